@@ -117,11 +117,12 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     events,
     name: context.name,
   }
-  const { keyHead, secret, known } = context
+  const { keyHead, secret, isLocal = false, known } = context
   withInspection(limiter, {
     store: settings.store,
     keyHead,
     secret,
+    isLocal,
     listingOf: settings.listingOf,
     limits: known,
     onStoreError,

@@ -15,6 +15,8 @@ export interface Inspection extends Pick<LimiterSettings, 'onStoreError' | 'shar
   /** What all keys of the limiter begin with. */
   readonly keyHead: string
   readonly secret: string | undefined
+  /** Whether identities stay in this process, and are written out without a `secret`. */
+  readonly isLocal: boolean
   /** Returns whether an address, as a person writes it, is in `allow` or in `block`. */
   readonly listingOf: (address: string) => Listing | undefined
   /** The limits whose policy is always the same, and those that a function has returned so far. */

@@ -12,19 +12,23 @@ import { keyedHash } from './keyed-hash.js'
  */
 export type IdentityReader = (subject: unknown) => MaybePromise<string | undefined>
 
+/** How what key functions return becomes an identity. */
+export interface IdentityOptions {
+  /** Returns the source address of a subject: values that cannot be keys share a bucket for each. */
+  readonly readAddress: (subject: unknown) => string
+  readonly secret: string | undefined
+  /** Whether identities stay in this process: then they are written out, not hashed, without a `secret`. */
+  readonly isLocal?: boolean | undefined
+}
+
 /**
  * Creates the reader that joins key functions into one identity. What they return is hashed (SHA-256, or
  * HMAC-SHA-256 with `secret`, to 128 bits: RFC 2104 §5 allows half), each part by itself, so that
  * `['a', 'bc']` and `['ab', 'c']` differ. Addresses read by `byIp` stay readable without a secret. One part
- * that is `undefined` makes the whole `undefined`. Values that cannot be keys share a bucket per source
- * address, which `readAddress` returns.
+ * that is `undefined` makes the whole `undefined`.
  */
-export function identityReader(
-  keys: readonly KeyFunction[],
-  readAddress: (subject: unknown) => string,
-  secret: string | undefined,
-): IdentityReader {
-  const readers = keys.map((key) => partReader(key as KeyFunction<unknown>, readAddress, secret))
+export function identityReader(keys: readonly KeyFunction[], options: IdentityOptions): IdentityReader {
+  const readers = keys.map((key) => partReader(key as KeyFunction<unknown>, options))
   const [first] = readers
   if (first !== undefined && readers.length === 1) return first
   const readParts = (subject: unknown) => readAll(readers, (read) => read(subject))
@@ -32,37 +36,52 @@ export function identityReader(
     thenMaybe(readParts(subject), (parts) => (parts.includes(undefined) ? undefined : parts.join('|')))
 }
 
-function partReader(
-  key: KeyFunction<unknown>,
-  readAddress: (subject: unknown) => string,
-  secret: string | undefined,
-): IdentityReader {
+function partReader(key: KeyFunction<unknown>, options: IdentityOptions): IdentityReader {
   if (identityKeys.has(key)) return key as IdentityReader
-  if (addressUseOf(key)?.returnsAddress && secret === undefined) return key as IdentityReader
-  const identify = identifier(key, readAddress, secret)
+  if (addressUseOf(key)?.returnsAddress && options.secret === undefined) return key as IdentityReader
+  const identify = identifier(key, options)
   return (subject) => {
     const value = key(subject)
     if (!isPromise(value)) return identify(value, subject)
-    return Promise.resolve(value).then((known) => identify(known, subject))
+    return Promise.resolve(value).then((later) => identify(later, subject))
   }
 }
 
 /** Creates the function that makes an identity of what a key function returned for a subject. */
 export function identifier(
   key: KeyFunction<never>,
-  readAddress: (subject: unknown) => string,
-  secret: string | undefined,
+  { readAddress, secret, isLocal = false }: IdentityOptions,
 ): (value: unknown, subject: unknown) => string | undefined {
   const hash = identityHash(secret)
   const hashOnce = lastHashOf(key)
+  const identityOf =
+    isLocal && secret === undefined ? writeOut : (value: Key) => hashOnce(value, secret, hash)
 
   return function identify(value, subject) {
     if (value === undefined) return undefined
-    if (isKey(value)) return hashOnce(value, secret, hash)
+    if (isKey(value)) return identityOf(value)
     if (typeof value === 'function') throw new TypeError(uncalled(key, value))
     warnOfObject(key, value)
     return hash(`malformed:${readAddress(subject)}`)
   }
+}
+
+/** Returns a value with its length, so that no value can imitate another identity, or two joined ones. */
+function writeOut(value: Key): string {
+  const text = String(value)
+  return `=${text.length}:${text}`
+}
+
+const WRITTEN_OUT = /^=(\d+):/
+
+/** Returns an identity as stores outside this process keep it: what was written out is hashed. */
+export function shownIdentity(identity: string): string {
+  const [start, digits] = WRITTEN_OUT.exec(identity) ?? []
+  const end = start === undefined ? identity.indexOf('|') : start.length + Number(digits)
+  const rest = end < 0 ? '' : identity.slice(end + 1)
+  const first = end < 0 ? identity : identity.slice(0, end)
+  const shown = start === undefined ? first : hashValue(first.slice(start.length))
+  return rest === '' ? shown : `${shown}|${shownIdentity(rest)}`
 }
 
 /** Says that a key function was called in place of the one that it makes. */
@@ -110,11 +129,21 @@ const lastHashOf = weakMemo((_key: KeyFunction<never>) => {
   }
 })
 
+/** Creates the function that returns the identity of a value of a key function. */
+export function identityOfValue({
+  secret,
+  isLocal,
+}: Omit<IdentityOptions, 'readAddress'>): (value: Key) => string {
+  return isLocal && secret === undefined ? writeOut : valueHash(secret)
+}
+
 /** Creates the function that returns what storage keys hold in place of a value of a key function. */
 export function valueHash(secret: string | undefined): (value: Key) => string {
   const hash = identityHash(secret)
   return (value) => hash(`value:${value}`)
 }
+
+const hashValue = valueHash(undefined)
 
 function identityHash(secret: string | undefined): (text: string) => string {
   const digest = secret === undefined ? plainHash : keyedHash(secret)

@@ -1,5 +1,5 @@
 import { addressIdentity, parseAddress } from './address.js'
-import { isKey, valueHash } from './identity.js'
+import { type IdentityOptions, identityOfValue, isKey } from './identity.js'
 import { fold, normalizeName } from './name.js'
 
 /** What stored identities look like: printable, without blanks. */
@@ -15,7 +15,7 @@ const IPV6_PREFIXES = [56, 64, 48, 60, 128, 32]
  */
 export function spellingsOf(
   text: string,
-  secret: string | undefined,
+  { secret, isLocal }: Omit<IdentityOptions, 'readAddress'>,
   ipv6Prefixes: readonly number[] = IPV6_PREFIXES,
 ): readonly string[] {
   const trimmed = text.trim()
@@ -33,5 +33,5 @@ export function spellingsOf(
   ]
   const asStored = IDENTITY.test(trimmed) ? [trimmed] : []
   const inClear = secret === undefined ? networks : []
-  return [...new Set([...asStored, ...inClear, ...values.map(valueHash(secret))])]
+  return [...new Set([...asStored, ...inClear, ...values.map(identityOfValue({ secret, isLocal }))])]
 }

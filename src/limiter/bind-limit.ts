@@ -1,7 +1,6 @@
 import { defaultKey } from '../keys/by-ip.js'
-import { identityReader } from '../keys/identity.js'
+import { type IdentityOptions, identityReader } from '../keys/identity.js'
 import { type Policy, signatureOf } from '../policies/policy.js'
-import { KEY_END } from '../stores/memory/contract.js'
 import { isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { weakMemo } from '../util/memo.js'
 import { keyName } from '../util/validate.js'
@@ -15,18 +14,18 @@ export interface Limit {
   readonly scope: string
 }
 
+/** The end of every limiter's key. */
+export const KEY_END = '}'
+
 /** Returns what a limit takes from the key of an identity. */
 export function partOf({ name, policy, scope }: Limit, identity: string, cost: number): NamedPart {
   return { key: scope + identity + KEY_END, policy, cost, name, scope, identity }
 }
 
 /** What limits get from the limiter that they belong to. */
-export interface LimitContext {
+export interface LimitContext extends IdentityOptions {
   readonly keyHead: string
   readonly name: string | undefined
-  readonly secret: string | undefined
-  /** Returns the source address of malformed keys. */
-  readonly readAddress: (subject: unknown) => string
   /** Throws a `TypeError` for a policy that the limiter's store cannot keep. */
   readonly checkKept: (owner: string, policy: Policy) => void
   /** Where limits are recorded by the scope of their keys. */
@@ -51,7 +50,7 @@ export function limitBinder<T>(
   prepare: (limit: Limit) => Use<T>,
 ): (subject: unknown, cost?: number, names?: readonly string[]) => MaybePromise<T | undefined> {
   const { policy, key = [defaultKey()], cost: readCost = () => 1 } = entry
-  const readIdentity = identityReader(key, context.readAddress, context.secret)
+  const readIdentity = identityReader(key, context)
   const bind = weakMemo((given: object) => {
     const limit = limitOf(entry, context, given)
     return { name: limit.name, use: prepare(limit) }

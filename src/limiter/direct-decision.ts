@@ -1,10 +1,10 @@
 import { peerAddress } from '../keys/connection.js'
 import { isConcurrency } from '../policies/concurrency.js'
-import { memoryInternalsOf } from '../stores/memory/contract.js'
 import type { PartVerdict, Verdict } from '../stores/operation.js'
+import { localStatesOf } from '../stores/shared/local-states.js'
 import { asStoreError, type StoreError } from '../stores/store-error.js'
 import { isPromise, type MaybePromise } from '../util/maybe-promise.js'
-import { type Limit, limitBinder, partOf } from './bind-limit.js'
+import { KEY_END, type Limit, limitBinder, partOf } from './bind-limit.js'
 import { type Decision, decisionOn, type Finish, partDecision } from './decision.js'
 import type { LimiterSettings } from './parse-options.js'
 import type { Apply, NamedPart, Receipt } from './receipt.js'
@@ -30,13 +30,13 @@ export function directDecider(
   { entries, context, store }: LimiterSettings,
   { apply, hold, decideWithoutStore }: DirectOptions,
 ): ((subject: unknown, cost: number | undefined, finish: Finish) => MaybePromise<Decision>) | undefined {
-  const memory = memoryInternalsOf(store)
+  const local = localStatesOf(store)
   const [entry, ...others] = entries
-  if (memory === undefined || entry === undefined || others.length > 0) return undefined
+  if (local === undefined || entry === undefined || others.length > 0) return undefined
 
   const decide = limitBinder<Decision>(entry, context, (limit) => {
     const { policy, scope } = limit
-    const { now, take } = memory.limitOf(policy, scope)
+    const { now, take } = local.limitOf(policy, scope, KEY_END)
     const isHeld = isConcurrency(policy)
     return function decideDirectly(identity, cost, subject) {
       let nowMs: number

@@ -1,3 +1,4 @@
+import { shownIdentity } from '../keys/identity.js'
 import { chargeOf, type Decision } from './decision.js'
 
 /** Whom a limit charged. */
@@ -13,5 +14,8 @@ export interface ChargedIdentity {
  * charged, and for a copy of a decision.
  */
 export function identitiesOf(decision: Decision): readonly ChargedIdentity[] {
-  return (chargeOf(decision) ?? []).map(({ name, identity }) => ({ limit: name, identity }))
+  return (chargeOf(decision) ?? []).map(({ name, identity }) => ({
+    limit: name,
+    identity: shownIdentity(identity),
+  }))
 }

@@ -10,6 +10,7 @@ import { callback, optional, readOptions, type Settings, withDefault } from '../
 import { readLease } from '../pipe/lease/options.js'
 import { isConcurrency } from '../policies/concurrency.js'
 import { isMemoryStore } from '../stores/memory/contract.js'
+import { localStatesOf } from '../stores/shared/local-states.js'
 import type { StoreError } from '../stores/store-error.js'
 import { durationMs } from '../util/durations.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
@@ -92,6 +93,7 @@ export function limiterSettings(
       name,
       secret,
       readAddress,
+      isLocal: read.store === undefined || localStatesOf(read.store) !== undefined,
       checkKept: keptCheck(read),
       known: new Map(),
     } satisfies LimitContext,

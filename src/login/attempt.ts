@@ -43,8 +43,8 @@ export function attemptRecord<Req extends object>({
   const { read, fieldOf } = account
   const use = addressUseOf(address)
   const readSource = sourceKey(use?.read ?? addressReader('loginGuard'))
-  const identifyAccount = identifier(read, readSource, secret)
-  const identifyAddress = identityReader([address as KeyFunction], readSource, secret)
+  const identifyAccount = identifier(read, { readAddress: readSource, secret })
+  const identifyAddress = identityReader([address as KeyFunction], { readAddress: readSource, secret })
   const hashDevice = valueHash(secret)
 
   /** Returns the attempt of a request. Reads it anew unless it is in progress, since the body may change. */

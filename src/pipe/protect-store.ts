@@ -1,6 +1,5 @@
-import { type MemoryInternals, type MemoryStore, memoryInternalsOf } from '../stores/memory/contract.js'
 import type { Operation, Outcome } from '../stores/operation.js'
-import { FORGOTTEN } from '../stores/shared/apply-operation.js'
+import { localStatesOf } from '../stores/shared/local-states.js'
 import type { Store } from '../stores/store.js'
 import { asStoreError } from '../stores/store-error.js'
 import { denialCacheOf, repeatDenials } from './denial-cache.js'
@@ -21,14 +20,13 @@ const MIN_DENIAL_SHARE = 1 / 20
 
 /**
  * Creates the pipe that protects a store. An operation passes the leased units, the denial cache, the guard
- * (its time-out and circuit breakers) and the batch. Memory needs none of them.
+ * (its time-out and circuit breakers) and the batch. A store whose states are in this process needs none of them.
  */
 export function protectStore(
   store: Store,
   { denyCacheMs, lease, ...guardOptions }: ProtectOptions,
 ): GuardedStore {
-  const memory = memoryInternalsOf(store)
-  if (memory !== undefined) return directStore(store as MemoryStore, memory)
+  if (localStatesOf(store) !== undefined) return localPipe(store)
   const leasing = lease && leasingStore(store, lease)
   const maxMs = Math.min(denyCacheMs, lease?.holdMs ?? denyCacheMs) // leased units come back that often
   const minMs = Math.min(maxMs, (lease?.holdMs ?? 0) * MIN_DENIAL_SHARE)
@@ -37,14 +35,12 @@ export function protectStore(
   return leasing === undefined ? repeating : leasing.consumeFirst(repeating)
 }
 
-/** Creates the protection of memory: makes a `StoreError` of what a user's clock or policy throws. */
-function directStore(store: MemoryStore, memory: MemoryInternals): GuardedStore {
+/** Creates the pipe to a store whose states are in this process. What a user's clock throws becomes an outcome. */
+function localPipe(store: Store): GuardedStore {
   function send(operation: Operation): Outcome {
     try {
-      if (operation.type === 'charge') return memory.charge(operation.parts)
-      if (operation.type !== 'forget') return store.apply([operation])[0] as Outcome
-      memory.forget(operation)
-      return FORGOTTEN
+      const [outcome] = store.apply([operation]) as readonly Outcome[]
+      return outcome as Outcome
     } catch (cause) {
       return asStoreError(store.name, cause)
     }

@@ -1,5 +1,6 @@
+import type { Policy } from '../policies/policy.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
-import type { Operation, Outcome } from './operation.js'
+import type { Operation, Outcome, PartVerdict } from './operation.js'
 import type { StoreError } from './store-error.js'
 
 /** How the operations of concurrent callers go to a store together. */
@@ -14,6 +15,27 @@ export interface Batching {
   readonly stallTimeoutMs?: number
   /** The most batches without any outcome at once, stalled ones included. Default: no limit. */
   readonly maxUnanswered?: number
+}
+
+/** One limit of a store whose states are in this process. */
+export interface LocalLimit {
+  /** Returns the store's time, in milliseconds since the Unix epoch. */
+  now(): number
+  /** Takes `cost` units of an identity at `nowMs`, as a charge of one part does. */
+  take(identity: string, nowMs: number, cost: number): PartVerdict
+}
+
+/** A shortcut to a store whose states are in this process. */
+export interface LocalStates {
+  /**
+   * The `apply` of the store. The shortcut is used only if the store still has it, so an object that wraps
+   * the store, such as `{ ...store, apply }`, is called through its own `apply`.
+   */
+  readonly apply: Store['apply']
+  /** Returns the limit whose keys are `before`, an identity, and `after`. */
+  limitOf(policy: Policy, before: string, after: string): LocalLimit
+  /** Creates an empty store with the same options. */
+  createSibling(): Store
 }
 
 /**
@@ -52,6 +74,12 @@ export interface Store {
    * returns no promises.
    */
   readonly batching?: Batching
+  /**
+   * For a store whose states are in this process, and whose `apply` never returns a promise. A limiter needs no
+   * time-out, circuit breaker or denial cache for it, and hashes no identity. A limiter of one limit charges
+   * through `limitOf`, without building an operation.
+   */
+  readonly local?: LocalStates
   /**
    * Returns which server a key lives on now, such as `'10.0.0.7:6379'`; `undefined` while that is not known.
    * For a store of several servers: each then has its own circuit breaker, so that one that is down keeps no

@@ -48,7 +48,7 @@ export function parseBlockArguments(args: readonly string[], env: Environment): 
   return {
     ...settings,
     banMs: readDuration('for', read.values.for, '1h'),
-    spellingsWith: (ipv6Prefixes) => spellingsOf(settings.identity, secret, ipv6Prefixes),
+    spellingsWith: (ipv6Prefixes) => spellingsOf(settings.identity, { secret }, ipv6Prefixes),
   }
 }
 
@@ -63,7 +63,7 @@ function readSettings(
   const prefix = values.prefix ?? 'hg'
   if (prefix === '') throw new UsageError('--prefix must not be empty')
   const secret = secretOf(values['secret-env'], env)
-  const spellings = spellingsOf(identity, secret)
+  const spellings = spellingsOf(identity, { secret })
   if (spellings.length === 0)
     throw new UsageError('the identity can be no key, since it is empty or longer than 1024 characters')
   return {

@@ -1,3 +1,4 @@
+import { shownIdentity } from '../../keys/identity.js'
 import { spellingsOf } from '../../keys/spellings.js'
 import type { Listing } from '../../limiter/access-rules.js'
 import { partOf } from '../../limiter/bind-limit.js'
@@ -43,7 +44,9 @@ export async function lookUp(watched: Watched, text: string): Promise<Found> {
   try {
     const read = keysOf(watched, text).map(async (part) => {
       const standing = await readStanding(apply, part)
-      return standing === undefined ? [] : [{ limitName: part.name, identity: part.identity, ...standing }]
+      return standing === undefined
+        ? []
+        : [{ limitName: part.name, identity: shownIdentity(part.identity), ...standing }]
     })
     return { ...known, standings: (await Promise.all(read)).flat() }
   } catch (error) {
@@ -69,12 +72,14 @@ export async function blockIdentity(watched: Watched, text: string, durationMs: 
 
 /** Returns whether a client can have an identity that a person typed. */
 export function canBeIdentity(text: string): boolean {
-  return spellingsOf(text, undefined).length > 0
+  return spellingsOf(text, { secret: undefined }).length > 0
 }
 
 /** Returns all keys that an identity may have in a limiter. */
-function keysOf({ inspection: { limits, secret } }: Watched, text: string) {
-  const spellings = spellingsOf(text, secret)
+function keysOf(watched: Watched, text: string) {
+  const { limits, secret, isLocal } = watched.inspection
+  const listed = watched.writtenOutOf?.(text.trim())
+  const spellings = [...spellingsOf(text, { secret, isLocal }), ...(listed === undefined ? [] : [listed])]
   return Array.from(limits.values()).flatMap((limit) =>
     spellings.map((spelling) => partOf(limit, spelling, 0)),
   )

@@ -1,10 +1,12 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { Inspection } from '../../features/inspection.js'
 import type { Limiter } from '../../features/limiter.js'
+import { shownIdentity } from '../../keys/identity.js'
 import { chargeOf, type Decision, type PartDecision } from '../../limiter/decision.js'
 import type { BreakerState } from '../../pipe/breaker-state.js'
 import { isMemoryStore } from '../../stores/memory/contract.js'
 import type { StoreMessage } from '../../stores/shared/store-channel.js'
+import { RecentMap } from '../../util/recent-map.js'
 import { RecentlyFrequentNames } from './frequent.js'
 import { Latency } from './latency.js'
 import { NearClients } from './near-clients.js'
@@ -18,6 +20,8 @@ import {
 } from './report.js'
 import { CHART_SLOTS, MINUTE_SLOTS, Traffic } from './traffic.js'
 
+/** So many of the listed identities can be looked up, at least. */
+const MIN_IDENTITIES = 1000
 /** A policy function may return ever new limits: so many have figures. */
 const MAX_LIMITS = 64
 
@@ -32,6 +36,8 @@ export interface Watched {
   readonly name: string
   readonly limiter: Limiter<never>
   readonly inspection: Inspection
+  /** Returns the identity in keys of a listed one, where names stay in this process and are not hashed. */
+  writtenOutOf?(identity: string): string | undefined
 }
 
 /** Counts what a limiter decides in this process. Its memory is bounded. */
@@ -47,6 +53,8 @@ export class LimiterWatch implements Watched {
   readonly #outage = new OutageWatch()
   #isProbing = false
   readonly #now: () => number
+  /** Identities in keys, by those that the page lists, if they differ. */
+  readonly #writtenOut = new RecentMap<string>(MIN_IDENTITIES)
 
   constructor({ name, limiter, inspection }: Watched, now: () => number = Date.now) {
     this.name = name
@@ -103,12 +111,22 @@ export class LimiterWatch implements Watched {
     this.#traffic.count(nowMs, allowed, 0)
     this.#outage.count(nowMs, source)
     for (const [i, part] of parts.entries()) {
-      const identityOf = () => chargeOf(decision)?.[i]?.identity ?? ''
+      const identityOf = () => this.#show(chargeOf(decision)?.[i]?.identity ?? '')
       const figures = this.#figuresOf({ ...numbersOf(part), isLocal }, nowMs)
       figures?.traffic.count(nowMs, part.allowed, 1 - part.remaining / part.limit)
       if (allowed) this.#near.note(nowMs, part, isLocal, identityOf)
       else if (!part.allowed) this.#denied.count(nowMs, nameOf(part.name, identityOf()))
     }
+  }
+
+  writtenOutOf(identity: string): string | undefined {
+    return this.#writtenOut.get(identity)
+  }
+
+  #show(identity: string): string {
+    const shown = shownIdentity(identity)
+    if (shown !== identity) this.#writtenOut.set(shown, identity)
+    return shown
   }
 
   readonly #setState = (state: BreakerState, _cause: unknown, server?: string): void => {

@@ -1,3 +1,4 @@
+import { shownIdentity } from '../../keys/identity.js'
 import { chargeOf, type Decision, type PartDecision } from '../../limiter/decision.js'
 import { DistinctNames } from '../../util/distinct-names.js'
 import { FrequentNames } from '../../util/frequent.js'
@@ -139,7 +140,9 @@ export class CandidateFigures {
         denied,
         excessUnits,
         deniedClients: clients.count,
-        mostDenied: counts.top(MOST_SHOWN).map(([identity, times]) => ({ identity, denied: times })),
+        mostDenied: counts
+          .top(MOST_SHOWN)
+          .map(([identity, denied]) => ({ identity: shownIdentity(identity), denied })),
       })),
     }
   }

@@ -5,7 +5,7 @@ import { type LimiterCore, limiterCore } from '../../limiter/core.js'
 import { type Decision, type Finish, receiptOf } from '../../limiter/decision.js'
 import { emit, emitFailure, type LimiterEvents } from '../../limiter/events.js'
 import type { LimiterSettings } from '../../limiter/parse-options.js'
-import { memoryInternalsOf } from '../../stores/memory/contract.js'
+import { localStatesOf } from '../../stores/shared/local-states.js'
 import type { Store } from '../../stores/store.js'
 import { catchMaybe, isPromise, type MaybePromise, settleAll, thenMaybe } from '../../util/maybe-promise.js'
 import { type Adjustments, adjustmentsOf } from '../adjustments.js'
@@ -166,7 +166,7 @@ function isUndecided(decision: Decision | undefined): boolean {
   return decision?.source === 'open' || decision?.source === 'closed'
 }
 
-/** Returns where a candidate counts: beside the limits in force, but in memory in its own store. */
+/** Returns where a candidate counts: beside the limits in force, but in this process's memory in its own store. */
 function storeFor(store: Store): Store {
-  return memoryInternalsOf(store)?.makeSibling() ?? store
+  return localStatesOf(store)?.createSibling() ?? store
 }

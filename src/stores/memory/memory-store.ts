@@ -5,9 +5,10 @@ import type { Operation, Outcome, Part, PartVerdict, Refund, Renew, Verdict } fr
 import { applyOperation, FORGOTTEN, type KeyOperation } from '../shared/apply-operation.js'
 import { type Evaluation, evaluateCharge, type Read } from '../shared/evaluate-charge.js'
 import { checkOperations } from '../shared/validate.js'
+import type { LocalLimit } from '../store.js'
 import { asStoreError, StoreError } from '../store-error.js'
 import { monotonicNow, validateClock } from './clock.js'
-import { KEY_END, type KeyPieces, type MemoryLimit, type MemoryStore, markMemoryStore } from './contract.js'
+import type { MemoryStore } from './contract.js'
 import type { HashStart } from './key-hash.js'
 import { isOverflowKey, overflowBuckets, overflowKey, redirectToOverflow } from './overflow.js'
 import { type Hash, StateTable } from './state-table.js'
@@ -49,20 +50,11 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   const overflow = overflowBuckets()
   let charged = 0
 
-  function decide(charge: readonly Part[], nowMs: number, seek = seekKey): Verdict {
+  function decide(charge: readonly Part[], nowMs: number): Verdict {
     const only = charge[0]
     if (charge.length === 1 && only !== undefined) return decideOne(only, nowMs)
     countCharge(nowMs)
-    return decideMany(charge, nowMs, seek)
-  }
-
-  /** Selects a key as it is: an object around the store may have changed it, and not its pieces. */
-  function seekKey({ key, policy }: Part): boolean {
-    return table.seek(key, policy)
-  }
-
-  function seekPieces(part: Part & Partial<KeyPieces>): boolean {
-    return table.seekPart(part)
+    return decideMany(charge, nowMs)
   }
 
   function countCharge(nowMs: number): void {
@@ -94,15 +86,15 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     return step
   }
 
-  function limitOf(policy: Policy, beginning: string): MemoryLimit {
+  function limitOf(policy: Policy, before: string, after: string): LocalLimit {
     let start: HashStart | undefined // at the first charge: `KeyHash` needs a random secret
     return {
       now,
       take(identity, nowMs, cost) {
-        start ??= table.startAfter(beginning)
-        const step = take(policy, identity, nowMs, cost, start, KEY_END)
+        start ??= table.startAfter(before)
+        const step = take(policy, identity, nowMs, cost, start, after)
         if (step !== undefined) return step
-        const key = beginning + identity + KEY_END
+        const key = before + identity + after
         const { parts } = decideInOverflow([{ key, policy, cost }], new Set([key]), nowMs)
         return parts[0] as PartVerdict
       },
@@ -110,12 +102,12 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   }
 
   /** Decides a charge of several keys. If all of its parts are allowed, each key is hashed only once. */
-  function decideMany(charge: readonly Part[], nowMs: number, seek: (part: Part) => boolean): Verdict {
+  function decideMany(charge: readonly Part[], nowMs: number): Verdict {
     const hashes: Hash[] = []
     const steps: Step[] = []
     const newKeys: string[] = []
     for (const part of charge) {
-      const isStored = seek(part)
+      const isStored = table.seek(part.key, part.policy)
       const hash = table.selected
       const step = part.policy.take(isStored ? table.read().slice() : undefined, nowMs, part.cost)
       if (!step.allowed || hashes.some(({ low }) => low === hash.low)) return decideInFull(charge, nowMs)
@@ -180,7 +172,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   function applyToKey(operation: KeyOperation, nowMs: number): Outcome {
     switch (operation.type) {
       case 'forget':
-        table.forget(operation)
+        table.forget(operation.key)
         return FORGOTTEN
       case 'refund':
       case 'renew':
@@ -232,21 +224,18 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     }
   }
 
-  const store: MemoryStore = {
+  const apply: MemoryStore['apply'] = (operations) => {
+    checkOperations('memoryStore', operations)
+    const nowMs = now()
+    return operations.map((operation) => applyOne(operation, nowMs))
+  }
+
+  return {
     name: 'memory',
-    apply(operations) {
-      checkOperations('memoryStore', operations)
-      const nowMs = now()
-      return operations.map((operation) => applyOne(operation, nowMs))
-    },
+    apply,
+    local: { apply, limitOf, createSibling: () => memoryStore(options) },
     get size() {
       return table.size
     },
   }
-  return markMemoryStore(store, {
-    limitOf,
-    charge: (parts) => decide(parts, now(), seekPieces),
-    makeSibling: () => memoryStore(options),
-    forget: table.forget.bind(table),
-  })
 }

@@ -1,8 +1,5 @@
 import { isBan } from '../../policies/ban.js'
 import type { Policy, State, Step } from '../../policies/policy.js'
-import { RecentMap } from '../../util/recent-map.js'
-import type { KeyedPolicy } from '../operation.js'
-import { KEY_END, type KeyPieces } from './contract.js'
 import { type HashStart, KeyHash } from './key-hash.js'
 import { Page } from './page.js'
 import { PageTable } from './page-table.js'
@@ -17,12 +14,6 @@ const MAX_EXAMINED = 32
 const NONE: ReadonlySet<number> = new Set()
 /** The page of a table that has not been asked for a key yet. */
 const NO_PAGE = new Page([0], 0, 0, 1)
-
-/** The hash starts of at least this many limits are cached. */
-const MIN_STARTS = 1000
-
-/** What the table reads of a part. */
-type PartKey = KeyedPolicy & Partial<KeyPieces>
 
 /** The hash under which a key's state lies. */
 export interface Hash {
@@ -40,7 +31,6 @@ export interface Hash {
 export class StateTable {
   readonly #maxKeys: number
   readonly #hash = new KeyHash()
-  readonly #starts = new RecentMap<HashStart>(MIN_STARTS)
   readonly #registry = new PolicyRegistry()
   /** The pages of all tables, in the order in which the clock hand visits them. */
   readonly #pages: Page[] = []
@@ -70,25 +60,6 @@ export class StateTable {
   seek(key: string, { width }: Policy, start?: HashStart, end?: string): boolean {
     this.#hash.hash(key, start, end)
     return this.#find(width)
-  }
-
-  /** Selects the key of a part. If it comes in pieces, the hash of its beginning is cached. */
-  seekPart(part: PartKey): boolean {
-    this.#hashPart(part)
-    return this.#find(part.policy.width)
-  }
-
-  #hashPart({ key, beginning, identity }: PartKey): void {
-    if (beginning === undefined || identity === undefined) this.#hash.hash(key)
-    else this.#hash.hash(identity, this.#startOf(beginning), KEY_END)
-  }
-
-  #startOf(beginning: string): HashStart {
-    const known = this.#starts.get(beginning)
-    if (known !== undefined) return known
-    const start = this.startAfter(beginning)
-    this.#starts.set(beginning, start)
-    return start
   }
 
   /** Returns the hash of the key selected last. */
@@ -131,8 +102,8 @@ export class StateTable {
     this.#remove(this.#page, this.#slot)
   }
 
-  forget(part: PartKey): void {
-    this.#hashPart(part)
+  forget(key: string): void {
+    this.#hash.hash(key)
     const { high, low } = this.#hash
     this.#tables.forEach((table) => {
       const page = table.pageOf(high)

@@ -86,7 +86,11 @@ function limiterOn(store: Store, options: Partial<LimiterOptions<unknown>> = {})
 function made(options: Partial<LimiterOptions<unknown>> = {}) {
   const remote = remoteStore()
   const { limiter, failures } = limiterOn(remote.store, options)
-  const reader = createLimiter<unknown>({ store: remote.memory, policy: slots, key })
+  const reader = createLimiter<unknown>({
+    store: { name: 'remote', apply: remote.memory.apply },
+    policy: slots,
+    key,
+  })
   const free = async () => (await reader.peek('any')).remaining
   return { ...remote, limiter, failures, free }
 }

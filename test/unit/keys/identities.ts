@@ -13,7 +13,7 @@ export function identityOf(
   secret?: string,
 ): string | undefined {
   const list = [keys].flat() as KeyFunction[]
-  const identity = identityReader(list, sourceOf, secret)(subject)
+  const identity = identityReader(list, { readAddress: sourceOf, secret })(subject)
   if (identity instanceof Promise) throw new Error('the identity is a promise')
   return identity
 }

@@ -1,6 +1,7 @@
 import { createHash, createHmac } from 'node:crypto'
+import fc from 'fast-check'
 import { byField, byHeader, byIp, byRoute, byUser, createLimiter, type KeyFunction } from 'headgate'
-import { identityReader } from '../../../src/keys/identity.js'
+import { identityReader, isKey, shownIdentity } from '../../../src/keys/identity.js'
 import { recordWarnings } from '../../support/warnings.js'
 import { identityOf, SECRET, sourceOf } from './identities.js'
 import { requestFrom } from './requests.js'
@@ -127,12 +128,18 @@ test('one undefined key makes the identity undefined', async () => {
   expect(joined(undefined)).toBeUndefined()
   expect(joined('a', undefined)).toBeUndefined()
   expect(joined(undefined, null)).toBeUndefined()
-  const reader = identityReader([giving('a'), async () => undefined] as KeyFunction[], sourceOf, undefined)
+  const reader = identityReader([giving('a'), async () => undefined] as KeyFunction[], {
+    readAddress: sourceOf,
+    secret: undefined,
+  })
   expect(await reader(request)).toBeUndefined()
 })
 
 test('async keys give the identity that synchronous ones would', async () => {
-  const reader = identityReader([byIp(), async () => 'a'] as KeyFunction[], sourceOf, undefined)
+  const reader = identityReader([byIp(), async () => 'a'] as KeyFunction[], {
+    readAddress: sourceOf,
+    secret: undefined,
+  })
   const identity = reader(request)
   expect(identity).toBeInstanceOf(Promise)
   expect(await identity).toBe(identityOf([byIp(), giving('a')], request))
@@ -143,7 +150,10 @@ test('a key function that fails is not swallowed', async () => {
     throw new Error('no session')
   }
   expect(() => identityOf(fails, request)).toThrow('no session')
-  const later = identityReader([giving('a'), async () => fails()] as KeyFunction[], sourceOf, undefined)
+  const later = identityReader([giving('a'), async () => fails()] as KeyFunction[], {
+    readAddress: sourceOf,
+    secret: undefined,
+  })
   await expect(later(request)).rejects.toThrow('no session')
 })
 
@@ -169,4 +179,45 @@ test('an array of eight key functions is accepted, nine are refused', () => {
   expect(() => limiterOf(9)).toThrow(
     'createLimiter: key must be a function, or an array of 1 to 8 functions, got an array of 9.',
   )
+})
+
+/** What key functions return, with what separates identities, and what looks like one. */
+const keyValue = fc
+  .oneof(fc.string(), fc.string({ unit: fc.constantFrom('|', '=', ':', '1', 'a') }), fc.integer(), fc.ipV6())
+  .filter(isKey)
+
+describe('identities that stay in this process', () => {
+  const local = { readAddress: sourceOf, secret: undefined, isLocal: true }
+  const identityOf = (...values: unknown[]) =>
+    identityReader(values.map((value) => () => value) as KeyFunction[], local)({}) as string
+  const remoteOf = (...values: unknown[]) =>
+    identityReader(values.map((value) => () => value) as KeyFunction[], { ...local, isLocal: false })({})
+
+  test('are written out, and differ wherever the values do', () => {
+    fc.assert(
+      fc.property(fc.array(keyValue, { minLength: 1 }), fc.array(keyValue, { minLength: 1 }), (a, b) => {
+        const isSame = JSON.stringify(a.map(String)) === JSON.stringify(b.map(String))
+        expect(identityOf(...a) === identityOf(...b)).toBe(isSame)
+      }),
+    )
+    expect(identityOf('a|=1:b')).not.toBe(identityOf('a', 'b'))
+    expect(identityOf('192.0.2.1')).not.toBe(identityReader([byIp()], local)({ ip: '192.0.2.1' }))
+  })
+
+  test('are shown as stores outside of it keep them', () => {
+    fc.assert(
+      fc.property(fc.array(keyValue, { minLength: 1 }), (values) => {
+        expect(shownIdentity(identityOf(...values))).toBe(remoteOf(...values))
+      }),
+    )
+    for (const identity of ['192.0.2.1', '2001:db8::/56', '', 'a|b', remoteOf('ada', 'bob') as string])
+      expect(shownIdentity(identity)).toBe(identity)
+  })
+
+  test('are hashed under a secret', () => {
+    const secret = 'a secret of 16 characters'
+    const keys = [() => 'ada'] as KeyFunction[]
+    const options = { readAddress: sourceOf, secret }
+    expect(identityReader(keys, { ...options, isLocal: true })({})).toBe(identityReader(keys, options)({}))
+  })
 })

@@ -24,36 +24,36 @@ const KEYS: readonly [what: string, key: KeyFunction<unknown>, subject: unknown,
 ]
 
 test.each(KEYS)('finds what limits store of %s', (_what, key, subject, typed) => {
-  expect(spellingsOf(typed, undefined)).toContain(storedIdentity(key, subject))
-  expect(spellingsOf(typed, SECRET)).toContain(storedIdentity(key, subject, SECRET))
+  expect(spellingsOf(typed, { secret: undefined })).toContain(storedIdentity(key, subject))
+  expect(spellingsOf(typed, { secret: SECRET })).toContain(storedIdentity(key, subject, SECRET))
 })
 
 test('finds an identity as it is stored', () => {
   const stored = storedIdentity(byIp(), { ip: '2001:db8:7::1' }) as string
   expect(stored).toBe('2001:db8:7::/56')
-  expect(spellingsOf(stored, undefined)[0]).toBe(stored)
+  expect(spellingsOf(stored, { secret: undefined })[0]).toBe(stored)
   const hashed = storedIdentity((id) => id, foldName('ada')) as string
-  expect(spellingsOf(hashed, undefined)[0]).toBe(hashed)
+  expect(spellingsOf(hashed, { secret: undefined })[0]).toBe(hashed)
 })
 
 test('a name with invisible characters is not that of another', () => {
   const ada = storedIdentity((id) => id, 'ada')
-  expect(spellingsOf('Ada', undefined)).toContain(ada)
-  expect(spellingsOf('ada\u202e', undefined)).not.toContain(ada)
+  expect(spellingsOf('Ada', { secret: undefined })).toContain(ada)
+  expect(spellingsOf('ada\u202e', { secret: undefined })).not.toContain(ada)
 })
 
 test('an IPv6 address stands for its networks of the prefixes that are given', () => {
-  expect(spellingsOf('2001:db8:7::1', undefined)).toEqual(
+  expect(spellingsOf('2001:db8:7::1', { secret: undefined })).toEqual(
     expect.arrayContaining(['2001:db8:7::/56', '2001:db8:7::/64']),
   )
-  const only = spellingsOf('2001:db8:7::1', undefined, [64])
+  const only = spellingsOf('2001:db8:7::1', { secret: undefined }, [64])
   expect(only.filter((spelling) => spelling.includes('/'))).toEqual(['2001:db8:7::/64'])
 })
 
 test('under a secret, no address is in clear but what was typed', () => {
-  expect(spellingsOf('::ffff:203.0.113.7', SECRET)).not.toContain('203.0.113.7')
+  expect(spellingsOf('::ffff:203.0.113.7', { secret: SECRET })).not.toContain('203.0.113.7')
 })
 
 test.each([[''], ['   '], ['a\0b'], ['\ud800'], ['x'.repeat(1025)]])('finds nothing for %j', (typed) => {
-  expect(spellingsOf(typed, undefined)).toEqual([])
+  expect(spellingsOf(typed, { secret: undefined })).toEqual([])
 })
