@@ -1,4 +1,3 @@
-import { isConcurrency } from '../policies/concurrency.js'
 import type { KeyPieces } from '../stores/memory/contract.js'
 import type { Part, PartVerdict, Verdict } from '../stores/operation.js'
 import { refundsOf } from '../stores/shared/refunds.js'
@@ -127,7 +126,7 @@ export class ChargeDecision implements Decision, Internals {
     const { charge, verdict, apply, ledger } = this.#taken
     if (ledger !== undefined) return ledger.refund(limits)
     const refunds = refundsOf(charge, verdict).filter(({ cost, policy }, i) => {
-      return cost > 0 && !isConcurrency(policy) && limits?.includes((charge[i] as NamedPart).name) !== false
+      return cost > 0 && !policy.holdsUnits && limits?.includes((charge[i] as NamedPart).name) !== false
     })
     return settleAll(refunds, apply)
   }
@@ -178,7 +177,7 @@ export function partDecision(
 ): PartDecision {
   const { allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs } = verdict
   const { limit, windowMs } = policy
-  if (isConcurrency(policy)) return heldPart(name, limit, cost, verdict)
+  if (policy.holdsUnits) return heldPart(name, limit, cost, verdict)
   return { name, limit, windowMs, cost, allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs }
 }
 

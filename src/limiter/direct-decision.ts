@@ -1,5 +1,4 @@
 import { peerAddress } from '../keys/connection.js'
-import { isConcurrency } from '../policies/concurrency.js'
 import { memoryInternalsOf } from '../stores/memory/contract.js'
 import type { PartVerdict, Verdict } from '../stores/operation.js'
 import { asStoreError, type StoreError } from '../stores/store-error.js'
@@ -45,7 +44,7 @@ export function directDecider(
   const decide = limitReader<Decision>(entry, context, (limit) => {
     const { policy, beginning } = limit
     const { now, take } = memory.limitOf(policy, beginning)
-    const isHeld = isConcurrency(policy)
+    const isHeld = policy.holdsUnits
     return function decideDirectly(identity, cost, subject) {
       let nowMs: number
       let verdict: PartVerdict

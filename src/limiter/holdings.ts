@@ -1,5 +1,4 @@
 import { CircuitOpenError, isTimeout } from '../pipe/guarded-store.js'
-import { isConcurrency, ttlOf } from '../policies/concurrency.js'
 import type { Operation, Part, Refund, RenewResult, ResultOf, Verdict } from '../stores/operation.js'
 import { refundsOf } from '../stores/shared/refunds.js'
 import type { StoreError } from '../stores/store-error.js'
@@ -104,7 +103,7 @@ export function holdingsOf(
 
   function add(holding: Holding): void {
     all.add(holding)
-    const wantedMs = Math.min(MAX_TICK_MS, ttlOf(holding.units.policy) * TICK_SHARE)
+    const wantedMs = Math.min(MAX_TICK_MS, (holding.units.policy.ttlMs as number) * TICK_SHARE)
     if (wantedMs >= tickMs) return
     clearInterval(timer)
     timer = setInterval(renewDue, wantedMs)
@@ -119,7 +118,8 @@ export function holdingsOf(
 
   function renewDue(): void {
     const nowMs = performance.now()
-    const shareOf = ({ units, renewedAtMs }: Holding) => (nowMs - renewedAtMs) / ttlOf(units.policy)
+    const shareOf = ({ units, renewedAtMs }: Holding) =>
+      (nowMs - renewedAtMs) / (units.policy.ttlMs as number)
     for (const holding of all) if (!holding.isRenewed && shareOf(holding) > LONGEST_SHARE) all.delete(holding)
     if (all.size === 0) {
       stop()
@@ -210,8 +210,8 @@ export function holdingsOf(
 
 /** Returns what an allowed charge took of concurrency limits. */
 function heldUnits(charge: readonly Part[], verdict: Verdict): readonly Refund[] {
-  if (!verdict.allowed || !charge.some(({ policy }) => isConcurrency(policy))) return []
-  return refundsOf(charge, verdict).filter(({ policy, cost }) => isConcurrency(policy) && cost > 0)
+  if (!verdict.allowed || !charge.some(({ policy }) => policy.holdsUnits)) return []
+  return refundsOf(charge, verdict).filter(({ policy, cost }) => policy.holdsUnits && cost > 0)
 }
 
 /** Records where a renewal has put units, unless a later one has moved them on. */

@@ -1,4 +1,3 @@
-import { isBan } from '../policies/ban.js'
 import type { PartVerdict, Verdict } from '../stores/operation.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { type ChargeSource, type Decision, denialOf, type NamedPart, type PartDecision } from './decision.js'
@@ -12,7 +11,7 @@ type ChargeParts = (parts: readonly NamedPart[], subject: unknown) => MaybePromi
  */
 export function politeCharge(charge: ChargeParts): ChargeParts {
   return (parts, subject) => {
-    if (!parts.some(({ policy, cost }) => cost > 0 && isBan(policy))) return charge(parts, subject)
+    if (!parts.some(({ policy, cost }) => cost > 0 && policy.isBan)) return charge(parts, subject)
     const peeks = parts.map((part) => ({ ...part, cost: 0 }))
     return thenMaybe(charge(peeks, subject), (peek) => {
       if (peek.parts.length === 0) return peek // the store could not decide

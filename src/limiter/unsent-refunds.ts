@@ -1,6 +1,5 @@
 import type { GuardedStore } from '../pipe/guarded-store.js'
 import { request } from '../pipe/pipe.js'
-import { isConcurrency, ttlOf } from '../policies/concurrency.js'
 import type { Charge, Refund, RefundResult } from '../stores/operation.js'
 import { REFUNDED } from '../stores/shared/apply-operation.js'
 import { isUnsent, StoreError } from '../stores/store-error.js'
@@ -128,5 +127,5 @@ function isKept(each: Kept | undefined): each is Kept {
 
 /** Returns for how long a refund may change a decision, at most. */
 function usefulMs({ policy, takenAtMs, resetAtMs = Number.POSITIVE_INFINITY }: Refund): number {
-  return isConcurrency(policy) ? ttlOf(policy) * LONGEST_TTLS : resetAtMs - takenAtMs
+  return policy.ttlMs !== undefined ? policy.ttlMs * LONGEST_TTLS : resetAtMs - takenAtMs
 }

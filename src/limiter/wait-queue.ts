@@ -1,4 +1,3 @@
-import { isConcurrency } from '../policies/concurrency.js'
 import { callAt } from '../util/call-at.js'
 import { type Decision, denialOf, type NamedPart, type PartDecision } from './decision.js'
 
@@ -170,7 +169,7 @@ export function waitFor(queue: Queue, figures: PartDecision, forMs: number): voi
 /** Returns for how long no charge of a key is allowed; 0 for `concurrency`, where any release may end it. */
 export function exactMs(waiter: Waiter | undefined, key: string, afterMs: number): number {
   const policy = waiter?.parts.find((part) => part.key === key)?.policy
-  const isHint = policy !== undefined && isConcurrency(policy) && afterMs !== Number.POSITIVE_INFINITY
+  const isHint = policy?.holdsUnits && afterMs !== Number.POSITIVE_INFINITY
   return isHint ? 0 : afterMs
 }
 

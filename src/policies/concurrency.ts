@@ -67,16 +67,6 @@ export function concurrency(options: ConcurrencyOptions): Policy {
   return makeConcurrency(name, limit, ttl)
 }
 
-/** Returns whether a policy limits units in use at once, which are renewed and released. */
-export function isConcurrency({ kind }: Policy): boolean {
-  return kind === 'concurrency'
-}
-
-/** Returns how long units of a concurrency policy stay held without renewal, but for a slice. */
-export function ttlOf({ params }: Policy): number {
-  return params[1] as number
-}
-
 function makeConcurrency(name: string, limit: number, ttlMs: number): Policy {
   const indexOf = (atMs: number) => sliceIndex(atMs, ttlMs, SLICES)
   /** Returns the first whole millisecond at which the units of a slice no longer count. */
@@ -145,6 +135,8 @@ function makeConcurrency(name: string, limit: number, ttlMs: number): Policy {
     windowMs: Number.POSITIVE_INFINITY,
     width: SLICES + 2,
     params: Object.freeze([limit, ttlMs, SLICES]),
+    holdsUnits: true,
+    ttlMs,
     take,
     refund,
     renew,

@@ -78,10 +78,30 @@ export interface Policy {
    */
   clampToNow(state: State | undefined, nowMs: number): State | undefined
   /**
-   * Only of `concurrency`: returns the state with `cost` units, held since `takenAtMs`, as if they were taken
-   * at `nowMs`; also units that the state has lost. `resetAtMs` is as for a refund.
+   * Whether units are in use from a charge until their release, as with `concurrency`. Callers renew them
+   * within `ttlMs` and release them by a refund. They never use them up in advance, give back units of nobody
+   * in particular, or repeat a denial, which any release may end. Absent = false.
+   */
+  readonly holdsUnits?: boolean
+  /** With `holdsUnits`: for how long units stay held without renewal, at least. */
+  readonly ttlMs?: number
+  /**
+   * With `holdsUnits`: returns the state with `cost` units, held since `takenAtMs`, as if they were taken at
+   * `nowMs`; also units that the state has lost. `resetAtMs` is as for a refund.
    */
   renew?(state: State | undefined, nowMs: number, cost: number, takenAtMs: number, resetAtMs?: number): State
+  /**
+   * Whether denials count, as with `ban`: enough of them start a ban, which denies everything. So callers send
+   * even a charge that they know to be denied, or peek first where it should not count; and stores keep a
+   * state that holds only denials. Absent = false.
+   */
+  readonly isBan?: boolean
+  /** With `isBan`: the length of the longest ban. */
+  readonly longestBanMs?: number
+  /** With `isBan`: returns the state with a ban of `forMs`, at most `longestBanMs`. Ends no longer one. */
+  block?(state: State | undefined, nowMs: number, forMs: number): State
+  /** With `isBan`: returns how long a ban in the state still lasts; 0 where there is none. */
+  bannedForMs?(state: State, nowMs: number): number
   /** Rules for units taken before their use, as by a lease; absent where that would not be exact. */
   readonly prepaid?: Prepaid | undefined
   /**
@@ -104,10 +124,17 @@ export function isSamePolicy(a: Policy, b: Policy): boolean {
   return a === b || signatureOf(a) === signatureOf(b)
 }
 
-/** Returns whether a value has what a policy needs. */
+/** Returns whether a value has what a policy needs, also what `holdsUnits` and `isBan` need. */
 export function isPolicy(value: unknown): value is Policy {
   if (typeof value !== 'object' || value === null) return false
   const { kind, take, refund, clampToNow, scale, params, width } = value as Partial<Policy>
-  const hasMethods = [take, refund, clampToNow, scale].every((method) => typeof method === 'function')
+  const { holdsUnits, ttlMs, renew, isBan, longestBanMs, block, bannedForMs } = value as Partial<Policy>
+  const hasMethods = areFunctions(take, refund, clampToNow, scale)
+  if (holdsUnits && !(Number.isFinite(ttlMs) && areFunctions(renew))) return false
+  if (isBan && !(Number.isFinite(longestBanMs) && areFunctions(block, bannedForMs))) return false
   return typeof kind === 'string' && hasMethods && Array.isArray(params) && Number.isInteger(width)
+}
+
+function areFunctions(...values: readonly unknown[]): boolean {
+  return values.every((value) => typeof value === 'function')
 }

@@ -103,10 +103,6 @@ export const anyPolicy = fc.oneof(basePolicy, bannedPolicy(basePolicy))
 /** Policies by which waiting always helps, at last. */
 export const endingPolicy = fc.oneof(timedPolicy, bannedPolicy(timedPolicy))
 
-export function isBan({ kind }: Policy): boolean {
-  return kind.startsWith('ban-')
-}
-
 /** Whether a policy, or the one in a ban, counts in windows that begin with the first charge. */
 export function isFromFirstRequest({ kind }: Policy): boolean {
   return kind.endsWith('first-request-window')

@@ -4,7 +4,6 @@ import {
   anyPolicy,
   costOf,
   fromFirstRequest,
-  isBan,
   isFromFirstRequest,
   moment,
   stateAfter,
@@ -48,7 +47,7 @@ test('rule 1: a denial and a peek change nothing, and the input state is never t
           retryAfterMs: 0,
           next: undefined,
         })
-        if (isBan(policy) && !step.allowed && step.next !== undefined) {
+        if (policy.isBan && !step.allowed && step.next !== undefined) {
           const own = policy.width - 4 // the rest is what a ban counts
           expect(step.next.slice(0, own)).toEqual(state?.slice(0, own) ?? new Array(own).fill(0))
         } else expect(step.next === undefined).toBe(!step.allowed || cost === 0)
@@ -127,7 +126,7 @@ test('rule 3: retry, more and reset times are exact: not 1 ms earlier, and at th
         if (step.resetAfterMs > 0 && Number.isFinite(step.resetAfterMs)) {
           expect(remainingAt(nowMs + step.resetAfterMs)).toBe(policy.limit)
           expect(policy.take(after, nowMs + step.resetAfterMs, 0).resetAfterMs).toBe(0)
-          if (step.resetAfterMs >= 1 && !isBan(policy))
+          if (step.resetAfterMs >= 1 && !policy.isBan)
             // which remembers for longer
             expect(remainingAt(nowMs + step.resetAfterMs - 1)).toBeLessThan(policy.limit)
         }

@@ -1,5 +1,3 @@
-import { isBan, longestBanMs } from '../../policies/ban.js'
-import { isConcurrency } from '../../policies/concurrency.js'
 import { show } from '../../util/validate.js'
 import type { Block, Operation, Refund, Renew, Reward, Take } from '../operation.js'
 import type { Batching, Store } from '../store.js'
@@ -67,18 +65,19 @@ function checkTaken(owner: string, { type, policy, cost, takenAtMs }: Refund | R
 }
 
 function checkBlock(owner: string, { policy, forMs }: Block): void {
-  if (!isBan(policy))
+  if (!policy.isBan)
     throw new TypeError(
       `${owner}: only a ban blocks, got a policy of kind ${show(policy.kind)}. Use ban(policy, …).`,
     )
-  if (Number.isFinite(forMs) && forMs >= 0 && forMs <= longestBanMs(policy)) return
-  const must = `a time in milliseconds of at most the longest ban, ${longestBanMs(policy)}`
+  const { longestBanMs = 0 } = policy
+  if (Number.isFinite(forMs) && forMs >= 0 && forMs <= longestBanMs) return
+  const must = `a time in milliseconds of at most the longest ban, ${longestBanMs}`
   throw new TypeError(`${owner}: forMs must be ${must}, got ${show(forMs)}.`)
 }
 
 function checkChange(owner: string, { policy, units }: Take | Reward): void {
   checkUnits(owner, 'units', units)
-  if (units === 0 || !isConcurrency(policy)) return
+  if (units === 0 || !policy.holdsUnits) return
   throw new TypeError(`${owner}: units of concurrency are in use. Only read them, by a take of 0.`)
 }
 

@@ -1,4 +1,4 @@
-import { ban, consecutive, fixedWindow, type Policy, slidingWindow, tokenBucket } from 'headgate'
+import { ban, concurrency, consecutive, fixedWindow, type Policy, slidingWindow, tokenBucket } from 'headgate'
 import { isPolicy, isSamePolicy, signatureOf } from '../../../src/policies/policy.js'
 
 const bucket = tokenBucket({ capacity: 5, refill: 10, every: '1m' })
@@ -51,6 +51,24 @@ test('a policy has all methods, params and a width', () => {
     }
   }
   for (const value of [undefined, null, 5, 'policy', {}, () => bucket]) expect(isPolicy(value)).toBe(false)
+})
+
+const held = concurrency({ limit: 5 })
+const banned = ban(bucket, { after: 1, within: '1m', for: ['1m', '2m'] })
+
+test('a policy that holds units or bans states so, with all that this needs', () => {
+  expect(held).toMatchObject({ holdsUnits: true, ttlMs: 60_000 })
+  expect(banned).toMatchObject({ isBan: true, longestBanMs: 120_000 })
+  for (const policy of [held, banned]) expect(isPolicy(policy)).toBe(true)
+  for (const missing of ['renew', 'ttlMs']) expect(isPolicy({ ...held, [missing]: undefined })).toBe(false)
+  for (const missing of ['block', 'bannedForMs', 'longestBanMs'])
+    expect(isPolicy({ ...banned, [missing]: undefined })).toBe(false)
+})
+
+test('a policy that says neither does neither', () => {
+  expect(bucket).not.toHaveProperty('holdsUnits')
+  expect(bucket).not.toHaveProperty('isBan')
+  expect(isPolicy({ ...bucket, holdsUnits: false, isBan: false })).toBe(true)
 })
 
 test('a scaled policy has a share of the limit, at least 1, in the same window', () => {
