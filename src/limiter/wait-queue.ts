@@ -150,8 +150,8 @@ function giveTurns(queue: Queue, first: Waiter, { figures: known, parts }: Waite
 function allowedAfterMs({ parts }: Waiter, { key }: Queue, figures: PartDecision): number {
   const { limit, resetAfterMs, moreAfterMs } = figures
   const part = parts.find((each) => each.key === key)
-  if (part?.policy.kind !== 'token-bucket' || part.policy.limit !== limit) return moreAfterMs
-  const [, intervalMs = 0] = part.policy.params
+  if (part?.policy.spec.kind !== 'token-bucket' || part.policy.limit !== limit) return moreAfterMs
+  const { intervalMs } = part.policy.spec
   return Math.max(moreAfterMs, resetAfterMs - (limit - part.cost) * intervalMs)
 }
 

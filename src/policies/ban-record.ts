@@ -1,4 +1,5 @@
 import type { State } from './policy.js'
+import type { BanSpec } from './spec.js'
 
 /** The numbers that a ban adds to the state of its base policy. All 0 = a clean record. */
 export interface BanRecord {
@@ -10,13 +11,8 @@ export interface BanRecord {
   readonly bannedUntilMs: number
 }
 
-/** The numbers by which a record changes. */
-export interface BanRules {
-  readonly after: number
-  readonly withinMs: number
-  /** How long each ban in a row lasts. */
-  readonly bansMs: readonly number[]
-}
+/** The rules by which a record changes. */
+export type BanRules = Omit<BanSpec, 'kind' | 'base'>
 
 export const RECORD_WIDTH = 4
 const CLEAN: BanRecord = { strikes: 0, strikesUntilMs: 0, level: 0, bannedUntilMs: 0 }
@@ -41,7 +37,7 @@ export function joinState(own: State, record: BanRecord): State {
 
 /** Returns the length of the longest ban. */
 export function longestOf({ bansMs }: BanRules): number {
-  return bansMs.at(-1) as number
+  return bansMs[bansMs.length - 1] as number
 }
 
 /** Returns the length of the ban of a level. */

@@ -14,7 +14,8 @@ import {
   splitState,
   strike,
 } from './ban-record.js'
-import { type BaseKind, isPolicy, type Policy, type State, type Step } from './policy.js'
+import { isPolicy, type Policy, type State, type Step } from './policy.js'
+import type { BaseSpec } from './spec.js'
 
 /** Options of `ban`. */
 export interface BanOptions {
@@ -28,8 +29,6 @@ export interface BanOptions {
   onAttempt?: 'nothing' | 'restart'
 }
 
-/** In `params`, the inner policy's come first, padded to this length; the ban's own follow. */
-const INNER_PARAMS = 3
 const MAX_BANS = 16
 const FIX =
   "Write ban(slidingWindow({ limit: 5, window: '15m' }), { after: 5, within: '15m', for: ['15m', '1h'] })."
@@ -73,32 +72,31 @@ export function ban(policy: Policy, options: BanOptions): Policy {
   if (!isPolicy(policy) || policy.isBan)
     throw wrongOption('ban', 'policy', 'a policy that is not a ban', policy, FIX)
   if (policy.holdsUnits) throw wrongOption('ban', 'policy', 'a policy other than concurrency', policy, FIX)
-  const { within: withinMs, for: bansMs, ...rest } = readOptions('ban', options, OPTIONS)
-  return makeBan(policy, { withinMs, bansMs, ...rest })
+  const { after, within: withinMs, for: bansMs, onAttempt } = readOptions('ban', options, OPTIONS)
+  return makeBan(policy, { after, withinMs, bansMs, onAttempt })
 }
 
 function readBans(owner: string, option: string, value: unknown): readonly number[] {
   const list: readonly unknown[] = Array.isArray(value) ? value : [value]
   const bansMs = list.map((each) => durationMs(owner, option, each))
   const grows = bansMs.every((banMs, i) => i === 0 || banMs >= (bansMs[i - 1] as number))
-  if (grows && bansMs.length > 0 && bansMs.length <= MAX_BANS) return bansMs
+  if (grows && bansMs.length > 0 && bansMs.length <= MAX_BANS) return Object.freeze(bansMs)
   const must = `1 to ${MAX_BANS} durations, none shorter than the one before`
   throw wrongOption(owner, option, must, value, "Did you mean for: ['1m', '10m', '1h']?")
 }
 
-function makeBan(inner: Policy, rules: BanRules & Pick<BanOptions, 'onAttempt'>): Policy {
-  const { after, withinMs, bansMs, onAttempt } = rules
-  const zeros = new Array<number>(inner.width).fill(0)
+function makeBan(base: Policy, rules: BanRules): Policy {
+  const zeros = new Array<number>(base.width).fill(0)
   const stateOf = (own: State | undefined, record: BanRecord) => joinState(own ?? zeros, record)
 
   function take(state: State | undefined, nowMs: number, cost: number): Step {
     const clamped = clampToNow(state, nowMs)
     const { own, record } = splitState(clamped)
-    const step = inner.take(own, nowMs, cost)
+    const step = base.take(own, nowMs, cost)
     if (cost > 0 && record.bannedUntilMs > nowMs) {
-      const untaken = step.allowed ? inner.take(own, nowMs, 0) : step
+      const untaken = step.allowed ? base.take(own, nowMs, 0) : step
       const denial = { ...untaken, allowed: false }
-      if (onAttempt === 'nothing')
+      if (rules.onAttempt === 'nothing')
         return withBan(denial, own, record, nowMs, clamped === state ? undefined : clamped)
       // Never shorter than before: a ban by hand may be longer than its level.
       const bannedUntilMs = Math.max(record.bannedUntilMs, nowMs + banMsAt(rules, record.level))
@@ -112,7 +110,7 @@ function makeBan(inner: Policy, rules: BanRules & Pick<BanOptions, 'onAttempt'>)
     return { ...withBan(step, own, record, nowMs, stateOf(own, record)), isCounted: true }
   }
 
-  /** Returns a step of the inner policy, extended by the record's figures and the state to keep. */
+  /** Returns a step of the base policy, extended by the record's figures and the state to keep. */
   function withBan(
     step: Step,
     own: State | undefined,
@@ -123,7 +121,7 @@ function makeBan(inner: Policy, rules: BanRules & Pick<BanOptions, 'onAttempt'>)
     const resetAfterMs = Math.max(step.resetAfterMs, cleanAfterMs(rules, record, nowMs))
     const endsAfterMs = Math.max(0, record.bannedUntilMs - nowMs)
     if (endsAfterMs === 0) return { ...step, resetAfterMs, next }
-    const atEnd = inner.take(own, nowMs + endsAfterMs, 0)
+    const atEnd = base.take(own, nowMs + endsAfterMs, 0)
     const moreAfterMs = endsAfterMs + (atEnd.remaining > 0 ? 0 : atEnd.moreAfterMs)
     const retryAfterMs = step.allowed ? 0 : Math.max(step.retryAfterMs, endsAfterMs)
     return { allowed: step.allowed, remaining: 0, resetAfterMs, retryAfterMs, moreAfterMs, next }
@@ -132,12 +130,12 @@ function makeBan(inner: Policy, rules: BanRules & Pick<BanOptions, 'onAttempt'>)
   function clampToNow(state: State | undefined, nowMs: number): State | undefined {
     if (state === undefined) return undefined
     const { own, record } = splitState(state)
-    const clampedOwn = inner.clampToNow(own, nowMs)
+    const clampedOwn = base.clampToNow(own, nowMs)
     const clamped = clampRecord(rules, record, nowMs)
     return clampedOwn === own && clamped === record ? state : stateOf(clampedOwn, clamped)
   }
 
-  /** Returns a state whose inner state was changed by `giveBack`. */
+  /** Returns a state whose base state was changed by `giveBack`. */
   function changeOwn(state: State, nowMs: number, giveBack: (own: State) => State | undefined) {
     const { own = [], record } = splitState(state)
     const left = giveBack(own)
@@ -146,26 +144,24 @@ function makeBan(inner: Policy, rules: BanRules & Pick<BanOptions, 'onAttempt'>)
     return isFresh ? undefined : stateOf(left, record)
   }
 
-  const { kind, name, limit, windowMs, width, params } = inner
-  const padded = Array.from({ length: INNER_PARAMS }, (_, i) => params[i] ?? 0)
+  const { name, limit, windowMs, width } = base
   return Object.freeze<Policy>({
-    kind: `ban-${kind as BaseKind}`,
+    spec: Object.freeze({ kind: 'ban', base: base.spec as BaseSpec, ...rules }),
     name,
     limit,
     windowMs,
     width: width + RECORD_WIDTH,
-    params: Object.freeze([...padded, after, withinMs, onAttempt === 'restart' ? 1 : 0, ...bansMs]),
     isBan: true,
     longestBanMs: longestOf(rules),
     take,
-    refund: (state, nowMs, ...taken) => changeOwn(state, nowMs, (own) => inner.refund(own, nowMs, ...taken)),
-    reward: (state, nowMs, units) => changeOwn(state, nowMs, (own) => inner.reward(own, nowMs, units)),
+    refund: (state, nowMs, ...taken) => changeOwn(state, nowMs, (own) => base.refund(own, nowMs, ...taken)),
+    reward: (state, nowMs, units) => changeOwn(state, nowMs, (own) => base.reward(own, nowMs, units)),
     block(state, nowMs, forMs) {
       const { own, record } = splitState(state)
       return stateOf(own, blockFor(rules, record, nowMs, forMs))
     },
     bannedForMs: (state, nowMs) => Math.max(0, splitState(state).record.bannedUntilMs - nowMs),
     clampToNow,
-    scale: (share) => makeBan(inner.scale(share), rules),
+    scale: (share) => makeBan(base.scale(share), rules),
   })
 }

@@ -3,6 +3,7 @@ import { type Duration, windowMs } from '../util/durations.js'
 import { keyName, wholeNumber, wrongOption } from '../util/validate.js'
 import { type Policy, type State, type Step, shareOf } from './policy.js'
 import { sliceIndex } from './sliding-window.js'
+import { TTL_SLICES as SLICES } from './spec.js'
 
 /** Options of `concurrency`. */
 export interface ConcurrencyOptions {
@@ -33,9 +34,6 @@ function readTtl(owner: string, option: string, value: unknown): number {
   if (ttlMs >= 1000) return ttlMs
   throw wrongOption(owner, option, 'at least 1 second, since it is renewed in time', value)
 }
-
-/** Holders are counted by slices of `ttl`. */
-const SLICES = 8
 
 /** The `retryAfterMs` of a denial, and `moreAfterMs`: a hint, since nobody knows when a request will end. */
 export const RETRY_HINT_MS = 1000
@@ -129,12 +127,11 @@ function makeConcurrency(name: string, limit: number, ttlMs: number): Policy {
   }
 
   return Object.freeze<Policy>({
-    kind: 'concurrency',
+    spec: Object.freeze({ kind: 'concurrency', limit, ttlMs }),
     name,
     limit,
     windowMs: Number.POSITIVE_INFINITY,
     width: SLICES + 2,
-    params: Object.freeze([limit, ttlMs, SLICES]),
     holdsUnits: true,
     ttlMs,
     take,

@@ -61,13 +61,15 @@ function checkTaken(owner: string, { type, policy, cost, takenAtMs }: Refund | R
   if (!Number.isFinite(takenAtMs))
     throw new TypeError(`${owner}: takenAtMs must be a time in milliseconds, got ${show(takenAtMs)}.`)
   if (type === 'refund' || policy.renew !== undefined) return
-  throw new TypeError(`${owner}: only units of concurrency are renewed, got those of ${show(policy.kind)}.`)
+  throw new TypeError(
+    `${owner}: only units of concurrency are renewed, got those of ${show(policy.spec.kind)}.`,
+  )
 }
 
 function checkBlock(owner: string, { policy, forMs }: Block): void {
   if (!policy.isBan)
     throw new TypeError(
-      `${owner}: only a ban blocks, got a policy of kind ${show(policy.kind)}. Use ban(policy, …).`,
+      `${owner}: only a ban blocks, got a policy of kind ${show(policy.spec.kind)}. Use ban(policy, …).`,
     )
   const { longestBanMs = 0 } = policy
   if (Number.isFinite(forMs) && forMs >= 0 && forMs <= longestBanMs) return
