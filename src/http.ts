@@ -54,6 +54,7 @@ export { type FixedWindowOptions, fixedWindow } from './policies/fixed-window.js
 export type { Policy, State, Step } from './policies/policy.js'
 export type { Prepaid } from './policies/prepaid.js'
 export { type SlidingWindowOptions, slidingWindow } from './policies/sliding-window.js'
+export type { PolicySpec } from './policies/spec.js'
 export { type TokenBucketOptions, tokenBucket } from './policies/token-bucket.js'
 export type { MemoryStore } from './stores/memory/contract.js'
 export { type MemoryStoreOptions, memoryStore } from './stores/memory/memory-store.js'

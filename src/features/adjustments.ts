@@ -2,8 +2,6 @@ import type { LimiterCore } from '../limiter/core.js'
 import { chargeOf, checkDecision, type Decision, receiptOf } from '../limiter/decision.js'
 import { checkedCost, readNames } from '../limiter/parse-limits.js'
 import { adjustReceipt, type NamedPart, refundReceipt } from '../limiter/receipt.js'
-import { isBan, longestBanMs } from '../policies/ban.js'
-import { isConcurrency } from '../policies/concurrency.js'
 import type { Operation, Part } from '../stores/operation.js'
 import { type Duration, durationMs, durationText } from '../util/durations.js'
 import { catchMaybe, type MaybePromise, settleAll, thenMaybe } from '../util/maybe-promise.js'
@@ -81,7 +79,7 @@ export function adjustmentsOf<Subject>(
   }
 
   function applyToAll(parts: readonly NamedPart[], change: Change): MaybePromise<void> {
-    const rates = parts.filter(({ policy }) => !isConcurrency(policy)) // its units are in use, and no score
+    const rates = parts.filter(({ policy }) => !policy.holdsUnits) // its units are in use, and no score
     return settleAll(rates, (part) => {
       const changeLocally = (error: unknown) => {
         if (decidesLocally)
@@ -135,15 +133,15 @@ function operationOn({ key, policy }: Part, change: Change): Operation {
 
 /** Returns the parts whose policies are bans. Throws a `TypeError` where there are none, or bans so long. */
 function bansAmong(owner: string, parts: readonly NamedPart[], banMs: number): readonly NamedPart[] {
-  const bans = parts.filter(({ policy }) => isBan(policy))
+  const bans = parts.filter(({ policy }) => policy.isBan)
   if (parts.length > 0 && bans.length === 0) {
     const fix = "Wrap the policy: ban(policy, { after: 10, within: '1m', for: '1h' })."
     throw new TypeError(`${owner}: blockFor needs a limit whose policy is a ban. ${fix}`)
   }
   for (const { name, policy } of bans) {
-    const longestMs = longestBanMs(policy)
-    if (banMs <= longestMs) continue
-    const must = `at most the longest ban of the limit ${name}, ${durationText(longestMs)}`
+    const { longestBanMs = 0 } = policy
+    if (banMs <= longestBanMs) continue
+    const must = `at most the longest ban of the limit ${name}, ${durationText(longestBanMs)}`
     const fix = `Add '${durationText(banMs)}' to for of its ban.`
     throw new TypeError(`${owner}: duration must be ${must}, got ${durationText(banMs)}. ${fix}`)
   }

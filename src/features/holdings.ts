@@ -1,7 +1,6 @@
 import { type Decision, receiptOf } from '../limiter/decision.js'
 import type { Apply, Receipt } from '../limiter/receipt.js'
 import { CircuitOpenError, isTimeout } from '../pipe/guarded-store.js'
-import { isConcurrency, ttlOf } from '../policies/concurrency.js'
 import type { Part, Refund, RenewResult, Verdict } from '../stores/operation.js'
 import { refundsOf } from '../stores/shared/refunds.js'
 import type { StoreError } from '../stores/store-error.js'
@@ -93,7 +92,7 @@ export function holdingsOf(
 
   function add(holding: Holding): void {
     all.add(holding)
-    const wantedMs = Math.min(MAX_TICK_MS, ttlOf(holding.units.policy) * TICK_SHARE)
+    const wantedMs = Math.min(MAX_TICK_MS, (holding.units.policy.ttlMs as number) * TICK_SHARE)
     if (wantedMs >= tickMs) return
     clearInterval(timer)
     timer = setInterval(renewDue, wantedMs)
@@ -108,7 +107,8 @@ export function holdingsOf(
 
   function renewDue(): void {
     const nowMs = performance.now()
-    const shareOf = ({ units, renewedAtMs }: Holding) => (nowMs - renewedAtMs) / ttlOf(units.policy)
+    const shareOf = ({ units, renewedAtMs }: Holding) =>
+      (nowMs - renewedAtMs) / (units.policy.ttlMs as number)
     for (const holding of all) if (!holding.isRenewed && shareOf(holding) > LONGEST_SHARE) all.delete(holding)
     if (all.size === 0) {
       stop()
@@ -199,8 +199,8 @@ export function holdingsOf(
 
 /** Returns what an allowed charge took of concurrency limits. */
 function heldUnits(parts: readonly Part[], result: Verdict): readonly Refund[] {
-  if (!result.allowed || !parts.some(({ policy }) => isConcurrency(policy))) return []
-  return refundsOf(parts, result).filter(({ policy, cost }) => isConcurrency(policy) && cost > 0)
+  if (!result.allowed || !parts.some(({ policy }) => policy.holdsUnits)) return []
+  return refundsOf(parts, result).filter(({ policy, cost }) => policy.holdsUnits && cost > 0)
 }
 
 /** Records where a renewal has put units, unless a later one has moved them on. */

@@ -13,7 +13,6 @@ import {
   type Settings,
   withDefault,
 } from '../options/option-table.js'
-import { isConcurrency } from '../policies/concurrency.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
 import { choice, wrongOption } from '../util/validate.js'
 import { ANSWER_ROWS, type AnswerOptions } from './answer.js'
@@ -84,7 +83,7 @@ const DELAY_RULE = {
       throw new TypeError(`${owner}: ${problem}. Create middleware for each limit, and put delay into one.`)
     }
     const given = limits[0]?.policy ?? policy
-    if (typeof given === 'object' && isConcurrency(given)) {
+    if (typeof given === 'object' && given.holdsUnits) {
       const problem = 'delay does not go with concurrency: a request would hold its units while it waits'
       throw new TypeError(`${owner}: ${problem}. Put concurrency into middleware of its own, behind this.`)
     }

@@ -5,7 +5,6 @@ import {
   placementFixes,
 } from '../options/foreign-options.js'
 import { readOptions } from '../options/option-table.js'
-import { isConcurrency } from '../policies/concurrency.js'
 import type { Policy } from '../policies/policy.js'
 import { ENTRIES_RULE, type Entry, LIMIT_ROWS } from './parse-limits.js'
 
@@ -36,7 +35,7 @@ export function withKeysOf(entries: readonly Entry[], candidate: readonly Entry[
 
 /** Throws a `TypeError` for a policy that cannot be tried. */
 export function checkTried(owner: string, policy: Policy): void {
-  if (!isConcurrency(policy)) return
+  if (!policy.holdsUnits) return
   const problem = 'a candidate cannot try concurrency: it denies nobody, and so holds no units'
   throw new TypeError(`${owner}: ${problem}. Try it with a limiter of its own, in report mode.`)
 }

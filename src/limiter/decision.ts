@@ -1,4 +1,3 @@
-import { isConcurrency } from '../policies/concurrency.js'
 import type { PartVerdict } from '../stores/operation.js'
 import { isPromise } from '../util/maybe-promise.js'
 import type { NamedPart, Receipt } from './receipt.js'
@@ -128,7 +127,7 @@ export function partDecision(
 ): PartDecision {
   const { allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs } = figures
   const { limit, windowMs } = policy
-  if (isConcurrency(policy)) return heldPart(name, limit, cost, figures)
+  if (policy.holdsUnits) return heldPart(name, limit, cost, figures)
   return { name, limit, windowMs, cost, allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs }
 }
 

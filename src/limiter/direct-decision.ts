@@ -1,5 +1,4 @@
 import { peerAddress } from '../keys/connection.js'
-import { isConcurrency } from '../policies/concurrency.js'
 import type { PartVerdict, Verdict } from '../stores/operation.js'
 import { localStatesOf } from '../stores/shared/local-states.js'
 import { asStoreError, type StoreError } from '../stores/store-error.js'
@@ -37,7 +36,7 @@ export function directDecider(
   const decide = limitBinder<Decision>(entry, context, (limit) => {
     const { policy, scope } = limit
     const { now, take } = local.limitOf(policy, scope, KEY_END)
-    const isHeld = isConcurrency(policy)
+    const { holdsUnits } = policy
     return function decideDirectly(identity, cost, subject) {
       let nowMs: number
       let figures: PartVerdict
@@ -48,7 +47,7 @@ export function directDecider(
         return decideWithoutStore(asStoreError(store.name, cause), [partOf(limit, identity, cost)], subject)
       }
       const receipt = new DirectReceipt(limit, identity, cost, nowMs, figures, apply)
-      if (isHeld) hold(receipt)
+      if (holdsUnits) hold(receipt)
       return decisionOn([partDecision(limit, cost, figures)], figures.allowed, 'store', receipt)
     }
   })

@@ -1,3 +1,4 @@
+import { baseOf } from '../policies/spec.js'
 import { RecentMap } from '../util/recent-map.js'
 import { type Decision, type PartDecision, receiptOf } from './decision.js'
 import type { NamedPart, Receipt } from './receipt.js'
@@ -10,7 +11,7 @@ const MIN_CLIENTS = 10_000
 const ENDLESS_MS = 60 * 60 * 1000
 const NONE: readonly PartDecision[] = []
 /** The kinds of policies whose quota comes back all at once. */
-const FIXED = /^(ban-)?(fixed|first-request)-window$/
+const FIXED = /^(fixed|first-request)-window$/
 
 /** Returns whether a client has used 80 % of a limit. */
 export function isNearLimit({ limit, remaining }: Pick<Decision, 'limit' | 'remaining'>): boolean {
@@ -41,5 +42,5 @@ export function nearLimitDetector(): (decision: Decision) => readonly PartDecisi
 /** Returns for how long a limit's window goes on: a fixed one ends where it ends, others slide. */
 function windowLeftMs({ windowMs, resetAfterMs }: PartDecision, { policy }: NamedPart): number {
   if (windowMs === Number.POSITIVE_INFINITY) return ENDLESS_MS
-  return FIXED.test(policy.kind) ? Math.min(windowMs, resetAfterMs) : windowMs
+  return FIXED.test(baseOf(policy.spec).kind) ? Math.min(windowMs, resetAfterMs) : windowMs
 }

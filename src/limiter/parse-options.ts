@@ -8,7 +8,6 @@ import {
 } from '../options/foreign-options.js'
 import { callback, optional, readOptions, type Settings, withDefault } from '../options/option-table.js'
 import { readLease } from '../pipe/lease/options.js'
-import { isConcurrency } from '../policies/concurrency.js'
 import { isMemoryStore } from '../stores/memory/contract.js'
 import { localStatesOf } from '../stores/shared/local-states.js'
 import type { StoreError } from '../stores/store-error.js'
@@ -150,7 +149,7 @@ function checkLease(owner: string, { lease, store, limits }: Pick<Rows, 'lease' 
 /** Returns a function that throws a `TypeError` for a policy that a limiter with these options cannot keep. */
 function keptCheck({ lease }: Pick<Rows, 'lease'>): LimitContext['checkKept'] {
   return (owner, policy) => {
-    if (lease === undefined || !isConcurrency(policy)) return
+    if (lease === undefined || !policy.holdsUnits) return
     const problem = 'lease does not go with concurrency, which counts units that are in use'
     throw new TypeError(`${owner}: ${problem}. Leave lease out.`)
   }

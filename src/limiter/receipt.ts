@@ -1,4 +1,3 @@
-import { isConcurrency } from '../policies/concurrency.js'
 import type { Operation, Part, Refund, ResultOf, Take, Verdict } from '../stores/operation.js'
 import { refundsOf } from '../stores/shared/refunds.js'
 import { isUnsent, type StoreError } from '../stores/store-error.js'
@@ -109,7 +108,7 @@ function createLedger(charge: readonly NamedPart[], result: Verdict, apply: Appl
   /** Selects the parts of limits by name; all parts without names. Units in use are released, not refunded. */
   const selected = (names: readonly string[] | undefined) =>
     [...charge.entries()]
-      .filter(([, { name, policy }]) => !isConcurrency(policy) && names?.includes(name) !== false)
+      .filter(([, { name, policy }]) => !policy.holdsUnits && names?.includes(name) !== false)
       .map(([i]) => i)
 
   /** Runs a step once the adjustments before it are done: each starts from what they took. */

@@ -2,6 +2,7 @@ import { isKey } from '../keys/identity.js'
 import type { LimitOptions } from '../limiter/options.js'
 import { consecutive } from '../policies/consecutive.js'
 import type { Policy } from '../policies/policy.js'
+import { flattenSpec } from '../policies/spec.js'
 import { durationText } from '../util/durations.js'
 import { thenMaybe } from '../util/maybe-promise.js'
 import type { Attempt, Attempts } from './attempt.js'
@@ -77,10 +78,10 @@ export function describeLimits<Req>(limits: readonly LoginLimit<Req>[], hasDevic
   })
 }
 
-function describePolicy({ kind, limit, windowMs, params }: Policy): string {
-  const figures = `${kind}: ${limit}${windowText(windowMs)}`
-  if (!kind.startsWith('ban-')) return figures
-  const [, , , after, withinMs = 0, , ...bansMs] = params // the first three are those of the inner policy
+function describePolicy({ spec, limit, windowMs }: Policy): string {
+  const figures = `${flattenSpec(spec).kind}: ${limit}${windowText(windowMs)}`
+  if (spec.kind !== 'ban') return figures
+  const { after, withinMs, bansMs } = spec
   const bans = bansMs.map(durationText).join(', ')
   return `${figures}; after ${after} denials in ${durationText(withinMs)} banned for ${bans}`
 }

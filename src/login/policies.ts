@@ -1,6 +1,5 @@
 import { readOptions, withDefault } from '../options/option-table.js'
 import { ban } from '../policies/ban.js'
-import { isConcurrency } from '../policies/concurrency.js'
 import { isPolicy, type Policy } from '../policies/policy.js'
 import { slidingWindow } from '../policies/sliding-window.js'
 import { durationText } from '../util/durations.js'
@@ -77,7 +76,7 @@ export function windowText(windowMs: number): string {
 }
 
 function readPolicy(owner: string, option: string, policy: unknown): Policy {
-  if (isPolicy(policy) && !isConcurrency(policy)) return policy
+  if (isPolicy(policy) && !policy.holdsUnits) return policy
   const must = isPolicy(policy) ? 'a policy other than concurrency' : 'a policy'
   throw wrongOption(owner, option, must, policy, "Write slidingWindow({ limit: 10, window: '30m' }).")
 }

@@ -1,5 +1,3 @@
-import { isBan } from '../policies/ban.js'
-import { isConcurrency } from '../policies/concurrency.js'
 import { isSamePolicy } from '../policies/policy.js'
 import {
   type Charge,
@@ -69,7 +67,7 @@ export class DenialCache {
     if (verdict.isTentative || keys.size < charged.length) return
     const denial = { charged, verdict, sentAtMs, minUntilMs: performance.now() + minMs }
     for (const [i, { key, policy }] of charged.entries()) {
-      if (isConcurrency(policy)) continue // a release may end it at any moment
+      if (policy.holdsUnits) continue // a release may end it at any moment
       const { allowed, isCounted } = verdict.parts[i] as PartVerdict
       const isOutdated = (this.#invalidatedAtMs.get(key) ?? Number.NEGATIVE_INFINITY) >= sentAtMs
       if (!allowed && !isCounted && !isOutdated) this.#denials.set(key, denial)
@@ -104,7 +102,7 @@ export class DenialCache {
     const ageMs = nowMs - sentAtMs
     const figures = verdict.parts[i]
     if (figures?.allowed !== false) {
-      if (isBan(part.policy)) return undefined
+      if (part.policy.isBan) return undefined
       return figures ? figuresAfter(ageMs, figures, 0) : part.policy.take(undefined, verdict.atMs + ageMs, 0)
     }
     const { policy, cost } = charged[i] as Part

@@ -1,4 +1,3 @@
-import { isConcurrency, ttlOf } from '../policies/concurrency.js'
 import {
   type Charge,
   givesUnitsBack,
@@ -142,7 +141,7 @@ function isKept(each: Kept | undefined): each is Kept {
 
 /** Returns for how long a refund may change a decision, at most. */
 function usefulMs({ policy, takenAtMs, resetAtMs = Number.POSITIVE_INFINITY }: Refund): number {
-  return isConcurrency(policy) ? ttlOf(policy) * LONGEST_TTLS : resetAtMs - takenAtMs
+  return policy.ttlMs !== undefined ? policy.ttlMs * LONGEST_TTLS : resetAtMs - takenAtMs
 }
 
 /** Creates a pipe that reports the keys of an operation once it has given units back. */

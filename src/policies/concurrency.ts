@@ -3,6 +3,7 @@ import { type Duration, windowMs } from '../util/durations.js'
 import { keyName, wholeNumber, wrongOption } from '../util/validate.js'
 import { type Policy, type State, type Step, shareOf } from './policy.js'
 import { sliceIndex } from './sliding-window.js'
+import { TTL_SLICES as SLICES } from './spec.js'
 
 /** Options of `concurrency`. */
 export interface ConcurrencyOptions {
@@ -34,9 +35,6 @@ function readTtl(owner: string, option: string, value: unknown): number {
   throw wrongOption(owner, option, 'at least 1 second, since it is renewed in time', value)
 }
 
-/** Holders are counted by slices of `ttl`. */
-const SLICES = 8
-
 /** The `retryAfterMs` of a denial, and `moreAfterMs`: a hint, since nobody knows when a request will end. */
 export const RETRY_HINT_MS = 1000
 
@@ -65,16 +63,6 @@ type Held = readonly [cost: number, takenAtMs: number, resetAtMs?: number]
 export function concurrency(options: ConcurrencyOptions): Policy {
   const { limit, ttl, name = `${limit}-at-once` } = readOptions('concurrency', options, OPTIONS)
   return makeConcurrency(name, limit, ttl)
-}
-
-/** Returns whether a policy limits units in use at once, which are renewed and released. */
-export function isConcurrency({ kind }: Policy): boolean {
-  return kind === 'concurrency'
-}
-
-/** Returns how long units of a concurrency policy stay held without renewal, but for a slice. */
-export function ttlOf({ params }: Policy): number {
-  return params[1] as number
 }
 
 function makeConcurrency(name: string, limit: number, ttlMs: number): Policy {
@@ -139,12 +127,13 @@ function makeConcurrency(name: string, limit: number, ttlMs: number): Policy {
   }
 
   return Object.freeze<Policy>({
-    kind: 'concurrency',
+    spec: Object.freeze({ kind: 'concurrency', limit, ttlMs }),
     name,
     limit,
     windowMs: Number.POSITIVE_INFINITY,
     width: SLICES + 2,
-    params: Object.freeze([limit, ttlMs, SLICES]),
+    holdsUnits: true,
+    ttlMs,
     take,
     refund,
     renew,

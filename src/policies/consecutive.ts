@@ -52,12 +52,11 @@ function makeConsecutive(name: string, limit: number): Policy {
   }
 
   return Object.freeze<Policy>({
-    kind: 'consecutive',
+    spec: Object.freeze({ kind: 'consecutive', limit }),
     name,
     limit,
     windowMs: Number.POSITIVE_INFINITY,
     width: 1,
-    params: Object.freeze([limit]),
     take,
     refund: giveBack,
     reward: giveBack,

@@ -57,12 +57,11 @@ export function firstRequestWindow(name: string, limit: number, windowMs: number
   }
 
   return Object.freeze<Policy>({
-    kind: 'first-request-window',
+    spec: Object.freeze({ kind: 'first-request-window', limit, windowMs }),
     name,
     limit,
     windowMs,
     width: 2,
-    params: Object.freeze([limit, windowMs]),
     take,
     refund,
     reward,

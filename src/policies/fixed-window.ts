@@ -92,12 +92,11 @@ function clockWindow(name: string, limit: number, windowMs: number): Policy {
   }
 
   return Object.freeze<Policy>({
-    kind: 'fixed-window',
+    spec: Object.freeze({ kind: 'fixed-window', limit, windowMs }),
     name,
     limit,
     windowMs,
     width: 2,
-    params: Object.freeze([limit, windowMs]),
     take,
     refund,
     reward,

@@ -1,5 +1,6 @@
 import { weakMemo } from '../util/memo.js'
 import type { Prepaid } from './prepaid.js'
+import { flattenSpec, isSpec, type PolicySpec } from './spec.js'
 
 /** What a store keeps for one key: numbers whose meaning the policy defines. `undefined` is fresh. */
 export type State = readonly number[]
@@ -23,18 +24,7 @@ export interface Step {
 }
 
 /**
- * The kinds of policies that `ban` accepts.
- * @inline
- */
-export type BaseKind =
-  | 'token-bucket'
-  | 'sliding-window'
-  | 'fixed-window'
-  | 'first-request-window'
-  | 'consecutive'
-
-/**
- * An algorithm and its parameters: frozen and pure. Time is an argument, in milliseconds since the Unix
+ * An algorithm and its numbers: frozen and pure. Time is an argument, in milliseconds since the Unix
  * epoch, as a double. Every policy keeps these rules, `concurrency` all but 3 and 7:
  *
  * 1. A denial takes nothing, and cost 0 is a peek that writes nothing. (A denial writes in two cases: `ban`
@@ -48,17 +38,16 @@ export type BaseKind =
  * 7. In the long run, rates are exact to 0.2 %. A factory rejects numbers with which they would not be.
  */
 export interface Policy {
-  readonly kind: BaseKind | `ban-${BaseKind}` | 'concurrency'
+  /** The algorithm and its numbers as plain data, which JSON keeps. Policies of equal specs decide alike. */
+  readonly spec: PolicySpec
   /** For headers and keys. By default made from the numbers, such as `100-in-1min`. */
   readonly name: string
   /** The largest cost that can be taken at once. */
   readonly limit: number
   /** The time over which `limit` applies. `Infinity` = it never resets by itself. */
   readonly windowMs: number
-  /** How many numbers a state has. All zeros is a fresh state, too. */
+  /** How many numbers a state has. All zeros is also a fresh state. */
   readonly width: number
-  /** All parameters of the algorithm, in the order in which scripts read them. */
-  readonly params: readonly number[]
   /** Takes `cost` whole units at `nowMs`. Never changes `state`; the state to keep is the step's `next`. */
   take(state: State | undefined, nowMs: number, cost: number): Step
   /**
@@ -78,10 +67,30 @@ export interface Policy {
    */
   clampToNow(state: State | undefined, nowMs: number): State | undefined
   /**
-   * Only of `concurrency`: returns the state with `cost` units, held since `takenAtMs`, as if they were taken
-   * at `nowMs`; also units that the state has lost. `resetAtMs` is as for a refund.
+   * Whether units are in use from a charge until their release, as with `concurrency`. Callers renew them
+   * within `ttlMs`, and release them by a refund. They take no units in advance, reward none, and do not
+   * repeat a denial, since any release may end it. Absent = false.
+   */
+  readonly holdsUnits?: boolean
+  /** With `holdsUnits`: how long units stay held without renewal, at least. */
+  readonly ttlMs?: number
+  /**
+   * With `holdsUnits`: returns the state with `cost` units, held since `takenAtMs`, as if they were taken at
+   * `nowMs`; also units that the state has lost. `resetAtMs` is as for a refund.
    */
   renew?(state: State | undefined, nowMs: number, cost: number, takenAtMs: number, resetAtMs?: number): State
+  /**
+   * Whether denials count, as with `ban`: enough of them start a ban, which denies everything. Callers send
+   * the policy each charge that it may have to count, and peek first if a denial should not count. A store
+   * keeps a state even if it holds only denials. Absent = false.
+   */
+  readonly isBan?: boolean
+  /** With `isBan`: the length of the longest ban. */
+  readonly longestBanMs?: number
+  /** With `isBan`: returns the state with a ban of `forMs`, at most `longestBanMs`. Never shortens a ban. */
+  block?(state: State | undefined, nowMs: number, forMs: number): State
+  /** With `isBan`: returns how long a ban in the state still lasts; 0 where there is none. */
+  bannedForMs?(state: State, nowMs: number): number
   /** Rules for units taken before their use, as by a lease; absent where that would not be exact. */
   readonly prepaid?: Prepaid | undefined
   /**
@@ -97,17 +106,27 @@ export function shareOf(limit: number, share: number): number {
 }
 
 /** Returns a string that identifies a policy's decisions. */
-export const signatureOf = weakMemo(({ kind, params }: Policy) => [kind, ...params].join('-'))
+export const signatureOf = weakMemo(({ spec }: Policy) => {
+  const { kind, params } = flattenSpec(spec)
+  return [kind, ...params].join('-')
+})
 
 /** Returns whether two policies decide alike. */
 export function isSamePolicy(a: Policy, b: Policy): boolean {
   return a === b || signatureOf(a) === signatureOf(b)
 }
 
-/** Returns whether a value has what a policy needs. */
+/** Returns whether a value has what a policy needs, also what `holdsUnits` and `isBan` need. */
 export function isPolicy(value: unknown): value is Policy {
   if (typeof value !== 'object' || value === null) return false
-  const { kind, take, refund, clampToNow, scale, params, width } = value as Partial<Policy>
-  const hasMethods = [take, refund, clampToNow, scale].every((method) => typeof method === 'function')
-  return typeof kind === 'string' && hasMethods && Array.isArray(params) && Number.isInteger(width)
+  const { spec, take, refund, clampToNow, scale, width } = value as Partial<Policy>
+  const { holdsUnits, ttlMs, renew, isBan, longestBanMs, block, bannedForMs } = value as Partial<Policy>
+  const hasMethods = areFunctions(take, refund, clampToNow, scale)
+  if (holdsUnits && !(Number.isFinite(ttlMs) && areFunctions(renew))) return false
+  if (isBan && !(Number.isFinite(longestBanMs) && areFunctions(block, bannedForMs))) return false
+  return isSpec(spec) && hasMethods && Number.isInteger(width)
+}
+
+function areFunctions(...values: readonly unknown[]): boolean {
+  return values.every((value) => typeof value === 'function')
 }

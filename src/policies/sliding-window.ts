@@ -155,12 +155,11 @@ function makeSlidingWindow(name: string, limit: number, windowMs: number, slices
   }
 
   return Object.freeze<Policy>({
-    kind: 'sliding-window',
+    spec: Object.freeze({ kind: 'sliding-window', limit, windowMs, slices }),
     name,
     limit,
     windowMs,
     width: slices + 2,
-    params: Object.freeze([limit, windowMs, slices]),
     take,
     refund,
     reward,

@@ -68,7 +68,7 @@ export function tokenBucket(options: TokenBucketOptions): Policy {
 }
 
 /**
- * Returns the bucket of a capacity and of the time in which one token is refilled, on the grid, as `params`
+ * Returns the bucket of a capacity and of the time in which one token is refilled, on the grid, as its spec
  * has them. Its window is the longest unit, or multiple of one, that rounds to this time.
  */
 export function tokenBucketOf(capacity: number, intervalMs: number): Policy {
@@ -138,12 +138,11 @@ function makeTokenBucket(name: string, capacity: number, intervalMs: number, win
   }
 
   return Object.freeze<Policy>({
-    kind: 'token-bucket',
+    spec: Object.freeze({ kind: 'token-bucket', capacity, intervalMs }),
     name,
     limit: capacity,
     windowMs,
     width: 1,
-    params: Object.freeze([capacity, intervalMs]),
     take,
     refund,
     reward: (state, nowMs, units) => refund(state, nowMs, units, nowMs),

@@ -1,4 +1,5 @@
 import { type Policy, tokenBucket } from 'headgate'
+import { flattenSpec } from '../../src/policies/spec.js'
 
 /** A token bucket, and who charges it at the same time for how long. */
 export interface Storm {
@@ -41,6 +42,6 @@ export function decisionsIn({ allowed, denied, ranOut }: StormCounts): number {
 
 /** The bound of a bucket: its units at the start, and those refilled since. */
 export function mostAllowed(storm: Storm, { firstMs, lastMs }: StormCounts): number {
-  const [capacity = 0, intervalMs = 0] = bucketOf(storm).params
+  const [capacity = 0, intervalMs = 0] = flattenSpec(bucketOf(storm).spec).params
   return capacity + Math.floor((lastMs - firstMs) / intervalMs)
 }

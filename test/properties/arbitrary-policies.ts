@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { ban, consecutive, fixedWindow, type Policy, type State, slidingWindow, tokenBucket } from 'headgate'
+import { baseOf } from '../../src/policies/spec.js'
 
 /** A policy under test, with what its documentation promises. */
 export interface Promised {
@@ -19,7 +20,7 @@ const bucket = fc
   .map((numbers): Promised => {
     const refill = Math.min(numbers.refill, 10 * numbers.every) // at most 10,000 a second
     const policy = tokenBucket({ ...numbers, refill })
-    const intervalMs = policy.params[1] as number
+    const intervalMs = intervalMsOf(policy)
     return {
       policy,
       most: (elapsedMs) => numbers.capacity + Math.floor(elapsedMs / intervalMs),
@@ -103,13 +104,14 @@ export const anyPolicy = fc.oneof(basePolicy, bannedPolicy(basePolicy))
 /** Policies by which waiting always helps, at last. */
 export const endingPolicy = fc.oneof(timedPolicy, bannedPolicy(timedPolicy))
 
-export function isBan({ kind }: Policy): boolean {
-  return kind.startsWith('ban-')
+/** The time in which one token of a bucket is refilled. */
+export function intervalMsOf({ spec }: Policy): number {
+  return spec.kind === 'token-bucket' ? spec.intervalMs : Number.NaN
 }
 
 /** Whether a policy, or the one in a ban, counts in windows that begin with the first charge. */
-export function isFromFirstRequest({ kind }: Policy): boolean {
-  return kind.endsWith('first-request-window')
+export function isFromFirstRequest({ spec }: Policy): boolean {
+  return baseOf(spec).kind === 'first-request-window'
 }
 
 /**

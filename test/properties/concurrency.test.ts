@@ -36,7 +36,7 @@ const events = fc.array(
 
 /** A key, its holders, and a clock that may run behind true time. */
 function simulate(policy: Policy, startMs: number) {
-  const ttlMs = policy.params[1] as number
+  const ttlMs = policy.ttlMs as number
   const live: Held[] = []
   const crashed: Held[] = []
   let state: State | undefined

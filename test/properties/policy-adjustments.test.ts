@@ -1,13 +1,11 @@
 import fc from 'fast-check'
 import type { Policy, State } from 'headgate'
-import { longestBanMs, startBan } from '../../src/policies/ban.js'
 import { applyOperation } from '../../src/stores/shared/apply-operation.js'
 import {
   anyPolicy,
   bannedPolicy,
   basePolicy,
   costOf,
-  isBan,
   moment,
   shareUpTo,
   stateAfter,
@@ -32,9 +30,13 @@ function afterTrace(policy: Policy, startMs: number, trace: readonly Take[]) {
 const remaining = (policy: Policy, state: State | undefined, nowMs: number) =>
   policy.take(state, nowMs, 0).remaining
 
+const longestOf = ({ longestBanMs }: Policy) => longestBanMs as number
+const blocked = (policy: Policy, state: State | undefined, nowMs: number, forMs: number) =>
+  policy.block?.(state, nowMs, forMs) as State
+
 /** Whether a ban is running, during which nothing remains. */
 function isBanned(policy: Policy, state: State | undefined, nowMs: number): boolean {
-  return isBan(policy) && (state?.at(-1) ?? 0) > nowMs
+  return policy.isBan === true && (state?.at(-1) ?? 0) > nowMs
 }
 
 test('a reward restores exactly its units, as far as they were taken, and the client is never worse off later', () => {
@@ -97,8 +99,8 @@ test('a ban by hand denies exactly until its end, takes nothing, and ends no lon
       ({ policy }, startMs, trace, share) => {
         const { state: before, nowMs } = afterTrace(policy, startMs, trace)
         const state = before && policy.clampToNow(before, nowMs)
-        const banMs = Math.max(1, Math.floor(share * longestBanMs(policy)))
-        const banned = startBan(policy, state, nowMs, banMs)
+        const banMs = Math.max(1, Math.floor(share * longestOf(policy)))
+        const banned = blocked(policy, state, nowMs, banMs)
         const endMs = Math.max(nowMs + banMs, state?.at(-1) ?? 0)
         expect(policy.clampToNow(banned, nowMs)).toBe(banned)
         const figures = policy.take(banned, nowMs, 1)
@@ -117,12 +119,12 @@ test('a ban by hand denies exactly until its end, takes nothing, and ends no lon
 test('an attempt during a ban by hand never shortens it', () => {
   fc.assert(
     fc.property(bannedPolicy(basePolicy), moment, shareUpTo(1), ({ policy }, nowMs, share) => {
-      const banned = startBan(policy, undefined, nowMs, longestBanMs(policy))
-      const laterMs = nowMs + 0.9 * share * longestBanMs(policy)
+      const banned = blocked(policy, undefined, nowMs, longestOf(policy))
+      const laterMs = nowMs + 0.9 * share * longestOf(policy)
       const attempt = policy.take(banned, laterMs, 1)
       expect(attempt.allowed).toBe(false)
       const endsAtMs = (stateAfter(banned, attempt.next) as State).at(-1)
-      expect(endsAtMs).toBeGreaterThanOrEqual(nowMs + longestBanMs(policy))
+      expect(endsAtMs).toBeGreaterThanOrEqual(nowMs + longestOf(policy))
     }),
   )
 })

@@ -113,7 +113,8 @@ test('the policy would have admitted every use of prepaid units at its moment, h
       const world = new World(policy, startMs, policy.limit, Number.POSITIVE_INFINITY)
       for (const each of trace) {
         // A bucket may not take that many back.
-        if (each.does !== 'returnUnits' || policy.kind !== 'token-bucket') world.act(each, policy.windowMs)
+        if (each.does !== 'returnUnits' || policy.spec.kind !== 'token-bucket')
+          world.act(each, policy.windowMs)
       }
     }),
     { numRuns: 1000 },

@@ -4,7 +4,7 @@ import {
   anyPolicy,
   costOf,
   fromFirstRequest,
-  isBan,
+  intervalMsOf,
   isFromFirstRequest,
   moment,
   stateAfter,
@@ -48,7 +48,7 @@ test('rule 1: a denial and a peek change nothing, and the input state is never t
           retryAfterMs: 0,
           next: undefined,
         })
-        if (isBan(policy) && !step.allowed && step.next !== undefined) {
+        if (policy.isBan && !step.allowed && step.next !== undefined) {
           const own = policy.width - 4 // the rest is what a ban counts
           expect(step.next.slice(0, own)).toEqual(state?.slice(0, own) ?? new Array(own).fill(0))
         } else expect(step.next === undefined).toBe(!step.allowed || cost === 0)
@@ -80,14 +80,14 @@ test('rule 2: over any span of time, no more is admitted than the documentation 
 test('rule 2: within one aligned window, a window of counters admits its limit and no more', () => {
   fc.assert(
     fc.property(timedPolicy, moment, takes, ({ policy }, startMs, trace) => {
-      fc.pre(policy.kind !== 'token-bucket' && !isFromFirstRequest(policy))
+      fc.pre(policy.spec.kind !== 'token-bucket' && !isFromFirstRequest(policy))
       const admitted = new Map<number, number>()
       forward(policy, startMs, trace, ({ nowMs, cost, state }) => {
         const window = Math.floor(nowMs / policy.windowMs)
         const sum = (admitted.get(window) ?? 0) + (policy.take(state, nowMs, cost).allowed ? cost : 0)
         admitted.set(window, sum)
         expect(sum).toBeLessThanOrEqual(policy.limit)
-        if (policy.kind === 'fixed-window' && cost <= policy.limit - sum)
+        if (policy.spec.kind === 'fixed-window' && cost <= policy.limit - sum)
           expect(policy.take(state, nowMs, cost).allowed).toBe(true)
       })
     }),
@@ -127,7 +127,7 @@ test('rule 3: retry, more and reset times are exact: not 1 ms earlier, and at th
         if (step.resetAfterMs > 0 && Number.isFinite(step.resetAfterMs)) {
           expect(remainingAt(nowMs + step.resetAfterMs)).toBe(policy.limit)
           expect(policy.take(after, nowMs + step.resetAfterMs, 0).resetAfterMs).toBe(0)
-          if (step.resetAfterMs >= 1 && !isBan(policy))
+          if (step.resetAfterMs >= 1 && !policy.isBan)
             // which remembers for longer
             expect(remainingAt(nowMs + step.resetAfterMs - 1)).toBeLessThan(policy.limit)
         }
@@ -195,7 +195,7 @@ test('rule 7: a client that always takes as soon as it may gets the rate within 
   fc.assert(
     fc.property(timedPolicy, moment, ({ policy }, startMs) => {
       const share = greedyRate(policy, startMs, 1200) / policy.limit
-      const lost = policy.kind === 'sliding-window' ? 1 / policy.windowMs : 0 // it reads whole milliseconds
+      const lost = policy.spec.kind === 'sliding-window' ? 1 / policy.windowMs : 0 // it reads whole milliseconds
       expect(share).toBeGreaterThan(0.998 - lost)
       expect(share).toBeLessThan(1.002)
     }),
@@ -204,8 +204,8 @@ test('rule 7: a client that always takes as soon as it may gets the rate within 
 })
 
 /** How far a bucket's rate is from the given one. */
-function rateError(refill: number, everyMs: number, { params }: Policy): number {
-  return Math.abs(((params[1] as number) * refill) / everyMs - 1)
+function rateError(refill: number, everyMs: number, policy: Policy): number {
+  return Math.abs((intervalMsOf(policy) * refill) / everyMs - 1)
 }
 
 test.each([
@@ -244,13 +244,13 @@ test('a share of a bucket is never faster than its share, and slower by 0.4 % at
     fc.property(refills, shares, (refill, share) => {
       const everyMs = Math.max(1, Math.ceil(refill / 16.384))
       const scaled = tokenBucket({ capacity: refill, refill, every: everyMs }).scale(share)
-      const relativeInterval = ((scaled.params[1] as number) * refill * share) / everyMs
+      const relativeInterval = (intervalMsOf(scaled) * refill * share) / everyMs
       expect(relativeInterval).toBeGreaterThanOrEqual(1 - 1e-9)
       expect(relativeInterval).toBeLessThanOrEqual(1.004 + 1e-9)
     }),
     { numRuns: 1000 },
   )
   const fast = tokenBucket({ capacity: 1, refill: 1_024_000, every: '1s' }) // an interval of 4/4096 ms
-  expect(fast.scale(0.9).params[1]).toBe(5 / 4096)
-  expect(fast.scale(0.5).params[1]).toBe(8 / 4096)
+  expect(intervalMsOf(fast.scale(0.9))).toBe(5 / 4096)
+  expect(intervalMsOf(fast.scale(0.5))).toBe(8 / 4096)
 })

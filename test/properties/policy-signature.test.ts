@@ -1,23 +1,52 @@
 import fc from 'fast-check'
-import { concurrency, type Policy, tokenBucket } from 'headgate'
+import { concurrency, type Policy, type PolicySpec, tokenBucket } from 'headgate'
 import { policyOf } from '../../src/policies/parse-signature.js'
 import { signatureOf } from '../../src/policies/policy.js'
+import { policyFromSpec } from '../../src/policies/policy-from-spec.js'
 import { anyPolicy, costOf, moment, takes, waitMs } from './arbitrary-policies.js'
 
 const held = fc
   .record({ limit: fc.integer({ min: 1, max: 1000 }), ttl: fc.integer({ min: 1000, max: 1e9 }) })
   .map((options) => concurrency(options))
-const policies = fc.oneof(
+const whole = fc.oneof(
   anyPolicy.map(({ policy }) => policy),
   held,
 )
+const scaled = fc.tuple(whole, fc.double({ min: 0.01, max: 1, noNaN: true }))
+const policies = fc.oneof(
+  whole,
+  scaled.map(([policy, share]) => policy.scale(share)),
+)
 
-test('the policy of a signature has this signature, and decides alike', () => {
+const MAKE_AGAIN: readonly (readonly [string, (policy: Policy) => Policy])[] = [
+  ['a spec', ({ spec }) => policyFromSpec(spec)],
+  ['a spec in JSON', ({ spec }) => policyFromSpec(JSON.parse(JSON.stringify(spec)))],
+  ['a spec in another order', ({ spec }) => policyFromSpec(reversed(spec) as PolicySpec)],
+  ['a signature', (policy) => policyOf(signatureOf(policy)) as Policy],
+]
+
+/** Returns an object whose properties are in the reverse order, as a database may return them. */
+function reversed(value: object): object {
+  const isPlain = (each: unknown) => typeof each === 'object' && !Array.isArray(each)
+  const entries = Object.entries(value).map(([name, each]) => [name, isPlain(each) ? reversed(each) : each])
+  return Object.fromEntries(entries.reverse())
+}
+
+test.each(MAKE_AGAIN)('the policy of %s has this spec and signature, and decides alike', (_, makeAgain) => {
   fc.assert(
     fc.property(policies, moment, takes, (policy, startMs, trace) => {
-      const parsed = policyOf(signatureOf(policy)) as Policy
+      const parsed = makeAgain(policy)
+      expect(parsed.spec).toEqual(policy.spec)
       expect(signatureOf(parsed)).toBe(signatureOf(policy))
-      expect(parsed).toMatchObject({ kind: policy.kind, limit: policy.limit, width: policy.width })
+      const dataOf = ({ limit, width, isBan, longestBanMs, holdsUnits, ttlMs }: Policy) => [
+        limit,
+        width,
+        isBan,
+        longestBanMs,
+        holdsUnits,
+        ttlMs,
+      ]
+      expect(dataOf(parsed)).toEqual(dataOf(policy))
       let nowMs = startMs
       let state: readonly number[] | undefined
       for (const take of trace) {

@@ -181,7 +181,7 @@ const traces = fc.array(
   { maxLength: 30 },
 )
 
-const isHeld = ({ policy }: Refund) => policy.kind === 'concurrency'
+const isHeld = ({ policy }: Refund) => policy.holdsUnits
 const keyOf = ({ owner, policy }: Taking) => `${owner}:${policy}`
 
 function aged(units: Refund, slices: number): Refund {
@@ -253,7 +253,7 @@ async function compare({ store, now, age, shiftsStates }: MadeStore, steps: read
       if (!shiftsStates) continue
       held = held.map((units) => aged(units, step.age))
       for (const [key, state] of states)
-        if (state && policies.get(key)?.kind === 'concurrency')
+        if (state && policies.get(key)?.holdsUnits)
           states.set(key, [(state[0] as number) - step.age, ...state.slice(1)])
     } else if ('forget' in step) {
       await forgetStore(store, [{ key: step.forget, policy: POLICIES[0] }])

@@ -1,5 +1,4 @@
 import { DEFAULT_IPV6_PREFIX } from '../../keys/by-ip.js'
-import { isBan, longestBanMs } from '../../policies/ban.js'
 import { durationText } from '../../util/durations.js'
 import { InputError } from '../failures.js'
 import type { BlockSettings } from './arguments.js'
@@ -38,16 +37,16 @@ export async function blockIdentity(
 /** Returns the limits in force whose policies are bans. Throws where there are none, or none so long. */
 function bansAmong({ limits }: SearchResult, banMs: number): readonly StoredLimit[] {
   const known = Array.from(limits.keys())
-  const bans = known.filter(({ policy, isCandidate }) => isBan(policy) && !isCandidate)
+  const bans = known.filter(({ policy, isCandidate }) => policy.isBan && !isCandidate)
   if (bans.length === 0) {
     const fix = "wrap a policy, as ban(policy, { after: 10, within: '1m', for: '1h' })"
     const names = known.length === 0 ? '' : ` among ${listText(known.map(fullName))}`
     throw new InputError(`block needs a limit whose policy is a ban, and the store has none${names}: ${fix}`)
   }
   for (const limit of bans) {
-    const longest = longestBanMs(limit.policy)
-    if (banMs <= longest) continue
-    const must = `--for must be at most the longest ban of ${fullName(limit)}, ${durationText(longest)}`
+    const { longestBanMs = 0 } = limit.policy
+    if (banMs <= longestBanMs) continue
+    const must = `--for must be at most the longest ban of ${fullName(limit)}, ${durationText(longestBanMs)}`
     throw new InputError(`${must}: add '${durationText(banMs)}' to for of its ban, or narrow with --limiter`)
   }
   return bans

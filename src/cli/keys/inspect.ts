@@ -79,7 +79,7 @@ function reasonOf({ bannedForMs, remaining }: KeyStanding): StandingReport['limi
 
 /** Returns how long a standing stays limited. Nobody knows when units in use are released. */
 function limitedForMs({ bannedForMs, moreAfterMs }: KeyStanding, { policy }: StoredLimit): number {
-  if (policy.kind === 'concurrency') return Number.POSITIVE_INFINITY
+  if (policy.holdsUnits) return Number.POSITIVE_INFINITY
   return bannedForMs > 0 ? bannedForMs : moreAfterMs
 }
 

@@ -97,7 +97,7 @@ function limitReport(limit: LimitReplay, { requests, clients }: Replay): LimitRe
   const most = limit.mostDenied(clients.size, SHOWN_CLIENTS)
   const names = clients.identitiesOf(new Set(most.map(({ id }) => id)))
   return {
-    policy: policy.kind === 'first-request-window' ? 'first-request' : policy.kind,
+    policy: policy.spec.kind === 'first-request-window' ? 'first-request' : policy.spec.kind,
     limit: policy.limit,
     windowMs: policy.windowMs,
     denied: {

@@ -3,7 +3,6 @@ import { spellingsOf } from '../../keys/spellings.js'
 import type { Listing } from '../../limiter/access-rules.js'
 import { partOf } from '../../limiter/bind-limit.js'
 import { subjectOfKeys } from '../../limiter/decision.js'
-import { isBan, longestBanMs } from '../../policies/ban.js'
 import { type KeyStanding, readStanding } from '../../stores/shared/read-standing.js'
 import { messageOf } from '../../stores/store-error.js'
 import type { Watched } from '../figures/limiter-watch.js'
@@ -35,9 +34,7 @@ const FIX_BLOCK = 'Block the client after its next request.'
 export async function lookUp(watched: Watched, text: string): Promise<Found> {
   const { name: limiter, inspection } = watched
   const { apply, limits } = inspection
-  const bansMs = Array.from(limits.values(), ({ policy }) => policy)
-    .filter(isBan)
-    .map(longestBanMs)
+  const bansMs = Array.from(limits.values()).flatMap(({ policy }) => policy.longestBanMs ?? [])
   const longestBlockMs = bansMs.length > 0 ? Math.min(...bansMs) : 0
   const listing = inspection.listingOf(text)
   const known = { limiter, longestBlockMs, ...(listing && { listing }) }

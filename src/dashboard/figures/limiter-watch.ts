@@ -4,6 +4,7 @@ import type { Limiter } from '../../features/limiter.js'
 import { shownIdentity } from '../../keys/identity.js'
 import { chargeOf, type Decision, type PartDecision } from '../../limiter/decision.js'
 import type { BreakerState } from '../../pipe/breaker-state.js'
+import { flattenSpec } from '../../policies/spec.js'
 import { isMemoryStore } from '../../stores/memory/contract.js'
 import type { StoreMessage } from '../../stores/shared/store-channel.js'
 import { RecentMap } from '../../util/recent-map.js'
@@ -153,9 +154,10 @@ export class LimiterWatch implements Watched {
   #limitReports(nowMs: number): LimitReport[] {
     const kinds = new Map<string, string>()
     for (const { name, policy } of this.inspection.limits.values()) {
+      const { kind } = flattenSpec(policy.spec)
       const limit = { name, limit: policy.limit, windowMs: policy.windowMs, isLocal: false }
-      kinds.set(keyOf(limit), policy.kind)
-      kinds.set(name, policy.kind) // a share of it, by which the fallback store decides
+      kinds.set(keyOf(limit), kind)
+      kinds.set(name, kind) // a share of it, by which the fallback store decides
       this.#figuresOf(limit, nowMs)
     }
     const reports = Array.from(this.#limits, ([key, { traffic, ...limit }]) => ({

@@ -1,7 +1,6 @@
 import { decisionOf, type LimiterCore } from '../../limiter/core.js'
 import type { ChargeSource, Decision, Finish, PartDecision } from '../../limiter/decision.js'
 import type { NamedPart } from '../../limiter/receipt.js'
-import { isBan } from '../../policies/ban.js'
 import type { PartVerdict } from '../../stores/operation.js'
 import { type MaybePromise, thenMaybe } from '../../util/maybe-promise.js'
 
@@ -15,7 +14,7 @@ export function chargeUncounted(
   chargeParts: LimiterCore['chargeParts'],
 ): (parts: readonly NamedPart[], subject: unknown) => MaybePromise<Decision> {
   return (parts, subject) => {
-    const isCounted = parts.some(({ policy, cost }) => cost > 0 && isBan(policy))
+    const isCounted = parts.some(({ policy, cost }) => cost > 0 && policy.isBan)
     if (!isCounted) return chargeParts(parts, subject, asDecided)
     const peeks = parts.map((part) => ({ ...part, cost: 0 }))
     return thenMaybe(chargeParts(peeks, subject, asDecided), (peek) => {

@@ -1,7 +1,6 @@
 import { decisionOf } from '../../limiter/core.js'
 import type { Decision, PartDecision } from '../../limiter/decision.js'
 import type { NamedPart } from '../../limiter/receipt.js'
-import { isConcurrency } from '../../policies/concurrency.js'
 import { callAt } from '../../util/call-at.js'
 
 /** So many waiters of one queue charge at the same time, at most. */
@@ -153,8 +152,8 @@ function giveTurns(queue: Queue, first: Waiter, { figures: known, parts }: Waite
 function allowedAfterMs({ parts }: Waiter, { key }: Queue, figures: PartDecision): number {
   const { limit, resetAfterMs, moreAfterMs } = figures
   const part = parts.find((each) => each.key === key)
-  if (part?.policy.kind !== 'token-bucket' || part.policy.limit !== limit) return moreAfterMs
-  const [, intervalMs = 0] = part.policy.params
+  if (part?.policy.spec.kind !== 'token-bucket' || part.policy.limit !== limit) return moreAfterMs
+  const { intervalMs } = part.policy.spec
   return Math.max(moreAfterMs, resetAfterMs - (limit - part.cost) * intervalMs)
 }
 
@@ -172,7 +171,7 @@ export function waitFor(queue: Queue, figures: PartDecision, forMs: number): voi
 /** Returns for how long no charge of a key is allowed; 0 for `concurrency`, where any release may end it. */
 export function exactMs(waiter: Waiter | undefined, key: string, afterMs: number): number {
   const policy = waiter?.parts.find((part) => part.key === key)?.policy
-  const isHint = policy !== undefined && isConcurrency(policy) && afterMs !== Number.POSITIVE_INFINITY
+  const isHint = policy?.holdsUnits && afterMs !== Number.POSITIVE_INFINITY
   return isHint ? 0 : afterMs
 }
 

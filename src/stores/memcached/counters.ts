@@ -18,7 +18,7 @@ export interface Counters {
 
 /** Returns the counters of a policy; `undefined` for one whose state is more than counts. */
 export function countersOf(policy: Policy): Counters | undefined {
-  const { kind } = policy
+  const { kind } = policy.spec
   if (kind === 'consecutive') return SINGLE_COUNTER
   return kind === 'fixed-window' || kind === 'sliding-window' ? windowCounters(policy) : undefined
 }
@@ -31,8 +31,9 @@ const SINGLE_COUNTER: Counters = {
   stateOf: (_slice, counts) => counts,
 }
 
-const windowCounters = weakMemo(({ kind, params: [, windowMs = 0, slices = 1] }: Policy): Counters => {
-  const older = kind === 'sliding-window' ? slices : 0
+const windowCounters = weakMemo(({ spec, windowMs }: Policy): Counters => {
+  const older = spec.kind === 'sliding-window' ? spec.slices : 0
+  const slices = Math.max(1, older)
   const sliceAt = (ms: number) => sliceIndex(ms, windowMs, slices)
   return {
     sliceAt,

@@ -7,9 +7,9 @@ interface Entry {
 }
 
 /**
- * Numbers policies: a state needs no more to name the policy that reads it. Policies of equal kind and
- * parameters decide alike and share a number. A number is reused once its last state is gone, so that
- * policies made for each request do not accumulate.
+ * Numbers policies: a state needs no more to name the policy that reads it. Policies of equal specs decide
+ * alike and share a number. A number is reused once its last state is gone, so that policies made for each
+ * request do not accumulate.
  */
 export class PolicyRegistry {
   readonly #entries: Entry[] = []

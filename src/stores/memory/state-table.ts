@@ -1,4 +1,3 @@
-import { isBan } from '../../policies/ban.js'
 import type { Policy, State, Step } from '../../policies/policy.js'
 import { type HashStart, KeyHash } from './key-hash.js'
 import { Page } from './page.js'
@@ -203,5 +202,5 @@ export class StateTable {
 /** Returns 1 for a fresh state, 0 for one at its limit. Half for a ban: its record is worth keeping. */
 function shareLeft(policy: Policy, { remaining, resetAfterMs }: Step): number {
   if (resetAfterMs === 0) return 1
-  return remaining / policy.limit / (isBan(policy) ? 2 : 1)
+  return remaining / policy.limit / (policy.isBan ? 2 : 1)
 }

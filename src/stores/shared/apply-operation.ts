@@ -1,4 +1,3 @@
-import { banLeftMs, isBan, startBan } from '../../policies/ban.js'
 import type { Policy, State } from '../../policies/policy.js'
 import type { Block, Charge, Operation, Refund, Renew, Result, Reward, Take } from '../operation.js'
 
@@ -41,7 +40,7 @@ function change(operation: Take | Reward | Block, before: State | undefined, now
   const { type, policy } = operation
   const { state: changed, taken } = changedBy(operation, policy.clampToNow(before, nowMs), nowMs)
   const { remaining, moreAfterMs, resetAfterMs } = policy.take(changed, nowMs, 0)
-  const bannedForMs = changed && isBan(policy) ? banLeftMs(policy, changed, nowMs) : 0
+  const bannedForMs = (changed && policy.bannedForMs?.(changed, nowMs)) ?? 0
   const standing = { atMs: nowMs, remaining, moreAfterMs, resetAfterMs, bannedForMs }
   const isRead = type !== 'block' && operation.units === 0
   const kept = resetAfterMs > 0 ? changed : undefined
@@ -52,7 +51,10 @@ function change(operation: Take | Reward | Block, before: State | undefined, now
 /** Returns the changed state, and how many units it has taken. */
 function changedBy(operation: Take | Reward | Block, state: State | undefined, nowMs: number) {
   const { type, policy } = operation
-  if (type === 'block') return { state: startBan(policy, state, nowMs, operation.forMs), taken: 0 }
+  if (type === 'block') {
+    const block = policy.block as NonNullable<Policy['block']>
+    return { state: block(state, nowMs, operation.forMs), taken: 0 }
+  }
   if (type === 'reward') return { state: state && policy.reward(state, nowMs, operation.units), taken: 0 }
   const taken = Math.min(operation.units, policy.take(state, nowMs, 0).remaining)
   return { state: policy.take(state, nowMs, taken).next ?? state, taken }

@@ -1,5 +1,3 @@
-import { isBan, longestBanMs } from '../../policies/ban.js'
-import { isConcurrency } from '../../policies/concurrency.js'
 import { show } from '../../util/validate.js'
 import type { Block, Operation, Refund, Renew, Reward, Take } from '../operation.js'
 import type { Batching, Store } from '../store.js'
@@ -63,22 +61,25 @@ function checkTaken(owner: string, { type, policy, cost, takenAtMs }: Refund | R
   if (!Number.isFinite(takenAtMs))
     throw new TypeError(`${owner}: takenAtMs must be a time in milliseconds, got ${show(takenAtMs)}.`)
   if (type === 'refund' || policy.renew !== undefined) return
-  throw new TypeError(`${owner}: only units of concurrency are renewed, got those of ${show(policy.kind)}.`)
+  throw new TypeError(
+    `${owner}: only units of concurrency are renewed, got those of ${show(policy.spec.kind)}.`,
+  )
 }
 
 function checkBlock(owner: string, { policy, forMs }: Block): void {
-  if (!isBan(policy))
+  if (!policy.isBan)
     throw new TypeError(
-      `${owner}: only a ban blocks, got a policy of kind ${show(policy.kind)}. Use ban(policy, …).`,
+      `${owner}: only a ban blocks, got a policy of kind ${show(policy.spec.kind)}. Use ban(policy, …).`,
     )
-  if (Number.isFinite(forMs) && forMs >= 0 && forMs <= longestBanMs(policy)) return
-  const must = `a time in milliseconds of at most the longest ban, ${longestBanMs(policy)}`
+  const { longestBanMs = 0 } = policy
+  if (Number.isFinite(forMs) && forMs >= 0 && forMs <= longestBanMs) return
+  const must = `a time in milliseconds of at most the longest ban, ${longestBanMs}`
   throw new TypeError(`${owner}: forMs must be ${must}, got ${show(forMs)}.`)
 }
 
 function checkChange(owner: string, { policy, units }: Take | Reward): void {
   checkUnits(owner, 'units', units)
-  if (units === 0 || !isConcurrency(policy)) return
+  if (units === 0 || !policy.holdsUnits) return
   throw new TypeError(`${owner}: units of concurrency are in use. Only read them, by a take of 0.`)
 }
 

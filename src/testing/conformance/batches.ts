@@ -1,3 +1,4 @@
+import { signatureOf } from '../../policies/policy.js'
 import { tokenBucket } from '../../policies/token-bucket.js'
 import { expectAtMost, expectEqual, expectMatch } from '../assertions.js'
 import { LONG, LONG_KINDS } from './sample-policies.js'
@@ -61,7 +62,7 @@ const ofBatches = casesOf('', {
   'a batch may hold every policy, and charges of different sizes': async ({ store }) => {
     const policies = LONG_KINDS.map(([, policyOf]) => policyOf(5))
     const charges = policies.map((policy, i) =>
-      Array.from({ length: i + 1 }, (_, j) => part(`${policy.kind}-${j}`, policy, j + 1)),
+      Array.from({ length: i + 1 }, (_, j) => part(`${signatureOf(policy)}-${j}`, policy, j + 1)),
     )
     const verdicts = await chargeAll(store, charges)
     expectEqual('allowed', allowedOf(verdicts), [true, true, true, true, true])

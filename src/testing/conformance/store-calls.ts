@@ -2,7 +2,7 @@ import { inspect } from 'node:util'
 import { request } from '../../pipe/pipe.js'
 import { pipeTo } from '../../pipe/store-pipe.js'
 import { InvalidResultError, validateOutcome } from '../../pipe/validate-outcome.js'
-import type { Policy, State } from '../../policies/policy.js'
+import { type Policy, type State, signatureOf } from '../../policies/policy.js'
 import type {
   Charge,
   KeyedPolicy,
@@ -120,7 +120,7 @@ export async function expectFigures(
   let state: State | undefined
   let lastMs = Number.NEGATIVE_INFINITY
   for (const [i, cost] of costs.entries()) {
-    const which = `charge ${i + 1}, of ${cost}, of a fresh key with ${policy.kind} ${policy.name}`
+    const which = `charge ${i + 1}, of ${cost}, of a fresh key with ${signatureOf(policy)}`
     const { atMs, allowed, parts } = await chargeOne(store, part('key', policy, cost))
     expectAtLeast(`${which}: atMs is not before the last verdict's`, atMs, lastMs)
     lastMs = atMs

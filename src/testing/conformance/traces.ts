@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { ban } from '../../policies/ban.js'
 import { consecutive } from '../../policies/consecutive.js'
 import { fixedWindow } from '../../policies/fixed-window.js'
-import type { Policy } from '../../policies/policy.js'
+import { type Policy, signatureOf } from '../../policies/policy.js'
 import { slidingWindow } from '../../policies/sliding-window.js'
 import { tokenBucket } from '../../policies/token-bucket.js'
 import type { Refund } from '../../stores/operation.js'
@@ -30,7 +30,7 @@ const SAMPLES: readonly Policy[] = [
 ]
 
 /** The policies by names that tell what they are, in a trace that fails. */
-const POLICIES = new Map(SAMPLES.map((policy) => [`${policy.kind}:${policy.name}`, policy]))
+const POLICIES = new Map(SAMPLES.map((policy) => [signatureOf(policy), policy]))
 
 interface Taking {
   readonly owner: string

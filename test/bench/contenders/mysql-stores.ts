@@ -16,7 +16,7 @@ import {
 const CONNECTIONS = 10
 
 /** On a table of its own, as the peer. */
-async function headgate(url: string, policy: Policy, table: string = policy.kind, on = headgateOn) {
+async function headgate(url: string, policy: Policy, table: string = policy.spec.kind, on = headgateOn) {
   const pool = createPool({ uri: url, connectionLimit: CONNECTIONS })
   const store = mysqlStore(pool, { table: `headgate_${table.replace('-', '_')}` })
   await store.prepare()

@@ -16,7 +16,7 @@ import {
 const connect = (url: string) => new Pool({ connectionString: url, max: 10, idleTimeoutMillis: 0 })
 
 /** On a table of its own, as the peer. */
-async function headgate(url: string, policy: Policy, table: string = policy.kind, on = headgateOn) {
+async function headgate(url: string, policy: Policy, table: string = policy.spec.kind, on = headgateOn) {
   const store = postgresStore(connect(url), { table: `headgate_${table.replace('-', '_')}` })
   await store.prepare()
   return on(store, policy)

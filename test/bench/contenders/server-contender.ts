@@ -13,6 +13,7 @@ import {
 import { type RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible'
 import { request } from '../../../src/pipe/pipe.js'
 import { pipeTo } from '../../../src/pipe/store-pipe.js'
+import { signatureOf } from '../../../src/policies/policy.js'
 
 /**
  * The longest there is, so that all is counted in one window, and that a bucket is refilled as slowly as
@@ -41,13 +42,12 @@ export type MakeContender = (url: string, limit: number) => ServerContender | Pr
 
 /** The store itself, as limiters send to it, without all that protects it. Contenders that share a server and a policy need different names. */
 export function headgateOn(store: Store, policy: Policy, name = 'api'): ServerContender {
-  const signature = [policy.kind, ...policy.params].join('-')
   const pipe = pipeTo(store)
   const take = async (key: string, cost: number) =>
     request<Charge>(pipe, { type: 'charge', parts: [{ key, policy, cost }] })
   const remaining = async (key: string) => (await take(key, 0)).parts[0]?.remaining ?? Number.NaN
   return {
-    keyOf: (address) => `hg:1:${name}:${signature}:{${address}}`, // as a limiter makes it
+    keyOf: (address) => `hg:1:${name}:${signatureOf(policy)}:{${address}}`, // as a limiter makes it
     decide: async (key) => (await take(key, 1)).allowed,
     used: async (key) => policy.limit - (await remaining(key)),
     async leave(key, units) {

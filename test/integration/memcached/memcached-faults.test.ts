@@ -146,7 +146,7 @@ describe('a server that is out of memory', () => {
     async (retries) => {
       await server.restart()
       const store = memcachedStore(open(server.url, { retries }))
-      for (const policy of [window, sliding]) await takeOne(store, `held-${policy.kind}`, policy)
+      for (const policy of [window, sliding]) await takeOne(store, `held-${policy.spec.kind}`, policy)
       await fill()
       for (const [name, policyOf] of LONG_POLICIES) {
         const failures = await failuresOf([

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { consecutive, fixedWindow, type Policy, type Store, slidingWindow, tokenBucket } from 'headgate'
 import { memcachedStore } from 'headgate/memcached'
 import type { Client } from 'memjs'
+import { signatureOf } from '../../../src/policies/policy.js'
 import { LONG_POLICIES } from '../../../src/testing/conformance/sample-policies.js'
 import {
   chargeOne,
@@ -47,7 +48,7 @@ describe('in memcached,', () => {
     const fixed = fixedWindow({ limit: 50, window: '1000d' })
     const sliding = slidingWindow({ limit: 50, window: '1000d', slices: 10 })
     for (const policy of [fixed, sliding, consecutive({ limit: 50 })])
-      await takeOne(store, policy.kind, policy, 12)
+      await takeOne(store, policy.spec.kind, policy, 12)
     const days = Math.floor(Date.now() / 86_400_000)
     const keys = [
       `fixed-window:${Math.floor(days / 1000)}`,
@@ -73,7 +74,10 @@ describe('in memcached,', () => {
   test('denials and peeks store nothing for a fresh key', async () => {
     for (const [, policyOf] of LONG_POLICIES) {
       const policy = policyOf(5)
-      await chargeStore(store, [[part(`a-${policy.kind}`, policy, 0)], [part(`b-${policy.kind}`, policy, 6)]])
+      await chargeStore(store, [
+        [part(`a-${policy.spec.kind}`, policy, 0)],
+        [part(`b-${policy.spec.kind}`, policy, 6)],
+      ])
     }
     expect((await expiriesOn(server)).size).toBe(0)
   })
@@ -87,15 +91,15 @@ const EXPIRING: readonly Policy[] = ['1s', '1h', '29d', '30d', '31d', '10y'].fla
   fixedWindow({ limit: 5, window: every }),
 ])
 
-test.each(EXPIRING.map((policy) => [`${policy.kind} ${policy.name} (${policy.params})`, policy] as const))(
+test.each(EXPIRING.map((policy) => [signatureOf(policy), policy] as const))(
   'an item expires soon after it no longer counts, and not before: %s',
   async (_, policy) => {
     await until('no window ends soon', () => Date.now() % 1000 < 500)
     const { atMs, parts } = await chargeOne(store, part('key', policy, 5))
     const [[, expiresAtS] = ['', Number.NaN]] = await expiriesOn(server)
-    const [, windowMs = 0, slices = 1] = policy.params
     const freshAtS = (atMs + (parts[0]?.resetAfterMs ?? 0)) / 1000
-    const slackS = policy.kind === 'sliding-window' ? windowMs / slices / 1000 : 0
+    const { spec } = policy
+    const slackS = spec.kind === 'sliding-window' ? spec.windowMs / spec.slices / 1000 : 0
     expect(expiresAtS).toBeGreaterThanOrEqual(Math.floor(freshAtS))
     expect(expiresAtS).toBeLessThanOrEqual(freshAtS + slackS + SLACK_S)
     expect(await remainingOf(memcachedStore(open(server.url)), policy, ['key'])).toEqual([0])
@@ -118,9 +122,12 @@ test('nothing is forgotten early, at any moment of a short window', async () => 
   const charged: { key: string; policy: Policy; untilMs: number }[] = []
   for (const key of keys) {
     for (const policy of policies) {
-      const { atMs, parts } = await chargeOne(store, part(`${key}:${policy.name}:${policy.kind}`, policy, 5))
+      const { atMs, parts } = await chargeOne(
+        store,
+        part(`${key}:${policy.name}:${policy.spec.kind}`, policy, 5),
+      )
       charged.push({
-        key: `${key}:${policy.name}:${policy.kind}`,
+        key: `${key}:${policy.name}:${policy.spec.kind}`,
         policy,
         untilMs: atMs + (parts[0]?.resetAfterMs ?? 0),
       })

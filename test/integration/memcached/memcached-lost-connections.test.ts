@@ -38,7 +38,7 @@ afterAll(async () => {
 
 beforeEach(() => server.command('flush_all'))
 
-const keyOf = (name: string, { kind }: Policy) => `${name}:${kind}`
+const keyOf = (name: string, { spec }: Policy) => `${name}:${spec.kind}`
 
 /** Every call of a store, with each policy, of keys of which 5 of 10 are taken. */
 async function everyCall(store: Store): Promise<(store: Store) => Promise<unknown>[]> {

@@ -74,12 +74,12 @@ const storeBy = (password: string): Store =>
 test('a client with user and password is authenticated, also when it reconnects', async () => {
   const store = storeBy(PASSWORD)
   for (const policy of POLICIES) {
-    await takeOne(store, policy.kind, policy, 2)
-    expect(await remainingOf(store, policy, [policy.kind])).toEqual([3])
+    await takeOne(store, policy.spec.kind, policy, 2)
+    expect(await remainingOf(store, policy, [policy.spec.kind])).toEqual([3])
   }
   await server.restart()
-  await Promise.allSettled(POLICIES.map((policy) => takeOne(store, policy.kind, policy)))
-  for (const policy of POLICIES) await takeOne(store, `new-${policy.kind}`, policy)
+  await Promise.allSettled(POLICIES.map((policy) => takeOne(store, policy.spec.kind, policy)))
+  for (const policy of POLICIES) await takeOne(store, `new-${policy.spec.kind}`, policy)
 })
 
 test('a wrong password fails charges, and is their cause', async () => {

@@ -43,8 +43,8 @@ beforeEach(async () => {
 })
 
 /** So many keys of a policy that live on one of the servers. */
-function keysOn(at: number, { kind }: Policy, count: number): string[] {
-  const keys = Array.from({ length: 20 * count }, (_, i) => `${kind}-${i}`)
+function keysOn(at: number, { spec }: Policy, count: number): string[] {
+  const keys = Array.from({ length: 20 * count }, (_, i) => `${spec.kind}-${i}`)
   const its = keys.filter((key) => client.server(itemKey(key))?.port === servers[at]?.port)
   expect(its.length).toBeGreaterThanOrEqual(count)
   return its.slice(0, count)

@@ -56,19 +56,15 @@ const step: fc.Arbitrary<Step> = fc.record({
  * States by kind that were written by a clock that is ahead, or behind, by so many windows; perhaps by a
  * larger limit.
  */
-function stateFrom(
-  { kind, limit, windowMs, params }: Policy,
-  nowMs: number,
-  ahead: number,
-  share: number,
-): State {
+function stateFrom({ spec, limit, windowMs }: Policy, nowMs: number, ahead: number, share: number): State {
   const count = share % (limit + 3)
   const index = Math.floor(nowMs / windowMs) + Math.trunc(ahead)
+  const { kind } = spec
   if (kind === 'token-bucket') return [Math.floor((nowMs + ahead * windowMs) * 4096) / 4096]
   if (kind === 'fixed-window') return [index, count]
   if (kind === 'first-request-window') return [nowMs + ahead * windowMs, Math.max(1, count)] // one of 0 is removed
   if (kind === 'consecutive') return [count]
-  const slices = params[2] ?? 1
+  const slices = kind === 'sliding-window' ? spec.slices : 1
   const slice = Math.floor((Math.floor(nowMs) * slices) / windowMs) + Math.trunc(ahead)
   return [slice, ...Array.from({ length: slices + 1 }, (_, i) => (share + i) % 3)]
 }

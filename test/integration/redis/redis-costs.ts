@@ -10,6 +10,8 @@ import {
 } from 'headgate'
 import { redisStore } from 'headgate/redis'
 import type { Redis } from 'ioredis'
+import { signatureOf } from '../../../src/policies/policy.js'
+import { flattenSpec } from '../../../src/policies/spec.js'
 import { LONG, LONG_POLICIES } from '../../../src/testing/conformance/sample-policies.js'
 import type { Parts } from '../../../src/testing/conformance/store-calls.js'
 import { allowedCount, part, remainingOf } from '../../../src/testing/conformance/store-calls.js'
@@ -51,10 +53,7 @@ const MORE_POLICIES: readonly Policy[] = [
 /** Defines the tests of costs from 0 to the largest number, for a few policies or for many. */
 export function describeCosts(extent: Extent): void {
   const policies = extent === 'all' ? [...FEW_POLICIES, ...MORE_POLICIES] : FEW_POLICIES
-  const NAMED = policies.map((policy) => {
-    const { kind, name, params } = policy
-    return [`${kind} ${name} (${params.join(', ')})`, policy] as const
-  })
+  const NAMED = policies.map((policy) => [signatureOf(policy), policy] as const)
 
   let server: RedisServer
   let client: Redis
@@ -122,7 +121,7 @@ export function describeCosts(extent: Extent): void {
     ]
     const of = (owner: string, at: number, cost = 1): Part => {
       const policy = sorts[at % sorts.length] as Policy
-      return part(`${owner}:${policy.name}:${policy.kind}`, policy, cost)
+      return part(`${owner}:${signatureOf(policy)}`, policy, cost)
     }
 
     test.each<[string, (i: number) => Parts]>([
@@ -157,7 +156,7 @@ export function describeCosts(extent: Extent): void {
 
   test('a bucket of 10,000 a second admits exactly its content and its refill in 100 ms of overload', async () => {
     const policy = tokenBucket({ capacity: 10_000, refill: 10_000, every: '1s' }) // not full again before a whole second
-    const [, intervalMs = 0] = policy.params
+    const [, intervalMs = 0] = flattenSpec(policy.spec).params
     const mixed = Array.from({ length: 200 }, (_, i): Parts => [part('key', policy, 1 + (i % 3))])
     const single = mixed.map((): Parts => [part('key', policy)])
     const batches: { charges: Parts[]; verdicts: readonly Verdict[] }[] = []

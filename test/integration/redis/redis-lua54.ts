@@ -16,7 +16,7 @@ import {
   tokenBucket,
 } from 'headgate'
 import { redisStore } from 'headgate/redis'
-import { isBan, longestBanMs } from '../../../src/policies/ban.js'
+import { flattenSpec } from '../../../src/policies/spec.js'
 import { LUA_POLICIES } from '../../../src/stores/redis/lua/policies.js'
 import { applyOperation } from '../../../src/stores/shared/apply-operation.js'
 import { evaluateCharge } from '../../../src/stores/shared/evaluate-charge.js'
@@ -78,14 +78,14 @@ const charge = fc.oneof(
   fc.array(taking, { minLength: 1, maxLength: 4 }),
 )
 /** A time up to the longest ban of a policy. */
-const blockMs = ({ cost }: Taking, policy: Policy) => cost % (longestBanMs(policy) + 1)
+const blockMs = ({ cost }: Taking, policy: Policy) => cost % ((policy.longestBanMs ?? 0) + 1)
 const change: fc.Arbitrary<ChangeOf> = fc
   .tuple(fc.constantFrom<Change['type']>('take', 'take', 'reward', 'reward', 'block'), taking)
   .map(([wanted, of]): ChangeOf => {
     const policy = POLICIES[of.policy] as Policy
-    if (policy.kind === 'concurrency') return { ...of, type: 'take', cost: 0 }
+    if (policy.holdsUnits) return { ...of, type: 'take', cost: 0 }
     if (wanted !== 'block') return { ...of, type: wanted }
-    return isBan(policy) ? { ...of, type: 'block', cost: blockMs(of, policy) } : { ...of, type: 'take' }
+    return policy.isBan ? { ...of, type: 'block', cost: blockMs(of, policy) } : { ...of, type: 'take' }
   })
 const steps = fc.array(
   fc.oneof<fc.WeightedArbitrary<Step>[]>(
@@ -118,7 +118,9 @@ export function describeLua54(traces: number): void {
     afterAll(() => server?.stop())
 
     test('each script leaves the states that the TypeScript policies come to', async () => {
-      expect(new Set(POLICIES.map(({ kind }) => kind))).toEqual(new Set(Object.keys(LUA_POLICIES)))
+      expect(new Set(POLICIES.map(({ spec }) => flattenSpec(spec).kind))).toEqual(
+        new Set(Object.keys(LUA_POLICIES)),
+      )
       const store = redisStore(server.client)
       let trace = 0
       await fc.assert(

@@ -6,7 +6,7 @@ import { chargeStore, refundStore } from '../../support/store-calls.js'
 import { useRedis } from './use-redis.js'
 
 const policy = fixedWindow({ limit: 5, window: LONG })
-const unknown = { ...policy, kind: 'leaky-bucket' } as unknown as Policy
+const unknown = { ...policy, spec: { kind: 'leaky-bucket' } } as unknown as Policy
 
 const redis = useRedis()
 let store: Store

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { ban, consecutive, fixedWindow, type Policy, type Store, slidingWindow, tokenBucket } from 'headgate'
 import { redisStore } from 'headgate/redis'
 import type { Redis } from 'ioredis'
+import { signatureOf } from '../../../src/policies/policy.js'
 import {
   chargeOne,
   part,
@@ -36,9 +37,9 @@ afterAll(async () => {
 beforeEach(() => client.flushdb())
 
 /** By how much a key may outlive its state, as the docs say. */
-const slackMs = ({ kind, windowMs, params: [, , slices = 1] }: Policy): number => {
-  if (kind === 'token-bucket') return windowMs / 16
-  return kind === 'sliding-window' ? windowMs / slices : 0
+const slackMs = ({ spec, windowMs }: Policy): number => {
+  if (spec.kind === 'token-bucket') return windowMs / 16
+  return spec.kind === 'sliding-window' ? windowMs / spec.slices : 0
 }
 
 /** Windows that divide evenly and that do not, and the longest and shortest ones that a test can check. */
@@ -54,7 +55,7 @@ const EXPIRING: readonly Policy[] = [
   fixedWindow({ limit: 5, window: '1h', startsAt: 'first-request' }),
   fixedWindow({ limit: 5, window: '10y', startsAt: 'first-request' }),
 ]
-const NAMED = EXPIRING.map((policy) => [`${policy.kind} ${policy.name}`, policy] as const)
+const NAMED = EXPIRING.map((policy) => [signatureOf(policy), policy] as const)
 
 describe.each(NAMED)('a key of %s', (_, policy) => {
   /** Takes what there is, one by one, and checks the expiry every time. */
@@ -137,7 +138,7 @@ const ROUNDED: readonly (readonly [Policy, (state: readonly number[]) => number,
   ],
 ]
 
-describe.each(ROUNDED.map(([policy, ...rest]) => [policy.kind, policy, ...rest] as const))(
+describe.each(ROUNDED.map(([policy, ...rest]) => [policy.spec.kind, policy, ...rest] as const))(
   'the expiry of a %s',
   (_, policy, roundedOf, pauseMs) => {
     /** Sets another expiry of the key, and takes one unit. Returns whether the store set its own again. */
@@ -187,7 +188,7 @@ describe('short-lived keys', () => {
     fixedWindow({ limit: 5, window: '1ms' }),
     fixedWindow({ limit: 5, window: '1ms', startsAt: 'first-request' }),
   ]
-  test.each(SHORT.map((policy) => [`${policy.kind} ${policy.name}`, policy] as const))(
+  test.each(SHORT.map((policy) => [signatureOf(policy), policy] as const))(
     'are gone soon after, and the key is fresh: %s',
     async (_, policy) => {
       const { atMs, parts } = await chargeOne(store, part('key', policy, policy.limit))

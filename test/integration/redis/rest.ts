@@ -1,5 +1,6 @@
 import type { Policy, State } from 'headgate'
 import type { Redis } from 'ioredis'
+import { baseOf } from '../../../src/policies/spec.js'
 import { serverTimeMs } from './connect.js'
 
 /** Bucket times lie on a grid of 1/4096 ms. */
@@ -25,20 +26,29 @@ export async function atRest(client: Redis, key: string): Promise<State | undefi
 }
 
 /** Until when a ban remembers something. */
-function rememberedUntilMs({ kind, params }: Policy, state: State): number {
-  if (!kind.startsWith('ban-')) return 0
+function rememberedUntilMs({ longestBanMs }: Policy, state: State): number {
+  if (longestBanMs === undefined) return 0
   const [strikesUntilMs = 0, level = 0, bannedUntilMs = 0] = state.slice(-3)
-  return Math.max(strikesUntilMs, level > 0 ? bannedUntilMs + (params.at(-1) as number) : 0)
+  return Math.max(strikesUntilMs, level > 0 ? bannedUntilMs + longestBanMs : 0)
 }
 
 /** Until when the state of a policy, or of the one in a ban, is kept. */
-function countedUntilMs({ kind, params }: Policy, [first = 0]: State): number {
-  const [limit = 0, ms = 0, slices = 0] = params
-  const gridMs = (limit * ms) / 16
-  if (kind.endsWith('token-bucket')) return Math.ceil(first / gridMs) * gridMs
-  if (kind.endsWith('fixed-window')) return (first + 1) * ms
-  if (kind.endsWith('first-request-window')) return first + ms
-  return ((first + slices + 1) * ms) / slices
+function countedUntilMs(policy: Policy, [first = 0]: State): number {
+  const spec = baseOf(policy.spec)
+  switch (spec.kind) {
+    case 'token-bucket': {
+      const gridMs = (spec.capacity * spec.intervalMs) / 16
+      return Math.ceil(first / gridMs) * gridMs
+    }
+    case 'fixed-window':
+      return (first + 1) * spec.windowMs
+    case 'first-request-window':
+      return first + spec.windowMs
+    case 'sliding-window':
+      return ((first + spec.slices + 1) * spec.windowMs) / spec.slices
+    default:
+      return Number.NaN // the tests at rest use none of these
+  }
 }
 
 /** Puts a state under a key, to expire as the store would have it. */
@@ -51,9 +61,10 @@ export async function putAtRest(client: Redis, key: string, policy: Policy, stat
  * How much later than it must a state may expire: a sixteenth of a bucket's span, or until a slice of a
  * window ends.
  */
-function slackMs({ kind, windowMs, params }: Policy): number {
-  if (kind.endsWith('token-bucket')) return windowMs / 16 + 1
-  return kind.endsWith('sliding-window') ? windowMs / (params[2] as number) + 1 : 1
+function slackMs({ spec, windowMs }: Policy): number {
+  const base = baseOf(spec)
+  if (base.kind === 'token-bucket') return windowMs / 16 + 1
+  return base.kind === 'sliding-window' ? windowMs / base.slices + 1 : 1
 }
 
 /** Checks that a key holds this state, and expires when that equals a fresh one, rounded up. */

@@ -49,7 +49,7 @@ export function policyOf(client: string): Policy {
  * fixed window where one begins meanwhile.
  */
 export function promiseTo(client: string, fromMs: number, toMs: number): number {
-  const { kind } = policyOf(client)
+  const { kind } = policyOf(client).spec
   if (kind === 'token-bucket') return LIMIT + Math.ceil((LIMIT * (toMs - fromMs)) / WINDOW_MS)
   if (kind === 'sliding-window') return LIMIT
   return LIMIT * (1 + Math.floor(toMs / WINDOW_MS) - Math.floor(fromMs / WINDOW_MS))

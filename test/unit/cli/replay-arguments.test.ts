@@ -24,7 +24,7 @@ test('limit and window make the policy of rateLimit', () => {
   const { policies } = parseReplayArguments(['a.log', '--limit', '100', '--window', '1m'])
   expect(policies).toHaveLength(1)
   expect(policies[0]).toMatchObject({
-    kind: 'token-bucket',
+    spec: { kind: 'token-bucket' },
     limit: 100,
     windowMs: 60_000,
     name: '100-in-1min',

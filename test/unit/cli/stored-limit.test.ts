@@ -46,7 +46,7 @@ test('reads the keys of several limits, and of a candidate', async () => {
   expect(limitOf('hg:1:login/account-1:fixed-window-5-60000:{', START)).toMatchObject({
     limiter: 'login',
     limit: 'account-1',
-    policy: { kind: 'fixed-window' },
+    policy: { spec: { kind: 'fixed-window' } },
   })
   expect(limitOf('hg:1:login/_candidate/account:fixed-window-5-60000:{', START)).toMatchObject({
     limiter: 'login',

@@ -84,9 +84,9 @@ test('nobody is banned for longer than the longest ban by a clock that was ahead
 })
 
 test('a ban has the name, limit and window of its policy, scales with it, and has its own kind', () => {
-  const { kind, name, limit, windowMs } = policy
-  expect({ kind, name, limit, windowMs }).toEqual({
-    kind: 'ban-fixed-window',
+  const { spec, name, limit, windowMs } = policy
+  expect({ kind: spec.kind, name, limit, windowMs }).toEqual({
+    kind: 'ban',
     name: '2-in-1min',
     limit: 2,
     windowMs: MINUTE_MS,

@@ -62,7 +62,7 @@ test('its state is the newest slice, and the units of each slice', () => {
   const { next } = policy.take(undefined, 1700, 2)
   expect(next).toEqual([1, 2, 0, 0, 0, 0, 0, 0, 0, 0])
   expect(policy.take(next, 4000, 1).next).toEqual([4, 1, 0, 0, 2, 0, 0, 0, 0, 0])
-  expect(policy).toMatchObject({ name: '3-at-once', windowMs: NEVER, width: 10, params: [3, 8000, 8] })
+  expect(policy).toMatchObject({ name: '3-at-once', windowMs: NEVER, width: 10, ttlMs: 8000 })
   expect(policy.prepaid).toBeUndefined()
 })
 
@@ -152,8 +152,8 @@ describe('after a step back of the clock', () => {
 })
 
 test('a share of it holds at least one unit for the same time', () => {
-  expect(policy.scale(0.7).params).toEqual([2, 8000, 8])
-  expect(policy.scale(0.1).params).toEqual([1, 8000, 8])
+  expect(policy.scale(0.7).spec).toMatchObject({ limit: 2, ttlMs: 8000 })
+  expect(policy.scale(0.1).spec).toMatchObject({ limit: 1, ttlMs: 8000 })
 })
 
 test('a ttl need not divide into slices of whole milliseconds', () => {
@@ -170,7 +170,7 @@ test('a ttl need not divide into slices of whole milliseconds', () => {
 })
 
 test('the ttl is a minute by default', () => {
-  expect(concurrency({ limit: 50 }).params).toEqual([50, 60_000, 8])
+  expect(concurrency({ limit: 50 }).ttlMs).toBe(60_000)
 })
 
 test.each([

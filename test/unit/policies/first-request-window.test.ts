@@ -133,9 +133,9 @@ test.each([2 ** 31 - 1, 2 ** 32, Number.MAX_SAFE_INTEGER])('counts exactly up to
 
 test('startsAt: clock is the default', () => {
   const given = fixedWindow({ limit: 3, window: '1s', startsAt: 'clock' })
-  expect(given.kind).toBe('fixed-window')
+  expect(given.spec.kind).toBe('fixed-window')
   expect(given.take(undefined, 1700, 1)).toMatchObject({ resetAfterMs: 300, next: [1, 1] })
-  expect(fixedWindow({ limit: 3, window: '1s' }).kind).toBe('fixed-window')
+  expect(fixedWindow({ limit: 3, window: '1s' }).spec.kind).toBe('fixed-window')
 })
 
 test.each([

@@ -3,9 +3,15 @@ import { policyOf } from '../../../src/policies/parse-signature.js'
 test('a signature is read back into its policy', () => {
   expect(policyOf('token-bucket-100-600')).toMatchObject({ name: '100-in-1min', windowMs: 60_000 })
   expect(policyOf('ban-fixed-window-5-900000-0-5-900000-1-900000-3600000')).toMatchObject({
-    kind: 'ban-fixed-window',
     limit: 5,
-    params: [5, 900_000, 0, 5, 900_000, 1, 900_000, 3_600_000],
+    spec: {
+      kind: 'ban',
+      base: { kind: 'fixed-window', limit: 5, windowMs: 900_000 },
+      after: 5,
+      withinMs: 900_000,
+      bansMs: [900_000, 3_600_000],
+      onAttempt: 'restart',
+    },
   })
   expect(policyOf('ban-consecutive-3-0-0-1-60000-0-60000')).toMatchObject({ width: 5, limit: 3 })
 })

@@ -89,10 +89,11 @@ test.each([
   expect(tokenBucket(options).name).toBe(name)
 })
 
-test('a policy is frozen, with all that a script needs in params', () => {
+test('a policy is frozen, with all that it needs in its spec', () => {
   const policy = tokenBucket({ capacity: 100, refill: 100, every: '1m' })
-  expect(Object.isFrozen(policy) && Object.isFrozen(policy.params)).toBe(true)
-  expect(policy).toMatchObject({ kind: 'token-bucket', limit: 100, windowMs: 60_000, params: [100, 600] })
+  expect(Object.isFrozen(policy) && Object.isFrozen(policy.spec)).toBe(true)
+  expect(policy).toMatchObject({ limit: 100, windowMs: 60_000 })
+  expect(policy.spec).toEqual({ kind: 'token-bucket', capacity: 100, intervalMs: 600 })
 })
 
 test('a bucket may take ten years to fill, and no longer', () => {

@@ -1,4 +1,4 @@
-import type { Policy } from '../../../policies/policy.js'
+import type { FlatSpec } from '../../../policies/spec.js'
 import { GRID_PER_MS } from '../../../policies/token-bucket.js'
 
 /**
@@ -292,7 +292,7 @@ function banFrom({ once, clamp, take, refund, left, reward, expiry }: LuaPolicy)
   }
 }
 
-export const LUA_POLICIES: Readonly<Record<Policy['kind'], LuaPolicy>> = {
+export const LUA_POLICIES: Readonly<Record<FlatSpec['kind'], LuaPolicy>> = {
   'token-bucket': TOKEN_BUCKET,
   'fixed-window': FIXED_WINDOW,
   'first-request-window': FIRST_REQUEST_WINDOW,

@@ -1,4 +1,4 @@
-import type { Policy } from '../../../policies/policy.js'
+import type { FlatSpec } from '../../../policies/spec.js'
 import { LUA_POLICIES } from './policies.js'
 import { type Script, script, WRITE } from './prelude.js'
 
@@ -13,14 +13,14 @@ const scripts = new Map<string, Script>()
  * Returns the script for charges of one part each, all of one policy: by far the most common batch. Its text
  * depends on the policy's kind, and on how many numbers its state and params have.
  */
-export function singlePolicyScript({ kind, width, params: { length } }: Policy): Script {
+export function singlePolicyScript(kind: FlatSpec['kind'], width: number, length: number): Script {
   const name = `${kind}:${width}:${length}`
   const made = scripts.get(name) ?? script(HEAD, bodyFor(kind, length, width))
   scripts.set(name, made)
   return made
 }
 
-function bodyFor(kind: Policy['kind'], length: number, width: number): string {
+function bodyFor(kind: FlatSpec['kind'], length: number, width: number): string {
   const { once, clamp, take, expiry } = LUA_POLICIES[kind]
   const params = Array.from({ length }, (_, i) => `ARGV[${i + 2}] + 0.0`).join(', ')
   const numbers = Array.from({ length: width }, (_, i) => `state[${i + 1}]`).join(', ')

@@ -1,4 +1,5 @@
-import type { BaseKind, Policy } from '../../../policies/policy.js'
+import type { Policy } from '../../../policies/policy.js'
+import type { BaseSpec } from '../../../policies/spec.js'
 import { GRID_PER_MS } from '../../../policies/token-bucket.js'
 import { expiryStepS, NEVER_S } from '../expiry.js'
 import { type PostgresQuery, type PreparedStatement, preparedStatement } from './client.js'
@@ -9,11 +10,11 @@ import { encodeAsHex, NOW } from './codec.js'
  * `take` allows, never the reverse: `take` decides what it refuses. What depends on the charge alone is
  * computed in TypeScript: the fewer operators, the faster the server plans the statement.
  */
-interface TakeSql {
+interface TakeSql<Spec extends BaseSpec = BaseSpec> {
   /** Returns the values of the SQL parameters from $4 on. */
-  valuesOf(params: readonly number[], cost: number): readonly number[]
+  valuesOf(spec: Spec, cost: number): readonly number[]
   /** Returns the longest time until a state is fresh. */
-  resetMs(params: readonly number[]): number
+  resetMs(spec: Spec): number
   /** SQL: the state of a new row, which the other two call `excluded.state`. */
   readonly first: string
   /** SQL: the next state of the existing row `t`. */
@@ -22,10 +23,12 @@ interface TakeSql {
   readonly isAllowed: string
 }
 
+type SpecOf<Kind> = Extract<BaseSpec, { readonly kind: Kind }>
+
 /** State: when the bucket will be full. $4 is how long the cost takes to refill, $5 how long the rest. */
-const TOKEN_BUCKET: TakeSql = {
-  valuesOf: ([capacity = 0, intervalMs = 0], cost) => [cost * intervalMs, (capacity - cost) * intervalMs],
-  resetMs: ([capacity = 0, intervalMs = 0]) => capacity * intervalMs,
+const TOKEN_BUCKET: TakeSql<SpecOf<'token-bucket'>> = {
+  valuesOf: ({ capacity, intervalMs }, cost) => [cost * intervalMs, (capacity - cost) * intervalMs],
+  resetMs: ({ capacity, intervalMs }) => capacity * intervalMs,
   first: `ARRAY[floor(${NOW} * ${GRID_PER_MS}) / ${GRID_PER_MS} + $4::float8]`,
   next: 'ARRAY[greatest(excluded.state[1], t.state[1] + $4::float8)]',
   isAllowed: 't.state[1] + $4::float8 <= excluded.state[1] + $5::float8',
@@ -34,9 +37,9 @@ const TOKEN_BUCKET: TakeSql = {
 const WINDOW_COUNT = '(CASE WHEN t.state[1] = excluded.state[1] THEN t.state[2] ELSE 0 END)'
 
 /** State: the window's index, and the count. $4 is the cost, $5 the window, $6 the limit less the cost. */
-const FIXED_WINDOW: TakeSql = {
-  valuesOf: ([limit = 0, windowMs = 0], cost) => [cost, windowMs, limit - cost],
-  resetMs: ([, windowMs = 0]) => windowMs,
+const FIXED_WINDOW: TakeSql<SpecOf<'fixed-window' | 'first-request-window'>> = {
+  valuesOf: ({ limit, windowMs }, cost) => [cost, windowMs, limit - cost],
+  resetMs: ({ windowMs }) => windowMs,
   first: `ARRAY[floor(${NOW} / $5::float8), $4::float8]`,
   next: `ARRAY[excluded.state[1], ${WINDOW_COUNT} + $4::float8]`,
   isAllowed: `t.state[1] <= excluded.state[1] AND ${WINDOW_COUNT} <= $6::float8`,
@@ -45,7 +48,7 @@ const FIXED_WINDOW: TakeSql = {
 const HAS_ENDED = 't.state[1] + $5::float8 <= excluded.state[1]'
 
 /** State: when the window began, and the count. $4 to $6 as above. */
-const FIRST_REQUEST_WINDOW: TakeSql = {
+const FIRST_REQUEST_WINDOW: TakeSql<SpecOf<'first-request-window'>> = {
   valuesOf: FIXED_WINDOW.valuesOf,
   resetMs: FIXED_WINDOW.resetMs,
   first: `ARRAY[${NOW}, $4::float8]`,
@@ -54,7 +57,7 @@ const FIRST_REQUEST_WINDOW: TakeSql = {
 }
 
 /** State: the newest slice's index, its counter and older ones. $4 to $6 as above, $7 the slices. */
-function slidingWindow(): TakeSql {
+function slidingWindow(): TakeSql<SpecOf<'sliding-window'>> {
   const [cost, window, room, slices] = ['$4::float8', '$5::float8', '$6::float8', '$7::int']
   const ticks = `floor(${NOW}) * ${slices}`
   // the slices since the row was written
@@ -65,8 +68,8 @@ function slidingWindow(): TakeSql {
   const same = `ARRAY[t.state[1], t.state[2] + ${cost}] || t.state[3 : ${slices} + 2]`
   const shifted = `excluded.state[1 : ${shift} + 1] || t.state[2 : ${slices} + 2 - ${shift}]`
   return {
-    valuesOf: ([limit = 0, windowMs = 0, count = 0], taken) => [taken, windowMs, limit - taken, count],
-    resetMs: ([, windowMs = 0, count = 1]) => windowMs + Math.ceil(windowMs / count),
+    valuesOf: ({ limit, windowMs, slices: count }, taken) => [taken, windowMs, limit - taken, count],
+    resetMs: ({ windowMs, slices: count }) => windowMs + Math.ceil(windowMs / count),
     first: `ARRAY[floor(${ticks} / ${window}), ${cost}] || array_fill(0::float8, ARRAY[${slices}])`,
     next: `CASE WHEN t.state[1] = excluded.state[1] THEN ${same} ELSE ${shifted} END`,
     isAllowed: `t.state[1] <= excluded.state[1] AND ${whole} + ${weighted} <= ${room}`,
@@ -74,15 +77,15 @@ function slidingWindow(): TakeSql {
 }
 
 /** State: the count. $4 is the cost, $5 the limit less the cost. */
-const CONSECUTIVE: TakeSql = {
-  valuesOf: ([limit = 0], cost) => [cost, limit - cost],
+const CONSECUTIVE: TakeSql<SpecOf<'consecutive'>> = {
+  valuesOf: ({ limit }, cost) => [cost, limit - cost],
   resetMs: () => NEVER_S * 1000,
   first: 'ARRAY[$4::float8]',
   next: 'ARRAY[t.state[1] + $4::float8]',
   isAllowed: 't.state[1] <= $5::float8',
 }
 
-const KINDS: Readonly<Record<BaseKind, TakeSql>> = {
+const KINDS: Readonly<Record<BaseSpec['kind'], TakeSql>> = {
   'token-bucket': TOKEN_BUCKET,
   'fixed-window': FIXED_WINDOW,
   'first-request-window': FIRST_REQUEST_WINDOW,
@@ -91,8 +94,8 @@ const KINDS: Readonly<Record<BaseKind, TakeSql>> = {
 }
 
 /** Whether one statement can take units of a policy. Not of a ban, which also writes when it denies. */
-export function canTake({ kind }: Policy): boolean {
-  return kind in KINDS
+export function canTake({ spec }: Policy): boolean {
+  return spec.kind in KINDS
 }
 
 /** Returns a function that creates queries, which take units and return the time and state, or no row. */
@@ -101,10 +104,11 @@ export function takeStatements(table: string): (policy: Policy, key: Buffer, cos
     Object.entries(KINDS).map(([kind, sql]) => [kind, [sql, preparedStatement(sqlOf(table, sql))]]),
   )
   return (policy, key, cost) => {
-    const [{ valuesOf, resetMs }, statement] = statements.get(policy.kind) as [TakeSql, PreparedStatement]
+    const spec = policy.spec as BaseSpec
+    const [{ valuesOf, resetMs }, statement] = statements.get(spec.kind) as [TakeSql, PreparedStatement]
     const stepS = expiryStepS(policy)
-    const steps = Math.ceil(resetMs(policy.params) / (stepS * 1000)) + 1
-    return statement([key, stepS, steps, ...valuesOf(policy.params, cost)])
+    const steps = Math.ceil(resetMs(spec) / (stepS * 1000)) + 1
+    return statement([key, stepS, steps, ...valuesOf(spec, cost)])
   }
 }
 

@@ -3,7 +3,7 @@ import { PolicyRegistry } from '../../../../src/stores/memory/policy-registry.js
 
 const bucket = (capacity: number) => tokenBucket({ capacity, refill: 1, every: '1s' })
 
-test('policies of equal kind and parameters share a number, and others do not', () => {
+test('policies of equal specs share a number, and others do not', () => {
   const registry = new PolicyRegistry()
   const taken = [bucket(5), bucket(5), bucket(6), fixedWindow({ limit: 5, window: '1s' }), bucket(5)].map(
     (policy) => registry.acquire(policy),

@@ -1,0 +1,80 @@
+import type { State } from './policy.js'
+import type { BanSpec } from './spec.js'
+
+/** The numbers that a ban adds to the state of its base policy. All 0 = a clean record. */
+export interface BanRecord {
+  /** Denials so far, and when they cease to count. */
+  readonly strikes: number
+  readonly strikesUntilMs: number
+  /** The number of the last ban, from 1, and when it ends. */
+  readonly level: number
+  readonly bannedUntilMs: number
+}
+
+/** The rules by which a record changes. */
+export type BanRules = Omit<BanSpec, 'kind' | 'base'>
+
+export const RECORD_WIDTH = 4
+const CLEAN: BanRecord = { strikes: 0, strikesUntilMs: 0, level: 0, bannedUntilMs: 0 }
+
+/** Returns the state of the base policy, and the ban's record. */
+export function splitState(state: State | undefined): { own: State | undefined; record: BanRecord } {
+  if (state === undefined) return { own: undefined, record: CLEAN }
+  const at = state.length - RECORD_WIDTH
+  const record = {
+    strikes: state[at] as number,
+    strikesUntilMs: state[at + 1] as number,
+    level: state[at + 2] as number,
+    bannedUntilMs: state[at + 3] as number,
+  }
+  return { own: state.slice(0, at), record }
+}
+
+/** Returns the state of a ban from its base policy's, which has all its numbers, and the record. */
+export function joinState(own: State, record: BanRecord): State {
+  return [...own, record.strikes, record.strikesUntilMs, record.level, record.bannedUntilMs]
+}
+
+/** Returns the length of the longest ban. */
+export function longestOf({ bansMs }: BanRules): number {
+  return bansMs[bansMs.length - 1] as number
+}
+
+/** Returns the length of the ban of a level. */
+export function banMsAt(rules: BanRules, level: number): number {
+  return rules.bansMs[level - 1] ?? longestOf(rules)
+}
+
+/** Returns the record with one more denial, which may start a ban. */
+export function strike(rules: BanRules, record: BanRecord, nowMs: number): BanRecord {
+  const isRunning = record.strikesUntilMs > nowMs
+  const strikes = isRunning ? record.strikes + 1 : 1
+  const strikesUntilMs = isRunning ? record.strikesUntilMs : nowMs + rules.withinMs
+  if (strikes < rules.after) return { ...record, strikes, strikesUntilMs }
+  const level = escalates(rules, record, nowMs) ? Math.min(record.level + 1, rules.bansMs.length) : 1
+  return { ...CLEAN, level, bannedUntilMs: nowMs + banMsAt(rules, level) }
+}
+
+/** Returns the record with a ban by hand. It counts as a first ban, and never ends a longer one. */
+export function blockFor(rules: BanRules, record: BanRecord, nowMs: number, forMs: number): BanRecord {
+  const level = escalates(rules, record, nowMs) ? Math.max(1, record.level) : 1
+  return { ...CLEAN, level, bannedUntilMs: Math.max(record.bannedUntilMs, nowMs + forMs) }
+}
+
+function escalates(rules: BanRules, { bannedUntilMs }: BanRecord, nowMs: number): boolean {
+  return bannedUntilMs + longestOf(rules) > nowMs
+}
+
+/** Returns the time until a record equals a clean one. */
+export function cleanAfterMs(rules: BanRules, record: BanRecord, nowMs: number): number {
+  const { strikesUntilMs, level, bannedUntilMs } = record
+  return Math.max(0, strikesUntilMs - nowMs, level > 0 ? bannedUntilMs + longestOf(rules) - nowMs : 0)
+}
+
+/** Returns the latest record that is possible at `nowMs`: itself unless a clock that was ahead wrote it. */
+export function clampRecord(rules: BanRules, record: BanRecord, nowMs: number): BanRecord {
+  const strikesUntilMs = Math.min(record.strikesUntilMs, nowMs + rules.withinMs)
+  const bannedUntilMs = Math.min(record.bannedUntilMs, nowMs + longestOf(rules))
+  const isAhead = strikesUntilMs < record.strikesUntilMs || bannedUntilMs < record.bannedUntilMs
+  return isAhead ? { ...record, strikesUntilMs, bannedUntilMs } : record
+}

@@ -1,0 +1,40 @@
+import { wrongOption } from '../util/validate.js'
+import { ban } from './ban.js'
+import { concurrency } from './concurrency.js'
+import { consecutive } from './consecutive.js'
+import { fixedWindow } from './fixed-window.js'
+import type { Policy } from './policy.js'
+import { slidingWindow } from './sliding-window.js'
+import { FIELDS, type PolicySpec } from './spec.js'
+import { tokenBucketOf } from './token-bucket.js'
+
+/**
+ * Returns the policy of a spec, under a name made from its numbers. Throws a `TypeError` for an
+ * unknown kind, and for numbers that no policy of the kind has.
+ */
+export function policyFromSpec(spec: PolicySpec): Policy {
+  switch (spec.kind) {
+    case 'token-bucket':
+      return tokenBucketOf(spec.capacity, spec.intervalMs)
+    case 'sliding-window': {
+      const { limit, windowMs, slices = Number.NaN } = spec // a default would change what was written
+      return slidingWindow({ limit, window: `${windowMs}ms`, slices })
+    }
+    case 'fixed-window':
+      return fixedWindow({ limit: spec.limit, window: `${spec.windowMs}ms` })
+    case 'first-request-window':
+      return fixedWindow({ limit: spec.limit, window: `${spec.windowMs}ms`, startsAt: 'first-request' })
+    case 'consecutive':
+      return consecutive({ limit: spec.limit })
+    case 'concurrency':
+      return concurrency({ limit: spec.limit, ttl: `${spec.ttlMs}ms` })
+    case 'ban': {
+      const { base, after, withinMs, bansMs, onAttempt } = spec
+      return ban(policyFromSpec(base), { after, within: withinMs, for: bansMs, onAttempt })
+    }
+    default: {
+      const must = `one of ${[...Object.keys(FIELDS), 'ban'].join(', ')}`
+      throw wrongOption('policyFromSpec', 'kind', must, (spec as { readonly kind: unknown }).kind)
+    }
+  }
+}
