@@ -1,8 +1,8 @@
 import type { GuardedStore } from '../pipe/guarded-store.js'
-import { request } from '../pipe/pipe.js'
 import { isConcurrency, ttlOf } from '../policies/concurrency.js'
 import type { Charge, Refund, RefundResult } from '../stores/operation.js'
 import { REFUNDED } from '../stores/shared/apply-operation.js'
+import { request } from '../stores/shared/pipe.js'
 import { isUnsent, StoreError } from '../stores/store-error.js'
 import { catchMaybe, type MaybePromise } from '../util/maybe-promise.js'
 

@@ -10,10 +10,10 @@ import {
   type PartVerdict,
   type Verdict,
 } from '../stores/operation.js'
+import type { Pipe } from '../stores/shared/pipe.js'
 import type { Store } from '../stores/store.js'
 import { weakMemo } from '../util/memo.js'
 import { RecentMap } from '../util/recent-map.js'
-import type { Pipe } from './pipe.js'
 
 /** The cache holds the denials of at least so many keys, and at most twice as many. */
 const MIN_KEYS = 16_384
