@@ -71,7 +71,7 @@ export function createCandidate<Subject>(
 ): Candidate | undefined {
   const { candidate: entries, context } = settings
   if (entries === undefined) return undefined
-  const store = protectStore(storeFor(settings.store), { ...settings, lease: undefined, isPublished: false })
+  const store = protectStore(storeFor(settings.store), { ...settings, isPublished: false })
   const resolveCharge = chargeResolver(entries, {
     ...context,
     checkKept: checkTried,

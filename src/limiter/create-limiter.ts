@@ -50,7 +50,7 @@ export interface ReportingLimiter<Subject> {
 
 /** Creates a limiter from settings that were read; `owner` is the function that errors name. */
 export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): ReportingLimiter<Subject> {
-  const { entries, context, share, lease, healthKey, onStoreError, access, modeSwitch } = settings
+  const { entries, context, share, healthKey, onStoreError, access, modeSwitch } = settings
   const resolveCharge = chargeResolver(entries, context)
   const limitNames = namesOf(entries, context.name)
   const events = new EventEmitter<LimiterEvents<Subject>>()
@@ -61,7 +61,6 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
   const store = protectStore(settings.store, {
     ...settings,
     limiter: context.name,
-    lease: lease && { ...lease, onReturnFailed: onRefundFailed },
     onChange(...change) {
       if (change[0] === 'closed') holdings.renewDue()
       emit(events, 'storeState', change)

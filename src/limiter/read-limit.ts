@@ -27,8 +27,8 @@ export interface LimitContext {
   readonly secret: string | undefined
   /** Returns the source address of malformed keys. */
   readonly readAddress: (subject: unknown) => string
-  /** Throws a `TypeError` for a policy that the limiter's store cannot keep. */
-  readonly checkKept: (owner: string, policy: Policy) => void
+  /** Throws a `TypeError` for a policy that is not supported here. */
+  readonly checkKept?: (owner: string, policy: Policy) => void
   /** Where limits are recorded by the beginning of their keys. */
   readonly known: Map<string, Limit>
 }
@@ -87,7 +87,7 @@ function limitOf(
   given: object,
 ): Limit {
   const policy = checkPolicy(owner, given)
-  checkKept(owner, policy)
+  checkKept?.(owner, policy)
   const head = entryName === undefined ? keyHead : `${keyHead}/${entryName}`
   const limit = {
     name: entryName ?? name ?? keyName(owner, 'policy.name', policy.name),

@@ -11,7 +11,7 @@ import {
   type Verdict,
 } from '../stores/operation.js'
 import type { Pipe } from '../stores/shared/pipe.js'
-import type { Store } from '../stores/store.js'
+import type { DenialTimes, Store } from '../stores/store.js'
 import { weakMemo } from '../util/memo.js'
 import { RecentMap } from '../util/recent-map.js'
 
@@ -126,14 +126,6 @@ function figuresAfter(ageMs: number, figures: PartVerdict, retryAfterMs: number)
 
 /** Returns the denial cache of a store. Limiters that share keys in the store also share the cache. */
 export const denialCacheOf = weakMemo((_store: Store) => new DenialCache())
-
-/** For how long a denial is repeated. */
-export interface DenialTimes {
-  /** At most, since its charge was sent. */
-  readonly maxMs: number
-  /** At least, even where its `retryAfterMs` is over before. */
-  readonly minMs: number
-}
 
 /**
  * Creates a pipe that repeats the denials in a cache: with `source: 'deny-cache'`, without a promise, and also

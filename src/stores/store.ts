@@ -1,5 +1,5 @@
 import type { MaybePromise } from '../util/maybe-promise.js'
-import type { Operation, Outcome } from './operation.js'
+import type { Charge, Operation, Outcome, Verdict } from './operation.js'
 import type { StoreError } from './store-error.js'
 
 /** How the operations of concurrent callers go to a store together. */
@@ -14,6 +14,14 @@ export interface Batching {
   readonly stallTimeoutMs?: number
   /** The most batches without any outcome at once, stalled ones included. Default: no limit. */
   readonly maxUnanswered?: number
+}
+
+/** For how long a process repeats a denial of a store, in milliseconds since the denied charge was sent. */
+export interface DenialTimes {
+  /** At most, for a store to which units come back before a denial's `retryAfterMs` is over. */
+  readonly maxMs: number
+  /** At least, also where `retryAfterMs` is over before. */
+  readonly minMs: number
 }
 
 /**
@@ -52,6 +60,14 @@ export interface Store {
    * returns no promises.
    */
   readonly batching?: Batching
+  /**
+   * Decides a charge that needs no round trip, such as one of units that this process holds. Returns `undefined`
+   * for all others, which then go to `apply`. Called for each charge before anything else, so also while the
+   * circuit breaker is open. Must be fast.
+   */
+  decideLocally?(charge: Charge): Verdict | undefined
+  /** For how long denials are cached, within the `denyCache` of a limiter. Default: until `retryAfterMs` is over. */
+  readonly denialTimes?: DenialTimes
   /**
    * Returns which server a key lives on now, such as `'10.0.0.7:6379'`; `undefined` while that is not known.
    * For a store of several servers: each then has its own circuit breaker, so that one that is down keeps no

@@ -199,7 +199,7 @@ describe('in another project', () => {
         ['forget knows decisions of the other copy that no store made', { decisionsReadAsSubjects: 0 }],
         [
           'a memory store of the other copy is a memory store',
-          { lease: expect.stringContaining('TypeError: createLimiter: lease requires a shared store') },
+          { lease: expect.stringContaining('TypeError: leased: store must be shared by several processes') },
         ],
         ['limiters of one name on one store share their limits', { inCommon: [true, false] }],
         [

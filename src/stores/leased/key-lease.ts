@@ -1,6 +1,6 @@
 import type { Charge, Part, PartVerdict, Refund, Verdict } from '../../stores/operation.js'
-import { type Pipe, request } from '../../stores/shared/pipe.js'
 import type { MaybePromise } from '../../util/maybe-promise.js'
+import { type Pipe, request } from '../shared/pipe.js'
 import { type Block, blockSize, type LeasedKey, prepaidBlock } from './block.js'
 import type { Demand } from './demand.js'
 
@@ -114,6 +114,10 @@ export function keyLease(context: LeaseContext, leased: LeasedKey, demand: Deman
     /** Returns to the store what is left of an expired block. */
     expire(nowMs: number): void {
       if (state.kind === 'held' && state.block.usableAt(nowMs) === 0) returnBlock(nowMs)
+    },
+    /** Whether nothing is held or on its way. */
+    get isIdle(): boolean {
+      return state.kind === 'idle'
     },
     /** Whether nothing is held, and the key is no longer hot. */
     isUnused(nowMs: number): boolean {
