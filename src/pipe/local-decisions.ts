@@ -5,8 +5,8 @@ import type { Store } from '../stores/store.js'
 import { asStoreError } from '../stores/store-error.js'
 
 /**
- * Creates a pipe that first lets the store decide a charge without a round trip, such as by units that it leased,
- * and sends all else to `pipe`. Such a decision needs no promise, and no layer can delay or deny it.
+ * Creates a pipe that first lets the store decide a charge without a round trip, such as by units that it
+ * leased, and sends all else to `pipe`. Such a decision needs no promise, and no layer can delay or deny it.
  */
 export function decideLocallyFirst<P extends Pipe>(pipe: P, store: Store): P {
   if (store.decideLocally === undefined) return pipe

@@ -14,8 +14,8 @@ interface ProtectOptions extends GuardOptions {
 }
 
 /**
- * Creates the pipe that protects a store. An operation passes the store's local decisions, the denial cache, the
- * guard (its time-out and circuit breakers) and the batch. Memory needs none of them.
+ * Creates the pipe that protects a store. An operation passes the store's local decisions, the denial cache,
+ * the guard (its time-out and circuit breakers) and the batch. Memory needs none of them.
  */
 export function protectStore(store: Store, { denyCacheMs, ...guardOptions }: ProtectOptions): GuardedStore {
   const memory = memoryInternalsOf(store)

@@ -61,12 +61,15 @@ export interface Store {
    */
   readonly batching?: Batching
   /**
-   * Decides a charge that needs no round trip, such as one of units that this process holds. Returns `undefined`
-   * for all others, which then go to `apply`. Called for each charge before anything else, so also while the
-   * circuit breaker is open. Must be fast.
+   * Decides a charge that needs no round trip, such as one of units that this process holds. Returns
+   * `undefined` for all others, which then go to `apply`. Called for each charge before anything else, so even
+   * while the circuit breaker is open. Must be fast.
    */
   decideLocally?(charge: Charge): Verdict | undefined
-  /** For how long denials are cached, within the `denyCache` of a limiter. Default: until `retryAfterMs` is over. */
+  /**
+   * For how long denials are cached; `denyCache` of a limiter bounds both times. Default: until `retryAfterMs`
+   * is over.
+   */
   readonly denialTimes?: DenialTimes
   /**
    * Returns which server a key lives on now, such as `'10.0.0.7:6379'`; `undefined` while that is not known.

@@ -115,10 +115,6 @@ export function keyLease(context: LeaseContext, leased: LeasedKey, demand: Deman
     expire(nowMs: number): void {
       if (state.kind === 'held' && state.block.usableAt(nowMs) === 0) returnBlock(nowMs)
     },
-    /** Whether nothing is held or on its way. */
-    get isIdle(): boolean {
-      return state.kind === 'idle'
-    },
     /** Whether nothing is held, and the key is no longer hot. */
     isUnused(nowMs: number): boolean {
       return state.kind === 'idle' && !demand.isHotAt(nowMs)

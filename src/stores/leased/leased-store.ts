@@ -49,8 +49,9 @@ const MIN_DENIAL_SHARE = 1 / 20
  * `close`, unless a refill restores them (see `prepaidRefill`). If the reply is lost, the units stay taken.
  * A limiter that closes may share the store with others, so charges after `close` acquire blocks again.
  *
- * **Denials.** Other processes return units every `holdMs`, so a denial is cached no longer. It is cached for a
- * twentieth of that at least: otherwise a key at its limit would call the store for every unit that comes back.
+ * **Denials.** Other processes return units every `holdMs`, so a denial is cached no longer. It is cached for
+ * a twentieth of that at least. Otherwise a key at its limit would call the store for every unit that comes
+ * back.
  *
  * **Figures.** `remaining` is what the store had left after the block, plus what is left of the block. A
  * peek does not count held units.
@@ -109,12 +110,10 @@ export function leasedStore(store: Store, settings: LeaseSettings): Store {
 
   function expire(): void {
     const nowMs = now()
-    for (const lease of leases.values()) lease.expire(nowMs)
-    removeLeases((lease) => lease.isUnused(nowMs))
-  }
-
-  function removeLeases(isOver: (lease: KeyLease) => boolean): void {
-    for (const [key, lease] of leases) if (isOver(lease)) leases.delete(key)
+    for (const [key, lease] of leases) {
+      lease.expire(nowMs)
+      if (lease.isUnused(nowMs)) leases.delete(key)
+    }
     if (leases.size > 0) return
     clearInterval(expiryTimer)
     expiryTimer = undefined
@@ -155,7 +154,6 @@ export function leasedStore(store: Store, settings: LeaseSettings): Store {
     ...(store.onLimitsLost && { onLimitsLost: store.onLimitsLost.bind(store) }),
     async close() {
       await timeout(CLOSING_MS)(returnAll()).catch(reportFailure)
-      removeLeases((lease) => lease.isIdle)
       await store.close?.()
     },
   }

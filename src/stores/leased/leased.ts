@@ -10,11 +10,11 @@ import { type LeaseOptions, readLeaseOptions } from './options.js'
 
 /**
  * Creates a store that leases units of hot keys: it takes them from a remote store a block at a time, and
- * consumes them in this process, without a promise and also while the remote store is down. Everything else goes
- * to that store.
+ * consumes them in this process, without a promise and even while the remote store is down. Everything else
+ * goes to that store.
  *
- * - All processes together never admit more than a limit, except for up to a sixteenth after a refund to a token
- *   bucket, after `reward`, or after `forget` in one of several processes.
+ * - All processes together never admit more than a limit, except for up to a sixteenth after a refund to a
+ *   token bucket, after `reward`, or after `forget` in one of several processes.
  * - Up to a sixteenth of a limit, or an eighth of a slow token bucket, may lie unused in some processes for a
  *   moment while others deny.
  * - Charges of one limit are leased, if it is at least 32 × `processes`, and its key is charged at least 8
@@ -30,7 +30,7 @@ export function leased(store: Store, options: LeaseOptions = {}): Store {
     () => readLeaseOptions('leased', options),
   )
   const { client = inner, table } = clientOf(inner) ?? {}
-  const wrapper = withClient(leasedStore(inner, settings), client, table) // its keys are those of the inner store
+  const wrapper = withClient(leasedStore(inner, settings), client, table) // with the keys of the inner store
   const exchange = exchangeOf(inner)
   return exchange ? withExchange(wrapper, exchange) : wrapper
 }
