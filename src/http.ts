@@ -46,7 +46,6 @@ export type { LoginGuardOptions, LoginOptions, LoginRetryAfter } from './login/o
 export type { LoginPolicies } from './login/policies.js'
 export type { LoginEvents, SecurityEvent } from './login/security-events.js'
 export type { BreakerState } from './pipe/breaker-state.js'
-export type { LeaseOptions } from './pipe/lease/options.js'
 export { type BanOptions, ban } from './policies/ban.js'
 export { type ConcurrencyOptions, concurrency } from './policies/concurrency.js'
 export { type ConsecutiveOptions, consecutive } from './policies/consecutive.js'
@@ -56,6 +55,8 @@ export type { Prepaid } from './policies/prepaid.js'
 export { type SlidingWindowOptions, slidingWindow } from './policies/sliding-window.js'
 export type { PolicySpec } from './policies/spec.js'
 export { type TokenBucketOptions, tokenBucket } from './policies/token-bucket.js'
+export { leased } from './stores/leased/leased.js'
+export type { LeaseOptions } from './stores/leased/options.js'
 export type { MemoryStore } from './stores/memory/contract.js'
 export { type MemoryStoreOptions, memoryStore } from './stores/memory/memory-store.js'
 export type {
@@ -91,7 +92,7 @@ export type {
   StoreMessage,
   StoreStateChange,
 } from './stores/shared/store-channel.js'
-export type { Batching, Store } from './stores/store.js'
+export type { Batching, DenialTimes, Store } from './stores/store.js'
 export { StoreError } from './stores/store-error.js'
 export type { Duration } from './util/durations.js'
 export type { MaybePromise } from './util/maybe-promise.js'

@@ -4,6 +4,7 @@ import { CircuitOpenError, isTimeout } from '../pipe/guarded-store.js'
 import type { Part, Refund, RenewResult, Verdict } from '../stores/operation.js'
 import { refundsOf } from '../stores/shared/refunds.js'
 import type { StoreError } from '../stores/store-error.js'
+import { inBackground } from '../util/background-timer.js'
 import { groupBy } from '../util/group-by.js'
 import { catchMaybe, type MaybePromise, settleAll } from '../util/maybe-promise.js'
 
@@ -95,8 +96,7 @@ export function holdingsOf(
     const wantedMs = Math.min(MAX_TICK_MS, (holding.units.policy.ttlMs as number) * TICK_SHARE)
     if (wantedMs >= tickMs) return
     clearInterval(timer)
-    timer = setInterval(renewDue, wantedMs)
-    timer.unref?.() // on Workers a timer is a number
+    timer = inBackground(setInterval(renewDue, wantedMs))
     tickMs = wantedMs
   }
 

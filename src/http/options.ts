@@ -153,7 +153,7 @@ const AMOUNTS = ['limit', 'window', 'policy', 'limits'] as const
 /** Options that belong to an amount: they are not inherited without it. */
 const OF_AMOUNT = ['delay', 'candidate'] as const
 /** Options that do not go with `limits`. */
-const OF_ONE_LIMIT = ['key', 'cost', 'lease'] as const
+const OF_ONE_LIMIT = ['key', 'cost'] as const
 
 type Amounts = Partial<Record<(typeof AMOUNTS)[number], unknown>>
 

@@ -26,8 +26,8 @@ export function partOf({ name, policy, scope }: Limit, identity: string, cost: n
 export interface LimitContext extends IdentityOptions {
   readonly keyHead: string
   readonly name: string | undefined
-  /** Throws a `TypeError` for a policy that the limiter's store cannot keep. */
-  readonly checkKept: (owner: string, policy: Policy) => void
+  /** Throws a `TypeError` for a policy that is not supported here. */
+  readonly checkKept?: (owner: string, policy: Policy) => void
   /** Where limits are recorded by the scope of their keys. */
   readonly known: Map<string, Limit>
 }
@@ -86,7 +86,7 @@ function limitOf(
   given: object,
 ): Limit {
   const policy = checkPolicy(owner, given)
-  checkKept(owner, policy)
+  checkKept?.(owner, policy)
   const head = entryName === undefined ? keyHead : `${keyHead}/${entryName}`
   const limit = {
     name: entryName ?? name ?? keyName(owner, 'policy.name', policy.name),

@@ -1,5 +1,4 @@
 import type { KeyFunction } from '../keys/key.js'
-import type { LeaseOptions } from '../pipe/lease/options.js'
 import type { Policy } from '../policies/policy.js'
 import type { Store } from '../stores/store.js'
 import type { StoreError } from '../stores/store-error.js'
@@ -86,13 +85,6 @@ export interface LimiterFields<Subject> extends Omit<LimitOptions<Subject>, 'pol
    * Default `'1s'`; `'100ms'` unless `count` is `'all'`. `false` turns the cache off.
    */
   denyCache?: Duration | false
-  /**
-   * Leases units of busy keys from a remote store in blocks, and consumes them in this process. Up to a
-   * sixteenth of the limit may be leased and unused for a moment, or an eighth of a slow token bucket.
-   * Never admits more than the limit, except for up to a sixteenth after a `refund` to a token bucket. `{}`
-   * has the defaults. For a limiter with one limit. Default: off.
-   */
-  lease?: LeaseOptions
   /**
    * How long a charge waits for the store at most, in milliseconds. Default 100. Async functions among the
    * options (`key`, `cost`, `policy`) take their own time before that.

@@ -7,8 +7,6 @@ import {
   placementFixes,
 } from '../options/foreign-options.js'
 import { callback, optional, readOptions, type Settings, withDefault } from '../options/option-table.js'
-import { readLease } from '../pipe/lease/options.js'
-import { isMemoryStore } from '../stores/memory/contract.js'
 import { localStatesOf } from '../stores/shared/local-states.js'
 import type { StoreError } from '../stores/store-error.js'
 import { durationMs } from '../util/durations.js'
@@ -40,7 +38,6 @@ export const LIMITER_ROWS = {
   onStoreError: withDefault('allow', readChoice),
   share: withDefault(1, readShare),
   denyCache: optional(readDenyCache),
-  lease: optional(readLease),
   timeoutMs: withDefault(100, whole(1, 60_000)),
 }
 
@@ -48,8 +45,6 @@ export const LIMITER_ROWS = {
 export const LIMITER_RULES = {
   entries: ENTRIES_RULE,
   shareCheck: { from: ['share', 'onStoreError'], read: checkShare },
-  leaseCheck: { from: ['lease', 'store', 'limits'], read: checkLease },
-  keptCheck: { from: ['policy', 'limits', 'lease'], read: checkLimitsKept },
 } as const
 
 const LIMITER_TABLE = {
@@ -81,7 +76,7 @@ export function limiterSettings(
   read: Rows & { readonly entries: readonly Entry[] },
   defaultDenyCacheMs: number,
 ) {
-  const { name, prefix, secret, share, entries, timeoutMs, lease, onStoreError, mode, candidate } = read
+  const { name, prefix, secret, share, entries, timeoutMs, onStoreError, mode, candidate } = read
   const keyHead = `${prefix}:${STATE_VERSION}:${name ?? UNNAMED}`
   const readAddress = addressKey(addressReaderAmong(entries))
   const modeSwitch: ModeSwitch = { mode }
@@ -93,9 +88,8 @@ export function limiterSettings(
       secret,
       readAddress,
       isLocal: read.store === undefined || localStatesOf(read.store) !== undefined,
-      checkKept: keptCheck(read),
       known: new Map(),
-    } satisfies LimitContext,
+    } as LimitContext,
     candidate: candidate && withKeysOf(entries, candidate),
     modeSwitch,
     access: accessRules(owner, read, entries, modeSwitch),
@@ -104,7 +98,6 @@ export function limiterSettings(
     share,
     /** 0 = none. */
     denyCacheMs: read.denyCache ?? defaultDenyCacheMs,
-    lease,
     /** The key that `health` peeks at; nothing is ever charged to it. */
     healthKey: `${prefix}:${STATE_VERSION}:health`,
     onStoreError,
@@ -132,36 +125,6 @@ function checkShare(owner: string, { share, onStoreError }: Pick<Rows, 'share' |
   if (share === 1 || onStoreError === 'local' || typeof onStoreError === 'function') return
   const problem = "share applies only with onStoreError: 'local' or a function"
   throw new TypeError(`${owner}: ${problem}. Set onStoreError, or leave share out.`)
-}
-
-function checkLease(owner: string, { lease, store, limits }: Pick<Rows, 'lease' | 'store' | 'limits'>): void {
-  if (lease === undefined) return
-  if (store === undefined || isMemoryStore(store)) {
-    const problem = 'lease requires a shared store, such as redisStore(client): memory takes no round trip'
-    throw new TypeError(`${owner}: ${problem}. Leave lease out.`)
-  }
-  if (limits !== undefined && limits.length > 1) {
-    const problem = 'lease supports only one limit: the store decides several together'
-    throw new TypeError(`${owner}: ${problem}. Leave lease out, or create a limiter for each.`)
-  }
-}
-
-/** Returns a function that throws a `TypeError` for a policy that a limiter with these options cannot keep. */
-function keptCheck({ lease }: Pick<Rows, 'lease'>): LimitContext['checkKept'] {
-  return (owner, policy) => {
-    if (lease === undefined || !policy.holdsUnits) return
-    const problem = 'lease does not go with concurrency, which counts units that are in use'
-    throw new TypeError(`${owner}: ${problem}. Leave lease out.`)
-  }
-}
-
-function checkLimitsKept(
-  owner: string,
-  { policy, limits, ...rest }: Pick<Rows, 'policy' | 'limits' | 'lease'>,
-): void {
-  const check = keptCheck(rest)
-  if (typeof policy === 'object') check(owner, policy)
-  for (const entry of limits ?? []) if (typeof entry.policy === 'object') check(entry.owner, entry.policy)
 }
 
 function readDenyCache(owner: string, option: string, denyCache: unknown): number {

@@ -25,5 +25,6 @@ export const FIXES: Fixes = {
   headers: NO_FIGURES,
   standardHeaders: NO_FIGURES,
   legacyHeaders: NO_FIGURES,
+  lease: 'Leave it out: a guard charges several limits together, and their units are not leased.',
   handler: 'onLimited',
 }

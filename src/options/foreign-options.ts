@@ -9,6 +9,7 @@ const HEADERS = "Write headers: 'legacy', 'draft', 'both' or 'none'."
 const DELAY = "Write delay: { after: 5, by: '500ms', max: '10s' }."
 const SKIP = 'Write skip, which is called with (req, res), or with the subject of createLimiter.'
 const STORE = "Write store: redisStore(client), from 'headgate/redis', or the store of your database."
+const LEASED = 'Write store: leased(redisStore(client), { processes: 8 }).'
 const TOKEN_BUCKET = "Write policy: tokenBucket({ capacity: 100, refill: 100, every: '1m' })."
 const OWN_CLIENT =
   'Leave it out: redisStore recognizes the client, and fails at once when its connection is lost.'
@@ -100,6 +101,8 @@ export const MISPLACED_OPTIONS: Fixes = {
   ban: "Write policy: ban(policy, { after: 15, within: '1m', for: '15m' }).",
   redis: STORE,
   client: STORE,
+  lease: LEASED,
+  leased: LEASED,
 }
 
 /** The options that only `rateLimit` has. */
@@ -109,7 +112,7 @@ export const MIDDLEWARE_OPTIONS: readonly string[] = [
 
 /** The options that stand beside `limits`, not in each limit. */
 export const BESIDE_LIMITS: readonly string[] = [
-  ...['store', 'prefix', 'secret', 'onStoreError', 'share', 'denyCache', 'lease', 'timeoutMs'],
+  ...['store', 'prefix', 'secret', 'onStoreError', 'share', 'denyCache', 'timeoutMs'],
   ...['skip', 'allow', 'block', 'mode', 'candidate'],
   ...MIDDLEWARE_OPTIONS,
 ]

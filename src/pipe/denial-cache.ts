@@ -8,10 +8,10 @@ import {
   type PartVerdict,
   type Verdict,
 } from '../stores/operation.js'
-import type { Store } from '../stores/store.js'
+import type { Pipe } from '../stores/shared/pipe.js'
+import type { DenialTimes, Store } from '../stores/store.js'
 import { weakMemo } from '../util/memo.js'
 import { RecentMap } from '../util/recent-map.js'
-import type { Pipe } from './pipe.js'
 
 /** The cache holds the denials of at least so many keys, and at most twice as many. */
 const MIN_KEYS = 16_384
@@ -124,14 +124,6 @@ function figuresAfter(ageMs: number, figures: PartVerdict, retryAfterMs: number)
 
 /** Returns the denial cache of a store. Limiters that share keys in the store also share the cache. */
 export const denialCacheOf = weakMemo((_store: Store) => new DenialCache())
-
-/** For how long a denial is repeated. */
-export interface DenialTimes {
-  /** At most, since its charge was sent. */
-  readonly maxMs: number
-  /** At least, even where its `retryAfterMs` is over before. */
-  readonly minMs: number
-}
 
 /**
  * Creates a pipe that repeats the denials in a cache: with `source: 'deny-cache'`, without a promise, and also

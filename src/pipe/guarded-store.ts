@@ -1,13 +1,13 @@
 import { type KeyedPolicy, keysOf, type Operation, type Outcome } from '../stores/operation.js'
+import type { Pipe } from '../stores/shared/pipe.js'
 import { publishToStoreChannel, storeChannel } from '../stores/shared/store-channel.js'
+import { pipeTo } from '../stores/shared/store-pipe.js'
 import type { Store } from '../stores/store.js'
 import { asStoreError, atServer, StoreError } from '../stores/store-error.js'
 import { Deadlines, TimeoutError } from '../util/timeout.js'
 import type { BreakerState } from './breaker-state.js'
 import type { Admission, Generation, OnBreakerChange } from './circuit-breaker.js'
-import type { Pipe } from './pipe.js'
 import { serverBreakers } from './server-breakers.js'
-import { pipeTo } from './store-pipe.js'
 
 /** A pipe to a store that is guarded, or needs no guard. */
 export interface GuardedStore extends Pipe {

@@ -1,38 +1,28 @@
 import type { Operation, Outcome } from '../stores/operation.js'
 import { localStatesOf } from '../stores/shared/local-states.js'
+import { checkDenialTimes } from '../stores/shared/validate.js'
 import type { Store } from '../stores/store.js'
 import { asStoreError } from '../stores/store-error.js'
 import { denialCacheOf, repeatDenials } from './denial-cache.js'
 import { type GuardedStore, type GuardOptions, guardStore } from './guarded-store.js'
-import { type LeaseSettings, leasingStore } from './lease/leasing-store.js'
+import { decideLocallyFirst } from './local-decisions.js'
 
 interface ProtectOptions extends GuardOptions {
   /** The longest that a denial is cached. 0 = no cache: the store decides every charge. */
   readonly denyCacheMs: number
-  readonly lease: LeaseSettings | undefined
 }
 
 /**
- * With leases, the shortest time that a denial is cached, as a share of `holdMs`. Without it, a key at its
- * limit would call the store for every unit that comes back.
+ * Creates the pipe that protects a store. An operation passes the store's local decisions, the denial cache,
+ * the guard (its time-out and circuit breakers) and the batch. Memory needs none of them.
  */
-const MIN_DENIAL_SHARE = 1 / 20
-
-/**
- * Creates the pipe that protects a store. An operation passes the leased units, the denial cache, the guard
- * (its time-out and circuit breakers) and the batch. A store whose states are in this process needs none of them.
- */
-export function protectStore(
-  store: Store,
-  { denyCacheMs, lease, ...guardOptions }: ProtectOptions,
-): GuardedStore {
+export function protectStore(store: Store, { denyCacheMs, ...guardOptions }: ProtectOptions): GuardedStore {
   if (localStatesOf(store) !== undefined) return localPipe(store)
-  const leasing = lease && leasingStore(store, lease)
-  const maxMs = Math.min(denyCacheMs, lease?.holdMs ?? denyCacheMs) // leased units come back that often
-  const minMs = Math.min(maxMs, (lease?.holdMs ?? 0) * MIN_DENIAL_SHARE)
-  const guarded = guardStore(leasing ?? store, guardOptions)
-  const repeating = repeatDenials(guarded, denialCacheOf(store), { maxMs, minMs })
-  return leasing === undefined ? repeating : leasing.consumeFirst(repeating)
+  if (store.denialTimes !== undefined) checkDenialTimes(`the store ${store.name}`, store.denialTimes)
+  const { minMs, maxMs } = store.denialTimes ?? { minMs: 0, maxMs: denyCacheMs }
+  const times = { minMs: Math.min(minMs, denyCacheMs), maxMs: Math.min(maxMs, denyCacheMs) }
+  const guarded = guardStore(store, guardOptions)
+  return decideLocallyFirst(repeatDenials(guarded, denialCacheOf(store), times), store)
 }
 
 /** Creates the pipe to a store whose states are in this process. What a user's clock throws becomes an outcome. */

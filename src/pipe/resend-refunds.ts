@@ -7,9 +7,10 @@ import {
   type RefundResult,
 } from '../stores/operation.js'
 import { REFUNDED } from '../stores/shared/apply-operation.js'
+import { type Pipe, request } from '../stores/shared/pipe.js'
 import { isUnsent, StoreError } from '../stores/store-error.js'
+import { inBackground } from '../util/background-timer.js'
 import type { GuardedStore } from './guarded-store.js'
-import { type Pipe, request } from './pipe.js'
 
 /** The most refunds that wait for the store; one more loses the oldest. */
 const MAX_KEPT = 10_000
@@ -78,10 +79,11 @@ export function resendRefunds(
 
   function schedule(): void {
     if (timer !== undefined || isClosed || kept.length === 0) return
-    timer = setTimeout(() => {
-      retrying = retry()
-    }, RETRY_MS)
-    timer.unref?.() // on Workers a timer is a number
+    timer = inBackground(
+      setTimeout(() => {
+        retrying = retry()
+      }, RETRY_MS),
+    )
   }
 
   /**

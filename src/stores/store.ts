@@ -1,6 +1,6 @@
 import type { Policy } from '../policies/policy.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
-import type { Operation, Outcome, PartVerdict } from './operation.js'
+import type { Charge, Operation, Outcome, PartVerdict, Verdict } from './operation.js'
 import type { StoreError } from './store-error.js'
 
 /** How the operations of concurrent callers go to a store together. */
@@ -36,6 +36,14 @@ export interface LocalStates {
   limitOf(policy: Policy, before: string, after: string): LocalLimit
   /** Creates an empty store with the same options. */
   createSibling(): Store
+}
+
+/** For how long a process repeats a denial of a store, in milliseconds since the denied charge was sent. */
+export interface DenialTimes {
+  /** At most, for a store to which units come back before a denial's `retryAfterMs` is over. */
+  readonly maxMs: number
+  /** At least, also where `retryAfterMs` is over before. */
+  readonly minMs: number
 }
 
 /**
@@ -80,6 +88,17 @@ export interface Store {
    * through `limitOf`, without building an operation.
    */
   readonly local?: LocalStates
+  /**
+   * Decides a charge that needs no round trip, such as one of units that this process holds. Returns
+   * `undefined` for all others, which then go to `apply`. Called for each charge before anything else, so even
+   * while the circuit breaker is open. Must be fast.
+   */
+  decideLocally?(charge: Charge): Verdict | undefined
+  /**
+   * For how long denials are cached; `denyCache` of a limiter bounds both times. Default: until `retryAfterMs`
+   * is over.
+   */
+  readonly denialTimes?: DenialTimes
   /**
    * Returns which server a key lives on now, such as `'10.0.0.7:6379'`; `undefined` while that is not known.
    * For a store of several servers: each then has its own circuit breaker, so that one that is down keeps no

@@ -1,3 +1,4 @@
+import { inBackground } from './background-timer.js'
 /** The rejection of work that has not ended in time. */
 export class TimeoutError extends Error {
   override readonly name = 'TimeoutError'
@@ -82,7 +83,7 @@ export class Deadlines {
 
   #startTimer(delayMs: number): void {
     this.#hasTimer = true
-    setTimeout(() => setImmediate(() => this.#expireDue()), Math.max(1, delayMs)).unref()
+    inBackground(setTimeout(() => setImmediate(() => this.#expireDue()), Math.max(1, delayMs)))
   }
 
   #expireDue(): void {

@@ -1,6 +1,6 @@
 import type { KeyedPolicy, MaybePromise, MemoryStore, Operation, ResultOf, Store, Verdict } from 'headgate'
-import { request } from '../../src/pipe/pipe.js'
-import { pipeTo } from '../../src/pipe/store-pipe.js'
+import { request } from '../../src/stores/shared/pipe.js'
+import { pipeTo } from '../../src/stores/shared/store-pipe.js'
 import { checkOperations } from '../../src/stores/shared/validate.js'
 import type { Parts, Receipt } from '../../src/testing/conformance/store-calls.js'
 import { thenMaybe } from '../../src/util/maybe-promise.js'

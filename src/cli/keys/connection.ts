@@ -1,6 +1,6 @@
-import { request } from '../../pipe/pipe.js'
-import { pipeTo } from '../../pipe/store-pipe.js'
 import type { Operation, ResultOf } from '../../stores/operation.js'
+import { request } from '../../stores/shared/pipe.js'
+import { pipeTo } from '../../stores/shared/store-pipe.js'
 import { messageOf } from '../../stores/store-error.js'
 import { TimeoutError, timeout } from '../../util/timeout.js'
 import { InputError } from '../failures.js'

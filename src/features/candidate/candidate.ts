@@ -59,7 +59,6 @@ export function createCandidate<Subject>(
       entries,
       store: storeFor(settings.store),
       onStoreError: 'allow',
-      lease: undefined,
       context: {
         ...context,
         checkKept: checkTried,

@@ -1,6 +1,6 @@
 import { show } from '../../util/validate.js'
 import type { Block, Operation, Refund, Renew, Reward, Take } from '../operation.js'
-import type { Batching, Store } from '../store.js'
+import type { Batching, DenialTimes, Store } from '../store.js'
 import type { Read } from './evaluate-charge.js'
 
 /** Returns whether a value has what a store needs. */
@@ -22,6 +22,15 @@ export function checkBatching(owner: string, batching: Batching): void {
     const must = `a whole number of at least 1${isTime ? '' : ', or Infinity'}`
     throw new TypeError(`${owner}: batching.${name} must be ${must}, got ${show(value)}.`)
   }
+}
+
+/** Throws a `TypeError` for times by which a denial would be repeated for ever. */
+export function checkDenialTimes(owner: string, { minMs, maxMs }: DenialTimes): void {
+  if (minMs >= 0 && minMs <= maxMs) return
+  const must = 'milliseconds with 0 <= minMs <= maxMs'
+  throw new TypeError(
+    `${owner}: denialTimes must be ${must}, got minMs ${show(minMs)} and maxMs ${show(maxMs)}.`,
+  )
 }
 
 /** Throws a `TypeError` for an invalid operation, or one that does not fit its policy. */

@@ -1,7 +1,4 @@
 import { inspect } from 'node:util'
-import { request } from '../../pipe/pipe.js'
-import { pipeTo } from '../../pipe/store-pipe.js'
-import { InvalidResultError, validateOutcome } from '../../pipe/validate-outcome.js'
 import { type Policy, type State, signatureOf } from '../../policies/policy.js'
 import type {
   Charge,
@@ -13,6 +10,9 @@ import type {
   ResultOf,
   Verdict,
 } from '../../stores/operation.js'
+import { request } from '../../stores/shared/pipe.js'
+import { pipeTo } from '../../stores/shared/store-pipe.js'
+import { InvalidResultError, validateOutcome } from '../../stores/shared/validate-outcome.js'
 import type { Store } from '../../stores/store.js'
 import type { MaybePromise } from '../../util/maybe-promise.js'
 import { expectAtLeast, expectEqual } from '../assertions.js'

@@ -1,13 +1,8 @@
-import { createLimiter, fixedWindow, type LimiterOptions, type Policy, tokenBucket } from 'headgate'
+import { createLimiter, fixedWindow, leased, type Policy, type Store, tokenBucket } from 'headgate'
 import { redisStore } from 'headgate/redis'
 import { Redis } from 'ioredis'
 import { chargeStore } from '../../support/store-calls.js'
-import { built } from '../harness/built.js'
 import { REDIS_STORES } from './redis-stores.js'
-
-const { leasingStore } = await built<typeof import('../../../src/pipe/lease/leasing-store.js')>(
-  'pipe/lease/leasing-store.ts',
-)
 
 /** A limiter of one key, called as its users call it. */
 export interface HotKeyContender {
@@ -30,16 +25,15 @@ const bucketOf = ({ units, windowMs }: Limit) =>
   tokenBucket({ capacity: units, refill: units, every: windowMs })
 const windowOf = ({ units, windowMs }: Limit) => fixedWindow({ limit: units, window: windowMs })
 
-async function headgate(url: string, policy: Policy, lease: LimiterOptions<unknown>['lease']) {
+const leasedBy =
+  ({ processes }: Limit) =>
+  (store: Store) =>
+    leased(store, { processes })
+
+async function headgate(url: string, name: string, policy: Policy, wrap = (store: Store) => store) {
   const client = new Redis(url, { autoResendUnfulfilledCommands: false })
-  const own = {
-    name: lease === undefined ? 'direct' : 'leased',
-    key: () => 'all',
-    store: redisStore(client),
-    policy,
-    timeoutMs: 10_000,
-  }
-  const limiter = createLimiter(lease === undefined ? own : { ...own, lease })
+  const store = wrap(redisStore(client))
+  const limiter = createLimiter({ name, key: () => 'all', store, policy, timeoutMs: 10_000 })
   limiter.events.on('storeError', (error) => {
     throw error
   })
@@ -59,7 +53,7 @@ async function headgate(url: string, policy: Policy, lease: LimiterOptions<unkno
 /** The store alone, as the peers are called. */
 async function leasedStore(url: string, policy: Policy, processes: number): Promise<HotKeyContender> {
   const client = new Redis(url, { autoResendUnfulfilledCommands: false })
-  const store = leasingStore(redisStore(client), { holdMs: 100, processes })
+  const store = leased(redisStore(client), { processes })
   const charges = [[{ key: 'hg:1:store:all', policy, cost: 1 }]]
   return {
     decide() {
@@ -94,12 +88,10 @@ async function rateLimiterFlexible(url: string, { units, windowMs }: Limit): Pro
 
 /** Makers by name. */
 export const HOT_KEY_CONTENDERS = {
-  'headgate, leased token bucket': (url, limit) =>
-    headgate(url, bucketOf(limit), { processes: limit.processes }),
-  'headgate, leased fixed window': (url, limit) =>
-    headgate(url, windowOf(limit), { processes: limit.processes }),
+  'headgate, leased token bucket': (url, limit) => headgate(url, 'leased', bucketOf(limit), leasedBy(limit)),
+  'headgate, leased fixed window': (url, limit) => headgate(url, 'leased', windowOf(limit), leasedBy(limit)),
   'headgate, leased store': (url, limit) => leasedStore(url, windowOf(limit), limit.processes),
-  'headgate, token bucket': (url, limit) => headgate(url, bucketOf(limit), undefined),
+  'headgate, token bucket': (url, limit) => headgate(url, 'direct', bucketOf(limit)),
   'rate-limit-redis': rateLimitRedis,
   'rate-limiter-flexible': rateLimiterFlexible,
 } as const satisfies Readonly<Record<string, Make>>

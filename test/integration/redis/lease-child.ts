@@ -1,4 +1,4 @@
-import { createLimiter, fixedWindow, type Policy, slidingWindow, tokenBucket } from 'headgate'
+import { createLimiter, fixedWindow, leased, type Policy, slidingWindow, tokenBucket } from 'headgate'
 import { redisStore } from 'headgate/redis'
 import { Redis } from 'ioredis'
 import { answerQuestions } from '../../bench/harness/child.js'
@@ -35,12 +35,12 @@ export function limiterOptions(policy: Order['policy']) {
 
 function serve(url: string): void {
   const client = new Redis(url, { autoResendUnfulfilledCommands: false })
-  const store = redisStore(client)
+  const store = leased(redisStore(client), { processes: 4 })
   const connected = client.ping()
   process.on('disconnect', () => client.disconnect())
   answerQuestions(async ({ policy, callers, each, forMs }: Order): Promise<Counts> => {
     await connected
-    const limiter = createLimiter({ ...limiterOptions(policy), store, lease: { processes: 4 } })
+    const limiter = createLimiter({ ...limiterOptions(policy), store })
     const counts = { allowed: 0, denied: 0, local: 0 }
     const endMs = performance.now() + forMs
     const runCaller = async () => {

@@ -1,4 +1,4 @@
-import { createLimiter, type Decision, type Limiter, type Store } from 'headgate'
+import { createLimiter, type Decision, type Limiter, leased, type Store } from 'headgate'
 import { weakMemo } from '../../../src/util/memo.js'
 import { drawKey, exponential, randomFrom, zipfShares } from './random.js'
 import { policyOf, type Scenario } from './scenario.js'
@@ -29,11 +29,10 @@ export function limiterFor(scenario: Scenario, store: Store): Limiter<string> {
     name: 'simulated',
     policy: policyOf(scenario),
     key: (client) => client,
-    store,
+    store: lease ? leased(store, { processes }) : store,
     denyCache: scenario['deny-cache'] || false,
     onStoreError: scenario['on-store-error'],
     ...(scenario['on-store-error'] === 'local' ? { share: 1 / processes } : {}),
-    ...(lease ? { lease: { processes } } : {}),
   })
   limiter.events.on('storeError', () => {}) // counted by the source of the decision
   return limiter

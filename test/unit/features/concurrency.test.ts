@@ -372,11 +372,3 @@ test('a denial is never cached', async () => {
   expect((await limiter.charge('any')).allowed).toBe(true)
   await limiter.close()
 })
-
-test('a lease is an error', () => {
-  const options = { store: remoteStore(), policy: three, lease: {} }
-  expect(() => createLimiter(options)).toThrow(TypeError)
-  expect(() => createLimiter(options)).toThrow(
-    'createLimiter: lease does not go with concurrency, which counts units that are in use. Leave lease out.',
-  )
-})

@@ -15,9 +15,9 @@ import {
   StoreError,
 } from 'headgate'
 import type { GuardedStore } from '../../../src/pipe/guarded-store.js'
-import { type Pipe, request } from '../../../src/pipe/pipe.js'
 import { resendRefunds } from '../../../src/pipe/resend-refunds.js'
 import { REFUNDED } from '../../../src/stores/shared/apply-operation.js'
+import { type Pipe, request } from '../../../src/stores/shared/pipe.js'
 
 const LIMIT = 3
 const TTL_MS = 60_000

@@ -18,6 +18,7 @@ const {
   consecutive,
   createLimiter,
   fixedWindow,
+  leased,
   loginGuard,
   memcachedStore,
   memoryStore,
@@ -37,6 +38,7 @@ const guard = { field: 'username' }
 const policy = tokenBucket({ capacity: 5, refill: 5, every: '1m' })
 const mysqlPool = createPool('mysql://nobody@127.0.0.1:1/nowhere')
 const postgresPool = new Pool()
+const remote: core.Store = { name: 'remote', apply: () => [] }
 
 /** Each place where a credential is given by mistake, of every factory: what makes it. */
 const PLACES: readonly (readonly [string, (given: never) => unknown])[] = [
@@ -55,7 +57,8 @@ const PLACES: readonly (readonly [string, (given: never) => unknown])[] = [
   ['rateLimit options', rateLimit],
   ['rateLimit store', (store) => rateLimit({ ...enough, store })],
   ['rateLimit secret', (secret) => rateLimit({ ...enough, secret })],
-  ['rateLimit lease', (lease) => rateLimit({ ...enough, lease })],
+  ['leased store', (store) => leased(store)],
+  ['leased options', (given) => leased(remote, given)],
   ['rateLimit limits', (entry) => rateLimit({ limits: [entry] })],
   ['rateLimit storeClient', (storeClient) => rateLimit({ ...enough, storeClient } as never)],
   ['rateLimit key', (key) => rateLimit({ ...enough, key })],

@@ -3,6 +3,7 @@ import {
   byField,
   byIp,
   createLimiter,
+  leased,
   loginGuard,
   memoryStore,
   rateLimit,
@@ -52,15 +53,19 @@ const SEVERAL: readonly (readonly [string, () => unknown, readonly string[]])[] 
     'createLimiter',
     () => createLimiter({ policy, share: 0.5, lease: {}, prefix: 'a b' } as never),
     [
+      'there is no option "lease". Write store: leased(redisStore(client), { processes: 8 }).',
       'prefix must be 1 to 64',
       "share applies only with onStoreError: 'local'",
-      'lease requires a shared store',
     ],
   ],
   [
-    'createLimiter',
-    () => createLimiter({ policy, lease: { hold: '1m', processes: 0 } } as never),
-    ['lease: hold must be from 10 ms to 10 s', 'lease: processes must be a whole number'],
+    'leased',
+    () => leased(memoryStore(), { hold: '1m', processes: 0 }),
+    [
+      'store must be shared by several processes, got memoryStore()',
+      'hold must be from 10 ms to 10 s',
+      'processes must be a whole number',
+    ],
   ],
   [
     'loginGuard',
@@ -137,11 +142,6 @@ const DEPENDENT: readonly (readonly [string, () => unknown, string])[] = [
     'share beside a wrong onStoreError',
     () => rateLimit({ policy, share: 0.5, onStoreError: 'x' } as never),
     'rateLimit: onStoreError must',
-  ],
-  [
-    'lease beside a wrong store',
-    () => rateLimit({ policy, lease: {}, store: {} } as never),
-    'rateLimit: store must',
   ],
   [
     'a missing option beside a misspelt one',

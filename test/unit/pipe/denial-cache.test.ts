@@ -7,6 +7,7 @@ import {
   type Decision,
   fixedWindow,
   type LimiterOptions,
+  leased,
   memoryStore,
   type Operation,
   type Outcome,
@@ -21,8 +22,8 @@ import {
   type Verdict,
 } from 'headgate'
 import { DenialCache, repeatDenials } from '../../../src/pipe/denial-cache.js'
-import { type Pipe, request } from '../../../src/pipe/pipe.js'
-import { pipeTo } from '../../../src/pipe/store-pipe.js'
+import { type Pipe, request } from '../../../src/stores/shared/pipe.js'
+import { pipeTo } from '../../../src/stores/shared/store-pipe.js'
 import type { Parts } from '../../../src/testing/conformance/store-calls.js'
 import { chargeStore } from '../../support/store-calls.js'
 
@@ -529,7 +530,7 @@ test('a pending forget ends a cached denial', async () => {
 
 test('with a lease a denial is cached for hold at most: leased units return so often', async () => {
   const store = remoteStore()
-  const limiter = limiterOn(store, { policy: one, lease: { hold: '50ms' } })
+  const limiter = limiterOn(leased(store, { hold: '50ms' }), { policy: one })
   for (let i = 0; i < 2; i++) await limiter.charge(bob)
   jest.advanceTimersByTime(49)
   expect(await limiter.charge(bob)).toMatchObject({ source: 'deny-cache' })
@@ -539,14 +540,16 @@ test('with a lease a denial is cached for hold at most: leased units return so o
 
 test('with a lease a denial is repeated for a twentieth of hold at least, though its retry time is over', async () => {
   const fast = tokenBucket({ capacity: 100, refill: 2, every: '1ms' })
-  const leased = { policy: fast, lease: { hold: '200ms', processes: 1 } } as const
-  for (const [options, holdsMs] of [
-    [leased, 10],
-    [{ ...leased, denyCache: 3 }, 3], // denyCache is shorter
-    [{ policy: fast }, 1],
+  for (const [isLeased, options, holdsMs] of [
+    [true, {}, 10],
+    [true, { denyCache: 3 }, 3], // denyCache is shorter
+    [false, {}, 1],
   ] as const) {
     const store = remoteStore()
-    const limiter = limiterOn(store, options)
+    const limiter = limiterOn(isLeased ? leased(store, { hold: '200ms', processes: 1 }) : store, {
+      policy: fast,
+      ...options,
+    })
     await limiter.charge(bob, { cost: 100 })
     expect(await limiter.charge(bob)).toMatchObject({ source: 'store', retryAfterMs: 0.5 })
     const { charges } = store
@@ -562,7 +565,7 @@ test('with a lease a denial is repeated for a twentieth of hold at least, though
 test('with a lease an overloaded fast bucket admits its rate, and most denials do not call the store', async () => {
   const store = remoteStore()
   const policy = tokenBucket({ capacity: 2000, refill: 2000, every: '1s' })
-  const limiter = limiterOn(store, { policy, lease: { processes: 4 } })
+  const limiter = limiterOn(leased(store, { processes: 4 }), { policy })
   await limiter.charge(bob, { cost: 2000 })
   const decisions: Decision[] = []
   for (let ms = 0; ms < 1000; ms++) {
@@ -577,7 +580,7 @@ test('with a lease an overloaded fast bucket admits its rate, and most denials d
 
 test('a refund ends a denial within its least time', async () => {
   const policy = tokenBucket({ capacity: 100, refill: 1, every: '2ms' })
-  const limiter = limiterOn(remoteStore(), { policy, lease: { processes: 1 } })
+  const limiter = limiterOn(leased(remoteStore(), { processes: 1 }), { policy })
   const all = await limiter.charge(bob, { cost: 100 })
   await limiter.charge(bob)
   jest.advanceTimersByTime(1)

@@ -8,7 +8,7 @@ import {
   type Verdict,
 } from 'headgate'
 import { CircuitOpenError, guardStore } from '../../../src/pipe/guarded-store.js'
-import { request } from '../../../src/pipe/pipe.js'
+import { request } from '../../../src/stores/shared/pipe.js'
 import type { Parts } from '../../../src/testing/conformance/store-calls.js'
 import { chargeGuarded } from '../../support/charge-guarded.js'
 import { storeThat } from '../../support/fault-stores.js'

@@ -108,7 +108,7 @@ async function across(own, other) {
 
   const limiterOn = (copy, store, options) =>
     copy.createLimiter({ ...once1h, key: everybody, store, ...options })
-  const lease = thrownBy(() => limiterOn(own, other.memoryStore(), { lease: {} }))
+  const lease = thrownBy(() => own.leased(other.memoryStore()))
   const shared = other.memoryStore()
   limiterOn(own, shared)
   const secondOnStore = thrownBy(() => limiterOn(other, shared))

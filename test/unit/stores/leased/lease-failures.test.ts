@@ -1,25 +1,25 @@
-import { createLimiter, fixedWindow, StoreError, type Verdict } from 'headgate'
+import { createLimiter, fixedWindow, type LeaseOptions, leased, StoreError, type Verdict } from 'headgate'
 import { NONSENSE } from '../../../support/fault-stores.js'
-import { chargeStore } from '../../../support/store-calls.js'
 import {
   allowedCount,
+  beforeEachLease,
   chargeHundred,
   chargeTimes,
   leasedCount,
   leaseOn,
-  RemoteStore,
-} from './remote-store.js'
+  type RemoteStore,
+} from '../../../support/leased-store.js'
+import { chargeStore } from '../../../support/store-calls.js'
+import { recordWarnings } from '../../../support/warnings.js'
 
 const hourly = fixedWindow({ limit: 3200, window: '1h' })
 const lost = new StoreError('remote', 'connection lost')
 
 let remote: RemoteStore
 
-beforeEach(() => {
-  jest.useFakeTimers()
-  remote = new RemoteStore()
+beforeEachLease((made) => {
+  remote = made
 })
-afterEach(() => jest.useRealTimers())
 
 test('if the store fails, all charges that wait for a block fail, and the next one calls it again', async () => {
   const store = leaseOn(remote)
@@ -51,9 +51,8 @@ test('if only the block fails, the store decides the charges that wait for it', 
 test.each(NONSENSE)('an answer that is %s is a StoreError, and grants no block', async (_what, answer) => {
   const limiter = createLimiter({
     policy: hourly,
-    store: remote,
+    store: leased(remote, { processes: 1 }),
     key: () => 'all',
-    lease: { processes: 1 },
     onStoreError: 'deny',
   })
   const errors: unknown[] = []
@@ -75,8 +74,55 @@ test('units that could not be returned are reported', async () => {
   expect(onReturnFailed).toHaveBeenCalledWith(lost)
 })
 
+describe('units that could not be returned', () => {
+  const codes = recordWarnings()
+
+  async function failToReturn(options: LeaseOptions): Promise<void> {
+    const limiter = createLimiter({ policy: hourly, store: leased(remote, options), key: () => 'all' })
+    for (let i = 0; i < 20; i++) await limiter.charge(undefined)
+    remote.refund = () => Promise.reject(new Error('connection lost'))
+    await limiter.close()
+  }
+
+  test('are passed to onReturnFailed, as a StoreError', async () => {
+    const onReturnFailed = jest.fn()
+    await failToReturn({ processes: 1, onReturnFailed })
+    expect(onReturnFailed.mock.calls).toEqual([[expect.any(StoreError)]])
+    expect(codes()).toEqual([])
+  })
+
+  test('are a process warning without onReturnFailed', async () => {
+    await failToReturn({ processes: 1 })
+    expect(codes()).toEqual(['HEADGATE_RETURN_FAILED'])
+  })
+
+  test('are a process warning where onReturnFailed throws', async () => {
+    const onReturnFailed = () => {
+      throw new Error('no logger')
+    }
+    await failToReturn({ processes: 1, onReturnFailed })
+    expect(codes()).toEqual(['HEADGATE_LISTENER_FAILED'])
+  })
+})
+
+test('a batch rejects if an operation may have been applied, and tells which was not if none was', async () => {
+  const store = leaseOn(remote)
+  const failWith = async (error: Error) => {
+    remote.charge = () => Promise.reject(error)
+    return store.apply([
+      { type: 'charge', parts: [{ key: 'key', policy: hourly, cost: 1 }] },
+      { type: 'forget', key: 'other', policy: hourly },
+    ])
+  }
+  await expect(failWith(lost)).rejects.toBe(lost)
+  for (const facts of [{ answered: true }, { unsent: true }]) {
+    const error = new StoreError('remote', 'it is loading', facts)
+    expect(await failWith(error)).toEqual([error, { type: 'forget' }])
+  }
+})
+
 test('a limiter reports units that were leased, refunds them, and returns the rest of a block on close', async () => {
-  const limiter = createLimiter({ policy: hourly, store: remote, key: () => 'all', lease: { processes: 1 } })
+  const limiter = createLimiter({ policy: hourly, store: leased(remote, { processes: 1 }), key: () => 'all' })
   for (let i = 0; i < 9; i++) expect((await limiter.charge(undefined)).source).toBe('store')
   const decision = await limiter.charge(undefined)
   expect(decision).toMatchObject({ allowed: true, source: 'lease', remaining: 3190 })
@@ -88,9 +134,8 @@ test('a limiter reports units that were leased, refunds them, and returns the re
 test('charges of leased units do not hide that the store hangs', async () => {
   const limiter = createLimiter({
     policy: hourly,
-    store: remote,
+    store: leased(remote, { processes: 1, hold: '10s' }),
     key: (key: string) => key,
-    lease: { processes: 1, hold: '10s' },
     timeoutMs: 50,
   })
   const states: string[] = []
@@ -106,12 +151,15 @@ test('charges of leased units do not hide that the store hangs', async () => {
   expect(states).toEqual(['open'])
 })
 
-test('a store that hangs is still closed', async () => {
-  const store = leaseOn(remote)
+test('a store that hangs is still closed, and its units are reported', async () => {
+  const onReturnFailed = jest.fn()
+  const store = leaseOn(remote, { onReturnFailed })
   await chargeHundred(store, hourly)
   remote.refund = () => new Promise(() => {})
   const closed = store.close?.()
   await jest.advanceTimersByTimeAsync(2000)
   await closed
   expect(remote.isClosed).toBe(true)
+  expect(onReturnFailed).toHaveBeenCalledTimes(1)
+  expect(onReturnFailed).toHaveBeenCalledWith(expect.any(StoreError))
 })

@@ -1,6 +1,6 @@
 import type { Charge, Part, PartVerdict, Refund, Verdict } from '../../stores/operation.js'
 import type { MaybePromise } from '../../util/maybe-promise.js'
-import { type Pipe, request } from '../pipe.js'
+import { type Pipe, request } from '../shared/pipe.js'
 import { type Block, blockSize, type LeasedKey, prepaidBlock } from './block.js'
 import type { Demand } from './demand.js'
 

@@ -1,11 +1,17 @@
 import { fixedWindow } from 'headgate'
-import { chargeTimes, HOLD_MS, leasedCount, leaseOn, RemoteStore } from './remote-store.js'
+import {
+  beforeEachLease,
+  chargeTimes,
+  HOLD_MS,
+  leasedCount,
+  leaseOn,
+  RemoteStore,
+} from '../../../support/leased-store.js'
 
 const MAX_KEYS = 10_000
 const hourly = fixedWindow({ limit: 3200, window: '1h' })
 
-beforeEach(() => jest.useFakeTimers())
-afterEach(() => jest.useRealTimers())
+beforeEachLease()
 
 test('units of at most 10,000 keys are leased at once, and those of others once these are no longer used', async () => {
   const remote = new RemoteStore()

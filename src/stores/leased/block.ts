@@ -1,6 +1,6 @@
 import type { Policy } from '../../policies/policy.js'
 import { MAX_PREPAID_SHARE, type Prepaid } from '../../policies/prepaid.js'
-import type { KeyedPolicy, PartVerdict, Refund, Verdict } from '../../stores/operation.js'
+import type { KeyedPolicy, PartVerdict, Refund, Verdict } from '../operation.js'
 
 /** A key of which units are leased. */
 export interface LeasedKey extends KeyedPolicy {

@@ -1,13 +1,6 @@
-import type {
-  Operation,
-  Outcome,
-  PartVerdict,
-  RenewResult,
-  TakeResult,
-  Verdict,
-} from '../stores/operation.js'
-import type { Store } from '../stores/store.js'
-import { StoreError } from '../stores/store-error.js'
+import type { Operation, Outcome, PartVerdict, RenewResult, TakeResult, Verdict } from '../operation.js'
+import type { Store } from '../store.js'
+import { StoreError } from '../store-error.js'
 
 /** Returns the outcome of one operation, from what `apply` returned: a `StoreError` if that is invalid. */
 export function onlyOutcome(store: Store, operation: Operation, answer: unknown): Outcome {

@@ -1,8 +1,8 @@
 import { type KeyedPolicy, memoryStore, type Policy, type Refund, type Store, type Verdict } from 'headgate'
-import { type LeaseSettings, leasingStore } from '../../../../src/pipe/lease/leasing-store.js'
-import type { Parts } from '../../../../src/testing/conformance/store-calls.js'
-import { chargeStore, forgetStore, refundStore } from '../../../support/store-calls.js'
-import { storeOf } from '../../../support/store-of.js'
+import { type LeaseSettings, leasedStore } from '../../src/stores/leased/leased-store.js'
+import type { Parts } from '../../src/testing/conformance/store-calls.js'
+import { chargeStore, forgetStore, refundStore } from './store-calls.js'
+import { storeOf } from './store-of.js'
 
 export const START_MS = 1_790_000_000_000
 
@@ -68,14 +68,33 @@ export class RemoteStore implements Store {
 
 export const HOLD_MS = 100
 
-/** Creates the leasing store of one process, with the clock of `store`. */
+/** Creates the leased store of one process, with the clock of `store`. */
 export function leaseOn(store: RemoteStore, settings: Partial<LeaseSettings> = {}): Store {
-  return leasingStore(store, {
+  return leasedStore(store, {
     holdMs: HOLD_MS,
     processes: 1,
+    onReturnFailed(error) {
+      throw error
+    },
     now: () => store.nowMs - START_MS,
     ...settings,
   })
+}
+
+/** Gives each test of a file fake timers, a remote store, and a leased store of one process on it. */
+export function beforeEachLease(use: (remote: RemoteStore, store: Store) => void = () => {}): void {
+  beforeEach(() => {
+    jest.useFakeTimers()
+    const remote = new RemoteStore()
+    use(remote, leaseOn(remote))
+  })
+  afterEach(() => jest.useRealTimers())
+}
+
+/** Lets time pass by all clocks. Expired units are returned then. */
+export async function pass(remote: RemoteStore, ms: number): Promise<void> {
+  remote.nowMs += ms
+  await jest.advanceTimersByTimeAsync(ms)
 }
 
 /** Charges a key several times at once. Returns all verdicts. */

@@ -1,11 +1,11 @@
-import type { Operation, ResultOf } from '../stores/operation.js'
-import type { StoreError } from '../stores/store-error.js'
-import type { MaybePromise } from '../util/maybe-promise.js'
+import type { MaybePromise } from '../../util/maybe-promise.js'
+import type { Operation, ResultOf } from '../operation.js'
+import type { StoreError } from '../store-error.js'
 
 /** Takes the result of an operation, or why there is none. */
 export type Settle<O extends Operation> = (outcome: ResultOf<O> | StoreError) => void
 
-/** A way to a store. A layer is a function from a pipe to a pipe. */
+/** A way to a store, one operation at a time. A layer of `src/pipe/` is a function from a pipe to a pipe. */
 export interface Pipe {
   /**
    * Sends an operation. Returns the outcome if it is known at once. Otherwise returns `undefined`, and

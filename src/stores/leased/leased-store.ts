@@ -1,11 +1,12 @@
-import type { Operation, Outcome, Part, Refund } from '../../stores/operation.js'
-import type { Store } from '../../stores/store.js'
-import { asStoreError } from '../../stores/store-error.js'
-import { catchMaybe, type MaybePromise, readAll } from '../../util/maybe-promise.js'
+import { inBackground } from '../../util/background-timer.js'
+import { catchMaybe, type MaybePromise, readAll, thenMaybe } from '../../util/maybe-promise.js'
 import { RecentMap } from '../../util/recent-map.js'
 import { timeout } from '../../util/timeout.js'
-import { type Pipe, request } from '../pipe.js'
-import { pipeTo } from '../store-pipe.js'
+import type { Charge, Operation, Outcome, Part, Refund, Verdict } from '../operation.js'
+import { request } from '../shared/pipe.js'
+import { pipeTo } from '../shared/store-pipe.js'
+import type { Store } from '../store.js'
+import { asStoreError, StoreError } from '../store-error.js'
 import { blockSize } from './block.js'
 import { Demand } from './demand.js'
 import { type KeyLease, keyLease, type LeaseContext } from './key-lease.js'
@@ -17,7 +18,7 @@ export interface LeaseSettings {
   /** The most processes that share the limits. */
   readonly processes: number
   /** Called when unused units could not be returned. */
-  readonly onReturnFailed?: (error: unknown) => void
+  readonly onReturnFailed: (error: StoreError) => void
   /** This process's clock, in milliseconds, for simulations and tests. */
   readonly now?: () => number
 }
@@ -26,16 +27,18 @@ export interface LeaseSettings {
 const MAX_KEYS = 10_000
 /** The longest that `close` waits for units to be returned. */
 const CLOSING_MS = 1000
+/** The shortest time that a denial is cached, as a share of `holdMs`. */
+const MIN_DENIAL_SHARE = 1 / 20
 
 /**
  * Creates a store that acquires units of a hot key from `store` a block at a time, and consumes them here
- * without a promise. Everything else goes to `store`: charges of several parts, peeks, keys that are charged
- * less than 8 units in `holdMs`, limits too small for a block of two units, and policies without prepaid
- * units (`consecutive` and `ban`).
+ * without a promise. Everything else goes to `store`, in its batches: charges of several parts, peeks, keys
+ * that are charged less than 8 units in `holdMs`, limits too small for a block of two units, and policies
+ * without prepaid units (`consecutive`, `concurrency` and `ban`).
  *
  * **Never over the limit.** Units are taken before they are used, and used only as long as the policy's
  * `prepaid` rules allow. So the policy's bound holds for all processes together. Exceptions: more
- * processes than `processes` (two leasing stores of one process, on the same keys, count as two); a `refund`
+ * processes than `processes` (two leased stores of one process, on the same keys, count as two); a `refund`
  * to a token bucket while units of it are held: up to as many more may be admitted; and units that other
  * processes hold of a key that one process forgets.
  *
@@ -45,48 +48,47 @@ const CLOSING_MS = 1000
  * **Unused units.** All processes together hold at most a sixteenth of the limit (`MAX_PREPAID_SHARE`). A
  * block expires `holdMs` after it was requested. Its unused units are returned within `holdMs` more, and on
  * `close`, unless a refill restores them (see `prepaidRefill`). If the reply is lost, the units stay taken.
+ * A limiter that closes may share the store with others, so charges after `close` acquire blocks again.
+ *
+ * **Denials.** Other processes return units every `holdMs`, so a denial is cached no longer. It is cached for
+ * a twentieth of that at least. Otherwise a key at its limit would call the store for every unit that comes
+ * back.
  *
  * **Figures.** `remaining` is what the store had left after the block, plus what is left of the block. A
  * peek does not count held units.
  */
-export function leasingStore(store: Store, settings: LeaseSettings) {
-  const { holdMs, processes, onReturnFailed = () => {}, now = () => performance.now() } = settings
+export function leasedStore(store: Store, settings: LeaseSettings): Store {
+  const { holdMs, processes, onReturnFailed, now = () => performance.now() } = settings
   const leases = new Map<string, KeyLease>()
   const demands = new RecentMap<Demand>(MAX_KEYS)
   const returning = new Set<Promise<void>>()
   const pipe = pipeTo(store)
   const context: LeaseContext = { store: pipe, processes, now, returnUnits }
   let expiryTimer: NodeJS.Timeout | undefined
-  let isClosed = false
 
-  /** Returns a pipe that admits charges from units that are held, and sends all else to `next`. */
-  function consumeFirst<P extends Pipe>(next: P): P {
-    return {
-      ...next,
-      send(operation, settle, onLate) {
-        const part = leasablePart(operation)
-        const verdict = part && leases.get(part.key)?.consume(part.cost)
-        return (verdict as never) ?? next.send(operation, settle, onLate)
-      },
-    }
+  function decideLocally(charge: Charge): Verdict | undefined {
+    const part = leasablePart(charge)
+    return part && leases.get(part.key)?.consume(part.cost)
   }
 
   function applyOne(operation: Operation): MaybePromise<Outcome> {
     const part = leasablePart(operation)
     const lease = part && (leases.get(part.key) ?? leaseIfHot(part))
     if (lease !== undefined) return lease.charge(part as Part)
-    if (operation.type === 'forget') dropLease(operation.key)
+    if (operation.type === 'forget') forgetKey(operation.key)
     return request(pipe, operation)
   }
 
   /** Returns the only part of a charge, if it takes units. */
   function leasablePart(operation: Operation): Part | undefined {
-    if (operation.type !== 'charge' || isClosed) return undefined
+    if (operation.type !== 'charge') return undefined
     const { parts } = operation
-    return parts.length === 1 && (parts[0] as Part).cost > 0 ? parts[0] : undefined
+    const part = parts[0]
+    if (part === undefined || parts.length > 1) return undefined
+    return Number.isSafeInteger(part.cost) && part.cost > 0 ? part : undefined
   }
 
-  function dropLease(key: string): void {
+  function forgetKey(key: string): void {
     leases.get(key)?.forget()
     leases.delete(key)
     demands.delete(key)
@@ -103,7 +105,7 @@ export function leasingStore(store: Store, settings: LeaseSettings) {
     }
     const lease = keyLease(context, { key, policy, prepaid, holdMs }, demand)
     leases.set(key, lease)
-    expiryTimer ??= setInterval(expire, holdMs).unref()
+    expiryTimer ??= inBackground(setInterval(expire, holdMs))
     return lease
   }
 
@@ -121,7 +123,7 @@ export function leasingStore(store: Store, settings: LeaseSettings) {
   /** Calls the store at once, so that the next charge finds the units there. */
   function returnUnits(refund: Refund): void {
     const returned = (async () => void (await request(pipe, refund)))()
-      .catch(onReturnFailed)
+      .catch(reportFailure)
       .finally(() => returning.delete(returned))
     returning.add(returned)
   }
@@ -131,22 +133,36 @@ export function leasingStore(store: Store, settings: LeaseSettings) {
     await Promise.all(returning)
   }
 
+  function reportFailure(error: unknown): void {
+    onReturnFailed(asStoreError(store.name, error))
+  }
+
   return {
     name: store.name,
-    consumeFirst,
-    apply: (operations: readonly Operation[]) =>
-      readAll(operations, (operation) =>
-        catchMaybe(
-          () => applyOne(operation),
-          (error) => asStoreError(store.name, error),
+    apply: (operations) =>
+      thenMaybe(
+        readAll(operations, (operation) =>
+          catchMaybe(
+            () => applyOne(operation),
+            (error) => asStoreError(store.name, error),
+          ),
         ),
+        throwUnknown,
       ),
+    decideLocally,
+    denialTimes: { minMs: holdMs * MIN_DENIAL_SHARE, maxMs: holdMs },
     ...(store.serverOf && { serverOf: store.serverOf.bind(store) }),
+    ...(store.onLimitsLost && { onLimitsLost: store.onLimitsLost.bind(store) }),
     async close() {
-      isClosed = true
-      await timeout(CLOSING_MS)(returnAll()).catch(onReturnFailed)
-      leases.clear()
+      await timeout(CLOSING_MS)(returnAll()).catch(reportFailure)
       await store.close?.()
     },
   }
+}
+
+/** Returns outcomes. Throws an error after which an operation may have been applied. */
+function throwUnknown(outcomes: readonly Outcome[]): readonly Outcome[] {
+  for (const outcome of outcomes)
+    if (outcome instanceof StoreError && !outcome.answered && !outcome.unsent) throw outcome
+  return outcomes
 }

@@ -1,6 +1,13 @@
 import { fixedWindow, type KeyedPolicy, type Store } from 'headgate'
+import {
+  allowedCount,
+  beforeEachLease,
+  chargeTimes,
+  HOLD_MS,
+  pass,
+  type RemoteStore,
+} from '../../../support/leased-store.js'
 import { forgetStore, refundStore } from '../../../support/store-calls.js'
-import { allowedCount, chargeTimes, HOLD_MS, leaseOn, RemoteStore } from './remote-store.js'
 
 const LIMIT = 3200
 const hourly = fixedWindow({ limit: LIMIT, window: '1h' }) // blocks of up to 200
@@ -9,12 +16,9 @@ const keyed: KeyedPolicy = { key: 'key', policy: hourly }
 let remote: RemoteStore
 let store: Store
 
-beforeEach(() => {
-  jest.useFakeTimers()
-  remote = new RemoteStore()
-  store = leaseOn(remote)
+beforeEachLease((...made) => {
+  ;[remote, store] = made
 })
-afterEach(() => jest.useRealTimers())
 
 /** Delays the store's answers, though not its decisions. Returns a function that lets them arrive. */
 function delayAnswers(): () => void {
@@ -34,18 +38,12 @@ function delayAnswers(): () => void {
 
 const untilDecided = () => jest.advanceTimersByTimeAsync(0)
 
-/** Lets time pass by all clocks. Expired units are returned then. */
-async function pass(ms: number): Promise<void> {
-  remote.nowMs += ms
-  await jest.advanceTimersByTimeAsync(ms)
-}
-
 const used = () => LIMIT - remote.remaining(hourly)
 
 describe('while a block is on its way', () => {
   test('forget voids its units, and later charges go to the store', async () => {
     await chargeTimes(store, hourly, 100)
-    await pass(4 * HOLD_MS)
+    await pass(remote, 4 * HOLD_MS)
     await chargeTimes(store, hourly, 8)
     const release = delayAnswers()
     const first = chargeTimes(store, hourly, 1)
@@ -58,14 +56,14 @@ describe('while a block is on its way', () => {
     expect(allowedCount(await first)).toBe(1)
     expect(allowedCount(await waiting)).toBe(5)
     expect(used()).toBe(5)
-    await pass(4 * HOLD_MS)
+    await pass(remote, 4 * HOLD_MS)
     expect(used()).toBe(5)
     expect(allowedCount(await chargeTimes(store, hourly, LIMIT + 100))).toBe(LIMIT - 5)
   })
 
   test('a refund counts for charges that wait for a block that the store denied', async () => {
     await chargeTimes(store, hourly, LIMIT)
-    await pass(HOLD_MS)
+    await pass(remote, HOLD_MS)
     const release = delayAnswers()
     const denied = chargeTimes(store, hourly, 1)
     await untilDecided()
@@ -79,7 +77,7 @@ describe('while a block is on its way', () => {
 
 test('close waits for blocks on their way, returns their unused units, and then closes the store', async () => {
   await chargeTimes(store, hourly, 100)
-  await pass(4 * HOLD_MS)
+  await pass(remote, 4 * HOLD_MS)
   await chargeTimes(store, hourly, 8)
   const release = delayAnswers()
   const last = chargeTimes(store, hourly, 3)
@@ -89,7 +87,7 @@ test('close waits for blocks on their way, returns their unused units, and then 
     usedAtClose = used()
   }
   const closed = store.close?.()
-  await pass(10)
+  await pass(remote, 10)
   expect(usedAtClose).toBeUndefined()
   release()
   await closed

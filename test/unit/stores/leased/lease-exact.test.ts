@@ -11,13 +11,14 @@ import {
 import { shareUpTo } from '../../../properties/arbitrary-policies.js'
 import {
   allowedCount,
+  beforeEachLease,
   chargeHundred,
   chargeTimes,
   leasedCount,
   leaseOn,
   RemoteStore,
   START_MS,
-} from './remote-store.js'
+} from '../../../support/leased-store.js'
 
 const PROCESSES = 3
 
@@ -44,8 +45,7 @@ const burst = fc.record({
 })
 const bursts = fc.array(burst, { minLength: 20, maxLength: 60, size: 'max' })
 
-beforeEach(() => jest.useFakeTimers())
-afterEach(() => jest.useRealTimers())
+beforeEachLease()
 
 test('the policy would have admitted whatever processes with leases admit, at the same moments', async () => {
   let leasedTotal = 0

@@ -1,14 +1,16 @@
 import { consecutive, fixedWindow, type MaybePromise, type Store, tokenBucket, type Verdict } from 'headgate'
-import { chargeStore, forgetStore, refundStore } from '../../../support/store-calls.js'
 import {
   allowedCount,
+  beforeEachLease,
   chargeHundred,
   chargeTimes,
   HOLD_MS,
   leasedCount,
   leaseOn,
+  pass,
   RemoteStore,
-} from './remote-store.js'
+} from '../../../support/leased-store.js'
+import { chargeStore, forgetStore, refundStore } from '../../../support/store-calls.js'
 
 const hourly = fixedWindow({ limit: 3200, window: '1h' }) // blocks of up to 200
 const bucket = tokenBucket({ capacity: 3200, refill: 3200, every: '1h' })
@@ -16,18 +18,9 @@ const bucket = tokenBucket({ capacity: 3200, refill: 3200, every: '1h' })
 let remote: RemoteStore
 let store: Store
 
-beforeEach(() => {
-  jest.useFakeTimers()
-  remote = new RemoteStore()
-  store = leaseOn(remote)
+beforeEachLease((...made) => {
+  ;[remote, store] = made
 })
-afterEach(() => jest.useRealTimers())
-
-/** Lets time pass by all clocks. */
-async function pass(ms: number): Promise<void> {
-  remote.nowMs += ms
-  await jest.advanceTimersByTimeAsync(ms)
-}
 
 const chargeOne = (cost = 1, policy = hourly): MaybePromise<readonly Verdict[]> =>
   chargeStore(store, [[{ key: 'key', policy, cost }]])
@@ -38,7 +31,7 @@ const taken = (policy = hourly) => 3200 - remote.remaining(policy)
 test('a key that is charged now and then is charged in the store, one by one', async () => {
   for (let i = 0; i < 30; i++) {
     expect(await chargeOne()).toMatchObject([{ allowed: true, parts: [{ remaining: 3199 - i }] }])
-    await pass(HOLD_MS / 4)
+    await pass(remote, HOLD_MS / 4)
   }
   expect(remote.batches).toHaveLength(30)
   expect(taken()).toBe(30)
@@ -68,6 +61,24 @@ test('a block is what the key was charged in the hold, at most its share of the 
   const used = taken()
   await chargeTimes(store, hourly, 2)
   expect(taken() - used).toBe(1 + 200)
+})
+
+test('units that are consumed by a local decision count for the size of the next block', async () => {
+  await chargeHundred(store, hourly)
+  for (let i = 0; i < 20; i++) {
+    const charge = { type: 'charge', parts: [{ key: 'key', policy: hourly, cost: 1 }] } as const
+    expect(store.decideLocally?.(charge)).toMatchObject({ allowed: true, source: 'lease' })
+  }
+  expect(taken()).toBe(122)
+  await chargeTimes(store, hourly, 3)
+  expect(taken()).toBe(122 + 1 + 123)
+})
+
+test('a peek is decided by the store, which counts the units that are held as taken', async () => {
+  await chargeHundred(store, hourly)
+  const [verdict] = (await chargeOne(0)) as readonly [Verdict]
+  expect(verdict).toMatchObject({ allowed: true, parts: [{ remaining: 3200 - 122 }] })
+  expect(verdict.source).toBeUndefined()
 })
 
 test('all units of the limit are used, and charges that come while a block is on its way wait for it', async () => {
@@ -105,11 +116,11 @@ test('after the store denied a block, charges go to the store one by one for the
   await remote.charge([[{ key: 'key', policy: hourly, cost: 3200 - taken() - 10 }]])
   expect(allowedCount(await chargeTimes(store, hourly, 100))).toBe(22 + 10)
   const { length } = remote.batches
-  await pass(HOLD_MS - 1)
+  await pass(remote, HOLD_MS - 1)
   const verdicts = await chargeTimes(store, hourly, 5)
   expect(remote.batches.slice(length).map((charges) => charges.length)).toEqual([5])
   expect(allowedCount(verdicts) + leasedCount(verdicts)).toBe(0)
-  await pass(1)
+  await pass(remote, 1)
   await chargeOne()
   expect(remote.batches.at(-1)).toMatchObject([[{ cost: 1 }], [{ cost: 200 }]])
 })
@@ -118,16 +129,16 @@ test('after a denial, a bucket is leased again as soon as the store has a block'
   const fast = tokenBucket({ capacity: 3200, refill: 3200, every: 320 })
   await chargeTimes(store, fast, 4000)
   expect(allowedCount(await chargeTimes(store, fast, 1))).toBe(0)
-  await pass(19)
+  await pass(remote, 19)
   expect(leasedCount(await chargeTimes(store, fast, 3))).toBe(0)
-  await pass(2)
+  await pass(remote, 2)
   expect(leasedCount(await chargeTimes(store, fast, 3))).toBe(2)
 })
 
 test('units that are not used in the hold are returned', async () => {
   await chargeHundred(store, hourly)
   expect(taken()).toBe(122)
-  await pass(2 * HOLD_MS)
+  await pass(remote, 2 * HOLD_MS)
   expect(taken()).toBe(100)
   expect(remote.refunds).toHaveLength(1)
 })
@@ -136,13 +147,13 @@ test('units of a bucket that misses much are returned, too; of one that misses l
   await chargeTimes(store, bucket, 900)
   await chargeHundred(store, bucket)
   expect(taken(bucket)).toBeGreaterThan(1000)
-  await pass(2 * HOLD_MS)
+  await pass(remote, 2 * HOLD_MS)
   expect(taken(bucket)).toBe(1000)
   remote = new RemoteStore()
   store = leaseOn(remote)
   await chargeHundred(store, bucket)
   expect(taken(bucket)).toBe(122)
-  await pass(2 * HOLD_MS)
+  await pass(remote, 2 * HOLD_MS)
   expect(remote.refunds).toEqual([])
   expect(taken(bucket)).toBe(122)
 })
@@ -154,17 +165,17 @@ test('each process holds at most one block unused, and never for longer than the
     const each = stores[i % 4] as Store
     used += allowedCount(await chargeTimes(each, hourly, 1 + ((i * 7) % 40)))
     expect(taken() - used).toBeLessThanOrEqual(4 * (3200 / 16 / 4))
-    await pass(3)
+    await pass(remote, 3)
   }
   expect(taken() - used).toBeGreaterThan(0)
-  await pass(2 * HOLD_MS)
+  await pass(remote, 2 * HOLD_MS)
   expect(taken()).toBe(used)
 })
 
 test('once charges stop, no timer runs', async () => {
   await chargeHundred(store, hourly)
   expect(jest.getTimerCount()).toBe(1)
-  await pass(4 * HOLD_MS)
+  await pass(remote, 4 * HOLD_MS)
   expect(jest.getTimerCount()).toBe(0)
 })
 
@@ -184,8 +195,16 @@ test('close returns the units that are held or on their way, and closes the stor
   expect(allowedCount(await last)).toBe(500)
   expect(taken()).toBe(600)
   expect(remote.isClosed).toBe(true)
-  await chargeTimes(store, hourly, 100)
-  expect(taken()).toBe(700)
+})
+
+test('charges after close, as of another limiter, are decided, and units that they leave are returned', async () => {
+  await chargeHundred(store, hourly)
+  await store.close?.()
+  const verdicts = await chargeTimes(store, hourly, 100)
+  expect(allowedCount(verdicts)).toBe(100)
+  expect(leasedCount(verdicts)).toBeGreaterThan(0)
+  await pass(remote, 2 * HOLD_MS)
+  expect(taken()).toBe(200)
 })
 
 test('forget drops the units that are held or on their way', async () => {
@@ -200,7 +219,7 @@ test('forget drops the units that are held or on their way', async () => {
 
 test('a unit of a block is refunded like any other', async () => {
   await chargeHundred(store, hourly)
-  await pass(5)
+  await pass(remote, 5)
   const [verdict] = (await chargeOne()) as readonly [Verdict]
   expect(verdict).toMatchObject({ source: 'lease', atMs: remote.nowMs })
   const before = remote.remaining(hourly)
@@ -240,11 +259,11 @@ test('a block that was long on its way expires, and charges that wait for it are
   let open = () => {}
   remote.before = () => new Promise((resolve) => (open = resolve))
   const first = chargeTimes(store, hourly, 5)
-  await pass(HOLD_MS + 1)
+  await pass(remote, HOLD_MS + 1)
   remote.before = () => {}
   expect(await chargeOne()).toMatchObject([{ allowed: true }]) // does not wait for the block
   open()
   expect(allowedCount(await first)).toBe(5)
-  await pass(4 * HOLD_MS)
+  await pass(remote, 4 * HOLD_MS)
   expect(taken()).toBe(14)
 })

@@ -1,0 +1,64 @@
+import { callback, readOptions, withDefault } from '../../options/option-table.js'
+import { type Duration, durationMs } from '../../util/durations.js'
+import { whole, wrongOption } from '../../util/validate.js'
+import { warnOnce } from '../../util/warn-once.js'
+import { messageOf, type StoreError } from '../store-error.js'
+import type { LeaseSettings } from './leased-store.js'
+
+/** How units of hot keys are taken from a store in blocks, before their use. */
+export interface LeaseOptions {
+  /**
+   * The longest that a process holds unused units, from 10 ms to 10 s. A block is as many units as the key
+   * was charged in this time. Default `'100ms'`.
+   */
+  hold?: Duration
+  /**
+   * The most processes that share the limits. A block is at most limit / (16 × processes), so limits below
+   * 32 × processes are not leased. Default 8.
+   */
+  processes?: number
+  /**
+   * Called when unused units could not be returned: they stay taken until the refill, or until their window
+   * ends. Default: a process warning, once.
+   */
+  onReturnFailed?: (error: StoreError) => void
+}
+
+const OPTIONS = {
+  rows: {
+    hold: withDefault('100ms', readHold),
+    processes: withDefault(8, whole(1, 10_000, 8)),
+    onReturnFailed: callback<(error: StoreError) => void>,
+  },
+  fixes: { window: 'hold', ttl: 'hold', workers: 'processes' },
+}
+
+/** Reads the options of `leased`. Throws a `TypeError` that names what is wrong and the fix. */
+export function readLeaseOptions(owner: string, options: LeaseOptions): LeaseSettings {
+  const { hold, processes, onReturnFailed = warnOfReturn } = readOptions(owner, options, OPTIONS)
+  return { holdMs: hold, processes, onReturnFailed: (error) => report(onReturnFailed, error) }
+}
+
+function readHold(owner: string, option: string, hold: unknown): number {
+  const holdMs = durationMs(owner, option, hold)
+  if (holdMs >= 10 && holdMs <= 10_000) return holdMs
+  throw wrongOption(owner, option, 'from 10 ms to 10 s', hold, "Did you mean hold: '100ms'?")
+}
+
+function warnOfReturn(error: StoreError): void {
+  const fix = 'Pass onReturnFailed to leased(…) for each occurrence.'
+  warnOnce(
+    'HEADGATE_RETURN_FAILED',
+    `headgate: leased units could not be returned (${messageOf(error)}). ${fix}`,
+  )
+}
+
+/** Reports a failure. A callback that throws causes one process warning: no caller could catch it. */
+function report(onReturnFailed: (error: StoreError) => void, error: StoreError): void {
+  try {
+    onReturnFailed(error)
+  } catch (thrown) {
+    const problem = `onReturnFailed of leased(…) threw (${messageOf(thrown)})`
+    warnOnce('HEADGATE_LISTENER_FAILED', `headgate: ${problem}. Fix the callback.`)
+  }
+}
