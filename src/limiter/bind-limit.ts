@@ -1,7 +1,7 @@
 import { defaultKey } from '../keys/by-ip.js'
 import { type IdentityOptions, identityReader } from '../keys/identity.js'
 import { type Policy, signatureOf } from '../policies/policy.js'
-import { isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
+import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { weakMemo } from '../util/memo.js'
 import { keyName } from '../util/validate.js'
 import { checkPolicy, type Entry } from './parse-limits.js'
@@ -38,46 +38,43 @@ const MAX_KNOWN = 64
 /** Uses what was read of a subject for one limit. */
 type Use<T> = (identity: string, cost: number, subject: unknown) => MaybePromise<T>
 
+/** Reads a subject for one limit. `cost` replaces the limit's own. */
+type Read<T> = (subject: unknown, cost?: number, names?: readonly string[]) => MaybePromise<T | undefined>
+
 /**
  * Creates the function that reads the identity and the cost of a subject for one limit, passes them to the
  * function that `prepare` returned, and returns its result. The created function returns `undefined` if the
  * limit does not apply, or if `names` are given and the limit's is not among them; no key is read then.
- * `cost` replaces the limit's own.
  */
 export function limitBinder<T>(
   entry: Entry,
   context: LimitContext,
   prepare: (limit: Limit) => Use<T>,
-): (subject: unknown, cost?: number, names?: readonly string[]) => MaybePromise<T | undefined> {
-  const { policy, key = [defaultKey()], cost: readCost = () => 1 } = entry
+): Read<T> {
+  const { policy, key = [defaultKey()], cost: limitCost = 1 } = entry
   const readIdentity = identityReader(key, context)
-  const bind = weakMemo((given: object) => {
+
+  const bind = weakMemo((given: object): Read<T> => {
     const limit = limitOf(entry, context, given)
-    return { name: limit.name, use: prepare(limit) }
+    const use = prepare(limit)
+    return function readLimit(subject, chargeCost, names) {
+      if (names?.includes(limit.name) === false) return undefined
+      const cost = chargeCost ?? limitCost
+      const identity = readIdentity(subject)
+      if (typeof identity === 'string' && typeof cost === 'number') return use(identity, cost, subject)
+      return thenMaybe(identity, (known) => {
+        if (known === undefined) return undefined
+        const units = typeof cost === 'number' ? cost : cost(subject)
+        return thenMaybe(units, (checked) => use(known, checked, subject))
+      })
+    }
   })
-  type Bound = ReturnType<typeof bind>
 
-  function read(bound: Bound, subject: unknown, cost?: number, names?: readonly string[]) {
-    if (names?.includes(bound.name) === false) return undefined
-    const identity = readIdentity(subject)
-    if (isPromise(identity)) return identity.then((known) => withCost(bound, subject, known, cost))
-    return withCost(bound, subject, identity, cost)
-  }
-
-  function withCost({ use }: Bound, subject: unknown, identity?: string, cost?: number) {
-    if (identity === undefined) return undefined
-    const units = cost ?? readCost(subject)
-    if (isPromise(units)) return units.then((known) => use(identity, known, subject))
-    return use(identity, units, subject)
-  }
-
-  if (typeof policy === 'function')
-    return (subject, cost, names) =>
-      thenMaybe(policy(subject), (given) =>
-        given === undefined ? undefined : read(bind(given as object), subject, cost, names),
-      )
-  const only = bind(policy)
-  return (subject, cost, names) => read(only, subject, cost, names)
+  if (typeof policy !== 'function') return bind(policy)
+  return (subject, cost, names) =>
+    thenMaybe(policy(subject), (given) => {
+      return given === undefined ? undefined : bind(given as object)(subject, cost, names)
+    })
 }
 
 function limitOf(

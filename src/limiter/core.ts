@@ -123,7 +123,12 @@ export function limiterCore(settings: LimiterSettings, hooks: CoreHooks): Limite
   }
 
   function chargeSubject(subject: unknown, cost: number | undefined, finish: Finish): MaybePromise<Decision> {
-    const parts = resolveParts(subject, cost)
+    let parts: MaybePromise<readonly NamedPart[]>
+    try {
+      parts = resolveParts(subject, cost)
+    } catch (error) {
+      return finish(denyDisconnected(error), subject)
+    }
     if (!isPromise(parts)) return chargeParts(parts, subject, finish)
     peerAddress(subject) // Node.js remembers it now
     return parts.then(
@@ -132,21 +137,13 @@ export function limiterCore(settings: LimiterSettings, hooks: CoreHooks): Limite
     )
   }
 
-  const decide = directDecider(settings, { apply, hold, decideWithoutStore }) ?? chargeSubject
-
   return {
     limitNames: namesOf(entries, context.name),
     store,
     apply,
     fallback,
     resolveParts,
-    charge(subject, cost, finish) {
-      try {
-        return decide(subject, cost, finish)
-      } catch (error) {
-        return finish(denyDisconnected(error), subject)
-      }
-    },
+    charge: directDecider(settings, { apply, hold, decideWithoutStore }) ?? chargeSubject,
     chargeParts,
     async close() {
       await refunding.close()

@@ -116,7 +116,8 @@ export function decisionOn(
   source: ChargeSource,
   receipt: Receipt,
 ): Decision {
-  return new LimiterDecision(bindingLimit(parts, allowed), allowed, parts, source, receipt)
+  const binding = parts.length === 1 ? (parts[0] as PartDecision) : bindingLimit(parts, allowed)
+  return new LimiterDecision(binding, allowed, parts, source, receipt)
 }
 
 /** Returns one limit's part in a decision. */

@@ -51,8 +51,13 @@ export function directDecider(
       return decisionOn([partDecision(limit, cost, figures)], figures.allowed, 'store', receipt)
     }
   })
-  return function decideFor(subject, cost, finish) {
-    const decision = decide(subject, cost)
+  return function chargeDirectly(subject, cost, finish) {
+    let decision: MaybePromise<Decision | undefined>
+    try {
+      decision = decide(subject, cost)
+    } catch (error) {
+      return finish(denyDisconnected(error), subject)
+    }
     if (!isPromise(decision)) return finish(decision ?? unlimited(), subject)
     peerAddress(subject) // Node.js remembers it now
     return decision.then(
@@ -64,17 +69,29 @@ export function directDecider(
 
 /** What a direct decision took. Its parts and its result are built only when they are asked for. */
 class DirectReceipt implements Receipt {
-  isOpen: boolean
+  declare isOpen: boolean
+  declare readonly apply: Apply
+  declare private readonly limit: Limit
+  declare private readonly identity: string
+  declare private readonly cost: number
+  declare private readonly atMs: number
+  declare private readonly figures: PartVerdict
 
   constructor(
-    readonly limit: Limit,
-    readonly identity: string,
-    readonly cost: number,
-    readonly atMs: number,
-    readonly figures: PartVerdict,
-    readonly apply: Apply,
+    limit: Limit,
+    identity: string,
+    cost: number,
+    atMs: number,
+    figures: PartVerdict,
+    apply: Apply,
   ) {
     this.isOpen = figures.allowed
+    this.apply = apply
+    this.limit = limit
+    this.identity = identity
+    this.cost = cost
+    this.atMs = atMs
+    this.figures = figures
   }
 
   get parts(): readonly NamedPart[] {

@@ -181,11 +181,14 @@ export function checkPolicy(owner: string, value: unknown): Policy {
   return value
 }
 
-function readCost(owner: string, _option: string, cost: unknown): (subject: unknown) => MaybePromise<number> {
-  if (typeof cost === 'function')
-    return (subject) => thenMaybe(cost(subject), (units) => checkedCost(owner, 'cost', units))
-  const units = checkedCost(owner, 'cost', cost)
-  return () => units
+/** Returns a checked cost, or a function whose result is checked at each charge. */
+function readCost(
+  owner: string,
+  option: string,
+  cost: unknown,
+): number | ((subject: unknown) => MaybePromise<number>) {
+  if (typeof cost !== 'function') return checkedCost(owner, option, cost)
+  return (subject) => thenMaybe(cost(subject), (units) => checkedCost(owner, option, units))
 }
 
 /** Returns a cost. Throws a `TypeError` unless it is a whole number, as the stored counters are. */

@@ -53,12 +53,8 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   function decide(charge: readonly Part[], nowMs: number): Verdict {
     const only = charge[0]
     if (charge.length === 1 && only !== undefined) return decideOne(only, nowMs)
-    countCharge(nowMs)
-    return decideMany(charge, nowMs)
-  }
-
-  function countCharge(nowMs: number): void {
     if (++charged % CHARGES_PER_SWEEP === 0) table.sweep(nowMs)
+    return decideMany(charge, nowMs)
   }
 
   function decideOne(part: Part, nowMs: number): Verdict {
@@ -76,7 +72,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     start?: HashStart,
     end?: string,
   ): Step | undefined {
-    countCharge(nowMs)
+    if (++charged % CHARGES_PER_SWEEP === 0) table.sweep(nowMs)
     const isStored = table.seek(key, policy, start, end)
     const step = policy.take(isStored ? table.read() : undefined, nowMs, cost)
     if (step.next === undefined) return step

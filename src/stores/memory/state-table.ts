@@ -75,7 +75,7 @@ export class StateTable {
 
   #find(width: number): boolean {
     const { high, low } = this.#hash
-    this.#page = this.#tableOf(width).pageOf(high)
+    this.#page = (this.#tables[width] ?? this.#addTable(width)).pageOf(high)
     this.#slot = this.#page.find(high, low)
     return this.#slot >= 0
   }
@@ -92,7 +92,7 @@ export class StateTable {
   /** Adds a state for the key, which must have none, after `makeRoom` has returned true. */
   add(policy: Policy, state: State): void {
     const { high, low } = this.#hash
-    const page = this.#tableOf(policy.width).pageWithRoom(high)
+    const page = (this.#tables[policy.width] as PageTable).pageWithRoom(high)
     page.add(high, low, this.#registry.acquire(policy), state)
     this.#size++
   }
@@ -186,13 +186,12 @@ export class StateTable {
 
   #remove(page: Page, slot: number): void {
     this.#registry.release(page.policyIdAt(slot))
-    this.#tableOf(page.width).remove(page, slot)
+    const table = this.#tables[page.width] as PageTable
+    table.remove(page, slot)
     this.#size--
   }
 
-  #tableOf(width: number): PageTable {
-    const found = this.#tables[width]
-    if (found !== undefined) return found
+  #addTable(width: number): PageTable {
     const table = new PageTable(width, this.#pages)
     this.#tables[width] = table
     return table
