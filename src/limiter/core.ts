@@ -8,7 +8,14 @@ import { request } from '../stores/shared/pipe.js'
 import { pipeTo } from '../stores/shared/store-pipe.js'
 import type { StoreError } from '../stores/store-error.js'
 import { isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
-import { type ChargeSource, type Decision, decisionOn, type Finish, partDecision } from './decision.js'
+import {
+  type ChargeSource,
+  type Decision,
+  decisionOn,
+  type Finish,
+  type PartDecision,
+  partDecision,
+} from './decision.js'
 import { directDecider } from './direct-decision.js'
 import { namesOf } from './parse-limits.js'
 import type { LimiterSettings } from './parse-options.js'
@@ -87,8 +94,7 @@ export function limiterCore(settings: LimiterSettings, hooks: CoreHooks): Limite
     subject: unknown,
     finish: Finish,
   ): MaybePromise<Decision> {
-    if (!(outcome instanceof Error))
-      return finish(decisionBy(outcome.source ?? 'store', parts, outcome, apply), subject)
+    if (!(outcome instanceof Error)) return finish(decisionBy(parts, outcome, apply), subject)
     return thenMaybe(decideWithoutStore(outcome, parts, subject), (decision) => finish(decision, subject))
   }
 
@@ -103,18 +109,22 @@ export function limiterCore(settings: LimiterSettings, hooks: CoreHooks): Limite
       if (chosen !== 'local') return chosen === 'allow' ? failOpen() : failClosed()
       const shares = fallback.scaled(parts)
       const result = fallback.apply<Charge>({ type: 'charge', parts: shares })
-      return decisionBy('local', shares, result, fallback.apply)
+      return decisionBy(shares, result, fallback.apply, 'local')
     })
   }
 
   function decisionBy(
-    source: ChargeSource,
     parts: readonly NamedPart[],
     result: Verdict,
     applyToUnits: Apply,
+    source: ChargeSource = result.source ?? 'store',
   ): Decision {
     const receipt: Receipt = { parts, result, apply: applyToUnits, isOpen: result.allowed }
-    hold(receipt)
+    for (const { policy } of parts) {
+      if (!policy.holdsUnits) continue
+      hold(receipt) // what all parts hold
+      break
+    }
     return decisionOf(source, receipt, result)
   }
 
@@ -154,8 +164,10 @@ export function limiterCore(settings: LimiterSettings, hooks: CoreHooks): Limite
 
 /** Returns the decision by the result of a charge. */
 export function decisionOf(source: ChargeSource, receipt: Receipt, { allowed, parts }: Verdict): Decision {
-  const figures = receipt.parts.map((part, i) => partDecision(part, part.cost, parts[i] as PartVerdict))
-  return decisionOn(figures, allowed, source, receipt)
+  const decisions: PartDecision[] = []
+  for (const part of receipt.parts)
+    decisions.push(partDecision(part, part.cost, parts[decisions.length] as PartVerdict))
+  return decisionOn(decisions, allowed, source, receipt)
 }
 
 /** Creates the local fallback of a limiter. Limiters that share keys in the store share its states. */

@@ -1,5 +1,5 @@
-import { type MaybePromise, readAll, thenMaybe } from '../util/maybe-promise.js'
-import { type Limit, type LimitContext, limitBinder, partOf } from './bind-limit.js'
+import { isPromise, type MaybePromise, readAll, thenMaybe } from '../util/maybe-promise.js'
+import { type LimitContext, limitBinder, partOf } from './bind-limit.js'
 import type { Entry } from './parse-limits.js'
 import type { NamedPart } from './receipt.js'
 
@@ -16,17 +16,17 @@ export type ResolveParts = (
 
 /** Creates the function that resolves the charges of a limiter. */
 export function partsResolver(entries: readonly Entry[], context: LimitContext): ResolveParts {
-  const toPart = (limit: Limit) => (identity: string, cost: number) => partOf(limit, identity, cost)
-  const resolvers = entries.map((entry) => limitBinder(entry, context, toPart))
-  const [only] = resolvers
-  if (only !== undefined && resolvers.length === 1)
-    return (subject, cost, names) => thenMaybe(only(subject, cost, names), toList)
+  const resolvers = entries.map((entry) =>
+    limitBinder(entry, context, (limit) => (identity, cost) => [partOf(limit, identity, cost)]),
+  )
+  const [resolveOnly, ...others] = resolvers
+  if (resolveOnly !== undefined && others.length === 0)
+    return (subject, cost, names) => {
+      const parts = resolveOnly(subject, cost, names)
+      return isPromise(parts) ? parts.then((later) => later ?? []) : (parts ?? [])
+    }
   return (subject, cost, names) => {
-    const parts = readAll(resolvers, (resolvePart) => resolvePart(subject, cost, names))
-    return thenMaybe(parts, (all) => all.filter((part) => part !== undefined))
+    const parts = readAll(resolvers, (resolveParts) => resolveParts(subject, cost, names))
+    return thenMaybe(parts, (all) => all.flatMap((part) => part ?? []))
   }
-}
-
-function toList(part: NamedPart | undefined): NamedPart[] {
-  return part === undefined ? [] : [part]
 }
