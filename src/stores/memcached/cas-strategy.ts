@@ -3,13 +3,14 @@ import type { State } from '../../policies/policy.js'
 import { RecentMap } from '../../util/recent-map.js'
 import { retry } from '../../util/retry.js'
 import type { Operation, Result } from '../operation.js'
-import { applyInOrder } from '../shared/apply-in-order.js'
+import { applyBatch } from '../shared/apply-batch.js'
 import { FORGOTTEN } from '../shared/apply-operation.js'
+import { foreignKeyError } from '../shared/foreign-key.js'
 import { keyQueue } from '../shared/key-queue.js'
 import { decodeState, encodeState } from '../shared/state-codec.js'
 import { timeFor } from './clock-skew.js'
 import { removeItem, type Transport } from './connection.js'
-import { contentionError, foreignKeyError, statusError } from './errors.js'
+import { contentionError, statusError } from './errors.js'
 import { CHANGED, expirationOf, get, hasStateFlags, remove, STATUS, swap } from './protocol.js'
 import { applySegments, policyOf, type RunSegment, segmentsOf } from './segments.js'
 
@@ -65,7 +66,7 @@ export function casStrategy(transport: Transport) {
     if (status === STATUS.notFound) return { state: undefined, cas: undefined }
     if (status !== STATUS.ok) throw statusError(request, reply)
     const state = hasStateFlags(reply.extras) ? decodeState(reply.val) : undefined
-    if (state === undefined) throw foreignKeyError(key)
+    if (state === undefined) throw foreignKeyError('memcached', key)
     return { state, cas: cas.readBigUInt64BE(0) }
   }
 
@@ -76,7 +77,7 @@ export function casStrategy(transport: Transport) {
     operations: readonly Operation[],
   ): Promise<readonly (Result | Error)[] | undefined> {
     const nowMs = timeFor(policyOf(operations), version.state, Date.now())
-    const { results, writes } = applyInOrder(operations, () => version.state, nowMs)
+    const { results, writes } = applyBatch(operations, () => version.state, nowMs)
     const [write] = writes.values() // all operations are of one key
     if (write === undefined || write.state === version.state) return version.socket ? undefined : results
     const { policy, state } = write

@@ -1,6 +1,6 @@
 import type { Policy } from '../../policies/policy.js'
 import type { Charge, Operation, Refund, Result, Verdict } from '../operation.js'
-import { applyInOrder } from '../shared/apply-in-order.js'
+import { applyBatch } from '../shared/apply-batch.js'
 import { FORGOTTEN, REFUNDED } from '../shared/apply-operation.js'
 import { warnRefundFailed } from '../shared/refunds.js'
 import { removeItem, type Transport } from './connection.js'
@@ -123,7 +123,7 @@ export function evaluate(
 ): readonly Verdict[] {
   const { sliceAt, stateOf } = countersOf(policy) as Counters
   const state = stateOf(sliceAt(nowMs), [Math.min(before + next, policy.limit), ...older])
-  const verdicts = applyInOrder(charges, () => state, nowMs).results as Verdict[]
+  const verdicts = applyBatch(charges, () => state, nowMs).results as Verdict[]
   if (!verdicts.some(isDenial) || !isOvercounted()) return verdicts
   return verdicts.map((verdict) => (isDenial(verdict) ? { ...verdict, isTentative: true } : verdict))
 

@@ -1,7 +1,7 @@
 import type { State } from '../../policies/policy.js'
 import { retry } from '../../util/retry.js'
 import type { Operation, Result } from '../operation.js'
-import { applyInOrder } from '../shared/apply-in-order.js'
+import { applyBatch } from '../shared/apply-batch.js'
 import { keyQueue } from '../shared/key-queue.js'
 import type { CounterIo } from './counter-io.js'
 import { type Counters, countersOf } from './counters.js'
@@ -33,7 +33,7 @@ export function counterUpdater(io: CounterIo, slices: SliceCache) {
     ])
     const counts = [Math.min(version.count + next, policy.limit), ...older]
     const state = counts.some((count) => count > 0) ? counters.stateOf(present, counts) : undefined
-    const { results, writes } = applyInOrder(operations, () => state, nowMs)
+    const { results, writes } = applyBatch(operations, () => state, nowMs)
     const [write] = writes.values() // all operations are of one key
     const added = write === undefined ? [] : differences(counts, write.state)
     const [raised = 0] = added

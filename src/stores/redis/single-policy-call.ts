@@ -1,6 +1,6 @@
 import { isSamePolicy } from '../../policies/policy.js'
 import type { Operation, Outcome, Part } from '../operation.js'
-import { foreignKeyError } from './errors.js'
+import { foreignKeyError } from '../shared/foreign-key.js'
 import { encodePolicy } from './policy-codec.js'
 import { indexIn, type Reading, type ScriptCall } from './script-call.js'
 
@@ -32,7 +32,7 @@ export function singlePolicyCall(operations: readonly Operation[]): ScriptCall |
     parts.map(({ key, cost }, i): Outcome => {
       const index = indexes[i] as number
       const state = states[index]
-      if (state === undefined) return foreignKeyError(key)
+      if (state === undefined) return foreignKeyError('redis', key)
       const step = policy.take(state, atMs, cost)
       if (step.next !== undefined && step.allowed && refusal) return refusal
       if (step.next !== undefined && !refusal) states[index] = step.next

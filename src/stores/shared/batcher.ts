@@ -1,5 +1,6 @@
 import { keyCount, keysOf, type Operation, type Outcome } from '../operation.js'
 import type { Batching, Store } from '../store.js'
+import type { StoreError } from '../store-error.js'
 import { batchPicker } from './batch-picker.js'
 
 /** Called with the outcome of an operation, once, never before `submit` returns. */
@@ -34,7 +35,8 @@ const keyNames = ({ operation }: Waiting) => keysOf(operation).map(({ key }) => 
  *
  * A batch is in flight until the first of its operations has an outcome. So where a part of a store hangs (one
  * node of a cluster), other operations and later batches are still answered. Nothing is ever sent twice.
- * `onBatch` is called with the size of each batch that is over, and how long it took.
+ * `onBatch` is called with the size of each batch that is over, and how long it took. `apply` must return as many
+ * outcomes as it gets operations, and reject with a `StoreError`.
  */
 export function batcher(
   apply: Store['apply'],
@@ -125,10 +127,10 @@ export function batcher(
       markAnswered()
     }
     try {
-      const outcomes: readonly Outcome[] | null | undefined = await apply(operations, settleOne)
-      for (let i = 0; i < batch.length; i++) settleOne(i, outcomes?.[i] as Outcome)
-    } catch (reason) {
-      for (let i = 0; i < batch.length; i++) settleOne(i, reason as Outcome)
+      const outcomes = await apply(operations, settleOne)
+      for (let i = 0; i < batch.length; i++) settleOne(i, outcomes[i] as Outcome)
+    } catch (error) {
+      for (let i = 0; i < batch.length; i++) settleOne(i, error as StoreError)
     } finally {
       release(batch)
       markAnswered()

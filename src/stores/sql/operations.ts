@@ -1,5 +1,5 @@
 import { keysOf, type Operation } from '../operation.js'
-import { applyInOrder, type Writes } from '../shared/apply-in-order.js'
+import { applyBatch, type Writes } from '../shared/apply-batch.js'
 import type { Changes, Decision, LockedRows, Row } from './dialect.js'
 import { CorruptRowError } from './errors.js'
 import { expiryS } from './expiry.js'
@@ -18,7 +18,7 @@ export function applyToRows(operations: readonly Operation[], rows: LockedRows):
     if (state === undefined && rows.states.has(row)) throw new CorruptRowError()
     return state
   }
-  const { results, writes } = applyInOrder(operations, read, rows.nowMs)
+  const { results, writes } = applyBatch(operations, read, rows.nowMs)
   return { results, changes: changesOf(writes, rows) }
 }
 

@@ -8,7 +8,7 @@ import {
   type State,
   type Store,
 } from 'headgate'
-import { applyInOrder } from '../../../src/stores/shared/apply-in-order.js'
+import { applyBatch } from '../../../src/stores/shared/apply-batch.js'
 import { applyBy } from '../../../src/stores/shared/run.js'
 import { groupBy } from '../../../src/util/group-by.js'
 import type { StoreKind, Work } from './costs.js'
@@ -58,7 +58,7 @@ export function simulatedStore({ kind, nodes, states, latency, time }: Servers, 
 
   function decide(operations: readonly Operation[], nowMs: number): readonly Outcome[] {
     const read = (key: string, policy: Policy) => states.get(itemOf(key, policy, nowMs))
-    const { results, writes } = applyInOrder(operations, read, nowMs)
+    const { results, writes } = applyBatch(operations, read, nowMs)
     for (const [key, { policy, state }] of writes) states.set(itemOf(key, policy, nowMs), state)
     return results as readonly Outcome[]
   }
