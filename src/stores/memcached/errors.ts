@@ -10,9 +10,3 @@ export function statusError({ key }: MemcachedRequest, { header, val }: Memcache
   if (status === STATUS.notANumber) return foreignKeyError('memcached', key, cause)
   return new StoreError('memcached', cause.message, { cause, answered: true })
 }
-
-/** Returns the error for a key that others changed during every attempt to swap it. */
-export function contentionError(key: string): StoreError {
-  const message = `others changed the key ${key} during every attempt`
-  return new StoreError('memcached', message, { answered: true })
-}

@@ -1,0 +1,34 @@
+export type { Policy, State, Step } from './policies/policy.js'
+export type { Prepaid } from './policies/prepaid.js'
+export type { CommonStoreOptions } from './stores/builders/built-store.js'
+export { type CompareAndSwapOptions, compareAndSwapStore } from './stores/builders/compare-and-swap-store.js'
+export type { StoredState, Swap } from './stores/builders/swap-loop.js'
+export type {
+  Block,
+  BlockResult,
+  Charge,
+  Forget,
+  ForgetResult,
+  KeyedPolicy,
+  Operation,
+  Outcome,
+  Part,
+  PartVerdict,
+  Refund,
+  RefundResult,
+  Renew,
+  RenewResult,
+  Result,
+  ResultOf,
+  Reward,
+  RewardResult,
+  Standing,
+  Take,
+  TakeResult,
+  Verdict,
+} from './stores/operation.js'
+export { keysOf } from './stores/operation.js'
+export { applyOperations, type ReadState, type StateWrite } from './stores/shared/apply-operations.js'
+export type { Batching, Store } from './stores/store.js'
+export { StoreError } from './stores/store-error.js'
+export type { MaybePromise } from './util/maybe-promise.js'
