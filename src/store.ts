@@ -3,6 +3,12 @@ export type { Prepaid } from './policies/prepaid.js'
 export type { CommonStoreOptions } from './stores/builders/built-store.js'
 export { type CompareAndSwapOptions, compareAndSwapStore } from './stores/builders/compare-and-swap-store.js'
 export type { StoredState, Swap } from './stores/builders/swap-loop.js'
+export {
+  type LockedStates,
+  type TransactionOptions,
+  type TransactionWrite,
+  transactionStore,
+} from './stores/builders/transaction-store.js'
 export type {
   Block,
   BlockResult,
