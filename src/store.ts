@@ -2,6 +2,9 @@ export type { Policy, State, Step } from './policies/policy.js'
 export type { Prepaid } from './policies/prepaid.js'
 export type { CommonStoreOptions } from './stores/builders/built-store.js'
 export { type CompareAndSwapOptions, compareAndSwapStore } from './stores/builders/compare-and-swap-store.js'
+export type { OperationsMessage, OutcomesMessage } from './stores/builders/operation-codec.js'
+export { type OwnerStoreOptions, ownerStore } from './stores/builders/owner-store.js'
+export { serveOperations } from './stores/builders/serve-operations.js'
 export type { StoredState, Swap } from './stores/builders/swap-loop.js'
 export {
   type LockedStates,

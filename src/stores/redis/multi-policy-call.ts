@@ -1,4 +1,5 @@
 import type { Policy, State } from '../../policies/policy.js'
+import { indexIn } from '../../util/group-by.js'
 import { keysOf, type Operation, type Outcome, type Result } from '../operation.js'
 import { applyBatch } from '../shared/apply-batch.js'
 import type { KeyOperation } from '../shared/apply-operation.js'
@@ -6,7 +7,7 @@ import { foreignKeyError } from '../shared/foreign-key.js'
 import { asStoreError } from '../store-error.js'
 import { chargeScript, operationScript } from './lua/multi-policy.js'
 import { encodePolicy } from './policy-codec.js'
-import { indexIn, type Reading, type ScriptCall } from './script-call.js'
+import type { Reading, ScriptCall } from './script-call.js'
 
 /**
  * Returns the call that applies operations of any keys and policies, in order. Charges alone have a shorter

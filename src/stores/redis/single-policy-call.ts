@@ -1,8 +1,9 @@
 import { isSamePolicy } from '../../policies/policy.js'
+import { indexIn } from '../../util/group-by.js'
 import type { Operation, Outcome, Part } from '../operation.js'
 import { foreignKeyError } from '../shared/foreign-key.js'
 import { encodePolicy } from './policy-codec.js'
-import { indexIn, type Reading, type ScriptCall } from './script-call.js'
+import type { Reading, ScriptCall } from './script-call.js'
 
 /**
  * Returns the call for charges of one part each, all of one policy; `undefined` for other operations.
