@@ -13,7 +13,7 @@ export interface Batching {
   /** How long a batch delays others while none of its operations has an outcome, in ms. Default 50. */
   readonly stallTimeoutMs?: number
   /** The most batches without any outcome at once, stalled ones included. Default: no limit. */
-  readonly maxUnanswered?: number
+  readonly maxPending?: number
 }
 
 /**

@@ -45,7 +45,7 @@ export function batcher(
     maxInFlight,
     locksKeys = false,
     stallTimeoutMs = 50,
-    maxUnanswered = Number.POSITIVE_INFINITY,
+    maxPending = Number.POSITIVE_INFINITY,
   }: Batching,
   onBatch: (size: number, durationMs: number) => void = () => {},
 ): Submit {
@@ -55,15 +55,15 @@ export function batcher(
     locksKeys ? keyNames : undefined,
   )
   let waiting: Waiting[] = []
-  const unanswered: Flight[] = [] // the oldest first
+  const pending: Flight[] = [] // the oldest first
   let isScheduled = false
   let isWatching = false
 
-  let inFlight = 0 // unanswered batches that have not stalled
+  let inFlight = 0 // pending batches that have not stalled
 
   /** Returns how many batches may leave now. */
   function room(): number {
-    return Math.min(maxInFlight - inFlight, maxUnanswered - unanswered.length)
+    return Math.min(maxInFlight - inFlight, maxPending - pending.length)
   }
 
   function schedule(): void {
@@ -91,7 +91,7 @@ export function batcher(
 
   /** Schedules a batch once the oldest one in flight has stalled. */
   function watch(): void {
-    const oldest = unanswered.find(({ hasStalled }) => !hasStalled)
+    const oldest = pending.find(({ hasStalled }) => !hasStalled)
     if (isWatching || oldest === undefined) return
     isWatching = true
     const stall = () => {
@@ -105,7 +105,7 @@ export function batcher(
 
   async function deliver(batch: readonly Waiting[]): Promise<void> {
     const flight: Flight = { sentAtMs: performance.now(), hasStalled: false, isAnswered: false }
-    unanswered.push(flight)
+    pending.push(flight)
     inFlight++
     const open: (Settle | undefined)[] = []
     const operations: Operation[] = []
@@ -117,7 +117,7 @@ export function batcher(
       if (flight.isAnswered) return
       flight.isAnswered = true
       if (!flight.hasStalled) inFlight--
-      unanswered.splice(unanswered.indexOf(flight), 1)
+      pending.splice(pending.indexOf(flight), 1)
       schedule()
     }
     const settleOne = (index: number, outcome: Outcome) => {

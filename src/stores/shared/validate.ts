@@ -15,9 +15,9 @@ export function isStore(value: unknown): value is Store {
 
 /** Throws a `TypeError` for a batching by which operations would never leave. */
 export function checkBatching(owner: string, batching: Batching): void {
-  const { maxKeys, maxInFlight, maxUnanswered, stallTimeoutMs } = batching
-  for (const [name, value] of Object.entries({ maxKeys, maxInFlight, maxUnanswered, stallTimeoutMs })) {
-    const isOptional = name === 'maxUnanswered' || name === 'stallTimeoutMs'
+  const { maxKeys, maxInFlight, maxPending, stallTimeoutMs } = batching
+  for (const [name, value] of Object.entries({ maxKeys, maxInFlight, maxPending, stallTimeoutMs })) {
+    const isOptional = name === 'maxPending' || name === 'stallTimeoutMs'
     if (isOptional && value === undefined) continue
     const isTime = name === 'stallTimeoutMs' // a timer takes no Infinity
     const isUnbounded = value === Number.POSITIVE_INFINITY && !isTime

@@ -14,7 +14,7 @@ import { withConnection } from './with-connection.js'
  * this process prepares the next one. A batch that waits for a row lock of another process holds a
  * connection of the user's pool, so at most three wait.
  */
-const BATCHING: Batching = { maxKeys: 256, maxInFlight: 2, maxUnanswered: 3, locksKeys: true }
+const BATCHING: Batching = { maxKeys: 256, maxInFlight: 2, maxPending: 3, locksKeys: true }
 
 /** A store in a database, whose table must exist before the first operation. */
 export interface SqlStore extends Store {

@@ -21,7 +21,7 @@ const SLOTS = 16_384
 const BATCHING: Readonly<Record<StoreKind, Batching>> = {
   redis: { maxKeys: 256, maxInFlight: 2, stallTimeoutMs: 10 },
   memcached: { maxKeys: 256, maxInFlight: 2, stallTimeoutMs: 3 },
-  postgres: { maxKeys: 256, maxInFlight: 2, maxUnanswered: 3, locksKeys: true },
+  postgres: { maxKeys: 256, maxInFlight: 2, maxPending: 3, locksKeys: true },
 }
 
 /** The servers that all processes share. */
