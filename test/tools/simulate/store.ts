@@ -1,13 +1,6 @@
 import slotOf from 'cluster-key-slot'
-import {
-  type Batching,
-  keysOf,
-  type Operation,
-  type Outcome,
-  type Policy,
-  type State,
-  type Store,
-} from 'headgate'
+import type { Batching, Operation, Outcome, Policy, State, Store } from 'headgate'
+import { keysOf } from 'headgate/store'
 import { applyBatch } from '../../../src/stores/shared/apply-batch.js'
 import { applyBy } from '../../../src/stores/shared/run.js'
 import { groupBy } from '../../../src/util/group-by.js'

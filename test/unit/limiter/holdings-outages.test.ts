@@ -3,7 +3,6 @@ import {
   createLimiter,
   type Decision,
   fixedWindow,
-  keysOf,
   type LimiterOptions,
   memoryStore,
   type Operation,
@@ -12,6 +11,7 @@ import {
   type Store,
   StoreError,
 } from 'headgate'
+import { keysOf } from 'headgate/store'
 import { outlastOutages } from '../../../src/limiter/unsent-refunds.js'
 import type { GuardedStore } from '../../../src/pipe/guarded-store.js'
 import { REFUNDED } from '../../../src/stores/shared/apply-operation.js'

@@ -1,15 +1,14 @@
 import {
-  applyOperations,
   ban,
   type Charge,
   consecutive,
   fixedWindow,
   type Operation,
-  type ReadState,
   type Refund,
   type State,
   StoreError,
 } from 'headgate'
+import { applyOperations, type ReadState } from 'headgate/store'
 import { type Parts, part } from '../../../../src/testing/conformance/store-calls.js'
 
 const policy = fixedWindow({ limit: 5, window: 1000 })
