@@ -16,8 +16,8 @@ export function onlyOutcome(store: Store, operation: Operation, answer: unknown)
 }
 
 /**
- * Returns a store's outcomes of a batch. Throws a `StoreError` if there are more or fewer of them than operations:
- * then none of them can be trusted, since each may belong to another operation.
+ * Returns a store's outcomes of a batch. Throws a `StoreError` if there are more or fewer of them than
+ * operations: then none of them can be trusted, since each may belong to another operation.
  */
 export function checkCount(store: Store, count: number, answer: unknown): readonly Outcome[] {
   if (isListOf(count, answer)) return answer as readonly Outcome[]

@@ -8,7 +8,9 @@ import type { Batching, Store } from '../store.js'
 export interface CommonStoreOptions extends Pick<Store, 'serverOf' | 'onLimitsLost' | 'close'> {
   /** The store's name in errors and events, such as `'dynamodb'`. */
   readonly name: string
-  /** How operations of concurrent callers go together. Default: 256 keys at most, and two batches in flight. */
+  /**
+   * How operations of concurrent callers go together. Default: 256 keys at most, and two batches in flight.
+   */
   readonly batching?: Batching
 }
 

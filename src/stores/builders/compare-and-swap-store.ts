@@ -12,14 +12,15 @@ import { type StoredState, type Swap, swapLoop } from './swap-loop.js'
 /** What `compareAndSwapStore` needs of a database. */
 export interface CompareAndSwapOptions<Version> extends CommonStoreOptions {
   /**
-   * Returns what the database holds under each key, in order: the state with its version, `undefined` for a key
-   * that is missing or has expired, or a `StoreError` for one that cannot be read. The keys are distinct, and at
-   * most `batching.maxKeys`. If it throws, the operations that need one of these keys fail.
+   * Returns what the database holds under each key, in order: the state with its version, `undefined` for a
+   * key that is missing or has expired, or a `StoreError` for one that cannot be read. The keys are
+   * distinct, and at most `batching.maxKeys`. If it throws, the operations that need one of these keys fail.
    */
   read(keys: readonly string[]): MaybePromise<readonly (StoredState<Version> | StoreError | undefined)[]>
   /**
-   * Writes a state, or removes the key, if the key still has the version that was read, in one atomic step of the
-   * database. Returns whether it did. If it throws, the operations of the key fail, and may have been applied.
+   * Writes a state, or removes the key, if the key still has the version that was read, in one atomic step
+   * of the database. Returns whether it did. If it throws, the operations of the key fail, and may have been
+   * applied.
    */
   swap(swap: Swap<Version>): MaybePromise<boolean>
   /** The time in ms since the Unix epoch, by one clock for all processes. Default: `Date.now`. */
@@ -41,15 +42,16 @@ const OPTIONS = {
 }
 
 /**
- * Creates a store for a database that can write a value on the condition that nobody has changed it: by a version,
- * an ETag, a revision or a conditional expression.
+ * Creates a store for a database that can write a value on the condition that nobody has changed it: by a
+ * version, an ETag, a revision or a conditional expression.
  *
- * - Technique: compare-and-swap. A state is read, and written if its version is still the same. Otherwise the
- *   operation starts again, after a short random pause, for two seconds. Then it fails with a `StoreError`.
- * - Operations of one key that arrive meanwhile wait and then share one read and one write. So a process never
- *   competes with itself, and a busy key costs each process one write at a time.
- * - A charge of several keys is decided key by key. If a later key denies, the earlier ones are refunded; until
- *   then others may be denied for those units. More than a limit is never admitted.
+ * - Technique: compare-and-swap. A state is read, and written if its version is still the same. Otherwise
+ *   the operation starts again, after a short random pause, for two seconds. Then it fails with a
+ *   `StoreError`.
+ * - Operations of one key that arrive meanwhile wait and then share one read and one write. So a process
+ *   never competes with itself, and a busy key costs each process one write at a time.
+ * - A charge of several keys is decided key by key. If a later key denies, the earlier ones are refunded;
+ *   until then others may be denied for those units. More than a limit is never admitted.
  * - Clock: `clock`. Clocks of processes may differ by less than a second.
  *
  * Throws a `TypeError` for wrong options.

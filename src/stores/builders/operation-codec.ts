@@ -7,8 +7,8 @@ import { policyFromText, policyText } from './policy-text.js'
 const VERSION = 1
 
 /**
- * Operations as plain data: it survives `JSON.stringify`, `structuredClone` and `process.send`. Its content may change
- * with any version of headgate.
+ * Operations as plain data: it survives `JSON.stringify`, `structuredClone` and `process.send`. Its content
+ * may change with any version of headgate.
  */
 export interface OperationsMessage {
   readonly headgate: 'operations'
@@ -26,7 +26,10 @@ export interface OutcomesMessage {
   readonly error?: object
 }
 
-/** JSON has no `Infinity`. No other text is a value in results, and of operations only `resetAtMs` may be infinite. */
+/**
+ * JSON has no `Infinity`. No other text is a value in results, and of operations only `resetAtMs` may be
+ * infinite.
+ */
 const INFINITY = 'Infinity'
 
 /** Encodes operations. Throws a `TypeError` if one of their policies cannot travel. */
@@ -85,8 +88,8 @@ export function encodeFailure(store: string, reason: unknown): OutcomesMessage {
 }
 
 /**
- * Decodes the outcomes of `operations`. Throws the `StoreError` in the message, and one of the store `store` for
- * anything but a message that has an outcome for each operation.
+ * Decodes the outcomes of `operations`. Throws the `StoreError` in the message, and one of the store `store`
+ * for anything but a message that has an outcome for each operation.
  */
 export function decodeOutcomes(
   store: string,

@@ -14,14 +14,15 @@ import { policyText } from './policy-text.js'
 /** What `ownerStore` needs to reach the owner. */
 export interface OwnerStoreOptions extends CommonStoreOptions {
   /**
-   * Sends a message to the owner, and resolves with the reply of its `serveOperations`. Both are plain data, which
-   * survives JSON. If it rejects, the operations fail, and may have been applied. Reject with a `StoreError` with
-   * `unsent: true` if the message certainly never left. Never send a message twice. `owner` is what `ownerOf` returned.
+   * Sends a message to the owner, and resolves with the reply of its `serveOperations`. Both are plain data,
+   * which survives JSON. If it rejects, the operations fail, and may have been applied. Reject with a
+   * `StoreError` with `unsent: true` if the message certainly never left. Never send a message twice.
+   * `owner` is what `ownerOf` returned.
    */
   send(message: OperationsMessage, owner: string): Promise<unknown>
   /**
-   * Returns the name of the owner of a key, if keys have different owners. A charge whose keys have several is then
-   * decided owner by owner, and refunded if a later one denies. Default: one owner, named `''`.
+   * Returns the name of the owner of a key, if keys have different owners. A charge whose keys have several
+   * is then decided owner by owner, and refunded if a later one denies. Default: one owner, named `''`.
    */
   ownerOf?(key: string): string
   /** How long a reply may take, in ms. Then the operations fail, and may have been applied. Default 5000. */
@@ -38,15 +39,15 @@ const OPTIONS = {
 }
 
 /**
- * Creates a store whose states live in another place, the owner, which applies the operations of all others: the
- * primary of `node:cluster`, a parent process, a Durable Object, a server of your own. The owner answers messages by
- * `serveOperations`.
+ * Creates a store whose states live in another place, the owner, which applies the operations of all others:
+ * the primary of `node:cluster`, a parent process, a Durable Object, a server of your own. The owner answers
+ * messages by `serveOperations`.
  *
  * - Atomicity: that of the owner's store. With one owner, a charge of several keys is decided in one moment.
  * - Clock: the owner's.
  * - If the owner is lost, so are the states in its memory.
- * - Policies must be headgate's own, since a message names them instead of carrying their code. An operation with
- *   another policy fails alone.
+ * - Policies must be headgate's own, since a message names them instead of carrying their code. An operation
+ *   with another policy fails alone.
  *
  * Throws a `TypeError` for wrong options.
  */

@@ -7,7 +7,9 @@ import { show } from '../../util/validate.js'
 /** How many policies are kept by their text, at least. */
 const MIN_POLICIES = 1000
 
-/** Returns the text by which a policy travels. Throws a `TypeError` for a policy that headgate did not make. */
+/**
+ * Returns the text by which a policy travels. Throws a `TypeError` for a policy that headgate did not make.
+ */
 export const policyText = weakMemo((policy: Policy): string => {
   const text = signatureOf(policy)
   if (policyOf(text) !== undefined) return text

@@ -23,7 +23,9 @@ export interface Swap<Version> {
   readonly version: Version | undefined
   /** The state to write, an array of finite numbers. `undefined` removes the key. */
   readonly state: State | undefined
-  /** How long the database has to keep the state, in whole milliseconds, or `Infinity`. 0 if it is removed. */
+  /**
+   * How long the database has to keep the state, in whole milliseconds, or `Infinity`. 0 if it is removed.
+   */
   readonly ttlMs: number
 }
 
@@ -39,12 +41,14 @@ export interface SwapAccess<Version> {
 }
 
 /**
- * Returns the compare-and-swap loop: it reads a state, applies the operations, and writes if no other process has
- * written since; otherwise it starts again, after a short random pause, for two seconds. Then its operations have
- * a `StoreError`. Bound: exactly the policy's own, if the clocks of processes are less than a second apart.
+ * Returns the compare-and-swap loop: it reads a state, applies the operations, and writes if no other
+ * process has written since; otherwise it starts again, after a short random pause, for two seconds. Then
+ * its operations have a `StoreError`. Bound: exactly the policy's own, if the clocks of processes are less
+ * than a second apart.
  *
- * Operations of a key that arrive meanwhile wait and then run together, so a process never competes with itself. A
- * result from the cache counts only if its write succeeds, which proves that the cached version was current.
+ * Operations of a key that arrive meanwhile wait and then run together, so a process never competes with
+ * itself. A result from the cache counts only if its write succeeds, which proves that the cached version
+ * was current.
  */
 export function swapLoop<Version>(name: string, access: SwapAccess<Version>): ApplyToKey {
   /** Returns the results; `undefined` if the version may no longer be current. */

@@ -1,6 +1,6 @@
 import { callback, readOptions } from '../../options/option-table.js'
 import type { Policy } from '../../policies/policy.js'
-import { type MaybePromise, thenMaybe } from '../../util/maybe-promise.js'
+import { isPromise, type MaybePromise, thenMaybe } from '../../util/maybe-promise.js'
 import { retry } from '../../util/retry.js'
 import { show } from '../../util/validate.js'
 import { keysOf, type Operation, type Part, type Result, type Verdict } from '../operation.js'
@@ -15,11 +15,15 @@ import { builtStore, COMMON_ROWS, type CommonStoreOptions, needed } from './buil
 
 /** What a transaction has read once it has locked its keys. */
 export interface LockedStates {
-  /** By key: what `write` has written. A missing key has no entry. If an entry is anything else, the key's operations fail. */
+  /**
+   * By key: what `write` has written. A missing key has no entry. If an entry is anything else, the key's
+   * operations fail.
+   */
   readonly states: ReadonlyMap<string, unknown>
   /**
-   * The time in ms since the Unix epoch, by one clock for all processes, such as the database's. It must be read once
-   * all keys are locked, so that of two decisions on a key the later one never has the earlier time.
+   * The time in ms since the Unix epoch, by one clock for all processes, such as the database's. It must be
+   * read once all keys are locked, so that of two decisions on a key the later one never has the earlier
+   * time.
    */
   readonly nowMs: number
 }
@@ -31,8 +35,9 @@ export interface TransactionWrite extends StateWrite {
   /** When the state may be dropped, in ms since the Unix epoch, or `Infinity`. */
   readonly expiresAtMs: number
   /**
-   * Whether the key was missing when it was read. If the database cannot lock a missing row, insert a new one by a
-   * statement that fails if another transaction has inserted it meanwhile, and let `isDuplicate` recognize the error.
+   * Whether the key was missing when it was read. If the database cannot lock a missing row, insert a new
+   * one by a statement that fails if another transaction has inserted it meanwhile, and let `isDuplicate`
+   * recognize the error.
    */
   readonly isNew: boolean
 }
@@ -40,28 +45,35 @@ export interface TransactionWrite extends StateWrite {
 /** What `transactionStore` needs of a database. */
 export interface TransactionOptions<Transaction> extends CommonStoreOptions {
   /**
-   * Begins a transaction, calls `run` with whatever `lockAndRead` and `write` need, commits, and returns what `run`
-   * returns. If `run` throws or rejects, it rolls back and passes the error on. Nothing may be written then. If the
-   * driver is synchronous, `run` also is, if `lockAndRead` and `write` return no promises: then do not await it.
+   * Begins a transaction, calls `run` with whatever `lockAndRead` and `write` need, commits, and returns
+   * what `run` returns. If `run` throws or rejects, it rolls back and passes the error on. Nothing may be
+   * written then. If the driver is synchronous, `run` also is, if `lockAndRead` and `write` return no
+   * promises: then do not await it.
    */
   transaction<T>(run: (transaction: Transaction) => MaybePromise<T>): MaybePromise<T>
-  /** Locks keys, in the order given, until the transaction ends, and returns their states. The keys are distinct. */
+  /**
+   * Locks keys, in the order given, until the transaction ends, and returns their states. The keys are
+   * distinct.
+   */
   lockAndRead(transaction: Transaction, keys: readonly string[]): MaybePromise<LockedStates>
   /** Writes states, in the order of their keys. Removes each key whose `state` is `undefined`. */
   write(transaction: Transaction, writes: readonly TransactionWrite[]): MaybePromise<void>
   /**
-   * Whether a transaction that failed with this error has changed nothing and may succeed if it runs again: a deadlock,
-   * a lock that was not free in time, a serialization failure. It runs again, after a short random pause, for two
-   * seconds. Default: never.
+   * Whether a transaction that failed with this error has changed nothing and may succeed if it runs again:
+   * a deadlock, a lock that was not free in time, a serialization failure. It runs again, after a short
+   * random pause, for two seconds. Default: never.
    */
   isTemporary?(error: unknown): boolean
-  /** Whether `write` failed because another transaction has inserted a new key. Then it also runs again later than that. */
+  /**
+   * Whether `write` failed because another transaction has inserted a new key. Then it also runs again later
+   * than that.
+   */
   isDuplicate?(error: unknown): boolean
   /** Returns the error for what a transaction failed with. Default: a `StoreError` with the same message. */
   toStoreError?(error: unknown): StoreError
   /**
-   * Decides a charge of one part that comes alone, in fewer round trips than a transaction takes, and atomically. Returns
-   * `undefined`, and changes nothing, if it cannot; then a transaction decides.
+   * Decides a charge of one part that comes alone, in fewer round trips than a transaction takes, and
+   * atomically. Returns `undefined`, and changes nothing, if it cannot; then a transaction decides.
    */
   chargeAlone?(part: Part): Promise<Verdict | undefined>
   /** Returns the key for the database, such as a hash of one that is too long. Default: the same key. */
@@ -89,12 +101,14 @@ type Results = readonly (Result | Error)[]
 /**
  * Creates a store for a database with transactions that lock what they read.
  *
- * - Technique: row lock. One transaction decides a whole batch: it locks the keys in the order of their names, which
- *   prevents deadlocks between batches, reads their states, applies the operations, writes and commits.
- * - Atomicity: a charge of several keys is decided in one moment. If a transaction fails for a temporary reason, it
- *   runs again for two seconds; then all operations of the batch fail.
+ * - Technique: row lock. One transaction decides a whole batch: it locks the keys in the order of their
+ *   names, which prevents deadlocks between batches, reads their states, applies the operations, writes and
+ *   commits.
+ * - Atomicity: a charge of several keys is decided in one moment. If a transaction fails for a temporary
+ *   reason, it runs again for two seconds; then all operations of the batch fail.
  * - Clock: what `lockAndRead` returns.
- * - Batches in flight never share a key unless `batching` says otherwise, so a process does not wait for itself.
+ * - Batches in flight never share a key unless `batching` says otherwise, so a process does not wait for
+ *   itself.
  *
  * Throws a `TypeError` for wrong options.
  */
@@ -123,12 +137,16 @@ export function transactionStore<Transaction>(options: TransactionOptions<Transa
 
   /** Applies operations in one transaction, without a promise if no function of the database returns one. */
   function transact(operations: readonly Operation[], keys: readonly string[]): MaybePromise<Results> {
-    return transaction((tx) =>
-      thenMaybe(lockAndRead(tx, keys), (locked) => {
+    let inside: MaybePromise<Results> | undefined
+    const results = transaction((tx) => {
+      inside = thenMaybe(lockAndRead(tx, keys), (locked) => {
         const { results, writes } = decide(operations, checkLocked(locked))
         return writes.length === 0 ? results : thenMaybe(write(tx, writes), () => results)
-      }),
-    )
+      })
+      return inside
+    })
+    if (results === inside && isPromise(inside)) throw new TypeError(NOT_AWAITED)
+    return thenMaybe(results, checkResults)
   }
 
   async function apply(operations: readonly Operation[]): Promise<Results> {
@@ -153,6 +171,9 @@ export function transactionStore<Transaction>(options: TransactionOptions<Transa
 
 const DEFAULT_BATCHING = { maxKeys: 256, maxInFlight: 2, locksKeys: true }
 
+const NOT_AWAITED =
+  'transaction must await what run returns before it commits, if lockAndRead or write is asynchronous'
+
 const never = () => false
 
 /** Returns a function that ignores some errors, and throws all others. */
@@ -160,6 +181,11 @@ function ignoreIf(isIgnored: (error: unknown) => boolean) {
   return (error: unknown): undefined => {
     if (!isIgnored(error)) throw error
   }
+}
+
+function checkResults(results: Results): Results {
+  if (Array.isArray(results)) return results
+  throw new TypeError(`transaction must return what run returns, got ${show(results)}`)
 }
 
 function checkLocked(locked: LockedStates): LockedStates {

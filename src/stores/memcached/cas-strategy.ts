@@ -13,14 +13,16 @@ const MIN_KEYS = 100_000
 /** A state in memcached. Its version is the item's CAS token. */
 type StoredItem = StoredState<bigint>
 
-/** An item that this process wrote, and by which connection: a restarted server counts tokens from 1 again. */
+/**
+ * An item that this process wrote, and by which connection: a restarted server counts tokens from 1 again.
+ */
 interface CachedItem extends StoredItem {
   readonly socket: Socket
 }
 
 /**
- * Creates the strategy of compare-and-swap. The last item that this process wrote is cached, so a key that only this
- * process changes costs one round trip.
+ * Creates the strategy of compare-and-swap. The last item that this process wrote is cached, so a key that
+ * only this process changes costs one round trip.
  */
 export function casStrategy(transport: Transport): ApplyToKey {
   const written = new RecentMap<CachedItem>(MIN_KEYS)

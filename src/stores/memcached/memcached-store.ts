@@ -10,7 +10,9 @@ import { dispatcher } from './dispatch.js'
 import { lossMonitor } from './loss-monitor.js'
 import { itemKey } from './protocol.js'
 
-/** A batch that takes longer than the stall timeout (the server is far away) no longer delays the next ones. */
+/**
+ * A batch that takes longer than the stall timeout (the server is far away) no longer delays the next ones.
+ */
 const BATCHING: Batching = { maxKeys: 256, maxInFlight: 2, stallTimeoutMs: 3 }
 
 /**

@@ -13,8 +13,9 @@ export interface Write {
 export type Writes = ReadonlyMap<string, Write>
 
 /**
- * Applies a batch of operations to states, in order, each on what those before it left. One that fails, since
- * `read` or a policy throws, changes nothing, and has the error in place of its result; the others still apply.
+ * Applies a batch of operations to states, in order, each on what those before it left. One that fails,
+ * since `read` or a policy throws, changes nothing, and has the error in place of its result; the others
+ * still apply.
  */
 export function applyBatch(
   operations: readonly Operation[],

@@ -21,15 +21,17 @@ export type ReadState = (key: string, policy: Policy) => State | undefined
 
 /**
  * Returns the outcomes of some operations, and the states to write, at most one for each key. It is pure: a
- * store reads the states of the keys (`keysOf`), calls this with the time of its clock, and writes the states,
- * all in one atomic step, which may be repeated from the start.
+ * store reads the states of the keys (`keysOf`), calls this with the time of its clock, and writes the
+ * states, all in one atomic step, which may be repeated from the start.
  *
  * A `StoreError` that `read` throws is the outcome of the operations that need the key, and the others still
- * apply. So does a state that has more or fewer numbers than the policy's `width`: it belongs to another policy.
+ * apply. So does a state that has more or fewer numbers than the policy's `width`: it belongs to another
+ * policy.
  *
- * Throws a `TypeError` for an invalid operation (such as a cost that is not a whole number of at least 0) or one
- * that does not fit its policy, for a time that is not finite, and where `read` returns neither `undefined` nor
- * an array of finite numbers, such as a promise. Any other error that `read` throws is thrown.
+ * Throws a `TypeError` for an invalid operation (such as a cost that is not a whole number of at least 0) or
+ * one that does not fit its policy, for a time that is not finite, and where `read` returns neither
+ * `undefined` nor an array of finite numbers, such as a promise. Any other error that `read` throws is
+ * thrown.
  */
 export function applyOperations(
   operations: readonly Operation[],

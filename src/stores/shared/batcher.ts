@@ -28,15 +28,15 @@ const MIN_SPLIT = 16
 const keyNames = ({ operation }: Waiting) => keysOf(operation).map(({ key }) => key)
 
 /**
- * Creates a batcher. Operations that arrive within one turn of the event loop, or while `maxInFlight` batches
- * are in flight, go together. With none in flight, a batch leaves as soon as the current code has run, so that
- * a lone caller is not delayed. Many operations are split evenly over the batches that may be in flight, so
- * that this process and the server work at the same time.
+ * Creates a batcher. Operations that arrive within one turn of the event loop, or while `maxInFlight`
+ * batches are in flight, go together. With none in flight, a batch leaves as soon as the current code has
+ * run, so that a lone caller is not delayed. Many operations are split evenly over the batches that may be
+ * in flight, so that this process and the server work at the same time.
  *
- * A batch is in flight until the first of its operations has an outcome. So where a part of a store hangs (one
- * node of a cluster), other operations and later batches are still answered. Nothing is ever sent twice.
- * `onBatch` is called with the size of each batch that is over, and how long it took. `apply` must return as many
- * outcomes as it gets operations, and reject with a `StoreError`.
+ * A batch is in flight until the first of its operations has an outcome. So where a part of a store hangs
+ * (one node of a cluster), other operations and later batches are still answered. Nothing is ever sent
+ * twice. `onBatch` is called with the size of each batch that is over, and how long it took. `apply` must
+ * return as many outcomes as it gets operations, and reject with a `StoreError`.
  */
 export function batcher(
   apply: Store['apply'],

@@ -11,8 +11,8 @@ export function keyedPolicyOf(operation: Operation | undefined): KeyedPolicy {
 }
 
 /**
- * Returns a function that runs operations of one key each. Those of one key run together, beside those of other
- * keys. `storageKey` returns the key under which the server keeps a key.
+ * Returns a function that runs operations of one key each. Those of one key run together, beside those of
+ * other keys. `storageKey` returns the key under which the server keeps a key.
  */
 export function runByKey(applyToKey: ApplyToKey, storageKey: (key: string) => string = (key) => key): Run {
   return async (operations, answer) => {

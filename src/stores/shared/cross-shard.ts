@@ -17,8 +17,8 @@ interface Shards {
 /**
  * Returns a function that runs operations, including charges whose keys live in several shards. `run` takes
  * operations that each have all their keys in one shard. The pieces of cross-shard charges go to it in
- * batches. A cross-shard charge is decided beside the others of its batch, and not in order with them: in order,
- * each would wait for the round trips of all before it that share a key.
+ * batches. A cross-shard charge is decided beside the others of its batch, and not in order with them: in
+ * order, each would wait for the round trips of all before it that share a key.
  */
 export function acrossShards(
   shardOf: Shards['shardOf'],

@@ -91,8 +91,8 @@ export function checkTime(owner: string, nowMs: unknown): void {
 }
 
 /**
- * Returns a `read` that throws a `StoreError` in place of a state that has another width than its policy's, and
- * a `TypeError` in place of what is no state at all.
+ * Returns a `read` that throws a `StoreError` in place of a state that has another width than its policy's,
+ * and a `TypeError` in place of what is no state at all.
  */
 export function checkedRead(owner: string, read: Read): Read {
   return (key, policy) => {

@@ -4,8 +4,8 @@ import type { Part, Verdict } from '../operation.js'
 import type { Changes } from './changes.js'
 
 /**
- * What the store needs of a kind of database. Its methods reject with what the driver throws. `Transaction` is what
- * a transaction hands to the statements in it.
+ * What the store needs of a kind of database. Its methods reject with what the driver throws. `Transaction`
+ * is what a transaction hands to the statements in it.
  */
 export interface Dialect<Connection, Transaction = Connection> {
   readonly name: 'mysql' | 'postgres' | 'sqlite'
@@ -18,11 +18,14 @@ export interface Dialect<Connection, Transaction = Connection> {
   /** Ends a transaction that may be open. */
   rollback(connection: Connection): Promise<unknown>
   /**
-   * Begins a transaction, runs `run` in it, commits and returns its result. Changes nothing when it rejects; only if
-   * the connection was lost during the commit, the outcome is unknown.
+   * Begins a transaction, runs `run` in it, commits and returns its result. Changes nothing when it rejects;
+   * only if the connection was lost during the commit, the outcome is unknown.
    */
   transact<T>(connection: Connection, run: (transaction: Transaction) => MaybePromise<T>): Promise<T>
-  /** Locks the rows of these keys. Returns the states of those that exist (`undefined` for a corrupt row), and the time. */
+  /**
+   * Locks the rows of these keys. Returns the states of those that exist (`undefined` for a corrupt row),
+   * and the time.
+   */
   lock(transaction: Transaction, keys: readonly string[]): MaybePromise<LockedStates>
   write(transaction: Transaction, changes: Changes): MaybePromise<void>
   /**

@@ -12,7 +12,10 @@ export function expiryStepS({ windowMs }: Policy): number {
   return Math.ceil(Math.max(MINUTE_MS, stepMs) / 1000)
 }
 
-/** Returns when a row may be removed whose state expires at `expiresAtMs`, in whole seconds since the Unix epoch. */
+/**
+ * Returns when a row may be removed whose state expires at `expiresAtMs`, in whole seconds since the Unix
+ * epoch.
+ */
 export function expiryS(policy: Policy, expiresAtMs: number): number {
   if (expiresAtMs === Number.POSITIVE_INFINITY) return NEVER_S
   const stepS = expiryStepS(policy)

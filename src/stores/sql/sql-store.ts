@@ -10,8 +10,8 @@ import { rowKey } from './table.js'
 import { withConnection } from './with-connection.js'
 
 /**
- * 256 rows spread the cost of a transaction, and hold their locks briefly. While the server decides one batch,
- * this process prepares the next one. A batch that waits for a row lock of another process holds a
+ * 256 rows spread the cost of a transaction, and hold their locks briefly. While the server decides one
+ * batch, this process prepares the next one. A batch that waits for a row lock of another process holds a
  * connection of the user's pool, so at most three wait.
  */
 const BATCHING: Batching = { maxKeys: 256, maxInFlight: 2, maxPending: 3, locksKeys: true }

@@ -179,6 +179,27 @@ test.each(['[1,2]', '"a text"', 'null'])(
   },
 )
 
+test.each<[string, (run: (tx: never) => unknown) => unknown, string]>([
+  [
+    'commits before its statements',
+    (run) => run(undefined as never),
+    'transaction must await what run returns',
+  ],
+  [
+    'returns nothing',
+    async (run) => void (await run({ locked: [], writes: [] } as never)),
+    'transaction must return',
+  ],
+])('a transaction that %s is an error', async (_what, transaction, message) => {
+  const store = transactionStore<{ locked: string[]; writes: TransactionWrite[] }>({
+    name: 'wrong',
+    transaction: transaction as never,
+    lockAndRead: async () => ({ states: new Map(), nowMs: 1 }),
+    write: () => undefined,
+  })
+  await expect(chargeOne(store, part('a', three))).rejects.toThrow(message)
+})
+
 test('a charge of one part that comes alone may be decided without a transaction', async () => {
   const database = new LockingDatabase()
   const figures = { allowed: true, remaining: 1, resetAfterMs: 0, retryAfterMs: 0, moreAfterMs: 0 }
