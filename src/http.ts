@@ -83,8 +83,6 @@ export type {
   TakeResult,
   Verdict,
 } from './stores/operation.js'
-export { keysOf } from './stores/operation.js'
-export { applyOperations, type ReadState, type StateWrite } from './stores/shared/apply-operations.js'
 export type {
   StoreBatch,
   StoreCall,

@@ -1,15 +1,5 @@
-import {
-  applyOperations,
-  type KeyedPolicy,
-  type MaybePromise,
-  type Operation,
-  type Outcome,
-  type ReadState,
-  type Refund,
-  type Renew,
-  type Store,
-  type Verdict,
-} from 'headgate'
+import type { KeyedPolicy, MaybePromise, Operation, Outcome, Refund, Renew, Store, Verdict } from 'headgate'
+import { applyOperations, type ReadState } from 'headgate/store'
 import type { Parts, Receipt } from '../../src/testing/conformance/store-calls.js'
 import { thenMaybe } from '../../src/util/maybe-promise.js'
 

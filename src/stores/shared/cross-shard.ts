@@ -8,6 +8,8 @@ import { applyBy, type Run } from './run.js'
 /** The shards of a store. A charge whose keys share a shard can be decided all or nothing. */
 interface Shards {
   shardOf(key: string): unknown
+  /** The time of a charge that has no keys. */
+  now(): number
   /** Applies an operation whose keys share a shard. */
   apply<O extends Operation>(operation: O): Promise<ResultOf<O>>
 }
@@ -15,9 +17,15 @@ interface Shards {
 /**
  * Returns a function that runs operations, including charges whose keys live in several shards. `run` takes
  * operations that each have all their keys in one shard. The pieces of cross-shard charges go to it in
- * batches. A cross-shard charge is decided beside the others of its batch, and not in order with them.
+ * batches. A cross-shard charge is decided beside the others of its batch, and not in order with them: in
+ * order, each would wait for the round trips of all before it that share a key.
  */
-export function acrossShards(shardOf: Shards['shardOf'], run: Run, batching: Batching): Run {
+export function acrossShards(
+  shardOf: Shards['shardOf'],
+  run: Run,
+  batching: Batching,
+  now: Shards['now'] = Date.now,
+): Run {
   const submit = batcher(applyBy(run, batching.maxKeys), batching)
   const apply: Shards['apply'] = (operation) =>
     new Promise((resolve, reject) => {
@@ -32,7 +40,7 @@ export function acrossShards(shardOf: Shards['shardOf'], run: Run, batching: Bat
     const crossing: Promise<void>[] = []
     for (const [i, operation] of operations.entries()) {
       if (isCrossShard(operation, shardOf)) {
-        const deciding = chargeAcrossShards(operation, { shardOf, apply })
+        const deciding = chargeAcrossShards(operation, { shardOf, now, apply })
         crossing.push(deciding.catch((error) => error).then((outcome) => answer(i, outcome)))
       } else inOneShard.push(i)
     }
@@ -82,7 +90,7 @@ async function chargeAcrossShards({ parts: charged }: Charge, shards: Shards): P
     figures.set(shard, parts.map((part) => ({ ...part, atMs })).values())
     taken.push(...refundsOf(piece, verdict))
   }
-  return { type: 'charge', allowed: true, atMs: takenAtMs ?? 0, parts: inOrder() }
+  return { type: 'charge', allowed: true, atMs: takenAtMs ?? shards.now(), parts: inOrder() }
 }
 
 async function refundTaken(taken: readonly Refund[], { apply }: Shards): Promise<void> {

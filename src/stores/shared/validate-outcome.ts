@@ -4,8 +4,26 @@ import { StoreError } from '../store-error.js'
 
 /** Returns the outcome of one operation, from what `apply` returned: a `StoreError` if that is invalid. */
 export function onlyOutcome(store: Store, operation: Operation, answer: unknown): Outcome {
-  if (Array.isArray(answer) && answer.length === 1) return validateOutcome(store, operation, answer[0])
-  return new StoreError(store.name, 'the answer is not a list of one outcome', { cause: answer })
+  if (isListOf(1, answer)) return validateOutcome(store, operation, answer[0])
+  return wrongCountError(store, 1, answer)
+}
+
+/**
+ * Returns a store's outcomes of a batch. Throws a `StoreError` if there are more or fewer of them than
+ * operations: then none of them can be trusted, since each may belong to another operation.
+ */
+export function checkCount(store: Store, count: number, answer: unknown): readonly Outcome[] {
+  if (isListOf(count, answer)) return answer as readonly Outcome[]
+  throw wrongCountError(store, count, answer)
+}
+
+function isListOf(count: number, answer: unknown): answer is readonly unknown[] {
+  return Array.isArray(answer) && answer.length === count
+}
+
+function wrongCountError(store: Store, count: number, answer: unknown): StoreError {
+  const list = count === 1 ? 'one outcome' : `${count} outcomes`
+  return new StoreError(store.name, `the answer is not a list of ${list}`, { cause: answer })
 }
 
 /** Returns a store's outcome of an operation: a `StoreError` if it is invalid. */

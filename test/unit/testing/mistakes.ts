@@ -1,14 +1,5 @@
-import {
-  applyOperations,
-  type Charge,
-  type Operation,
-  type Part,
-  type Refund,
-  type Result,
-  type ResultOf,
-  type Take,
-  type Verdict,
-} from 'headgate'
+import type { Charge, Operation, Part, Refund, Result, ResultOf, Take, Verdict } from 'headgate'
+import { applyOperations } from 'headgate/store'
 import { keysOf } from '../../../src/stores/operation.js'
 import type { BrokenPieces, StorePieces } from './map-store.js'
 
