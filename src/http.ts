@@ -63,13 +63,14 @@ export type {
   Block,
   BlockResult,
   Charge,
+  ChargeResult,
   Forget,
   ForgetResult,
   KeyedPolicy,
   Operation,
   Outcome,
   Part,
-  PartVerdict,
+  PartResult,
   Refund,
   RefundResult,
   Renew,
@@ -81,7 +82,6 @@ export type {
   Standing,
   Take,
   TakeResult,
-  Verdict,
 } from './stores/operation.js'
 export type {
   StoreBatch,

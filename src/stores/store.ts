@@ -1,6 +1,6 @@
 import type { Policy } from '../policies/policy.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
-import type { Charge, Operation, Outcome, PartVerdict, Verdict } from './operation.js'
+import type { Charge, ChargeResult, Operation, Outcome, PartResult } from './operation.js'
 import type { StoreError } from './store-error.js'
 
 /** How the operations of concurrent callers go to a store together. */
@@ -22,7 +22,7 @@ export interface LocalLimit {
   /** Returns the store's time, in milliseconds since the Unix epoch. */
   now(): number
   /** Takes `cost` units of an identity at `nowMs`, as a charge of one part does. */
-  take(identity: string, nowMs: number, cost: number): PartVerdict
+  take(identity: string, nowMs: number, cost: number): PartResult
 }
 
 /** A shortcut to a store whose states are in this process. */
@@ -101,7 +101,7 @@ export interface Store {
    * `undefined` for all others, which then go to `apply`. Called for each charge before anything else, so even
    * while the circuit breaker is open. Must be fast.
    */
-  decideLocally?(charge: Charge): Verdict | undefined
+  decideLocally?(charge: Charge): ChargeResult | undefined
   /**
    * For how long denials are cached; `denyCache` of a limiter bounds both times. Default: until `retryAfterMs`
    * is over.

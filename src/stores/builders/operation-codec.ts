@@ -1,5 +1,5 @@
 import { indexIn } from '../../util/group-by.js'
-import type { KeyedPolicy, Operation, Outcome, Result, Verdict } from '../operation.js'
+import type { ChargeResult, KeyedPolicy, Operation, Outcome, Result } from '../operation.js'
 import { asStoreError, StoreError } from '../store-error.js'
 import { policyFromText, policyText } from './policy-text.js'
 
@@ -108,7 +108,7 @@ function decodeOutcome(outcome: Partial<Result> & { readonly error?: object }): 
   if (outcome?.error !== undefined) return decodeError(outcome.error)
   const decoded = decodeNumbers(outcome ?? {}) as Result
   if (decoded.type !== 'charge' || !Array.isArray(decoded.parts)) return decoded
-  return { ...decoded, parts: Array.from(decoded.parts, decodeNumbers) as Verdict['parts'] }
+  return { ...decoded, parts: Array.from(decoded.parts, decodeNumbers) as ChargeResult['parts'] }
 }
 
 function encodeResult(result: Result): object {

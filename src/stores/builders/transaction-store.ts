@@ -3,7 +3,7 @@ import type { Policy } from '../../policies/policy.js'
 import { isPromise, type MaybePromise, thenMaybe } from '../../util/maybe-promise.js'
 import { retry } from '../../util/retry.js'
 import { show } from '../../util/validate.js'
-import { keysOf, type Operation, type Part, type Result, type Verdict } from '../operation.js'
+import { type ChargeResult, keysOf, type Operation, type Part, type Result } from '../operation.js'
 import { applyBatch, type Writes } from '../shared/apply-batch.js'
 import { type StateWrite, stateWrite } from '../shared/apply-operations.js'
 import { foreignKeyError, isStateOf } from '../shared/foreign-key.js'
@@ -75,7 +75,7 @@ export interface TransactionOptions<Transaction> extends CommonStoreOptions {
    * Decides a charge of one part that comes alone, in fewer round trips than a transaction takes, and
    * atomically. Returns `undefined`, and changes nothing, if it cannot; then a transaction decides.
    */
-  chargeAlone?(part: Part): Promise<Verdict | undefined>
+  chargeAlone?(part: Part): Promise<ChargeResult | undefined>
   /** Returns the key for the database, such as a hash of one that is too long. Default: the same key. */
   storageKey?(key: string): string
 }

@@ -1,5 +1,5 @@
 import type { Policy } from '../../policies/policy.js'
-import type { Charge, Operation, Refund, Result, Verdict } from '../operation.js'
+import type { Charge, ChargeResult, Operation, Refund, Result } from '../operation.js'
 import { applyBatch } from '../shared/apply-batch.js'
 import { FORGOTTEN, REFUNDED } from '../shared/apply-operation.js'
 import { type ApplyToKey, keyedPolicyOf } from '../shared/by-key.js'
@@ -30,7 +30,7 @@ export function counterStrategy(transport: Transport): ApplyToKey {
   const io = counterIo(transport)
   const slices = sliceCache(io)
 
-  async function chargeAll(key: string, charges: readonly Charge[]): Promise<readonly Verdict[]> {
+  async function chargeAll(key: string, charges: readonly Charge[]): Promise<readonly ChargeResult[]> {
     const { policy } = keyedPolicyOf(charges[0])
     const counters = countersOf(policy) as Counters
     const nowMs = Date.now()
@@ -112,7 +112,7 @@ function unitsOf(charges: readonly Charge[], counts: (index: number, units: numb
   return sum
 }
 
-const isDenial = ({ allowed }: Verdict) => allowed === false
+const isDenial = ({ allowed }: ChargeResult) => allowed === false
 
 /** Returns the verdicts by what others have counted: `before` in the present slice. */
 export function evaluate(
@@ -121,10 +121,10 @@ export function evaluate(
   before: number,
   { next, older }: Pick<OtherSlices, 'next' | 'older'>,
   nowMs: number,
-): readonly Verdict[] {
+): readonly ChargeResult[] {
   const { sliceAt, stateOf } = countersOf(policy) as Counters
   const state = stateOf(sliceAt(nowMs), [Math.min(before + next, policy.limit), ...older])
-  const verdicts = applyBatch(charges, () => state, nowMs).results as Verdict[]
+  const verdicts = applyBatch(charges, () => state, nowMs).results as ChargeResult[]
   if (!verdicts.some(isDenial) || !isOvercounted()) return verdicts
   return verdicts.map((verdict) => (isDenial(verdict) ? { ...verdict, isTentative: true } : verdict))
 

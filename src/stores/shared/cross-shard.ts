@@ -1,5 +1,5 @@
 import { groupBy } from '../../util/group-by.js'
-import type { Charge, Operation, Part, PartVerdict, Refund, ResultOf, Verdict } from '../operation.js'
+import type { Charge, ChargeResult, Operation, Part, PartResult, Refund, ResultOf } from '../operation.js'
 import type { Batching } from '../store.js'
 import { batcher } from './batcher.js'
 import { refundsOf, warnRefundFailed } from './refunds.js'
@@ -63,12 +63,12 @@ function isCrossShard(operation: Operation, shardOf: Shards['shardOf']): operati
  * So no more than a limit is ever admitted. But a charge in progress may hold units that it refunds later,
  * and others may be denied meanwhile: its denials are tentative. If a refund fails, its units stay taken.
  */
-async function chargeAcrossShards({ parts: charged }: Charge, shards: Shards): Promise<Verdict> {
+async function chargeAcrossShards({ parts: charged }: Charge, shards: Shards): Promise<ChargeResult> {
   const { shardOf } = shards
   const pieces = groupBy(charged, ({ key }) => shardOf(key))
-  const figures = new Map<unknown, Iterator<PartVerdict>>() // of each shard, in order
+  const figures = new Map<unknown, Iterator<PartResult>>() // of each shard, in order
   const taken: Refund[] = []
-  const inOrder = () => charged.map(({ key }) => figures.get(shardOf(key))?.next().value as PartVerdict)
+  const inOrder = () => charged.map(({ key }) => figures.get(shardOf(key))?.next().value as PartResult)
   let takenAtMs: number | undefined
   for (const [shard, piece] of pieces) {
     const verdict = await shards.apply<Charge>({ type: 'charge', parts: piece }).catch(async (error) => {
@@ -99,7 +99,7 @@ async function refundTaken(taken: readonly Refund[], { apply }: Shards): Promise
 }
 
 /** Returns the figures of parts that were not charged; those of fresh keys where the shard fails. */
-async function peek(charged: readonly Part[], { apply }: Shards): Promise<readonly PartVerdict[]> {
+async function peek(charged: readonly Part[], { apply }: Shards): Promise<readonly PartResult[]> {
   try {
     const peeked = charged.map((part) => ({ ...part, cost: 0 }))
     const { parts } = await apply<Charge>({ type: 'charge', parts: peeked })
@@ -110,7 +110,7 @@ async function peek(charged: readonly Part[], { apply }: Shards): Promise<readon
 }
 
 /** Returns a peek's figures for the cost that was not charged. `retryAfterMs` may be a lower bound. */
-function withCost({ policy, cost }: Part, figures: PartVerdict): PartVerdict {
+function withCost({ policy, cost }: Part, figures: PartResult): PartResult {
   if (cost <= figures.remaining) return figures
   const retryAfterMs = cost > policy.limit ? Number.POSITIVE_INFINITY : figures.moreAfterMs
   return { ...figures, allowed: false, retryAfterMs }

@@ -1,4 +1,4 @@
-import type { Operation, Outcome, PartVerdict, RenewResult, TakeResult, Verdict } from '../operation.js'
+import type { ChargeResult, Operation, Outcome, PartResult, RenewResult, TakeResult } from '../operation.js'
 import type { Store } from '../store.js'
 import { StoreError } from '../store-error.js'
 
@@ -43,7 +43,7 @@ function isResult(value: unknown, operation: Operation): value is Outcome {
   if ((value as { readonly type?: unknown } | null | undefined)?.type !== operation.type) return false
   switch (operation.type) {
     case 'charge':
-      return isVerdict(value as Verdict, operation.parts.length)
+      return isVerdict(value as ChargeResult, operation.parts.length)
     case 'renew':
       return Number.isFinite((value as RenewResult).resetAtMs)
     case 'take':
@@ -56,7 +56,7 @@ function isResult(value: unknown, operation: Operation): value is Outcome {
   }
 }
 
-function isVerdict({ allowed, atMs, parts }: Verdict, partCount: number): boolean {
+function isVerdict({ allowed, atMs, parts }: ChargeResult, partCount: number): boolean {
   if (!Number.isFinite(atMs) || !Array.isArray(parts) || parts.length !== partCount) return false
   let isAllowed = true
   for (const part of parts) {
@@ -74,8 +74,8 @@ function isStanding({ atMs, remaining, moreAfterMs, resetAfterMs, bannedForMs }:
   return Number.isFinite(atMs) && isUnits(remaining) && [moreAfterMs, resetAfterMs, bannedForMs].every(isTime)
 }
 
-function isPartVerdict(value: unknown): value is PartVerdict {
-  const { allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs, atMs } = (value ?? {}) as PartVerdict
+function isPartVerdict(value: unknown): value is PartResult {
+  const { allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs, atMs } = (value ?? {}) as PartResult
   if (typeof allowed !== 'boolean' || (atMs !== undefined && !Number.isFinite(atMs))) return false
   return isUnits(remaining) && isTime(resetAfterMs) && isTime(retryAfterMs) && isTime(moreAfterMs)
 }

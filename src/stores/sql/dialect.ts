@@ -1,6 +1,6 @@
 import type { MaybePromise } from '../../util/maybe-promise.js'
 import type { LockedStates } from '../builders/transaction-store.js'
-import type { Part, Verdict } from '../operation.js'
+import type { ChargeResult, Part } from '../operation.js'
 import type { Changes } from './changes.js'
 
 /**
@@ -32,7 +32,7 @@ export interface Dialect<Connection, Transaction = Connection> {
    * Decides a charge of one part in fewer round trips than a transaction. Returns `undefined`, and changes
    * nothing, for a charge that needs a transaction. Absent where a transaction takes no round trip.
    */
-  chargeSingle?(connection: Connection, part: Part): Promise<Verdict | undefined>
+  chargeSingle?(connection: Connection, part: Part): Promise<ChargeResult | undefined>
   /** Removes expired rows, up to `limit`. Returns how many. */
   removeExpired(connection: Connection, limit: number): Promise<number>
   /** Creates the table if it does not exist. Rejects if the existing one has no unique keys. */

@@ -1,4 +1,4 @@
-import { fixedWindow, slidingWindow, type Verdict } from 'headgate'
+import { type ChargeResult, fixedWindow, slidingWindow } from 'headgate'
 import type { Redis } from 'ioredis'
 import { LONG, LONG_POLICIES } from '../../../src/testing/conformance/sample-policies.js'
 import {
@@ -60,7 +60,7 @@ describe.each(ALL_DRIVERS)('with a client of %s,', (_driver, open) => {
       const flushing = (async () => {
         for (; !isDone; flushes++) await other.script('FLUSH')
       })()
-      const verdicts: Verdict[] = []
+      const verdicts: ChargeResult[] = []
       const callers = Array.from({ length: 200 }, async () => {
         for (let i = 0; i < 20; i++) verdicts.push(await chargeOne(store, part('hot', large)))
       })
