@@ -24,7 +24,8 @@ export interface Hash {
  * At most `maxKeys` states by key; the keys themselves are not kept. A clock hand goes round all slots and
  * removes fresh states, a few at a time: there is no timer, and nothing scans the whole table.
  *
- * `seek` selects a key. `read`, `write`, `add` and `remove` apply to it until the next one is selected.
+ * `seek` and `select` select a key. `read`, `write`, `add` and `remove` apply to it until the next one is
+ * selected.
  */
 export class StateTable {
   readonly #maxKeys: number
@@ -63,6 +64,13 @@ export class StateTable {
   /** Returns the hash of the key selected last. */
   get selected(): Hash {
     return { high: this.#hash.high, low: this.#hash.low }
+  }
+
+  /** Selects a key by its hash, as `seek` does by the key. */
+  select({ high, low }: Hash, { width }: Policy): boolean {
+    this.#hash.high = high
+    this.#hash.low = low
+    return this.#find(width)
   }
 
   #find(width: number): boolean {
@@ -119,7 +127,7 @@ export class StateTable {
   /**
    * Sweeps, and evicts states while the table is too full for `wanted` new keys, at most one for each.
    * Returns whether there is room for all of them. The states of `sparedHashes` stay. With any, the next
-   * call has to be `seek`.
+   * call has to be `seek` or `select`.
    */
   makeRoom(nowMs: number, wanted: number, sparedHashes?: readonly Hash[]): boolean {
     // Another key whose hash has the same `low` is spared too, which is harmless.
