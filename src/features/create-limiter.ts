@@ -129,6 +129,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     share: settings.share,
     apply: (operation) => request(core.store, operation),
     candidateClients: () => candidate?.clients(),
+    candidateIdentities: () => candidate?.identities() ?? [],
   })
   logIfDebugged(limiter)
   return {

@@ -23,6 +23,8 @@ export interface Candidate {
   report(): CandidateReport
   /** Returns hashes of the clients that the report counts. */
   clients(): CandidateClients
+  /** Returns the identities in keys of the clients that the report lists. */
+  identities(): readonly string[]
 }
 
 /** What is published to the channel `headgate:candidate`. */
@@ -157,6 +159,7 @@ export function createCandidate<Subject>(
     }),
     report: () => figures.report(),
     clients: () => figures.clients(),
+    identities: () => figures.identities(),
   }
 }
 
