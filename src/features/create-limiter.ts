@@ -105,6 +105,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
       unsubscribe?.()
       waiting.close()
       await holdings.releaseAll().catch(onRefundFailed)
+      await candidate?.close()
       await core.close()
     },
     get mode() {

@@ -25,6 +25,8 @@ export interface Candidate {
   clients(): CandidateClients
   /** Returns the identities in keys of the clients that the report lists. */
   identities(): readonly string[]
+  /** Ends what the candidate does in the background. The limits in force close the store that it shares. */
+  close(): Promise<void>
 }
 
 /** What is published to the channel `headgate:candidate`. */
@@ -55,11 +57,12 @@ export function createCandidate<Subject>(
   const { candidate: entries, context } = settings
   if (entries === undefined) return undefined
   const onFailure = (error: unknown) => emitFailure(events, 'candidateFailed', error)
+  const store = storeFor(settings.store)
   const core = limiterCore(
     {
       ...settings,
       entries,
-      store: storeFor(settings.store),
+      store,
       onStoreError: 'allow',
       context: {
         ...context,
@@ -160,6 +163,7 @@ export function createCandidate<Subject>(
     report: () => figures.report(),
     clients: () => figures.clients(),
     identities: () => figures.identities(),
+    close: () => core.close({ isStoreShared: store === settings.store }),
   }
 }
 
