@@ -63,13 +63,14 @@ export type {
   Block,
   BlockResult,
   Charge,
+  ChargeResult,
   Forget,
   ForgetResult,
   KeyedPolicy,
   Operation,
   Outcome,
   Part,
-  PartVerdict,
+  PartResult,
   Refund,
   RefundResult,
   Renew,
@@ -81,10 +82,7 @@ export type {
   Standing,
   Take,
   TakeResult,
-  Verdict,
 } from './stores/operation.js'
-export { keysOf } from './stores/operation.js'
-export { applyOperations, type ReadState, type StateWrite } from './stores/shared/apply-operations.js'
 export type {
   StoreBatch,
   StoreCall,

@@ -1,7 +1,7 @@
 import { type Decision, receiptOf } from '../limiter/decision.js'
 import type { Apply, Receipt } from '../limiter/receipt.js'
 import { CircuitOpenError, isTimeout } from '../pipe/guarded-store.js'
-import type { Part, Refund, RenewResult, Verdict } from '../stores/operation.js'
+import type { ChargeResult, Part, Refund, RenewResult } from '../stores/operation.js'
 import { refundsOf } from '../stores/shared/refunds.js'
 import type { StoreError } from '../stores/store-error.js'
 import { inBackground } from '../util/background-timer.js'
@@ -71,7 +71,7 @@ export function holdingsOf(
   function hold(receipt: Receipt): void {
     const { parts, result, apply } = receipt
     const renewedAtMs = performance.now()
-    const holdings = heldUnits(parts, result as Verdict).map(
+    const holdings = heldUnits(parts, result as ChargeResult).map(
       (units): Holding => ({
         apply: apply as Apply,
         units,
@@ -176,7 +176,7 @@ export function holdingsOf(
   }
 
   /** Releases what a charge took whose verdict came too late: no decision holds it. */
-  function releaseLate(parts: readonly Part[], result: Verdict, apply: Apply): void {
+  function releaseLate(parts: readonly Part[], result: ChargeResult, apply: Apply): void {
     for (const units of heldUnits(parts, result)) catchMaybe<unknown>(() => apply(units), onReleaseFailed)
   }
 
@@ -198,7 +198,7 @@ export function holdingsOf(
 }
 
 /** Returns what an allowed charge took of concurrency limits. */
-function heldUnits(parts: readonly Part[], result: Verdict): readonly Refund[] {
+function heldUnits(parts: readonly Part[], result: ChargeResult): readonly Refund[] {
   if (!result.allowed || !parts.some(({ policy }) => policy.holdsUnits)) return []
   return refundsOf(parts, result).filter(({ policy, cost }) => policy.holdsUnits && cost > 0)
 }

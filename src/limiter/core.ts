@@ -3,7 +3,14 @@ import { fallbackStoreOf, scalerOf } from '../pipe/fallback-store.js'
 import { CircuitOpenError, type GuardedStore } from '../pipe/guarded-store.js'
 import { protectStore } from '../pipe/protect-store.js'
 import { reportReturns, resendRefunds } from '../pipe/resend-refunds.js'
-import type { Charge, KeyedPolicy, Operation, PartVerdict, ResultOf, Verdict } from '../stores/operation.js'
+import type {
+  Charge,
+  ChargeResult,
+  KeyedPolicy,
+  Operation,
+  PartResult,
+  ResultOf,
+} from '../stores/operation.js'
 import { request } from '../stores/shared/pipe.js'
 import { pipeTo } from '../stores/shared/store-pipe.js'
 import type { StoreError } from '../stores/store-error.js'
@@ -34,7 +41,7 @@ export interface CoreHooks extends Pick<Parameters<typeof protectStore>[1], 'onC
   /** Holds what a charge took of concurrency limits. */
   hold?(receipt: Receipt): void
   /** Releases what a charge took whose result came after the time-out: no decision has it. */
-  releaseLate?(parts: readonly NamedPart[], result: Verdict, apply: Apply): void
+  releaseLate?(parts: readonly NamedPart[], result: ChargeResult, apply: Apply): void
 }
 
 /** What decides the charges of a limiter, and changes what they took. */
@@ -78,11 +85,11 @@ export function limiterCore(settings: LimiterSettings, hooks: CoreHooks): Limite
     finish: Finish,
   ): MaybePromise<Decision> {
     if (parts.length === 0) return finish(unlimited(), subject)
-    let settle: (outcome: Verdict | StoreError) => void
+    let settle: (outcome: ChargeResult | StoreError) => void
     const charge = { type: 'charge', parts } as const
     const outcome = store.send<Charge>(charge, (later) => settle(later), onLate)
     if (outcome !== undefined) return decideBy(outcome, parts, subject, finish)
-    const settled = new Promise<Verdict | StoreError>((resolve) => {
+    const settled = new Promise<ChargeResult | StoreError>((resolve) => {
       settle = resolve
     })
     // Listeners and `onStoreError` run in the caller's async context, and not in that of the batch.
@@ -90,7 +97,7 @@ export function limiterCore(settings: LimiterSettings, hooks: CoreHooks): Limite
   }
 
   function decideBy(
-    outcome: Verdict | StoreError,
+    outcome: ChargeResult | StoreError,
     parts: readonly NamedPart[],
     subject: unknown,
     finish: Finish,
@@ -116,7 +123,7 @@ export function limiterCore(settings: LimiterSettings, hooks: CoreHooks): Limite
 
   function decisionBy(
     parts: readonly NamedPart[],
-    result: Verdict,
+    result: ChargeResult,
     applyToUnits: Apply,
     source: ChargeSource = result.source ?? 'store',
   ): Decision {
@@ -129,7 +136,7 @@ export function limiterCore(settings: LimiterSettings, hooks: CoreHooks): Limite
     return decisionOf(source, receipt, result)
   }
 
-  function onLate(outcome: Verdict | StoreError, { parts }: Charge): void {
+  function onLate(outcome: ChargeResult | StoreError, { parts }: Charge): void {
     if (!(outcome instanceof Error)) releaseLate(parts as readonly NamedPart[], outcome, apply)
   }
 
@@ -164,10 +171,14 @@ export function limiterCore(settings: LimiterSettings, hooks: CoreHooks): Limite
 }
 
 /** Returns the decision by the result of a charge. */
-export function decisionOf(source: ChargeSource, receipt: Receipt, { allowed, parts }: Verdict): Decision {
+export function decisionOf(
+  source: ChargeSource,
+  receipt: Receipt,
+  { allowed, parts }: ChargeResult,
+): Decision {
   const decisions: PartDecision[] = []
   for (const part of receipt.parts)
-    decisions.push(partDecision(part, part.cost, parts[decisions.length] as PartVerdict))
+    decisions.push(partDecision(part, part.cost, parts[decisions.length] as PartResult))
   return decisionOn(decisions, allowed, source, receipt)
 }
 

@@ -1,4 +1,4 @@
-import type { PartVerdict } from '../stores/operation.js'
+import type { PartResult } from '../stores/operation.js'
 import { isPromise } from '../util/maybe-promise.js'
 import type { NamedPart, Receipt } from './receipt.js'
 
@@ -124,7 +124,7 @@ export function decisionOn(
 export function partDecision(
   { name, policy }: Pick<NamedPart, 'name' | 'policy'>,
   cost: number,
-  figures: PartVerdict,
+  figures: PartResult,
 ): PartDecision {
   const { allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs } = figures
   const { limit, windowMs } = policy
@@ -133,7 +133,7 @@ export function partDecision(
 }
 
 /** Returns a concurrency limit's part: no time brings back what requests in flight hold. */
-function heldPart(name: string, limit: number, cost: number, figures: PartVerdict): PartDecision {
+function heldPart(name: string, limit: number, cost: number, figures: PartResult): PartDecision {
   const { allowed, remaining, retryAfterMs } = figures
   const laterMs = remaining < limit ? Number.POSITIVE_INFINITY : 0
   return {

@@ -1,5 +1,5 @@
 import { peerAddress } from '../keys/connection.js'
-import type { PartVerdict, Verdict } from '../stores/operation.js'
+import type { ChargeResult, PartResult } from '../stores/operation.js'
 import { localStatesOf } from '../stores/shared/local-states.js'
 import { asStoreError, type StoreError } from '../stores/store-error.js'
 import { isPromise, type MaybePromise } from '../util/maybe-promise.js'
@@ -39,7 +39,7 @@ export function directDecider(
     const { holdsUnits } = policy
     return function decideDirectly(identity, cost, subject) {
       let nowMs: number
-      let figures: PartVerdict
+      let figures: PartResult
       try {
         nowMs = localLimit.now()
         figures = localLimit.take(identity, nowMs, cost)
@@ -75,16 +75,9 @@ class DirectReceipt implements Receipt {
   declare private readonly identity: string
   declare private readonly cost: number
   declare private readonly atMs: number
-  declare private readonly figures: PartVerdict
+  declare private readonly figures: PartResult
 
-  constructor(
-    limit: Limit,
-    identity: string,
-    cost: number,
-    atMs: number,
-    figures: PartVerdict,
-    apply: Apply,
-  ) {
+  constructor(limit: Limit, identity: string, cost: number, atMs: number, figures: PartResult, apply: Apply) {
     this.isOpen = figures.allowed
     this.apply = apply
     this.limit = limit
@@ -98,7 +91,7 @@ class DirectReceipt implements Receipt {
     return [partOf(this.limit, this.identity, this.cost)]
   }
 
-  get result(): Verdict {
+  get result(): ChargeResult {
     return { type: 'charge', allowed: this.figures.allowed, atMs: this.atMs, parts: [this.figures] }
   }
 }

@@ -1,4 +1,4 @@
-import type { Operation, Part, Refund, ResultOf, Take, Verdict } from '../stores/operation.js'
+import type { ChargeResult, Operation, Part, Refund, ResultOf, Take } from '../stores/operation.js'
 import { refundsOf } from '../stores/shared/refunds.js'
 import { isUnsent, type StoreError } from '../stores/store-error.js'
 import { catchMaybe, isPromise, type MaybePromise, settleAll, thenMaybe } from '../util/maybe-promise.js'
@@ -31,7 +31,7 @@ export interface Holding {
 export interface Receipt {
   readonly parts: readonly NamedPart[]
   /** The result of the charge; absent where nothing was charged. */
-  readonly result?: Verdict
+  readonly result?: ChargeResult
   /** Applies operations where the units were taken; absent where nothing was charged. */
   readonly apply?: Apply
   /** Whether units are taken: not for a denial or a peek, and not once they were refunded. */
@@ -64,11 +64,11 @@ export function adjustReceipt(
 export type Ledger = ReturnType<typeof createLedger>
 
 function ledgerOf(receipt: Receipt): Ledger {
-  receipt.ledger ??= createLedger(receipt.parts, receipt.result as Verdict, receipt.apply as Apply)
+  receipt.ledger ??= createLedger(receipt.parts, receipt.result as ChargeResult, receipt.apply as Apply)
   return receipt.ledger
 }
 
-function createLedger(charge: readonly NamedPart[], result: Verdict, apply: Apply) {
+function createLedger(charge: readonly NamedPart[], result: ChargeResult, apply: Apply) {
   /** What each part took: its charge first, then what adjustments took. */
   const takings = refundsOf(charge, result).map((refund): readonly Refund[] => [refund])
   let adjusting: MaybePromise<void>

@@ -1,12 +1,12 @@
 import { isSamePolicy } from '../policies/policy.js'
 import {
   type Charge,
+  type ChargeResult,
   givesUnitsBack,
   type KeyedPolicy,
   keysOf,
   type Part,
-  type PartVerdict,
-  type Verdict,
+  type PartResult,
 } from '../stores/operation.js'
 import type { Pipe } from '../stores/shared/pipe.js'
 import type { DenialTimes, Store } from '../stores/store.js'
@@ -19,7 +19,7 @@ const MIN_KEYS = 16_384
 /** A charge that a store denied. */
 interface Denial {
   readonly charged: readonly Part[]
-  readonly verdict: Verdict
+  readonly verdict: ChargeResult
   /** When the charge was sent, by `performance.now()`: its times count from there. */
   readonly sentAtMs: number
   /** The denial is repeated until then, even where its `retryAfterMs` is over before. */
@@ -42,7 +42,7 @@ export class DenialCache {
    * figures are exact for the denied cost, except `remaining` if that is above 1. A larger cost gets the
    * same times. Other parts get the figures of that time, or those of a fresh state.
    */
-  find(charged: readonly Part[], maxMs: number): Verdict | undefined {
+  find(charged: readonly Part[], maxMs: number): ChargeResult | undefined {
     if (this.#denials.isEmpty) return undefined
     for (const { key } of charged) {
       const denial = this.#denials.get(key)
@@ -56,7 +56,7 @@ export class DenialCache {
    * Records a denial for `minMs` at least, unless units were refunded since `sentAtMs`. An allowed charge
    * ends older denials.
    */
-  record(charged: readonly Part[], verdict: Verdict, sentAtMs: number, minMs = 0): void {
+  record(charged: readonly Part[], verdict: ChargeResult, sentAtMs: number, minMs = 0): void {
     if (verdict.allowed) {
       if (this.#denials.isEmpty) return
       for (const { key, cost } of charged) if (cost > 0) this.#denials.delete(key)
@@ -68,7 +68,7 @@ export class DenialCache {
     const denial = { charged, verdict, sentAtMs, minUntilMs: performance.now() + minMs }
     for (const [i, { key, policy }] of charged.entries()) {
       if (policy.holdsUnits) continue // a release may end it at any moment
-      const { allowed, isCounted } = verdict.parts[i] as PartVerdict
+      const { allowed, isCounted } = verdict.parts[i] as PartResult
       const isOutdated = (this.#invalidatedAtMs.get(key) ?? Number.NEGATIVE_INFINITY) >= sentAtMs
       if (!allowed && !isCounted && !isOutdated) this.#denials.set(key, denial)
     }
@@ -83,9 +83,9 @@ export class DenialCache {
     }
   }
 
-  #repeat(denial: Denial, charged: readonly Part[], maxMs: number): Verdict | undefined {
+  #repeat(denial: Denial, charged: readonly Part[], maxMs: number): ChargeResult | undefined {
     const nowMs = performance.now()
-    const parts: PartVerdict[] = []
+    const parts: PartResult[] = []
     for (const part of charged) {
       const figures = this.#figuresOf(part, denial, nowMs, maxMs)
       if (figures === undefined) return undefined
@@ -96,7 +96,7 @@ export class DenialCache {
   }
 
   /** Returns nothing where the part may be allowed by now, or a ban has to count it. */
-  #figuresOf(part: Part, denial: Denial, nowMs: number, maxMs: number): PartVerdict | undefined {
+  #figuresOf(part: Part, denial: Denial, nowMs: number, maxMs: number): PartResult | undefined {
     const { charged, verdict, sentAtMs, minUntilMs } = denial
     const i = charged.findIndex(({ key }) => key === part.key)
     const ageMs = nowMs - sentAtMs
@@ -115,7 +115,7 @@ export class DenialCache {
 }
 
 /** Returns figures `ageMs` later, if nothing else was taken. */
-function figuresAfter(ageMs: number, figures: PartVerdict, retryAfterMs: number): PartVerdict {
+function figuresAfter(ageMs: number, figures: PartResult, retryAfterMs: number): PartResult {
   const { allowed, remaining } = figures
   const resetAfterMs = Math.max(0, figures.resetAfterMs - ageMs)
   const moreAfterMs = Math.max(0, figures.moreAfterMs - ageMs)
@@ -142,7 +142,7 @@ export function repeatDenials<P extends Pipe>(pipe: P, cache: DenialCache, times
     if (maxMs === 0) return pipe.send(operation, settle, onLate)
     const sentAtMs = performance.now()
     const recordAndSettle: typeof settle = (outcome) => {
-      if (!(outcome instanceof Error)) cache.record(parts, outcome as Verdict, sentAtMs, minMs)
+      if (!(outcome instanceof Error)) cache.record(parts, outcome as ChargeResult, sentAtMs, minMs)
       settle(outcome)
     }
     return pipe.send(operation, recordAndSettle, onLate)

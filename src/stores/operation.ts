@@ -67,7 +67,7 @@ export interface Forget extends KeyedPolicy {
 export type Operation = Charge | Take | Refund | Reward | Block | Renew | Forget
 
 /** The figures of one part: a policy's step without the state. */
-export interface PartVerdict extends Omit<Step, 'next'> {
+export interface PartResult extends Omit<Step, 'next'> {
   /**
    * When this part was taken, by the store's clock. Set where parts of an allowed charge are taken at
    * different times, such as on several servers. Default: the verdict's `atMs`.
@@ -76,7 +76,7 @@ export interface PartVerdict extends Omit<Step, 'next'> {
 }
 
 /** The result of a charge. */
-export interface Verdict {
+export interface ChargeResult {
   readonly type: 'charge'
   readonly allowed: boolean
   /** Set if a denial cache or a lease decided the charge; absent if the store did. */
@@ -89,7 +89,7 @@ export interface Verdict {
    * One per part, in order. A denied charge takes nothing: its parts have the figures without the charge,
    * and `allowed` says whether the part alone would have been allowed.
    */
-  readonly parts: readonly PartVerdict[]
+  readonly parts: readonly PartResult[]
 }
 
 /** What a key has after an operation. Durations are milliseconds from `atMs`; `Infinity` is never. */
@@ -142,7 +142,7 @@ export interface ForgetResult {
 
 /** The result of an operation: that of the same `type`. */
 export type Result =
-  | Verdict
+  | ChargeResult
   | TakeResult
   | RewardResult
   | BlockResult

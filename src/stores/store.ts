@@ -1,6 +1,6 @@
 import type { Policy } from '../policies/policy.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
-import type { Charge, Operation, Outcome, PartVerdict, Verdict } from './operation.js'
+import type { Charge, ChargeResult, Operation, Outcome, PartResult } from './operation.js'
 import type { StoreError } from './store-error.js'
 
 /** How the operations of concurrent callers go to a store together. */
@@ -14,7 +14,7 @@ export interface Batching {
   /** How long a batch delays others while none of its operations has an outcome, in ms. Default 50. */
   readonly stallTimeoutMs?: number
   /** The most batches without any outcome at once, stalled ones included. Default: no limit. */
-  readonly maxUnanswered?: number
+  readonly maxPending?: number
 }
 
 /** One limit of a store whose states are in this process. */
@@ -22,7 +22,7 @@ export interface LocalLimit {
   /** Returns the store's time, in milliseconds since the Unix epoch. */
   now(): number
   /** Takes `cost` units of an identity at `nowMs`, as a charge of one part does. */
-  take(identity: string, nowMs: number, cost: number): PartVerdict
+  take(identity: string, nowMs: number, cost: number): PartResult
 }
 
 /** A shortcut to a store whose states are in this process. */
@@ -53,17 +53,25 @@ export interface DenialTimes {
  * - **Missing state**: a key without a state is fresh. `undefined` goes to the policy.
  * - **Clock**: one clock for all processes that share the store (the server's, if it has one), in
  *   milliseconds since the Unix epoch. It may step back.
- * - **Atomicity**: an operation is applied in one step, with no other operation on its keys in between. If one
- *   part of a charge is denied, nothing is taken. Each part sees those before it. A store that takes parts one
- *   after the other, as from several servers, refunds those before a denial, sets `isTentative`, and gives each
- *   part its own `atMs`; the `retryAfterMs` of a part after the denying one may be a lower bound.
+ * - **Atomicity**: an operation is applied in one step, with no other operation on its keys in between. If
+ *   one part of a charge is denied, nothing is taken. Each part sees those before it. A store that takes
+ *   parts one after the other, as from several servers, refunds those before a denial, sets `isTentative`,
+ *   and gives each part its own `atMs`; the `retryAfterMs` of a part after the denying one may be a lower
+ *   bound.
  * - **Batches**: operations are applied in the order given, each on the states that those before it left.
+ *   Only a charge whose parts are taken one after the other has no order with the rest of its batch: its
+ *   parts may be taken after later operations. To apply an operation after such a charge, await the charge
+ *   first.
  * - **Writing**: if a step has a `next`, it is stored. For a denied charge, only the `next` of its denied
  *   parts is stored, each computed from the state before the charge. A fresh state is removed.
  * - **Expiry**: a state may be dropped `resetAfterMs` after it was written, rounded up, not earlier.
- * - **Failure**: if the outcome of a batch is unknown, `apply` rejects with (or throws) a `StoreError`.
- *   Then any of its operations may have been applied. An operation that fails alone has a `StoreError` in
- *   place of its result, and has changed nothing. A denial is a result, never a rejection.
+ * - **Failure**: if the outcome of a batch is unknown, `apply` rejects with (or throws) a `StoreError`. Then
+ *   any of its operations may have been applied. An operation that fails alone has a `StoreError` in place
+ *   of its result. If the error is `answered` or `unsent`, the operation has changed nothing. A denial is a
+ *   result, never a rejection.
+ * - **Foreign keys**: an operation on a key that holds something else than a state of its policy fails
+ *   alone, with an `answered` error, and changes nothing; `forget` removes the key. A store may also keep
+ *   states of different width apart: then the key is fresh.
  */
 export interface Store {
   /** The store's name in errors and events, such as `'memory'` or `'redis'`. */
@@ -93,7 +101,7 @@ export interface Store {
    * `undefined` for all others, which then go to `apply`. Called for each charge before anything else, so even
    * while the circuit breaker is open. Must be fast.
    */
-  decideLocally?(charge: Charge): Verdict | undefined
+  decideLocally?(charge: Charge): ChargeResult | undefined
   /**
    * For how long denials are cached; `denyCache` of a limiter bounds both times. Default: until `retryAfterMs`
    * is over.

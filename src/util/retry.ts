@@ -2,6 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 /** An attempt that ends later than this is the last, unless it made progress. */
 const MAX_ELAPSED_MS = 2000
+/** An attempt that ends later is the last if there were so many, also if it made progress. */
+const MAX_LATE_ATTEMPTS = 30
 const MAX_DELAY_MS = 20
 
 /** Which outcomes `retry` tries again. */
@@ -15,7 +17,7 @@ export interface RetryOptions<T> {
   readonly isProgress?: (error: unknown) => boolean
   /** Whether what an attempt resolved with is the result. Default: always. */
   readonly isFinal?: (value: T) => boolean
-  /** Default 30. */
+  /** Default: no limit, only those two seconds. */
   readonly maxAttempts?: number
 }
 
@@ -30,7 +32,7 @@ export async function retry<T>(
     isTemporary = () => false,
     isProgress = () => false,
     isFinal = () => true,
-    maxAttempts = 30,
+    maxAttempts = Number.POSITIVE_INFINITY,
   }: RetryOptions<T>,
 ): Promise<T> {
   const endMs = performance.now() + MAX_ELAPSED_MS
@@ -41,7 +43,7 @@ export async function retry<T>(
       if (isFinal(value) || attempt === maxAttempts || isLate()) return value
     } catch (error) {
       if (attempt === maxAttempts || !isTemporary(error)) throw error
-      if (isLate() && !isProgress(error)) throw error
+      if (isLate() && (attempt >= MAX_LATE_ATTEMPTS || !isProgress(error))) throw error
     }
     await pause(Math.random() * Math.min(2 ** attempt, MAX_DELAY_MS))
   }

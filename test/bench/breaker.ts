@@ -7,7 +7,7 @@ import {
   timeout,
   wrap,
 } from 'cockatiel'
-import { type Charge, type Store, tokenBucket, type Verdict } from 'headgate'
+import { type Charge, type ChargeResult, type Store, tokenBucket } from 'headgate'
 import CircuitBreaker from 'opossum'
 import { built } from './harness/built.js'
 import { takeTurns } from './harness/rounds.js'
@@ -25,7 +25,9 @@ const TIMEOUT_MS = 100
 const parts = [{ key: 'key', policy: tokenBucket({ capacity: 100, refill: 100, every: '1m' }), cost: 1 }]
 const part = { allowed: true, remaining: 99, resetAfterMs: 600, retryAfterMs: 0, moreAfterMs: 600 }
 const operation: Charge = { type: 'charge', parts }
-const answer: readonly Verdict[] = [{ type: 'charge', allowed: true, atMs: 1_790_000_000_000, parts: [part] }]
+const answer: readonly ChargeResult[] = [
+  { type: 'charge', allowed: true, atMs: 1_790_000_000_000, parts: [part] },
+]
 const store: Store = { name: 'prompt', apply: async () => answer }
 
 /** Each charges a store that answers with a promise at once, and returns its verdict. */
@@ -36,7 +38,7 @@ const CONTENDERS = {
   'headgate, breaker and time-out': withGuard(),
   'cockatiel, breaker and time-out': withCockatielTimeout(),
   'opossum, breaker and time-out': withOpossum(),
-} satisfies Record<string, () => Promise<Verdict>>
+} satisfies Record<string, () => Promise<ChargeResult>>
 
 type Name = keyof typeof CONTENDERS
 
@@ -72,7 +74,7 @@ export async function benchBreaker(): Promise<void> {
   )
 }
 
-async function round(decide: () => Promise<Verdict>) {
+async function round(decide: () => Promise<ChargeResult>) {
   let allowed = 0
   const used = measure()
   for (let i = 0; i < DECISIONS; i++) if ((await decide()).allowed) allowed++
@@ -81,11 +83,11 @@ async function round(decide: () => Promise<Verdict>) {
   return usage
 }
 
-async function charge(): Promise<Verdict> {
-  return (await store.apply([operation]))[0] as Verdict
+async function charge(): Promise<ChargeResult> {
+  return (await store.apply([operation]))[0] as ChargeResult
 }
 
-function withBreaker(): () => Promise<Verdict> {
+function withBreaker(): () => Promise<ChargeResult> {
   const breaker = circuitBreaker(() => {})
   return async () => {
     const generation = breaker.admit()
@@ -96,7 +98,7 @@ function withBreaker(): () => Promise<Verdict> {
   }
 }
 
-function withGuard(): () => Promise<Verdict> {
+function withGuard(): () => Promise<ChargeResult> {
   const guarded = guardStore(store, { timeoutMs: TIMEOUT_MS })
   return () =>
     new Promise((resolve, reject) => {
@@ -104,18 +106,18 @@ function withGuard(): () => Promise<Verdict> {
     })
 }
 
-function withCockatiel(): () => Promise<Verdict> {
+function withCockatiel(): () => Promise<ChargeResult> {
   const policy = cockatielBreaker(handleAll, { halfOpenAfter: 1000, breaker: new ConsecutiveBreaker(5) })
   return () => policy.execute(charge)
 }
 
-function withCockatielTimeout(): () => Promise<Verdict> {
+function withCockatielTimeout(): () => Promise<ChargeResult> {
   const breaker = cockatielBreaker(handleAll, { halfOpenAfter: 1000, breaker: new ConsecutiveBreaker(5) })
   const policy = wrap(breaker, timeout(TIMEOUT_MS, TimeoutStrategy.Aggressive))
   return () => policy.execute(charge)
 }
 
-function withOpossum(): () => Promise<Verdict> {
+function withOpossum(): () => Promise<ChargeResult> {
   const breaker = new CircuitBreaker(charge, { timeout: TIMEOUT_MS })
   return () => breaker.fire()
 }

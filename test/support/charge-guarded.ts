@@ -1,9 +1,9 @@
-import type { Charge, Verdict } from 'headgate'
+import type { Charge, ChargeResult } from 'headgate'
 import { type Pipe, request } from '../../src/stores/shared/pipe.js'
 import type { Parts } from '../../src/testing/conformance/store-calls.js'
 import type { MaybePromise } from '../../src/util/maybe-promise.js'
 
 /** Charges a guarded store: its verdict, or a promise of it. Throws or rejects with the error in its place. */
-export function chargeGuarded(store: Pipe, parts: Parts): MaybePromise<Verdict> {
+export function chargeGuarded(store: Pipe, parts: Parts): MaybePromise<ChargeResult> {
   return request<Charge>(store, { type: 'charge', parts })
 }

@@ -1,4 +1,4 @@
-import { memoryStore, type Refund, type Store, type Verdict } from 'headgate'
+import { type ChargeResult, memoryStore, type Refund, type Store } from 'headgate'
 import type { Parts } from '../../src/testing/conformance/store-calls.js'
 import { chargeStore } from './store-calls.js'
 import { type StoreMethods, storeOf } from './store-of.js'
@@ -61,7 +61,7 @@ export function promisingStore(): Store & { charges: Parts[]; refunds: Refund[] 
 }
 
 const part = { allowed: true, remaining: 1, resetAfterMs: 0, retryAfterMs: 0, moreAfterMs: 0 }
-const verdict: Verdict = { type: 'charge', allowed: true, atMs: 1, parts: [part] }
+const verdict: ChargeResult = { type: 'charge', allowed: true, atMs: 1, parts: [part] }
 
 /** Answers that make no sense for a charge of one part. */
 export const NONSENSE: readonly (readonly [string, unknown])[] = [

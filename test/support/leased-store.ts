@@ -1,4 +1,11 @@
-import { type KeyedPolicy, memoryStore, type Policy, type Refund, type Store, type Verdict } from 'headgate'
+import {
+  type ChargeResult,
+  type KeyedPolicy,
+  memoryStore,
+  type Policy,
+  type Refund,
+  type Store,
+} from 'headgate'
 import { type LeaseSettings, leasedStore } from '../../src/stores/leased/leased-store.js'
 import type { Parts } from '../../src/testing/conformance/store-calls.js'
 import { chargeStore, forgetStore, refundStore } from './store-calls.js'
@@ -27,7 +34,7 @@ export class RemoteStore implements Store {
   }).apply
 
   /** Charges of one turn go together, as in a batcher. */
-  async charge(charges: readonly Parts[]): Promise<readonly Verdict[]> {
+  async charge(charges: readonly Parts[]): Promise<readonly ChargeResult[]> {
     this.#batch ??= this.#begin()
     const { charges: batch, ready } = this.#batch
     const first = batch.length
@@ -104,20 +111,20 @@ export async function chargeTimes(
   times: number,
   cost = 1,
   key = 'key',
-): Promise<Verdict[]> {
+): Promise<ChargeResult[]> {
   const answers = Array.from({ length: times }, () => chargeStore(store, [[{ key, policy, cost }]]))
-  return (await Promise.all(answers)).map(([verdict]) => verdict as Verdict)
+  return (await Promise.all(answers)).map(([verdict]) => verdict as ChargeResult)
 }
 
 /**
  * Charges 100 units in two bursts. The first one makes the key hot; the second one acquires a block, and
  * leaves some of it.
  */
-export async function chargeHundred(store: Store, policy: Policy): Promise<Verdict[]> {
+export async function chargeHundred(store: Store, policy: Policy): Promise<ChargeResult[]> {
   return [...(await chargeTimes(store, policy, 60)), ...(await chargeTimes(store, policy, 40))]
 }
 
-export const allowedCount = (verdicts: readonly Verdict[]) =>
+export const allowedCount = (verdicts: readonly ChargeResult[]) =>
   verdicts.filter((verdict) => verdict.allowed).length
-export const leasedCount = (verdicts: readonly Verdict[]) =>
+export const leasedCount = (verdicts: readonly ChargeResult[]) =>
   verdicts.filter(({ source }) => source === 'lease').length

@@ -1,4 +1,12 @@
-import type { KeyedPolicy, MaybePromise, MemoryStore, Operation, ResultOf, Store, Verdict } from 'headgate'
+import type {
+  ChargeResult,
+  KeyedPolicy,
+  MaybePromise,
+  MemoryStore,
+  Operation,
+  ResultOf,
+  Store,
+} from 'headgate'
 import { request } from '../../src/stores/shared/pipe.js'
 import { pipeTo } from '../../src/stores/shared/store-pipe.js'
 import { checkOperations } from '../../src/stores/shared/validate.js'
@@ -36,7 +44,7 @@ function applyTogether(store: Store, operations: readonly Operation[]) {
 export function chargeStore<S extends Store>(
   store: S,
   charges: readonly Parts[],
-): Returned<S, readonly Verdict[]> {
+): Returned<S, readonly ChargeResult[]> {
   return applyTo(
     store,
     charges.map((parts) => ({ type: 'charge', parts }) as const),

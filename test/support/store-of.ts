@@ -1,20 +1,19 @@
-import {
-  applyOperations,
-  type KeyedPolicy,
-  type MaybePromise,
-  type Operation,
-  type Outcome,
-  type ReadState,
-  type Refund,
-  type Renew,
-  type Store,
-  type Verdict,
+import type {
+  ChargeResult,
+  KeyedPolicy,
+  MaybePromise,
+  Operation,
+  Outcome,
+  Refund,
+  Renew,
+  Store,
 } from 'headgate'
+import { applyOperations, type ReadState } from 'headgate/store'
 import type { Parts, Receipt } from '../../src/testing/conformance/store-calls.js'
 import { thenMaybe } from '../../src/util/maybe-promise.js'
 
 /** A verdict, or what a faulty store returns in its place. */
-export type LooseVerdict = Omit<Verdict, 'type'>
+export type LooseVerdict = Omit<ChargeResult, 'type'>
 
 /** What a store of a test does with each type of operation. The others do nothing, or are `apply`'s. */
 export interface StoreMethods extends Omit<Store, 'name' | 'apply'> {
@@ -83,7 +82,7 @@ function tagged(verdict: unknown): unknown {
 export function decideCharges(charges: readonly Parts[], read: ReadState, nowMs: number) {
   const operations = charges.map((parts) => ({ type: 'charge', parts }) as const)
   const { outcomes, writes } = applyOperations(operations, read, nowMs)
-  return { verdicts: outcomes as readonly Verdict[], writes }
+  return { verdicts: outcomes as readonly ChargeResult[], writes }
 }
 
 /** Returns what to write for refunds. */

@@ -1,7 +1,7 @@
 import { decisionOf, type LimiterCore } from '../../limiter/core.js'
 import type { ChargeSource, Decision, Finish, PartDecision } from '../../limiter/decision.js'
 import type { NamedPart } from '../../limiter/receipt.js'
-import type { PartVerdict } from '../../stores/operation.js'
+import type { PartResult } from '../../stores/operation.js'
 import { type MaybePromise, thenMaybe } from '../../util/maybe-promise.js'
 
 const asDecided: Finish = (decision) => decision
@@ -28,7 +28,7 @@ export function chargeUncounted(
 }
 
 /** Returns the figures of a part by those of a peek. `retryAfterMs` may be too early, never too late. */
-function figuresFor({ policy, cost }: NamedPart, peek: PartDecision): PartVerdict {
+function figuresFor({ policy, cost }: NamedPart, peek: PartDecision): PartResult {
   const { limit, remaining, resetAfterMs, moreAfterMs } = peek
   const isNeverAllowed = cost > policy.limit
   const units = Math.min(cost, limit) // the fallback takes its share at most

@@ -1,6 +1,6 @@
 import type { Policy } from '../../policies/policy.js'
 import { MAX_PREPAID_SHARE, type Prepaid } from '../../policies/prepaid.js'
-import type { KeyedPolicy, PartVerdict, Refund, Verdict } from '../operation.js'
+import type { ChargeResult, KeyedPolicy, PartResult, Refund } from '../operation.js'
 
 /** A key of which units are leased. */
 export interface LeasedKey extends KeyedPolicy {
@@ -29,9 +29,9 @@ export function prepaidBlock(
   { key, policy, prepaid, holdMs }: LeasedKey,
   units: number,
   sinceMs: number,
-  { atMs: takenAtMs, parts }: Verdict,
+  { atMs: takenAtMs, parts }: ChargeResult,
 ) {
-  const figures = parts[0] as PartVerdict
+  const figures = parts[0] as PartResult
   const resetAtMs = takenAtMs + figures.resetAfterMs
   let left = units
 
@@ -43,12 +43,12 @@ export function prepaidBlock(
   }
 
   /** Admits a charge of `cost`, if that many units may be used. */
-  function consume(cost: number, nowMs: number): Verdict | undefined {
+  function consume(cost: number, nowMs: number): ChargeResult | undefined {
     const usable = usableAt(nowMs)
     if (cost > usable) return undefined
     left = usable - cost
     const ageMs = nowMs - sinceMs
-    const part: PartVerdict = {
+    const part: PartResult = {
       allowed: true,
       remaining: figures.remaining + left,
       resetAfterMs: Math.max(0, figures.resetAfterMs - ageMs),

@@ -1,4 +1,4 @@
-import type { Charge, Part, PartVerdict, Refund, Verdict } from '../../stores/operation.js'
+import type { Charge, ChargeResult, Part, PartResult, Refund } from '../../stores/operation.js'
 import type { MaybePromise } from '../../util/maybe-promise.js'
 import { type Pipe, request } from '../shared/pipe.js'
 import { type Block, blockSize, type LeasedKey, prepaidBlock } from './block.js'
@@ -45,12 +45,12 @@ export function keyLease(context: LeaseContext, leased: LeasedKey, demand: Deman
 
   const chargeStore = (part: Part) => request<Charge>(store, { type: 'charge', parts: [part] })
 
-  function consumeHeld(cost: number, nowMs: number): Verdict | undefined {
+  function consumeHeld(cost: number, nowMs: number): ChargeResult | undefined {
     return state.kind === 'held' ? state.block.consume(cost, nowMs) : undefined
   }
 
   /** Admits a charge of `cost`, if that many units are held. */
-  function consume(cost: number): Verdict | undefined {
+  function consume(cost: number): ChargeResult | undefined {
     const nowMs = now()
     const verdict = consumeHeld(cost, nowMs)
     if (verdict !== undefined) demand.add(cost, nowMs)
@@ -61,7 +61,7 @@ export function keyLease(context: LeaseContext, leased: LeasedKey, demand: Deman
    * Decides a charge of one part. If too few units are held, sends the charge to the store, along with a
    * request for a block. Later charges wait for that block; those larger than the block go to the store.
    */
-  function charge(part: Part): MaybePromise<Verdict> {
+  function charge(part: Part): MaybePromise<ChargeResult> {
     if (part.cost > maxUnits) return chargeStore(part)
     const nowMs = now()
     demand.add(part.cost, nowMs)
@@ -76,7 +76,7 @@ export function keyLease(context: LeaseContext, leased: LeasedKey, demand: Deman
     return answer
   }
 
-  async function chargeAfter(acquired: Promise<void>, part: Part): Promise<Verdict> {
+  async function chargeAfter(acquired: Promise<void>, part: Part): Promise<ChargeResult> {
     await acquired
     return consumeHeld(part.cost, now()) ?? chargeStore(part)
   }
@@ -94,7 +94,7 @@ export function keyLease(context: LeaseContext, leased: LeasedKey, demand: Deman
     try {
       const verdict = await chargeStore({ key, policy, cost: units })
       if (verdict.allowed) return { kind: 'held', block: prepaidBlock(leased, units, sinceMs, verdict) }
-      const { retryAfterMs } = verdict.parts[0] as PartVerdict
+      const { retryAfterMs } = verdict.parts[0] as PartResult
       return { kind: 'idle', acquireFromMs: sinceMs + Math.min(retryAfterMs, holdMs) }
     } catch {
       return IDLE // waiting charges go to the store, and reject with its error

@@ -2,7 +2,7 @@ import { inBackground } from '../../util/background-timer.js'
 import { catchMaybe, type MaybePromise, readAll, thenMaybe } from '../../util/maybe-promise.js'
 import { RecentMap } from '../../util/recent-map.js'
 import { timeout } from '../../util/timeout.js'
-import type { Charge, Operation, Outcome, Part, Refund, Verdict } from '../operation.js'
+import type { Charge, ChargeResult, Operation, Outcome, Part, Refund } from '../operation.js'
 import { request } from '../shared/pipe.js'
 import { pipeTo } from '../shared/store-pipe.js'
 import type { Store } from '../store.js'
@@ -66,7 +66,7 @@ export function leasedStore(store: Store, settings: LeaseSettings): Store {
   const context: LeaseContext = { store: pipe, processes, now, returnUnits }
   let expiryTimer: NodeJS.Timeout | undefined
 
-  function decideLocally(charge: Charge): Verdict | undefined {
+  function decideLocally(charge: Charge): ChargeResult | undefined {
     const part = leasablePart(charge)
     return part && leases.get(part.key)?.consume(part.cost)
   }

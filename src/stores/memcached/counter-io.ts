@@ -1,7 +1,8 @@
 import { retry } from '../../util/retry.js'
+import { foreignKeyError } from '../shared/foreign-key.js'
 import type { MemcachedReply } from './client.js'
 import type { Transport } from './connection.js'
-import { foreignKeyError, statusError } from './errors.js'
+import { statusError } from './errors.js'
 import { CHANGED, decrement, get, increment, type MemcachedRequest, STATUS, swapCount } from './protocol.js'
 
 /** memcached 1.6.18 evicts unread items, and an increment is no read: one increment in 16 adds a read. */
@@ -85,11 +86,11 @@ function countIn(request: MemcachedRequest, reply: MemcachedReply, added = 0): n
   if (header.status !== STATUS.ok) throw statusError(request, reply)
   if (request.extras !== undefined) {
     const before = val.readBigUInt64BE(0) - BigInt(added)
-    if (before < 0n) throw foreignKeyError(request.key) // a sum beyond 2^64 wraps around
+    if (before < 0n) throw foreignKeyError('memcached', request.key) // a sum beyond 2^64 wraps around
     return Number(before)
   }
   const digits = val.toString('latin1').trimEnd()
   const isCount = extras.readUInt32BE(0) === 0 && /^\d{1,16}$/.test(digits)
-  if (!isCount) throw foreignKeyError(request.key)
+  if (!isCount) throw foreignKeyError('memcached', request.key)
   return Number(digits)
 }

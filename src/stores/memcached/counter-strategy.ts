@@ -1,13 +1,14 @@
 import type { Policy } from '../../policies/policy.js'
-import type { Charge, Operation, Refund, Result, Verdict } from '../operation.js'
-import { applyInOrder } from '../shared/apply-in-order.js'
+import type { Charge, ChargeResult, Operation, Refund, Result } from '../operation.js'
+import { applyBatch } from '../shared/apply-batch.js'
 import { FORGOTTEN, REFUNDED } from '../shared/apply-operation.js'
+import { type ApplyToKey, keyedPolicyOf } from '../shared/by-key.js'
 import { warnRefundFailed } from '../shared/refunds.js'
 import { removeItem, type Transport } from './connection.js'
 import { counterIo } from './counter-io.js'
 import { counterUpdater } from './counter-update.js'
 import { type Counters, countersOf } from './counters.js'
-import { applySegments, policyOf, type RunSegment, segmentsOf } from './segments.js'
+import { applySegments, type RunSegment, segmentsOf } from './segments.js'
 import { CLOCK_TOLERANCE_MS, type OtherSlices, sliceCache } from './slice-cache.js'
 
 /**
@@ -25,12 +26,12 @@ import { CLOCK_TOLERANCE_MS, type OtherSlices, sliceCache } from './slice-cache.
  *
  * Of two processes that do this at the same time, at least one sees the other's increment.
  */
-export function counterStrategy(transport: Transport) {
+export function counterStrategy(transport: Transport): ApplyToKey {
   const io = counterIo(transport)
   const slices = sliceCache(io)
 
-  async function chargeAll(key: string, charges: readonly Charge[]): Promise<readonly Verdict[]> {
-    const policy = policyOf(charges)
+  async function chargeAll(key: string, charges: readonly Charge[]): Promise<readonly ChargeResult[]> {
+    const { policy } = keyedPolicyOf(charges[0])
     const counters = countersOf(policy) as Counters
     const nowMs = Date.now()
     const counter = counters.keyOf(key, counters.sliceAt(nowMs))
@@ -68,7 +69,7 @@ export function counterStrategy(transport: Transport) {
 
   /** Also removes the counters of slices in which a process may count whose clock is ahead. */
   async function forget(key: string, operations: readonly Operation[]): Promise<readonly Result[]> {
-    const policy = policyOf(operations)
+    const { policy } = keyedPolicyOf(operations[0])
     const { sliceAt, older, keyOf } = countersOf(policy) as Counters
     const nowMs = Date.now()
     const first = sliceAt(nowMs) - older
@@ -89,7 +90,7 @@ export function counterStrategy(transport: Transport) {
     return type === 'forget' ? forget : update
   }
 
-  return (key: string, operations: readonly Operation[]) => applySegments(key, segmentsOf(operations, runOf))
+  return (key, operations) => applySegments(key, segmentsOf(operations, runOf))
 }
 
 /** Returns the units to count: of all charges that fit the limit alone, and no more than the limit. */
@@ -111,7 +112,7 @@ function unitsOf(charges: readonly Charge[], counts: (index: number, units: numb
   return sum
 }
 
-const isDenial = ({ allowed }: Verdict) => allowed === false
+const isDenial = ({ allowed }: ChargeResult) => allowed === false
 
 /** Returns the verdicts by what others have counted: `before` in the present slice. */
 export function evaluate(
@@ -120,10 +121,10 @@ export function evaluate(
   before: number,
   { next, older }: Pick<OtherSlices, 'next' | 'older'>,
   nowMs: number,
-): readonly Verdict[] {
+): readonly ChargeResult[] {
   const { sliceAt, stateOf } = countersOf(policy) as Counters
   const state = stateOf(sliceAt(nowMs), [Math.min(before + next, policy.limit), ...older])
-  const verdicts = applyInOrder(charges, () => state, nowMs).results as Verdict[]
+  const verdicts = applyBatch(charges, () => state, nowMs).results as ChargeResult[]
   if (!verdicts.some(isDenial) || !isOvercounted()) return verdicts
   return verdicts.map((verdict) => (isDenial(verdict) ? { ...verdict, isTentative: true } : verdict))
 

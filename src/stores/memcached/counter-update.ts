@@ -1,12 +1,12 @@
 import type { State } from '../../policies/policy.js'
 import { retry } from '../../util/retry.js'
+import { keyQueue } from '../builders/key-queue.js'
+import { contentionError } from '../builders/swap-loop.js'
 import type { Operation, Result } from '../operation.js'
-import { applyInOrder } from '../shared/apply-in-order.js'
-import { keyQueue } from '../shared/key-queue.js'
+import { applyBatch } from '../shared/apply-batch.js'
+import { keyedPolicyOf } from '../shared/by-key.js'
 import type { CounterIo } from './counter-io.js'
 import { type Counters, countersOf } from './counters.js'
-import { contentionError } from './errors.js'
-import { policyOf } from './segments.js'
 import type { SliceCache } from './slice-cache.js'
 
 /**
@@ -21,7 +21,7 @@ export function counterUpdater(io: CounterIo, slices: SliceCache) {
     key: string,
     operations: readonly Operation[],
   ): Promise<readonly (Result | Error)[] | undefined> {
-    const policy = policyOf(operations)
+    const { policy } = keyedPolicyOf(operations[0])
     const counters = countersOf(policy) as Counters
     const nowMs = Date.now()
     const present = counters.sliceAt(nowMs)
@@ -33,7 +33,7 @@ export function counterUpdater(io: CounterIo, slices: SliceCache) {
     ])
     const counts = [Math.min(version.count + next, policy.limit), ...older]
     const state = counts.some((count) => count > 0) ? counters.stateOf(present, counts) : undefined
-    const { results, writes } = applyInOrder(operations, () => state, nowMs)
+    const { results, writes } = applyBatch(operations, () => state, nowMs)
     const [write] = writes.values() // all operations are of one key
     const added = write === undefined ? [] : differences(counts, write.state)
     const [raised = 0] = added
@@ -49,7 +49,7 @@ export function counterUpdater(io: CounterIo, slices: SliceCache) {
 
   return keyQueue(async (key, operations) => {
     const results = await retry(() => attempt(key, operations), { isFinal: (done) => done !== undefined })
-    if (results === undefined) throw contentionError(key)
+    if (results === undefined) throw contentionError('memcached', key)
     return results
   })
 }

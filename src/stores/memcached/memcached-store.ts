@@ -1,3 +1,4 @@
+import { runByKey } from '../shared/by-key.js'
 import { withClient } from '../shared/client-of.js'
 import { acrossShards } from '../shared/cross-shard.js'
 import { applyBy } from '../shared/run.js'
@@ -7,8 +8,11 @@ import { type MemcachedClient, readClient } from './client.js'
 import { memjsTransport } from './connection.js'
 import { dispatcher } from './dispatch.js'
 import { lossMonitor } from './loss-monitor.js'
+import { itemKey } from './protocol.js'
 
-/** A batch that takes longer than the stall timeout (the server is far away) no longer delays the next ones. */
+/**
+ * A batch that takes longer than the stall timeout (the server is far away) no longer delays the next ones.
+ */
 const BATCHING: Batching = { maxKeys: 256, maxInFlight: 2, stallTimeoutMs: 3 }
 
 /**
@@ -16,8 +20,8 @@ const BATCHING: Batching = { maxKeys: 256, maxInFlight: 2, stallTimeoutMs: 3 }
  *
  * - Technique: `fixedWindow`, `slidingWindow` and `consecutive` are counters, changed by `incr`. The
  *   others, such as `tokenBucket`, `ban`, `concurrency` and a `fixedWindow` from the first request, are one
- *   value, changed by compare-and-swap. It is retried for two seconds, at most thirty times. Then the
- *   operation fails with a `StoreError`.
+ *   value, changed by compare-and-swap. It is retried for two seconds. Then the operation fails with a
+ *   `StoreError`.
  * - Bound: never more than a limit is admitted, if clocks are less than a second apart. A charge of several
  *   keys is decided key by key. When a later key denies, the earlier ones are refunded; until then others may
  *   be denied for those units.
@@ -30,7 +34,8 @@ const BATCHING: Batching = { maxKeys: 256, maxInFlight: 2, stallTimeoutMs: 3 }
  * Throws a `TypeError` for anything but such a client.
  */
 export function memcachedStore(client: MemcachedClient): Store {
-  const { run, serverOf } = dispatcher(memjsTransport(readClient(client)))
+  const transport = memjsTransport(readClient(client))
+  const run = runByKey(dispatcher(transport), itemKey)
   const losses = lossMonitor(client, Date.now)
   const apply = applyBy(
     acrossShards((key) => key, run, BATCHING),
@@ -46,7 +51,7 @@ export function memcachedStore(client: MemcachedClient): Store {
       return apply(operations, settle)
     },
     onLimitsLost: losses.subscribe,
-    ...(client.servers.length > 1 && { serverOf }),
+    ...(client.servers.length > 1 && { serverOf: (key: string) => transport.serverOf(itemKey(key)) }),
   }
   return withClient(store, client)
 }

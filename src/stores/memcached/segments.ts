@@ -1,5 +1,4 @@
-import type { Policy } from '../../policies/policy.js'
-import { type KeyedPolicy, keysOf, type Operation, type Outcome } from '../operation.js'
+import type { Operation, Outcome } from '../operation.js'
 import { asStoreError } from '../store-error.js'
 
 /** Applies operations of one key that go together. */
@@ -44,10 +43,4 @@ export async function applySegments(key: string, segments: readonly Segment[]): 
 
 function asOutcome(outcome: Outcome | Error): Outcome {
   return outcome instanceof Error ? asStoreError('memcached', outcome) : outcome
-}
-
-/** Returns the policy of operations, which are all of one key. */
-export function policyOf(operations: readonly Operation[]): Policy {
-  const [only] = keysOf(operations[0] as Operation)
-  return (only as KeyedPolicy).policy
 }

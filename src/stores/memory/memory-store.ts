@@ -1,7 +1,7 @@
 import { callback, readOptions, withDefault } from '../../options/option-table.js'
 import type { Policy, State, Step } from '../../policies/policy.js'
 import { whole } from '../../util/validate.js'
-import type { Operation, Outcome, Part, PartVerdict, Refund, Renew, Verdict } from '../operation.js'
+import type { ChargeResult, Operation, Outcome, Part, PartResult, Refund, Renew } from '../operation.js'
 import { applyOperation, FORGOTTEN, type KeyOperation } from '../shared/apply-operation.js'
 import { type Evaluation, evaluateCharge, type Read } from '../shared/evaluate-charge.js'
 import { checkOperations } from '../shared/validate.js'
@@ -50,14 +50,14 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   const overflow = overflowBuckets()
   let charged = 0
 
-  function decide(charge: readonly Part[], nowMs: number): Verdict {
+  function decide(charge: readonly Part[], nowMs: number): ChargeResult {
     const only = charge[0]
     if (charge.length === 1 && only !== undefined) return decideOne(only, nowMs)
     if (++charged % CHARGES_PER_SWEEP === 0) table.sweep(nowMs)
     return decideMany(charge, nowMs)
   }
 
-  function decideOne(part: Part, nowMs: number): Verdict {
+  function decideOne(part: Part, nowMs: number): ChargeResult {
     const step = take(part.policy, part.key, nowMs, part.cost)
     if (step === undefined) return decideInOverflow([part], new Set([part.key]), nowMs)
     return { type: 'charge', allowed: step.allowed, atMs: nowMs, parts: [step] }
@@ -92,13 +92,13 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
         if (step !== undefined) return step
         const key = before + identity + after
         const { parts } = decideInOverflow([{ key, policy, cost }], new Set([key]), nowMs)
-        return parts[0] as PartVerdict
+        return parts[0] as PartResult
       },
     }
   }
 
   /** Decides a charge of several keys. If all of its parts are allowed, each key is hashed only once. */
-  function decideMany(charge: readonly Part[], nowMs: number): Verdict {
+  function decideMany(charge: readonly Part[], nowMs: number): ChargeResult {
     const hashes: Hash[] = []
     const steps: Step[] = []
     const newKeys: string[] = []
@@ -123,7 +123,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   }
 
   /** Decides a charge that a key may deny, or that names a key several times. */
-  function decideInFull(charge: readonly Part[], nowMs: number): Verdict {
+  function decideInFull(charge: readonly Part[], nowMs: number): ChargeResult {
     const newKeys = new Set<string>()
     const hashes: Hash[] = []
     const readAndNote: Read = (key, policy) => {
@@ -141,7 +141,11 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   }
 
   /** Decides a charge whose new keys have no room. */
-  function decideInOverflow(charge: readonly Part[], newKeys: ReadonlySet<string>, nowMs: number): Verdict {
+  function decideInOverflow(
+    charge: readonly Part[],
+    newKeys: ReadonlySet<string>,
+    nowMs: number,
+  ): ChargeResult {
     const redirected = redirectToOverflow(charge, newKeys, maxKeys)
     const { verdict, writes } = evaluateCharge(redirected, read, nowMs)
     write(writes)

@@ -1,4 +1,4 @@
-import { asStoreError, atServer, messageOf, StoreError } from '../store-error.js'
+import { asStoreError, atServer, messageOf, type StoreError } from '../store-error.js'
 
 /*
  * What an error says of the server and of the command. Redis begins an error reply with its code, in
@@ -43,11 +43,4 @@ export function isSplit(error: unknown): boolean {
 /** Whether the same command may succeed in some milliseconds: its keys are moving to another node. */
 export function isMoving(error: unknown): boolean {
   return /^(TRYAGAIN|Too many Cluster redirections$)/.test(messageOf(error)) // the latter is node-redis's
-}
-
-/** Returns the error for a key that headgate did not write, or not for this policy. */
-export function foreignKeyError(key: string): StoreError {
-  const problem = `the key ${key} holds something other than a state of its policy`
-  const cause = new Error(`WRONGTYPE ${problem}`)
-  return new StoreError('redis', `${problem}. Give the limiter another prefix.`, { cause, answered: true })
 }

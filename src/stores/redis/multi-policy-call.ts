@@ -1,12 +1,13 @@
 import type { Policy, State } from '../../policies/policy.js'
+import { indexIn } from '../../util/group-by.js'
 import { keysOf, type Operation, type Outcome, type Result } from '../operation.js'
-import { applyInOrder } from '../shared/apply-in-order.js'
-import { type KeyOperation, REFUNDED } from '../shared/apply-operation.js'
+import { applyBatch } from '../shared/apply-batch.js'
+import type { KeyOperation } from '../shared/apply-operation.js'
+import { foreignKeyError } from '../shared/foreign-key.js'
 import { asStoreError } from '../store-error.js'
-import { foreignKeyError } from './errors.js'
 import { chargeScript, operationScript } from './lua/multi-policy.js'
 import { encodePolicy } from './policy-codec.js'
-import { indexIn, type Reading, type ScriptCall } from './script-call.js'
+import type { Reading, ScriptCall } from './script-call.js'
 
 /**
  * Returns the call that applies operations of any keys and policies, in order. Charges alone have a shorter
@@ -29,16 +30,16 @@ export function multiPolicyCall(operations: readonly Operation[]): ScriptCall {
   function outcomesFrom({ atMs, states, refusal }: Reading): readonly Outcome[] {
     const read = (key: string): State | undefined => {
       const state = states[indexOf(key)]
-      if (state === undefined) throw foreignKeyError(key)
+      if (state === undefined) throw foreignKeyError('redis', key)
       return state.some((number) => number !== 0) ? state : undefined
     }
     if (refusal === undefined) {
-      const { results } = applyInOrder(operations, read, atMs)
-      return operations.map((operation, i) => outcomeOf(operation, results[i]))
+      const { results } = applyBatch(operations, read, atMs)
+      return results.map(asOutcome)
     }
     return operations.map((operation) => {
-      const { results, writes } = applyInOrder([operation], read, atMs)
-      const result = outcomeOf(operation, results[0])
+      const { results, writes } = applyBatch([operation], read, atMs)
+      const result = asOutcome(results[0] as Result | Error)
       const isDenial = 'allowed' in result && !result.allowed // not counted, but decided
       return writes.size > 0 && !isDenial ? refusal : result
     })
@@ -75,8 +76,6 @@ function numbersOf(operation: KeyOperation): readonly number[] {
   }
 }
 
-/** Returns the outcome of an operation. A foreign key has no units to refund. */
-function outcomeOf(operation: Operation, result: Result | Error | undefined): Outcome {
-  if (!(result instanceof Error)) return result as Result
-  return operation.type === 'refund' ? REFUNDED : asStoreError('redis', result)
+function asOutcome(result: Result | Error): Outcome {
+  return result instanceof Error ? asStoreError('redis', result) : result
 }

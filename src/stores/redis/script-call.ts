@@ -50,11 +50,3 @@ export function readReply({ widths, outcomesFrom }: ScriptCall, reply: unknown):
 export function refusalIn(reply: unknown): string {
   return Array.isArray(reply) ? String(reply[1] ?? '') : ''
 }
-
-/** Returns the index of a value among distinct ones; one that is not among them is added. */
-export function indexIn<Value>(indexes: Map<Value, number>, value: Value): number {
-  const known = indexes.get(value)
-  if (known !== undefined) return known
-  indexes.set(value, indexes.size)
-  return indexes.size - 1
-}

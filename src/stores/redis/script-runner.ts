@@ -31,14 +31,24 @@ export function scriptRunner(
   /** Returns the calls for a batch. An operation whose policy has no script gets an error. */
   function callsFor(operations: readonly Operation[], answer: Parameters<Run>[1]): GroupCall[] {
     const calls: GroupCall[] = []
+    const callOf = (indexes: readonly number[]) => callFor(indexes.map((i) => operations[i] as Operation))
+
+    function hasScript(index: number): boolean {
+      try {
+        callOf([index])
+        return true
+      } catch (cause) {
+        answer(index, asStoreError('redis', cause))
+        return false
+      }
+    }
 
     function add(shard: number, indexes: readonly number[]): void {
       try {
-        calls.push({ shard, indexes, call: callFor(indexes.map((i) => operations[i] as Operation)) })
-      } catch (cause) {
-        const [only, ...others] = indexes as [number, ...number[]]
-        if (others.length === 0) answer(only, asStoreError('redis', cause))
-        else for (const i of indexes) add(shard, [i])
+        calls.push({ shard, indexes, call: callOf(indexes) })
+      } catch {
+        const others = indexes.filter(hasScript)
+        if (others.length > 0) calls.push({ shard, indexes: others, call: callOf(others) })
       }
     }
 
@@ -65,6 +75,7 @@ export function scriptRunner(
 
   return async function run(operations, answer) {
     const groups = callsFor(operations, answer)
+    if (groups.length === 0) return
     const replies = send(
       groups.map(({ call, shard }) => commandFor('evalsha', call.script.sha1, call, shard)),
     )

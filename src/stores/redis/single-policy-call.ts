@@ -1,8 +1,9 @@
 import { isSamePolicy } from '../../policies/policy.js'
+import { indexIn } from '../../util/group-by.js'
 import type { Operation, Outcome, Part } from '../operation.js'
-import { foreignKeyError } from './errors.js'
+import { foreignKeyError } from '../shared/foreign-key.js'
 import { encodePolicy } from './policy-codec.js'
-import { indexIn, type Reading, type ScriptCall } from './script-call.js'
+import type { Reading, ScriptCall } from './script-call.js'
 
 /**
  * Returns the call for charges of one part each, all of one policy; `undefined` for other operations.
@@ -32,7 +33,7 @@ export function singlePolicyCall(operations: readonly Operation[]): ScriptCall |
     parts.map(({ key, cost }, i): Outcome => {
       const index = indexes[i] as number
       const state = states[index]
-      if (state === undefined) return foreignKeyError(key)
+      if (state === undefined) return foreignKeyError('redis', key)
       const step = policy.take(state, atMs, cost)
       if (step.next !== undefined && step.allowed && refusal) return refusal
       if (step.next !== undefined && !refusal) states[index] = step.next

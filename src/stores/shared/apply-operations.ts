@@ -1,7 +1,7 @@
 import type { Policy, State } from '../../policies/policy.js'
 import type { Operation, Outcome } from '../operation.js'
 import { StoreError } from '../store-error.js'
-import { applyInOrder, type Writes } from './apply-in-order.js'
+import { applyBatch, type Write } from './apply-batch.js'
 import { checkedRead, checkOperations, checkTime } from './validate.js'
 
 /** A state for a store to write. */
@@ -21,13 +21,17 @@ export type ReadState = (key: string, policy: Policy) => State | undefined
 
 /**
  * Returns the outcomes of some operations, and the states to write, at most one for each key. It is pure: a
- * store reads the states of the keys (`keysOf`), calls this with the time of its clock, and writes the states,
- * all in one atomic step, which may be repeated from the start.
+ * store reads the states of the keys (`keysOf`), calls this with the time of its clock, and writes the
+ * states, all in one atomic step, which may be repeated from the start.
  *
- * Throws a `TypeError` for an invalid operation (such as a cost that is not a whole number of at least 0) or one
- * that does not fit its policy, for a time that is not finite, and where `read` returns neither `undefined` nor
- * as many finite numbers as the policy's `width`, such as a promise. A `StoreError` that `read` throws is the
- * outcome of the operations that need the key; anything else is thrown.
+ * A `StoreError` that `read` throws is the outcome of the operations that need the key, and the others still
+ * apply. So does a state that has more or fewer numbers than the policy's `width`: it belongs to another
+ * policy.
+ *
+ * Throws a `TypeError` for an invalid operation (such as a cost that is not a whole number of at least 0) or
+ * one that does not fit its policy, for a time that is not finite, and where `read` returns neither
+ * `undefined` nor an array of finite numbers, such as a promise. Any other error that `read` throws is
+ * thrown.
  */
 export function applyOperations(
   operations: readonly Operation[],
@@ -36,28 +40,37 @@ export function applyOperations(
 ): { readonly outcomes: readonly Outcome[]; readonly writes: readonly StateWrite[] } {
   checkOperations('applyOperations', operations)
   checkTime('applyOperations', nowMs)
-  const before = new Map<string, State | undefined>()
+  const reads = new Map<string, { readonly state?: State | undefined; readonly error?: unknown }>()
   const readChecked = checkedRead('applyOperations', read)
   const readOnce: ReadState = (key, policy) => {
-    if (!before.has(key)) before.set(key, readChecked(key, policy))
-    return before.get(key)
+    const known = reads.get(key) ?? attempt(() => readChecked(key, policy))
+    reads.set(key, known)
+    if ('error' in known) throw known.error
+    return known.state
   }
-  const { results, writes } = applyInOrder(operations, readOnce, nowMs)
+  const { results, writes } = applyBatch(operations, readOnce, nowMs)
   const unexpected = results.find((result) => result instanceof Error && !(result instanceof StoreError))
   if (unexpected !== undefined) throw unexpected
-  // A key that is forgotten unread is removed.
-  const changed = Array.from(writes).filter(
-    ([key, { state }]) => !before.has(key) || state !== before.get(key),
-  )
+  const changed = Array.from(writes).filter(([key, { state }]) => {
+    const known = reads.get(key)
+    return known === undefined || 'error' in known || state !== known.state // a key may be forgotten unread
+  })
   return {
     outcomes: results as readonly Outcome[],
     writes: changed.map(([key, write]) => stateWrite(key, write, nowMs)),
   }
 }
 
-type Write = Writes extends ReadonlyMap<string, infer W> ? W : never
+function attempt(read: () => State | undefined) {
+  try {
+    return { state: read() }
+  } catch (error) {
+    return { error }
+  }
+}
 
-function stateWrite(key: string, { policy, state }: Write, nowMs: number): StateWrite {
+/** Returns what to write for a key. A state that is fresh by now is removed. */
+export function stateWrite(key: string, { policy, state }: Write, nowMs: number): StateWrite {
   const ttlMs = state === undefined ? 0 : Math.ceil(policy.take(state, nowMs, 0).resetAfterMs)
   return { key, state: ttlMs === 0 ? undefined : state, ttlMs }
 }

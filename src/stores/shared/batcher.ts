@@ -1,5 +1,6 @@
 import { keyCount, keysOf, type Operation, type Outcome } from '../operation.js'
 import type { Batching, Store } from '../store.js'
+import type { StoreError } from '../store-error.js'
 import { batchPicker } from './batch-picker.js'
 
 /** Called with the outcome of an operation, once, never before `submit` returns. */
@@ -27,14 +28,15 @@ const MIN_SPLIT = 16
 const keyNames = ({ operation }: Waiting) => keysOf(operation).map(({ key }) => key)
 
 /**
- * Creates a batcher. Operations that arrive within one turn of the event loop, or while `maxInFlight` batches
- * are in flight, go together. With none in flight, a batch leaves as soon as the current code has run, so that
- * a lone caller is not delayed. Many operations are split evenly over the batches that may be in flight, so
- * that this process and the server work at the same time.
+ * Creates a batcher. Operations that arrive within one turn of the event loop, or while `maxInFlight`
+ * batches are in flight, go together. With none in flight, a batch leaves as soon as the current code has
+ * run, so that a lone caller is not delayed. Many operations are split evenly over the batches that may be
+ * in flight, so that this process and the server work at the same time.
  *
- * A batch is in flight until the first of its operations has an outcome. So where a part of a store hangs (one
- * node of a cluster), other operations and later batches are still answered. Nothing is ever sent twice.
- * `onBatch` is called with the size of each batch that is over, and how long it took.
+ * A batch is in flight until the first of its operations has an outcome. So where a part of a store hangs
+ * (one node of a cluster), other operations and later batches are still answered. Nothing is ever sent
+ * twice. `onBatch` is called with the size of each batch that is over, and how long it took. `apply` must
+ * return as many outcomes as it gets operations, and reject with a `StoreError`.
  */
 export function batcher(
   apply: Store['apply'],
@@ -43,7 +45,7 @@ export function batcher(
     maxInFlight,
     locksKeys = false,
     stallTimeoutMs = 50,
-    maxUnanswered = Number.POSITIVE_INFINITY,
+    maxPending = Number.POSITIVE_INFINITY,
   }: Batching,
   onBatch: (size: number, durationMs: number) => void = () => {},
 ): Submit {
@@ -53,15 +55,15 @@ export function batcher(
     locksKeys ? keyNames : undefined,
   )
   let waiting: Waiting[] = []
-  const unanswered: Flight[] = [] // the oldest first
+  const pending: Flight[] = [] // the oldest first
   let isScheduled = false
   let isWatching = false
 
-  let inFlight = 0 // unanswered batches that have not stalled
+  let inFlight = 0 // pending batches that have not stalled
 
   /** Returns how many batches may leave now. */
   function room(): number {
-    return Math.min(maxInFlight - inFlight, maxUnanswered - unanswered.length)
+    return Math.min(maxInFlight - inFlight, maxPending - pending.length)
   }
 
   function schedule(): void {
@@ -89,7 +91,7 @@ export function batcher(
 
   /** Schedules a batch once the oldest one in flight has stalled. */
   function watch(): void {
-    const oldest = unanswered.find(({ hasStalled }) => !hasStalled)
+    const oldest = pending.find(({ hasStalled }) => !hasStalled)
     if (isWatching || oldest === undefined) return
     isWatching = true
     const stall = () => {
@@ -103,7 +105,7 @@ export function batcher(
 
   async function deliver(batch: readonly Waiting[]): Promise<void> {
     const flight: Flight = { sentAtMs: performance.now(), hasStalled: false, isAnswered: false }
-    unanswered.push(flight)
+    pending.push(flight)
     inFlight++
     const open: (Settle | undefined)[] = []
     const operations: Operation[] = []
@@ -115,7 +117,7 @@ export function batcher(
       if (flight.isAnswered) return
       flight.isAnswered = true
       if (!flight.hasStalled) inFlight--
-      unanswered.splice(unanswered.indexOf(flight), 1)
+      pending.splice(pending.indexOf(flight), 1)
       schedule()
     }
     const settleOne = (index: number, outcome: Outcome) => {
@@ -125,10 +127,10 @@ export function batcher(
       markAnswered()
     }
     try {
-      const outcomes: readonly Outcome[] | null | undefined = await apply(operations, settleOne)
-      for (let i = 0; i < batch.length; i++) settleOne(i, outcomes?.[i] as Outcome)
-    } catch (reason) {
-      for (let i = 0; i < batch.length; i++) settleOne(i, reason as Outcome)
+      const outcomes = await apply(operations, settleOne)
+      for (let i = 0; i < batch.length; i++) settleOne(i, outcomes[i] as Outcome)
+    } catch (error) {
+      for (let i = 0; i < batch.length; i++) settleOne(i, error as StoreError)
     } finally {
       release(batch)
       markAnswered()

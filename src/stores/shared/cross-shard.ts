@@ -1,5 +1,5 @@
 import { groupBy } from '../../util/group-by.js'
-import type { Charge, Operation, Part, PartVerdict, Refund, ResultOf, Verdict } from '../operation.js'
+import type { Charge, ChargeResult, Operation, Part, PartResult, Refund, ResultOf } from '../operation.js'
 import type { Batching } from '../store.js'
 import { batcher } from './batcher.js'
 import { refundsOf, warnRefundFailed } from './refunds.js'
@@ -8,6 +8,8 @@ import { applyBy, type Run } from './run.js'
 /** The shards of a store. A charge whose keys share a shard can be decided all or nothing. */
 interface Shards {
   shardOf(key: string): unknown
+  /** The time of a charge that has no keys. */
+  now(): number
   /** Applies an operation whose keys share a shard. */
   apply<O extends Operation>(operation: O): Promise<ResultOf<O>>
 }
@@ -15,9 +17,15 @@ interface Shards {
 /**
  * Returns a function that runs operations, including charges whose keys live in several shards. `run` takes
  * operations that each have all their keys in one shard. The pieces of cross-shard charges go to it in
- * batches. A cross-shard charge is decided beside the others of its batch, and not in order with them.
+ * batches. A cross-shard charge is decided beside the others of its batch, and not in order with them: in
+ * order, each would wait for the round trips of all before it that share a key.
  */
-export function acrossShards(shardOf: Shards['shardOf'], run: Run, batching: Batching): Run {
+export function acrossShards(
+  shardOf: Shards['shardOf'],
+  run: Run,
+  batching: Batching,
+  now: Shards['now'] = Date.now,
+): Run {
   const submit = batcher(applyBy(run, batching.maxKeys), batching)
   const apply: Shards['apply'] = (operation) =>
     new Promise((resolve, reject) => {
@@ -32,7 +40,7 @@ export function acrossShards(shardOf: Shards['shardOf'], run: Run, batching: Bat
     const crossing: Promise<void>[] = []
     for (const [i, operation] of operations.entries()) {
       if (isCrossShard(operation, shardOf)) {
-        const deciding = chargeAcrossShards(operation, { shardOf, apply })
+        const deciding = chargeAcrossShards(operation, { shardOf, now, apply })
         crossing.push(deciding.catch((error) => error).then((outcome) => answer(i, outcome)))
       } else inOneShard.push(i)
     }
@@ -55,12 +63,12 @@ function isCrossShard(operation: Operation, shardOf: Shards['shardOf']): operati
  * So no more than a limit is ever admitted. But a charge in progress may hold units that it refunds later,
  * and others may be denied meanwhile: its denials are tentative. If a refund fails, its units stay taken.
  */
-async function chargeAcrossShards({ parts: charged }: Charge, shards: Shards): Promise<Verdict> {
+async function chargeAcrossShards({ parts: charged }: Charge, shards: Shards): Promise<ChargeResult> {
   const { shardOf } = shards
   const pieces = groupBy(charged, ({ key }) => shardOf(key))
-  const figures = new Map<unknown, Iterator<PartVerdict>>() // of each shard, in order
+  const figures = new Map<unknown, Iterator<PartResult>>() // of each shard, in order
   const taken: Refund[] = []
-  const inOrder = () => charged.map(({ key }) => figures.get(shardOf(key))?.next().value as PartVerdict)
+  const inOrder = () => charged.map(({ key }) => figures.get(shardOf(key))?.next().value as PartResult)
   let takenAtMs: number | undefined
   for (const [shard, piece] of pieces) {
     const verdict = await shards.apply<Charge>({ type: 'charge', parts: piece }).catch(async (error) => {
@@ -82,7 +90,7 @@ async function chargeAcrossShards({ parts: charged }: Charge, shards: Shards): P
     figures.set(shard, parts.map((part) => ({ ...part, atMs })).values())
     taken.push(...refundsOf(piece, verdict))
   }
-  return { type: 'charge', allowed: true, atMs: takenAtMs ?? 0, parts: inOrder() }
+  return { type: 'charge', allowed: true, atMs: takenAtMs ?? shards.now(), parts: inOrder() }
 }
 
 async function refundTaken(taken: readonly Refund[], { apply }: Shards): Promise<void> {
@@ -91,7 +99,7 @@ async function refundTaken(taken: readonly Refund[], { apply }: Shards): Promise
 }
 
 /** Returns the figures of parts that were not charged; those of fresh keys where the shard fails. */
-async function peek(charged: readonly Part[], { apply }: Shards): Promise<readonly PartVerdict[]> {
+async function peek(charged: readonly Part[], { apply }: Shards): Promise<readonly PartResult[]> {
   try {
     const peeked = charged.map((part) => ({ ...part, cost: 0 }))
     const { parts } = await apply<Charge>({ type: 'charge', parts: peeked })
@@ -102,7 +110,7 @@ async function peek(charged: readonly Part[], { apply }: Shards): Promise<readon
 }
 
 /** Returns a peek's figures for the cost that was not charged. `retryAfterMs` may be a lower bound. */
-function withCost({ policy, cost }: Part, figures: PartVerdict): PartVerdict {
+function withCost({ policy, cost }: Part, figures: PartResult): PartResult {
   if (cost <= figures.remaining) return figures
   const retryAfterMs = cost > policy.limit ? Number.POSITIVE_INFINITY : figures.moreAfterMs
   return { ...figures, allowed: false, retryAfterMs }

@@ -1,12 +1,12 @@
 import type { Policy, State, Step } from '../../policies/policy.js'
-import type { Part, PartVerdict, Verdict } from '../operation.js'
+import type { ChargeResult, Part, PartResult } from '../operation.js'
 
 /** Returns the stored state of a key. */
 export type Read = (key: string, policy: Policy) => State | undefined
 
 /** The verdict on a charge, and the states to write, by key, with the policies that read them. */
 export interface Evaluation {
-  readonly verdict: Verdict
+  readonly verdict: ChargeResult
   readonly writes: Map<string, { readonly policy: Policy; readonly state: State }>
 }
 
@@ -29,7 +29,7 @@ export function evaluateCharge(charged: readonly Part[], read: Read, nowMs: numb
 function deny(charged: readonly Part[], steps: readonly Step[], read: Read, nowMs: number): Evaluation {
   const wanted = new Map<string, number>()
   const writes: Evaluation['writes'] = new Map()
-  const parts = charged.map(({ key, policy, cost }, i): PartVerdict => {
+  const parts = charged.map(({ key, policy, cost }, i): PartResult => {
     const sum = (wanted.get(key) ?? 0) + cost
     const isAllowed = steps[i]?.allowed
     if (isAllowed) wanted.set(key, sum)

@@ -7,7 +7,7 @@ import { batcher } from './batcher.js'
 import type { Pipe, Settle } from './pipe.js'
 import { publishToStoreChannel, storeChannel } from './store-channel.js'
 import { checkBatching, checkOperation } from './validate.js'
-import { onlyOutcome, validateOutcome } from './validate-outcome.js'
+import { checkCount, onlyOutcome, validateOutcome } from './validate-outcome.js'
 
 type SendAny = (operation: Operation, settle: Settle<Operation>) => Outcome | undefined
 
@@ -46,7 +46,14 @@ function sendAlone(store: Store): SendAny {
 function sendInBatches(store: Store, batching: NonNullable<Store['batching']>): SendAny {
   const { name } = store
   checkBatching(`the store ${name}`, batching)
-  const submit = batcher(store.apply.bind(store), batching, (size, durationMs) => {
+  const apply: Store['apply'] = async (operations, settle) => {
+    try {
+      return checkCount(store, operations.length, await store.apply(operations, settle))
+    } catch (cause) {
+      throw asStoreError(name, cause)
+    }
+  }
+  const submit = batcher(apply, batching, (size, durationMs) => {
     if (storeChannel.hasSubscribers) publishToStoreChannel({ type: 'batch', store: name, size, durationMs })
   })
   return (operation, settle) => {

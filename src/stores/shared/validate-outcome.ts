@@ -1,11 +1,29 @@
-import type { Operation, Outcome, PartVerdict, RenewResult, TakeResult, Verdict } from '../operation.js'
+import type { ChargeResult, Operation, Outcome, PartResult, RenewResult, TakeResult } from '../operation.js'
 import type { Store } from '../store.js'
 import { StoreError } from '../store-error.js'
 
 /** Returns the outcome of one operation, from what `apply` returned: a `StoreError` if that is invalid. */
 export function onlyOutcome(store: Store, operation: Operation, answer: unknown): Outcome {
-  if (Array.isArray(answer) && answer.length === 1) return validateOutcome(store, operation, answer[0])
-  return new StoreError(store.name, 'the answer is not a list of one outcome', { cause: answer })
+  if (isListOf(1, answer)) return validateOutcome(store, operation, answer[0])
+  return wrongCountError(store, 1, answer)
+}
+
+/**
+ * Returns a store's outcomes of a batch. Throws a `StoreError` if there are more or fewer of them than
+ * operations: then none of them can be trusted, since each may belong to another operation.
+ */
+export function checkCount(store: Store, count: number, answer: unknown): readonly Outcome[] {
+  if (isListOf(count, answer)) return answer as readonly Outcome[]
+  throw wrongCountError(store, count, answer)
+}
+
+function isListOf(count: number, answer: unknown): answer is readonly unknown[] {
+  return Array.isArray(answer) && answer.length === count
+}
+
+function wrongCountError(store: Store, count: number, answer: unknown): StoreError {
+  const list = count === 1 ? 'one outcome' : `${count} outcomes`
+  return new StoreError(store.name, `the answer is not a list of ${list}`, { cause: answer })
 }
 
 /** Returns a store's outcome of an operation: a `StoreError` if it is invalid. */
@@ -25,7 +43,7 @@ function isResult(value: unknown, operation: Operation): value is Outcome {
   if ((value as { readonly type?: unknown } | null | undefined)?.type !== operation.type) return false
   switch (operation.type) {
     case 'charge':
-      return isVerdict(value as Verdict, operation.parts.length)
+      return isVerdict(value as ChargeResult, operation.parts.length)
     case 'renew':
       return Number.isFinite((value as RenewResult).resetAtMs)
     case 'take':
@@ -38,7 +56,7 @@ function isResult(value: unknown, operation: Operation): value is Outcome {
   }
 }
 
-function isVerdict({ allowed, atMs, parts }: Verdict, partCount: number): boolean {
+function isVerdict({ allowed, atMs, parts }: ChargeResult, partCount: number): boolean {
   if (!Number.isFinite(atMs) || !Array.isArray(parts) || parts.length !== partCount) return false
   let isAllowed = true
   for (const part of parts) {
@@ -56,8 +74,8 @@ function isStanding({ atMs, remaining, moreAfterMs, resetAfterMs, bannedForMs }:
   return Number.isFinite(atMs) && isUnits(remaining) && [moreAfterMs, resetAfterMs, bannedForMs].every(isTime)
 }
 
-function isPartVerdict(value: unknown): value is PartVerdict {
-  const { allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs, atMs } = (value ?? {}) as PartVerdict
+function isPartVerdict(value: unknown): value is PartResult {
+  const { allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs, atMs } = (value ?? {}) as PartResult
   if (typeof allowed !== 'boolean' || (atMs !== undefined && !Number.isFinite(atMs))) return false
   return isUnits(remaining) && isTime(resetAfterMs) && isTime(retryAfterMs) && isTime(moreAfterMs)
 }

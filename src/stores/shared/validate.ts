@@ -2,6 +2,7 @@ import { show } from '../../util/validate.js'
 import type { Block, Operation, Refund, Renew, Reward, Take } from '../operation.js'
 import type { Batching, DenialTimes, Store } from '../store.js'
 import type { Read } from './evaluate-charge.js'
+import { foreignKeyError, isStateOf } from './foreign-key.js'
 
 /** Returns whether a value has what a store needs. */
 export function isStore(value: unknown): value is Store {
@@ -12,9 +13,9 @@ export function isStore(value: unknown): value is Store {
 
 /** Throws a `TypeError` for a batching by which operations would never leave. */
 export function checkBatching(owner: string, batching: Batching): void {
-  const { maxKeys, maxInFlight, maxUnanswered, stallTimeoutMs } = batching
-  for (const [name, value] of Object.entries({ maxKeys, maxInFlight, maxUnanswered, stallTimeoutMs })) {
-    const isOptional = name === 'maxUnanswered' || name === 'stallTimeoutMs'
+  const { maxKeys, maxInFlight, maxPending, stallTimeoutMs } = batching
+  for (const [name, value] of Object.entries({ maxKeys, maxInFlight, maxPending, stallTimeoutMs })) {
+    const isOptional = name === 'maxPending' || name === 'stallTimeoutMs'
     if (isOptional && value === undefined) continue
     const isTime = name === 'stallTimeoutMs' // a timer takes no Infinity
     const isUnbounded = value === Number.POSITIVE_INFINITY && !isTime
@@ -99,13 +100,16 @@ export function checkTime(owner: string, nowMs: unknown): void {
   throw new TypeError(`${owner}: the time must be ${must}, got ${show(nowMs)}.`)
 }
 
-/** Returns a `read` that throws a `TypeError` in place of returning what is no state of the policy. */
+/**
+ * Returns a `read` that throws a `StoreError` in place of a state that has another width than its policy's,
+ * and a `TypeError` in place of what is no state at all.
+ */
 export function checkedRead(owner: string, read: Read): Read {
   return (key, policy) => {
     const state: unknown = read(key, policy)
-    if (state === undefined) return undefined
-    const isState = Array.isArray(state) && state.length === policy.width && state.every(Number.isFinite)
-    if (isState) return state
+    if (state === undefined || isStateOf(policy, state)) return state
+    const isOther = Array.isArray(state) && state.length > 0 && state.every(Number.isFinite)
+    if (isOther) throw foreignKeyError('store', key)
     const must = `undefined, or an array of ${policy.width} finite numbers`
     throw new TypeError(`${owner}: read must return ${must}, got ${showRead(state)}`)
   }

@@ -1,10 +1,3 @@
-/** Rejects an operation on a row that something other than a store has written. */
-export class CorruptRowError extends Error {
-  constructor() {
-    super('a row holds something other than a state. Give the store a table that nothing else writes to.')
-  }
-}
-
 const OWN_POOL = 'or give the store a pool of its own.'
 
 /** Returns the error for a connection in a transaction that the store did not begin. */
@@ -63,9 +56,9 @@ export function isDuplicate(error: unknown): boolean {
   return DUPLICATE.includes(codeOf(error))
 }
 
-/** Whether the server has replied that it cannot decide these rows, and may decide others. */
-export function isAboutRows(error: unknown): boolean {
-  return error instanceof CorruptRowError || CONTENTION.includes(codeOf(error))
+/** Whether the server has replied that others were using these rows. It may decide others. */
+export function isContention(error: unknown): boolean {
+  return CONTENTION.includes(codeOf(error))
 }
 
 /** Creates a function that returns the operator's fix for an error, if one is known. `table` is quoted. */

@@ -1,4 +1,4 @@
-import type { Policy, State } from '../../policies/policy.js'
+import type { Policy } from '../../policies/policy.js'
 
 const MINUTE_MS = 60_000
 /** Rows are kept a little longer than needed, since each new expiry costs a write to the index. */
@@ -12,10 +12,12 @@ export function expiryStepS({ windowMs }: Policy): number {
   return Math.ceil(Math.max(MINUTE_MS, stepMs) / 1000)
 }
 
-/** Returns when a row may be removed, in whole seconds since the Unix epoch. */
-export function expiryS(policy: Policy, state: State, nowMs: number): number {
-  const { resetAfterMs } = policy.take(state, nowMs, 0)
-  if (resetAfterMs === Number.POSITIVE_INFINITY) return NEVER_S
+/**
+ * Returns when a row may be removed whose state expires at `expiresAtMs`, in whole seconds since the Unix
+ * epoch.
+ */
+export function expiryS(policy: Policy, expiresAtMs: number): number {
+  if (expiresAtMs === Number.POSITIVE_INFINITY) return NEVER_S
   const stepS = expiryStepS(policy)
-  return (Math.floor((nowMs + resetAfterMs) / 1000 / stepS) + 1) * stepS
+  return (Math.floor(expiresAtMs / 1000 / stepS) + 1) * stepS
 }

@@ -1,5 +1,5 @@
 import type { Policy, State } from '../../policies/policy.js'
-import type { Refund, Verdict } from '../../stores/operation.js'
+import type { ChargeResult, Refund } from '../../stores/operation.js'
 import { figures, type Parts } from './store-calls.js'
 
 /**
@@ -10,7 +10,7 @@ import { figures, type Parts } from './store-calls.js'
 export class ModelStore {
   readonly #states = new Map<string, State>()
 
-  charge(charge: Parts, nowMs: number): Verdict {
+  charge(charge: Parts, nowMs: number): ChargeResult {
     const sums = new Map<string, { policy: Policy; cost: number }>()
     const denials = new Map<string, State | undefined>()
     const steps = charge.map(({ key, policy, cost }) => {

@@ -1,6 +1,8 @@
 import { ban } from '../../policies/ban.js'
 import { fixedWindow } from '../../policies/fixed-window.js'
+import { tokenBucket } from '../../policies/token-bucket.js'
 import type { Charge, Operation, Reward, Take } from '../../stores/operation.js'
+import { StoreError } from '../../stores/store-error.js'
 import { expectEqual, expectMatch } from '../assertions.js'
 import { LONG, LONG_KINDS } from './sample-policies.js'
 import {
@@ -10,6 +12,7 @@ import {
   chargeOne,
   expectTaken,
   forgetAll,
+  keyedPolicies,
   part,
   receiptOf,
   refundAll,
@@ -146,5 +149,38 @@ const blocks = casesOf('a block', {
   },
 })
 
+const foreignKeys = casesOf('on a key that another policy uses,', {
+  'each operation fails alone and changes nothing, or finds the key fresh; a forget removes it': async ({
+    store,
+  }) => {
+    const theirs = ban(tokenBucket({ capacity: 9, refill: 9, every: LONG }), {
+      after: 5,
+      within: LONG,
+      for: LONG,
+    })
+    const policy = tokenBucket({ capacity: 5, refill: 5, every: LONG })
+    const units = {
+      key: 'key',
+      policy,
+      cost: 2,
+      takenAtMs: (await receiptOf(store, 'key', theirs, 4)).takenAtMs,
+    }
+    const outcomes = await store.apply([
+      { type: 'charge', parts: [part('key', policy, 0)] },
+      { type: 'refund', ...units },
+      { type: 'reward', ...units, units: 0 },
+      { type: 'take', ...units, units: 0 },
+      { type: 'charge', parts: [part('other', policy, 2)] },
+    ])
+    const types = outcomes.map((outcome) => (outcome instanceof StoreError ? outcome.answered : outcome.type))
+    const areKeptApart = types[0] === 'charge'
+    const expected = areKeptApart ? ['charge', 'refund', 'reward', 'take'] : [true, true, true, true]
+    expectEqual('each result, or whether the error is `answered`', types, [...expected, 'charge'])
+    expectEqual('remaining of the other policy', await remainingOf(store, theirs, ['key']), [5])
+    await forgetAll(store, keyedPolicies(policy, 'key'))
+    expectEqual('remaining', await remainingOf(store, policy, ['key', 'other']), [5, 3])
+  },
+})
+
 /** Operations other than charges: alone, in a batch with others, and beside concurrent ones. */
-export const operationCases = [...operations, ...blocks]
+export const operationCases = [...operations, ...blocks, ...foreignKeys]

@@ -2,13 +2,13 @@ import { inspect } from 'node:util'
 import { type Policy, type State, signatureOf } from '../../policies/policy.js'
 import type {
   Charge,
+  ChargeResult,
   KeyedPolicy,
   Operation,
   Part,
-  PartVerdict,
+  PartResult,
   Refund,
   ResultOf,
-  Verdict,
 } from '../../stores/operation.js'
 import { request } from '../../stores/shared/pipe.js'
 import { pipeTo } from '../../stores/shared/store-pipe.js'
@@ -67,7 +67,7 @@ export async function applyOne<O extends Operation>(store: Store, operation: O):
 }
 
 /** Charges a batch. */
-export function chargeAll(store: Store, charges: readonly Parts[]): Promise<readonly Verdict[]> {
+export function chargeAll(store: Store, charges: readonly Parts[]): Promise<readonly ChargeResult[]> {
   return applyAll<Charge>(
     store,
     charges.map((parts) => ({ type: 'charge', parts })),
@@ -75,7 +75,7 @@ export function chargeAll(store: Store, charges: readonly Parts[]): Promise<read
 }
 
 /** Charges once. */
-export function chargeOne(store: Store, ...parts: Part[]): Promise<Verdict> {
+export function chargeOne(store: Store, ...parts: Part[]): Promise<ChargeResult> {
   return applyOne<Charge>(store, { type: 'charge', parts })
 }
 
@@ -94,9 +94,9 @@ export async function forgetAll(store: Store, keys: readonly KeyedPolicy[]): Pro
 }
 
 /** The only part of a charge that has one. */
-export async function takeOne(store: Store, key: string, policy: Policy, cost = 1): Promise<PartVerdict> {
+export async function takeOne(store: Store, key: string, policy: Policy, cost = 1): Promise<PartResult> {
   const { parts } = await chargeOne(store, part(key, policy, cost))
-  return parts[0] as PartVerdict
+  return parts[0] as PartResult
 }
 
 /** Takes units. Returns their refund, as a limiter makes it from a decision. */
@@ -153,12 +153,12 @@ export function figures({
   resetAfterMs,
   retryAfterMs,
   moreAfterMs,
-}: PartVerdict): PartVerdict {
+}: PartResult): PartResult {
   return { allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs }
 }
 
 /** The figures of a fresh key. */
-export function freshFigures(limit: number): PartVerdict {
+export function freshFigures(limit: number): PartResult {
   return { allowed: true, remaining: limit, resetAfterMs: 0, retryAfterMs: 0, moreAfterMs: 0 }
 }
 
@@ -193,11 +193,11 @@ export async function expectTaken(
   )
 }
 
-export function allowedCount(verdicts: readonly Verdict[]): number {
+export function allowedCount(verdicts: readonly ChargeResult[]): number {
   return verdicts.filter(({ allowed }) => allowed).length
 }
 
 /** Whether each charge was allowed, in order. */
-export function allowedOf(verdicts: readonly Verdict[]): boolean[] {
+export function allowedOf(verdicts: readonly ChargeResult[]): boolean[] {
   return verdicts.map(({ allowed }) => allowed)
 }

@@ -66,9 +66,16 @@ function traces(charge: fc.Arbitrary<Taking[]>): fc.Arbitrary<Step[]> {
   return fc.array(step, { maxLength: 40 })
 }
 
-const CHARGES: readonly (readonly [string, fc.Arbitrary<Taking[]>])[] = [
+type Charges = readonly (readonly [string, fc.Arbitrary<Taking[]>])[]
+
+const CHARGES: Charges = [
   ['each key at most once', fc.uniqueArray(taking, { minLength: 1, maxLength: 4, selector: keyOf })],
   ['a key several times', fc.array(taking, { minLength: 1, maxLength: 4 })],
+]
+
+/** For a store that takes the keys of a charge one after the other, beside the other charges of a batch. */
+const CHARGES_OF_ONE_KEY: Charges = [
+  ['one key', fc.tuple(taking, fc.nat(2)).map(([each, others]) => Array<Taking>(1 + others).fill(each))],
 ]
 
 /**
@@ -76,7 +83,8 @@ const CHARGES: readonly (readonly [string, fc.Arbitrary<Taking[]>])[] = [
  * shortest trace that fails.
  */
 export function traceCases(setup: ConformanceSetup): TestCase[] {
-  return CHARGES.map(([which, charge]) => ({
+  const charges = setup.capabilities.atomicAcrossKeys ? CHARGES : CHARGES_OF_ONE_KEY
+  return charges.map(([which, charge]) => ({
     name: `on random traces whose charges name ${which}, every figure equals that of a plain model`,
     run: () => {
       const property = fc.asyncProperty(traces(charge), (steps) =>

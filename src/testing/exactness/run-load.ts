@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Verdict } from '../../stores/operation.js'
+import type { ChargeResult } from '../../stores/operation.js'
 import { refundsOf } from '../../stores/shared/refunds.js'
 import type { Store } from '../../stores/store.js'
 import { StoreError } from '../../stores/store-error.js'
@@ -48,7 +48,7 @@ function at<T>(list: readonly T[], i: number): T {
 }
 
 /** Charges a batch, and again where the store replied that it took nothing, as after lost races. */
-async function chargeDecided(store: Store, charges: readonly Parts[]): Promise<readonly Verdict[]> {
+async function chargeDecided(store: Store, charges: readonly Parts[]): Promise<readonly ChargeResult[]> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await chargeAll(store, charges)

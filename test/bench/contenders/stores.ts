@@ -1,5 +1,12 @@
 import { type Options, MemoryStore as PeerStore } from 'express-rate-limit'
-import { fixedWindow, memoryStore, type Policy, slidingWindow, tokenBucket, type Verdict } from 'headgate'
+import {
+  type ChargeResult,
+  fixedWindow,
+  memoryStore,
+  type Policy,
+  slidingWindow,
+  tokenBucket,
+} from 'headgate'
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 
 /** Units per key and window; the window is far longer than a run, so that all are counted in one. */
@@ -17,7 +24,7 @@ export interface StoreContender {
 function headgate(policy: Policy, maxKeys: number): StoreContender {
   const store = memoryStore({ maxKeys })
   const charge = (key: string, cost: number) =>
-    store.apply([{ type: 'charge', parts: [{ key, policy, cost }] }])[0] as Verdict
+    store.apply([{ type: 'charge', parts: [{ key, policy, cost }] }])[0] as ChargeResult
   return {
     charge(keys, from, count) {
       let allowed = 0

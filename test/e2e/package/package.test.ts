@@ -70,7 +70,7 @@ test.each(ENTRIES)(
     filesOfEntries ??= loadEntries()
     const loaded = (await filesOfEntries)[entry.specifier] ?? []
     const bundles = loaded.map((file) => file.replace(/^.*\/node_modules\/headgate\/dist\/cjs\//, ''))
-    const ofStores = ['redis', 'memcached', 'mysql', 'postgres', 'sqlite'].includes(entry.name)
+    const ofStores = ['redis', 'memcached', 'mysql', 'postgres', 'sqlite', 'store'].includes(entry.name)
     const shared = ofStores ? ['core.js', 'shared.js'] : ['core.js']
     expect(bundles.sort()).toEqual([`${entry.name}.js`, ...shared].sort())
   },

@@ -1,4 +1,4 @@
-import { type MaybePromise, StoreError, type Verdict } from 'headgate'
+import { type ChargeResult, type MaybePromise, StoreError } from 'headgate'
 import { memcachedStore } from 'headgate/memcached'
 import { Client } from 'memjs'
 import { answerQuestions } from '../../bench/harness/child.js'
@@ -32,7 +32,7 @@ function serve(url: string): void {
   })
 }
 
-async function resultOf(call: MaybePromise<readonly Verdict[]>): Promise<keyof Counts> {
+async function resultOf(call: MaybePromise<readonly ChargeResult[]>): Promise<keyof Counts> {
   try {
     const [verdict] = await call
     return verdict?.allowed ? 'allowed' : 'denied'

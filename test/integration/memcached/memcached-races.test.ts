@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import {
+  type ChargeResult,
   consecutive,
   createLimiter,
   fixedWindow,
   type Policy,
   slidingWindow,
   tokenBucket,
-  type Verdict,
 } from 'headgate'
 import { memcachedStore } from 'headgate/memcached'
 import { memjsTransport } from '../../../src/stores/memcached/connection.js'
@@ -124,7 +124,7 @@ test.each(COUNTING)('a denial arrives after the server has its units back: %s', 
   const policy = policyOf(5)
   const charge = { type: 'charge', parts: [part('key', policy, 3)] } as const
   const verdicts = await strategy('key', [charge, charge])
-  expect([allowedCount(verdicts as readonly Verdict[]), refunds]).toEqual([1, 1])
+  expect([allowedCount(verdicts as readonly ChargeResult[]), refunds]).toEqual([1, 1])
 })
 
 test('a bucket that the server has no memory to write stays unchanged', async () => {

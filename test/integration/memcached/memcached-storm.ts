@@ -5,7 +5,6 @@ import type { StormQuestion } from '../../bench/memcached-storm-child.js'
 import {
   addUp,
   bucketOf,
-  decisionsIn,
   mostAllowed,
   type Storm,
   type StormCounts,
@@ -14,8 +13,6 @@ import { type Children, startChildren } from '../../support/servers/children.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
 import { connections } from './clients.js'
-
-const MOST_RAN_OUT = 0.02
 
 const STORMS: readonly (readonly [string, Omit<Storm, 'forMs'>])[] = [
   ['that is nearly always written', { capacity: 500, refill: 5000, everyMs: 1000, callers: 30 }],
@@ -58,7 +55,7 @@ export function describeMemcachedStorm({ processes, forMs }: { processes: number
       // Nobody is denied while the bucket still has what it had at the start.
       const decided = counts.allowed + counts.denied
       expect(counts.allowed).toBeGreaterThanOrEqual(Math.min(decided, storm.capacity))
-      expect(counts.ranOut / decisionsIn(counts)).toBeLessThanOrEqual(MOST_RAN_OUT)
+      expect(counts.ranOut).toBe(0) // no charge fails because of load
       for (const { allowed } of each) expect(allowed).toBeGreaterThan(0) // nobody is starved
       // What is left afterwards is what was promised and not allowed, and no more.
       const { atMs, parts } = await chargeOne(memcachedStore(open(server.url)), part(key, bucketOf(storm), 0))

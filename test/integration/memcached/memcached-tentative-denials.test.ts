@@ -1,4 +1,4 @@
-import { fixedWindow, type Policy, slidingWindow, type Verdict } from 'headgate'
+import { type ChargeResult, fixedWindow, type Policy, slidingWindow } from 'headgate'
 import { evaluate } from '../../../src/stores/memcached/counter-strategy.js'
 import { countersOf } from '../../../src/stores/memcached/counters.js'
 import { part } from '../../../src/testing/conformance/store-calls.js'
@@ -8,11 +8,11 @@ const fixed = fixedWindow({ limit: 10, window: 60_000 })
 const sliding = slidingWindow({ limit: 10, window: 60_000 })
 
 /** The verdict on a cost, for the counts of this slice, of the next one and of those before. */
-function decide(policy: Policy, cost: number, before: number, next = 0, older: number[] = []): Verdict {
+function decide(policy: Policy, cost: number, before: number, next = 0, older: number[] = []): ChargeResult {
   const counts = Array.from({ length: countersOf(policy)?.older ?? 0 }, (_, i) => older[i] ?? 0)
   const charge = { type: 'charge', parts: [part('key', policy, cost)] } as const
   const [result] = evaluate([charge], policy, before, { next, older: counts }, NOW_MS)
-  return result as Verdict
+  return result as ChargeResult
 }
 
 test.each([

@@ -1,5 +1,5 @@
 import slotOf from 'cluster-key-slot'
-import type { PartVerdict, Policy, Verdict } from 'headgate'
+import type { ChargeResult, PartResult, Policy } from 'headgate'
 import type { Cluster } from 'ioredis'
 import { LONG_POLICIES } from '../../../src/testing/conformance/sample-policies.js'
 import { chargeOne, part, remainingOf } from '../../../src/testing/conformance/store-calls.js'
@@ -141,7 +141,7 @@ describe.each(CLUSTER_DRIVERS)('with a client of %s,', (driver, open) => {
 
 /** Checks a verdict on a charge of keys of which so much was taken before, and which parts deny. */
 function expectDenied(
-  { allowed, parts }: Verdict,
+  { allowed, parts }: ChargeResult,
   taken: readonly number[],
   denying: readonly number[],
 ): void {
@@ -155,7 +155,7 @@ function expectDenied(
 }
 
 /** Checks that a part is allowed again at the moment at which a charge of its key alone is. */
-function expectSameRetry({ atMs }: Verdict, got: PartVerdict | undefined, alone: Verdict): void {
+function expectSameRetry({ atMs }: ChargeResult, got: PartResult | undefined, alone: ChargeResult): void {
   const aloneAtMs = alone.atMs + (alone.parts[0]?.retryAfterMs ?? 0)
   const gotAtMs = atMs + (got?.retryAfterMs ?? 0)
   if (gotAtMs !== aloneAtMs) expect(Math.abs(gotAtMs - aloneAtMs)).toBeLessThan(BUSY_MS)

@@ -1,4 +1,4 @@
-import type { Policy, State, Store, Verdict } from 'headgate'
+import type { ChargeResult, Policy, State, Store } from 'headgate'
 import { evaluateCharge } from '../../../src/stores/shared/evaluate-charge.js'
 import type { Parts } from '../../../src/testing/conformance/store-calls.js'
 import { figures } from '../../../src/testing/conformance/store-calls.js'
@@ -7,9 +7,9 @@ import { chargeStore } from '../../support/store-calls.js'
 /** A store that is held against the TypeScript policies, and the states that these come to. */
 export interface ModelStore {
   /** Charges in one call, in order, and checks every figure. */
-  charge(charges: readonly Parts[]): Promise<readonly Verdict[]>
+  charge(charges: readonly Parts[]): Promise<readonly ChargeResult[]>
   /** Checks what an earlier call, made with the store itself, gave. */
-  check(charges: readonly Parts[], verdicts: readonly Verdict[]): void
+  check(charges: readonly Parts[], verdicts: readonly ChargeResult[]): void
   /** By key: its policy, and the state that it must have at rest. */
   readonly states: ReadonlyMap<string, { readonly policy: Policy; readonly state: State | undefined }>
 }
@@ -18,7 +18,7 @@ export interface ModelStore {
 export function modelStore(store: Store): ModelStore {
   const states = new Map<string, { policy: Policy; state: State | undefined }>()
 
-  function expectVerdict({ atMs, ...got }: Verdict, charge: Parts): void {
+  function expectVerdict({ atMs, ...got }: ChargeResult, charge: Parts): void {
     const { verdict, writes } = evaluateCharge(charge, (key) => states.get(key)?.state, atMs)
     expect({ ...got, parts: got.parts.map(figures) }).toEqual({
       type: 'charge',
@@ -29,7 +29,7 @@ export function modelStore(store: Store): ModelStore {
     for (const [key, { policy, state }] of writes) states.set(key, { policy, state })
   }
 
-  function check(charges: readonly Parts[], verdicts: readonly Verdict[]): void {
+  function check(charges: readonly Parts[], verdicts: readonly ChargeResult[]): void {
     expect(verdicts).toHaveLength(charges.length)
     verdicts.forEach((verdict, i) => {
       expectVerdict(verdict, charges[i] as Parts)

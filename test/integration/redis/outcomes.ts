@@ -1,8 +1,8 @@
-import { type MaybePromise, StoreError, type Verdict } from 'headgate'
+import { type ChargeResult, type MaybePromise, StoreError } from 'headgate'
 
 /** What became of a call of the store, and how long that took. */
 export interface Outcome {
-  readonly verdict: Verdict | undefined
+  readonly verdict: ChargeResult | undefined
   /** What it was rejected with, or `HUNG`. */
   readonly error: unknown
   readonly tookMs: number
@@ -16,11 +16,11 @@ const HANGS_MS = 15_000
 
 /** Waits for a call of one charge, but not for ever. */
 export async function outcomeOf(
-  call: MaybePromise<readonly Verdict[]>,
+  call: MaybePromise<readonly ChargeResult[]>,
   timeoutMs = HANGS_MS,
 ): Promise<Outcome> {
   const from = performance.now()
-  const end = (verdict: Verdict | undefined, error?: unknown): Outcome => {
+  const end = (verdict: ChargeResult | undefined, error?: unknown): Outcome => {
     return { verdict, error, tookMs: performance.now() - from }
   }
   let timer: NodeJS.Timeout | undefined

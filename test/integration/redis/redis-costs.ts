@@ -1,4 +1,5 @@
 import {
+  type ChargeResult,
   consecutive,
   fixedWindow,
   type Part,
@@ -6,7 +7,6 @@ import {
   type Store,
   slidingWindow,
   tokenBucket,
-  type Verdict,
 } from 'headgate'
 import { redisStore } from 'headgate/redis'
 import type { Redis } from 'ioredis'
@@ -80,7 +80,7 @@ export function describeCosts(extent: Extent): void {
   }
 
   /** Charges each of these in one call, and then one after the other, and compares what lies at rest. */
-  async function expectAsTyped(charges: readonly Parts[]): Promise<Verdict[]> {
+  async function expectAsTyped(charges: readonly Parts[]): Promise<ChargeResult[]> {
     const model = modelStore(store)
     const verdicts = [...(await model.charge(charges))]
     for (const charge of charges) verdicts.push(...(await model.charge([charge])))
@@ -159,7 +159,7 @@ export function describeCosts(extent: Extent): void {
     const [, intervalMs = 0] = flattenSpec(policy.spec).params
     const mixed = Array.from({ length: 200 }, (_, i): Parts => [part('key', policy, 1 + (i % 3))])
     const single = mixed.map((): Parts => [part('key', policy)])
-    const batches: { charges: Parts[]; verdicts: readonly Verdict[] }[] = []
+    const batches: { charges: Parts[]; verdicts: readonly ChargeResult[] }[] = []
     const timeOf = (at: number) => batches.at(at)?.verdicts[0]?.atMs ?? 0
     while (batches.length === 0 || timeOf(-1) - timeOf(0) < 100) {
       for (const charges of [mixed, single])
@@ -171,7 +171,7 @@ export function describeCosts(extent: Extent): void {
       model.check(charges, verdicts)
       taken += charges.reduce((sum, [one], i) => sum + (verdicts[i]?.allowed ? (one?.cost ?? 0) : 0), 0)
     }
-    const last = batches.at(-1)?.verdicts.at(-1) as Verdict
+    const last = batches.at(-1)?.verdicts.at(-1) as ChargeResult
     const admitted = taken + (last.parts[0]?.remaining ?? 0)
     const expected = policy.limit + (last.atMs - timeOf(0)) / intervalMs
     expect(Math.abs(admitted - expected)).toBeLessThanOrEqual(1)

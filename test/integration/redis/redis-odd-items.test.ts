@@ -56,3 +56,26 @@ test('policies created anew for each charge count as the same policy', async () 
   expect(decisions.filter(({ allowed }) => allowed)).toHaveLength(10)
   expect((await redis.client.info('commandstats')).match(/cmdstat_eval:calls=(\d+)/)?.[1]).toBe('1') // one script for all
 })
+
+describe('operations whose policy has no script', () => {
+  const take = (key: string, by = policy) => ({ type: 'take', key, policy: by, units: 1 }) as const
+  const calls = async () =>
+    Number(/cmdstat_evalsha:calls=(\d+)/.exec(await redis.client.info('commandstats'))?.[1] ?? 0)
+
+  test('leave the others of their batch in one call', async () => {
+    await store.apply([take('first'), take('second', slidingWindow({ limit: 5, window: LONG }))]) // loads the script
+    await redis.client.config('RESETSTAT')
+    const keys = Array.from({ length: 20 }, (_, i) => `key-${i}`)
+    const outcomes = await store.apply(keys.map((key, i) => take(key, i % 10 === 3 ? unknown : policy)))
+    expect(outcomes.map((outcome) => outcome instanceof Error)).toEqual(keys.map((_, i) => i % 10 === 3))
+    expect(await calls()).toBe(1)
+  })
+
+  test('send nothing if there are no others', async () => {
+    await redis.client.config('RESETSTAT')
+    expect(await store.apply([take('key', unknown)])).toEqual([
+      expect.objectContaining({ message: expect.stringContaining('got "leaky-bucket"') }),
+    ])
+    expect(await calls()).toBe(0)
+  })
+})

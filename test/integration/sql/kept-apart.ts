@@ -1,4 +1,4 @@
-import type { Policy, Store, Verdict } from 'headgate'
+import type { ChargeResult, Policy, Store } from 'headgate'
 import { LONG_POLICIES, SHORT_KINDS } from '../../../src/testing/conformance/sample-policies.js'
 import { expectFigures, keyedPolicies, part } from '../../../src/testing/conformance/store-calls.js'
 import { chargeStore, forgetStore, refundStore } from '../../support/store-calls.js'
@@ -22,7 +22,8 @@ export async function expectKeptApart(
   const left = async () => {
     const looks = parts.map((each) => [{ ...each, cost: 0 }])
     const [own, foreign] = await Promise.all([chargeStore(store, looks), chargeStore(others, looks)])
-    const remaining = (verdicts: readonly Verdict[]) => verdicts.map((verdict) => verdict.parts[0]?.remaining)
+    const remaining = (verdicts: readonly ChargeResult[]) =>
+      verdicts.map((verdict) => verdict.parts[0]?.remaining)
     expect(remaining(own)).toEqual(remaining(foreign))
     return remaining(own)
   }

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { tokenBucket, type Verdict } from 'headgate'
+import { type ChargeResult, tokenBucket } from 'headgate'
 import type { Parts } from '../../../src/testing/conformance/store-calls.js'
 import { chargeOne, part } from '../../../src/testing/conformance/store-calls.js'
 import { chargeStore } from '../../support/store-calls.js'
@@ -66,7 +66,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
 
     test('is denied if another process has taken all units, and nothing is refunded', () => {
       const { takenAtMs, verdicts, after } = outcomeOf()
-      const [verdict] = verdicts as [Verdict]
+      const [verdict] = verdicts as [ChargeResult]
       // Denied, unless the machine paused for so long that a unit is back: exactly as the policy decides.
       expect(verdict.allowed).toBe(policy.take(emptyAt(takenAtMs), verdict.atMs, 1).allowed)
       const refilled = Math.ceil((100 * (after.atMs - takenAtMs)) / FULL_MS)

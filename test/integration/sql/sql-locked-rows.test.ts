@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { consecutive, type MaybePromise, type Verdict } from 'headgate'
+import { type ChargeResult, consecutive, type MaybePromise } from 'headgate'
 import type { SqlStore } from 'headgate/postgres'
 import { allowedCount, part, remainingOf } from '../../../src/testing/conformance/store-calls.js'
 import { type Case, testTogether } from '../../support/servers/together.js'
@@ -17,7 +17,7 @@ const IMPATIENT: Readonly<Record<Kind['name'], string>> = {
   postgres: 'lock_timeout=500',
 }
 
-type Charging = (store: SqlStore, key: string) => MaybePromise<readonly Verdict[]>
+type Charging = (store: SqlStore, key: string) => MaybePromise<readonly ChargeResult[]>
 
 const CHARGINGS: readonly (readonly [string, Charging])[] = [
   ['a single charge', (store, key) => chargeStore(store, [[part(key, policy)]])],
@@ -47,7 +47,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
     const { store, table } = await database.makeStore()
     await chargeStore(store, [[part('locked', policy)]])
     let isDecided = false
-    let waiting: Promise<readonly Verdict[]> = Promise.resolve([])
+    let waiting: Promise<readonly ChargeResult[]> = Promise.resolve([])
     await whileLocked(table, 'locked', async () => {
       waiting = Promise.resolve(charge(store, 'locked')).finally(() => {
         isDecided = true
@@ -63,7 +63,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
   async function waitsLonger(charge: Charging): Promise<void> {
     const { store, table } = await database.makeStore({ settings: [IMPATIENT[kind.name]] })
     await chargeStore(store, [[part('locked', policy)]])
-    let waiting: Promise<readonly Verdict[]> = Promise.resolve([])
+    let waiting: Promise<readonly ChargeResult[]> = Promise.resolve([])
     await whileLocked(table, 'locked', async () => {
       waiting = Promise.resolve(charge(store, 'locked'))
       waiting.catch(() => undefined) // it is awaited later

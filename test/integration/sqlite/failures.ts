@@ -131,7 +131,7 @@ test('a corrupt row fails the charges of its key alone, until the key is forgott
   ])
   for (const outcome of outcomes.slice(0, -1)) {
     assert.equal(outcome.status, 'rejected')
-    rejection(/^sqlite: a row holds something other than a state/, true)(outcome.reason)
+    rejection(/^sqlite: the key .* holds something other than a state of its policy/, true)(outcome.reason)
   }
   assert.equal(outcomes.at(-1)?.status, 'fulfilled')
   await forgetStore(store, [{ key: 'corrupt-0', policy }])

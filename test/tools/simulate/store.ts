@@ -1,14 +1,7 @@
 import slotOf from 'cluster-key-slot'
-import {
-  type Batching,
-  keysOf,
-  type Operation,
-  type Outcome,
-  type Policy,
-  type State,
-  type Store,
-} from 'headgate'
-import { applyInOrder } from '../../../src/stores/shared/apply-in-order.js'
+import type { Batching, Operation, Outcome, Policy, State, Store } from 'headgate'
+import { keysOf } from 'headgate/store'
+import { applyBatch } from '../../../src/stores/shared/apply-batch.js'
 import { applyBy } from '../../../src/stores/shared/run.js'
 import { groupBy } from '../../../src/util/group-by.js'
 import type { StoreKind, Work } from './costs.js'
@@ -21,7 +14,7 @@ const SLOTS = 16_384
 const BATCHING: Readonly<Record<StoreKind, Batching>> = {
   redis: { maxKeys: 256, maxInFlight: 2, stallTimeoutMs: 10 },
   memcached: { maxKeys: 256, maxInFlight: 2, stallTimeoutMs: 3 },
-  postgres: { maxKeys: 256, maxInFlight: 2, maxUnanswered: 3, locksKeys: true },
+  postgres: { maxKeys: 256, maxInFlight: 2, maxPending: 3, locksKeys: true },
 }
 
 /** The servers that all processes share. */
@@ -58,7 +51,7 @@ export function simulatedStore({ kind, nodes, states, latency, time }: Servers, 
 
   function decide(operations: readonly Operation[], nowMs: number): readonly Outcome[] {
     const read = (key: string, policy: Policy) => states.get(itemOf(key, policy, nowMs))
-    const { results, writes } = applyInOrder(operations, read, nowMs)
+    const { results, writes } = applyBatch(operations, read, nowMs)
     for (const [key, { policy, state }] of writes) states.set(itemOf(key, policy, nowMs), state)
     return results as readonly Outcome[]
   }

@@ -1,11 +1,5 @@
-import {
-  applyOperations,
-  type Operation,
-  type ResultOf,
-  type State,
-  type StateWrite,
-  type Store,
-} from 'headgate'
+import type { Operation, ResultOf, State, Store } from 'headgate'
+import { applyOperations, type StateWrite } from 'headgate/store'
 import type { StoreConnection } from '../../../src/cli/keys/connection.js'
 
 /** A store whose keys commands search: what they send, and what it has by then. */

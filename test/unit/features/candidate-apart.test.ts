@@ -1,13 +1,13 @@
 import {
   createLimiter,
   fixedWindow,
-  keysOf,
   type LimiterOptions,
   memoryStore,
   type Operation,
   type Store,
   tokenBucket,
 } from 'headgate'
+import { keysOf } from 'headgate/store'
 import { promisingStore } from '../../support/fault-stores.js'
 import { recordWarnings } from '../../support/warnings.js'
 

@@ -3,7 +3,6 @@ import {
   createLimiter,
   type Decision,
   fixedWindow,
-  keysOf,
   type LimiterOptions,
   type MaybePromise,
   memoryStore,
@@ -14,6 +13,7 @@ import {
   type Store,
   StoreError,
 } from 'headgate'
+import { keysOf } from 'headgate/store'
 import type { GuardedStore } from '../../../src/pipe/guarded-store.js'
 import { resendRefunds } from '../../../src/pipe/resend-refunds.js'
 import { REFUNDED } from '../../../src/stores/shared/apply-operation.js'

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util'
-import { type PartVerdict, type Refund, tokenBucket, type Verdict } from 'headgate'
+import { type ChargeResult, type PartResult, type Refund, tokenBucket } from 'headgate'
 import { decisionOf } from '../../../src/limiter/core.js'
 import { chargeOf, type Decision, receiptOf } from '../../../src/limiter/decision.js'
 import { type Apply, type NamedPart, refundReceipt } from '../../../src/limiter/receipt.js'
@@ -9,10 +9,10 @@ const policy = tokenBucket({ capacity: 10, refill: 10, every: '1m' })
 const part = (name: string, cost = 1) => {
   return { name, key: `key-of-${name}`, policy, cost, scope: 'key-of-', identity: name }
 }
-const figures = (allowed: boolean, remaining: number, retryAfterMs = 0): PartVerdict => {
+const figures = (allowed: boolean, remaining: number, retryAfterMs = 0): PartResult => {
   return { allowed, remaining, retryAfterMs, resetAfterMs: 1000, moreAfterMs: 500 }
 }
-const verdictOf = (parts: PartVerdict[]): Verdict => {
+const verdictOf = (parts: PartResult[]): ChargeResult => {
   return { type: 'charge', allowed: parts.every((each) => each.allowed), atMs: 5, parts }
 }
 /** Notes what is refunded. */
@@ -21,10 +21,10 @@ const refundsTo = (given: Refund[]) =>
     given.push(refund)
     return { type: 'refund' }
   }) as Apply
-const decideOn = (parts: NamedPart[], result: Verdict, apply: Apply) =>
+const decideOn = (parts: NamedPart[], result: ChargeResult, apply: Apply) =>
   decisionOf('store', { parts, result, apply, isOpen: result.allowed }, result)
 const refundDecision = (decision: Decision) => refundReceipt(receiptOf(decision))
-const decide = (...parts: PartVerdict[]) => {
+const decide = (...parts: PartResult[]) => {
   return decideOn(
     parts.map((_, i) => part(`n${i}`)),
     verdictOf(parts),
@@ -32,7 +32,7 @@ const decide = (...parts: PartVerdict[]) => {
   )
 }
 
-test.each<[string, PartVerdict[], string]>([
+test.each<[string, PartResult[], string]>([
   ['the only part', [figures(true, 3)], 'n0'],
   [
     'the one nearest to exhaustion when all allow',

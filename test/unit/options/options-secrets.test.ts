@@ -154,15 +154,7 @@ test.each(
 })
 
 /** Factories that are given nothing by which a credential could come. */
-const WITHOUT = [
-  'applyOperations',
-  'byRoute',
-  'foldName',
-  'identitiesOf',
-  'keysOf',
-  'logEvents',
-  'StoreError',
-]
+const WITHOUT = ['byRoute', 'foldName', 'identitiesOf', 'logEvents', 'StoreError']
 
 test('every factory has a row in the table', () => {
   const factories = Object.keys(headgate).filter((name) => !WITHOUT.includes(name))

@@ -17,7 +17,7 @@ test.each<[Partial<Batching>, string]>([
   [{ maxKeys: Number.NaN }, 'batching.maxKeys must be a whole number of at least 1, or Infinity, got NaN.'],
   [{ maxKeys: 1.5 }, 'batching.maxKeys must be'],
   [{ maxKeys: '256' as never }, 'batching.maxKeys must be'],
-  [{ maxUnanswered: -1 }, 'batching.maxUnanswered must be'],
+  [{ maxPending: -1 }, 'batching.maxPending must be'],
   [{ stallTimeoutMs: 0 }, 'batching.stallTimeoutMs must be'],
   [
     { stallTimeoutMs: Number.POSITIVE_INFINITY },
@@ -31,7 +31,7 @@ test.each<[Partial<Batching>, string]>([
 
 test('a store may batch without bounds, and still has its limit', async () => {
   const unbounded = Number.POSITIVE_INFINITY
-  const limiter = limiterOn({ maxKeys: unbounded, maxInFlight: unbounded, maxUnanswered: unbounded })
+  const limiter = limiterOn({ maxKeys: unbounded, maxInFlight: unbounded, maxPending: unbounded })
   const decisions = await Promise.all([1, 2, 3].map(() => limiter.charge({})))
   expect(decisions.map(({ allowed }) => allowed)).toEqual([true, true, false])
 })

@@ -2,6 +2,7 @@ import type { Request } from 'express'
 import fc from 'fast-check'
 import {
   ban,
+  type ChargeResult,
   consecutive,
   createLimiter,
   type Decision,
@@ -19,7 +20,6 @@ import {
   StoreError,
   slidingWindow,
   tokenBucket,
-  type Verdict,
 } from 'headgate'
 import { DenialCache, repeatDenials } from '../../../src/pipe/denial-cache.js'
 import { type Pipe, request } from '../../../src/stores/shared/pipe.js'
@@ -374,7 +374,7 @@ describe('charges of several limits', () => {
     const part = { key: 'k', policy, cost: 2 }
     const [verdict] = chargeStore(memoryStore(), [[part, part]])
     expect(verdict?.parts.map(({ allowed }) => allowed)).toEqual([true, false])
-    denials.record([part, part], verdict as Verdict, performance.now())
+    denials.record([part, part], verdict as ChargeResult, performance.now())
     expect(denials.find([part], 1000)).toBeUndefined()
   })
 })
@@ -613,7 +613,7 @@ test('a refund whose result comes after its time-out ends the denials that were 
   const refund: Refund = { type: 'refund', key: 'key', policy, cost: 1, takenAtMs: 0 }
   pipe.send(refund, () => {})
   const denied = policy.take(policy.take(undefined, 0, 1).next, 0, 1)
-  const verdict: Verdict = { type: 'charge', allowed: false, atMs: 0, parts: [denied] }
+  const verdict: ChargeResult = { type: 'charge', allowed: false, atMs: 0, parts: [denied] }
   cache.record(parts, verdict, performance.now() + 1)
   expect(cache.find(parts, 1000)).toMatchObject({ allowed: false })
   endLate()

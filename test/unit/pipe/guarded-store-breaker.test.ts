@@ -1,4 +1,4 @@
-import { type Operation, type Store, StoreError, tokenBucket, type Verdict } from 'headgate'
+import { type ChargeResult, type Operation, type Store, StoreError, tokenBucket } from 'headgate'
 import type { BreakerState } from '../../../src/pipe/breaker-state.js'
 import { guardStore } from '../../../src/pipe/guarded-store.js'
 import type { Parts } from '../../../src/testing/conformance/store-calls.js'
@@ -7,7 +7,7 @@ import { chargeGuarded } from '../../support/charge-guarded.js'
 const policy = tokenBucket({ capacity: 5, refill: 5, every: '1m' })
 const charge: Parts = [{ key: 'key', policy, cost: 1 }]
 const part = { allowed: true, remaining: 4, resetAfterMs: 100, retryAfterMs: 0, moreAfterMs: 100 }
-const verdict: Verdict = { type: 'charge', allowed: true, atMs: 1_790_000_000_000, parts: [part] }
+const verdict: ChargeResult = { type: 'charge', allowed: true, atMs: 1_790_000_000_000, parts: [part] }
 
 /** A guarded store whose answers a test gives, with a mock of its calls. */
 function guardedStoreOf(answer: () => unknown) {

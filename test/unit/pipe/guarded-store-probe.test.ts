@@ -1,11 +1,11 @@
 import {
   type Charge,
+  type ChargeResult,
   createLimiter,
   type Operation,
   type Outcome,
   type StoreError,
   tokenBucket,
-  type Verdict,
 } from 'headgate'
 import { CircuitOpenError, guardStore } from '../../../src/pipe/guarded-store.js'
 import { request } from '../../../src/stores/shared/pipe.js'
@@ -16,7 +16,7 @@ import { storeThat } from '../../support/fault-stores.js'
 const policy = tokenBucket({ capacity: 5, refill: 5, every: '1m' })
 const charge: Parts = [{ key: 'key', policy, cost: 1 }]
 const part = { allowed: true, remaining: 4, resetAfterMs: 100, retryAfterMs: 0, moreAfterMs: 100 }
-const verdict: Verdict = { type: 'charge', allowed: true, atMs: 1_790_000_000_000, parts: [part] }
+const verdict: ChargeResult = { type: 'charge', allowed: true, atMs: 1_790_000_000_000, parts: [part] }
 /** What the store answers to an operation. */
 const resultOf = (operation: Operation | undefined): Outcome =>
   operation?.type === 'charge' ? verdict : ({ type: operation?.type } as Outcome)

@@ -1,4 +1,4 @@
-import { memoryStore, type Store, StoreError, tokenBucket, type Verdict } from 'headgate'
+import { type ChargeResult, memoryStore, type Store, StoreError, tokenBucket } from 'headgate'
 import { guardStore } from '../../../src/pipe/guarded-store.js'
 import type { Parts } from '../../../src/testing/conformance/store-calls.js'
 import { chargeGuarded } from '../../support/charge-guarded.js'
@@ -6,7 +6,7 @@ import { chargeGuarded } from '../../support/charge-guarded.js'
 const policy = tokenBucket({ capacity: 5, refill: 5, every: '1m' })
 const charge: Parts = [{ key: 'key', policy, cost: 1 }]
 const part = { allowed: true, remaining: 4, resetAfterMs: 100, retryAfterMs: 0, moreAfterMs: 100 }
-const verdict: Verdict = { type: 'charge', allowed: true, atMs: 1_790_000_000_000, parts: [part] }
+const verdict: ChargeResult = { type: 'charge', allowed: true, atMs: 1_790_000_000_000, parts: [part] }
 
 /** A store that answers with whatever a test says. */
 function storeThat(answer: () => unknown): Store {
@@ -60,7 +60,7 @@ test('any thenable counts as a promise', async () => {
 
 test('a call of a store that hangs rejects after timeoutMs', async () => {
   const outcome = jest.fn()
-  const answer = chargeWith(() => new Promise(() => {}), 250) as Promise<Verdict>
+  const answer = chargeWith(() => new Promise(() => {}), 250) as Promise<ChargeResult>
   answer.catch(outcome)
   await jest.advanceTimersByTimeAsync(249)
   expect(outcome).not.toHaveBeenCalled()
@@ -122,7 +122,7 @@ test('a StoreError of the store is thrown as it is', async () => {
 })
 
 test('a rejection with an object without a prototype is a StoreError', async () => {
-  const answer = chargeWith(() => Promise.reject(Object.create(null))) as Promise<Verdict>
+  const answer = chargeWith(() => Promise.reject(Object.create(null))) as Promise<ChargeResult>
   const outcome = jest.fn()
   answer.catch(outcome)
   await jest.advanceTimersByTimeAsync(1000)

@@ -1,9 +1,9 @@
-import { createLimiter, fixedWindow, memoryStore, type Store, type Verdict } from 'headgate'
+import { type ChargeResult, createLimiter, fixedWindow, memoryStore, type Store } from 'headgate'
 
 const policy = fixedWindow({ limit: 10, window: '1m' })
 
 /** A user's store that decides charges of two units itself, by `verdict`. */
-function localStore(verdict: () => Verdict | undefined): Store & { isDown: boolean; charges: number } {
+function localStore(verdict: () => ChargeResult | undefined): Store & { isDown: boolean; charges: number } {
   const memory = memoryStore()
   const store: Store & { isDown: boolean; charges: number } = {
     name: 'own',
@@ -21,7 +21,7 @@ function localStore(verdict: () => Verdict | undefined): Store & { isDown: boole
   return store
 }
 
-const verdictOf = (allowed: boolean): Verdict => {
+const verdictOf = (allowed: boolean): ChargeResult => {
   const figures = { remaining: 3, resetAfterMs: 5, retryAfterMs: allowed ? 0 : 5, moreAfterMs: 5 }
   return { type: 'charge', allowed, atMs: Date.now(), parts: [{ allowed, ...figures }] }
 }
@@ -68,8 +68,8 @@ test('it is decided also while the circuit breaker is open', async () => {
   }
 })
 
-test.each<[string, () => Verdict | undefined]>([
-  ['is no verdict', () => ({ type: 'charge' }) as Verdict],
+test.each<[string, () => ChargeResult | undefined]>([
+  ['is no verdict', () => ({ type: 'charge' }) as ChargeResult],
   ['is a promise', () => Promise.resolve(verdictOf(true)) as never],
   [
     'is thrown',

@@ -104,7 +104,18 @@ test.each(sample)(
 )
 
 test.each(sample)('%s as the answer to a batch is a StoreError', async (_what, answer) => {
-  await expect(chargeInBatch(answer)).rejects.toThrow('fake: the answer is not a valid result of a charge')
+  const problem =
+    Array.isArray(answer) && answer.length === 1 ? 'a valid result of a charge' : 'a list of one'
+  await expect(chargeInBatch(answer)).rejects.toThrow(`fake: the answer is not ${problem}`)
+})
+
+test.each([1, 3])('%i outcomes of a batch of two fail both operations', async (count) => {
+  const apply = async () => Array.from({ length: count }, () => verdict)
+  const store = { name: 'fake', apply, batching: { maxKeys: 100, maxInFlight: 1 } } as unknown as Store
+  const guarded = guardStore(store, { timeoutMs: 100 })
+  const charges = [charge, charge].map(async (parts) => chargeGuarded(guarded, parts))
+  for (const each of charges)
+    await expect(each).rejects.toThrow('fake: the answer is not a list of 2 outcomes')
 })
 
 test.each([
@@ -133,6 +144,20 @@ test('what a batch rejects with is the cause of a StoreError', async () => {
   const error = await chargeInBatch(Promise.reject(cause)).catch((reason: unknown) => reason)
   expect(error).toBeInstanceOf(StoreError)
   expect(error).toMatchObject({ message: 'fake: connection lost', cause })
+})
+
+test.each([
+  ['a text', 'connection lost', 'fake: connection lost'],
+  ['what looks like a result', verdict, 'fake: an object was thrown'],
+  ['nothing', undefined, 'fake: undefined was thrown'],
+])('%s that a batch rejects with is a StoreError, and never an outcome', async (_what, reason, message) => {
+  const apply = () => Promise.reject(reason)
+  const store = { name: 'fake', apply, batching: { maxKeys: 100, maxInFlight: 1 } } as unknown as Store
+  const error = await Promise.resolve(chargeGuarded(guardStore(store, { timeoutMs: 100 }), charge)).catch(
+    (thrown: unknown) => thrown,
+  )
+  expect(error).toBeInstanceOf(StoreError)
+  expect(error).toMatchObject({ message, cause: reason })
 })
 
 test('an invalid operation is a StoreError, and fails no batch', async () => {

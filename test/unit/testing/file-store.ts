@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import { mkdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { applyOperations, type Operation, type State, type StateWrite, type Store } from 'headgate'
+import type { Operation, State, Store } from 'headgate'
+import { applyOperations, type StateWrite } from 'headgate/store'
 import { keysOf } from '../../../src/stores/operation.js'
 
 /**

@@ -1,11 +1,5 @@
-import {
-  applyOperations,
-  type Operation,
-  type Result,
-  type State,
-  type StateWrite,
-  type Store,
-} from 'headgate'
+import type { Operation, Result, State, Store } from 'headgate'
+import { applyOperations, type StateWrite } from 'headgate/store'
 import { type ManualClock, manualClock, type StoreUnderTest } from 'headgate/testing'
 
 /** A correct store in pieces. */

@@ -1,14 +1,5 @@
-import {
-  applyOperations,
-  type Charge,
-  type Operation,
-  type Part,
-  type Refund,
-  type Result,
-  type ResultOf,
-  type Take,
-  type Verdict,
-} from 'headgate'
+import type { Charge, ChargeResult, Operation, Part, Refund, Result, ResultOf, Take } from 'headgate'
+import { applyOperations } from 'headgate/store'
 import { keysOf } from '../../../src/stores/operation.js'
 import type { BrokenPieces, StorePieces } from './map-store.js'
 
@@ -119,7 +110,7 @@ export const MISTAKES: Readonly<Record<string, Mistake>> = {
       applyEach(pieces, (operation) => {
         if (!isCharge(operation)) return undefined
         const alone = operation.parts.map((part): Charge => ({ ...operation, parts: [part] }))
-        const parts = pieces.apply(alone).flatMap((result) => (result as Verdict).parts)
+        const parts = pieces.apply(alone).flatMap((result) => (result as ChargeResult).parts)
         const allowed = parts.every((part) => part.allowed)
         return { type: 'charge', allowed, atMs: pieces.clock(), parts }
       }),

@@ -49,6 +49,8 @@ test('names are unique, and capabilities choose the cases', () => {
   expect(without({ anyKey: false })).toEqual(['the awkward keys of all are all distinct'])
   expect(without({ atomicAcrossKeys: false })).toEqual([
     'charges that name the same keys in opposite order, all at once, are exact',
+    'on random traces whose charges name each key at most once, every figure equals that of a plain model',
+    'on random traces whose charges name a key several times, every figure equals that of a plain model',
   ])
   expect(without({ settableClock: false })).toHaveLength(7)
 })

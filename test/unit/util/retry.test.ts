@@ -40,8 +40,10 @@ test('an attempt that began in time may succeed later', async () => {
   expect(await retryFailing(1500, deadlock, 1)).toEqual({ count: 2, outcome: 'done' })
 })
 
-test('attempts that take no time end with the thirtieth', async () => {
-  expect(await retryFailing(0)).toEqual({ count: 30, outcome: deadlock })
+test('attempts are bounded by time alone, unless a number is given', async () => {
+  expect(await retryFailing(20)).toEqual({ count: 101, outcome: deadlock })
+  const few = await retryFailing(0, deadlock, Number.POSITIVE_INFINITY, { maxAttempts: 5 })
+  expect(few).toEqual({ count: 5, outcome: deadlock })
 })
 
 test('an error that shows progress is retried however late, and thirty times at most', async () => {
@@ -59,5 +61,5 @@ test('a value that is not final is retried, and the last one is returned', async
   const values = [1, 2, 3, 4, 5]
   const next = () => Promise.resolve(values.shift())
   expect(await retry(next, { isFinal: (value) => value === 3 })).toBe(3)
-  expect(await retry(() => Promise.resolve(4), { isFinal: () => false })).toBe(4)
+  expect(await retry(() => Promise.resolve(4), { isFinal: () => false, maxAttempts: 3 })).toBe(4)
 })

@@ -1,5 +1,7 @@
+import type { LockedStates } from '../../builders/transaction-store.js'
 import { decodeState, encodeState } from '../../shared/state-codec.js'
-import type { Dialect, LockedRows, Row } from '../dialect.js'
+import type { Row } from '../changes.js'
+import type { Dialect } from '../dialect.js'
 import { acquire, type MysqlCallbackPool, type MysqlConnection, run } from './client.js'
 import { prepareTable, quoteName } from './schema.js'
 import { singleCharge } from './single-charge.js'
@@ -12,7 +14,7 @@ const STILL_EXPIRED = ' AND expires_at + 0 < UNIX_TIMESTAMP()'
 export function mysqlDialect(pool: MysqlCallbackPool, names: readonly string[]): Dialect<MysqlConnection> {
   const table = quoteName(names)
 
-  async function lock(connection: MysqlConnection, keys: readonly string[]): Promise<LockedRows> {
+  async function lock(connection: MysqlConnection, keys: readonly string[]): Promise<LockedStates> {
     const sql = `${LOCK_WAIT}SELECT \`key\`, state, ${CLOCK} FROM ${table} WHERE \`key\` IN (${keys.map(hex)}) ORDER BY \`key\` LIMIT ${keys.length} FOR UPDATE`
     const rows = await run(connection, sql)
     const states = new Map(rows.map(([key, state]) => [String(key), decodeState(state)]))
@@ -21,7 +23,7 @@ export function mysqlDialect(pool: MysqlCallbackPool, names: readonly string[]):
     return { states, nowMs: lastLockUs / 1000 }
   }
 
-  async function write(connection: MysqlConnection, rows: readonly Row[], onDuplicate = ''): Promise<void> {
+  async function insert(connection: MysqlConnection, rows: readonly Row[], onDuplicate = ''): Promise<void> {
     if (rows.length === 0) return
     const values = rows.map(
       ({ key, state, expiresAtS }) => `(${hex(key)},${hex(encodeState(state))},${expiresAtS})`,
@@ -36,16 +38,19 @@ export function mysqlDialect(pool: MysqlCallbackPool, names: readonly string[]):
     release: (connection) => connection.release(),
     destroy: (connection) => connection.destroy(),
     rollback: (connection) => run(connection, ROLLBACK),
-    async transact(connection, keys, decide) {
+    async transact(connection, runInside) {
       await begin(connection)
-      const { results, changes } = decide(await lock(connection, keys))
-      // One by one: a deadlock ends the transaction, and a statement already sent would run outside it.
-      const update = ' ON DUPLICATE KEY UPDATE state = VALUES(state), expires_at = VALUES(expires_at)'
-      await write(connection, changes.updated, update)
-      await write(connection, changes.inserted)
-      await deleteRows(connection, table, changes.deleted)
+      const result = await runInside(connection)
       await run(connection, COMMIT)
-      return results
+      return result
+    },
+    lock,
+    // One by one: a deadlock ends the transaction, and a statement already sent would run outside it.
+    async write(connection, { updated, inserted, deleted }) {
+      const update = ' ON DUPLICATE KEY UPDATE state = VALUES(state), expires_at = VALUES(expires_at)'
+      await insert(connection, updated, update)
+      await insert(connection, inserted)
+      await deleteRows(connection, table, deleted)
     },
     chargeSingle: singleCharge(table),
     // Of processes that purge the same rows, all but one delete nothing and stop.

@@ -12,8 +12,8 @@ import { mysqlDialect } from './dialect.js'
  *
  * - Atomicity: row lock. A transaction at READ COMMITTED locks the rows in the order of their keys,
  *   decides, writes and commits. A single charge of one limit is a compare-and-swap in two round trips, and
- *   a transaction if that fails. Deadlocks and lock waits are retried for two seconds, at most thirty times;
- *   then it rejects with `StoreError`.
+ *   a transaction if that fails. Deadlocks and lock waits are retried for two seconds; then it rejects with
+ *   `StoreError`.
  * - Clock: the server's, in microseconds.
  * - Expired rows are removed in small batches, about once a minute while there are charges.
  * - `pool` is the user's `mysql2` pool, with promises or callbacks. The store never closes it, and leaves no

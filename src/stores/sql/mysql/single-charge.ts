@@ -1,8 +1,9 @@
 import type { State } from '../../../policies/policy.js'
 import { evaluateCharge } from '../../shared/evaluate-charge.js'
+import { foreignKeyError, isStateOf } from '../../shared/foreign-key.js'
 import { decodeState, encodeState } from '../../shared/state-codec.js'
 import type { Dialect } from '../dialect.js'
-import { CorruptRowError, codeOf, MYSQL_DUPLICATE, openTransactionError } from '../errors.js'
+import { codeOf, MYSQL_DUPLICATE, openTransactionError } from '../errors.js'
 import { expiryS } from '../expiry.js'
 import { rowKey } from '../table.js'
 import { type MysqlConnection, run } from './client.js'
@@ -42,12 +43,13 @@ export function singleCharge(table: string): NonNullable<Dialect<MysqlConnection
       return undefined
     }
     const state = decodeState(bytes)
-    if (state === undefined && bytes !== null) throw new CorruptRowError()
+    if (bytes !== null && !isStateOf(part.policy, state)) throw foreignKeyError('mysql', part.key)
     const nowMs = Number(micros) / 1000
     const { verdict, writes } = evaluateCharge([part], () => state, nowMs)
     const [next] = writes.values()
     if (next === undefined) return verdict
-    const values = [encodeState(next.state), expiryS(part.policy, next.state, nowMs), key]
+    const { resetAfterMs } = part.policy.take(next.state, nowMs, 0)
+    const values = [encodeState(next.state), expiryS(part.policy, nowMs + resetAfterMs), key]
     return (await swap(connection, state, values)) ? verdict : undefined
   }
 }

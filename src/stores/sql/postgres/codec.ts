@@ -1,5 +1,5 @@
 import type { State } from '../../../policies/policy.js'
-import type { Row } from '../dialect.js'
+import type { Row } from '../changes.js'
 
 /** When the transaction began, in ms since the Unix epoch, to the microsecond. */
 export const NOW = "(date_part('epoch', now()) * 1000)"

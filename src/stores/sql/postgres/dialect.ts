@@ -1,4 +1,5 @@
-import type { Dialect, LockedRows } from '../dialect.js'
+import type { LockedStates } from '../../builders/transaction-store.js'
+import type { Dialect } from '../dialect.js'
 import { openTransactionError } from '../errors.js'
 import { type PostgresConnection, type PostgresPool, run } from './client.js'
 import { CLOCK, decode, encodeAsHex, keyArray, rowTable } from './codec.js'
@@ -9,14 +10,23 @@ const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED'
 /** How long a transaction waits for a row that somebody else has locked. */
 const LOCK_TIMEOUT_MS = 1000
 
+/** A transaction. Its first query begins it, and its writes are sent with the commit. */
+interface Transaction {
+  readonly connection: PostgresConnection
+  readonly writes: string[]
+}
+
 /** Creates the dialect of PostgreSQL. It sends statements that need no reply in between in one query. */
-export function postgresDialect(pool: PostgresPool, names: readonly string[]): Dialect<PostgresConnection> {
+export function postgresDialect(
+  pool: PostgresPool,
+  names: readonly string[],
+): Dialect<PostgresConnection, Transaction> {
   const table = quoteName(names)
   const update = `UPDATE ${table} AS t SET state = r.state::float8[], expires_at = r.expires_at`
   const insert = `INSERT INTO ${table} (key, state, expires_at) SELECT r.key, r.state::float8[], r.expires_at`
   const charge = singleCharge(table)
 
-  async function lock(connection: PostgresConnection, keys: readonly string[]): Promise<LockedRows> {
+  async function lock(connection: PostgresConnection, keys: readonly string[]): Promise<LockedStates> {
     const [, , locked, clock] = await run(
       connection,
       BEGIN,
@@ -51,15 +61,17 @@ export function postgresDialect(pool: PostgresPool, names: readonly string[]): D
     },
     destroy: (connection) => connection.release(true),
     rollback: (connection) => run(connection, 'ROLLBACK'),
-    async transact(connection, keys, decide) {
-      const { results, changes } = decide(await lock(connection, keys))
-      const { updated, inserted, deleted } = changes
-      const statements: string[] = []
-      if (updated.length > 0) statements.push(`${update} FROM ${rowTable(updated)} WHERE t.key = r.key`)
-      if (inserted.length > 0) statements.push(`${insert} FROM ${rowTable(inserted)}`)
-      if (deleted.length > 0) statements.push(`DELETE FROM ${table} WHERE key = ANY(${keyArray(deleted)})`)
-      await run(connection, ...statements, 'COMMIT')
-      return results
+    async transact(connection, runInside) {
+      const writes: string[] = []
+      const result = await runInside({ connection, writes })
+      await run(connection, ...writes, 'COMMIT')
+      return result
+    },
+    lock: ({ connection }, keys) => lock(connection, keys),
+    write({ writes }, { updated, inserted, deleted }) {
+      if (updated.length > 0) writes.push(`${update} FROM ${rowTable(updated)} WHERE t.key = r.key`)
+      if (inserted.length > 0) writes.push(`${insert} FROM ${rowTable(inserted)}`)
+      if (deleted.length > 0) writes.push(`DELETE FROM ${table} WHERE key = ANY(${keyArray(deleted)})`)
     },
     async chargeSingle(connection, part) {
       const verdict = await charge(connection, part)

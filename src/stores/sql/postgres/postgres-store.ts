@@ -12,8 +12,8 @@ import { postgresDialect } from './dialect.js'
  *
  * - Atomicity: row lock. A transaction at READ COMMITTED locks the rows in the order of their keys,
  *   decides, writes and commits, in two round trips. A single charge of one limit is one statement if it is
- *   allowed. Deadlocks and serialization failures are retried for two seconds, at most thirty times; then it
- *   rejects with `StoreError`.
+ *   allowed. Deadlocks and serialization failures are retried for two seconds; then it rejects with
+ *   `StoreError`.
  * - Clock: the server's, in microseconds.
  * - Expired rows are removed in small batches, about once a minute while there are charges.
  * - `pool` is the user's `pg` pool. The store never closes it, and leaves no setting changed on its

@@ -1,6 +1,8 @@
+import type { Part } from '../../operation.js'
 import { evaluateCharge } from '../../shared/evaluate-charge.js'
+import { foreignKeyError, isStateOf } from '../../shared/foreign-key.js'
 import type { Dialect } from '../dialect.js'
-import { CorruptRowError, codeOf, POSTGRES_STATEMENT_LOST } from '../errors.js'
+import { codeOf, POSTGRES_STATEMENT_LOST } from '../errors.js'
 import { rowKey } from '../table.js'
 import {
   type PostgresConnection,
@@ -22,12 +24,16 @@ export function singleCharge(table: string): NonNullable<Dialect<PostgresConnect
   let hasNames = true
 
   /** Sends a statement, unnamed once any connection has lost a prepared one (`DISCARD ALL`, or a pooler). */
-  async function send(connection: PostgresConnection, query: PostgresQuery): Promise<Decoded | undefined> {
+  async function send(
+    connection: PostgresConnection,
+    { key, policy }: Part,
+    query: PostgresQuery,
+  ): Promise<Decoded | undefined> {
     if (!hasNames) query.name = undefined
     try {
       const { rows } = (await connection.query(query)) as PostgresReply
       const decoded = rows[0] && decode(rows[0][0])
-      if (decoded?.exists && decoded.state === undefined) throw new CorruptRowError()
+      if (decoded?.exists && !isStateOf(policy, decoded.state)) throw foreignKeyError('postgres', key)
       return decoded
     } catch (error) {
       if (POSTGRES_STATEMENT_LOST.includes(codeOf(error))) hasNames = false
@@ -40,12 +46,12 @@ export function singleCharge(table: string): NonNullable<Dialect<PostgresConnect
     if (!canTake(policy)) return undefined
     const key = Buffer.from(rowKey(part.key))
     const taken =
-      cost > 0 && cost <= policy.limit ? await send(connection, take(policy, key, cost)) : undefined
+      cost > 0 && cost <= policy.limit ? await send(connection, part, take(policy, key, cost)) : undefined
     if (taken !== undefined) {
       const { next: _, ...figures } = policy.take(taken.state, taken.nowMs, 0)
       return { type: 'charge', allowed: true, atMs: taken.nowMs, parts: [figures] }
     }
-    const row = await send(connection, read([key]))
+    const row = await send(connection, part, read([key]))
     if (row === undefined) return undefined
     const { verdict, writes } = evaluateCharge([part], () => row.state, row.nowMs)
     return writes.size === 0 ? verdict : undefined

@@ -18,16 +18,16 @@ export function sqliteDialect(
   database: SqliteDatabase,
   names: readonly string[],
   clock: () => number,
-): Dialect<SqliteDatabase> {
+): Dialect<SqliteDatabase, Statements> {
   const table = quoteName(names)
   const [, schema = 'main'] = names.toReversed()
   const pragma = `PRAGMA ${quoteName([schema])}.`
-  let statements: ReturnType<typeof prepareStatements> | undefined
+  let statements: Statements | undefined
   /** How many rows may still be written before the next checkpoint. */
   let beforeCheckpoint = WRITES_PER_CHECKPOINT
 
   /** Runs `step` while no other process can write to the file. Nothing was written if it throws. */
-  function inTransaction<T>(step: (using: ReturnType<typeof prepareStatements>) => T): T {
+  function inTransaction<T>(step: (using: Statements) => T): T {
     let hasBegun = false
     try {
       database.exec('BEGIN IMMEDIATE')
@@ -62,27 +62,28 @@ export function sqliteDialect(
   return {
     name: 'sqlite',
     table,
-    maxAttempts: Number.POSITIVE_INFINITY, // one costs little, and SQLite promises nobody a turn
     acquire: async () => database,
     release() {},
     destroy() {},
     async rollback() {}, // a transaction has ended when it throws
-    async transact(_database, keys, decide) {
-      const results = inTransaction(({ select, write, remove }) => {
-        const states = new Map<string, State | undefined>()
-        for (const key of keys) {
-          const row = select.get(key)
-          if (row !== undefined) states.set(key, stateIn(row))
-        }
-        const { results, changes } = decide({ states, nowMs: clock() })
-        const rows = [...changes.updated, ...changes.inserted]
-        for (const { key, state, expiresAtS } of rows) write.run(key, encodeState(state), expiresAtS)
-        for (const key of changes.deleted) remove.run(key)
-        beforeCheckpoint -= rows.length + changes.deleted.length
-        return results
-      })
+    async transact(_database, run) {
+      const result = inTransaction(run)
       checkpointIfDue()
-      return results
+      return result
+    },
+    lock({ select }, keys) {
+      const states = new Map<string, State | undefined>()
+      for (const key of keys) {
+        const row = select.get(key)
+        if (row !== undefined) states.set(key, stateIn(row))
+      }
+      return { states, nowMs: clock() }
+    },
+    write({ write, remove }, { updated, inserted, deleted }) {
+      const rows = [...updated, ...inserted]
+      for (const { key, state, expiresAtS } of rows) write.run(key, encodeState(state), expiresAtS)
+      for (const key of deleted) remove.run(key)
+      beforeCheckpoint -= rows.length + deleted.length
     },
     async removeExpired(_database, limit) {
       return inTransaction(({ purge }) => Number(purge.run(Math.floor(clock() / 1000), limit).changes))
@@ -95,6 +96,8 @@ export function sqliteDialect(
     },
   }
 }
+
+type Statements = ReturnType<typeof prepareStatements>
 
 function prepareStatements(database: SqliteDatabase, table: string) {
   return {

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import {
+  type ChargeResult,
   fixedWindow,
   type Policy,
   type State,
   type Store,
   slidingWindow,
   tokenBucket,
-  type Verdict,
 } from 'headgate'
 import { shareUpTo } from '../../../properties/arbitrary-policies.js'
 import {
@@ -54,7 +54,7 @@ test('the policy would have admitted whatever processes with leases admit, at th
       const remote = new RemoteStore()
       const stores = Array.from({ length: PROCESSES }, () => leaseOn(remote, { processes: PROCESSES }))
       let used: State | undefined
-      const admit = ({ allowed, source }: Verdict, cost: number) => {
+      const admit = ({ allowed, source }: ChargeResult, cost: number) => {
         if (!allowed) return
         if (source === 'lease') leasedTotal++
         const step = policy.take(used, remote.nowMs, cost)
@@ -107,8 +107,8 @@ test('a block whose batch was decided at two moments admits no more', async () =
 })
 
 /** Charges one unit after the other until one is denied. Returns the verdicts of those that were allowed. */
-async function chargeAll(store: Store, policy: Policy): Promise<Verdict[]> {
-  const verdicts: Verdict[] = []
+async function chargeAll(store: Store, policy: Policy): Promise<ChargeResult[]> {
+  const verdicts: ChargeResult[] = []
   for (;;) {
     const [verdict] = await chargeTimes(store, policy, 1)
     if (!verdict?.allowed) return verdicts
@@ -145,8 +145,8 @@ describe.each<[string, Policy]>([
    * that is left.
    */
   async function admittedAcross(
-    cross: (remote: RemoteStore, store: Store) => Promise<readonly Verdict[]>,
-  ): Promise<readonly Verdict[]> {
+    cross: (remote: RemoteStore, store: Store) => Promise<readonly ChargeResult[]>,
+  ): Promise<readonly ChargeResult[]> {
     const remote = new RemoteStore()
     remote.nowMs = BORDER_MS - 1
     const store = leaseOn(remote)
@@ -156,7 +156,7 @@ describe.each<[string, Policy]>([
     return verdicts.flat().filter((verdict) => verdict.allowed)
   }
 
-  function expectAdmittedByPolicy(verdicts: readonly Verdict[]): void {
+  function expectAdmittedByPolicy(verdicts: readonly ChargeResult[]): void {
     let used: State | undefined
     let over = 0
     for (const { atMs } of verdicts) {

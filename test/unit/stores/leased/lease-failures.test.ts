@@ -1,4 +1,11 @@
-import { createLimiter, fixedWindow, type LeaseOptions, leased, StoreError, type Verdict } from 'headgate'
+import {
+  type ChargeResult,
+  createLimiter,
+  fixedWindow,
+  type LeaseOptions,
+  leased,
+  StoreError,
+} from 'headgate'
 import { NONSENSE } from '../../../support/fault-stores.js'
 import {
   allowedCount,
@@ -58,7 +65,7 @@ test.each(NONSENSE)('an answer that is %s is a StoreError, and grants no block',
   const errors: unknown[] = []
   limiter.events.on('storeError', (error) => errors.push(error))
   for (let i = 0; i < 8; i++) await limiter.charge(undefined)
-  remote.charge = async () => answer as Verdict[]
+  remote.charge = async () => answer as ChargeResult[]
   const decisions = await Promise.all(Array.from({ length: 5 }, () => limiter.charge(undefined)))
   expect(decisions.map(({ source }) => source)).toEqual(Array(5).fill('closed'))
   expect(errors).toEqual(Array(errors.length).fill(expect.any(StoreError)))

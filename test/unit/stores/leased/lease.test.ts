@@ -1,4 +1,11 @@
-import { consecutive, fixedWindow, type MaybePromise, type Store, tokenBucket, type Verdict } from 'headgate'
+import {
+  type ChargeResult,
+  consecutive,
+  fixedWindow,
+  type MaybePromise,
+  type Store,
+  tokenBucket,
+} from 'headgate'
 import {
   allowedCount,
   beforeEachLease,
@@ -22,7 +29,7 @@ beforeEachLease((...made) => {
   ;[remote, store] = made
 })
 
-const chargeOne = (cost = 1, policy = hourly): MaybePromise<readonly Verdict[]> =>
+const chargeOne = (cost = 1, policy = hourly): MaybePromise<readonly ChargeResult[]> =>
   chargeStore(store, [[{ key: 'key', policy, cost }]])
 
 /** Returns how many units the store has given out, unused ones included. */
@@ -44,7 +51,7 @@ test('a hot key acquires blocks, larger and larger ones, which are consumed with
   expect(remote.batches).toHaveLength(2)
   expect(taken()).toBe(9 + 9)
   for (let i = 0; i < 8; i++) {
-    const verdicts = chargeOne() as readonly Verdict[]
+    const verdicts = chargeOne() as readonly ChargeResult[]
     const parts = [{ allowed: true, remaining: 3189 - i }]
     expect(verdicts).toMatchObject([{ allowed: true, source: 'lease', parts }])
   }
@@ -76,13 +83,13 @@ test('units that are consumed by a local decision count for the size of the next
 
 test('a peek is decided by the store, which counts the units that are held as taken', async () => {
   await chargeHundred(store, hourly)
-  const [verdict] = (await chargeOne(0)) as readonly [Verdict]
+  const [verdict] = (await chargeOne(0)) as readonly [ChargeResult]
   expect(verdict).toMatchObject({ allowed: true, parts: [{ remaining: 3200 - 122 }] })
   expect(verdict.source).toBeUndefined()
 })
 
 test('all units of the limit are used, and charges that come while a block is on its way wait for it', async () => {
-  const verdicts: Verdict[] = []
+  const verdicts: ChargeResult[] = []
   for (let i = 0; i < 50; i++) verdicts.push(...(await chargeTimes(store, hourly, 100)))
   expect(allowedCount(verdicts)).toBe(3200)
   expect(leasedCount(verdicts)).toBeGreaterThan(2800)
@@ -220,7 +227,7 @@ test('forget drops the units that are held or on their way', async () => {
 test('a unit of a block is refunded like any other', async () => {
   await chargeHundred(store, hourly)
   await pass(remote, 5)
-  const [verdict] = (await chargeOne()) as readonly [Verdict]
+  const [verdict] = (await chargeOne()) as readonly [ChargeResult]
   expect(verdict).toMatchObject({ source: 'lease', atMs: remote.nowMs })
   const before = remote.remaining(hourly)
   const { resetAfterMs = 0 } = verdict.parts[0] ?? {}

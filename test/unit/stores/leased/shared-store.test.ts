@@ -4,7 +4,6 @@ import {
   createLimiter,
   type Decision,
   fixedWindow,
-  keysOf,
   type Limiter,
   leased,
   memoryStore,
@@ -13,6 +12,7 @@ import {
   type Store,
   tokenBucket,
 } from 'headgate'
+import { keysOf } from 'headgate/store'
 import {
   exchangeOf,
   type ProcessExchange,

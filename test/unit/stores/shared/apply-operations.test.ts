@@ -1,15 +1,14 @@
 import {
-  applyOperations,
   ban,
   type Charge,
   consecutive,
   fixedWindow,
   type Operation,
-  type ReadState,
   type Refund,
   type State,
   StoreError,
 } from 'headgate'
+import { applyOperations, type ReadState } from 'headgate/store'
 import { type Parts, part } from '../../../../src/testing/conformance/store-calls.js'
 
 const policy = fixedWindow({ limit: 5, window: 1000 })
@@ -146,8 +145,7 @@ describe.each(OPERATIONS)('a batch with a $type', (operation) => {
   test.each([
     [Promise.resolve([10, 4]), 'a promise. Await the states first, and have read return them from a Map.'],
     [null, 'null. Return undefined for a key that has no state.'],
-    [[10], '[10].'],
-    [[10, 4, 0], '[10, 4, 0].'],
+    [[], '[].'],
     [[10, Number.NaN], '[10, NaN].'],
     [['10', 4], '["10", 4].'],
     [[10, Number.NEGATIVE_INFINITY], '[10, -Infinity].'],
@@ -159,6 +157,34 @@ describe.each(OPERATIONS)('a batch with a $type', (operation) => {
     expect(() => call(read)).toThrow(TypeError)
     expect(() => call(read)).toThrow(message)
   })
+})
+
+test.each([[[10]], [[10, 4, 0]]])(
+  'a state of another policy, %j, fails the operations of its key alone',
+  (state) => {
+    const read = (key: string) => (key === 'a' ? state : undefined)
+    const { outcomes, writes } = applyOperations(
+      [charge(part('a', policy)), refund('a', 1), charge(part('b', policy)), charge(part('a', policy))],
+      read,
+      NOW_MS,
+    )
+    const failed = expect.objectContaining({
+      message:
+        'store: the key a holds something other than a state of its policy. Give the limiter another prefix.',
+      answered: true,
+    })
+    expect(outcomes).toEqual([failed, failed, expect.objectContaining({ allowed: true }), failed])
+    expect(writes).toMatchObject([{ key: 'b' }])
+  },
+)
+
+test('a key whose first read fails is not read again', () => {
+  const read = jest.fn(() => {
+    throw new StoreError('test', 'a corrupt row')
+  })
+  const { outcomes } = applyOperations([charge(part('a', policy)), refund('a', 1)], read, NOW_MS)
+  expect(outcomes[0]).toBe(outcomes[1])
+  expect(read).toHaveBeenCalledTimes(1)
 })
 
 test('a state is never written with a time to live of 0: one that is fresh by now is removed', () => {

@@ -84,8 +84,8 @@ test('an item never overtakes a waiting one that needs one of its keys', async (
   expect(batches).toEqual([[10], [40], [11_020, 21]])
 })
 
-test('no batch leaves while maxUnanswered are without an answer, and all leave once one is answered', async () => {
-  const { ask, batches, at } = narrowBatcher({ maxUnanswered: 2 })
+test('no batch leaves while maxPending are without an answer, and all leave once one is answered', async () => {
+  const { ask, batches, at } = narrowBatcher({ maxPending: 2 })
   const answers = ask(1, 2, 3, 4, 5)
   await pass(60)
   expect(batches).toEqual([[1], [2]])
@@ -111,8 +111,8 @@ test('no batch leaves while maxUnanswered are without an answer, and all leave o
   expect(await later).toMatchObject([{ value: 6 }])
 })
 
-test('batches in flight beside stalled ones count towards maxUnanswered', async () => {
-  const { ask, batches } = narrowBatcher({ maxInFlight: 2, maxUnanswered: 3 })
+test('batches in flight beside stalled ones count towards maxPending', async () => {
+  const { ask, batches } = narrowBatcher({ maxInFlight: 2, maxPending: 3 })
   ask(1, 2, 3, 4, 5, 6)
   await pass(60)
   expect(batches).toEqual([[1], [2], [3]])

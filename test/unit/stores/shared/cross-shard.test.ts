@@ -1,11 +1,11 @@
 import {
+  type ChargeResult,
   concurrency,
   consecutive,
   fixedWindow,
   type MemoryStore,
   memoryStore,
   type Operation,
-  type Verdict,
 } from 'headgate'
 import { keysOf } from '../../../../src/stores/operation.js'
 import { acrossShards } from '../../../../src/stores/shared/cross-shard.js'
@@ -35,10 +35,10 @@ function charging(run: Run) {
     acrossShards((key) => key, run, BATCHING),
     BATCHING.maxKeys,
   )
-  return async (...parts: Parts): Promise<Verdict> => {
+  return async (...parts: Parts): Promise<ChargeResult> => {
     const [outcome] = await apply([{ type: 'charge', parts }])
     if (outcome instanceof Error) throw outcome
-    return outcome as Verdict
+    return outcome as ChargeResult
   }
 }
 

@@ -1,7 +1,6 @@
-import { CorruptRowError, isAboutRows } from '../../../../src/stores/sql/errors.js'
+import { isContention } from '../../../../src/stores/sql/errors.js'
 
 test.each<[string, unknown, boolean]>([
-  ['a corrupt row', new CorruptRowError(), true],
   ['a deadlock of MySQL', { errno: 1213 }, true],
   ['a deadlock of PostgreSQL', { code: '40P01' }, true],
   ['a row that others keep locked in MySQL', { errno: 1205 }, true],
@@ -13,5 +12,5 @@ test.each<[string, unknown, boolean]>([
   ['a locked file of SQLite', { errcode: 5 }, false],
   ['a refused connection', { code: 'ECONNREFUSED' }, false],
 ])('%s is an error about rows, so that the database counts as up: %#', (_what, error, expected) => {
-  expect(isAboutRows(error)).toBe(expected)
+  expect(isContention(error)).toBe(expected)
 })

@@ -1,5 +1,5 @@
 import { consecutive } from 'headgate'
-import type { Dialect, LockedRows } from '../../../../src/stores/sql/dialect.js'
+import type { Dialect } from '../../../../src/stores/sql/dialect.js'
 import { sqlStore } from '../../../../src/stores/sql/sql-store.js'
 import { chargeStore } from '../../../support/store-calls.js'
 
@@ -17,12 +17,13 @@ function slowDatabase(error: Error) {
     release: () => undefined,
     destroy: () => undefined,
     rollback: async () => undefined,
-    async transact(_connection, _keys, decide) {
+    async transact(connection, run) {
       nowMs += 2001
       if (transactions++ === 0) throw error
-      const rows: LockedRows = { states: new Map(), nowMs: 0 }
-      return decide(rows).results
+      return run(connection)
     },
+    lock: () => ({ states: new Map(), nowMs: 0 }),
+    write: () => undefined,
     removeExpired: async () => 0,
     prepare: async () => undefined,
   }

@@ -1,5 +1,5 @@
 import { type Charge, consecutive, type Refund, type State } from 'headgate'
-import { applyInOrder } from '../../../../src/stores/shared/apply-in-order.js'
+import { applyBatch } from '../../../../src/stores/shared/apply-batch.js'
 import { type Parts, part } from '../../../../src/testing/conformance/store-calls.js'
 
 const policy = consecutive({ limit: 5 })
@@ -17,8 +17,8 @@ const refund = (key: string, cost = 1): Refund => ({
   takenAtMs: 0,
 })
 
-function apply(states: Readonly<Record<string, State>>, ...operations: Parameters<typeof applyInOrder>[0]) {
-  const { results, writes } = applyInOrder(operations, (key) => states[key], 1000)
+function apply(states: Readonly<Record<string, State>>, ...operations: Parameters<typeof applyBatch>[0]) {
+  const { results, writes } = applyBatch(operations, (key) => states[key], 1000)
   return { results, states: Object.fromEntries(Array.from(writes, ([key, { state }]) => [key, state])) }
 }
 

@@ -10,8 +10,8 @@ interface Call<T> {
 }
 
 /**
- * Creates a function that calls `run` once at a time for each key. Calls for a key that wait then run together,
- * so that a process which changes states by compare-and-swap never races itself.
+ * Creates a function that calls `run` once at a time for each key. Calls for a key that wait then run
+ * together, so that a process which changes states by compare-and-swap never races itself.
  */
 export function keyQueue<T>(run: RunKey<T>): RunKey<T> {
   const waiting = new Map<string, Call<T>[]>()

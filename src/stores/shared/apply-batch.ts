@@ -1,21 +1,28 @@
 import type { Policy, State } from '../../policies/policy.js'
 import type { Operation, Result } from '../operation.js'
-import { applyOperation, FORGOTTEN } from './apply-operation.js'
+import { applyOperation } from './apply-operation.js'
 import { evaluateCharge, type Read } from './evaluate-charge.js'
 
-/** The states to write, by key, and the policies that read them. `undefined` removes a state. */
-export type Writes = ReadonlyMap<string, { readonly policy: Policy; readonly state: State | undefined }>
+/** A state to write, and the policy that reads it. `undefined` removes the key. */
+export interface Write {
+  readonly policy: Policy
+  readonly state: State | undefined
+}
+
+/** The states to write, by key. */
+export type Writes = ReadonlyMap<string, Write>
 
 /**
- * Applies operations to states, in order, each on what those before it left. One that fails, since `read` or
- * a policy throws, changes nothing, and has the error in place of its result; the others still apply.
+ * Applies a batch of operations to states, in order, each on what those before it left. One that fails,
+ * since `read` or a policy throws, changes nothing, and has the error in place of its result; the others
+ * still apply.
  */
-export function applyInOrder(
+export function applyBatch(
   operations: readonly Operation[],
   read: Read,
   nowMs: number,
 ): { readonly results: readonly (Result | Error)[]; readonly writes: Writes } {
-  const writes = new Map<string, { policy: Policy; state: State | undefined }>()
+  const writes = new Map<string, Write>()
   const current: Read = (key, policy) => {
     const written = writes.get(key)
     return written === undefined ? read(key, policy) : written.state
@@ -27,14 +34,10 @@ export function applyInOrder(
       for (const [key, write] of outcome.writes) writes.set(key, write)
       return outcome.verdict
     }
-    const { key, policy } = operation
-    if (operation.type === 'forget') {
-      writes.set(key, { policy, state: undefined }) // also what cannot be read
-      return FORGOTTEN
-    }
-    const before = current(key, policy)
+    const { type, key, policy } = operation
+    const before = type === 'forget' ? undefined : current(key, policy) // what cannot be read is forgotten, too
     const { state, result } = applyOperation(operation, before, nowMs)
-    if (state !== before) writes.set(key, { policy, state })
+    if (state !== before || type === 'forget') writes.set(key, { policy, state })
     return result
   }
 

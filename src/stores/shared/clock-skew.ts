@@ -4,10 +4,10 @@ import type { Policy, State } from '../../policies/policy.js'
 export const MAX_SKEW_MS = 1000
 
 /**
- * Returns the time at which a state is read: this process's, or, where a process whose clock is slightly
- * ahead wrote the state, the earliest time at which its policy does not clamp it. Were it clamped, units
- * would be free by the other clock, again and again while both take turns. A state from further ahead is
- * clamped: its clock was wrong.
+ * Returns the time at which a state is read: this process's, or, if a process whose clock is slightly ahead
+ * wrote the state, the earliest time at which its policy does not clamp it. If it was clamped, the two
+ * processes would keep freeing each other's units while both write. A state from further ahead is clamped:
+ * its clock was wrong.
  */
 export function timeFor(policy: Policy, state: State | undefined, nowMs: number): number {
   const isPossible = (atMs: number) => policy.clampToNow(state, atMs) === state

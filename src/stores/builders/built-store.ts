@@ -1,0 +1,61 @@
+import { callback } from '../../options/option-table.js'
+import { wrongKind, wrongOption } from '../../util/validate.js'
+import { applyBy, type Run } from '../shared/run.js'
+import { checkBatching, checkOperations } from '../shared/validate.js'
+import type { Batching, Store } from '../store.js'
+
+/** What the options of all builders have in common. */
+export interface CommonStoreOptions extends Pick<Store, 'serverOf' | 'onLimitsLost' | 'close'> {
+  /** The store's name in errors and events, such as `'dynamodb'`. */
+  readonly name: string
+  /**
+   * How operations of concurrent callers go together. Default: 256 keys at most, and two batches in flight.
+   */
+  readonly batching?: Batching
+}
+
+const DEFAULT_BATCHING: Batching = { maxKeys: 256, maxInFlight: 2 }
+
+/** The rows of these options. */
+export const COMMON_ROWS = {
+  name(owner: string, option: string, value: unknown): string {
+    if (typeof value === 'string' && value !== '') return value
+    throw wrongOption(owner, option, 'a name', value, "Write name: 'my-database'.")
+  },
+  batching(owner: string, option: string, value: unknown = DEFAULT_BATCHING): Batching {
+    if (typeof value !== 'object' || value === null)
+      throw wrongKind(owner, option, 'an object', value, 'Write batching: { maxKeys: 256, maxInFlight: 2 }.')
+    checkBatching(owner, value as Batching)
+    return value as Batching
+  },
+  serverOf: callback<NonNullable<Store['serverOf']>>,
+  onLimitsLost: callback<NonNullable<Store['onLimitsLost']>>,
+  close: callback<NonNullable<Store['close']>>,
+}
+
+/** Creates a row for a function that every store of a builder needs. `fix` shows how to write it. */
+export function needed<F>(fix: string) {
+  return (owner: string, option: string, value: unknown): F => {
+    if (typeof value === 'function') return value as F
+    throw wrongKind(owner, option, 'a function', value, fix)
+  }
+}
+
+/** Creates a store that runs operations in batches of at most `maxKeys` keys. */
+export function builtStore(
+  { name, batching = DEFAULT_BATCHING, serverOf, onLimitsLost, close }: CommonStoreOptions,
+  run: Run,
+): Store {
+  const apply = applyBy(run, batching.maxKeys)
+  return {
+    name,
+    batching,
+    apply(operations, settle) {
+      checkOperations(`${name}Store`, operations)
+      return apply(operations, settle)
+    },
+    ...(serverOf && { serverOf }),
+    ...(onLimitsLost && { onLimitsLost }),
+    ...(close && { close }),
+  }
+}

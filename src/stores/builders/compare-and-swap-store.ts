@@ -1,0 +1,88 @@
+import { callback, readOptions } from '../../options/option-table.js'
+import type { MaybePromise } from '../../util/maybe-promise.js'
+import { show } from '../../util/validate.js'
+import { runByKey } from '../shared/by-key.js'
+import { acrossShards } from '../shared/cross-shard.js'
+import type { Store } from '../store.js'
+import type { StoreError } from '../store-error.js'
+import { builtStore, COMMON_ROWS, type CommonStoreOptions, needed } from './built-store.js'
+import { keyLoader } from './key-loader.js'
+import { type StoredState, type Swap, swapLoop } from './swap-loop.js'
+
+/** What `compareAndSwapStore` needs of a database. */
+export interface CompareAndSwapOptions<Version> extends CommonStoreOptions {
+  /**
+   * Returns what the database holds under each key, in order: the state with its version, `undefined` for a
+   * key that is missing or has expired, or a `StoreError` for one that cannot be read. The keys are
+   * distinct, and at most `batching.maxKeys`. If it throws, the operations that need one of these keys fail.
+   */
+  read(keys: readonly string[]): MaybePromise<readonly (StoredState<Version> | StoreError | undefined)[]>
+  /**
+   * Writes a state, or removes the key, if the key still has the version that was read, in one atomic step
+   * of the database. Returns whether it did. If it throws, the operations of the key fail, and may have been
+   * applied.
+   */
+  swap(swap: Swap<Version>): MaybePromise<boolean>
+  /** The time in ms since the Unix epoch, by one clock for all processes. Default: `Date.now`. */
+  clock?(): number
+  /** Returns the key for the database, such as a hash of one that is too long. Default: the same key. */
+  storageKey?(key: string): string
+}
+
+const OPTIONS = {
+  rows: {
+    ...COMMON_ROWS,
+    read: needed(
+      'Write read: async (keys) => …, which returns { state, version } or undefined for each key.',
+    ),
+    swap: needed('Write swap: async ({ key, version, state, ttlMs }) => …, which returns whether it wrote.'),
+    clock: callback,
+    storageKey: callback,
+  },
+}
+
+/**
+ * Creates a store for a database that can write a value on the condition that nobody has changed it: by a
+ * version, an ETag, a revision or a conditional expression.
+ *
+ * - Technique: compare-and-swap. A state is read, and written if its version is still the same. Otherwise
+ *   the operation starts again, after a short random pause, for two seconds. Then it fails with a
+ *   `StoreError`.
+ * - Operations of one key that arrive meanwhile wait and then share one read and one write. So a process
+ *   never competes with itself, and a busy key costs each process one write at a time.
+ * - A charge of several keys is decided key by key. If a later key denies, the earlier ones are refunded;
+ *   until then others may be denied for those units. More than a limit is never admitted.
+ * - Clock: `clock`. Clocks of processes may differ by less than a second.
+ *
+ * Throws a `TypeError` for wrong options.
+ */
+export function compareAndSwapStore<Version>(options: CompareAndSwapOptions<Version>): Store {
+  const { batching } = readOptions('compareAndSwapStore', options, OPTIONS)
+  const { name, read, swap, clock = Date.now, storageKey = (key: string) => key } = options
+
+  async function readAll(keys: readonly string[]) {
+    const stored = await read(keys)
+    if (Array.isArray(stored) && stored.length === keys.length) return stored as Awaited<typeof stored>
+    throw new TypeError(`read must return an array with an element for each key, got ${show(stored)}`)
+  }
+
+  const readKey = keyLoader(readAll, batching.maxKeys)
+  const applyToKey = swapLoop<Version>(name, {
+    async read(key) {
+      const stored = await readKey(key)
+      if (stored instanceof Error) throw stored
+      return stored ?? undefined
+    },
+    async swap(change) {
+      const isWritten: unknown = await swap(change)
+      if (typeof isWritten === 'boolean') return isWritten
+      throw new TypeError(`swap must return whether it wrote, true or false, got ${show(isWritten)}`)
+    },
+    now: clock,
+  })
+  const run = runByKey(applyToKey, storageKey)
+  return builtStore(
+    options,
+    acrossShards((key) => key, run, batching, clock),
+  )
+}

@@ -1,0 +1,38 @@
+import type { MaybePromise } from '../../util/maybe-promise.js'
+
+interface Waiting<T> {
+  readonly key: string
+  resolve(value: T): void
+  reject(reason: unknown): void
+}
+
+/**
+ * Returns a function that loads the value of a key. Keys that are asked for in the same turn are loaded
+ * together, at most `maxKeys` by one call of `load`, which returns a value for each key, in order.
+ */
+export function keyLoader<T>(
+  load: (keys: readonly string[]) => MaybePromise<readonly T[]>,
+  maxKeys: number,
+): (key: string) => Promise<T> {
+  let waiting: Waiting<T>[] = []
+
+  function flush(): void {
+    const all = waiting
+    waiting = []
+    for (let start = 0; start < all.length; start += maxKeys) loadPart(all.slice(start, start + maxKeys))
+  }
+
+  async function loadPart(part: readonly Waiting<T>[]): Promise<void> {
+    try {
+      const values = await load(part.map(({ key }) => key))
+      for (const [i, { resolve }] of part.entries()) resolve(values[i] as T)
+    } catch (reason) {
+      for (const { reject } of part) reject(reason)
+    }
+  }
+
+  return (key) =>
+    new Promise((resolve, reject) => {
+      if (waiting.push({ key, resolve, reject }) === 1) queueMicrotask(flush)
+    })
+}

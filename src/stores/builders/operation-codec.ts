@@ -1,0 +1,144 @@
+import { indexIn } from '../../util/group-by.js'
+import type { ChargeResult, KeyedPolicy, Operation, Outcome, Result } from '../operation.js'
+import { asStoreError, StoreError } from '../store-error.js'
+import { policyFromText, policyText } from './policy-text.js'
+
+/** The version of these messages. Processes of other versions fail clearly instead of misreading them. */
+const VERSION = 1
+
+/**
+ * Operations as plain data: it survives `JSON.stringify`, `structuredClone` and `process.send`. Its content
+ * may change with any version of headgate.
+ */
+export interface OperationsMessage {
+  readonly headgate: 'operations'
+  readonly version: number
+  /** The policies of the operations, which name them by index. */
+  readonly policies: readonly string[]
+  readonly operations: readonly object[]
+}
+
+/** The outcomes of an `OperationsMessage`, or why there are none, as plain data. */
+export interface OutcomesMessage {
+  readonly headgate: 'outcomes'
+  readonly version: number
+  readonly outcomes?: readonly object[]
+  readonly error?: object
+}
+
+/**
+ * JSON has no `Infinity`. No other text is a value in results, and of operations only `resetAtMs` may be
+ * infinite.
+ */
+const INFINITY = 'Infinity'
+
+/** Encodes operations. Throws a `TypeError` if one of their policies cannot travel. */
+export function encodeOperations(operations: readonly Operation[]): OperationsMessage {
+  const indexes = new Map<string, number>()
+  const encodeKeyed = <K extends KeyedPolicy>(keyed: K) => ({
+    ...keyed,
+    policy: indexIn(indexes, policyText(keyed.policy)),
+  })
+  const encoded = operations.map((operation) => {
+    if (operation.type === 'charge') return { type: 'charge', parts: operation.parts.map(encodeKeyed) }
+    const keyed = encodeKeyed(operation)
+    return 'resetAtMs' in keyed && keyed.resetAtMs === Number.POSITIVE_INFINITY
+      ? { ...keyed, resetAtMs: INFINITY }
+      : keyed
+  })
+  return { headgate: 'operations', version: VERSION, policies: [...indexes.keys()], operations: encoded }
+}
+
+/** Decodes operations. Throws a `TypeError` for anything but a message of this version. */
+export function decodeOperations(message: unknown): readonly Operation[] {
+  const { headgate, version, policies, operations } = (message ?? {}) as Partial<OperationsMessage>
+  if (headgate !== 'operations' || !Array.isArray(policies) || !Array.isArray(operations))
+    throw new TypeError('the message has no operations')
+  if (version !== VERSION) throw new TypeError(`the message is of version ${version}, and this is ${VERSION}`)
+  const byIndex = policies.map(policyFromText)
+
+  function decodeKeyed<T>(keyed: T): T {
+    const { key, policy } = keyed as { key?: unknown; policy?: unknown }
+    const found = byIndex[policy as number]
+    if (typeof key !== 'string' || found === undefined)
+      throw new TypeError('an operation has no key or policy')
+    return { ...keyed, policy: found }
+  }
+
+  return operations.map((operation: Operation): Operation => {
+    if (operation?.type === 'charge') return { type: 'charge', parts: operation.parts.map(decodeKeyed) }
+    const keyed: Operation & { resetAtMs?: unknown } = decodeKeyed(operation)
+    return keyed.resetAtMs === INFINITY
+      ? ({ ...keyed, resetAtMs: Number.POSITIVE_INFINITY } as Operation)
+      : keyed
+  })
+}
+
+/** Encodes the outcomes of operations. */
+export function encodeOutcomes(store: string, outcomes: readonly Outcome[]): OutcomesMessage {
+  const encoded = outcomes.map((outcome) =>
+    outcome instanceof Error ? { error: encodeError(store, outcome) } : encodeResult(outcome),
+  )
+  return { headgate: 'outcomes', version: VERSION, outcomes: encoded }
+}
+
+/** Encodes why operations have no outcomes. */
+export function encodeFailure(store: string, reason: unknown): OutcomesMessage {
+  return { headgate: 'outcomes', version: VERSION, error: encodeError(store, reason) }
+}
+
+/**
+ * Decodes the outcomes of `operations`. Throws the `StoreError` in the message, and one of the store `store`
+ * for anything but a message that has an outcome for each operation.
+ */
+export function decodeOutcomes(
+  store: string,
+  operations: readonly Operation[],
+  message: unknown,
+): readonly Outcome[] {
+  const { headgate, version, outcomes, error } = (message ?? {}) as Partial<OutcomesMessage>
+  const isMessage = headgate === 'outcomes' && version === VERSION
+  if (isMessage && error !== undefined) throw decodeError(error)
+  if (isMessage && Array.isArray(outcomes) && outcomes.length === operations.length)
+    return Array.from(outcomes, decodeOutcome)
+  throw new StoreError(store, 'the owner sent no valid reply', { cause: message })
+}
+
+function decodeOutcome(outcome: Partial<Result> & { readonly error?: object }): Outcome {
+  if (outcome?.error !== undefined) return decodeError(outcome.error)
+  const decoded = decodeNumbers(outcome ?? {}) as Result
+  if (decoded.type !== 'charge' || !Array.isArray(decoded.parts)) return decoded
+  return { ...decoded, parts: Array.from(decoded.parts, decodeNumbers) as ChargeResult['parts'] }
+}
+
+function encodeResult(result: Result): object {
+  if (result.type !== 'charge') return encodeNumbers(result)
+  return { ...encodeNumbers(result), parts: result.parts.map(encodeNumbers) }
+}
+
+/** Encodes figures, without the states that some stores leave beside them. */
+function encodeNumbers(figures: object): object {
+  const entries = Object.entries(figures).filter(([name, value]) => name !== 'next' && value !== undefined)
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name, value === Number.POSITIVE_INFINITY ? INFINITY : value]),
+  )
+}
+
+function decodeNumbers(figures: object): object {
+  const entries = Object.entries(figures)
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name, value === INFINITY ? Number.POSITIVE_INFINITY : value]),
+  )
+}
+
+function encodeError(name: string, reason: unknown): object {
+  const { store, message, answered, unsent, server } = asStoreError(name, reason)
+  return { store, message, answered, unsent, ...(server !== undefined && { server }) }
+}
+
+/** Decodes an error, whose message begins with the name of its store. */
+function decodeError(error: object): StoreError {
+  const { store = 'owner', message = '', answered, unsent, server } = error as Partial<StoreError>
+  const text = message.startsWith(`${store}: `) ? message.slice(store.length + 2) : message
+  return new StoreError(store, text, { answered: answered === true, unsent: unsent === true, server })
+}

@@ -1,0 +1,100 @@
+import { callback, readOptions, withDefault } from '../../options/option-table.js'
+import { groupBy } from '../../util/group-by.js'
+import { timeout } from '../../util/timeout.js'
+import { whole } from '../../util/validate.js'
+import { keysOf, type Operation, type Outcome } from '../operation.js'
+import { acrossShards } from '../shared/cross-shard.js'
+import type { Run } from '../shared/run.js'
+import type { Store } from '../store.js'
+import { asStoreError } from '../store-error.js'
+import { builtStore, COMMON_ROWS, type CommonStoreOptions, needed } from './built-store.js'
+import { decodeOutcomes, encodeOperations, type OperationsMessage } from './operation-codec.js'
+import { policyText } from './policy-text.js'
+
+/** What `ownerStore` needs to reach the owner. */
+export interface OwnerStoreOptions extends CommonStoreOptions {
+  /**
+   * Sends a message to the owner, and resolves with the reply of its `serveOperations`. Both are plain data,
+   * which survives JSON. If it rejects, the operations fail, and may have been applied. Reject with a
+   * `StoreError` with `unsent: true` if the message certainly never left. Never send a message twice.
+   * `owner` is what `ownerOf` returned.
+   */
+  send(message: OperationsMessage, owner: string): Promise<unknown>
+  /**
+   * Returns the name of the owner of a key, if keys have different owners. A charge whose keys have several
+   * is then decided owner by owner, and refunded if a later one denies. Default: one owner, named `''`.
+   */
+  ownerOf?(key: string): string
+  /** How long a reply may take, in ms. Then the operations fail, and may have been applied. Default 5000. */
+  readonly timeoutMs?: number
+}
+
+const OPTIONS = {
+  rows: {
+    ...COMMON_ROWS,
+    send: needed('Write send: (message) => …, which resolves with the reply of serveOperations.'),
+    ownerOf: callback,
+    timeoutMs: withDefault(5000, whole(1, 60_000, 5000)),
+  },
+}
+
+/**
+ * Creates a store whose states live in another place, the owner, which applies the operations of all others:
+ * the primary of `node:cluster`, a parent process, a Durable Object, a server of your own. The owner answers
+ * messages by `serveOperations`.
+ *
+ * - Atomicity: that of the owner's store. With one owner, a charge of several keys is decided in one moment.
+ * - Clock: the owner's.
+ * - If the owner is lost, so are the states in its memory.
+ * - Policies must be headgate's own, since a message names them instead of carrying their code. An operation
+ *   with another policy fails alone.
+ *
+ * Throws a `TypeError` for wrong options.
+ */
+export function ownerStore(options: OwnerStoreOptions): Store {
+  const { batching, timeoutMs } = readOptions('ownerStore', options, OPTIONS)
+  const { name, send, ownerOf } = options
+  const withTimeout = timeout(timeoutMs)
+
+  async function ask(operations: readonly Operation[], owner: string): Promise<readonly Outcome[]> {
+    return decodeOutcomes(name, operations, await withTimeout(send(encodeOperations(operations), owner)))
+  }
+
+  /** Asks one owner. Its operations fail together, and apart from those of other owners. */
+  async function askOwner(
+    owner: string,
+    entries: readonly (readonly [index: number, operation: Operation])[],
+    answer: Parameters<Run>[1],
+  ): Promise<void> {
+    try {
+      const outcomes = await ask(
+        entries.map(([, operation]) => operation),
+        owner,
+      )
+      for (const [i, [index]] of entries.entries()) answer(index, outcomes[i] as Outcome)
+    } catch (cause) {
+      for (const [index] of entries) answer(index, asStoreError(name, cause))
+    }
+  }
+
+  const run: Run = async (operations, answer) => {
+    const sent: [index: number, operation: Operation][] = []
+    for (const [i, operation] of operations.entries()) {
+      const problem = problemOf(name, operation)
+      if (problem === undefined) sent.push([i, operation])
+      else answer(i, problem)
+    }
+    const byOwner = groupBy(sent, ([, operation]) => ownerOf?.(keysOf(operation)[0]?.key ?? '') ?? '')
+    await Promise.all(Array.from(byOwner, ([owner, entries]) => askOwner(owner, entries, answer)))
+  }
+  return builtStore(options, ownerOf ? acrossShards(ownerOf, run, batching) : run)
+}
+
+/** Returns why an operation cannot be sent: it has a policy that headgate did not make. */
+function problemOf(name: string, operation: Operation) {
+  try {
+    for (const { policy } of keysOf(operation)) policyText(policy)
+  } catch (cause) {
+    return asStoreError(name, cause, { answered: true })
+  }
+}

@@ -1,0 +1,26 @@
+import { wrongKind } from '../../util/validate.js'
+import { isStore } from '../shared/validate.js'
+import type { Store } from '../store.js'
+import { decodeOperations, encodeFailure, encodeOutcomes, type OutcomesMessage } from './operation-codec.js'
+
+/**
+ * Returns a function that applies the operations in a message of `ownerStore` to `store`, and returns the
+ * reply to send back. It never rejects: the reply says why the operations failed. Pass on only messages of
+ * processes that you trust, since they may charge and forget any key.
+ *
+ * The owner decides by its own clock. Messages are applied in the order in which they arrive, if the store
+ * returns no promises, as `memoryStore` does. Throws a `TypeError` for what is no store.
+ */
+export function serveOperations(store: Store): (message: unknown) => Promise<OutcomesMessage> {
+  if (!isStore(store)) {
+    const fix = 'Write serveOperations(memoryStore()).'
+    throw wrongKind('serveOperations', 'store', 'an object with name and apply', store, fix)
+  }
+  return async function serve(message) {
+    try {
+      return encodeOutcomes(store.name, await store.apply(decodeOperations(message)))
+    } catch (error) {
+      return encodeFailure(store.name, error)
+    }
+  }
+}

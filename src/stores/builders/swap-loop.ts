@@ -1,0 +1,100 @@
+import type { State } from '../../policies/policy.js'
+import { retry } from '../../util/retry.js'
+import type { Operation, Result } from '../operation.js'
+import { applyBatch } from '../shared/apply-batch.js'
+import { stateWrite } from '../shared/apply-operations.js'
+import { type ApplyToKey, keyedPolicyOf } from '../shared/by-key.js'
+import { timeFor } from '../shared/clock-skew.js'
+import { foreignKeyError, isStateOf } from '../shared/foreign-key.js'
+import { asStoreError, StoreError } from '../store-error.js'
+import { keyQueue } from './key-queue.js'
+
+/** A state in a database, and its version, which each write changes. */
+export interface StoredState<Version> {
+  /** What `swap` has written. If it is anything else, the operations that need the key fail. */
+  readonly state: unknown
+  readonly version: Version
+}
+
+/** A write that must not happen if another process has changed the key since it was read. */
+export interface Swap<Version> {
+  readonly key: string
+  /** The version that the key must still have. `undefined`: the key must still be missing. */
+  readonly version: Version | undefined
+  /** The state to write, an array of finite numbers. `undefined` removes the key. */
+  readonly state: State | undefined
+  /**
+   * How long the database has to keep the state, in whole milliseconds, or `Infinity`. 0 if it is removed.
+   */
+  readonly ttlMs: number
+}
+
+/** What the loop needs of a database. */
+export interface SwapAccess<Version> {
+  read(key: string): Promise<StoredState<Version> | undefined>
+  /** Returns whether the write has happened. */
+  swap(swap: Swap<Version>): Promise<boolean>
+  /** The time of this process, in ms since the Unix epoch. */
+  now(): number
+  /** Removes from a cache, and returns, what this process wrote last. Another process may have changed it. */
+  takeCached?(key: string): StoredState<Version> | undefined
+}
+
+/**
+ * Returns the compare-and-swap loop: it reads a state, applies the operations, and writes if no other
+ * process has written since; otherwise it starts again, after a short random pause, for two seconds. Then
+ * its operations have a `StoreError`. Bound: exactly the policy's own, if the clocks of processes are less
+ * than a second apart.
+ *
+ * Operations of a key that arrive meanwhile wait and then run together, so a process never competes with
+ * itself. A result from the cache counts only if its write succeeds, which proves that the cached version
+ * was current.
+ */
+export function swapLoop<Version>(name: string, access: SwapAccess<Version>): ApplyToKey {
+  /** Returns the results; `undefined` if the version may no longer be current. */
+  async function attempt(
+    key: string,
+    operations: readonly Operation[],
+    stored: StoredState<Version> | undefined,
+    isCached = false,
+  ): Promise<readonly (Result | Error)[] | undefined> {
+    const { policy } = keyedPolicyOf(operations[0])
+    const before = isStateOf(policy, stored?.state) ? stored.state : undefined
+    const clockMs = access.now()
+    const nowMs = timeFor(policy, before, clockMs)
+    const isForeign = stored !== undefined && before === undefined
+    const read = () => {
+      if (isForeign) throw foreignKeyError(name, key)
+      return before
+    }
+    const { results, writes } = applyBatch(operations, read, nowMs)
+    const [write] = writes.values() // all operations are of one key
+    if (write === undefined || (write.state === before && !isForeign)) return isCached ? undefined : results
+    const { state, ttlMs } = stateWrite(key, write, nowMs)
+    if (state === undefined && stored === undefined) return results
+    const aheadMs = state === undefined ? 0 : Math.ceil(nowMs - clockMs)
+    const isWritten = await access.swap({ key, version: stored?.version, state, ttlMs: ttlMs + aheadMs })
+    return isWritten ? results : undefined
+  }
+
+  return keyQueue(async (key, operations) => {
+    try {
+      const cached = access.takeCached?.(key)
+      const results =
+        (cached && (await attempt(key, operations, cached, true))) ??
+        (await retry(async () => attempt(key, operations, await access.read(key)), { isFinal: isDone }))
+      if (results === undefined) throw contentionError(name, key)
+      return results.map((result) => (result instanceof Error ? asStoreError(name, result) : result))
+    } catch (cause) {
+      const error = asStoreError(name, cause)
+      return operations.map(() => error)
+    }
+  })
+}
+
+const isDone = (results: unknown) => results !== undefined
+
+/** Returns the error for a key that other processes changed during every attempt to swap it. */
+export function contentionError(store: string, key: string): StoreError {
+  return new StoreError(store, `others changed the key ${key} during every attempt`, { answered: true })
+}

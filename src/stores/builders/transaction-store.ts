@@ -1,0 +1,217 @@
+import { callback, readOptions } from '../../options/option-table.js'
+import type { Policy } from '../../policies/policy.js'
+import { isPromise, type MaybePromise, thenMaybe } from '../../util/maybe-promise.js'
+import { retry } from '../../util/retry.js'
+import { show } from '../../util/validate.js'
+import { type ChargeResult, keysOf, type Operation, type Part, type Result } from '../operation.js'
+import { applyBatch, type Writes } from '../shared/apply-batch.js'
+import { type StateWrite, stateWrite } from '../shared/apply-operations.js'
+import { foreignKeyError, isStateOf } from '../shared/foreign-key.js'
+import type { Run } from '../shared/run.js'
+import { checkTime } from '../shared/validate.js'
+import type { Store } from '../store.js'
+import { asStoreError, type StoreError } from '../store-error.js'
+import { builtStore, COMMON_ROWS, type CommonStoreOptions, needed } from './built-store.js'
+
+/** What a transaction has read once it has locked its keys. */
+export interface LockedStates {
+  /**
+   * By key: what `write` has written. A missing key has no entry. If an entry is anything else, the key's
+   * operations fail.
+   */
+  readonly states: ReadonlyMap<string, unknown>
+  /**
+   * The time in ms since the Unix epoch, by one clock for all processes, such as the database's. It must be
+   * read once all keys are locked, so that of two decisions on a key the later one never has the earlier
+   * time.
+   */
+  readonly nowMs: number
+}
+
+/** A state for a transaction to write. */
+export interface TransactionWrite extends StateWrite {
+  /** The policy that reads the state. */
+  readonly policy: Policy
+  /** When the state may be dropped, in ms since the Unix epoch, or `Infinity`. */
+  readonly expiresAtMs: number
+  /**
+   * Whether the key was missing when it was read. If the database cannot lock a missing row, insert a new
+   * one by a statement that fails if another transaction has inserted it meanwhile, and let `isDuplicate`
+   * recognize the error.
+   */
+  readonly isNew: boolean
+}
+
+/** What `transactionStore` needs of a database. */
+export interface TransactionOptions<Transaction> extends CommonStoreOptions {
+  /**
+   * Begins a transaction, calls `run` with whatever `lockAndRead` and `write` need, commits, and returns
+   * what `run` returns. If `run` throws or rejects, it rolls back and passes the error on. Nothing may be
+   * written then. If the driver is synchronous, `run` also is, if `lockAndRead` and `write` return no
+   * promises: then do not await it.
+   */
+  transaction<T>(run: (transaction: Transaction) => MaybePromise<T>): MaybePromise<T>
+  /**
+   * Locks keys, in the order given, until the transaction ends, and returns their states. The keys are
+   * distinct.
+   */
+  lockAndRead(transaction: Transaction, keys: readonly string[]): MaybePromise<LockedStates>
+  /** Writes states, in the order of their keys. Removes each key whose `state` is `undefined`. */
+  write(transaction: Transaction, writes: readonly TransactionWrite[]): MaybePromise<void>
+  /**
+   * Whether a transaction that failed with this error has changed nothing and may succeed if it runs again:
+   * a deadlock, a lock that was not free in time, a serialization failure. It runs again, after a short
+   * random pause, for two seconds. Default: never.
+   */
+  isTemporary?(error: unknown): boolean
+  /**
+   * Whether `write` failed because another transaction has inserted a new key. Then it also runs again later
+   * than that.
+   */
+  isDuplicate?(error: unknown): boolean
+  /** Returns the error for what a transaction failed with. Default: a `StoreError` with the same message. */
+  toStoreError?(error: unknown): StoreError
+  /**
+   * Decides a charge of one part that comes alone, in fewer round trips than a transaction takes, and
+   * atomically. Returns `undefined`, and changes nothing, if it cannot; then a transaction decides.
+   */
+  chargeAlone?(part: Part): Promise<ChargeResult | undefined>
+  /** Returns the key for the database, such as a hash of one that is too long. Default: the same key. */
+  storageKey?(key: string): string
+}
+
+const OPTIONS = {
+  rows: {
+    ...COMMON_ROWS,
+    transaction: needed('Write transaction: (run) => pool.transaction(run), as your client spells it.'),
+    lockAndRead: needed(
+      'Write lockAndRead: async (transaction, keys) => …, which returns { states, nowMs }.',
+    ),
+    write: needed('Write write: async (transaction, writes) => …'),
+    isTemporary: callback,
+    isDuplicate: callback,
+    toStoreError: callback,
+    chargeAlone: callback,
+    storageKey: callback,
+  },
+}
+
+type Results = readonly (Result | Error)[]
+
+/**
+ * Creates a store for a database with transactions that lock what they read.
+ *
+ * - Technique: row lock. One transaction decides a whole batch: it locks the keys in the order of their
+ *   names, which prevents deadlocks between batches, reads their states, applies the operations, writes and
+ *   commits.
+ * - Atomicity: a charge of several keys is decided in one moment. If a transaction fails for a temporary
+ *   reason, it runs again for two seconds; then all operations of the batch fail.
+ * - Clock: what `lockAndRead` returns.
+ * - Batches in flight never share a key unless `batching` says otherwise, so a process does not wait for
+ *   itself.
+ *
+ * Throws a `TypeError` for wrong options.
+ */
+export function transactionStore<Transaction>(options: TransactionOptions<Transaction>): Store {
+  readOptions('transactionStore', options, OPTIONS)
+  const { name, batching = DEFAULT_BATCHING, transaction, lockAndRead, write, chargeAlone } = options
+  const { isTemporary = never, isDuplicate = never, storageKey = (key: string) => key } = options
+  const { toStoreError = (error: unknown) => asStoreError(name, error) } = options
+  const mayRepeat = (error: unknown) => isTemporary(error) || isDuplicate(error)
+
+  function decide(operations: readonly Operation[], { states, nowMs }: LockedStates) {
+    checkTime('lockAndRead', nowMs)
+    const { results, writes } = applyBatch(
+      operations,
+      (key, policy) => {
+        const stored = storageKey(key)
+        const state = states.get(stored)
+        if (isStateOf(policy, state)) return state
+        if (states.has(stored)) throw foreignKeyError(name, key)
+        return undefined
+      },
+      nowMs,
+    )
+    return { results, writes: transactionWrites(writes, { states, nowMs }, storageKey) }
+  }
+
+  /** Applies operations in one transaction, without a promise if no function of the database returns one. */
+  function transact(operations: readonly Operation[], keys: readonly string[]): MaybePromise<Results> {
+    let inside: MaybePromise<Results> | undefined
+    const results = transaction((tx) => {
+      inside = thenMaybe(lockAndRead(tx, keys), (locked) => {
+        const { results, writes } = decide(operations, checkLocked(locked))
+        return writes.length === 0 ? results : thenMaybe(write(tx, writes), () => results)
+      })
+      return inside
+    })
+    if (results === inside && isPromise(inside)) throw new TypeError(NOT_AWAITED)
+    return thenMaybe(results, checkResults)
+  }
+
+  async function apply(operations: readonly Operation[]): Promise<Results> {
+    const keys = [...new Set(operations.flatMap(keysOf).map(({ key }) => storageKey(key)))].sort()
+    if (keys.length === 0)
+      return operations.map(() => ({ type: 'charge', allowed: true, atMs: Date.now(), parts: [] }))
+    const part = chargeAlone && onlyPartOf(operations)
+    const verdict = part && (await chargeAlone(part).catch(ignoreIf(mayRepeat)))
+    if (verdict) return [verdict]
+    return retry(async () => transact(operations, keys), { isTemporary: mayRepeat, isProgress: isDuplicate })
+  }
+
+  const run: Run = async (operations, answer) => {
+    const results = await apply(operations).catch((error: unknown) => {
+      throw toStoreError(error)
+    })
+    for (const [i, result] of results.entries())
+      answer(i, result instanceof Error ? toStoreError(result) : result)
+  }
+  return builtStore({ ...options, batching }, run)
+}
+
+const DEFAULT_BATCHING = { maxKeys: 256, maxInFlight: 2, locksKeys: true }
+
+const NOT_AWAITED =
+  'transaction must await what run returns before it commits, if lockAndRead or write is asynchronous'
+
+const never = () => false
+
+/** Returns a function that ignores some errors, and throws all others. */
+function ignoreIf(isIgnored: (error: unknown) => boolean) {
+  return (error: unknown): undefined => {
+    if (!isIgnored(error)) throw error
+  }
+}
+
+function checkResults(results: Results): Results {
+  if (Array.isArray(results)) return results
+  throw new TypeError(`transaction must return what run returns, got ${show(results)}`)
+}
+
+function checkLocked(locked: LockedStates): LockedStates {
+  if (locked?.states instanceof Map) return locked
+  throw new TypeError(`lockAndRead must return { states, nowMs } with a Map of states, got ${show(locked)}`)
+}
+
+/** Returns the only part of the only operation; `undefined` if there are more of either, or no charge. */
+function onlyPartOf([operation, ...others]: readonly Operation[]): Part | undefined {
+  if (operation?.type !== 'charge' || others.length > 0) return undefined
+  return operation.parts.length === 1 ? operation.parts[0] : undefined
+}
+
+/** Returns the writes in the order of their keys, without those that would change nothing. */
+function transactionWrites(
+  writes: Writes,
+  { states, nowMs }: LockedStates,
+  storageKey: (key: string) => string,
+): TransactionWrite[] {
+  const changes: TransactionWrite[] = []
+  for (const [name, write] of writes) {
+    const key = storageKey(name)
+    const isNew = !states.has(key)
+    const { state, ttlMs } = stateWrite(key, write, nowMs)
+    if (state === undefined ? isNew : state === states.get(key)) continue
+    changes.push({ key, policy: write.policy, state, ttlMs, expiresAtMs: nowMs + ttlMs, isNew })
+  }
+  return changes.sort((a, b) => (a.key < b.key ? -1 : 1))
+}

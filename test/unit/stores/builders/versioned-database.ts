@@ -1,0 +1,59 @@
+import { compareAndSwapStore, type State, type Store, type StoredState, type Swap } from 'headgate/store'
+import { nextTurn } from '../../../support/next-turn.js'
+
+interface Entry {
+  readonly text: string
+  readonly version: number
+  readonly expiresAtMs: number
+}
+
+/** A database of texts with versions, which several processes could share. Each call takes a turn. */
+export class VersionedDatabase {
+  readonly entries = new Map<string, Entry>()
+  readonly reads: (readonly string[])[] = []
+  swaps = 0
+  #version = 0
+
+  constructor(readonly clock: () => number = Date.now) {}
+
+  put(key: string, text: string): void {
+    this.entries.set(key, { text, version: ++this.#version, expiresAtMs: Number.POSITIVE_INFINITY })
+  }
+
+  async read(keys: readonly string[]): Promise<(StoredState<number> | undefined)[]> {
+    this.reads.push(keys)
+    await nextTurn()
+    return keys.map((key) => {
+      const entry = this.#live(key)
+      return entry && { state: JSON.parse(entry.text), version: entry.version }
+    })
+  }
+
+  async swap({ key, version, state, ttlMs }: Swap<number>): Promise<boolean> {
+    this.swaps++
+    await nextTurn()
+    if (this.#live(key)?.version !== version) return false
+    if (state === undefined) this.entries.delete(key)
+    else this.#set(key, state, this.clock() + ttlMs)
+    return true
+  }
+
+  #set(key: string, state: State, expiresAtMs: number): void {
+    this.entries.set(key, { text: JSON.stringify(state), version: ++this.#version, expiresAtMs })
+  }
+
+  #live(key: string): Entry | undefined {
+    const entry = this.entries.get(key)
+    return entry && entry.expiresAtMs > this.clock() ? entry : undefined
+  }
+}
+
+/** Creates a store in the database, as each process that shares it has one. */
+export function storeIn(database: VersionedDatabase, options: { clock?: () => number } = {}): Store {
+  return compareAndSwapStore({
+    name: 'versioned',
+    read: (keys) => database.read(keys),
+    swap: (change) => database.swap(change),
+    ...options,
+  })
+}
