@@ -90,7 +90,15 @@ export type {
   StoreMessage,
   StoreStateChange,
 } from './stores/shared/store-channel.js'
-export type { Batching, DenialTimes, LocalLimit, LocalStates, Store } from './stores/store.js'
+export type {
+  Batching,
+  DenialTimes,
+  LocalLimit,
+  LocalStates,
+  ProcessNotes,
+  Store,
+  StoreOrigin,
+} from './stores/store.js'
 export { StoreError } from './stores/store-error.js'
 export type { Duration } from './util/durations.js'
 export type { MaybePromise } from './util/maybe-promise.js'

@@ -38,6 +38,14 @@ export type {
 } from './stores/operation.js'
 export { keysOf } from './stores/operation.js'
 export { applyOperations, type ReadState, type StateWrite } from './stores/shared/apply-operations.js'
-export type { Batching, Store } from './stores/store.js'
+export type {
+  Batching,
+  DenialTimes,
+  LocalLimit,
+  LocalStates,
+  ProcessNotes,
+  Store,
+  StoreOrigin,
+} from './stores/store.js'
 export { StoreError } from './stores/store-error.js'
 export type { MaybePromise } from './util/maybe-promise.js'

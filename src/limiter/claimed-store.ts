@@ -1,5 +1,4 @@
 import { memoryStore } from '../stores/memory/memory-store.js'
-import { clientOf } from '../stores/shared/client-of.js'
 import { isStore } from '../stores/shared/validate.js'
 import type { Store } from '../stores/store.js'
 import { processWide } from '../util/process-wide.js'
@@ -41,7 +40,7 @@ const claims = processWide('unnamedLimiters', () => new WeakMap<object, Set<stri
  * `TypeError` for a second one.
  */
 function claim(owner: string, store: Store, prefix: string): void {
-  const { client = store, table = '' } = clientOf(store) ?? {}
+  const { client = store, table = '' } = store.origin ?? {}
   const claimed = claims.get(client) ?? new Set()
   const keys = `${table}:${prefix}`
   if (claimed.has(keys)) {

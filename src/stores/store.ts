@@ -46,6 +46,24 @@ export interface DenialTimes {
   readonly minMs: number
 }
 
+/** Where a store keeps its states. Two stores of the same client and table count in the same keys. */
+export interface StoreOrigin {
+  /** The user's client, pool or database. */
+  readonly client: object
+  /** The table, in databases that have some. */
+  readonly table?: string
+}
+
+/** Notes that processes sharing a store leave for one another, such as the figures of a dashboard. */
+export interface ProcessNotes {
+  /** Writes the note of one process under a key, which expires if no note is written for `ttlMs`. */
+  write(key: string, process: string, note: string, ttlMs: number): Promise<void>
+  /** Returns the notes of all processes under a key, in any order. */
+  read(key: string): Promise<readonly string[]>
+  /** Removes the note of a process. */
+  remove(key: string, process: string): Promise<void>
+}
+
 /**
  * A store keeps states and applies operations to them. This is its contract. `applyOperations` keeps every
  * rule that needs no database:
@@ -113,6 +131,13 @@ export interface Store {
    * calls away from the others. Called for every key of every call, so it must be fast. Must not throw.
    */
   serverOf?(key: string): string | undefined
+  /**
+   * Where the states are. A limiter without a name then finds out that another one counts in the same keys. A
+   * store that wraps another one under other keys replaces it.
+   */
+  readonly origin?: StoreOrigin
+  /** Where processes leave notes. The dashboard then adds up the figures of all processes. */
+  readonly notes?: ProcessNotes
   /**
    * Calls `listener`, which must not throw, whenever the store detects that live state was lost (eviction,
    * flush, restart). Returns a function that unsubscribes.

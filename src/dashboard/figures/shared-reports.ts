@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
-import { exchangeOf, type ProcessExchange } from '../../stores/shared/process-exchange.js'
+import type { ProcessNotes } from '../../stores/store.js'
 import { asStoreError } from '../../stores/store-error.js'
 import { timeout } from '../../util/timeout.js'
 import type { LimiterWatch } from './limiter-watch.js'
@@ -44,8 +44,8 @@ export function sharedReports(
   process = PROCESS,
 ): SharedReports | undefined {
   const { store, keyHead } = watch.inspection
-  const exchange = exchangeOf(store)
-  if (exchange === undefined) return undefined
+  const { notes: shared } = store
+  if (shared === undefined) return undefined
   const key = `${keyHead}/_dashboard`
   const writes = callsOf(store.name)
   const reads = callsOf(store.name)
@@ -53,7 +53,7 @@ export function sharedReports(
   let published = ''
   let publishedAtMs = Number.NEGATIVE_INFINITY
 
-  async function publish({ write }: ProcessExchange): Promise<void> {
+  async function publish({ write }: ProcessNotes): Promise<void> {
     const report = watch.report()
     const counted = JSON.stringify({ ...report, traffic: newestSlot(report.traffic) })
     const atMs = now()
@@ -63,7 +63,7 @@ export function sharedReports(
     publishedAtMs = atMs
   }
 
-  async function refresh({ read, remove }: ProcessExchange): Promise<void> {
+  async function refresh({ read, remove }: ProcessNotes): Promise<void> {
     const found = (await read(key)).flatMap((text) => parseNote(text) ?? [])
     const isKept = ({ atMs }: Note) => Math.abs(now() - atMs) < KEPT_MS // a clock may have been far ahead
     notes = found.filter((note) => note.process !== process && note.report !== undefined && isKept(note))
@@ -74,8 +74,8 @@ export function sharedReports(
   const problem = () => reads.problem() ?? writes.problem()
   const shown = () => (problem() === undefined ? notes : [])
   return {
-    publish: () => writes.attempt(() => publish(exchange)),
-    refresh: () => reads.attempt(() => refresh(exchange)),
+    publish: () => writes.attempt(() => publish(shared)),
+    refresh: () => reads.attempt(() => refresh(shared)),
     others: () =>
       shown().flatMap((note) => {
         const report = note.report as LimiterReport

@@ -5,7 +5,8 @@ import { checkBatching, checkOperations } from '../shared/validate.js'
 import type { Batching, Store } from '../store.js'
 
 /** What the options of all builders have in common. */
-export interface CommonStoreOptions extends Pick<Store, 'serverOf' | 'onLimitsLost' | 'close'> {
+export interface CommonStoreOptions
+  extends Pick<Store, 'serverOf' | 'onLimitsLost' | 'origin' | 'notes' | 'close'> {
   /** The store's name in errors and events, such as `'dynamodb'`. */
   readonly name: string
   /**
@@ -31,6 +32,16 @@ export const COMMON_ROWS = {
   serverOf: callback<NonNullable<Store['serverOf']>>,
   onLimitsLost: callback<NonNullable<Store['onLimitsLost']>>,
   close: callback<NonNullable<Store['close']>>,
+  origin: optionalObject<NonNullable<Store['origin']>>("Write origin: { client, table: 'limits' }."),
+  notes: optionalObject<NonNullable<Store['notes']>>('Write notes: { write, read, remove }.'),
+}
+
+/** Creates a row for an object. `fix` shows how to write it. */
+function optionalObject<T extends object>(fix: string) {
+  return (owner: string, option: string, value: unknown): T | undefined => {
+    if (value === undefined || (typeof value === 'object' && value !== null)) return value as T | undefined
+    throw wrongKind(owner, option, 'an object', value, fix)
+  }
 }
 
 /** Creates a row for a function that every store of a builder needs. `fix` shows how to write it. */
@@ -43,7 +54,7 @@ export function needed<F>(fix: string) {
 
 /** Creates a store that runs operations in batches of at most `maxKeys` keys. */
 export function builtStore(
-  { name, batching = DEFAULT_BATCHING, serverOf, onLimitsLost, close }: CommonStoreOptions,
+  { name, batching = DEFAULT_BATCHING, serverOf, onLimitsLost, origin, notes, close }: CommonStoreOptions,
   run: Run,
 ): Store {
   const apply = applyBy(run, batching.maxKeys)
@@ -56,6 +67,8 @@ export function builtStore(
     },
     ...(serverOf && { serverOf }),
     ...(onLimitsLost && { onLimitsLost }),
+    ...(origin && { origin }),
+    ...(notes && { notes }),
     ...(close && { close }),
   }
 }

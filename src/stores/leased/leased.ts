@@ -1,8 +1,6 @@
 import { readTogether } from '../../options/problems.js'
 import { wrongKind } from '../../util/validate.js'
 import { isMemoryStore } from '../memory/contract.js'
-import { clientOf, withClient } from '../shared/client-of.js'
-import { exchangeOf, withExchange } from '../shared/process-exchange.js'
 import { isStore } from '../shared/validate.js'
 import type { Store } from '../store.js'
 import { leasedStore } from './leased-store.js'
@@ -29,10 +27,8 @@ export function leased(store: Store, options: LeaseOptions = {}): Store {
     () => readInner(store),
     () => readLeaseOptions('leased', options),
   )
-  const { client = inner, table } = clientOf(inner) ?? {}
-  const wrapper = withClient(leasedStore(inner, settings), client, table) // with the keys of the inner store
-  const exchange = exchangeOf(inner)
-  return exchange ? withExchange(wrapper, exchange) : wrapper
+  const { origin = { client: inner }, notes } = inner // its keys are those of the inner store
+  return { ...leasedStore(inner, settings), origin, ...(notes && { notes }) }
 }
 
 /** Returns a store whose units can be leased. Throws a `TypeError` for anything else. */

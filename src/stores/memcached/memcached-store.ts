@@ -1,5 +1,4 @@
 import { runByKey } from '../shared/by-key.js'
-import { withClient } from '../shared/client-of.js'
 import { acrossShards } from '../shared/cross-shard.js'
 import { applyBy } from '../shared/run.js'
 import { checkOperations } from '../shared/validate.js'
@@ -42,7 +41,7 @@ export function memcachedStore(client: MemcachedClient): Store {
     BATCHING.maxKeys,
   )
 
-  const store: Store = {
+  return {
     name: 'memcached',
     batching: BATCHING,
     apply(operations, settle) {
@@ -51,7 +50,7 @@ export function memcachedStore(client: MemcachedClient): Store {
       return apply(operations, settle)
     },
     onLimitsLost: losses.subscribe,
+    origin: { client },
     ...(client.servers.length > 1 && { serverOf: (key: string) => transport.serverOf(itemKey(key)) }),
   }
-  return withClient(store, client)
 }

@@ -1,15 +1,13 @@
 import { signatureOf } from '../../policies/policy.js'
 import { groupBy } from '../../util/group-by.js'
 import { keysOf, type Operation } from '../operation.js'
-import { withClient } from '../shared/client-of.js'
 import { acrossShards } from '../shared/cross-shard.js'
-import { withExchange } from '../shared/process-exchange.js'
 import { applyBy } from '../shared/run.js'
 import { checkOperations } from '../shared/validate.js'
 import type { Batching, Store } from '../store.js'
 import { type AnyRedisClient, transportOf } from './client.js'
 import { multiPolicyCall } from './multi-policy-call.js'
-import { redisExchange } from './process-exchange.js'
+import { redisNotes } from './notes.js'
 import { scriptRunner } from './script-runner.js'
 import { onlyPartOf, singlePolicyCall } from './single-policy-call.js'
 
@@ -46,7 +44,7 @@ export function redisStore(client: AnyRedisClient): Store {
   const { shardOf, serverOf } = transport
   const runScripts = scriptRunner(transport, callFor, splitByPolicy)
   const apply = applyBy(shardOf ? acrossShards(shardOf, runScripts, BATCHING) : runScripts, BATCHING.maxKeys)
-  const store: Store = {
+  return {
     name: 'redis',
     batching: BATCHING,
     apply(operations, settle) {
@@ -54,8 +52,9 @@ export function redisStore(client: AnyRedisClient): Store {
       return apply(operations, settle)
     },
     ...(shardOf && serverOf && { serverOf: (key: string) => serverOf(shardOf(key)) }),
+    origin: { client },
+    notes: redisNotes(transport),
   }
-  return withExchange(withClient(store, client), redisExchange(transport))
 }
 
 const callFor = (operations: readonly Operation[]) =>

@@ -6,14 +6,14 @@ import { asStoreError } from '../store-error.js'
 import { batcher } from './batcher.js'
 import type { Pipe, Settle } from './pipe.js'
 import { publishToStoreChannel, storeChannel } from './store-channel.js'
-import { checkBatching, checkOperation } from './validate.js'
+import { checkBatching } from './validate.js'
 import { checkCount, onlyOutcome, validateOutcome } from './validate-outcome.js'
 
 type SendAny = (operation: Operation, settle: Settle<Operation>) => Outcome | undefined
 
 /**
- * Returns the pipe that ends in a store. It checks each operation, because an invalid one would fail a whole
- * batch, and validates each outcome. Limiters that share the store share its batches. Throws a `TypeError`
+ * Returns the pipe that ends in a store. It validates each outcome. Limiters that share the store share its
+ * batches. Throws a `TypeError`
  * for a `batching` by which operations would never leave.
  */
 export const pipeTo = weakMemo((store: Store): Pipe => {
@@ -24,11 +24,6 @@ export const pipeTo = weakMemo((store: Store): Pipe => {
 function sendAlone(store: Store): SendAny {
   const failed = (cause: unknown) => asStoreError(store.name, cause)
   return (operation, settle) => {
-    try {
-      checkOperation(`${store.name}Store`, operation)
-    } catch (cause) {
-      return asStoreError(store.name, cause, { answered: true }) // the caller's mistake, and not the server's
-    }
     try {
       const outcomes = store.apply([operation])
       if (!isPromise(outcomes)) return onlyOutcome(store, operation, outcomes)
@@ -57,11 +52,6 @@ function sendInBatches(store: Store, batching: NonNullable<Store['batching']>): 
     if (storeChannel.hasSubscribers) publishToStoreChannel({ type: 'batch', store: name, size, durationMs })
   })
   return (operation, settle) => {
-    try {
-      checkOperation(`${name}Store`, operation)
-    } catch (cause) {
-      return asStoreError(name, cause, { answered: true }) // the caller's mistake, and not the server's
-    }
     submit(operation, (outcome) => {
       if (outcome instanceof Error) settle(asStoreError(name, outcome))
       else settle(validateOutcome(store, operation, outcome) as never)

@@ -39,8 +39,7 @@ export function checkOperations(owner: string, operations: readonly Operation[])
   for (const operation of operations) checkOperation(owner, operation)
 }
 
-/** Throws a `TypeError` for an invalid operation, which would fail a whole batch. */
-export function checkOperation(owner: string, operation: Operation): void {
+function checkOperation(owner: string, operation: Operation): void {
   switch (operation.type) {
     case 'charge':
       for (const { cost } of operation.parts) checkUnits(owner, 'a cost', cost)

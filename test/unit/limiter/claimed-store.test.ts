@@ -76,13 +76,15 @@ test('stores on other clients, or on other tables of a pool, are apart', () => {
   expect(() => createLimiter({ ...five, store: postgresStore(pgPool()) })).not.toThrow()
 })
 
-test('a store that wraps another one may have keys of its own, and is claimed by itself', () => {
+test('a store that wraps another one counts in the same keys, unless it has another origin', () => {
   const client = lazyRedis()
   createLimiter({ ...five, store: redisStore(client) })
-  const wrapped = { ...redisStore(client) }
-  expect(() => createLimiter({ ...five, store: wrapped })).not.toThrow()
-  expect(() => createLimiter({ ...five, store: Object.create(redisStore(client)) })).not.toThrow()
-  expect(() => createLimiter({ ...five, store: wrapped })).toThrow('createLimiter: this store already serves')
+  const taken = "createLimiter: this store's client already serves"
+  for (const wrapped of [{ ...redisStore(client) }, Object.create(redisStore(client))])
+    expect(() => createLimiter({ ...five, store: wrapped })).toThrow(taken)
+  const apart = { ...redisStore(client), origin: { client, table: 'of its own' } }
+  expect(() => createLimiter({ ...five, store: apart })).not.toThrow()
+  expect(() => createLimiter({ ...five, store: apart })).toThrow(taken)
   expect(() => createLimiter({ ...five, store: memoryStore() })).not.toThrow()
 })
 

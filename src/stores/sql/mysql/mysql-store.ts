@@ -1,6 +1,5 @@
 import { readOptions } from '../../../options/option-table.js'
 import { readTogether } from '../../../options/problems.js'
-import { withClient } from '../../shared/client-of.js'
 import { type SqlStore, sqlStore } from '../sql-store.js'
 import { type SqlStoreOptions, TABLE_OPTIONS } from '../table.js'
 import { type MysqlPool, readPool } from './client.js'
@@ -28,5 +27,8 @@ export function mysqlStore(pool: MysqlPool, options: SqlStoreOptions = {}): SqlS
     () => readPool(pool),
     () => readOptions('mysqlStore', options, TABLE_OPTIONS),
   )
-  return withClient(sqlStore(mysqlDialect(callbackPool, table)), callbackPool, table.join('.'))
+  return {
+    ...sqlStore(mysqlDialect(callbackPool, table)),
+    origin: { client: callbackPool, table: table.join('.') },
+  }
 }

@@ -1,6 +1,5 @@
 import { readOptions } from '../../../options/option-table.js'
 import { readTogether } from '../../../options/problems.js'
-import { withClient } from '../../shared/client-of.js'
 import { type SqlStore, sqlStore } from '../sql-store.js'
 import { type SqlStoreOptions, TABLE_OPTIONS } from '../table.js'
 import { type PostgresPool, readPool } from './client.js'
@@ -28,5 +27,5 @@ export function postgresStore(pool: PostgresPool, options: SqlStoreOptions = {})
     () => readPool(pool),
     () => readOptions('postgresStore', options, TABLE_OPTIONS),
   )
-  return withClient(sqlStore(postgresDialect(pgPool, table)), pgPool, table.join('.'))
+  return { ...sqlStore(postgresDialect(pgPool, table)), origin: { client: pgPool, table: table.join('.') } }
 }

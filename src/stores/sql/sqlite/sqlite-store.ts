@@ -1,6 +1,5 @@
 import { callback, readOptions } from '../../../options/option-table.js'
 import { readTogether } from '../../../options/problems.js'
-import { withClient } from '../../shared/client-of.js'
 import { type SqlStore, sqlStore } from '../sql-store.js'
 import { type SqlStoreOptions, TABLE_OPTIONS } from '../table.js'
 import { readDatabase, type SqliteDatabase } from './client.js'
@@ -40,5 +39,8 @@ export function sqliteStore(database: SqliteDatabase, options: SqliteStoreOption
     () => readDatabase(database),
     () => readOptions('sqliteStore', options, OPTIONS),
   )
-  return withClient(sqlStore(sqliteDialect(checked, table, clock)), checked, table.join('.'))
+  return {
+    ...sqlStore(sqliteDialect(checked, table, clock)),
+    origin: { client: checked, table: table.join('.') },
+  }
 }

@@ -1,11 +1,11 @@
 import { createLimiter, fixedWindow, type Limiter, memoryStore, type Store } from 'headgate'
+import type { ProcessNotes } from 'headgate/store'
 import { boardOf } from '../../../../src/dashboard/figures/board.js'
 import { Latency } from '../../../../src/dashboard/figures/latency.js'
 import { LimiterWatch } from '../../../../src/dashboard/figures/limiter-watch.js'
 import { mergeReports } from '../../../../src/dashboard/figures/merge.js'
 import { sharedReports } from '../../../../src/dashboard/figures/shared-reports.js'
 import { type Inspection, inspectionOf } from '../../../../src/features/inspection.js'
-import { withExchange } from '../../../../src/stores/shared/process-exchange.js'
 import { reportOf, trafficOf } from './reports.js'
 
 const NOW_MS = 1_790_000_000_000
@@ -13,11 +13,12 @@ const NOW_MS = 1_790_000_000_000
 /** A store with an exchange that keeps what was written. */
 function exchanging(written: string[]): Store {
   const store = { ...memoryStore(), name: 'redis' }
-  return withExchange(store, {
+  const notes: ProcessNotes = {
     write: async (_key, _process, note) => void written.push(note),
     read: async () => written,
     remove: async () => undefined,
-  })
+  }
+  return { ...store, notes }
 }
 
 function watchOf(name: string, store: Store): LimiterWatch {

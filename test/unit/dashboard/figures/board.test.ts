@@ -4,7 +4,6 @@ import { LimiterWatch } from '../../../../src/dashboard/figures/limiter-watch.js
 import { sharedReports } from '../../../../src/dashboard/figures/shared-reports.js'
 import { CHART_SLOTS, SLOT_MS } from '../../../../src/dashboard/figures/traffic.js'
 import { type Inspection, inspectionOf } from '../../../../src/features/inspection.js'
-import { withExchange } from '../../../../src/stores/shared/process-exchange.js'
 
 /** The start of a slot. */
 const START_MS = 1_790_000_000_000
@@ -25,14 +24,15 @@ afterEach(() => {
 
 /** A process that counts requests, on a store that carries its notes. */
 function processOf(name: string) {
-  const store = withExchange(
-    { ...memoryStore(), name: 'redis' },
-    {
+  const store: Store = {
+    ...memoryStore(),
+    name: 'redis',
+    notes: {
       write: async (_key, process, note) => void notes.set(process, note),
       read: async () => [...notes.values()],
       remove: async (_key, process) => void notes.delete(process),
     },
-  )
+  }
   const policy = fixedWindow({ limit: 1e9, window: '1h' })
   const limiter = createLimiter<string>({ name: 'api', policy, key: (id) => id, store })
   const watch = new LimiterWatch({ name: 'api', limiter, inspection: inspectionOf(limiter) as Inspection })

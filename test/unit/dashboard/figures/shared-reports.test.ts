@@ -1,4 +1,5 @@
 import { createLimiter, fixedWindow, memoryStore } from 'headgate'
+import type { ProcessNotes } from 'headgate/store'
 import { boardOf } from '../../../../src/dashboard/figures/board.js'
 import { LimiterWatch } from '../../../../src/dashboard/figures/limiter-watch.js'
 import { mergeReports } from '../../../../src/dashboard/figures/merge.js'
@@ -6,7 +7,6 @@ import type { LimiterReport } from '../../../../src/dashboard/figures/report.js'
 import { type SharedReports, sharedReports } from '../../../../src/dashboard/figures/shared-reports.js'
 import { SLOT_MS } from '../../../../src/dashboard/figures/traffic.js'
 import { type Inspection, inspectionOf } from '../../../../src/features/inspection.js'
-import { type ProcessExchange, withExchange } from '../../../../src/stores/shared/process-exchange.js'
 import { reportOf, trafficOf } from './reports.js'
 
 const START_MS = 1_790_000_000_000
@@ -24,7 +24,7 @@ function exchangeWithFaults() {
     if (mode === 'hanging') await new Promise<void>((resolve) => hanging.push(resolve))
     return run()
   }
-  const exchange: ProcessExchange = {
+  const exchange: ProcessNotes = {
     write: (_key, process, note) => call('write', () => void notes.set(process, note)),
     read: () => call('read', () => [...notes.values()]),
     remove: (_key, process) => call('remove', () => void notes.delete(process)),
@@ -59,7 +59,7 @@ afterEach(() => jest.useRealTimers())
 
 /** A process that reports what it is given. */
 function processOf(name: string, report: () => LimiterReport): SharedReports {
-  const store = withExchange({ ...memoryStore(), name: 'redis' }, shared.exchange)
+  const store = { ...memoryStore(), name: 'redis', notes: shared.exchange }
   const inspection = { store, keyHead: 'hg-api' } as unknown as Inspection
   return sharedReports({ inspection, report }, () => nowMs, name) as SharedReports
 }
@@ -293,7 +293,7 @@ test('the note of another version is removed once it is stale', async () => {
 })
 
 test('what a limiter reports is read by another process', async () => {
-  const store = withExchange({ ...memoryStore(), name: 'redis' }, shared.exchange)
+  const store = { ...memoryStore(), name: 'redis', notes: shared.exchange }
   const policy = fixedWindow({ limit: 1, window: '1m' })
   const key = (id: string) => id
   const limiter = createLimiter<string>({ name: 'api', policy, key, store, candidate: { policy, key } })

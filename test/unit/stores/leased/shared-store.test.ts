@@ -12,12 +12,8 @@ import {
   type Store,
   tokenBucket,
 } from 'headgate'
+import type { ProcessNotes } from 'headgate/store'
 import { keysOf } from 'headgate/store'
-import {
-  exchangeOf,
-  type ProcessExchange,
-  withExchange,
-} from '../../../../src/stores/shared/process-exchange.js'
 import { beforeEachLease, HOLD_MS, pass, type RemoteStore } from '../../../support/leased-store.js'
 
 const hourly = fixedWindow({ limit: 3200, window: '1h' }) // blocks of up to 200
@@ -171,14 +167,14 @@ test('a limiter without a name cannot share the keys of one on the inner store',
 })
 
 test('what the inner store tells of itself is kept', () => {
-  const exchange = {} as ProcessExchange
+  const notes = {} as ProcessNotes
   const unsubscribe = () => {}
-  const inner = withExchange({ ...asynchronous(memoryStore()), onLimitsLost: () => unsubscribe }, exchange)
+  const inner = { ...asynchronous(memoryStore()), onLimitsLost: () => unsubscribe, notes }
   const store = leased(inner)
   expect(store.name).toBe('remote')
-  expect(exchangeOf(store)).toBe(exchange)
+  expect(store.notes).toBe(notes)
   expect(store.onLimitsLost?.(() => {})).toBe(unsubscribe)
   const plain = leased(asynchronous(memoryStore()))
   expect(Object.keys(plain)).toEqual(expect.not.arrayContaining(['serverOf', 'onLimitsLost']))
-  expect(exchangeOf(plain)).toBeUndefined()
+  expect(plain.notes).toBeUndefined()
 })

@@ -1,9 +1,9 @@
-import type { ProcessExchange } from '../shared/process-exchange.js'
+import type { ProcessNotes } from '../store.js'
 import { asStoreError } from '../store-error.js'
 import type { Command, Transport } from './transport.js'
 
-/** Creates an exchange that keeps the notes under a key in a hash, with a field for each process. */
-export function redisExchange({ shardOf = () => 0, send }: Transport): ProcessExchange {
+/** Keeps the notes under a key in a hash, with a field for each process. */
+export function redisNotes({ shardOf = () => 0, send }: Transport): ProcessNotes {
   async function run(...commands: readonly [name: string, key: string, ...args: string[]][]) {
     const sent = commands.map((words): Command => {
       return { shard: shardOf(words[1]), words, firstKey: 1, keyCount: 1 }

@@ -1,4 +1,4 @@
-import { exchangeOf, type ProcessExchange } from '../../../src/stores/shared/process-exchange.js'
+import type { ProcessNotes } from 'headgate/store'
 import { DRIVERS, openedStore } from './drivers.js'
 import { useRedis } from './use-redis.js'
 
@@ -6,7 +6,7 @@ const redis = useRedis()
 
 describe.each(Object.entries(DRIVERS))('with a client of %s', (_, open) => {
   const opened = openedStore(() => redis.server.url, open)
-  const exchange = () => exchangeOf(opened.makeStore()) as ProcessExchange
+  const exchange = () => opened.makeStore().notes as ProcessNotes
   beforeEach(() => redis.client.flushdb())
 
   test('processes read the notes of one another, the latest of each', async () => {
@@ -39,7 +39,7 @@ describe.each(Object.entries(DRIVERS))('with a client of %s', (_, open) => {
 test('a key of another type is an error of the store', async () => {
   await redis.client.set('text', 'text')
   const opened = await DRIVERS['ioredis 6'](redis.server.url)
-  const { read } = exchangeOf(opened.makeStore()) as ProcessExchange
+  const { read } = opened.makeStore().notes as ProcessNotes
   await expect(read('text')).rejects.toMatchObject({ name: 'StoreError', store: 'redis' })
   await opened.end()
 })
