@@ -1,4 +1,13 @@
-import { ban, byIp, createLimiter, fixedWindow, type Limiter, memoryStore, type Store } from 'headgate'
+import {
+  ban,
+  byIp,
+  createLimiter,
+  fixedWindow,
+  type Limiter,
+  loginGuard,
+  memoryStore,
+  type Store,
+} from 'headgate'
 import {
   blockIdentity,
   canBeIdentity,
@@ -128,4 +137,14 @@ describe('an identity that the page lists for a limiter in memory', () => {
     await blockIdentity(page, identity, 60_000)
     expect(limiter.charge('eve')).toMatchObject({ allowed: false })
   })
+})
+
+test('the account of a login guard in memory is found and released by its name', async () => {
+  const { limiter } = loginGuard({ field: 'username' })
+  const inspection = inspectionOf(limiter) as Inspection
+  const watch = { name: 'login', limiter: limiter as Limiter<never>, inspection }
+  await limiter.charge({ method: 'POST', body: { username: 'Ada' }, ip: '192.0.2.1', headers: {} } as never)
+  expect((await lookUp(watch, 'ada')).standings).toMatchObject([{ limitName: 'account' }])
+  await releaseIdentity(watch, 'Ada')
+  expect((await lookUp(watch, 'ada')).standings).toEqual([])
 })
