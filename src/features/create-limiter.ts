@@ -105,6 +105,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
       unsubscribe?.()
       waiting.close()
       await holdings.releaseAll().catch(onRefundFailed)
+      await candidate?.close()
       await core.close()
     },
     get mode() {
@@ -129,6 +130,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     share: settings.share,
     apply: (operation) => request(core.store, operation),
     candidateClients: () => candidate?.clients(),
+    candidateIdentities: () => candidate?.identities() ?? [],
   })
   logIfDebugged(limiter)
   return {

@@ -23,6 +23,8 @@ export interface Inspection extends Pick<LimiterSettings, 'onStoreError' | 'shar
   readonly limits: ReadonlyMap<string, Limit>
   /** Returns hashes of the clients that `candidateReport` counts; `undefined` where there is no candidate. */
   readonly candidateClients: () => CandidateClients | undefined
+  /** Returns the identities in keys of the clients that `candidateReport` lists. */
+  readonly candidateIdentities: () => readonly string[]
 }
 
 /** Registered: a second copy of this package inspects the limiters of this one. */

@@ -130,7 +130,8 @@ export function requestSteps<Req extends object, Res>(
     return thenMaybe(
       chargeLimits(req, (decision) => decision),
       (decision) => {
-        if (!decision.allowed || isReport(modeSwitch))
+        // A policy function may return concurrency, whose units no request holds while it waits.
+        if (!decision.allowed || isHolding(decision) || isReport(modeSwitch))
           return answer(req, res, onLimited, report(decision, req))
         setHeaders(req, res, decision)
         const delayMs = catchMaybe(

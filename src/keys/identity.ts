@@ -7,8 +7,8 @@ import type { KeyFunction } from './key.js'
 import { keyedHash } from './keyed-hash.js'
 
 /**
- * Returns the identity of a subject as it is stored: bounded, printable, without blanks; `undefined` where
- * the limit does not apply.
+ * Returns the identity of a subject as it is stored: bounded, and, if it leaves the process, printable and without
+ * blanks; `undefined` where the limit does not apply.
  */
 export type IdentityReader = (subject: unknown) => MaybePromise<string | undefined>
 
@@ -17,7 +17,7 @@ export interface IdentityOptions {
   /** Returns the source address of a subject: values that cannot be keys share a bucket for each. */
   readonly readAddress: (subject: unknown) => string
   readonly secret: string | undefined
-  /** Whether identities stay in this process: then they are written out, not hashed, without a `secret`. */
+  /** Whether identities stay in this process: without a `secret`, short values are then not hashed. */
   readonly isLocal?: boolean | undefined
 }
 
@@ -66,10 +66,13 @@ export function identifier(
   }
 }
 
+/** Longer values are hashed in this process also: some features keep the identities of thousands of clients. */
+const MAX_WRITTEN_OUT = 64
+
 /** Returns a value with its length, so that no value can imitate another identity, or two joined ones. */
 function writeOut(value: Key): string {
   const text = String(value)
-  return `=${text.length}:${text}`
+  return text.length > MAX_WRITTEN_OUT ? hashValue(text) : `=${text.length}:${text}`
 }
 
 const WRITTEN_OUT = /^=(\d+):/

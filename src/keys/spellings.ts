@@ -1,5 +1,5 @@
 import { addressIdentity, parseAddress } from './address.js'
-import { type IdentityOptions, identityOfValue, isKey } from './identity.js'
+import { type IdentityOptions, identityOfValue, isKey, valueHash } from './identity.js'
 import { fold, normalizeName } from './name.js'
 
 /** What stored identities look like: printable, without blanks. */
@@ -33,5 +33,7 @@ export function spellingsOf(
   ]
   const asStored = IDENTITY.test(trimmed) ? [trimmed] : []
   const inClear = secret === undefined ? networks : []
-  return [...new Set([...asStored, ...inClear, ...values.map(identityOfValue({ secret, isLocal }))])]
+  const identities = values.map(identityOfValue({ secret, isLocal }))
+  const hashes = values.map(valueHash(secret)) // a login guard hashes accounts in this process also
+  return [...new Set([...asStored, ...inClear, ...identities, ...hashes])]
 }

@@ -56,7 +56,8 @@ export interface LimiterCore {
   /** Charges a subject with all limits. Throws or rejects with what a function among the options threw. */
   charge(subject: unknown, cost: number | undefined, finish: Finish): MaybePromise<Decision>
   chargeParts(parts: readonly NamedPart[], subject: unknown, finish: Finish): MaybePromise<Decision>
-  close(): Promise<void>
+  /** Tries once more to send the refunds that could not be sent, and closes the store unless it is shared. */
+  close(options?: { readonly isStoreShared?: boolean }): Promise<void>
 }
 
 /** The local fallback of a limiter, which decides while the store cannot, if `onStoreError` says so. */
@@ -162,9 +163,9 @@ export function limiterCore(settings: LimiterSettings, hooks: CoreHooks): Limite
     resolveParts,
     charge: directDecider(settings, { apply, hold, decideWithoutStore }) ?? chargeSubject,
     chargeParts,
-    async close() {
+    async close({ isStoreShared = false } = {}) {
       await refunding.close()
-      await store.close()
+      if (!isStoreShared) await store.close()
     },
   }
 }

@@ -170,7 +170,9 @@ export function reportedDecision(denial: Decision): Decision {
 export function undelayedDecision(decision: Decision, retryAfterMs: number): Decision {
   const parts = decision.parts.map((part) => ({ ...part, allowed: false, retryAfterMs }))
   const binding = { ...decision, name: decision.policy, retryAfterMs }
-  return new LimiterDecision(binding, false, parts, decision.source, receiptOf(decision) as Receipt)
+  const { parts: charged, candidate } = receiptOf(decision) as Receipt
+  const receipt = { parts: charged, isOpen: false, ...(candidate && { candidate }) } // a denial has no refund
+  return new LimiterDecision(binding, false, parts, decision.source, receipt)
 }
 
 /** Throws a `TypeError` for a promise in place of a decision: the call would have no effect. */

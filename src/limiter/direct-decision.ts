@@ -35,14 +35,14 @@ export function directDecider(
 
   const decide = limitBinder<Decision>(entry, context, (limit) => {
     const { policy, scope } = limit
-    const { now, take } = local.limitOf(policy, scope, KEY_END)
+    const localLimit = local.limitOf(policy, scope, KEY_END)
     const { holdsUnits } = policy
     return function decideDirectly(identity, cost, subject) {
       let nowMs: number
       let figures: PartResult
       try {
-        nowMs = now()
-        figures = take(identity, nowMs, cost)
+        nowMs = localLimit.now()
+        figures = localLimit.take(identity, nowMs, cost)
       } catch (cause) {
         return decideWithoutStore(asStoreError(store.name, cause), [partOf(limit, identity, cost)], subject)
       }

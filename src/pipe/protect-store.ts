@@ -1,8 +1,11 @@
+import { isMemoryStore } from '../stores/memory/contract.js'
 import type { Operation, Outcome } from '../stores/operation.js'
 import { localStatesOf } from '../stores/shared/local-states.js'
 import { checkDenialTimes } from '../stores/shared/validate.js'
+import { onlyOutcome } from '../stores/shared/validate-outcome.js'
 import type { Store } from '../stores/store.js'
 import { asStoreError } from '../stores/store-error.js'
+import { TimeoutError, timeout } from '../util/timeout.js'
 import { denialCacheOf, repeatDenials } from './denial-cache.js'
 import { type GuardedStore, type GuardOptions, guardStore } from './guarded-store.js'
 import { decideLocallyFirst } from './local-decisions.js'
@@ -17,7 +20,7 @@ interface ProtectOptions extends GuardOptions {
  * the guard (its time-out and circuit breakers) and the batch. Memory needs none of them.
  */
 export function protectStore(store: Store, { denyCacheMs, ...guardOptions }: ProtectOptions): GuardedStore {
-  if (localStatesOf(store) !== undefined) return localPipe(store)
+  if (localStatesOf(store) !== undefined) return localPipe(store, guardOptions)
   if (store.denialTimes !== undefined) checkDenialTimes(`the store ${store.name}`, store.denialTimes)
   const { minMs, maxMs } = store.denialTimes ?? { minMs: 0, maxMs: denyCacheMs }
   const times = { minMs: Math.min(minMs, denyCacheMs), maxMs: Math.min(maxMs, denyCacheMs) }
@@ -26,11 +29,12 @@ export function protectStore(store: Store, { denyCacheMs, ...guardOptions }: Pro
 }
 
 /** Creates the pipe to a store whose states are in this process. What a user's clock throws becomes an outcome. */
-function localPipe(store: Store): GuardedStore {
+function localPipe(store: Store, { timeoutMs }: GuardOptions): GuardedStore {
+  const isOurs = isMemoryStore(store)
   function send(operation: Operation): Outcome {
     try {
-      const [outcome] = store.apply([operation]) as readonly Outcome[]
-      return outcome as Outcome
+      const outcomes = store.apply([operation]) as readonly Outcome[]
+      return isOurs ? (outcomes[0] as Outcome) : onlyOutcome(store, operation, outcomes)
     } catch (cause) {
       return asStoreError(store.name, cause)
     }
@@ -40,6 +44,13 @@ function localPipe(store: Store): GuardedStore {
     state: () => 'closed',
     probeKeys: (key) => [key],
     send: send as GuardedStore['send'],
-    close: async () => {},
+    async close() {
+      if (store.close === undefined) return
+      try {
+        await timeout(timeoutMs)(store.close())
+      } catch (error) {
+        if (!(error instanceof TimeoutError)) throw error
+      }
+    },
   }
 }

@@ -191,3 +191,14 @@ test('in report mode all requests pass, and those over the limit hold nothing', 
   expect((await Promise.all(held)).map(({ status }) => status)).toEqual([200, 200, 200])
   await isFree(2)
 })
+
+test('units of a policy function are held and released beside delay, and not delayed', async () => {
+  const options = { policy: () => two, delay: { after: 0, by: '10s', max: '10s' } } as const
+  const { endpoint, arrived, answerAll, isFree } = await serve(EXPRESS_5.app, HTTP1, options)
+  const held = [endpoint.send({ path: '/wait' }), endpoint.send({ path: '/wait' })]
+  await arrived(2)
+  expect(await endpoint.send()).toMatchObject({ status: 429 })
+  answerAll()
+  expect((await Promise.all(held)).map(({ status }) => status)).toEqual([200, 200])
+  await isFree(2)
+})

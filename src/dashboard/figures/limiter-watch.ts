@@ -7,7 +7,6 @@ import type { BreakerState } from '../../pipe/breaker-state.js'
 import { flattenSpec } from '../../policies/spec.js'
 import { isMemoryStore } from '../../stores/memory/contract.js'
 import type { StoreMessage } from '../../stores/shared/store-channel.js'
-import { RecentMap } from '../../util/recent-map.js'
 import { RecentlyFrequentNames } from './frequent.js'
 import { Latency } from './latency.js'
 import { NearClients } from './near-clients.js'
@@ -21,8 +20,6 @@ import {
 } from './report.js'
 import { CHART_SLOTS, MINUTE_SLOTS, Traffic } from './traffic.js'
 
-/** So many of the listed identities can be looked up, at least. */
-const MIN_IDENTITIES = 1000
 /** A policy function may return ever new limits: so many have figures. */
 const MAX_LIMITS = 64
 
@@ -54,8 +51,6 @@ export class LimiterWatch implements Watched {
   readonly #outage = new OutageWatch()
   #isProbing = false
   readonly #now: () => number
-  /** Identities in keys, by those that the page lists, if they differ. */
-  readonly #writtenOut = new RecentMap<string>(MIN_IDENTITIES)
 
   constructor({ name, limiter, inspection }: Watched, now: () => number = Date.now) {
     this.name = name
@@ -112,7 +107,7 @@ export class LimiterWatch implements Watched {
     this.#traffic.count(nowMs, allowed, 0)
     this.#outage.count(nowMs, source)
     for (const [i, part] of parts.entries()) {
-      const identityOf = () => this.#show(chargeOf(decision)?.[i]?.identity ?? '')
+      const identityOf = () => chargeOf(decision)?.[i]?.identity ?? ''
       const figures = this.#figuresOf({ ...numbersOf(part), isLocal }, nowMs)
       figures?.traffic.count(nowMs, part.allowed, 1 - part.remaining / part.limit)
       if (allowed) this.#near.note(nowMs, part, isLocal, identityOf)
@@ -120,14 +115,14 @@ export class LimiterWatch implements Watched {
     }
   }
 
-  writtenOutOf(identity: string): string | undefined {
-    return this.#writtenOut.get(identity)
-  }
-
-  #show(identity: string): string {
-    const shown = shownIdentity(identity)
-    if (shown !== identity) this.#writtenOut.set(shown, identity)
-    return shown
+  writtenOutOf(shown: string): string | undefined {
+    const denied = this.#denied.top(this.#now(), Number.POSITIVE_INFINITY)
+    const listed = [
+      ...this.#near.identities(),
+      ...denied.map(([name]) => identityIn(name)),
+      ...this.inspection.candidateIdentities(),
+    ]
+    return listed.find((identity) => identity !== shown && shownIdentity(identity) === shown)
   }
 
   readonly #setState = (state: BreakerState, _cause: unknown, server?: string): void => {
@@ -191,12 +186,15 @@ function numbersOf({ name, limit, windowMs }: PartDecision): Omit<LimitNumbers, 
   return { name, limit, windowMs }
 }
 
-/** Joins a limit and an identity, neither of which has a blank. */
+/** Joins a limit, whose name has no blank, and an identity in keys. */
 function nameOf(limitName: string, identity: string): string {
   return `${limitName} ${identity}`
 }
 
+function identityIn(name: string): string {
+  return name.slice(name.indexOf(' ') + 1)
+}
+
 function clientOf(name: string): Omit<DeniedClient, 'denied'> {
-  const [limitName = '', identity = ''] = name.split(' ')
-  return { limitName, identity }
+  return { limitName: name.slice(0, name.indexOf(' ')), identity: shownIdentity(identityIn(name)) }
 }

@@ -1,4 +1,5 @@
 import { isNearLimit } from '../../features/near-limit.js'
+import { shownIdentity } from '../../keys/identity.js'
 import type { PartDecision } from '../../limiter/decision.js'
 import type { NearClient } from './report.js'
 
@@ -37,7 +38,14 @@ export class NearClients {
   /** Returns those nearest to a limit, at most `most`. */
   nearest(nowMs: number, most: number): readonly NearClient[] {
     for (const [key, { untilMs }] of this.#clients) if (untilMs <= nowMs) this.#clients.delete(key)
-    return nearestFirst(Array.from(this.#clients.values(), ({ untilMs, ...client }) => client)).slice(0, most)
+    const clients = Array.from(this.#clients.values(), ({ untilMs, ...client }) => client)
+    const nearest = nearestFirst(clients).slice(0, most)
+    return nearest.map((client) => ({ ...client, identity: shownIdentity(client.identity) }))
+  }
+
+  /** Returns the identities in keys of all that are remembered. */
+  identities(): readonly string[] {
+    return Array.from(this.#clients.values(), ({ identity }) => identity)
   }
 }
 

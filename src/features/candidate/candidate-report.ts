@@ -147,6 +147,12 @@ export class CandidateFigures {
     }
   }
 
+  /** Returns the identities in keys of the clients that the report lists. */
+  identities(): readonly string[] {
+    const listed = Array.from(this.#limits.values(), ({ counts }) => counts.top(MOST_SHOWN))
+    return listed.flat().map(([identity]) => identity)
+  }
+
   clients(): CandidateClients {
     return {
       clients: this.#clients.hashes(),

@@ -23,6 +23,10 @@ export interface Candidate {
   report(): CandidateReport
   /** Returns hashes of the clients that the report counts. */
   clients(): CandidateClients
+  /** Returns the identities in keys of the clients that the report lists. */
+  identities(): readonly string[]
+  /** Ends what the candidate does in the background. The limits in force close the store that it shares. */
+  close(): Promise<void>
 }
 
 /** What is published to the channel `headgate:candidate`. */
@@ -53,11 +57,12 @@ export function createCandidate<Subject>(
   const { candidate: entries, context } = settings
   if (entries === undefined) return undefined
   const onFailure = (error: unknown) => emitFailure(events, 'candidateFailed', error)
+  const store = storeFor(settings.store)
   const core = limiterCore(
     {
       ...settings,
       entries,
-      store: storeFor(settings.store),
+      store,
       onStoreError: 'allow',
       context: {
         ...context,
@@ -157,6 +162,8 @@ export function createCandidate<Subject>(
     }),
     report: () => figures.report(),
     clients: () => figures.clients(),
+    identities: () => figures.identities(),
+    close: () => core.close({ isStoreShared: store === settings.store }),
   }
 }
 

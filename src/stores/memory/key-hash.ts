@@ -9,6 +9,8 @@ export interface HashStart {
   readonly v3: number
   /** The bytes of the beginning that do not fill a word. */
   readonly word: number
+  /** All characters of the beginning, combined by OR: below 256 if all of them are bytes. */
+  readonly seen: number
 }
 
 /**
@@ -45,14 +47,18 @@ export class KeyHash {
     return this.low
   }
 
-  /** Returns where keys with this beginning, of characters below 256, start. */
+  /** Returns where keys with this beginning start. */
   startAfter(beginning: string): HashStart {
     const words = beginning.length >> 2
-    this.#runRounds(beginning, '', this.#keyed().bytes, beginning.length, words)
+    let seen = this.#runRounds(beginning, '', this.#keyed().bytes, beginning.length, words)
     const [v0 = 0, v1 = 0, v2 = 0, v3 = 0] = this.#state
     let word = 0
-    for (let at = 4 * words; at < beginning.length; at++) word |= beginning.charCodeAt(at) << (8 * (at & 3))
-    return { beginning, v0, v1, v2, v3, word }
+    for (let at = 4 * words; at < beginning.length; at++) {
+      const char = beginning.charCodeAt(at)
+      seen |= char
+      word |= char << (8 * (at & 3))
+    }
+    return { beginning, v0, v1, v2, v3, word, seen }
   }
 
   #keyed(): Starts {
@@ -62,13 +68,12 @@ export class KeyHash {
 
   /**
    * Runs the rounds up to number `rounds` of a key of `length` characters. Returns a number below 256 if
-   * all characters of `text` and `end` are. One loop, so that the round is written once.
+   * all of its characters are. One loop, so that the round is written once.
    */
   #runRounds(text: string, end: string, start: HashStart, length: number, rounds: number): number {
-    let { v0, v1, v2, v3, word } = start
+    let { v0, v1, v2, v3, word, seen } = start
     let shift = 8 * (start.beginning.length & 3)
     let at = 0
-    let seen = 0
     const words = length >> 2
     for (let i = start.beginning.length >> 2; i < rounds; i++) {
       if (i <= words) {
@@ -120,5 +125,5 @@ function startsUnder([a = 0, b = 0, c = 0, d = 0]: Int32Array): Starts {
 }
 
 function startOf(k0: number, k1: number): HashStart {
-  return { beginning: '', v0: k0, v1: k1 ^ 0xee, v2: k0 ^ 0x6c796765, v3: k1 ^ 0x74656462, word: 0 }
+  return { beginning: '', v0: k0, v1: k1 ^ 0xee, v2: k0 ^ 0x6c796765, v3: k1 ^ 0x74656462, word: 0, seen: 0 }
 }

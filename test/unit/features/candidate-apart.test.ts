@@ -220,3 +220,32 @@ test('a policy function that returns ever new names fills the report with 64 of 
   expect(limits).toHaveLength(65)
   expect(limits.at(-1)).toMatchObject({ name: '_other', denied: 136 })
 })
+
+test('a candidate that could not refund calls the store no more once the limiter is closed', async () => {
+  jest.useFakeTimers()
+  const server = promisingStore()
+  let isDown = false
+  let calls = 0
+  const store: Store = {
+    ...server,
+    apply(operations) {
+      calls++
+      if (isDown) throw new Error('connection lost')
+      return server.apply(operations)
+    },
+  }
+  const limiter = createLimiter<string>({ policy: hourly(9), key, store, candidate: { policy: hourly(9) } })
+  const lost: unknown[] = []
+  for (const event of ['storeError', 'refundFailed'] as const) limiter.events.on(event, () => {})
+  const decision = await limiter.charge('ada')
+  isDown = true
+  for (let i = 0; i < 50; i++) await limiter.charge('bob')
+  limiter.events.on('candidateFailed', (error) => lost.push(error))
+  await limiter.refund(decision)
+  await limiter.close()
+  calls = 0
+  await jest.advanceTimersByTimeAsync(60_000)
+  expect(calls).toBe(0)
+  expect(lost).toMatchObject([{ message: expect.stringContaining('a refund was never sent') }])
+  jest.useRealTimers()
+})

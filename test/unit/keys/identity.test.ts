@@ -214,6 +214,12 @@ describe('identities that stay in this process', () => {
       expect(shownIdentity(identity)).toBe(identity)
   })
 
+  test('are as short as elsewhere where a client sends a long value', () => {
+    for (const value of ['x'.repeat(65), '\u6f22'.repeat(1024), 10n ** 100n])
+      expect(identityOf(value)).toBe(remoteOf(value))
+    expect(identityOf('x'.repeat(64))).toBe(`=64:${'x'.repeat(64)}`)
+  })
+
   test('are hashed under a secret', () => {
     const secret = 'a secret of 16 characters'
     const keys = [() => 'ada'] as KeyFunction[]

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
-import { type ChargeResult, type PartResult, type Refund, tokenBucket } from 'headgate'
+import { type ChargeResult, createLimiter, type PartResult, type Refund, tokenBucket } from 'headgate'
 import { decisionOf } from '../../../src/limiter/core.js'
-import { chargeOf, type Decision, receiptOf } from '../../../src/limiter/decision.js'
+import { chargeOf, type Decision, receiptOf, undelayedDecision } from '../../../src/limiter/decision.js'
 import { type Apply, type NamedPart, refundReceipt } from '../../../src/limiter/receipt.js'
 import { failClosed, failOpen, unlimited } from '../../../src/limiter/uncharged-decision.js'
 
@@ -118,4 +118,14 @@ test('decisions show no symbols, and equal decisions are deeply equal', () => {
     expect(Object.getOwnPropertySymbols({ ...made })).toEqual([])
     expect(inspect(made)).not.toContain('Symbol')
   }
+})
+
+test('a request that could not be delayed stays charged: its denial can be neither refunded nor adjusted', async () => {
+  const limiter = createLimiter({ policy, key: () => 'all' })
+  const denial = undelayedDecision(await limiter.charge({}), 1000)
+  await limiter.adjust(denial, 3)
+  await limiter.refund(denial)
+  expect(await limiter.peek({})).toMatchObject({ remaining: 9 })
+  await limiter.forget(denial)
+  expect(await limiter.peek({})).toMatchObject({ remaining: 10 })
 })

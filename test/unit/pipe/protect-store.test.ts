@@ -1,4 +1,4 @@
-import { createLimiter, memoryStore, StoreError } from 'headgate'
+import { createLimiter, type LocalLimit, memoryStore, type Store, StoreError, tokenBucket } from 'headgate'
 
 test('a clock of memory that returns NaN is a StoreError, of a charge and of a refund', () => {
   let nowMs = 1_790_000_000_000
@@ -17,4 +17,65 @@ test('a clock of memory that returns NaN is a StoreError, of a charge and of a r
   expect(limiter.charge({})).toMatchObject({ source: 'closed' })
   expect(failures).toEqual([expect.any(StoreError)])
   expect(() => limiter.refund(taken)).toThrow(StoreError)
+})
+
+describe('a store of your own with local', () => {
+  const policy = tokenBucket({ capacity: 1, refill: 1, every: '1m' })
+  const limits = ['a', 'b'].map((name) => ({ name, policy, key: () => 'all' }))
+
+  /** A local limit whose methods need `this`. */
+  class OwnLimit implements LocalLimit {
+    constructor(readonly inner: LocalLimit) {}
+    now = OwnLimit.prototype.readClock
+    readClock() {
+      return this.inner.now()
+    }
+    take(...args: Parameters<LocalLimit['take']>) {
+      return this.inner.take(...args)
+    }
+  }
+
+  test('is closed with its limiter, which waits for it no longer than timeoutMs', async () => {
+    const close = jest.fn(() => new Promise<void>(() => {}))
+    const limiter = createLimiter({ limits, store: { ...memoryStore(), close }, timeoutMs: 20 })
+    await limiter.close()
+    expect(close).toHaveBeenCalledTimes(1)
+    const failing = { ...memoryStore(), close: () => Promise.reject(new Error('busy')) }
+    await expect(createLimiter({ limits, store: failing }).close()).rejects.toThrow('busy')
+  })
+
+  test('keeps the `this` of its local limits', () => {
+    const inner = memoryStore()
+    const local = {
+      ...inner.local,
+      limitOf: (...args: Parameters<typeof inner.local.limitOf>) =>
+        new OwnLimit(inner.local.limitOf(...args)),
+    }
+    const limiter = createLimiter({
+      policy,
+      key: () => 'all',
+      store: { name: 'own', apply: inner.apply, local },
+    })
+    expect([limiter.charge({}), limiter.charge({})]).toMatchObject([
+      { allowed: true, source: 'store' },
+      { allowed: false },
+    ])
+  })
+
+  test.each([[[]], [[{ type: 'charge', allowed: true, atMs: 0, parts: [] }]], [undefined]])(
+    'that returns %j in place of an outcome has failed',
+    async (outcomes) => {
+      const apply = (() => outcomes) as unknown as Store['apply']
+      const store = { name: 'own', apply, local: { ...memoryStore().local, apply } }
+      const limiter = createLimiter({ limits, store, onStoreError: 'deny' })
+      limiter.events.on('storeError', () => {})
+      expect(limiter.charge({})).toMatchObject({ allowed: false, source: 'closed' })
+    },
+  )
+
+  test('is asked for the charges that it decides locally', () => {
+    const decideLocally = jest.fn(() => undefined)
+    void createLimiter({ limits, store: { ...memoryStore(), decideLocally } }).charge({})
+    expect(decideLocally).toHaveBeenCalledTimes(1)
+  })
 })

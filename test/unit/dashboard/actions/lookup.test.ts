@@ -1,11 +1,20 @@
-import { ban, byIp, createLimiter, fixedWindow, type Limiter, memoryStore, type Store } from 'headgate'
+import {
+  ban,
+  byIp,
+  createLimiter,
+  fixedWindow,
+  type Limiter,
+  loginGuard,
+  memoryStore,
+  type Store,
+} from 'headgate'
 import {
   blockIdentity,
   canBeIdentity,
   lookUp,
   releaseIdentity,
 } from '../../../../src/dashboard/actions/lookup.js'
-import type { Watched } from '../../../../src/dashboard/figures/limiter-watch.js'
+import { LimiterWatch, type Watched } from '../../../../src/dashboard/figures/limiter-watch.js'
 import { type Inspection, inspectionOf } from '../../../../src/features/inspection.js'
 
 const policy = fixedWindow({ limit: 3, window: '1h' })
@@ -101,4 +110,41 @@ test.each([
   ['\ud800', false],
 ])('whether %j can be an identity: %s', (text, expected) => {
   expect(canBeIdentity(text)).toBe(expected)
+})
+
+describe('an identity that the page lists for a limiter in memory', () => {
+  const once = {
+    policy: ban(fixedWindow({ limit: 1, window: '1h' }), { after: 5000, within: '5m', for: '1h' }),
+  }
+
+  test('is found for as long as it is listed, whoever was denied since', async () => {
+    const { limiter, watch } = watched(once)
+    const page = new LimiterWatch(watch)
+    for (let i = 0; i < 1000; i++) limiter.charge('eve')
+    for (let i = 0; i < 4400; i++) limiter.charge(`client-${i >> 1}`)
+    const { identity = '' } = page.report().denied[0] ?? {}
+    expect(identity).not.toContain('eve')
+    expect((await lookUp(page, identity)).standings).toMatchObject([{ identity, remaining: 0 }])
+    await releaseIdentity(page, identity)
+    expect(limiter.charge('eve')).toMatchObject({ allowed: true })
+  })
+
+  test('is found for a candidate that would have denied it', async () => {
+    const { limiter, watch } = watched({ policy: banning, candidate: once })
+    const page = new LimiterWatch(watch)
+    for (let i = 0; i < 2; i++) limiter.charge('eve')
+    const identity = limiter.candidateReport()?.limits[0]?.mostDenied[0]?.identity as string
+    await blockIdentity(page, identity, 60_000)
+    expect(limiter.charge('eve')).toMatchObject({ allowed: false })
+  })
+})
+
+test('the account of a login guard in memory is found and released by its name', async () => {
+  const { limiter } = loginGuard({ field: 'username' })
+  const inspection = inspectionOf(limiter) as Inspection
+  const watch = { name: 'login', limiter: limiter as Limiter<never>, inspection }
+  await limiter.charge({ method: 'POST', body: { username: 'Ada' }, ip: '192.0.2.1', headers: {} } as never)
+  expect((await lookUp(watch, 'ada')).standings).toMatchObject([{ limitName: 'account' }])
+  await releaseIdentity(watch, 'Ada')
+  expect((await lookUp(watch, 'ada')).standings).toEqual([])
 })

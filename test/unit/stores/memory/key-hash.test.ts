@@ -97,7 +97,7 @@ test('a key hashed in pieces has the hash of the whole key', () => {
   const text = fc.oneof(bytes, fc.string({ unit: 'binary', maxLength: 30 }))
   const hash = new KeyHash(SECRET)
   fc.assert(
-    fc.property(bytes, text, text, (beginning, middle, end) => {
+    fc.property(text, text, text, (beginning, middle, end) => {
       hash.hash(middle, hash.startAfter(beginning), end)
       const pieces = [hash.low, hash.high]
       expect(pieces).toEqual(hashOf(beginning + middle + end))
