@@ -1,6 +1,6 @@
 import type { NextFunction, Request, Response } from 'express'
 import { checkNodeCall } from '../../http/check-caller.js'
-import { recordPassage } from '../../http/passage.js'
+import { recordDecision } from '../../http/recorded-decision.js'
 import type { HeaderList } from '../../http/server.js'
 import { setAll } from '../../http/server.js'
 import { peerAddress } from '../../keys/connection.js'
@@ -149,7 +149,7 @@ function nameFor(
 
 function attach(req: Request, settings: Settings, info: RateLimitInfo): void {
   const { requestPropertyName: name } = settings
-  if (name === 'rateLimit') recordPassage(req as Request & { rateLimit?: unknown }, settings, info)
+  if (name === 'rateLimit') recordDecision(req as Request & { rateLimit?: unknown }, settings, info)
   else (req as unknown as Record<string, RateLimitInfo>)[name] = info
 }
 

@@ -7,7 +7,7 @@ import type {
 } from 'fastify'
 import type { Limiter } from '../../features/limiter.js'
 import { checkInherited } from '../../http/options.js'
-import { PASSAGE } from '../../http/passage.js'
+import { LAST_RECORD } from '../../http/recorded-decision.js'
 import { isFastifyInstance } from '../../util/framework.js'
 import { choice, wrongOption } from '../../util/validate.js'
 import { hookFrom, type RateLimitHook, type RateLimitHookOptions } from './hook.js'
@@ -62,7 +62,7 @@ async function plugin(app: FastifyInstance, options: RateLimitPluginOptions): Pr
   const limitOthers = global ? createHook('rateLimit', shared) : undefined
   const limits = new WeakMap<object, RouteLimit>()
 
-  app.decorateRequest('rateLimit').decorateRequest(PASSAGE).decorate('rateLimiters', limiters)
+  app.decorateRequest('rateLimit').decorateRequest(LAST_RECORD).decorate('rateLimiters', limiters)
   app.addHook('onRoute', (route) => limitRoute(route, { hook: at, shared, limits, createHook }))
   app.addHook(at, limitUnlessOwn(limitOthers, limits))
   app.addHook('onClose', async () => {

@@ -1,4 +1,4 @@
-import { PASSAGE } from '../../http/passage.js'
+import { LAST_RECORD } from '../../http/recorded-decision.js'
 import type { FetchInfo, FetchSubject } from './options.js'
 
 /** A request, and what its response will have. All limiters that the request passes share it. */
@@ -96,7 +96,7 @@ class Subject {
   declare readonly ip: unknown
   declare readonly route: unknown
   readonly request: Request
-  readonly [PASSAGE] = undefined
+  readonly [LAST_RECORD] = undefined
 
   constructor(request: Request, info: FetchInfo) {
     Object.assign(this, info)

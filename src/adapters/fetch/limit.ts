@@ -1,6 +1,6 @@
 import type { Limiter } from '../../features/limiter.js'
 import { checkCaller } from '../../http/check-caller.js'
-import { decisionFor } from '../../http/passage.js'
+import { decisionFor } from '../../http/recorded-decision.js'
 import type { RequestSteps } from '../../http/request-steps.js'
 import type { Decision } from '../../limiter/decision.js'
 import { frameworkOf } from '../../util/framework.js'
