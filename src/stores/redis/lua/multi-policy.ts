@@ -1,5 +1,6 @@
 import { once } from '../../../util/memo.js'
-import { LUA_POLICIES, type LuaPolicy } from './policies.js'
+import type { LuaPolicy } from './lua-policy.js'
+import { LUA_POLICIES } from './policies.js'
 import { script, WRITE } from './prelude.js'
 
 const POLICIES_HEAD = `
