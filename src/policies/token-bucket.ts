@@ -150,8 +150,8 @@ function makeTokenBucket(name: string, capacity: number, intervalMs: number, win
     prepaid: prepaidRefill(intervalMs, capacity),
     scale(share) {
       const exactMs = windowMs / capacity / share
-      const own = shareOf(capacity, share)
-      return makeTokenBucket(name, own, Math.ceil(exactMs * GRID_PER_MS) / GRID_PER_MS, own * exactMs)
+      const tokens = shareOf(capacity, share)
+      return makeTokenBucket(name, tokens, Math.ceil(exactMs * GRID_PER_MS) / GRID_PER_MS, tokens * exactMs)
     },
   })
 }
