@@ -1,16 +1,8 @@
 import { consecutive } from '../../policies/consecutive.js'
 import { expectEqual, expectMatch, expectPositive } from '../assertions.js'
+import { asModel, operationsOf } from './as-model.js'
 import { SHORT_KINDS } from './sample-policies.js'
-import {
-  chargeAll,
-  expectFigures,
-  figures,
-  freshFigures,
-  part,
-  receiptOf,
-  refundAll,
-  takeOne,
-} from './store-calls.js'
+import { chargeAll, figures, freshFigures, part, receiptOf, refundAll, takeOne } from './store-calls.js'
 import { type Bodies, casesOf, casesOfEach, type StoreCase } from './store-case.js'
 import type { Capabilities } from './store-under-test.js'
 
@@ -68,10 +60,12 @@ const ofEachPolicy = ({ settableClock }: Capabilities) =>
         expectMatch('a charge of the whole limit', whole, { allowed: true, remaining: 0 })
       },
 
-      'shows the figures of the policy all the way until it is fresh again': async ({ store, advance }) => {
-        const costs = [2, 0, 1, 1, 0, 2, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0]
-        await expectFigures(store, policyOf(3), costs, () => advance(30))
-      },
+      'shows the figures of the policy all the way until it is fresh again': asModel(
+        ...[2, 0, 1, 1, 0, 2, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0].flatMap((cost) => [
+          operationsOf(policyOf(3)).charge(cost),
+          { type: 'advance', ms: 30 } as const,
+        ]),
+      ),
 
       ...(settableClock && toTheMillisecond),
     }

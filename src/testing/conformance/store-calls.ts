@@ -1,5 +1,5 @@
 import { inspect } from 'node:util'
-import { type Policy, type State, signatureOf } from '../../policies/policy.js'
+import type { Policy } from '../../policies/policy.js'
 import type {
   Charge,
   KeyedPolicy,
@@ -14,8 +14,7 @@ import { request } from '../../stores/shared/pipe.js'
 import { pipeTo } from '../../stores/shared/store-pipe.js'
 import { InvalidResultError, validateOutcome } from '../../stores/shared/validate-outcome.js'
 import type { Store } from '../../stores/store.js'
-import type { MaybePromise } from '../../util/maybe-promise.js'
-import { expectAtLeast, expectEqual } from '../assertions.js'
+import { expectEqual } from '../assertions.js'
 
 /** What one charge takes. */
 export type Parts = readonly Part[]
@@ -105,32 +104,6 @@ export async function receiptOf(store: Store, key: string, policy: Policy, cost:
   const { allowed, atMs, parts } = await chargeOne(store, taken)
   expectEqual(`a charge of ${cost} of a fresh ${policy.name} is allowed`, allowed, true)
   return { type: 'refund', ...taken, takenAtMs: atMs, resetAtMs: atMs + (parts[0]?.resetAfterMs as number) }
-}
-
-/**
- * Charges a fresh key with each cost in turn. Every figure must be the policy's at the time of the verdict,
- * so this holds for a clock that goes on between two calls as for one that stands still.
- */
-export async function expectFigures(
-  store: Store,
-  policy: Policy,
-  costs: readonly number[],
-  pause?: () => MaybePromise<void>,
-): Promise<void> {
-  let state: State | undefined
-  let lastMs = Number.NEGATIVE_INFINITY
-  for (const [i, cost] of costs.entries()) {
-    const which = `charge ${i + 1}, of ${cost}, of a fresh key with ${signatureOf(policy)}`
-    const { atMs, allowed, parts } = await chargeOne(store, part('key', policy, cost))
-    expectAtLeast(`${which}: atMs is not before the last verdict's`, atMs, lastMs)
-    lastMs = atMs
-    const step = policy.take(state, atMs, cost)
-    state = step.next ?? state
-    const what = "the policy's figures at the verdict's atMs, from a state that kept every bit"
-    expectEqual(`${which}: ${what}`, parts.map(figures), [figures(step)])
-    expectEqual(`${which}: allowed`, allowed, step.allowed)
-    await pause?.()
-  }
 }
 
 /** How much is left of each key, read with cost 0. */
