@@ -39,7 +39,6 @@ export interface Answer {
   readonly body: string | undefined
 }
 
-/** How the options of an answer are read. */
 export const ANSWER_ROWS = {
   headers: withDefault('legacy', choice('legacy', 'draft', 'both', 'none')),
   resetFormat: withDefault('epoch-seconds', choice('epoch-seconds', 'delta-seconds')),
@@ -75,7 +74,6 @@ function checkDecision(decision: unknown): void {
   if (!Array.isArray(parts)) throw new TypeError(`answerFor: ${must}, got ${showKind(decision)}.`)
 }
 
-/** How a denial by a limit is answered. */
 interface DenialSettings {
   readonly statusCode: number
   readonly message?: DenialBody | undefined

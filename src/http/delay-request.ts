@@ -4,9 +4,7 @@ import type { Delayer } from './delay.js'
 
 /** How a request continues once its delay is known. Each is called for one decision. */
 interface DelaySteps {
-  /** Reports the decision. */
   report(): void
-  /** Lets the request through. */
   pass(): boolean
   /** Denies the request, since too many others are delayed. */
   deny(delayMs: number): MaybePromise<boolean>

@@ -29,7 +29,6 @@ const TABLE = {
   rows: { after: whole(0, Number.MAX_SAFE_INTEGER, 5), by: readBy, max: withDefault('10s', durationMs) },
 }
 
-/** Reads the option `delay`. Throws a `TypeError` with a fix. */
 export function readDelay(owner: string, option: string, delay: unknown) {
   return readOptions(`${owner}: ${option}`, delay as object, TABLE)
 }
@@ -43,7 +42,6 @@ function readBy(owner: string, option: string, by: unknown): number | DelayBy {
     })
 }
 
-/** Delays the requests of a limiter. */
 export interface Delayer<Req, Res> {
   /** Returns for how many milliseconds a request is delayed: 0 = not. */
   delayOf(decision: Decision, req: Req): MaybePromise<number>
@@ -54,7 +52,6 @@ export interface Delayer<Req, Res> {
   hold(res: Res, decision: Decision, delayMs: number): Promise<boolean> | undefined
 }
 
-/** Creates what delays the requests of a limiter. */
 export function createDelayer<Req, Res>(
   { after, by, max }: ReturnType<typeof readDelay>,
   server: Server<Res>,

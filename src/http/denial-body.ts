@@ -3,7 +3,6 @@ import type { Decision } from '../limiter/decision.js'
 import { wrongOption } from '../util/validate.js'
 import { wholeSeconds } from './headers.js'
 
-/** The body of the answer to a denied request. */
 export interface DenialBody {
   readonly contentType: string
   readonly text: string

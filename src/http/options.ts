@@ -63,7 +63,6 @@ export type RateLimitOptions<
     onLimited?: OnLimited<Req, Res>
   }
 
-/** How the options of `rateLimit` are read. */
 export const MIDDLEWARE_ROWS = {
   ...LIMITER_ROWS,
   ...ANSWER_ROWS,
@@ -157,7 +156,6 @@ const OF_ONE_LIMIT = ['key', 'cost'] as const
 
 type Amounts = Partial<Record<(typeof AMOUNTS)[number], unknown>>
 
-/** Returns whether options say how much is allowed. */
 export function hasAmount(options: Amounts): boolean {
   return AMOUNTS.some((name) => options[name] !== undefined)
 }

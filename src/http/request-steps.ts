@@ -17,7 +17,6 @@ import { decisionFor, recordDecision } from './recorded-decision.js'
 import type { OnAllowed } from './refund-uncounted.js'
 import type { Server } from './server.js'
 
-/** What a guard changes in the steps of a request. */
 export interface GuardSteps<Req, Res> {
   /** Called before anything is charged. Returns whether the response is a 400, unless in report mode. */
   readonly isMalformed?: (req: Req) => MaybePromise<boolean>
@@ -27,7 +26,6 @@ export interface GuardSteps<Req, Res> {
   readonly onAllowed?: OnAllowed<Req, Res>
 }
 
-/** The steps of a framework's requests. */
 export interface RequestSteps<Req extends object, Res> {
   readonly limiter: Limiter<Req>
   /**

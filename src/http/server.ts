@@ -17,7 +17,6 @@ export interface Refusal {
   readonly body: string
 }
 
-/** Returns the headers that describe the body of a refusal. */
 export function contentHeaders({ contentType, body }: Refusal): HeaderList {
   return ['Content-Type', contentType, 'Content-Length', String(Buffer.byteLength(body))]
 }

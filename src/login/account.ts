@@ -25,7 +25,6 @@ export interface AccountOptions<Req> extends Pick<ByFieldOptions, 'normalize'> {
   account?: KeyFunction<Req>
 }
 
-/** Reads the account from requests. */
 export interface AccountReader<Req> {
   /** Returns a name, `null` for a malformed one, or `undefined` where the account is not limited. */
   readonly read: KeyFunction<Req>
@@ -35,7 +34,6 @@ export interface AccountReader<Req> {
   readonly isMissing: (req: Req) => MaybePromise<boolean>
 }
 
-/** The options from which an `AccountReader` is made. */
 export const ACCOUNT_ROWS = {
   field: optional(readField),
   account: optional(readAccount),

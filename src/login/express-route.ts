@@ -12,7 +12,6 @@ interface Stack {
   readonly stack?: readonly Layer[]
 }
 
-/** A request of Express 4 or 5. */
 interface Routed {
   readonly app?: { readonly _router?: unknown; readonly router?: unknown; readonly parent?: unknown }
   readonly baseUrl?: unknown

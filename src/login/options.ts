@@ -172,7 +172,6 @@ export function readLoginOptions<Req extends object, Res>(
   }
 }
 
-/** A guard's own options, read and checked. */
 export type LoginSettings<Req extends object, Res> = ReturnType<typeof readLoginOptions<Req, Res>>
 
 type LoginRead = Settings<typeof ROWS>

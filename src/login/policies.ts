@@ -37,7 +37,6 @@ function defaultPolicies(): LoginPolicies {
   }
 }
 
-/** Reads and checks the option `limits`. */
 export function readPolicies(owner: string, option: string, limits: unknown): LoginPolicies {
   const { address, account, accountAndAddress } = defaultPolicies()
   const rows = {

@@ -17,7 +17,6 @@ export type BanRules = Omit<BanSpec, 'kind' | 'base'>
 export const RECORD_WIDTH = 4
 const CLEAN: BanRecord = { strikes: 0, strikesUntilMs: 0, level: 0, bannedUntilMs: 0 }
 
-/** Returns the state of the base policy, and the ban's record. */
 export function splitState(state: State | undefined): { baseState: State | undefined; record: BanRecord } {
   if (state === undefined) return { baseState: undefined, record: CLEAN }
   const at = state.length - RECORD_WIDTH
@@ -35,12 +34,10 @@ export function joinState(baseState: State, record: BanRecord): State {
   return [...baseState, record.strikes, record.strikesUntilMs, record.level, record.bannedUntilMs]
 }
 
-/** Returns the length of the longest ban. */
 export function longestOf({ bansMs }: BanRules): number {
   return bansMs[bansMs.length - 1] as number
 }
 
-/** Returns the length of the ban of a level. */
 export function banMsAt(rules: BanRules, level: number): number {
   return rules.bansMs[level - 1] ?? longestOf(rules)
 }

@@ -10,7 +10,6 @@ export interface WindowKind {
   windowAt(nowMs: number): number
   /** Returns the latest window that is possible at `nowMs`. */
   latestAt(nowMs: number): number
-  /** Returns when a window ends. */
   endOf(window: number): number
   /** Returns whether a window has not ended, or has yet to begin. */
   isCurrent(window: number, nowMs: number): boolean

@@ -65,7 +65,6 @@ const BASE_PARAMS = 3
 /** The slices of `ttl` by which `concurrency` counts units. The last of its params: states depend on it. */
 export const TTL_SLICES = 8
 
-/** Returns a spec in its flat form. */
 export function flattenSpec(spec: PolicySpec): FlatSpec {
   if (spec.kind === 'ban') {
     const { kind, params } = flattenSpec(spec.base)

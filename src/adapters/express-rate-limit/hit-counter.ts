@@ -85,12 +85,10 @@ export class MemoryCounter extends HitCounter {
     super(ownMemory(), windowMs)
   }
 
-  /** Forgets all keys. */
   async resetAll(): Promise<void> {
     this.countIn(ownMemory())
   }
 
-  /** Forgets all keys. */
   override async shutdown(): Promise<void> {
     return this.resetAll()
   }

@@ -3,7 +3,6 @@ import { isClosed } from '../../http/once-closed.js'
 import type { MaybePromise } from '../../util/maybe-promise.js'
 import type { Settings } from './settings.js'
 
-/** A hit that may be refunded. */
 export interface Refundable {
   /** When the window that counted the hit ends, in milliseconds since the Unix epoch. */
   readonly endsAtMs: number | undefined

@@ -48,7 +48,6 @@ export function hookFrom(owner: string, options: RateLimitHookOptions): RateLimi
   return hookOf(owner, requestSteps(owner, options, fastifyServer), options.onLimited)
 }
 
-/** Creates a hook that takes these steps. */
 export function hookOf(
   owner: string,
   { limiter, run }: RequestSteps<FastifyRequest, FastifyReply>,

@@ -8,7 +8,6 @@ import type { RateLimitHookOptions } from './hook.js'
 /** A route, as an `onRoute` hook sees it. */
 export type Route = RouteOptions
 
-/** The options in the `config` of a route. */
 type OwnLimit = RateLimitHookOptions & { readonly hook?: unknown }
 
 /** Returns whether a route has options of its own. Throws a `TypeError` for others than these and `false`. */

@@ -76,7 +76,6 @@ interface RouteLimit {
   readonly limit: RateLimitHook
 }
 
-/** What the limits of routes are made with. */
 interface Plugin {
   readonly hook: NonNullable<RouteRateLimitOptions['hook']>
   readonly shared: RateLimitHookOptions

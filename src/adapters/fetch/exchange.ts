@@ -80,7 +80,6 @@ interface MarkedResponse {
   [QUOTA_HEADERS]?: true
 }
 
-/** Returns whether a response has the headers of an exchange. */
 export function hasQuotaHeaders(response: Response): boolean {
   return QUOTA_HEADERS in response
 }

@@ -33,14 +33,12 @@ function createCall(type: string, args: readonly unknown[]): Call | undefined {
   return call
 }
 
-/** A request in a GraphQL context. */
 interface GraphqlRequest {
   /** Of graphql-ws, whose context stands in place of a request: the one that opened the connection. */
   readonly extra?: { readonly request?: object }
   readonly res?: unknown
 }
 
-/** What contexts of GraphQL servers hold. */
 interface GraphqlContext extends GraphqlRequest {
   readonly req?: GraphqlRequest
   readonly request?: GraphqlRequest
@@ -96,7 +94,6 @@ interface SocketClient {
   readonly _socket?: unknown
 }
 
-/** Returns one message of a client. */
 function messageCall([client, body, ...rest]: readonly unknown[]): Call {
   const { request, data, user = data?.user ?? request?.user, _socket } = client as SocketClient
   const req = Object.defineProperty(

@@ -18,7 +18,6 @@ import type { ExecutionContext } from './types.js'
 
 const MODULE = 'RateLimitModule'
 
-/** The limiter of some handlers. */
 export interface HandlerLimit {
   readonly steps: RequestSteps<object, NestResponse>
   readonly exception: LimitOptions['exception']

@@ -13,13 +13,11 @@ interface Reply {
   send(body: string): unknown
 }
 
-/** The response of a platform. */
 export type PlatformResponse = ServerResponse | Reply
 
 /** The response to a request; `undefined` where there is none, as to a WebSocket message. */
 export type NestResponse = PlatformResponse | undefined
 
-/** Returns a value if it is a response of Express or Fastify. */
 export function asResponse(value: unknown): NestResponse {
   const raw: unknown = (value as Partial<Reply> | null | undefined)?.raw ?? value
   const isResponse = typeof (raw as Partial<ServerResponse> | undefined)?.setHeader === 'function'

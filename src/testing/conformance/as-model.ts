@@ -31,7 +31,6 @@ export type Step =
   | ((receipts: readonly Refund[]) => Operations)
   | { readonly type: 'advance'; readonly ms: number }
 
-/** Returns the functions that make operations of one policy. */
 export function operationsOf(policy: Policy) {
   return {
     charge: (cost = 1, ...keys: string[]): Charge => {

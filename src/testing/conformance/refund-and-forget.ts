@@ -91,5 +91,4 @@ const forgets = casesOfEach(LONG_KINDS, 'a forget, with a %s,', (policyOf) => {
   }
 })
 
-/** Refunds and forgetting. */
 export const refundAndForgetCases = [...inEachForm, ...refunds, ...forgets]

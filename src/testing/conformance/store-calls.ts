@@ -16,7 +16,6 @@ import { InvalidResultError, validateOutcome } from '../../stores/shared/validat
 import type { Store } from '../../stores/store.js'
 import { expectEqual } from '../assertions.js'
 
-/** What one charge takes. */
 export type Parts = readonly Part[]
 
 /** A refund without its tag. */
@@ -65,7 +64,6 @@ export async function applyOne<O extends Operation>(store: Store, operation: O):
   }
 }
 
-/** Charges a batch. */
 export function chargeAll(store: Store, charges: readonly Parts[]): Promise<readonly Verdict[]> {
   return applyAll<Charge>(
     store,
@@ -73,7 +71,6 @@ export function chargeAll(store: Store, charges: readonly Parts[]): Promise<read
   )
 }
 
-/** Charges once. */
 export function chargeOne(store: Store, ...parts: Part[]): Promise<Verdict> {
   return applyOne<Charge>(store, { type: 'charge', parts })
 }
@@ -130,7 +127,6 @@ export function figures({
   return { allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs }
 }
 
-/** The figures of a fresh key. */
 export function freshFigures(limit: number): PartVerdict {
   return { allowed: true, remaining: limit, resetAfterMs: 0, retryAfterMs: 0, moreAfterMs: 0 }
 }
@@ -170,7 +166,6 @@ export function allowedCount(verdicts: readonly Verdict[]): number {
   return verdicts.filter(({ allowed }) => allowed).length
 }
 
-/** Whether each charge was allowed, in order. */
 export function allowedOf(verdicts: readonly Verdict[]): boolean[] {
   return verdicts.map(({ allowed }) => allowed)
 }

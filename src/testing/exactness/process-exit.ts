@@ -6,7 +6,6 @@ const OUTPUT_LENGTH = 4000
 const NOT_PIPED = ' Its error is on stderr; fork(file, { silent: true }) would have it in this message.'
 const written = (tail: string) => (tail ? ` It wrote:\n${tail}` : ' It wrote nothing to stderr.')
 
-/** How a process ended. */
 export interface Exit {
   readonly isClean: boolean
   /** Such as `exited with code 1`. */

@@ -120,5 +120,4 @@ const bans: Scenario = {
   },
 }
 
-/** All that processes do together. */
 export const SCENARIOS: readonly Scenario[] = [...oneKey, ...oppositeOrders, batches, refunds, mixed, bans]

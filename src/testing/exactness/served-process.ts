@@ -5,7 +5,6 @@ import type { Message, Orders } from './protocol.js'
 
 const GRACE_MS = 2000
 
-/** A process that serves a store. */
 export interface ServedProcess {
   /** Rejects when the process fails, or exits before it should. */
   readonly failed: Promise<never>

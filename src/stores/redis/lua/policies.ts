@@ -5,7 +5,6 @@ import type { LuaPolicy } from './lua-policy.js'
 import { CONCURRENCY, SLIDING_WINDOW } from './slices.js'
 import { TOKEN_BUCKET } from './token-bucket.js'
 
-/** Every kind of policy in Lua. */
 export const LUA_POLICIES: Readonly<Record<FlatSpec['kind'], LuaPolicy>> = {
   'token-bucket': TOKEN_BUCKET,
   'fixed-window': FIXED_WINDOW,

@@ -19,7 +19,6 @@ interface Emitter {
 export interface NodeRedisClient extends Emitter {
   /** Whether `connect()` was called and no `close()` since. */
   readonly isOpen: boolean
-  /** Whether it is connected. */
   readonly isReady: boolean
   /** What its keys begin with, in redis 6. */
   readonly _keyPrefix?: string | Buffer | undefined

@@ -6,7 +6,6 @@ import type { NodeRedisClient, NodeRedisCommandOptions } from './client.js'
 /** Options that turn strings in replies into buffers, and let a command wait in the client's queue. */
 export const OPTIONS: NodeRedisCommandOptions = { typeMapping: { 36: Buffer }, timeout: 0, asap: false }
 
-/** A client's connection to one server. */
 export interface Connection {
   /**
    * Throws a `StoreError` while the client is disconnected: a command must not wait in its queue until long
@@ -52,7 +51,6 @@ function unwrittenCommands() {
   return { options: { ...OPTIONS, abortSignal: controller.signal }, abort: () => controller.abort() }
 }
 
-/** Throws a `StoreError` if `connect()` was not called. */
 export function checkOpen({ isOpen }: { readonly isOpen: boolean }): void {
   if (isOpen) return
   throw new StoreError('redis', 'the client is not connected (closed). Call client.connect() first.', {

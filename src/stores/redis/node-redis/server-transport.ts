@@ -3,7 +3,6 @@ import { type NodeRedisClient, warnOfMissingListener } from './client.js'
 import { connectionOf } from './connection.js'
 import { prefixKeys } from './prefix-keys.js'
 
-/** Creates the transport to one server. */
 export function nodeRedisTransport(client: NodeRedisClient): Transport {
   const connection = connectionOf(client)
   const wordsOf = prefixKeys(client._keyPrefix)
