@@ -12,6 +12,7 @@ import {
   type Reward,
   type Take,
   type TakeResult,
+  type Verdict,
 } from '../../stores/operation.js'
 import { expectAtLeast, expectEqual } from '../assertions.js'
 import { ModelStore } from './model.js'
@@ -22,14 +23,20 @@ import type { StoreUnderTest } from './store-under-test.js'
 /** One operation, or a batch. */
 type Operations = Operation | readonly Operation[]
 
+/** Lets time pass. */
+interface Advance {
+  readonly type: 'advance'
+  readonly ms: number
+}
+
 /**
- * What a test does next: applies operations, perhaps by the receipts of all units taken so far, or lets time
- * pass. There is a receipt for each part of an allowed charge, each take and each renewal.
+ * What a test does next: applies operations or lets time pass, perhaps by the receipts of all units taken so
+ * far and the last result. There is a receipt for each part of an allowed charge, each take and each renewal.
  */
 export type Step =
   | Operations
-  | ((receipts: readonly Refund[]) => Operations)
-  | { readonly type: 'advance'; readonly ms: number }
+  | Advance
+  | ((receipts: readonly Refund[], lastResult: Result | undefined) => Operations | Advance)
 
 export function operationsOf(policy: Policy) {
   return {
@@ -54,6 +61,14 @@ export function refund(change: Partial<Refund> | ((receipt: Refund) => Partial<R
   }
 }
 
+/** Returns a step that lets time pass until shortly before or after a time in the figures of the last charge. */
+export function advanceTo(figure: 'retryAfterMs' | 'resetAfterMs', laterMs = 0): Step {
+  return (_receipts, lastResult) => {
+    const [verdict] = (lastResult as Verdict).parts
+    return { type: 'advance', ms: (verdict?.[figure] ?? 0) + laterMs }
+  }
+}
+
 /** Returns the test that `expectAsModel` makes of steps. */
 export function asModel(...steps: readonly Step[]): StoreCase['body'] {
   return (made) => expectAsModel(made, steps)
@@ -74,6 +89,7 @@ export async function expectAsModel(
   const lastMs = new Map<string, number>()
   let nowMs = 0
   let isExact = true
+  let lastResult: Result | undefined
 
   function compare(which: string, operation: Operation, result: Result): void {
     if ('atMs' in result) {
@@ -89,10 +105,11 @@ export async function expectAsModel(
     const what = `${which}, ${describe(operation)}: the result of the policy`
     expectEqual(what, shown(result, isExact), shown(expected, isExact))
     receipts.push(...receiptsOf(operation, result))
+    lastResult = result
   }
 
   for (const [i, step] of steps.entries()) {
-    const next = typeof step === 'function' ? step(receipts) : step
+    const next = typeof step === 'function' ? step(receipts, lastResult) : step
     if ('type' in next && next.type === 'advance') {
       await advance(next.ms)
       nowMs += next.ms

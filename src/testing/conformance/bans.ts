@@ -1,12 +1,10 @@
 import { ban } from '../../policies/ban.js'
 import type { Policy } from '../../policies/policy.js'
 import { slidingWindow } from '../../policies/sliding-window.js'
-import { expectEqual, expectMatch } from '../assertions.js'
-import { asModel, operationsOf, refund } from './as-model.js'
+import { advanceTo, asModel, operationsOf, refund, type Step } from './as-model.js'
 import { LONG, LONG_KINDS } from './sample-policies.js'
-import { chargeAll, figures, freshFigures, part, takeOne } from './store-calls.js'
 import { casesOf, casesOfEach, type StoreCase } from './store-case.js'
-import type { Capabilities, StoreUnderTest } from './store-under-test.js'
+import type { Capabilities } from './store-under-test.js'
 
 /** A ban after two denials, of which no test sees the end. */
 function banning(policy: Policy): Policy {
@@ -40,36 +38,16 @@ const ofEachPolicy = casesOfEach(LONG_KINDS, 'a ban from a %s', (policyOf) => {
 })
 
 const ofTime = ({ settableClock }: Capabilities) => {
-  const policy = ban(slidingWindow({ limit: 1, window: '100ms', slices: 1 }), {
-    after: 1,
-    within: 300,
-    for: [400, 800],
-  })
-
-  /** Takes one too many. Returns how long that is denied. */
-  async function bannedForMs({ store, advance }: StoreUnderTest): Promise<number | undefined> {
-    await advance((await takeOne(store, 'key', policy, 0)).moreAfterMs) // should the window be used up
-    const [, denied] = await chargeAll(store, [[part('key', policy)], [part('key', policy)]])
-    expectEqual('the second charge of a limit of 1 is allowed', denied?.allowed, false)
-    return denied?.parts[0]?.retryAfterMs
-  }
-
+  const { charge } = operationsOf(
+    ban(slidingWindow({ limit: 1, window: '100ms', slices: 1 }), { after: 1, within: 300, for: [400, 800] }),
+  )
+  const twice = [charge(), charge()]
+  const beforeEnd: Step = settableClock ? advanceTo('retryAfterMs', -1) : charge()
   return casesOf('', {
-    'a ban ends at retryAfterMs, the next one is longer, and the escalation resets': async (made) => {
-      const { store, advance } = made
-      expectEqual('how long the first ban lasts', await bannedForMs(made), 400)
-      await advance(400)
-      expectEqual('how long the second ban lasts', await bannedForMs(made), 800)
-      if (settableClock) {
-        await advance(799)
-        const last = await takeOne(store, 'key', policy)
-        expectMatch('1 ms before the end of the ban', last, { allowed: false, retryAfterMs: 1 })
-      } else expectMatch('during the ban', await takeOne(store, 'key', policy), { allowed: false })
-      await advance(801 + 800)
-      const peek = await takeOne(store, 'key', policy, 0)
-      expectEqual('a peek once the escalation has reset', figures(peek), freshFigures(1))
-      expectEqual('how long the next ban lasts', await bannedForMs(made), 400)
-    },
+    'a ban ends at retryAfterMs, the next one is longer, and the escalation resets': asModel(
+      ...[twice, advanceTo('retryAfterMs'), twice, beforeEnd, charge()],
+      ...[advanceTo('resetAfterMs'), charge(0), twice],
+    ),
   })
 }
 

@@ -2,8 +2,8 @@ import { concurrency } from '../../policies/concurrency.js'
 import { tokenBucket } from '../../policies/token-bucket.js'
 import type { Charge, Refund, Renew } from '../../stores/operation.js'
 import type { Store } from '../../stores/store.js'
-import { expectAtLeast, expectEqual } from '../assertions.js'
-import { asModel, operationsOf, refund, type Step } from './as-model.js'
+import { expectEqual } from '../assertions.js'
+import { asModel, expectAsModel, operationsOf, refund, type Step } from './as-model.js'
 import { LONG } from './sample-policies.js'
 import { applyOne, chargeOne, forgetAll, part, receiptOf, remainingOf } from './store-calls.js'
 import { casesOf, type StoreCase } from './store-case.js'
@@ -80,23 +80,16 @@ const always = casesOf('concurrency', {
   },
 })
 
+const later = (ms: number): Step => ({ type: 'advance', ms })
 const inTime = casesOf('concurrency in time', {
-  'is held on by renewals, and free a ttl after the last one': async ({ store, advance }) => {
-    const policy = concurrency({ limit: 3, ttl: `${TTL_MS}ms` })
-    let units = await receiptOf(store, 'key', policy, 3)
-    for (let i = 0; i < 4; i++) {
-      await advance(TTL_MS / 2)
-      const last = units
-      units = await renewed(store, units)
-      expectAtLeast(
-        'how far a renewal moves the end',
-        units.resetAtMs,
-        (last.resetAtMs as number) + TTL_MS / 4,
-      )
-      expectEqual('remaining', await remainingOf(store, policy, ['key']), [0])
-    }
-    await advance(TTL_MS * 1.25)
-    expectEqual('remaining after the ttl', await remainingOf(store, policy, ['key']), [3])
+  'is held on by renewals, and free a ttl after the last one': (made) => {
+    const short = operationsOf(concurrency({ limit: 3, ttl: `${TTL_MS}ms` }))
+    const renewals = Array<Step[]>(4).fill([later(TTL_MS / 2), renewLast, short.charge(0), short.charge()])
+    return expectAsModel(
+      made,
+      [short.charge(3), ...renewals.flat(), later(TTL_MS * 1.25), short.charge(0), short.charge(3)],
+      true,
+    )
   },
 })
 
