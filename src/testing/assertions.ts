@@ -30,12 +30,7 @@ export function expectAtMost(what: string, actual: unknown, most: number): void 
   throw failure(what, actual, most, '<=', expectAtMost)
 }
 
-export function expectPositive(what: string, actual: unknown): void {
-  if (typeof actual === 'number' && actual > 0) return
-  throw failure(what, actual, 0, '>', expectPositive)
-}
-
-type Operator = 'deepStrictEqual' | '>=' | '<=' | '>'
+type Operator = 'deepStrictEqual' | '>=' | '<='
 
 function failure(
   what: string,

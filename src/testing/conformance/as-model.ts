@@ -3,7 +3,6 @@ import {
   type Block,
   type Charge,
   type Forget,
-  type KeyedPolicy,
   keysOf,
   type Operation,
   type PartVerdict,
@@ -14,6 +13,7 @@ import {
   type TakeResult,
   type Verdict,
 } from '../../stores/operation.js'
+import { refundsOf } from '../../stores/shared/refunds.js'
 import { expectAtLeast, expectEqual } from '../assertions.js'
 import { ModelStore } from './model.js'
 import { applyAll, applyOne, figures, part } from './store-calls.js'
@@ -130,19 +130,14 @@ function isTimed(operation: Operation): boolean {
 }
 
 function receiptsOf(operation: Operation, result: Result): Refund[] {
+  if (operation.type === 'charge' && result.type === 'charge')
+    return result.allowed ? refundsOf(operation.parts, result) : []
   if (operation.type === 'renew' && result.type === 'renew')
     return [{ ...operation, type: 'refund', resetAtMs: result.resetAtMs }]
-  if (operation.type === 'take' && result.type === 'take')
-    return [receiptFor(operation, result.taken, result.atMs, result.resetAfterMs)]
-  if (operation.type !== 'charge' || result.type !== 'charge' || !result.allowed) return []
-  return operation.parts.map((each, i) => {
-    const { atMs = result.atMs, resetAfterMs } = result.parts[i] as PartVerdict
-    return receiptFor(each, each.cost, atMs, resetAfterMs)
-  })
-}
-
-function receiptFor({ key, policy }: KeyedPolicy, cost: number, atMs: number, resetAfterMs: number): Refund {
-  return { type: 'refund', key, policy, cost, takenAtMs: atMs, resetAtMs: atMs + resetAfterMs }
+  if (operation.type !== 'take' || result.type !== 'take') return []
+  const { key, policy } = operation
+  const { atMs, taken: cost, resetAfterMs } = result
+  return [{ type: 'refund', key, policy, cost, takenAtMs: atMs, resetAtMs: atMs + resetAfterMs }]
 }
 
 /** Returns what is compared of a result: every figure, or those that time does not change. */

@@ -11,6 +11,7 @@ import type {
   Verdict,
 } from '../../stores/operation.js'
 import { request } from '../../stores/shared/pipe.js'
+import { refundsOf } from '../../stores/shared/refunds.js'
 import { pipeTo } from '../../stores/shared/store-pipe.js'
 import { InvalidResultError, validateOutcome } from '../../stores/shared/validate-outcome.js'
 import type { Store } from '../../stores/store.js'
@@ -75,13 +76,6 @@ export function chargeOne(store: Store, ...parts: Part[]): Promise<Verdict> {
   return applyOne<Charge>(store, { type: 'charge', parts })
 }
 
-export async function refundAll(store: Store, receipts: readonly Receipt[]): Promise<void> {
-  await applyAll(
-    store,
-    receipts.map((receipt) => ({ ...receipt, type: 'refund' }) as const),
-  )
-}
-
 export async function forgetAll(store: Store, keys: readonly KeyedPolicy[]): Promise<void> {
   await applyAll(
     store,
@@ -97,10 +91,10 @@ export async function takeOne(store: Store, key: string, policy: Policy, cost = 
 
 /** Takes units. Returns their refund, as a limiter makes it from a decision. */
 export async function receiptOf(store: Store, key: string, policy: Policy, cost: number): Promise<Refund> {
-  const taken = part(key, policy, cost)
-  const { allowed, atMs, parts } = await chargeOne(store, taken)
-  expectEqual(`a charge of ${cost} of a fresh ${policy.name} is allowed`, allowed, true)
-  return { type: 'refund', ...taken, takenAtMs: atMs, resetAtMs: atMs + (parts[0]?.resetAfterMs as number) }
+  const wanted = part(key, policy, cost)
+  const verdict = await chargeOne(store, wanted)
+  expectEqual(`a charge of ${cost} of a fresh ${policy.name} is allowed`, verdict.allowed, true)
+  return refundsOf([wanted], verdict)[0] as Refund
 }
 
 /** How much is left of each key, read with cost 0. */
@@ -125,10 +119,6 @@ export function figures({
   moreAfterMs,
 }: PartVerdict): PartVerdict {
   return { allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs }
-}
-
-export function freshFigures(limit: number): PartVerdict {
-  return { allowed: true, remaining: limit, resetAfterMs: 0, retryAfterMs: 0, moreAfterMs: 0 }
 }
 
 /**
