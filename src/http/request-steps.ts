@@ -8,7 +8,6 @@ import { isReport } from '../limiter/mode.js'
 import { isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { refusalFor, refusalOf } from './answer.js'
 import type { Delayer } from './delay.js'
-import { delayRequest } from './delay-request.js'
 import type { DenialFigures } from './denial-body.js'
 import { denialHeaders, rateLimitHeaders } from './headers.js'
 import { holdUnits } from './hold-units.js'
@@ -106,14 +105,14 @@ export function requestSteps<Req extends object, Res>(
     req: Req,
     res: Res,
     onLimited: OnLimited,
-    requestDelayer: Delayer<Req, Res>,
+    delayRequest: Delayer<Req, Res>,
   ): MaybePromise<boolean> {
     const charged = chargeLimits(req, (decision) => decision)
     return thenMaybe(charged, (decision) => {
       if (!decision.allowed || isReport(modeSwitch))
         return respond(req, res, onLimited, report(decision, req))
       setHeaders(req, res, decision)
-      return delayRequest(requestDelayer, req, res, decision, {
+      return delayRequest(req, res, decision, {
         report: () => void report(decision, req),
         pass: () => pass(req, res, decision),
         deny(delayMs) {

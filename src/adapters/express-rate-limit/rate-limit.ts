@@ -1,8 +1,7 @@
 import type { NextFunction, Request, Response } from 'express'
 import { checkNodeCall } from '../../http/check-caller.js'
 import { recordDecision } from '../../http/recorded-decision.js'
-import type { HeaderList } from '../../http/server.js'
-import { setAll } from '../../http/server.js'
+import { type HeaderList, setAll } from '../../http/server.js'
 import { peerAddress } from '../../keys/connection.js'
 import { isPromise, type MaybePromise } from '../../util/maybe-promise.js'
 import type { Check } from './checks.js'
@@ -83,7 +82,7 @@ async function limitRequest(
   let hit: CountedHit
   try {
     const counted = settings.store.increment(key)
-    hit = new CountedHit(settings.store, key, isPromise(counted) ? await counted : counted)
+    hit = countedHit(settings.store, key, isPromise(counted) ? await counted : counted)
   } catch (error) {
     if (!settings.passOnStoreError) throw error
     settings.logger.error(error, 'rateLimit: the store failed, so this request passes uncounted.')
@@ -108,28 +107,19 @@ async function limitRequest(
   next()
 }
 
-/** A hit as it was counted: stores may change what they returned. Its `resetTime` may be of any type. */
-class CountedHit implements Refundable {
-  readonly #store: Store
-  readonly #counted: IncrementResponse
+/** A hit as it was counted. */
+interface CountedHit extends Refundable {
   readonly key: string
   readonly totalHits: number
   readonly resetTime: Date | undefined
-  readonly endsAtMs: number | undefined
+}
 
-  constructor(store: Store, key: string, counted: IncrementResponse) {
-    this.#store = store
-    this.#counted = counted
-    this.key = key
-    this.totalHits = counted.totalHits
-    this.resetTime = counted.resetTime
-    this.endsAtMs = counted.resetTime instanceof Date ? counted.resetTime.getTime() : undefined
-  }
-
-  refund(): MaybePromise<void> {
-    if (this.#store instanceof HitCounter) return this.#store.refund(this.#counted as Hit)
-    return this.#store.decrement(this.key)
-  }
+/** Copies what a store returned, which it may change later. Its `resetTime` may be of any type. */
+function countedHit(store: Store, key: string, counted: IncrementResponse): CountedHit {
+  const { totalHits, resetTime } = counted
+  const endsAtMs = resetTime instanceof Date ? resetTime.getTime() : undefined
+  const refund = () => (store instanceof HitCounter ? store.refund(counted as Hit) : store.decrement(key))
+  return { key, totalHits, resetTime, endsAtMs, refund }
 }
 
 function infoFor(limit: number, { totalHits, resetTime, key }: CountedHit): RateLimitInfo {

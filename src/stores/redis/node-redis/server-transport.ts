@@ -1,7 +1,6 @@
 import type { Transport } from '../transport.js'
 import { type NodeRedisClient, warnOfMissingListener } from './client.js'
-import { connectionOf } from './connection.js'
-import { prefixKeys } from './prefix-keys.js'
+import { connectionOf, prefixKeys } from './connection.js'
 
 export function nodeRedisTransport(client: NodeRedisClient): Transport {
   const connection = connectionOf(client)
