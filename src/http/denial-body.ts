@@ -82,7 +82,7 @@ const MAX_ACCEPT_LENGTH = 300
 
 /**
  * Returns whether `Accept` prefers JSON over text. Most headers are decided without parsing. A server may
- * disregard the field (RFC 9110 §12.5.1), so one longer than `MAX_ACCEPT_LENGTH` is answered in text.
+ * disregard the field (RFC 9110 §12.5.1), so one longer than `MAX_ACCEPT_LENGTH` gets text.
  */
 function prefersJson(accept: string | undefined): boolean {
   if (accept === undefined || accept.length > MAX_ACCEPT_LENGTH) return false

@@ -84,7 +84,7 @@ const DELAY_RULE = {
     const given = limits[0]?.policy ?? policy
     if (typeof given === 'object' && given.holdsUnits) {
       const problem = 'delay does not go with concurrency: a request would hold its units while it waits'
-      throw new TypeError(`${owner}: ${problem}. Put concurrency into middleware of its own, behind this.`)
+      throw new TypeError(`${owner}: ${problem}. Put concurrency into its own middleware, behind this.`)
     }
     const most = typeof given === 'object' ? given.limit : limit
     if (most === undefined || delay.after < most) return

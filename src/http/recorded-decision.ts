@@ -50,8 +50,8 @@ function hasRoom<Req extends object>(req: Req): req is Req & { [LAST_RECORD]: De
 
 /**
  * Makes `rateLimit` an accessor of Express' requests, as Express itself does with `req.ip`; other requests
- * have it as a property of their own. Express 4 and 5 set the prototype of each request, which gives every
- * request a hidden class of its own in V8: to add a property there costs more than to decide.
+ * have it as their own property. Express 4 and 5 set the prototype of each request, which gives every
+ * request its own hidden class in V8: to add a property there costs more than to decide.
  */
 function extendExpress(prototype: object): void {
   if (!Object.hasOwn(prototype, 'app')) return // so it is not `app.request`

@@ -49,7 +49,7 @@ const PROOF = /^([\w-]{16})\.([0-9a-z]{1,10})\.([\w-]{43})$/
  * It is valid for one spelling of the name: the guard folds `"Ada"` and `"ada"` into one account, and the
  * application may not, so that the owner of one must not get a proof for the other.
  *
- * Each account has a cookie of its own, with a name that only the guard can compute. A form that another
+ * Each account has its own cookie, with a name that only the guard can compute. A form that another
  * site submits carries no SameSite=Lax cookie (RFC 6265bis §4.1.2.7): one cookie for all accounts would be
  * replaced by the response to an attacker's own login in the victim's browser.
  */

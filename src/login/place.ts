@@ -2,7 +2,7 @@ import { asRequest } from '../keys/key.js'
 import { show, wrongOption } from '../util/validate.js'
 import { warnOnce } from '../util/warn-once.js'
 
-/** Returns the pattern of the route that a guard is part of; `undefined` if it may see other requests, too. */
+/** Returns the pattern of the route that a guard is part of; `undefined` if it may also see other requests. */
 export type RouteOf<Req> = (req: Req) => unknown
 
 /**

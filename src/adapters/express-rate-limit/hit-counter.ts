@@ -79,7 +79,7 @@ export class HitCounter implements Store {
   }
 }
 
-/** Counts in memory of its own, which no other limiter shares. */
+/** Counts in its own memory, which no other limiter shares. */
 export class MemoryCounter extends HitCounter {
   constructor(windowMs: number) {
     super(ownMemory(), windowMs)

@@ -22,7 +22,7 @@ import type {
 type Exchange = readonly [Request, Response, NextFunction]
 
 /**
- * Creates middleware with the options, the headers and the answers of express-rate-limit 8. It counts in a
+ * Creates middleware with the options, the headers and the responses of express-rate-limit 8. It counts in a
  * store of express-rate-limit, or in one of headgate.
  *
  * Throws a `TypeError` for options that cannot work. Other mistakes are logged, as `validate` says.
@@ -63,7 +63,7 @@ function initStore(store: Store, options: Options): void {
 }
 
 /**
- * Counts a request, and passes it on or answers it: in the same tick where nothing returns a promise.
+ * Counts a request, and passes it on or responds: in the same tick where nothing returns a promise.
  * `shown` are the options that a handler sees, and may change without effect.
  */
 async function limitRequest(

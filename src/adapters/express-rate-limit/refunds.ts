@@ -33,7 +33,7 @@ export function refundSkipped(
   }
 
   async function onFinish(): Promise<void> {
-    if (!res.writableEnded) return // HTTP/2 emits it for a client that hung up, too
+    if (!res.writableEnded) return // HTTP/2 also emits it for a client that hung up
     try {
       const succeeded = await requestWasSuccessful(req, res)
       if (succeeded ? skipSuccessfulRequests : skipFailedRequests) await refund()

@@ -147,7 +147,7 @@ function addressKey(
   })
 }
 
-/** The default `handler`. A function as `message` may answer the request itself. */
+/** The default `handler`. A function as `message` may respond itself. */
 async function sendMessage(req: Request, res: Response, { statusCode, message }: Settings): Promise<void> {
   res.status(statusCode)
   const body = typeof message === 'function' ? await message(req, res) : message

@@ -10,7 +10,7 @@ export type Route = RouteOptions
 
 type OwnLimit = RateLimitHookOptions & { readonly hook?: unknown }
 
-/** Returns whether a route has options of its own. Throws a `TypeError` for others than these and `false`. */
+/** Returns whether a route has its own options. Throws a `TypeError` for others than these and `false`. */
 export function isOwnLimit(owner: string, own: unknown): own is OwnLimit {
   if (own === undefined || own === false) return false
   if (typeof own === 'object' && own !== null) return true

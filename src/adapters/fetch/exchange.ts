@@ -37,12 +37,12 @@ export function exchangeOf(request: Request): Exchange | undefined {
 
 /** Returns the exchange of a request, which takes what the platform knows by now. */
 export function openExchange(request: Request, info: FetchInfo): Exchange {
-  const known = exchangeOf(request)
-  if (known !== undefined) {
+  const existing = exchangeOf(request)
+  if (existing !== undefined) {
     // A limiter that knows less than an earlier one erases nothing.
     for (const [name, value] of Object.entries(info))
-      if (value !== undefined) Object.assign(known.subject, { [name]: value })
-    return known
+      if (value !== undefined) Object.assign(existing.subject, { [name]: value })
+    return existing
   }
   const subject = new Subject(request, info) as object as FetchSubject
   const exchange: Exchange = {

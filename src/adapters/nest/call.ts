@@ -9,7 +9,7 @@ export interface Call<Req = object, Res = NestResponse> {
 
 /** One call for all guards in front of a handler, so that the same limiter charges it once. */
 const calls = new WeakMap<ExecutionContext, Call>()
-/** Those that have no status of their own. */
+/** Those without their own status. */
 const withoutStatus = new WeakSet<object>()
 
 /** Returns what a guard is called for; `undefined` where that has no client, as a message of a queue. */
@@ -113,12 +113,12 @@ function messageCall([client, body, ...rest]: readonly unknown[]): Call {
 
 /** A property that is also set on the request of a call, or on its client, where handlers read it. */
 function recordedOn(target: object): PropertyDescriptor {
-  let own: unknown
+  let recorded: unknown
   return {
     enumerable: true,
-    get: () => own,
+    get: () => recorded,
     set(decision: unknown) {
-      own = decision
+      recorded = decision
       Object.assign(target, { rateLimit: decision })
     },
   }

@@ -82,8 +82,8 @@ export class RateLimiters {
   }
 
   #limitOf(decoration: Decoration): HandlerLimit {
-    const known = this.#own.get(decoration)
-    if (known !== undefined) return known
+    const existing = this.#own.get(decoration)
+    if (existing !== undefined) return existing
     const owner = ownerOf(decoration)
     const limit = handlerLimit(owner, optionsOf(decoration, this.#shared))
     this.#own.set(decoration, limit)

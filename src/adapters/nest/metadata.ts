@@ -12,7 +12,7 @@ const RATE_LIMIT = 'headgate:rateLimit'
 export interface Decoration {
   /** The class, or the class and the method. */
   readonly name: string
-  /** The options of a limiter of its own; `undefined` = not limited. */
+  /** The options of its own limiter; `undefined` = not limited. */
   readonly options: object | undefined
 }
 

@@ -58,7 +58,7 @@ export const nestServer: Server<NestResponse> = {
   },
 }
 
-/** Answers a request with the refusal of an exception, unless it has been answered. */
+/** Sends the refusal of an exception, unless there has been a response. */
 export function sendRefusal(res: PlatformResponse, { refusal }: RateLimitException): void {
   if (platformServer.areHeadersSent(res)) return
   if (isReply(res)) sendReply(res, refusal)

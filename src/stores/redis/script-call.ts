@@ -49,8 +49,8 @@ export function refusalIn(reply: unknown): string {
 
 /** Returns the index of a value among distinct ones; one that is not among them is added. */
 export function indexIn<Value>(indexes: Map<Value, number>, value: Value): number {
-  const known = indexes.get(value)
-  if (known !== undefined) return known
+  const index = indexes.get(value)
+  if (index !== undefined) return index
   indexes.set(value, indexes.size)
   return indexes.size - 1
 }
