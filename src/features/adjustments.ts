@@ -6,18 +6,23 @@ import type { Operation, Part } from '../stores/operation.js'
 import { type Duration, durationMs, durationText } from '../util/durations.js'
 import { catchMaybe, type MaybePromise, settleAll, thenMaybe } from '../util/maybe-promise.js'
 
-/** Of several limits, those to change. */
+/** Which of the limits to change. */
 export interface AdjustmentOptions {
-  /** The names of the limits; only their keys are read. Default: all. A name of no limit is a `TypeError`. */
+  /**
+   * The names of the limits; only their keys are read. Default: all. An unknown name throws a `TypeError`.
+   */
   readonly limits?: readonly string[]
 }
 
-/** What can be adjusted: what the key functions read, or a decision, for the keys that were charged. */
+/**
+ * A subject, an object with what the key functions read, or a decision, which stands for the keys it
+ * charged.
+ */
 export type Adjustable<Subject> = Subject | Record<string, unknown> | Decision
 
 /**
- * Changes what limits have counted. Each limit is changed atomically, in every store; `forget` undoes it.
- * These methods throw or reject with `TypeError` for wrong arguments, and with `StoreError` if the store
+ * Changes what limits have counted. Each limit is changed atomically, in every store. These
+ * methods throw or reject with `TypeError` for wrong arguments, and with `StoreError` if the store
  * failed: then the change may have been made. If there is a local fallback, the change is also made there,
  * except by `adjust` and `refund`, which change a decision where its units were taken. Limits by
  * `concurrency` stay as they are, except by `forget`.
@@ -26,8 +31,8 @@ export interface Adjustments<Subject> {
   /**
    * Refunds what a decision took, once; a copy of the decision has no effect. With `limits`, only what the
    * limits of these names took: the rest stays taken. The units may be back after a failure, and cannot be
-   * refunded again. If the store could not be called, they are refunded later. What a concurrency limit holds
-   * stays held: `release` it.
+   * refunded again. If the store could not be called, they are refunded later. What a concurrency limit
+   * holds stays held: `release` it.
    */
   refund(decision: Decision, options?: AdjustmentOptions): MaybePromise<void>
   /**
@@ -59,7 +64,7 @@ export interface Adjustments<Subject> {
   adjust(decision: Decision, actualCost: number, options?: AdjustmentOptions): MaybePromise<void>
 }
 
-/** An operation, but for its key. */
+/** An operation without its key and policy. */
 type Change = { type: 'take' | 'reward'; units: number } | { type: 'block'; forMs: number }
 
 /**
@@ -79,14 +84,14 @@ export function adjustmentsOf<Subject>(
   }
 
   function applyToAll(parts: readonly NamedPart[], change: Change): MaybePromise<void> {
-    const rates = parts.filter(({ policy }) => !policy.holdsUnits) // its units are in use, and no score
-    return settleAll(rates, (part) => {
-      const changeLocally = (error: unknown) => {
+    const counted = parts.filter(({ policy }) => !policy.holdsUnits) // units in use are no count to correct
+    return settleAll(counted, (part) => {
+      const changeLocallyAndRethrow = (error: unknown) => {
         if (decidesLocally)
-          for (const share of fallback.scaled([part])) fallback.apply(operationOn(share, change))
+          for (const share of fallback.scaleParts([part])) fallback.apply(operationOn(share, change))
         throw error
       }
-      return catchMaybe<unknown>(() => apply(operationOn(part, change)), changeLocally)
+      return catchMaybe<unknown>(() => apply(operationOn(part, change)), changeLocallyAndRethrow)
     })
   }
 
@@ -131,7 +136,10 @@ function operationOn({ key, policy }: Part, change: Change): Operation {
   return { ...change, key, policy }
 }
 
-/** Returns the parts whose policies are bans. Throws a `TypeError` where there are none, or bans so long. */
+/**
+ * Returns the parts whose policies are bans. Throws if there are none, or if `banMs` exceeds the longest
+ * ban.
+ */
 function bansAmong(owner: string, parts: readonly NamedPart[], banMs: number): readonly NamedPart[] {
   const bans = parts.filter(({ policy }) => policy.isBan)
   if (parts.length > 0 && bans.length === 0) {

@@ -31,13 +31,13 @@ export function createLimiter<Subject = unknown>(options: LimiterOptions<Subject
   return limiterFrom<Subject>('createLimiter', readLimiterOptions('createLimiter', options)).limiter
 }
 
-/** A limiter, and the steps of its `charge`, for middleware that does something between them. */
+/** A limiter with the steps of `charge` exposed, for middleware that does something between them. */
 export interface SteppedLimiter<Subject> {
   readonly limiter: Limiter<Subject>
   readonly access: Access
-  /** Charges a subject that the access rules leave to the limits. */
+  /** Charges a subject that the access rules did not decide on. */
   chargeLimits(subject: Subject, finish: Finish): MaybePromise<Decision>
-  /** Reports a decision, and returns it as the limits made it, also in report mode. */
+  /** Reports a decision, and returns it unchanged, even in report mode. */
   readonly report: Finish
 }
 
@@ -60,8 +60,8 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     releaseLate: holdings.releaseLate,
   })
   const report = decisionReporter(context.name, modeSwitch, events)
-  const finish: Finish = (decision, subject) => asEnforced(report(decision, subject))
-  const asEnforced = (decision: Decision) =>
+  const finish: Finish = (decision, subject) => applyMode(report(decision, subject))
+  const applyMode = (decision: Decision) =>
     decision.allowed || !isReport(modeSwitch) ? decision : reportedDecision(decision)
   const waiting = createWaiting(core, { access, modeSwitch, finish, onRefundFailed })
   const candidate = createCandidate(settings, events)
@@ -93,7 +93,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
       return chargeUnlessExempt(subject, cost, finish, chargeLimits)
     },
     waitFor: waiting.waitFor,
-    peek: (subject) => chargeUnlessExempt(subject, 0, (peek) => asEnforced(asPeek(peek)), core.charge),
+    peek: (subject) => chargeUnlessExempt(subject, 0, (peek) => applyMode(closeReceipt(peek)), core.charge),
     ...(candidate?.adjustBeside(adjustments) ?? adjustments),
     release(decision) {
       checkDecision(owner, decision)
@@ -118,14 +118,14 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     events,
     name: context.name,
   }
-  const { keyHead, secret, isLocal = false, known } = context
+  const { keyHead, secret, isLocal = false, limitsByScope } = context
   withInspection(limiter, {
     store: settings.store,
     keyHead,
     secret,
     isLocal,
     listingOf: access.listingOf,
-    limits: known,
+    limits: limitsByScope,
     onStoreError,
     share: settings.share,
     apply: (operation) => request(core.store, operation),
@@ -145,8 +145,8 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
 }
 
 /** Returns the decision of a peek, which has nothing to refund or to adjust. */
-function asPeek(decision: Decision): Decision {
+function closeReceipt(decision: Decision): Decision {
   const receipt = receiptOf(decision)
-  if (receipt !== undefined) receipt.isOpen = false
+  if (receipt !== undefined) receipt.isRefundable = false
   return decision
 }

@@ -26,8 +26,8 @@ export type Watch = (subject: unknown) => Watch | undefined
 /**
  * Creates what watches the first charges of a new limiter, and warns if limiters are created in a handler:
  * equal requests get a new limiter again and again, each charged in the turn of the event loop that created
- * it, and none from this place was ever charged by a second request. So limiters that are kept, such as one for
- * each tenant, cause no warning: an equal request finds the one that it had.
+ * it, and none from this place was ever charged by a second request. So limiters that are kept, such as one
+ * for each tenant, cause no warning: an equal request finds the one that it had.
  */
 export function watchCreation(hasStore: boolean): Watch | undefined {
   if (typeof setImmediate !== 'function') return undefined
@@ -70,8 +70,8 @@ function warn(line: string, hasStore: boolean): void {
 }
 
 /**
- * Returns what equal requests have in common; `undefined` for a subject that neither a connection carries nor a
- * Fetch server. The platform of such a server may not know the address.
+ * Returns what equal requests have in common; `undefined` for a subject that neither a connection carries
+ * nor a Fetch server. The platform of such a server may not know the address.
  */
 function textOf(subject: unknown): string | undefined {
   const { method, headers, body } = asRequest(subject)

@@ -18,13 +18,15 @@ export interface Health {
   readonly state: BreakerState
   /** How long the store took to answer, in milliseconds. */
   readonly tookMs: number
-  /** Why the store is not healthy; `undefined` where it is. Its `server` is the one of several that failed. */
+  /**
+   * Why the store is not healthy; `undefined` where it is. Its `server` is the one of several that failed.
+   */
   readonly cause: StoreError | undefined
 }
 
 /**
- * Returns the health of a store by a peek at `key`, and at a similar key on each server whose circuit breaker
- * is not closed. Like any call, a peek may be the breaker's probe.
+ * Returns the health of a store by a peek at `key`, and at a similar key on each server whose circuit
+ * breaker is not closed. Like any call, a peek may be the breaker's probe.
  */
 export async function healthOf(store: GuardedStore, key: string): Promise<Health> {
   const policy = consecutive({ limit: 1 })

@@ -55,7 +55,7 @@ export function holdingsOf(
         units,
         renewedAtMs,
         renewing: undefined,
-        doubt: undefined,
+        uncertainRenewal: undefined,
         isRenewed: true,
       }),
     )
@@ -91,30 +91,30 @@ export function holdingsOf(
       return
     }
     const due = Array.from(all).filter((holding) => isDue(holding, nowMs))
-    for (const inOnePlace of groupBy(due, ({ apply }) => apply).values()) {
-      const together = groupBy(inOnePlace, ({ units }) => `${units.resetAtMs} ${units.key}`)
+    for (const inOneStore of groupBy(due, ({ apply }) => apply).values()) {
+      const together = groupBy(inOneStore, ({ units }) => `${units.resetAtMs} ${units.key}`)
       for (const holdings of together.values()) renew(holdings, nowMs, onRenewalFailed)
     }
   }
 
-  /** Releases units that are still held: once those that are being renewed have their new place. */
+  /** Releases units that are still held. Waits for renewals in progress, which change their slice. */
   function release(holdings: readonly Holding[]): MaybePromise<void> {
     const held = holdings.filter((holding) => all.delete(holding))
     const renewing = held.map((holding) => holding.renewing).filter((each) => each !== undefined)
     return renewing.length === 0 ? refundSettled(held) : Promise.all(renewing).then(() => refundSettled(held))
   }
 
-  /** Refunds units whose place is known now, and the others, for which nobody waits, once theirs is. */
+  /** Refunds units whose slice is certain, and the others in the background once theirs is. */
   function refundSettled(holdings: readonly Holding[]): MaybePromise<void> {
     const settled: Holding[] = []
     for (const holding of holdings) {
-      if (holding.doubt === undefined) settled.push(holding)
-      else holding.doubt.then(() => refundAll([holding])).catch(onReleaseFailed)
+      if (holding.uncertainRenewal === undefined) settled.push(holding)
+      else holding.uncertainRenewal.then(() => refundAll([holding])).catch(onReleaseFailed)
     }
     return refundAll(settled)
   }
 
-  /** Releases what a charge took whose verdict came too late: no decision holds it. */
+  /** Releases units of a charge whose result came after the time-out. */
   function releaseLate(parts: readonly Part[], result: ChargeResult, apply: Apply): void {
     for (const units of heldUnits(parts, result)) catchMaybe<unknown>(() => apply(units), onReleaseFailed)
   }
@@ -128,8 +128,8 @@ export function holdingsOf(
     /** Releases everything. Rejects with the first error, after all were tried. */
     async releaseAll(): Promise<void> {
       stop()
-      const byPlace = groupBy(all, ({ apply }) => apply)
-      const released = Array.from(byPlace.values(), async (holdings) => release(holdings))
+      const byStore = groupBy(all, ({ apply }) => apply)
+      const released = Array.from(byStore.values(), async (holdings) => release(holdings))
       for (const outcome of await Promise.allSettled(released))
         if (outcome.status === 'rejected') throw outcome.reason
     },

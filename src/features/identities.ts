@@ -5,7 +5,10 @@ import { chargeOf, type Decision } from '../limiter/decision.js'
 export interface ChargedIdentity {
   /** The name of the limit. */
   readonly limit: string
-  /** The identity as stores keep it: an address or a route in clear, unless there is a `secret`; others hashed. */
+  /**
+   * The identity as stores keep it: an address or a route in clear, unless there is a `secret`; others
+   * hashed.
+   */
   readonly identity: string
 }
 

@@ -16,8 +16,8 @@ export interface Limiter<Subject> extends Adjustments<Subject> {
    * of it. Throws or rejects with what such a function threw, and with `TypeError` for a wrong cost; never
    * for a denial.
    *
-   * `skip`, `allow`, `block` and `mode` apply as they do in the middleware. In report mode the decision is always
-   * allowed, and its `parts` say which limits would have denied.
+   * `skip`, `allow`, `block` and `mode` apply as they do in the middleware. In report mode the decision is
+   * always allowed, and its `parts` say which limits would have denied.
    *
    * If a limit needs the address of a request whose connection is already gone, the request is denied
    * without a charge, with `source: 'closed'`. Nobody would read the response.
@@ -27,8 +27,9 @@ export interface Limiter<Subject> extends Adjustments<Subject> {
    * Charges a subject as `charge` does, once that is allowed. Resolves with the allowed decision; or with a
    * denied one as soon as the charge can no longer be allowed within `maxWaitMs`, when there is no place to
    * wait (of 10,000, a client gets no more than are left), or when the limiter is closed. Rejects with the
-   * reason of `signal` when that aborts: what a charge took in the meantime is refunded first. Async functions
-   * among the options come before the wait: `signal` ends the wait for them, and `maxWaitMs` does not.
+   * reason of `signal` when that aborts: what a charge took in the meantime is refunded first. Async
+   * functions among the options come before the wait: `signal` ends the wait for them, and `maxWaitMs` does
+   * not.
    *
    * Those who wait for the same key are served in the order in which they came. That holds within this
    * process: other processes, and `charge`, may take units first. While a limit is exhausted, only the first
@@ -38,8 +39,8 @@ export interface Limiter<Subject> extends Adjustments<Subject> {
    */
   waitFor(subject: Subject, options?: WaitOptions): Promise<Decision>
   /**
-   * Returns the figures as they stand, without taking anything. A charge of nothing is always allowed: see in
-   * `remaining` what is left, and in `moreAfterMs` when there is more.
+   * Returns the figures as they stand, without taking anything. A charge of nothing is always allowed: see
+   * in `remaining` what is left, and in `moreAfterMs` when there is more.
    */
   peek(subject: Subject): MaybePromise<Decision>
   /**

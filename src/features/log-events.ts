@@ -20,8 +20,8 @@ const debugged = new WeakMap<object, () => void>()
 /**
  * Logs the events of a limiter. Failures of the store and lost limits are warnings; denials and clients near
  * a limit are info; with `DEBUG=headgate` in the environment, each decision is a debug entry. Fields are
- * `limiter`, the limiter's name; `event`; and `err`, or the figures of the decision with the limiter's `mode`
- * and the identities as stores keep them. Returns a function that stops it.
+ * `limiter`, the limiter's name; `event`; and `err`, or the figures of the decision with the limiter's
+ * `mode` and the identities as stores keep them. Returns a function that stops it.
  *
  * Without a call of `logEvents`, `DEBUG=headgate` logs the events of all limiters to standard error.
  */

@@ -7,24 +7,24 @@ import type { StoreError } from '../stores/store-error.js'
 export interface Holding {
   /** Applies operations where they are held: in the limiter's store, or in its local fallback. */
   readonly apply: Apply
-  /** By what they are released: their `resetAtMs` changes with each renewal. */
+  /** The refund that releases them. Each renewal changes its `resetAtMs`. */
   units: Refund
   /** When they were taken or renewed, by `performance.now()`. */
   renewedAtMs: number
   /** The renewal in progress, if any; never rejects. */
   renewing: Promise<void> | undefined
   /** Resolves when the outcome of a renewal that timed out is known; `undefined` if there is none. */
-  doubt: Promise<void> | undefined
-  /** Whether they are renewed: not once the client of their request has left. */
+  uncertainRenewal: Promise<void> | undefined
+  /** Whether they are renewed. False once the client has left. */
   isRenewed: boolean
 }
 
-/** Renewals begin at this share of a ttl, and are tried again at each tick, until the ttl is over. */
+/** Renewals begin at this share of a ttl, and are retried at each tick, until the ttl is over. */
 const RENEWAL_SHARE = 1 / 8
-/** Those in doubt come later: done twice, a renewal counts its units once more for a ttl. */
-const DOUBTFUL_SHARE = 1 / 2
-/** The store has freed units that are older. */
-const LONGEST_SHARE = 9 / 8
+/** Used if the last renewal may have been applied: renewing twice counts the units twice for one ttl. */
+const UNCERTAIN_SHARE = 1 / 2
+/** Older units have expired in the store. */
+const MAX_AGE_SHARE = 9 / 8
 
 /** Returns how long ago units were taken or renewed, in ttls. */
 function ageOf({ units, renewedAtMs }: Holding, nowMs: number): number {
@@ -33,14 +33,14 @@ function ageOf({ units, renewedAtMs }: Holding, nowMs: number): number {
 
 /** Returns whether units have to be renewed now. */
 export function isDue(holding: Holding, nowMs: number): boolean {
-  const { isRenewed, renewing, doubt } = holding
-  const dueShare = doubt === undefined ? RENEWAL_SHARE : DOUBTFUL_SHARE
+  const { isRenewed, renewing, uncertainRenewal } = holding
+  const dueShare = uncertainRenewal === undefined ? RENEWAL_SHARE : UNCERTAIN_SHARE
   return isRenewed && renewing === undefined && ageOf(holding, nowMs) >= dueShare
 }
 
 /** Returns whether the store has freed units that are no longer renewed. */
 export function isForgotten(holding: Holding, nowMs: number): boolean {
-  return !holding.isRenewed && ageOf(holding, nowMs) > LONGEST_SHARE
+  return !holding.isRenewed && ageOf(holding, nowMs) > MAX_AGE_SHARE
 }
 
 /** Renews units of one key and slice. After a failure they stay due. */
@@ -62,30 +62,30 @@ async function sendRenewal(
 ): Promise<void> {
   const { apply, units } = holdings[0] as Holding
   const cost = holdings.reduce((sum, holding) => sum + holding.units.cost, 0)
-  let endDoubt: () => void = () => {}
-  const doubt = new Promise<void>((resolve) => {
-    endDoubt = resolve
+  let settle: () => void = () => {}
+  const settled = new Promise<void>((resolve) => {
+    settle = resolve
   })
-  const doubtIs = (next: Holding['doubt']) => {
-    for (const holding of holdings) holding.doubt = next
+  const setUncertainRenewal = (next: Holding['uncertainRenewal']) => {
+    for (const holding of holdings) holding.uncertainRenewal = next
   }
   try {
     const renewal = { ...units, type: 'renew', cost } as const
     const renewed = await apply(renewal, (outcome) => {
-      if (!(outcome instanceof Error)) moveTo(outcome, holdings, nowMs)
-      doubtIs(undefined)
-      endDoubt()
+      if (!(outcome instanceof Error)) recordRenewal(outcome, holdings, nowMs)
+      setUncertainRenewal(undefined)
+      settle()
     })
-    moveTo(renewed, holdings, nowMs)
-    doubtIs(undefined)
+    recordRenewal(renewed, holdings, nowMs)
+    setUncertainRenewal(undefined)
   } catch (error) {
-    if (isTimeout(error)) doubtIs(doubt)
+    if (isTimeout(error)) setUncertainRenewal(settled)
     if (!(error instanceof CircuitOpenError)) onFailed(error as StoreError)
   }
 }
 
-/** Records where a renewal has put units, unless a later one has moved them on. */
-function moveTo({ resetAtMs }: RenewResult, holdings: readonly Holding[], renewedAtMs: number): void {
+/** Records the reset time of a renewal, unless a later one has. */
+function recordRenewal({ resetAtMs }: RenewResult, holdings: readonly Holding[], renewedAtMs: number): void {
   for (const holding of holdings) {
     if (holding.renewedAtMs >= renewedAtMs) continue
     holding.units = { ...holding.units, resetAtMs }

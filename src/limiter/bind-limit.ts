@@ -17,55 +17,59 @@ export interface Limit {
 /** The end of every limiter's key. */
 export const KEY_END = '}'
 
-/** Returns what a limit takes from the key of an identity. */
+/** Returns the part of a charge for one limit and identity. */
 export function partOf({ name, policy, scope }: Limit, identity: string, cost: number): NamedPart {
   return { key: scope + identity + KEY_END, policy, cost, name, scope, identity }
 }
 
-/** What limits get from the limiter that they belong to. */
+/** What a limiter provides to its limits. */
 export interface LimitContext extends IdentityOptions {
   readonly keyHead: string
   readonly name: string | undefined
   /** Throws a `TypeError` for a policy that is not supported here. */
-  readonly checkKept?: (owner: string, policy: Policy) => void
-  /** Where limits are recorded by the scope of their keys. */
-  readonly known: Map<string, Limit>
+  readonly checkSupported?: (owner: string, policy: Policy) => void
+  /** The limits used so far, by the scope of their keys. */
+  readonly limitsByScope: Map<string, Limit>
 }
 
-/** A function may return a policy of its own for each client: so many limits are recorded. */
-const MAX_KNOWN = 64
+/** The most limits that are recorded. A policy function may return a new policy for each client. */
+const MAX_RECORDED = 64
 
-/** Uses what was read of a subject for one limit. */
-type Use<T> = (identity: string, cost: number, subject: unknown) => MaybePromise<T>
+/** Handles the identity and the cost that were read for one limit. */
+type Handle<T> = (identity: string, cost: number, subject: unknown) => MaybePromise<T>
 
-/** Reads a subject for one limit. `cost` replaces the limit's own. */
-type Read<T> = (subject: unknown, cost?: number, names?: readonly string[]) => MaybePromise<T | undefined>
+/** Reads a subject for one limit. `cost` replaces the cost of the limit. */
+type ReadLimit<T> = (
+  subject: unknown,
+  cost?: number,
+  names?: readonly string[],
+) => MaybePromise<T | undefined>
 
 /**
- * Creates the function that reads the identity and the cost of a subject for one limit, passes them to the
- * function that `prepare` returned, and returns its result. The created function returns `undefined` if the
- * limit does not apply, or if `names` are given and the limit's is not among them; no key is read then.
+ * Creates a function that reads a subject's identity and cost, and passes them to the handler from
+ * `prepare`. It returns `undefined` if the limit does not apply. If `names` leave out the limit, it reads no
+ * key.
  */
 export function limitBinder<T>(
   entry: Entry,
   context: LimitContext,
-  prepare: (limit: Limit) => Use<T>,
-): Read<T> {
+  prepare: (limit: Limit) => Handle<T>,
+): ReadLimit<T> {
   const { policy, key = [defaultKey()], cost: limitCost = 1 } = entry
   const readIdentity = identityReader(key, context)
 
-  const bind = weakMemo((given: object): Read<T> => {
+  const bind = weakMemo((given: object): ReadLimit<T> => {
     const limit = limitOf(entry, context, given)
-    const use = prepare(limit)
+    const handle = prepare(limit)
     return function readLimit(subject, chargeCost, names) {
       if (names?.includes(limit.name) === false) return undefined
       const cost = chargeCost ?? limitCost
       const identity = readIdentity(subject)
-      if (typeof identity === 'string' && typeof cost === 'number') return use(identity, cost, subject)
+      if (typeof identity === 'string' && typeof cost === 'number') return handle(identity, cost, subject)
       return thenMaybe(identity, (known) => {
         if (known === undefined) return undefined
-        const units = typeof cost === 'number' ? cost : cost(subject)
-        return thenMaybe(units, (checked) => use(known, checked, subject))
+        const given = typeof cost === 'number' ? cost : cost(subject)
+        return thenMaybe(given, (units) => handle(known, units, subject))
       })
     }
   })
@@ -79,17 +83,17 @@ export function limitBinder<T>(
 
 function limitOf(
   { owner, entryName }: Entry,
-  { keyHead, name, checkKept, known }: LimitContext,
+  { keyHead, name, checkSupported, limitsByScope }: LimitContext,
   given: object,
 ): Limit {
   const policy = checkPolicy(owner, given)
-  checkKept?.(owner, policy)
+  checkSupported?.(owner, policy)
   const head = entryName === undefined ? keyHead : `${keyHead}/${entryName}`
   const limit = {
     name: entryName ?? name ?? keyName(owner, 'policy.name', policy.name),
     policy,
     scope: `${head}:${signatureOf(policy)}:{`,
   }
-  if (known.size < MAX_KNOWN) known.set(limit.scope, limit)
+  if (limitsByScope.size < MAX_RECORDED) limitsByScope.set(limit.scope, limit)
   return limit
 }

@@ -15,8 +15,8 @@ export function readStore(owner: string, option: string, store: unknown): Store 
 }
 
 /**
- * Returns a limiter's store: the given one, which it may share with other limiters, or its own memory. Throws a
- * `TypeError` if a limiter without a name would share the keys of another one.
+ * Returns a limiter's store: the given one, which it may share with other limiters, or its own memory.
+ * Throws a `TypeError` if a limiter without a name would share the keys of another one.
  */
 export function claimStore(
   owner: string,
@@ -36,8 +36,8 @@ export function claimStore(
 const claims = processWide('unnamedLimiters', () => new WeakMap<object, Set<string>>())
 
 /**
- * Claims a prefix for its only limiter without a name, in all stores with the same client and table. Throws a
- * `TypeError` for a second one.
+ * Claims a prefix for its only limiter without a name, in all stores with the same client and table. Throws
+ * a `TypeError` for a second one.
  */
 function claim(owner: string, store: Store, prefix: string): void {
   const { client = store, table = '' } = store.origin ?? {}

@@ -30,33 +30,35 @@ import type { Apply, NamedPart, Receipt } from './receipt.js'
 import { partsResolver, type ResolveParts } from './resolve-parts.js'
 import { denyDisconnected, failClosed, failOpen, unlimited } from './uncharged-decision.js'
 
-/** What a limiter does beside deciding. */
+/** Called for what happens besides deciding. */
 export interface CoreHooks extends Pick<Parameters<typeof protectStore>[1], 'onChange' | 'isPublished'> {
-  /** The store could not decide a charge. */
+  /** Called when the store could not decide a charge. */
   onStoreError(error: StoreError): void
-  /** A refund was lost, and nobody waits for it. */
+  /** Called when a refund was lost that no caller awaits. */
   onRefundLost(error: StoreError): void
-  /** Units of these keys came back. */
+  /** Called when units of these keys came back. */
   onReturned?(keys: readonly KeyedPolicy[]): void
   /** Holds what a charge took of concurrency limits. */
   hold?(receipt: Receipt): void
-  /** Releases what a charge took whose result came after the time-out: no decision has it. */
+  /** Releases units whose charge succeeded after its time-out. No decision holds them. */
   releaseLate?(parts: readonly NamedPart[], result: ChargeResult, apply: Apply): void
 }
 
-/** What decides the charges of a limiter, and changes what they took. */
+/** Decides the charges of a limiter, and applies operations to what they took. */
 export interface LimiterCore {
-  /** The names of the limits; `undefined` if only a request shows one of them. */
+  /** The names of the limits; `undefined` if a policy function determines one of them. */
   readonly limitNames: readonly string[] | undefined
   readonly store: GuardedStore
   /** Applies an operation to the store. A refund that cannot be sent now is sent later. */
   readonly apply: Apply
   readonly fallback: LocalFallback
   readonly resolveParts: ResolveParts
-  /** Charges a subject with all limits. Throws or rejects with what a function among the options threw. */
+  /** Charges a subject with all limits. Throws or rejects with what an option function threw. */
   charge(subject: unknown, cost: number | undefined, finish: Finish): MaybePromise<Decision>
   chargeParts(parts: readonly NamedPart[], subject: unknown, finish: Finish): MaybePromise<Decision>
-  /** Tries once more to send the refunds that could not be sent, and closes the store unless it is shared. */
+  /**
+   * Tries once more to send the refunds that could not be sent, and closes the store unless it is shared.
+   */
   close(options?: { readonly isStoreShared?: boolean }): Promise<void>
 }
 
@@ -64,19 +66,21 @@ export interface LimiterCore {
 interface LocalFallback {
   readonly apply: <O extends Operation>(operation: O) => ResultOf<O>
   /** Gives parts the share of their limits that the fallback grants. */
-  readonly scaled: (parts: readonly NamedPart[]) => readonly NamedPart[]
+  readonly scaleParts: (parts: readonly NamedPart[]) => readonly NamedPart[]
   readonly isEmpty: () => boolean
 }
 
-/** Creates the core of a limiter: it binds limits to a subject, sends one operation and builds the decision. */
+/**
+ * Creates the core of a limiter: it binds limits to a subject, sends one operation and builds the decision.
+ */
 export function limiterCore(settings: LimiterSettings, hooks: CoreHooks): LimiterCore {
   const { entries, context, onStoreError } = settings
   const { hold = () => {}, releaseLate = () => {} } = hooks
   const resolveParts = partsResolver(entries, context)
   const store = protectStore(settings.store, { ...settings, ...hooks, limiter: context.name })
-  const reporting = reportReturns(store, (keys) => hooks.onReturned?.(keys))
-  const refunding = resendRefunds(reporting, store, hooks.onRefundLost)
-  const apply: Apply = (operation, onLate) => request(refunding, operation, onLate)
+  const reportingPipe = reportReturns(store, (keys) => hooks.onReturned?.(keys))
+  const refundPipe = resendRefunds(reportingPipe, store, hooks.onRefundLost)
+  const apply: Apply = (operation, onLate) => request(refundPipe, operation, onLate)
   const fallback = localFallback(settings, hooks)
 
   function chargeParts(
@@ -88,21 +92,21 @@ export function limiterCore(settings: LimiterSettings, hooks: CoreHooks): Limite
     let settle: (outcome: ChargeResult | StoreError) => void
     const charge = { type: 'charge', parts } as const
     const outcome = store.send<Charge>(charge, (later) => settle(later), onLate)
-    if (outcome !== undefined) return decideBy(outcome, parts, subject, finish)
+    if (outcome !== undefined) return resolveOutcome(outcome, parts, subject, finish)
     const settled = new Promise<ChargeResult | StoreError>((resolve) => {
       settle = resolve
     })
     // Listeners and `onStoreError` run in the caller's async context, and not in that of the batch.
-    return settled.then((later) => decideBy(later, parts, subject, finish))
+    return settled.then((later) => resolveOutcome(later, parts, subject, finish))
   }
 
-  function decideBy(
+  function resolveOutcome(
     outcome: ChargeResult | StoreError,
     parts: readonly NamedPart[],
     subject: unknown,
     finish: Finish,
   ): MaybePromise<Decision> {
-    if (!(outcome instanceof Error)) return finish(decisionBy(parts, outcome, apply), subject)
+    if (!(outcome instanceof Error)) return finish(createDecision(parts, outcome, apply), subject)
     return thenMaybe(decideWithoutStore(outcome, parts, subject), (decision) => finish(decision, subject))
   }
 
@@ -111,26 +115,26 @@ export function limiterCore(settings: LimiterSettings, hooks: CoreHooks): Limite
     parts: readonly NamedPart[],
     subject: unknown,
   ): MaybePromise<Decision> {
-    if (!(error instanceof CircuitOpenError)) hooks.onStoreError(error) // its cause was reported
-    const choice = typeof onStoreError === 'function' ? onStoreError(error, subject) : onStoreError
-    return thenMaybe(choice, (chosen) => {
-      if (chosen !== 'local') return chosen === 'allow' ? failOpen() : failClosed()
-      const shares = fallback.scaled(parts)
+    if (!(error instanceof CircuitOpenError)) hooks.onStoreError(error) // what opened the circuit was reported
+    const givenChoice = typeof onStoreError === 'function' ? onStoreError(error, subject) : onStoreError
+    return thenMaybe(givenChoice, (choice) => {
+      if (choice !== 'local') return choice === 'allow' ? failOpen() : failClosed()
+      const shares = fallback.scaleParts(parts)
       const result = fallback.apply<Charge>({ type: 'charge', parts: shares })
-      return decisionBy(shares, result, fallback.apply, 'local')
+      return createDecision(shares, result, fallback.apply, 'local')
     })
   }
 
-  function decisionBy(
+  function createDecision(
     parts: readonly NamedPart[],
     result: ChargeResult,
     applyToUnits: Apply,
     source: ChargeSource = result.source ?? 'store',
   ): Decision {
-    const receipt: Receipt = { parts, result, apply: applyToUnits, isOpen: result.allowed }
+    const receipt: Receipt = { parts, result, apply: applyToUnits, isRefundable: result.allowed }
     for (const { policy } of parts) {
       if (!policy.holdsUnits) continue
-      hold(receipt) // what all parts hold
+      hold(receipt) // once for all parts
       break
     }
     return decisionOf(source, receipt, result)
@@ -164,7 +168,7 @@ export function limiterCore(settings: LimiterSettings, hooks: CoreHooks): Limite
     charge: directDecider(settings, { apply, hold, decideWithoutStore }) ?? chargeSubject,
     chargeParts,
     async close({ isStoreShared = false } = {}) {
-      await refunding.close()
+      await refundPipe.close()
       if (!isStoreShared) await store.close()
     },
   }
@@ -182,13 +186,16 @@ export function decisionOf(
   return decisionOn(decisions, allowed, source, receipt)
 }
 
-/** Creates the local fallback of a limiter. Limiters that share keys in the store share its states. */
+/**
+ * Creates the local fallback of a limiter. Limiters that share keys in the store also share a fallback
+ * store.
+ */
 function localFallback({ store, share }: LimiterSettings, { onReturned }: CoreHooks): LocalFallback {
   const fallback = fallbackStoreOf(store)
   const pipe = reportReturns(pipeTo(fallback), (keys) => onReturned?.(keys))
   return {
     apply: (operation) => request(pipe, operation) as ResultOf<typeof operation>, // memory returns no promise
-    scaled: scalerOf(share),
+    scaleParts: scalerOf(share),
     isEmpty: () => fallback.size === 0,
   }
 }

@@ -26,7 +26,7 @@ interface Figures {
   readonly remaining: number
   /** Until the whole quota is back. */
   readonly resetAfterMs: number
-  /** Until the same cost is allowed; 0 when it is, `Infinity` = never. */
+  /** Until the same cost is allowed: 0 if it was, `Infinity` if it never will be. */
   readonly retryAfterMs: number
   /** Until `remaining` grows. */
   readonly moreAfterMs: number
@@ -36,10 +36,10 @@ interface Figures {
 export interface PartDecision extends Figures {
   /** The limit's name, as in headers. */
   readonly name: string
-  /** `Infinity` = it never resets by itself. */
+  /** The length of the window; `Infinity` if it never resets by itself. */
   readonly windowMs: number
   readonly cost: number
-  /** Set for `concurrency`: the limit is on requests in flight, and its units come back as these end. */
+  /** Set for `concurrency`, whose units come back when requests end. */
   readonly quotaUnit?: 'concurrent-requests'
 }
 
@@ -52,13 +52,13 @@ export interface Decision extends Figures {
   readonly source: DecisionSource
 }
 
-/** Takes a decision, as to report it, and returns what the caller is given. */
+/** Finishes a decision, such as by reporting it, and returns the one for the caller. */
 export type Finish = (decision: Decision, subject: unknown) => Decision
 
 /** The sources of decisions on a charge. */
 export type ChargeSource = 'store' | 'deny-cache' | 'lease' | 'local'
 
-/** Registered, so that a second copy of this package understands the decisions. Not enumerable. */
+/** A registered symbol, so that other copies of this package can read receipts. */
 const RECEIPT = Symbol.for('headgate.receipt')
 
 /** Every decision that headgate makes. Its receipt is private: a copy of the decision has none. */
@@ -98,7 +98,7 @@ class LimiterDecision implements Decision {
   }
 }
 
-/** Returns what a decision took; `undefined` for a copy of one, and for anything else. */
+/** Returns the receipt of a decision; `undefined` for a copy or any other value. */
 export function receiptOf(value: unknown): Receipt | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   return (value as { readonly [RECEIPT]?: Receipt })[RECEIPT]
@@ -132,7 +132,7 @@ export function partDecision(
   return { name, limit, windowMs, cost, allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs }
 }
 
-/** Returns a concurrency limit's part: no time brings back what requests in flight hold. */
+/** Returns a concurrency limit's part. Time does not restore units that requests hold. */
 function heldPart(name: string, limit: number, cost: number, figures: PartResult): PartDecision {
   const { allowed, remaining, retryAfterMs } = figures
   const laterMs = remaining < limit ? Number.POSITIVE_INFINITY : 0
@@ -160,18 +160,18 @@ function bindingLimit(parts: readonly PartDecision[], allowed: boolean): PartDec
   return binding
 }
 
-/** Returns a denial as a limiter in report mode returns it: allowed, with the figures of the limits. */
+/** Returns what report mode makes of a denial: allowed, with the same figures. */
 export function reportedDecision(denial: Decision): Decision {
   const binding = { ...denial, name: denial.policy, retryAfterMs: 0 }
   return new LimiterDecision(binding, true, denial.parts, denial.source, receiptOf(denial) as Receipt)
 }
 
-/** Returns the denial of a request whose charge was allowed, and stays taken: it could not be delayed. */
+/** Returns the denial of a request that could not be delayed. Its charge was allowed, and stays taken. */
 export function undelayedDecision(decision: Decision, retryAfterMs: number): Decision {
   const parts = decision.parts.map((part) => ({ ...part, allowed: false, retryAfterMs }))
   const binding = { ...decision, name: decision.policy, retryAfterMs }
   const { parts: charged, candidate } = receiptOf(decision) as Receipt
-  const receipt = { parts: charged, isOpen: false, ...(candidate && { candidate }) } // a denial has no refund
+  const receipt = { parts: charged, isRefundable: false, ...(candidate && { candidate }) } // a denial has no refund
   return new LimiterDecision(binding, false, parts, decision.source, receipt)
 }
 
@@ -181,7 +181,7 @@ export function checkDecision(owner: string, decision: unknown): void {
   throw new TypeError(`${owner}: decision must not be a promise. Await what limiter.charge returns.`)
 }
 
-/** Returns a subject of adjustments that stands for these keys, as a decision does. */
+/** Returns a subject that adjustments accept for these keys, as they accept a decision. */
 export function subjectOfKeys(parts: readonly NamedPart[]): Record<string, unknown> {
   return Object.defineProperty({}, RECEIPT, { value: { parts } satisfies Pick<Receipt, 'parts'> })
 }
@@ -189,9 +189,9 @@ export function subjectOfKeys(parts: readonly NamedPart[]): Record<string, unkno
 /** Returns a decision that charged nothing. */
 export function decisionWithoutCharge(source: DecisionSource, allowed: boolean, retryAfterMs = 0): Decision {
   const unlimited = Number.POSITIVE_INFINITY
-  const limit = { limit: unlimited, remaining: allowed ? unlimited : 0, resetAfterMs: 0, moreAfterMs: 0 }
-  return new LimiterDecision({ ...limit, name: '', allowed, retryAfterMs }, allowed, [], source, {
+  const figures = { limit: unlimited, remaining: allowed ? unlimited : 0, resetAfterMs: 0, moreAfterMs: 0 }
+  return new LimiterDecision({ ...figures, name: '', allowed, retryAfterMs }, allowed, [], source, {
     parts: [],
-    isOpen: false,
+    isRefundable: false,
   })
 }

@@ -9,7 +9,7 @@ import type { LimiterSettings } from './parse-options.js'
 import type { Apply, NamedPart, Receipt } from './receipt.js'
 import { denyDisconnected, unlimited } from './uncharged-decision.js'
 
-/** What a limiter does with a direct decision: what it took, and its failure. */
+/** How a limiter holds units, and decides if the store throws. */
 interface DirectOptions {
   readonly apply: Apply
   readonly hold: (receipt: Receipt) => void
@@ -21,7 +21,7 @@ interface DirectOptions {
 }
 
 /**
- * Creates the function that decides for a limiter of one limit in memory, the most common one: it passes the
+ * Creates the function that decides for the most common limiter: one limit, in memory. It passes the
  * identity and the cost straight to the policy, without building an operation, a result or a key. Returns
  * `undefined` for other limiters.
  */
@@ -67,9 +67,12 @@ export function directDecider(
   }
 }
 
-/** What a direct decision took. Its parts and its result are built only when they are asked for. */
+/**
+ * A receipt that builds its parts and its result on demand. Fields are declared only: initialisers would run
+ * twice.
+ */
 class DirectReceipt implements Receipt {
-  declare isOpen: boolean
+  declare isRefundable: boolean
   declare readonly apply: Apply
   declare private readonly limit: Limit
   declare private readonly identity: string
@@ -78,7 +81,7 @@ class DirectReceipt implements Receipt {
   declare private readonly figures: PartResult
 
   constructor(limit: Limit, identity: string, cost: number, atMs: number, figures: PartResult, apply: Apply) {
-    this.isOpen = figures.allowed
+    this.isRefundable = figures.allowed
     this.apply = apply
     this.limit = limit
     this.identity = identity

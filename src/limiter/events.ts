@@ -24,7 +24,8 @@ export interface LimiterEvents<Subject> {
   nearLimit: [part: PartDecision, decision: Decision, subject: Subject]
   /**
    * The limits of `candidate` could not decide a charge, or could not be changed with those in force: their
-   * store failed, or one of their functions threw. No decision and no change of the limits in force is affected.
+   * store failed, or one of their functions threw. No decision and no change of the limits in force is
+   * affected.
    */
   candidateFailed: [error: unknown]
   /** The limits of `candidate` decided beside those in force: `tried` is what they say. */

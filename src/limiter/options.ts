@@ -25,8 +25,8 @@ export interface LimitOptions<Subject> {
 export type LimitWithWindow = { limit: number; window: Duration } | { limit?: never; window?: never }
 
 /**
- * Limits to try: as a limiter's own, by `limit` and `window`, `policy`, or `limits`. A limit without `key` or
- * `cost` takes that of the limit in force of the same name, or of the first one.
+ * Limits to try: as a limiter's own, by `limit` and `window`, `policy`, or `limits`. A limit without `key`
+ * or `cost` takes that of the limit in force of the same name, or of the first one.
  */
 export type CandidateOptions<Subject> = LimitWithWindow &
   Partial<Pick<LimitOptions<Subject>, 'policy' | 'key' | 'cost'>> & {
@@ -52,16 +52,16 @@ export interface LimiterFields<Subject> extends Omit<LimitOptions<Subject>, 'pol
   limits?: readonly LimitOptions<Subject>[]
   /**
    * Limits to try beside those in force. They count as if they stood alone, with keys of their own, and deny
-   * nobody: `limiter.candidateReport()` and the event `candidate` show what they would have done. Key functions
-   * are called once more for them. `waitFor` and `blockFor` leave them out.
+   * nobody: `limiter.candidateReport()` and the event `candidate` show what they would have done. Key
+   * functions are called once more for them. `waitFor` and `blockFor` leave them out.
    */
   candidate?: CandidateOptions<Subject>
   /** Where the states live: limiters share counts by sharing a store. Default: the limiter's own memory. */
   store?: Store
   /**
    * The name of the limiter in keys and headers. Limiters with the same name, prefix, policy and store share
-   * their states. Only one limiter without a name may use a store. Stores on one client, or on one table of a
-   * pool, count as one store here.
+   * their states. Only one limiter without a name may use a store. Stores on one client, or on one table of
+   * a pool, count as one store here.
    */
   name?: string
   /** The beginning of every key. Default `'hg'`. */

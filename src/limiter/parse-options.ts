@@ -88,7 +88,7 @@ export function limiterSettings(
       secret,
       readAddress,
       isLocal: read.store === undefined || localStatesOf(read.store) !== undefined,
-      known: new Map(),
+      limitsByScope: new Map(),
     } as LimitContext,
     candidate: candidate && withKeysOf(entries, candidate),
     modeSwitch,

@@ -12,10 +12,10 @@ export type Apply = <O extends Operation>(
   onLate?: (outcome: ResultOf<O> | StoreError) => void,
 ) => MaybePromise<ResultOf<O>>
 
-/** A part with the name of its limit, and its key in two pieces: a scope, and the identity in braces. */
+/** A part with the name of its limit. Its key is the scope, the identity and `'}'`. */
 export interface NamedPart extends Part {
   readonly name: string
-  /** The key up to the identity: what all keys of the limit begin with. */
+  /** The prefix that all keys of the limit share, up to and including `'{'`. */
   readonly scope: string
   readonly identity: string
 }
@@ -23,7 +23,7 @@ export interface NamedPart extends Part {
 /** Units that a decision holds until they are released. */
 export interface Holding {
   release(): MaybePromise<void>
-  /** Lets the units be free after their ttl, unless they are released before. */
+  /** Stops renewals, so that the units expire after their ttl unless they are released first. */
   stopRenewals(): void
 }
 
@@ -34,33 +34,35 @@ export interface Receipt {
   readonly result?: ChargeResult
   /** Applies operations where the units were taken; absent where nothing was charged. */
   readonly apply?: Apply
-  /** Whether units are taken: not for a denial or a peek, and not once they were refunded. */
-  isOpen: boolean
-  /** What adjustments have made of the charge. */
+  /** Whether there are units to refund: false for a denial or a peek, and after a refund. */
+  isRefundable: boolean
+  /** The units taken so far, after adjustments. */
   ledger?: Ledger
   /** What a feature holds until the decision is released. */
   holding?: Holding | undefined
-  /** The decision of a candidate beside it. */
+  /** The candidate decision on the same charge. */
   candidate?: MaybePromise<object | undefined>
 }
 
-/** Refunds what a decision took, once; with `names`, what the limits of these names took. */
+/** Refunds the units of a decision, once. `names` restricts it to those limits. */
 export function refundReceipt(receipt: Receipt | undefined, names?: readonly string[]): MaybePromise<void> {
-  if (!receipt?.isOpen) return undefined
-  receipt.isOpen = false
+  if (!receipt?.isRefundable) return undefined
+  receipt.isRefundable = false
   return ledgerOf(receipt).refund(names)
 }
 
-/** Makes what a decision took `cost`, or as much as is left; with `names`, for the limits of these names. */
+/**
+ * Changes the units taken from each limit to `cost`, or as close as the limit allows. `names` restricts it.
+ */
 export function adjustReceipt(
   receipt: Receipt | undefined,
   cost: number,
   names?: readonly string[],
 ): MaybePromise<void> {
-  return receipt?.isOpen ? ledgerOf(receipt).adjust(cost, names) : undefined
+  return receipt?.isRefundable ? ledgerOf(receipt).adjust(cost, names) : undefined
 }
 
-/** What the parts of a decision have taken, and when. */
+/** What each part of a decision has taken, and when. */
 export type Ledger = ReturnType<typeof createLedger>
 
 function ledgerOf(receipt: Receipt): Ledger {
@@ -68,10 +70,10 @@ function ledgerOf(receipt: Receipt): Ledger {
   return receipt.ledger
 }
 
-function createLedger(charge: readonly NamedPart[], result: ChargeResult, apply: Apply) {
+function createLedger(parts: readonly NamedPart[], result: ChargeResult, apply: Apply) {
   /** What each part took: its charge first, then what adjustments took. */
-  const takings = refundsOf(charge, result).map((refund): readonly Refund[] => [refund])
-  let adjusting: MaybePromise<void>
+  const takings = refundsOf(parts, result).map((refund): readonly Refund[] => [refund])
+  let pendingChange: MaybePromise<void>
 
   function adjustPart(i: number, cost: number): MaybePromise<void> {
     const missing = cost - unitsOf(i)
@@ -83,14 +85,16 @@ function createLedger(charge: readonly NamedPart[], result: ChargeResult, apply:
   const takingsOf = (i: number) => takings[i] as readonly Refund[]
 
   function takeMore(i: number, units: number): MaybePromise<void> {
-    const { key, policy } = charge[i] as NamedPart
+    const { key, policy } = parts[i] as NamedPart
     return thenMaybe(apply<Take>({ type: 'take', key, policy, units }), ({ atMs, taken, resetAfterMs }) => {
       const times = { takenAtMs: atMs, resetAtMs: atMs + resetAfterMs }
       takings[i] = [...takingsOf(i), { type: 'refund', key, policy, cost: taken, ...times }]
     })
   }
 
-  /** Refunds units of a part. After a failure they count as refunded, unless the store was not called. */
+  /**
+   * Refunds units of a part. If that fails, they count as refunded, unless the call never reached the store.
+   */
   function giveBack(i: number, units: number): MaybePromise<void> {
     const { kept, refunds } = split(takingsOf(i), units)
     takings[i] = kept
@@ -105,29 +109,31 @@ function createLedger(charge: readonly NamedPart[], result: ChargeResult, apply:
     )
   }
 
-  /** Selects the parts of limits by name; all parts without names. Units in use are released, not refunded. */
-  const selected = (names: readonly string[] | undefined) =>
-    [...charge.entries()]
+  /**
+   * Selects the parts of limits by name; all parts without names. Units in use are released, not refunded.
+   */
+  const selectParts = (names: readonly string[] | undefined) =>
+    [...parts.entries()]
       .filter(([, { name, policy }]) => !policy.holdsUnits && names?.includes(name) !== false)
       .map(([i]) => i)
 
-  /** Runs a step once the adjustments before it are done: each starts from what they took. */
-  function inTurn(step: () => MaybePromise<void>): MaybePromise<void> {
-    adjusting = isPromise(adjusting) ? adjusting.then(step, step) : step()
-    return adjusting
+  /** Runs changes in order, since each depends on the one before. */
+  function runInOrder(step: () => MaybePromise<void>): MaybePromise<void> {
+    pendingChange = isPromise(pendingChange) ? pendingChange.then(step, step) : step()
+    return pendingChange
   }
 
   return {
     /** Makes each selected part have taken `cost`, or as much as is left. */
     adjust: (cost: number, names: readonly string[] | undefined) =>
-      inTurn(() => settleAll(selected(names), (i) => adjustPart(i, cost))),
+      runInOrder(() => settleAll(selectParts(names), (i) => adjustPart(i, cost))),
     /** Refunds all that the selected parts have taken. */
     refund: (names: readonly string[] | undefined) =>
-      inTurn(() => settleAll(selected(names), (i) => giveBack(i, Number.POSITIVE_INFINITY))),
+      runInOrder(() => settleAll(selectParts(names), (i) => giveBack(i, Number.POSITIVE_INFINITY))),
   }
 }
 
-/** Splits what was taken into the refunds of some units, the latest first, and what is kept. */
+/** Splits the taken units into `units` to refund, the latest first, and the rest to keep. */
 function split(takings: readonly Refund[], units: number) {
   const kept = [...takings]
   const refunds: Refund[] = []

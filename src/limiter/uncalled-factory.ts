@@ -11,8 +11,9 @@ import { slidingWindow } from '../policies/sliding-window.js'
 import { tokenBucket } from '../policies/token-bucket.js'
 
 /**
- * How each factory of keys and policies is called. They are functions, as keys and policies may be, so that only
- * their identity shows that one was not called. Those of another copy of this package throw at the first charge.
+ * How each factory of keys and policies is called. They are functions, as keys and policies may be, so that
+ * only their identity shows that one was not called. Those of another copy of this package throw at the
+ * first charge.
  */
 const CALLS: ReadonlyMap<unknown, string> = /* @__PURE__ */ new Map<unknown, string>([
   [byIp, 'byIp()'],

@@ -22,14 +22,13 @@ interface Denial {
   readonly verdict: ChargeResult
   /** When the charge was sent, by `performance.now()`: its times count from there. */
   readonly sentAtMs: number
-  /** The denial is repeated until then, even where its `retryAfterMs` is over before. */
+  /** Repeated at least until then, even if `retryAfterMs` ends earlier. */
   readonly minUntilMs: number
 }
 
 /**
- * The denials of a store, in this process's memory. A charge that was denied stays denied until its
- * `retryAfterMs` is over, and so does one that costs more; only a refund, a reward or `forget`
- * ends that sooner.
+ * The denials of a store, in this process's memory. A denied charge, or one that costs more, stays denied
+ * until its `retryAfterMs` ends. Only a refund, a reward or `forget` ends it sooner.
  */
 export class DenialCache {
   /** By the key of each part that was denied. */
@@ -63,7 +62,7 @@ export class DenialCache {
       return
     }
     const keys = new Set(charged.map(({ key }) => key))
-    // Parts of one key are denied for their cost together, and say nothing about each alone.
+    // Parts that share a key are denied for their total cost, which says nothing about each.
     if (verdict.isTentative || keys.size < charged.length) return
     const denial = { charged, verdict, sentAtMs, minUntilMs: performance.now() + minMs }
     for (const [i, { key, policy }] of charged.entries()) {
@@ -95,7 +94,7 @@ export class DenialCache {
     return { type: 'charge', allowed: false, atMs, parts, source: 'deny-cache' }
   }
 
-  /** Returns nothing where the part may be allowed by now, or a ban has to count it. */
+  /** Returns `undefined` if the part may be allowed by now, or a ban has to count it. */
   #figuresOf(part: Part, denial: Denial, nowMs: number, maxMs: number): PartResult | undefined {
     const { charged, verdict, sentAtMs, minUntilMs } = denial
     const i = charged.findIndex(({ key }) => key === part.key)
@@ -114,7 +113,7 @@ export class DenialCache {
   }
 }
 
-/** Returns figures `ageMs` later, if nothing else was taken. */
+/** Returns the figures `ageMs` later, assuming no other charge. */
 function figuresAfter(ageMs: number, figures: PartResult, retryAfterMs: number): PartResult {
   const { allowed, remaining } = figures
   const resetAfterMs = Math.max(0, figures.resetAfterMs - ageMs)
@@ -126,11 +125,11 @@ function figuresAfter(ageMs: number, figures: PartResult, retryAfterMs: number):
 export const denialCacheOf = weakMemo((_store: Store) => new DenialCache())
 
 /**
- * Creates a pipe that repeats the denials in a cache: with `source: 'deny-cache'`, without a promise, and also
- * while the store is down.
+ * Creates a pipe that repeats the denials in a cache: with `source: 'deny-cache'`, without a promise, and
+ * also while the store is down.
  *
- * An operation that gives units back invalidates denials, whichever limiter sends it. One of another process
- * counts here `maxMs` later at the latest.
+ * An operation that gives units back invalidates denials, whichever limiter sends it. One sent by another
+ * process takes effect here within `maxMs`.
  */
 export function repeatDenials<P extends Pipe>(pipe: P, cache: DenialCache, times: DenialTimes): P {
   const { maxMs, minMs } = times
@@ -148,8 +147,8 @@ export function repeatDenials<P extends Pipe>(pipe: P, cache: DenialCache, times
     return pipe.send(operation, recordAndSettle, onLate)
   }
 
-  /** Invalidates at once, for charges sent so far, and again when done, for charges sent meanwhile. */
-  const sendReturn: Pipe['send'] = (operation, settle, onLate) => {
+  /** Invalidates now, for charges in flight, and when done, for charges sent meanwhile. */
+  const sendGiveBack: Pipe['send'] = (operation, settle, onLate) => {
     const keys = keysOf(operation)
     cache.invalidate(keys)
     const known = pipe.send(
@@ -171,7 +170,7 @@ export function repeatDenials<P extends Pipe>(pipe: P, cache: DenialCache, times
     ...pipe,
     send(operation, settle, onLate) {
       if (operation.type === 'charge') return sendCharge(operation, settle, onLate)
-      const send = givesUnitsBack(operation) ? sendReturn : pipe.send
+      const send = givesUnitsBack(operation) ? sendGiveBack : pipe.send
       return send(operation, settle, onLate)
     },
   }

@@ -9,18 +9,18 @@ import type { BreakerState } from './breaker-state.js'
 import type { Admission, Generation, OnBreakerChange } from './circuit-breaker.js'
 import { serverBreakers } from './server-breakers.js'
 
-/** A pipe to a store that is guarded, or needs no guard. */
+/** A pipe to a store, guarded if it is remote. */
 export interface GuardedStore extends Pipe {
   readonly name: string
   /** The worst state of the circuit breakers of its servers, or of those that keep `keys`. */
   state(keys?: readonly KeyedPolicy[]): BreakerState
-  /** Returns `key`, and a similar one on each other server whose circuit breaker is not closed. */
+  /** Returns `key`, and one more key for each other server whose circuit breaker is not closed. */
   probeKeys(key: string): readonly string[]
-  /** Waits for pending calls, and closes what the store opened itself, each for the time-out at most. */
+  /** Waits for pending calls, then closes the store, each within the time-out. */
   close(): Promise<void>
 }
 
-/** Rejects a call that the circuit breaker kept away from the store, or from the server that it needs. */
+/** The error of a call that an open circuit breaker stopped. */
 export class CircuitOpenError extends StoreError {
   constructor(store: string, { cause, server }: Pick<Admission, 'cause' | 'server'>) {
     const which = server === undefined ? '' : ` of ${server}`
@@ -43,12 +43,12 @@ type SettleAny = (outcome: Outcome) => void
 type OnLate = (outcome: Outcome, operation: Operation) => void
 
 /**
- * Creates the guard of a store: bounds each call by a time-out and the circuit breakers of the servers that it
- * needs. A reply after the time-out decides nothing: the units that it took stay taken, unless `onLate`
- * releases them. A synchronous store needs no promise and no timer.
+ * Creates the guard of a store: bounds each call by a time-out and the circuit breakers of the servers that
+ * it needs. A reply after the time-out is not used. Its units stay taken, unless `onLate` releases them. A
+ * synchronous store needs no promise and no timer.
  *
- * Any number of calls that arrive while a probe is pending wait for its outcome, within their own time-out, so
- * that the store decides the first burst after an outage. A call whose time-out ends that wait is never sent.
+ * While a probe is pending, calls wait for it within their own time-outs, so that the store decides the
+ * first burst after an outage. A call whose time-out ends that wait is never sent.
  */
 export function guardStore(store: Store, options: GuardOptions): GuardedStore {
   const { isPublished = true, timeoutMs, onChange = () => {} } = options
@@ -78,31 +78,33 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
     generation: Generation,
   ): Outcome | undefined {
     const sentAtMs = performance.now()
-    let caller: SettleAny | undefined = settle // released once settled: it refers to a request
+    let pendingSettle: SettleAny | undefined = settle // released once called: it refers to a request
     const settleOnce: SettleAny = (outcome) => {
-      if (caller === undefined) return
+      if (pendingSettle === undefined) return
       if (isPublished && storeChannel.hasSubscribers) publishCall(operation, sentAtMs, outcome)
-      caller(outcome)
-      caller = undefined
+      pendingSettle(outcome)
+      pendingSettle = undefined
     }
-    const known = pipe.send(operation, (outcome) => {
-      if (deadlines.stop(deadline)) settleOnce(recorded(outcome, generation))
+    const immediateOutcome = pipe.send(operation, (outcome) => {
+      if (deadlines.stop(deadline)) settleOnce(recordOutcome(outcome, generation))
       else onLate?.(outcome, operation)
     })
-    if (known !== undefined) {
-      const outcome = recorded(known, generation)
+    if (immediateOutcome !== undefined) {
+      const outcome = recordOutcome(immediateOutcome, generation)
       if (isPublished && storeChannel.hasSubscribers) publishCall(operation, sentAtMs, outcome)
       return outcome
     }
     const expire = () => {
       const error = asStoreError(store.name, new TimeoutError(timeoutMs))
-      settleOnce(recorded(error, generation))
+      settleOnce(recordOutcome(error, generation))
     }
     const deadline = deadlines.start(expire, sentAtMs)
     return undefined
   }
 
-  /** Sends an operation once the probe has succeeded. The probe was sent first, so it also times out first. */
+  /**
+   * Sends an operation once the probe has succeeded. The probe was sent first, so it also times out first.
+   */
   async function sendAfterProbe(
     operation: Operation,
     settle: SettleAny,
@@ -111,9 +113,9 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
   ): Promise<void> {
     const circuitOpen = () => new CircuitOpenError(store.name, breaker)
     let isSent = false
-    let isOver = false
+    let hasTimedOut = false
     const deadline = deadlines.start(() => {
-      isOver = true
+      hasTimedOut = true
       settle(isSent ? asStoreError(store.name, new TimeoutError(timeoutMs)) : circuitOpen())
     })
     const settleInTime: SettleAny = (outcome) => {
@@ -121,11 +123,11 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
       else if (!isTimeout(outcome)) onLate?.(outcome, operation)
     }
     await breaker.nextChange()
-    if (isOver) return
+    if (hasTimedOut) return
     const generation = breaker.state === 'closed' ? breaker.admit() : undefined
     isSent = generation !== undefined
-    const known = generation ? sendNow(operation, settleInTime, onLate, generation) : circuitOpen()
-    if (known !== undefined) settleInTime(known)
+    const immediateOutcome = generation ? sendNow(operation, settleInTime, onLate, generation) : circuitOpen()
+    if (immediateOutcome !== undefined) settleInTime(immediateOutcome)
   }
 
   function publishCall({ type: operation }: Operation, sentAtMs: number, outcome: Outcome): void {
@@ -139,7 +141,7 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
   }
 
   /** Records an outcome. An error counts as a success if the server replied. Returns the outcome. */
-  function recorded(outcome: Outcome, generation: Generation): Outcome {
+  function recordOutcome(outcome: Outcome, generation: Generation): Outcome {
     if (!(outcome instanceof Error)) {
       generation.recordSuccess(outcome.type === 'charge' && !outcome.allowed)
       return outcome

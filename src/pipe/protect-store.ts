@@ -28,7 +28,10 @@ export function protectStore(store: Store, { denyCacheMs, ...guardOptions }: Pro
   return decideLocallyFirst(repeatDenials(guarded, denialCacheOf(store), times), store)
 }
 
-/** Creates the pipe to a store whose states are in this process. What a user's clock throws becomes an outcome. */
+/**
+ * Creates the pipe to a store whose states are in this process. What a user's clock throws becomes an
+ * outcome.
+ */
 function localPipe(store: Store, { timeoutMs }: GuardOptions): GuardedStore {
   const isOurs = isMemoryStore(store)
   function send(operation: Operation): Outcome {

@@ -12,13 +12,13 @@ import { isUnsent, StoreError } from '../stores/store-error.js'
 import { inBackground } from '../util/background-timer.js'
 import type { GuardedStore } from './guarded-store.js'
 
-/** The most refunds that wait for the store; one more loses the oldest. */
+/** The most refunds that wait for the store. Beyond that the oldest is lost. */
 const MAX_KEPT = 10_000
-/** How often the store is tried. */
+/** How often refunds are retried. */
 const RETRY_MS = 250
-/** The most refunds that are tried together. */
-const MAX_TRIED = 100
-/** Units of a concurrency policy are free a slice after their ttl, at the latest. */
+/** The most refunds that are retried together. */
+const RETRY_BATCH = 100
+/** Units of a concurrency policy expire at most one slice after their ttl. */
 const LONGEST_TTLS = 9 / 8
 
 /** A refund that was not sent. */
@@ -41,7 +41,8 @@ export interface RefundingPipe extends Pipe {
  * (its circuit breaker is not closed, or the client is not connected) counts as done, and is sent once the
  * store can be called, until its units expire. A refund whose outcome is unknown is never repeated.
  *
- * A peek goes before each refund that was kept: it may be repeated, so it can probe whether the store is back.
+ * A peek precedes each kept refund: unlike a refund, it is safe to repeat, so it can probe whether the store
+ * is back.
  */
 export function resendRefunds(
   pipe: Pipe,
@@ -56,12 +57,12 @@ export function resendRefunds(
   const sendRefund: Pipe['send'] = (operation, settle, onLate) => {
     const refund = operation as unknown as Refund
     if (store.state([refund]) !== 'closed' && !isClosed) return keep(refund) as never
-    const unlessUnsent = <T>(outcome: T) =>
+    const keepIfUnsent = <T>(outcome: T) =>
       outcome instanceof StoreError && isUnsent(outcome) && !isClosed
         ? (keep(refund, outcome) as never)
         : outcome
-    const outcome = pipe.send(operation, (later) => settle(unlessUnsent(later)), onLate)
-    return outcome && unlessUnsent(outcome)
+    const outcome = pipe.send(operation, (later) => settle(keepIfUnsent(later)), onLate)
+    return outcome && keepIfUnsent(outcome)
   }
 
   function keep(refund: Refund, error?: StoreError): RefundResult {
@@ -91,20 +92,20 @@ export function resendRefunds(
   }
 
   /**
-   * Sends what is kept. Once one could not be sent, goes on with those alone whose servers can be called, so
-   * that a server that is down keeps no refunds from the others. The rest is kept.
+   * Sends the kept refunds. After one fails, sends only those whose servers can be called, so that a server
+   * that is down does not block refunds to the others. Keeps the rest.
    */
   async function retry(): Promise<void> {
     const due = kept.splice(0)
     const unsent: Kept[] = []
-    let isReached = true
-    for (let i = 0; i < due.length; i += MAX_TRIED) {
-      const alive = due.slice(i, i + MAX_TRIED).filter(({ endMs }) => performance.now() < endMs)
-      const isCallable = ({ refund }: Kept) => isReached || store.state([refund]) === 'closed'
+    let isReachable = true
+    for (let i = 0; i < due.length; i += RETRY_BATCH) {
+      const alive = due.slice(i, i + RETRY_BATCH).filter(({ endMs }) => performance.now() < endMs)
+      const isCallable = ({ refund }: Kept) => isReachable || store.state([refund]) === 'closed'
       const waiting = alive.filter((each) => !isCallable(each))
       const failed = (await Promise.all(alive.filter(isCallable).map(sendAgain))).filter(isKept)
       unsent.push(...waiting, ...failed)
-      isReached &&= failed.length === 0
+      isReachable &&= failed.length === 0
     }
     kept.unshift(...unsent) // they are older than those kept meanwhile
     loseOldest()
@@ -148,7 +149,7 @@ function isKept(each: Kept | undefined): each is Kept {
   return each !== undefined
 }
 
-/** Returns for how long a refund may change a decision, at most. */
+/** Returns the longest time for which a refund can still matter. */
 function usefulMs({ policy, takenAtMs, resetAtMs = Number.POSITIVE_INFINITY }: Refund): number {
   return policy.ttlMs !== undefined ? policy.ttlMs * LONGEST_TTLS : resetAtMs - takenAtMs
 }

@@ -19,7 +19,9 @@ export interface CandidateLimitReport {
   readonly denied: number
   /** By how many units these exceeded what was left of the limit. */
   readonly excessUnits: number
-  /** How many clients it would have denied at least once. From 1,000 on, an estimate (standard error 3 %). */
+  /**
+   * How many clients it would have denied at least once. From 1,000 on, an estimate (standard error 3 %).
+   */
   readonly deniedClients: number
   /** The ten clients that it would have denied most often. */
   readonly mostDenied: readonly DeniedClient[]

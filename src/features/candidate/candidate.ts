@@ -14,8 +14,8 @@ import { type CandidateClients, CandidateFigures, type CandidateReport } from '.
 /** Limits that are tried beside those in force. They deny nobody, and their failures change no decision. */
 export interface Candidate {
   /**
-   * Returns a function that charges as `charge` does, and right after that charges the candidate, in the same
-   * batch.
+   * Returns a function that charges as `charge` does, and right after that charges the candidate, in the
+   * same batch.
    */
   chargeBeside(charge: LimiterCore['charge']): LimiterCore['charge']
   /** Returns adjustments that make the same changes to what the candidate has counted. */
@@ -46,9 +46,9 @@ const asDecided: Finish = (decision) => decision
 
 /**
  * Creates the candidate of a limiter: a second limiter, whose decisions are only counted; `undefined` if the
- * options have none. It counts as if it stood alone, under its own keys. In memory it has its own store, where
- * it evicts no state of the limits in force. A remote store gets its charges in the same batches, through its
- * own circuit breaker.
+ * options have none. It counts as if it stood alone, under its own keys. In memory it has its own store,
+ * where it evicts no state of the limits in force. A remote store gets its charges in the same batches,
+ * through its own circuit breaker.
  */
 export function createCandidate<Subject>(
   settings: LimiterSettings,
@@ -66,9 +66,9 @@ export function createCandidate<Subject>(
       onStoreError: 'allow',
       context: {
         ...context,
-        checkKept: checkTried,
+        checkSupported: checkTried,
         keyHead: `${context.keyHead}/_candidate`,
-        known: new Map(),
+        limitsByScope: new Map(),
       },
     },
     { isPublished: false, onStoreError: onFailure, onRefundLost: onFailure },
@@ -172,7 +172,10 @@ function isUndecided(decision: Decision | undefined): boolean {
   return decision?.source === 'open' || decision?.source === 'closed'
 }
 
-/** Returns where a candidate counts: beside the limits in force, but in this process's memory in its own store. */
+/**
+ * Returns where a candidate counts: beside the limits in force, but in this process's memory in its own
+ * store.
+ */
 function storeFor(store: Store): Store {
   return localStatesOf(store)?.createSibling() ?? store
 }

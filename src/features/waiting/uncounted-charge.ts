@@ -22,7 +22,7 @@ export function chargeUncounted(
       const figures = parts.map((part, i) => figuresFor(part, peek.parts[i] as PartDecision))
       if (figures.every(({ allowed }) => allowed)) return chargeParts(parts, subject, asDecided)
       const denial = { type: 'charge', allowed: false, atMs: Date.now(), parts: figures } as const
-      return decisionOf(peek.source as ChargeSource, { parts, isOpen: false }, denial)
+      return decisionOf(peek.source as ChargeSource, { parts, isRefundable: false }, denial)
     })
   }
 }

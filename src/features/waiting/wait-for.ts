@@ -20,11 +20,11 @@ interface WaitingOptions {
   readonly modeSwitch: ModeSwitch
   /** Reports a decision, and returns what the caller is given. */
   readonly finish: Finish
-  /** What an aborted charge took could not be refunded. */
+  /** Called when the units of an aborted charge could not be refunded. */
   readonly onRefundFailed: (error: unknown, decision: Decision) => void
 }
 
-/** Creates `waitFor` of a limiter. Each waiter charges in its own async context, when it has its turn. */
+/** Creates `waitFor` of a limiter. A waiter charges in its own async context when its turn comes. */
 export function createWaiting(
   { resolveParts, chargeParts }: LimiterCore,
   { access, modeSwitch, finish, onRefundFailed }: WaitingOptions,
@@ -70,14 +70,14 @@ export function createWaiting(
     }
   }
 
-  /** Returns the denial of a waiter whose wait in a queue has ended. */
+  /** Returns the denial of a waiter whose wait has ended without a turn. */
   function denialOf(waiter: Waiter): Decision | undefined {
     const { queue, hasTurn } = waiter
     if (queue === undefined || (hasTurn && !isClosed)) return undefined
     return denialIn(queue, waiter) ?? (isClosed ? failClosed() : undefined)
   }
 
-  /** Returns the last decision; nothing if the waiter is in a queue now. */
+  /** Returns the final decision; `undefined` if the waiter is in a queue now. */
   function chargeOrQueue(waiter: Waiter): MaybePromise<Decision | undefined> {
     const ahead = queues.queueAhead(waiter)
     if (ahead === undefined || isNeverAllowed(waiter)) return chargeNow(waiter)
@@ -92,16 +92,16 @@ export function createWaiting(
     return isPromise(known) ? chargeLater(waiter, known) : endOrQueue(waiter, known)
   }
 
-  /** Awaits a charge. Charges again if units came back while it was under way, and the store denied it. */
+  /** Awaits a charge. If it is denied but units came back meanwhile, charges again. */
   async function chargeLater(waiter: Waiter, later: MaybePromise<Decision>) {
     queues.startCharge(waiter)
     try {
       for (let pending = later; ; pending = charge(waiter.parts, waiter.subject)) {
-        const before = queues.returnsOf(waiter)
+        const returnsBefore = queues.returnsOf(waiter)
         const decision = await pending
         if (waiter.signal?.aborted) await giveBack(decision, onRefundFailed)
         throwIfAborted(waiter)
-        const isOutdated = queues.returnsOf(waiter) > before
+        const isOutdated = queues.returnsOf(waiter) > returnsBefore
         if (decision.allowed || !isOutdated || !mayWait(waiter, 0)) {
           return endOrQueue(waiter, decision, isOutdated)
         }
@@ -114,10 +114,10 @@ export function createWaiting(
   function endOrQueue(waiter: Waiter, decision: Decision, isOutdated = false): Decision | undefined {
     waiter.figures = isOutdated ? [] : decision.parts
     if (decision.allowed || decision.parts.length === 0) return decision
-    const afterMs = waiter.parts.map(({ key }, i) =>
+    const waitsMs = waiter.parts.map(({ key }, i) =>
       exactMs(waiter, key, decision.parts[i]?.retryAfterMs ?? 0),
     )
-    if (!mayWait(waiter, performance.now() + Math.max(...afterMs))) return decision
+    if (!mayWait(waiter, performance.now() + Math.max(...waitsMs))) return decision
     queues.retreat(waiter, decision)
     return undefined
   }
@@ -133,12 +133,12 @@ export function createWaiting(
     queues.wakeAll()
   }
 
-  /** Ends the wait of all once the limiter only reports: in report mode nobody waits. */
+  /** Wakes all waiters when report mode begins, in which no charge waits. */
   function endIfReport(): void {
     if (isReport(modeSwitch)) queues.wakeAll()
   }
 
-  /** Lets those who wait for keys whose units came back try again. */
+  /** Lets waiters retry whose keys got units back. */
   function retry(keys: readonly { readonly key: string }[]): void {
     if (!isClosed) queues.retryKeys(keys)
   }

@@ -37,7 +37,10 @@ function link(queue: Queue, earlier: Waiter | undefined, later: Waiter | undefin
   else later.earlier = earlier
 }
 
-/** Gives turns to those in a queue whom nobody else will give one, since a waiter from another queue has charged. */
+/**
+ * Gives turns to those in a queue whom nobody else will give one, since a waiter from another queue has
+ * charged.
+ */
 export function giveTurnsAfter(queue: Queue, waiter: Waiter): void {
   const { first, outsiders, cancelTimer } = queue
   if (first !== undefined && !first.hasTurn && outsiders === 0 && cancelTimer === undefined)
@@ -131,7 +134,7 @@ export function denialIn(queue: Queue, { parts }: Waiter): Decision | undefined 
     retryAfterMs: Math.max(1, queue.turnAtMs - nowMs),
     moreAfterMs: left(moreAfterMs),
   }
-  const receipt = { parts: parts.filter(({ key }) => key === queue.key), isOpen: false }
+  const receipt = { parts: parts.filter(({ key }) => key === queue.key), isRefundable: false }
   return decisionOf('deny-cache', receipt, {
     type: 'charge',
     allowed: false,
