@@ -6,7 +6,9 @@ export type {
   DeniedClient,
 } from './features/candidate/candidate-report.js'
 export { createLimiter } from './features/create-limiter.js'
+export type { DecisionMessage } from './features/decision-report.js'
 export type { Health } from './features/health.js'
+export { type ChargedIdentity, identitiesOf } from './features/identities.js'
 export type { Limiter } from './features/limiter.js'
 export { type Logger, logEvents, type WriteEntry } from './features/log-events.js'
 export type { WaitOptions } from './features/waiting/wait-options.js'
@@ -27,9 +29,7 @@ export type { KeyFunction, KeyValue, RequestLike } from './keys/key.js'
 export { foldName } from './keys/name.js'
 export type { AccessOptions } from './limiter/access-rules.js'
 export type { Decision, DecisionSource, PartDecision } from './limiter/decision.js'
-export type { DecisionMessage } from './limiter/decision-report.js'
 export type { LimiterEvents } from './limiter/events.js'
-export { type ChargedIdentity, identitiesOf } from './limiter/identities.js'
 export type { Mode } from './limiter/mode.js'
 export type {
   CandidateOptions,

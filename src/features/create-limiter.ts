@@ -8,7 +8,6 @@ import {
   receiptOf,
   reportedDecision,
 } from '../limiter/decision.js'
-import { decisionReporter } from '../limiter/decision-report.js'
 import { emit, emitFailure, type LimiterEvents } from '../limiter/events.js'
 import { checkMode, isReport } from '../limiter/mode.js'
 import type { LimiterOptions } from '../limiter/options.js'
@@ -19,6 +18,7 @@ import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { adjustmentsOf } from './adjustments.js'
 import { createCandidate } from './candidate/candidate.js'
 import { watchCreation } from './created-in-handler.js'
+import { decisionReporter } from './decision-report.js'
 import { healthOf } from './health.js'
 import { holdingsOf, releaseDecision } from './holdings.js'
 import { withInspection } from './inspection.js'
@@ -124,7 +124,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     keyHead,
     secret,
     isLocal,
-    listingOf: settings.listingOf,
+    listingOf: access.listingOf,
     limits: known,
     onStoreError,
     share: settings.share,

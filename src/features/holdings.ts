@@ -1,36 +1,14 @@
 import { type Decision, receiptOf } from '../limiter/decision.js'
 import type { Apply, Receipt } from '../limiter/receipt.js'
-import { CircuitOpenError, isTimeout } from '../pipe/guarded-store.js'
-import type { ChargeResult, Part, Refund, RenewResult } from '../stores/operation.js'
+import type { ChargeResult, Part, Refund } from '../stores/operation.js'
 import { refundsOf } from '../stores/shared/refunds.js'
 import type { StoreError } from '../stores/store-error.js'
 import { inBackground } from '../util/background-timer.js'
 import { groupBy } from '../util/group-by.js'
 import { catchMaybe, type MaybePromise, settleAll } from '../util/maybe-promise.js'
+import { type Holding, isDue, isForgotten, renew } from './renewal.js'
 
-/** Units of one limit that a request holds. */
-interface Holding {
-  /** Applies operations where they are held: in the limiter's store, or in its local fallback. */
-  readonly apply: Apply
-  /** By what they are released: their `resetAtMs` changes with each renewal. */
-  units: Refund
-  /** When they were taken or renewed, by `performance.now()`. */
-  renewedAtMs: number
-  /** The renewal in progress, if any; never rejects. */
-  renewing: Promise<void> | undefined
-  /** Resolves when the outcome of a renewal that timed out is known; `undefined` if there is none. */
-  doubt: Promise<void> | undefined
-  /** Whether they are renewed: not once the client of their request has left. */
-  isRenewed: boolean
-}
-
-/** Renewals begin at this share of a ttl, and are tried again at each tick, until the ttl is over. */
-const RENEWAL_SHARE = 1 / 8
-/** Those in doubt come later: done twice, a renewal counts its units once more for a ttl. */
-const DOUBTFUL_SHARE = 1 / 2
 const TICK_SHARE = 1 / 16
-/** The store has freed units that are older. */
-const LONGEST_SHARE = 9 / 8
 /** A ttl may be longer than a timer can wait. */
 const MAX_TICK_MS = 3_600_000
 
@@ -107,54 +85,15 @@ export function holdingsOf(
 
   function renewDue(): void {
     const nowMs = performance.now()
-    const shareOf = ({ units, renewedAtMs }: Holding) =>
-      (nowMs - renewedAtMs) / (units.policy.ttlMs as number)
-    for (const holding of all) if (!holding.isRenewed && shareOf(holding) > LONGEST_SHARE) all.delete(holding)
+    for (const holding of all) if (isForgotten(holding, nowMs)) all.delete(holding)
     if (all.size === 0) {
       stop()
       return
     }
-    const due = Array.from(all).filter((holding) => {
-      const { isRenewed, renewing, doubt } = holding
-      const dueShare = doubt === undefined ? RENEWAL_SHARE : DOUBTFUL_SHARE
-      return isRenewed && renewing === undefined && shareOf(holding) >= dueShare
-    })
+    const due = Array.from(all).filter((holding) => isDue(holding, nowMs))
     for (const inOnePlace of groupBy(due, ({ apply }) => apply).values()) {
       const together = groupBy(inOnePlace, ({ units }) => `${units.resetAtMs} ${units.key}`)
-      for (const holdings of together.values()) renew(holdings, nowMs)
-    }
-  }
-
-  /** Renews units of one key and slice. After a failure they stay due. */
-  function renew(holdings: readonly Holding[], nowMs: number): void {
-    const renewing = sendRenewal(holdings, nowMs).then(() => {
-      for (const holding of holdings) holding.renewing = undefined
-    })
-    for (const holding of holdings) holding.renewing = renewing
-  }
-
-  async function sendRenewal(holdings: readonly Holding[], nowMs: number): Promise<void> {
-    const { apply, units } = holdings[0] as Holding
-    const cost = holdings.reduce((sum, holding) => sum + holding.units.cost, 0)
-    let endDoubt: () => void = () => {}
-    const doubt = new Promise<void>((resolve) => {
-      endDoubt = resolve
-    })
-    const doubtIs = (next: Holding['doubt']) => {
-      for (const holding of holdings) holding.doubt = next
-    }
-    try {
-      const renewal = { ...units, type: 'renew', cost } as const
-      const renewed = await apply(renewal, (outcome) => {
-        if (!(outcome instanceof Error)) moveTo(outcome, holdings, nowMs)
-        doubtIs(undefined)
-        endDoubt()
-      })
-      moveTo(renewed, holdings, nowMs)
-      doubtIs(undefined)
-    } catch (error) {
-      if (isTimeout(error)) doubtIs(doubt)
-      if (!(error instanceof CircuitOpenError)) onRenewalFailed(error as StoreError)
+      for (const holdings of together.values()) renew(holdings, nowMs, onRenewalFailed)
     }
   }
 
@@ -201,15 +140,6 @@ export function holdingsOf(
 function heldUnits(parts: readonly Part[], result: ChargeResult): readonly Refund[] {
   if (!result.allowed || !parts.some(({ policy }) => policy.holdsUnits)) return []
   return refundsOf(parts, result).filter(({ policy, cost }) => policy.holdsUnits && cost > 0)
-}
-
-/** Records where a renewal has put units, unless a later one has moved them on. */
-function moveTo({ resetAtMs }: RenewResult, holdings: readonly Holding[], renewedAtMs: number): void {
-  for (const holding of holdings) {
-    if (holding.renewedAtMs >= renewedAtMs) continue
-    holding.units = { ...holding.units, resetAtMs }
-    holding.renewedAtMs = renewedAtMs
-  }
 }
 
 function refundAll(holdings: readonly Holding[]): MaybePromise<void> {

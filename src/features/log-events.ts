@@ -1,7 +1,7 @@
 import type { EventEmitter } from 'node:events'
 import type { Decision } from '../limiter/decision.js'
-import { identitiesOf } from '../limiter/identities.js'
 import { isReport } from '../limiter/mode.js'
+import { identitiesOf } from './identities.js'
 import type { Limiter } from './limiter.js'
 
 /** Writes an entry of a log: its fields, and what it says. */

@@ -4,7 +4,6 @@ import { addressReaderAmong } from '../keys/address-use.js'
 import { peerAddress } from '../keys/connection.js'
 import { optional, type Settings, withDefault } from '../options/option-table.js'
 import { isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
-import { once } from '../util/memo.js'
 import type { Decision } from './decision.js'
 import { checkMode, isReport, type Mode, type ModeSwitch } from './mode.js'
 import type { Entry } from './parse-limits.js'
@@ -31,6 +30,8 @@ export interface Access {
    * options have no such rule.
    */
   readonly check: ((subject: unknown, response?: unknown) => MaybePromise<Decision | undefined>) | undefined
+  /** Returns which option lists an address, as a person writes it. */
+  listingOf(address: string): Listing | undefined
 }
 
 /** How these options are read. */
@@ -43,26 +44,6 @@ export const ACCESS_ROWS = {
 /** The option that lists an address. */
 export type Listing = 'allow' | 'block'
 
-/** Creates the function that returns which option lists an address, as a person writes it. */
-export function addressListing(
-  owner: string,
-  { allow = [], block = [] }: Settings<typeof ACCESS_ROWS>,
-  entries: readonly Entry[],
-): (address: string) => Listing | undefined {
-  const lists = once(() => {
-    const { embeddings } = addressReaderAmong(entries)
-    const isAllowed = addressList(owner, 'allow', allow, embeddings)
-    const isBlocked = addressList(owner, 'block', block, embeddings)
-    return { embeddings, isAllowed, isBlocked }
-  })
-  return (text) => {
-    const { embeddings, isAllowed, isBlocked } = lists()
-    const address = parseAddress(text, embeddings)
-    if (isBlocked(address)) return 'block'
-    return isAllowed(address) ? 'allow' : undefined
-  }
-}
-
 /** A function that exempts subjects. With middleware it also gets the response. */
 type Skip = (subject: never, response: never) => MaybePromise<boolean>
 
@@ -73,14 +54,37 @@ export function accessRules(
   entries: readonly Entry[],
   modeSwitch: ModeSwitch,
 ): Access {
-  const checkAddress = addressRule(owner, { allow, block }, entries, modeSwitch)
-  if (skip === undefined) return { check: checkAddress }
+  const read = addressReaderAmong(entries)
+  const isAllowed = addressList(owner, 'allow', allow, read.embeddings)
+  const isBlocked = addressList(owner, 'block', block, read.embeddings)
+
+  function checkAddress(subject: unknown): Decision | undefined {
+    try {
+      const address = typeof subject === 'string' ? parseAddress(subject, read.embeddings) : read(subject)
+      if (!isReport(modeSwitch) && isBlocked(address)) return blocked()
+      return isAllowed(address) ? unlimited() : undefined
+    } catch (error) {
+      return denyDisconnected(error)
+    }
+  }
+
+  const checkLists = allow.length + block.length > 0 ? checkAddress : undefined
   return {
-    check(subject, response = responseOf(subject)) {
-      const skips = (skip as Skip)(subject as never, response as never)
-      if (isPromise(skips)) peerAddress(subject) // Node.js remembers it now
-      return thenMaybe(skips, (isSkipped) => (isSkipped ? unlimited() : checkAddress?.(subject)))
+    check: skip === undefined ? checkLists : skipRule(skip as Skip, checkLists),
+    listingOf(text) {
+      const address = parseAddress(text, read.embeddings)
+      if (isBlocked(address)) return 'block'
+      return isAllowed(address) ? 'allow' : undefined
     },
+  }
+}
+
+/** Creates the rule of `skip`, before that of `allow` and `block`. */
+function skipRule(skip: Skip, checkLists: Access['check']): Access['check'] {
+  return (subject, response = responseOf(subject)) => {
+    const skips = skip(subject as never, response as never)
+    if (isPromise(skips)) peerAddress(subject) // Node.js remembers it now
+    return thenMaybe(skips, (isSkipped) => (isSkipped ? unlimited() : checkLists?.(subject)))
   }
 }
 
@@ -90,29 +94,7 @@ function responseOf(subject: unknown): unknown {
   return response ?? res
 }
 
-/** Creates the rule of `allow` and `block`; `undefined` if neither is given. */
-function addressRule(
-  owner: string,
-  { allow, block }: Record<Listing, readonly string[]>,
-  entries: readonly Entry[],
-  modeSwitch: ModeSwitch,
-): ((subject: unknown) => Decision | undefined) | undefined {
-  if (allow.length + block.length === 0) return undefined
-  const read = addressReaderAmong(entries)
-  const isAllowed = addressList(owner, 'allow', allow, read.embeddings)
-  const isBlocked = addressList(owner, 'block', block, read.embeddings)
-  return (subject) => {
-    try {
-      const address = typeof subject === 'string' ? parseAddress(subject, read.embeddings) : read(subject)
-      if (!isReport(modeSwitch) && isBlocked(address)) return blocked()
-      return isAllowed(address) ? unlimited() : undefined
-    } catch (error) {
-      return denyDisconnected(error)
-    }
-  }
-}
-
-/** Returns a checked list. `addressRule` compiles it, for the networks that the key reads as IPv4. */
+/** Returns a checked list. `accessRules` compiles it, for the networks that the key reads as IPv4. */
 function readAddresses(owner: string, option: string, entries: unknown): readonly string[] {
   addressList(owner, option, entries)
   return entries as readonly string[]

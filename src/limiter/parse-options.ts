@@ -12,7 +12,7 @@ import type { StoreError } from '../stores/store-error.js'
 import { durationMs } from '../util/durations.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { choice, keyName, showKind, whole, wrongOption } from '../util/validate.js'
-import { ACCESS_ROWS, accessRules, addressListing } from './access-rules.js'
+import { ACCESS_ROWS, accessRules } from './access-rules.js'
 import type { LimitContext } from './bind-limit.js'
 import { readCandidate, withKeysOf } from './candidate-options.js'
 import { claimStore, readStore } from './claimed-store.js'
@@ -93,7 +93,6 @@ export function limiterSettings(
     candidate: candidate && withKeysOf(entries, candidate),
     modeSwitch,
     access: accessRules(owner, read, entries, modeSwitch),
-    listingOf: addressListing(owner, read, entries),
     timeoutMs,
     share,
     /** 0 = none. */

@@ -66,9 +66,13 @@ export function resendRefunds(
 
   function keep(refund: Refund, error?: StoreError): RefundResult {
     kept.push({ refund, error, endMs: performance.now() + usefulMs(refund) })
-    if (kept.length > MAX_KEPT) lose(kept.shift() as Kept)
+    loseOldest()
     schedule()
     return REFUNDED
+  }
+
+  function loseOldest(): void {
+    for (const each of kept.splice(0, Math.max(0, kept.length - MAX_KEPT))) lose(each)
   }
 
   function lose({ error: cause }: Kept): void {
@@ -92,15 +96,18 @@ export function resendRefunds(
    */
   async function retry(): Promise<void> {
     const due = kept.splice(0)
+    const unsent: Kept[] = []
     let isReached = true
     for (let i = 0; i < due.length; i += MAX_TRIED) {
       const alive = due.slice(i, i + MAX_TRIED).filter(({ endMs }) => performance.now() < endMs)
       const isCallable = ({ refund }: Kept) => isReached || store.state([refund]) === 'closed'
-      kept.push(...alive.filter((each) => !isCallable(each)))
-      const unsent = (await Promise.all(alive.filter(isCallable).map(sendAgain))).filter(isKept)
-      kept.push(...unsent)
-      isReached &&= unsent.length === 0
+      const waiting = alive.filter((each) => !isCallable(each))
+      const failed = (await Promise.all(alive.filter(isCallable).map(sendAgain))).filter(isKept)
+      unsent.push(...waiting, ...failed)
+      isReached &&= failed.length === 0
     }
+    kept.unshift(...unsent) // they are older than those kept meanwhile
+    loseOldest()
     timer = undefined
     schedule()
   }
@@ -160,7 +167,10 @@ export function reportReturns(pipe: Pipe, onReturned: (keys: readonly KeyedPolic
           report(later)
           settle(later)
         },
-        onLate,
+        (late, sent) => {
+          report(late)
+          onLate?.(late, sent)
+        },
       )
       if (outcome !== undefined) report(outcome)
       return outcome

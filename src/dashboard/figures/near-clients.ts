@@ -1,6 +1,6 @@
+import { isNearLimit } from '../../features/near-limit.js'
 import { shownIdentity } from '../../keys/identity.js'
 import type { PartDecision } from '../../limiter/decision.js'
-import { isNearLimit } from '../../limiter/near-limit.js'
 import type { NearClient } from './report.js'
 
 /** So many clients are remembered: those who came near a limit most recently. */

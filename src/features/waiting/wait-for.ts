@@ -11,8 +11,9 @@ import { onAbort, unlessAborted } from '../../util/on-abort.js'
 import { releaseDecision } from '../holdings.js'
 import { chargeUncounted } from './uncounted-charge.js'
 import { readWaitOptions, type WaitOptions } from './wait-options.js'
-import { createWaiter, denialIn, exactMs, type Wait, type Waiter } from './wait-queue.js'
+import { denialIn } from './wait-queue.js'
 import { createWaitQueues } from './wait-queues.js'
+import { createWaiter, exactMs, type Wait, type Waiter } from './waiter.js'
 
 interface WaitingOptions {
   readonly access: Access
@@ -98,7 +99,7 @@ export function createWaiting(
       for (let pending = later; ; pending = charge(waiter.parts, waiter.subject)) {
         const before = queues.returnsOf(waiter)
         const decision = await pending
-        if (waiter.signal?.aborted) await refund(decision)
+        if (waiter.signal?.aborted) await giveBack(decision, onRefundFailed)
         throwIfAborted(waiter)
         const isOutdated = queues.returnsOf(waiter) > before
         if (decision.allowed || !isOutdated || !mayWait(waiter, 0)) {
@@ -127,16 +128,6 @@ export function createWaiting(
     return Math.max(untilMs, performance.now()) < waiter.deadlineMs && queues.hasPlaceFor(waiter)
   }
 
-  async function refund(decision: Decision): Promise<void> {
-    for (const giveBack of [() => refundReceipt(receiptOf(decision)), () => releaseDecision(decision)]) {
-      try {
-        await giveBack()
-      } catch (error) {
-        onRefundFailed(error, decision)
-      }
-    }
-  }
-
   function close(): void {
     isClosed = true
     queues.wakeAll()
@@ -153,6 +144,20 @@ export function createWaiting(
   }
 
   return { waitFor, retry, endIfReport, close }
+}
+
+/** Refunds and releases what the charge of an aborted wait took. */
+async function giveBack(
+  decision: Decision,
+  onFailed: (error: unknown, decision: Decision) => void,
+): Promise<void> {
+  for (const step of [() => refundReceipt(receiptOf(decision)), () => releaseDecision(decision)]) {
+    try {
+      await step()
+    } catch (error) {
+      onFailed(error, decision)
+    }
+  }
 }
 
 function isNeverAllowed({ parts }: Waiter): boolean {

@@ -1,16 +1,8 @@
 import type { Decision, PartDecision } from '../../limiter/decision.js'
 import type { NamedPart } from '../../limiter/receipt.js'
 import { SharedPlaces } from '../../util/places.js'
-import {
-  createQueue,
-  giveTurnsAfter,
-  insert,
-  type Queue,
-  remove,
-  retry,
-  type Waiter,
-  waitFor,
-} from './wait-queue.js'
+import { giveTurnsAfter, insert, remove, retry, waitFor } from './wait-queue.js'
+import { createQueue, type Queue, type Waiter } from './waiter.js'
 
 /** So many wait at a time for each limiter. Each takes 2 to 6 KB of heap. */
 const MAX_WAITERS = 10_000

@@ -1,5 +1,5 @@
-import type { Charge, ChargeResult, Part, PartResult, Refund } from '../../stores/operation.js'
 import type { MaybePromise } from '../../util/maybe-promise.js'
+import type { Charge, ChargeResult, Part, PartResult, Refund } from '../operation.js'
 import { type Pipe, request } from '../shared/pipe.js'
 import { type Block, blockSize, type LeasedKey, prepaidBlock } from './block.js'
 import type { Demand } from './demand.js'

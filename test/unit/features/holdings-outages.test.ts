@@ -352,6 +352,36 @@ describe('of refunds that were not sent', () => {
     expect([sent.length, sent[0], jest.getTimerCount()]).toEqual([10_000, '1', 0])
   })
 
+  test('those that are kept during a retry push out the oldest, not one another', async () => {
+    const lost: unknown[] = []
+    const sent: string[] = []
+    let isUp = false
+    let more = () => {}
+    const check = () => {
+      more()
+      if (!isUp) throw unsent
+    }
+    const refund = refunding(
+      async ({ key }) => {
+        if (!isUp) throw unsent
+        sent.push(key)
+        return REFUNDED
+      },
+      storeWith(check),
+      (error) => lost.push(error),
+    )
+    for (let i = 0; i < 10_000; i++) await refund(refundOf(String(i)))
+    more = () => {
+      more = () => {}
+      for (let i = 0; i < 5; i++) void refund(refundOf(`later-${i}`))
+    }
+    await advance(250)
+    expect(lost).toHaveLength(5)
+    isUp = true
+    await advance(250)
+    expect([sent.length, sent[0], sent.at(-1)]).toEqual([10_000, '5', 'later-4'])
+  })
+
   test('those of a server that is down keep none from the others', async () => {
     const sent: string[] = []
     const down = new Set(['a', 'b'])

@@ -1,5 +1,5 @@
 import { shownIdentity } from '../keys/identity.js'
-import { chargeOf, type Decision } from './decision.js'
+import { chargeOf, type Decision } from '../limiter/decision.js'
 
 /** Whom a limit charged. */
 export interface ChargedIdentity {

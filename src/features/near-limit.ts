@@ -1,7 +1,7 @@
+import { type Decision, type PartDecision, receiptOf } from '../limiter/decision.js'
+import type { NamedPart, Receipt } from '../limiter/receipt.js'
 import { baseOf } from '../policies/spec.js'
 import { RecentMap } from '../util/recent-map.js'
-import { type Decision, type PartDecision, receiptOf } from './decision.js'
-import type { NamedPart, Receipt } from './receipt.js'
 
 /** The percentage of a limit from which a client is near it. */
 const NEAR_PERCENT = 80

@@ -1,0 +1,100 @@
+import type { PartDecision } from '../../limiter/decision.js'
+import type { NamedPart } from '../../limiter/receipt.js'
+
+/** A charge that may wait. */
+export interface Wait {
+  readonly subject: unknown
+  readonly parts: readonly NamedPart[]
+  /** Its place in the order of arrival. */
+  readonly arrival: number
+  /** By `performance.now()`. */
+  readonly deadlineMs: number
+  readonly signal: AbortSignal | undefined
+}
+
+/** Who waits until its charge is allowed. It stands in one queue at a time. */
+export interface Waiter extends Wait {
+  /** Resolves when it has its turn, or its wait ends. */
+  turn: Promise<void>
+  /** Resolves `turn`. */
+  wake: () => void
+  /** Whether it may charge now. */
+  hasTurn: boolean
+  /** The figures of its parts as it charged in this turn; empty if it did not, or they are outdated. */
+  figures: readonly PartDecision[]
+  queue: Queue | undefined
+  /** The queues of its other keys, while it charges. */
+  otherQueues: readonly Queue[]
+  /** Its neighbours in the queue. */
+  earlier: Waiter | undefined
+  later: Waiter | undefined
+}
+
+/**
+ * Those who wait for one key, by arrival. While there are any, some of them have their turn, or a timer runs
+ * for the first, or somebody charges the key who is not in the queue.
+ */
+export interface Queue {
+  readonly key: string
+  first: Waiter | undefined
+  last: Waiter | undefined
+  /** How many charge the key who are not in the queue. */
+  outsiders: number
+  /** How many times units came back. */
+  returns: number
+  /** The figures of the last denial, and when that was. */
+  figures: PartDecision | undefined
+  knownAtMs: number
+  /** When the first has its turn. */
+  turnAtMs: number
+  /** Nobody is allowed earlier. */
+  notBeforeMs: number
+  /** No deadline in the queue is earlier. */
+  soonestMs: number
+  /** Cancels the timer of the first, if there is one. */
+  cancelTimer: (() => void) | undefined
+}
+
+/** Creates a waiter, which is in no queue. */
+export function createWaiter(wait: Wait): Waiter {
+  return {
+    ...wait,
+    turn: Promise.resolve(),
+    wake: () => {},
+    hasTurn: false,
+    figures: [],
+    queue: undefined,
+    otherQueues: [],
+    earlier: undefined,
+    later: undefined,
+  }
+}
+
+/** Creates the queue of a key. */
+export function createQueue(key: string): Queue {
+  return {
+    key,
+    first: undefined,
+    last: undefined,
+    outsiders: 0,
+    returns: 0,
+    figures: undefined,
+    knownAtMs: 0,
+    turnAtMs: 0,
+    notBeforeMs: 0,
+    soonestMs: Number.POSITIVE_INFINITY,
+    cancelTimer: undefined,
+  }
+}
+
+/** Returns for how long no charge of a key is allowed; 0 for `concurrency`, where any release may end it. */
+export function exactMs(waiter: Waiter | undefined, key: string, afterMs: number): number {
+  const policy = waiter?.parts.find((part) => part.key === key)?.policy
+  const isHint = policy?.holdsUnits && afterMs !== Number.POSITIVE_INFINITY
+  return isHint ? 0 : afterMs
+}
+
+/** Returns how many units of a queue's key a waiter charges. */
+export function unitsOf({ parts }: Waiter, { key }: Queue): number {
+  return parts.find((part) => part.key === key)?.cost ?? 0
+}
