@@ -39,7 +39,6 @@ export interface Answer {
   readonly body: string | undefined
 }
 
-/** How the options of an answer are read. */
 export const ANSWER_ROWS = {
   headers: withDefault('legacy', choice('legacy', 'draft', 'both', 'none')),
   resetFormat: withDefault('epoch-seconds', choice('epoch-seconds', 'delta-seconds')),
@@ -75,7 +74,6 @@ function checkDecision(decision: unknown): void {
   if (!Array.isArray(parts)) throw new TypeError(`answerFor: ${must}, got ${showKind(decision)}.`)
 }
 
-/** How a denial by a limit is answered. */
 interface DenialSettings {
   readonly statusCode: number
   readonly message?: DenialBody | undefined
@@ -88,19 +86,17 @@ export function refusalOf(
   { statusCode, message }: DenialSettings,
   accept: string | undefined,
 ): Refusal {
-  if (source === 'blocked') return refusal(403, denialBody('blocked', 403, undefined, accept), [])
+  if (source === 'blocked') return refusalFor('blocked', 403, accept)
   const headers = denialHeaders(figures)
-  if (source === 'closed') return refusal(503, denialBody('store-failed', 503, figures, accept), headers)
-  return refusal(statusCode, message ?? denialBody('limited', statusCode, figures, accept), headers)
+  if (source === 'closed')
+    return { status: 503, headers, ...denialBody('store-failed', 503, figures, accept) }
+  const body = message ?? denialBody('limited', statusCode, figures, accept)
+  return { status: statusCode, headers, ...body }
 }
 
 /** Returns the response to a request that no limit has decided on. */
 export function refusalFor(reason: DenialReason, status: number, accept: string | undefined): Refusal {
-  return refusal(status, denialBody(reason, status, undefined, accept), [])
-}
-
-function refusal(status: number, { contentType, text }: DenialBody, headers: HeaderList): Refusal {
-  return { status, headers, contentType, body: text }
+  return { status, headers: [], ...denialBody(reason, status, undefined, accept) }
 }
 
 function toRecord(headers: HeaderList): Record<string, string> {

@@ -19,13 +19,13 @@ const FIXES: Readonly<Record<Framework, (name: 'rateLimit' | 'loginGuard') => st
 
 /**
  * Throws a `TypeError` that names the right entry, if the first argument of a call shows that another framework
- * than `own` made it. `owner` is the function that made what was called. Returns true, so that each middleware
+ * than the expected one made it. `owner` is the function that made what was called. Returns true, so that each middleware
  * checks its first call only.
  */
-export function checkCaller(owner: string, own: Framework, first: unknown): true {
+export function checkCaller(owner: string, expected: Framework, first: unknown): true {
   const framework = frameworkOf(first)
-  if (framework === undefined || framework === own) return true
-  const problem = `made for ${FRAMEWORKS[own]}, and was called by ${FRAMEWORKS[framework]}`
+  if (framework === undefined || framework === expected) return true
+  const problem = `made for ${FRAMEWORKS[expected]}, and was called by ${FRAMEWORKS[framework]}`
   const name = owner === 'loginGuard' ? 'loginGuard' : 'rateLimit'
   throw new TypeError(`${owner}: what it returned is ${problem}. ${FIXES[framework](name)}`)
 }

@@ -2,7 +2,7 @@ import { chargeOf, type Decision } from '../limiter/decision.js'
 import { readOptions, withDefault } from '../options/option-table.js'
 import { callAt } from '../util/call-at.js'
 import { type Duration, durationMs } from '../util/durations.js'
-import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
+import { catchMaybe, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { SharedPlaces } from '../util/places.js'
 import { whole, wrongOption } from '../util/validate.js'
 import type { Server } from './server.js'
@@ -29,7 +29,6 @@ const TABLE = {
   rows: { after: whole(0, Number.MAX_SAFE_INTEGER, 5), by: readBy, max: withDefault('10s', durationMs) },
 }
 
-/** Reads the option `delay`. Throws a `TypeError` with a fix. */
 export function readDelay(owner: string, option: string, delay: unknown) {
   return readOptions(`${owner}: ${option}`, delay as object, TABLE)
 }
@@ -43,18 +42,26 @@ function readBy(owner: string, option: string, by: unknown): number | DelayBy {
     })
 }
 
-/** Delays the requests of a limiter. */
-export interface Delayer<Req, Res> {
-  /** Returns for how many milliseconds a request is delayed: 0 = not. */
-  delayOf(decision: Decision, req: Req): MaybePromise<number>
-  /**
-   * Resolves with true after a time; with false as soon as the client has hung up, where there is a response
-   * to show it. Returns `undefined` if too many requests are delayed now, or too many of the same client.
-   */
-  hold(res: Res, decision: Decision, delayMs: number): Promise<boolean> | undefined
+/** How a request continues once its delay is known. Each is called for one decision. */
+interface DelayOutcomes {
+  report(): void
+  pass(): boolean
+  /** Denies the request, since too many others are delayed. */
+  deny(delayMs: number): MaybePromise<boolean>
 }
 
-/** Creates what delays the requests of a limiter. */
+/**
+ * Delays an allowed request as the option `delay` says. Returns whether it passes: not if its client hangs up
+ * meanwhile, or if too many requests are delayed now, or too many of the same client. Reports one decision for
+ * each request, also if a function among the options throws.
+ */
+export type Delayer<Req, Res> = (
+  req: Req,
+  res: Res,
+  decision: Decision,
+  outcomes: DelayOutcomes,
+) => MaybePromise<boolean>
+
 export function createDelayer<Req, Res>(
   { after, by, max }: ReturnType<typeof readDelay>,
   server: Server<Res>,
@@ -68,22 +75,37 @@ export function createDelayer<Req, Res>(
     return typeof by === 'number' ? atMost((used - after) * by) : thenMaybe(by(used, req), atMost)
   }
 
+  /** Resolves with true after a time; with false as soon as the client has hung up. `undefined`: no place. */
   function hold(res: Res, decision: Decision, delayMs: number): Promise<boolean> | undefined {
     const key = chargeOf(decision)?.[0]?.key ?? ''
     if (!places.hasPlaceFor(key)) return undefined
     places.take(key)
     return new Promise<boolean>((resolve) => {
-      let forget: (() => void) | undefined
+      let stopListening: (() => void) | undefined
       const cancel = callAt(performance.now() + delayMs, () => {
-        forget?.()
+        stopListening?.()
         resolve(true)
       })
-      forget = server.onceAborted(res, () => {
+      stopListening = server.onceAborted(res, () => {
         cancel()
         resolve(false)
       })
     }).finally(() => places.giveBack(key))
   }
 
-  return { delayOf, hold }
+  return function delayRequest(req, res, decision, { report, pass, deny }) {
+    const delayMs = catchMaybe(
+      () => delayOf(decision, req),
+      (error) => {
+        report()
+        throw error
+      },
+    )
+    return thenMaybe(delayMs, (forMs) => {
+      const isConnected = forMs === 0 ? true : hold(res, decision, forMs)
+      if (isConnected === undefined) return deny(forMs)
+      report()
+      return thenMaybe(isConnected, (isStillConnected) => isStillConnected && pass())
+    })
+  }
 }

@@ -3,10 +3,9 @@ import type { Decision } from '../limiter/decision.js'
 import { wrongOption } from '../util/validate.js'
 import { wholeSeconds } from './headers.js'
 
-/** The body of the answer to a denied request. */
 export interface DenialBody {
   readonly contentType: string
-  readonly text: string
+  readonly body: string
 }
 
 /** Why a request is denied. */
@@ -46,15 +45,15 @@ export function denialBody(
     ...(detail && { detail }),
     ...(violated.length > 0 && { 'violated-policies': violated }),
   }
-  return { contentType: 'application/problem+json', text: JSON.stringify(problem) }
+  return { contentType: 'application/problem+json', body: JSON.stringify(problem) }
 }
 
 /** Returns a string as plain text, anything else as JSON. Throws for what JSON cannot hold. */
 function messageBody(message: string | object): DenialBody {
-  if (typeof message === 'string') return { contentType: 'text/plain; charset=utf-8', text: message }
-  const text: string | undefined = JSON.stringify(message)
-  if (text === undefined) throw new TypeError('JSON cannot hold this message')
-  return { contentType: 'application/json; charset=utf-8', text }
+  if (typeof message === 'string') return { contentType: 'text/plain; charset=utf-8', body: message }
+  const body: string | undefined = JSON.stringify(message)
+  if (body === undefined) throw new TypeError('JSON cannot hold this message')
+  return { contentType: 'application/json; charset=utf-8', body }
 }
 
 /** Reads the option `message`. Throws a `TypeError` for what JSON cannot hold. */
@@ -83,7 +82,7 @@ const MAX_ACCEPT_LENGTH = 300
 
 /**
  * Returns whether `Accept` prefers JSON over text. Most headers are decided without parsing. A server may
- * disregard the field (RFC 9110 §12.5.1), so one longer than `MAX_ACCEPT_LENGTH` is answered in text.
+ * disregard the field (RFC 9110 §12.5.1), so one longer than `MAX_ACCEPT_LENGTH` gets text.
  */
 function prefersJson(accept: string | undefined): boolean {
   if (accept === undefined || accept.length > MAX_ACCEPT_LENGTH) return false

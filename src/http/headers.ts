@@ -7,16 +7,14 @@ export type HeaderStyle = 'legacy' | 'draft' | 'both' | 'none'
 /** How `X-RateLimit-Reset` counts: seconds since the Unix epoch, or seconds from now. */
 export type ResetFormat = 'epoch-seconds' | 'delta-seconds'
 
-/** Returns the headers that describe a decision. */
 type HeaderWriter = (decision: Decision) => HeaderList
 
 /** Creates the function that returns the quota headers of a decision, where no other limiter has set any. */
 export function headerWriter(style: HeaderStyle, reset: ResetFormat): HeaderWriter {
   if (style === 'none') return () => []
-  const draft = draftHeaders()
   const legacy: HeaderWriter = (decision) => legacyHeaders(decision, Date.now(), reset)
-  const both: HeaderWriter = (decision) => legacy(decision).concat(draft(decision))
-  const write = { legacy, draft, both }[style]
+  const both: HeaderWriter = (decision) => legacy(decision).concat(draftHeaders(decision))
+  const write = { legacy, draft: draftHeaders, both }[style]
   return (decision) => (decision.parts.length === 0 ? [] : write(decision))
 }
 
@@ -29,15 +27,14 @@ export function rateLimitHeaders<Res>(
   reset: ResetFormat,
   server: Server<Res>,
 ): (res: Res, decision: Decision, isFirst: boolean) => HeaderList {
-  const write = headerWriter(style, reset)
   if (style === 'none') return () => []
-  const legacy = headerWriter('legacy', reset)
-  const draft = headerWriter('draft', reset)
+  const write = headerWriter(style, reset)
   return function headersOf(res, decision, isFirst) {
     if (isFirst) return write(decision)
     if (decision.parts.length === 0 || server.areHeadersSent(res)) return []
-    const shown = style !== 'draft' && clearIfNearer(server, res, decision) ? legacy(decision) : []
-    return style === 'legacy' ? shown : shown.concat(appended(server, res, draft(decision)))
+    const isShown = style !== 'draft' && clearIfNearer(server, res, decision)
+    const legacy = isShown ? legacyHeaders(decision, Date.now(), reset) : []
+    return style === 'legacy' ? legacy : legacy.concat(appendTo(server, res, draftHeaders(decision)))
   }
 }
 
@@ -54,7 +51,7 @@ function clearIfNearer<Res>(server: Server<Res>, res: Res, { allowed, remaining 
 }
 
 /** Returns the draft's headers, which are lists, appended to those of earlier limiters. */
-function appended<Res>(server: Server<Res>, res: Res, headers: HeaderList): HeaderList {
+function appendTo<Res>(server: Server<Res>, res: Res, headers: HeaderList): HeaderList {
   return headers.map((text, i) => {
     const list = i % 2 === 1 ? server.getHeader(res, headers[i - 1] as string) : undefined
     return list === undefined ? text : `${list}, ${text}`
@@ -76,30 +73,12 @@ export function legacyHeaders(decision: Decision, nowMs: number, reset: ResetFor
 }
 
 /**
- * Creates the writer of `RateLimit-Policy` and `RateLimit` of draft-ietf-httpapi-ratelimit-headers-10,
- * structured-field Lists (RFC 9651) with an item for each limit. `t` is the time until more quota, not until
- * all of it. Names need no escaping: options admit only letters, digits, dots, dashes and underscores. The
- * text of the policies is kept until a decision has other ones.
+ * Returns `RateLimit-Policy` and `RateLimit` of draft-ietf-httpapi-ratelimit-headers-10, structured-field Lists
+ * (RFC 9651) with an item for each limit. `t` is the time until more quota, not until all of it. Names need no
+ * escaping: options admit only letters, digits, dots, dashes and underscores.
  */
-export function draftHeaders(): HeaderWriter {
-  let known: readonly PartDecision[] = []
-  let policies = ''
-  return function writeDraft({ parts }) {
-    if (!haveSamePolicies(parts, known)) {
-      known = parts
-      policies = listOf(parts, policyItem)
-    }
-    return ['RateLimit-Policy', policies, 'RateLimit', listOf(parts, limitItem)]
-  }
-}
-
-function haveSamePolicies(some: readonly PartDecision[], others: readonly PartDecision[]): boolean {
-  if (some.length !== others.length) return false
-  return some.every(({ name, limit, windowMs, quotaUnit }, i) => {
-    const other = others[i] as PartDecision
-    if (quotaUnit !== other.quotaUnit) return false
-    return name === other.name && limit === other.limit && windowMs === other.windowMs
-  })
+export function draftHeaders({ parts }: Decision): HeaderList {
+  return ['RateLimit-Policy', listOf(parts, policyItem), 'RateLimit', listOf(parts, limitItem)]
 }
 
 function listOf(parts: readonly PartDecision[], item: (part: PartDecision) => string): string {

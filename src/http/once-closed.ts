@@ -26,7 +26,7 @@ export function isOver(res: ServerResponse): boolean {
  * what removes the listener.
  *
  * A pipelined response waits without a socket for those before it (HTTP/1.1). Node.js 20 to 24 never emits
- * `close` on it if the connection is lost meanwhile, so that of the connection counts, too.
+ * `close` on it if the connection is lost meanwhile, so that of the connection also counts.
  */
 export function onceClosed(res: ServerResponse, listener: () => void): () => void {
   if (isOver(res)) {
@@ -55,8 +55,8 @@ const connections = new WeakMap<Socket, Listeners>()
 
 /** Returns the functions that are called when a connection is closed. */
 export function listenersOf(socket: Socket): Listeners {
-  const known = connections.get(socket)
-  if (known !== undefined) return known
+  const existing = connections.get(socket)
+  if (existing !== undefined) return existing
   const listeners: Listeners = new Set()
   connections.set(socket, listeners)
   socket.once('close', () => {

@@ -63,7 +63,6 @@ export type RateLimitOptions<
     onLimited?: OnLimited<Req, Res>
   }
 
-/** How the options of `rateLimit` are read. */
 export const MIDDLEWARE_ROWS = {
   ...LIMITER_ROWS,
   ...ANSWER_ROWS,
@@ -85,7 +84,7 @@ const DELAY_RULE = {
     const given = limits[0]?.policy ?? policy
     if (typeof given === 'object' && given.holdsUnits) {
       const problem = 'delay does not go with concurrency: a request would hold its units while it waits'
-      throw new TypeError(`${owner}: ${problem}. Put concurrency into middleware of its own, behind this.`)
+      throw new TypeError(`${owner}: ${problem}. Put concurrency into its own middleware, behind this.`)
     }
     const most = typeof given === 'object' ? given.limit : limit
     if (most === undefined || delay.after < most) return
@@ -157,7 +156,6 @@ const OF_ONE_LIMIT = ['key', 'cost'] as const
 
 type Amounts = Partial<Record<(typeof AMOUNTS)[number], unknown>>
 
-/** Returns whether options say how much is allowed. */
 export function hasAmount(options: Amounts): boolean {
   return AMOUNTS.some((name) => options[name] !== undefined)
 }

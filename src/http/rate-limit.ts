@@ -24,7 +24,7 @@ export type RateLimited<Req = IncomingMessage> = Req & {
 }
 
 /**
- * Creates middleware that lets a request through with `next()`, or answers it: 429 with `Retry-After` when
+ * Creates middleware that lets a request through with `next()`, or responds: 429 with `Retry-After` when
  * it is over its limit, 403 when its address is in `block`, 503 when the store failed and `onStoreError` is
  * `'deny'`. The request carries its `Decision` as `req.rateLimit`. Synchronous where the store and the
  * options' functions are.
@@ -53,8 +53,8 @@ export function middlewareOf<Req extends IncomingMessage, Res extends ServerResp
 
   function rateLimitMiddleware(req: Req, res: Res, next: Next): void {
     if (!isChecked) isChecked = checkNodeCall(owner, req, next)
-    const answer = onLimited && ((decision: Decision) => onLimited(req, res, next, decision))
-    runSteps(owner, run, req, res, answer, next)
+    const respond = onLimited && ((decision: Decision) => onLimited(req, res, next, decision))
+    runSteps(owner, run, req, res, respond, next)
   }
 
   return Object.assign(rateLimitMiddleware, { limiter })

@@ -1,24 +1,23 @@
 import { limiterFrom } from '../features/create-limiter.js'
-import { isHolding, stopRenewals } from '../features/holdings.js'
+import { isHolding } from '../features/holdings.js'
 import type { Limiter } from '../features/limiter.js'
 import { peerAddress } from '../keys/connection.js'
 import { headerOf } from '../keys/key.js'
 import { type Decision, undelayedDecision } from '../limiter/decision.js'
-import { emitFailure } from '../limiter/events.js'
 import { isReport } from '../limiter/mode.js'
-import { catchMaybe, isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
+import { isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { refusalFor, refusalOf } from './answer.js'
 import type { Delayer } from './delay.js'
 import type { DenialFigures } from './denial-body.js'
 import { denialHeaders, rateLimitHeaders } from './headers.js'
+import { holdUnits } from './hold-units.js'
 import { type RequestOptions, readRequestOptions } from './options.js'
-import { decisionFor, recordPassage } from './passage.js'
+import { decisionFor, recordDecision } from './recorded-decision.js'
 import type { OnAllowed } from './refund-uncounted.js'
 import type { Server } from './server.js'
 
-/** What a guard changes in the steps of a request. */
 export interface GuardSteps<Req, Res> {
-  /** Called before anything is charged. Returns whether a request is answered 400, unless in report mode. */
+  /** Called before anything is charged. Returns whether the response is a 400, unless in report mode. */
   readonly isMalformed?: (req: Req) => MaybePromise<boolean>
   /** Returns what a limited request is shown of its decision. Default: all of it. */
   readonly figuresOf?: (decision: Decision) => DenialFigures
@@ -26,19 +25,18 @@ export interface GuardSteps<Req, Res> {
   readonly onAllowed?: OnAllowed<Req, Res>
 }
 
-/** The steps of a framework's requests. */
 export interface RequestSteps<Req extends object, Res> {
   readonly limiter: Limiter<Req>
   /**
-   * Returns whether a request passes. Has answered it if not, unless its client has left. Throws or rejects
-   * with what a function among the options threw. `onLimited` replaces the answer to a request over its limit.
+   * Returns whether a request passes. If not, has responded, unless its client has left. Throws or rejects with
+   * what a function among the options threw. `onLimited` replaces the response to a request over its limit.
    */
   run(req: Req, res: Res, onLimited: ((decision: Decision) => unknown) | undefined): MaybePromise<boolean>
 }
 
 /**
- * Creates the steps of a request, which stand below in order: each returns whether the request passes, and
- * has answered it if not. `owner` is the function that errors name.
+ * Creates the steps of a request, which stand below in order. Each returns whether the request passes, and has
+ * responded if it does not. `owner` is the function that errors name.
  */
 export function requestSteps<Req extends object, Res>(
   owner: string,
@@ -80,27 +78,20 @@ export function requestSteps<Req extends object, Res>(
   function charge(req: Req, res: Res, onLimited: OnLimited): MaybePromise<boolean> {
     if (delayer !== undefined) return chargeOrDelay(req, res, onLimited, delayer)
     const decision = chargeLimits(req, report)
-    if (isPromise(decision)) return decision.then((later) => answer(req, res, onLimited, later))
-    return answer(req, res, onLimited, decision)
+    if (isPromise(decision)) return decision.then((later) => respond(req, res, onLimited, later))
+    return respond(req, res, onLimited, decision)
   }
 
-  function answer(req: Req, res: Res, onLimited: OnLimited, decision: Decision): MaybePromise<boolean> {
+  function respond(req: Req, res: Res, onLimited: OnLimited, decision: Decision): MaybePromise<boolean> {
     setHeaders(req, res, decision)
     if (!decision.allowed && !isReport(modeSwitch)) return refuse(req, res, onLimited, decision)
-    if (isHolding(decision) && !holdUntilEnded(res, decision) && !isReport(modeSwitch)) return false
+    if (isHolding(decision) && !holdUnits(limiter, server, res, decision) && !isReport(modeSwitch))
+      return false
     return pass(req, res, decision)
   }
 
-  /** Holds a request's units until its response is over. If it is already, returns false, and releases them. */
-  function holdUntilEnded(res: Res, decision: Decision): boolean {
-    const release = releaseOf(decision)
-    const isOpen = server.onceEnded(res, release, () => stopRenewals(decision))
-    if (!isOpen) release()
-    return isOpen
-  }
-
   function setHeaders(req: Req, res: Res, decision: Decision): void {
-    const isFirst = recordPassage(req, limiter, decision)
+    const isFirst = recordDecision(req, limiter, decision)
     if (!isReport(modeSwitch)) server.setHeaders(res, headersOf(res, decision, isFirst))
   }
 
@@ -109,53 +100,29 @@ export function requestSteps<Req extends object, Res>(
     return true
   }
 
-  /** Returns a function that releases a decision, and refers to neither request nor response. */
-  function releaseOf(decision: Decision): () => Promise<void> {
-    return async () => {
-      try {
-        await limiter.release(decision)
-      } catch (error) {
-        emitFailure(limiter.events, 'refundFailed', error, decision)
-      }
-    }
-  }
-
-  /** Reports a decision once its delay is known: what cannot be delayed is denied. */
+  /** Reports a decision once its delay is known, since a request that cannot be delayed is denied. */
   function chargeOrDelay(
     req: Req,
     res: Res,
     onLimited: OnLimited,
-    { delayOf, hold }: Delayer<Req, Res>,
+    delayRequest: Delayer<Req, Res>,
   ): MaybePromise<boolean> {
-    return thenMaybe(
-      chargeLimits(req, (decision) => decision),
-      (decision) => {
-        // A policy function may return concurrency, whose units no request holds while it waits.
-        if (!decision.allowed || isHolding(decision) || isReport(modeSwitch))
-          return answer(req, res, onLimited, report(decision, req))
-        setHeaders(req, res, decision)
-        const delayMs = catchMaybe(
-          () => delayOf(decision, req),
-          (error) => {
-            report(decision, req)
-            throw error
-          },
-        )
-        return thenMaybe(delayMs, (forMs) => {
-          const held = forMs === 0 ? true : hold(res, decision, forMs)
-          if (held === undefined) return denyDelay(req, res, onLimited, decision, forMs)
-          report(decision, req)
-          return thenMaybe(held, (isOpen) => isOpen && pass(req, res, decision))
-        })
-      },
-    )
-  }
-
-  /** Denies a request that was to be delayed while too many others are. */
-  function denyDelay(req: Req, res: Res, onLimited: OnLimited, decision: Decision, delayMs: number) {
-    const denial = undelayedDecision(decision, delayMs)
-    recordPassage(req, limiter, denial)
-    return refuse(req, res, onLimited, report(denial, req))
+    const charged = chargeLimits(req, (decision) => decision)
+    return thenMaybe(charged, (decision) => {
+      // A policy function may return concurrency, whose units no request holds while it waits.
+      if (!decision.allowed || isHolding(decision) || isReport(modeSwitch))
+        return respond(req, res, onLimited, report(decision, req))
+      setHeaders(req, res, decision)
+      return delayRequest(req, res, decision, {
+        report: () => void report(decision, req),
+        pass: () => pass(req, res, decision),
+        deny(delayMs) {
+          const denial = undelayedDecision(decision, delayMs)
+          recordDecision(req, limiter, denial)
+          return refuse(req, res, onLimited, report(denial, req))
+        },
+      })
+    })
   }
 
   function refuse(req: Req, res: Res, onLimited: OnLimited, decision: Decision): MaybePromise<false> {

@@ -17,7 +17,6 @@ export interface Refusal {
   readonly body: string
 }
 
-/** Returns the headers that describe the body of a refusal. */
 export function contentHeaders({ contentType, body }: Refusal): HeaderList {
   return ['Content-Type', contentType, 'Content-Length', String(Buffer.byteLength(body))]
 }
@@ -36,7 +35,7 @@ export interface Server<Res> {
   statusOf(res: Res): number
   /**
    * Sends a whole response, with the headers that were set before; or throws an error that the framework
-   * answers. `figures` is what the response shows of a decision.
+   * responds to. `figures` is what the response shows of a decision.
    */
   send(res: Res, refusal: Refusal, figures?: Pick<Decision, 'retryAfterMs' | 'parts'>): void
   /** Ends a response whose headers have been sent, so that no client takes it for a whole one. */

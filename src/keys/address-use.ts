@@ -1,7 +1,6 @@
 import type { KeyFunction } from './key.js'
 import { type AddressReader, addressReader } from './source-address.js'
 
-/** How a key function uses the source address. */
 interface AddressUse {
   readonly read: AddressReader
   /** Whether the function returns only addresses, which are bounded, printable and no secret. */

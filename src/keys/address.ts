@@ -7,7 +7,6 @@ export type Address = string | ipaddr.IPv6
 const OCTET = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)'
 const PLAIN_IPV4 = new RegExp(`^${OCTET}(?:\\.${OCTET}){3}$`)
 
-/** Returns whether a text is an IPv4 address in its one canonical spelling. */
 export function isPlainIpv4(text: string): boolean {
   return PLAIN_IPV4.test(text)
 }

@@ -42,7 +42,6 @@ function isNat64Prefix(value: unknown): boolean {
   return typeof value === 'string' && /^[\da-f:.]+\/96$/i.test(value) && ipaddr.IPv6.isValidCIDR(value)
 }
 
-/** Returns the embedding in whose network `address` lies. */
 export function embeddingOf(address: ipaddr.IPv6, embeddings: readonly Embedding[]): Embedding | undefined {
   return embeddings.find(({ network: [first, prefix] }) => address.match(first, prefix))
 }

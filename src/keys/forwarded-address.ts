@@ -29,7 +29,7 @@ export interface AddressOptions {
   header?: string
   /**
    * The addresses and CIDR ranges from which `header` is trusted. The socket's peer has to be in them,
-   * under Express, too.
+   * also under Express.
    */
   from?: readonly string[]
   /**

@@ -1,10 +1,9 @@
-import { hash as oneShot } from 'node:crypto'
+import { createHmac, hash as oneShot } from 'node:crypto'
 import { isPromise, type MaybePromise, readAll, thenMaybe } from '../util/maybe-promise.js'
 import { weakMemo } from '../util/memo.js'
 import { warnOnce } from '../util/warn-once.js'
 import { addressUseOf } from './address-use.js'
 import type { KeyFunction } from './key.js'
-import { keyedHash } from './keyed-hash.js'
 
 /**
  * Returns the identity of a subject as it is stored: bounded, and, if it leaves the process, printable and without
@@ -12,7 +11,6 @@ import { keyedHash } from './keyed-hash.js'
  */
 export type IdentityReader = (subject: unknown) => MaybePromise<string | undefined>
 
-/** How what key functions return becomes an identity. */
 export interface IdentityOptions {
   /** Returns the source address of a subject: values that cannot be keys share a bucket for each. */
   readonly readAddress: (subject: unknown) => string
@@ -103,10 +101,8 @@ export function markIdentities<K extends KeyFunction<never>>(key: K): K {
 
 const MAX_LENGTH = 1024
 
-/** What can be a client's key. */
 type Key = string | number | bigint
 
-/** Returns whether a value can be a client's key. */
 export function isKey(value: unknown): value is Key {
   if (typeof value === 'string')
     return value.length <= MAX_LENGTH && !value.includes('\0') && value.isWellFormed()
@@ -155,4 +151,9 @@ function identityHash(secret: string | undefined): (text: string) => string {
 
 function plainHash(text: string): string {
   return oneShot('sha256', text, 'base64url')
+}
+
+/** Creates the function that returns the HMAC-SHA-256 of a text under a secret (RFC 2104), in base64url. */
+export function keyedHash(secret: string): (text: string) => string {
+  return (text) => createHmac('sha256', secret).update(text).digest('base64url')
 }

@@ -38,7 +38,6 @@ export interface RequestLike {
   readonly socket?: unknown
   /** Of an HTTP/2 request. */
   readonly stream?: unknown
-  /** The Express application. */
   readonly app?: unknown
 }
 
@@ -46,7 +45,6 @@ export interface RequestLike {
 const VIEW = Symbol.for('headgate.requestView')
 const views = processWide('requestViews', () => ({ areUsed: false }))
 
-/** A subject that may have a view. */
 interface Viewed {
   [VIEW]?: RequestLike
 }

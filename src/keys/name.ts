@@ -23,13 +23,13 @@ export function isName(value: unknown): value is string | number | bigint {
  * `"jose"` stay two names. `byField` and `loginGuard` fold names in this way unless they have a `normalize`
  * of their own.
  *
- * Returns `undefined` for what `loginGuard` answers 400 to: an empty name, more than 1024 characters, half
+ * Returns `undefined` for what `loginGuard` responds to with 400: an empty name, more than 1024 characters, half
  * a surrogate pair, and any control, format, private-use or unassigned character (`\p{C}` in the Unicode
  * version of Node.js).
  *
  * An application must compare names as the guard folds them. Where it distinguishes `"Ada"` from `"ada"`,
  * the owner of one clears the failed attempts at the other. Where it equates names that the guard
- * distinguishes, as many a collation does, each spelling has guesses of its own. So store `foldName(name)`
+ * distinguishes, as many a collation does, each spelling has its own guesses. So store `foldName(name)`
  * at registration in a column that compares bytes, and find accounts by `foldName(name)` at login.
  */
 export function foldName(name: string): string | undefined {

@@ -50,7 +50,6 @@ function expressReader(): (subject: unknown) => string | undefined {
   }
 }
 
-/** Returns the setting `trust proxy` of an Express application. */
 function proxySetting(app: object): unknown {
   const trust = (app as { get(name: string): unknown }).get('trust proxy')
   if (trust === true)

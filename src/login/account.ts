@@ -18,14 +18,13 @@ export interface AccountOptions<Req> extends Pick<ByFieldOptions, 'normalize'> {
   /**
    * Names the account where it is in no field: `(req) => req.session.userId` where a one-time code is
    * checked. May be async. For `undefined` only the address is limited, and a request with a safe method
-   * passes. Any other value that cannot be a name, such as `null` or a name with invisible characters, is
-   * answered 400; if the method is safe, only the address is limited. Names are compared as they are: call
+   * passes. Any other value that cannot be a name, such as `null` or a name with invisible characters, gets
+   * a 400; if the method is safe, only the address is limited. Names are compared as they are: call
    * `foldName` for a name that was typed. Device cookies are then valid for all spellings that fold to one.
    */
   account?: KeyFunction<Req>
 }
 
-/** Reads the account from requests. */
 export interface AccountReader<Req> {
   /** Returns a name, `null` for a malformed one, or `undefined` where the account is not limited. */
   readonly read: KeyFunction<Req>
@@ -35,7 +34,6 @@ export interface AccountReader<Req> {
   readonly isMissing: (req: Req) => MaybePromise<boolean>
 }
 
-/** The options from which an `AccountReader` is made. */
 export const ACCOUNT_ROWS = {
   field: optional(readField),
   account: optional(readAccount),

@@ -19,14 +19,12 @@ export interface Attempt extends Browser {
   account?: string | undefined
   address?: MaybePromise<string | undefined>
   browser?: string
-  /** Set once the attempt was charged and allowed. */
   ending?: Ending
 }
 
 /** The attempts in progress, and the keys that limits read from them. */
 export type Attempts<Req extends object> = ReturnType<typeof attemptRecord<Req>>
 
-/** How a guard reads attempts. */
 type AttemptSettings<Req extends object> = Pick<
   LoginSettings<Req, never>,
   'account' | 'address' | 'cookies' | 'secret'
@@ -59,7 +57,6 @@ export function attemptRecord<Req extends object>({
     )
   }
 
-  /** Returns the name of the account. */
   function name(req: Req): MaybePromise<unknown> {
     const attempt = attempts.get(req)
     return attempt === undefined ? read(req as never) : attempt.name
@@ -71,19 +68,16 @@ export function attemptRecord<Req extends object>({
     return attempt.account
   }
 
-  /** Returns the identity of an attempt's address. */
   function addressOf(attempt: Attempt, req: Req): MaybePromise<string | undefined> {
     attempt.address ??= identifyAddress(req)
     return attempt.address
   }
 
-  /** Returns the identity of an attempt's browser. */
   function browserOf(attempt: Attempt): string {
     attempt.browser ??= attempt.device === STRANGER ? STRANGER : hashDevice(attempt.device)
     return attempt.browser
   }
 
-  /** Creates a key of attempts that returns an identity. */
   function keyOf(read: (attempt: Attempt, req: Req) => MaybePromise<string | undefined>): KeyFunction<Req> {
     return marked((req) => thenMaybe(of(req), (attempt) => read(attempt, req)))
   }

@@ -32,12 +32,12 @@ export function setDeviceCookies(
   lastsMs: number,
   cookies: ReadonlyMap<string, string>,
 ): string[] {
-  const own = setCookie(name, value, Math.ceil(lastsMs / 1000))
-  if (cookies.size < MAX_COOKIES) return [own]
+  const cookie = setCookie(name, value, Math.ceil(lastsMs / 1000))
+  if (cookies.size < MAX_COOKIES) return [cookie]
   const others = [...cookies].filter(([other]) => other !== name)
   others.sort(([, a], [, b]) => secondsOf(a.split('.')[1]) - secondsOf(b.split('.')[1]))
   const surplus = Math.min(others.length + 1 - MAX_COOKIES, MAX_COOKIES)
-  return [own, ...others.slice(0, surplus).map(([other]) => setCookie(other, '', 0))]
+  return [cookie, ...others.slice(0, surplus).map(([other]) => setCookie(other, '', 0))]
 }
 
 /** Reads the time at which a proof expires, in seconds since 1970; 0 where there is none. */

@@ -1,6 +1,6 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { keyedHash } from '../keys/identity.js'
 import { headerOf } from '../keys/key.js'
-import { type KeyedHash, keyedHash } from '../keys/keyed-hash.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { DEVICE_COOKIE, readDeviceCookies, secondsOf, setDeviceCookies } from './cookie-header.js'
 import { type DeviceSettings, epochText } from './device-options.js'
@@ -26,7 +26,6 @@ interface Signing {
 /** What the device of an unknown browser is. */
 export const STRANGER = 'stranger'
 
-/** Recognizes browsers, and makes them known. */
 export interface DeviceCookies<Req> {
   /**
    * Returns the browser of an attempt. Reads the cookies and the epoch before the charge: the headers of a
@@ -36,6 +35,8 @@ export interface DeviceCookies<Req> {
   /** Returns the `Set-Cookie` headers of a response that make a browser a known device; perhaps none. */
   remember(req: Req, browser: Browser): string[]
 }
+
+type Hash = (text: string) => string
 
 const PROOF = /^([\w-]{16})\.([0-9a-z]{1,10})\.([\w-]{43})$/
 
@@ -48,7 +49,7 @@ const PROOF = /^([\w-]{16})\.([0-9a-z]{1,10})\.([\w-]{43})$/
  * It is valid for one spelling of the name: the guard folds `"Ada"` and `"ada"` into one account, and the
  * application may not, so that the owner of one must not get a proof for the other.
  *
- * Each account has a cookie of its own, with a name that only the guard can compute. A form that another
+ * Each account has its own cookie, with a name that only the guard can compute. A form that another
  * site submits carries no SameSite=Lax cookie (RFC 6265bis §4.1.2.7): one cookie for all accounts would be
  * replaced by the response to an attacker's own login in the victim's browser.
  */
@@ -59,12 +60,12 @@ export function deviceCookies<Req extends object>(
 ): DeviceCookies<Req> {
   const hashes = secrets.map(keyedHash)
 
-  function nameBy(hash: KeyedHash, i: number, { login, names }: Signing): string {
+  function nameBy(hash: Hash, i: number, { login, names }: Signing): string {
     names[i] ??= DEVICE_COOKIE + hash(`name${login}`).slice(0, 8)
     return names[i]
   }
 
-  function signatureOf(hash: KeyedHash, { login, epoch }: Signing, device: string, expires: string): string {
+  function signatureOf(hash: Hash, { login, epoch }: Signing, device: string, expires: string): string {
     return hash(`proof${login}${device}.${expires}.${epoch}`)
   }
 

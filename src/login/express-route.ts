@@ -12,7 +12,6 @@ interface Stack {
   readonly stack?: readonly Layer[]
 }
 
-/** A request of Express 4 or 5. */
 interface Routed {
   readonly app?: { readonly _router?: unknown; readonly router?: unknown; readonly parent?: unknown }
   readonly baseUrl?: unknown
@@ -21,7 +20,7 @@ interface Routed {
 
 /**
  * Returns the pattern of the route of Express that a handler is part of. Returns `undefined` if the handler
- * is elsewhere in the application, too: in a second route, or before routing (`app.use`); or if the application
+ * is also elsewhere in the application: in a second route, or before routing (`app.use`); or if the application
  * is mounted in another one, which may have the handler elsewhere. Express sets the route of a request and
  * leaves it there for later middleware, so the route itself must have the handler.
  */

@@ -8,7 +8,7 @@ const NO_FIGURES = 'Leave it out: a guard sends no headers that say how many att
 
 /**
  * What to write in place of options of `rateLimit` and express-rate-limit. None writes a rule by the status
- * alone: the answer to a failed login may be a redirect.
+ * alone: the response to a failed login may be a redirect.
  */
 export const FIXES: Fixes = {
   key: KEY,

@@ -17,7 +17,7 @@ export interface LoginGuard<
  * address, per account across all addresses, per account and address, and in a row, decided together in one
  * round trip.
  *
- * - An attempt is charged before its handler runs, so that concurrent guesses are limited, too. A success
+ * - An attempt is charged before its handler runs, so that concurrent guesses are also limited. A success
  *   refunds that, and clears the failures of the account, but not those of the address: logging in with an
  *   account of one's own buys no guesses.
  * - A status below 300 is a success, if the guard knows that the request went to the login: a POST to its

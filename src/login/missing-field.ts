@@ -14,11 +14,11 @@ export function warnOfMissingField(guard: string, field: string, req: unknown): 
   const { body } = asRequest(req)
   const type = headerOf(req, 'content-type')
   if (body === undefined && type === undefined) return
-  const found = typeof body === 'object' && body !== null ? Object.keys(body) : []
+  const names = typeof body === 'object' && body !== null ? Object.keys(body) : []
   warnOnce(
     'HEADGATE_LOGIN_FIELD',
     `headgate: loginGuard ${show(guard)} found no field ${show(field)} in a request. It responds with 400 to ` +
-      `such requests. ${found.length > 0 ? namesOf(found) : bodyHint(body, type)}`,
+      `such requests. ${names.length > 0 ? namesOf(names) : bodyHint(body, type)}`,
     `${guard} ${field}`,
   )
 }

@@ -90,14 +90,14 @@ export interface LoginOptions<Req, Res>
   /**
    * How many failures in a row lock the account until it is forgotten, at any time. Default 100, the most
    * that NIST SP 800-63B-4 §3.2.2 allows; `false` = no lock, which leaves that rule to the application. With
-   * device cookies, known browsers have a count of their own: one for all of an account.
+   * device cookies, known browsers have their own count: one for all of an account.
    */
   consecutive?: number | false
   /**
    * Called with the account when the last of these failures has happened: the place to start a password
    * reset. Anybody can bring an account there, and a password that is disabled keeps known browsers out,
    * too; the lock does not. Its errors become the process warning `HEADGATE_LOCKOUT_FAILED`; the account is
-   * locked all the same. Not called if the process ends during that attempt or its store answers too late.
+   * locked all the same. Not called if the process ends during that attempt or its store replies too late.
    */
   onLockout?: (account: string, req: Req) => unknown
   /**
@@ -119,7 +119,7 @@ export interface LoginGuardOptions<
   Req extends IncomingMessage = IncomingMessage,
   Res extends ServerResponse = ServerResponse,
 > extends LoginOptions<Req, Res> {
-  /** Answers a limited request; the headers are set. Default: text or problem+json, as `Accept` says. */
+  /** Responds to a denied request; the headers are set. Default: text or problem+json, as `Accept` says. */
   onLimited?: OnLimited<Req, Res>
 }
 
@@ -172,7 +172,6 @@ export function readLoginOptions<Req extends object, Res>(
   }
 }
 
-/** A guard's own options, read and checked. */
 export type LoginSettings<Req extends object, Res> = ReturnType<typeof readLoginOptions<Req, Res>>
 
 type LoginRead = Settings<typeof ROWS>
@@ -180,7 +179,7 @@ type LoginRead = Settings<typeof ROWS>
 function checkOutcome(owner: string, { succeeded, failureRedirect }: LoginRead): void {
   if (succeeded === undefined || failureRedirect === undefined) return
   const problem = 'give either succeeded or failureRedirect, not both'
-  throw new TypeError(`${owner}: ${problem}. Leave failureRedirect out: succeeded sees redirects, too.`)
+  throw new TypeError(`${owner}: ${problem}. Leave failureRedirect out: succeeded also sees redirects.`)
 }
 
 function checkCookie(owner: string, { deviceCookie: cookie, name, consecutive }: LoginRead): void {

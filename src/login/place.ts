@@ -2,7 +2,7 @@ import { asRequest } from '../keys/key.js'
 import { show, wrongOption } from '../util/validate.js'
 import { warnOnce } from '../util/warn-once.js'
 
-/** Returns the pattern of the route that a guard is part of; `undefined` if it may see other requests, too. */
+/** Returns the pattern of the route that a guard is part of; `undefined` if it may also see other requests. */
 export type RouteOf<Req> = (req: Req) => unknown
 
 /**
@@ -14,7 +14,6 @@ export type Place = 'login' | 'safe' | 'unknown'
 
 const SAFE_METHODS: readonly unknown[] = ['GET', 'HEAD', 'OPTIONS', 'TRACE']
 
-/** Returns whether the method of a request is safe. */
 export function hasSafeMethod(req: unknown): boolean {
   return SAFE_METHODS.includes(asRequest(req).method)
 }
@@ -66,7 +65,6 @@ export function warnOfPlace(guard: string, req: unknown): void {
   )
 }
 
-/** Reads and checks the option `path`. */
 export function readPaths(owner: string, option: string, value: unknown): readonly string[] {
   const list: readonly unknown[] = Array.isArray(value) && value.length > 0 ? Array.from(value) : [value]
   return list.map((path) => {

@@ -40,7 +40,6 @@ function failRedirect(): boolean {
   return false
 }
 
-/** Reads and checks the option `failureRedirect`. */
 export function readFailureRedirect(owner: string, option: string, value: unknown): RedirectTest {
   if (value === false) return (location) => location !== undefined
   const list: readonly unknown[] = Array.isArray(value) ? value : [value]

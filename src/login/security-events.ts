@@ -42,7 +42,6 @@ const DESCRIPTIONS = {
     `Address ${address} has exceeded max:${limit} failed logins`,
 } satisfies Record<string, (subject: string, value: number | string) => string>
 
-/** Logs an event of an attempt at an account. */
 export type LogEvent<Req> = (
   req: Req,
   name: unknown,
@@ -50,7 +49,6 @@ export type LogEvent<Req> = (
   value: number | string,
 ) => void
 
-/** Creates the security log of a guard. */
 export function securityLog<Req extends object>(
   events: EventEmitter<LoginEvents<Req>>,
   { name: appid, secret, address: readAddress, accountInEvents }: LoginSettings<Req, never>,

@@ -4,7 +4,7 @@ import type { Server } from '../http/server.js'
 import type { Decision } from '../limiter/decision.js'
 import { emitFailure } from '../limiter/events.js'
 import { messageOf } from '../stores/store-error.js'
-import { isPromise, type MaybePromise, readAll } from '../util/maybe-promise.js'
+import { catchMaybe, type MaybePromise, readAll, thenMaybe } from '../util/maybe-promise.js'
 import { warnOnce } from '../util/warn-once.js'
 import type { Attempt, Attempts } from './attempt.js'
 import { inARowNames } from './limits.js'
@@ -77,7 +77,7 @@ export function settleAttempts<Req extends object, Res>(
     if (attempt === undefined) return // disconnected before it began, and passes in report mode
     const { name } = attempt
     const place = placeOf(req)
-    const running = decision.allowed ? countRunning(name, 1) : 0 // charged, too, and no failures yet
+    const running = decision.allowed ? countRunning(name, 1) : 0 // these are charged, but are no failures yet
     const failures = failuresOf(decision) - running
     const allowed = { limiter, req, res, decision, attempt, failures }
     const emitError = (error: unknown) => emitFailure(limiter.events, 'refundFailed', error, decision)
@@ -95,17 +95,12 @@ export function settleAttempts<Req extends object, Res>(
       }
     }
 
-    attempt.ending = onOutcome(server, res, readOutcome, (outcome) => {
-      try {
-        const settled = settle(allowed, outcome)
-        if (isPromise(settled)) return settled.then(undefined, emitError).then(end)
-        end()
-      } catch (error) {
-        emitError(error)
-        end()
-      }
-      return undefined
-    })
+    attempt.ending = onOutcome(server, res, readOutcome, (outcome) =>
+      thenMaybe(
+        catchMaybe(() => settle(allowed, outcome), emitError),
+        end,
+      ),
+    )
   }
 }
 

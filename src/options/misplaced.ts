@@ -1,7 +1,6 @@
 import { FRAMEWORKS, frameworkOf, hasMethods, isFastifyInstance } from '../util/framework.js'
 import { isPromise } from '../util/maybe-promise.js'
 
-/** What was given in place of options, and what to write. */
 interface Misplaced {
   readonly what: string
   readonly fix: string

@@ -43,10 +43,10 @@ export function readOptions<R extends Rows, D extends Rules<Settings<R>>>(
   options: object,
   { rows, rules, fixes = {} }: OptionTable<R, D>,
 ): Read<R, D> {
-  const known = Object.keys(rows)
+  const optionNames = Object.keys(rows)
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
     const problem = `options must be an object, got ${showKind(options)}`
-    throw new TypeError(`${owner}: ${problem}. Known options: ${known.join(', ')}.`)
+    throw new TypeError(`${owner}: ${problem}. Known options: ${optionNames.join(', ')}.`)
   }
   const misplaced = misplacedFor(owner, options)
   if (misplaced !== undefined)
@@ -65,7 +65,7 @@ export function readOptions<R extends Rows, D extends Rules<Settings<R>>>(
     if (!isValid) invalid.add(name)
   }
 
-  for (const { error, meant } of describeUnknown(owner, given, known, fixes)) {
+  for (const { error, meant } of describeUnknown(owner, given, optionNames, fixes)) {
     problems.push(error)
     for (const name of meant) if (given[name] === undefined) invalid.add(name) // not left out, but misnamed
   }

@@ -17,9 +17,8 @@ export type BanRules = Omit<BanSpec, 'kind' | 'base'>
 export const RECORD_WIDTH = 4
 const CLEAN: BanRecord = { strikes: 0, strikesUntilMs: 0, level: 0, bannedUntilMs: 0 }
 
-/** Returns the state of the base policy, and the ban's record. */
-export function splitState(state: State | undefined): { own: State | undefined; record: BanRecord } {
-  if (state === undefined) return { own: undefined, record: CLEAN }
+export function splitState(state: State | undefined): { baseState: State | undefined; record: BanRecord } {
+  if (state === undefined) return { baseState: undefined, record: CLEAN }
   const at = state.length - RECORD_WIDTH
   const record = {
     strikes: state[at] as number,
@@ -27,20 +26,18 @@ export function splitState(state: State | undefined): { own: State | undefined; 
     level: state[at + 2] as number,
     bannedUntilMs: state[at + 3] as number,
   }
-  return { own: state.slice(0, at), record }
+  return { baseState: state.slice(0, at), record }
 }
 
 /** Returns the state of a ban from its base policy's, which has all its numbers, and the record. */
-export function joinState(own: State, record: BanRecord): State {
-  return [...own, record.strikes, record.strikesUntilMs, record.level, record.bannedUntilMs]
+export function joinState(baseState: State, record: BanRecord): State {
+  return [...baseState, record.strikes, record.strikesUntilMs, record.level, record.bannedUntilMs]
 }
 
-/** Returns the length of the longest ban. */
 export function longestOf({ bansMs }: BanRules): number {
   return bansMs[bansMs.length - 1] as number
 }
 
-/** Returns the length of the ban of a level. */
 export function banMsAt(rules: BanRules, level: number): number {
   return rules.bansMs[level - 1] ?? longestOf(rules)
 }
@@ -55,7 +52,7 @@ export function strike(rules: BanRules, record: BanRecord, nowMs: number): BanRe
   return { ...CLEAN, level, bannedUntilMs: nowMs + banMsAt(rules, level) }
 }
 
-/** Returns the record with a ban by hand. It counts as a first ban, and never ends a longer one. */
+/** Returns the record with a manual ban. It counts as a first ban, and never ends a longer one. */
 export function blockFor(rules: BanRules, record: BanRecord, nowMs: number, forMs: number): BanRecord {
   const level = escalates(rules, record, nowMs) ? Math.max(1, record.level) : 1
   return { ...CLEAN, level, bannedUntilMs: Math.max(record.bannedUntilMs, nowMs + forMs) }

@@ -87,33 +87,33 @@ function readBans(owner: string, option: string, value: unknown): readonly numbe
 
 function makeBan(base: Policy, rules: BanRules): Policy {
   const zeros = new Array<number>(base.width).fill(0)
-  const stateOf = (own: State | undefined, record: BanRecord) => joinState(own ?? zeros, record)
+  const stateOf = (baseState: State | undefined, record: BanRecord) => joinState(baseState ?? zeros, record)
 
   function take(state: State | undefined, nowMs: number, cost: number): Step {
     const clamped = clampToNow(state, nowMs)
-    const { own, record } = splitState(clamped)
-    const step = base.take(own, nowMs, cost)
+    const { baseState, record } = splitState(clamped)
+    const step = base.take(baseState, nowMs, cost)
     if (cost > 0 && record.bannedUntilMs > nowMs) {
-      const untaken = step.allowed ? base.take(own, nowMs, 0) : step
+      const untaken = step.allowed ? base.take(baseState, nowMs, 0) : step
       const denial = { ...untaken, allowed: false }
       if (rules.onAttempt === 'nothing')
-        return withBan(denial, own, record, nowMs, clamped === state ? undefined : clamped)
-      // Never shorter than before: a ban by hand may be longer than its level.
+        return withBan(denial, baseState, record, nowMs, clamped === state ? undefined : clamped)
+      // Never shorter than before: a manual ban may be longer than its level.
       const bannedUntilMs = Math.max(record.bannedUntilMs, nowMs + banMsAt(rules, record.level))
-      return countDenial(denial, own, { ...record, bannedUntilMs }, nowMs)
+      return countDenial(denial, baseState, { ...record, bannedUntilMs }, nowMs)
     }
-    if (step.allowed) return withBan(step, own, record, nowMs, step.next && stateOf(step.next, record))
-    return countDenial(step, own, strike(rules, record, nowMs), nowMs)
+    if (step.allowed) return withBan(step, baseState, record, nowMs, step.next && stateOf(step.next, record))
+    return countDenial(step, baseState, strike(rules, record, nowMs), nowMs)
   }
 
-  function countDenial(step: Step, own: State | undefined, record: BanRecord, nowMs: number): Step {
-    return { ...withBan(step, own, record, nowMs, stateOf(own, record)), isCounted: true }
+  function countDenial(step: Step, baseState: State | undefined, record: BanRecord, nowMs: number): Step {
+    return { ...withBan(step, baseState, record, nowMs, stateOf(baseState, record)), isCounted: true }
   }
 
   /** Returns a step of the base policy, extended by the record's figures and the state to keep. */
   function withBan(
     step: Step,
-    own: State | undefined,
+    baseState: State | undefined,
     record: BanRecord,
     nowMs: number,
     next: State | undefined,
@@ -121,7 +121,7 @@ function makeBan(base: Policy, rules: BanRules): Policy {
     const resetAfterMs = Math.max(step.resetAfterMs, cleanAfterMs(rules, record, nowMs))
     const endsAfterMs = Math.max(0, record.bannedUntilMs - nowMs)
     if (endsAfterMs === 0) return { ...step, resetAfterMs, next }
-    const atEnd = base.take(own, nowMs + endsAfterMs, 0)
+    const atEnd = base.take(baseState, nowMs + endsAfterMs, 0)
     const moreAfterMs = endsAfterMs + (atEnd.remaining > 0 ? 0 : atEnd.moreAfterMs)
     const retryAfterMs = step.allowed ? 0 : Math.max(step.retryAfterMs, endsAfterMs)
     return { allowed: step.allowed, remaining: 0, resetAfterMs, retryAfterMs, moreAfterMs, next }
@@ -129,19 +129,19 @@ function makeBan(base: Policy, rules: BanRules): Policy {
 
   function clampToNow(state: State | undefined, nowMs: number): State | undefined {
     if (state === undefined) return undefined
-    const { own, record } = splitState(state)
-    const clampedOwn = base.clampToNow(own, nowMs)
+    const { baseState, record } = splitState(state)
+    const clampedBase = base.clampToNow(baseState, nowMs)
     const clamped = clampRecord(rules, record, nowMs)
-    return clampedOwn === own && clamped === record ? state : stateOf(clampedOwn, clamped)
+    return clampedBase === baseState && clamped === record ? state : stateOf(clampedBase, clamped)
   }
 
   /** Returns a state whose base state was changed by `giveBack`. */
-  function changeOwn(state: State, nowMs: number, giveBack: (own: State) => State | undefined) {
-    const { own = [], record } = splitState(state)
-    const left = giveBack(own)
-    if (left === own) return state
-    const isFresh = left === undefined && cleanAfterMs(rules, record, nowMs) === 0
-    return isFresh ? undefined : stateOf(left, record)
+  function changeBase(state: State, nowMs: number, giveBack: (baseState: State) => State | undefined) {
+    const { baseState = [], record } = splitState(state)
+    const after = giveBack(baseState)
+    if (after === baseState) return state
+    const isFresh = after === undefined && cleanAfterMs(rules, record, nowMs) === 0
+    return isFresh ? undefined : stateOf(after, record)
   }
 
   const { name, limit, windowMs, width } = base
@@ -154,11 +154,13 @@ function makeBan(base: Policy, rules: BanRules): Policy {
     isBan: true,
     longestBanMs: longestOf(rules),
     take,
-    refund: (state, nowMs, ...taken) => changeOwn(state, nowMs, (own) => base.refund(own, nowMs, ...taken)),
-    reward: (state, nowMs, units) => changeOwn(state, nowMs, (own) => base.reward(own, nowMs, units)),
+    refund: (state, nowMs, ...taken) =>
+      changeBase(state, nowMs, (baseState) => base.refund(baseState, nowMs, ...taken)),
+    reward: (state, nowMs, units) =>
+      changeBase(state, nowMs, (baseState) => base.reward(baseState, nowMs, units)),
     block(state, nowMs, forMs) {
-      const { own, record } = splitState(state)
-      return stateOf(own, blockFor(rules, record, nowMs, forMs))
+      const { baseState, record } = splitState(state)
+      return stateOf(baseState, blockFor(rules, record, nowMs, forMs))
     },
     bannedForMs: (state, nowMs) => Math.max(0, splitState(state).record.bannedUntilMs - nowMs),
     clampToNow,

@@ -39,7 +39,7 @@ function readTtl(owner: string, option: string, value: unknown): number {
 export const RETRY_HINT_MS = 1000
 
 /** What units are renewed or released by: when they were taken, and when time alone frees them. */
-type Held = readonly [cost: number, takenAtMs: number, resetAtMs?: number]
+type HeldUnits = readonly [cost: number, takenAtMs: number, resetAtMs?: number]
 
 /**
  * Creates a limit on units in use at once, such as requests in flight. A charge holds its units until
@@ -70,7 +70,7 @@ function makeConcurrency(name: string, limit: number, ttlMs: number): Policy {
   /** Returns the first whole millisecond at which the units of a slice no longer count. */
   const endOf = (index: number) => Math.ceil(((index + SLICES + 1) * ttlMs) / SLICES)
   /** Returns the slice of held units. A step back of the clock may have put them ahead of `takenAtMs`. */
-  const sliceOf = ([, takenAtMs, resetAtMs]: Held) =>
+  const sliceOf = ([, takenAtMs, resetAtMs]: HeldUnits) =>
     resetAtMs === undefined ? indexOf(takenAtMs) : indexOf(Math.round(resetAtMs)) - SLICES - 1
 
   /** Returns a copy of the state whose newest slice is the current one, or its own where that is ahead. */
@@ -92,14 +92,14 @@ function makeConcurrency(name: string, limit: number, ttlMs: number): Policy {
     if (allowed) (shifted[1] as number) += cost
     const used = allowed ? before + cost : before
     const newest = (shifted[0] as number) + 1 - shifted.findIndex((count, i) => i > 0 && count > 0)
-    const kept = allowed ? shifted : clamped
+    const after = allowed ? shifted : clamped
     return {
       allowed,
       remaining: Math.max(0, limit - used),
       resetAfterMs: used === 0 ? 0 : endOf(newest) - nowMs,
       retryAfterMs: allowed ? 0 : cost > limit ? Number.POSITIVE_INFINITY : RETRY_HINT_MS,
       moreAfterMs: used === 0 ? 0 : RETRY_HINT_MS,
-      next: cost === 0 || kept === state ? undefined : kept,
+      next: cost === 0 || after === state ? undefined : after,
     }
   }
 
@@ -108,18 +108,18 @@ function makeConcurrency(name: string, limit: number, ttlMs: number): Policy {
     return state && (state[0] as number) > latest ? [latest, ...state.slice(1)] : state
   }
 
-  function refund(state: State, nowMs: number, ...held: Held): State | undefined {
+  function refund(state: State, nowMs: number, ...held: HeldUnits): State | undefined {
     const left = without(state, held)
     return left !== state && unitsIn(shiftTo(nowMs, left)) === 0 ? undefined : left
   }
 
-  function renew(state: State | undefined, nowMs: number, ...held: Held): State {
+  function renew(state: State | undefined, nowMs: number, ...held: HeldUnits): State {
     const [index, newest = 0, ...older] = without(shiftTo(nowMs, clampToNow(state, nowMs)), held)
     return [index as number, newest + held[0], ...older]
   }
 
   /** Returns a state without held units, as far as their slice still has them; itself if it has none. */
-  function without(state: State, held: Held): State {
+  function without(state: State, held: HeldUnits): State {
     const at = 1 + (state[0] as number) - sliceOf(held)
     const count = at >= 1 ? (state[at] ?? 0) : 0
     if (count === 0 || held[0] === 0) return state

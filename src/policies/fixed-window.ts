@@ -1,8 +1,8 @@
 import { readOptions, withDefault } from '../options/option-table.js'
 import { wrongOption } from '../util/validate.js'
-import { firstRequestWindow } from './first-request-window.js'
-import { type Policy, type State, type Step, shareOf } from './policy.js'
-import { prepaidInSlice } from './prepaid.js'
+import { countedWindow, type WindowKind } from './counted-window.js'
+import type { Policy } from './policy.js'
+import { prepaidInSlice, prepaidUntilReset } from './prepaid.js'
 import { WINDOW_OPTIONS, type WindowOptions, windowName } from './window-options.js'
 
 /** Options of `fixedWindow`. */
@@ -41,67 +41,40 @@ function readStart(owner: string, option: string, value: unknown): 'clock' | 'fi
  * **Clock.** A step back grants nothing. By the clock, a state keeps counting in its own window, at most the
  * one after now's, and nobody waits for longer than two windows. From the first request, a window that would
  * begin later begins now, and nobody waits for longer than one. If the clock then steps forward again, that
- * window may be shorter by that step.
+ * window may be shorter by that step, and prepaid units may be used as long after its end.
  *
- * **Refunds** reach only the window in which the units were taken.
+ * **Refunds** reach only the window in which the units were taken. It ends when it would have ended without
+ * them. From the first request, a window with nothing left in it ends at once.
  */
 export function fixedWindow(options: FixedWindowOptions): Policy {
   const { limit, window, name, startsAt } = readOptions('fixedWindow', options, OPTIONS)
-  const make = startsAt === 'clock' ? clockWindow : firstRequestWindow
-  return make(name ?? windowName(limit, window), limit, window)
+  const windows = startsAt === 'clock' ? clockWindows(window) : firstRequestWindows(window)
+  return countedWindow(name ?? windowName(limit, window), limit, window, windows)
 }
 
-function clockWindow(name: string, limit: number, windowMs: number): Policy {
+/** Windows at multiples of their length since the Unix epoch. A window is its index. */
+function clockWindows(windowMs: number): WindowKind {
   const indexOf = (atMs: number) => Math.floor(atMs / windowMs)
-
-  function take(state: State | undefined, nowMs: number, cost: number): Step {
-    const clamped = clampToNow(state, nowMs)
-    const [index, before] = windowAt(clamped, nowMs)
-    const allowed = cost === 0 || before + cost <= limit
-    const count = allowed ? before + cost : before
-    const endsAfterMs = (index + 1) * windowMs - nowMs
-    const resetAfterMs = count === 0 ? 0 : endsAfterMs
-    const retryAfterMs = allowed ? 0 : cost > limit ? Number.POSITIVE_INFINITY : endsAfterMs
-    const kept = allowed ? [index, count] : clamped
-    const next = cost === 0 || kept === state ? undefined : kept
-    const remaining = Math.max(0, limit - count)
-    return { allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs: resetAfterMs, next }
-  }
-
-  function windowAt(state: State | undefined, nowMs: number): readonly [index: number, count: number] {
-    const nowIndex = indexOf(nowMs)
-    const isCurrent = state !== undefined && (state[0] as number) >= nowIndex
-    return isCurrent ? (state as readonly [number, number]) : [nowIndex, 0]
-  }
-
-  function clampToNow(state: State | undefined, nowMs: number): State | undefined {
-    const latest = indexOf(nowMs) + 1
-    return state && (state[0] as number) > latest ? [latest, state[1] as number] : state
-  }
-
-  function refund(state: State, _nowMs: number, cost: number, takenAtMs: number): State | undefined {
-    const [index, count] = state as readonly [number, number]
-    if (cost === 0 || index !== indexOf(takenAtMs)) return state
-    return count > cost ? [index, count - cost] : undefined
-  }
-
-  function reward(state: State, nowMs: number, units: number): State | undefined {
-    const [index, count] = windowAt(clampToNow(state, nowMs), nowMs)
-    if (units === 0) return state
-    return count > units ? [index, count - units] : undefined
-  }
-
-  return Object.freeze<Policy>({
-    spec: Object.freeze({ kind: 'fixed-window', limit, windowMs }),
-    name,
-    limit,
-    windowMs,
-    width: 2,
-    take,
-    refund,
-    reward,
-    clampToNow,
+  return {
+    kind: 'fixed-window',
     prepaid: prepaidInSlice(indexOf),
-    scale: (share) => clockWindow(name, shareOf(limit, share), windowMs),
-  })
+    windowAt: indexOf,
+    latestAt: (nowMs) => indexOf(nowMs) + 1,
+    endOf: (index) => (index + 1) * windowMs,
+    isCurrent: (index, nowMs) => index >= indexOf(nowMs),
+    contains: (index, takenAtMs) => index === indexOf(takenAtMs),
+  }
+}
+
+/** Windows of a key that begin with its first charge after the last one. A window is when it began. */
+function firstRequestWindows(windowMs: number): WindowKind {
+  return {
+    kind: 'first-request-window',
+    prepaid: prepaidUntilReset,
+    windowAt: (nowMs) => nowMs,
+    latestAt: (nowMs) => nowMs,
+    endOf: (startsAtMs) => startsAtMs + windowMs,
+    isCurrent: (startsAtMs, nowMs) => nowMs < startsAtMs + windowMs,
+    contains: (startsAtMs, takenAtMs) => startsAtMs <= takenAtMs && takenAtMs < startsAtMs + windowMs,
+  }
 }

@@ -111,7 +111,6 @@ export const signatureOf = weakMemo(({ spec }: Policy) => {
   return [kind, ...params].join('-')
 })
 
-/** Returns whether two policies decide alike. */
 export function isSamePolicy(a: Policy, b: Policy): boolean {
   return a === b || signatureOf(a) === signatureOf(b)
 }

@@ -84,7 +84,7 @@ function makeSlidingWindow(name: string, limit: number, windowMs: number, slices
    *
    * Example: a window of 10 s in 10 slices, 6 units in slice 1 and 4 in slice 5, now 5.5 s, `most` = 7. All
    * 10 count until slice 1 becomes the oldest, at 11 s. Its 6 must then count for 3: floor(6 × part inside)
-   * <= 3 holds once a third of the slice is outside. The answer is 11,334 - 5500 = 5834.
+   * <= 3 holds once a third of the slice is outside. The result is 11,334 - 5500 = 5834.
    */
   function msUntilUsed(most: number, { index, tick, counts }: View, nowMs: number): number {
     let room = most // `most` less the slices that are still whole
@@ -109,14 +109,14 @@ function makeSlidingWindow(name: string, limit: number, windowMs: number, slices
     const retryAfterMs = allowed ? 0 : msUntilUsed(limit - cost, view, nowMs)
     if (allowed) (view.counts[0] as number) += cost
     const used = allowed ? before + cost : before
-    const kept = allowed ? [view.index, ...view.counts] : clamped
+    const after = allowed ? [view.index, ...view.counts] : clamped
     return {
       allowed,
       remaining: Math.max(0, limit - used),
       resetAfterMs: used === 0 ? 0 : msUntilUsed(0, view, nowMs),
       retryAfterMs,
       moreAfterMs: used === 0 ? 0 : msUntilUsed(Math.min(used, limit) - 1, view, nowMs),
-      next: cost === 0 || kept === state ? undefined : kept,
+      next: cost === 0 || after === state ? undefined : after,
     }
   }
 
@@ -142,9 +142,9 @@ function makeSlidingWindow(name: string, limit: number, windowMs: number, slices
     const { index, tick, counts } = viewAt(clampToNow(state, nowMs), nowMs)
     let left = units
     for (let i = 0; i < slices; i++) {
-      const given = Math.min(left, counts[i] as number)
-      ;(counts[i] as number) -= given
-      left -= given
+      const freedUnits = Math.min(left, counts[i] as number)
+      ;(counts[i] as number) -= freedUnits
+      left -= freedUnits
     }
     const oldest = counts[slices] as number
     const kept = Math.floor((oldest * (sliceTicks - tick)) / sliceTicks) - left

@@ -65,14 +65,13 @@ const BASE_PARAMS = 3
 /** The slices of `ttl` by which `concurrency` counts units. The last of its params: states depend on it. */
 export const TTL_SLICES = 8
 
-/** Returns a spec in its flat form. */
 export function flattenSpec(spec: PolicySpec): FlatSpec {
   if (spec.kind === 'ban') {
     const { kind, params } = flattenSpec(spec.base)
     const padded = [...params, 0, 0, 0].slice(0, Math.max(BASE_PARAMS, params.length))
     const restarts = spec.onAttempt === 'restart' ? 1 : 0
-    const own = [spec.after, spec.withinMs, restarts, ...spec.bansMs]
-    return { kind: `ban-${kind as BaseSpec['kind']}`, params: [...padded, ...own] }
+    const rules = [spec.after, spec.withinMs, restarts, ...spec.bansMs]
+    return { kind: `ban-${kind as BaseSpec['kind']}`, params: [...padded, ...rules] }
   }
   const params = numbersOf(spec) as readonly number[]
   return { kind: spec.kind, params: spec.kind === 'concurrency' ? [...params, TTL_SLICES] : params }

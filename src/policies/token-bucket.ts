@@ -38,7 +38,6 @@ export const GRID_PER_MS = 4096
 /** The largest relative error of a rate on the grid. All rates up to 16,384 a second are within it. */
 const MAX_RATE_ERROR = 0.002
 
-/** A day, an hour, a minute, a second and a millisecond. */
 const WINDOW_UNITS = [86_400_000, 3_600_000, 60_000, 1000, 1]
 
 /**
@@ -150,8 +149,8 @@ function makeTokenBucket(name: string, capacity: number, intervalMs: number, win
     prepaid: prepaidRefill(intervalMs, capacity),
     scale(share) {
       const exactMs = windowMs / capacity / share
-      const own = shareOf(capacity, share)
-      return makeTokenBucket(name, own, Math.ceil(exactMs * GRID_PER_MS) / GRID_PER_MS, own * exactMs)
+      const tokens = shareOf(capacity, share)
+      return makeTokenBucket(name, tokens, Math.ceil(exactMs * GRID_PER_MS) / GRID_PER_MS, tokens * exactMs)
     },
   })
 }

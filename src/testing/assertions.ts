@@ -20,25 +20,17 @@ export function expectMatch(what: string, actual: unknown, expected: unknown): v
   throw failure(what, projected, expected, 'deepStrictEqual', expectMatch)
 }
 
-/** Throws unless `actual` is a number of at least `least`. */
 export function expectAtLeast(what: string, actual: unknown, least: number): void {
   if (typeof actual === 'number' && actual >= least) return
   throw failure(what, actual, least, '>=', expectAtLeast)
 }
 
-/** Throws unless `actual` is a number of at most `most`. */
 export function expectAtMost(what: string, actual: unknown, most: number): void {
   if (typeof actual === 'number' && actual <= most) return
   throw failure(what, actual, most, '<=', expectAtMost)
 }
 
-/** Throws unless `actual` is a number above 0. */
-export function expectPositive(what: string, actual: unknown): void {
-  if (typeof actual === 'number' && actual > 0) return
-  throw failure(what, actual, 0, '>', expectPositive)
-}
-
-type Operator = 'deepStrictEqual' | '>=' | '<=' | '>'
+type Operator = 'deepStrictEqual' | '>=' | '<='
 
 function failure(
   what: string,

@@ -1,7 +1,6 @@
 import { isStore } from '../stores/shared/validate.js'
 import { wrongKind } from '../util/validate.js'
 
-/** Throws a `TypeError` for what is no store. */
 export function checkStore(owner: string, store: unknown, fix?: string): void {
   if (isStore(store)) return
   throw wrongKind(owner, 'store', 'an object with name and apply', store, fix)

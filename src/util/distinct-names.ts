@@ -8,7 +8,6 @@ const HASHES = 2 ** 32
  * with a standard error of 3 %. Processes that hash the same names can merge what they kept.
  */
 export class DistinctNames {
-  /** In ascending order. */
   readonly #hashes: number[] = []
 
   add(name: string): void {
@@ -25,12 +24,10 @@ export class DistinctNames {
     return distinctCount(this.#hashes)
   }
 
-  /** Returns a copy of the smallest hashes. */
   hashes(): readonly number[] {
     return [...this.#hashes]
   }
 
-  /** Returns where a hash is, or would be. */
   #indexOf(hash: number): number {
     let [from, to] = [0, this.#hashes.length]
     while (from < to) {
@@ -42,7 +39,6 @@ export class DistinctNames {
   }
 }
 
-/** Returns how many distinct names had these smallest hashes. */
 export function distinctCount(hashes: readonly number[]): number {
   if (hashes.length < MAX_HASHES) return hashes.length
   return Math.round(((MAX_HASHES - 1) * HASHES) / ((hashes[MAX_HASHES - 1] as number) + 1))

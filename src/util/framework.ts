@@ -42,7 +42,6 @@ function propertyOf(value: Properties, name: string): Properties | undefined {
   return isObject(property) ? property : undefined
 }
 
-/** Returns whether an object has all these methods. */
 export function hasMethods(value: object, ...names: readonly string[]): boolean {
   return names.every((name) => typeof (value as Properties)[name] === 'function')
 }

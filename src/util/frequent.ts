@@ -17,7 +17,6 @@ export class FrequentNames {
     else this.#decrementAll()
   }
 
-  /** Returns the names with their counts, in any order. */
   entries(): Iterable<[name: string, count: number]> {
     return this.#counts
   }

@@ -2,12 +2,12 @@
 export function weakMemo<Key extends object, Value extends NonNullable<unknown>>(
   make: (key: Key) => Value,
 ): (key: Key) => Value {
-  const known = new WeakMap<Key, Value>()
+  const values = new WeakMap<Key, Value>()
   return (key) => {
-    const found = known.get(key)
-    if (found !== undefined) return found
+    const existing = values.get(key)
+    if (existing !== undefined) return existing
     const value = make(key)
-    known.set(key, value)
+    values.set(key, value)
     return value
   }
 }

@@ -11,7 +11,6 @@ export class SharedPlaces {
     this.#left = count
   }
 
-  /** Returns whether a key may take one more place. */
   hasPlaceFor(key: string): boolean {
     return (this.#taken.get(key) ?? 0) < this.#left
   }
@@ -21,7 +20,6 @@ export class SharedPlaces {
     this.#taken.set(key, (this.#taken.get(key) ?? 0) + 1)
   }
 
-  /** Gives back a place that a key has taken. */
   giveBack(key: string): void {
     this.#left += 1
     const taken = (this.#taken.get(key) ?? 0) - 1

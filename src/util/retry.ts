@@ -6,7 +6,6 @@ const MAX_ELAPSED_MS = 2000
 const MAX_LATE_ATTEMPTS = 30
 const MAX_DELAY_MS = 20
 
-/** Which outcomes `retry` tries again. */
 export interface RetryOptions<T> {
   /** Whether the same attempt may succeed later, and nothing has been changed. Default: never. */
   readonly isTemporary?: (error: unknown) => boolean

@@ -8,7 +8,6 @@ export class TimeoutError extends Error {
   }
 }
 
-/** The time that a piece of work has left. */
 export interface Deadline {
   readonly dueAtMs: number
   readonly onExpired: () => void

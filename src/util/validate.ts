@@ -66,7 +66,6 @@ export function whole(min: number, max = Number.MAX_SAFE_INTEGER, example = 100)
   }
 }
 
-/** A row of an option table: a whole number of at least 1. */
 export const wholeNumber = whole(1)
 
 /** Creates a row of an option table: one of a few fixed strings. Its error suggests the nearest. */

@@ -28,7 +28,6 @@ interface KeyOptions {
   readonly keyGenerator?: unknown
 }
 
-/** The stores that limiters use. */
 const used = new WeakSet<Store>()
 /** The keys that each request was counted under, by store. */
 const counted = new WeakMap<Request, Map<unknown, string[]>>()
@@ -173,7 +172,6 @@ const KNOWN_OPTIONS = new Set([
   ...['delayAfter', 'delayMs', 'maxDelayMs'],
 ])
 
-/** Runs a check by its name, once. */
 export type Check = <Name extends CheckName>(name: Name, ...input: Parameters<(typeof CHECKS)[Name]>) => void
 
 /**

@@ -2,7 +2,6 @@ import { hash } from 'node:crypto'
 import type { HeaderList } from '../../http/server.js'
 import type { DraftHeadersVersion, RateLimitInfo } from './types.js'
 
-/** What the headers of a draft describe. */
 export interface Quota {
   readonly info: RateLimitInfo
   readonly windowMs: number
@@ -70,5 +69,4 @@ function secondsOf(ms: number): number {
   return Math.ceil(ms / 1000)
 }
 
-/** All drafts. */
 export const DRAFTS = Object.keys(draftHeaders) as DraftHeadersVersion[]

@@ -79,18 +79,16 @@ export class HitCounter implements Store {
   }
 }
 
-/** Counts in memory of its own, which no other limiter shares. */
+/** Counts in its own memory, which no other limiter shares. */
 export class MemoryCounter extends HitCounter {
   constructor(windowMs: number) {
     super(ownMemory(), windowMs)
   }
 
-  /** Forgets all keys. */
   async resetAll(): Promise<void> {
     this.countIn(ownMemory())
   }
 
-  /** Forgets all keys. */
   override async shutdown(): Promise<void> {
     return this.resetAll()
   }

@@ -6,7 +6,7 @@ import { numberOf } from './numbers.js'
 /**
  * Returns the key of an address: an IPv6 address as its network of `ipv6Subnet` bits, such as
  * `2001:db8::/56`, since a home gets a whole network; IPv4 embedded in IPv6 as IPv4; anything else as it is.
- * With `false`, an IPv6 address stays whole. Default 56. Digits are a length, too: `'64'`.
+ * With `false`, an IPv6 address stays whole. Default 56. Digits are also a length: `'64'`.
  *
  * Throws a `RangeError` for a length that is not a whole number of bits from 1 to 128.
  */

@@ -1,8 +1,7 @@
 import type { NextFunction, Request, Response } from 'express'
 import { checkNodeCall } from '../../http/check-caller.js'
-import { recordPassage } from '../../http/passage.js'
-import type { HeaderList } from '../../http/server.js'
-import { setAll } from '../../http/server.js'
+import { recordDecision } from '../../http/recorded-decision.js'
+import { type HeaderList, setAll } from '../../http/server.js'
 import { peerAddress } from '../../keys/connection.js'
 import { isPromise, type MaybePromise } from '../../util/maybe-promise.js'
 import type { Check } from './checks.js'
@@ -23,7 +22,7 @@ import type {
 type Exchange = readonly [Request, Response, NextFunction]
 
 /**
- * Creates middleware with the options, the headers and the answers of express-rate-limit 8. It counts in a
+ * Creates middleware with the options, the headers and the responses of express-rate-limit 8. It counts in a
  * store of express-rate-limit, or in one of headgate.
  *
  * Throws a `TypeError` for options that cannot work. Other mistakes are logged, as `validate` says.
@@ -64,7 +63,7 @@ function initStore(store: Store, options: Options): void {
 }
 
 /**
- * Counts a request, and passes it on or answers it: in the same tick where nothing returns a promise.
+ * Counts a request, and passes it on or responds: in the same tick where nothing returns a promise.
  * `shown` are the options that a handler sees, and may change without effect.
  */
 async function limitRequest(
@@ -83,7 +82,7 @@ async function limitRequest(
   let hit: CountedHit
   try {
     const counted = settings.store.increment(key)
-    hit = new CountedHit(settings.store, key, isPromise(counted) ? await counted : counted)
+    hit = countedHit(settings.store, key, isPromise(counted) ? await counted : counted)
   } catch (error) {
     if (!settings.passOnStoreError) throw error
     settings.logger.error(error, 'rateLimit: the store failed, so this request passes uncounted.')
@@ -108,28 +107,19 @@ async function limitRequest(
   next()
 }
 
-/** A hit as it was counted: stores may change what they returned. Its `resetTime` may be of any type. */
-class CountedHit implements Refundable {
-  readonly #store: Store
-  readonly #counted: IncrementResponse
+/** A hit as it was counted. */
+interface CountedHit extends Refundable {
   readonly key: string
   readonly totalHits: number
   readonly resetTime: Date | undefined
-  readonly endsAtMs: number | undefined
+}
 
-  constructor(store: Store, key: string, counted: IncrementResponse) {
-    this.#store = store
-    this.#counted = counted
-    this.key = key
-    this.totalHits = counted.totalHits
-    this.resetTime = counted.resetTime
-    this.endsAtMs = counted.resetTime instanceof Date ? counted.resetTime.getTime() : undefined
-  }
-
-  refund(): MaybePromise<void> {
-    if (this.#store instanceof HitCounter) return this.#store.refund(this.#counted as Hit)
-    return this.#store.decrement(this.key)
-  }
+/** Copies what a store returned, which it may change later. Its `resetTime` may be of any type. */
+function countedHit(store: Store, key: string, counted: IncrementResponse): CountedHit {
+  const { totalHits, resetTime } = counted
+  const endsAtMs = resetTime instanceof Date ? resetTime.getTime() : undefined
+  const refund = () => (store instanceof HitCounter ? store.refund(counted as Hit) : store.decrement(key))
+  return { key, totalHits, resetTime, endsAtMs, refund }
 }
 
 function infoFor(limit: number, { totalHits, resetTime, key }: CountedHit): RateLimitInfo {
@@ -149,7 +139,7 @@ function nameFor(
 
 function attach(req: Request, settings: Settings, info: RateLimitInfo): void {
   const { requestPropertyName: name } = settings
-  if (name === 'rateLimit') recordPassage(req as Request & { rateLimit?: unknown }, settings, info)
+  if (name === 'rateLimit') recordDecision(req as Request & { rateLimit?: unknown }, settings, info)
   else (req as unknown as Record<string, RateLimitInfo>)[name] = info
 }
 

@@ -3,7 +3,6 @@ import { isClosed } from '../../http/once-closed.js'
 import type { MaybePromise } from '../../util/maybe-promise.js'
 import type { Settings } from './settings.js'
 
-/** A hit that may be refunded. */
 export interface Refundable {
   /** When the window that counted the hit ends, in milliseconds since the Unix epoch. */
   readonly endsAtMs: number | undefined
@@ -34,7 +33,7 @@ export function refundSkipped(
   }
 
   async function onFinish(): Promise<void> {
-    if (!res.writableEnded) return // HTTP/2 emits it for a client that hung up, too
+    if (!res.writableEnded) return // HTTP/2 also emits it for a client that hung up
     try {
       const succeeded = await requestWasSuccessful(req, res)
       if (succeeded ? skipSuccessfulRequests : skipFailedRequests) await refund()

@@ -12,7 +12,6 @@ import { readStore } from './store.js'
 import type { DraftHeadersVersion, GivenOptions, Logger, Options, RateLimitInfo, Store } from './types.js'
 import { DAY, HOUR, MINUTE, SECOND } from './units.js'
 
-/** The options, with their defaults. */
 export interface Settings extends Options {
   /** A draft that does not exist sends no header but `Retry-After`. */
   standardHeaders: false | DraftHeadersVersion
@@ -36,7 +35,6 @@ const DEFAULTS = {
   passOnStoreError: false,
 } as const
 
-/** Logs to the console. */
 const CONSOLE: Logger = {
   error: (error, message) => console.error(...(message === undefined ? [error] : [message, error])),
   warn: (error, message) => console.warn(...(message === undefined ? [error] : [message, error])),
@@ -149,7 +147,7 @@ function addressKey(
   })
 }
 
-/** The default `handler`. A function as `message` may answer the request itself. */
+/** The default `handler`. A function as `message` may respond itself. */
 async function sendMessage(req: Request, res: Response, { statusCode, message }: Settings): Promise<void> {
   res.status(statusCode)
   const body = typeof message === 'function' ? await message(req, res) : message

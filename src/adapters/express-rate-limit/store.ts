@@ -23,7 +23,7 @@ function isLegacy(value: unknown): value is LegacyStore {
   return typeof incr === 'function' && typeof increment !== 'function'
 }
 
-/** A class of its own, so that the check for double counts takes it for no other store. */
+/** Its own class, so that the check for double counts takes it for no other store. */
 class PromisifiedStore implements Store {
   readonly #store: LegacyStore
 

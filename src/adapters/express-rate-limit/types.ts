@@ -86,7 +86,7 @@ export type Logger = { error: LoggerFn; warn: LoggerFn }
 /** Returns a value for a request, or a promise of it. */
 export type ValueDeterminingMiddleware<T> = (request: Request, response: Response) => MaybePromise<T>
 
-/** Answers a request that is over its limit. */
+/** Responds to a request that is over its limit. */
 export type RateLimitExceededEventHandler = (
   request: Request,
   response: Response,
@@ -107,7 +107,7 @@ export type EnabledValidations = { [Name in CheckName | 'default']?: boolean }
 /** What a request carries of its limit, as `req.rateLimit` by default. */
 export type RateLimitInfo = {
   limit: number
-  /** The hits in this window, this one included; those over the limit count, too. */
+  /** The hits in this window, this one included; those over the limit also count. */
   used: number
   remaining: number
   /** When the window ends; `undefined` where the store does not know. */
@@ -168,7 +168,7 @@ export type Options = {
   keyGenerator: ValueDeterminingMiddleware<string>
   /** The length of an IPv6 network that is one client, from 32 to 64, for the default key. Default 56. */
   ipv6Subnet: number | false | ValueDeterminingMiddleware<number>
-  /** Answers a limited request. Default: `statusCode` and `message`. */
+  /** Responds to a denied request. Default: `statusCode` and `message`. */
   handler: RateLimitExceededEventHandler
   /** Whether a request passes uncounted. Default: none does. */
   skip: ValueDeterminingMiddleware<boolean>

@@ -10,7 +10,7 @@ import type { LimitWithWindow } from '../../limiter/options.js'
 import { type MaybePromise, thenMaybe } from '../../util/maybe-promise.js'
 import { fastifyServer } from './server.js'
 
-/** Answers a limited request of Fastify, by `reply.send` or by what it returns; it sets the status, too. */
+/** Responds to a denied request of Fastify, by `reply.send` or by what it returns. It also sets the status. */
 export type OnLimited = (request: FastifyRequest, reply: FastifyReply, decision: Decision) => unknown
 
 /**
@@ -48,7 +48,6 @@ export function hookFrom(owner: string, options: RateLimitHookOptions): RateLimi
   return hookOf(owner, requestSteps(owner, options, fastifyServer), options.onLimited)
 }
 
-/** Creates a hook that takes these steps. */
 export function hookOf(
   owner: string,
   { limiter, run }: RequestSteps<FastifyRequest, FastifyReply>,
@@ -58,11 +57,11 @@ export function hookOf(
 
   function limitRequest(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void {
     if (!isChecked) isChecked = checkCaller(owner, 'fastify', request)
-    const onDenial = onLimited && ((decision: Decision) => answer(request, reply, decision))
+    const onDenial = onLimited && ((decision: Decision) => respond(request, reply, decision))
     runSteps(owner, run, request, reply, onDenial, done)
   }
 
-  function answer(request: FastifyRequest, reply: FastifyReply, decision: Decision): MaybePromise<void> {
+  function respond(request: FastifyRequest, reply: FastifyReply, decision: Decision): MaybePromise<void> {
     const result = onLimited?.(request, reply, decision)
     if (result === reply) return // a reply is a thenable, which resolves once it is sent
     return thenMaybe(result, (payload) => {

@@ -8,10 +8,9 @@ import type { RateLimitHookOptions } from './hook.js'
 /** A route, as an `onRoute` hook sees it. */
 export type Route = RouteOptions
 
-/** The options in the `config` of a route. */
 type OwnLimit = RateLimitHookOptions & { readonly hook?: unknown }
 
-/** Returns whether a route has options of its own. Throws a `TypeError` for others than these and `false`. */
+/** Returns whether a route has its own options. Throws a `TypeError` for others than these and `false`. */
 export function isOwnLimit(owner: string, own: unknown): own is OwnLimit {
   if (own === undefined || own === false) return false
   if (typeof own === 'object' && own !== null) return true

@@ -7,7 +7,7 @@ import type {
 } from 'fastify'
 import type { Limiter } from '../../features/limiter.js'
 import { checkInherited } from '../../http/options.js'
-import { PASSAGE } from '../../http/passage.js'
+import { LAST_RECORD } from '../../http/recorded-decision.js'
 import { isFastifyInstance } from '../../util/framework.js'
 import { choice, wrongOption } from '../../util/validate.js'
 import { hookFrom, type RateLimitHook, type RateLimitHookOptions } from './hook.js'
@@ -25,7 +25,7 @@ export type RouteRateLimitOptions = RateLimitHookOptions & {
 /** The options of `rateLimit`. Routes may override them in their `config`. */
 export type RateLimitPluginOptions = RouteRateLimitOptions & {
   /**
-   * Whether one shared limiter covers routes without options of their own, and requests that match no route.
+   * Whether one shared limiter covers routes without their own options, and requests that match no route.
    * Default `true`. With `false`, these options are only defaults for the routes that have their own.
    */
   global?: boolean
@@ -34,7 +34,7 @@ export type RateLimitPluginOptions = RouteRateLimitOptions & {
 const readHook = choice('onRequest', 'preValidation', 'preHandler')
 
 /**
- * A plugin for Fastify 4 and 5. One shared limiter covers all routes, except those with options of their own
+ * A plugin for Fastify 4 and 5. One shared limiter covers all routes, except those with their own options
  * in `config.rateLimit`, which have their own limiter, and those where it is `false`, which have none. A
  * denied request gets 429 with `Retry-After`. The `Decision` is at `request.rateLimit`, and the limiters are
  * at `app.rateLimiters`. They close with the application.
@@ -62,7 +62,7 @@ async function plugin(app: FastifyInstance, options: RateLimitPluginOptions): Pr
   const limitOthers = global ? createHook('rateLimit', shared) : undefined
   const limits = new WeakMap<object, RouteLimit>()
 
-  app.decorateRequest('rateLimit').decorateRequest(PASSAGE).decorate('rateLimiters', limiters)
+  app.decorateRequest('rateLimit').decorateRequest(LAST_RECORD).decorate('rateLimiters', limiters)
   app.addHook('onRoute', (route) => limitRoute(route, { hook: at, shared, limits, createHook }))
   app.addHook(at, limitUnlessOwn(limitOthers, limits))
   app.addHook('onClose', async () => {
@@ -76,7 +76,6 @@ interface RouteLimit {
   readonly limit: RateLimitHook
 }
 
-/** What the limits of routes are made with. */
 interface Plugin {
   readonly hook: NonNullable<RouteRateLimitOptions['hook']>
   readonly shared: RateLimitHookOptions
@@ -85,7 +84,7 @@ interface Plugin {
   createHook(owner: string, options: RateLimitHookOptions): RateLimitHook
 }
 
-/** Puts the limit of a route with options of its own before its other hooks. */
+/** Puts the limit of a route with its own options before its other hooks. */
 function limitRoute(route: Route, { hook, shared, limits, createHook }: Plugin): void {
   const own = route.config?.rateLimit
   const owner = `rateLimit of ${[route.method].flat().join(', ')} ${route.url}`
@@ -99,7 +98,7 @@ function limitRoute(route: Route, { hook, shared, limits, createHook }: Plugin):
   route[at] = [limit, ...[route[at] ?? []].flat()]
 }
 
-/** Creates the hook of all routes, which limits those that have no options of their own. */
+/** Creates the hook of all routes, which limits those without their own options. */
 function limitUnlessOwn(limitOthers: RateLimitHook | undefined, limits: WeakMap<object, RouteLimit>) {
   return (request: FastifyRequest, reply: FastifyReply, next: HookHandlerDoneFunction): void => {
     const own = request.routeOptions.config.rateLimit

@@ -2,7 +2,6 @@ import type { Socket } from 'node:net'
 import { listenersOf } from '../../http/once-closed.js'
 import { closeExchange, type Exchange } from './exchange.js'
 
-/** Returns whether the client of a request has left. */
 export function hasLeft({ signal, subject }: Exchange): boolean {
   return signal?.aborted === true || socketOf(subject.request)?.destroyed === true
 }

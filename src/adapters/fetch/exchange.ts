@@ -1,4 +1,4 @@
-import { PASSAGE } from '../../http/passage.js'
+import { LAST_RECORD } from '../../http/recorded-decision.js'
 import type { FetchInfo, FetchSubject } from './options.js'
 
 /** A request, and what its response will have. All limiters that the request passes share it. */
@@ -37,12 +37,12 @@ export function exchangeOf(request: Request): Exchange | undefined {
 
 /** Returns the exchange of a request, which takes what the platform knows by now. */
 export function openExchange(request: Request, info: FetchInfo): Exchange {
-  const known = exchangeOf(request)
-  if (known !== undefined) {
+  const existing = exchangeOf(request)
+  if (existing !== undefined) {
     // A limiter that knows less than an earlier one erases nothing.
     for (const [name, value] of Object.entries(info))
-      if (value !== undefined) Object.assign(known.subject, { [name]: value })
-    return known
+      if (value !== undefined) Object.assign(existing.subject, { [name]: value })
+    return existing
   }
   const subject = new Subject(request, info) as object as FetchSubject
   const exchange: Exchange = {
@@ -80,7 +80,6 @@ interface MarkedResponse {
   [QUOTA_HEADERS]?: true
 }
 
-/** Returns whether a response has the headers of an exchange. */
 export function hasQuotaHeaders(response: Response): boolean {
   return QUOTA_HEADERS in response
 }
@@ -96,7 +95,7 @@ class Subject {
   declare readonly ip: unknown
   declare readonly route: unknown
   readonly request: Request
-  readonly [PASSAGE] = undefined
+  readonly [LAST_RECORD] = undefined
 
   constructor(request: Request, info: FetchInfo) {
     Object.assign(this, info)

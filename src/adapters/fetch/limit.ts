@@ -1,6 +1,6 @@
 import type { Limiter } from '../../features/limiter.js'
 import { checkCaller } from '../../http/check-caller.js'
-import { decisionFor } from '../../http/passage.js'
+import { decisionFor } from '../../http/recorded-decision.js'
 import type { RequestSteps } from '../../http/request-steps.js'
 import type { Decision } from '../../limiter/decision.js'
 import { frameworkOf } from '../../util/framework.js'
@@ -13,7 +13,7 @@ import type { FetchInfo, FetchSubject, OnLimited } from './options.js'
 /** Of a response that nobody reads, since the client hung up while its request was delayed. */
 const CLIENT_GONE = 499
 
-/** A limiter for servers that answer a `Request` with a `Response`. */
+/** A limiter for servers that respond to a `Request` with a `Response`. */
 export interface RateLimit<Info extends FetchInfo = FetchInfo> {
   /**
    * Charges a request. Resolves to a response if it is denied. Resolves to `undefined` if it is allowed:
@@ -46,7 +46,7 @@ export function limitOf<Info extends FetchInfo>(
     checkRequest(owner, request)
     const exchange = openExchange(request, readInfo(owner, info))
     const subject = exchange.subject as FetchSubject<Info>
-    const answer =
+    const respond =
       onLimited &&
       (async (decision: Decision) => {
         exchange.response = checkResponse(
@@ -56,7 +56,7 @@ export function limitOf<Info extends FetchInfo>(
         )
       })
     const passes = catchMaybe(
-      () => run(subject, exchange, answer),
+      () => run(subject, exchange, respond),
       (error) => {
         failExchange(exchange)
         throw error
@@ -124,9 +124,9 @@ const OF_REQUEST = ['method', 'url', 'headers', 'socket', 'baseUrl'] as const
 function readInfo<Info extends FetchInfo>(owner: string, info: Info): Info {
   if (typeof info !== 'object' || info === null)
     throw wrongKind(owner, 'info', 'an object', info, 'Pass what the platform knows, such as { ip }.')
-  const own = OF_REQUEST.find((name) => info[name] !== undefined)
-  if (own === undefined) return info
-  throw new TypeError(`${owner}: info has ${own}, which is read from the request. Leave it out.`)
+  const property = OF_REQUEST.find((name) => info[name] !== undefined)
+  if (property === undefined) return info
+  throw new TypeError(`${owner}: info has ${property}, which is read from the request. Leave it out.`)
 }
 
 /**

@@ -46,8 +46,12 @@ export interface LoginGuard<Info extends FetchInfo = FetchInfo>
 export function loginGuard<Info extends FetchInfo = FetchInfo>(
   options: LoginGuardOptions<Info>,
 ): LoginGuard<Info> {
-  const own = takeResponse(options, 'succeeded') as LoginOptions<FetchSubject<Info>, Exchange>
-  const { steps, controls } = guardSteps<FetchSubject<Info>, Exchange>(own, fetchServer, () => undefined)
+  const loginOptions = takeResponse(options, 'succeeded') as LoginOptions<FetchSubject<Info>, Exchange>
+  const { steps, controls } = guardSteps<FetchSubject<Info>, Exchange>(
+    loginOptions,
+    fetchServer,
+    () => undefined,
+  )
   const reporter = (report: Controls<Info>['reportSuccess']) => (request: Request) => {
     const exchange = exchangeOf(request)
     if (exchange !== undefined) report(exchange.subject as FetchSubject<Info>)

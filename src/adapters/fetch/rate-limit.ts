@@ -15,6 +15,6 @@ import { fetchServer } from './server.js'
 export function rateLimit<Info extends FetchInfo = FetchInfo>(
   options: RateLimitOptions<Info>,
 ): RateLimit<Info> {
-  const own = takeResponse(options, 'count') as RequestOptions<FetchSubject<Info>, Exchange>
-  return limitOf('rateLimit', requestSteps('rateLimit', own, fetchServer), options.onLimited)
+  const requestOptions = takeResponse(options, 'count') as RequestOptions<FetchSubject<Info>, Exchange>
+  return limitOf('rateLimit', requestSteps('rateLimit', requestOptions, fetchServer), options.onLimited)
 }

@@ -13,10 +13,10 @@ export const fetchServer: Server<Exchange> = {
   send(exchange, refusal) {
     const { status, body } = refusal
     setAll(exchange.headers, refusal.headers)
-    const own = new Map(exchange.headers)
-    setAll(own, contentHeaders(refusal))
+    const headers = new Map(exchange.headers)
+    setAll(headers, contentHeaders(refusal))
     // From a plain object @hono/node-server makes the response without an object for its headers.
-    const response = new Response(body, { status, headers: Object.fromEntries(own) })
+    const response = new Response(body, { status, headers: Object.fromEntries(headers) })
     exchange.response = exchange.complete = markQuotaHeaders(response)
   },
   abort() {},

@@ -1,5 +1,5 @@
 import type { ExtendableContext, Response } from 'koa'
-import { PASSAGE } from '../../http/passage.js'
+import { LAST_RECORD } from '../../http/recorded-decision.js'
 import { nodeServer, serverOver, setAll } from '../../http/server.js'
 import { type RequestLike, viewAsRequest } from '../../keys/key.js'
 import { warnOnce } from '../../util/warn-once.js'
@@ -59,8 +59,8 @@ interface Layer {
 }
 
 /**
- * Returns the pattern of the route of @koa/router that middleware is part of; `undefined` if the router has
- * it in a second route, too, or before several (`router.use`).
+ * Returns the pattern of the route of @koa/router that middleware is part of; `undefined` if the router also has
+ * it in a second route, or before several (`router.use`).
  */
 export function koaRoute(ctx: ExtendableContext, middleware: unknown): unknown {
   const { router } = ctx as { router?: { readonly stack?: readonly Layer[] } }
@@ -71,9 +71,9 @@ export function koaRoute(ctx: ExtendableContext, middleware: unknown): unknown {
 }
 
 /** Makes room for what limiters keep at a context, unless an earlier one has. */
-export function prepareContext(ctx: ExtendableContext & { [PASSAGE]?: unknown }): void {
-  if (Object.hasOwn(ctx, PASSAGE)) return
-  ctx[PASSAGE] = undefined
+export function prepareContext(ctx: ExtendableContext & { [LAST_RECORD]?: unknown }): void {
+  if (Object.hasOwn(ctx, LAST_RECORD)) return
+  ctx[LAST_RECORD] = undefined
   viewAsRequest(ctx, new ContextView(ctx))
 }
 

@@ -3,12 +3,12 @@ import { isHolding } from '../../features/holdings.js'
 import type { Limiter } from '../../features/limiter.js'
 import { checkCaller } from '../../http/check-caller.js'
 import { isOver } from '../../http/once-closed.js'
-import { decisionFor } from '../../http/passage.js'
 import { asError } from '../../http/rate-limit.js'
+import { decisionFor } from '../../http/recorded-decision.js'
 import { type RequestSteps, requestSteps } from '../../http/request-steps.js'
 import type { Decision } from '../../limiter/decision.js'
 import { guardSteps, type LoginControls, OWNER } from '../../login/guard-steps.js'
-import { isPromise, type MaybePromise } from '../../util/maybe-promise.js'
+import { isPromise } from '../../util/maybe-promise.js'
 import { koaRoute, koaServer, prepareContext } from './context.js'
 import type { LoginGuardOptions, OnLimited, RateLimitOptions } from './options.js'
 
@@ -64,21 +64,19 @@ function middlewareOf<Ctx extends ExtendableContext>(
 ): RateLimitMiddleware<Ctx> {
   let isChecked = false
 
-  function rateLimitMiddleware(context: ExtendableContext, next: Next): Promise<unknown> {
+  async function rateLimitMiddleware(context: ExtendableContext, next: Next): Promise<unknown> {
     if (!isChecked) isChecked = checkCaller(owner, 'koa', context)
     const ctx = context as Ctx
     prepareContext(ctx)
-    let passes: MaybePromise<boolean>
+    let passes: boolean
     try {
-      passes = run(ctx, ctx.response, onLimited && ((decision: Decision) => onLimited(ctx, next, decision)))
+      const respond = onLimited && ((decision: Decision) => onLimited(ctx, next, decision))
+      const isAllowed = run(ctx, ctx.response, respond)
+      passes = isPromise(isAllowed) ? await isAllowed : isAllowed
     } catch (error) {
-      return Promise.reject(asError(owner, error))
+      throw asError(owner, error)
     }
-    if (!isPromise(passes)) return passes ? passOn(ctx, next) : Promise.resolve()
-    return passes.then(
-      (pass) => (pass ? passOn(ctx, next) : undefined),
-      (thrown) => Promise.reject(asError(owner, thrown)),
-    )
+    return passes ? passOn(ctx, next) : undefined
   }
 
   /** Koa ends no response whose client has left, so what the request holds is released here. */

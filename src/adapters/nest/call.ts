@@ -9,7 +9,7 @@ export interface Call<Req = object, Res = NestResponse> {
 
 /** One call for all guards in front of a handler, so that the same limiter charges it once. */
 const calls = new WeakMap<ExecutionContext, Call>()
-/** Those that have no status of their own. */
+/** Those without their own status. */
 const withoutStatus = new WeakSet<object>()
 
 /** Returns what a guard is called for; `undefined` where that has no client, as a message of a queue. */
@@ -33,14 +33,12 @@ function createCall(type: string, args: readonly unknown[]): Call | undefined {
   return call
 }
 
-/** A request in a GraphQL context. */
 interface GraphqlRequest {
   /** Of graphql-ws, whose context stands in place of a request: the one that opened the connection. */
   readonly extra?: { readonly request?: object }
   readonly res?: unknown
 }
 
-/** What contexts of GraphQL servers hold. */
 interface GraphqlContext extends GraphqlRequest {
   readonly req?: GraphqlRequest
   readonly request?: GraphqlRequest
@@ -96,7 +94,6 @@ interface SocketClient {
   readonly _socket?: unknown
 }
 
-/** Returns one message of a client. */
 function messageCall([client, body, ...rest]: readonly unknown[]): Call {
   const { request, data, user = data?.user ?? request?.user, _socket } = client as SocketClient
   const req = Object.defineProperty(
@@ -116,12 +113,12 @@ function messageCall([client, body, ...rest]: readonly unknown[]): Call {
 
 /** A property that is also set on the request of a call, or on its client, where handlers read it. */
 function recordedOn(target: object): PropertyDescriptor {
-  let own: unknown
+  let recorded: unknown
   return {
     enumerable: true,
-    get: () => own,
+    get: () => recorded,
     set(decision: unknown) {
-      own = decision
+      recorded = decision
       Object.assign(target, { rateLimit: decision })
     },
   }

@@ -6,7 +6,7 @@ import type { NestRequest } from './types.js'
 /** Decorates a class or a method of it. */
 export type RateLimitDecorator = ClassDecorator & MethodDecorator
 
-/** All decorations with a limiter of their own: wrong options are found when the application starts. */
+/** All decorations with their own limiter: wrong options are found when the application starts. */
 export const limitedDecorations = processWide('nestDecorations', () => new Set<Decoration>())
 
 /**

@@ -1,5 +1,5 @@
 import type { RequestSteps } from '../../http/request-steps.js'
-import { isPromise, type MaybePromise, thenMaybe } from '../../util/maybe-promise.js'
+import { catchMaybe, type MaybePromise, thenMaybe } from '../../util/maybe-promise.js'
 import { type Call, callOf } from './call.js'
 import { RateLimitException } from './exception.js'
 import type { RateLimiters } from './limiters.js'
@@ -36,19 +36,12 @@ export function runSteps<Req extends object, Res>(
   { req, res }: Call<Req, Res>,
   replace: ((exception: RateLimitException) => unknown) | undefined,
 ): MaybePromise<boolean> {
-  if (replace === undefined) return steps.run(req, res, undefined)
-
-  function rethrow(error: unknown): MaybePromise<never> {
+  const pass = () => steps.run(req, res, undefined)
+  if (replace === undefined) return pass()
+  return catchMaybe(pass, (error) => {
     if (!(error instanceof RateLimitException)) throw error
-    return thenMaybe(replace?.(error), (replaced) => {
+    return thenMaybe(replace(error), (replaced) => {
       throw replaced ?? error
     })
-  }
-
-  try {
-    const passes = steps.run(req, res, undefined)
-    return isPromise(passes) ? passes.then(undefined, rethrow) : passes
-  } catch (error) {
-    return rethrow(error)
-  }
+  })
 }

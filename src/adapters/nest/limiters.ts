@@ -18,7 +18,6 @@ import type { ExecutionContext } from './types.js'
 
 const MODULE = 'RateLimitModule'
 
-/** The limiter of some handlers. */
 export interface HandlerLimit {
   readonly steps: RequestSteps<object, NestResponse>
   readonly exception: LimitOptions['exception']
@@ -83,8 +82,8 @@ export class RateLimiters {
   }
 
   #limitOf(decoration: Decoration): HandlerLimit {
-    const known = this.#own.get(decoration)
-    if (known !== undefined) return known
+    const existing = this.#own.get(decoration)
+    if (existing !== undefined) return existing
     const owner = ownerOf(decoration)
     const limit = handlerLimit(owner, optionsOf(decoration, this.#shared))
     this.#own.set(decoration, limit)

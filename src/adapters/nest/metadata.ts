@@ -7,14 +7,12 @@ interface MetadataReflect {
 
 const reflect = Reflect as unknown as MetadataReflect
 
-/** What decorates a class, or a method by its function. */
 const RATE_LIMIT = 'headgate:rateLimit'
 
-/** How a class or a handler is limited. */
 export interface Decoration {
   /** The class, or the class and the method. */
   readonly name: string
-  /** The options of a limiter of its own; `undefined` = not limited. */
+  /** The options of its own limiter; `undefined` = not limited. */
   readonly options: object | undefined
 }
 

@@ -13,13 +13,11 @@ interface Reply {
   send(body: string): unknown
 }
 
-/** The response of a platform. */
 export type PlatformResponse = ServerResponse | Reply
 
 /** The response to a request; `undefined` where there is none, as to a WebSocket message. */
 export type NestResponse = PlatformResponse | undefined
 
-/** Returns a value if it is a response of Express or Fastify. */
 export function asResponse(value: unknown): NestResponse {
   const raw: unknown = (value as Partial<Reply> | null | undefined)?.raw ?? value
   const isResponse = typeof (raw as Partial<ServerResponse> | undefined)?.setHeader === 'function'
@@ -60,7 +58,7 @@ export const nestServer: Server<NestResponse> = {
   },
 }
 
-/** Answers a request with the refusal of an exception, unless it has been answered. */
+/** Sends the refusal of an exception, unless there has been a response. */
 export function sendRefusal(res: PlatformResponse, { refusal }: RateLimitException): void {
   if (platformServer.areHeadersSent(res)) return
   if (isReply(res)) sendReply(res, refusal)

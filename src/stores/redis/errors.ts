@@ -19,7 +19,7 @@ const ERROR_REPLY = /^[A-Z]+ |^Too many Cluster redirections.*\b(MOVED|ASK|TRYAG
 
 /**
  * Replies to a call for several keys whose slot is migrating: each key may be on either node. Clients give up
- * on redirections with an error of their own, with or without the last reply, or with that reply.
+ * on redirections with their own error, with or without the last reply, or with that reply.
  */
 const MIGRATING =
   /^(TRYAGAIN|MOVED|ASK|Too many Cluster redirections($|\. Last error: .*\b(MOVED|ASK|TRYAGAIN)\b))/

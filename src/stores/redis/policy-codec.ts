@@ -12,8 +12,8 @@ import { singlePolicyScript } from './lua/single-policy.js'
 export const encodePolicy = weakMemo(({ spec, width }: Policy) => {
   const { kind, params } = flattenSpec(spec)
   if (!Object.hasOwn(LUA_POLICIES, kind)) {
-    const known = Object.keys(LUA_POLICIES).join(', ')
-    throw new TypeError(`redisStore: a policy's kind must be one of ${known}, got ${show(kind)}.`)
+    const kinds = Object.keys(LUA_POLICIES).join(', ')
+    throw new TypeError(`redisStore: a policy's kind must be one of ${kinds}, got ${show(kind)}.`)
   }
   const json = JSON.stringify([kind, width, ...params])
   return { params: params.map(String), json, script: singlePolicyScript(kind, width, params.length) }

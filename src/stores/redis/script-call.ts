@@ -3,10 +3,8 @@ import type { Outcome } from '../operation.js'
 import { asStoreError, StoreError } from '../store-error.js'
 import type { Script } from './lua/prelude.js'
 
-/** A call of a script, and how to read its reply. */
 export interface ScriptCall {
   readonly script: Script
-  /** Every key once. */
   readonly keys: readonly string[]
   /** ARGV, as the script's opening comment describes it. */
   readonly args: readonly string[]
@@ -16,9 +14,7 @@ export interface ScriptCall {
   outcomesFrom(reading: Reading): readonly Outcome[]
 }
 
-/** What a script read. */
 export interface Reading {
-  /** The server's time. */
   readonly atMs: number
   /** The state of each key, in the order of the keys; `undefined` for a foreign key. */
   readonly states: (State | undefined)[]

@@ -29,7 +29,7 @@ export function scriptRunner(
   split: (operations: readonly Operation[]) => Iterable<readonly number[]>,
 ): Run {
   /** Returns the calls for a batch. An operation whose policy has no script gets an error. */
-  function callsFor(operations: readonly Operation[], answer: Parameters<Run>[1]): GroupCall[] {
+  function callsFor(operations: readonly Operation[], settle: Parameters<Run>[1]): GroupCall[] {
     const calls: GroupCall[] = []
     const callOf = (indexes: readonly number[]) => callFor(indexes.map((i) => operations[i] as Operation))
 
@@ -38,7 +38,7 @@ export function scriptRunner(
         callOf([index])
         return true
       } catch (cause) {
-        answer(index, asStoreError('redis', cause))
+        settle(index, asStoreError('redis', cause))
         return false
       }
     }
@@ -73,31 +73,31 @@ export function scriptRunner(
     return reply
   }
 
-  return async function run(operations, answer) {
-    const groups = callsFor(operations, answer)
+  return async function run(operations, settle) {
+    const groups = callsFor(operations, settle)
     if (groups.length === 0) return
     const replies = send(
       groups.map(({ call, shard }) => commandFor('evalsha', call.script.sha1, call, shard)),
     )
-    const answered = groups.map(async (group, i) => {
+    const settled = groups.map(async (group, i) => {
       const { call, indexes, shard } = group
       try {
         const reply = await (replies[i] as Promise<unknown>).catch((error) => runAgain(group, error))
         const outcomes = readReply(call, reply)
-        for (let j = 0; j < outcomes.length; j++) answer(indexes[j] as number, outcomes[j] as Outcome)
+        for (let j = 0; j < outcomes.length; j++) settle(indexes[j] as number, outcomes[j] as Outcome)
       } catch (cause) {
         if (indexes.length > 1 && isSplit(cause)) {
           // All are sent at once, so operations that share keys keep their order.
           const runAlone = (i: number) =>
-            run([operations[i] as Operation], (_, outcome) => answer(i, outcome))
+            run([operations[i] as Operation], (_, outcome) => settle(i, outcome))
           await Promise.all(indexes.map(runAlone))
         } else {
           const error = commandError(cause, serverOf?.(shard))
-          for (const index of indexes) answer(index, error)
+          for (const index of indexes) settle(index, error)
         }
       }
     })
-    await Promise.all(answered)
+    await Promise.all(settled)
   }
 }
 

@@ -1,4 +1,3 @@
-/** A command whose keys live in one shard. */
 export interface Command {
   readonly shard: number
   readonly words: readonly [name: string, ...args: string[]]

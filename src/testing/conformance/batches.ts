@@ -1,6 +1,8 @@
 import { signatureOf } from '../../policies/policy.js'
 import { tokenBucket } from '../../policies/token-bucket.js'
+import type { Charge } from '../../stores/operation.js'
 import { expectAtMost, expectEqual, expectMatch } from '../assertions.js'
+import { asModel, operationsOf } from './as-model.js'
 import { LONG, LONG_KINDS } from './sample-policies.js'
 import {
   allowedCount,
@@ -8,7 +10,6 @@ import {
   chargeAll,
   chargeOne,
   expectTaken,
-  type Parts,
   part,
   remainingOf,
 } from './store-calls.js'
@@ -16,32 +17,19 @@ import { casesOf, casesOfEach, type StoreCase } from './store-case.js'
 import type { Capabilities } from './store-under-test.js'
 
 const bucket = (capacity: number) => tokenBucket({ capacity, refill: capacity, every: LONG })
+const { charge } = operationsOf(bucket(300))
 
 const ofBatches = casesOf('', {
-  'an empty batch has no verdicts': async ({ store }) => {
-    expectEqual('the number of verdicts', (await chargeAll(store, [])).length, 0)
-  },
+  'an empty batch has no verdicts': asModel([]),
 
-  'a charge without parts takes nothing, is allowed, and leaves the others of its batch alone': async ({
-    store,
-  }) => {
-    const policy = bucket(3)
-    const verdicts = await chargeAll(store, [[part('key', policy)], [], [part('key', policy)]])
-    expectEqual('allowed', allowedOf(verdicts), [true, true, true])
-    expectEqual('parts of the empty charge', verdicts[1]?.parts, [])
-    expectEqual('remaining', await remainingOf(store, policy, ['key']), [1])
-  },
+  'a charge without parts takes nothing, is allowed, and leaves the others of its batch alone': asModel(
+    [charge(), { type: 'charge', parts: [] }, charge()],
+    charge(0),
+  ),
 
-  'a batch has one verdict per charge, in order': async ({ store }) => {
-    const policy = bucket(300)
-    const charges = Array.from({ length: 200 }, (_, i): Parts => [part(`key-${i}`, policy, i)])
-    const verdicts = await chargeAll(store, charges)
-    expectEqual(
-      'remaining of 200 keys, each charged with its number',
-      verdicts.map(({ parts }) => parts.map(({ remaining }) => remaining)),
-      charges.map((_charge, i) => [300 - i]),
-    )
-  },
+  'a batch has one verdict per charge, in order': asModel(
+    Array.from({ length: 200 }, (_, i) => charge(i, `key-${i}`)),
+  ),
 
   'concurrent charges are decided as those of a batch': async ({ store }) => {
     const policy = bucket(100)
@@ -59,30 +47,20 @@ const ofBatches = casesOf('', {
     expectMatch('a charge of which the first part denies', denied, { allowed: false, parts })
   },
 
-  'a batch may hold every policy, and charges of different sizes': async ({ store }) => {
-    const policies = LONG_KINDS.map(([, policyOf]) => policyOf(5))
-    const charges = policies.map((policy, i) =>
-      Array.from({ length: i + 1 }, (_, j) => part(`${signatureOf(policy)}-${j}`, policy, j + 1)),
-    )
-    const verdicts = await chargeAll(store, charges)
-    expectEqual('allowed', allowedOf(verdicts), [true, true, true, true, true])
-    const remaining = verdicts.map(({ parts }) => parts.map((each) => each.remaining))
-    expectEqual('remaining', remaining, [[4], [4, 3], [4, 3, 2], [4, 3, 2, 1], [4, 3, 2, 1, 0]])
-  },
+  'a batch may hold every policy, and charges of different sizes': asModel(
+    LONG_KINDS.map(([, policyOf], i): Charge => {
+      const policy = policyOf(5)
+      const keys = Array.from({ length: i + 1 }, (_, j) => `${signatureOf(policy)}-${j}`)
+      return { type: 'charge', parts: keys.map((key, j) => part(key, policy, j + 1)) }
+    }),
+  ),
 })
 
 const ofEachPolicy = (atomicAcrossKeys: boolean) =>
   casesOfEach(LONG_KINDS, 'in a batch, a %s', (policyOf) => ({
-    'lets two charges of one key see each other, in order': async ({ store }) => {
-      const policy = policyOf(5)
-      const verdicts = await chargeAll(
-        store,
-        [3, 3, 0, 2, 1].map((cost) => [part('key', policy, cost)]),
-      )
-      expectEqual('costs 3, 3, 0, 2, 1: allowed', allowedOf(verdicts), [true, false, true, true, false])
-      const remaining = verdicts.map(({ parts }) => parts[0]?.remaining)
-      expectEqual('costs 3, 3, 0, 2, 1: remaining', remaining, [2, 2, 2, 0, 0])
-    },
+    'lets two charges of one key see each other, in order': asModel(
+      [3, 3, 0, 2, 1].map((cost) => operationsOf(policyOf(5)).charge(cost)),
+    ),
 
     'shows no effect of a denied charge to those that follow': async ({ store }) => {
       const policy = policyOf(2)
@@ -97,15 +75,9 @@ const ofEachPolicy = (atomicAcrossKeys: boolean) =>
       await expectTaken(store, policy, ['b'], last ? 2 : 0)
     },
 
-    'allows exactly its limit of 1,000 charges of one key in one batch': async ({ store }) => {
-      const policy = policyOf(100)
-      const verdicts = await chargeAll(
-        store,
-        Array.from({ length: 1000 }, () => [part('hot', policy)]),
-      )
-      const firstHundred = Array.from({ length: 1000 }, (_, i) => i < 100)
-      expectEqual('the first 100 are allowed, the others denied', allowedOf(verdicts), firstHundred)
-    },
+    'allows exactly its limit of 1,000 charges of one key in one batch': asModel(
+      Array<Charge>(1000).fill(operationsOf(policyOf(100)).charge(1, 'hot')),
+    ),
 
     'allows exactly its limit of 1,000 concurrent calls for one key': async ({ store }) => {
       const policy = policyOf(100)

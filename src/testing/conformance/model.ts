@@ -1,5 +1,14 @@
 import type { Policy, State } from '../../policies/policy.js'
-import type { ChargeResult, Refund } from '../../stores/operation.js'
+import type {
+  Block,
+  ChargeResult,
+  Operation,
+  Refund,
+  Renew,
+  Result,
+  Reward,
+  Take,
+} from '../../stores/operation.js'
 import { figures, type Parts } from './store-calls.js'
 
 /**
@@ -10,7 +19,23 @@ import { figures, type Parts } from './store-calls.js'
 export class ModelStore {
   readonly #states = new Map<string, State>()
 
-  charge(charge: Parts, nowMs: number): ChargeResult {
+  apply(operation: Operation, nowMs: number): Result {
+    switch (operation.type) {
+      case 'charge':
+        return this.#charge(operation.parts, nowMs)
+      case 'refund':
+        return this.#refund(operation, nowMs)
+      case 'renew':
+        return this.#renew(operation, nowMs)
+      case 'forget':
+        this.#states.delete(operation.key)
+        return { type: 'forget' }
+      default:
+        return this.#change(operation, nowMs)
+    }
+  }
+
+  #charge(charge: Parts, nowMs: number): ChargeResult {
     const sums = new Map<string, { policy: Policy; cost: number }>()
     const denials = new Map<string, State | undefined>()
     const steps = charge.map(({ key, policy, cost }) => {
@@ -36,19 +61,42 @@ export class ModelStore {
     return { type: 'charge', allowed, atMs: nowMs, parts }
   }
 
-  refund({ key, policy, cost, takenAtMs }: Refund, nowMs: number): void {
+  #refund({ key, policy, cost, takenAtMs, resetAtMs }: Refund, nowMs: number): Result {
     const state = this.#states.get(key)
-    if (state === undefined) return
-    const left = policy.refund(state, nowMs, cost, takenAtMs)
-    if (left === undefined) this.#states.delete(key)
-    else this.#states.set(key, left)
+    if (state !== undefined) this.#replace(key, policy.refund(state, nowMs, cost, takenAtMs, resetAtMs))
+    return { type: 'refund' }
   }
 
-  forget(key: string): void {
-    this.#states.delete(key)
+  #renew({ key, policy, cost, takenAtMs, resetAtMs }: Renew, nowMs: number): Result {
+    const state = policy.renew?.(this.#states.get(key), nowMs, cost, takenAtMs, resetAtMs)
+    this.#replace(key, state)
+    return { type: 'renew', resetAtMs: nowMs + policy.take(state, nowMs, 0).resetAfterMs }
   }
 
+  #change(operation: Take | Reward | Block, nowMs: number): Result {
+    const { type, key, policy } = operation
+    const state = this.#states.get(key)
+    let taken = 0
+    if (type === 'take') {
+      taken = Math.min(operation.units, policy.take(state, nowMs, 0).remaining)
+      this.#keep(key, policy.take(state, nowMs, taken).next)
+    } else if (type === 'block') this.#keep(key, policy.block?.(state, nowMs, operation.forMs))
+    else if (state !== undefined) this.#replace(key, policy.reward(state, nowMs, operation.units))
+    const after = this.#states.get(key)
+    const { remaining, moreAfterMs, resetAfterMs } = policy.take(after, nowMs, 0)
+    const bannedForMs = (after && policy.bannedForMs?.(after, nowMs)) ?? 0
+    const standing = { atMs: nowMs, remaining, moreAfterMs, resetAfterMs, bannedForMs }
+    return type === 'take' ? { type, taken, ...standing } : { type, ...standing }
+  }
+
+  /** Writes a state, unless it stays as it is. */
   #keep(key: string, state: State | undefined): void {
     if (state !== undefined) this.#states.set(key, state)
+  }
+
+  /** Writes a state, or removes it if it is fresh. */
+  #replace(key: string, state: State | undefined): void {
+    if (state === undefined) this.#states.delete(key)
+    else this.#states.set(key, state)
   }
 }

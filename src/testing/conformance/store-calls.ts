@@ -1,5 +1,5 @@
 import { inspect } from 'node:util'
-import { type Policy, type State, signatureOf } from '../../policies/policy.js'
+import type { Policy } from '../../policies/policy.js'
 import type {
   Charge,
   ChargeResult,
@@ -11,13 +11,12 @@ import type {
   ResultOf,
 } from '../../stores/operation.js'
 import { request } from '../../stores/shared/pipe.js'
+import { refundsOf } from '../../stores/shared/refunds.js'
 import { pipeTo } from '../../stores/shared/store-pipe.js'
 import { InvalidResultError, validateOutcome } from '../../stores/shared/validate-outcome.js'
 import type { Store } from '../../stores/store.js'
-import type { MaybePromise } from '../../util/maybe-promise.js'
-import { expectAtLeast, expectEqual } from '../assertions.js'
+import { expectEqual } from '../assertions.js'
 
-/** What one charge takes. */
 export type Parts = readonly Part[]
 
 /** A refund without its tag. */
@@ -66,7 +65,6 @@ export async function applyOne<O extends Operation>(store: Store, operation: O):
   }
 }
 
-/** Charges a batch. */
 export function chargeAll(store: Store, charges: readonly Parts[]): Promise<readonly ChargeResult[]> {
   return applyAll<Charge>(
     store,
@@ -74,16 +72,8 @@ export function chargeAll(store: Store, charges: readonly Parts[]): Promise<read
   )
 }
 
-/** Charges once. */
 export function chargeOne(store: Store, ...parts: Part[]): Promise<ChargeResult> {
   return applyOne<Charge>(store, { type: 'charge', parts })
-}
-
-export async function refundAll(store: Store, receipts: readonly Receipt[]): Promise<void> {
-  await applyAll(
-    store,
-    receipts.map((receipt) => ({ ...receipt, type: 'refund' }) as const),
-  )
 }
 
 export async function forgetAll(store: Store, keys: readonly KeyedPolicy[]): Promise<void> {
@@ -101,36 +91,10 @@ export async function takeOne(store: Store, key: string, policy: Policy, cost = 
 
 /** Takes units. Returns their refund, as a limiter makes it from a decision. */
 export async function receiptOf(store: Store, key: string, policy: Policy, cost: number): Promise<Refund> {
-  const taken = part(key, policy, cost)
-  const { allowed, atMs, parts } = await chargeOne(store, taken)
-  expectEqual(`a charge of ${cost} of a fresh ${policy.name} is allowed`, allowed, true)
-  return { type: 'refund', ...taken, takenAtMs: atMs, resetAtMs: atMs + (parts[0]?.resetAfterMs as number) }
-}
-
-/**
- * Charges a fresh key with each cost in turn. Every figure must be the policy's at the time of the verdict,
- * so this holds for a clock that goes on between two calls as for one that stands still.
- */
-export async function expectFigures(
-  store: Store,
-  policy: Policy,
-  costs: readonly number[],
-  pause?: () => MaybePromise<void>,
-): Promise<void> {
-  let state: State | undefined
-  let lastMs = Number.NEGATIVE_INFINITY
-  for (const [i, cost] of costs.entries()) {
-    const which = `charge ${i + 1}, of ${cost}, of a fresh key with ${signatureOf(policy)}`
-    const { atMs, allowed, parts } = await chargeOne(store, part('key', policy, cost))
-    expectAtLeast(`${which}: atMs is not before the last verdict's`, atMs, lastMs)
-    lastMs = atMs
-    const step = policy.take(state, atMs, cost)
-    state = step.next ?? state
-    const what = "the policy's figures at the verdict's atMs, from a state that kept every bit"
-    expectEqual(`${which}: ${what}`, parts.map(figures), [figures(step)])
-    expectEqual(`${which}: allowed`, allowed, step.allowed)
-    await pause?.()
-  }
+  const wanted = part(key, policy, cost)
+  const verdict = await chargeOne(store, wanted)
+  expectEqual(`a charge of ${cost} of a fresh ${policy.name} is allowed`, verdict.allowed, true)
+  return refundsOf([wanted], verdict)[0] as Refund
 }
 
 /** How much is left of each key, read with cost 0. */
@@ -155,11 +119,6 @@ export function figures({
   moreAfterMs,
 }: PartResult): PartResult {
   return { allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs }
-}
-
-/** The figures of a fresh key. */
-export function freshFigures(limit: number): PartResult {
-  return { allowed: true, remaining: limit, resetAfterMs: 0, retryAfterMs: 0, moreAfterMs: 0 }
 }
 
 /**
@@ -197,7 +156,6 @@ export function allowedCount(verdicts: readonly ChargeResult[]): number {
   return verdicts.filter(({ allowed }) => allowed).length
 }
 
-/** Whether each charge was allowed, in order. */
 export function allowedOf(verdicts: readonly ChargeResult[]): boolean[] {
   return verdicts.map(({ allowed }) => allowed)
 }

@@ -7,7 +7,6 @@ export interface StoreCase {
   readonly body: (made: StoreUnderTest) => Promise<void>
 }
 
-/** Test bodies by their names. */
 export type Bodies = Readonly<Record<string, StoreCase['body']>>
 
 /** Returns a case for each body, named after the title and its own name. */

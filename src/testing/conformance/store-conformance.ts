@@ -20,7 +20,7 @@ import { traceCases } from './traces.js'
  * for (const { name, run } of storeConformance({ makeStore, capabilities })) test(name, run)
  * ```
  *
- * Each test gets a store of its own from `makeStore`. The capabilities choose the tests; with
+ * Each test gets its own store from `makeStore`. The capabilities choose the tests; with
  * `settableClock` they include random traces, compared with a plain model. Tests of a store whose clock runs
  * wait for up to four seconds: let a runner's time-out be 30 seconds.
  *

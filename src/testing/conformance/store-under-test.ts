@@ -82,11 +82,11 @@ export async function withStore(
   { makeStore }: ConformanceSetup,
   body: (made: StoreUnderTest) => Promise<void>,
 ): Promise<void> {
-  const made = checkMade(await makeStore())
+  const storeUnderTest = checkMade(await makeStore())
   try {
-    await body(made)
+    await body(storeUnderTest)
   } finally {
-    await made.close?.()
+    await storeUnderTest.close?.()
   }
 }
 

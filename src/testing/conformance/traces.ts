@@ -5,12 +5,10 @@ import { fixedWindow } from '../../policies/fixed-window.js'
 import { type Policy, signatureOf } from '../../policies/policy.js'
 import { slidingWindow } from '../../policies/sliding-window.js'
 import { tokenBucket } from '../../policies/token-bucket.js'
-import type { Refund } from '../../stores/operation.js'
-import { expectEqual } from '../assertions.js'
 import type { TestCase } from '../test-case.js'
-import { ModelStore } from './model.js'
-import { chargeAll, chargeOne, figures, forgetAll, type Parts, part, refundAll } from './store-calls.js'
-import { type ConformanceSetup, type StoreUnderTest, withStore } from './store-under-test.js'
+import { expectAsModel, operationsOf, type Step } from './as-model.js'
+import { part } from './store-calls.js'
+import { type ConformanceSetup, withStore } from './store-under-test.js'
 
 const SAMPLES: readonly Policy[] = [
   tokenBucket({ capacity: 5, refill: 1, every: '1s' }),
@@ -32,50 +30,67 @@ const SAMPLES: readonly Policy[] = [
 /** The policies by names that tell what they are, in a trace that fails. */
 const POLICIES = new Map(SAMPLES.map((policy) => [signatureOf(policy), policy]))
 
-interface Taking {
+/** A part, as a trace that fails shows it. */
+interface Unit {
   readonly owner: string
   readonly policy: string
   readonly cost: number
 }
 
-type Step =
-  | { readonly charges: readonly (readonly Taking[])[] }
+type TraceStep =
+  | { readonly charges: readonly (readonly Unit[])[] }
+  | { readonly take: Unit }
+  | { readonly reward: Unit }
   | { readonly refund: number; readonly cost: number }
-  | { readonly forget: readonly Taking[] }
+  | { readonly forget: readonly Unit[] }
   | { readonly advanceMs: number }
 
-const taking: fc.Arbitrary<Taking> = fc.record({
+const unit: fc.Arbitrary<Unit> = fc.record({
   owner: fc.constantFrom('a', 'b', 'c'),
   policy: fc.constantFrom(...POLICIES.keys()),
   cost: fc.oneof({ weight: 6, arbitrary: fc.nat(3) }, fc.nat(8)),
 })
 
-const keyOf = ({ owner, policy }: Taking) => `${owner}:${policy}`
-const policyOf = ({ policy }: Taking) => POLICIES.get(policy) as Policy
-const chargeOf = (takings: readonly Taking[]): Parts =>
-  takings.map((each) => part(keyOf(each), policyOf(each), each.cost))
+const keyOf = ({ owner, policy }: Unit) => `${owner}:${policy}`
+const partOf = (each: Unit) => part(keyOf(each), POLICIES.get(each.policy) as Policy, each.cost)
+const operationsOn = (each: Unit) => operationsOf(POLICIES.get(each.policy) as Policy)
 
-function traces(charge: fc.Arbitrary<Taking[]>): fc.Arbitrary<Step[]> {
+function stepOf(step: TraceStep): Step {
+  if ('advanceMs' in step) return { type: 'advance', ms: step.advanceMs }
+  if ('charges' in step)
+    return step.charges.map((units) => ({ type: 'charge', parts: units.map(partOf) }) as const)
+  if ('forget' in step) return step.forget.map((each) => operationsOn(each).forget(keyOf(each)))
+  if ('take' in step) return operationsOn(step.take).take(step.take.cost, keyOf(step.take))
+  if ('reward' in step) return operationsOn(step.reward).reward(step.reward.cost, keyOf(step.reward))
+  return (receipts) => {
+    const receipt = receipts[step.refund % Math.max(1, receipts.length)]
+    return receipt === undefined ? [] : [{ ...receipt, cost: Math.min(receipt.cost, step.cost) }]
+  }
+}
+
+function traces(charge: fc.Arbitrary<Unit[]>): fc.Arbitrary<TraceStep[]> {
   const quarterMs = fc.oneof(fc.nat(400), fc.nat(12_000)).map((n) => n / 4) // up to three windows
-  const step = fc.oneof<fc.WeightedArbitrary<Step>[]>(
+  const step = fc.oneof<fc.WeightedArbitrary<TraceStep>[]>(
     { weight: 6, arbitrary: fc.record({ charges: fc.array(charge, { maxLength: 5 }) }) },
+    { weight: 1, arbitrary: fc.record({ take: unit }) },
+    { weight: 1, arbitrary: fc.record({ reward: unit }) },
     { weight: 2, arbitrary: fc.record({ refund: fc.nat(), cost: fc.nat(3) }) },
-    { weight: 1, arbitrary: fc.record({ forget: fc.array(taking, { maxLength: 3 }) }) },
+    { weight: 1, arbitrary: fc.record({ forget: fc.array(unit, { maxLength: 3 }) }) },
     { weight: 4, arbitrary: fc.record({ advanceMs: quarterMs }) },
   )
   return fc.array(step, { maxLength: 40 })
 }
 
-type Charges = readonly (readonly [string, fc.Arbitrary<Taking[]>])[]
+type Charges = readonly (readonly [string, fc.Arbitrary<Unit[]>])[]
 
 const CHARGES: Charges = [
-  ['each key at most once', fc.uniqueArray(taking, { minLength: 1, maxLength: 4, selector: keyOf })],
-  ['a key several times', fc.array(taking, { minLength: 1, maxLength: 4 })],
+  ['each key at most once', fc.uniqueArray(unit, { minLength: 1, maxLength: 4, selector: keyOf })],
+  ['a key several times', fc.array(unit, { minLength: 1, maxLength: 4 })],
 ]
 
 /** For a store that takes the keys of a charge one after the other, beside the other charges of a batch. */
 const CHARGES_OF_ONE_KEY: Charges = [
-  ['one key', fc.tuple(taking, fc.nat(2)).map(([each, others]) => Array<Taking>(1 + others).fill(each))],
+  ['one key', fc.tuple(unit, fc.nat(2)).map(([each, others]) => Array<Unit>(1 + others).fill(each))],
 ]
 
 /**
@@ -88,38 +103,9 @@ export function traceCases(setup: ConformanceSetup): TestCase[] {
     name: `on random traces whose charges name ${which}, every figure equals that of a plain model`,
     run: () => {
       const property = fc.asyncProperty(traces(charge), (steps) =>
-        withStore(setup, (made) => compare(made, steps)),
+        withStore(setup, (made) => expectAsModel(made, steps.map(stepOf), true)),
       )
       return fc.assert(property, { numRuns: 300 })
     },
   }))
-}
-
-async function compare({ store, advance }: StoreUnderTest, steps: readonly Step[]): Promise<void> {
-  const model = new ModelStore()
-  const taken: Refund[] = []
-  let nowMs = (await chargeOne(store, part('clock', SAMPLES[0] as Policy, 0))).atMs
-  for (const [i, step] of steps.entries()) {
-    if ('advanceMs' in step) {
-      await advance(step.advanceMs)
-      nowMs += step.advanceMs
-    } else if ('forget' in step) {
-      await forgetAll(store, chargeOf(step.forget))
-      for (const each of step.forget) model.forget(keyOf(each))
-    } else if ('refund' in step) {
-      const receipt = taken[step.refund % Math.max(1, taken.length)]
-      if (receipt === undefined) continue
-      const refund = { ...receipt, cost: Math.min(receipt.cost, step.cost) }
-      await refundAll(store, [refund])
-      model.refund(refund, nowMs)
-    } else {
-      const charges = step.charges.map(chargeOf)
-      const expected = charges.map((charge) => model.charge(charge, nowMs))
-      const verdicts = await chargeAll(store, charges)
-      const shown = verdicts.map((verdict) => ({ ...verdict, parts: verdict.parts.map(figures) }))
-      expectEqual(`the verdicts of step ${i + 1}`, shown, expected)
-      const allowed = charges.filter((_charge, i) => expected[i]?.allowed)
-      for (const each of allowed.flat()) taken.push({ ...each, type: 'refund', takenAtMs: nowMs })
-    }
-  }
 }

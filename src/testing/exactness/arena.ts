@@ -17,7 +17,7 @@ export interface Traffic {
   readonly each?: number
 }
 
-/** What a scenario works with: keys of its own, and processes that charge them. */
+/** What a scenario works with: its own keys, and processes that charge them. */
 export interface Arena {
   /** How many charges the processes make together, with calls of one charge. */
   readonly sent: number
@@ -43,14 +43,14 @@ const SETTLED_MS = 5000
 const POLL_MS = 20
 const UNEQUAL = 'More is left where a write was lost, less where a charge was counted twice.'
 
-/** Runs `body` with keys of its own, which are deleted at the end. */
+/** Runs `body` with its own keys, which are deleted at the end. */
 export async function withArena(
   fleet: Fleet,
   { processes, callers, each, atomicAcrossKeys }: ArenaOptions,
   body: (arena: Arena) => Promise<void>,
 ): Promise<void> {
   const prefix = `headgate-exactness:${randomUUID()}`
-  const made = new Map<string, WirePart>()
+  const partsByKey = new Map<string, WirePart>()
 
   async function remainingOf(parts: readonly WirePart[]): Promise<[string, number][]> {
     const figures = await fleet.peek(parts)
@@ -75,7 +75,7 @@ export async function withArena(
     atomicAcrossKeys,
     part(name, { cost = 1, ...rest }) {
       const part = { ...rest, key: `${prefix}:${name}`, cost }
-      made.set(part.key, part)
+      partsByKey.set(part.key, part)
       return part
     },
     charge: ({ charges, batch = 1, refundEvery = 0, ...own }) =>
@@ -89,5 +89,5 @@ export async function withArena(
     peek: fleet.peek,
     expectLeft,
   })
-  await fleet.forget([...made.values()])
+  await fleet.forget([...partsByKey.values()])
 }

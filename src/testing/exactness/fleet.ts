@@ -69,9 +69,9 @@ function fleetOf(processes: readonly ServedProcess[]): Fleet {
 }
 
 function sumOf(counts: readonly Counts[]): Counts {
-  const taken: Record<string, number> = {}
+  const unitsTaken: Record<string, number> = {}
   for (const each of counts)
-    for (const [key, units] of Object.entries(each.taken)) taken[key] = (taken[key] ?? 0) + units
+    for (const [key, units] of Object.entries(each.taken)) unitsTaken[key] = (unitsTaken[key] ?? 0) + units
   const sum = (name: 'allowed' | 'denied') => counts.reduce((total, each) => total + each[name], 0)
-  return { allowed: sum('allowed'), denied: sum('denied'), taken }
+  return { allowed: sum('allowed'), denied: sum('denied'), taken: unitsTaken }
 }

@@ -28,7 +28,6 @@ export interface Load {
   readonly refundEvery: number
 }
 
-/** What came of a load. */
 export interface Counts {
   readonly allowed: number
   readonly denied: number
@@ -36,7 +35,6 @@ export interface Counts {
   readonly taken: Readonly<Record<string, number>>
 }
 
-/** What a peek shows of one part. */
 export interface Figures {
   readonly remaining: number
   /** `null` where time restores nothing. */
@@ -66,7 +64,6 @@ export type Message =
 /** A ban that outlasts every window. */
 const BAN = '3000d'
 
-/** Returns the policy of a part. */
 export function policyOf({ policy, limit, after = 1 }: WirePart): Policy {
   if (policy === 'ban') return ban(fixedWindow({ limit, window: LONG }), { after, within: LONG, for: BAN })
   const [, make] = LONG_KINDS.find(([name]) => name === policy) ?? []
@@ -74,7 +71,6 @@ export function policyOf({ policy, limit, after = 1 }: WirePart): Policy {
   return make(limit)
 }
 
-/** Returns the charge of some parts. */
 export function chargeOf(parts: readonly WirePart[]): Parts {
   return parts.map((part) => ({ key: part.key, policy: policyOf(part), cost: part.cost }))
 }

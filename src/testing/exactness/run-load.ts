@@ -3,7 +3,7 @@ import type { ChargeResult } from '../../stores/operation.js'
 import { refundsOf } from '../../stores/shared/refunds.js'
 import type { Store } from '../../stores/store.js'
 import { StoreError } from '../../stores/store-error.js'
-import { chargeAll, type Parts, refundAll } from '../conformance/store-calls.js'
+import { applyAll, chargeAll, type Parts } from '../conformance/store-calls.js'
 import { type Counts, chargeOf, type Load } from './protocol.js'
 
 const ATTEMPTS = 20
@@ -16,10 +16,10 @@ export async function runLoad(
 ): Promise<Counts> {
   const all = charges.map(chargeOf)
   const counts = { allowed: 0, denied: 0 }
-  const taken: Record<string, number> = {}
+  const unitsTaken: Record<string, number> = {}
 
   function count(charge: Parts, sign: 1 | -1): void {
-    for (const { key, cost } of charge) taken[key] = (taken[key] ?? 0) + sign * cost
+    for (const { key, cost } of charge) unitsTaken[key] = (unitsTaken[key] ?? 0) + sign * cost
   }
 
   async function call(caller: number): Promise<void> {
@@ -33,14 +33,14 @@ export async function runLoad(
         if (!verdict.allowed) continue
         count(charge, 1)
         if (refundEvery === 0 || ++allowed % refundEvery !== 0) continue
-        await refundAll(store, refundsOf(charge, verdict))
+        await applyAll(store, refundsOf(charge, verdict))
         count(charge, -1)
       }
     }
   }
 
   if (all.length > 0) await Promise.all(Array.from({ length: callers }, (_, i) => call(i)))
-  return { ...counts, taken }
+  return { ...counts, taken: unitsTaken }
 }
 
 function at<T>(list: readonly T[], i: number): T {

@@ -2,7 +2,6 @@ import { expectAtLeast, expectAtMost, expectEqual } from '../assertions.js'
 import { LONG_KINDS, LONG_POLICIES } from '../conformance/sample-policies.js'
 import type { Arena } from './arena.js'
 import type { WirePart } from './protocol.js'
-import { randomNumbers } from './random-numbers.js'
 
 /** What several processes do at the same time, and what must come of it. */
 export interface Scenario {
@@ -120,5 +119,13 @@ const bans: Scenario = {
   },
 }
 
-/** All that processes do together. */
 export const SCENARIOS: readonly Scenario[] = [...oneKey, ...oppositeOrders, batches, refunds, mixed, bans]
+
+/** Returns a function that returns whole numbers below its argument, the same in each run (Park and Miller). */
+function randomNumbers(seed: number): (below: number) => number {
+  let state = seed
+  return (below) => {
+    state = (state * 48_271) % 2_147_483_647
+    return Math.floor((state / 2_147_483_647) * below)
+  }
+}

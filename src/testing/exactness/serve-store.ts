@@ -21,7 +21,7 @@ export async function serveStore(store: Store): Promise<void> {
     throw new TypeError(`serveStore: this process has no IPC channel to a test. ${fix}`)
   }
   checkStore('serveStore', store)
-  const onMessage = (message: unknown) => void answer(store, message)
+  const onMessage = (message: unknown) => void serveOrder(store, message)
   const onCrash = (error: unknown) => send({ headgate: 'failure', text: inspect(error) })
   const ended = new Promise<void>((resolve) => process.once('disconnect', resolve))
   process.on('message', onMessage).on('uncaughtExceptionMonitor', onCrash)
@@ -45,7 +45,7 @@ const SERVED: {
   },
 }
 
-async function answer(store: Store, message: unknown): Promise<void> {
+async function serveOrder(store: Store, message: unknown): Promise<void> {
   const { headgate, id, order } = (message ?? {}) as Request
   if (!Object.hasOwn(SERVED, headgate ?? '')) return // a message of the user's own
   const serve = SERVED[headgate] as (store: Store, order: unknown) => Promise<unknown>

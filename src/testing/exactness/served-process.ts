@@ -1,11 +1,9 @@
 import type { ChildProcess } from 'node:child_process'
 import { wrongKind } from '../../util/validate.js'
-import { exitOf } from './process-exit.js'
 import type { Message, Orders } from './protocol.js'
 
 const GRACE_MS = 2000
 
-/** A process that serves a store. */
 export interface ServedProcess {
   /** Rejects when the process fails, or exits before it should. */
   readonly failed: Promise<never>
@@ -98,4 +96,36 @@ function checkChannel(child: ChildProcess): void {
   child?.kill?.()
   const must = 'a function that returns a process with an IPC channel'
   throw wrongKind('storeExactness', 'startProcess', must, child, "Use fork('./store-process.js').")
+}
+
+const OUTPUT_MS = 200
+const OUTPUT_LENGTH = 4000
+
+const NOT_PIPED = ' Its error is on stderr; fork(file, { silent: true }) would have it in this message.'
+const written = (tail: string) => (tail ? ` It wrote:\n${tail}` : ' It wrote nothing to stderr.')
+
+interface Exit {
+  readonly isClean: boolean
+  /** Such as `exited with code 1`. */
+  readonly how: string
+  /** A sentence for messages: the end of what it wrote to a piped stderr, or where to look for it. */
+  readonly output: string
+}
+
+/** Resolves when a process has exited. Reads its piped output, which would else block it. */
+function exitOf(child: ChildProcess): Promise<Exit> {
+  let tail = ''
+  child.stdout?.resume()
+  child.stderr?.on('data', (chunk) => {
+    tail = (tail + chunk).slice(-OUTPUT_LENGTH)
+  })
+  return new Promise((resolve) => {
+    child.once('exit', (code, signal) => {
+      const how = signal ? `was ended by ${signal}` : `exited with code ${code}`
+      const done = () =>
+        resolve({ isClean: code === 0, how, output: child.stderr ? written(tail) : NOT_PIPED })
+      child.once('close', done)
+      setTimeout(done, OUTPUT_MS) // another process may keep its output open
+    })
+  })
 }

@@ -163,7 +163,7 @@ test.each<[string, object, string]>([
     'concurrency',
     { policy: concurrency({ limit: 5 }), delay: { after: 1, by: 500 } },
     'rateLimit: delay does not go with concurrency: a request would hold its units while it waits. ' +
-      'Put concurrency into middleware of its own, behind this.',
+      'Put concurrency into its own middleware, behind this.',
   ],
   [
     'concurrency in limits',

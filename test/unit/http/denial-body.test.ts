@@ -83,7 +83,7 @@ describe('an Accept header', () => {
 })
 
 test('a problem document holds the type, the status, the time to retry and the policies', () => {
-  expect(JSON.parse(limited('application/json').text)).toEqual({
+  expect(JSON.parse(limited('application/json').body)).toEqual({
     type: 'https://iana.org/assignments/http-problem-types#quota-exceeded',
     title: 'Too many requests',
     status: 429,
@@ -93,7 +93,7 @@ test('a problem document holds the type, the status, the time to retry and the p
 })
 
 test('a text body is one line', () => {
-  expect(limited().text).toBe('Too many requests. Try again in 2 seconds.\n')
+  expect(limited().body).toBe('Too many requests. Try again in 2 seconds.\n')
 })
 
 test('only the policies that denied are violated, in order', () => {
@@ -102,7 +102,7 @@ test('only the policies that denied are violated, in order', () => {
     partOf({ name: 'b' }),
     partOf({ name: 'c', allowed: false, retryAfterMs: 20 }),
   )
-  const { text } = denialBody('limited', 429, decision, 'application/json')
+  const { body: text } = denialBody('limited', 429, decision, 'application/json')
   expect(JSON.parse(text)['violated-policies']).toEqual(['a', 'c'])
 })
 
@@ -113,50 +113,50 @@ test.each([
   [60_000, 'Try again in 60 seconds.'],
 ])('a retry after %d ms is advised as "%s"', (retryAfterMs, detail) => {
   const decision = denialOf(retryAfterMs)
-  expect(denialBody('limited', 429, decision, undefined).text).toBe(`Too many requests. ${detail}\n`)
-  expect(JSON.parse(denialBody('limited', 429, decision, 'application/json').text).detail).toBe(detail)
+  expect(denialBody('limited', 429, decision, undefined).body).toBe(`Too many requests. ${detail}\n`)
+  expect(JSON.parse(denialBody('limited', 429, decision, 'application/json').body).detail).toBe(detail)
 })
 
 test('a body without a time to retry advises no retry', () => {
   const never = denialOf(Number.POSITIVE_INFINITY)
-  expect(denialBody('limited', 429, never, undefined).text).toBe('Too many requests.\n')
-  const problem = JSON.parse(denialBody('limited', 429, never, 'application/json').text)
+  expect(denialBody('limited', 429, never, undefined).body).toBe('Too many requests.\n')
+  const problem = JSON.parse(denialBody('limited', 429, never, 'application/json').body)
   expect(Object.keys(problem)).toEqual(['type', 'title', 'status', 'violated-policies'])
 })
 
 test('the status in the body is the real one', () => {
   for (const status of [429, 420, 503]) {
-    const { text } = denialBody('limited', status, denialOf(1000), 'application/json')
+    const { body: text } = denialBody('limited', status, denialOf(1000), 'application/json')
     expect(JSON.parse(text).status).toBe(status)
   }
 })
 
 test('the body for a failed store is reduced capacity, without policies', () => {
   const closed = { ...denialOf(1000), parts: [], source: 'closed' as const }
-  expect(JSON.parse(denialBody('store-failed', 503, closed, 'application/json').text)).toEqual({
+  expect(JSON.parse(denialBody('store-failed', 503, closed, 'application/json').body)).toEqual({
     type: 'https://iana.org/assignments/http-problem-types#temporary-reduced-capacity',
     title: 'Service temporarily unavailable',
     status: 503,
     detail: 'Try again in 1 second.',
   })
   const text = 'Service temporarily unavailable. Try again in 1 second.\n'
-  expect(denialBody('store-failed', 503, closed, undefined).text).toBe(text)
+  expect(denialBody('store-failed', 503, closed, undefined).body).toBe(text)
 })
 
 test('the body for a blocked address says no more than the status', () => {
   expect(denialBody('blocked', 403, undefined, undefined)).toEqual({
     contentType: TEXT,
-    text: 'Forbidden.\n',
+    body: 'Forbidden.\n',
   })
-  const { text } = denialBody('blocked', 403, undefined, 'application/json')
+  const { body: text } = denialBody('blocked', 403, undefined, 'application/json')
   expect(JSON.parse(text)).toEqual({ type: 'about:blank', title: 'Forbidden', status: 403 })
 })
 
 test('a string as the option message is sent as plain text, anything else as JSON', () => {
   const json = 'application/json; charset=utf-8'
   const read = (message: unknown) => readMessage('rateLimit', 'message', message)
-  expect(read('Slow down.')).toEqual({ contentType: TEXT, text: 'Slow down.' })
-  expect(read('')).toEqual({ contentType: TEXT, text: '' })
-  expect(read({ error: 'slow' })).toEqual({ contentType: json, text: '{"error":"slow"}' })
-  expect(read([])).toEqual({ contentType: json, text: '[]' })
+  expect(read('Slow down.')).toEqual({ contentType: TEXT, body: 'Slow down.' })
+  expect(read('')).toEqual({ contentType: TEXT, body: '' })
+  expect(read({ error: 'slow' })).toEqual({ contentType: json, body: '{"error":"slow"}' })
+  expect(read([])).toEqual({ contentType: json, body: '[]' })
 })

@@ -11,7 +11,7 @@ const legacy = (decision: Decision, reset: 'epoch-seconds' | 'delta-seconds' = '
 
 /** A draft header, read back by a parser of structured fields: each item's name and parameters. */
 function parseHeader(header: 'RateLimit' | 'RateLimit-Policy', decision: Decision): [BareItem, object][] {
-  const value = Object.fromEntries(headerEntries(draftHeaders()(decision)))[header] as string
+  const value = Object.fromEntries(headerEntries(draftHeaders(decision)))[header] as string
   return parseList(value).map(([name, parameters]) => [name as BareItem, Object.fromEntries(parameters)])
 }
 
@@ -48,7 +48,7 @@ test.each(['epoch-seconds', 'delta-seconds'] as const)(
 )
 
 test('draft headers of one limit are two lists of one item', () => {
-  expect(headerEntries(draftHeaders()(decisionOf(partOf())))).toEqual([
+  expect(headerEntries(draftHeaders(decisionOf(partOf())))).toEqual([
     ['RateLimit-Policy', '"api";q=100;w=60'],
     ['RateLimit', '"api";r=42;t=1'],
   ])
@@ -76,28 +76,11 @@ test('a limit on requests in flight has its own quota unit, and no time', () => 
     partOf({ name: '50-at-once', limit: 50, ...figures, quotaUnit: 'concurrent-requests' }),
     partOf(),
   )
-  expect(headerEntries(draftHeaders()(decision))).toEqual([
+  expect(headerEntries(draftHeaders(decision))).toEqual([
     ['RateLimit-Policy', '"50-at-once";q=50;qu="concurrent-requests", "api";q=100;w=60'],
     ['RateLimit', '"50-at-once";r=42, "api";r=42;t=1'],
   ])
   expect(legacy(decision)).toEqual({ 'X-RateLimit-Limit': '50', 'X-RateLimit-Remaining': '42' })
-})
-
-test('one writer of draft headers writes the policies of each decision, whatever it wrote before', () => {
-  const write = draftHeaders()
-  const policiesOf = (decision: Decision) => write(decision)[1]
-  const [api, other] = [partOf(), partOf({ name: 'other' })]
-  for (const [decision, policies] of [
-    [decisionOf(api), '"api";q=100;w=60'],
-    [decisionOf(partOf({ remaining: 1 })), '"api";q=100;w=60'],
-    [decisionOf(partOf({ limit: 5 })), '"api";q=5;w=60'],
-    [decisionOf(partOf({ limit: 5, windowMs: 1000 })), '"api";q=5;w=1'],
-    [decisionOf(api, other), '"api";q=100;w=60, "other";q=100;w=60'],
-    [decisionOf(other, api), '"other";q=100;w=60, "api";q=100;w=60'],
-    [decisionOf(other), '"other";q=100;w=60'],
-  ] as const) {
-    expect(policiesOf(decision)).toBe(policies)
-  }
 })
 
 test('draft headers leave out a window and a time that are infinite', () => {

@@ -27,7 +27,7 @@ describe('a failed case', () => {
 
   test('says what was expected, in which case, and shows the difference', async () => {
     expect(await messageOf('charges a peek as one unit')).toMatch(
-      /^a peek at a fresh key\nExpected values to be strictly deep-equal:\n[\s\S]*\+ +remaining: 1,[\s\S]*- +remaining: 2,/,
+      /^step 1, a charge of 0 of key: the result of the policy\nExpected values to be strictly deep-equal:\n[\s\S]*\+ +remaining: 4,[\s\S]*- +remaining: 5,/,
     )
   })
 

@@ -17,7 +17,7 @@ export function ioredisTransport(client: RedisClient): Transport {
 
 /**
  * Sends one command. With `enableAutoPipelining`, ioredis 5 and 6 lose the name of a command sent by
- * `callBuffer`, so it goes in a pipeline of its own.
+ * `callBuffer`, so it goes in its own pipeline.
  */
 export function sendOne(client: RedisClient | RedisClusterClient, { words }: Command): Promise<unknown> {
   return client.options.enableAutoPipelining ? pipelineOne(client, words) : client.callBuffer(...words)

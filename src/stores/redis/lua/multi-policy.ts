@@ -1,34 +1,41 @@
 import { once } from '../../../util/memo.js'
-import { LUA_POLICIES, type LuaPolicy } from './policies.js'
+import type { LuaPolicy } from './lua-policy.js'
+import { LUA_POLICIES } from './policies.js'
 import { script, WRITE } from './prelude.js'
 
 const POLICIES_HEAD = `
   ARGV[1]  JSON: a list of policies, each [kind, number of numbers in its state, params (units, ms)...].
   ARGV[2]  JSON: the policy of each key.`
 
+/**
+ * Defines the function `name` of each kind of policy. Its body is the code that `bodyOf` returns; kinds without
+ * any have no such function. `args` follow the policy and the state; `locals` is what the
+ * code sets and the function returns.
+ */
+function functions(
+  name: string,
+  args: string,
+  locals: string,
+  bodyOf: (lua: LuaPolicy) => string | undefined,
+): string {
+  const definitions = Object.entries(LUA_POLICIES).map(([kind, lua]) => {
+    const body = bodyOf(lua)
+    if (body === undefined) return ''
+    return `${name}['${kind}'] = function(p, state${args})
+  local ${locals} ${lua.once} ${body}
+  return ${locals}
+end\n`
+  })
+  return `local ${name} = {}\n${definitions.join('')}`
+}
+
 /** Decodes the policies, defines their functions, and reads the states. */
 const POLICIES = `
-local take, refund, expiry = {}, {}, {}
-${Object.entries(LUA_POLICIES)
-  .map(
-    ([kind, lua]) => `
-take['${kind}'] = function(p, state, cost)
-  local allowed, changed = true, false
-  if cost > 0 then ${lua.once} ${lua.clamp} ${lua.take}
-  end
-  return allowed, changed
-end
-refund['${kind}'] = function(p, state, cost, taken_at, reset_at)
-  local changed, is_fresh ${lua.once} ${lua.refund}
-  return changed, is_fresh
-end
-expiry['${kind}'] = function(p, state)
-  local expires_at ${lua.once} ${lua.expiry}
-  return expires_at
-end`,
-  )
-  .join('\n')}
-
+${functions('take', ', cost', 'allowed, changed', ({ clamp, take }) => {
+  return `allowed, changed = true, false if cost > 0 then ${clamp} ${take} end`
+})}
+${functions('refund', ', cost, taken_at, reset_at', 'changed, is_fresh', ({ refund }) => refund)}
+${functions('expiry', '', 'expires_at', ({ expiry }) => expiry)}
 local policies = cjson.decode(ARGV[1])
 for _, p in ipairs(policies) do
   p.format = '<' .. string.rep('d', p[2])
@@ -98,11 +105,18 @@ ${WRITE_CHANGED}`,
   ),
 )
 
-/** Defines, for each kind of policy that has it, what an operation does to a state. */
+/** Defines what each operation does to a state of each kind of policy, which it clamps first. */
 const OPERATIONS = `
-local left, reward, block, renew = {}, {}, {}, {}
-${Object.entries(LUA_POLICIES).map(operationsOf).join('\n')}
-
+${functions('left', '', 'left, changed', ({ clamp, left }) => left && clamp + left)}
+${functions(
+  'reward',
+  ', cost',
+  'changed, is_fresh',
+  ({ clamp, reward }) =>
+    reward && `${clamp} local is_clamped = changed ${reward} changed = is_clamped or changed`,
+)}
+${functions('block', ', ban', 'changed', ({ clamp, block }) => block && clamp + block)}
+${functions('renew', ', cost, taken_at, reset_at', 'changed', ({ clamp, renew }) => renew && clamp + renew)}
 -- Each returns whether the state changed, and whether it is fresh.
 local apply = {
   refund = function(p, state, cost, taken_at, reset_at)
@@ -127,32 +141,6 @@ local apply = {
   end,
 }
 `
-
-function operationsOf([kind, { once, clamp, left, reward, block, renew }]: [string, LuaPolicy]): string {
-  const functions = [
-    left &&
-      `left['${kind}'] = function(p, state)
-  local left, changed ${once} ${clamp} ${left}
-  return left, changed
-end`,
-    reward &&
-      `reward['${kind}'] = function(p, state, cost)
-  local changed, is_fresh ${once} ${clamp}
-  local is_clamped = changed
-  ${reward}
-  return is_clamped or changed, is_fresh
-end`,
-    block &&
-      `block['${kind}'] = function(p, state, ban)
-  local changed ${once} ${clamp} ${block}
-end`,
-    renew &&
-      `renew['${kind}'] = function(p, state, cost, taken_at, reset_at)
-  local changed ${once} ${clamp} ${renew}
-end`,
-  ]
-  return functions.filter(Boolean).join('\n')
-}
 
 export const operationScript = once(() =>
   script(

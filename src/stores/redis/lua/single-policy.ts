@@ -15,9 +15,9 @@ const scripts = new Map<string, Script>()
  */
 export function singlePolicyScript(kind: FlatSpec['kind'], width: number, length: number): Script {
   const name = `${kind}:${width}:${length}`
-  const made = scripts.get(name) ?? script(HEAD, bodyFor(kind, length, width))
-  scripts.set(name, made)
-  return made
+  const policyScript = scripts.get(name) ?? script(HEAD, bodyFor(kind, length, width))
+  scripts.set(name, policyScript)
+  return policyScript
 }
 
 function bodyFor(kind: FlatSpec['kind'], length: number, width: number): string {

@@ -1,3 +1,4 @@
+import { hasMethods } from '../../../util/framework.js'
 import { warnOnce } from '../../../util/warn-once.js'
 
 /** The options that each command is sent with. They take the place of those of the client. */
@@ -19,7 +20,6 @@ interface Emitter {
 export interface NodeRedisClient extends Emitter {
   /** Whether `connect()` was called and no `close()` since. */
   readonly isOpen: boolean
-  /** Whether it is connected. */
   readonly isReady: boolean
   /** What its keys begin with, in redis 6. */
   readonly _keyPrefix?: string | Buffer | undefined
@@ -73,24 +73,23 @@ export interface NodeRedisClusterClient extends Emitter {
  * Cluster clients have that too.
  */
 export function isNodeRedis(value: unknown): value is NodeRedisClient {
-  if (!hasMethods(value, ['sendCommand', 'on', 'listenerCount', 'withTypeMapping'])) return false
+  if (!isClient(value, 'sendCommand', 'withTypeMapping')) return false
   return 'isReady' in value && !['getMasterNode', 'masters', 'slots'].some((name) => name in value)
 }
 
 export function isNodeRedisSentinel(value: unknown): value is NodeRedisSentinelClient {
-  return hasMethods(value, ['getMasterNode', '_execute', 'on', 'listenerCount'])
+  return isClient(value, 'getMasterNode', '_execute')
 }
 
 export function isNodeRedisCluster(value: unknown): value is NodeRedisClusterClient {
-  if (!hasMethods(value, ['nodeClient', 'sendCommand', 'on', 'listenerCount', 'withTypeMapping']))
-    return false
+  if (!isClient(value, 'nodeClient', 'sendCommand', 'withTypeMapping')) return false
   return 'slots' in value && Array.isArray(value.slots) && 'masters' in value && Array.isArray(value.masters)
 }
 
-function hasMethods(value: unknown, names: readonly string[]): value is object {
+function isClient(value: unknown, ...methods: readonly string[]): value is object {
   if (typeof value !== 'object' || value === null) return false
-  const members = value as Readonly<Record<string, unknown>>
-  return typeof members.isOpen === 'boolean' && names.every((name) => typeof members[name] === 'function')
+  const { isOpen } = value as { readonly isOpen?: unknown }
+  return typeof isOpen === 'boolean' && hasMethods(value, 'on', 'listenerCount', ...methods)
 }
 
 /**

@@ -9,8 +9,7 @@ import {
   type NodeRedisClusterNode,
   warnOfMissingListener,
 } from './client.js'
-import { checkOpen, connectionOf, notConnected, OPTIONS } from './connection.js'
-import { prefixKeys } from './prefix-keys.js'
+import { checkOpen, connectionOf, notConnected, OPTIONS, prefixKeys } from './connection.js'
 
 /** How often a client that is connecting is looked at. */
 const POLL_MS = 5

@@ -1,12 +1,12 @@
 import { errorMonitor, setMaxListeners } from 'node:events'
 import { weakMemo } from '../../../util/memo.js'
 import { StoreError } from '../../store-error.js'
+import type { Command } from '../transport.js'
 import type { NodeRedisClient, NodeRedisCommandOptions } from './client.js'
 
 /** Options that turn strings in replies into buffers, and let a command wait in the client's queue. */
 export const OPTIONS: NodeRedisCommandOptions = { typeMapping: { 36: Buffer }, timeout: 0, asap: false }
 
-/** A client's connection to one server. */
 export interface Connection {
   /**
    * Throws a `StoreError` while the client is disconnected: a command must not wait in its queue until long
@@ -52,7 +52,6 @@ function unwrittenCommands() {
   return { options: { ...OPTIONS, abortSignal: controller.signal }, abort: () => controller.abort() }
 }
 
-/** Throws a `StoreError` if `connect()` was not called. */
 export function checkOpen({ isOpen }: { readonly isOpen: boolean }): void {
   if (isOpen) return
   throw new StoreError('redis', 'the client is not connected (closed). Call client.connect() first.', {
@@ -75,5 +74,18 @@ async function explainLoss(
   } catch (cause) {
     if (!abortSignal?.aborted) throw cause
     throw new StoreError('redis', 'the connection was lost before the reply came', { cause })
+  }
+}
+
+/**
+ * Returns a function that returns a command's words, its keys with the client's prefix: node-redis 6 adds it
+ * only to commands that it knows by name.
+ */
+export function prefixKeys(keyPrefix: string | Buffer = ''): (command: Command) => string[] {
+  const prefix = String(keyPrefix)
+  return ({ words, firstKey, keyCount }) => {
+    const all: string[] = [...words]
+    if (prefix) for (let i = firstKey; i < firstKey + keyCount; i++) all[i] = prefix + all[i]
+    return all
   }
 }

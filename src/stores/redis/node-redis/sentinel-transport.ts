@@ -1,8 +1,7 @@
 import { refusalIn } from '../script-call.js'
 import type { Transport } from '../transport.js'
 import { type NodeRedisClient, type NodeRedisSentinelClient, warnOfMissingListener } from './client.js'
-import { checkOpen, connectionOf, notConnected } from './connection.js'
-import { prefixKeys } from './prefix-keys.js'
+import { checkOpen, connectionOf, notConnected, prefixKeys } from './connection.js'
 
 /** A server's error for a write when it is not the master any more. */
 const READONLY = /^READONLY /

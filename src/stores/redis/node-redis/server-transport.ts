@@ -1,9 +1,7 @@
 import type { Transport } from '../transport.js'
 import { type NodeRedisClient, warnOfMissingListener } from './client.js'
-import { connectionOf } from './connection.js'
-import { prefixKeys } from './prefix-keys.js'
+import { connectionOf, prefixKeys } from './connection.js'
 
-/** Creates the transport to one server. */
 export function nodeRedisTransport(client: NodeRedisClient): Transport {
   const connection = connectionOf(client)
   const wordsOf = prefixKeys(client._keyPrefix)

@@ -1,57 +1,57 @@
 import type { Decision } from '../limiter/decision.js'
 import { processWide } from '../util/process-wide.js'
 
-/** A limiter that a request has passed, its decision, and what the request passed before. */
-interface Passage {
+/** A limiter's decision on a request, and the decision that was recorded before it. */
+interface DecisionRecord {
   readonly limiter: object | undefined
   readonly decision: unknown
-  readonly previous: Passage | undefined
+  readonly previous: DecisionRecord | undefined
 }
 
-/** The last passage of each request. It may pass limiters of several copies of this package. */
-const passages = processWide('passages', () => new WeakMap<object, Passage>())
+/** The last record of each request, which may pass limiters of several copies of this package. */
+const lastRecords = processWide('decisionRecords', () => new WeakMap<object, DecisionRecord>())
 /**
  * The property for it of requests that are created with one, as Fastify's are by `decorateRequest`: it costs
  * less to set it than to add an entry to the `WeakMap`.
  */
-export const PASSAGE = Symbol.for('headgate.passage')
+export const LAST_RECORD = Symbol.for('headgate.decisionRecord')
 /** The prototypes of requests that inherit the accessor `rateLimit`. */
-const extended = processWide('extendedRequests', () => new WeakSet<object>())
+const extendedPrototypes = processWide('extendedRequests', () => new WeakSet<object>())
 
-/** Returns the decision of a limiter that a request has passed; `undefined` for others. */
+/** Returns a limiter's decision on a request; `undefined` if it has made none. */
 export function decisionFor(req: object, limiter: object): Decision | undefined {
-  let passage = hasRoom(req) ? req[PASSAGE] : passages.get(req)
-  while (passage !== undefined && passage.limiter !== limiter) passage = passage.previous
-  return passage?.decision as Decision | undefined
+  let record = hasRoom(req) ? req[LAST_RECORD] : lastRecords.get(req)
+  while (record !== undefined && record.limiter !== limiter) record = record.previous
+  return record?.decision as Decision | undefined
 }
 
-/** Sets `req.rateLimit`, and records that a request passed a limiter. Returns whether it is the first. */
-export function recordPassage(req: { rateLimit?: unknown }, limiter: object, decision: unknown): boolean {
+/** Sets `req.rateLimit`, and records a limiter's decision. Returns whether it is the first on this request. */
+export function recordDecision(req: { rateLimit?: unknown }, limiter: object, decision: unknown): boolean {
   if (hasRoom(req)) {
-    const previous = req[PASSAGE]
-    req[PASSAGE] = { limiter, decision, previous }
+    const previous = req[LAST_RECORD]
+    req[LAST_RECORD] = { limiter, decision, previous }
     const isFirst = previous === undefined && req.rateLimit === undefined
     req.rateLimit = decision
     return isFirst
   }
-  const previous = passages.get(req)
-  passages.set(req, { limiter, decision, previous })
+  const previous = lastRecords.get(req)
+  lastRecords.set(req, { limiter, decision, previous })
   const prototype: object = Object.getPrototypeOf(req)
-  if (extended.has(prototype)) return previous === undefined
+  if (extendedPrototypes.has(prototype)) return previous === undefined
   const isFirst = previous === undefined && req.rateLimit === undefined
   extendExpress(prototype)
   req.rateLimit = decision
   return isFirst
 }
 
-function hasRoom<Req extends object>(req: Req): req is Req & { [PASSAGE]: Passage | undefined } {
-  return Object.hasOwn(req, PASSAGE)
+function hasRoom<Req extends object>(req: Req): req is Req & { [LAST_RECORD]: DecisionRecord | undefined } {
+  return Object.hasOwn(req, LAST_RECORD)
 }
 
 /**
  * Makes `rateLimit` an accessor of Express' requests, as Express itself does with `req.ip`; other requests
- * have it as a property of their own. Express 4 and 5 set the prototype of each request, which gives every
- * request a hidden class of its own in V8: to add a property there costs more than to decide.
+ * have it as their own property. Express 4 and 5 set the prototype of each request, which gives every
+ * request its own hidden class in V8: to add a property there costs more than to decide.
  */
 function extendExpress(prototype: object): void {
   if (!Object.hasOwn(prototype, 'app')) return // so it is not `app.request`
@@ -60,11 +60,11 @@ function extendExpress(prototype: object): void {
     if (next === null || (next !== prototype && Object.hasOwn(base, 'rateLimit'))) return
     base = next
   }
-  if (!extended.has(base)) {
+  if (!extendedPrototypes.has(base)) {
     if ('rateLimit' in base || !Reflect.defineProperty(base, 'rateLimit', ACCESSOR)) return
-    extended.add(base)
+    extendedPrototypes.add(base)
   }
-  extended.add(prototype)
+  extendedPrototypes.add(prototype)
 }
 
 /** Returns whether this is `IncomingMessage.prototype`: by its name, since not all servers have node:http. */
@@ -77,9 +77,9 @@ const ACCESSOR: PropertyDescriptor & ThisType<object> = {
   configurable: true,
   enumerable: true,
   get() {
-    return passages.get(this)?.decision
+    return lastRecords.get(this)?.decision
   },
   set(decision: unknown) {
-    passages.set(this, { limiter: undefined, decision, previous: passages.get(this) })
+    lastRecords.set(this, { limiter: undefined, decision, previous: lastRecords.get(this) })
   },
 }
