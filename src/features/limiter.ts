@@ -19,8 +19,8 @@ export interface Limiter<Subject> extends Adjustments<Subject> {
    * `skip`, `allow`, `block` and `mode` apply as they do in the middleware. In report mode the decision is
    * always allowed, and its `parts` say which limits would have denied.
    *
-   * If a limit needs the address of a request whose connection is already gone, the request is denied
-   * without a charge, with `source: 'closed'`. Nobody would read the response.
+   * If a limit, `allow` or `block` needs the address of a request whose connection is already gone, the request is
+   * denied without a charge, with `source: 'closed'`. Nobody would read the response.
    */
   charge(subject: Subject, options?: { cost?: number }): MaybePromise<Decision>
   /**

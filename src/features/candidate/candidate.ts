@@ -25,7 +25,7 @@ export interface Candidate {
   clients(): CandidateClients
   /** Returns the identities in keys of the clients that the report lists. */
   identities(): readonly string[]
-  /** Ends what the candidate does in the background. The limits in force close the store that it shares. */
+  /** Ends what the candidate does in the background, and closes its own store. Never rejects. */
   close(): Promise<void>
 }
 
@@ -163,7 +163,7 @@ export function createCandidate<Subject>(
     report: () => figures.report(),
     clients: () => figures.clients(),
     identities: () => figures.identities(),
-    close: () => core.close({ isStoreShared: store === settings.store }),
+    close: () => core.close({ isStoreShared: store === settings.store }).catch(onFailure),
   }
 }
 

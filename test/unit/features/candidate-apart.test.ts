@@ -249,3 +249,20 @@ test('a candidate that could not refund calls the store no more once the limiter
   expect(lost).toMatchObject([{ message: expect.stringContaining('a refund was never sent') }])
   jest.useRealTimers()
 })
+
+test('a candidate whose own store fails to close leaves the store of the limits in force closed', async () => {
+  const memory = memoryStore()
+  const closed: string[] = []
+  const sibling = { ...memoryStore(), close: () => Promise.reject(new Error('busy')) }
+  const store: Store = {
+    ...memory,
+    local: { ...memory.local, createSibling: () => sibling },
+    async close() {
+      closed.push('in force')
+    },
+  }
+  const limiter = createLimiter<string>({ policy: hourly(9), key, store, candidate: { policy: hourly(1) } })
+  limiter.events.on('candidateFailed', (error) => closed.push(String(error)))
+  await limiter.close()
+  expect(closed).toEqual(['Error: busy', 'in force'])
+})
