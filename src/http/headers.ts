@@ -12,10 +12,11 @@ type HeaderWriter = (decision: Decision) => HeaderList
 /** Creates the function that returns the quota headers of a decision, where no other limiter has set any. */
 export function headerWriter(style: HeaderStyle, reset: ResetFormat): HeaderWriter {
   if (style === 'none') return () => []
-  const legacy: HeaderWriter = (decision) => legacyHeaders(decision, Date.now(), reset)
-  const both: HeaderWriter = (decision) => legacy(decision).concat(draftHeaders(decision))
-  const write = { legacy, draft: draftHeaders, both }[style]
-  return (decision) => (decision.parts.length === 0 ? [] : write(decision))
+  return (decision) => {
+    if (decision.parts.length === 0) return []
+    const legacy = style === 'draft' ? [] : legacyHeaders(decision, Date.now(), reset)
+    return style === 'legacy' ? legacy : legacy.concat(draftHeaders(decision))
+  }
 }
 
 /**

@@ -18,18 +18,24 @@ export const LAST_RECORD = Symbol.for('headgate.decisionRecord')
 /** The prototypes of requests that inherit the accessor `rateLimit`. */
 const extendedPrototypes = processWide('extendedRequests', () => new WeakSet<object>())
 
+/** A request that was created with a property for its last record. */
+interface HasRoom {
+  [LAST_RECORD]: DecisionRecord | undefined
+}
+
 /** Returns a limiter's decision on a request; `undefined` if it has made none. */
 export function decisionFor(req: object, limiter: object): Decision | undefined {
-  let record = hasRoom(req) ? req[LAST_RECORD] : lastRecords.get(req)
+  let record = Object.hasOwn(req, LAST_RECORD) ? (req as HasRoom)[LAST_RECORD] : lastRecords.get(req)
   while (record !== undefined && record.limiter !== limiter) record = record.previous
   return record?.decision as Decision | undefined
 }
 
 /** Sets `req.rateLimit`, and records a limiter's decision. Returns whether it is the first on this request. */
 export function recordDecision(req: { rateLimit?: unknown }, limiter: object, decision: unknown): boolean {
-  if (hasRoom(req)) {
-    const previous = req[LAST_RECORD]
-    req[LAST_RECORD] = { limiter, decision, previous }
+  if (Object.hasOwn(req, LAST_RECORD)) {
+    const room = req as HasRoom
+    const previous = room[LAST_RECORD]
+    room[LAST_RECORD] = { limiter, decision, previous }
     const isFirst = previous === undefined && req.rateLimit === undefined
     req.rateLimit = decision
     return isFirst
@@ -42,10 +48,6 @@ export function recordDecision(req: { rateLimit?: unknown }, limiter: object, de
   extendExpress(prototype)
   req.rateLimit = decision
   return isFirst
-}
-
-function hasRoom<Req extends object>(req: Req): req is Req & { [LAST_RECORD]: DecisionRecord | undefined } {
-  return Object.hasOwn(req, LAST_RECORD)
 }
 
 /**

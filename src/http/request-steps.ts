@@ -46,37 +46,43 @@ export function requestSteps<Req extends object, Res>(
 ): RequestSteps<Req, Res> {
   const settings = readRequestOptions(owner, options, server)
   const { delayer } = settings
-  const { modeSwitch } = settings.limiter
+  const { modeSwitch, entries } = settings.limiter
+  const canHold = entries.some(({ policy }) => typeof policy === 'function' || policy.holdsUnits)
   const { isMalformed, figuresOf, onAllowed = settings.onAllowed } = guard
   const headersOf = rateLimitHeaders(settings.headers, settings.resetFormat, server)
   const { limiter, access, chargeLimits, report } = limiterFrom<Req>(owner, settings.limiter)
   type OnLimited = ((decision: Decision) => unknown) | undefined
+  type Step = (req: Req, res: Res, onLimited: OnLimited) => MaybePromise<boolean>
+
+  // A step that the options leave out is not taken.
+  const chargeStep: Step = delayer === undefined ? charge : chargeOrDelay(delayer)
+  const inputStep: Step = isMalformed === undefined ? chargeStep : checkInput(isMalformed)
+  const accessStep: Step = access.check === undefined ? inputStep : checkAccess(access.check)
 
   /** Applies the decision on a request again where a limiter is mounted twice on a path: it is charged once. */
   function start(req: Req, res: Res, onLimited: OnLimited): MaybePromise<boolean> {
     const earlier = decisionFor(req, limiter)
-    if (earlier === undefined) return checkAccess(req, res, onLimited)
+    if (earlier === undefined) return accessStep(req, res, onLimited)
     return earlier.allowed || isReport(modeSwitch) || refuse(req, res, onLimited, earlier)
   }
 
-  function checkAccess(req: Req, res: Res, onLimited: OnLimited): MaybePromise<boolean> {
-    if (access.check === undefined) return checkInput(req, res, onLimited)
-    return withResult(req, access.check(req, res), (exempt) => {
-      if (exempt === undefined) return checkInput(req, res, onLimited)
-      report(exempt, req)
-      return exempt.allowed || isReport(modeSwitch) || refuse(req, res, onLimited, exempt)
-    })
+  function checkAccess(check: NonNullable<typeof access.check>): Step {
+    return (req, res, onLimited) =>
+      withResult(req, check(req, res), (exempt) => {
+        if (exempt === undefined) return inputStep(req, res, onLimited)
+        report(exempt, req)
+        return exempt.allowed || isReport(modeSwitch) || refuse(req, res, onLimited, exempt)
+      })
   }
 
-  function checkInput(req: Req, res: Res, onLimited: OnLimited): MaybePromise<boolean> {
-    if (isMalformed === undefined) return charge(req, res, onLimited)
-    return withResult(req, isMalformed(req), (malformed) =>
-      malformed && !isReport(modeSwitch) ? refuseMalformed(req, res) : charge(req, res, onLimited),
-    )
+  function checkInput(isWrong: NonNullable<typeof isMalformed>): Step {
+    return (req, res, onLimited) =>
+      withResult(req, isWrong(req), (malformed) =>
+        malformed && !isReport(modeSwitch) ? refuseMalformed(req, res) : chargeStep(req, res, onLimited),
+      )
   }
 
   function charge(req: Req, res: Res, onLimited: OnLimited): MaybePromise<boolean> {
-    if (delayer !== undefined) return chargeOrDelay(req, res, onLimited, delayer)
     const decision = chargeLimits(req, report)
     if (isPromise(decision)) return decision.then((later) => respond(req, res, onLimited, later))
     return respond(req, res, onLimited, decision)
@@ -85,9 +91,9 @@ export function requestSteps<Req extends object, Res>(
   function respond(req: Req, res: Res, onLimited: OnLimited, decision: Decision): MaybePromise<boolean> {
     setHeaders(req, res, decision)
     if (!decision.allowed && !isReport(modeSwitch)) return refuse(req, res, onLimited, decision)
-    if (isHolding(decision) && !holdUnits(limiter, server, res, decision) && !isReport(modeSwitch))
+    if (canHold && isHolding(decision) && !holdUnits(limiter, server, res, decision) && !isReport(modeSwitch))
       return false
-    return pass(req, res, decision)
+    return onAllowed === undefined || pass(req, res, decision)
   }
 
   function setHeaders(req: Req, res: Res, decision: Decision): void {
@@ -101,28 +107,25 @@ export function requestSteps<Req extends object, Res>(
   }
 
   /** Reports a decision once its delay is known, since a request that cannot be delayed is denied. */
-  function chargeOrDelay(
-    req: Req,
-    res: Res,
-    onLimited: OnLimited,
-    delayRequest: Delayer<Req, Res>,
-  ): MaybePromise<boolean> {
-    const charged = chargeLimits(req, (decision) => decision)
-    return thenMaybe(charged, (decision) => {
-      // A policy function may return concurrency, whose units no request holds while it waits.
-      if (!decision.allowed || isHolding(decision) || isReport(modeSwitch))
-        return respond(req, res, onLimited, report(decision, req))
-      setHeaders(req, res, decision)
-      return delayRequest(req, res, decision, {
-        report: () => void report(decision, req),
-        pass: () => pass(req, res, decision),
-        deny(delayMs) {
-          const denial = undelayedDecision(decision, delayMs)
-          recordDecision(req, limiter, denial)
-          return refuse(req, res, onLimited, report(denial, req))
-        },
+  function chargeOrDelay(delayRequest: Delayer<Req, Res>): Step {
+    return (req, res, onLimited) => {
+      const charged = chargeLimits(req, (decision) => decision)
+      return thenMaybe(charged, (decision) => {
+        // A policy function may return concurrency, whose units no request holds while it waits.
+        if (!decision.allowed || isHolding(decision) || isReport(modeSwitch))
+          return respond(req, res, onLimited, report(decision, req))
+        setHeaders(req, res, decision)
+        return delayRequest(req, res, decision, {
+          report: () => void report(decision, req),
+          pass: () => pass(req, res, decision),
+          deny(delayMs) {
+            const denial = undelayedDecision(decision, delayMs)
+            recordDecision(req, limiter, denial)
+            return refuse(req, res, onLimited, report(denial, req))
+          },
+        })
       })
-    })
+    }
   }
 
   function refuse(req: Req, res: Res, onLimited: OnLimited, decision: Decision): MaybePromise<false> {

@@ -20,7 +20,7 @@ const MAPPED = '::ffff:'
  * also for the octal, hexadecimal and shortened spellings of IPv4, which programs read differently.
  */
 export function parseAddress(text: string | undefined, embeddings = EMBEDDINGS): Address | undefined {
-  if (text === undefined || isPlainIpv4(text)) return text
+  if (text === undefined || PLAIN_IPV4.test(text)) return text
   if (text.startsWith(MAPPED) && isPlainIpv4(text.slice(MAPPED.length))) return text.slice(MAPPED.length)
   const address = parseAsWritten(text)
   if (address === undefined || typeof address === 'string') return address
@@ -44,7 +44,11 @@ function withoutPort(text: string): string {
 
 /** Returns an identity: IPv4 whole, IPv6 as its network of `ipv6Prefix` bits, such as `2001:db8::/56`. */
 export function addressIdentity(address: Address, ipv6Prefix: number): string {
-  if (typeof address === 'string') return address
+  return typeof address === 'string' ? address : networkOf(address, ipv6Prefix)
+}
+
+/** Returns the network of `ipv6Prefix` bits that an IPv6 address is in. */
+export function networkOf(address: ipaddr.IPv6, ipv6Prefix: number): string {
   const bytes = address.toByteArray()
   for (let i = 0; i < 16; i++) {
     const kept = Math.max(0, Math.min(8, ipv6Prefix - i * 8))

@@ -1,7 +1,7 @@
 import { readOptions, unchecked, withDefault } from '../options/option-table.js'
 import { whole } from '../util/validate.js'
 import { warnOnce } from '../util/warn-once.js'
-import { addressIdentity } from './address.js'
+import { networkOf } from './address.js'
 import { markAddressUse } from './address-use.js'
 import type { AddressOptions } from './forwarded-address.js'
 import { type KeyFunction, requestOf } from './key.js'
@@ -71,7 +71,8 @@ export function addressKey(
 ): (subject: unknown) => string {
   function ipKey(subject: unknown): string {
     const address = read(subject)
-    if (address !== undefined) return addressIdentity(address, ipv6Prefix)
+    if (typeof address === 'string') return address
+    if (address !== undefined) return networkOf(address, ipv6Prefix)
     const { ip, socket } = requestOf('byIp', subject)
     const isRequest = ip !== undefined || socket !== undefined
     if (isRequest) warnOnce('HEADGATE_NO_ADDRESS', NO_ADDRESS)

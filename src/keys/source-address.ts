@@ -37,13 +37,14 @@ const SEARCHED = 64
 function expressReader(): (subject: unknown) => string | undefined {
   let requests = 0
   return function expressAddress(subject) {
-    const { app } = asRequest(subject)
-    const trust = typeof app === 'function' ? proxySetting(app) : asRequest(subject).ip !== undefined
+    const request = asRequest(subject)
+    const { app } = request
+    const trust = typeof app === 'function' ? proxySetting(app) : request.ip !== undefined
     if (!trust) {
       if (requests++ % SEARCHED === 0) warnIfForwarded(subject)
       return undefined
     }
-    const { ip } = asRequest(subject) // with a trusted proxy only: Express computes it anew each time
+    const { ip } = request // with a trusted proxy only: Express computes it anew each time
     if (typeof ip !== 'string') return undefined
     if (typeof app !== 'function' && requests++ % SEARCHED === 0) warnIfForwarded(subject, ip)
     return ip
