@@ -58,8 +58,8 @@ export function storeExactness(setup: ExactnessSetup): TestCase[] {
   return SCENARIOS.map(({ name, run }) => ({
     name: `${processes} processes of ${callers} callers ${name}`,
     run: () =>
-      withFleet({ startProcess, processes, timeoutMs }, (fleet) =>
-        withArena(fleet, { processes, callers, each: charges, atomicAcrossKeys }, run),
+      withFleet({ startProcess, processes, timeoutMs }, (served) =>
+        withArena(served, { callers, each: charges, atomicAcrossKeys }, run),
       ),
   }))
 }
