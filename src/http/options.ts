@@ -119,14 +119,6 @@ export function readRequestOptions<Req, Res>(
   }
 }
 
-/**
- * Checks each of the options that only routes inherit, and which need not say how much is allowed. Throws a
- * `TypeError` that names the option and the fix.
- */
-export function checkInherited(owner: string, options: object): void {
-  readOptions(owner, options, { rows: MIDDLEWARE_ROWS, fixes: FIXES })
-}
-
 const namedCount = choice('all', 'failed', 'successful')
 
 function readCount(owner: string, option: string, count: unknown): unknown {

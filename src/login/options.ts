@@ -20,20 +20,9 @@ export type LoginRetryAfter = 'coarse' | 'exact' | 'none'
 
 /** Options that mean the same as those of `rateLimit`. */
 const SHARED = [
-  'store',
-  'name',
-  'prefix',
-  'secret',
-  'onStoreError',
-  'share',
-  'timeoutMs',
-  'skip',
-  'allow',
-  'block',
-  'statusCode',
-  'message',
-  'onLimited',
-  'mode',
+  ...['store', 'name', 'prefix', 'secret', 'onStoreError', 'share', 'timeoutMs'],
+  ...['skip', 'allow', 'block', 'mode'],
+  ...['statusCode', 'message', 'onLimited'],
 ] as const
 
 type Shared = (typeof SHARED)[number]
