@@ -1,6 +1,7 @@
 export { ValidationError } from './adapters/express-rate-limit/checks.js'
 export { ipKeyGenerator } from './adapters/express-rate-limit/ip-key-generator.js'
 export { MemoryStore } from './adapters/express-rate-limit/memory-store.js'
+export { DAY, HOUR, MINUTE, SECOND } from './adapters/express-rate-limit/numbers.js'
 export { rateLimit, rateLimit as default } from './adapters/express-rate-limit/rate-limit.js'
 export type {
   AugmentedRequest,
@@ -22,4 +23,3 @@ export type {
   Store,
   ValueDeterminingMiddleware,
 } from './adapters/express-rate-limit/types.js'
-export { DAY, HOUR, MINUTE, SECOND } from './adapters/express-rate-limit/units.js'

@@ -1,11 +1,13 @@
 import type { Context } from 'koa'
 import * as http from './http.js'
 
-export type { LoginGuardOptions, OnLimited, RateLimitOptions } from './adapters/koa/options.js'
 export {
   type LoginGuard,
+  type LoginGuardOptions,
   loginGuard,
+  type OnLimited,
   type RateLimitMiddleware,
+  type RateLimitOptions,
   rateLimit,
 } from './adapters/koa/rate-limit.js'
 export * from './http.js'

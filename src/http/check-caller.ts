@@ -18,9 +18,9 @@ const FIXES: Readonly<Record<Framework, (name: 'rateLimit' | 'loginGuard') => st
 }
 
 /**
- * Throws a `TypeError` that names the right entry, if the first argument of a call shows that another framework
- * than the expected one made it. `owner` is the function that made what was called. Returns true, so that each middleware
- * checks its first call only.
+ * Throws a `TypeError` that names the right entry, if the first argument of a call shows that it comes from
+ * another framework than `expected`. `owner` is the function that made what was called. Returns true, so that
+ * each middleware checks its first call only.
  */
 export function checkCaller(owner: string, expected: Framework, first: unknown): true {
   const framework = frameworkOf(first)

@@ -81,12 +81,12 @@ const DELAY_RULE = {
       const problem = 'delay supports only one limit: its numbers are units of that limit'
       throw new TypeError(`${owner}: ${problem}. Create middleware for each limit, and put delay into one.`)
     }
-    const given = limits[0]?.policy ?? policy
-    if (typeof given === 'object' && given.holdsUnits) {
+    const limitPolicy = limits[0]?.policy ?? policy
+    if (typeof limitPolicy === 'object' && limitPolicy.holdsUnits) {
       const problem = 'delay does not go with concurrency: a request would hold its units while it waits'
       throw new TypeError(`${owner}: ${problem}. Put concurrency into its own middleware, behind this.`)
     }
-    const most = typeof given === 'object' ? given.limit : limit
+    const most = typeof limitPolicy === 'object' ? limitPolicy.limit : limit
     if (most === undefined || delay.after < most) return
     const must = `below the limit of ${most}`
     throw wrongOption(owner, 'delay.after', must, delay.after, 'Requests beyond the limit are denied.')
@@ -117,14 +117,6 @@ export function readRequestOptions<Req, Res>(
     onAllowed: count === 'all' ? undefined : refundUncounted(count, server),
     limiter,
   }
-}
-
-/**
- * Checks each of the options that only routes inherit, and which need not say how much is allowed. Throws a
- * `TypeError` that names the option and the fix.
- */
-export function checkInherited(owner: string, options: object): void {
-  readOptions(owner, options, { rows: MIDDLEWARE_ROWS, fixes: FIXES })
 }
 
 const namedCount = choice('all', 'failed', 'successful')

@@ -29,7 +29,7 @@ export type RateLimited<Req = IncomingMessage> = Req & {
  * `'deny'`. The request carries its `Decision` as `req.rateLimit`. Synchronous where the store and the
  * options' functions are.
  *
- * Where the application has sent the headers of a response before its request is refused, the connection is
+ * Where the application has sent the headers of a response before its request is denied, the connection is
  * closed (in HTTP/2 the stream), which a process warning (`HEADGATE_HEADERS_SENT`) reports once. A response
  * that has been ended is left alone.
  *

@@ -19,7 +19,7 @@ import type { Server } from './server.js'
 export interface GuardSteps<Req, Res> {
   /** Called before anything is charged. Returns whether the response is a 400, unless in report mode. */
   readonly isMalformed?: (req: Req) => MaybePromise<boolean>
-  /** Returns what a limited request is shown of its decision. Default: all of it. */
+  /** Returns what a denied request is shown of its decision. Default: all of it. */
   readonly figuresOf?: (decision: Decision) => DenialFigures
   /** Called in place of what `count` does. */
   readonly onAllowed?: OnAllowed<Req, Res>

@@ -8,7 +8,7 @@ import { onceEnded } from './once-ended.js'
 /** Response headers in one flat list, as `rawHeaders` has them: name, value, name, value. */
 export type HeaderList = string[]
 
-/** A whole response to a refused request. */
+/** A whole response to a denied request. */
 export interface Refusal {
   readonly status: number
   /** Those that the decision calls for, such as `Retry-After`; `contentHeaders` describe the body. */

@@ -51,8 +51,8 @@ export function addressIdentity(address: Address, ipv6Prefix: number): string {
 export function networkOf(address: ipaddr.IPv6, ipv6Prefix: number): string {
   const bytes = address.toByteArray()
   for (let i = 0; i < 16; i++) {
-    const kept = Math.max(0, Math.min(8, ipv6Prefix - i * 8))
-    bytes[i] = (bytes[i] as number) & (0xff << (8 - kept))
+    const keptBits = Math.max(0, Math.min(8, ipv6Prefix - i * 8))
+    bytes[i] = (bytes[i] as number) & (0xff << (8 - keptBits))
   }
   return `${new ipaddr.IPv6(bytes).toString()}/${ipv6Prefix}`
 }

@@ -43,20 +43,20 @@ export function byField(name: string, options: ByFieldOptions = {}): KeyFunction
     throw wrongOption('byField', 'name', 'the name of a body field', name, fix)
   }
   const { normalize, missing } = readOptions('byField', options, OPTIONS)
-  const read = fieldReader(name)
+  const readField = fieldReader(name)
   const readName = nameReader(name, normalize)
 
   return function fieldKey(subject: unknown): unknown {
     if (requestOf('byField', subject).body === undefined) warnIfUnparsed(subject, name)
-    return missing === 'skip' && read(subject) === undefined ? undefined : readName(subject)
+    return missing === 'skip' && readField(subject) === undefined ? undefined : readName(subject)
   }
 }
 
 /** Creates a function that returns the name in a field of the body; `null` where it is missing or malformed. */
 export function nameReader(field: string, normalize: (value: string) => string = fold) {
-  const read = fieldReader(field)
+  const readField = fieldReader(field)
   return (subject: unknown): string | number | null => {
-    const value = read(subject)
+    const value = readField(subject)
     if (typeof value === 'string') return normalizeName(value, normalize) ?? null
     return typeof value === 'number' && isName(value) ? value : null
   }

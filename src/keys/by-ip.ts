@@ -47,7 +47,7 @@ const OPTIONS = {
  *
  * A malformed forwarded address falls back to the socket's. Where a connection has no address (a Unix
  * socket) requests share the identity `unknown`; the process warning `HEADGATE_NO_ADDRESS` reports it once.
- * Where it is closed and the address was not read before, a limiter refuses the request and charges nothing.
+ * Where it is closed and the address was not read before, a limiter denies the request and charges nothing.
  * Objects that are no requests (they have neither `ip` nor `socket`) share another. For a string or another
  * subject that is no object, the key throws a `TypeError`.
  *

@@ -23,7 +23,7 @@ const CODE = 'HEADGATE_DISCONNECTED'
 
 /**
  * Thrown where the address of a request is needed, its connection is gone, and the address was not read
- * before. Such a request is refused and not charged: nobody reads the response, and a bucket for all of them
+ * before. Such a request is denied and not charged: nobody reads the response, and a bucket for all of them
  * would be a second quota.
  */
 export class DisconnectedError extends Error {

@@ -81,8 +81,8 @@ export function shownIdentity(identity: string): string {
   const end = start === undefined ? identity.indexOf('|') : start.length + Number(digits)
   const rest = end < 0 ? '' : identity.slice(end + 1)
   const first = end < 0 ? identity : identity.slice(0, end)
-  const shown = start === undefined ? first : hashValue(first.slice(start.length))
-  return rest === '' ? shown : `${shown}|${shownIdentity(rest)}`
+  const shownPart = start === undefined ? first : hashValue(first.slice(start.length))
+  return rest === '' ? shownPart : `${shownPart}|${shownIdentity(rest)}`
 }
 
 /** Says that a key function was called in place of the one that it makes. */

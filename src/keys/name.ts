@@ -23,8 +23,8 @@ export function isName(value: unknown): value is string | number | bigint {
  * `"jose"` stay two names. `byField` and `loginGuard` fold names in this way unless they have a `normalize`
  * of their own.
  *
- * Returns `undefined` for what `loginGuard` responds to with 400: an empty name, more than 1024 characters, half
- * a surrogate pair, and any control, format, private-use or unassigned character (`\p{C}` in the Unicode
+ * Returns `undefined` for what `loginGuard` responds to with 400: an empty name, more than 1024 characters,
+ * half a surrogate pair, and any control, format, private-use or unassigned character (`\p{C}` in the Unicode
  * version of Node.js).
  *
  * An application must compare names as the guard folds them. Where it distinguishes `"Ada"` from `"ada"`,

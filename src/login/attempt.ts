@@ -79,16 +79,16 @@ export function attemptRecord<Req extends object>({
   }
 
   function keyOf(read: (attempt: Attempt, req: Req) => MaybePromise<string | undefined>): KeyFunction<Req> {
-    return marked((req) => thenMaybe(of(req), (attempt) => read(attempt, req)))
+    return markKey((req) => thenMaybe(of(req), (attempt) => read(attempt, req)))
   }
 
   /** The key of addresses alone, which needs no account. */
-  const addressKey = marked((req) => {
+  const addressKey = markKey((req) => {
     const attempt = attempts.get(req)
     return attempt === undefined ? identifyAddress(req) : addressOf(attempt, req)
   })
 
-  function marked(key: KeyFunction<Req>): KeyFunction<Req> {
+  function markKey(key: KeyFunction<Req>): KeyFunction<Req> {
     return markIdentities(markAddressUse(key, use && { ...use, returnsAddress: false }))
   }
 

@@ -10,7 +10,7 @@ const PAIR = new RegExp(`(?:^|;)[ \\t]*(${DEVICE_COOKIE}[\\w-]{8})[ \\t]*=([^;]*
 
 /**
  * Returns the device cookies of a `Cookie` header by name, of all guards of the host. Other cookies are not
- * parsed: a header of 16 KB may hold thousands, and every refused attempt would pay for them. As in the
+ * parsed: a header of 16 KB may hold thousands, and every denied attempt would pay for them. As in the
  * package cookie, whitespace around names and values is ignored, and the first cookie of a name is used.
  */
 export function readDeviceCookies(header: string | undefined): ReadonlyMap<string, string> {

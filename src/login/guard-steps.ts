@@ -109,8 +109,8 @@ function malformedTest<Req extends object>(
 }
 
 /**
- * Creates the function that returns what a refused attempt is shown: the same for all of them, neither which
- * limit refused nor how much is left, so that nobody learns whether there is such an account, or whether it
+ * Creates the function that returns what a denied attempt is shown: the same for all of them, neither which
+ * limit denied nor how much is left, so that nobody learns whether there is such an account, or whether it
  * is locked (OWASP Authentication cheat sheet; ASVS 5.0, 6.3.8).
  */
 function uniformFigures({ retryAfter, limits }: LoginSettings<never, never>) {

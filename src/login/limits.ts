@@ -28,7 +28,7 @@ type LoginLimit<Req> = LimitOptions<Req> & { readonly name: LimitName; readonly 
  * an account.
  *
  * A store of several servers charges one key after the other. Those of the account come last, so that only
- * attempts that no other limit refuses are ever charged to it: else a charge that is about to be refunded
+ * attempts that no other limit denies are ever charged to it: else a charge that is about to be refunded
  * could be taken for the last failure in a row.
  */
 export function loginLimits<Req extends object>(

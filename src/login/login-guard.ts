@@ -26,7 +26,7 @@ export interface LoginGuard<
  * - Safe requests (GET, HEAD, OPTIONS, TRACE: RFC 9110 §9.2.1) without the field are not attempts and pass.
  *   With the field, they may fail, and succeed only by `reportSuccess`. An attempt whose field is missing or
  *   malformed (an array, an object, invisible characters) gets a 400. A body parser must run first.
- * - All refused attempts get the same response, without figures of any limit.
+ * - All denied attempts get the same response, without figures of any limit.
  * - While the store is unavailable each process decides in its own memory (`onStoreError: 'local'`).
  *
  * Numbers and their sources: `defaultPolicies` and `consecutive`; OWASP ASVS 5.0 V6.3, OWASP Authentication,

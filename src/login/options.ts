@@ -15,25 +15,14 @@ import { readPaths } from './place.js'
 import { type LoginPolicies, readPolicies, warnOfLockout } from './policies.js'
 import { readFailureRedirect, succeededByStatus } from './redirect.js'
 
-/** What `Retry-After` of a refused attempt is: always the same time, the exact one, or left out. */
+/** What `Retry-After` of a denied attempt is: always the same time, the exact one, or left out. */
 export type LoginRetryAfter = 'coarse' | 'exact' | 'none'
 
 /** Options that mean the same as those of `rateLimit`. */
 const SHARED = [
-  'store',
-  'name',
-  'prefix',
-  'secret',
-  'onStoreError',
-  'share',
-  'timeoutMs',
-  'skip',
-  'allow',
-  'block',
-  'statusCode',
-  'message',
-  'onLimited',
-  'mode',
+  ...['store', 'name', 'prefix', 'secret', 'onStoreError', 'share', 'timeoutMs'],
+  ...['skip', 'allow', 'block', 'mode'],
+  ...['statusCode', 'message', 'onLimited'],
 ] as const
 
 type Shared = (typeof SHARED)[number]
@@ -106,7 +95,7 @@ export interface LoginOptions<Req, Res>
    */
   deviceCookie?: DeviceCookieOptions<Req>
   /**
-   * The `Retry-After` of refused attempts: `'coarse'` (the default), always the window of the account's
+   * The `Retry-After` of denied attempts: `'coarse'` (the default), always the window of the account's
    * limit; `'exact'`; or `'none'`.
    */
   retryAfter?: LoginRetryAfter

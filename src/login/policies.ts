@@ -12,7 +12,7 @@ export interface LoginPolicies {
   readonly address: Policy
   /** Failures of one account from all addresses together: stops guesses from many addresses. */
   readonly account: Policy
-  /** Failures of one account from one address: stops one guesser before the account is refused to all. */
+  /** Failures of one account from one address: stops one guesser before the account denies everybody. */
   readonly accountAndAddress: Policy
 }
 
@@ -24,7 +24,7 @@ export interface LoginPolicies {
  * - Per account and address half of that, so that a single guesser leaves the account open for other
  *   addresses; then escalating bans (OWASP Authentication cheat sheet).
  * - Per address 50 in an hour: users behind one address also mistype. Bans follow only after 500 refusals,
- *   since correct logins that arrive at once may be refused for a moment; and none is permanent (OWASP
+ *   since correct logins that arrive at once may be denied for a moment; and none is permanent (OWASP
  *   Credential Stuffing Prevention cheat sheet).
  */
 function defaultPolicies(): LoginPolicies {

@@ -36,7 +36,7 @@ function readTtl(owner: string, option: string, value: unknown): number {
 }
 
 /** The `retryAfterMs` of a denial, and `moreAfterMs`: a hint, since nobody knows when a request will end. */
-export const RETRY_HINT_MS = 1000
+const RETRY_HINT_MS = 1000
 
 /** What units are renewed or released by: when they were taken, and when time alone frees them. */
 type HeldUnits = readonly [cost: number, takenAtMs: number, resetAtMs?: number]

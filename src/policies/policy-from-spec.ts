@@ -3,9 +3,9 @@ import { ban } from './ban.js'
 import { concurrency } from './concurrency.js'
 import { consecutive } from './consecutive.js'
 import { fixedWindow } from './fixed-window.js'
-import type { Policy } from './policy.js'
+import { type Policy, signatureOf } from './policy.js'
 import { slidingWindow } from './sliding-window.js'
-import { FIELDS, type PolicySpec } from './spec.js'
+import { expandSpec, FIELDS, type FlatSpec, type PolicySpec } from './spec.js'
 import { tokenBucketOf } from './token-bucket.js'
 
 /**
@@ -36,5 +36,25 @@ export function policyFromSpec(spec: PolicySpec): Policy {
       const must = `one of ${[...Object.keys(FIELDS), 'ban'].join(', ')}`
       throw wrongOption('policyFromSpec', 'kind', must, (spec as { readonly kind: unknown }).kind)
     }
+  }
+}
+
+const KINDS = Object.keys(FIELDS).join('|')
+const SIGNATURE = new RegExp(`^((?:ban-)?(?:${KINDS}))((?:-\\d+(?:\\.\\d+)?){1,24})$`)
+
+/**
+ * Returns the policy that has a signature, under a name made from its numbers: the inverse of `signatureOf`.
+ * `undefined` for a text that is no policy's signature.
+ */
+export function policyOf(signature: string): Policy | undefined {
+  const [, kind, numbers] = SIGNATURE.exec(signature) ?? []
+  if (kind === undefined || numbers === undefined) return undefined
+  const params = numbers.slice(1).split('-').map(Number)
+  try {
+    const policy = policyFromSpec(expandSpec({ kind: kind as FlatSpec['kind'], params }))
+    return signatureOf(policy) === signature ? policy : undefined
+  } catch (error) {
+    if (error instanceof TypeError) return undefined // numbers that no policy has
+    throw error
   }
 }

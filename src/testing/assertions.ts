@@ -10,16 +10,6 @@ export function expectEqual(what: string, actual: unknown, expected: unknown): v
   throw failure(what, actual, expected, 'deepStrictEqual', expectEqual)
 }
 
-/**
- * Throws unless `actual` equals `expected` in every property that `expected` names. Arrays must have the same
- * length.
- */
-export function expectMatch(what: string, actual: unknown, expected: unknown): void {
-  const projected = project(actual, expected)
-  if (isDeepStrictEqual(projected, expected)) return
-  throw failure(what, projected, expected, 'deepStrictEqual', expectMatch)
-}
-
 export function expectAtLeast(what: string, actual: unknown, least: number): void {
   if (typeof actual === 'number' && actual >= least) return
   throw failure(what, actual, least, '>=', expectAtLeast)
@@ -47,15 +37,4 @@ function failure(
     operator: operator === 'deepStrictEqual' ? 'equal' : operator, // Node.js 20 adds its difference to a message
     stackStartFn,
   })
-}
-
-/** Returns of `actual` what `shape` names; all of it where it has another form. */
-function project(actual: unknown, shape: unknown): unknown {
-  if (typeof actual !== 'object' || typeof shape !== 'object' || actual === null || shape === null)
-    return actual
-  if (Array.isArray(shape))
-    return Array.isArray(actual) ? actual.map((each, i) => project(each, shape[i])) : actual
-  const properties = actual as Readonly<Record<string, unknown>>
-  const named = Object.entries(shape).map(([name, part]) => [name, project(properties[name], part)])
-  return Object.fromEntries(named)
 }

@@ -1,5 +1,5 @@
 /** The longest delay of `setTimeout`. A longer one fires at once. */
-export const MAX_TIMER_MS = 2 ** 31 - 1
+const MAX_TIMER_MS = 2 ** 31 - 1
 
 /**
  * Calls `callback` at a time of `performance.now()`, however far away; never earlier, as a timer may after

@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { concurrency, type Policy, type PolicySpec, tokenBucket } from 'headgate'
-import { policyOf } from '../../src/policies/parse-signature.js'
 import { signatureOf } from '../../src/policies/policy.js'
-import { policyFromSpec } from '../../src/policies/policy-from-spec.js'
+import { policyFromSpec, policyOf } from '../../src/policies/policy-from-spec.js'
 import { anyPolicy, costOf, moment, takes, waitMs } from './arbitrary-policies.js'
 
 const held = fc

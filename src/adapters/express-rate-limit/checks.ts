@@ -28,9 +28,9 @@ interface KeyOptions {
   readonly keyGenerator?: unknown
 }
 
-const used = new WeakSet<Store>()
+const usedStores = new WeakSet<Store>()
 /** The keys that each request was counted under, by store. */
-const counted = new WeakMap<Request, Map<unknown, string[]>>()
+const countedKeys = new WeakMap<Request, Map<unknown, string[]>>()
 
 const CHECKS = {
   ip(ip: string | undefined): Finding {
@@ -70,8 +70,8 @@ const CHECKS = {
     ]
   },
   unsharedStore(store: Store): Finding {
-    if (!used.has(store)) {
-      used.add(store)
+    if (!usedStores.has(store)) {
+      usedStores.add(store)
       return
     }
     const fix = store.localKeys ? 'its own store' : 'a store with its own prefix'
@@ -80,10 +80,10 @@ const CHECKS = {
   singleCount(request: Request, store: Store, key: string): Finding {
     // A shared store may be behind several objects: the class and the prefix identify it.
     const owner: unknown = store.localKeys ? store : store.constructor.name
-    const byOwner = counted.get(request) ?? new Map<unknown, string[]>()
+    const byOwner = countedKeys.get(request) ?? new Map<unknown, string[]>()
     const before = byOwner.get(owner) ?? []
     const counter = `${store.prefix ?? ''}${key}`
-    counted.set(request, byOwner.set(owner, [...before, counter]))
+    countedKeys.set(request, byOwner.set(owner, [...before, counter]))
     if (!before.includes(counter)) return
     return ['ERR_ERL_DOUBLE_COUNT', `A request was counted twice under the key ${show(key)}.`]
   },

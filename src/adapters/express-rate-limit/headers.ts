@@ -18,36 +18,21 @@ export function legacyHeaders({ limit, remaining, resetTime }: RateLimitInfo): H
 
 /** The headers of each draft of draft-ietf-httpapi-ratelimit-headers: set, and in draft 8 appended. */
 export const draftHeaders: Readonly<Record<DraftHeadersVersion, (quota: Quota) => HeaderList>> = {
-  'draft-6': (quota) => [
-    'RateLimit-Policy',
-    policyOf(quota),
-    'RateLimit-Limit',
-    quota.info.limit.toString(),
-    'RateLimit-Remaining',
-    quota.info.remaining.toString(),
-    'RateLimit-Reset',
-    resetSeconds(quota).toString(),
-  ],
+  'draft-6': (quota) => {
+    const { limit, remaining } = quota.info
+    const standing = ['RateLimit-Limit', limit.toString(), 'RateLimit-Remaining', remaining.toString()]
+    return ['RateLimit-Policy', policyOf(quota), ...standing, 'RateLimit-Reset', `${resetSeconds(quota)}`]
+  },
   'draft-7': (quota) => {
     const { limit, remaining } = quota.info
-    const reset = resetSeconds(quota)
-    return [
-      'RateLimit-Policy',
-      policyOf(quota),
-      'RateLimit',
-      `limit=${limit}, remaining=${remaining}, reset=${reset}`,
-    ]
+    const standing = `limit=${limit}, remaining=${remaining}, reset=${resetSeconds(quota)}`
+    return ['RateLimit-Policy', policyOf(quota), 'RateLimit', standing]
   },
   'draft-8': (quota) => {
     const { limit, remaining, key } = quota.info
-    const name = `"${quota.name}"`
-    const window = secondsOf(quota.windowMs)
-    return [
-      'RateLimit',
-      `${name}; r=${remaining}; t=${resetSeconds(quota)}`,
-      'RateLimit-Policy',
-      `${name}; q=${limit}; w=${window}; pk=:${partitionKey(key)}:`,
-    ]
+    const standing = `"${quota.name}"; r=${remaining}; t=${resetSeconds(quota)}`
+    const policy = `"${quota.name}"; q=${limit}; w=${secondsOf(quota.windowMs)}; pk=:${partitionKey(key)}:`
+    return ['RateLimit', standing, 'RateLimit-Policy', policy]
   },
 }
 

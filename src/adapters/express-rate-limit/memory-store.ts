@@ -1,7 +1,6 @@
 import { MemoryCounter } from './hit-counter.js'
-import { readWindow } from './numbers.js'
+import { MINUTE, readWindow } from './numbers.js'
 import type { ClientRateLimitInfo, Options, Store } from './types.js'
-import { MINUTE } from './units.js'
 
 /**
  * Counts hits in the memory of this process, each object its own. It has no timer, and keeps at most

@@ -1,6 +1,15 @@
 import { MAX_DURATION_MS } from '../../util/durations.js'
 import { wrongOption } from '../../util/validate.js'
 
+/** A second in milliseconds. */
+export const SECOND = 1000
+/** A minute in milliseconds. */
+export const MINUTE = 60 * SECOND
+/** An hour in milliseconds. */
+export const HOUR = 60 * MINUTE
+/** A day in milliseconds. */
+export const DAY = 24 * HOUR
+
 /** Returns digits as a number, since environment variables are strings; other values as they are. */
 export function numberOf(value: unknown): unknown {
   return typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value

@@ -7,10 +7,9 @@ import { type Check, checksFor } from './checks.js'
 import { DRAFTS } from './headers.js'
 import { HitCounter, MemoryCounter } from './hit-counter.js'
 import { ipKeyGenerator } from './ip-key-generator.js'
-import { checkLimit, numberOf, readWindow } from './numbers.js'
+import { checkLimit, DAY, HOUR, MINUTE, numberOf, readWindow, SECOND } from './numbers.js'
 import { readStore } from './store.js'
 import type { DraftHeadersVersion, GivenOptions, Logger, Options, RateLimitInfo, Store } from './types.js'
-import { DAY, HOUR, MINUTE, SECOND } from './units.js'
 
 export interface Settings extends Options {
   /** A draft that does not exist sends no header but `Retry-After`. */

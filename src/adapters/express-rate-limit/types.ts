@@ -137,10 +137,10 @@ export type Options = {
   limit: number | ValueDeterminingMiddleware<number>
   /** An older name of `limit`. */
   max?: number | ValueDeterminingMiddleware<number>
-  /** What a limited request is sent by `res.send`, or a function that returns it. Default: a sentence. */
+  /** What a denied request is sent by `res.send`, or a function that returns it. Default: a sentence. */
   // biome-ignore lint/suspicious/noExplicitAny: what express-rate-limit has, so that its users' code compiles.
   message: any | ValueDeterminingMiddleware<any>
-  /** The status of a limited request. Default 429. */
+  /** The status of a denied request. Default 429. */
   statusCode: number
   /** Whether to send `X-RateLimit-*` headers. Default true. */
   legacyHeaders: boolean

@@ -6,8 +6,9 @@ import type {
   HookHandlerDoneFunction,
 } from 'fastify'
 import type { Limiter } from '../../features/limiter.js'
-import { checkInherited } from '../../http/options.js'
+import { checkOptions } from '../../http/options.js'
 import { LAST_RECORD } from '../../http/recorded-decision.js'
+import { callback } from '../../options/option-table.js'
 import { isFastifyInstance } from '../../util/framework.js'
 import { choice, wrongOption } from '../../util/validate.js'
 import { hookFrom, type RateLimitHook, type RateLimitHookOptions } from './hook.js'
@@ -58,7 +59,7 @@ async function plugin(app: FastifyInstance, options: RateLimitPluginOptions): Pr
   }
   const at = readHook('rateLimit', 'hook', hook)
   if (typeof global !== 'boolean') throw wrongOption('rateLimit', 'global', 'true or false', global)
-  if (!global) checkInherited('rateLimit', shared)
+  if (!global) checkOptions('rateLimit', shared, { onLimited: callback }, {})
   const limitOthers = global ? createHook('rateLimit', shared) : undefined
   const limits = new WeakMap<object, RouteLimit>()
 

@@ -3,14 +3,36 @@ import { isHolding } from '../../features/holdings.js'
 import type { Limiter } from '../../features/limiter.js'
 import { checkCaller } from '../../http/check-caller.js'
 import { isOver } from '../../http/once-closed.js'
+import type { RequestOptions } from '../../http/options.js'
 import { asError } from '../../http/rate-limit.js'
 import { decisionFor } from '../../http/recorded-decision.js'
 import { type RequestSteps, requestSteps } from '../../http/request-steps.js'
 import type { Decision } from '../../limiter/decision.js'
+import type { LimitWithWindow } from '../../limiter/options.js'
 import { guardSteps, type LoginControls, OWNER } from '../../login/guard-steps.js'
+import type { LoginOptions } from '../../login/options.js'
 import { isPromise } from '../../util/maybe-promise.js'
 import { koaRoute, koaServer, prepareContext } from './context.js'
-import type { LoginGuardOptions, OnLimited, RateLimitOptions } from './options.js'
+
+/** Responds to a denied request, by `ctx.status` and `ctx.body`. */
+export type OnLimited<Ctx> = (ctx: Ctx, next: Next, decision: Decision) => unknown
+
+/**
+ * The options of `rateLimit`. All functions may be async. What they throw goes to Koa's error handling. A
+ * `count` function runs after the response, so what it throws is emitted as `refundFailed`.
+ */
+export type RateLimitOptions<Ctx extends ExtendableContext = Context> = RequestOptions<Ctx, Response> &
+  LimitWithWindow & {
+    /** Responds to a denied request; the headers are set. Default: text or problem+json, as `Accept` says. */
+    onLimited?: OnLimited<Ctx>
+  }
+
+/** The options of `loginGuard`. Only `field` or `account` is required. */
+export interface LoginGuardOptions<Ctx extends ExtendableContext = Context>
+  extends LoginOptions<Ctx, Response> {
+  /** Responds to a denied request; the headers are set. Default: text or problem+json, as `Accept` says. */
+  onLimited?: OnLimited<Ctx>
+}
 
 /** Koa middleware for applications with any state and context, with its limiter as a property. */
 export interface RateLimitMiddleware<Ctx extends ExtendableContext = Context> {

@@ -19,7 +19,7 @@ export type NestLimitOptions<Req = NestRequest, Res = unknown> = RequestOptions<
 /** What replaces `onLimited` in Nest. */
 export interface ExceptionOptions {
   /**
-   * Returns what is thrown for a refused request in place of a `RateLimitException`, or a promise of it, such
+   * Returns what is thrown for a denied request in place of a `RateLimitException`, or a promise of it, such
    * as Nest's own `HttpException` for filters that look for that. `Retry-After` and the other headers are set
    * already. It may also send the response itself, and return the exception that it was given.
    */
@@ -46,7 +46,7 @@ export function optionsOf(decoration: Decoration, shared: LimitOptions): LimitOp
   return { ...merged, name: merged.name ?? limiterName(whole, /^[A-Za-z\d][\w.-]*$/) }
 }
 
-const EXCEPTION_FIX = 'Write exception, which returns what is thrown for a refused request.'
+const EXCEPTION_FIX = 'Write exception, which returns what is thrown for a denied request.'
 const FIXES = { onLimited: EXCEPTION_FIX, handler: EXCEPTION_FIX }
 
 /** Throws a `TypeError` for wrong options of the module. It may leave to handlers how much is allowed. */

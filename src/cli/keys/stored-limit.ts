@@ -1,6 +1,6 @@
 import { isPlainIpv4 } from '../../keys/address.js'
-import { policyOf } from '../../policies/parse-signature.js'
 import type { Policy } from '../../policies/policy.js'
+import { policyOf } from '../../policies/policy-from-spec.js'
 
 /** A limit, as the keys of a store show it. */
 export interface StoredLimit {

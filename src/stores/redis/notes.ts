@@ -5,11 +5,11 @@ import type { Command, Transport } from './transport.js'
 /** Keeps the notes under a key in a hash, with a field for each process. */
 export function redisNotes({ shardOf = () => 0, send }: Transport): ProcessNotes {
   async function run(...commands: readonly [name: string, key: string, ...args: string[]][]) {
-    const sent = commands.map((words): Command => {
+    const toSend = commands.map((words): Command => {
       return { shard: shardOf(words[1]), words, firstKey: 1, keyCount: 1 }
     })
     try {
-      return await Promise.all(send(sent))
+      return await Promise.all(send(toSend))
     } catch (cause) {
       throw asStoreError('redis', cause)
     }

@@ -79,7 +79,7 @@ export function scriptRunner(
     const replies = send(
       groups.map(({ call, shard }) => commandFor('evalsha', call.script.sha1, call, shard)),
     )
-    const settled = groups.map(async (group, i) => {
+    const groupResults = groups.map(async (group, i) => {
       const { call, indexes, shard } = group
       try {
         const reply = await (replies[i] as Promise<unknown>).catch((error) => runAgain(group, error))
@@ -97,7 +97,7 @@ export function scriptRunner(
         }
       }
     })
-    await Promise.all(settled)
+    await Promise.all(groupResults)
   }
 }
 

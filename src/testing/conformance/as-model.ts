@@ -103,7 +103,7 @@ export async function expectAsModel(
     isExact &&= isClockStill || isTimed(operation)
     const expected = model.apply(operation, nowMs)
     const what = `${which}, ${describe(operation)}: the result of the policy`
-    expectEqual(what, shown(result, isExact), shown(expected, isExact))
+    expectEqual(what, comparedPart(result, isExact), comparedPart(expected, isExact))
     receipts.push(...receiptsOf(operation, result))
     lastResult = result
   }
@@ -141,7 +141,7 @@ function receiptsOf(operation: Operation, result: Result): Refund[] {
 }
 
 /** Returns what is compared of a result: every figure, or those that time does not change. */
-function shown(result: Result, isExact: boolean): object {
+function comparedPart(result: Result, isExact: boolean): object {
   if (result.type !== 'charge') return isExact ? result : countsOf(result)
   const parts = result.parts.map(isExact ? figures : countsOf)
   return { allowed: result.allowed, parts }

@@ -7,12 +7,12 @@ import { casesOf, casesOfEach, type StoreCase } from './store-case.js'
 import type { Capabilities } from './store-under-test.js'
 
 /** A ban after two denials, of which no test sees the end. */
-function banning(policy: Policy): Policy {
+function withBan(policy: Policy): Policy {
   return ban(policy, { after: 2, within: LONG, for: ['1500d', '3000d'] })
 }
 
 const ofEachPolicy = casesOfEach(LONG_KINDS, 'a ban from a %s', (policyOf) => {
-  const { charge, forget } = operationsOf(banning(policyOf(5)))
+  const { charge, forget } = operationsOf(withBan(policyOf(5)))
   const other = operationsOf(policyOf(1))
   const withOther = { type: 'charge', parts: [...charge().parts, ...other.charge(1, 'other').parts] } as const
   const afterOther = { type: 'charge', parts: [...other.charge(1, 'free').parts, ...charge().parts] } as const

@@ -1,7 +1,7 @@
 import { signatureOf } from '../../policies/policy.js'
 import { tokenBucket } from '../../policies/token-bucket.js'
 import type { Charge } from '../../stores/operation.js'
-import { expectAtMost, expectEqual, expectMatch } from '../assertions.js'
+import { expectAtMost, expectEqual } from '../assertions.js'
 import { asModel, operationsOf } from './as-model.js'
 import { LONG, LONG_KINDS } from './sample-policies.js'
 import {
@@ -30,22 +30,6 @@ const ofBatches = casesOf('', {
   'a batch has one verdict per charge, in order': asModel(
     Array.from({ length: 200 }, (_, i) => charge(i, `key-${i}`)),
   ),
-
-  'concurrent charges are decided as those of a batch': async ({ store }) => {
-    const policy = bucket(100)
-    const charges = Array.from({ length: 150 }, () => chargeOne(store, part('concurrent', policy)))
-    const verdicts = await Promise.all(charges)
-    expectEqual('allowed of 150 charges with a limit of 100', allowedCount(verdicts), 100)
-    expectEqual('remaining afterwards', await remainingOf(store, policy, ['concurrent']), [0])
-    const allowed = await chargeOne(store, part('one', policy, 3), part('other', policy, 4))
-    expectMatch('a charge of two keys', allowed, {
-      allowed: true,
-      parts: [{ remaining: 97 }, { remaining: 96 }],
-    })
-    const denied = await chargeOne(store, part('one', policy, 98), part('other', policy, 1))
-    const parts = [{ allowed: false }, { allowed: true }]
-    expectMatch('a charge of which the first part denies', denied, { allowed: false, parts })
-  },
 
   'a batch may hold every policy, and charges of different sizes': asModel(
     LONG_KINDS.map(([, policyOf], i): Charge => {

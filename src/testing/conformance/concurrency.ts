@@ -23,7 +23,7 @@ const refundLast: Step = (receipts) => receipts.at(-1) as Refund
 
 const renewal = (units: Refund): Renew => ({ ...units, type: 'renew' })
 
-async function renewed(store: Store, units: Refund): Promise<Refund> {
+async function renewUnits(store: Store, units: Refund): Promise<Refund> {
   const { resetAtMs } = await applyOne(store, renewal(units))
   return { ...units, resetAtMs }
 }
@@ -59,7 +59,7 @@ const always = casesOf('concurrency', {
     const keys = Array.from({ length: 300 }, (_, i) => `key-${i}`)
     const held = await Promise.all(keys.map((key) => receiptOf(store, key, FIVE, 2)))
     await forgetAll(store, held.slice(0, 150))
-    await Promise.all(held.map((units) => renewed(store, units)))
+    await Promise.all(held.map((units) => renewUnits(store, units)))
     const remaining = new Set(await remainingOf(store, FIVE, keys))
     expectEqual('remaining of all keys', [...remaining], [3])
   },
@@ -71,7 +71,7 @@ const always = casesOf('concurrency', {
 
   'is the only policy that is renewed': async ({ store }) => {
     const units = await receiptOf(store, 'key', BUCKET, 1)
-    const error = await renewed(store, units).then(
+    const error = await renewUnits(store, units).then(
       () => undefined,
       (reason) => reason,
     )

@@ -44,12 +44,12 @@ export async function applyAll<O extends Operation>(
 
 function validResult<O extends Operation>(store: Store, operation: O, outcome: unknown): ResultOf<O> {
   const valid = validateOutcome(store, operation, outcome)
-  if (valid instanceof Error) throw explained(operation, valid)
+  if (valid instanceof Error) throw explain(operation, valid)
   return valid as ResultOf<O>
 }
 
 /** Returns an error that shows a result that makes no sense, and what would. */
-function explained({ type }: Operation, error: unknown): unknown {
+function explain({ type }: Operation, error: unknown): unknown {
   if (!(error instanceof InvalidResultError)) return error
   const shape = '{ type, allowed, atMs, parts } of a charge, with a finite atMs and the figures of each part'
   const got = inspect(error.cause, { depth: 4 })
@@ -61,7 +61,7 @@ export async function applyOne<O extends Operation>(store: Store, operation: O):
   try {
     return await request(pipeTo(store), operation)
   } catch (error) {
-    throw explained(operation, error)
+    throw explain(operation, error)
   }
 }
 

@@ -49,7 +49,9 @@ export interface ConformanceSetup {
 
 const MAKE_STORE = 'Write makeStore: () => ({ store, advance(ms) { … } }).'
 
-const CAPABILITIES = { rows: { settableClock: stated, anyKey: stated, atomicAcrossKeys: stated } }
+const CAPABILITIES = {
+  rows: { settableClock: readCapability, anyKey: readCapability, atomicAcrossKeys: readCapability },
+}
 
 const SETUP = {
   rows: { makeStore: readMakeStore, capabilities: readCapabilities },
@@ -60,7 +62,7 @@ export function readSetup(owner: string, setup: ConformanceSetup): ConformanceSe
   return readOptions(owner, setup, SETUP)
 }
 
-function stated(owner: string, option: string, value: unknown): boolean {
+function readCapability(owner: string, option: string, value: unknown): boolean {
   if (typeof value === 'boolean') return value
   const fix = 'State each capability, so that no test is skipped by accident.'
   throw wrongOption(owner, option, 'true or false', value, fix)

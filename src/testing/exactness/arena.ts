@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expectEqual } from '../assertions.js'
-import type { Fleet } from './fleet.js'
 import type { Counts, Figures, WirePart } from './protocol.js'
+import type { ServedProcess } from './served-process.js'
 
 /** What the charges of a scenario are, by process. */
 export interface Traffic {
@@ -17,21 +17,22 @@ export interface Traffic {
   readonly each?: number
 }
 
+type PartOptions = Omit<WirePart, 'key' | 'cost'> & { readonly cost?: number }
+
 /** What a scenario works with: its own keys, and processes that charge them. */
 export interface Arena {
   /** How many charges the processes make together, with calls of one charge. */
   readonly sent: number
   readonly atomicAcrossKeys: boolean
   /** Returns a part of one unit, unless `cost` says otherwise, of a key that no other test uses. */
-  part(name: string, rest: Omit<WirePart, 'key' | 'cost'> & { readonly cost?: number }): WirePart
+  part(name: string, rest: PartOptions): WirePart
   charge(traffic: Traffic): Promise<Counts>
   peek(parts: readonly WirePart[]): Promise<readonly Figures[]>
   /** Checks that of each key is left what was not taken. */
   expectLeft(parts: readonly WirePart[], counts: Counts): Promise<void>
 }
 
-export interface ArenaOptions {
-  readonly processes: number
+interface ArenaOptions {
   readonly callers: number
   /** How many charges each caller makes. */
   readonly each: number
@@ -45,21 +46,23 @@ const UNEQUAL = 'More is left where a write was lost, less where a charge was co
 
 /** Runs `body` with its own keys, which are deleted at the end. */
 export async function withArena(
-  fleet: Fleet,
-  { processes, callers, each, atomicAcrossKeys }: ArenaOptions,
+  processes: readonly ServedProcess[],
+  { callers, each, atomicAcrossKeys }: ArenaOptions,
   body: (arena: Arena) => Promise<void>,
 ): Promise<void> {
   const prefix = `headgate-exactness:${randomUUID()}`
   const partsByKey = new Map<string, WirePart>()
+  const first = processes[0] as ServedProcess
+  const peek = (parts: readonly WirePart[]) => first.request('peek', parts)
+  const nameOf = ({ key }: WirePart) => key.slice(prefix.length + 1)
 
-  async function remainingOf(parts: readonly WirePart[]): Promise<[string, number][]> {
-    const figures = await fleet.peek(parts)
-    return parts.map(({ key }, i) => [key.slice(prefix.length + 1), figures[i]?.remaining ?? Number.NaN])
+  async function remainingOf(parts: readonly WirePart[]): Promise<unknown[]> {
+    const figures = await peek(parts)
+    return parts.map((part, i) => [nameOf(part), figures[i]?.remaining])
   }
 
   async function expectLeft(parts: readonly WirePart[], { taken }: Counts): Promise<void> {
-    const names = parts.map(({ key }) => key.slice(prefix.length + 1))
-    const expected = parts.map(({ key, limit }, i) => [names[i], limit - (taken[key] ?? 0)])
+    const expected = parts.map((part) => [nameOf(part), part.limit - (taken[part.key] ?? 0)])
     let left = await remainingOf(parts)
     const endMs = performance.now() + (atomicAcrossKeys ? 0 : SETTLED_MS)
     while (performance.now() < endMs && String(left) !== String(expected)) {
@@ -70,24 +73,28 @@ export async function withArena(
     expectEqual(`${what}. ${UNEQUAL}`, left, expected)
   }
 
-  await body({
-    sent: processes * callers * each,
-    atomicAcrossKeys,
-    part(name, { cost = 1, ...rest }) {
-      const part = { ...rest, key: `${prefix}:${name}`, cost }
-      partsByKey.set(part.key, part)
-      return part
-    },
-    charge: ({ charges, batch = 1, refundEvery = 0, ...own }) =>
-      fleet.load((process) => ({
-        charges: charges(process),
-        callers: own.callers ?? callers,
-        calls: Math.ceil((own.each ?? each) / batch),
-        batch,
-        refundEvery,
-      })),
-    peek: fleet.peek,
-    expectLeft,
-  })
-  await fleet.forget([...partsByKey.values()])
+  async function charge({ charges, batch = 1, refundEvery = 0, ...own }: Traffic): Promise<Counts> {
+    const calls = Math.ceil((own.each ?? each) / batch)
+    const load = { callers: own.callers ?? callers, calls, batch, refundEvery }
+    const all = processes.map((each, i) => each.request('load', { ...load, charges: charges(i) }))
+    return sumOf(await Promise.all(all))
+  }
+
+  function part(name: string, { cost = 1, ...rest }: PartOptions): WirePart {
+    const part = { ...rest, key: `${prefix}:${name}`, cost }
+    partsByKey.set(part.key, part)
+    return part
+  }
+
+  const sent = processes.length * callers * each
+  await body({ sent, atomicAcrossKeys, part, charge, peek, expectLeft })
+  await first.request('forget', [...partsByKey.values()])
+}
+
+function sumOf(counts: readonly Counts[]): Counts {
+  const unitsTaken: Record<string, number> = {}
+  for (const each of counts)
+    for (const [key, units] of Object.entries(each.taken)) unitsTaken[key] = (unitsTaken[key] ?? 0) + units
+  const sum = (name: 'allowed' | 'denied') => counts.reduce((total, each) => total + each[name], 0)
+  return { allowed: sum('allowed'), denied: sum('denied'), taken: unitsTaken }
 }

@@ -102,7 +102,7 @@ const OUTPUT_MS = 200
 const OUTPUT_LENGTH = 4000
 
 const NOT_PIPED = ' Its error is on stderr; fork(file, { silent: true }) would have it in this message.'
-const written = (tail: string) => (tail ? ` It wrote:\n${tail}` : ' It wrote nothing to stderr.')
+const outputText = (tail: string) => (tail ? ` It wrote:\n${tail}` : ' It wrote nothing to stderr.')
 
 interface Exit {
   readonly isClean: boolean
@@ -123,7 +123,7 @@ function exitOf(child: ChildProcess): Promise<Exit> {
     child.once('exit', (code, signal) => {
       const how = signal ? `was ended by ${signal}` : `exited with code ${code}`
       const done = () =>
-        resolve({ isClean: code === 0, how, output: child.stderr ? written(tail) : NOT_PIPED })
+        resolve({ isClean: code === 0, how, output: child.stderr ? outputText(tail) : NOT_PIPED })
       child.once('close', done)
       setTimeout(done, OUTPUT_MS) // another process may keep its output open
     })

@@ -49,30 +49,19 @@ const OPTIONS = {
  * Throws a `TypeError` for a wrong set-up.
  */
 export function storeExactness(setup: ExactnessSetup): TestCase[] {
-  const { startProcess, capabilities, processes, callers, charges, timeoutMs } = readOptions(
-    'storeExactness',
-    setup,
-    OPTIONS,
-  )
+  const options = readOptions('storeExactness', setup, OPTIONS)
+  const { processes, callers, charges: each, capabilities } = options
   const { atomicAcrossKeys } = capabilities
   return SCENARIOS.map(({ name, run }) => ({
     name: `${processes} processes of ${callers} callers ${name}`,
-    run: () =>
-      withFleet({ startProcess, processes, timeoutMs }, (fleet) =>
-        withArena(fleet, { processes, callers, each: charges, atomicAcrossKeys }, run),
-      ),
+    run: () => withFleet(options, (served) => withArena(served, { callers, each, atomicAcrossKeys }, run)),
   }))
 }
 
 function readStart(owner: string, option: string, value: unknown): ExactnessSetup['startProcess'] {
   if (typeof value === 'function') return value as ExactnessSetup['startProcess']
-  throw wrongOption(
-    owner,
-    option,
-    'a function',
-    value,
-    "Write startProcess: () => fork('./store-process.js').",
-  )
+  const fix = "Write startProcess: () => fork('./store-process.js')."
+  throw wrongOption(owner, option, 'a function', value, fix)
 }
 
 function readCapabilities(owner: string, option: string, value: unknown): ExactnessSetup['capabilities'] {

@@ -4,8 +4,8 @@ import { parseBlockArguments, parseKeyArguments } from '../../../src/cli/keys/ar
 import { BLOCK_HELP, INSPECT_HELP, RELEASE_HELP } from '../../../src/cli/keys/help.js'
 import { policyText } from '../../../src/cli/keys/policy-text.js'
 import { readStoreUrl } from '../../../src/cli/keys/store-url.js'
-import { policyOf } from '../../../src/policies/parse-signature.js'
 import type { Policy } from '../../../src/policies/policy.js'
+import { policyOf } from '../../../src/policies/policy-from-spec.js'
 
 const page = readFileSync(join(__dirname, '../../../docs/inspect.md'), 'utf8')
 const commands = Array.from(page.matchAll(/^npx headgate (inspect|release|block) (.+)$/gm))

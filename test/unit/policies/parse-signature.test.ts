@@ -1,4 +1,4 @@
-import { policyOf } from '../../../src/policies/parse-signature.js'
+import { policyOf } from '../../../src/policies/policy-from-spec.js'
 
 test('a signature is read back into its policy', () => {
   expect(policyOf('token-bucket-100-600')).toMatchObject({ name: '100-in-1min', windowMs: 60_000 })

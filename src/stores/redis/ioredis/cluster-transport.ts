@@ -26,9 +26,9 @@ export function ioredisClusterTransport(client: RedisClusterClient): Transport {
     replies: ReturnType<RedisPipeline['exec']>,
     i: number,
   ): Promise<unknown> {
-    const found = await replies.catch(() => undefined) // not sent: its slots have just moved apart
-    const [error, reply] = found?.[i] ?? [undefined, undefined]
-    if (found === undefined || (error && NOT_RUN.test(error.message))) return sendOne(client, command)
+    const outcomes = await replies.catch(() => undefined) // not sent: its slots have just moved apart
+    const [error, reply] = outcomes?.[i] ?? [undefined, undefined]
+    if (outcomes === undefined || (error && NOT_RUN.test(error.message))) return sendOne(client, command)
     if (error) throw error
     return reply
   }

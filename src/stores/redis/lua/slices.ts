@@ -7,7 +7,15 @@ const SHIFT_TO_NOW = `
       for i = slices, 0, -1 do state[i + 2] = i >= shift and state[i - shift + 2] or 0 end
     end`
 
-/** Sets `is_fresh`, if no slice has a count. */
+/** Counts the cost in the current slice, if it fits beside what is `used`. */
+const TAKE_FROM_NOW = `
+    allowed = used + cost <= limit
+    if allowed then
+      ${SHIFT_TO_NOW}
+      state[2], changed = state[2] + cost, true
+    end`
+
+/** Sets `is_fresh`: whether no slice has a count. */
 const FIND_COUNTS = `
     is_fresh = true
     for i = 2, slices + 2 do is_fresh = is_fresh and state[i] == 0 end`
@@ -32,11 +40,7 @@ export const SLIDING_WINDOW: LuaPolicy = {
     local tick = ahead > 0 and 0 or ticks - now_index * window
     local used = shift > slices and 0 or floor(state[slices - shift + 2] * (window - tick) / window)
     for i = shift, slices - 1 do used = used + state[i - shift + 2] end
-    allowed = used + cost <= limit
-    if allowed then
-      ${SHIFT_TO_NOW}
-      state[2], changed = state[2] + cost, true
-    end`,
+    ${TAKE_FROM_NOW}`,
   refund: `
     local at = state[1] - floor(floor(taken_at) * slices / window) + 2
     changed = at >= 2 and at <= slices + 2 and state[at] > 0
@@ -86,11 +90,7 @@ export const CONCURRENCY: LuaPolicy = {
     local shift = max(0, now_index - state[1]) -- how many slices have begun since the state was written
     local used = 0
     for i = shift, slices do used = used + state[i - shift + 2] end
-    allowed = used + cost <= limit
-    if allowed then
-      ${SHIFT_TO_NOW}
-      state[2], changed = state[2] + cost, true
-    end`,
+    ${TAKE_FROM_NOW}`,
   refund: `
     ${PLACE_OF_UNITS}
     changed = is_counted

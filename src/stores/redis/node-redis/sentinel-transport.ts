@@ -65,9 +65,10 @@ export function nodeRedisSentinelTransport(client: NodeRedisSentinelClient): Tra
         const server = master
         return commands.map((command) => sendTo(server, wordsOf(command)))
       }
-      const found = search()
-      if (master === undefined) return commands.map(async (command) => sendTo(await found, wordsOf(command)))
-      found.catch(() => undefined) // a later charge fails with the reason
+      const masterFound = search()
+      if (master === undefined)
+        return commands.map(async (command) => sendTo(await masterFound, wordsOf(command)))
+      masterFound.catch(() => undefined) // a later charge fails with the reason
       throw notConnected({ cause: lastFailure })
     },
   }

@@ -48,7 +48,7 @@ describe('a login guard', () => {
       "loginGuard: only HTTP has a status that tells successes from failures. For GraphQL and WebSockets use @RateLimit({ key: byField('username'), … }).",
     )
     expect(() => loginGuard({ field: 'username', onLimited: () => undefined } as never)).toThrow(
-      'loginGuard: there is no option onLimited. Write exception, which returns what is thrown for a refused request.',
+      'loginGuard: there is no option onLimited. Write exception, which returns what is thrown for a denied request.',
     )
   })
 })
