@@ -1,5 +1,5 @@
-import { policyOf } from '../../policies/parse-signature.js'
 import { type Policy, signatureOf } from '../../policies/policy.js'
+import { policyOf } from '../../policies/policy-from-spec.js'
 import { weakMemo } from '../../util/memo.js'
 import { RecentMap } from '../../util/recent-map.js'
 import { show } from '../../util/validate.js'
