@@ -79,11 +79,15 @@ export function scriptRunner(
     const replies = send(
       groups.map(({ call, shard }) => commandFor('evalsha', call.script.sha1, call, shard)),
     )
-    const groupResults = groups.map(async (group, i) => {
+    const [only, ...others] = groups as [GroupCall, ...GroupCall[]]
+    if (others.length === 0) await finish(only, replies[0] as Promise<unknown>)
+    else await Promise.all(groups.map((group, i) => finish(group, replies[i] as Promise<unknown>)))
+
+    /** Settles the operations of a group by the reply to its call. */
+    async function finish(group: GroupCall, pendingReply: Promise<unknown>): Promise<void> {
       const { call, indexes, shard } = group
       try {
-        const reply = await (replies[i] as Promise<unknown>).catch((error) => runAgain(group, error))
-        const outcomes = readReply(call, reply)
+        const outcomes = readReply(call, await replyTo(group, pendingReply))
         for (let j = 0; j < outcomes.length; j++) settle(indexes[j] as number, outcomes[j] as Outcome)
       } catch (cause) {
         if (indexes.length > 1 && isSplit(cause)) {
@@ -96,8 +100,16 @@ export function scriptRunner(
           for (const index of indexes) settle(index, error)
         }
       }
-    })
-    await Promise.all(groupResults)
+    }
+  }
+
+  /** Returns the reply to a call, which is sent again if it certainly was not run. */
+  async function replyTo(group: GroupCall, pendingReply: Promise<unknown>): Promise<unknown> {
+    try {
+      return await pendingReply
+    } catch (error) {
+      return runAgain(group, error)
+    }
   }
 }
 

@@ -12,8 +12,10 @@ import type { Reading, ScriptCall } from './script-call.js'
  * on the same states at the same time. So the script spends no time on figures.
  */
 export function singlePolicyCall(operations: readonly Operation[]): ScriptCall | undefined {
-  const policy = onlyPartOf(operations[0])?.policy
-  if (policy === undefined) return undefined
+  const first = onlyPartOf(operations[0])
+  if (first === undefined) return undefined
+  if (operations.length === 1) return lonePartCall(first)
+  const { policy } = first
   const parts: Part[] = []
   const indexByKey = new Map<string, number>()
   const indexes: number[] = []
@@ -29,18 +31,34 @@ export function singlePolicyCall(operations: readonly Operation[]): ScriptCall |
   const costs = isPlain && keys.length === parts.length ? '' : JSON.stringify(costsByKey(parts, indexes))
   const { params, script } = encodePolicy(policy)
 
-  const outcomesFrom = ({ atMs, states, refusal }: Reading) =>
-    parts.map(({ key, cost }, i): Outcome => {
-      const index = indexes[i] as number
-      const state = states[index]
-      if (state === undefined) return foreignKeyError('redis', key)
-      const step = policy.take(state, atMs, cost)
-      if (step.next !== undefined && step.allowed && refusal) return refusal
-      if (step.next !== undefined && !refusal) states[index] = step.next
-      return { type: 'charge', allowed: step.allowed, atMs, parts: [step] }
-    })
+  const outcomesFrom = (reading: Reading) =>
+    parts.map((part, i) => takeFrom(reading, indexes[i] as number, part))
 
   return { script, keys, args: [costs, ...params], widths: keys.map(() => policy.width), outcomesFrom }
+}
+
+/** Returns the call for one charge of one part, as when a limiter has a single caller. */
+function lonePartCall(part: Part): ScriptCall {
+  const { key, policy, cost } = part
+  const { params, script } = encodePolicy(policy)
+  const args = [cost === 1 ? '' : JSON.stringify([[cost, 1]]), ...params]
+  return {
+    script,
+    keys: [key],
+    args,
+    widths: [policy.width],
+    outcomesFrom: (reading) => [takeFrom(reading, 0, part)],
+  }
+}
+
+/** Takes a part of the state that the script read, as the script did. The next part finds what is left. */
+function takeFrom({ atMs, states, refusal }: Reading, index: number, { key, policy, cost }: Part): Outcome {
+  const state = states[index]
+  if (state === undefined) return foreignKeyError('redis', key)
+  const step = policy.take(state, atMs, cost)
+  if (step.next !== undefined && step.allowed && refusal) return refusal
+  if (step.next !== undefined && !refusal) states[index] = step.next
+  return { type: 'charge', allowed: step.allowed, atMs, parts: [step] }
 }
 
 /** Returns the part of a charge of one part; `undefined` of any other operation. */
