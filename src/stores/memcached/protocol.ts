@@ -96,33 +96,32 @@ export function hasStateFlags(extras: Buffer): boolean {
 
 /** Encodes requests in order, each with the sequence number that its reply will carry. */
 export function encodeRequests(requests: readonly MemcachedRequest[], seqs: readonly number[]): Buffer {
-  const bytes = Buffer.alloc(requests.reduce((sum, request) => sum + lengthOf(request), 0))
+  let length = 0
+  for (const { key, extras, value } of requests)
+    length += HEADER_LENGTH + key.length + (extras?.length ?? 0) + (value?.length ?? 0)
+  const bytes = Buffer.alloc(length)
   let at = 0
-  requests.forEach((request, i) => {
-    encodeRequest(request, seqs[i] as number, bytes, at)
-    at += lengthOf(request)
-  })
+  for (let i = 0; i < requests.length; i++)
+    at = encodeRequest(requests[i] as MemcachedRequest, seqs[i] as number, bytes, at)
   return bytes
 }
 
-/** Keys are ASCII: as many bytes as characters. */
-function lengthOf({ key, extras, value }: MemcachedRequest): number {
-  return HEADER_LENGTH + key.length + (extras?.length ?? 0) + (value?.length ?? 0)
-}
-
-function encodeRequest(request: MemcachedRequest, seq: number, bytes: Buffer, at: number): void {
+/** Writes a request, and returns where it ends. Keys are ASCII: as many bytes as characters. */
+function encodeRequest(request: MemcachedRequest, seq: number, bytes: Buffer, at: number): number {
   const { opcode, key, extras, value, cas } = request
   const keyAt = at + HEADER_LENGTH + (extras?.length ?? 0)
+  const end = keyAt + key.length + (value?.length ?? 0)
   bytes.writeUInt8(MAGIC, at)
   bytes.writeUInt8(opcode, at + 1)
   bytes.writeUInt16BE(key.length, at + 2)
   bytes.writeUInt8(extras?.length ?? 0, at + 4)
-  bytes.writeUInt32BE(lengthOf(request) - HEADER_LENGTH, at + 8)
+  bytes.writeUInt32BE(end - at - HEADER_LENGTH, at + 8)
   bytes.writeUInt32BE(seq, at + 12)
   if (cas !== undefined) bytes.writeBigUInt64BE(cas, at + 16)
   extras?.copy(bytes, at + HEADER_LENGTH)
   bytes.write(key, keyAt, 'latin1')
   value?.copy(bytes, keyAt + key.length)
+  return end
 }
 
 /** memcached reads longer expirations as seconds since the Unix epoch. */
