@@ -14,14 +14,28 @@ interface Call<T> {
  * together, so that a process which changes states by compare-and-swap never races itself.
  */
 export function keyQueue<T>(run: RunKey<T>): RunKey<T> {
-  const waiting = new Map<string, Call<T>[]>()
+  /** The calls that wait for a key in use; `undefined` while none does. */
+  const waiting = new Map<string, Call<T>[] | undefined>()
 
-  async function runQueue(key: string, first: readonly Call<T>[]): Promise<void> {
-    for (let calls = first; calls.length > 0; calls = waiting.get(key) as Call<T>[]) {
-      waiting.set(key, [])
+  function wait(key: string, operations: readonly Operation[]): Promise<readonly T[]> {
+    return new Promise((resolve, reject) => {
+      const calls = waiting.get(key)
+      const call = { operations, resolve, reject }
+      if (calls === undefined) waiting.set(key, [call])
+      else calls.push(call)
+    })
+  }
+
+  async function runWaiting(key: string): Promise<void> {
+    for (let calls = waiting.get(key); calls !== undefined; calls = waiting.get(key)) {
+      waiting.set(key, undefined)
       try {
-        const all = calls.flatMap(({ operations }) => operations)
-        const results = [...(await run(key, all))]
+        const results = [
+          ...(await run(
+            key,
+            calls.flatMap(({ operations }) => operations),
+          )),
+        ]
         for (const { operations, resolve } of calls) resolve(results.splice(0, operations.length))
       } catch (reason) {
         for (const { reject } of calls) reject(reason)
@@ -30,11 +44,14 @@ export function keyQueue<T>(run: RunKey<T>): RunKey<T> {
     waiting.delete(key)
   }
 
-  return (key, operations) =>
-    new Promise((resolve, reject) => {
-      const call = { operations, resolve, reject }
-      const queue = waiting.get(key)
-      if (queue === undefined) runQueue(key, [call])
-      else queue.push(call)
-    })
+  return async (key, operations) => {
+    if (waiting.has(key)) return wait(key, operations)
+    waiting.set(key, undefined)
+    try {
+      return await run(key, operations)
+    } finally {
+      if (waiting.get(key) === undefined) waiting.delete(key)
+      else runWaiting(key)
+    }
+  }
 }

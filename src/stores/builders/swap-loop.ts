@@ -1,7 +1,7 @@
 import type { State } from '../../policies/policy.js'
 import { retry } from '../../util/retry.js'
-import type { Operation, Result } from '../operation.js'
-import { applyBatch } from '../shared/apply-batch.js'
+import type { Operation, Outcome, Result } from '../operation.js'
+import { applyBatch, type Write } from '../shared/apply-batch.js'
 import { stateWrite } from '../shared/apply-operations.js'
 import { type ApplyToKey, keyedPolicyOf } from '../shared/by-key.js'
 import { timeFor } from '../shared/clock-skew.js'
@@ -36,8 +36,8 @@ export interface SwapAccess<Version> {
   swap(swap: Swap<Version>): Promise<boolean>
   /** The time of this process, in ms since the Unix epoch. */
   now(): number
-  /** Removes from a cache, and returns, what this process wrote last. Another process may have changed it. */
-  takeCached?(key: string): StoredState<Version> | undefined
+  /** Returns what this process wrote last, from a cache. Another process may have changed it. */
+  cached?(key: string): StoredState<Version> | undefined
 }
 
 /**
@@ -68,7 +68,7 @@ export function swapLoop<Version>(name: string, access: SwapAccess<Version>): Ap
       return before
     }
     const { results, writes } = applyBatch(operations, read, nowMs)
-    const [write] = writes.values() // all operations are of one key
+    const write: Write | undefined = writes.values().next().value // all operations are of one key
     if (write === undefined || (write.state === before && !isForeign)) return isCached ? undefined : results
     const { state, ttlMs } = stateWrite(key, write, nowMs)
     if (state === undefined && stored === undefined) return results
@@ -79,12 +79,15 @@ export function swapLoop<Version>(name: string, access: SwapAccess<Version>): Ap
 
   return keyQueue(async (key, operations) => {
     try {
-      const cached = access.takeCached?.(key)
+      const cached = access.cached?.(key)
       const results =
         (cached && (await attempt(key, operations, cached, true))) ??
         (await retry(async () => attempt(key, operations, await access.read(key)), { isFinal: isDone }))
       if (results === undefined) throw contentionError(name, key)
-      return results.map((result) => (result instanceof Error ? asStoreError(name, result) : result))
+      const outcomes: Outcome[] = []
+      for (const result of results)
+        outcomes.push(result instanceof Error ? asStoreError(name, result) : result)
+      return outcomes
     } catch (cause) {
       const error = asStoreError(name, cause)
       return operations.map(() => error)

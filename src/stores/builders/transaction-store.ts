@@ -149,22 +149,33 @@ export function transactionStore<Transaction>(options: TransactionOptions<Transa
     return thenMaybe(results, checkResults)
   }
 
-  async function apply(operations: readonly Operation[]): Promise<Results> {
+  async function applyTogether(operations: readonly Operation[]): Promise<Results> {
     const keys = [...new Set(operations.flatMap(keysOf).map(({ key }) => storageKey(key)))].sort()
     if (keys.length === 0)
       return operations.map(() => ({ type: 'charge', allowed: true, atMs: Date.now(), parts: [] }))
-    const part = chargeAlone && onlyPartOf(operations)
-    const verdict = part && (await chargeAlone(part).catch(ignoreIf(mayRepeat)))
-    if (verdict) return [verdict]
     return retry(async () => transact(operations, keys), { isTemporary: mayRepeat, isProgress: isDuplicate })
   }
 
+  /** Returns `undefined` if a transaction has to decide. */
+  async function applyAlone(operation: Operation): Promise<ChargeResult | undefined> {
+    const part = chargeAlone && onlyPartOf(operation)
+    try {
+      return part && (await chargeAlone(part))
+    } catch (error) {
+      if (mayRepeat(error)) return undefined
+      throw error
+    }
+  }
+
   const run: Run = async (operations, answer) => {
-    const results = await apply(operations).catch((error: unknown) => {
+    try {
+      const verdict = operations.length === 1 ? await applyAlone(operations[0] as Operation) : undefined
+      const results = verdict === undefined ? await applyTogether(operations) : [verdict]
+      for (const [i, result] of results.entries())
+        answer(i, result instanceof Error ? toStoreError(result) : result)
+    } catch (error) {
       throw toStoreError(error)
-    })
-    for (const [i, result] of results.entries())
-      answer(i, result instanceof Error ? toStoreError(result) : result)
+    }
   }
   return builtStore({ ...options, batching }, run)
 }
@@ -176,13 +187,6 @@ const NOT_AWAITED =
 
 const never = () => false
 
-/** Returns a function that ignores some errors, and throws all others. */
-function ignoreIf(isIgnored: (error: unknown) => boolean) {
-  return (error: unknown): undefined => {
-    if (!isIgnored(error)) throw error
-  }
-}
-
 function checkResults(results: Results): Results {
   if (Array.isArray(results)) return results
   throw new TypeError(`transaction must return what run returns, got ${show(results)}`)
@@ -193,10 +197,9 @@ function checkLocked(locked: LockedStates): LockedStates {
   throw new TypeError(`lockAndRead must return { states, nowMs } with a Map of states, got ${show(locked)}`)
 }
 
-/** Returns the only part of the only operation; `undefined` if there are more of either, or no charge. */
-function onlyPartOf([operation, ...others]: readonly Operation[]): Part | undefined {
-  if (operation?.type !== 'charge' || others.length > 0) return undefined
-  return operation.parts.length === 1 ? operation.parts[0] : undefined
+/** Returns the part of a charge that has only one; `undefined` of any other operation. */
+function onlyPartOf(operation: Operation): Part | undefined {
+  return operation.type === 'charge' && operation.parts.length === 1 ? operation.parts[0] : undefined
 }
 
 /** Returns the writes in the order of their keys, without those that would change nothing. */

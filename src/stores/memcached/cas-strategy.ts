@@ -27,9 +27,8 @@ interface CachedItem extends StoredItem {
 export function casStrategy(transport: Transport): ApplyToKey {
   const written = new RecentMap<CachedItem>(MIN_KEYS)
 
-  function takeCached(key: string): StoredItem | undefined {
+  function cached(key: string): StoredItem | undefined {
     const item = written.get(key)
-    written.delete(key)
     return item?.socket === transport.socketOf(key) ? item : undefined
   }
 
@@ -47,12 +46,15 @@ export function casStrategy(transport: Transport): ApplyToKey {
     const expiration = expirationOf(ttlMs, Date.now())
     const request = state ? swap(key, encodeState(state), expiration, version) : remove(key, version)
     const reply = await transport.request(key, request)
-    if (CHANGED.includes(reply.header.status)) return false
-    if (reply.header.status !== STATUS.ok) throw statusError(request, reply)
+    const { status, cas } = reply.header
     const socket = transport.socketOf(key)
-    if (state && socket) written.set(key, { state, version: reply.header.cas.readBigUInt64BE(0), socket })
+    if (status === STATUS.ok && state && socket)
+      written.set(key, { state, version: cas.readBigUInt64BE(0), socket })
+    else written.delete(key)
+    if (CHANGED.includes(status)) return false
+    if (status !== STATUS.ok) throw statusError(request, reply)
     return true
   }
 
-  return swapLoop('memcached', { read, swap: write, now: Date.now, takeCached })
+  return swapLoop('memcached', { read, swap: write, now: Date.now, cached })
 }

@@ -1,14 +1,14 @@
 import type { Socket } from 'node:net'
-import { groupBy } from '../../util/group-by.js'
 import { weakMemo } from '../../util/memo.js'
-import { timeout } from '../../util/timeout.js'
+import { type Deadline, Deadlines, TimeoutError } from '../../util/timeout.js'
 import { messageOf, StoreError } from '../store-error.js'
 import { type MemcachedClient, type MemcachedReply, type MemcachedServer, serverFor } from './client.js'
 import { statusError } from './errors.js'
 import { encodeRequests, type MemcachedRequest, remove, STATUS } from './protocol.js'
 
-/** Drops a connection that leaves a request unanswered for a second, unless memjs drops it earlier. */
-const withTimeout = timeout(1000)
+/** A connection that leaves a request unanswered for a second is dropped, unless memjs drops it earlier. */
+const SILENCE_MS = 1000
+const deadlines = new Deadlines(SILENCE_MS)
 
 /** Requests written in one turn of the event loop, so that a burst leaves time to read replies. */
 const MAX_PER_TURN = 2048
@@ -29,7 +29,14 @@ export function memjsTransport(client: MemcachedClient) {
   function flush(): void {
     const batch = queued.splice(0, MAX_PER_TURN)
     if (queued.length > 0) setImmediate(flush)
-    for (const [server, requests] of groupBy(batch, ({ routingKey }) => serverFor(client, routingKey))) {
+    const byServer = new Map<MemcachedServer | undefined, PendingRequest[]>()
+    for (const pending of batch) {
+      const server = serverFor(client, pending.routingKey)
+      const group = byServer.get(server)
+      if (group === undefined) byServer.set(server, [pending])
+      else group.push(pending)
+    }
+    for (const [server, requests] of byServer) {
       if (server) write(client, server, requests)
       else failAll(requests, new Error('no server is available'))
     }
@@ -66,20 +73,20 @@ export async function removeItem({ request }: Transport, routingKey: string, key
 /** Sends a batch. Its requests fail when the connection ends, or when the server is silent for a second. */
 function write(client: MemcachedClient, server: MemcachedServer, batch: readonly PendingRequest[]): void {
   const correct = patchServer(server)
-  const seqs = batch.map(() => {
-    client.incrSeq()
-    return client.seq >>> 0
-  })
+  const requests: MemcachedRequest[] = []
+  const seqs: number[] = []
   let replies = 0
-  const allReplied = new Promise<void>((resolve) => {
-    for (const [i, pending] of batch.entries())
-      server.onResponse(seqs[i] as number, (reply) => {
-        pending.resolve(reply)
-        replies++
-        if (replies === batch.length) resolve()
-      })
-  })
-  const requests = batch.map(({ request }) => request)
+  let deadline: Deadline | undefined
+  for (const pending of batch) {
+    client.incrSeq()
+    const seq = client.seq >>> 0
+    seqs.push(seq)
+    requests.push(pending.request)
+    server.onResponse(seq, (reply) => {
+      pending.resolve(reply)
+      if (++replies === batch.length && deadline !== undefined) deadlines.stop(deadline)
+    })
+  }
   try {
     server.write(encodeRequests(requests, seqs)) // which opens a connection where there is none
   } catch (cause) {
@@ -92,14 +99,16 @@ function write(client: MemcachedClient, server: MemcachedServer, batch: readonly
     socket.destroy() // memjs only ends its own half of some; a server that hangs never ends the other
     failAll(batch, cause, server)
   })
-  const failIfSilent = (repliesBefore: number) => {
-    withTimeout(allReplied).catch((stalled) => {
-      if (server._socket !== socket) return
-      if (replies > repliesBefore) failIfSilent(replies)
-      else server.error(stalled)
-    })
+  let repliesBefore = 0
+  const failIfSilent = () => {
+    if (server._socket !== socket) return
+    if (replies === repliesBefore) server.error(new TimeoutError(SILENCE_MS))
+    else {
+      repliesBefore = replies
+      deadline = deadlines.start(failIfSilent)
+    }
   }
-  failIfSilent(0)
+  deadline = deadlines.start(failIfSilent)
 }
 
 /** Patches a server, once. Returns a function that patches a connection of it, once, and returns that. */

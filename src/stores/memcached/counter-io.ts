@@ -46,11 +46,10 @@ export function counterIo({ request }: Transport) {
     return status === STATUS.ok
   }
 
-  /** Sends a request, and sends it again while the reply has this status, which passes. */
-  async function requestWhile(status: number, key: string, changing: MemcachedRequest) {
+  /** Sends a request again while the reply has this status, which passes. */
+  function repeatWhile(status: number, key: string, changing: MemcachedRequest) {
     const isFinal = ({ header }: MemcachedReply) => header.status !== status
-    const reply = await request(key, changing)
-    return isFinal(reply) ? reply : retry(() => request(key, changing), { isFinal })
+    return retry(() => request(key, changing), { isFinal })
   }
 
   /**
@@ -60,12 +59,13 @@ export function counterIo({ request }: Transport) {
   async function add(key: string, counter: string, units: number, expiration: number): Promise<number> {
     if (units === 0) return read(key, counter)
     const adding = increment(counter, units, expiration)
-    const replied = requestWhile(STATUS.notStored, key, adding)
+    const replied = request(key, adding)
     if (evicts && Math.random() * READ_ONE_IN < 1) request(key, get(counter)).catch(() => undefined)
     let reply = await replied
+    if (reply.header.status === STATUS.notStored) reply = await repeatWhile(STATUS.notStored, key, adding)
     if (reply.header.status === STATUS.noMemory) {
       evicts = false
-      if ((await read(key, counter)) > 0) reply = await requestWhile(STATUS.noMemory, key, adding)
+      if ((await read(key, counter)) > 0) reply = await repeatWhile(STATUS.noMemory, key, adding)
     }
     return countIn(adding, reply, units)
   }
@@ -73,7 +73,9 @@ export function counterIo({ request }: Transport) {
   /** Subtracts units. Only while a reader holds the item does memcached need memory for that. */
   async function subtract(key: string, counter: string, units: number): Promise<void> {
     const subtracting = decrement(counter, units)
-    countIn(subtracting, await requestWhile(STATUS.noMemory, key, subtracting)) // throws for an error
+    const reply = await request(key, subtracting)
+    const isHeld = reply.header.status === STATUS.noMemory
+    countIn(subtracting, isHeld ? await repeatWhile(STATUS.noMemory, key, subtracting) : reply) // throws for an error
   }
 
   return { read, readVersion, add, subtract, swap }

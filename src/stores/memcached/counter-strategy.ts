@@ -1,4 +1,5 @@
 import type { Policy } from '../../policies/policy.js'
+import { isPromise } from '../../util/maybe-promise.js'
 import type { Charge, ChargeResult, Operation, Refund, Result } from '../operation.js'
 import { applyBatch } from '../shared/apply-batch.js'
 import { FORGOTTEN, REFUNDED } from '../shared/apply-operation.js'
@@ -8,7 +9,7 @@ import { removeItem, type Transport } from './connection.js'
 import { counterIo } from './counter-io.js'
 import { counterUpdater } from './counter-update.js'
 import { type Counters, countersOf } from './counters.js'
-import { applySegments, type RunSegment, segmentsOf } from './segments.js'
+import { applySegments, type RunSegment } from './segments.js'
 import { CLOCK_TOLERANCE_MS, type OtherSlices, sliceCache } from './slice-cache.js'
 
 /**
@@ -39,7 +40,10 @@ export function counterStrategy(transport: Transport): ApplyToKey {
     const added = unitsWanted(charges, policy)
     const adding = io.add(key, counter, added, counters.expirationAt(nowMs))
     try {
-      const [before, others] = await Promise.all([adding, slices.read(key, counters, nowMs)])
+      const reading = slices.read(key, counters, nowMs)
+      const [before, others] = isPromise(reading)
+        ? await Promise.all([adding, reading])
+        : [await adding, reading]
       let verdicts = evaluate(charges, policy, before, others, nowMs)
       if (others.isStale && verdicts.some(isDenial)) {
         slices.invalidate(key)
@@ -90,7 +94,7 @@ export function counterStrategy(transport: Transport): ApplyToKey {
     return type === 'forget' ? forget : update
   }
 
-  return (key, operations) => applySegments(key, segmentsOf(operations, runOf))
+  return (key, operations) => applySegments(key, operations, runOf)
 }
 
 /** Returns the units to count: of all charges that fit the limit alone, and no more than the limit. */

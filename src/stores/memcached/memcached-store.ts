@@ -1,11 +1,13 @@
-import { runByKey } from '../shared/by-key.js'
+import { type ApplyToKey, keyedPolicyOf, runByKey } from '../shared/by-key.js'
 import { acrossShards } from '../shared/cross-shard.js'
 import { applyBy } from '../shared/run.js'
 import { checkOperations } from '../shared/validate.js'
 import type { Batching, Store } from '../store.js'
+import { casStrategy } from './cas-strategy.js'
 import { type MemcachedClient, readClient } from './client.js'
 import { memjsTransport } from './connection.js'
-import { dispatcher } from './dispatch.js'
+import { counterStrategy } from './counter-strategy.js'
+import { countersOf } from './counters.js'
 import { lossMonitor } from './loss-monitor.js'
 import { itemKey } from './protocol.js'
 
@@ -34,12 +36,15 @@ const BATCHING: Batching = { maxKeys: 256, maxInFlight: 2, stallTimeoutMs: 3 }
  */
 export function memcachedStore(client: MemcachedClient): Store {
   const transport = memjsTransport(readClient(client))
-  const run = runByKey(dispatcher(transport), itemKey)
+  const countUp = counterStrategy(transport)
+  const compareAndSwap = casStrategy(transport)
+  const applyToKey: ApplyToKey = (key, operations) =>
+    countersOf(keyedPolicyOf(operations[0]).policy)
+      ? countUp(key, operations)
+      : compareAndSwap(key, operations)
+  const run = acrossShards((key) => key, runByKey(applyToKey, itemKey), BATCHING)
+  const apply = applyBy(run, BATCHING.maxKeys)
   const losses = lossMonitor(client, Date.now)
-  const apply = applyBy(
-    acrossShards((key) => key, run, BATCHING),
-    BATCHING.maxKeys,
-  )
 
   return {
     name: 'memcached',

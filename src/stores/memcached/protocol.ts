@@ -34,7 +34,8 @@ export const STATUS = {
 export interface MemcachedRequest {
   readonly opcode: number
   readonly key: string
-  readonly extras?: Buffer
+  /** Numbers of 32 bits each. */
+  readonly extras?: readonly number[]
   readonly value?: Buffer
   /** The CAS token that the item must still have. */
   readonly cas?: bigint | undefined
@@ -59,12 +60,11 @@ export function decrement(key: string, amount: number): MemcachedRequest {
   return { opcode: OPCODE.decrement, key, extras: counterExtras(amount, DO_NOT_CREATE) }
 }
 
-function counterExtras(amount: number, expiration: number): Buffer {
-  const extras = Buffer.allocUnsafe(20)
-  extras.writeBigUInt64BE(BigInt(amount), 0)
-  extras.writeBigUInt64BE(BigInt(amount), 8)
-  extras.writeUInt32BE(expiration, 16)
-  return extras
+/** The amount, and the count of a new counter, have 64 bits. */
+function counterExtras(amount: number, expiration: number): readonly number[] {
+  const high = Math.floor(amount / 2 ** 32)
+  const low = amount % 2 ** 32
+  return [high, low, high, low, expiration]
 }
 
 /**
@@ -78,10 +78,8 @@ export function swap(
   cas: bigint | undefined,
   flags = STATE_FLAGS,
 ): MemcachedRequest {
-  const extras = Buffer.allocUnsafe(8)
-  extras.writeUInt32BE(flags, 0)
-  extras.writeUInt32BE(expiration, 4)
-  return { opcode: cas === undefined ? OPCODE.add : OPCODE.replace, key, extras, value, cas }
+  const opcode = cas === undefined ? OPCODE.add : OPCODE.replace
+  return { opcode, key, extras: [flags, expiration], value, cas }
 }
 
 /** Writes a counter's count, as `swap` writes a state. */
@@ -94,35 +92,36 @@ export function hasStateFlags(extras: Buffer): boolean {
   return extras.length === 4 && extras.readUInt32BE(0) === STATE_FLAGS
 }
 
+const NO_EXTRAS: readonly number[] = []
+
 /** Encodes requests in order, each with the sequence number that its reply will carry. */
 export function encodeRequests(requests: readonly MemcachedRequest[], seqs: readonly number[]): Buffer {
-  const bytes = Buffer.alloc(requests.reduce((sum, request) => sum + lengthOf(request), 0))
+  let length = 0
+  for (const { key, extras, value } of requests)
+    length += HEADER_LENGTH + 4 * (extras?.length ?? 0) + key.length + (value?.length ?? 0)
+  const bytes = Buffer.alloc(length)
   let at = 0
-  requests.forEach((request, i) => {
-    encodeRequest(request, seqs[i] as number, bytes, at)
-    at += lengthOf(request)
-  })
+  for (let i = 0; i < requests.length; i++)
+    at = encodeRequest(requests[i] as MemcachedRequest, seqs[i] as number, bytes, at)
   return bytes
 }
 
-/** Keys are ASCII: as many bytes as characters. */
-function lengthOf({ key, extras, value }: MemcachedRequest): number {
-  return HEADER_LENGTH + key.length + (extras?.length ?? 0) + (value?.length ?? 0)
-}
-
-function encodeRequest(request: MemcachedRequest, seq: number, bytes: Buffer, at: number): void {
-  const { opcode, key, extras, value, cas } = request
-  const keyAt = at + HEADER_LENGTH + (extras?.length ?? 0)
+/** Writes a request, and returns where it ends. Keys are ASCII: as many bytes as characters. */
+function encodeRequest(request: MemcachedRequest, seq: number, bytes: Buffer, at: number): number {
+  const { opcode, key, extras = NO_EXTRAS, value, cas } = request
+  const keyAt = at + HEADER_LENGTH + 4 * extras.length
+  const end = keyAt + key.length + (value?.length ?? 0)
   bytes.writeUInt8(MAGIC, at)
   bytes.writeUInt8(opcode, at + 1)
   bytes.writeUInt16BE(key.length, at + 2)
-  bytes.writeUInt8(extras?.length ?? 0, at + 4)
-  bytes.writeUInt32BE(lengthOf(request) - HEADER_LENGTH, at + 8)
+  bytes.writeUInt8(4 * extras.length, at + 4)
+  bytes.writeUInt32BE(end - at - HEADER_LENGTH, at + 8)
   bytes.writeUInt32BE(seq, at + 12)
   if (cas !== undefined) bytes.writeBigUInt64BE(cas, at + 16)
-  extras?.copy(bytes, at + HEADER_LENGTH)
+  for (let i = 0; i < extras.length; i++) bytes.writeUInt32BE(extras[i] as number, at + HEADER_LENGTH + 4 * i)
   bytes.write(key, keyAt, 'latin1')
   value?.copy(bytes, keyAt + key.length)
+  return end
 }
 
 /** memcached reads longer expirations as seconds since the Unix epoch. */

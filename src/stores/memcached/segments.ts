@@ -7,35 +7,25 @@ export type RunSegment = (
   operations: readonly Operation[],
 ) => Promise<readonly (Outcome | Error)[]>
 
-/** Operations that follow one another, and how they are applied. */
-interface Segment {
-  readonly run: RunSegment
-  readonly operations: readonly Operation[]
-}
-
-/** Splits operations where the way to apply them changes. */
-export function segmentsOf(
+/**
+ * Applies operations in turn, those that follow one another and are applied the same way together. Never
+ * rejects: all operations of a segment that fails have its error.
+ */
+export async function applySegments(
+  key: string,
   operations: readonly Operation[],
   runOf: (operation: Operation) => RunSegment,
-): readonly Segment[] {
-  const segments: { run: RunSegment; operations: Operation[] }[] = []
-  for (const operation of operations) {
-    const run = runOf(operation)
-    const last = segments.at(-1)
-    if (last?.run === run) last.operations.push(operation)
-    else segments.push({ run, operations: [operation] })
-  }
-  return segments
-}
-
-/** Applies segments in turn. Never rejects: all operations of a segment that fails have its error. */
-export async function applySegments(key: string, segments: readonly Segment[]): Promise<readonly Outcome[]> {
+): Promise<readonly Outcome[]> {
   const outcomes: Outcome[] = []
-  for (const { run, operations } of segments) {
+  for (let start = 0, end = 0; start < operations.length; start = end) {
+    const run = runOf(operations[start] as Operation)
+    for (end = start + 1; end < operations.length; end++)
+      if (runOf(operations[end] as Operation) !== run) break
+    const segment = end - start === operations.length ? operations : operations.slice(start, end)
     try {
-      for (const outcome of await run(key, operations)) outcomes.push(asOutcome(outcome))
+      for (const outcome of await run(key, segment)) outcomes.push(asOutcome(outcome))
     } catch (error) {
-      outcomes.push(...operations.map(() => asOutcome(error as Error)))
+      for (const _ of segment) outcomes.push(asOutcome(error as Error))
     }
   }
   return outcomes

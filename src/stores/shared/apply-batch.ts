@@ -27,26 +27,28 @@ export function applyBatch(
     const written = writes.get(key)
     return written === undefined ? read(key, policy) : written.state
   }
-
-  function apply(operation: Operation): Result {
-    if (operation.type === 'charge') {
-      const outcome = evaluateCharge(operation.parts, current, nowMs)
-      for (const [key, write] of outcome.writes) writes.set(key, write)
-      return outcome.verdict
-    }
-    const { type, key, policy } = operation
-    const before = type === 'forget' ? undefined : current(key, policy) // what cannot be read is forgotten, too
-    const { state, result } = applyOperation(operation, before, nowMs)
-    if (state !== before || type === 'forget') writes.set(key, { policy, state })
-    return result
-  }
-
-  const results = operations.map((operation) => {
+  const readNow = operations.length === 1 ? read : current
+  const results: (Result | Error)[] = []
+  for (const operation of operations) {
     try {
-      return apply(operation)
+      results.push(applyTo(writes, operation, readNow, nowMs))
     } catch (error) {
-      return error as Error
+      results.push(error as Error)
     }
-  })
+  }
   return { results, writes }
+}
+
+/** Applies one operation, and adds what it writes. */
+function applyTo(writes: Map<string, Write>, operation: Operation, read: Read, nowMs: number): Result {
+  if (operation.type === 'charge') {
+    const outcome = evaluateCharge(operation.parts, read, nowMs)
+    for (const [key, write] of outcome.writes) writes.set(key, write)
+    return outcome.verdict
+  }
+  const { type, key, policy } = operation
+  const before = type === 'forget' ? undefined : read(key, policy) // what cannot be read is forgotten, too
+  const { state, result } = applyOperation(operation, before, nowMs)
+  if (state !== before || type === 'forget') writes.set(key, { policy, state })
+  return result
 }

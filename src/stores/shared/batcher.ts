@@ -1,13 +1,13 @@
-import { keyCount, keysOf, type Operation, type Outcome } from '../operation.js'
+import type { Operation, Outcome } from '../operation.js'
 import type { Batching, Store } from '../store.js'
 import type { StoreError } from '../store-error.js'
-import { batchPicker } from './batch-picker.js'
+import { lockingPicker, pickFirst } from './batch-picker.js'
 
 /** Called with the outcome of an operation, once, never before `submit` returns. */
 export type Settle = (outcome: Outcome) => void
 
 /** Submits an operation. It takes a callback, since a promise for each would cost as much as to send it. */
-export type Submit = (operation: Operation, settle: Settle) => void
+export type Submit = (operation: Operation, settle: Settle) => undefined
 
 interface Waiting {
   readonly operation: Operation
@@ -25,7 +25,12 @@ interface Flight {
 /** Fewer operations than this are not split into several batches. */
 const MIN_SPLIT = 16
 
-const keyNames = ({ operation }: Waiting) => keysOf(operation).map(({ key }) => key)
+interface BatcherOptions {
+  /** Called with the size of each batch that is over, and how long it took. */
+  onBatch?(size: number, durationMs: number): void
+  /** Returns the outcome of an operation: an error if it is invalid. */
+  validate?(operation: Operation, outcome: Outcome): Outcome
+}
 
 /**
  * Creates a batcher. Operations that arrive within one turn of the event loop, or while `maxInFlight`
@@ -35,8 +40,7 @@ const keyNames = ({ operation }: Waiting) => keysOf(operation).map(({ key }) => 
  *
  * A batch is in flight until the first of its operations has an outcome. So where a part of a store hangs
  * (one node of a cluster), other operations and later batches are still answered. Nothing is ever sent
- * twice. `onBatch` is called with the size of each batch that is over, and how long it took. `apply` must
- * return as many outcomes as it gets operations, and reject with a `StoreError`.
+ * twice. `apply` must return as many outcomes as it gets operations, and reject with a `StoreError`.
  */
 export function batcher(
   apply: Store['apply'],
@@ -47,28 +51,18 @@ export function batcher(
     stallTimeoutMs = 50,
     maxPending = Number.POSITIVE_INFINITY,
   }: Batching,
-  onBatch: (size: number, durationMs: number) => void = () => {},
+  { onBatch, validate }: BatcherOptions = {},
 ): Submit {
-  const { pick, release } = batchPicker<Waiting>(
-    maxKeys,
-    ({ operation }) => keyCount(operation),
-    locksKeys ? keyNames : undefined,
-  )
+  const locking = locksKeys ? lockingPicker<Waiting>(maxKeys) : undefined
   let waiting: Waiting[] = []
   const pending: Flight[] = [] // the oldest first
+  let inFlight = 0 // pending batches that have not stalled
   let isScheduled = false
   let isWatching = false
 
-  let inFlight = 0 // pending batches that have not stalled
-
-  /** Returns how many batches may leave now. */
-  function room(): number {
-    return Math.min(maxInFlight - inFlight, maxPending - pending.length)
-  }
-
   function schedule(): void {
-    if (isScheduled || waiting.length === 0) return
-    if (room() <= 0) {
+    if (isScheduled) return
+    if (inFlight >= maxInFlight || pending.length >= maxPending) {
       watch()
       return
     }
@@ -79,14 +73,15 @@ export function batcher(
 
   function flush(): void {
     isScheduled = false
-    const maxItems = Math.max(MIN_SPLIT, Math.ceil(waiting.length / Math.max(1, room())))
-    while (waiting.length > 0 && room() > 0) {
-      const [batch, rest] = pick(waiting, maxItems)
+    let room = Math.min(maxInFlight - inFlight, maxPending - pending.length)
+    const maxItems = Math.max(MIN_SPLIT, Math.ceil(waiting.length / Math.max(1, room)))
+    for (; room > 0 && waiting.length > 0; room--) {
+      const [batch, rest] = locking ? locking.pick(waiting, maxItems) : pickFirst(waiting, maxItems, maxKeys)
       if (batch.length === 0) return // every waiting operation needs a key that a batch in flight has locked
       waiting = rest
       deliver(batch)
     }
-    schedule()
+    if (waiting.length > 0) schedule()
   }
 
   /** Schedules a batch once the oldest one in flight has stalled. */
@@ -98,9 +93,16 @@ export function batcher(
       isWatching = false
       oldest.hasStalled = true
       if (!oldest.isAnswered) inFlight--
-      schedule()
+      if (waiting.length > 0) schedule()
     }
     setTimeout(stall, Math.max(1, oldest.sentAtMs + stallTimeoutMs - performance.now()))
+  }
+
+  function markAnswered(flight: Flight): void {
+    flight.isAnswered = true
+    if (!flight.hasStalled) inFlight--
+    pending.splice(pending.indexOf(flight), 1)
+    if (waiting.length > 0) schedule()
   }
 
   async function deliver(batch: readonly Waiting[]): Promise<void> {
@@ -113,18 +115,12 @@ export function batcher(
       operations.push(operation)
       open.push(settle)
     }
-    const markAnswered = () => {
-      if (flight.isAnswered) return
-      flight.isAnswered = true
-      if (!flight.hasStalled) inFlight--
-      pending.splice(pending.indexOf(flight), 1)
-      schedule()
-    }
     const settleOne = (index: number, outcome: Outcome) => {
       const settle = open[index]
+      if (settle === undefined) return
       open[index] = undefined
-      settle?.(outcome)
-      markAnswered()
+      settle(validate === undefined ? outcome : validate(operations[index] as Operation, outcome))
+      if (!flight.isAnswered) markAnswered(flight)
     }
     try {
       const outcomes = await apply(operations, settleOne)
@@ -132,15 +128,15 @@ export function batcher(
     } catch (error) {
       for (let i = 0; i < batch.length; i++) settleOne(i, error as StoreError)
     } finally {
-      release(batch)
-      markAnswered()
-      schedule() // for operations that waited for its keys
+      locking?.release(batch)
+      if (!flight.isAnswered) markAnswered(flight)
+      if (waiting.length > 0) schedule() // operations that waited for its keys
     }
-    onBatch(batch.length, performance.now() - flight.sentAtMs)
+    onBatch?.(batch.length, performance.now() - flight.sentAtMs)
   }
 
   return (operation, settle) => {
     waiting.push({ operation, settle })
-    schedule()
+    if (!isScheduled) schedule()
   }
 }

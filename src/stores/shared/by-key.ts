@@ -1,13 +1,18 @@
-import { groupBy } from '../../util/group-by.js'
-import { type KeyedPolicy, keysOf, type Operation, type Outcome } from '../operation.js'
+import type { KeyedPolicy, Operation, Outcome } from '../operation.js'
 import type { Run } from './run.js'
 
 /** Applies operations of one key, in order. Never rejects. Returns an outcome for each. */
 export type ApplyToKey = (key: string, operations: readonly Operation[]) => Promise<readonly Outcome[]>
 
+/** The operations of one key in a batch, and their indexes. */
+interface KeyGroup {
+  readonly operations: Operation[]
+  readonly indexes: number[]
+}
+
 /** Returns the key of an operation that has only one, and its policy. */
 export function keyedPolicyOf(operation: Operation | undefined): KeyedPolicy {
-  return keysOf(operation as Operation)[0] as KeyedPolicy
+  return (operation?.type === 'charge' ? operation.parts[0] : operation) as KeyedPolicy
 }
 
 /**
@@ -15,16 +20,29 @@ export function keyedPolicyOf(operation: Operation | undefined): KeyedPolicy {
  * other keys. `storageKey` returns the key under which the server keeps a key.
  */
 export function runByKey(applyToKey: ApplyToKey, storageKey: (key: string) => string = (key) => key): Run {
+  async function runKey(
+    key: string,
+    { operations, indexes }: KeyGroup,
+    answer: Parameters<Run>[1],
+  ): Promise<void> {
+    const outcomes = await applyToKey(key, operations)
+    for (let i = 0; i < indexes.length; i++) answer(indexes[i] as number, outcomes[i] as Outcome)
+  }
+
   return async (operations, answer) => {
-    const byKey = groupBy(operations.entries(), ([, operation]) => storageKey(keyedPolicyOf(operation).key))
-    await Promise.all(
-      Array.from(byKey, async ([key, entries]) => {
-        const outcomes = await applyToKey(
-          key,
-          entries.map(([, operation]) => operation),
-        )
-        for (const [i, [index]] of entries.entries()) answer(index, outcomes[i] as Outcome)
-      }),
-    )
+    const byKey = new Map<string, KeyGroup>()
+    for (let i = 0; i < operations.length; i++) {
+      const operation = operations[i] as Operation
+      const key = storageKey(keyedPolicyOf(operation).key)
+      const group = byKey.get(key)
+      if (group === undefined) byKey.set(key, { operations: [operation], indexes: [i] })
+      else {
+        group.operations.push(operation)
+        group.indexes.push(i)
+      }
+    }
+    const running: Promise<void>[] = []
+    for (const [key, group] of byKey) running.push(runKey(key, group, answer))
+    await Promise.all(running)
   }
 }

@@ -10,8 +10,9 @@ export const MAX_SKEW_MS = 1000
  * its clock was wrong.
  */
 export function timeFor(policy: Policy, state: State | undefined, nowMs: number): number {
+  if (policy.clampToNow(state, nowMs) === state) return nowMs
   const isPossible = (atMs: number) => policy.clampToNow(state, atMs) === state
-  if (isPossible(nowMs) || !isPossible(nowMs + MAX_SKEW_MS)) return nowMs
+  if (!isPossible(nowMs + MAX_SKEW_MS)) return nowMs
   let tooEarlyMs = nowMs
   let possibleMs = nowMs + MAX_SKEW_MS
   while (possibleMs - tooEarlyMs > 1) {

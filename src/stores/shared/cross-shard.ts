@@ -37,23 +37,24 @@ export function acrossShards(
 
   return async (operations, answer) => {
     const inOneShard: number[] = []
-    const crossing: Promise<void>[] = []
-    for (const [i, operation] of operations.entries()) {
-      if (isCrossShard(operation, shardOf)) {
+    const running: Promise<void>[] = []
+    for (let i = 0; i < operations.length; i++) {
+      const operation = operations[i] as Operation
+      if (operation.type === 'charge' && operation.parts.length !== 1 && isCrossShard(operation, shardOf)) {
         const deciding = chargeAcrossShards(operation, { shardOf, now, apply })
-        crossing.push(deciding.catch((error) => error).then((outcome) => answer(i, outcome)))
+        running.push(deciding.catch((error) => error).then((outcome) => answer(i, outcome)))
       } else inOneShard.push(i)
     }
-    const own = crossing.length === 0 ? operations : inOneShard.map((i) => operations[i] as Operation)
-    if (own.length > 0) crossing.push(run(own, (i, outcome) => answer(inOneShard[i] as number, outcome)))
-    await Promise.all(crossing)
+    if (running.length === 0) return run(operations, answer)
+    const others = inOneShard.map((i) => operations[i] as Operation)
+    if (others.length > 0) running.push(run(others, (i, outcome) => answer(inOneShard[i] as number, outcome)))
+    await Promise.all(running)
   }
 }
 
-/** Returns whether an operation is a charge whose keys live in several shards, or that has none. */
-function isCrossShard(operation: Operation, shardOf: Shards['shardOf']): operation is Charge {
-  if (operation.type !== 'charge' || operation.parts.length === 1) return false
-  return new Set(operation.parts.map(({ key }) => shardOf(key))).size !== 1
+/** Returns whether the keys of a charge live in several shards, or it has none. */
+function isCrossShard({ parts }: Charge, shardOf: Shards['shardOf']): boolean {
+  return new Set(parts.map(({ key }) => shardOf(key))).size !== 1
 }
 
 /**

@@ -15,6 +15,8 @@ export interface Evaluation {
  * TypeScript makes this step atomic.
  */
 export function evaluateCharge(charged: readonly Part[], read: Read, nowMs: number): Evaluation {
+  const [only] = charged
+  if (only !== undefined && charged.length === 1) return evaluatePart(only, read, nowMs)
   const writes: Evaluation['writes'] = new Map()
   const steps = charged.map(({ key, policy, cost }) => {
     const step = policy.take(writes.get(key)?.state ?? read(key, policy), nowMs, cost)
@@ -23,6 +25,14 @@ export function evaluateCharge(charged: readonly Part[], read: Read, nowMs: numb
   })
   if (!steps.every((step) => step.allowed)) return deny(charged, steps, read, nowMs)
   return { verdict: { type: 'charge', allowed: true, atMs: nowMs, parts: steps }, writes }
+}
+
+/** The usual case, a charge of one part, needs no total of parts. */
+function evaluatePart({ key, policy, cost }: Part, read: Read, nowMs: number): Evaluation {
+  const step = policy.take(read(key, policy), nowMs, cost)
+  const writes: Evaluation['writes'] = new Map()
+  if (step.next !== undefined) writes.set(key, { policy, state: step.next })
+  return { verdict: { type: 'charge', allowed: step.allowed, atMs: nowMs, parts: [step] }, writes }
 }
 
 /** Returns the denial: of allowed parts a peek, of denied ones a step for the key's total in this charge. */

@@ -8,14 +8,14 @@ export type Run = (
 ) => Promise<void>
 
 /**
- * Returns the `apply` of a store that runs operations: at most `maxKeys` keys at a time, one part of a batch after
- * the other, since a caller may give a store more operations than its server takes at once.
+ * Returns the `apply` of a store that runs operations: at most `maxKeys` keys at a time, one part of a batch
+ * after the other, since a caller may give a store more operations than its server takes at once.
  */
 export function applyBy(run: Run, maxKeys: number): Store['apply'] {
   return async (operations, settle) => {
     const outcomes = new Array<Outcome>(operations.length)
     for (let start = 0, end = 0; start < operations.length; start = end) {
-      end = endOfPart(operations, start, maxKeys)
+      end = operations.length === 1 ? 1 : endOfPart(operations, start, maxKeys)
       const offset = start
       const isAll = end - start === operations.length
       await run(isAll ? operations : operations.slice(start, end), (index, outcome) => {

@@ -3,9 +3,7 @@ import type { State } from '../../policies/policy.js'
 /** Returns a state as bytes: its numbers as little-endian doubles. */
 export function encodeState(state: State): Buffer {
   const bytes = Buffer.allocUnsafe(8 * state.length)
-  state.forEach((value, i) => {
-    bytes.writeDoubleLE(value, 8 * i)
-  })
+  for (let i = 0; i < state.length; i++) bytes.writeDoubleLE(state[i] as number, 8 * i)
   return bytes
 }
 

@@ -13,8 +13,7 @@ type SendAny = (operation: Operation, settle: Settle<Operation>) => Outcome | un
 
 /**
  * Returns the pipe that ends in a store. It validates each outcome. Limiters that share the store share its
- * batches. Throws a `TypeError`
- * for a `batching` by which operations would never leave.
+ * batches. Throws a `TypeError` for a `batching` by which operations would never leave.
  */
 export const pipeTo = weakMemo((store: Store): Pipe => {
   const send: SendAny = store.batching === undefined ? sendAlone(store) : sendInBatches(store, store.batching)
@@ -48,14 +47,10 @@ function sendInBatches(store: Store, batching: NonNullable<Store['batching']>): 
       throw asStoreError(name, cause)
     }
   }
-  const submit = batcher(apply, batching, (size, durationMs) => {
-    if (storeChannel.hasSubscribers) publishToStoreChannel({ type: 'batch', store: name, size, durationMs })
+  return batcher(apply, batching, {
+    validate: validateOutcome.bind(undefined, store),
+    onBatch(size, durationMs) {
+      if (storeChannel.hasSubscribers) publishToStoreChannel({ type: 'batch', store: name, size, durationMs })
+    },
   })
-  return (operation, settle) => {
-    submit(operation, (outcome) => {
-      if (outcome instanceof Error) settle(asStoreError(name, outcome))
-      else settle(validateOutcome(store, operation, outcome) as never)
-    })
-    return undefined
-  }
 }

@@ -4,7 +4,7 @@ import { StoreError } from '../store-error.js'
 
 /** Returns the outcome of one operation, from what `apply` returned: a `StoreError` if that is invalid. */
 export function onlyOutcome(store: Store, operation: Operation, answer: unknown): Outcome {
-  if (isListOf(1, answer)) return validateOutcome(store, operation, answer[0])
+  if (Array.isArray(answer) && answer.length === 1) return validateOutcome(store, operation, answer[0])
   return wrongCountError(store, 1, answer)
 }
 
@@ -13,12 +13,8 @@ export function onlyOutcome(store: Store, operation: Operation, answer: unknown)
  * operations: then none of them can be trusted, since each may belong to another operation.
  */
 export function checkCount(store: Store, count: number, answer: unknown): readonly Outcome[] {
-  if (isListOf(count, answer)) return answer as readonly Outcome[]
+  if (Array.isArray(answer) && answer.length === count) return answer
   throw wrongCountError(store, count, answer)
-}
-
-function isListOf(count: number, answer: unknown): answer is readonly unknown[] {
-  return Array.isArray(answer) && answer.length === count
 }
 
 function wrongCountError(store: Store, count: number, answer: unknown): StoreError {
@@ -43,7 +39,7 @@ function isResult(value: unknown, operation: Operation): value is Outcome {
   if ((value as { readonly type?: unknown } | null | undefined)?.type !== operation.type) return false
   switch (operation.type) {
     case 'charge':
-      return isVerdict(value as ChargeResult, operation.parts.length)
+      return isChargeResult(value as ChargeResult, operation.parts.length)
     case 'renew':
       return Number.isFinite((value as RenewResult).resetAtMs)
     case 'take':
@@ -56,35 +52,31 @@ function isResult(value: unknown, operation: Operation): value is Outcome {
   }
 }
 
-function isVerdict({ allowed, atMs, parts }: ChargeResult, partCount: number): boolean {
+function isChargeResult({ allowed, atMs, parts }: ChargeResult, partCount: number): boolean {
   if (!Number.isFinite(atMs) || !Array.isArray(parts) || parts.length !== partCount) return false
   let isAllowed = true
-  for (const part of parts) {
-    if (!isPartVerdict(part)) return false
+  for (const part of parts as readonly (PartResult | null | undefined)[]) {
+    if (typeof part?.allowed !== 'boolean' || !Number.isFinite(part.atMs ?? atMs)) return false
+    if (!areFigures(part.remaining, part.resetAfterMs, part.retryAfterMs, part.moreAfterMs)) return false
     isAllowed &&= part.allowed
   }
   return allowed === isAllowed
 }
 
 function hasTaken({ taken }: TakeResult, units: number): boolean {
-  return isUnits(taken) && taken <= units
+  return areFigures(taken) && taken <= units
 }
 
 function isStanding({ atMs, remaining, moreAfterMs, resetAfterMs, bannedForMs }: TakeResult): boolean {
-  return Number.isFinite(atMs) && isUnits(remaining) && [moreAfterMs, resetAfterMs, bannedForMs].every(isTime)
+  return Number.isFinite(atMs) && areFigures(remaining, moreAfterMs, resetAfterMs, bannedForMs)
 }
 
-function isPartVerdict(value: unknown): value is PartResult {
-  const { allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs, atMs } = (value ?? {}) as PartResult
-  if (typeof allowed !== 'boolean' || (atMs !== undefined && !Number.isFinite(atMs))) return false
-  return isUnits(remaining) && isTime(resetAfterMs) && isTime(retryAfterMs) && isTime(moreAfterMs)
-}
-
-function isUnits(value: unknown): boolean {
-  return Number.isSafeInteger(value) && (value as number) >= 0
-}
-
-function isTime(value: unknown): boolean {
-  if (value === Number.POSITIVE_INFINITY) return true
-  return typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER
+/** Returns whether units are a whole number, and times are milliseconds that a policy may return, or `Infinity`. */
+function areFigures(units: unknown, ...timesMs: readonly unknown[]): boolean {
+  if (!Number.isSafeInteger(units) || (units as number) < 0) return false
+  for (const ms of timesMs) {
+    if (typeof ms !== 'number' || !(ms >= 0)) return false
+    if (ms > Number.MAX_SAFE_INTEGER && ms !== Number.POSITIVE_INFINITY) return false
+  }
+  return true
 }

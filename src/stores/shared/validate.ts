@@ -1,5 +1,5 @@
 import { show } from '../../util/validate.js'
-import type { Block, Operation, Refund, Renew, Reward, Take } from '../operation.js'
+import type { Block, Charge, Operation, Refund, Renew, Reward, Take } from '../operation.js'
 import type { Batching, DenialTimes, Store } from '../store.js'
 import type { Read } from './evaluate-charge.js'
 import { foreignKeyError, isStateOf } from './foreign-key.js'
@@ -36,14 +36,16 @@ export function checkDenialTimes(owner: string, { minMs, maxMs }: DenialTimes): 
 
 /** Throws a `TypeError` for an invalid operation, or one that does not fit its policy. */
 export function checkOperations(owner: string, operations: readonly Operation[]): void {
-  for (const operation of operations) checkOperation(owner, operation)
+  for (const operation of operations) {
+    if (operation.type !== 'charge') checkOperation(owner, operation)
+    else
+      for (const { cost } of operation.parts)
+        if (!Number.isSafeInteger(cost) || cost < 0) throw unitsError(owner, 'a cost', cost)
+  }
 }
 
-function checkOperation(owner: string, operation: Operation): void {
+function checkOperation(owner: string, operation: Exclude<Operation, Charge>): void {
   switch (operation.type) {
-    case 'charge':
-      for (const { cost } of operation.parts) checkUnits(owner, 'a cost', cost)
-      return
     case 'take':
     case 'reward':
       checkChange(owner, operation)
@@ -122,6 +124,9 @@ function showRead(value: unknown): string {
 }
 
 function checkUnits(owner: string, name: string, units: number): void {
-  if (Number.isSafeInteger(units) && units >= 0) return
-  throw new TypeError(`${owner}: ${name} must be a whole number of at least 0, got ${show(units)}.`)
+  if (!Number.isSafeInteger(units) || units < 0) throw unitsError(owner, name, units)
+}
+
+function unitsError(owner: string, name: string, units: number): TypeError {
+  return new TypeError(`${owner}: ${name} must be a whole number of at least 0, got ${show(units)}.`)
 }

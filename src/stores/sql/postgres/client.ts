@@ -48,7 +48,13 @@ export type PreparedStatement = (values: unknown[]) => PostgresQuery
 
 export function preparedStatement(text: string): PreparedStatement {
   const name = `headgate-${createHash('sha256').update(text).digest('hex').slice(0, 16)}` // at most 63 bytes
-  return (values) => ({ ...PLAIN, name, text, values })
+  const { rowMode, types } = PLAIN
+  return (values) => ({ name, text, values, rowMode, types }) // to spread PLAIN would take a microsecond
+}
+
+/** Whether a connection is known to be in a transaction. */
+export function isInTransaction(connection: PostgresConnection): boolean {
+  return (connection.getTransactionStatus?.() ?? 'I') !== 'I'
 }
 
 /** Sends statements in one query, and returns their replies. */

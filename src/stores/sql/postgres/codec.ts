@@ -37,7 +37,8 @@ export function decode(hexadecimal: string | null | undefined): Decoded {
 function stateIn(array: Buffer): State | undefined {
   const length = (array.length - HEADER_BYTES) / NUMBER_BYTES
   if (length < 1 || !Number.isInteger(length) || array.readInt32BE(0) !== 1) return undefined
-  const state = Array.from({ length }, (_, i) => array.readDoubleBE(HEADER_BYTES + i * NUMBER_BYTES + 4))
+  const state: number[] = []
+  for (let at = HEADER_BYTES + 4; at < array.length; at += NUMBER_BYTES) state.push(array.readDoubleBE(at))
   return state.every(Number.isFinite) ? state : undefined
 }
 

@@ -1,7 +1,7 @@
 import type { LockedStates } from '../../builders/transaction-store.js'
 import type { Dialect } from '../dialect.js'
 import { openTransactionError } from '../errors.js'
-import { type PostgresConnection, type PostgresPool, run } from './client.js'
+import { isInTransaction, type PostgresConnection, type PostgresPool, run } from './client.js'
 import { CLOCK, decode, encodeAsHex, keyArray, rowTable } from './codec.js'
 import { prepareTable, quoteName } from './schema.js'
 import { singleCharge } from './single-charge.js'
@@ -24,7 +24,6 @@ export function postgresDialect(
   const table = quoteName(names)
   const update = `UPDATE ${table} AS t SET state = r.state::float8[], expires_at = r.expires_at`
   const insert = `INSERT INTO ${table} (key, state, expires_at) SELECT r.key, r.state::float8[], r.expires_at`
-  const charge = singleCharge(table)
 
   async function lock(connection: PostgresConnection, keys: readonly string[]): Promise<LockedStates> {
     const [, , locked, clock] = await run(
@@ -73,11 +72,7 @@ export function postgresDialect(
       if (inserted.length > 0) writes.push(`${insert} FROM ${rowTable(inserted)}`)
       if (deleted.length > 0) writes.push(`DELETE FROM ${table} WHERE key = ANY(${keyArray(deleted)})`)
     },
-    async chargeSingle(connection, part) {
-      const verdict = await charge(connection, part)
-      if (isInTransaction(connection)) throw openTransactionError() // left by a query that was not awaited
-      return verdict
-    },
+    chargeSingle: singleCharge(table),
     async removeExpired(connection, limit) {
       const expired = `SELECT key FROM ${table} WHERE expires_at < date_part('epoch', now())::bigint ORDER BY expires_at LIMIT ${limit} FOR UPDATE SKIP LOCKED`
       const [, deleted] = await run(
@@ -90,10 +85,6 @@ export function postgresDialect(
     },
     prepare: (connection) => prepareTable(connection, names),
   }
-}
-
-function isInTransaction(connection: PostgresConnection): boolean {
-  return (connection.getTransactionStatus?.() ?? 'I') !== 'I'
 }
 
 function ignore(): void {}

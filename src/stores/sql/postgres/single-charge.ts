@@ -2,9 +2,10 @@ import type { Part } from '../../operation.js'
 import { evaluateCharge } from '../../shared/evaluate-charge.js'
 import { foreignKeyError, isStateOf } from '../../shared/foreign-key.js'
 import type { Dialect } from '../dialect.js'
-import { codeOf, POSTGRES_STATEMENT_LOST } from '../errors.js'
+import { codeOf, openTransactionError, POSTGRES_STATEMENT_LOST } from '../errors.js'
 import { rowKey } from '../table.js'
 import {
+  isInTransaction,
   type PostgresConnection,
   type PostgresQuery,
   type PostgresReply,
@@ -32,6 +33,7 @@ export function singleCharge(table: string): NonNullable<Dialect<PostgresConnect
     if (!hasNames) query.name = undefined
     try {
       const { rows } = (await connection.query(query)) as PostgresReply
+      if (isInTransaction(connection)) throw openTransactionError() // left by a query that was not awaited
       const decoded = rows[0] && decode(rows[0][0])
       if (decoded?.exists && !isStateOf(policy, decoded.state)) throw foreignKeyError('postgres', key)
       return decoded
@@ -48,8 +50,8 @@ export function singleCharge(table: string): NonNullable<Dialect<PostgresConnect
     const taken =
       cost > 0 && cost <= policy.limit ? await send(connection, part, take(policy, key, cost)) : undefined
     if (taken !== undefined) {
-      const { next: _, ...figures } = policy.take(taken.state, taken.nowMs, 0)
-      return { type: 'charge', allowed: true, atMs: taken.nowMs, parts: [figures] }
+      const standing = policy.take(taken.state, taken.nowMs, 0)
+      return { type: 'charge', allowed: true, atMs: taken.nowMs, parts: [standing] }
     }
     const row = await send(connection, part, read([key]))
     if (row === undefined) return undefined

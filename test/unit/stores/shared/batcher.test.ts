@@ -249,7 +249,7 @@ test('operations that were settled before their batch fails keep their outcomes'
 test('each batch that is over is reported, with its size and how long it took', async () => {
   const { apply, at } = heldBack()
   const onBatch = jest.fn()
-  const submit = batcher(apply, { maxKeys: 2, maxInFlight: 2 }, onBatch)
+  const submit = batcher(apply, { maxKeys: 2, maxInFlight: 2 }, { onBatch })
   for (const item of [1, 2, 3]) submit(chargeOf(item), () => {})
   await turn()
   jest.advanceTimersByTime(30)
