@@ -3,10 +3,10 @@ import { windowMs } from '../util/durations.js'
 import { findNearest } from '../util/validate.js'
 import { UsageError } from './failures.js'
 
-type OptionTable = NonNullable<ParseArgsConfig['options']>
+type ArgumentTable = NonNullable<ParseArgsConfig['options']>
 
 /** Returns the options and the other arguments of a command. Throws a `UsageError` for a wrong option. */
-export function readArguments<const T extends OptionTable>(args: readonly string[], options: T) {
+export function readArguments<const T extends ArgumentTable>(args: readonly string[], options: T) {
   checkNames(args, Object.keys(options))
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true })

@@ -18,13 +18,13 @@ Commands:
 headgate <command> --help lists the options.
 `
 
-interface Command {
+interface CliCommand {
   readonly help: string
   /** Returns what the command prints. */
   run(args: readonly string[]): Promise<string>
 }
 
-const COMMANDS: Readonly<Record<string, Command>> = {
+const COMMANDS: Readonly<Record<string, CliCommand>> = {
   replay: { help: REPLAY_HELP, run: replayCommand },
   inspect: { help: INSPECT_HELP, run: inspectCommand },
   release: { help: RELEASE_HELP, run: releaseCommand },
@@ -70,7 +70,7 @@ function helpFor(name = ''): string {
 }
 
 /** Returns a command. Throws a `UsageError` where there is none. */
-function commandNamed(name: string): Command {
+function commandNamed(name: string): CliCommand {
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
   if (command !== undefined) return command
   const fix = didYouMean('', name, Object.keys(COMMANDS))

@@ -12,13 +12,13 @@ const EQUAL_FETCH_REQUESTS = 20
 const REMEMBERED = 100
 
 /** A line of code that creates limiters while requests are handled. */
-interface Place {
+interface CreationPlace {
   /** Whether a limiter from here was charged by a second request, as one that is kept is. */
   isKept: boolean
   readonly requests: RecentMap<number>
 }
 
-const places = processWide('limitersInHandlers', () => new Map<string, Place>())
+const places = processWide('limitersInHandlers', () => new Map<string, CreationPlace>())
 
 /** Sees a charge. Returns what sees the next one; `undefined` once there is nothing left to see. */
 export type Watch = (subject: unknown) => Watch | undefined

@@ -6,7 +6,7 @@ import type { StoreError } from '../stores/store-error.js'
 import { inBackground } from '../util/background-timer.js'
 import { groupBy } from '../util/group-by.js'
 import { catchMaybe, type MaybePromise, settleAll } from '../util/maybe-promise.js'
-import { type Holding, isDue, isForgotten, renew } from './renewal.js'
+import { type HeldUnits, isDue, isForgotten, renew } from './renewal.js'
 
 const TICK_SHARE = 1 / 16
 /** A ttl may be longer than a timer can wait. */
@@ -42,7 +42,7 @@ export function holdingsOf(
   onRenewalFailed: (error: StoreError) => void,
   onReleaseFailed: (error: unknown) => void,
 ) {
-  const all = new Set<Holding>()
+  const all = new Set<HeldUnits>()
   let timer: NodeJS.Timeout | undefined
   let tickMs = Number.POSITIVE_INFINITY
 
@@ -50,7 +50,7 @@ export function holdingsOf(
     const { parts, result, apply } = receipt
     const renewedAtMs = performance.now()
     const holdings = heldUnits(parts, result as ChargeResult).map(
-      (units): Holding => ({
+      (units): HeldUnits => ({
         apply: apply as Apply,
         units,
         renewedAtMs,
@@ -69,7 +69,7 @@ export function holdingsOf(
     }
   }
 
-  function add(holding: Holding): void {
+  function add(holding: HeldUnits): void {
     all.add(holding)
     const wantedMs = Math.min(MAX_TICK_MS, (holding.units.policy.ttlMs as number) * TICK_SHARE)
     if (wantedMs >= tickMs) return
@@ -98,15 +98,15 @@ export function holdingsOf(
   }
 
   /** Releases units that are still held. Waits for renewals in progress, which change their slice. */
-  function release(holdings: readonly Holding[]): MaybePromise<void> {
+  function release(holdings: readonly HeldUnits[]): MaybePromise<void> {
     const held = holdings.filter((holding) => all.delete(holding))
     const renewing = held.map((holding) => holding.renewing).filter((each) => each !== undefined)
     return renewing.length === 0 ? refundSettled(held) : Promise.all(renewing).then(() => refundSettled(held))
   }
 
   /** Refunds units whose slice is certain, and the others in the background once theirs is. */
-  function refundSettled(holdings: readonly Holding[]): MaybePromise<void> {
-    const settled: Holding[] = []
+  function refundSettled(holdings: readonly HeldUnits[]): MaybePromise<void> {
+    const settled: HeldUnits[] = []
     for (const holding of holdings) {
       if (holding.uncertainRenewal === undefined) settled.push(holding)
       else holding.uncertainRenewal.then(() => refundAll([holding])).catch(onReleaseFailed)
@@ -142,6 +142,6 @@ function heldUnits(parts: readonly Part[], result: ChargeResult): readonly Refun
   return refundsOf(parts, result).filter(({ policy, cost }) => policy.holdsUnits && cost > 0)
 }
 
-function refundAll(holdings: readonly Holding[]): MaybePromise<void> {
+function refundAll(holdings: readonly HeldUnits[]): MaybePromise<void> {
   return settleAll(holdings, ({ apply, units }) => apply(units))
 }

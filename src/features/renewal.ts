@@ -4,7 +4,7 @@ import type { Refund, RenewResult } from '../stores/operation.js'
 import type { StoreError } from '../stores/store-error.js'
 
 /** Units of one limit that a request holds. */
-export interface Holding {
+export interface HeldUnits {
   /** Applies operations where they are held: in the limiter's store, or in its local fallback. */
   readonly apply: Apply
   /** The refund that releases them. Each renewal changes its `resetAtMs`. */
@@ -27,25 +27,25 @@ const UNCERTAIN_SHARE = 1 / 2
 const MAX_AGE_SHARE = 9 / 8
 
 /** Returns how long ago units were taken or renewed, in ttls. */
-function ageOf({ units, renewedAtMs }: Holding, nowMs: number): number {
+function ageOf({ units, renewedAtMs }: HeldUnits, nowMs: number): number {
   return (nowMs - renewedAtMs) / (units.policy.ttlMs as number)
 }
 
 /** Returns whether units have to be renewed now. */
-export function isDue(holding: Holding, nowMs: number): boolean {
+export function isDue(holding: HeldUnits, nowMs: number): boolean {
   const { isRenewed, renewing, uncertainRenewal } = holding
   const dueShare = uncertainRenewal === undefined ? RENEWAL_SHARE : UNCERTAIN_SHARE
   return isRenewed && renewing === undefined && ageOf(holding, nowMs) >= dueShare
 }
 
 /** Returns whether the store has freed units that are no longer renewed. */
-export function isForgotten(holding: Holding, nowMs: number): boolean {
+export function isForgotten(holding: HeldUnits, nowMs: number): boolean {
   return !holding.isRenewed && ageOf(holding, nowMs) > MAX_AGE_SHARE
 }
 
 /** Renews units of one key and slice. After a failure they stay due. */
 export function renew(
-  holdings: readonly Holding[],
+  holdings: readonly HeldUnits[],
   nowMs: number,
   onFailed: (error: StoreError) => void,
 ): void {
@@ -56,17 +56,17 @@ export function renew(
 }
 
 async function sendRenewal(
-  holdings: readonly Holding[],
+  holdings: readonly HeldUnits[],
   nowMs: number,
   onFailed: (error: StoreError) => void,
 ): Promise<void> {
-  const { apply, units } = holdings[0] as Holding
+  const { apply, units } = holdings[0] as HeldUnits
   const cost = holdings.reduce((sum, holding) => sum + holding.units.cost, 0)
   let settle: () => void = () => {}
   const settled = new Promise<void>((resolve) => {
     settle = resolve
   })
-  const setUncertainRenewal = (next: Holding['uncertainRenewal']) => {
+  const setUncertainRenewal = (next: HeldUnits['uncertainRenewal']) => {
     for (const holding of holdings) holding.uncertainRenewal = next
   }
   try {
@@ -85,7 +85,11 @@ async function sendRenewal(
 }
 
 /** Records the reset time of a renewal, unless a later one has. */
-function recordRenewal({ resetAtMs }: RenewResult, holdings: readonly Holding[], renewedAtMs: number): void {
+function recordRenewal(
+  { resetAtMs }: RenewResult,
+  holdings: readonly HeldUnits[],
+  renewedAtMs: number,
+): void {
   for (const holding of holdings) {
     if (holding.renewedAtMs >= renewedAtMs) continue
     holding.units = { ...holding.units, resetAtMs }

@@ -57,7 +57,7 @@ const LIMITER_TABLE = {
   },
 }
 
-type Rows = Settings<typeof LIMITER_ROWS>
+type LimiterRows = Settings<typeof LIMITER_ROWS>
 
 /** Reads and checks a limiter's options. Throws a `TypeError` that names each wrong option and its fix. */
 export function readLimiterOptions<Subject>(
@@ -73,7 +73,7 @@ export type LimiterSettings = ReturnType<typeof limiterSettings>
 /** Returns a limiter's settings, and claims its store. */
 export function limiterSettings(
   owner: string,
-  read: Rows & { readonly entries: readonly Entry[] },
+  read: LimiterRows & { readonly entries: readonly Entry[] },
   defaultDenyCacheMs: number,
 ) {
   const { name, prefix, secret, share, entries, timeoutMs, onStoreError, mode, candidate } = read
@@ -120,7 +120,10 @@ function readShare(owner: string, option: string, share: unknown): number {
   throw wrongOption(owner, option, must, share, 'With four processes write share: 1 / 4.')
 }
 
-function checkShare(owner: string, { share, onStoreError }: Pick<Rows, 'share' | 'onStoreError'>): void {
+function checkShare(
+  owner: string,
+  { share, onStoreError }: Pick<LimiterRows, 'share' | 'onStoreError'>,
+): void {
   if (share === 1 || onStoreError === 'local' || typeof onStoreError === 'function') return
   const problem = "share applies only with onStoreError: 'local' or a function"
   throw new TypeError(`${owner}: ${problem}. Set onStoreError, or leave share out.`)

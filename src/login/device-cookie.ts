@@ -36,7 +36,7 @@ export interface DeviceCookies<Req> {
   remember(req: Req, browser: Browser): string[]
 }
 
-type Hash = (text: string) => string
+type CookieHash = (text: string) => string
 
 const PROOF = /^([\w-]{16})\.([0-9a-z]{1,10})\.([\w-]{43})$/
 
@@ -60,12 +60,12 @@ export function deviceCookies<Req extends object>(
 ): DeviceCookies<Req> {
   const hashes = secrets.map(keyedHash)
 
-  function nameBy(hash: Hash, i: number, { login, names }: Signing): string {
+  function nameBy(hash: CookieHash, i: number, { login, names }: Signing): string {
     names[i] ??= DEVICE_COOKIE + hash(`name${login}`).slice(0, 8)
     return names[i]
   }
 
-  function signatureOf(hash: Hash, { login, epoch }: Signing, device: string, expires: string): string {
+  function signatureOf(hash: CookieHash, { login, epoch }: Signing, device: string, expires: string): string {
     return hash(`proof${login}${device}.${expires}.${epoch}`)
   }
 

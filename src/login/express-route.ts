@@ -12,7 +12,7 @@ interface Stack {
   readonly stack?: readonly Layer[]
 }
 
-interface Routed {
+interface RoutedRequest {
   readonly app?: { readonly _router?: unknown; readonly router?: unknown; readonly parent?: unknown }
   readonly baseUrl?: unknown
   readonly route?: unknown
@@ -25,7 +25,7 @@ interface Routed {
  * leaves it there for later middleware, so the route itself must have the handler.
  */
 export function expressRoute(req: unknown, handler: unknown): unknown {
-  const { app, route, baseUrl } = asRequest(req) as Routed
+  const { app, route, baseUrl } = asRequest(req) as RoutedRequest
   if (!hasHandler(route, handler)) return undefined
   // In Express 4, reading `router` throws an error.
   const router = app?._router ?? app?.router

@@ -13,7 +13,7 @@ export type SuccessTest<Req, Res> = (req: Req, res: Res) => boolean
  * What an attempt came to. `'error'` = the server failed (5xx). `'none'` = no password was checked, as far as
  * the guard can know: the attempt gets its own units back, and nothing else changes.
  */
-export type Outcome = 'success' | 'failure' | 'error' | 'none'
+export type AttemptOutcome = 'success' | 'failure' | 'error' | 'none'
 
 /** How an attempt ends. Refers to no response: see `Attempt`. */
 export interface Ending {
@@ -30,8 +30,8 @@ export interface Ending {
 export function onOutcome<Res>(
   server: Server<Res>,
   res: Res,
-  readOutcome: () => Outcome,
-  settle: (outcome: Outcome) => unknown,
+  readOutcome: () => AttemptOutcome,
+  settle: (outcome: AttemptOutcome) => unknown,
 ): Ending {
   const ending: Ending = { reported: undefined, isSettled: false, areHeadersSent: server.areHeadersSent(res) }
 
@@ -69,7 +69,7 @@ const UNHANDLED = [404, 405, 501]
  * by where the request was sent. A safe method proves no login; but a wrong password is a failure on any
  * method, since a handler may check passwords on all of them.
  */
-export function outcomeOf(succeeded: boolean | undefined, status: number, place: Place): Outcome {
+export function outcomeOf(succeeded: boolean | undefined, status: number, place: Place): AttemptOutcome {
   if (succeeded === undefined) return 'none'
   if (succeeded) return place === 'login' ? 'success' : 'none'
   if (place === 'safe' && UNHANDLED.includes(status)) return 'none'

@@ -58,10 +58,10 @@ export function readFailureRedirect(owner: string, option: string, value: unknow
 }
 
 /** Where a redirect goes, without its host. */
-type Place = { readonly path: string; readonly parameters: URLSearchParams }
+type RedirectPlace = { readonly path: string; readonly parameters: URLSearchParams }
 
 /** Returns whether a place has the path of a failure, and its parameters in any order and among others. */
-function isAt({ path, parameters }: Place, failure: Place): boolean {
+function isAt({ path, parameters }: RedirectPlace, failure: RedirectPlace): boolean {
   if (path !== failure.path) return false
   return [...failure.parameters].every(([name, value]) =>
     parameters.getAll(name).some((one) => value === '' || one === value),
@@ -74,7 +74,7 @@ const ENCODED = /%[\da-f]{2}/gi
 const ABSOLUTE_URL = /^[a-z][a-z\d+.-]*:\/\//i
 
 /** Returns the place of an absolute path or URL, `undefined` for anything else. */
-function placeOf(location: unknown): Place | undefined {
+function placeOf(location: unknown): RedirectPlace | undefined {
   if (typeof location !== 'string') return undefined
   if (!ABSOLUTE_PATH.test(location) && !ABSOLUTE_URL.test(location)) return undefined
   const base = 'http://any'

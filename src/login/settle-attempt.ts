@@ -9,7 +9,7 @@ import { warnOnce } from '../util/warn-once.js'
 import type { Attempt, Attempts } from './attempt.js'
 import { inARowNames } from './limits.js'
 import type { LoginSettings } from './options.js'
-import { type Outcome, onOutcome, outcomeOf } from './outcome.js'
+import { type AttemptOutcome, onOutcome, outcomeOf } from './outcome.js'
 import { placeAtEnd, placeFinder, type RouteOf, warnOfPlace } from './place.js'
 import type { LogEvent } from './security-events.js'
 
@@ -43,7 +43,7 @@ export function settleAttempts<Req extends object, Res>(
   const inARow = inARowNames(consecutive)
   const ofAccount = [...OF_ACCOUNT, ...inARow]
 
-  function settle(allowed: Allowed<Req, Res>, outcome: Outcome): MaybePromise<unknown> {
+  function settle(allowed: Allowed<Req, Res>, outcome: AttemptOutcome): MaybePromise<unknown> {
     const { limiter, req, res, decision, attempt, failures } = allowed
     if (outcome === 'success') {
       if (!server.areHeadersSent(res)) remember(allowed)
@@ -83,7 +83,7 @@ export function settleAttempts<Req extends object, Res>(
     const emitError = (error: unknown) => emitFailure(limiter.events, 'refundFailed', error, decision)
     const end = () => decision.allowed && countRunning(name, -1)
 
-    function readOutcome(): Outcome {
+    function readOutcome(): AttemptOutcome {
       try {
         const isSuccess = succeeded(req, res)
         const endedAt = placeAtEnd(place, req)

@@ -2,13 +2,13 @@ import { ServerStates, worstState } from '../pipe/breaker-state.js'
 import type { StoreMessage, StoreStateChange } from '../stores/shared/store-channel.js'
 import { groupBy } from '../util/group-by.js'
 
-type State = StoreStateChange['state']
+type ServerState = StoreStateChange['state']
 
 /** The state of the circuit breakers of a series. */
 export interface Breaker {
   readonly limiter: string | undefined
   readonly store: string
-  readonly state: State
+  readonly state: ServerState
 }
 
 /** The circuit breakers of one limiter. */

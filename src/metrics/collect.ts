@@ -25,12 +25,12 @@ import type { NamedStores } from './options.js'
 export type Measure = (instrument: Instrument, value: number, attributes: Attributes) => void
 
 /** What a gauge reads: each value with its labels. */
-export type Reading = readonly (readonly [value: number, attributes: Attributes])[]
+export type MetricReading = readonly (readonly [value: number, attributes: Attributes])[]
 
 /** Measures what all limiters of this process do, until it is stopped. */
 export interface Collection {
   /** Returns what a gauge has now. */
-  read(gauge: Gauge): Reading
+  read(gauge: Gauge): MetricReading
   stop(): void
 }
 

@@ -10,7 +10,7 @@ import type {
 import { request } from '../../src/stores/shared/pipe.js'
 import { pipeTo } from '../../src/stores/shared/store-pipe.js'
 import { checkOperations } from '../../src/stores/shared/validate.js'
-import type { Parts, Receipt } from '../../src/testing/conformance/store-calls.js'
+import type { Parts, TakenUnits } from '../../src/testing/conformance/store-calls.js'
 import { thenMaybe } from '../../src/util/maybe-promise.js'
 
 /** At once for a store in memory, a promise for others. */
@@ -51,13 +51,13 @@ export function chargeStore<S extends Store>(
   )
 }
 
-export function refundStore<S extends Store>(store: S, receipts: readonly Receipt[]): Returned<S, void> {
+export function refundStore<S extends Store>(store: S, receipts: readonly TakenUnits[]): Returned<S, void> {
   const refunds = receipts.map((receipt) => ({ ...receipt, type: 'refund' }) as const)
   return thenMaybe(applyTo(store, refunds) as MaybePromise<unknown>, () => undefined) as Returned<S, void>
 }
 
 /** Returns the new `resetAtMs` of the units. */
-export function renewStore<S extends Store>(store: S, receipt: Receipt): Returned<S, number> {
+export function renewStore<S extends Store>(store: S, receipt: TakenUnits): Returned<S, number> {
   const renewed = applyTo(store, [{ ...receipt, type: 'renew' } as const]) as MaybePromise<
     readonly { resetAtMs: number }[]
   >

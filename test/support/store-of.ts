@@ -9,7 +9,7 @@ import type {
   Store,
 } from 'headgate'
 import { applyOperations, type ReadState } from 'headgate/store'
-import type { Parts, Receipt } from '../../src/testing/conformance/store-calls.js'
+import type { Parts, TakenUnits } from '../../src/testing/conformance/store-calls.js'
 import { thenMaybe } from '../../src/util/maybe-promise.js'
 
 /** A verdict, or what a faulty store returns in its place. */
@@ -86,7 +86,7 @@ export function decideCharges(charges: readonly Parts[], read: ReadState, nowMs:
 }
 
 /** Returns what to write for refunds. */
-export function applyRefunds(receipts: readonly Receipt[], read: ReadState, nowMs: number) {
+export function applyRefunds(receipts: readonly TakenUnits[], read: ReadState, nowMs: number) {
   const operations = receipts.map((receipt) => ({ ...receipt, type: 'refund' }) as const)
   return applyOperations(operations, read, nowMs).writes
 }

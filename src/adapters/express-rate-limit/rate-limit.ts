@@ -9,7 +9,7 @@ import { draftHeaders, legacyHeaders, type Quota, resetSeconds } from './headers
 import { type Hit, HitCounter } from './hit-counter.js'
 import { checkLimit } from './numbers.js'
 import { type Refundable, refundSkipped } from './refunds.js'
-import { readSettings, type Settings } from './settings.js'
+import { type CompatSettings, readSettings } from './settings.js'
 import type {
   GivenOptions,
   IncrementResponse,
@@ -19,7 +19,7 @@ import type {
   Store,
 } from './types.js'
 
-type Exchange = readonly [Request, Response, NextFunction]
+type HttpExchange = readonly [Request, Response, NextFunction]
 
 /**
  * Creates middleware with the options, the headers and the responses of express-rate-limit 8. It counts in a
@@ -67,10 +67,10 @@ function initStore(store: Store, options: Options): void {
  * `shown` are the options that a handler sees, and may change without effect.
  */
 async function limitRequest(
-  settings: Settings,
+  settings: CompatSettings,
   check: Check,
   shown: Options,
-  exchange: Exchange,
+  exchange: HttpExchange,
 ): Promise<void> {
   const [req, res, next] = exchange
   const skips = settings.skip(req, res)
@@ -129,7 +129,7 @@ function infoFor(limit: number, { totalHits, resetTime, key }: CountedHit): Rate
 
 /** Returns the name of the policy, which only draft 8 has. */
 function nameFor(
-  { standardHeaders, identifier }: Settings,
+  { standardHeaders, identifier }: CompatSettings,
   req: Request,
   res: Response,
 ): MaybePromise<string> {
@@ -137,14 +137,14 @@ function nameFor(
   return typeof identifier === 'function' ? identifier(req, res) : identifier
 }
 
-function attach(req: Request, settings: Settings, info: RateLimitInfo): void {
+function attach(req: Request, settings: CompatSettings, info: RateLimitInfo): void {
   const { requestPropertyName: name } = settings
   if (name === 'rateLimit') recordDecision(req as Request & { rateLimit?: unknown }, settings, info)
   else (req as unknown as Record<string, RateLimitInfo>)[name] = info
 }
 
 function setHeaders(
-  { legacyHeaders: sendsLegacy, standardHeaders }: Settings,
+  { legacyHeaders: sendsLegacy, standardHeaders }: CompatSettings,
   check: Check,
   res: Response,
   quota: Quota,
@@ -164,10 +164,10 @@ function appendAll(res: Response, headers: HeaderList): void {
 }
 
 async function deny(
-  settings: Settings,
+  settings: CompatSettings,
   shown: Options,
   quota: Quota,
-  [req, res, next]: Exchange,
+  [req, res, next]: HttpExchange,
 ): Promise<void> {
   const { legacyHeaders: sendsLegacy, standardHeaders, retryAfter, handler } = settings
   if (sendsLegacy || standardHeaders) {

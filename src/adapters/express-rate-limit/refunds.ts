@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express'
 import { isClosed } from '../../http/once-closed.js'
 import type { MaybePromise } from '../../util/maybe-promise.js'
-import type { Settings } from './settings.js'
+import type { CompatSettings } from './settings.js'
 
 export interface Refundable {
   /** When the window that counted the hit ends, in milliseconds since the Unix epoch. */
@@ -15,7 +15,7 @@ export interface Refundable {
  * while the hit was counted. A window that has ended keeps its hits.
  */
 export function refundSkipped(
-  { skipFailedRequests, skipSuccessfulRequests, requestWasSuccessful, logger }: Settings,
+  { skipFailedRequests, skipSuccessfulRequests, requestWasSuccessful, logger }: CompatSettings,
   [req, res]: readonly [Request, Response, ...unknown[]],
   hit: Refundable,
 ): void {

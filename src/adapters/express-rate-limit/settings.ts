@@ -11,7 +11,7 @@ import { checkLimit, DAY, HOUR, MINUTE, numberOf, readWindow, SECOND } from './n
 import { readStore } from './store.js'
 import type { DraftHeadersVersion, GivenOptions, Logger, Options, RateLimitInfo, Store } from './types.js'
 
-export interface Settings extends Options {
+export interface CompatSettings extends Options {
   /** A draft that does not exist sends no header but `Retry-After`. */
   standardHeaders: false | DraftHeadersVersion
   store: Store
@@ -40,7 +40,7 @@ const CONSOLE: Logger = {
 }
 
 /** Reads the options of a limiter, and runs the checks of them. Throws a `TypeError` for wrong ones. */
-export function readSettings(options: GivenOptions | null): { settings: Settings; check: Check } {
+export function readSettings(options: GivenOptions | null): { settings: CompatSettings; check: Check } {
   const entries = Object.entries(options ?? {}).filter(([, value]) => value !== undefined)
   const given: GivenOptions = Object.fromEntries(entries)
   const { limit = given.max ?? DEFAULTS.limit, windowMs: givenMs = DEFAULTS.windowMs } = given
@@ -51,7 +51,7 @@ export function readSettings(options: GivenOptions | null): { settings: Settings
   const { enabled, check } = checksFor(given.validate ?? true, logger)
   checkOptions(check, given, options ?? {})
   if (isMissing(given.store)) check('windowMs', givenMs)
-  const settings: Settings = {
+  const settings: CompatSettings = {
     ...DEFAULTS,
     legacyHeaders: given.headers ?? DEFAULTS.legacyHeaders,
     identifier: (request) => defaultIdentifier(infoOf(request, settings), windowMs),
@@ -69,7 +69,7 @@ export function readSettings(options: GivenOptions | null): { settings: Settings
 }
 
 /** Returns the draft of the headers. The check reports one that does not exist. */
-function draftOf(given: unknown, check: Check): Settings['standardHeaders'] {
+function draftOf(given: unknown, check: Check): CompatSettings['standardHeaders'] {
   if (!given) return false
   const version = given === true ? 'draft-6' : given
   if (!DRAFTS.some((draft) => draft === version)) check('headersDraftVersion', version)
@@ -107,7 +107,7 @@ function isMissing(store: unknown): store is undefined | null {
 }
 
 /** Returns what a limiter attached to a request. */
-export function infoOf(request: Request, { requestPropertyName }: Settings): RateLimitInfo {
+export function infoOf(request: Request, { requestPropertyName }: CompatSettings): RateLimitInfo {
   return (request as unknown as Record<string, RateLimitInfo>)[requestPropertyName] as RateLimitInfo
 }
 
@@ -130,7 +130,7 @@ function defaultIdentifier({ limit }: RateLimitInfo, windowMs: number): string {
 function addressKey(
   request: Request,
   response: Response,
-  { ipv6Subnet }: Settings,
+  { ipv6Subnet }: CompatSettings,
   check: Check,
 ): MaybePromise<string> {
   const ip = request.ip as string
@@ -147,7 +147,11 @@ function addressKey(
 }
 
 /** The default `handler`. A function as `message` may respond itself. */
-async function sendMessage(req: Request, res: Response, { statusCode, message }: Settings): Promise<void> {
+async function sendMessage(
+  req: Request,
+  res: Response,
+  { statusCode, message }: CompatSettings,
+): Promise<void> {
   res.status(statusCode)
   const body = typeof message === 'function' ? await message(req, res) : message
   if (res.writableEnded) return

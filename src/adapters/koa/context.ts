@@ -52,7 +52,7 @@ class ContextView implements RequestLike {
 }
 
 /** A route of @koa/router, or middleware that it calls before several: that has no methods. */
-interface Layer {
+interface KoaLayer {
   readonly path: unknown
   readonly methods: readonly string[]
   readonly stack: readonly unknown[]
@@ -63,7 +63,7 @@ interface Layer {
  * it in a second route, or before several (`router.use`).
  */
 export function koaRoute(ctx: ExtendableContext, middleware: unknown): unknown {
-  const { router } = ctx as { router?: { readonly stack?: readonly Layer[] } }
+  const { router } = ctx as { router?: { readonly stack?: readonly KoaLayer[] } }
   const layers = router?.stack?.filter(({ stack }) => stack.includes(middleware)) ?? []
   const patterns = new Set(layers.map(({ path, methods }) => (methods.length > 0 ? path : undefined)))
   const [pattern, ...others] = patterns

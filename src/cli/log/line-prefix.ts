@@ -89,7 +89,7 @@ export class LinePrefix {
   }
 }
 
-interface Found {
+interface FoundPrefix {
   readonly score: number
   readonly prefixes: readonly string[]
 }
@@ -98,9 +98,9 @@ interface Found {
  * Returns the prefixes, the outermost first, without which most can be read of lines that had the `outer` ones.
  * Of several, the shortest list.
  */
-function likeliest(lines: readonly string[], score: Score, outer: readonly string[] = []): Found {
+function likeliest(lines: readonly string[], score: Score, outer: readonly string[] = []): FoundPrefix {
   const scores = lines.map(score)
-  let best: Found = { score: scores.reduce((sum, each) => sum + each, 0), prefixes: [] }
+  let best: FoundPrefix = { score: scores.reduce((sum, each) => sum + each, 0), prefixes: [] }
   if (outer.length === MAX_DEPTH) return best
   for (const prefix of PREFIXES) {
     const pattern = new RegExp(`^${prefix}`)

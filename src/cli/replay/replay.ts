@@ -16,7 +16,7 @@ import { LimitReplay } from './limit-replay.js'
 import { WindowCounts } from './suggestions.js'
 
 /** A line of an input; the first is 1. */
-export interface Place {
+export interface LogPlace {
   readonly file: string
   readonly line: number
 }
@@ -42,7 +42,7 @@ interface Held {
 export class Replay {
   lines = 0
   unreadable = 0
-  firstUnreadable: Place | undefined
+  firstUnreadable: LogPlace | undefined
   /** Lines that are no request, or that `--only` leaves out. */
   skipped = 0
   requests = 0

@@ -2,7 +2,7 @@ import { isoTime } from '../output.js'
 import type { ReplaySettings } from './arguments.js'
 import { identityName } from './identity.js'
 import type { LimitReplay } from './limit-replay.js'
-import type { Place, Replay } from './replay.js'
+import type { LogPlace, Replay } from './replay.js'
 import type { Suggestion } from './suggestions.js'
 
 const SHOWN_CLIENTS = 10
@@ -10,7 +10,7 @@ const SHOWN_CLIENTS = 10
 /** What a replay found, as `--json` prints it. Shares are of 1, times are in ISO 8601 and UTC. */
 export interface Report {
   readonly lines: number
-  readonly unreadable: { readonly lines: number; readonly first: Place | null }
+  readonly unreadable: { readonly lines: number; readonly first: LogPlace | null }
   /** Lines that are no request, and those that `--only` leaves out. */
   readonly skipped: number
   /** Requests that were logged after a later one, and by how much at most. */

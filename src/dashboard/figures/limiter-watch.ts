@@ -11,13 +11,7 @@ import { RecentlyFrequentNames } from './frequent.js'
 import { Latency } from './latency.js'
 import { NearClients } from './near-clients.js'
 import { OutageWatch } from './outage.js'
-import {
-  type DeniedClient,
-  type LimiterReport,
-  type LimitReport,
-  MAX_LISTED,
-  type StoreReport,
-} from './report.js'
+import { type DeniedRow, type LimiterReport, type LimitRow, MAX_LISTED, type StoreReport } from './report.js'
 import { CHART_SLOTS, MINUTE_SLOTS, Traffic } from './traffic.js'
 
 /** A policy function may return ever new limits: so many have figures. */
@@ -25,7 +19,7 @@ const MAX_LIMITS = 64
 
 type LimitNumbers = Pick<PartDecision, 'name' | 'limit' | 'windowMs'> & { readonly isLocal: boolean }
 
-interface LimitFigures extends LimitNumbers {
+interface WatchedLimit extends LimitNumbers {
   readonly traffic: Traffic
 }
 
@@ -44,7 +38,7 @@ export class LimiterWatch implements Watched {
   readonly limiter: Limiter<never>
   readonly inspection: Inspection
   readonly #traffic: Traffic
-  readonly #limits = new Map<string, LimitFigures>()
+  readonly #limits = new Map<string, WatchedLimit>()
   readonly #near = new NearClients()
   readonly #denied = new RecentlyFrequentNames()
   readonly #latency = new Latency()
@@ -136,7 +130,7 @@ export class LimiterWatch implements Watched {
       this.#latency.measure(this.#now(), event.durationMs, event.error !== undefined)
   }
 
-  #figuresOf(limit: LimitNumbers, nowMs: number): LimitFigures | undefined {
+  #figuresOf(limit: LimitNumbers, nowMs: number): WatchedLimit | undefined {
     const key = keyOf(limit)
     const known = this.#limits.get(key)
     if (known !== undefined || this.#limits.size >= MAX_LIMITS) return known
@@ -146,7 +140,7 @@ export class LimiterWatch implements Watched {
   }
 
   /** Returns the limits that have decided, and those that are known, but have not yet. */
-  #limitReports(nowMs: number): LimitReport[] {
+  #limitReports(nowMs: number): LimitRow[] {
     const kinds = new Map<string, string>()
     for (const { name, policy } of this.inspection.limits.values()) {
       const { kind } = flattenSpec(policy.spec)
@@ -195,6 +189,6 @@ function identityIn(name: string): string {
   return name.slice(name.indexOf(' ') + 1)
 }
 
-function clientOf(name: string): Omit<DeniedClient, 'denied'> {
+function clientOf(name: string): Omit<DeniedRow, 'denied'> {
   return { limitName: name.slice(0, name.indexOf(' ')), identity: shownIdentity(identityIn(name)) }
 }

@@ -10,9 +10,9 @@ import { addCalls } from './latency.js'
 import { nearestFirst } from './near-clients.js'
 import { mergeOutages } from './outage.js'
 import {
-  type DeniedClient,
+  type DeniedRow,
   type LimiterReport,
-  type LimitReport,
+  type LimitRow,
   MAX_LISTED,
   type StoreReport,
   type TrafficReport,
@@ -50,7 +50,7 @@ export function addTraffic(a: TrafficReport, b: TrafficReport): TrafficReport {
   }
 }
 
-function mergeLimits(limits: readonly LimitReport[]): LimitReport[] {
+function mergeLimits(limits: readonly LimitRow[]): LimitRow[] {
   const same = groupBy(
     limits,
     ({ name, limit, windowMs, isLocal }) => `${name} ${limit} ${windowMs} ${isLocal}`,
@@ -58,7 +58,7 @@ function mergeLimits(limits: readonly LimitReport[]): LimitReport[] {
   return Array.from(same.values(), (each) => each.reduce(addLimits))
 }
 
-function addLimits(a: LimitReport, b: LimitReport): LimitReport {
+function addLimits(a: LimitRow, b: LimitRow): LimitRow {
   return {
     ...a,
     kind: a.kind || b.kind,
@@ -69,12 +69,12 @@ function addLimits(a: LimitReport, b: LimitReport): LimitReport {
 }
 
 /** Returns the first client of each limit and identity. */
-function oneOfEach<C extends Pick<DeniedClient, 'limitName' | 'identity'>>(clients: readonly C[]): C[] {
+function oneOfEach<C extends Pick<DeniedRow, 'limitName' | 'identity'>>(clients: readonly C[]): C[] {
   const same = groupBy(clients, clientKey)
   return Array.from(same.values(), ([first]) => first as C)
 }
 
-function mergeDenied(clients: readonly DeniedClient[]): DeniedClient[] {
+function mergeDenied(clients: readonly DeniedRow[]): DeniedRow[] {
   return addDenied(clients, clientKey).slice(0, MAX_LISTED)
 }
 
@@ -154,6 +154,6 @@ function mergeCandidateLimits(a: CandidateLimitFigures, b: CandidateLimitFigures
   }
 }
 
-function clientKey({ limitName, identity }: Pick<DeniedClient, 'limitName' | 'identity'>): string {
+function clientKey({ limitName, identity }: Pick<DeniedRow, 'limitName' | 'identity'>): string {
   return `${limitName} ${identity}`
 }

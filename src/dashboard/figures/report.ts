@@ -17,7 +17,7 @@ export interface TrafficReport {
 }
 
 /** A limit, with what it decided in the last minute. */
-export interface LimitReport {
+export interface LimitRow {
   readonly name: string
   /** The kind of its policy, such as `'token-bucket'`; `''` where it is not known. */
   readonly kind: string
@@ -44,7 +44,7 @@ export interface NearClient {
 }
 
 /** A client that was denied in the last 15 minutes. */
-export interface DeniedClient {
+export interface DeniedRow {
   readonly limitName: string
   readonly identity: string
   /** How often; a lower bound where very many clients were denied. */
@@ -70,9 +70,9 @@ export interface LimiterReport {
   readonly name: string
   readonly mode: Mode
   readonly traffic: TrafficReport
-  readonly limits: readonly LimitReport[]
+  readonly limits: readonly LimitRow[]
   readonly near: readonly NearClient[]
-  readonly denied: readonly DeniedClient[]
+  readonly denied: readonly DeniedRow[]
   readonly store: StoreReport
   readonly candidate?: CandidateReport
   readonly candidateClients?: CandidateClients

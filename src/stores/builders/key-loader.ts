@@ -1,6 +1,6 @@
 import type { MaybePromise } from '../../util/maybe-promise.js'
 
-interface Waiting<T> {
+interface WaitingRead<T> {
   readonly key: string
   resolve(value: T): void
   reject(reason: unknown): void
@@ -14,7 +14,7 @@ export function keyLoader<T>(
   load: (keys: readonly string[]) => MaybePromise<readonly T[]>,
   maxKeys: number,
 ): (key: string) => Promise<T> {
-  let waiting: Waiting<T>[] = []
+  let waiting: WaitingRead<T>[] = []
 
   function flush(): void {
     const all = waiting
@@ -22,7 +22,7 @@ export function keyLoader<T>(
     for (let start = 0; start < all.length; start += maxKeys) loadPart(all.slice(start, start + maxKeys))
   }
 
-  async function loadPart(part: readonly Waiting<T>[]): Promise<void> {
+  async function loadPart(part: readonly WaitingRead<T>[]): Promise<void> {
     try {
       const values = await load(part.map(({ key }) => key))
       for (const [i, { resolve }] of part.entries()) resolve(values[i] as T)

@@ -3,7 +3,7 @@ import { RecentMap } from '../../util/recent-map.js'
 import { type StoredState, type Swap, swapLoop } from '../builders/swap-loop.js'
 import type { ApplyToKey } from '../shared/by-key.js'
 import { decodeState, encodeState } from '../shared/state-codec.js'
-import type { Transport } from './connection.js'
+import type { MemcachedTransport } from './connection.js'
 import { statusError } from './errors.js'
 import { CHANGED, expirationOf, get, hasStateFlags, remove, STATUS, swap } from './protocol.js'
 
@@ -24,7 +24,7 @@ interface CachedItem extends StoredItem {
  * Creates the strategy of compare-and-swap. The last item that this process wrote is cached, so a key that
  * only this process changes costs one round trip.
  */
-export function casStrategy(transport: Transport): ApplyToKey {
+export function casStrategy(transport: MemcachedTransport): ApplyToKey {
   const written = new RecentMap<CachedItem>(MIN_KEYS)
 
   function cached(key: string): StoredItem | undefined {

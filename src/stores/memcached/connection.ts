@@ -14,7 +14,7 @@ const deadlines = new Deadlines(SILENCE_MS)
 const MAX_PER_TURN = 2048
 
 /** Sends requests over the connections of a memjs client. Never sends one twice. */
-export type Transport = ReturnType<typeof memjsTransport>
+export type MemcachedTransport = ReturnType<typeof memjsTransport>
 
 interface PendingRequest {
   readonly routingKey: string
@@ -63,7 +63,11 @@ export function memjsTransport(client: MemcachedClient) {
 }
 
 /** Removes an item that may not exist. */
-export async function removeItem({ request }: Transport, routingKey: string, key: string): Promise<void> {
+export async function removeItem(
+  { request }: MemcachedTransport,
+  routingKey: string,
+  key: string,
+): Promise<void> {
   const removing = remove(key)
   const reply = await request(routingKey, removing)
   const { status } = reply.header

@@ -1,7 +1,7 @@
 import { retry } from '../../util/retry.js'
 import { foreignKeyError } from '../shared/foreign-key.js'
 import type { MemcachedReply } from './client.js'
-import type { Transport } from './connection.js'
+import type { MemcachedTransport } from './connection.js'
 import { statusError } from './errors.js'
 import { CHANGED, decrement, get, increment, type MemcachedRequest, STATUS, swapCount } from './protocol.js'
 
@@ -17,7 +17,7 @@ interface CountVersion {
 /** Reads and changes counters. All counters of one `key` share a server. */
 export type CounterIo = ReturnType<typeof counterIo>
 
-export function counterIo({ request }: Transport) {
+export function counterIo({ request }: MemcachedTransport) {
   let evicts = true // a server with -M does not, and cannot increment a counter while somebody reads it
 
   async function readVersion(key: string, counter: string): Promise<CountVersion> {

@@ -5,7 +5,7 @@ import { applyBatch } from '../shared/apply-batch.js'
 import { FORGOTTEN, REFUNDED } from '../shared/apply-operation.js'
 import { type ApplyToKey, keyedPolicyOf } from '../shared/by-key.js'
 import { warnRefundFailed } from '../shared/refunds.js'
-import { removeItem, type Transport } from './connection.js'
+import { type MemcachedTransport, removeItem } from './connection.js'
 import { counterIo } from './counter-io.js'
 import { counterUpdater } from './counter-update.js'
 import { type Counters, countersOf } from './counters.js'
@@ -27,7 +27,7 @@ import { CLOCK_TOLERANCE_MS, type OtherSlices, sliceCache } from './slice-cache.
  *
  * Of two processes that do this at the same time, at least one sees the other's increment.
  */
-export function counterStrategy(transport: Transport): ApplyToKey {
+export function counterStrategy(transport: MemcachedTransport): ApplyToKey {
   const io = counterIo(transport)
   const slices = sliceCache(io)
 

@@ -1,6 +1,6 @@
 import { type Policy, signatureOf } from '../../policies/policy.js'
 
-interface Entry {
+interface RegistryEntry {
   readonly policy: Policy
   readonly id: number
   states: number
@@ -12,12 +12,12 @@ interface Entry {
  * request do not accumulate.
  */
 export class PolicyRegistry {
-  readonly #entries: Entry[] = []
+  readonly #entries: RegistryEntry[] = []
   readonly #freeIds: number[] = []
-  readonly #bySignature = new Map<string, Entry>()
+  readonly #bySignature = new Map<string, RegistryEntry>()
 
   policyOf(id: number): Policy {
-    return (this.#entries[id] as Entry).policy
+    return (this.#entries[id] as RegistryEntry).policy
   }
 
   /** Counts one more state of a policy. Returns the policy's number. */
@@ -28,14 +28,14 @@ export class PolicyRegistry {
   }
 
   release(id: number): void {
-    const entry = this.#entries[id] as Entry
+    const entry = this.#entries[id] as RegistryEntry
     entry.states--
     if (entry.states > 0) return
     this.#freeIds.push(id)
     this.#bySignature.delete(signatureOf(entry.policy))
   }
 
-  #add(policy: Policy): Entry {
+  #add(policy: Policy): RegistryEntry {
     const entry = { policy, id: this.#freeIds.pop() ?? this.#entries.length, states: 0 }
     this.#entries[entry.id] = entry
     this.#bySignature.set(signatureOf(policy), entry)

@@ -1,13 +1,13 @@
 import { keyCount, keysOf, type Operation } from '../operation.js'
 
-interface Waiting {
+interface WaitingItem {
   readonly operation: Operation
 }
 
 type Picked<Item> = readonly [batch: readonly Item[], rest: Item[]]
 
 /** Picks the next batch: at most `maxItems` operations of at most `maxKeys` keys, but at least one. */
-export function pickFirst<Item extends Waiting>(
+export function pickFirst<Item extends WaitingItem>(
   waiting: Item[],
   maxItems: number,
   maxKeys: number,
@@ -31,7 +31,7 @@ export function pickFirst<Item extends Waiting>(
  * item needs: items of one key keep their order. An item all of whose keys this batch locks joins it beyond
  * `maxItems`: it would have to wait for it anyway.
  */
-export function lockingPicker<Item extends Waiting>(maxKeys: number) {
+export function lockingPicker<Item extends WaitingItem>(maxKeys: number) {
   const locked = new Set<string>()
 
   function pick(waiting: readonly Item[], maxItems: number): Picked<Item> {

@@ -4,14 +4,14 @@ import type { StoreError } from '../store-error.js'
 import { lockingPicker, pickFirst } from './batch-picker.js'
 
 /** Called with the outcome of an operation, once, never before `submit` returns. */
-export type Settle = (outcome: Outcome) => void
+export type SettleOperation = (outcome: Outcome) => void
 
 /** Submits an operation. It takes a callback, since a promise for each would cost as much as to send it. */
-export type Submit = (operation: Operation, settle: Settle) => undefined
+export type Submit = (operation: Operation, settle: SettleOperation) => undefined
 
 interface Waiting {
   readonly operation: Operation
-  readonly settle: Settle
+  readonly settle: SettleOperation
 }
 
 /** A batch that was sent. */
@@ -109,7 +109,7 @@ export function batcher(
     const flight: Flight = { sentAtMs: performance.now(), hasStalled: false, isAnswered: false }
     pending.push(flight)
     inFlight++
-    const open: (Settle | undefined)[] = []
+    const open: (SettleOperation | undefined)[] = []
     const operations: Operation[] = []
     for (const { operation, settle } of batch) {
       operations.push(operation)

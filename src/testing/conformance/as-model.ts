@@ -33,7 +33,7 @@ interface Advance {
  * What a test does next: applies operations or lets time pass, perhaps by the receipts of all units taken so
  * far and the last result. There is a receipt for each part of an allowed charge, each take and each renewal.
  */
-export type Step =
+export type CaseStep =
   | Operations
   | Advance
   | ((receipts: readonly Refund[], lastResult: Result | undefined) => Operations | Advance)
@@ -54,7 +54,7 @@ export function operationsOf(policy: Policy) {
 }
 
 /** Returns a step that refunds units by the first receipt, with some of its properties changed. */
-export function refund(change: Partial<Refund> | ((receipt: Refund) => Partial<Refund>) = {}): Step {
+export function refund(change: Partial<Refund> | ((receipt: Refund) => Partial<Refund>) = {}): CaseStep {
   return ([receipt]) => {
     const first = receipt as Refund
     return { ...first, ...(typeof change === 'function' ? change(first) : change) }
@@ -62,7 +62,7 @@ export function refund(change: Partial<Refund> | ((receipt: Refund) => Partial<R
 }
 
 /** Returns a step that lets time pass until shortly before or after a time in the figures of the last charge. */
-export function advanceTo(figure: 'retryAfterMs' | 'resetAfterMs', laterMs = 0): Step {
+export function advanceTo(figure: 'retryAfterMs' | 'resetAfterMs', laterMs = 0): CaseStep {
   return (_receipts, lastResult) => {
     const [verdict] = (lastResult as ChargeResult).parts
     return { type: 'advance', ms: (verdict?.[figure] ?? 0) + laterMs }
@@ -70,7 +70,7 @@ export function advanceTo(figure: 'retryAfterMs' | 'resetAfterMs', laterMs = 0):
 }
 
 /** Returns the test that `expectAsModel` makes of steps. */
-export function asModel(...steps: readonly Step[]): StoreCase['body'] {
+export function asModel(...steps: readonly CaseStep[]): StoreCase['body'] {
   return (made) => expectAsModel(made, steps)
 }
 
@@ -81,7 +81,7 @@ export function asModel(...steps: readonly Step[]): StoreCase['body'] {
  */
 export async function expectAsModel(
   { store, advance }: StoreUnderTest,
-  steps: readonly Step[],
+  steps: readonly CaseStep[],
   isClockStill = false,
 ): Promise<void> {
   const model = new ModelStore()

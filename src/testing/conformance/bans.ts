@@ -1,7 +1,7 @@
 import { ban } from '../../policies/ban.js'
 import type { Policy } from '../../policies/policy.js'
 import { slidingWindow } from '../../policies/sliding-window.js'
-import { advanceTo, asModel, operationsOf, refund, type Step } from './as-model.js'
+import { advanceTo, asModel, type CaseStep, operationsOf, refund } from './as-model.js'
 import { LONG, LONG_KINDS } from './sample-policies.js'
 import { casesOf, casesOfEach, type StoreCase } from './store-case.js'
 import type { Capabilities } from './store-under-test.js'
@@ -42,7 +42,7 @@ const ofTime = ({ settableClock }: Capabilities) => {
     ban(slidingWindow({ limit: 1, window: '100ms', slices: 1 }), { after: 1, within: 300, for: [400, 800] }),
   )
   const twice = [charge(), charge()]
-  const beforeEnd: Step = settableClock ? advanceTo('retryAfterMs', -1) : charge()
+  const beforeEnd: CaseStep = settableClock ? advanceTo('retryAfterMs', -1) : charge()
   return casesOf('', {
     'a ban ends at retryAfterMs, the next one is longer, and the escalation resets': asModel(
       ...[twice, advanceTo('retryAfterMs'), twice, beforeEnd, charge()],

@@ -3,7 +3,7 @@ import { tokenBucket } from '../../policies/token-bucket.js'
 import type { Charge, Refund, Renew } from '../../stores/operation.js'
 import type { Store } from '../../stores/store.js'
 import { expectEqual } from '../assertions.js'
-import { asModel, expectAsModel, operationsOf, refund, type Step } from './as-model.js'
+import { asModel, type CaseStep, expectAsModel, operationsOf, refund } from './as-model.js'
 import { LONG } from './sample-policies.js'
 import { applyOne, chargeOne, forgetAll, part, receiptOf, remainingOf } from './store-calls.js'
 import { casesOf, type StoreCase } from './store-case.js'
@@ -18,8 +18,8 @@ const peekAtTokens = (key: string) => operationsOf(BUCKET).charge(0, key)
 const withTokens = (slots: number, tokens: string): Charge => {
   return { type: 'charge', parts: [part('slots', FIVE, slots), part(tokens, BUCKET)] }
 }
-const renewLast: Step = (receipts) => renewal(receipts.at(-1) as Refund)
-const refundLast: Step = (receipts) => receipts.at(-1) as Refund
+const renewLast: CaseStep = (receipts) => renewal(receipts.at(-1) as Refund)
+const refundLast: CaseStep = (receipts) => receipts.at(-1) as Refund
 
 const renewal = (units: Refund): Renew => ({ ...units, type: 'renew' })
 
@@ -80,11 +80,16 @@ const always = casesOf('concurrency', {
   },
 })
 
-const later = (ms: number): Step => ({ type: 'advance', ms })
+const later = (ms: number): CaseStep => ({ type: 'advance', ms })
 const inTime = casesOf('concurrency in time', {
   'is held on by renewals, and free a ttl after the last one': (made) => {
     const short = operationsOf(concurrency({ limit: 3, ttl: `${TTL_MS}ms` }))
-    const renewals = Array<Step[]>(4).fill([later(TTL_MS / 2), renewLast, short.charge(0), short.charge()])
+    const renewals = Array<CaseStep[]>(4).fill([
+      later(TTL_MS / 2),
+      renewLast,
+      short.charge(0),
+      short.charge(),
+    ])
     return expectAsModel(
       made,
       [short.charge(3), ...renewals.flat(), later(TTL_MS * 1.25), short.charge(0), short.charge(3)],

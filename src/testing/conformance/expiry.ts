@@ -1,5 +1,5 @@
 import { consecutive } from '../../policies/consecutive.js'
-import { advanceTo, asModel, operationsOf, refund, type Step } from './as-model.js'
+import { advanceTo, asModel, type CaseStep, operationsOf, refund } from './as-model.js'
 import { SHORT_KINDS } from './sample-policies.js'
 import { type Bodies, casesOf, casesOfEach, type StoreCase } from './store-case.js'
 import type { Capabilities } from './store-under-test.js'
@@ -26,7 +26,7 @@ const ofEachPolicy = ({ settableClock }: Capabilities) =>
         ...[charge(3), advanceTo('resetAfterMs'), refund(), charge(4), charge(3)],
       ),
       'shows the figures of the policy all the way until it is fresh again': asModel(
-        ...[2, 0, 1, 1, 0, 2, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0].flatMap((cost): Step[] => {
+        ...[2, 0, 1, 1, 0, 2, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0].flatMap((cost): CaseStep[] => {
           return [charge(cost), { type: 'advance', ms: 30 }]
         }),
       ),
@@ -36,7 +36,7 @@ const ofEachPolicy = ({ settableClock }: Capabilities) =>
 
 const ofConsecutive = ({ settableClock }: Capabilities) => {
   const { charge } = operationsOf(consecutive({ limit: 3 }))
-  const later: Step = { type: 'advance', ms: settableClock ? TEN_YEARS_MS : 1500 }
+  const later: CaseStep = { type: 'advance', ms: settableClock ? TEN_YEARS_MS : 1500 }
   return casesOf('', {
     'time alone never frees a consecutive limit': asModel(charge(3), later, charge()),
   })

@@ -1,5 +1,5 @@
 import type { Refund } from '../../stores/operation.js'
-import { asModel, operationsOf, refund, type Step } from './as-model.js'
+import { asModel, type CaseStep, operationsOf, refund } from './as-model.js'
 import { LONG_KINDS } from './sample-policies.js'
 import { type Bodies, casesOfEach } from './store-case.js'
 
@@ -9,7 +9,7 @@ const LONG_AGO_MS = 3 * 1000 * 24 * 3600 * 1000 // three of the long windows
  * A refund may leave out when its key would be fresh again. For units taken from a fresh key that makes no
  * difference.
  */
-const FORMS: readonly (readonly [string, (cost: number) => Step])[] = [
+const FORMS: readonly (readonly [string, (cost: number) => CaseStep])[] = [
   ['with resetAtMs', (cost) => refund({ cost })],
   [
     'without resetAtMs',

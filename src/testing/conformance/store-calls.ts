@@ -20,7 +20,7 @@ import { expectEqual } from '../assertions.js'
 export type Parts = readonly Part[]
 
 /** A refund without its tag. */
-export type Receipt = Omit<Refund, 'type'>
+export type TakenUnits = Omit<Refund, 'type'>
 
 /** Keys of one policy, as a store forgets them. */
 export function keyedPolicies(policy: Policy, ...keys: readonly string[]): KeyedPolicy[] {

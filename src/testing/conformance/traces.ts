@@ -6,7 +6,7 @@ import { type Policy, signatureOf } from '../../policies/policy.js'
 import { slidingWindow } from '../../policies/sliding-window.js'
 import { tokenBucket } from '../../policies/token-bucket.js'
 import type { TestCase } from '../test-case.js'
-import { expectAsModel, operationsOf, type Step } from './as-model.js'
+import { type CaseStep, expectAsModel, operationsOf } from './as-model.js'
 import { part } from './store-calls.js'
 import { type ConformanceSetup, withStore } from './store-under-test.js'
 
@@ -55,7 +55,7 @@ const keyOf = ({ owner, policy }: Unit) => `${owner}:${policy}`
 const partOf = (each: Unit) => part(keyOf(each), POLICIES.get(each.policy) as Policy, each.cost)
 const operationsOn = (each: Unit) => operationsOf(POLICIES.get(each.policy) as Policy)
 
-function stepOf(step: TraceStep): Step {
+function stepOf(step: TraceStep): CaseStep {
   if ('advanceMs' in step) return { type: 'advance', ms: step.advanceMs }
   if ('charges' in step)
     return step.charges.map((units) => ({ type: 'charge', parts: units.map(partOf) }) as const)

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expectEqual } from '../assertions.js'
-import type { Counts, Figures, WirePart } from './protocol.js'
+import type { Counts, WireFigures, WirePart } from './protocol.js'
 import type { ServedProcess } from './served-process.js'
 
 /** What the charges of a scenario are, by process. */
-export interface Traffic {
+export interface ArenaTraffic {
   charges(process: number): readonly (readonly WirePart[])[]
   /** How many charges each call has. Default 1. */
   readonly batch?: number
@@ -26,8 +26,8 @@ export interface Arena {
   readonly atomicAcrossKeys: boolean
   /** Returns a part of one unit, unless `cost` says otherwise, of a key that no other test uses. */
   part(name: string, rest: PartOptions): WirePart
-  charge(traffic: Traffic): Promise<Counts>
-  peek(parts: readonly WirePart[]): Promise<readonly Figures[]>
+  charge(traffic: ArenaTraffic): Promise<Counts>
+  peek(parts: readonly WirePart[]): Promise<readonly WireFigures[]>
   /** Checks that of each key is left what was not taken. */
   expectLeft(parts: readonly WirePart[], counts: Counts): Promise<void>
 }
@@ -73,7 +73,7 @@ export async function withArena(
     expectEqual(`${what}. ${UNEQUAL}`, left, expected)
   }
 
-  async function charge({ charges, batch = 1, refundEvery = 0, ...own }: Traffic): Promise<Counts> {
+  async function charge({ charges, batch = 1, refundEvery = 0, ...own }: ArenaTraffic): Promise<Counts> {
     const calls = Math.ceil((own.each ?? each) / batch)
     const load = { callers: own.callers ?? callers, calls, batch, refundEvery }
     const all = processes.map((each, i) => each.request('load', { ...load, charges: charges(i) }))

@@ -35,7 +35,7 @@ export interface Counts {
   readonly taken: Readonly<Record<string, number>>
 }
 
-export interface Figures {
+export interface WireFigures {
   readonly remaining: number
   /** `null` where time restores nothing. */
   readonly moreAfterMs: number | null
@@ -44,7 +44,7 @@ export interface Figures {
 /** What the parent has a process do, and what it replies. */
 export interface Orders {
   load: { readonly order: Load; readonly reply: Counts }
-  peek: { readonly order: readonly WirePart[]; readonly reply: readonly Figures[] }
+  peek: { readonly order: readonly WirePart[]; readonly reply: readonly WireFigures[] }
   forget: { readonly order: readonly WirePart[]; readonly reply: null }
 }
 

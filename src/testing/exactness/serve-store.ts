@@ -2,7 +2,7 @@ import { inspect } from 'node:util'
 import type { Store } from '../../stores/store.js'
 import { checkStore } from '../check-store.js'
 import { chargeOne, forgetAll } from '../conformance/store-calls.js'
-import { chargeOf, type Figures, type Message, type Orders, type Request } from './protocol.js'
+import { chargeOf, type Message, type Orders, type Request, type WireFigures } from './protocol.js'
 import { runLoad } from './run-load.js'
 
 /** How long a process may take to exit once its test is done, or has died. */
@@ -37,7 +37,7 @@ const SERVED: {
   load: runLoad,
   async peek(store, parts) {
     const { parts: shown } = await chargeOne(store, ...chargeOf(parts.map((part) => ({ ...part, cost: 0 }))))
-    return shown.map(({ remaining, moreAfterMs }): Figures => ({ remaining, moreAfterMs }))
+    return shown.map(({ remaining, moreAfterMs }): WireFigures => ({ remaining, moreAfterMs }))
   },
   async forget(store, parts) {
     await forgetAll(store, chargeOf(parts))

@@ -12,7 +12,7 @@ import {
 import { redisStore } from 'headgate/redis'
 import { baseOf } from '../../../src/policies/spec.js'
 import { evaluateCharge } from '../../../src/stores/shared/evaluate-charge.js'
-import { figures, part, type Receipt } from '../../../src/testing/conformance/store-calls.js'
+import { figures, part, type TakenUnits } from '../../../src/testing/conformance/store-calls.js'
 import { chargeStore, refundStore } from '../../support/store-calls.js'
 import { serverTimeMs } from './connect.js'
 import { atRest, expectAtRest } from './rest.js'
@@ -109,7 +109,7 @@ async function compare(steps: readonly Step[]): Promise<void> {
   const store = redisStore(redis.client)
   const model = new Map<string, State | undefined>()
   const policies = new Map<string, Policy>()
-  const taken: Receipt[] = []
+  const taken: TakenUnits[] = []
   for (const step of steps) {
     if ('refund' in step) {
       const receipt = taken[step.refund % Math.max(1, taken.length)]
@@ -143,7 +143,7 @@ async function compare(steps: readonly Step[]): Promise<void> {
    * A refund does not return its time, on which a bucket's depends: the state must lie between those of
    * before and after.
    */
-  async function giveBack(refund: Receipt): Promise<void> {
+  async function giveBack(refund: TakenUnits): Promise<void> {
     const { key, policy, cost, takenAtMs, resetAtMs } = refund
     const state = model.get(key)
     const at = (nowMs: number) => state && policy.refund(state, nowMs, cost, takenAtMs, resetAtMs)

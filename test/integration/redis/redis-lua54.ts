@@ -21,7 +21,7 @@ import { LUA_POLICIES } from '../../../src/stores/redis/lua/policies.js'
 import { applyOperation } from '../../../src/stores/shared/apply-operation.js'
 import { evaluateCharge } from '../../../src/stores/shared/evaluate-charge.js'
 import { decodeState } from '../../../src/stores/shared/state-codec.js'
-import { figures, part, type Receipt } from '../../../src/testing/conformance/store-calls.js'
+import { figures, part, type TakenUnits } from '../../../src/testing/conformance/store-calls.js'
 import { type LuaServer, startLuaServer } from '../../support/lua/lua-server.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { chargeStore, forgetStore, refundStore, renewStore } from '../../support/store-calls.js'
@@ -164,7 +164,7 @@ async function follow(
   prefix: string,
 ): Promise<void> {
   const states = new Map<string, { readonly policy: Policy; state: State | undefined }>()
-  const taken: Required<Receipt>[] = []
+  const taken: Required<TakenUnits>[] = []
   const stateOf = (key: string) => states.get(key)?.state
   const withPrefix = (one: Taking): Part => ({ ...partOf(one), key: prefix + partOf(one).key })
   const put = ({ key, policy }: KeyedPolicy, state: State | undefined) => states.set(key, { policy, state })

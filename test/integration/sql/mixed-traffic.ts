@@ -1,6 +1,6 @@
 import type { Policy, Store } from 'headgate'
 import { LONG_POLICIES } from '../../../src/testing/conformance/sample-policies.js'
-import { type Parts, part, type Receipt } from '../../../src/testing/conformance/store-calls.js'
+import { type Parts, part, type TakenUnits } from '../../../src/testing/conformance/store-calls.js'
 import { chargeStore, forgetStore, refundStore } from '../../support/store-calls.js'
 
 /** What one process is to do. */
@@ -52,7 +52,7 @@ export async function runMixed(
   const counts = { allowed: 0, denied: 0, refunds: 0, forgets: 0 }
   const errors: Record<string, number> = {}
   const taken: Taken = {}
-  const receipts: Receipt[] = []
+  const receipts: TakenUnits[] = []
   const random = numbers(process + 1)
   const below = (n: number) => Math.floor(random() * n)
   let begun = 0
@@ -87,7 +87,7 @@ export async function runMixed(
     })
   }
 
-  async function giveBack(receipt: Receipt): Promise<void> {
+  async function giveBack(receipt: TakenUnits): Promise<void> {
     await refundStore(store, [receipt])
     counts.refunds++
     taken[receipt.key] = (taken[receipt.key] ?? 0) - receipt.cost

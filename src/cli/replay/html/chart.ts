@@ -42,7 +42,7 @@ ${ticks.map(({ bar, label }, i) => timeOf(bar * step, label, i))}
 </svg>`
 }
 
-interface Place {
+interface ChartPlace {
   /** In percent. */
   readonly x: number
   readonly width: number
@@ -50,7 +50,7 @@ interface Place {
 }
 
 /** Returns a bar: what was allowed below what was denied, with its figures as a tooltip. */
-function barOf(bar: ReportBar, limit: number | undefined, { x, width, heightOf }: Place): Markup {
+function barOf(bar: ReportBar, limit: number | undefined, { x, width, heightOf }: ChartPlace): Markup {
   const denied = deniedIn(bar, limit)
   const allowed = bar.requests - denied
   const deniedHeight = denied === 0 ? 0 : Math.max(LEAST_DENIED, heightOf(denied))

@@ -1,7 +1,7 @@
 import type { LuaPolicy } from './lua-policy.js'
 
 /** What tells the kinds of counted windows apart. A state's first number is its window. */
-interface WindowKind {
+interface LuaWindow {
   readonly once: string
   /** The latest window that is possible now. */
   readonly latest: string
@@ -15,7 +15,7 @@ interface WindowKind {
 }
 
 /** Returns the policy of counted windows. State: the window, the count. */
-function countedWindow({ once, latest, next, isCurrent, holdsTaken, expiry }: WindowKind): LuaPolicy {
+function countedWindow({ once, latest, next, isCurrent, holdsTaken, expiry }: LuaWindow): LuaPolicy {
   return {
     once: `
     local limit, window = p[3], p[4]${once}`,

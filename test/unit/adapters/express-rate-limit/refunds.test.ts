@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import type { Request, Response } from 'express'
 import { refundSkipped } from '../../../../src/adapters/express-rate-limit/refunds.js'
-import type { Settings } from '../../../../src/adapters/express-rate-limit/settings.js'
+import type { CompatSettings } from '../../../../src/adapters/express-rate-limit/settings.js'
 
 const failed = { skipFailedRequests: true }
 const successful = { skipSuccessfulRequests: true }
@@ -28,7 +28,7 @@ class FakeResponse extends EventEmitter {
 }
 
 interface Case {
-  readonly options: Partial<Settings>
+  readonly options: Partial<CompatSettings>
   readonly endsAtMs?: number
   refund?(): void
   /** What happens before the hit is known, and after that. */
@@ -46,7 +46,7 @@ async function outcomeOf({ options, endsAtMs, refund, before, after }: Case) {
     requestWasSuccessful: (_: Request, { statusCode }: Response) => statusCode < 400,
     logger,
     ...options,
-  } as unknown as Settings
+  } as unknown as CompatSettings
   const res = new FakeResponse()
   res.on('error', () => undefined)
   let refunds = 0

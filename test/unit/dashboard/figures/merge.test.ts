@@ -1,6 +1,6 @@
 import { createLimiter, fixedWindow } from 'headgate'
 import { mergeReports } from '../../../../src/dashboard/figures/merge.js'
-import type { LimiterReport, LimitReport } from '../../../../src/dashboard/figures/report.js'
+import type { LimiterReport, LimitRow } from '../../../../src/dashboard/figures/report.js'
 import type {
   CandidateClients,
   CandidateReport,
@@ -8,7 +8,7 @@ import type {
 import { inspectionOf } from '../../../../src/features/inspection.js'
 import { reportOf, trafficOf } from './reports.js'
 
-const limit: LimitReport = {
+const limit: LimitRow = {
   name: 'api',
   kind: 'fixed-window',
   limit: 10,
