@@ -31,11 +31,11 @@ export interface Limiter<Subject> extends Adjustments<Subject> {
    * functions among the options come before the wait: `signal` ends the wait for them, and `maxWaitMs` does
    * not.
    *
-   * Those who wait for the same key are served in the order in which they came. That holds within this
-   * process: other processes, and `charge`, may take units first. While a limit is exhausted, only the first
-   * of them calls the store. A refund and `forget` of this limiter let it try again at once. Waiting counts
-   * for no ban. Where the store fails, the decision is that of `onStoreError`. In report mode nobody waits,
-   * and those who do stop when `mode` becomes `'report'`.
+   * Charges that wait for the same key are served in order of arrival within this process. Other processes,
+   * and `charge`, may take units first. While a limit is exhausted, only the first of them calls the store.
+   * A refund and `forget` of this limiter let it retry at once. A ban does not count waiting. If the store
+   * fails, `onStoreError` decides. In report mode no charge waits, and waiting charges stop when `mode`
+   * becomes `'report'`.
    */
   waitFor(subject: Subject, options?: WaitOptions): Promise<Decision>
   /**

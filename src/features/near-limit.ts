@@ -5,7 +5,7 @@ import { RecentMap } from '../util/recent-map.js'
 
 /** The percentage of a limit from which a client is near it. */
 const NEAR_PERCENT = 80
-/** So many clients are remembered, at most twice as many: those who came near a limit most recently. */
+/** At least this many clients are remembered: those that came near a limit most recently. */
 const MIN_CLIENTS = 10_000
 /** For how long a client is remembered where a limit has no window, such as `consecutive`. */
 const ENDLESS_MS = 60 * 60 * 1000

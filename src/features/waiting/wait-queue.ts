@@ -6,7 +6,7 @@ import { exactMs, type Queue, unitsOf, type Waiter } from './waiter.js'
 /** So many waiters of one queue charge at the same time, at most. */
 const MAX_CHARGING = 64
 
-/** Inserts a waiter behind those who came earlier. */
+/** Inserts a waiter behind earlier ones. */
 export function insert(queue: Queue, waiter: Waiter): void {
   const isFirst = queue.first === undefined || waiter.arrival < queue.first.arrival
   let earlier = isFirst ? undefined : queue.last
@@ -37,10 +37,7 @@ function link(queue: Queue, earlier: Waiter | undefined, later: Waiter | undefin
   else later.earlier = earlier
 }
 
-/**
- * Gives turns to those in a queue whom nobody else will give one, since a waiter from another queue has
- * charged.
- */
+/** Wakes waiters that no other queue will wake, after a waiter from another queue has charged. */
 export function giveTurnsAfter(queue: Queue, waiter: Waiter): void {
   const { first, outsiders, cancelTimer } = queue
   if (first !== undefined && !first.hasTurn && outsiders === 0 && cancelTimer === undefined)
@@ -85,7 +82,7 @@ export function waitFor(queue: Queue, figures: PartDecision, forMs: number): voi
   if (queue.soonestMs <= queue.notBeforeMs) wakeExpired(queue)
 }
 
-/** Ends the wait of those whose deadline comes before anybody is allowed. */
+/** Wakes waiters whose deadline comes before any charge is allowed. */
 function wakeExpired(queue: Queue): void {
   queue.soonestMs = Number.POSITIVE_INFINITY
   for (let waiter = queue.first; waiter !== undefined; waiter = waiter.later) {
@@ -120,7 +117,7 @@ function stopTimer(queue: Queue): void {
 
 /**
  * Returns the denial of a waiter that did not charge: the figures of the limit that it waits for. Returns
- * `undefined` if that limit has denied nobody.
+ * `undefined` if that limit has denied no charge.
  */
 export function denialIn(queue: Queue, { parts }: Waiter): Decision | undefined {
   if (queue.figures === undefined) return undefined

@@ -7,12 +7,12 @@ import { createQueue, type Queue, type Waiter } from './waiter.js'
 /** So many wait at a time for each limiter. Each takes 2 to 6 KB of heap. */
 const MAX_WAITERS = 10_000
 
-/** Creates the queues of a limiter: one for each key that somebody waits for. */
+/** Creates the queues of a limiter: one for each key that a charge waits for. */
 export function createWaitQueues() {
   const queues = new Map<string, Queue>()
   const places = new SharedPlaces(MAX_WAITERS)
 
-  /** Returns the queue of another of a waiter's keys that somebody ahead of it waits for, or charges now. */
+  /** Returns the queue of another of a waiter's keys, if an earlier waiter is in it, or is charging that key. */
   function queueAhead(waiter: Waiter): Queue | undefined {
     if (queues.size === 0) return undefined
     for (const { key, cost } of waiter.parts) {

@@ -31,8 +31,8 @@ export interface Waiter extends Wait {
 }
 
 /**
- * Those who wait for one key, by arrival. While there are any, some of them have their turn, or a timer runs
- * for the first, or somebody charges the key who is not in the queue.
+ * The waiters of one key, by arrival. While there are any, some have their turn, a timer runs for the first, or
+ * an outsider charges the key: one that is not in the queue.
  */
 export interface Queue {
   readonly key: string
