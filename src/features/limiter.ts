@@ -12,15 +12,15 @@ import type { WaitOptions } from './waiting/wait-options.js'
 export interface Limiter<Subject> extends Adjustments<Subject> {
   /**
    * Charges a subject with all limits at once, all or nothing. `cost` replaces the limits' own cost. Returns
-   * the decision itself when the store and the functions among the options are synchronous, else a promise
+   * the decision itself when the store and the option functions are synchronous, else a promise
    * of it. Throws or rejects with what such a function threw, and with `TypeError` for a wrong cost; never
    * for a denial.
    *
    * `skip`, `allow`, `block` and `mode` apply as they do in the middleware. In report mode the decision is
    * always allowed, and its `parts` say which limits would have denied.
    *
-   * If a limit, `allow` or `block` needs the address of a request whose connection is already gone, the request is
-   * denied without a charge, with `source: 'closed'`. Nobody would read the response.
+   * If a limit, `allow` or `block` needs the address of a request whose connection is already gone, the
+   * request is denied without a charge, with `source: 'closed'`. Nobody would read the response.
    */
   charge(subject: Subject, options?: { cost?: number }): MaybePromise<Decision>
   /**
@@ -28,7 +28,7 @@ export interface Limiter<Subject> extends Adjustments<Subject> {
    * denied one as soon as the charge can no longer be allowed within `maxWaitMs`, when there is no place to
    * wait (of 10,000, a client gets no more than are left), or when the limiter is closed. Rejects with the
    * reason of `signal` when that aborts: what a charge took in the meantime is refunded first. Async
-   * functions among the options come before the wait: `signal` ends the wait for them, and `maxWaitMs` does
+   * option functions come before the wait: `signal` ends the wait for them, and `maxWaitMs` does
    * not.
    *
    * Those who wait for the same key are served in the order in which they came. That holds within this

@@ -86,8 +86,8 @@ export interface LimiterFields<Subject> extends Omit<LimitOptions<Subject>, 'pol
    */
   denyCache?: Duration | false
   /**
-   * How long a charge waits for the store at most, in milliseconds. Default 100. Async functions among the
-   * options (`key`, `cost`, `policy`) take their own time before that.
+   * How long a charge waits for the store at most, in milliseconds. Default 100. Async option functions
+   * (`key`, `cost`, `policy`) take their own time before that.
    */
   timeoutMs?: number
 }

@@ -17,7 +17,7 @@ const CLIENT_GONE = 499
 export interface RateLimit<Info extends FetchInfo = FetchInfo> {
   /**
    * Charges a request. Resolves to a response if it is denied. Resolves to `undefined` if it is allowed:
-   * pass your own response to `finish` then. Rejects with what a function among the options threw.
+   * pass your own response to `finish` then. Rejects with what an option function threw.
    */
   (request: Request, info: Info & FetchInfo): Promise<Response | undefined>
   /**
