@@ -13,7 +13,7 @@ export interface ChargedIdentity {
 }
 
 /**
- * Returns whom each limit of a decision charged, in the order of its `parts`. Empty where nothing was
+ * Returns whom each limit of a decision charged, in the order of its `parts`. Empty if nothing was
  * charged, and for a copy of a decision.
  */
 export function identitiesOf(decision: Decision): readonly ChargedIdentity[] {

@@ -20,7 +20,7 @@ export interface Limiter<Subject> extends Adjustments<Subject> {
    * always allowed, and its `parts` say which limits would have denied.
    *
    * If a limit, `allow` or `block` needs the address of a request whose connection is already gone, the
-   * request is denied without a charge, with `source: 'closed'`. Nobody would read the response.
+   * request is denied without a charge, with `source: 'closed'`, because no client would read the response.
    */
   charge(subject: Subject, options?: { cost?: number }): MaybePromise<Decision>
   /**
@@ -52,7 +52,7 @@ export interface Limiter<Subject> extends Adjustments<Subject> {
   release(decision: Decision): MaybePromise<void>
   /**
    * Returns what the limits of `candidate` would have done since this process created the limiter;
-   * `undefined` where there are none.
+   * `undefined` if there are none.
    */
   candidateReport(): CandidateReport | undefined
   /** Calls the store without taking anything, for readiness probes. Never rejects. */

@@ -10,7 +10,7 @@ interface AddressUse {
 /** A registered symbol: a second copy of this package recognises the key functions of this one. */
 const USE = Symbol.for('headgate.addressUse')
 
-/** Returns how a key function uses the source address; `undefined` where it does not read it. */
+/** Returns how a key function uses the source address; `undefined` if it does not read it. */
 export function addressUseOf(key: KeyFunction): AddressUse | undefined {
   return (key as { [USE]?: AddressUse })[USE]
 }

@@ -19,7 +19,7 @@ export interface LimiterEvents<Subject> {
   /**
    * A charge was allowed, and its client has used 80 % of a limit, by charges or by `penalize` and `adjust`.
    * Emitted once for each client and window of that limit in this process, which remembers the last 10,000
-   * clients or more; once an hour where the limit has no window.
+   * clients or more; once an hour if the limit has no window.
    */
   nearLimit: [part: PartDecision, decision: Decision, subject: Subject]
   /**
@@ -50,7 +50,7 @@ export interface LimiterEvents<Subject> {
   renewalFailed: [error: StoreError]
 }
 
-/** What a process warning says of a failure that nobody listens to. */
+/** What a process warning says of a failure without a listener. */
 const FAILURES = {
   storeError: ['HEADGATE_STORE_ERROR', 'the store could not decide a request'],
   limitsLost: ['HEADGATE_LIMITS_LOST', 'limits were lost'],
@@ -59,7 +59,7 @@ const FAILURES = {
   renewalFailed: ['HEADGATE_RENEWAL_FAILED', 'units of a concurrency limit could not be renewed'],
 } as const
 
-/** Emits a failure, or warns once if nobody listens. */
+/** Emits a failure, or warns once if it has no listener. */
 export function emitFailure<Subject, Name extends keyof typeof FAILURES>(
   events: EventEmitter<LimiterEvents<Subject>>,
   name: Name,

@@ -34,8 +34,9 @@ export function pickShared<T extends object>(options: T): Pick<T, Shared & keyof
 }
 
 /**
- * The options of a login guard for any framework: how the account is read (`field` or `account`), the limits,
- * how a success is recognized, and some of the options of `rateLimit`. Only `field` or `account` is required.
+ * The options of a login guard for any framework: how the account is read (`field` or `account`), the
+ * limits, how a success is recognized, and some of the options of `rateLimit`. Only `field` or `account` is
+ * required.
  */
 export interface LoginOptions<Req, Res>
   extends AccountOptions<Req>,
@@ -90,8 +91,8 @@ export interface LoginOptions<Req, Res>
    */
   onLockout?: (account: string, req: Req) => unknown
   /**
-   * Limits browsers that have logged in before apart from others, so that nobody locks users out by guessing
-   * at their names. Requires the option `name`: the cookies are valid for this guard alone.
+   * Limits browsers that have logged in before apart from others, so that no attacker locks users out by
+   * guessing at their names. Requires the option `name`: the cookies are valid for this guard alone.
    */
   deviceCookie?: DeviceCookieOptions<Req>
   /**

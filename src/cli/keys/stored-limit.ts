@@ -8,7 +8,7 @@ export interface StoredLimit {
   readonly limiter: string
   /** The limit's own name, where it is one of several. */
   readonly limit: string | undefined
-  /** Whether it belongs to the candidate of the limiter, and denies nobody. */
+  /** Whether it belongs to the candidate of the limiter, and so never denies a request. */
   readonly isCandidate: boolean
   readonly policy: Policy
   /** What its keys begin with, up to the identity. */

@@ -38,8 +38,7 @@ function link(queue: Queue, earlier: Waiter | undefined, later: Waiter | undefin
 }
 
 /**
- * Gives turns to those in a queue whom nobody else will give one, since a waiter from another queue has
- * charged.
+ * Wakes waiters that no other queue will wake, after a waiter from another queue has charged.
  */
 export function giveTurnsAfter(queue: Queue, waiter: Waiter): void {
   const { first, outsiders, cancelTimer } = queue
@@ -120,7 +119,7 @@ function stopTimer(queue: Queue): void {
 
 /**
  * Returns the denial of a waiter that did not charge: the figures of the limit that it waits for. Returns
- * `undefined` if that limit has denied nobody.
+ * `undefined` if that limit has not denied a charge.
  */
 export function denialIn(queue: Queue, { parts }: Waiter): Decision | undefined {
   if (queue.figures === undefined) return undefined

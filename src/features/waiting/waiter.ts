@@ -47,7 +47,7 @@ export interface Queue {
   knownAtMs: number
   /** When the first has its turn. */
   turnAtMs: number
-  /** Nobody is allowed earlier. */
+  /** No charge is allowed earlier. */
   notBeforeMs: number
   /** No deadline in the queue is earlier. */
   soonestMs: number
