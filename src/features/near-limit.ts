@@ -7,7 +7,7 @@ import { RecentMap } from '../util/recent-map.js'
 const NEAR_PERCENT = 80
 /** So many clients are remembered, at most twice as many: those who came near a limit most recently. */
 const MIN_CLIENTS = 10_000
-/** For how long a client is remembered where a limit has no window, such as `consecutive`. */
+/** For how long a client is remembered if a limit has no window, such as `consecutive`. */
 const ENDLESS_MS = 60 * 60 * 1000
 const NONE: readonly PartDecision[] = []
 /** The kinds of policies whose quota comes back all at once. */

@@ -21,7 +21,7 @@ export function markAddressUse<K extends KeyFunction>(key: K, use: AddressUse | 
 }
 
 /**
- * Returns how the first key of these limits that reads the source address reads it; as `byIp()` does where
+ * Returns how the first key of these limits that reads the source address reads it; as `byIp()` does if
  * none of them reads one. So malformed input, `allow` and `block` see the address that the key sees.
  */
 export function addressReaderAmong(

@@ -7,7 +7,7 @@ import { asRequest, headerOf } from './key.js'
 
 /**
  * Returns the address that a request came from; `undefined` if there is none, such as on a Unix socket.
- * Throws a `DisconnectedError` where the connection is gone.
+ * Throws a `DisconnectedError` if the connection is gone.
  */
 export interface AddressReader {
   (subject: unknown): Address | undefined

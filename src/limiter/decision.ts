@@ -150,7 +150,7 @@ function heldPart(name: string, limit: number, cost: number, figures: PartResult
   }
 }
 
-/** Returns the limit that denied for longest; where all allowed, the one nearest to exhaustion. */
+/** Returns the limit that denied for longest or, if all allowed, the one nearest to exhaustion. */
 function bindingLimit(parts: readonly PartDecision[], allowed: boolean): PartDecision {
   let binding = parts[0] as PartDecision
   for (const part of parts) {

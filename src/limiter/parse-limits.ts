@@ -88,14 +88,14 @@ const NAMES = {
 export function readNames(
   owner: string,
   options: { readonly limits?: readonly string[] } | undefined,
-  known: readonly string[] | undefined,
+  limitNames: readonly string[] | undefined,
 ): readonly string[] | undefined {
   if (options === undefined) return undefined
   const { limits: names } = readOptions(owner, options, NAMES)
   if (names === undefined) return undefined
-  const unknown = known && names.find((name) => !known.includes(name))
+  const unknown = limitNames && names.find((name) => !limitNames.includes(name))
   if (unknown === undefined) return names
-  const fix = `The limits are ${known?.map((name) => `'${name}'`).join(', ')}.`
+  const fix = `The limits are ${limitNames?.map((name) => `'${name}'`).join(', ')}.`
   throw new TypeError(`${owner}: limits has ${show(unknown)}, and no limit is called so. ${fix}`)
 }
 

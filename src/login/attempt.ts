@@ -52,7 +52,7 @@ export function attemptRecord<Req extends object>({
       thenMaybe(read(req as never), (name) => {
         if (cookies === undefined || !isKey(name)) return { name, device: STRANGER }
         const browser = cookies.recognize(req, String(name), String(fieldOf(req as never) ?? name))
-        return thenMaybe(browser, (known) => ({ name, ...known }))
+        return thenMaybe(browser, (recognized) => ({ name, ...recognized }))
       })
     )
   }

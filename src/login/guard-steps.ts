@@ -19,7 +19,7 @@ import { type LoginEvents, securityLog } from './security-events.js'
 import { settleAttempts } from './settle-attempt.js'
 
 export const OWNER = 'loginGuard'
-/** `Retry-After` by `'coarse'` where the account's limit has no window. */
+/** `Retry-After` by `'coarse'` if the account's limit has no window. */
 const DEFAULT_COARSE_MS = 3_600_000
 
 /** What a login guard has beside its middleware, and beside what `rateLimit` has. */

@@ -55,7 +55,7 @@ export interface LoginOptions<Req, Res>
    *   these are failures, others successes. A `Location` must be an absolute path or URL to be a success.
    * - `false`: failures are never redirected, so every redirect is a success.
    *
-   * A list of paths is only safe where the application writes the whole `Location` itself. Where the client
+   * A list of paths is only safe if the application writes the whole `Location` itself. Where the client
    * chooses any of it (`/:lang/login`, `req.originalUrl`, `Referer`), it can have its failures redirected to
    * a path that is not in the list: use `guard.reportSuccess` or `succeeded` instead.
    */

@@ -36,11 +36,11 @@ export async function blockIdentity(
 
 /** Returns the limits in force whose policies are bans. Throws if there are none, or none so long. */
 function bansAmong({ limits }: SearchResult, banMs: number): readonly StoredLimit[] {
-  const known = Array.from(limits.keys())
-  const bans = known.filter(({ policy, isCandidate }) => policy.isBan && !isCandidate)
+  const stored = Array.from(limits.keys())
+  const bans = stored.filter(({ policy, isCandidate }) => policy.isBan && !isCandidate)
   if (bans.length === 0) {
     const fix = "wrap a policy, as ban(policy, { after: 10, within: '1m', for: '1h' })"
-    const names = known.length === 0 ? '' : ` among ${listText(known.map(fullName))}`
+    const names = stored.length === 0 ? '' : ` among ${listText(stored.map(fullName))}`
     throw new InputError(`block needs a limit whose policy is a ban, and the store has none${names}: ${fix}`)
   }
   for (const limit of bans) {

@@ -8,7 +8,7 @@ import type { StoredLimit } from './stored-limit.js'
 /** A key of a limit, as reports name it. */
 export interface KeyReport {
   readonly limiter: string
-  /** The name of the limit, where the limiter has several; else `null`. */
+  /** The name of the limit, if the limiter has several; otherwise `null`. */
   readonly limit: string | null
   readonly candidate: boolean
   /** The policy in words. */

@@ -46,7 +46,7 @@ export class Replay {
   /** Lines that are no request, or that `--only` leaves out. */
   skipped = 0
   requests = 0
-  /** Requests whose address is none, where it is a part of the key. They share one client. */
+  /** Requests without a valid address, if the address is a part of the key. They share one client. */
   unknownAddresses = 0
   outOfOrder = 0
   mostMsBack = 0

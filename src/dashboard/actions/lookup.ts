@@ -37,7 +37,7 @@ export async function lookUp(watched: Watched, text: string): Promise<Found> {
   const bansMs = Array.from(limits.values()).flatMap(({ policy }) => policy.longestBanMs ?? [])
   const longestBlockMs = bansMs.length > 0 ? Math.min(...bansMs) : 0
   const listing = inspection.listingOf(text)
-  const known = { limiter, longestBlockMs, ...(listing && { listing }) }
+  const found = { limiter, longestBlockMs, ...(listing && { listing }) }
   try {
     const read = keysOf(watched, text).map(async (part) => {
       const standing = await readStanding(apply, part)
@@ -45,9 +45,9 @@ export async function lookUp(watched: Watched, text: string): Promise<Found> {
         ? []
         : [{ limitName: part.name, identity: shownIdentity(part.identity), ...standing }]
     })
-    return { ...known, standings: (await Promise.all(read)).flat() }
+    return { ...found, standings: (await Promise.all(read)).flat() }
   } catch (error) {
-    return { ...known, standings: [], problem: messageOf(error) }
+    return { ...found, standings: [], problem: messageOf(error) }
   }
 }
 
@@ -58,7 +58,7 @@ export async function releaseIdentity(watched: Watched, text: string): Promise<v
 
 /**
  * Blocks an identity in those limits of a limiter that are bans, under each spelling that they may use.
- * Rejects with a `TypeError` where there are none, or where the block is longer than one of them can be.
+ * Rejects with a `TypeError` if there are none, or if the block is longer than one of them can be.
  */
 export async function blockIdentity(watched: Watched, text: string, durationMs: number): Promise<void> {
   const keys = keysOf(watched, text)

@@ -15,7 +15,7 @@ const MAX_LATE_SLOTS = 2
  * What the page shows of one limiter; of its traffic, the slots that all processes have reported in full.
  */
 export interface ShownLimiter extends Omit<LimiterReport, 'store' | 'candidateClients'> {
-  /** How many processes the figures are of; 1 where they cannot be added up. */
+  /** How many processes the figures are of; 1 if they cannot be added up. */
   readonly processes: number
   readonly store: ShownStore
 }

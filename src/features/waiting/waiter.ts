@@ -87,7 +87,9 @@ export function createQueue(key: string): Queue {
   }
 }
 
-/** Returns for how long no charge of a key is allowed; 0 for `concurrency`, where any release may end it. */
+/**
+ * Returns for how long no charge of a key is allowed; 0 for `concurrency`, because any release may end it.
+ */
 export function exactMs(waiter: Waiter | undefined, key: string, afterMs: number): number {
   const policy = waiter?.parts.find((part) => part.key === key)?.policy
   const isHint = policy?.holdsUnits && afterMs !== Number.POSITIVE_INFINITY

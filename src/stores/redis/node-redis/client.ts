@@ -59,7 +59,7 @@ export interface NodeRedisClusterClient extends Emitter {
   readonly slots: readonly { readonly master: NodeRedisClusterNode }[]
   /** Creates a node's client if there is none, and resolves with it once it is connected. */
   nodeClient(node: never): Promise<unknown>
-  /** Sends a command to the master of a key's slot; to another one where the reply is MOVED or ASK. */
+  /** Sends a command to the master of a key's slot; to another one if the reply is MOVED or ASK. */
   sendCommand(
     firstKey: string,
     isReadonly: boolean,
