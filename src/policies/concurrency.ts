@@ -56,8 +56,8 @@ type HeldUnits = readonly [cost: number, takenAtMs: number, resetAtMs?: number]
  * eighth later.
  *
  * **Rules.** Those of other policies hold, with two exceptions: the retry time is a hint of one second, and
- * there is no rate. Units are released, not refunded. A denial is never cached. `leased` and `ban` do not
- * support it.
+ * there is no rate. Units are released, not refunded. A denial is never cached, units are never leased,
+ * and `ban` does not accept it.
  *
  * **Clock.** A step back frees nothing. Units that were taken before it may count for twice `ttl` and a
  * slice, even after they are released. A step forward of more than `ttl` frees all units, until their
