@@ -16,20 +16,20 @@ export function readArguments<const T extends ArgumentTable>(args: readonly stri
 }
 
 /** Throws for an unknown option, with the nearest: `parseArgs` suggests none. */
-function checkNames(args: readonly string[], known: readonly string[]): void {
+function checkNames(args: readonly string[], optionNames: readonly string[]): void {
   const end = args.indexOf('--')
   for (const arg of end < 0 ? args : args.slice(0, end)) {
     if (!arg.startsWith('-') || arg === '-' || /^-\d/.test(arg)) continue
     const [given = ''] = arg.split('=', 1)
     const name = given.replace(/^-+/, '')
-    if (given.startsWith('--') && known.includes(name)) continue
-    throw new UsageError(`there is no option ${JSON.stringify(given)}${didYouMean('--', name, known)}`)
+    if (given.startsWith('--') && optionNames.includes(name)) continue
+    throw new UsageError(`there is no option ${JSON.stringify(given)}${didYouMean('--', name, optionNames)}`)
   }
 }
 
-/** Returns the end of a message about an unknown word, with the nearest known one if there is any. */
-export function didYouMean(before: string, word: string, known: readonly string[]): string {
-  const near = known.length === 0 ? undefined : findNearest(word, known)
+/** Returns the end of a message about an unknown word, with the nearest of `words` if there is any. */
+export function didYouMean(before: string, word: string, words: readonly string[]): string {
+  const near = words.length === 0 ? undefined : findNearest(word, words)
   return near === undefined ? '' : `; did you mean ${before}${near}?`
 }
 

@@ -63,13 +63,15 @@ function asksForHelp(args: readonly string[]): boolean {
   return options.includes('--help') || options.includes('-h')
 }
 
-/** Returns the command line that explains a command; the one that lists all, where no command has its own help. */
+/**
+ * Returns the command line that explains a command; the one that lists all, if no command has its own help.
+ */
 function helpFor(name = ''): string {
   const hasHelp = Object.hasOwn(COMMANDS, name) && COMMANDS[name]?.help !== HELP
   return hasHelp ? `headgate ${name} --help` : 'headgate --help'
 }
 
-/** Returns a command. Throws a `UsageError` where there is none. */
+/** Returns a command. Throws a `UsageError` if there is none. */
 function commandNamed(name: string): CliCommand {
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
   if (command !== undefined) return command

@@ -6,7 +6,10 @@ export interface Progress {
   end(): void
 }
 
-/** Creates a progress line on a terminal, with the text of what is done so far. On anything else nothing is written. */
+/**
+ * Creates a progress line on a terminal, with the text of what is done so far. On anything else nothing is
+ * written.
+ */
 export function showProgress(out: NodeJS.WriteStream, textOf: (amount: number) => string): Progress {
   if (out.isTTY !== true) return { add: () => undefined, end: () => undefined }
   let amount = 0

@@ -29,10 +29,10 @@ export type Adjustable<Subject> = Subject | Record<string, unknown> | Decision
  */
 export interface Adjustments<Subject> {
   /**
-   * Refunds what a decision took, once; a copy of the decision has no effect. With `limits`, only what the
-   * limits of these names took: the rest stays taken. The units may be back after a failure, and cannot be
-   * refunded again. If the store could not be called, they are refunded later. What a concurrency limit
-   * holds stays held: `release` it.
+   * Refunds the units that a decision took, once; a copy of the decision has no effect. With `limits`,
+   * refunds only the units of these limits, and the rest stays taken. The units may be back after a failure,
+   * and cannot be refunded again. If the store could not be called, they are refunded later. What a
+   * concurrency limit holds stays held: `release` it.
    */
   refund(decision: Decision, options?: AdjustmentOptions): MaybePromise<void>
   /**
@@ -44,7 +44,9 @@ export interface Adjustments<Subject> {
   forget(subject: Adjustable<Subject>, options?: AdjustmentOptions): MaybePromise<void>
   /** Takes units of each limit, or as many as are left. A ban does not count it as a denial. */
   penalize(subject: Adjustable<Subject>, units: number, options?: AdjustmentOptions): MaybePromise<void>
-  /** Gives units of each limit back, or as many as are taken, whenever they were taken. Ends no ban. */
+  /**
+   * Gives units of each limit back, or as many as are taken, whenever they were taken. Does not end a ban.
+   */
   reward(subject: Adjustable<Subject>, units: number, options?: AdjustmentOptions): MaybePromise<void>
   /**
    * Bans the subject from now on for `duration`, in those of its limits whose policy is a `ban`. Never
@@ -53,10 +55,10 @@ export interface Adjustments<Subject> {
    */
   blockFor(subject: Adjustable<Subject>, duration: Duration, options?: AdjustmentOptions): MaybePromise<void>
   /**
-   * Makes what an allowed decision took of each limit `actualCost`, when the cost is known only after the
-   * response: refunds the difference, or takes it, as much as is left. May be called again; `refund` then
-   * refunds what is taken in the end. Does nothing for a denial, for a peek, and once the decision was
-   * refunded.
+   * Corrects the cost of an allowed decision to `actualCost` for each limit, if the cost is known only after
+   * the response. Refunds the difference, or takes it, as far as units are left. May be called again;
+   * `refund` then refunds what is taken in the end. Does nothing for a denial, for a peek, and once the
+   * decision was refunded.
    *
    * After a failure you may call it again: units that it tried to take count as not taken, and units that it
    * tried to refund as refunded, if the outcome is unknown.

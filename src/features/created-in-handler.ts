@@ -38,7 +38,7 @@ export function watchCreation(hasStore: boolean): Watch | undefined {
       isSameTurn = false
     }).unref?.()
   } catch {
-    return undefined // Workers throw where no request is handled, as at the top of a module
+    return undefined // Workers throw if no request is handled, as at the top of a module
   }
   return (first) => {
     const request = isSameTurn ? textOf(first) : undefined

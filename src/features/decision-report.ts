@@ -20,7 +20,7 @@ const decisions = channel('headgate:decision')
 
 /**
  * Creates the function that reports the decisions of a limiter to its listeners and to the channel
- * `headgate:decision`. Without listeners, it builds nothing.
+ * `headgate:decision`. Without a listener, it builds nothing.
  */
 export function decisionReporter<Subject>(
   limiter: string | undefined,

@@ -19,7 +19,7 @@ export interface Health {
   /** How long the store took to answer, in milliseconds. */
   readonly tookMs: number
   /**
-   * Why the store is not healthy; `undefined` where it is. Its `server` is the one of several that failed.
+   * Why the store is not healthy; `undefined` if it is. Its `server` is the one of several that failed.
    */
   readonly cause: StoreError | undefined
 }

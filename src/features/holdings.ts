@@ -136,7 +136,7 @@ export function holdingsOf(
   }
 }
 
-/** Returns what an allowed charge took of concurrency limits. */
+/** Returns the units of concurrency limits that an allowed charge took. */
 function heldUnits(parts: readonly Part[], result: ChargeResult): readonly Refund[] {
   if (!result.allowed || !parts.some(({ policy }) => policy.holdsUnits)) return []
   return refundsOf(parts, result).filter(({ policy, cost }) => policy.holdsUnits && cost > 0)

@@ -22,7 +22,7 @@ export interface Inspection extends Pick<LimiterSettings, 'onStoreError' | 'shar
   /** The limits whose policy is always the same, and those that a function has returned so far. */
   readonly limits: ReadonlyMap<string, Limit>
   /**
-   * Returns hashes of the clients that `candidateReport` counts; `undefined` where there is no candidate.
+   * Returns hashes of the clients that `candidateReport` counts; `undefined` if there is no candidate.
    */
   readonly candidateClients: () => CandidateClients | undefined
   /** Returns the identities in keys of the clients that `candidateReport` lists. */

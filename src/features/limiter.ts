@@ -11,48 +11,47 @@ import type { WaitOptions } from './waiting/wait-options.js'
 /** A rate limiter without HTTP: for WebSockets, queues, GraphQL, and inside the middleware. */
 export interface Limiter<Subject> extends Adjustments<Subject> {
   /**
-   * Charges a subject with all limits at once, all or nothing. `cost` replaces the limits' own cost. Returns
-   * the decision itself when the store and the functions among the options are synchronous, else a promise
-   * of it. Throws or rejects with what such a function threw, and with `TypeError` for a wrong cost; never
-   * for a denial.
+   * Charges a subject with all limits at once, all or nothing. `cost` replaces the limits' own cost. If the
+   * store and the option functions are synchronous, returns the decision itself, and otherwise a promise of
+   * it. Throws or rejects with what such a function threw, and with a `TypeError` for a wrong cost, but
+   * never for a denial.
    *
    * `skip`, `allow`, `block` and `mode` apply as they do in the middleware. In report mode the decision is
    * always allowed, and its `parts` say which limits would have denied.
    *
-   * If a limit, `allow` or `block` needs the address of a request whose connection is already gone, the request is
-   * denied without a charge, with `source: 'closed'`. Nobody would read the response.
+   * If a limit, `allow` or `block` needs the IP address of a request whose connection is already gone, the
+   * request is denied without a charge, with `source: 'closed'`, because no client would read the response.
    */
   charge(subject: Subject, options?: { cost?: number }): MaybePromise<Decision>
   /**
-   * Charges a subject as `charge` does, once that is allowed. Resolves with the allowed decision; or with a
-   * denied one as soon as the charge can no longer be allowed within `maxWaitMs`, when there is no place to
-   * wait (of 10,000, a client gets no more than are left), or when the limiter is closed. Rejects with the
-   * reason of `signal` when that aborts: what a charge took in the meantime is refunded first. Async
-   * functions among the options come before the wait: `signal` ends the wait for them, and `maxWaitMs` does
-   * not.
+   * Charges a subject as `charge` does, once the charge is allowed. Resolves with the allowed decision, or
+   * with a denied one in three cases: as soon as the charge can no longer be allowed within `maxWaitMs`, if
+   * there is no place to wait (of 10,000, a client gets no more than are left), or if the limiter is closed.
+   * If `signal` aborts, refunds what a charge took in the meantime, and rejects with the signal's reason.
+   * Async option functions run before the wait: `signal` ends the wait for them, and `maxWaitMs` does not.
    *
-   * Charges that wait for the same key are served in order of arrival within this process. Other processes,
-   * and `charge`, may take units first. While a limit is exhausted, only the first of them calls the store.
-   * A refund and `forget` of this limiter let it retry at once. A ban does not count waiting. If the store
-   * fails, `onStoreError` decides. In report mode no charge waits, and waiting charges stop when `mode`
-   * becomes `'report'`.
+   * Charges that wait for the same key are served in order of arrival. That holds within this process: other
+   * processes, and `charge`, may take units first. While a limit is exhausted, only the first of them calls
+   * the store. After a refund or `forget` of this limiter, it tries again at once. Waiting never leads to a
+   * ban. If the store fails, `onStoreError` decides. In report mode no charge waits, and those that wait
+   * stop when `mode` becomes `'report'`.
    */
   waitFor(subject: Subject, options?: WaitOptions): Promise<Decision>
   /**
-   * Returns the figures as they stand, without taking anything. A charge of nothing is always allowed: see
-   * in `remaining` what is left, and in `moreAfterMs` when there is more.
+   * Returns the figures as they stand, without taking anything. A cost of 0 is always allowed: `remaining`
+   * says what is left, and `moreAfterMs` when there will be more.
    */
   peek(subject: Subject): MaybePromise<Decision>
   /**
-   * Releases what a decision holds of concurrency limits, once. Call it when the work is done, whatever the
-   * outcome: until then headgate renews the units. Middleware calls it when the response is over. Throws or
-   * rejects with `StoreError` when the store failed; the units are then free after their `ttl`. If the store
-   * could not be called, they are released later.
+   * Releases the units that a decision holds of concurrency limits, once. Call it when the work is done,
+   * whatever the outcome, because headgate renews the units until then. Middleware calls it when the
+   * response is over. If the store failed, throws or rejects with a `StoreError`, and the units are free
+   * after their `ttl`. If the store could not be called, the units are released later.
    */
   release(decision: Decision): MaybePromise<void>
   /**
    * Returns what the limits of `candidate` would have done since this process created the limiter;
-   * `undefined` where there are none.
+   * `undefined` if there are none.
    */
   candidateReport(): CandidateReport | undefined
   /** Calls the store without taking anything, for readiness probes. Never rejects. */

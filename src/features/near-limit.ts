@@ -7,7 +7,7 @@ import { RecentMap } from '../util/recent-map.js'
 const NEAR_PERCENT = 80
 /** At least this many clients are remembered: those that came near a limit most recently. */
 const MIN_CLIENTS = 10_000
-/** For how long a client is remembered where a limit has no window, such as `consecutive`. */
+/** For how long a client is remembered if a limit has no window, such as `consecutive`. */
 const ENDLESS_MS = 60 * 60 * 1000
 const NONE: readonly PartDecision[] = []
 /** The kinds of policies whose quota comes back all at once. */

@@ -14,9 +14,9 @@ import { contentHeaders, type HeaderList, type Refusal } from './server.js'
 
 /** The options of `answerFor`: how to respond to a decision. */
 export interface AnswerOptions {
-  /** The `Accept` header of the request: the body of a denial is problem+json where it prefers JSON. */
+  /** The `Accept` header of the request. If it prefers JSON, the body of a denial is problem+json. */
   accept?: string | null | undefined
-  /** Which quota headers to send, beside a denial's `Retry-After`. Default `'legacy'` (`X-RateLimit-*`). */
+  /** Which quota headers to send, besides a denial's `Retry-After`. Default `'legacy'` (`X-RateLimit-*`). */
   headers?: HeaderStyle
   /** The format of `X-RateLimit-Reset`. Default `'epoch-seconds'`. */
   resetFormat?: ResetFormat
@@ -50,10 +50,10 @@ const OPTIONS = { rows: { ...ANSWER_ROWS, accept: optional(readAccept) } }
 
 /**
  * Returns what the middleware sends for a decision, for servers that have no middleware: the quota headers,
- * and for a denial the status, the body, `Retry-After` and `Cache-Control: no-store`. A decision does not tell
- * that its limiter is in report mode: write `headers: 'none'` there, where the middleware sends none.
+ * and for a denial the status, the body, `Retry-After` and `Cache-Control: no-store`. In report mode, the
+ * middleware sends no headers. A decision does not show that mode, so write `headers: 'none'` then.
  *
- * Throws a `TypeError` for wrong options, and for what is no decision, such as a promise of one.
+ * Throws a `TypeError` for wrong options, and if `decision` is not a decision, such as a promise of one.
  */
 export function answerFor(decision: Decision, options: AnswerOptions = {}): Answer {
   checkDecision(decision)
@@ -61,9 +61,9 @@ export function answerFor(decision: Decision, options: AnswerOptions = {}): Answ
   const headers =
     style === 'none' || decision.parts.length === 0 ? [] : headerWriter(style, resetFormat)(decision)
   if (decision.allowed) return { status: undefined, headers: toRecord(headers), body: undefined }
-  const refusal = refusalOf(decision, decision, denial, accept)
-  const all = headers.concat(refusal.headers, contentHeaders(refusal))
-  return { status: refusal.status, headers: toRecord(all), body: refusal.body }
+  const response = denialResponse(decision, decision, denial, accept)
+  const all = headers.concat(response.headers, contentHeaders(response))
+  return { status: response.status, headers: toRecord(all), body: response.body }
 }
 
 function checkDecision(decision: unknown): void {
@@ -79,14 +79,14 @@ interface DenialSettings {
   readonly message?: DenialBody | undefined
 }
 
-/** Returns the response to a denied request; `figures` is what it shows of the decision. */
-export function refusalOf(
+/** Returns the response to a denied request. `figures` are what it shows of the decision. */
+export function denialResponse(
   { source }: Pick<Decision, 'source'>,
   figures: DenialFigures,
   { statusCode, message }: DenialSettings,
   accept: string | undefined,
 ): Refusal {
-  if (source === 'blocked') return refusalFor('blocked', 403, accept)
+  if (source === 'blocked') return undecidedDenial('blocked', 403, accept)
   const headers = denialHeaders(figures)
   if (source === 'closed')
     return { status: 503, headers, ...denialBody('store-failed', 503, figures, accept) }
@@ -94,8 +94,8 @@ export function refusalOf(
   return { status: statusCode, headers, ...body }
 }
 
-/** Returns the response to a request that no limit has decided on. */
-export function refusalFor(reason: DenialReason, status: number, accept: string | undefined): Refusal {
+/** Returns the response to a request that was denied before any limit decided. */
+export function undecidedDenial(reason: DenialReason, status: number, accept: string | undefined): Refusal {
   return { status, headers: [], ...denialBody(reason, status, undefined, accept) }
 }
 

@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http'
 
 /**
- * Calls `listener` right before the headers of a response are sent. Status and headers are set by then, also
- * those that were passed to `writeHead`, and more can be set. (The package on-headers does the same, but
- * cannot be bundled for ES modules.)
+ * Calls `listener` right before the headers of a response are sent. By then, the status and the headers are
+ * set, including those that were passed to `writeHead`, and more can be set. (The package on-headers does
+ * the same, but cannot be bundled for ES modules.)
  */
 export function beforeHeaders(res: ServerResponse, listener: () => unknown): void {
   const writeHead = res.writeHead as (...args: unknown[]) => ServerResponse
@@ -24,8 +24,8 @@ export function beforeHeaders(res: ServerResponse, listener: () => unknown): voi
 }
 
 /**
- * Sets headers as `writeHead` does: they replace earlier ones, and a list, flat or of pairs, may
- * hold a name several times.
+ * Sets headers as `writeHead` does. They replace earlier ones. They may be a list, flat or of pairs, which
+ * may contain a name several times.
  */
 function setHeaders(res: ServerResponse, headers: object): void {
   const pairs = Array.isArray(headers) ? pairsIn(headers) : Object.entries(headers)

@@ -1,7 +1,7 @@
 import { FRAMEWORKS, type Framework, frameworkOf } from '../util/framework.js'
 import { wrongKind } from '../util/validate.js'
 
-/** What to write in each framework, by what was used of another entry. */
+/** What to write in each framework, by the function that was used from another entry point. */
 const FIXES: Readonly<Record<Framework, (name: 'rateLimit' | 'loginGuard') => string>> = {
   node: (name) => `Import ${name} from 'headgate', or from 'headgate/http' without Express.`,
   koa: (name) => `Import ${name} from 'headgate/koa'.`,
@@ -18,9 +18,9 @@ const FIXES: Readonly<Record<Framework, (name: 'rateLimit' | 'loginGuard') => st
 }
 
 /**
- * Throws a `TypeError` that names the right entry, if the first argument of a call shows that it comes from
- * another framework than `expected`. `owner` is the function that made what was called. Returns true, so that
- * each middleware checks its first call only.
+ * Throws a `TypeError` that names the right entry point, if the first argument of a call shows that the call
+ * comes from a framework other than `expected`. `owner` is the function that created the middleware. Returns
+ * true, so that each middleware checks only its first call.
  */
 export function checkCaller(owner: string, expected: Framework, first: unknown): true {
   const framework = frameworkOf(first)

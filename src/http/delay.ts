@@ -7,16 +7,16 @@ import { SharedPlaces } from '../util/places.js'
 import { whole, wrongOption } from '../util/validate.js'
 import type { Server } from './server.js'
 
-/** So many requests of a limiter are delayed at a time. No client has more of these places than are left. */
+/** The most requests of a limiter that are delayed at a time. A client gets no more places than are left. */
 const MAX_DELAYED = 1000
 
 /** Which requests below the limit are delayed, and for how long. */
 export interface DelayOptions<Req> {
-  /** Requests are delayed beyond so many used units of the limit: a whole number from 0. */
+  /** The most used units of the limit without a delay: a whole number from 0. */
   after: number
   /**
    * The delay for each used unit beyond `after`; or a function of the used units that returns the whole
-   * delay in milliseconds, 0 or less = none.
+   * delay in milliseconds. 0 or less is no delay.
    */
   by: Duration | ((used: number, req: Req) => MaybePromise<number>)
   /** The longest delay. Default `'10s'`. */
@@ -42,18 +42,18 @@ function readBy(owner: string, option: string, by: unknown): number | DelayBy {
     })
 }
 
-/** How a request continues once its delay is known. Each is called for one decision. */
+/** How a request continues once its delay is known. */
 interface DelayOutcomes {
   report(): void
   pass(): boolean
-  /** Denies the request, since too many others are delayed. */
+  /** Denies the request, because too many others are delayed. */
   deny(delayMs: number): MaybePromise<boolean>
 }
 
 /**
- * Delays an allowed request as the option `delay` says. Returns whether it passes: not if its client hangs up
- * meanwhile, or if too many requests are delayed now, or too many of the same client. Reports one decision for
- * each request, also if a function among the options throws.
+ * Delays an allowed request as the option `delay` says. Returns whether it passes. It does not if its client
+ * hangs up meanwhile, if too many requests are delayed, or if too many of the same client are. Reports one
+ * decision for each request, even if an option function throws.
  */
 export type Delayer<Req, Res> = (
   req: Req,
@@ -75,7 +75,10 @@ export function createDelayer<Req, Res>(
     return typeof by === 'number' ? atMost((used - after) * by) : thenMaybe(by(used, req), atMost)
   }
 
-  /** Resolves with true after a time; with false as soon as the client has hung up. `undefined`: no place. */
+  /**
+   * Resolves with true after a time, or with false as soon as the client hangs up. Returns `undefined` if
+   * there is no place.
+   */
   function hold(res: Res, decision: Decision, delayMs: number): Promise<boolean> | undefined {
     const key = chargeOf(decision)?.[0]?.key ?? ''
     if (!places.hasPlaceFor(key)) return undefined

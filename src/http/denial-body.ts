@@ -16,7 +16,7 @@ export type DenialFigures = Pick<Decision, 'retryAfterMs' | 'parts'>
 
 const IANA_PROBLEM = 'https://iana.org/assignments/http-problem-types#'
 
-/** Types of draft-ietf-httpapi-ratelimit-headers; `about:blank` says no more than the status (RFC 9457). */
+/** Types of draft-ietf-httpapi-ratelimit-headers. `about:blank` adds nothing to the status (RFC 9457). */
 const PROBLEMS: Readonly<Record<DenialReason, { readonly type: string; readonly title: string }>> = {
   limited: { type: `${IANA_PROBLEM}quota-exceeded`, title: 'Too many requests' },
   'store-failed': {
@@ -27,7 +27,9 @@ const PROBLEMS: Readonly<Record<DenialReason, { readonly type: string; readonly 
   malformed: { type: 'about:blank', title: 'Bad request' },
 }
 
-/** Returns a problem document (RFC 9457) for clients that prefer JSON, else a line of plain text. */
+/**
+ * Returns a problem document (RFC 9457) for clients that prefer JSON, and a line of plain text for others.
+ */
 export function denialBody(
   reason: DenialReason,
   status: number,
@@ -48,7 +50,7 @@ export function denialBody(
   return { contentType: 'application/problem+json', body: JSON.stringify(problem) }
 }
 
-/** Returns a string as plain text, anything else as JSON. Throws for what JSON cannot hold. */
+/** Returns a string as plain text, anything else as JSON. Throws if JSON cannot hold it. */
 function messageBody(message: string | object): DenialBody {
   if (typeof message === 'string') return { contentType: 'text/plain; charset=utf-8', body: message }
   const body: string | undefined = JSON.stringify(message)
@@ -56,7 +58,7 @@ function messageBody(message: string | object): DenialBody {
   return { contentType: 'application/json; charset=utf-8', body }
 }
 
-/** Reads the option `message`. Throws a `TypeError` for what JSON cannot hold. */
+/** Reads the option `message`. Throws a `TypeError` if JSON cannot hold it. */
 export function readMessage(owner: string, option: string, message: unknown): DenialBody {
   try {
     if (typeof message === 'string' || (typeof message === 'object' && message !== null))
@@ -74,7 +76,7 @@ function retryAdvice(retryAfterMs: number): string | undefined {
   return `Try again in ${seconds} second${seconds === 1 ? '' : 's'}.`
 }
 
-/** In order of our preference: a client that takes anything, such as curl, gets text. */
+/** In order of our preference. A client that takes anything, such as curl, gets text. */
 const OFFERED = ['text/plain', 'application/problem+json', 'application/json']
 
 /** In characters. Browsers send up to about 150; 16 KB of headers hold thousands of ranges to parse. */

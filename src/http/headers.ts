@@ -9,7 +9,7 @@ export type ResetFormat = 'epoch-seconds' | 'delta-seconds'
 
 type HeaderWriter = (decision: Decision) => HeaderList
 
-/** Creates the function that returns the quota headers of a decision, where no other limiter has set any. */
+/** Creates the function that returns the quota headers of a decision, if no other limiter has set any. */
 export function headerWriter(style: HeaderStyle, reset: ResetFormat): HeaderWriter {
   if (style === 'none') return () => []
   return (decision) => {
@@ -20,7 +20,7 @@ export function headerWriter(style: HeaderStyle, reset: ResetFormat): HeaderWrit
 }
 
 /**
- * Creates the function that returns the quota headers of a response: none where no store decided. `isFirst`
+ * Creates the function that returns the quota headers of a response: none if no store decided. `isFirst`
  * says that the request has passed no other limiter, so that there are no headers to merge with.
  */
 export function rateLimitHeaders<Res>(
@@ -40,9 +40,9 @@ export function rateLimitHeaders<Res>(
 }
 
 /**
- * Returns whether the legacy headers describe this decision and not that of an earlier limiter on the route:
- * it denies, or is nearer to exhaustion. If so, removes `X-RateLimit-Reset`, which this decision may not
- * set.
+ * Returns whether the legacy headers should describe this decision instead of an earlier limiter's on the
+ * route: if it denies, or is nearer to exhaustion. If so, removes `X-RateLimit-Reset`, which this decision
+ * may not set.
  */
 function clearIfNearer<Res>(server: Server<Res>, res: Res, { allowed, remaining }: Decision): boolean {
   const earlier = server.getHeader(res, 'X-RateLimit-Remaining')
@@ -61,7 +61,7 @@ function appendTo<Res>(server: Server<Res>, res: Res, headers: HeaderList): Head
 
 /**
  * Returns `X-RateLimit-Limit`, `-Remaining` and `-Reset`, which have no standard. `-Reset` is when the whole
- * quota is back, in whole seconds, rounded up; it is left out where the quota does not come back with time.
+ * quota is back, in whole seconds, rounded up. It is left out if the quota does not come back with time.
  */
 export function legacyHeaders(decision: Decision, nowMs: number, reset: ResetFormat): HeaderList {
   const { resetAfterMs } = decision
@@ -74,9 +74,9 @@ export function legacyHeaders(decision: Decision, nowMs: number, reset: ResetFor
 }
 
 /**
- * Returns `RateLimit-Policy` and `RateLimit` of draft-ietf-httpapi-ratelimit-headers-10, structured-field Lists
- * (RFC 9651) with an item for each limit. `t` is the time until more quota, not until all of it. Names need no
- * escaping: options admit only letters, digits, dots, dashes and underscores.
+ * Returns `RateLimit-Policy` and `RateLimit` of draft-ietf-httpapi-ratelimit-headers-10, structured-field
+ * Lists (RFC 9651) with an item for each limit. `t` is the time until more quota, not until all of it. Names
+ * need no escaping: options admit only letters, digits, dots, dashes and underscores.
  */
 export function draftHeaders({ parts }: Decision): HeaderList {
   return ['RateLimit-Policy', listOf(parts, policyItem), 'RateLimit', listOf(parts, limitItem)]
@@ -105,8 +105,8 @@ function sfInteger(value: number): number {
 }
 
 /**
- * Returns `Retry-After` in whole seconds, rounded up (RFC 9110 §10.2.3), where waiting helps at all, and
- * `Cache-Control: no-store`, since a 429 must not be stored by a cache (RFC 6585 §4).
+ * Returns `Cache-Control: no-store`, because a cache must not store a 429 (RFC 6585 §4). If waiting helps at
+ * all, also returns `Retry-After` in whole seconds, rounded up (RFC 9110 §10.2.3).
  */
 export function denialHeaders({ retryAfterMs }: Pick<Decision, 'retryAfterMs'>): HeaderList {
   if (retryAfterMs === Number.POSITIVE_INFINITY) return ['Cache-Control', 'no-store']

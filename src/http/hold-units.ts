@@ -5,8 +5,8 @@ import { emitFailure } from '../limiter/events.js'
 import type { Server } from './server.js'
 
 /**
- * Holds the `concurrency` units of a request until its response is over. If it is over already, releases them
- * and returns false.
+ * Holds the `concurrency` units of a request until its response is over. If it is over already, releases
+ * them and returns false.
  */
 export function holdUnits<Res>(
   limiter: Limiter<never>,
@@ -20,7 +20,9 @@ export function holdUnits<Res>(
   return isOpen
 }
 
-/** Creates a function that releases a decision, and refers to neither request nor response. */
+/**
+ * Creates a function that releases a decision, and that keeps no reference to the request or the response.
+ */
 function releaserOf(limiter: Limiter<never>, decision: Decision): () => Promise<void> {
   return async () => {
     try {

@@ -4,8 +4,9 @@ const MAX_LENGTH = 64 // of the name of a limiter
 const HASH_LENGTH = 8
 
 /**
- * Returns a name for the limiter of a route or a handler, which is valid in keys and headers. It ends with a
- * hash where `text` is too long, or does not match `plain`, the texts that no others share their name with.
+ * Returns a name for the limiter of a route or a handler. The name is valid in keys and headers. It ends
+ * with a hash if `text` is too long, or if `text` does not match `plain`. No two texts that match `plain`
+ * have one name.
  */
 export function limiterName(text: string, plain: RegExp): string {
   const name = text.replace(/[^\w.-]+/g, '.')

@@ -6,7 +6,7 @@ export interface OnHttp2 {
   readonly stream?: { readonly destroyed: boolean; close(code: number): void }
 }
 
-/** Returns whether nothing can be sent any more: the connection is closed, or the HTTP/2 stream is. */
+/** Returns whether nothing can be sent any more, because the connection or the HTTP/2 stream is closed. */
 export function isClosed(res: ServerResponse): boolean {
   return res.closed || res.destroyed || (res as OnHttp2).stream?.destroyed === true
 }
@@ -16,17 +16,20 @@ function connectionQueuedOn(res: ServerResponse): Socket | undefined {
   return res.socket === null ? res.req?.socket : undefined
 }
 
-/** Returns whether a response is over: sent, aborted, or left by the client, also while it waits for others. */
+/**
+ * Returns whether a response is over: it was sent or aborted, or the client has left, even while the
+ * response waits for others.
+ */
 export function isOver(res: ServerResponse): boolean {
   return isClosed(res) || connectionQueuedOn(res)?.destroyed === true
 }
 
 /**
- * Calls `listener` once a response is over: sent, aborted, or left by the client, perhaps already. Returns
- * what removes the listener.
+ * Calls `listener` once a response is over: it was sent or aborted, or the client has left. If it is over
+ * already, calls `listener` at once. Returns a function that removes the listener.
  *
- * A pipelined response waits without a socket for those before it (HTTP/1.1). Node.js 20 to 24 never emits
- * `close` on it if the connection is lost meanwhile, so that of the connection also counts.
+ * A pipelined response waits without a socket for those before it (HTTP/1.1). If the connection is lost
+ * meanwhile, Node.js 20 to 24 never emits `close` on the response. So this also listens to the connection.
  */
 export function onceClosed(res: ServerResponse, listener: () => void): () => void {
   if (isOver(res)) {
@@ -50,7 +53,7 @@ export function onceClosed(res: ServerResponse, listener: () => void): () => voi
 
 type Listeners = Set<() => void>
 
-/** The listeners of each connection: many of its own would cause a warning of Node.js. */
+/** The listeners of each connection. Node.js would warn of many listeners on one socket. */
 const connections = new WeakMap<Socket, Listeners>()
 
 /** Returns the functions that are called when a connection is closed. */

@@ -3,11 +3,12 @@ import { isOver, type OnHttp2, onceClosed } from './once-closed.js'
 
 /**
  * Calls `onEnded` once a response is over: it was sent, or its handler ended or destroyed it. If the client
- * leaves first, calls `onLeft`, and `onEnded` only when the handler ends it. Returns false if the response is
- * over already; then neither is called.
+ * leaves first, calls `onLeft`, and calls `onEnded` only when the handler ends the response. If the response
+ * is over already, calls neither and returns false.
  *
- * A method of the response is replaced only once the client has left. Over HTTP/2 that is `destroy` from the
- * start: nothing else tells whether the handler or the client closed a stream.
+ * Methods of the response are replaced only once the client has left. The exception is `destroy` over
+ * HTTP/2, which is replaced from the start: nothing else tells whether the handler or the client closed a
+ * stream.
  */
 export function onceEnded(res: ServerResponse, onEnded: () => void, onLeft: () => void): boolean {
   if (isOver(res)) return false
@@ -26,8 +27,8 @@ export function onceEnded(res: ServerResponse, onEnded: () => void, onLeft: () =
 }
 
 /**
- * Returns whether the handler destroyed a response of HTTP/1.1. Its `errored` is then the error, or `undefined`;
- * it stays null if the connection was lost (Node.js 20 to 24).
+ * Returns whether the handler destroyed a response of HTTP/1.1. Its `errored` is then the error, or
+ * `undefined`. If the connection was lost instead, `errored` stays null (Node.js 20 to 24).
  */
 function isDestroyed(res: ServerResponse): boolean {
   return 'errored' in res && res.errored !== null

@@ -20,19 +20,19 @@ import { createDelayer, type DelayOptions, readDelay } from './delay.js'
 import { type Count, refundUncounted } from './refund-uncounted.js'
 import type { Server } from './server.js'
 
-/** Continues with the next handler; with an error, with the error handlers of Express or Connect. */
+/** Continues with the next handler, or with the error handlers of Express or Connect if it gets an error. */
 export type Next = (error?: unknown) => void
 
 /** Responds to a denied request. */
 export type OnLimited<Req, Res> = (req: Req, res: Res, next: Next, decision: Decision) => unknown
 
-/** Each option for requests of any framework. */
+/** The options for requests of any framework. */
 export interface RequestOptions<Req, Res>
   extends Omit<LimiterFields<Req>, 'skip'>,
     Omit<AnswerOptions, 'accept'> {
   /**
-   * Requests for which it returns true are allowed, unlimited and uncounted. `limiter.charge(req)` also calls it,
-   * with `req.res`, which Express sets.
+   * Requests for which it returns true are allowed, unlimited and uncounted. `limiter.charge(req)` also
+   * calls it, and passes `req.res`, which Express sets.
    */
   skip?: (req: Req, res: Res) => MaybePromise<boolean>
   /**
@@ -42,10 +42,12 @@ export interface RequestOptions<Req, Res>
    */
   count?: Count<Req, Res>
   /**
-   * Delays requests before their handler runs, where a client has used more than `after` units of its limit;
-   * beyond the limit they are denied. A request whose client hangs up meanwhile never reaches its handler.
-   * Of 1,000 places for delayed requests, a client gets no more than are left. For a limiter of one limit, other than
-   * `concurrency`. Over HTTP/1.1, Node.js sees no hang-up while an upload of some 100 KB or more is unread.
+   * Delays requests before their handler runs, if their client has used more than `after` units of its
+   * limit. Requests over the limit are denied. If the client hangs up meanwhile, the request never reaches
+   * its handler. Over HTTP/1.1, Node.js sees no hang-up while an upload of some 100 KB or more is unread.
+   *
+   * There are 1,000 places for delayed requests, and a client gets no more than are left. For a limiter of
+   * one limit, other than `concurrency`.
    */
   delay?: DelayOptions<Req>
 }
@@ -59,7 +61,10 @@ export type RateLimitOptions<
   Res extends ServerResponse = ServerResponse,
 > = RequestOptions<Req, Res> &
   LimitWithWindow & {
-    /** Responds to a denied request; the headers are set. Default: text or problem+json, as `Accept` says. */
+    /**
+     * Responds to a denied request, whose headers are set already. Default: text or problem+json, as
+     * `Accept` says.
+     */
     onLimited?: OnLimited<Req, Res>
   }
 
@@ -94,8 +99,7 @@ const DELAY_RULE = {
 } as const
 
 /**
- * Reads and checks the options for requests. `onLimited` responds to a denied request; the headers are set.
- * Throws a `TypeError` that names the option and the fix.
+ * Reads and checks the options for requests. Throws a `TypeError` that names the option and the fix.
  */
 export function readRequestOptions<Req, Res>(
   owner: string,
@@ -109,7 +113,7 @@ export function readRequestOptions<Req, Res>(
   }
   const read = readOptions(owner, options, table)
   const { count = 'all' } = options
-  // Where refunds are the rule, perhaps by another process, a denial is cached for a short time.
+  // If most requests are refunded, perhaps by another process, a denial is cached only for a short time.
   const limiter = limiterSettings(owner, read, count === 'all' ? 1000 : 100)
   return {
     ...read,
@@ -126,9 +130,9 @@ function readCount(owner: string, option: string, count: unknown): unknown {
 }
 
 /**
- * Checks options of which the amount may be missing, such as those that others inherit from. `rows` adds to
- * the options of all frameworks, `fixes` what to write in place of others. Throws a `TypeError` that names
- * the option and the fix.
+ * Checks options that need not say how much is allowed, such as those that routes inherit. `rows` are added
+ * to the options of all frameworks, and `fixes` to what is written in place of other options. Throws a
+ * `TypeError` that names the option and the fix.
  */
 export function checkOptions(owner: string, options: object, rows: Rows, fixes: Fixes): void {
   const { onLimited: _, ...common } = MIDDLEWARE_ROWS
@@ -139,11 +143,11 @@ export function checkOptions(owner: string, options: object, rows: Rows, fixes: 
   })
 }
 
-/** Options that say how much is allowed: one that is given takes the place of all that were inherited. */
+/** Options that say how much is allowed. If a route sets one of them, it inherits none of them. */
 const AMOUNTS = ['limit', 'window', 'policy', 'limits'] as const
-/** Options that belong to an amount: they are not inherited without it. */
+/** Options that belong to an amount. They are inherited only together with it. */
 const OF_AMOUNT = ['delay', 'candidate'] as const
-/** Options that do not go with `limits`. */
+/** Options that cannot be combined with `limits`. */
 const OF_ONE_LIMIT = ['key', 'cost'] as const
 
 type Amounts = Partial<Record<(typeof AMOUNTS)[number], unknown>>
@@ -152,7 +156,7 @@ export function hasAmount(options: Amounts): boolean {
   return AMOUNTS.some((name) => options[name] !== undefined)
 }
 
-/** Returns the options of a route: its own, and for the rest those of its application, but for the name. */
+/** Returns the options of a route: its own, and the application's for all others except the name. */
 export function inheritOptions<Options extends Amounts & { readonly name?: string }>(
   shared: Options,
   own: Options,

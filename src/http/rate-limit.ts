@@ -8,7 +8,7 @@ import type { Next, OnLimited, RateLimitOptions } from './options.js'
 import { type RequestSteps, requestSteps } from './request-steps.js'
 import { nodeServer } from './server.js'
 
-/** Express and Connect middleware, or a guard in a node:http handler; carries its limiter. */
+/** Middleware for Express and Connect, or a guard in a node:http handler. */
 export interface RateLimitMiddleware<
   Req extends IncomingMessage = IncomingMessage,
   Res extends ServerResponse = ServerResponse,
@@ -17,21 +17,21 @@ export interface RateLimitMiddleware<
   readonly limiter: Limiter<Req>
 }
 
-/** A request that may have passed a limiter. Express' own type needs no such cast: `headgate` extends it. */
+/** A request that may have passed a limiter. For Express' own type, `headgate` adds the property itself. */
 export type RateLimited<Req = IncomingMessage> = Req & {
   /** The decision of the last limiter that this request passed. */
   rateLimit?: Decision
 }
 
 /**
- * Creates middleware that lets a request through with `next()`, or responds: 429 with `Retry-After` when
- * it is over its limit, 403 when its address is in `block`, 503 when the store failed and `onStoreError` is
- * `'deny'`. The request carries its `Decision` as `req.rateLimit`. Synchronous where the store and the
- * options' functions are.
+ * Creates middleware that lets a request through with `next()`, or responds: with 429 and `Retry-After` if
+ * it is over its limit, with 403 if its IP address is in `block`, and with 503 if the store failed and
+ * `onStoreError` is `'deny'`. The request carries its `Decision` as `req.rateLimit`. The middleware is
+ * synchronous if the store and the option functions are.
  *
- * Where the application has sent the headers of a response before its request is denied, the connection is
- * closed (in HTTP/2 the stream), which a process warning (`HEADGATE_HEADERS_SENT`) reports once. A response
- * that has been ended is left alone.
+ * If a request is denied after the application sent the headers of its response, the connection is closed
+ * (in HTTP/2, the stream). A process warning (`HEADGATE_HEADERS_SENT`) reports this once. A response that
+ * has ended is left alone.
  *
  * Throws a `TypeError` for wrong options, with the fix in the message.
  */
@@ -43,7 +43,7 @@ export function rateLimit<
   return middlewareOf('rateLimit', steps, options.onLimited)
 }
 
-/** Creates middleware that takes these steps; `owner` is the function that errors name. */
+/** Creates middleware that takes these steps. `owner` is the function named in error messages. */
 export function middlewareOf<Req extends IncomingMessage, Res extends ServerResponse>(
   owner: string,
   { limiter, run }: RequestSteps<Req, Res>,
@@ -87,5 +87,5 @@ export function runSteps<Req extends object, Res>(
 /** Returns an error for `next`. Express gives falsy values, `'route'` and `'router'` other meanings. */
 export function asError(owner: string, thrown: unknown): Error {
   if (thrown instanceof Error) return thrown
-  return new Error(`${owner}: a function among the options threw ${show(thrown)}`, { cause: thrown })
+  return new Error(`${owner}: an option function threw ${show(thrown)}`, { cause: thrown })
 }

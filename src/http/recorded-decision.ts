@@ -11,8 +11,8 @@ interface DecisionRecord {
 /** The last record of each request, which may pass limiters of several copies of this package. */
 const lastRecords = processWide('decisionRecords', () => new WeakMap<object, DecisionRecord>())
 /**
- * The property for it of requests that are created with one, as Fastify's are by `decorateRequest`: it costs
- * less to set it than to add an entry to the `WeakMap`.
+ * The property for the last record, if a request was created with one, as Fastify's requests are by
+ * `decorateRequest`. To set it costs less than to add an entry to the `WeakMap`.
  */
 export const LAST_RECORD = Symbol.for('headgate.decisionRecord')
 /** The prototypes of requests that inherit the accessor `rateLimit`. */
@@ -23,14 +23,16 @@ interface HasRoom {
   [LAST_RECORD]: DecisionRecord | undefined
 }
 
-/** Returns a limiter's decision on a request; `undefined` if it has made none. */
+/** Returns a limiter's decision on a request, or `undefined` if it has not made one. */
 export function decisionFor(req: object, limiter: object): Decision | undefined {
   let record = Object.hasOwn(req, LAST_RECORD) ? (req as HasRoom)[LAST_RECORD] : lastRecords.get(req)
   while (record !== undefined && record.limiter !== limiter) record = record.previous
   return record?.decision as Decision | undefined
 }
 
-/** Sets `req.rateLimit`, and records a limiter's decision. Returns whether it is the first on this request. */
+/**
+ * Sets `req.rateLimit`, and records a limiter's decision. Returns whether it is the first on this request.
+ */
 export function recordDecision(req: { rateLimit?: unknown }, limiter: object, decision: unknown): boolean {
   if (Object.hasOwn(req, LAST_RECORD)) {
     const room = req as HasRoom
@@ -51,9 +53,9 @@ export function recordDecision(req: { rateLimit?: unknown }, limiter: object, de
 }
 
 /**
- * Makes `rateLimit` an accessor of Express' requests, as Express itself does with `req.ip`; other requests
+ * Makes `rateLimit` an accessor of Express' requests, as Express itself does with `req.ip`. Other requests
  * have it as their own property. Express 4 and 5 set the prototype of each request, which gives every
- * request its own hidden class in V8: to add a property there costs more than to decide.
+ * request its own hidden class in V8. To add a property to such a request costs more than the decision.
  */
 function extendExpress(prototype: object): void {
   if (!Object.hasOwn(prototype, 'app')) return // so it is not `app.request`
@@ -69,7 +71,9 @@ function extendExpress(prototype: object): void {
   extendedPrototypes.add(prototype)
 }
 
-/** Returns whether this is `IncomingMessage.prototype`: by its name, since not all servers have node:http. */
+/**
+ * Returns whether this is `IncomingMessage.prototype`, by its name, because not all servers have node:http.
+ */
 function isOfNode(prototype: object | null): boolean {
   if (prototype === null || !Object.hasOwn(prototype, 'constructor')) return false
   return prototype.constructor.name === 'IncomingMessage'

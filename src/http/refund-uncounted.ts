@@ -4,7 +4,7 @@ import { emitFailure } from '../limiter/events.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
 import type { Server } from './server.js'
 
-/** Which responses stay charged; the others are refunded. A function returns true for those that count. */
+/** Which requests stay charged. The others are refunded. A function returns true for those that count. */
 export type Count<Req, Res> =
   | 'all'
   | 'failed'
@@ -15,8 +15,8 @@ export type Count<Req, Res> =
 export type OnAllowed<Req, Res> = (limiter: Limiter<Req>, req: Req, res: Res, decision: Decision) => void
 
 /**
- * Refunds a request once its response has finished with an outcome that does not count. A response that
- * never finishes because the client hung up stays charged: otherwise hanging up would bypass the limit.
+ * Refunds a request once its response has finished with an outcome that does not count. If the client hangs
+ * up before that, the request stays charged. Otherwise hanging up would bypass the limit.
  */
 export function refundUncounted<Req, Res>(
   count: Exclude<Count<Req, Res>, 'all'>,

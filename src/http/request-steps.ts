@@ -6,7 +6,7 @@ import { headerOf } from '../keys/key.js'
 import { type Decision, undelayedDecision } from '../limiter/decision.js'
 import { isReport } from '../limiter/mode.js'
 import { isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
-import { refusalFor, refusalOf } from './answer.js'
+import { denialResponse, undecidedDenial } from './answer.js'
 import type { Delayer } from './delay.js'
 import type { DenialFigures } from './denial-body.js'
 import { denialHeaders, rateLimitHeaders } from './headers.js'
@@ -19,24 +19,25 @@ import type { Server } from './server.js'
 export interface GuardSteps<Req, Res> {
   /** Called before anything is charged. Returns whether the response is a 400, unless in report mode. */
   readonly isMalformed?: (req: Req) => MaybePromise<boolean>
-  /** Returns what a denied request is shown of its decision. Default: all of it. */
+  /** Returns the figures of a decision that a denied request is shown. Default: all of them. */
   readonly figuresOf?: (decision: Decision) => DenialFigures
-  /** Called in place of what `count` does. */
+  /** Called for each allowed request, in place of the refunds by `count`. */
   readonly onAllowed?: OnAllowed<Req, Res>
 }
 
 export interface RequestSteps<Req extends object, Res> {
   readonly limiter: Limiter<Req>
   /**
-   * Returns whether a request passes. If not, has responded, unless its client has left. Throws or rejects with
-   * what a function among the options threw. `onLimited` replaces the response to a request over its limit.
+   * Returns whether a request passes. If it does not, this has responded, unless the client has left. Throws
+   * or rejects with what an option function threw. `onLimited` replaces the response to a request over its
+   * limit.
    */
   run(req: Req, res: Res, onLimited: ((decision: Decision) => unknown) | undefined): MaybePromise<boolean>
 }
 
 /**
- * Creates the steps of a request, which stand below in order. Each returns whether the request passes, and has
- * responded if it does not. `owner` is the function that errors name.
+ * Creates the steps of a request, in their order below. Each returns whether the request passes, and
+ * responds if it does not. `owner` is the function named in error messages.
  */
 export function requestSteps<Req extends object, Res>(
   owner: string,
@@ -54,16 +55,18 @@ export function requestSteps<Req extends object, Res>(
   type OnLimited = ((decision: Decision) => unknown) | undefined
   type Step = (req: Req, res: Res, onLimited: OnLimited) => MaybePromise<boolean>
 
-  // A step that the options leave out is not taken.
+  // A step whose option is not set is left out.
   const chargeStep: Step = delayer === undefined ? charge : chargeOrDelay(delayer)
   const inputStep: Step = isMalformed === undefined ? chargeStep : checkInput(isMalformed)
   const accessStep: Step = access.check === undefined ? inputStep : checkAccess(access.check)
 
-  /** Applies the decision on a request again where a limiter is mounted twice on a path: it is charged once. */
+  /**
+   * If the limiter is mounted twice on a path, reuses the first decision, so that a request is charged once.
+   */
   function start(req: Req, res: Res, onLimited: OnLimited): MaybePromise<boolean> {
     const earlier = decisionFor(req, limiter)
     if (earlier === undefined) return accessStep(req, res, onLimited)
-    return earlier.allowed || isReport(modeSwitch) || refuse(req, res, onLimited, earlier)
+    return earlier.allowed || isReport(modeSwitch) || deny(req, res, onLimited, earlier)
   }
 
   function checkAccess(check: NonNullable<typeof access.check>): Step {
@@ -71,14 +74,14 @@ export function requestSteps<Req extends object, Res>(
       withResult(req, check(req, res), (exempt) => {
         if (exempt === undefined) return inputStep(req, res, onLimited)
         report(exempt, req)
-        return exempt.allowed || isReport(modeSwitch) || refuse(req, res, onLimited, exempt)
+        return exempt.allowed || isReport(modeSwitch) || deny(req, res, onLimited, exempt)
       })
   }
 
   function checkInput(isWrong: NonNullable<typeof isMalformed>): Step {
     return (req, res, onLimited) =>
       withResult(req, isWrong(req), (malformed) =>
-        malformed && !isReport(modeSwitch) ? refuseMalformed(req, res) : chargeStep(req, res, onLimited),
+        malformed && !isReport(modeSwitch) ? denyMalformed(req, res) : chargeStep(req, res, onLimited),
       )
   }
 
@@ -90,7 +93,7 @@ export function requestSteps<Req extends object, Res>(
 
   function respond(req: Req, res: Res, onLimited: OnLimited, decision: Decision): MaybePromise<boolean> {
     setHeaders(req, res, decision)
-    if (!decision.allowed && !isReport(modeSwitch)) return refuse(req, res, onLimited, decision)
+    if (!decision.allowed && !isReport(modeSwitch)) return deny(req, res, onLimited, decision)
     if (canHold && isHolding(decision) && !holdUnits(limiter, server, res, decision) && !isReport(modeSwitch))
       return false
     return onAllowed === undefined || pass(req, res, decision)
@@ -106,12 +109,12 @@ export function requestSteps<Req extends object, Res>(
     return true
   }
 
-  /** Reports a decision once its delay is known, since a request that cannot be delayed is denied. */
+  /** Reports a decision only once its delay is known, because a request that cannot be delayed is denied. */
   function chargeOrDelay(delayRequest: Delayer<Req, Res>): Step {
     return (req, res, onLimited) => {
       const charged = chargeLimits(req, (decision) => decision)
       return thenMaybe(charged, (decision) => {
-        // A policy function may return concurrency, whose units no request holds while it waits.
+        // A policy function may return concurrency, which is never delayed: a request would hold its units.
         if (!decision.allowed || isHolding(decision) || isReport(modeSwitch))
           return respond(req, res, onLimited, report(decision, req))
         setHeaders(req, res, decision)
@@ -121,14 +124,14 @@ export function requestSteps<Req extends object, Res>(
           deny(delayMs) {
             const denial = undelayedDecision(decision, delayMs)
             recordDecision(req, limiter, denial)
-            return refuse(req, res, onLimited, report(denial, req))
+            return deny(req, res, onLimited, report(denial, req))
           },
         })
       })
     }
   }
 
-  function refuse(req: Req, res: Res, onLimited: OnLimited, decision: Decision): MaybePromise<false> {
+  function deny(req: Req, res: Res, onLimited: OnLimited, decision: Decision): MaybePromise<false> {
     if (server.areHeadersSent(res)) return abort(res)
     const isLimited = decision.source !== 'closed' && decision.source !== 'blocked'
     const figures = (isLimited && figuresOf?.(decision)) || decision
@@ -136,13 +139,13 @@ export function requestSteps<Req extends object, Res>(
       server.setHeaders(res, denialHeaders(figures))
       return thenMaybe(onLimited(decision), () => false as const)
     }
-    server.send(res, refusalOf(decision, figures, settings, headerOf(req, 'accept')), figures)
+    server.send(res, denialResponse(decision, figures, settings, headerOf(req, 'accept')), figures)
     return false
   }
 
-  function refuseMalformed(req: Req, res: Res): false {
+  function denyMalformed(req: Req, res: Res): false {
     if (server.areHeadersSent(res)) return abort(res)
-    server.send(res, refusalFor('malformed', 400, headerOf(req, 'accept')))
+    server.send(res, undecidedDenial('malformed', 400, headerOf(req, 'accept')))
     return false
   }
 
@@ -154,12 +157,14 @@ export function requestSteps<Req extends object, Res>(
   return { limiter, run: start }
 }
 
-/** Calls `use` with the result of an option's function. A request aborted meanwhile keeps its address. */
+/**
+ * Calls `use` with the result of an option function. A request that is aborted meanwhile keeps its address.
+ */
 function withResult<T>(
   req: object,
   result: MaybePromise<T>,
   use: (result: T) => MaybePromise<boolean>,
 ): MaybePromise<boolean> {
-  if (isPromise(result)) peerAddress(req) // Node.js remembers it now
+  if (isPromise(result)) peerAddress(req) // reading it makes Node.js cache it
   return thenMaybe(result, use)
 }

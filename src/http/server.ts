@@ -11,7 +11,7 @@ export type HeaderList = string[]
 /** A whole response to a denied request. */
 export interface Refusal {
   readonly status: number
-  /** Those that the decision calls for, such as `Retry-After`; `contentHeaders` describe the body. */
+  /** The headers for the decision, such as `Retry-After`. `contentHeaders` returns those for the body. */
   readonly headers: HeaderList
   readonly contentType: string
   readonly body: string
@@ -23,42 +23,43 @@ export function contentHeaders({ contentType, body }: Refusal): HeaderList {
 
 /** How the responses of a framework are read and written. Middleware for node:http uses `nodeServer`. */
 export interface Server<Res> {
-  /** Returns a header that was set on a response; `undefined` if there is none. */
+  /** Returns a header that was set on a response, or `undefined` if there is none. */
   getHeader(res: Res, name: string): unknown
   removeHeader(res: Res, name: string): void
-  /** Sets headers, in place of earlier ones of the same names, unless the headers have been sent. */
+  /** Sets headers, in place of earlier ones with the same names, unless the headers have been sent. */
   setHeaders(res: Res, headers: HeaderList): void
-  /** Adds a header for each of these values, beside those of the same name. */
+  /** Adds a header for each of these values, and keeps those with the same name. */
   appendHeader(res: Res, name: string, values: string[]): void
   areHeadersSent(res: Res): boolean
   /** Returns the status of a response, as set so far. */
   statusOf(res: Res): number
   /**
-   * Sends a whole response, with the headers that were set before; or throws an error that the framework
-   * responds to. `figures` is what the response shows of a decision.
+   * Sends a whole response, with the headers that were set before, or throws an error that the framework
+   * responds to. `figures` are what the response shows of a decision.
    */
   send(res: Res, refusal: Refusal, figures?: Pick<Decision, 'retryAfterMs' | 'parts'>): void
-  /** Ends a response whose headers have been sent, so that no client takes it for a whole one. */
+  /** Ends a response whose headers have been sent, so that no client takes it for a complete one. */
   abort(res: Res): void
   /**
    * Calls `listener` right before the headers of a response are sent, when its status is known and headers
-   * can still be set. What it returns may be a promise, which does not reject.
+   * can still be set. It may return a promise, which must not reject.
    */
   beforeHeaders(res: Res, listener: () => unknown): void
   /**
-   * Calls `listener` if a response ends before its headers are sent, as when the client hangs up; perhaps at
-   * once, and perhaps also at the end of other responses. Returns what removes the listener.
+   * Calls `listener` if a response ends before its headers are sent, as when the client hangs up. May call
+   * it at once, and also at the end of other responses. Returns a function that removes the listener.
    */
   onceAborted(res: Res, listener: () => void): () => void
   /**
-   * Calls `listener` with the status once a whole response has been sent; never if the client hung up. What
-   * it returns may be a promise, which does not reject.
+   * Calls `listener` with the status once a whole response has been sent, and never if the client hung up.
+   * The listener may return a promise, which must not reject.
    */
   onceFinished(res: Res, listener: (status: number) => unknown): void
   /**
-   * Calls `onEnded` once a response is over: sent, or ended by its handler; perhaps several times. If the client
-   * leaves first, calls `onLeft`, and `onEnded` when the handler ends. Returns false if the client has left
-   * already; then neither is called. They must not refer to `res` if they are to be called for an abandoned one.
+   * Calls `onEnded` once a response is over: sent, or ended by its handler. May call it several times. If
+   * the client leaves first, calls `onLeft`, and calls `onEnded` when the handler ends. If the client has
+   * left already, calls neither and returns false. The callbacks must not refer to `res`: otherwise they may
+   * not be called for an abandoned response.
    */
   onceEnded(res: Res, onEnded: () => void, onLeft: () => void): boolean
 }
@@ -87,8 +88,13 @@ export const nodeServer: Server<ServerResponse> = {
   onceEnded,
 }
 
-/** Returns the server of a framework whose responses stand for those of node:http, except for `own`. */
-export function serverOver<Res>(raw: (res: Res) => ServerResponse, own: Partial<Server<Res>>): Server<Res> {
+/**
+ * Returns the server of a framework whose responses wrap those of node:http. `overrides` replaces methods.
+ */
+export function serverOver<Res>(
+  raw: (res: Res) => ServerResponse,
+  overrides: Partial<Server<Res>>,
+): Server<Res> {
   return {
     getHeader: (res, name) => nodeServer.getHeader(raw(res), name),
     removeHeader: (res, name) => nodeServer.removeHeader(raw(res), name),
@@ -102,11 +108,11 @@ export function serverOver<Res>(raw: (res: Res) => ServerResponse, own: Partial<
     onceAborted: (res, listener) => nodeServer.onceAborted(raw(res), listener),
     onceFinished: (res, listener) => nodeServer.onceFinished(raw(res), listener),
     onceEnded: (res, onEnded, onLeft) => nodeServer.onceEnded(raw(res), onEnded, onLeft),
-    ...own,
+    ...overrides,
   }
 }
 
-/** Sets headers, unless those of the response have been sent. It costs less to try than to look first. */
+/** Sets headers, unless those of the response have been sent. To try costs less than to look first. */
 function setUnlessSent(res: ServerResponse, headers: HeaderList): void {
   const { setHeader } = res // read once, since each read of a property is slow in Express
   try {
@@ -124,15 +130,15 @@ export function setAll(res: ServerResponse, headers: HeaderList): void {
     setHeader.call(res, headers[i] as string, headers[i + 1] as string)
 }
 
-/** RFC 9113 §7. On NO_ERROR, which `res.destroy()` sends, clients take a partial body for a whole one. */
+/** RFC 9113 §7. On NO_ERROR, which `res.destroy()` sends, clients take a partial body for a complete one. */
 const INTERNAL_ERROR = 0x2
 
-/** Ends a response whose headers were sent; leaves one that has been ended alone. */
+/** Ends a response whose headers were sent. Leaves a response that has ended alone. */
 function abort(res: ServerResponse): void {
   if (res.writableEnded || isClosed(res)) return
   warnOnce(
     'HEADGATE_HEADERS_SENT',
-    'headgate: a request was refused after the headers of its response had been sent, so its connection was closed. ' +
+    'headgate: a request was denied after the headers of its response had been sent, so its connection was closed. ' +
       'Mount the limiter before whatever sends the response.',
   )
   const { stream } = res as OnHttp2

@@ -52,7 +52,7 @@ function readRange(must: string, entry: unknown, embeddings: readonly Embedding[
 }
 
 /**
- * Returns the range of IPv4 addresses that a range within an embedding's network embeds; `undefined` where
+ * Returns the range of IPv4 addresses that a range within an embedding's network embeds; `undefined` if
  * the prefix ends outside of the IPv4 address. So it does in a whole network such as 2002::/16, which would
  * be every IPv4 address; only ::ffff:0:0/96 means that.
  */

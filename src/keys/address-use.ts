@@ -10,7 +10,7 @@ interface AddressUse {
 /** A registered symbol: a second copy of this package recognises the key functions of this one. */
 const USE = Symbol.for('headgate.addressUse')
 
-/** Returns how a key function uses the source address; `undefined` where it does not read it. */
+/** Returns how a key function uses the source address; `undefined` if it does not read it. */
 export function addressUseOf(key: KeyFunction): AddressUse | undefined {
   return (key as { [USE]?: AddressUse })[USE]
 }
@@ -21,7 +21,7 @@ export function markAddressUse<K extends KeyFunction>(key: K, use: AddressUse | 
 }
 
 /**
- * Returns how the first key of these limits that reads the source address reads it; as `byIp()` does where
+ * Returns how the first key of these limits that reads the source address reads it; as `byIp()` does if
  * none of them reads one. So malformed input, `allow` and `block` see the address that the key sees.
  */
 export function addressReaderAmong(

@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js'
 import { EMBEDDINGS, embeddedIpv4, embeddingOf } from './embedded-ipv4.js'
 
-/** IPv4, also where it is embedded in IPv6 (mapped, NAT64, 6to4, Teredo), as plain text; IPv6 parsed. */
+/** IPv4, also if it is embedded in IPv6 (mapped, NAT64, 6to4, Teredo), as plain text; IPv6 parsed. */
 export type Address = string | ipaddr.IPv6
 
 const OCTET = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)'

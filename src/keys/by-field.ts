@@ -52,7 +52,7 @@ export function byField(name: string, options: ByFieldOptions = {}): KeyFunction
   }
 }
 
-/** Creates a function that returns the name in a field of the body; `null` where it is missing or malformed. */
+/** Creates a function that returns the name in a field of the body; `null` if it is missing or malformed. */
 export function nameReader(field: string, normalize: (value: string) => string = fold) {
   const readField = fieldReader(field)
   return (subject: unknown): string | number | null => {
@@ -62,7 +62,7 @@ export function nameReader(field: string, normalize: (value: string) => string =
   }
 }
 
-/** Creates a function that returns a field of the body as it came; `undefined` where it is missing. */
+/** Creates a function that returns a field of the body as it came; `undefined` if it is missing. */
 export function fieldReader(name: string): (subject: unknown) => unknown {
   const path = name.split('.')
   return (subject) => path.reduce(ownProperty, asRequest(subject).body)

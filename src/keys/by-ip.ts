@@ -42,7 +42,7 @@ const OPTIONS = {
  * the package `proxy-addr`), or a header of theirs (`header` and `from`). All spellings of an address are
  * one; IPv4 embedded in IPv6 (mapped, NAT64, 6to4, Teredo) is IPv4.
  *
- * A process warning reports once a forwarding header where no proxy is trusted (`HEADGATE_UNTRUSTED_PROXY`;
+ * A process warning reports once a forwarding header if no proxy is trusted (`HEADGATE_UNTRUSTED_PROXY`;
  * one request in 64 is searched), and an Express that trusts every proxy (`HEADGATE_TRUSTS_EVERY_PROXY`).
  *
  * A malformed forwarded address falls back to the socket's. Where a connection has no address (a Unix

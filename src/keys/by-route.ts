@@ -1,6 +1,8 @@
 import { asRequest, type KeyFunction, requestOf } from './key.js'
 
-/** The methods of HTTP itself (RFC 9110 §9.3), PATCH (RFC 5789) and QUERY, each with the method it counts as. */
+/**
+ * The methods of HTTP itself (RFC 9110 §9.3), PATCH (RFC 5789) and QUERY, each with the method it counts as.
+ */
 const COUNTED_AS = new Map([
   ...['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT', 'QUERY'].map(
     (method) => [method, method] as const,
@@ -20,7 +22,7 @@ const OTHER = '*'
  * In Express the pattern is known inside a route (`app.get('/users/:id', rateLimit(…), handler)`). Before
  * routing, as in `app.use(rateLimit(…))`, only the method and the mount path are. A router mounted on a path
  * with parameters (`app.use('/orgs/:org', router)`) counts each value of them apart, since Express does not
- * expose the pattern. Fastify knows the pattern in every hook; it is empty where no route matches.
+ * expose the pattern. Fastify knows the pattern in every hook; it is empty if no route matches.
  */
 export function byRoute(): KeyFunction<unknown> {
   return function routeKey(subject: unknown): string {
@@ -32,13 +34,15 @@ export function byRoute(): KeyFunction<unknown> {
   }
 }
 
-/** What a framework sets once it has found the route of a request: Fastify `routeOptions`, others `route`. */
+/**
+ * What a framework sets once it has found the route of a request: Fastify `routeOptions`, others `route`.
+ */
 interface Routed {
   readonly route?: { readonly path?: unknown } | null
   readonly routeOptions?: { readonly url?: unknown } | null
 }
 
-/** Returns the pattern of the route of a request, without the mount path; `undefined` where none is known. */
+/** Returns the pattern of the route of a request, without the mount path; `undefined` if none is known. */
 export function routePattern(subject: unknown): unknown {
   const { route, routeOptions } = asRequest(subject) as Routed
   return route?.path ?? routeOptions?.url

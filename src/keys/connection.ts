@@ -22,9 +22,9 @@ type Destroyable = { readonly destroyed?: unknown } | null
 const CODE = 'HEADGATE_DISCONNECTED'
 
 /**
- * Thrown where the address of a request is needed, its connection is gone, and the address was not read
- * before. Such a request is denied and not charged: nobody reads the response, and a bucket for all of them
- * would be a second quota.
+ * Thrown if the address of a request is needed, its connection is gone, and the address was not read before.
+ * Such a request is denied and not charged: no client reads the response, and a bucket for all of them would
+ * be a second quota.
  */
 export class DisconnectedError extends Error {
   override readonly name = 'DisconnectedError'

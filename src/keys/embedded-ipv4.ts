@@ -49,7 +49,7 @@ export function embeddingOf(address: ipaddr.IPv6, embeddings: readonly Embedding
 const NOT_GLOBAL = /^(unspecified|loopback|private|carrierGradeNat|linkLocal|multicast|broadcast)$/
 
 /**
- * Returns the IPv4 address that an address of this network stands for; `undefined` where a public network
+ * Returns the IPv4 address that an address of this network stands for; `undefined` if a public network
  * embeds one that is not global, which RFC 3056 §2 and RFC 6052 §3.1 forbid: whoever sent it would pass for
  * an address of the operator's own network.
  */

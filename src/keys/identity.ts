@@ -6,8 +6,8 @@ import { addressUseOf } from './address-use.js'
 import type { KeyFunction } from './key.js'
 
 /**
- * Returns the identity of a subject as it is stored: bounded, and, if it leaves the process, printable and without
- * blanks; `undefined` where the limit does not apply.
+ * Returns the identity of a subject as it is stored: bounded, and, if it leaves the process, printable and
+ * without blanks; `undefined` if the limit does not apply.
  */
 export type IdentityReader = (subject: unknown) => MaybePromise<string | undefined>
 
@@ -64,7 +64,9 @@ export function identifier(
   }
 }
 
-/** Longer values are hashed in this process also: some features keep the identities of thousands of clients. */
+/**
+ * Longer values are hashed in this process also: some features keep the identities of thousands of clients.
+ */
 const MAX_WRITTEN_OUT = 64
 
 /** Returns a value with its length, so that no value can imitate another identity, or two joined ones. */
@@ -109,7 +111,7 @@ export function isKey(value: unknown): value is Key {
   return typeof value === 'bigint' || Number.isFinite(value)
 }
 
-/** Emits a process warning, once, where a key function returned an object: probably a mistake in it. */
+/** Emits a process warning, once, if a key function returned an object: probably a mistake in it. */
 export function warnOfObject<Subject>(key: KeyFunction<Subject>, value: unknown): void {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return
   warnOnce(

@@ -21,10 +21,10 @@ export type KeyFunction<Subject = never> = (subject: Subject) => MaybePromise<Ke
  * adapters provide it by `viewAsRequest`.
  */
 export interface RequestLike {
-  /** The source address, where a framework or a trusted proxy reports it. */
+  /** The source address, if a framework or a trusted proxy reports it. */
   readonly ip?: unknown
   readonly method?: unknown
-  /** The whole URL, where a framework changes `url` for the handlers below a mount path. */
+  /** The whole URL, if a framework changes `url` for the handlers below a mount path. */
   readonly originalUrl?: unknown
   readonly url?: unknown
   readonly baseUrl?: unknown
@@ -63,8 +63,8 @@ export function asRequest(subject: unknown): RequestLike {
 }
 
 /**
- * Returns the subject of a key function that reads requests. Throws a `TypeError` for a string or another value
- * that is no object: all such subjects would share one bucket.
+ * Returns the subject of a key function that reads requests. Throws a `TypeError` for a string or another
+ * value that is no object: all such subjects would share one bucket.
  */
 export function requestOf(owner: string, subject: unknown): RequestLike {
   if (typeof subject === 'object' && subject !== null) return asRequest(subject)
@@ -80,7 +80,7 @@ export function requestOf(owner: string, subject: unknown): RequestLike {
 export function headerOf(subject: unknown, name: string): string | undefined {
   const { headers } = asRequest(subject)
   if (typeof headers !== 'object' || headers === null) return undefined
-  const { get } = headers as { get?: unknown } // a string where a client sent a header of that name
+  const { get } = headers as { get?: unknown } // a string if a client sent a header of that name
   const value: unknown =
     typeof get === 'function' ? get.call(headers, name) : (headers as Record<string, unknown>)[name]
   return typeof value === 'string' ? value : undefined

@@ -24,8 +24,8 @@ export function isName(value: unknown): value is string | number | bigint {
  * of their own.
  *
  * Returns `undefined` for what `loginGuard` responds to with 400: an empty name, more than 1024 characters,
- * half a surrogate pair, and any control, format, private-use or unassigned character (`\p{C}` in the Unicode
- * version of Node.js).
+ * half a surrogate pair, and any control, format, private-use or unassigned character (`\p{C}` in the
+ * Unicode version of Node.js).
  *
  * An application must compare names as the guard folds them. Where it distinguishes `"Ada"` from `"ada"`,
  * the owner of one clears the failed attempts at the other. Where it equates names that the guard
@@ -36,7 +36,7 @@ export function foldName(name: string): string | undefined {
   return typeof name === 'string' ? normalizeName(name, fold) : undefined
 }
 
-/** Returns the result of `normalize`; `undefined` where either is not a name. */
+/** Returns the result of `normalize`; `undefined` if either is not a name. */
 export function normalizeName(name: string, normalize: (name: string) => string): string | undefined {
   if (!isName(name)) return undefined
   const normalized = normalize(name)

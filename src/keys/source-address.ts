@@ -6,8 +6,8 @@ import { type AddressOptions, forwardedReader } from './forwarded-address.js'
 import { asRequest, headerOf } from './key.js'
 
 /**
- * Returns the address that a request came from; `undefined` where there is none, such as on a Unix socket.
- * Throws a `DisconnectedError` where the connection is gone.
+ * Returns the address that a request came from; `undefined` if there is none, such as on a Unix socket.
+ * Throws a `DisconnectedError` if the connection is gone.
  */
 export interface AddressReader {
   (subject: unknown): Address | undefined
@@ -15,7 +15,7 @@ export interface AddressReader {
   readonly embeddings: readonly Embedding[]
 }
 
-/** Creates the reader of source addresses, which `byIp` describes. Warns once where the set-up is wrong. */
+/** Creates the reader of source addresses, which `byIp` describes. Warns once if the set-up is wrong. */
 export function addressReader(owner: string, options: AddressOptions = {}): AddressReader {
   const embeddings = embeddingsWith(owner, options.nat64)
   const reportedAddress = forwardedReader(owner, options, embeddings) ?? expressReader()

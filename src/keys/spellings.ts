@@ -22,7 +22,7 @@ export function spellingsOf(
   if (trimmed === '' || !isKey(trimmed)) return []
   const address = parseAddress(trimmed)
   const networks = address === undefined ? [] : ipv6Prefixes.map((prefix) => addressIdentity(address, prefix))
-  const name = normalizeName(trimmed, fold) // one with invisible characters is nobody's, as it is for byField
+  const name = normalizeName(trimmed, fold) // malformed if it has invisible characters, as for byField
   const values = [
     trimmed,
     text,

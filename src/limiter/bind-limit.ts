@@ -66,10 +66,10 @@ export function limitBinder<T>(
       const cost = chargeCost ?? limitCost
       const identity = readIdentity(subject)
       if (typeof identity === 'string' && typeof cost === 'number') return handle(identity, cost, subject)
-      return thenMaybe(identity, (known) => {
-        if (known === undefined) return undefined
+      return thenMaybe(identity, (resolvedIdentity) => {
+        if (resolvedIdentity === undefined) return undefined
         const given = typeof cost === 'number' ? cost : cost(subject)
-        return thenMaybe(given, (units) => handle(known, units, subject))
+        return thenMaybe(given, (units) => handle(resolvedIdentity, units, subject))
       })
     }
   })

@@ -23,7 +23,7 @@ export function readCandidate(owner: string, option: string, candidate: unknown)
 }
 
 /**
- * Returns the limits of a candidate, each with a key and a cost: where it has none, those of the limit in
+ * Returns the limits of a candidate, each with a key and a cost: if it has none, those of the limit in
  * force of the same name, or of the first one. A candidate tries other numbers for the same clients.
  */
 export function withKeysOf(entries: readonly Entry[], candidate: readonly Entry[]): readonly Entry[] {

@@ -38,13 +38,13 @@ export interface CoreHooks extends Pick<Parameters<typeof protectStore>[1], 'onC
   onRefundLost(error: StoreError): void
   /** Called when units of these keys came back. */
   onReturned?(keys: readonly KeyedPolicy[]): void
-  /** Holds what a charge took of concurrency limits. */
+  /** Holds the units of concurrency limits that a charge took. */
   hold?(receipt: Receipt): void
   /** Releases units whose charge succeeded after its time-out. No decision holds them. */
   releaseLate?(parts: readonly NamedPart[], result: ChargeResult, apply: Apply): void
 }
 
-/** Decides the charges of a limiter, and applies operations to what they took. */
+/** Decides the charges of a limiter, and applies operations to the units that they took. */
 export interface LimiterCore {
   /** The names of the limits; `undefined` if a policy function determines one of them. */
   readonly limitNames: readonly string[] | undefined

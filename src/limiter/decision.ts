@@ -45,9 +45,9 @@ export interface PartDecision extends Figures {
 
 /** The outcome of one charge. Plain data, with the figures of the binding limit. */
 export interface Decision extends Figures {
-  /** The limit that denied for longest, or the one nearest to exhaustion; `''` where none was charged. */
+  /** The limit that denied for longest, or the one nearest to exhaustion; `''` if none was charged. */
   readonly policy: string
-  /** Each limit's own figures; empty where no limit was charged. */
+  /** Each limit's own figures; empty if no limit was charged. */
   readonly parts: readonly PartDecision[]
   readonly source: DecisionSource
 }
@@ -150,7 +150,7 @@ function heldPart(name: string, limit: number, cost: number, figures: PartResult
   }
 }
 
-/** Returns the limit that denied for longest; where all allowed, the one nearest to exhaustion. */
+/** Returns the limit that denied for longest or, if all allowed, the one nearest to exhaustion. */
 function bindingLimit(parts: readonly PartDecision[], allowed: boolean): PartDecision {
   let binding = parts[0] as PartDecision
   for (const part of parts) {

@@ -10,22 +10,21 @@ import type { Decision, PartDecision } from './decision.js'
  */
 export interface LimiterEvents<Subject> {
   /**
-   * A charge was decided, in report mode too: `decision` is what the limits say. Also emitted for a request
-   * that `skip` or `allow` exempts, or whose address is in `block`.
+   * A charge was decided. In report mode, `decision` is what the limits would enforce. Also emitted for a
+   * request that `skip` or `allow` exempts, or whose IP address is in `block`.
    */
   decision: [decision: Decision, subject: Subject]
-  /** A charge was denied (in report mode too). */
+  /** A charge was denied, or in report mode would have been. */
   limited: [decision: Decision, subject: Subject]
   /**
    * A charge was allowed, and its client has used 80 % of a limit, by charges or by `penalize` and `adjust`.
-   * Emitted once for each client and window of that limit in this process, which remembers the last 10,000
-   * clients or more; once an hour where the limit has no window.
+   * Emitted once for each client and window of that limit in this process, or once an hour if the limit has
+   * no window. The process remembers at least the last 10,000 clients.
    */
   nearLimit: [part: PartDecision, decision: Decision, subject: Subject]
   /**
-   * The limits of `candidate` could not decide a charge, or could not be changed with those in force: their
-   * store failed, or one of their functions threw. No decision and no change of the limits in force is
-   * affected.
+   * The limits of `candidate` could not decide a charge, or an adjustment of them failed: their store
+   * failed, or one of their functions threw. The limits in force are not affected.
    */
   candidateFailed: [error: unknown]
   /** The limits of `candidate` decided beside those in force: `tried` is what they say. */
@@ -34,16 +33,16 @@ export interface LimiterEvents<Subject> {
   storeError: [error: StoreError]
   /**
    * A circuit breaker changed its state. `cause` is the store's last error, unless it is closed. A store of
-   * several servers has one for each: `server` says which. `'closed'` also says that a server is not called
-   * any more, as after a failover.
+   * several servers has one for each: `server` says which. `'closed'` also means that a server is no longer
+   * called, as after a failover.
    */
   storeState: [state: BreakerState, cause: StoreError | undefined, server?: string]
   /** The store lost counts (evicted, flushed, restarted): for a while, more than a limit may be admitted. */
   limitsLost: [error: StoreError]
   /**
-   * A refund or a release failed: a `count` function threw, or the store failed and may have made it, or it
-   * could not be sent until the limiter was closed. The units stay taken, those of a concurrency limit until
-   * their `ttl` is over. `decision` is `undefined` if it is no longer known.
+   * A refund or a release failed: a `count` function threw, the store failed although it may have applied
+   * it, or it could not be sent before the limiter was closed. The units stay taken, those of a concurrency
+   * limit until their `ttl` is over. `decision` is `undefined` if headgate no longer has it.
    */
   refundFailed: [error: unknown, decision: Decision | undefined]
   /** The units of a concurrency limit could not be renewed. It is tried again until they are released. */
@@ -59,7 +58,7 @@ const FAILURES = {
   renewalFailed: ['HEADGATE_RENEWAL_FAILED', 'units of a concurrency limit could not be renewed'],
 } as const
 
-/** Emits a failure. Warns once if it has no listener. */
+/** Emits a failure, or warns once if it has no listener. */
 export function emitFailure<Subject, Name extends keyof typeof FAILURES>(
   events: EventEmitter<LimiterEvents<Subject>>,
   name: Name,

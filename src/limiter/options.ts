@@ -51,9 +51,9 @@ export interface LimiterFields<Subject> extends Omit<LimitOptions<Subject>, 'pol
   /** Several limits that are decided together: if one denies, none is charged. */
   limits?: readonly LimitOptions<Subject>[]
   /**
-   * Limits to try beside those in force. They count as if they stood alone, with keys of their own, and deny
-   * nobody: `limiter.candidateReport()` and the event `candidate` show what they would have done. Key
-   * functions are called once more for them. `waitFor` and `blockFor` leave them out.
+   * Limits to try beside those in force. They count as if they were the only limits, with their own keys,
+   * and never deny a request. `limiter.candidateReport()` and the event `candidate` show what they would
+   * have done. Key functions are called once more for them. `waitFor` and `blockFor` leave them out.
    */
   candidate?: CandidateOptions<Subject>
   /** Where the states live: limiters share counts by sharing a store. Default: the limiter's own memory. */
@@ -86,8 +86,8 @@ export interface LimiterFields<Subject> extends Omit<LimitOptions<Subject>, 'pol
    */
   denyCache?: Duration | false
   /**
-   * How long a charge waits for the store at most, in milliseconds. Default 100. Async functions among the
-   * options (`key`, `cost`, `policy`) take their own time before that.
+   * How long a charge waits for the store at most, in milliseconds. Default 100. Async option functions
+   * (`key`, `cost`, `policy`) take their own time before that.
    */
   timeoutMs?: number
 }

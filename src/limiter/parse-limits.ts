@@ -14,7 +14,7 @@ import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { keyName, show, whole, wholeNumber, wrongKind, wrongOption } from '../util/validate.js'
 import { checkCalled } from './uncalled-factory.js'
 
-/** A limit as it was given and checked; `entryName` is set where it is one of several. */
+/** A limit as it was given and checked; `entryName` is set if it is one of several. */
 export interface Entry extends Pick<LimitSettings, 'key' | 'cost'> {
   readonly owner: string
   readonly entryName?: string
@@ -65,7 +65,7 @@ const ENTRY = {
 }
 
 /**
- * Returns the names of limits. `undefined` where only a request shows its limit's name: it is that of the
+ * Returns the names of limits. `undefined` if only a request shows its limit's name: it is that of the
  * policy which a function returns.
  */
 export function namesOf(entries: readonly Entry[], limiterName: string | undefined): string[] | undefined {
@@ -88,14 +88,14 @@ const NAMES = {
 export function readNames(
   owner: string,
   options: { readonly limits?: readonly string[] } | undefined,
-  known: readonly string[] | undefined,
+  limitNames: readonly string[] | undefined,
 ): readonly string[] | undefined {
   if (options === undefined) return undefined
   const { limits: names } = readOptions(owner, options, NAMES)
   if (names === undefined) return undefined
-  const unknown = known && names.find((name) => !known.includes(name))
+  const unknown = limitNames && names.find((name) => !limitNames.includes(name))
   if (unknown === undefined) return names
-  const fix = `The limits are ${known?.map((name) => `'${name}'`).join(', ')}.`
+  const fix = `The limits are ${limitNames?.map((name) => `'${name}'`).join(', ')}.`
   throw new TypeError(`${owner}: limits has ${show(unknown)}, and no limit is called so. ${fix}`)
 }
 

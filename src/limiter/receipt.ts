@@ -30,9 +30,9 @@ export interface Holding {
 /** What a decision took, and what became of it. */
 export interface Receipt {
   readonly parts: readonly NamedPart[]
-  /** The result of the charge; absent where nothing was charged. */
+  /** The result of the charge; absent if nothing was charged. */
   readonly result?: ChargeResult
-  /** Applies operations where the units were taken; absent where nothing was charged. */
+  /** Applies operations where the units were taken; absent if nothing was charged. */
   readonly apply?: Apply
   /** Whether there are units to refund: false for a denial or a peek, and after a refund. */
   isRefundable: boolean
@@ -71,7 +71,7 @@ function ledgerOf(receipt: Receipt): Ledger {
 }
 
 function createLedger(parts: readonly NamedPart[], result: ChargeResult, apply: Apply) {
-  /** What each part took: its charge first, then what adjustments took. */
+  /** The units that each part took: those of its charge first, then those of adjustments. */
   const takings = refundsOf(parts, result).map((refund): readonly Refund[] => [refund])
   let pendingChange: MaybePromise<void>
 

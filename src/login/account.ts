@@ -26,9 +26,9 @@ export interface AccountOptions<Req> extends Pick<ByFieldOptions, 'normalize'> {
 }
 
 export interface AccountReader<Req> {
-  /** Returns a name, `null` for a malformed one, or `undefined` where the account is not limited. */
+  /** Returns a name, `null` for a malformed one, or `undefined` if the account is not limited. */
   readonly read: KeyFunction<Req>
-  /** Returns the field as it was sent; `undefined` where it is missing or an `account` function reads it. */
+  /** Returns the field as it was sent; `undefined` if it is missing or an `account` function reads it. */
   readonly fieldOf: (req: Req) => unknown
   /** Returns whether a request names no account at all, as one that only fetches the form. */
   readonly isMissing: (req: Req) => MaybePromise<boolean>

@@ -13,7 +13,7 @@ import type { Ending } from './outcome.js'
  * `WeakMap`, and whatever they refer to, until it collects the old generation.
  */
 export interface Attempt extends Browser {
-  /** The account's name, `null` for a malformed one, or `undefined` where the account is not limited. */
+  /** The account's name, `null` for a malformed one, or `undefined` if the account is not limited. */
   readonly name: unknown
   /** The identities of the account, the address and the browser in keys, once a limit has read them. */
   account?: string | undefined
@@ -52,7 +52,7 @@ export function attemptRecord<Req extends object>({
       thenMaybe(read(req as never), (name) => {
         if (cookies === undefined || !isKey(name)) return { name, device: STRANGER }
         const browser = cookies.recognize(req, String(name), String(fieldOf(req as never) ?? name))
-        return thenMaybe(browser, (known) => ({ name, ...known }))
+        return thenMaybe(browser, (recognized) => ({ name, ...recognized }))
       })
     )
   }
@@ -62,7 +62,7 @@ export function attemptRecord<Req extends object>({
     return attempt === undefined ? read(req as never) : attempt.name
   }
 
-  /** Returns the identity of an attempt's account; `undefined` where the account is not limited. */
+  /** Returns the identity of an attempt's account; `undefined` if the account is not limited. */
   function accountOf(attempt: Attempt, req: Req): string | undefined {
     attempt.account ??= identifyAccount(attempt.name, req)
     return attempt.account

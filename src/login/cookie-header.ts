@@ -40,7 +40,7 @@ export function setDeviceCookies(
   return [cookie, ...others.slice(0, surplus).map(([other]) => setCookie(other, '', 0))]
 }
 
-/** Reads the time at which a proof expires, in seconds since 1970; 0 where there is none. */
+/** Reads the time at which a proof expires, in seconds since 1970; 0 if there is none. */
 export function secondsOf(expires = ''): number {
   return Number.parseInt(expires, 36) || 0
 }

@@ -9,7 +9,7 @@ import { type DeviceSettings, epochText } from './device-options.js'
 export interface Browser {
   /** Which known device of the account it is, or `STRANGER`. */
   readonly device: string
-  /** What a cookie for it is made from; absent where a guard has no device cookies. */
+  /** What a cookie for it is made from; absent if a guard has no device cookies. */
   readonly signing?: Signing
 }
 

@@ -18,8 +18,8 @@ export interface DeviceCookieOptions<Req = IncomingMessage> {
    * Ends all older cookies of an account when its return value changes: `(account) =>
    * users.get(account)?.passwordChangedAt`. It receives the name as the guard folds it, as `onLockout` does,
    * and is called once for each attempt, before the charge and also for attempts that are denied. Keep it
-   * cheap; for a name that nobody has it must return `undefined` and take as long. May be async; its errors
-   * go to `next`.
+   * cheap; for a name without an account it must return `undefined` and take as long. May be async; its
+   * errors go to `next`.
    */
   epoch?: (account: string, req: Req) => MaybePromise<DeviceEpoch>
   /** How long a device is known after its last login. Default 90 days. */

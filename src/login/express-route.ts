@@ -20,9 +20,9 @@ interface RoutedRequest {
 
 /**
  * Returns the pattern of the route of Express that a handler is part of. Returns `undefined` if the handler
- * is also elsewhere in the application: in a second route, or before routing (`app.use`); or if the application
- * is mounted in another one, which may have the handler elsewhere. Express sets the route of a request and
- * leaves it there for later middleware, so the route itself must have the handler.
+ * is also elsewhere in the application: in a second route, or before routing (`app.use`); or if the
+ * application is mounted in another one, which may have the handler elsewhere. Express sets the route of a
+ * request and leaves it there for later middleware, so the route itself must have the handler.
  */
 export function expressRoute(req: unknown, handler: unknown): unknown {
   const { app, route, baseUrl } = asRequest(req) as RoutedRequest

@@ -19,7 +19,7 @@ import { type LoginEvents, securityLog } from './security-events.js'
 import { settleAttempts } from './settle-attempt.js'
 
 export const OWNER = 'loginGuard'
-/** `Retry-After` by `'coarse'` where the account's limit has no window. */
+/** `Retry-After` by `'coarse'` if the account's limit has no window. */
 const DEFAULT_COARSE_MS = 3_600_000
 
 /** What a login guard has beside its middleware, and beside what `rateLimit` has. */
@@ -29,7 +29,7 @@ export interface LoginControls<Req> {
   /**
    * Returns the account's name in events and keys: a hash. Takes what the key functions read, such as
    * `{ body: { username: 'ada' } }`, and reads it anew on each call; of an attempt in progress it is the
-   * account that was charged. `undefined` where there is no name.
+   * account that was charged. `undefined` if there is no name.
    */
   accountId(subject: Req | Record<string, unknown>): MaybePromise<string | undefined>
   /**
@@ -46,8 +46,8 @@ export interface LoginControls<Req> {
 }
 
 /**
- * Creates the steps of requests to a login, and what its guard has beside them. Throws a `TypeError` for wrong
- * options.
+ * Creates the steps of requests to a login, and what its guard has beside them. Throws a `TypeError` for
+ * wrong options.
  */
 export function guardSteps<Req extends object, Res>(
   options: LoginOptions<Req, Res>,
@@ -93,7 +93,9 @@ export function guardSteps<Req extends object, Res>(
   return { steps, controls }
 }
 
-/** Creates the function that returns whether a request names its account as no name can be, or not at all. */
+/**
+ * Creates the function that returns whether a request names its account as no name can be, or not at all.
+ */
 function malformedTest<Req extends object>(
   { name: guard, account }: LoginSettings<Req, never>,
   field: string | undefined,
@@ -110,8 +112,8 @@ function malformedTest<Req extends object>(
 
 /**
  * Creates the function that returns what a denied attempt is shown: the same for all of them, neither which
- * limit denied nor how much is left, so that nobody learns whether there is such an account, or whether it
- * is locked (OWASP Authentication cheat sheet; ASVS 5.0, 6.3.8).
+ * limit denied nor how much is left, so that no client learns whether there is such an account, or whether
+ * it is locked (OWASP Authentication cheat sheet; ASVS 5.0, 6.3.8).
  */
 function uniformFigures({ retryAfter, limits }: LoginSettings<never, never>) {
   const { windowMs } = limits.account

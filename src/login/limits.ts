@@ -13,7 +13,7 @@ import { windowText } from './policies.js'
 /** What the limits are called in keys, decisions and `forget`. */
 type LimitName = 'address' | 'account-and-address' | 'account' | 'consecutive'
 
-/** Returns the names of the limits that count failures in a row: one, or none where that is switched off. */
+/** Returns the names of the limits that count failures in a row: one, or none if that is switched off. */
 export function inARowNames(consecutive: number | false): readonly LimitName[] {
   return consecutive === false ? [] : ['consecutive']
 }

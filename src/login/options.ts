@@ -34,8 +34,9 @@ export function pickShared<T extends object>(options: T): Pick<T, Shared & keyof
 }
 
 /**
- * The options of a login guard for any framework: how the account is read (`field` or `account`), the limits,
- * how a success is recognized, and some of the options of `rateLimit`. Only `field` or `account` is required.
+ * The options of a login guard for any framework: how the account is read (`field` or `account`), the
+ * limits, how a success is recognized, and some of the options of `rateLimit`. Only `field` or `account` is
+ * required.
  */
 export interface LoginOptions<Req, Res>
   extends AccountOptions<Req>,
@@ -54,7 +55,7 @@ export interface LoginOptions<Req, Res>
    *   these are failures, others successes. A `Location` must be an absolute path or URL to be a success.
    * - `false`: failures are never redirected, so every redirect is a success.
    *
-   * A list of paths is only safe where the application writes the whole `Location` itself. Where the client
+   * A list of paths is only safe if the application writes the whole `Location` itself. Where the client
    * chooses any of it (`/:lang/login`, `req.originalUrl`, `Referer`), it can have its failures redirected to
    * a path that is not in the list: use `guard.reportSuccess` or `succeeded` instead.
    */
@@ -90,8 +91,8 @@ export interface LoginOptions<Req, Res>
    */
   onLockout?: (account: string, req: Req) => unknown
   /**
-   * Limits browsers that have logged in before apart from others, so that nobody locks users out by guessing
-   * at their names. Requires the option `name`: the cookies are valid for this guard alone.
+   * Limits browsers that have logged in before apart from others, so that no attacker locks users out by
+   * guessing at their names. Requires the option `name`: the cookies are valid for this guard alone.
    */
   deviceCookie?: DeviceCookieOptions<Req>
   /**

@@ -10,8 +10,8 @@ import type { Place } from './place.js'
 export type SuccessTest<Req, Res> = (req: Req, res: Res) => boolean
 
 /**
- * What an attempt came to. `'error'` = the server failed (5xx). `'none'` = no password was checked, as far as
- * the guard can know: the attempt gets its own units back, and nothing else changes.
+ * What an attempt came to. `'error'` = the server failed (5xx). `'none'` = no password was checked, as far
+ * as the guard can know: the attempt gets its own units back, and nothing else changes.
  */
 export type AttemptOutcome = 'success' | 'failure' | 'error' | 'none'
 

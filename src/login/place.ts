@@ -2,13 +2,15 @@ import { asRequest } from '../keys/key.js'
 import { show, wrongOption } from '../util/validate.js'
 import { warnOnce } from '../util/warn-once.js'
 
-/** Returns the pattern of the route that a guard is part of; `undefined` if it may also see other requests. */
+/**
+ * Returns the pattern of the route that a guard is part of; `undefined` if it may also see other requests.
+ */
 export type RouteOf<Req> = (req: Req) => unknown
 
 /**
  * What a response that looks like a success is worth: `'login'`, a success, because the request was sent to
- * what checks the password; `'safe'`, nothing, because its method is safe (RFC 9110 §9.2.1) and a GET route or
- * the framework itself may have responded; `'unknown'`, nothing either.
+ * what checks the password; `'safe'`, nothing, because its method is safe (RFC 9110 §9.2.1) and a GET route
+ * or the framework itself may have responded; `'unknown'`, nothing either.
  */
 export type Place = 'login' | 'safe' | 'unknown'
 
@@ -83,8 +85,8 @@ function isLiteral(pattern: unknown): pattern is string {
 }
 
 /**
- * Creates a function that returns whether it has only ever been called with this value. The application wrote
- * the patterns of all routes, so no client can add one.
+ * Creates a function that returns whether it has only ever been called with this value. The application
+ * wrote the patterns of all routes, so no client can add one.
  */
 function onlyValue(): (value: string) => boolean {
   let only: string | undefined

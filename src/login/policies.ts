@@ -49,9 +49,9 @@ export function readPolicies(owner: string, option: string, limits: unknown): Lo
 }
 
 /**
- * Warns, once for each guard, where failures from one address can use up more than half of the limit of an
- * account, so that one or two guessers can lock out its owner. Bans are left out of account: a guesser who paces
- * the attempts is never denied, and so never banned. It is no error: where only the owner can name the
+ * Warns, once for each guard, if failures from one address can use up more than half of the limit of an
+ * account, so that one or two guessers can lock out its owner. Bans are left out of account: a guesser who
+ * paces the attempts is never denied, and so never banned. It is no error: where only the owner can name the
  * account, as for one-time codes, the two limits may be the same.
  */
 export function warnOfLockout(guard: string, { account, accountAndAddress: pair }: LoginPolicies): void {
@@ -69,7 +69,7 @@ export function warnOfLockout(guard: string, { account, accountAndAddress: pair 
   )
 }
 
-/** Returns the window of a limit in words; nothing where it has none. */
+/** Returns the window of a limit in words; nothing if it has none. */
 export function windowText(windowMs: number): string {
   return Number.isFinite(windowMs) ? ` in ${durationText(windowMs)}` : ''
 }

@@ -8,9 +8,9 @@ import { hasSafeMethod } from './place.js'
 export type RedirectTest = (location: unknown) => boolean
 
 /**
- * Returns a test for a status below 300, or for a redirect that `isSuccess` accepts. It returns `undefined` for
- * a status that does not say: 202, since nothing has been decided yet (RFC 9110 §15.3.3), as when a code is sent
- * by mail; and 304 on a safe method, which replaces a 200 whenever the client asks for that.
+ * Returns a test for a status below 300, or for a redirect that `isSuccess` accepts. It returns `undefined`
+ * for a status that does not say: 202, since nothing has been decided yet (RFC 9110 §15.3.3), as when a code
+ * is sent by mail; and 304 on a safe method, which replaces a 200 whenever the client asks for that.
  */
 export function succeededByStatus<Res>(
   { statusOf, getHeader }: Server<Res>,
@@ -86,7 +86,7 @@ function placeOf(location: unknown): RedirectPlace | undefined {
 
 /**
  * Returns a path in one spelling, whatever its case, percent-encoding, slashes and dot segments, since an
- * application may redirect to `req.originalUrl`. `undefined` where it is percent-encoded twice.
+ * application may redirect to `req.originalUrl`. `undefined` if it is percent-encoded twice.
  */
 function canonicalPath(pathname: string): string | undefined {
   const path = pathname.replace(ENCODED, (octet) => String.fromCharCode(Number.parseInt(octet.slice(1), 16)))

@@ -28,7 +28,7 @@ export interface SecurityEvent {
   readonly event: string
   readonly level: 'INFO' | 'WARN'
   readonly description: string
-  /** The address, IPv6 as its network; left out where there is none. */
+  /** The address, IPv6 as its network; left out if there is none. */
   readonly source_ip?: string
 }
 

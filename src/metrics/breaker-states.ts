@@ -18,8 +18,8 @@ interface LimiterBreakers extends Omit<Breaker, 'state'> {
 
 /**
  * Creates what remembers the states of circuit breakers, by the messages of the channel `headgate:store`.
- * Each limiter has its own, one for each server of its store. A series shows the worst of its limiters, which
- * have the same name and store.
+ * Each limiter has its own, one for each server of its store. A series shows the worst of its limiters,
+ * which have the same name and store.
  */
 export function breakerStates() {
   const byInstance = new Map<object, LimiterBreakers>()
@@ -30,9 +30,9 @@ export function breakerStates() {
       byInstance.delete(instance)
       return
     }
-    const known = byInstance.get(instance) ?? { limiter, store, states: new ServerStates() }
-    byInstance.set(instance, known)
-    if (type === 'state') known.states.set(message.server, message.state)
+    const entry = byInstance.get(instance) ?? { limiter, store, states: new ServerStates() }
+    byInstance.set(instance, entry)
+    if (type === 'state') entry.states.set(message.server, message.state)
   }
 
   /** Returns the worst state for each name of a limiter and of its store. */

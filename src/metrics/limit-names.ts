@@ -8,12 +8,12 @@ const OTHER = '_other'
  * limiter, else `_other`. A policy function may return ever new limits, and each label is one more series.
  */
 export function limitLabels(): (limiter: string, name: string) => string {
-  const known = new Map<string, Set<string>>()
+  const namesByLimiter = new Map<string, Set<string>>()
   return function labelOf(limiter, name) {
-    const names = known.get(limiter) ?? new Set()
+    const names = namesByLimiter.get(limiter) ?? new Set()
     if (names.has(name) || name === '') return name
     if (names.size >= MAX_NAMES) return OTHER
-    known.set(limiter, names.add(name))
+    namesByLimiter.set(limiter, names.add(name))
     return name
   }
 }

@@ -27,11 +27,10 @@ export interface OpenTelemetryMeter {
 }
 
 /**
- * Records what all limiters of this process do as metrics of OpenTelemetry: decisions, those near a limit and
- * those of candidates; the duration of store operations in seconds, and the size of batches; the states of
- * circuit breakers, and the keys of the memory stores in `stores`. No attribute is an identity. Returns a
- * function that stops it. Throws a `TypeError` for what is not a meter, and for
- * wrong options.
+ * Records what all limiters of this process do as metrics of OpenTelemetry: decisions, those near a limit
+ * and those of candidates; the duration of store operations in seconds, and the size of batches; the states
+ * of circuit breakers, and the keys of the memory stores in `stores`. No attribute is an identity. Returns a
+ * function that stops it. Throws a `TypeError` for what is not a meter, and for wrong options.
  */
 export function openTelemetryMetrics(meter: OpenTelemetryMeter, options: MetricsOptions = {}): () => void {
   if (typeof meter?.createObservableGauge !== 'function') {

@@ -35,9 +35,9 @@ export interface PrometheusOptions<Registry> extends MetricsOptions {
 }
 
 /**
- * Records what all limiters of this process do as metrics of Prometheus: as `openTelemetryMetrics` does, under
- * names such as `headgate_decisions_total`. Takes the module `prom-client`. Returns a function that stops it,
- * and removes the metrics. Throws a `TypeError` for another module, and for wrong options.
+ * Records what all limiters of this process do as metrics of Prometheus: as `openTelemetryMetrics` does,
+ * under names such as `headgate_decisions_total`. Takes the module `prom-client`. Returns a function that
+ * stops it, and removes the metrics. Throws a `TypeError` for another module, and for wrong options.
  */
 export function prometheusMetrics<Registry extends PrometheusRegistry>(
   client: PromClient<Registry>,

@@ -14,36 +14,36 @@ export interface UnknownOptions {
   readonly meant: readonly string[]
 }
 
-/** Describes the options that are none of `known`; one that is `undefined` was left out. */
+/** Describes the options that are none of `optionNames`. An option that is `undefined` was left out. */
 export function describeUnknown(
   owner: string,
   given: object,
-  known: readonly string[],
+  optionNames: readonly string[],
   fixes: Fixes,
 ): UnknownOptions[] {
   const unknown = Object.entries(given)
-    .filter(([name, value]) => !known.includes(name) && value !== undefined)
+    .filter(([name, value]) => !optionNames.includes(name) && value !== undefined)
     .map(([name]) => name)
-  const byFix = groupBy(unknown, (name) => fixFor(name, given[name as never], known, fixes))
+  const byFix = groupBy(unknown, (name) => fixFor(name, given[name as never], optionNames, fixes))
   return Array.from(byFix, ([fix, names]) => {
     const listed = names.map(showName).join(' and ')
     const problem = names.length === 1 ? `there is no option ${listed}` : `there are no options ${listed}`
     const [, ...words] = /^(?:Write|Did you mean) (\w+)(?: and (\w+))?/.exec(fix) ?? []
     return {
       error: new TypeError(`${owner}: ${problem}. ${fix}`),
-      meant: known.filter((name) => words.includes(name)),
+      meant: optionNames.filter((name) => words.includes(name)),
     }
   })
 }
 
 /** Returns the sentence that says what to write. A fix may name an option that has a fix itself. */
-function fixFor(name: string, value: unknown, known: readonly string[], fixes: Fixes): string {
+function fixFor(name: string, value: unknown, optionNames: readonly string[], fixes: Fixes): string {
   if (Object.hasOwn(fixes, name)) {
     const fix = fixes[name] as Fixes[string]
     if (typeof fix === 'function') return fix(value)
     if (!/^\w+$/.test(fix)) return fix
-    return known.includes(fix) ? `Write ${fix} instead.` : fixFor(fix, value, known, fixes)
+    return optionNames.includes(fix) ? `Write ${fix} instead.` : fixFor(fix, value, optionNames, fixes)
   }
-  const near = findNearest(name, known)
-  return near === undefined ? `Known options: ${known.join(', ')}.` : `Did you mean ${near}?`
+  const near = findNearest(name, optionNames)
+  return near === undefined ? `Known options: ${optionNames.join(', ')}.` : `Did you mean ${near}?`
 }

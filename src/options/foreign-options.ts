@@ -87,7 +87,9 @@ export const FOREIGN_OPTIONS: Fixes = {
   onLimitReached: "Listen to limiter.events.on('limited', (decision, req) => { … }).",
 }
 
-/** What to write for policies, their options and clients of stores that are given to a limiter as options. */
+/**
+ * What to write for policies, their options and clients of stores that are given to a limiter as options.
+ */
 export const MISPLACED_OPTIONS: Fixes = {
   startsAt: "Write policy: fixedWindow({ limit: 100, window: '1h', startsAt: 'first-request' }).",
   concurrency: (limit) => `Write policy: concurrency({ limit: ${Number.isInteger(limit) ? limit : 5} }).`,

@@ -7,8 +7,8 @@ interface Misplaced {
 }
 
 /**
- * Returns what a value is that was given to a factory in place of its options; `undefined` if it may be options.
- * A framework that was given the factory itself calls it with a request.
+ * Returns what a value is that was given to a factory in place of its options; `undefined` if it may be
+ * options. A framework that was given the factory itself calls it with a request.
  */
 export function misplacedFor(owner: string, value: object): Misplaced | undefined {
   if (isFastifyInstance(value))

@@ -3,7 +3,7 @@ import { describeUnknown, type Fixes } from './fixes.js'
 import { misplacedFor } from './misplaced.js'
 import { collectTypeError, throwProblems } from './problems.js'
 
-/** Returns the setting of an option; `value` is `undefined` where it was left out. Throws a `TypeError`. */
+/** Returns the setting of an option; `value` is `undefined` if it was left out. Throws a `TypeError`. */
 export type ReadOption<T = unknown> = (owner: string, option: string, value: unknown) => T
 
 /** The options of a factory: one row for each, with how it is read. */

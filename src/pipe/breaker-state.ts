@@ -4,7 +4,7 @@ export type BreakerState = 'closed' | 'open' | 'half-open'
 /** All states, the worse the later. */
 export const BREAKER_STATES: readonly BreakerState[] = ['closed', 'half-open', 'open']
 
-/** Returns the worst of some states; `'closed'` where there are none. */
+/** Returns the worst of some states; `'closed'` if there are none. */
 export function worstState(states: Iterable<BreakerState>): BreakerState {
   let worst = 0
   for (const state of states) worst = Math.max(worst, BREAKER_STATES.indexOf(state))

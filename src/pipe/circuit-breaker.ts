@@ -15,7 +15,7 @@ export interface Admission {
   readonly state: BreakerState
   /** The store's last error, while the breaker is not closed. */
   readonly cause: StoreError | undefined
-  /** The server that calls are kept from; `undefined` where the store has one, or does not know which. */
+  /** The server that calls are kept from; `undefined` if the store has one, or does not know which. */
   readonly server: string | undefined
   /** Admits a call whose outcome must be recorded. Returns `undefined` if the store must not be called. */
   admit(): Generation | undefined

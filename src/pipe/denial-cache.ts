@@ -136,8 +136,8 @@ export function repeatDenials<P extends Pipe>(pipe: P, cache: DenialCache, times
 
   const sendCharge: Pipe['send'] = (operation, settle, onLate) => {
     const { parts } = operation as unknown as Charge
-    const known = cache.find(parts, maxMs)
-    if (known !== undefined) return known as never
+    const denial = cache.find(parts, maxMs)
+    if (denial !== undefined) return denial as never
     if (maxMs === 0) return pipe.send(operation, settle, onLate)
     const sentAtMs = performance.now()
     const recordAndSettle: typeof settle = (outcome) => {
@@ -151,7 +151,7 @@ export function repeatDenials<P extends Pipe>(pipe: P, cache: DenialCache, times
   const sendGiveBack: Pipe['send'] = (operation, settle, onLate) => {
     const keys = keysOf(operation)
     cache.invalidate(keys)
-    const known = pipe.send(
+    const outcomeNow = pipe.send(
       operation,
       (outcome) => {
         cache.invalidate(keys)
@@ -162,8 +162,8 @@ export function repeatDenials<P extends Pipe>(pipe: P, cache: DenialCache, times
         onLate?.(outcome, late)
       },
     )
-    if (known !== undefined) cache.invalidate(keys)
-    return known
+    if (outcomeNow !== undefined) cache.invalidate(keys)
+    return outcomeNow
   }
 
   return {

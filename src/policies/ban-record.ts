@@ -1,9 +1,9 @@
 import type { State } from './policy.js'
 import type { BanSpec } from './spec.js'
 
-/** The numbers that a ban adds to the state of its base policy. All 0 = a clean record. */
+/** The numbers that a ban adds to the state of its base policy. In a clean record, all are 0. */
 export interface BanRecord {
-  /** Denials so far, and when they cease to count. */
+  /** The denials so far, and when they stop counting. */
   readonly strikes: number
   readonly strikesUntilMs: number
   /** The number of the last ban, from 1, and when it ends. */
@@ -52,7 +52,7 @@ export function strike(rules: BanRules, record: BanRecord, nowMs: number): BanRe
   return { ...CLEAN, level, bannedUntilMs: nowMs + banMsAt(rules, level) }
 }
 
-/** Returns the record with a manual ban. It counts as a first ban, and never ends a longer one. */
+/** Returns the record with a manual ban. It counts as a first ban, and never shortens a longer one. */
 export function blockFor(rules: BanRules, record: BanRecord, nowMs: number, forMs: number): BanRecord {
   const level = escalates(rules, record, nowMs) ? Math.max(1, record.level) : 1
   return { ...CLEAN, level, bannedUntilMs: Math.max(record.bannedUntilMs, nowMs + forMs) }
@@ -68,7 +68,7 @@ export function cleanAfterMs(rules: BanRules, record: BanRecord, nowMs: number):
   return Math.max(0, strikesUntilMs - nowMs, level > 0 ? bannedUntilMs + longestOf(rules) - nowMs : 0)
 }
 
-/** Returns the latest record that is possible at `nowMs`: itself unless a clock that was ahead wrote it. */
+/** Returns the record itself, or the latest one possible at `nowMs` if a clock that was ahead wrote it. */
 export function clampRecord(rules: BanRules, record: BanRecord, nowMs: number): BanRecord {
   const strikesUntilMs = Math.min(record.strikesUntilMs, nowMs + rules.withinMs)
   const bannedUntilMs = Math.min(record.bannedUntilMs, nowMs + longestOf(rules))

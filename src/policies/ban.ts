@@ -21,9 +21,9 @@ import type { BaseSpec } from './spec.js'
 export interface BanOptions {
   /** How many denials start a ban. A whole number of at least 1. */
   after: number
-  /** The time in which these denials count, from the first of them. */
+  /** How long these denials count, from the first of them. */
   within: Duration
-  /** How long each ban in a row lasts, none shorter than the one before; the last one repeats. */
+  /** How long each ban in a row lasts. None may be shorter than the one before. The last one repeats. */
   for: Duration | readonly Duration[]
   /** What an attempt during a ban does. `'restart'` starts the same ban over. Default `'nothing'`. */
   onAttempt?: 'nothing' | 'restart'
@@ -53,18 +53,18 @@ const OPTIONS = {
 /**
  * Creates a policy with escalating bans: `after` denials by `policy` in `within` start a ban, during which
  * everything is denied. The first ban lasts the first duration of `for`, the next one the second, and so on.
- * The escalation resets once a client has gone the length of the longest ban, counted from the end of the
- * last, without a new one.
+ * After its last ban ends, a client that gets no new one for the length of the longest ban starts from the
+ * first duration again.
  *
- * State: that of `policy`, then the number of denials, when they cease to count, the number of the last ban,
+ * State: that of `policy`, then the number of denials, when they stop counting, the number of the last ban,
  * and its end.
  *
- * **Bound.** That of `policy`: a ban only denies. Only denials by `policy` count, not those by another limit
- * of the same charge.
+ * **Bound.** That of `policy`, because a ban only denies. Denials by another limit of the same charge do not
+ * count.
  *
- * **Clock.** After a clock that was ahead, nobody is banned for longer than the longest ban.
+ * **Clock.** If a clock was ahead, no client is banned for longer than the longest ban.
  *
- * **Refunds** go to `policy`; they neither end a ban nor remove a denial. `forget` does both.
+ * **Refunds** go to `policy`. They neither end a ban nor remove a denial. `forget` does both.
  *
  * Throws a `TypeError` for wrong options, and for a ban of a ban or of `concurrency`.
  */

@@ -10,8 +10,8 @@ export interface ConcurrencyOptions {
   /** The most units that may be held at once. A whole number of at least 1. */
   limit: number
   /**
-   * How long units stay held after they were taken or last renewed; at most an eighth longer. At least one
-   * second. A request may take longer: what it holds is renewed. Default `'1m'`.
+   * How long units stay held after they were taken or last renewed, or up to an eighth longer. At least one
+   * second. A request may take longer, because its units are renewed. Default `'1m'`.
    */
   ttl?: Duration
   /** The name in headers and keys. Default: made from the limit, such as `50-at-once`. */
@@ -35,10 +35,12 @@ function readTtl(owner: string, option: string, value: unknown): number {
   throw wrongOption(owner, option, 'at least 1 second, since it is renewed in time', value)
 }
 
-/** The `retryAfterMs` of a denial, and `moreAfterMs`: a hint, since nobody knows when a request will end. */
+/**
+ * The `retryAfterMs` of a denial, and `moreAfterMs`: a hint, since no one can know when a request will end.
+ */
 const RETRY_HINT_MS = 1000
 
-/** What units are renewed or released by: when they were taken, and when time alone frees them. */
+/** The units to renew or release: how many, when they were taken, and when time alone frees them. */
 type HeldUnits = readonly [cost: number, takenAtMs: number, resetAtMs?: number]
 
 /**
@@ -48,17 +50,18 @@ type HeldUnits = readonly [cost: number, takenAtMs: number, resetAtMs?: number]
  * State: the newest slice's index, then how many units were last renewed in each slice, newest first. The
  * units of a slice count for `ttl` after it has ended, unless they are renewed or released.
  *
- * **Bound.** At most `limit` units are held at once, as long as each process renews its own within `ttl`. It
- * tries to from an eighth of `ttl` on, every sixteenth. Units that are not renewed, since their process crashed
- * or was cut off from the store, or their client has left, are free after `ttl`, at most an eighth later.
+ * **Bound.** At most `limit` units are held at once, as long as each process renews its units within `ttl`.
+ * It first tries after an eighth of `ttl`, and then every sixteenth. Units are not renewed if their process
+ * crashed or was cut off from the store, or if their client has left. They are free after `ttl`, at most an
+ * eighth later.
  *
  * **Rules.** Those of other policies hold, with two exceptions: the retry time is a hint of one second, and
- * there is no rate. Units are not refunded but released. A denial is never cached, and `lease` and `ban` do
- * not support it.
+ * there is no rate. Units are released, not refunded. A denial is never cached, units are never leased,
+ * and `ban` does not accept it.
  *
- * **Clock.** A step back frees nothing. Units that were taken before it may count for twice `ttl` and a slice,
- * even once they are released. A step forward of more than `ttl` frees all units, until their renewal counts
- * them again.
+ * **Clock.** A step back frees nothing. Units that were taken before it may count for twice `ttl` and a
+ * slice, even after they are released. A step forward of more than `ttl` frees all units, until their
+ * renewal counts them again.
  */
 export function concurrency(options: ConcurrencyOptions): Policy {
   const { limit, ttl, name = `${limit}-at-once` } = readOptions('concurrency', options, OPTIONS)
@@ -69,11 +72,11 @@ function makeConcurrency(name: string, limit: number, ttlMs: number): Policy {
   const indexOf = (atMs: number) => sliceIndex(atMs, ttlMs, SLICES)
   /** Returns the first whole millisecond at which the units of a slice no longer count. */
   const endOf = (index: number) => Math.ceil(((index + SLICES + 1) * ttlMs) / SLICES)
-  /** Returns the slice of held units. A step back of the clock may have put them ahead of `takenAtMs`. */
+  /** Returns the slice of held units. After a step back of the clock, it may lie ahead of `takenAtMs`. */
   const sliceOf = ([, takenAtMs, resetAtMs]: HeldUnits) =>
     resetAtMs === undefined ? indexOf(takenAtMs) : indexOf(Math.round(resetAtMs)) - SLICES - 1
 
-  /** Returns a copy of the state whose newest slice is the current one, or its own where that is ahead. */
+  /** Returns a copy of the state, shifted to the current slice unless its newest slice is ahead of it. */
   function shiftTo(nowMs: number, state: State | undefined): number[] {
     const shifted = new Array<number>(SLICES + 2).fill(0)
     const nowIndex = indexOf(nowMs)
@@ -118,7 +121,10 @@ function makeConcurrency(name: string, limit: number, ttlMs: number): Policy {
     return [index as number, newest + held[0], ...older]
   }
 
-  /** Returns a state without held units, as far as their slice still has them; itself if it has none. */
+  /**
+   * Returns a state without held units, as far as their slice still has them. Returns it as it is if none
+   * are.
+   */
   function without(state: State, held: HeldUnits): State {
     const at = 1 + (state[0] as number) - sliceOf(held)
     const count = at >= 1 ? (state[at] ?? 0) : 0
@@ -137,7 +143,7 @@ function makeConcurrency(name: string, limit: number, ttlMs: number): Policy {
     take,
     refund,
     renew,
-    reward: (state) => state, // nobody knows whose units to give back
+    reward: (state) => state, // it is unknown whose units to give back
     clampToNow,
     scale: (share) => makeConcurrency(name, shareOf(limit, share), ttlMs),
   })

@@ -21,8 +21,8 @@ const OPTIONS = {
 }
 
 /**
- * Creates a cap without a window: only a refund or `forget` frees it. Counts failed logins in a row with
- * `count: 'failed'`. State: the count.
+ * Creates a cap without a window: only a refund or `forget` frees units. With `count: 'failed'`, it counts
+ * failed logins in a row. State: the count.
  *
  * **Bound.** At most `limit` units are outstanding at any time.
  *

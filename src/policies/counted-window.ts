@@ -2,7 +2,7 @@ import { type Policy, type State, type Step, shareOf } from './policy.js'
 import type { Prepaid } from './prepaid.js'
 import type { BaseSpec } from './spec.js'
 
-/** What tells the kinds of counted windows apart. A window is one number: its index, or when it began. */
+/** How the kinds of counted windows differ. A window is one number: its index, or when it began. */
 export interface WindowKind {
   readonly kind: 'fixed-window' | 'first-request-window'
   readonly prepaid: Prepaid
@@ -13,7 +13,7 @@ export interface WindowKind {
   endOf(window: number): number
   /** Returns whether a window has not ended, or has yet to begin. */
   isCurrent(window: number, nowMs: number): boolean
-  /** Returns whether units that were taken at a time count in a window. */
+  /** Returns whether units that were taken at `takenAtMs` count in a window. */
   contains(window: number, takenAtMs: number): boolean
 }
 
@@ -70,7 +70,10 @@ export function countedWindow(name: string, limit: number, windowMs: number, win
   })
 }
 
-/** Returns a state with fewer units in its window; itself for none, `undefined` if the window is then empty. */
+/**
+ * Returns a state with fewer units in its window: the same object for 0 units, `undefined` if the window is
+ * then empty.
+ */
 function without(state: State, window: number, count: number, units: number): State | undefined {
   if (units === 0) return state
   return count > units ? [window, count - units] : undefined

@@ -8,8 +8,8 @@ import { WINDOW_OPTIONS, type WindowOptions, windowName } from './window-options
 /** Options of `fixedWindow`. */
 export interface FixedWindowOptions extends WindowOptions {
   /**
-   * When a window begins. `'clock'`: at multiples of its length since the Unix epoch, for all keys together.
-   * `'first-request'`: for each key with its first charge. Default `'clock'`.
+   * When a window begins. With `'clock'`, at multiples of its length since the Unix epoch, for all keys at
+   * once. With `'first-request'`, at the first charge of each key. Default `'clock'`.
    */
   startsAt?: 'clock' | 'first-request'
 }
@@ -26,25 +26,29 @@ function readStart(owner: string, option: string, value: unknown): 'clock' | 'fi
 }
 
 /**
- * Creates one counter per window. A window admits `limit`, and its quota comes back all at once when it ends.
+ * Creates one counter per window. A window admits `limit`, and its quota comes back all at once when it
+ * ends.
  *
- * - `startsAt: 'clock'`, the default: windows are aligned to the Unix epoch, so a window of a day is a day in
- *   UTC. All clients get their quota back at the same moment. The cheaper one in memcached. State: the
- *   window's index and the count.
+ * - `startsAt: 'clock'`, the default: windows are aligned to the Unix epoch, so a window of a day is a day
+ *   in UTC. All clients get their quota back at the same moment. In memcached, this is the cheaper setting.
+ *   State: the window's index and the count.
  * - `startsAt: 'first-request'`: a window begins with a client's first request, and the first request after
- *   its end begins the next one, as in express-rate-limit. Clients get their quota back at different moments.
- *   State: when the window began, and the count.
+ *   its end begins the next one, as in express-rate-limit. Clients get their quota back at different
+ *   moments. State: when the window began, and the count.
  *
  * **Bound.** Any span of one window's length overlaps at most two windows, each with at most `limit`: at
  * most `2 × limit` units. In the long run at most `limit` per window.
  *
- * **Clock.** A step back grants nothing. By the clock, a state keeps counting in its own window, at most the
- * one after now's, and nobody waits for longer than two windows. From the first request, a window that would
- * begin later begins now, and nobody waits for longer than one. If the clock then steps forward again, that
- * window may be shorter by that step, and prepaid units may be used as long after its end.
+ * **Clock.** A step back grants nothing.
  *
- * **Refunds** reach only the window in which the units were taken. It ends when it would have ended without
- * them. From the first request, a window with nothing left in it ends at once.
+ * - With `'clock'`, a state keeps counting in its own window, at most the one after the current one. No
+ *   client waits for longer than two windows.
+ * - With `'first-request'`, a window that would begin later begins now. No client waits for longer than one
+ *   window. If the clock then steps forward again, that window may be shorter by that step, and prepaid
+ *   units may be used as long after its end.
+ *
+ * **Refunds** reach only the window in which the units were taken. They do not change when it ends, except
+ * that with `'first-request'`, a window that becomes empty ends at once.
  */
 export function fixedWindow(options: FixedWindowOptions): Policy {
   const { limit, window, name, startsAt } = readOptions('fixedWindow', options, OPTIONS)
@@ -66,7 +70,9 @@ function clockWindows(windowMs: number): WindowKind {
   }
 }
 
-/** Windows of a key that begin with its first charge after the last one. A window is when it began. */
+/**
+ * Windows that begin with a key's first charge after the last window. A window is the time when it began.
+ */
 function firstRequestWindows(windowMs: number): WindowKind {
   return {
     kind: 'first-request-window',

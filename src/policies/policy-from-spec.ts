@@ -44,7 +44,7 @@ const SIGNATURE = new RegExp(`^((?:ban-)?(?:${KINDS}))((?:-\\d+(?:\\.\\d+)?){1,2
 
 /**
  * Returns the policy that has a signature, under a name made from its numbers: the inverse of `signatureOf`.
- * `undefined` for a text that is no policy's signature.
+ * Returns `undefined` for a text that is not a policy's signature.
  */
 export function policyOf(signature: string): Policy | undefined {
   const [, kind, numbers] = SIGNATURE.exec(signature) ?? []

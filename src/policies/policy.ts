@@ -2,7 +2,9 @@ import { weakMemo } from '../util/memo.js'
 import type { Prepaid } from './prepaid.js'
 import { flattenSpec, isSpec, type PolicySpec } from './spec.js'
 
-/** What a store keeps for one key: numbers whose meaning the policy defines. `undefined` is fresh. */
+/**
+ * What a store keeps for one key: numbers whose meaning the policy defines. `undefined` is a fresh state.
+ */
 export type State = readonly number[]
 
 /** A policy's decision on one charge of one key. All times are milliseconds from the given `nowMs`. */
@@ -13,13 +15,13 @@ export interface Step {
   readonly remaining: number
   /** Until the state is fresh again, if no more is taken. 0 = fresh now, `Infinity` = not by itself. */
   readonly resetAfterMs: number
-  /** Until the same cost is allowed, exactly. 0 when allowed, `Infinity` when time alone never allows it. */
+  /** Until the same cost is allowed, exactly. 0 if allowed, `Infinity` if time alone never allows it. */
   readonly retryAfterMs: number
-  /** Until `remaining` grows. 0 when nothing is missing, `Infinity` when time restores nothing. */
+  /** Until `remaining` grows. 0 if all units are left, `Infinity` if time restores none. */
   readonly moreAfterMs: number
   /** Set on a denial that counts: the next one may be denied for longer. A ban counts denials. */
   readonly isCounted?: true
-  /** The state to keep; `undefined` or absent when the state stays as it is. */
+  /** The state to keep; `undefined` or absent if the state stays as it is. */
   readonly next?: State | undefined
 }
 
@@ -28,17 +30,19 @@ export interface Step {
  * epoch, as a double. Every policy keeps these rules, `concurrency` all but 3 and 7:
  *
  * 1. A denial takes nothing, and cost 0 is a peek that writes nothing. (A denial writes in two cases: `ban`
- *    counts it, and a state from a clock that was ahead is clamped, so that it locks nobody out.)
+ *    counts it, and a state from a clock that was ahead is clamped, so that it locks no client out.)
  * 2. The cost admitted in any span of time is at most what the policy's documentation promises.
  * 3. `retryAfterMs` is exact: the same cost is denied 1 ms before it and allowed at it.
  * 4. A cost above `limit` can never be allowed: `retryAfterMs` is `Infinity`.
- * 5. A clock that steps back grants nothing, and locks nobody out for longer than the policy's documentation
- *    says.
+ * 5. A clock that steps back grants nothing, and locks no client out for longer than the policy's
+ *    documentation says.
  * 6. A state whose `resetAfterMs` is 0 may be dropped without changing any decision.
- * 7. In the long run, rates are exact to 0.2 %. A factory rejects numbers with which they would not be.
+ * 7. In the long run, rates are exact to 0.2 %. A factory rejects numbers that would break this.
  */
 export interface Policy {
-  /** The algorithm and its numbers as plain data, which JSON keeps. Policies of equal specs decide alike. */
+  /**
+   * The algorithm and its numbers as plain data that survives JSON. Policies with equal specs decide alike.
+   */
   readonly spec: PolicySpec
   /** For headers and keys. By default made from the numbers, such as `100-in-1min`. */
   readonly name: string
@@ -51,32 +55,33 @@ export interface Policy {
   /** Takes `cost` whole units at `nowMs`. Never changes `state`; the state to keep is the step's `next`. */
   take(state: State | undefined, nowMs: number, cost: number): Step
   /**
-   * Returns the state without `cost` units that were taken at `takenAtMs`: the same object when nothing
-   * changes, `undefined` when it is fresh again. Never goes beyond a fresh state, nor into another window.
-   * `resetAtMs` is when that charge's step expected a fresh state. Default: as if it was fresh before.
+   * Returns the state without `cost` units that were taken at `takenAtMs`: the same object if nothing
+   * changes, `undefined` if it is fresh again. Never goes beyond a fresh state, nor into another window.
+   * `resetAtMs` is when that charge's step expected a fresh state. Default: as if the state before was
+   * fresh.
    */
   refund(state: State, nowMs: number, cost: number, takenAtMs: number, resetAtMs?: number): State | undefined
   /**
-   * Returns the state with `units` more left at `nowMs`, whenever they were taken: the same object when nothing
-   * changes, `undefined` when it is fresh. Never goes beyond a fresh state.
+   * Returns the state with `units` more left at `nowMs`, whenever they were taken: the same object if
+   * nothing changes, `undefined` if it is fresh. Never goes beyond a fresh state.
    */
   reward(state: State, nowMs: number, units: number): State | undefined
   /**
-   * Returns the state, or, where only a clock ahead of `nowMs` can have written it, the latest state that is
-   * possible at `nowMs`. `take` reads a clamped state; a denial stores it.
+   * Returns the state itself, or the latest state that is possible at `nowMs` if only a clock ahead of
+   * `nowMs` can have written it. `take` reads the clamped state; a denial stores it.
    */
   clampToNow(state: State | undefined, nowMs: number): State | undefined
   /**
    * Whether units are in use from a charge until their release, as with `concurrency`. Callers renew them
    * within `ttlMs`, and release them by a refund. They take no units in advance, reward none, and do not
-   * repeat a denial, since any release may end it. Absent = false.
+   * repeat a denial, because any release may end it. Absent = false.
    */
   readonly holdsUnits?: boolean
   /** With `holdsUnits`: how long units stay held without renewal, at least. */
   readonly ttlMs?: number
   /**
-   * With `holdsUnits`: returns the state with `cost` units, held since `takenAtMs`, as if they were taken at
-   * `nowMs`; also units that the state has lost. `resetAtMs` is as for a refund.
+   * With `holdsUnits`: returns the state in which `cost` units, held since `takenAtMs`, are held as if taken
+   * at `nowMs`, including units that the state has lost. `resetAtMs` is as for a refund.
    */
   renew?(state: State | undefined, nowMs: number, cost: number, takenAtMs: number, resetAtMs?: number): State
   /**
@@ -89,13 +94,13 @@ export interface Policy {
   readonly longestBanMs?: number
   /** With `isBan`: returns the state with a ban of `forMs`, at most `longestBanMs`. Never shortens a ban. */
   block?(state: State | undefined, nowMs: number, forMs: number): State
-  /** With `isBan`: returns how long a ban in the state still lasts; 0 where there is none. */
+  /** With `isBan`: returns how long a ban in the state still lasts; 0 if there is none. */
   bannedForMs?(state: State, nowMs: number): number
-  /** Rules for units taken before their use, as by a lease; absent where that would not be exact. */
+  /** Rules for units taken before they are used, as by a lease. Absent if that would not be exact. */
   readonly prepaid?: Prepaid | undefined
   /**
-   * Returns a policy with a share of this one's limit, at least 1, in the same window. Rounding makes its
-   * rate only lower: that of a token bucket by at most 0.4 % up to 16,384 a second.
+   * Returns a policy with a share of this one's limit, at least 1, in the same window. Rounding only lowers
+   * its rate: that of a token bucket by at most 0.4 % up to 16,384 a second.
    */
   scale(share: number): Policy
 }
@@ -115,7 +120,7 @@ export function isSamePolicy(a: Policy, b: Policy): boolean {
   return a === b || signatureOf(a) === signatureOf(b)
 }
 
-/** Returns whether a value has what a policy needs, also what `holdsUnits` and `isBan` need. */
+/** Returns whether a value has what a policy needs, including what `holdsUnits` and `isBan` need. */
 export function isPolicy(value: unknown): value is Policy {
   if (typeof value !== 'object' || value === null) return false
   const { spec, take, refund, clampToNow, scale, width } = value as Partial<Policy>

@@ -1,21 +1,21 @@
 /**
- * The largest share of a limit that all processes together hold as prepaid units, and so the most that can
- * lie unused in some while others deny. One of eight processes then takes a 128th of the limit at a time;
- * larger blocks would save few more round trips.
+ * The largest share of a limit that all processes together hold as prepaid units. So it is also the most
+ * that can lie unused in some processes while others deny. With eight processes, each takes a 128th of the
+ * limit at a time. Larger blocks would save few more round trips.
  */
 export const MAX_PREPAID_SHARE = 1 / 16
 
 /**
- * The rules by which units taken in advance may be used and returned, such that all uses together stay
- * within the policy's bound. Pure. Times are the store's, in milliseconds since the Unix epoch; `takenAtMs`
- * and `resetAtMs` are as for a refund.
+ * The rules by which units taken in advance may be used and returned, so that all uses together stay within
+ * the policy's bound. Pure. Times are the store's, in milliseconds since the Unix epoch; `takenAtMs` and
+ * `resetAtMs` are as for a refund.
  */
 export interface Prepaid {
-  /** Returns how many of `units`, those not used yet, may still be used at `nowMs`. */
+  /** Returns how many of the unused `units` may still be used at `nowMs`. */
   usable(units: number, nowMs: number, takenAtMs: number, resetAtMs: number): number
   /**
-   * Returns how many of `units` may be refunded at `nowMs`, where processes hold at most `MAX_PREPAID_SHARE`
-   * of the limit, each unit for up to `holdMs`. The refill brings back the rest.
+   * Returns how many of the unused `units` may be refunded at `nowMs`, if processes hold at most
+   * `MAX_PREPAID_SHARE` of the limit, and each unit for up to `holdMs`. The refill brings back the rest.
    */
   returnable(units: number, nowMs: number, holdMs: number, resetAtMs: number): number
 }
@@ -32,8 +32,8 @@ export function prepaidInSlice(sliceOf: (atMs: number) => number): Prepaid {
 }
 
 /**
- * The rules for a policy whose window begins with the first charge: units are usable and returnable until the
- * window that counted them ends.
+ * The rules for a policy whose window begins with the first charge: units are usable and returnable until
+ * the window that counted them ends.
  *
  * Why that keeps the bound: each unit is used in the window that counted it, so no window admits more than
  * `limit`, and windows never overlap. A window usually begins with the charge that a lease sends along with
@@ -47,18 +47,18 @@ export const prepaidUntilReset: Prepaid = {
 
 /**
  * Creates the rules for a token bucket. Its missing units form a queue, refilled in the order in which they
- * were taken, one per interval. A unit is usable until its own refill begins: then the bucket has it again,
- * for anybody to take.
+ * were taken, one per interval. A unit is usable until its own refill begins. Then any client can take it
+ * from the bucket again.
  *
- * Why that is exact: had each unit been charged when it was used, the bucket would miss at most what it
- * misses now, as long as it misses at least what all processes hold. It does while they hold only units
- * whose refill has not begun. To use units until the whole bucket is full would be too long: 10 units, held
- * while 9 are refilled, would allow 19 at once.
+ * Why that is exact: if each unit had been charged when it was used, the bucket would miss at most what it
+ * misses now. This holds as long as the bucket misses at least what all processes hold. It does so while
+ * they hold only units whose refill has not begun. If units were usable until the whole bucket is full, 10
+ * units held while 9 are refilled would allow 19 at once.
  *
  * Returned units leave the queue, and all behind them are refilled earlier than their holders know. That is
  * harmless while the bucket misses more than they hold: `MAX_PREPAID_SHARE` of the limit now, and as much
- * again that may be returned meanwhile. In a bucket that misses less than that (an eighth), units are left
- * to the refill. So up to an eighth of a slow bucket can lie unused until then.
+ * again that may be returned meanwhile. If a bucket misses less than that (an eighth), its units are left to
+ * the refill. So up to an eighth of a slow bucket can lie unused until then.
  */
 export function prepaidRefill(intervalMs: number, capacity: number): Prepaid {
   const reserveMs = 2 * MAX_PREPAID_SHARE * capacity * intervalMs

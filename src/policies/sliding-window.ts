@@ -6,7 +6,7 @@ import { WINDOW_OPTIONS, type WindowOptions, windowName } from './window-options
 
 /** Options of `slidingWindow`. */
 export interface SlidingWindowOptions extends WindowOptions {
-  /** Counters per window, from 1 to 100: more follow the window more closely. Default 10. */
+  /** Counters per window, from 1 to 100. More counters follow the window more closely. Default 10. */
   slices?: number
 }
 
@@ -22,16 +22,17 @@ function checkSlices(owner: string, { slices, window }: { slices: number; window
 
 /**
  * Creates one counter per slice of time, summed over the window that ends now. The oldest slice lies partly
- * outside the window; its count is weighted by the part inside, rounded down. State: the newest slice's
+ * outside the window. Its count is weighted by the part inside, rounded down. State: the newest slice's
  * index, then `slices + 1` counters, newest first.
  *
  * **Bound.** A window that ends in slice k overlaps slices k-n to k. Neither n whole slices nor one alone
- * exceed `limit`, so at most `limit` plus what was admitted in the oldest slice: `2 × limit` for an attacker
- * who sends a burst at the very end of a slice, about `limit × (1 + 1/slices)` for even traffic. In the long
- * run `limit` per window, less at most 1/(window in milliseconds): 0.1 % at one second.
+ * exceed `limit`. So a window admits at most `limit` plus what was admitted in the oldest slice. That is `2
+ * × limit` for an attacker who sends a burst at the very end of a slice, and about `limit × (1 + 1/slices)`
+ * for even traffic. In the long run, it is `limit` per window, less at most 1/(window in milliseconds): 0.1
+ * % at one second.
  *
  * **Clock.** Read in whole milliseconds. After the clock steps back, a state keeps counting in its own
- * newest slice, at most one window ahead of now, so that the step grants nothing. Nobody waits for longer
+ * newest slice, at most one window ahead of now, so that the step grants nothing. No client waits for longer
  * than two windows and a slice.
  *
  * **Refunds** reach only the slice in which the units were taken.
@@ -46,9 +47,9 @@ export function sliceIndex(atMs: number, windowMs: number, slices: number): numb
   return Math.floor((Math.floor(atMs) * slices) / windowMs)
 }
 
-/** A state at one moment: its counters shifted to the slice of that moment. */
+/** A state at one moment: its counters, shifted to the slice of that moment. */
 interface View {
-  /** The newest slice: the current one, or the state's own where that is ahead. */
+  /** The newest slice: the current one, or the state's own if that is ahead. */
   readonly index: number
   /** The time since that slice began, in ticks. */
   readonly tick: number
@@ -79,7 +80,7 @@ function makeSlidingWindow(name: string, limit: number, windowMs: number, slices
 
   /**
    * Returns the time from `nowMs` to the first whole millisecond at which at most `most` units are in use,
-   * if no more are taken. A linear search over the slices: each in turn becomes the oldest, counts by its
+   * if no more are taken. Searches the slices one by one: each in turn becomes the oldest, counts by its
    * part inside the window, and leaves.
    *
    * Example: a window of 10 s in 10 slices, 6 units in slice 1 and 4 in slice 5, now 5.5 s, `most` = 7. All
@@ -134,8 +135,8 @@ function makeSlidingWindow(name: string, limit: number, windowMs: number, slices
   }
 
   /**
-   * Gives back the newest units first, since they count for longest. The oldest slice counts in part, so that
-   * more of its units are given back: it keeps the largest count whose part is small enough.
+   * Gives back the newest units first, because they count for longest. The oldest slice counts only in part,
+   * so more of its units are given back: it keeps the largest count whose part is small enough.
    */
   function reward(state: State, nowMs: number, units: number): State | undefined {
     if (units === 0) return state

@@ -35,21 +35,21 @@ export interface BanSpec {
 }
 
 /**
- * An algorithm and its numbers as plain data, which JSON keeps. Policies of equal specs decide alike. A spec
- * does not contain the policy's name, which changes no decision.
+ * An algorithm and its numbers as plain data that survives JSON. Policies with equal specs decide alike. A
+ * spec leaves out the name, because it does not affect decisions.
  */
 export type PolicySpec =
   | BaseSpec
   | BanSpec
   | { readonly kind: 'concurrency'; readonly limit: number; readonly ttlMs: number }
 
-/** A spec in the form of signatures and scripts: one word, and all numbers in a fixed order. */
+/** A spec flattened to its kind and numbers in a fixed order, for signatures and scripts. */
 export interface FlatSpec {
   readonly kind: BaseSpec['kind'] | `ban-${BaseSpec['kind']}` | 'concurrency'
   readonly params: readonly number[]
 }
 
-/** The names of the numbers of each kind, in the order in which signatures and scripts have them. */
+/** The names of each kind's numbers, in the order of signatures and scripts. */
 export const FIELDS: Readonly<Record<Exclude<PolicySpec['kind'], 'ban'>, readonly string[]>> = {
   'token-bucket': ['capacity', 'intervalMs'],
   'sliding-window': ['limit', 'windowMs', 'slices'],
@@ -59,10 +59,13 @@ export const FIELDS: Readonly<Record<Exclude<PolicySpec['kind'], 'ban'>, readonl
   concurrency: ['limit', 'ttlMs'],
 }
 
-/** The params of a ban begin with those of its base policy, padded with 0 to this length. */
+/** A ban's params begin with those of its base policy, padded with 0 to this length. */
 const BASE_PARAMS = 3
 
-/** The slices of `ttl` by which `concurrency` counts units. The last of its params: states depend on it. */
+/**
+ * How many slices `concurrency` divides `ttl` into to count units. It is the last of its params, because
+ * states depend on it.
+ */
 export const TTL_SLICES = 8
 
 export function flattenSpec(spec: PolicySpec): FlatSpec {
@@ -70,20 +73,22 @@ export function flattenSpec(spec: PolicySpec): FlatSpec {
     const { kind, params } = flattenSpec(spec.base)
     const padded = [...params, 0, 0, 0].slice(0, Math.max(BASE_PARAMS, params.length))
     const restarts = spec.onAttempt === 'restart' ? 1 : 0
-    const rules = [spec.after, spec.withinMs, restarts, ...spec.bansMs]
-    return { kind: `ban-${kind as BaseSpec['kind']}`, params: [...padded, ...rules] }
+    const banParams = [spec.after, spec.withinMs, restarts, ...spec.bansMs]
+    return { kind: `ban-${kind as BaseSpec['kind']}`, params: [...padded, ...banParams] }
   }
   const params = numbersOf(spec) as readonly number[]
   return { kind: spec.kind, params: spec.kind === 'concurrency' ? [...params, TTL_SLICES] : params }
 }
 
-/** Returns the numbers of a spec in their order. That of an unknown kind is the order of its properties. */
+/**
+ * Returns the numbers of a spec in their fixed order, or for an unknown kind in the order of its properties.
+ */
 function numbersOf({ kind, ...numbers }: Exclude<PolicySpec, BanSpec>): readonly unknown[] {
   const names = Object.hasOwn(FIELDS, kind) ? FIELDS[kind] : Object.keys(numbers)
   return names.map((name) => (numbers as Readonly<Record<string, unknown>>)[name])
 }
 
-/** Returns the spec of a flat form. Missing numbers become `NaN`, and surplus ones are dropped. */
+/** Returns the spec that was flattened. Missing numbers become `NaN`, and surplus ones are dropped. */
 export function expandSpec({ kind, params }: FlatSpec): PolicySpec {
   if (!kind.startsWith('ban-')) {
     const names = FIELDS[kind as keyof typeof FIELDS]
@@ -95,7 +100,7 @@ export function expandSpec({ kind, params }: FlatSpec): PolicySpec {
   return { kind: 'ban', base, after, withinMs, bansMs, onAttempt: restarts === 1 ? 'restart' : 'nothing' }
 }
 
-/** Returns the spec of the policy itself, or of the one in a ban. */
+/** Returns the spec of a ban's base policy, or of any other policy itself. */
 export function baseOf(spec: PolicySpec): Exclude<PolicySpec, BanSpec> {
   return spec.kind === 'ban' ? spec.base : spec
 }

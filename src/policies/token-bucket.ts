@@ -45,17 +45,16 @@ const WINDOW_UNITS = [86_400_000, 3_600_000, 60_000, 1000, 1]
  * Its whole state is one timestamp: when it will be full again. It decides as the generic cell rate
  * algorithm (GCRA, ITU-T I.371) does.
  *
- * **Bound.** In any `d` ms at most `capacity + floor(d / interval)` units are admitted, with
- * `interval = every / refill`: what the bucket held at the start, plus the refill. So a bucket of `limit`
- * tokens, refilled once per window, admits at most twice the limit in one window, and the limit per window
- * in the long run. The interval is rounded to 1/4096 ms: by at most 0.13 % at 10,000 a second, less in
- * proportion at lower rates. Rates that rounding would change by more than 0.2 % are rejected: none up to
- * 16,384 a second, most above.
+ * **Bound.** In any `d` ms at most `capacity + floor(d / interval)` units are admitted, with `interval =
+ * every / refill`: what the bucket held at the start, plus the refill. So a bucket of `limit` tokens,
+ * refilled once per window, admits at most twice the limit in one window, and the limit per window in the
+ * long run. The interval is rounded to 1/4096 ms: by at most 0.13 % at 10,000 a second, less in proportion
+ * at lower rates. Rates that rounding would change by more than 0.2 % are rejected. That is no rate up to
+ * 16,384 a second, and most rates above.
  *
- * **Clock.** After a clock that was ahead, nobody waits for longer than a full refill takes.
+ * **Clock.** If a clock was ahead, no client waits for longer than a full refill takes.
  *
- * **Refunds** restore what has not been refilled yet: of units taken from a nearly full bucket long ago, the
- * refill has brought back a part by itself.
+ * **Refunds** restore the units that the refill has not brought back yet.
  *
  * Throws a `TypeError` for a rate that rounding changes by more than 0.2 %, and for a bucket that takes over
  * ten years to fill.
@@ -67,8 +66,8 @@ export function tokenBucket(options: TokenBucketOptions): Policy {
 }
 
 /**
- * Returns the bucket of a capacity and of the time in which one token is refilled, on the grid, as its spec
- * has them. Its window is the longest unit, or multiple of one, that rounds to this time.
+ * Returns the bucket of a spec: of a capacity, and of the time in which one token is refilled, on the grid.
+ * Its window is the longest unit, or multiple of one, that rounds to this time.
  */
 export function tokenBucketOf(capacity: number, intervalMs: number): Policy {
   if (!(Number.isInteger(intervalMs * GRID_PER_MS) && intervalMs > 0))
@@ -103,13 +102,13 @@ function readInterval(
 }
 
 function makeTokenBucket(name: string, capacity: number, intervalMs: number, windowMs: number): Policy {
-  const spanMs = capacity * intervalMs // from empty to full: windowMs, on the grid
+  const spanMs = capacity * intervalMs // from empty to full: `windowMs` rounded to the grid
 
   function take(state: State | undefined, nowMs: number, cost: number): Step {
     const now = floorToGrid(nowMs)
     const missingMs = state === undefined ? 0 : Math.max(0, (state[0] as number) - now) // until full
-    const debtMs = Math.min(missingMs, spanMs)
-    const afterMs = debtMs + cost * intervalMs
+    const debtMs = Math.min(missingMs, spanMs) // a clock that was ahead may have stored a later time
+    const afterMs = debtMs + cost * intervalMs // until full, once the cost is taken
     if (cost === 0) return stepOf(true, debtMs, 0, undefined)
     if (afterMs <= spanMs) return stepOf(true, afterMs, 0, [now + afterMs])
     const retryAfterMs = cost > capacity ? Number.POSITIVE_INFINITY : afterMs - spanMs

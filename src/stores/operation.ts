@@ -13,13 +13,15 @@ export interface Part extends KeyedPolicy {
   readonly cost: number
 }
 
-/** Takes all of its parts, or none if one of them is denied. Parts may name the same key. */
+/** Takes all parts, or none if one is denied. Parts may name the same key. */
 export interface Charge {
   readonly type: 'charge'
   readonly parts: readonly Part[]
 }
 
-/** Takes whole `units` of a key, or as many as are left. It is no denial to a ban. 0 only reads. */
+/**
+ * Takes whole `units` of a key, or as many as are left. A ban does not count it as a denial. 0 only reads.
+ */
 export interface Take extends KeyedPolicy {
   readonly type: 'take'
   readonly units: number
@@ -33,21 +35,26 @@ export interface Refund extends Part {
   readonly resetAtMs?: number
 }
 
-/** Gives whole `units` back to a key, or as many as it has taken, whenever they were taken. Ends no ban. */
+/**
+ * Gives whole `units` back to a key, or as many as are taken, whenever they were taken. Does not end a ban.
+ */
 export interface Reward extends KeyedPolicy {
   readonly type: 'reward'
   readonly units: number
 }
 
-/** Bans a key for `forMs`, at most the longest ban of its policy, which must be a `ban`. Ends no longer ban. */
+/**
+ * Bans a key for `forMs`, at most the longest ban of its policy, which must be a `ban`. Does not shorten a
+ * longer ban.
+ */
 export interface Block extends KeyedPolicy {
   readonly type: 'block'
   readonly forMs: number
 }
 
 /**
- * Renews units that `concurrency` holds, and restores those that were lost: they are held as if they were taken
- * now. `takenAtMs` and `resetAtMs` are as for a refund.
+ * Holds units of `concurrency` as if taken now, including units that the state has lost. `takenAtMs` and
+ * `resetAtMs` are as for a refund.
  */
 export interface Renew extends Part {
   readonly type: 'renew'
@@ -61,16 +68,16 @@ export interface Forget extends KeyedPolicy {
 }
 
 /**
- * What a store is asked to do, as data. Units of `concurrency` are in use, so only a take of 0 is allowed,
- * and no reward of more than 0. A release is a refund.
+ * What a store is asked to do, as data. For `concurrency`, a take or reward must be 0, and a release is a
+ * refund.
  */
 export type Operation = Charge | Take | Refund | Reward | Block | Renew | Forget
 
 /** The figures of one part: a policy's step without the state. */
 export interface PartResult extends Omit<Step, 'next'> {
   /**
-   * When this part was taken, by the store's clock. Set where parts of an allowed charge are taken at
-   * different times, such as on several servers. Default: the verdict's `atMs`.
+   * When this part was taken, by the store's clock. Set if parts of an allowed charge are taken at different
+   * times, such as on several servers. Default: the `atMs` of the charge.
    */
   readonly atMs?: number
 }
@@ -81,28 +88,28 @@ export interface ChargeResult {
   readonly allowed: boolean
   /** Set if a denial cache or a lease decided the charge; absent if the store did. */
   readonly source?: 'deny-cache' | 'lease'
-  /** Set on a denial that may end before its `retryAfterMs`, when another charge refunds its units. */
+  /** Set if another charge may refund units and so end the denial early. */
   readonly isTentative?: true
   /** When the charge was decided, by the store's clock, in ms since the Unix epoch. Refunds need it. */
   readonly atMs: number
   /**
-   * One per part, in order. A denied charge takes nothing: its parts have the figures without the charge,
-   * and `allowed` says whether the part alone would have been allowed.
+   * One per part, in order. A denied charge takes nothing. Its parts have the figures as if nothing had been
+   * charged, and `allowed` says whether the part alone would have been allowed.
    */
   readonly parts: readonly PartResult[]
 }
 
-/** What a key has after an operation. Durations are milliseconds from `atMs`; `Infinity` is never. */
+/** The figures of a key after an operation. Durations are milliseconds from `atMs`; `Infinity` is never. */
 export interface Standing {
   /** When the operation was applied, by the store's clock, in milliseconds since the Unix epoch. */
   readonly atMs: number
-  /** Units left; none during a ban. */
+  /** Units left: 0 during a ban. */
   readonly remaining: number
-  /** Until `remaining` grows. 0 when nothing is missing. */
+  /** Until `remaining` grows. 0 if all units are left. */
   readonly moreAfterMs: number
-  /** Until nothing is left of what was taken. */
+  /** Until all units are back. */
   readonly resetAfterMs: number
-  /** Until a ban ends; 0 where there is none. */
+  /** Until a ban ends; 0 if there is none. */
   readonly bannedForMs: number
 }
 
@@ -156,7 +163,7 @@ export type ResultOf<O extends Operation> = Extract<Result, { readonly type: O['
 /** The result of an operation, or why it alone failed. */
 export type Outcome = Result | StoreError
 
-/** Returns whether a charge that was denied may be allowed after an operation. */
+/** Returns whether an operation may let a denied charge through. */
 export function givesUnitsBack({ type }: Operation): boolean {
   return type === 'refund' || type === 'reward' || type === 'forget'
 }

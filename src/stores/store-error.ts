@@ -13,7 +13,7 @@ export class StoreError extends Error {
   override readonly name = 'StoreError'
   /** The `name` of the store that failed, such as `'memory'` or `'redis'`. */
   readonly store: string
-  /** Whether the store replied that it cannot apply this. The circuit breaker counts no failure. */
+  /** Whether the store replied that it cannot apply the operation. The circuit breaker counts no failure. */
   readonly answered: boolean
   /** Whether the call certainly never reached the store, so that it is safe to repeat it. */
   readonly unsent: boolean
@@ -46,7 +46,7 @@ export class StoreError extends Error {
   }
 }
 
-/** Returns a `StoreError` with `cause`; a `StoreError` is returned as it is. */
+/** Returns a `StoreError` with `cause`. Returns a `StoreError` as it is. */
 export function asStoreError(
   store: string,
   cause: unknown,
@@ -57,7 +57,10 @@ export function asStoreError(
   return new StoreError(store, hint ? `${message}. ${hint}` : message, { cause, ...facts })
 }
 
-/** Returns whether an error says that a call certainly never reached the store, so that it is safe to repeat it. */
+/**
+ * Returns whether an error says that a call certainly never reached the store, so that it is safe to repeat
+ * it.
+ */
 export function isUnsent(error: unknown): error is StoreError {
   return error instanceof StoreError && error.unsent
 }
@@ -69,7 +72,7 @@ export function atServer(error: StoreError, server: string | undefined): StoreEr
   return error
 }
 
-/** Returns the message of whatever was thrown; of an `AggregateError` that of its first error. */
+/** Returns the message of any thrown value; for an `AggregateError`, that of its first error. */
 export function messageOf(thrown: unknown): string {
   const errors = (thrown as Partial<AggregateError> | null | undefined)?.errors
   const first: unknown = Array.isArray(errors) && errors.length > 0 ? errors[0] : thrown

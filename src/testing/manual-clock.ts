@@ -1,7 +1,9 @@
 import { type Duration, durationMs } from '../util/durations.js'
 import { wrongOption } from '../util/validate.js'
 
-/** A clock that stands still until a test advances it. Calling it returns milliseconds since the Unix epoch. */
+/**
+ * A clock that stands still until a test advances it. Calling it returns milliseconds since the Unix epoch.
+ */
 export interface ManualClock {
   (): number
   /**

@@ -4,8 +4,8 @@ const HASHES = 2 ** 32
 
 /**
  * Counts distinct names in bounded memory, by the smallest of their hashes (Bar-Yossef and others, "Counting
- * distinct elements in a data stream", 2002). Fewer than 1,000 names are counted exactly; more are estimated,
- * with a standard error of 3 %. Processes that hash the same names can merge what they kept.
+ * distinct elements in a data stream", 2002). Fewer than 1,000 names are counted exactly; more are
+ * estimated, with a standard error of 3 %. Processes that hash the same names can merge what they kept.
  */
 export class DistinctNames {
   readonly #hashes: number[] = []

@@ -12,8 +12,8 @@ export const FRAMEWORKS: Readonly<Record<Framework, string>> = {
 }
 
 /**
- * Returns the framework that calls its handlers with this as the first argument; `undefined` for anything else.
- * It is recognized by its shape, since no framework is a dependency.
+ * Returns the framework that calls its handlers with this as the first argument; `undefined` for anything
+ * else. It is recognized by its shape, since no framework is a dependency.
  */
 export function frameworkOf(first: unknown): Framework | undefined {
   if (!isObject(first)) return undefined

@@ -1,7 +1,7 @@
 /**
  * Counts the names that are most frequent, at most `capacity` of them, by the algorithm of Misra and Gries
- * ("Finding repeated elements", 1982). Counts are exact until more names occur; then each is too low by at most
- * the number of all counted, divided by `capacity`.
+ * ("Finding repeated elements", 1982). Counts are exact until more names occur; then each is too low by at
+ * most the number of all counted, divided by `capacity`.
  */
 export class FrequentNames {
   readonly #capacity: number

@@ -12,8 +12,8 @@ export function groupBy<T, K>(values: Iterable<T>, keyOf: (value: T) => K): Map<
 
 /** Returns the index of a value among distinct ones; one that is not among them is added. */
 export function indexIn<Value>(indexes: Map<Value, number>, value: Value): number {
-  const known = indexes.get(value)
-  if (known !== undefined) return known
+  const existing = indexes.get(value)
+  if (existing !== undefined) return existing
   indexes.set(value, indexes.size)
   return indexes.size - 1
 }

@@ -27,7 +27,7 @@ export function catchMaybe<T>(
   }
 }
 
-/** Takes a step for every item, also where some fail. Then throws, or rejects with, the first failure. */
+/** Takes a step for every item, even if some fail. Then throws, or rejects with, the first failure. */
 export function settleAll<T>(
   items: readonly T[],
   step: (item: T) => MaybePromise<unknown>,
@@ -45,7 +45,7 @@ export function settleAll<T>(
 }
 
 /**
- * Reads every item; returns a promise where one of them is a promise. Throws what a read throws: the
+ * Reads every item; returns a promise if one of them is a promise. Throws what a read throws: the
  * rejections of the promises made before it are handled, so that they do not end the process.
  */
 export function readAll<T, R>(items: readonly T[], read: (item: T) => MaybePromise<R>): MaybePromise<R[]> {

@@ -1,7 +1,7 @@
 /**
  * A number of places that keys share. A key may have no more of them than are left: one key alone gets half,
- * two get a third each, and a new one always finds a place. (Routers divide their buffers among queues by the
- * same rule: Choudhury and Hahne, "Dynamic Queue Length Thresholds", 1998.)
+ * two get a third each, and a new one always finds a place. (Routers divide their buffers among queues by
+ * the same rule: Choudhury and Hahne, "Dynamic Queue Length Thresholds", 1998.)
  */
 export class SharedPlaces {
   readonly #taken = new Map<string, number>()

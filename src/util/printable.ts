@@ -1,4 +1,7 @@
-/** Any character that steers a terminal, reorders or ends a line, or shows nothing: also half a surrogate pair. */
+/**
+ * Any character that steers a terminal, reorders or ends a line, or shows nothing: also half a surrogate
+ * pair.
+ */
 const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/gu
 
 /**

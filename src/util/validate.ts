@@ -78,7 +78,7 @@ export function choice<const T extends string>(...allowed: readonly T[]) {
   }
 }
 
-/** Returns the candidate that `word` may be a misspelling of; `undefined` where all are too different. */
+/** Returns the candidate that `word` may be a misspelling of; `undefined` if all are too different. */
 export function findNearest<T extends string>(word: string, candidates: readonly T[]): T | undefined {
   const scored = candidates.map((candidate) => ({
     candidate,

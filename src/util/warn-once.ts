@@ -6,7 +6,7 @@ const emitted = processWide('warnings', () => new Set<string>())
 /**
  * Emits a process warning with a stable code, once per process: a busy server must not fill its log. With
  * `about`, such as the name of a limiter, once for each of these. Logs it on Cloudflare Workers, which print
- * no warnings, and where there are none. The message may hold text of a client, such as that of an error that
+ * no warnings, and if there are none. The message may hold text of a client, such as that of an error that
  * its request caused: it is printed on one line.
  */
 export function warnOnce(code: `HEADGATE_${string}`, message: string, about = ''): void {

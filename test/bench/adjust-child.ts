@@ -8,7 +8,9 @@ process.once('disconnect', () => process.exit()) // an open connection would kee
 
 const limiter = busyLimiter(client)
 
-/** Sends requests at a steady rate, however long each takes. Each is charged, and then changed three times. */
+/**
+ * Sends requests at a steady rate, however long each takes. Each is charged, and then changed three times.
+ */
 async function send({ requests, everyMs }: AdjustQuestion): Promise<AdjustCounts> {
   const tookMs: number[] = []
   let failed = 0

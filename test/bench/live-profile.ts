@@ -63,7 +63,9 @@ export async function benchLiveProfile(): Promise<void> {
   await keepProfilePlots(bars)
 }
 
-/** What listening costs, sampled likewise: in headgate, in the listener, and in the library that it calls. */
+/**
+ * What listening costs, sampled likewise: in headgate, in the listener, and in the library that it calls.
+ */
 export async function benchListenersProfile(): Promise<void> {
   const names = Object.keys(LIVE_LISTENERS) as (keyof typeof LIVE_LISTENERS)[]
   const profiles = new Map<string, Profiled[]>(names.map((name) => [name, []]))

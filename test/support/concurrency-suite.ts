@@ -190,7 +190,10 @@ function aged(units: Refund, slices: number): Refund {
   return { ...units, takenAtMs: takenAtMs - slices * SLICE_MS, resetAtMs: resetAtMs - slices * SLICE_MS }
 }
 
-/** Runs a trace through a store and through the policies. Renewals and releases that cross a slice's end are rare. */
+/**
+ * Runs a trace through a store and through the policies. Renewals and releases that cross a slice's end are
+ * rare.
+ */
 async function compare({ store, now, age, shiftsStates }: MadeStore, steps: readonly Step[]): Promise<void> {
   const states = new Map<string, State | undefined>()
   const policies = new Map<string, Policy>()
@@ -234,7 +237,10 @@ async function compare({ store, now, age, shiftsStates }: MadeStore, steps: read
     held = held.map((other) => (other === units ? { ...units, resetAtMs: renewed } : other))
   }
 
-  /** Forgets fresh states, which a store may drop or keep: in an earlier time, a kept one would hold units again. */
+  /**
+   * Forgets fresh states, which a store may drop or keep: in an earlier time, a kept one would hold units
+   * again.
+   */
   async function forgetFresh(): Promise<void> {
     const nowMs = await now()
     for (const [key, policy] of policies) {

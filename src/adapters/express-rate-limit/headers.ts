@@ -36,7 +36,10 @@ export const draftHeaders: Readonly<Record<DraftHeadersVersion, (quota: Quota) =
   },
 }
 
-/** Returns the seconds until the window ends, rounded up; those of the whole window where the store gives no time. */
+/**
+ * Returns the seconds until the window ends, rounded up; those of the whole window if the store gives no
+ * time.
+ */
 export function resetSeconds({ info: { resetTime }, windowMs }: Quota): number {
   return resetTime ? Math.max(0, secondsOf(resetTime.getTime() - Date.now())) : secondsOf(windowMs)
 }

@@ -24,7 +24,7 @@ export interface Hit extends IncrementResponse {
 
 /**
  * Counts the hits of each key in a headgate store, in a fixed window from the key's first hit. In memory
- * `increment` is synchronous. A remote store is protected by a deadline and a circuit breaker; where it
+ * `increment` is synchronous. A remote store is protected by a deadline and a circuit breaker; if it
  * fails, `increment` rejects with a `StoreError`.
  */
 export class HitCounter implements Store {

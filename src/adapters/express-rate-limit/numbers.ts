@@ -15,7 +15,9 @@ export function numberOf(value: unknown): unknown {
   return typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value
 }
 
-/** Returns the length of a window in whole milliseconds, rounded up. Throws a `TypeError` for a wrong one. */
+/**
+ * Returns the length of a window in whole milliseconds, rounded up. Throws a `TypeError` for a wrong one.
+ */
 export function readWindow(windowMs: unknown): number {
   const ms = numberOf(windowMs)
   if (typeof ms === 'number' && ms > 0 && ms <= MAX_DURATION_MS) return Math.ceil(ms)

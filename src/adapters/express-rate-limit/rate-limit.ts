@@ -63,7 +63,7 @@ function initStore(store: Store, options: Options): void {
 }
 
 /**
- * Counts a request, and passes it on or responds: in the same tick where nothing returns a promise.
+ * Counts a request, and passes it on or responds: in the same tick if nothing returns a promise.
  * `shown` are the options that a handler sees, and may change without effect.
  */
 async function limitRequest(

@@ -10,7 +10,7 @@ export interface Refundable {
 }
 
 /**
- * Refunds the hit of a request where `skipFailedRequests` or `skipSuccessfulRequests` says so: once the
+ * Refunds the hit of a request if `skipFailedRequests` or `skipSuccessfulRequests` says so: once the
  * response has finished, or, for failed requests, once the client has hung up. Either may have happened
  * while the hit was counted. A window that has ended keeps its hits.
  */

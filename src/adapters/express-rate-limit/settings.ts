@@ -95,7 +95,9 @@ function checkOptions(check: Check, given: GivenOptions, passed: object): void {
   check('ipv6SubnetOrKeyGenerator', given)
 }
 
-/** Returns the store to count in. A headgate store counts under the name that a string `identifier` gives. */
+/**
+ * Returns the store to count in. A headgate store counts under the name that a string `identifier` gives.
+ */
 function storeOf({ store, identifier }: GivenOptions, windowMs: number): Store {
   if (isMissing(store)) return new MemoryCounter(windowMs)
   if (!isStore(store)) return readStore(store)

@@ -1,7 +1,7 @@
 import { showKind } from '../../util/validate.js'
 import type { IncrementResponse, LegacyStore, Store } from './types.js'
 
-/** Returns a store of express-rate-limit, with promises where it has callbacks. Throws a `TypeError`. */
+/** Returns a store of express-rate-limit, with promises if it has callbacks. Throws a `TypeError`. */
 export function readStore(given: unknown): Store {
   const store = isLegacy(given) ? new PromisifiedStore(given) : given
   if (isExpressRateLimitStore(store)) return store

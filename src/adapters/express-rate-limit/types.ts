@@ -5,7 +5,7 @@ import type { MaybePromise } from '../../util/maybe-promise.js'
 /** How often a client has hit, and when its window ends. */
 export type ClientRateLimitInfo = {
   totalHits: number
-  /** `undefined` where the store does not know. */
+  /** `undefined` if the store does not know. */
   resetTime: Date | undefined
 }
 
@@ -19,7 +19,7 @@ export type Client = ClientRateLimitInfo & { resetTime: Date }
 export type Store = {
   /** Called once, when the middleware is created. What it throws or rejects with is logged. */
   init?: (options: Options) => MaybePromise<void>
-  /** Returns the count of a key; `undefined` where it has none. */
+  /** Returns the count of a key; `undefined` if it has none. */
   get?: (key: string) => MaybePromise<ClientRateLimitInfo | undefined>
   /** Counts a hit and returns the count with it. */
   increment: (key: string) => MaybePromise<IncrementResponse>
@@ -110,7 +110,7 @@ export type RateLimitInfo = {
   /** The hits in this window, this one included; those over the limit also count. */
   used: number
   remaining: number
-  /** When the window ends; `undefined` where the store does not know. */
+  /** When the window ends; `undefined` if the store does not know. */
   resetTime: Date | undefined
   key: string
 }
@@ -125,7 +125,7 @@ export type AugmentedRequest = Omit<Request, 'rateLimit'> & { [property: string]
 export type RateLimitRequestHandler = RequestHandler & {
   /** Forgets a client. */
   resetKey: (key: string) => void
-  /** Returns a client's count; throws where the store has no `get`. */
+  /** Returns a client's count; throws if the store has no `get`. */
   getKey: (key: string) => MaybePromise<ClientRateLimitInfo | undefined>
 }
 

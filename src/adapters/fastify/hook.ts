@@ -10,7 +10,9 @@ import type { LimitWithWindow } from '../../limiter/options.js'
 import { type MaybePromise, thenMaybe } from '../../util/maybe-promise.js'
 import { fastifyServer } from './server.js'
 
-/** Responds to a denied request of Fastify, by `reply.send` or by what it returns. It also sets the status. */
+/**
+ * Responds to a denied request of Fastify, by `reply.send` or by what it returns. It also sets the status.
+ */
 export type OnLimited = (request: FastifyRequest, reply: FastifyReply, decision: Decision) => unknown
 
 /**
@@ -19,7 +21,9 @@ export type OnLimited = (request: FastifyRequest, reply: FastifyReply, decision:
  */
 export type RateLimitHookOptions = RequestOptions<FastifyRequest, FastifyReply> &
   LimitWithWindow & {
-    /** Responds to a denied request; the headers are set. Default: text or problem+json, as `Accept` says. */
+    /**
+     * Responds to a denied request; the headers are set. Default: text or problem+json, as `Accept` says.
+     */
     onLimited?: OnLimited
   }
 

@@ -32,8 +32,8 @@ export function loginGuard(options: LoginGuardOptions): LoginGuard {
 
 /**
  * Creates a function that returns how many routes of an application a hook is part of. A request shows its
- * route, but not its hooks, nor whether `app.addHook` put them before other routes. Fastify 4 and 5 bind each
- * hook once for each route when they start, so this counts the calls of `bind`.
+ * route, but not its hooks, nor whether `app.addHook` put them before other routes. Fastify 4 and 5 bind
+ * each hook once for each route when they start, so this counts the calls of `bind`.
  */
 function routeCounter(hook: RateLimitHook): (app: FastifyInstance) => number {
   const counts = new WeakMap<object, number>()

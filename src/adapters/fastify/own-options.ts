@@ -30,7 +30,9 @@ export function ownOptions(
   return merged.store === undefined ? merged : { name: nameOf(route, shared.name), ...merged }
 }
 
-/** Returns the name of a route's limiter: `POST.login` for `POST /login`, after the name of the plugin's own. */
+/**
+ * Returns the name of a route's limiter: `POST.login` for `POST /login`, after the name of the plugin's own.
+ */
 function nameOf({ method, url, constraints }: Route, prefix: string | undefined): string {
   const route = `${prefix === undefined ? '' : `${prefix}.`}${[method].flat().join('-')}${url}`
   const whole = constraints === undefined ? route : `${route} ${inspect(constraints, { sorted: true })}`

@@ -7,10 +7,10 @@ export function hasLeft({ signal, subject }: Exchange): boolean {
 }
 
 /**
- * Calls `onLeft` when the connection of a request is closed, and then closes the exchange if it has a response,
- * for servers that pass on requests of node:http. Node.js 20 to 24 never emits `close` on a pipelined response
- * that waits for those before it, so such a server neither aborts the request nor cancels its response. Returns
- * what removes the listener.
+ * Calls `onLeft` when the connection of a request is closed, and then closes the exchange if it has a
+ * response, for servers that pass on requests of node:http. Node.js 20 to 24 never emits `close` on a
+ * pipelined response that waits for those before it, so such a server neither aborts the request nor cancels
+ * its response. Returns what removes the listener.
  */
 export function onceDisconnected(exchange: Exchange, onLeft: () => void): () => void {
   const socket = socketOf(exchange.subject.request)

@@ -30,7 +30,7 @@ interface Marked {
   [EXCHANGE]?: Exchange
 }
 
-/** Returns the exchange of a request; `undefined` where no limiter has seen it. */
+/** Returns the exchange of a request; `undefined` if no limiter has seen it. */
 export function exchangeOf(request: Request): Exchange | undefined {
   return (request as Marked)[EXCHANGE]
 }

@@ -73,7 +73,7 @@ function closingStream(body: ReadableStream, exchange: Exchange): ReadableStream
   )
 }
 
-/** Adds the headers that a response does not have: to itself, or to a copy where its own are immutable. */
+/** Adds the headers that a response does not have: to itself, or to a copy if its own are immutable. */
 function withHeaders(response: Response, headers: Map<string, string>): Response {
   if (response.status < 200) return response // an upgrade or an error, which cannot be copied
   if (hasQuotaHeaders(response)) {

@@ -10,14 +10,14 @@ import { type Exchange, exchangeOf, openExchange } from './exchange.js'
 import { failExchange, finishExchange } from './finish.js'
 import type { FetchInfo, FetchSubject, OnLimited } from './options.js'
 
-/** Of a response that nobody reads, since the client hung up while its request was delayed. */
+/** The status of a response that no client reads, because it hung up while its request was delayed. */
 const CLIENT_GONE = 499
 
 /** A limiter for servers that respond to a `Request` with a `Response`. */
 export interface RateLimit<Info extends FetchInfo = FetchInfo> {
   /**
    * Charges a request. Resolves to a response if it is denied. Resolves to `undefined` if it is allowed:
-   * pass your own response to `finish` then. Rejects with what a function among the options threw.
+   * pass your own response to `finish` then. Rejects with what an option function threw.
    */
   (request: Request, info: Info & FetchInfo): Promise<Response | undefined>
   /**
@@ -31,7 +31,7 @@ export interface RateLimit<Info extends FetchInfo = FetchInfo> {
    * `next` throws is passed to `finish` and thrown again. After any other error the request stays charged.
    */
   handle(request: Request, info: Info & FetchInfo, next: () => MaybePromise<Response>): Promise<Response>
-  /** Returns this limiter's decision on a request; `undefined` where it has made none. */
+  /** Returns this limiter's decision on a request; `undefined` if it has made none. */
   decisionOf(request: Request): Decision | undefined
   readonly limiter: Limiter<FetchSubject<Info>>
 }

@@ -38,8 +38,8 @@ export interface LoginGuard<Info extends FetchInfo = FetchInfo>
 /**
  * Creates a guard that stops password guessing and lets real users in, as `loginGuard` of `headgate` does.
  * It reads the account from `info.body`. A status below 300 in response to a POST to `path` is a success,
- * unless `succeeded`, `failureRedirect` or `reportSuccess` says otherwise. An attempt that is not passed to `finish` stays
- * charged as a failure.
+ * unless `succeeded`, `failureRedirect` or `reportSuccess` says otherwise. An attempt that is not passed to
+ * `finish` stays charged as a failure.
  *
  * Throws a `TypeError` for wrong options, with the fix in the message.
  */

@@ -59,8 +59,8 @@ interface KoaLayer {
 }
 
 /**
- * Returns the pattern of the route of @koa/router that middleware is part of; `undefined` if the router also has
- * it in a second route, or before several (`router.use`).
+ * Returns the pattern of the route of @koa/router that middleware is part of; `undefined` if the router also
+ * has it in a second route, or before several (`router.use`).
  */
 export function koaRoute(ctx: ExtendableContext, middleware: unknown): unknown {
   const { router } = ctx as { router?: { readonly stack?: readonly KoaLayer[] } }

@@ -23,7 +23,9 @@ export type OnLimited<Ctx> = (ctx: Ctx, next: Next, decision: Decision) => unkno
  */
 export type RateLimitOptions<Ctx extends ExtendableContext = Context> = RequestOptions<Ctx, Response> &
   LimitWithWindow & {
-    /** Responds to a denied request; the headers are set. Default: text or problem+json, as `Accept` says. */
+    /**
+     * Responds to a denied request; the headers are set. Default: text or problem+json, as `Accept` says.
+     */
     onLimited?: OnLimited<Ctx>
   }
 
@@ -63,8 +65,8 @@ export function rateLimit<Ctx extends ExtendableContext = Context>(
 
 /**
  * Creates Koa middleware that stops password guessing and lets real users in, as `loginGuard` of `headgate`
- * does. A body parser must run first. A status below 300 is a success where the password is checked (a POST to
- * the route of the guard, or to `path`), unless `succeeded`, `failureRedirect` or `reportSuccess` says
+ * does. A body parser must run first. A status below 300 is a success where the password is checked (a POST
+ * to the route of the guard, or to `path`), unless `succeeded`, `failureRedirect` or `reportSuccess` says
  * otherwise.
  *
  * Throws a `TypeError` for wrong options, with the fix in the message.

@@ -12,7 +12,7 @@ const calls = new WeakMap<ExecutionContext, Call>()
 /** Those without their own status. */
 const withoutStatus = new WeakSet<object>()
 
-/** Returns what a guard is called for; `undefined` where that has no client, as a message of a queue. */
+/** Returns what a guard is called for; `undefined` if that has no client, as a message of a queue. */
 export function callOf(context: ExecutionContext): Call | undefined {
   const [req, res] = context.getArgs()
   const type = context.getType()

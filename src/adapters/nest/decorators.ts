@@ -16,8 +16,8 @@ export const limitedDecorations = processWide('nestDecorations', () => new Set<D
  * class.
  *
  * In a shared store the limiter is named after the class and the method, such as `AuthController.login`: two
- * of the same name and policy share their counts, as do the processes of an application. Give `name` where
- * classes have the same name, or where a minifier renames them. Subclasses share the limiter of their base.
+ * of the same name and policy share their counts, as do the processes of an application. Give `name` if
+ * classes have the same name, or if a minifier renames them. Subclasses share the limiter of their base.
  *
  * Wrong options throw a `TypeError` when the application starts; those that do not go with the options of
  * the module, as without an amount in both, when a handler is called. A second decorator throws at once.

@@ -5,7 +5,7 @@ import type { Refusal } from '../../http/server.js'
 /** What headgate sends to clients of GraphQL and WebSockets about a denial. */
 export interface RefusalDetails {
   /**
-   * `'TOO_MANY_REQUESTS'`; `'FORBIDDEN'` where the address is blocked; `'SERVICE_UNAVAILABLE'` where the
+   * `'TOO_MANY_REQUESTS'`; `'FORBIDDEN'` if the address is blocked; `'SERVICE_UNAVAILABLE'` if the
    * store failed. With `statusCode`, the name of that status.
    */
   readonly code: string

@@ -14,8 +14,8 @@ interface SocketClient {
  * The exception filter that responds to denied requests, and no others. The module has Nest apply it to all
  * routes. Nest applies such filters to no gateways: write `@UseFilters(RateLimitFilter)` above each.
  *
- * An HTTP request gets the response of the middleware; a GraphQL field an error with `extensions`; a WebSocket
- * client the event `exception`.
+ * An HTTP request gets the response of the middleware; a GraphQL field an error with `extensions`; a
+ * WebSocket client the event `exception`.
  */
 export class RateLimitFilter {
   constructor() {

@@ -29,7 +29,7 @@ export class RateLimitGuard {
 
 /**
  * Runs the steps of a request, and throws what `replace` returns in place of a `RateLimitException`; that
- * itself where it returns `undefined`.
+ * itself if it returns `undefined`.
  */
 export function runSteps<Req extends object, Res>(
   steps: RequestSteps<Req, Res>,

@@ -98,7 +98,7 @@ function handlerLimit(owner: string, given: LimitOptions): HandlerLimit {
   return { steps: requestSteps(owner, options, nestServer, stepsOf(options)), exception }
 }
 
-/** Has `count` decide by the status of a response, where it says how the request went. */
+/** Has `count` decide by the status of a response, if it says how the request went. */
 function stepsOf({ count = 'all' }: LimitOptions): GuardSteps<object, NestResponse> {
   if (count === 'all') return {}
   const refund = refundUncounted(count, nestServer)

@@ -20,8 +20,8 @@ export type NestLimitOptions<Req = NestRequest, Res = unknown> = RequestOptions<
 export interface ExceptionOptions {
   /**
    * Returns what is thrown for a denied request in place of a `RateLimitException`, or a promise of it, such
-   * as Nest's own `HttpException` for filters that look for that. `Retry-After` and the other headers are set
-   * already. It may also send the response itself, and return the exception that it was given.
+   * as Nest's own `HttpException` for filters that look for that. `Retry-After` and the other headers are
+   * set already. It may also send the response itself, and return the exception that it was given.
    */
   exception?(exception: RateLimitException, context: ExecutionContext): unknown
 }

@@ -15,7 +15,7 @@ interface Reply {
 
 export type PlatformResponse = ServerResponse | Reply
 
-/** The response to a request; `undefined` where there is none, as to a WebSocket message. */
+/** The response to a request; `undefined` if there is none, as to a WebSocket message. */
 export type NestResponse = PlatformResponse | undefined
 
 export function asResponse(value: unknown): NestResponse {

@@ -13,7 +13,7 @@ type Ban = Pick<BlockSettings, 'spellings' | 'spellingsWith' | 'banMs'>
 /**
  * Bans an identity as `limiter.blockFor` does: in each limit whose policy is a ban, and whose keys can be
  * those of such an identity. Where it has no key yet, all of its spellings of the right kind are banned:
- * whichever of them the limit uses, the others are the keys of nobody. Returns the keys.
+ * whichever of them the limit uses, the others are unowned keys. Returns the keys.
  */
 export async function blockIdentity(
   connection: StoreConnection,
@@ -34,13 +34,13 @@ export async function blockIdentity(
   return keys
 }
 
-/** Returns the limits in force whose policies are bans. Throws where there are none, or none so long. */
+/** Returns the limits in force whose policies are bans. Throws if there are none, or none so long. */
 function bansAmong({ limits }: SearchResult, banMs: number): readonly StoredLimit[] {
-  const known = Array.from(limits.keys())
-  const bans = known.filter(({ policy, isCandidate }) => policy.isBan && !isCandidate)
+  const stored = Array.from(limits.keys())
+  const bans = stored.filter(({ policy, isCandidate }) => policy.isBan && !isCandidate)
   if (bans.length === 0) {
     const fix = "wrap a policy, as ban(policy, { after: 10, within: '1m', for: '1h' })"
-    const names = known.length === 0 ? '' : ` among ${listText(known.map(fullName))}`
+    const names = stored.length === 0 ? '' : ` among ${listText(stored.map(fullName))}`
     throw new InputError(`block needs a limit whose policy is a ban, and the store has none${names}: ${fix}`)
   }
   for (const limit of bans) {

@@ -91,8 +91,8 @@ function nothingText(
   if (limits.size === 0) {
     const names = all.map(fullName)
     const [limiter = ''] = limiters
-    const known = [...new Set([...all.map(({ limiter }) => limiter), ...names])]
-    return `${what} by ${JSON.stringify(limiter)}, which has no keys${didYouMean('', limiter, known)}`
+    const limiterNames = [...new Set([...all.map(({ limiter }) => limiter), ...names])]
+    return `${what} by ${JSON.stringify(limiter)}, which has no keys${didYouMean('', limiter, limiterNames)}`
   }
   const hint = hasSecret ? '' : ' (limiters with a secret need it in HEADGATE_SECRET)'
   return `${what} by ${listText(Array.from(limits.keys(), fullName))}${hint}`

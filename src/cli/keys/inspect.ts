@@ -8,7 +8,7 @@ import type { StoredLimit } from './stored-limit.js'
 /** A key of a limit, as reports name it. */
 export interface KeyReport {
   readonly limiter: string
-  /** The name of the limit, where the limiter has several; else `null`. */
+  /** The name of the limit, if the limiter has several; otherwise `null`. */
   readonly limit: string | null
   readonly candidate: boolean
   /** The policy in words. */
@@ -17,16 +17,18 @@ export interface KeyReport {
   readonly identity: string
 }
 
-/** What a key has left, as `--json` prints it. Times are in ISO 8601 and UTC, by the clock of this machine. */
+/**
+ * What a key has left, as `--json` prints it. Times are in ISO 8601 and UTC, by the clock of this machine.
+ */
 export interface StandingReport extends KeyReport {
   readonly remaining: number
   readonly of: number
-  /** Why the identity is limited; `null` where it is not. */
+  /** Why the identity is limited; `null` if it is not. */
   readonly limited: 'banned' | 'exhausted' | null
-  /** For how long, and until when. `null` where it is not limited, and where time alone does not end it. */
+  /** For how long, and until when. `null` if it is not limited, and if time alone does not end it. */
   readonly limitedForMs: number | null
   readonly limitedUntil: string | null
-  /** When nothing counts any more, denials included. `null` where time alone does not bring that about. */
+  /** When nothing counts any more, denials included. `null` if time alone does not bring that about. */
   readonly freshAt: string | null
 }
 
@@ -77,7 +79,7 @@ function reasonOf({ bannedForMs, remaining }: KeyStanding): StandingReport['limi
   return remaining === 0 ? 'exhausted' : null
 }
 
-/** Returns how long a standing stays limited. Nobody knows when units in use are released. */
+/** Returns how long a standing stays limited. No one can know when units in use are released. */
 function limitedForMs({ bannedForMs, moreAfterMs }: KeyStanding, { policy }: StoredLimit): number {
   if (policy.holdsUnits) return Number.POSITIVE_INFINITY
   return bannedForMs > 0 ? bannedForMs : moreAfterMs

@@ -18,11 +18,13 @@ export interface SearchResult {
   readonly keys: readonly FoundKey[]
 }
 
-/** How many keys a call looks at, and so how long it keeps the server's other clients waiting: about 1 ms. */
+/**
+ * How many keys a call looks at, and so how long it keeps the server's other clients waiting: about 1 ms.
+ */
 const KEYS_PER_CALL = 1000
 
 /**
- * Searches all keys of a store for those of an identity, also where it is one of several parts, and for the
+ * Searches all keys of a store for those of an identity, also if it is one of several parts, and for the
  * limits that have keys at all. Reads the names of keys, and changes nothing.
  */
 export async function searchStore(

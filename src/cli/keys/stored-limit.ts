@@ -6,9 +6,9 @@ import { policyOf } from '../../policies/policy-from-spec.js'
 export interface StoredLimit {
   /** The name of the limiter; `_default` for one without a name. */
   readonly limiter: string
-  /** The limit's own name, where it is one of several. */
+  /** The limit's own name, if it is one of several. */
   readonly limit: string | undefined
-  /** Whether it belongs to the candidate of the limiter, and denies nobody. */
+  /** Whether it belongs to the candidate of the limiter, and so never denies a request. */
   readonly isCandidate: boolean
   readonly policy: Policy
   /** What its keys begin with, up to the identity. */

@@ -8,9 +8,9 @@ import { type LineKind, type LoggedRequest, readRequestLine } from './request-li
  *
  *     192.0.2.7 - ada [10/Oct/2000:13:55:36 -0700] "GET /users?page=2 HTTP/1.1" 200 2326 "-" "curl/8"
  *
- * What follows the request is not read. A line that begins with anything but a client is unreadable. A virtual host before the address is skipped. The time is the one
- * before the first quote: a client chooses its user name, spaces and brackets included, but servers escape
- * quotes.
+ * What follows the request is not read. A line that begins with anything but a client is unreadable. A
+ * virtual host before the address is skipped. The time is the one before the first quote: a client chooses
+ * its user name, spaces and brackets included, but servers escape quotes.
  */
 export function accessLineReader(): (line: string, into: LoggedRequest) => LineKind {
   const parseTime = logTimeParser()
@@ -56,7 +56,10 @@ function readClient(line: string, end: number, into: LoggedRequest): boolean {
   return true
 }
 
-/** Returns where the last address of a list such as `198.51.100.7, 10.0.0.1` begins: the nearest proxy wrote it. */
+/**
+ * Returns where the last address of a list such as `198.51.100.7, 10.0.0.1` begins: the nearest proxy wrote
+ * it.
+ */
 function startOfLastAddress(line: string, end: number): number {
   let start = 0
   for (let at = line.indexOf(' '); at > start && at < end; at = line.indexOf(' ', start)) {

@@ -3,8 +3,8 @@ import { isLoggedClient } from './logged-client.js'
 import { type LineKind, type LoggedRequest, pathOf, readRequestLine } from './request-line.js'
 
 /**
- * The usual names of each field, in nginx, Caddy, Traefik, pino-http, Bunyan and others; the first with a value
- * counts. Times with fractions of a second, and paths as they were sent, come before others.
+ * The usual names of each field, in nginx, Caddy, Traefik, pino-http, Bunyan and others; the first with a
+ * value counts. Times with fractions of a second, and paths as they were sent, come before others.
  */
 const NAMES = {
   time: [
@@ -28,7 +28,7 @@ const NAMES = {
     ...['request_uri', 'path', 'url', 'RequestPath', 'originalUrl', 'request.uri', 'req.url', 'url.path'],
     ...['httpRequest.requestUrl'],
   ],
-  /** nginx' path after its rewrites: only where no other is there. */
+  /** nginx' path after its rewrites: used only if there is no other. */
   rewritten: ['uri'],
 } as const
 
@@ -59,8 +59,8 @@ export function readJsonLine(line: string, into: LoggedRequest): LineKind {
 }
 
 /**
- * Returns whether an application logged a line while it handled a request: pino-http puts `req` into each, and
- * only what it logs at the end has the response. Fastify logs a request when it comes.
+ * Returns whether an application logged a line while it handled a request: pino-http puts `req` into each,
+ * and only what it logs at the end has the response. Fastify logs a request when it comes.
  */
 function isWithinRequest(fields: Readonly<Record<string, unknown>>): boolean {
   if (typeof fields.req !== 'object' || fields.req === null || fields.msg === 'incoming request') return false

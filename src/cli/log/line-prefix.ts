@@ -9,7 +9,10 @@ const STRUCTURED_DATA = String.raw`-|(?:\[(?:[^\]\\]|\\.)*\])+`
 /** The byte order mark of UTF-8, read as Latin-1. */
 const BYTE_ORDER_MARK = 'ï»¿'
 
-/** What log collectors write before a line, as sources of patterns. None matches the beginning of an access log. */
+/**
+ * What log collectors write before a line, as sources of patterns. None matches the beginning of an access
+ * log.
+ */
 const PREFIXES: readonly string[] = [
   // docker compose logs, docker service logs: `web-1  | `
   String.raw`[\w.@-]+ *\|(?: |$)`,
@@ -43,9 +46,9 @@ type Score = (text: string) => number
 type OnLine = (text: string | undefined) => void
 
 /**
- * Removes what log collectors write before each line. Which prefix an input has is decided once, by its first
- * lines: the one without which most of them can be read. An input that can be read as it is stays as it is, and
- * a later line without the prefix is unreadable, so that no client can write one.
+ * Removes what log collectors write before each line. Which prefix an input has is decided once, by its
+ * first lines: the one without which most of them can be read. An input that can be read as it is stays as
+ * it is, and a later line without the prefix is unreadable, so that no client can write one.
  */
 export class LinePrefix {
   readonly #score: Score
@@ -95,8 +98,8 @@ interface FoundPrefix {
 }
 
 /**
- * Returns the prefixes, the outermost first, without which most can be read of lines that had the `outer` ones.
- * Of several, the shortest list.
+ * Returns the prefixes, the outermost first, without which most can be read of lines that had the `outer`
+ * ones. Of several, the shortest list.
  */
 function likeliest(lines: readonly string[], score: Score, outer: readonly string[] = []): FoundPrefix {
   const scores = lines.map(score)
@@ -116,8 +119,8 @@ function likeliest(lines: readonly string[], score: Score, outer: readonly strin
 export const BEST_SCORE = 2
 
 /**
- * Returns a function that returns a line without its prefixes: `undefined` for one that lacks them, '' for a part
- * of a line that goes on.
+ * Returns a function that returns a line without its prefixes: `undefined` for one that lacks them, '' for a
+ * part of a line that goes on.
  */
 function stripper(prefixes: readonly string[]): (line: string) => string | undefined {
   const pattern = new RegExp(`^${prefixes.join('')}`)

@@ -3,10 +3,10 @@ export interface LoggedRequest {
   timeMs: number
   /** The source address as it was logged. */
   address: string
-  /** `undefined` where nobody was signed in. */
+  /** `undefined` if no user was signed in. */
   user: string | undefined
   method: string
-  /** Without the query. '' where the line names none. */
+  /** Without the query. '' if the line names none. */
   path: string
   /** The object of a JSON line. */
   fields: Readonly<Record<string, unknown>> | undefined

@@ -12,7 +12,7 @@ import { type RouteFilter, routeFilter } from './route-filter.js'
 export interface ReplaySettings {
   /** Paths of logs, in order; `-` is the standard input. */
   readonly files: readonly string[]
-  /** One for each limit; none where only suggestions are wanted. */
+  /** One for each limit; none if only suggestions are wanted. */
   readonly policies: readonly Policy[]
   /** The windows whose limits are suggested, if any. */
   readonly suggest: { readonly windowMs: number; readonly startsAt: WindowStart } | undefined

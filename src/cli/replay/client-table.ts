@@ -17,8 +17,8 @@ export class ClientTable {
 
   /** Returns the number of a client, from 0 on: of a new one the next. */
   idOf(identity: string): number {
-    const known = this.#ids.get(identity)
-    if (known !== undefined) return known
+    const existing = this.#ids.get(identity)
+    if (existing !== undefined) return existing
     const id = this.#ids.size
     if (id === MAX_CLIENTS) throw new InputError(`there are more than ${MAX_CLIENTS} clients`)
     this.#ids.set(ownCopy(identity), id)
@@ -45,8 +45,8 @@ export class ClientNumbers {
   /** Returns the page of a client's numbers, which lie at `offsetOf`. */
   pageOf(id: number): Float64Array {
     const index = id >> PAGE_BITS
-    const known = this.#pages[index]
-    if (known !== undefined) return known
+    const existing = this.#pages[index]
+    if (existing !== undefined) return existing
     const page = new Float64Array((PAGE_MASK + 1) * this.#width)
     this.#pages[index] = page
     return page

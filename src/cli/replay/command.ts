@@ -63,7 +63,7 @@ async function replayAll(settings: ReplaySettings): Promise<Replay> {
   return replay
 }
 
-/** Throws an `InputError` where all requests would count as one client: then no figure is that of a limit. */
+/** Throws an `InputError` if all requests would count as one client: then no figure is that of a limit. */
 function checkAddresses({ requests, unknownAddresses }: Replay, { keyText }: ReplaySettings): void {
   if (requests === 0 || unknownAddresses < requests) return
   const fix = 'Have the server log the address of the client, or choose another --key'

@@ -65,10 +65,10 @@ function addressReader(onUnknown: () => void): LoggedIdentity {
   const cache = new RecentMap<string>(CACHED_ADDRESSES)
   return function readAddress({ address }) {
     if (isDigit(address.charCodeAt(0)) && parseAddress(address) === address) return address // plain IPv4
-    const known = cache.get(address)
-    const identity = known ?? identityOfAddress(address)
+    const cached = cache.get(address)
+    const identity = cached ?? identityOfAddress(address)
     if (identity === UNKNOWN) onUnknown()
-    if (known !== undefined) return known
+    if (cached !== undefined) return cached
     if (address.length <= MAX_CACHED_LENGTH) cache.set(ownCopy(address), ownCopy(identity))
     return identity
   }

@@ -46,7 +46,7 @@ export class Replay {
   /** Lines that are no request, or that `--only` leaves out. */
   skipped = 0
   requests = 0
-  /** Requests whose address is none, where it is a part of the key. They share one client. */
+  /** Requests without a valid address, if the address is a part of the key. They share one client. */
   unknownAddresses = 0
   outOfOrder = 0
   mostMsBack = 0
@@ -118,9 +118,9 @@ export class Replay {
   }
 
   /**
-   * Returns whether every limit allows a request; `undefined` where none applies, or where it is held: a time far
-   * ahead, and the first of all, count once the next request is not before them, so that one wrong time does not
-   * stop the clock.
+   * Returns whether every limit allows a request; `undefined` if none applies, or if it is held: a time
+   * far ahead, and the first of all, count once the next request is not before them, so that one wrong time
+   * does not stop the clock.
    */
   addRequest(request: LoggedRequest, file: FileCheck): boolean | undefined {
     const held = this.#held

@@ -16,7 +16,7 @@ export interface Report {
   /** Requests that were logged after a later one, and by how much at most. */
   readonly outOfOrder: { readonly lines: number; readonly mostMs: number }
   readonly requests: number
-  /** Requests without an address, where it identifies clients: they count as one. */
+  /** Requests without an address, if the address identifies clients: they count as one. */
   readonly unknownAddresses: number
   readonly clients: number
   readonly key: string

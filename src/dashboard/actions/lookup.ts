@@ -17,9 +17,9 @@ export interface FoundStanding extends KeyStanding {
 /** What a limiter holds of an identity. */
 export interface Found {
   readonly limiter: string
-  /** Empty where the identity has taken nothing. */
+  /** Empty if the identity has taken nothing. */
   readonly standings: readonly FoundStanding[]
-  /** The longest block that the limiter can keep; 0 where no limit of it is a ban. */
+  /** The longest block that the limiter can keep; 0 if no limit of it is a ban. */
   readonly longestBlockMs: number
   /** The option that lists the address: `block` denies it whatever the limits say, `allow` exempts it. */
   readonly listing?: Listing
@@ -37,7 +37,7 @@ export async function lookUp(watched: Watched, text: string): Promise<Found> {
   const bansMs = Array.from(limits.values()).flatMap(({ policy }) => policy.longestBanMs ?? [])
   const longestBlockMs = bansMs.length > 0 ? Math.min(...bansMs) : 0
   const listing = inspection.listingOf(text)
-  const known = { limiter, longestBlockMs, ...(listing && { listing }) }
+  const found = { limiter, longestBlockMs, ...(listing && { listing }) }
   try {
     const read = keysOf(watched, text).map(async (part) => {
       const standing = await readStanding(apply, part)
@@ -45,20 +45,20 @@ export async function lookUp(watched: Watched, text: string): Promise<Found> {
         ? []
         : [{ limitName: part.name, identity: shownIdentity(part.identity), ...standing }]
     })
-    return { ...known, standings: (await Promise.all(read)).flat() }
+    return { ...found, standings: (await Promise.all(read)).flat() }
   } catch (error) {
-    return { ...known, standings: [], problem: messageOf(error) }
+    return { ...found, standings: [], problem: messageOf(error) }
   }
 }
 
-/** Forgets what an identity has used of a limiter. Rejects where the store failed. */
+/** Forgets what an identity has used of a limiter. Rejects if the store failed. */
 export async function releaseIdentity(watched: Watched, text: string): Promise<void> {
   await watched.limiter.forget(subjectOfKeys(keysOf(watched, text)))
 }
 
 /**
- * Blocks an identity in those limits of a limiter that are bans, under each spelling that they may use. Rejects
- * with a `TypeError` where there are none, or where the block is longer than one of them can be.
+ * Blocks an identity in those limits of a limiter that are bans, under each spelling that they may use.
+ * Rejects with a `TypeError` if there are none, or if the block is longer than one of them can be.
  */
 export async function blockIdentity(watched: Watched, text: string, durationMs: number): Promise<void> {
   const keys = keysOf(watched, text)

@@ -11,9 +11,11 @@ const PUBLISH_MS = 2000
 /** So many slots late, a process that does not report is left out of the chart: it may hang. */
 const MAX_LATE_SLOTS = 2
 
-/** What the page shows of one limiter; of its traffic, the slots that all processes have reported in full. */
+/**
+ * What the page shows of one limiter; of its traffic, the slots that all processes have reported in full.
+ */
 export interface ShownLimiter extends Omit<LimiterReport, 'store' | 'candidateClients'> {
-  /** How many processes the figures are of; 1 where they cannot be added up. */
+  /** How many processes the figures are of; 1 if they cannot be added up. */
   readonly processes: number
   readonly store: ShownStore
 }
@@ -24,7 +26,9 @@ export interface ShownStore extends Omit<LimiterReport['store'], 'latency'> {
   readonly onStoreError: StoreErrorChoice | 'function'
   /** The share of each limit that the fallback store grants. */
   readonly share: number
-  /** How long half of the calls took at most, and 99 of 100; absent where there were none in the last minute. */
+  /**
+   * How long half of the calls took at most, and 99 of 100; absent if there were none in the last minute.
+   */
   readonly medianMs?: number
   readonly p99Ms?: number
   /** Why the figures are those of this process alone. */

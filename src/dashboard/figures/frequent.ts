@@ -7,8 +7,8 @@ const SPAN_MS = 300_000
 const SPANS = 3
 
 /**
- * Counts the names that are most frequent in the last 15 minutes, in three spans: where more than 500 names occur
- * in a span, counts are too low by at most a 500th of all that were counted; otherwise they are exact.
+ * Counts the names that are most frequent in the last 15 minutes, in three spans: if more than 500 names
+ * occur in a span, counts are too low by at most a 500th of all that were counted; otherwise they are exact.
  */
 export class RecentlyFrequentNames {
   #spans: FrequentNames[] = []

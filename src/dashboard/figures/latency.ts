@@ -47,7 +47,7 @@ export function addCalls(a: Calls, b: Calls): Calls {
   }
 }
 
-/** Returns how long the given share of calls took at most, in ms; `undefined` where there were none. */
+/** Returns how long the given share of calls took at most, in ms; `undefined` if there were none. */
 export function quantileMs(latency: readonly number[], share: number): number | undefined {
   const total = latency.reduce((sum, count) => sum + count, 0)
   if (total === 0) return undefined

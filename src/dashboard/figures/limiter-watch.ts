@@ -28,7 +28,7 @@ export interface Watched {
   readonly name: string
   readonly limiter: Limiter<never>
   readonly inspection: Inspection
-  /** Returns the identity in keys of a listed one, where names stay in this process and are not hashed. */
+  /** Returns the identity in keys of a listed one, if names stay in this process and are not hashed. */
   writtenOutOf?(identity: string): string | undefined
 }
 
@@ -132,8 +132,8 @@ export class LimiterWatch implements Watched {
 
   #figuresOf(limit: LimitNumbers, nowMs: number): WatchedLimit | undefined {
     const key = keyOf(limit)
-    const known = this.#limits.get(key)
-    if (known !== undefined || this.#limits.size >= MAX_LIMITS) return known
+    const existing = this.#limits.get(key)
+    if (existing !== undefined || this.#limits.size >= MAX_LIMITS) return existing
     const figures = { ...limit, traffic: new Traffic(MINUTE_SLOTS, nowMs) }
     this.#limits.set(key, figures)
     return figures

@@ -101,7 +101,7 @@ interface CandidateFigures {
   readonly candidateClients: CandidateClients
 }
 
-/** Adds up what the candidates of processes would have done; nothing where no process has one. */
+/** Adds up what the candidates of processes would have done; nothing if no process has one. */
 function mergeAllCandidates(reports: readonly LimiterReport[]): Partial<CandidateFigures> {
   const figures = reports.flatMap(({ candidate, candidateClients }) =>
     candidate === undefined || candidateClients === undefined ? [] : [{ candidate, candidateClients }],

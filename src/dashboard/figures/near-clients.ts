@@ -5,7 +5,7 @@ import type { NearClient } from './report.js'
 
 /** So many clients are remembered: those who came near a limit most recently. */
 const MAX_CLIENTS = 500
-/** For how long one is remembered that does not come back, where the limit does not say less. */
+/** How long a client that does not come back is remembered, unless the limit says less. */
 const LONGEST_MS = 900_000
 
 interface Remembered extends NearClient {

@@ -7,14 +7,14 @@ import { CHART_SLOTS } from './traffic.js'
 export interface Note {
   readonly process: string
   readonly atMs: number
-  /** `undefined` where another version of this package wrote it: its figures cannot be added up. */
+  /** `undefined` if another version of this package wrote it: its figures cannot be added up. */
   readonly report: LimiterReport | undefined
 }
 
 /** The longest list of a report that is read. */
 const MAX_LISTED = 1000
 
-/** Returns the note in a text; `undefined` where not even its process and its time can be read. */
+/** Returns the note in a text; `undefined` if not even its process and its time can be read. */
 export function parseNote(text: string): Note | undefined {
   const note = parse(text)
   if (!isNote(note)) return undefined

@@ -13,7 +13,9 @@ export interface OutageReport {
   readonly denied: number
   /** Decided by the fallback store of the process. */
   readonly local: number
-  /** Decided by the store nevertheless: only some of its servers are unavailable, or it fails now and then. */
+  /**
+   * Decided by the store nevertheless: only some of its servers are unavailable, or it fails now and then.
+   */
   readonly byStore: number
   /** How many processes say so. */
   readonly processes: number

@@ -19,12 +19,15 @@ export interface TrafficReport {
 /** A limit, with what it decided in the last minute. */
 export interface LimitRow {
   readonly name: string
-  /** The kind of its policy, such as `'token-bucket'`; `''` where it is not known. */
+  /** The kind of its policy, such as `'token-bucket'`; `''` if it is not known. */
   readonly kind: string
   readonly limit: number
   /** `null` = it never resets by itself. */
   readonly windowMs: number | null
-  /** Whether it is one of the fallback store, which decides in its own process while the store is unavailable. */
+  /**
+   * Whether it is one of the fallback store, which decides in its own process while the store is
+   * unavailable.
+   */
   readonly isLocal: boolean
   readonly allowed: number
   readonly denied: number
@@ -47,7 +50,7 @@ export interface NearClient {
 export interface DeniedRow {
   readonly limitName: string
   readonly identity: string
-  /** How often; a lower bound where very many clients were denied. */
+  /** How often; a lower bound if very many clients were denied. */
   readonly denied: number
 }
 

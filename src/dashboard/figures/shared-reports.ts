@@ -8,9 +8,13 @@ import { type Note, parseNote } from './note.js'
 import type { LimiterReport, TrafficReport } from './report.js'
 import { CHART_SLOTS, SLOT_MS } from './traffic.js'
 
-/** How long the figures of a process are kept after its last report: as long as its traffic is in the chart. */
+/**
+ * How long the figures of a process are kept after its last report: as long as its traffic is in the chart.
+ */
 const KEPT_MS = CHART_SLOTS * SLOT_MS
-/** A process that has counted nothing still reports once a slot: others know then that it counted nothing. */
+/**
+ * A process that has counted nothing still reports once a slot: others know then that it counted nothing.
+ */
 const IDLE_REPORT_MS = SLOT_MS
 /** A process lives whose last report is not older. */
 const ALIVE_MS = 60_000
@@ -29,15 +33,17 @@ export interface SharedReports {
   refresh(): Promise<void>
   /** What the others reported at the last refresh. */
   others(): readonly LimiterReport[]
-  /** The slot that all living processes have reached by their own reports; `Infinity` where there are no others. */
+  /**
+   * The slot that all living processes have reached by their own reports; `Infinity` if there are no others.
+   */
   reachedSlot(): number
   /** How many processes live, this one included. */
   processes(): number
-  /** Why the figures are those of this process alone; `undefined` where they are not. */
+  /** Why the figures are those of this process alone; `undefined` if they are not. */
   problem(): string | undefined
 }
 
-/** Creates the reports of a limiter; `undefined` where its store cannot carry any. */
+/** Creates the reports of a limiter; `undefined` if its store cannot carry any. */
 export function sharedReports(
   watch: Pick<LimiterWatch, 'inspection' | 'report'>,
   now: () => number = Date.now,
@@ -119,7 +125,9 @@ function newestSlot({ lastSlot, allowed, denied }: TrafficReport): readonly numb
   return at < 0 ? [] : [lastSlot - allowed.length + at, allowed[at] ?? 0, denied[at] ?? 0]
 }
 
-/** Returns what still counts of a process that has ended: its requests, and not how limits and the store are. */
+/**
+ * Returns what still counts of a process that has ended: its requests, and not how limits and the store are.
+ */
 function pastOf(report: LimiterReport): LimiterReport {
   const { name } = report.store
   const traffic = { ...report.traffic, perSecond: { allowed: 0, denied: 0 } }

@@ -32,7 +32,10 @@ export class Traffic {
     this.#startedMs = nowMs
   }
 
-  /** Counts a decision, with the share of its limit that is used. A clock that steps back counts in the last slot. */
+  /**
+   * Counts a decision, with the share of its limit that is used. A clock that steps back counts in the last
+   * slot.
+   */
   count(nowMs: number, allowed: boolean, share: number): void {
     this.#advance(nowMs)
     const at = this.#lastSlot % this.#allowed.length
@@ -63,7 +66,7 @@ export class Traffic {
     }
   }
 
-  /** Empties the slots that have begun since the last one; all of them where the clock was far ahead before. */
+  /** Empties the slots that have begun since the last one; all of them if the clock was far ahead before. */
   #advance(nowMs: number): void {
     const slot = Math.floor(nowMs / SLOT_MS)
     const length = this.#allowed.length
@@ -81,7 +84,10 @@ export class Traffic {
   }
 }
 
-/** Returns traffic without the slots after `slot`, in which some processes have not reported all they counted. */
+/**
+ * Returns traffic without the slots after `slot`, in which some processes have not reported all they
+ * counted.
+ */
 export function trafficUntil(
   { lastSlot, allowed, denied, perSecond }: TrafficReport,
   slot: number,

@@ -39,7 +39,7 @@ export interface Dashboard<
  * `authorize` decides who may see it. The page loads nothing from other servers and runs under a strict
  * Content Security Policy; changes that other sites send are refused. At most 20 pages are served at a time.
  *
- * Throws a `TypeError` for wrong options, with the fix in the message, and an `Error` where the files of the
+ * Throws a `TypeError` for wrong options, with the fix in the message, and an `Error` if the files of the
  * page are missing, since a bundler left them out.
  */
 export function dashboard<
@@ -106,8 +106,9 @@ export function dashboard<
 }
 
 /**
- * Returns whether a request is for the page, but without the slash at the end of its folder. With `node:http`
- * alone nothing says where the page is mounted: it is what is no file, and is not spelled like one.
+ * Returns whether a request is for the page, but without the slash at the end of its folder. With
+ * `node:http` alone nothing says where the page is mounted: it is what is no file, and is not spelled like
+ * one.
  */
 function isFolderWithoutSlash(req: IncomingMessage, name: string, file: PageFile | undefined): boolean {
   if (name === '') return !sentPath(req).endsWith('/')

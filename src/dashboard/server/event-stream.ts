@@ -13,7 +13,7 @@ const MAX_UNREAD_BYTES = 1_048_576
 
 /** Sends snapshots to open pages, as server-sent events (HTML Living Standard, 9.2). */
 export interface EventStream {
-  /** Sends snapshots from now on. Throws a `RequestError` where too many pages are open. */
+  /** Sends snapshots from now on. Throws a `RequestError` if too many pages are open. */
   add(res: ServerResponse): void
   /** Ends the streams, and begins no others. */
   stop(): void
@@ -45,7 +45,7 @@ export function eventStream(board: Board): EventStream {
     timer = undefined
   }
 
-  /** Ends a stream; the connection, too, where the page has not read all: it may never do so. */
+  /** Ends a stream, and also the connection if the page has not read all: it may never do so. */
   function end(res: ServerResponse): void {
     remove(res)
     if (res.writableLength > 0) res.destroy()
@@ -76,7 +76,7 @@ function frameOf(board: Board): string {
   return `data: ${JSON.stringify(board.snapshot())}\n\n`
 }
 
-/** Writes, and has the package `compression`, where it is used, send at once. */
+/** Writes, and has the package `compression`, if it is used, send at once. */
 function send(res: ServerResponse, text: string): void {
   res.write(text)
   ;(res as { flush?: () => void }).flush?.()

@@ -51,8 +51,8 @@ function readLimiters(owner: string, option: string, limiters: unknown): readonl
 function readLimiter(owner: string, option: string, limiter: unknown, i: number): Watched {
   const inspection = inspectionOf(limiter)
   if (inspection !== undefined) {
-    const known = limiter as Limiter<never>
-    return { name: known.name ?? `limiter-${i + 1}`, limiter: known, inspection }
+    const watchedLimiter = limiter as Limiter<never>
+    return { name: watchedLimiter.name ?? `limiter-${i + 1}`, limiter: watchedLimiter, inspection }
   }
   const own = typeof limiter === 'function' ? (limiter as { limiter?: unknown }).limiter : undefined
   const fix = inspectionOf(own)

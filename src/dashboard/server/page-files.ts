@@ -20,7 +20,7 @@ const TYPES: Readonly<Record<string, string>> = {
 const CHART_FILES = ['uPlot.esm.js', 'uPlot.min.css']
 
 /**
- * Reads the files of the page, by name. They lie in a folder of this package, so they are missing where a
+ * Reads the files of the page, by name. They lie in a folder of this package, so they are missing if a
  * bundler has copied only its code: throws an `Error` with the fix then.
  */
 export function readPageFiles(): ReadonlyMap<string, PageFile> {

@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
-/** The headers of all responses: nothing is cached, framed, or loaded from elsewhere (OWASP HTTP Headers). */
+/**
+ * The headers of all responses: nothing is cached, framed, or loaded from elsewhere (OWASP HTTP Headers).
+ */
 const HEADERS = {
   'Cache-Control': 'no-store',
   'Content-Security-Policy':

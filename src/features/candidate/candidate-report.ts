@@ -114,8 +114,8 @@ export class CandidateFigures {
   }
 
   #figuresOf(name: string): LimitFigures {
-    const known = this.#limits.get(name)
-    if (known !== undefined) return known
+    const existing = this.#limits.get(name)
+    if (existing !== undefined) return existing
     if (this.#limits.size >= MAX_LIMITS && name !== OTHER) return this.#figuresOf(OTHER)
     const figures = {
       denied: 0,

@@ -11,7 +11,7 @@ import { catchMaybe, isPromise, type MaybePromise, settleAll, thenMaybe } from '
 import { type Adjustments, adjustmentsOf } from '../adjustments.js'
 import { type CandidateClients, CandidateFigures, type CandidateReport } from './candidate-report.js'
 
-/** Limits that are evaluated next to those in force. They deny no request, and their failures change no decision. */
+/** Limits to try beside those in force. They never deny a request, and their failures change no decision. */
 export interface Candidate {
   /**
    * Returns a function that charges as `charge` does, and right after that charges the candidate, in the

@@ -88,8 +88,8 @@ export function createWaiting(
   }
 
   function chargeNow(waiter: Waiter): MaybePromise<Decision | undefined> {
-    const known = charge(waiter.parts, waiter.subject)
-    return isPromise(known) ? chargeLater(waiter, known) : endOrQueue(waiter, known)
+    const decision = charge(waiter.parts, waiter.subject)
+    return isPromise(decision) ? chargeLater(waiter, decision) : endOrQueue(waiter, decision)
   }
 
   /** Awaits a charge. If it is denied but units came back meanwhile, charges again. */
@@ -146,7 +146,7 @@ export function createWaiting(
   return { waitFor, retry, endIfReport, close }
 }
 
-/** Refunds and releases what the charge of an aborted wait took. */
+/** Refunds and releases the units that the charge of an aborted wait took. */
 async function giveBack(
   decision: Decision,
   onFailed: (error: unknown, decision: Decision) => void,

@@ -45,8 +45,8 @@ export function giveTurnsAfter(queue: Queue, waiter: Waiter): void {
 }
 
 /** Gives turns to as many as will be allowed after a waiter's charge, or to the first when it may be. */
-function giveTurns(queue: Queue, first: Waiter, { figures: known, parts }: Waiter): void {
-  const figures = known[parts.findIndex(({ key }) => key === queue.key)]
+function giveTurns(queue: Queue, first: Waiter, { figures: partFigures, parts }: Waiter): void {
+  const figures = partFigures[parts.findIndex(({ key }) => key === queue.key)]
   if (figures === undefined || figures.moreAfterMs === Number.POSITIVE_INFINITY) {
     giveTurn(queue, first)
     return

@@ -12,7 +12,9 @@ export function createWaitQueues() {
   const queues = new Map<string, Queue>()
   const places = new SharedPlaces(MAX_WAITERS)
 
-  /** Returns the queue of another of a waiter's keys, if an earlier waiter is in it, or is charging that key. */
+  /**
+   * Returns the queue of another of a waiter's keys, if an earlier waiter is in it, or is charging that key.
+   */
   function queueAhead(waiter: Waiter): Queue | undefined {
     if (queues.size === 0) return undefined
     for (const { key, cost } of waiter.parts) {

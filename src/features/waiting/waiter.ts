@@ -31,8 +31,8 @@ export interface Waiter extends Wait {
 }
 
 /**
- * The waiters of one key, by arrival. While there are any, some have their turn, a timer runs for the first, or
- * an outsider charges the key: one that is not in the queue.
+ * The waiters of one key, by arrival. While there are any, some have their turn, a timer runs for the first,
+ * or an outsider charges the key: one that is not in the queue.
  */
 export interface Queue {
   readonly key: string
@@ -47,7 +47,7 @@ export interface Queue {
   knownAtMs: number
   /** When the first has its turn. */
   turnAtMs: number
-  /** Nobody is allowed earlier. */
+  /** No charge is allowed earlier. */
   notBeforeMs: number
   /** No deadline in the queue is earlier. */
   soonestMs: number
@@ -87,7 +87,9 @@ export function createQueue(key: string): Queue {
   }
 }
 
-/** Returns for how long no charge of a key is allowed; 0 for `concurrency`, where any release may end it. */
+/**
+ * Returns for how long no charge of a key is allowed; 0 for `concurrency`, because any release may end it.
+ */
 export function exactMs(waiter: Waiter | undefined, key: string, afterMs: number): number {
   const policy = waiter?.parts.find((part) => part.key === key)?.policy
   const isHint = policy?.holdsUnits && afterMs !== Number.POSITIVE_INFINITY

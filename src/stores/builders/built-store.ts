@@ -4,20 +4,20 @@ import { applyBy, type Run } from '../shared/run.js'
 import { checkBatching, checkOperations } from '../shared/validate.js'
 import type { Batching, Store } from '../store.js'
 
-/** What the options of all builders have in common. */
+/** Options common to all builders. */
 export interface CommonStoreOptions
   extends Pick<Store, 'serverOf' | 'onLimitsLost' | 'origin' | 'notes' | 'close'> {
   /** The store's name in errors and events, such as `'dynamodb'`. */
   readonly name: string
   /**
-   * How operations of concurrent callers go together. Default: 256 keys at most, and two batches in flight.
+   * How operations of concurrent callers are batched. Default: at most 256 keys, and two batches in flight.
    */
   readonly batching?: Batching
 }
 
 const DEFAULT_BATCHING: Batching = { maxKeys: 256, maxInFlight: 2 }
 
-/** The rows of these options. */
+/** The table rows of the common options. */
 export const COMMON_ROWS = {
   name(owner: string, option: string, value: unknown): string {
     if (typeof value === 'string' && value !== '') return value
@@ -44,8 +44,8 @@ function optionalObject<T extends object>(fix: string) {
   }
 }
 
-/** Creates a row for a function that every store of a builder needs. `fix` shows how to write it. */
-export function needed<F>(fix: string) {
+/** Creates a row for a function that has no default. `fix` shows how to write it. */
+export function requiredFunction<F>(fix: string) {
   return (owner: string, option: string, value: unknown): F => {
     if (typeof value === 'function') return value as F
     throw wrongKind(owner, option, 'a function', value, fix)

@@ -5,22 +5,22 @@ import { runByKey } from '../shared/by-key.js'
 import { acrossShards } from '../shared/cross-shard.js'
 import type { Store } from '../store.js'
 import type { StoreError } from '../store-error.js'
-import { builtStore, COMMON_ROWS, type CommonStoreOptions, needed } from './built-store.js'
+import { builtStore, COMMON_ROWS, type CommonStoreOptions, requiredFunction } from './built-store.js'
 import { keyLoader } from './key-loader.js'
 import { type StoredState, type Swap, swapLoop } from './swap-loop.js'
 
-/** What `compareAndSwapStore` needs of a database. */
+/** What `compareAndSwapStore` needs from a database. */
 export interface CompareAndSwapOptions<Version> extends CommonStoreOptions {
   /**
    * Returns what the database holds under each key, in order: the state with its version, `undefined` for a
    * key that is missing or has expired, or a `StoreError` for one that cannot be read. The keys are
-   * distinct, and at most `batching.maxKeys`. If it throws, the operations that need one of these keys fail.
+   * distinct, and there are at most `batching.maxKeys`. If it throws, the operations on these keys fail.
    */
   read(keys: readonly string[]): MaybePromise<readonly (StoredState<Version> | StoreError | undefined)[]>
   /**
-   * Writes a state, or removes the key, if the key still has the version that was read, in one atomic step
-   * of the database. Returns whether it did. If it throws, the operations of the key fail, and may have been
-   * applied.
+   * Writes a state, or removes the key, if the key still has the version that was read. Does so in one
+   * atomic step of the database. Returns whether it did. If it throws, the operations on the key fail, and
+   * may have been applied.
    */
   swap(swap: Swap<Version>): MaybePromise<boolean>
   /** The time in ms since the Unix epoch, by one clock for all processes. Default: `Date.now`. */
@@ -32,27 +32,28 @@ export interface CompareAndSwapOptions<Version> extends CommonStoreOptions {
 const OPTIONS = {
   rows: {
     ...COMMON_ROWS,
-    read: needed(
+    read: requiredFunction(
       'Write read: async (keys) => …, which returns { state, version } or undefined for each key.',
     ),
-    swap: needed('Write swap: async ({ key, version, state, ttlMs }) => …, which returns whether it wrote.'),
+    swap: requiredFunction(
+      'Write swap: async ({ key, version, state, ttlMs }) => …, which returns whether it wrote.',
+    ),
     clock: callback,
     storageKey: callback,
   },
 }
 
 /**
- * Creates a store for a database that can write a value on the condition that nobody has changed it: by a
- * version, an ETag, a revision or a conditional expression.
+ * Creates a store for a database that can write a value only if it has not changed: by a version, an ETag, a
+ * revision or a conditional expression.
  *
  * - Technique: compare-and-swap. A state is read, and written if its version is still the same. Otherwise
- *   the operation starts again, after a short random pause, for two seconds. Then it fails with a
- *   `StoreError`.
- * - Operations of one key that arrive meanwhile wait and then share one read and one write. So a process
+ *   the operation is retried with backoff for up to two seconds, then fails with a `StoreError`.
+ * - Operations on one key that arrive meanwhile wait and then share one read and one write. So a process
  *   never competes with itself, and a busy key costs each process one write at a time.
- * - A charge of several keys is decided key by key. If a later key denies, the earlier ones are refunded;
- *   until then others may be denied for those units. More than a limit is never admitted.
- * - Clock: `clock`. Clocks of processes may differ by less than a second.
+ * - A charge of several keys is decided key by key. If a later key denies, the earlier ones are refunded.
+ *   Until the refund, other charges may be denied for those units. No limit is ever exceeded.
+ * - Clock: `clock`. The clocks of the processes must be less than a second apart.
  *
  * Throws a `TypeError` for wrong options.
  */

@@ -7,8 +7,8 @@ interface WaitingRead<T> {
 }
 
 /**
- * Returns a function that loads the value of a key. Keys that are asked for in the same turn are loaded
- * together, at most `maxKeys` by one call of `load`, which returns a value for each key, in order.
+ * Returns a function that loads the value of a key. Keys requested in the same turn of the event loop are
+ * loaded together, at most `maxKeys` by one call of `load`, which returns a value for each key, in order.
  */
 export function keyLoader<T>(
   load: (keys: readonly string[]) => MaybePromise<readonly T[]>,

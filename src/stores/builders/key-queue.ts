@@ -1,6 +1,6 @@
 import type { Operation } from '../operation.js'
 
-/** Applies operations of one key, in order. Returns a result for each. */
+/** Applies operations on one key, in order. Returns a result for each. */
 type RunKey<T> = (key: string, operations: readonly Operation[]) => Promise<readonly T[]>
 
 interface Call<T> {
@@ -10,8 +10,8 @@ interface Call<T> {
 }
 
 /**
- * Creates a function that calls `run` once at a time for each key. Calls for a key that wait then run
- * together, so that a process which changes states by compare-and-swap never races itself.
+ * Creates a function that calls `run` with at most one call per key at a time. The operations of calls that
+ * wait for a key then run together, so that a process never races itself by compare-and-swap.
  */
 export function keyQueue<T>(run: RunKey<T>): RunKey<T> {
   /** The calls that wait for a key in use; `undefined` while none does. */

@@ -3,17 +3,19 @@ import type { ChargeResult, KeyedPolicy, Operation, Outcome, Result } from '../o
 import { asStoreError, StoreError } from '../store-error.js'
 import { policyFromText, policyText } from './policy-text.js'
 
-/** The version of these messages. Processes of other versions fail clearly instead of misreading them. */
+/**
+ * The version of these messages. A process of another version reports an error instead of misreading them.
+ */
 const VERSION = 1
 
 /**
- * Operations as plain data: it survives `JSON.stringify`, `structuredClone` and `process.send`. Its content
- * may change with any version of headgate.
+ * Operations as plain data, which survives `JSON.stringify`, `structuredClone` and `process.send`. Its
+ * content may change with any version of headgate.
  */
 export interface OperationsMessage {
   readonly headgate: 'operations'
   readonly version: number
-  /** The policies of the operations, which name them by index. */
+  /** Policies, which operations refer to by index. */
   readonly policies: readonly string[]
   readonly operations: readonly object[]
 }
@@ -27,12 +29,12 @@ export interface OutcomesMessage {
 }
 
 /**
- * JSON has no `Infinity`. No other text is a value in results, and of operations only `resetAtMs` may be
- * infinite.
+ * Stands for `Infinity`, which JSON does not have. No figure of a result is another string. In operations,
+ * only `resetAtMs` may be infinite.
  */
 const INFINITY = 'Infinity'
 
-/** Encodes operations. Throws a `TypeError` if one of their policies cannot travel. */
+/** Encodes operations. Throws a `TypeError` if one of their policies cannot be encoded. */
 export function encodeOperations(operations: readonly Operation[]): OperationsMessage {
   const indexes = new Map<string, number>()
   const encodeKeyed = <K extends KeyedPolicy>(keyed: K) => ({
@@ -88,8 +90,8 @@ export function encodeFailure(store: string, reason: unknown): OutcomesMessage {
 }
 
 /**
- * Decodes the outcomes of `operations`. Throws the `StoreError` in the message, and one of the store `store`
- * for anything but a message that has an outcome for each operation.
+ * Decodes the outcomes of `operations`. Throws the `StoreError` that the message contains. If the message
+ * has neither an error nor an outcome for each operation, throws a `StoreError` with the name `store`.
  */
 export function decodeOutcomes(
   store: string,
@@ -116,7 +118,7 @@ function encodeResult(result: Result): object {
   return { ...encodeNumbers(result), parts: result.parts.map(encodeNumbers) }
 }
 
-/** Encodes figures, without the states that some stores leave beside them. */
+/** Encodes figures. Leaves out the states that some stores return with them. */
 function encodeNumbers(figures: object): object {
   const entries = Object.entries(figures).filter(([name, value]) => name !== 'next' && value !== undefined)
   return Object.fromEntries(

@@ -7,7 +7,7 @@ import { acrossShards } from '../shared/cross-shard.js'
 import type { Run } from '../shared/run.js'
 import type { Store } from '../store.js'
 import { asStoreError } from '../store-error.js'
-import { builtStore, COMMON_ROWS, type CommonStoreOptions, needed } from './built-store.js'
+import { builtStore, COMMON_ROWS, type CommonStoreOptions, requiredFunction } from './built-store.js'
 import { decodeOutcomes, encodeOperations, type OperationsMessage } from './operation-codec.js'
 import { policyText } from './policy-text.js'
 
@@ -15,14 +15,14 @@ import { policyText } from './policy-text.js'
 export interface OwnerStoreOptions extends CommonStoreOptions {
   /**
    * Sends a message to the owner, and resolves with the reply of its `serveOperations`. Both are plain data,
-   * which survives JSON. If it rejects, the operations fail, and may have been applied. Reject with a
-   * `StoreError` with `unsent: true` if the message certainly never left. Never send a message twice.
-   * `owner` is what `ownerOf` returned.
+   * which survives JSON. `owner` is what `ownerOf` returned. If it rejects, the operations fail, and may
+   * have been applied. If the message certainly never left, reject with a `StoreError` with `unsent: true`.
+   * Never send a message twice.
    */
   send(message: OperationsMessage, owner: string): Promise<unknown>
   /**
    * Returns the name of the owner of a key, if keys have different owners. A charge whose keys have several
-   * is then decided owner by owner, and refunded if a later one denies. Default: one owner, named `''`.
+   * owners is decided owner by owner, and refunded if a later one denies. Default: one owner, named `''`.
    */
   ownerOf?(key: string): string
   /** How long a reply may take, in ms. Then the operations fail, and may have been applied. Default 5000. */
@@ -32,22 +32,22 @@ export interface OwnerStoreOptions extends CommonStoreOptions {
 const OPTIONS = {
   rows: {
     ...COMMON_ROWS,
-    send: needed('Write send: (message) => …, which resolves with the reply of serveOperations.'),
+    send: requiredFunction('Write send: (message) => …, which resolves with the reply of serveOperations.'),
     ownerOf: callback,
     timeoutMs: withDefault(5000, whole(1, 60_000, 5000)),
   },
 }
 
 /**
- * Creates a store whose states live in another place, the owner, which applies the operations of all others:
- * the primary of `node:cluster`, a parent process, a Durable Object, a server of your own. The owner answers
- * messages by `serveOperations`.
+ * Creates a store whose states belong to another process, the owner, which applies everyone's operations:
+ * the primary of `node:cluster`, a parent process, a Durable Object, or your own server. The owner replies
+ * to messages by `serveOperations`.
  *
  * - Atomicity: that of the owner's store. With one owner, a charge of several keys is decided in one moment.
  * - Clock: the owner's.
- * - If the owner is lost, so are the states in its memory.
- * - Policies must be headgate's own, since a message names them instead of carrying their code. An operation
- *   with another policy fails alone.
+ * - If the owner exits, the states in its memory are lost.
+ * - Only headgate's policies can be sent, because a message has a policy's numbers and not its code. An
+ *   operation with another policy fails alone.
  *
  * Throws a `TypeError` for wrong options.
  */
@@ -60,7 +60,7 @@ export function ownerStore(options: OwnerStoreOptions): Store {
     return decodeOutcomes(name, operations, await withTimeout(send(encodeOperations(operations), owner)))
   }
 
-  /** Asks one owner. Its operations fail together, and apart from those of other owners. */
+  /** Asks one owner. If that fails, all its operations fail, but not those of other owners. */
   async function askOwner(
     owner: string,
     entries: readonly (readonly [index: number, operation: Operation])[],
@@ -90,7 +90,7 @@ export function ownerStore(options: OwnerStoreOptions): Store {
   return builtStore(options, ownerOf ? acrossShards(ownerOf, run, batching) : run)
 }
 
-/** Returns why an operation cannot be sent: it has a policy that headgate did not make. */
+/** Returns the error of an operation that cannot be sent because headgate did not create its policy. */
 function problemOf(name: string, operation: Operation) {
   try {
     for (const { policy } of keysOf(operation)) policyText(policy)

@@ -4,12 +4,10 @@ import { weakMemo } from '../../util/memo.js'
 import { RecentMap } from '../../util/recent-map.js'
 import { show } from '../../util/validate.js'
 
-/** How many policies are kept by their text, at least. */
+/** The fewest policies cached by text. */
 const MIN_POLICIES = 1000
 
-/**
- * Returns the text by which a policy travels. Throws a `TypeError` for a policy that headgate did not make.
- */
+/** Returns the encoded policy. Throws a `TypeError` for a policy that headgate did not create. */
 export const policyText = weakMemo((policy: Policy): string => {
   const text = signatureOf(policy)
   if (policyOf(text) !== undefined) return text
@@ -18,13 +16,13 @@ export const policyText = weakMemo((policy: Policy): string => {
   )
 })
 
-const known = new RecentMap<Policy>(MIN_POLICIES)
+const policiesByText = new RecentMap<Policy>(MIN_POLICIES)
 
-/** Returns the policy that has a text. Throws a `TypeError` if there is none. */
+/** Returns the policy that a text encodes. Throws a `TypeError` if there is none. */
 export function policyFromText(text: string): Policy {
-  const found = known.get(text) ?? policyOf(text)
+  const found = policiesByText.get(text) ?? policyOf(text)
   if (found === undefined)
     throw new TypeError(`${show(text)} is not a policy: the versions of headgate may differ`)
-  known.set(text, found)
+  policiesByText.set(text, found)
   return found
 }

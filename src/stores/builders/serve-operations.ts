@@ -5,11 +5,12 @@ import { decodeOperations, encodeFailure, encodeOutcomes, type OutcomesMessage }
 
 /**
  * Returns a function that applies the operations in a message of `ownerStore` to `store`, and returns the
- * reply to send back. It never rejects: the reply says why the operations failed. Pass on only messages of
- * processes that you trust, since they may charge and forget any key.
+ * reply to send back. It never rejects: the reply says why the operations failed.
  *
- * The owner decides by its own clock. Messages are applied in the order in which they arrive, if the store
- * returns no promises, as `memoryStore` does. Throws a `TypeError` for what is no store.
+ * Accept messages only from trusted processes, since a message can charge or forget any key.
+ *
+ * The owner decides by its own clock. If the store returns no promises, as `memoryStore` does, messages are
+ * applied in the order in which they arrive. Throws a `TypeError` if `store` is not a store.
  */
 export function serveOperations(store: Store): (message: unknown) => Promise<OutcomesMessage> {
   if (!isStore(store)) {

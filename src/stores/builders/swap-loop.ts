@@ -9,30 +9,31 @@ import { foreignKeyError, isStateOf } from '../shared/foreign-key.js'
 import { asStoreError, StoreError } from '../store-error.js'
 import { keyQueue } from './key-queue.js'
 
-/** A state in a database, and its version, which each write changes. */
+/** A state in a database, with its version, which changes with each write. */
 export interface StoredState<Version> {
-  /** What `swap` has written. If it is anything else, the operations that need the key fail. */
+  /** What `swap` wrote. If it is anything else, the operations on the key fail. */
   readonly state: unknown
   readonly version: Version
 }
 
-/** A write that must not happen if another process has changed the key since it was read. */
+/** A write that must fail if another process has changed the key since it was read. */
 export interface Swap<Version> {
   readonly key: string
-  /** The version that the key must still have. `undefined`: the key must still be missing. */
+  /** The version that the key must still have. If it is `undefined`, the key must still be missing. */
   readonly version: Version | undefined
-  /** The state to write, an array of finite numbers. `undefined` removes the key. */
+  /** The state to write, an array of finite numbers. If it is `undefined`, the key is removed. */
   readonly state: State | undefined
   /**
-   * How long the database has to keep the state, in whole milliseconds, or `Infinity`. 0 if it is removed.
+   * How long the database must keep the state, in whole milliseconds, or `Infinity`. 0 if the key is
+   * removed.
    */
   readonly ttlMs: number
 }
 
-/** What the loop needs of a database. */
+/** What the loop needs from a database. */
 export interface SwapAccess<Version> {
   read(key: string): Promise<StoredState<Version> | undefined>
-  /** Returns whether the write has happened. */
+  /** Returns whether it wrote. */
   swap(swap: Swap<Version>): Promise<boolean>
   /** The time of this process, in ms since the Unix epoch. */
   now(): number
@@ -41,12 +42,12 @@ export interface SwapAccess<Version> {
 }
 
 /**
- * Returns the compare-and-swap loop: it reads a state, applies the operations, and writes if no other
- * process has written since; otherwise it starts again, after a short random pause, for two seconds. Then
- * its operations have a `StoreError`. Bound: exactly the policy's own, if the clocks of processes are less
- * than a second apart.
+ * Returns the compare-and-swap loop. It reads a state, applies the operations, and writes if no other
+ * process has written since. Otherwise it retries with backoff for up to two seconds. Then its operations
+ * fail with a `StoreError`. The bound is exactly the policy's, if the clocks of the processes are less than
+ * a second apart.
  *
- * Operations of a key that arrive meanwhile wait and then run together, so a process never competes with
+ * Operations on a key that arrive meanwhile wait and then run together, so a process never competes with
  * itself. A result from the cache counts only if its write succeeds, which proves that the cached version
  * was current.
  */
@@ -72,6 +73,8 @@ export function swapLoop<Version>(name: string, access: SwapAccess<Version>): Ap
     if (write === undefined || (write.state === before && !isForeign)) return isCached ? undefined : results
     const { state, ttlMs } = stateWrite(key, write, nowMs)
     if (state === undefined && stored === undefined) return results
+    // A process whose clock is ahead by `aheadMs` may have written the state. `ttlMs` counts from its time, and
+    // the database's TTL from now, so the state is kept that much longer.
     const aheadMs = state === undefined ? 0 : Math.ceil(nowMs - clockMs)
     const isWritten = await access.swap({ key, version: stored?.version, state, ttlMs: ttlMs + aheadMs })
     return isWritten ? results : undefined
@@ -97,7 +100,7 @@ export function swapLoop<Version>(name: string, access: SwapAccess<Version>): Ap
 
 const isDone = (results: unknown) => results !== undefined
 
-/** Returns the error for a key that other processes changed during every attempt to swap it. */
+/** Returns the error for a key that other processes changed during every attempt to write it. */
 export function contentionError(store: string, key: string): StoreError {
   return new StoreError(store, `others changed the key ${key} during every attempt`, { answered: true })
 }

@@ -11,19 +11,18 @@ import type { Run } from '../shared/run.js'
 import { checkTime } from '../shared/validate.js'
 import type { Store } from '../store.js'
 import { asStoreError, type StoreError } from '../store-error.js'
-import { builtStore, COMMON_ROWS, type CommonStoreOptions, needed } from './built-store.js'
+import { builtStore, COMMON_ROWS, type CommonStoreOptions, requiredFunction } from './built-store.js'
 
-/** What a transaction has read once it has locked its keys. */
+/** What a transaction reads after it has locked its keys. */
 export interface LockedStates {
   /**
-   * By key: what `write` has written. A missing key has no entry. If an entry is anything else, the key's
-   * operations fail.
+   * What `write` wrote, by key. A missing key has no entry. If an entry is anything else, the operations on
+   * the key fail.
    */
   readonly states: ReadonlyMap<string, unknown>
   /**
-   * The time in ms since the Unix epoch, by one clock for all processes, such as the database's. It must be
-   * read once all keys are locked, so that of two decisions on a key the later one never has the earlier
-   * time.
+   * The time in ms since the Unix epoch, by one clock for all processes, such as the database's. Read it
+   * after all keys are locked, so that decisions on a key have ascending times.
    */
   readonly nowMs: number
 }
@@ -35,20 +34,20 @@ export interface TransactionWrite extends StateWrite {
   /** When the state may be dropped, in ms since the Unix epoch, or `Infinity`. */
   readonly expiresAtMs: number
   /**
-   * Whether the key was missing when it was read. If the database cannot lock a missing row, insert a new
-   * one by a statement that fails if another transaction has inserted it meanwhile, and let `isDuplicate`
-   * recognize the error.
+   * Whether the key was missing when it was read. If the database cannot lock a missing row, insert the row
+   * by a statement that fails if another transaction has inserted it meanwhile. Let `isDuplicate` recognize
+   * the error.
    */
   readonly isNew: boolean
 }
 
-/** What `transactionStore` needs of a database. */
+/** What `transactionStore` needs from a database. */
 export interface TransactionOptions<Transaction> extends CommonStoreOptions {
   /**
    * Begins a transaction, calls `run` with whatever `lockAndRead` and `write` need, commits, and returns
-   * what `run` returns. If `run` throws or rejects, it rolls back and passes the error on. Nothing may be
-   * written then. If the driver is synchronous, `run` also is, if `lockAndRead` and `write` return no
-   * promises: then do not await it.
+   * what `run` returns. If `run` throws or rejects, it rolls back, so that nothing is written, and passes
+   * the error on. `run` is synchronous if `lockAndRead` and `write` return no promises. With a synchronous
+   * driver, do not await it.
    */
   transaction<T>(run: (transaction: Transaction) => MaybePromise<T>): MaybePromise<T>
   /**
@@ -59,21 +58,21 @@ export interface TransactionOptions<Transaction> extends CommonStoreOptions {
   /** Writes states, in the order of their keys. Removes each key whose `state` is `undefined`. */
   write(transaction: Transaction, writes: readonly TransactionWrite[]): MaybePromise<void>
   /**
-   * Whether a transaction that failed with this error has changed nothing and may succeed if it runs again:
-   * a deadlock, a lock that was not free in time, a serialization failure. It runs again, after a short
-   * random pause, for two seconds. Default: never.
+   * Whether a transaction that failed with this error changed nothing and may succeed if it is retried:
+   * after a deadlock, a lock that was not free in time, or a serialization failure. It is retried with
+   * backoff for up to two seconds. Default: never.
    */
   isTemporary?(error: unknown): boolean
   /**
-   * Whether `write` failed because another transaction has inserted a new key. Then it also runs again later
-   * than that.
+   * Whether `write` failed because another transaction inserted the same key. The transaction is retried.
+   * Such a retry may exceed the two seconds. Default: never.
    */
   isDuplicate?(error: unknown): boolean
-  /** Returns the error for what a transaction failed with. Default: a `StoreError` with the same message. */
+  /** Returns the `StoreError` for an error of a transaction. Default: one with the same message. */
   toStoreError?(error: unknown): StoreError
   /**
-   * Decides a charge of one part that comes alone, in fewer round trips than a transaction takes, and
-   * atomically. Returns `undefined`, and changes nothing, if it cannot; then a transaction decides.
+   * Decides a charge of one part that is alone in its batch: atomically, and in fewer round trips than a
+   * transaction takes. If it cannot, returns `undefined` and changes nothing. Then a transaction decides.
    */
   chargeAlone?(part: Part): Promise<ChargeResult | undefined>
   /** Returns the key for the database, such as a hash of one that is too long. Default: the same key. */
@@ -83,11 +82,13 @@ export interface TransactionOptions<Transaction> extends CommonStoreOptions {
 const OPTIONS = {
   rows: {
     ...COMMON_ROWS,
-    transaction: needed('Write transaction: (run) => pool.transaction(run), as your client spells it.'),
-    lockAndRead: needed(
+    transaction: requiredFunction(
+      'Write transaction: (run) => pool.transaction(run), as your client spells it.',
+    ),
+    lockAndRead: requiredFunction(
       'Write lockAndRead: async (transaction, keys) => …, which returns { states, nowMs }.',
     ),
-    write: needed('Write write: async (transaction, writes) => …'),
+    write: requiredFunction('Write write: async (transaction, writes) => …'),
     isTemporary: callback,
     isDuplicate: callback,
     toStoreError: callback,
@@ -101,14 +102,14 @@ type Results = readonly (Result | Error)[]
 /**
  * Creates a store for a database with transactions that lock what they read.
  *
- * - Technique: row lock. One transaction decides a whole batch: it locks the keys in the order of their
- *   names, which prevents deadlocks between batches, reads their states, applies the operations, writes and
- *   commits.
- * - Atomicity: a charge of several keys is decided in one moment. If a transaction fails for a temporary
- *   reason, it runs again for two seconds; then all operations of the batch fail.
+ * - Technique: row lock. One transaction decides a whole batch. It locks the keys in the order of their
+ *   names, which prevents deadlocks between batches. Then it reads their states, applies the operations,
+ *   writes and commits.
+ * - Atomicity: a charge of several keys is decided in one moment. A transaction that fails for a temporary
+ *   reason is retried for up to two seconds. Then all operations of the batch fail.
  * - Clock: what `lockAndRead` returns.
- * - Batches in flight never share a key unless `batching` says otherwise, so a process does not wait for
- *   itself.
+ * - By default, batches in flight never share a key, so a process does not wait for its own locks. A custom
+ *   `batching` without `locksKeys: true` turns this off.
  *
  * Throws a `TypeError` for wrong options.
  */
@@ -135,7 +136,9 @@ export function transactionStore<Transaction>(options: TransactionOptions<Transa
     return { results, writes: transactionWrites(writes, { states, nowMs }, storageKey) }
   }
 
-  /** Applies operations in one transaction, without a promise if no function of the database returns one. */
+  /**
+   * Applies operations in one transaction. Returns a promise only if a function of the database returns one.
+   */
   function transact(operations: readonly Operation[], keys: readonly string[]): MaybePromise<Results> {
     let inside: MaybePromise<Results> | undefined
     const results = transaction((tx) => {

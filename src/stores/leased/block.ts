@@ -2,16 +2,16 @@ import type { Policy } from '../../policies/policy.js'
 import { MAX_PREPAID_SHARE, type Prepaid } from '../../policies/prepaid.js'
 import type { ChargeResult, KeyedPolicy, PartResult, Refund } from '../operation.js'
 
-/** A key of which units are leased. */
+/** A key whose units are leased. */
 export interface LeasedKey extends KeyedPolicy {
   readonly prepaid: Prepaid
-  /** The longest that units are held, in milliseconds since the store was called for them. */
+  /** The longest time that units are held, in milliseconds since they were requested. */
   readonly holdMs: number
 }
 
 /**
- * Returns how many units of a limit one of `processes` leases at once: as many as the key was charged in the
- * last hold (`recentUnits`), and at most its part of what all processes may hold together.
+ * Returns how many units of a limit one of `processes` leases at once: the units charged during the last
+ * hold (`recentUnits`), capped at this process's share of what all processes may hold together.
  */
 export function blockSize({ limit }: Policy, processes: number, recentUnits = Number.POSITIVE_INFINITY) {
   return Math.min(recentUnits, Math.floor((limit * MAX_PREPAID_SHARE) / processes))
@@ -21,9 +21,9 @@ export function blockSize({ limit }: Policy, processes: number, recentUnits = Nu
 export type Block = ReturnType<typeof prepaidBlock>
 
 /**
- * Creates the block that `verdict` allowed. `nowMs` is by this process's clock. The store's time is reckoned
- * from `sinceMs`, when the store was called: it took the units later, so none is used after the policy
- * allows it.
+ * Creates a block of the units that the store's result (the last argument) allowed. All `nowMs` are by this
+ * process's clock. The store's time is estimated from `sinceMs`, when the store was called. The store took
+ * the units later than that, so no unit is used after the policy still allows it.
  */
 export function prepaidBlock(
   { key, policy, prepaid, holdMs }: LeasedKey,
@@ -58,7 +58,10 @@ export function prepaidBlock(
     return { type: 'charge', allowed: true, source: 'lease', atMs: takenAtMs + ageMs, parts: [part] }
   }
 
-  /** Returns the refund of the unused units that no refill restores; `undefined` if there are none. */
+  /**
+   * Returns a refund of the unused units, without those that a refill restores; `undefined` if there are
+   * none.
+   */
   function refundAt(nowMs: number): Refund | undefined {
     const cost = prepaid.returnable(left, takenAtMs + nowMs - sinceMs, holdMs, resetAtMs)
     return cost === 0 ? undefined : { type: 'refund', key, policy, cost, takenAtMs, resetAtMs }

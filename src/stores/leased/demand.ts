@@ -1,7 +1,10 @@
 /** A key is hot if it is charged at least this many units in `holdMs`. */
 const HOT_UNITS = 8
 
-/** The units charged to a key per `holdMs`: in this interval so far, or in the last one if that was more. */
+/**
+ * The units charged to a key per `holdMs`. It is the larger of two figures: units charged in this interval
+ * so far, and in the last one.
+ */
 export class Demand {
   readonly #holdMs: number
   #sinceMs = Number.NEGATIVE_INFINITY

@@ -21,11 +21,11 @@ export interface LeaseContext {
  *     idle, held -> acquiring   a charge finds too few units, and requests a block
  *     acquiring -> held         the store allowed the block
  *     acquiring -> idle         the store denied the block, or failed
- *     held -> idle              the block expired, and the rest of it was returned
+ *     held -> idle              the block expired, and its unused units were returned
  *     any -> idle               the key was forgotten
  */
 type LeaseState =
-  /** Nothing is held. After a denial no block is requested before `acquireFromMs`. */
+  /** Nothing is held. After a denial, no block is requested before `acquireFromMs`. */
   | { readonly kind: 'idle'; readonly acquireFromMs: number }
   /** `done` resolves when the state has changed, and never rejects. */
   | { readonly kind: 'acquiring'; readonly sinceMs: number; readonly done: Promise<void> }
@@ -36,7 +36,7 @@ const IDLE: LeaseState = { kind: 'idle', acquireFromMs: Number.NEGATIVE_INFINITY
 /** The lease of one key. */
 export type KeyLease = ReturnType<typeof keyLease>
 
-/** Creates the lease of a key that was charged as `demand` says. */
+/** Creates the lease of a key. `demand` tracks its charges. */
 export function keyLease(context: LeaseContext, leased: LeasedKey, demand: Demand) {
   const { store, processes, now, returnUnits } = context
   const { key, policy, holdMs } = leased
@@ -67,13 +67,13 @@ export function keyLease(context: LeaseContext, leased: LeasedKey, demand: Deman
     demand.add(part.cost, nowMs)
     const verdict = consumeHeld(part.cost, nowMs)
     if (verdict !== undefined) return verdict
-    const isStuck = state.kind === 'acquiring' && nowMs - state.sinceMs > holdMs
-    if (isStuck || (state.kind === 'idle' && nowMs < state.acquireFromMs)) return chargeStore(part)
+    const isOverdue = state.kind === 'acquiring' && nowMs - state.sinceMs > holdMs
+    if (isOverdue || (state.kind === 'idle' && nowMs < state.acquireFromMs)) return chargeStore(part)
     if (state.kind === 'acquiring') return chargeAfter(state.done, part)
     returnBlock(nowMs)
-    const answer = chargeStore(part)
+    const result = chargeStore(part)
     acquire(nowMs)
-    return answer
+    return result
   }
 
   async function chargeAfter(acquired: Promise<void>, part: Part): Promise<ChargeResult> {
@@ -83,7 +83,7 @@ export function keyLease(context: LeaseContext, leased: LeasedKey, demand: Deman
 
   function acquire(nowMs: number): void {
     const done = requestBlock(nowMs).then((next) => {
-      if (state === acquiring) state = next // else the key was forgotten meanwhile
+      if (state === acquiring) state = next // otherwise the key was forgotten meanwhile
     })
     const acquiring: LeaseState = { kind: 'acquiring', sinceMs: nowMs, done }
     state = acquiring
@@ -111,7 +111,7 @@ export function keyLease(context: LeaseContext, leased: LeasedKey, demand: Deman
   return {
     consume,
     charge,
-    /** Returns to the store what is left of an expired block. */
+    /** Returns the unused units of an expired block to the store. */
     expire(nowMs: number): void {
       if (state.kind === 'held' && state.block.usableAt(nowMs) === 0) returnBlock(nowMs)
     },
@@ -119,11 +119,11 @@ export function keyLease(context: LeaseContext, leased: LeasedKey, demand: Deman
     isUnused(nowMs: number): boolean {
       return state.kind === 'idle' && !demand.isHotAt(nowMs)
     },
-    /** Drops the units that are held or on their way: the store no longer counts them. */
+    /** Drops the units that are held or requested, since the store no longer counts them. */
     forget(): void {
       state = IDLE
     },
-    /** Returns to the store the units held or on their way, once waiting charges have consumed theirs. */
+    /** Returns the units held or requested to the store, once waiting charges have consumed theirs. */
     async close(): Promise<void> {
       if (state.kind === 'acquiring') await state.done
       returnBlock(now())

@@ -13,46 +13,53 @@ import { type KeyLease, keyLease, type LeaseContext } from './key-lease.js'
 
 /** How units are leased. */
 export interface LeaseSettings {
-  /** The longest that a process holds unused units. */
+  /** The longest time that a process holds unused units. */
   readonly holdMs: number
   /** The most processes that share the limits. */
   readonly processes: number
-  /** Called when unused units could not be returned. */
+  /** Called if unused units could not be returned. */
   readonly onReturnFailed: (error: StoreError) => void
   /** This process's clock, in milliseconds, for simulations and tests. */
   readonly now?: () => number
 }
 
-/** The most keys that are leased at once. The demand of at least as many is remembered. */
+/** The most keys leased at once. The demand of at least as many keys is tracked. */
 const MAX_KEYS = 10_000
-/** The longest that `close` waits for units to be returned. */
+/** The longest time that `close` waits for units to be returned. */
 const CLOSING_MS = 1000
 /** The shortest time that a denial is cached, as a share of `holdMs`. */
 const MIN_DENIAL_SHARE = 1 / 20
 
 /**
  * Creates a store that acquires units of a hot key from `store` a block at a time, and consumes them here
- * without a promise. Everything else goes to `store`, in its batches: charges of several parts, peeks, keys
- * that are charged less than 8 units in `holdMs`, limits too small for a block of two units, and policies
- * without prepaid units (`consecutive`, `concurrency` and `ban`).
+ * without a promise. All other operations go to `store`, in its batches:
+ *
+ * - charges of several parts, and peeks;
+ * - charges of keys that are charged less than 8 units in `holdMs`;
+ * - charges of limits too small for a block of two units;
+ * - charges of policies without prepaid units (`consecutive`, `concurrency` and `ban`).
  *
  * **Never over the limit.** Units are taken before they are used, and used only as long as the policy's
- * `prepaid` rules allow. So the policy's bound holds for all processes together. Exceptions: more
- * processes than `processes` (two leased stores of one process, on the same keys, count as two); a `refund`
- * to a token bucket while units of it are held: up to as many more may be admitted; and units that other
- * processes hold of a key that one process forgets.
+ * `prepaid` rules allow. So the policy's bound holds for all processes together. Exceptions:
+ *
+ * - more processes than `processes`. If one process has two leased stores on the same keys, it counts as
+ *   two;
+ * - a `refund` to a token bucket while processes hold units of it: as many more as they hold may be
+ *   admitted;
+ * - a `reward` while processes hold units: it may give those units back;
+ * - a `forget` in one process: the others still use the units that they hold of the key.
  *
  * **Blocks.** A process holds at most one block of a key, of up to `blockSize` units. If the store denies a
  * block, charges go to the store until the next block should be allowed, for `holdMs` at most.
  *
  * **Unused units.** All processes together hold at most a sixteenth of the limit (`MAX_PREPAID_SHARE`). A
- * block expires `holdMs` after it was requested. Its unused units are returned within `holdMs` more, and on
- * `close`, unless a refill restores them (see `prepaidRefill`). If the reply is lost, the units stay taken.
- * A limiter that closes may share the store with others, so charges after `close` acquire blocks again.
+ * block expires `holdMs` after it was requested. Its unused units are returned within another `holdMs`, and
+ * on `close`, unless a refill restores them (see `prepaidRefill`). If the reply to a request is lost, the
+ * units stay taken. After `close`, charges acquire blocks again, because other limiters may share the store.
  *
- * **Denials.** Other processes return units every `holdMs`, so a denial is cached no longer. It is cached for
- * a twentieth of that at least. Otherwise a key at its limit would call the store for every unit that comes
- * back.
+ * **Denials.** A denial is cached for `holdMs` at most, because other processes return units that often. It
+ * is cached for at least a twentieth of that. Otherwise a key at its limit would call the store for every
+ * unit that comes back.
  *
  * **Figures.** `remaining` is what the store had left after the block, plus what is left of the block. A
  * peek does not count held units.
@@ -160,7 +167,7 @@ export function leasedStore(store: Store, settings: LeaseSettings): Store {
   }
 }
 
-/** Returns outcomes. Throws an error after which an operation may have been applied. */
+/** Returns outcomes. Throws the first error that leaves open whether an operation was applied. */
 function throwUnknown(outcomes: readonly Outcome[]): readonly Outcome[] {
   for (const outcome of outcomes)
     if (outcome instanceof StoreError && !outcome.answered && !outcome.unsent) throw outcome

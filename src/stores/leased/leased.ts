@@ -8,16 +8,22 @@ import { type LeaseOptions, readLeaseOptions } from './options.js'
 
 /**
  * Creates a store that leases units of hot keys: it takes them from a remote store a block at a time, and
- * consumes them in this process, without a promise and even while the remote store is down. Everything else
- * goes to that store.
+ * consumes them in this process, without a promise and even while the remote store is down. All other
+ * operations go to the remote store.
  *
- * - All processes together never admit more than a limit, except for up to a sixteenth after a refund to a
- *   token bucket, after `reward`, or after `forget` in one of several processes.
- * - Up to a sixteenth of a limit, or an eighth of a slow token bucket, may lie unused in some processes for a
- *   moment while others deny.
- * - Charges of one limit are leased, if it is at least 32 × `processes`, and its key is charged at least 8
- *   units in `hold`. `consecutive`, `concurrency` and `ban` are not leased.
- * - Limiters of one process should share one leased store: each further one counts as a process.
+ * - **Leased**: charges of one limit, if the limit is at least 32 × `processes`, and its key is charged at
+ *   least 8 units in `hold`. `consecutive`, `concurrency` and `ban` are not leased.
+ * - **Unused units**: up to a sixteenth of a limit may lie unused in some processes for a moment while
+ *   others deny. Of a slow token bucket, it is up to an eighth, until the refill.
+ * - **Sharing**: the limiters of one process should share one leased store. Each additional leased store
+ *   counts as a process.
+ *
+ * All processes together never admit more than a limit, with these exceptions, each for up to a sixteenth of
+ * the limit:
+ *
+ * - after a refund to a token bucket,
+ * - after `reward`,
+ * - after `forget` in one of several processes.
  *
  * Throws a `TypeError` for wrong options, and for a store that needs no leases.
  */

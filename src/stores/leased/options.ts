@@ -5,11 +5,11 @@ import { warnOnce } from '../../util/warn-once.js'
 import { messageOf, type StoreError } from '../store-error.js'
 import type { LeaseSettings } from './leased-store.js'
 
-/** How units of hot keys are taken from a store in blocks, before their use. */
+/** How units of hot keys are taken from a store in blocks, before they are used. */
 export interface LeaseOptions {
   /**
-   * The longest that a process holds unused units, from 10 ms to 10 s. A block is as many units as the key
-   * was charged in this time. Default `'100ms'`.
+   * The longest time that a process holds unused units, from 10 ms to 10 s. A block has as many units as the
+   * key was charged in this time. Default `'100ms'`.
    */
   hold?: Duration
   /**
@@ -18,7 +18,7 @@ export interface LeaseOptions {
    */
   processes?: number
   /**
-   * Called when unused units could not be returned: they stay taken until the refill, or until their window
+   * Called if unused units could not be returned. They stay taken until the refill, or until their window
    * ends. Default: a process warning, once.
    */
   onReturnFailed?: (error: StoreError) => void
@@ -53,7 +53,10 @@ function warnOfReturn(error: StoreError): void {
   )
 }
 
-/** Reports a failure. A callback that throws causes one process warning: no caller could catch it. */
+/**
+ * Reports a failure. If the callback throws, emits one process warning, since no caller could catch the
+ * error.
+ */
 function report(onReturnFailed: (error: StoreError) => void, error: StoreError): void {
   try {
     onReturnFailed(error)

@@ -52,7 +52,9 @@ export function readClient(value: unknown): MemcachedClient {
   throw wrongKind('memcachedStore', 'client', 'a memjs client', value, fix)
 }
 
-/** Returns whether a value is a client of the npm package memcached, which has these methods unlike memjs. */
+/**
+ * Returns whether a value is a client of the npm package memcached, which has these methods unlike memjs.
+ */
 function isOfMemcached(value: unknown): boolean {
   const { cas, gets, getMulti } = (value ?? {}) as Readonly<Record<string, unknown>>
   return [cas, gets, getMulti].every((method) => typeof method === 'function')

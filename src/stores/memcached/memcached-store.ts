@@ -24,8 +24,8 @@ const BATCHING: Batching = { maxKeys: 256, maxInFlight: 2, stallTimeoutMs: 3 }
  *   value, changed by compare-and-swap. It is retried for two seconds. Then the operation fails with a
  *   `StoreError`.
  * - Bound: never more than a limit is admitted, if clocks are less than a second apart. A charge of several
- *   keys is decided key by key. When a later key denies, the earlier ones are refunded; until then others may
- *   be denied for those units.
+ *   keys is decided key by key. When a later key denies, the earlier ones are refunded; until then others
+ *   may be denied for those units.
  * - Clock: this process's, in whole milliseconds. Synchronize the clocks of processes that share limits: a
  *   second apart is too much, and windows of the clock count apart around their borders.
  * - Items expire one to three seconds after their state equals a fresh one, never earlier.

@@ -8,7 +8,7 @@ export function monotonicNow(): number {
   return ORIGIN_MS + performance.now()
 }
 
-/** Throws where a user's clock returns nonsense, which would leave states that deny forever. */
+/** Throws if a user's clock returns nonsense, which would leave states that deny forever. */
 export function validateClock(clock: () => number): () => number {
   return () => {
     const nowMs = clock()

@@ -10,7 +10,9 @@ export interface MemoryStore extends Store {
   readonly size: number
 }
 
-/** Returns whether this is a store by `memoryStore`, also of another copy of this package. A wrapper is not. */
+/**
+ * Returns whether this is a store by `memoryStore`, also of another copy of this package. A wrapper is not.
+ */
 export function isMemoryStore(store: Store): store is MemoryStore {
   return store.name === 'memory' && store.local?.apply === store.apply
 }

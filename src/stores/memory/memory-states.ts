@@ -24,7 +24,9 @@ export class MemoryStates {
     if (++this.#charged % CHARGES_PER_SWEEP === 0) this.table.sweep(nowMs)
   }
 
-  /** Takes units of a key, which is `key` whole or between `start` and `end`. Returns no step without room. */
+  /**
+   * Takes units of a key, which is `key` whole or between `start` and `end`. Returns no step without room.
+   */
   take(
     policy: Policy,
     key: string,

@@ -31,7 +31,7 @@ const OPTIONS = {
  * - A decision is one synchronous step, without a promise. There are no timers.
  * - States lie in typed arrays under 64-bit hashes of their keys; the keys themselves are not kept. A token
  *   bucket takes 25 to 50 bytes. Memory grows and shrinks page by page, without a pause. Each store hashes
- *   under a random secret, so that nobody can aim at another client's state; the odds that any two of ten
+ *   under a random secret, so that no client can aim at another client's state; the odds that any two of ten
  *   million keys collide are one in 370,000.
  * - At most `maxKeys` keys. Fresh states are removed first. When all are in use, the one nearest to fresh,
  *   among up to 32 examined, is evicted; never a client at its limit. When there is no other, new keys share

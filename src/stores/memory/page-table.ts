@@ -4,7 +4,7 @@ import { FIRST_SLOTS, maxSlotsOf, Page } from './page.js'
 const FULL = 0.8
 /** A page that is smaller than full size grows to so many times its slots. */
 const GROWTH = 4
-/** Two sibling pages are merged where fewer states than this share of one page's slots are left of both. */
+/** Two sibling pages are merged if fewer states than this share of one page's slots are left of both. */
 const SPARSE = 0.5
 
 /**
@@ -47,7 +47,7 @@ export class PageTable {
     return this.#directory[high >>> this.#shift] as Page
   }
 
-  /** Returns the page of a hash with room for a state. Changes no state where there is no memory for it. */
+  /** Returns the page of a hash with room for a state. Changes no state if there is no memory for it. */
   pageWithRoom(high: number): Page {
     let page = this.pageOf(high)
     while (page.states >= FULL * page.slots) {
@@ -63,7 +63,9 @@ export class PageTable {
     if (page.states < (SPARSE / 2) * page.slots) this.#merge(page)
   }
 
-  /** Replaces a page by a larger one with the same range, at the same place in the round of the clock hand. */
+  /**
+   * Replaces a page by a larger one with the same range, at the same place in the round of the clock hand.
+   */
   #grow(page: Page): void {
     const slots = Math.min(GROWTH * page.slots, maxSlotsOf(page.width))
     const larger = new Page(this.#buffer, page.depth, page.prefix, slots)

@@ -2,7 +2,9 @@ import type { State } from '../../policies/policy.js'
 
 /** The most that the slots of a page take: little enough to split a page in a fraction of a millisecond. */
 const PAGE_BYTES = 1 << 16
-/** How many slots the first page of a table begins with: an application may have thousands of small stores. */
+/**
+ * How many slots the first page of a table begins with: an application may have thousands of small stores.
+ */
 export const FIRST_SLOTS = 16
 
 /** Returns how many slots a full-size page has for states of `width` numbers: a power of two. */

@@ -18,8 +18,8 @@ import { asStoreError, atServer, messageOf, type StoreError } from '../store-err
 const ERROR_REPLY = /^[A-Z]+ |^Too many Cluster redirections.*\b(MOVED|ASK|TRYAGAIN|CLUSTERDOWN) /
 
 /**
- * Replies to a call for several keys whose slot is migrating: each key may be on either node. Clients give up
- * on redirections with their own error, with or without the last reply, or with that reply.
+ * Replies to a call for several keys whose slot is migrating: each key may be on either node. Clients give
+ * up on redirections with their own error, with or without the last reply, or with that reply.
  */
 const MIGRATING =
   /^(TRYAGAIN|MOVED|ASK|Too many Cluster redirections($|\. Last error: .*\b(MOVED|ASK|TRYAGAIN)\b))/

@@ -3,8 +3,8 @@ const SLOTS = 16_384
 const POLYNOMIAL = 0x1021
 
 /**
- * Returns the slot of a key in a Redis Cluster: a CRC-16 of the key, or of its hash tag, the text between the
- * first `{` and the next `}`, unless that is empty.
+ * Returns the slot of a key in a Redis Cluster: a CRC-16 of the key, or of its hash tag, the text between
+ * the first `{` and the next `}`, unless that is empty.
  * https://redis.io/docs/latest/operate/oss_and_stack/reference/cluster-spec/#key-distribution-model
  */
 export function keySlot(key: string): number {

@@ -19,10 +19,10 @@ import { onlyPartOf, singlePolicyCall } from './single-policy-call.js'
 const BATCHING: Batching = { maxKeys: 256, maxInFlight: 2, stallTimeoutMs: 10 }
 
 /**
- * Creates a store that keeps states in Redis or Valkey, for any number of processes. Concurrent operations go
- * in a single script call.
+ * Creates a store that keeps states in Redis or Valkey, for any number of processes. Concurrent operations
+ * go in a single script call.
  *
- * - Atomicity: a Lua script. A call is sent again only where it certainly was not run: the server does not
+ * - Atomicity: a Lua script. A call is sent again only if it certainly was not run: the server does not
  *   know the script (`NOSCRIPT`), or a Cluster's node rejects it because a slot has moved.
  * - In a Cluster, a script sees the keys of one slot. A charge whose keys live in several slots is decided
  *   slot by slot, and refunded when a later slot denies: no more than a limit is ever admitted, but until
@@ -62,8 +62,8 @@ const callFor = (operations: readonly Operation[]) =>
 
 /**
  * Groups the indexes of charges of one part by policy, since the script for one policy takes little more
- * than half the time. All other operations, and all that share a key with them, stay together, to be applied in
- * order.
+ * than half the time. All other operations, and all that share a key with them, stay together, to be applied
+ * in order.
  */
 function splitByPolicy(operations: readonly Operation[]): Iterable<readonly number[]> {
   const policy = onlyPartOf(operations[0])?.policy

@@ -8,9 +8,9 @@ export interface Command {
 
 /** Sends commands to a server, or to the servers of a Cluster, through the user's client. */
 export interface Transport {
-  /** Returns a key's shard, which the keys of a command share. Absent where there is only shard 0. */
+  /** Returns a key's shard, which the keys of a command share. Absent if there is only shard 0. */
   readonly shardOf?: (key: string) => number
-  /** Returns the server of a shard, as the client knows it now. Absent where there is only shard 0. */
+  /** Returns the server of a shard, as the client knows it now. Absent if there is only shard 0. */
   readonly serverOf?: (shard: number) => string | undefined
   /**
    * Returns a promise of each reply, with strings as buffers. Commands for one shard keep their order.

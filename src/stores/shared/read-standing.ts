@@ -7,8 +7,8 @@ export interface KeyStanding extends Omit<Standing, 'atMs'> {
 }
 
 /**
- * Reads what a key has left, and writes nothing; `undefined` where the key has taken nothing. `apply` applies
- * an operation to a store.
+ * Reads what a key has left, and writes nothing; `undefined` where the key has taken nothing. `apply`
+ * applies an operation to a store.
  */
 export function readStanding(
   apply: (operation: Take) => MaybePromise<TakeResult>,

@@ -46,7 +46,9 @@ export interface StoreClose extends OfLimiter {
   readonly type: 'close'
 }
 
-/** What is published to the channel `headgate:store`. Memory publishes nothing: it is part of the limiter. */
+/**
+ * What is published to the channel `headgate:store`. Memory publishes nothing: it is part of the limiter.
+ */
 export type StoreMessage = StoreCall | StoreBatch | StoreStateChange | StoreClose
 
 /** The channel for what the pipes to remote stores do. Check `hasSubscribers` before a message is built. */

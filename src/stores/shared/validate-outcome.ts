@@ -71,7 +71,10 @@ function isStanding({ atMs, remaining, moreAfterMs, resetAfterMs, bannedForMs }:
   return Number.isFinite(atMs) && areFigures(remaining, moreAfterMs, resetAfterMs, bannedForMs)
 }
 
-/** Returns whether units are a whole number, and times are milliseconds that a policy may return, or `Infinity`. */
+/**
+ * Returns whether units are a whole number, and times are milliseconds that a policy may return, or
+ * `Infinity`.
+ */
 function areFigures(units: unknown, ...timesMs: readonly unknown[]): boolean {
   if (!Number.isSafeInteger(units) || (units as number) < 0) return false
   for (const ms of timesMs) {

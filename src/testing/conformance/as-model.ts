@@ -31,7 +31,8 @@ interface Advance {
 
 /**
  * What a test does next: applies operations or lets time pass, perhaps by the receipts of all units taken so
- * far and the last result. There is a receipt for each part of an allowed charge, each take and each renewal.
+ * far and the last result. There is a receipt for each part of an allowed charge, each take and each
+ * renewal.
  */
 export type CaseStep =
   | Operations
@@ -61,7 +62,9 @@ export function refund(change: Partial<Refund> | ((receipt: Refund) => Partial<R
   }
 }
 
-/** Returns a step that lets time pass until shortly before or after a time in the figures of the last charge. */
+/**
+ * Returns a step that lets time pass until shortly before or after a time in the figures of the last charge.
+ */
 export function advanceTo(figure: 'retryAfterMs' | 'resetAfterMs', laterMs = 0): CaseStep {
   return (_receipts, lastResult) => {
     const [verdict] = (lastResult as ChargeResult).parts
@@ -75,9 +78,9 @@ export function asModel(...steps: readonly CaseStep[]): StoreCase['body'] {
 }
 
 /**
- * Takes steps with a store and with a plain model of the contract: every result is the same. The model applies
- * each operation at the time in the store's result. As long as all results have a time, or if the clock
- * stands still between two steps, every figure is compared; otherwise, what time does not change.
+ * Takes steps with a store and with a plain model of the contract: every result is the same. The model
+ * applies each operation at the time in the store's result. As long as all results have a time, or if the
+ * clock stands still between two steps, every figure is compared; otherwise, what time does not change.
  */
 export async function expectAsModel(
   { store, advance }: StoreUnderTest,
@@ -123,7 +126,10 @@ export async function expectAsModel(
   }
 }
 
-/** Returns whether a result says when everything in it was applied: the servers of a Cluster charge parts one by one. */
+/**
+ * Returns whether a result says when everything in it was applied: the servers of a Cluster charge parts one
+ * by one.
+ */
 function isTimed(operation: Operation): boolean {
   if (operation.type === 'charge') return operation.parts.length <= 1
   return operation.type === 'take' || operation.type === 'reward' || operation.type === 'block'

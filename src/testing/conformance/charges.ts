@@ -19,7 +19,9 @@ const ofEachPolicy = casesOfEach(LONG_KINDS, 'one charge of a %s', (policyOf) =>
   }
 })
 
-/** Of a counter of 32 bits, the largest number in a structured header (RFC 9651 §3.3.1), the largest limit. */
+/**
+ * Of a counter of 32 bits, the largest number in a structured header (RFC 9651 §3.3.1), the largest limit.
+ */
 const LARGE_LIMITS = [2 ** 31 - 1, 10 ** 15 - 1, Number.MAX_SAFE_INTEGER]
 
 const ofLargeLimits = casesOf('', {

@@ -37,7 +37,7 @@ export interface Counts {
 
 export interface WireFigures {
   readonly remaining: number
-  /** `null` where time restores nothing. */
+  /** `null` if time restores nothing. */
   readonly moreAfterMs: number | null
 }
 

@@ -47,7 +47,7 @@ function at<T>(list: readonly T[], i: number): T {
   return list[i % list.length] as T
 }
 
-/** Charges a batch, and again where the store replied that it took nothing, as after lost races. */
+/** Charges a batch, and again if the store replied that it took nothing, as after lost races. */
 async function chargeDecided(store: Store, charges: readonly Parts[]): Promise<readonly ChargeResult[]> {
   for (let attempt = 1; ; attempt++) {
     try {

@@ -121,7 +121,9 @@ const bans: Scenario = {
 
 export const SCENARIOS: readonly Scenario[] = [...oneKey, ...oppositeOrders, batches, refunds, mixed, bans]
 
-/** Returns a function that returns whole numbers below its argument, the same in each run (Park and Miller). */
+/**
+ * Returns a function that returns whole numbers below its argument, the same in each run (Park and Miller).
+ */
 function randomNumbers(seed: number): (below: number) => number {
   let state = seed
   return (below) => {

@@ -9,9 +9,9 @@ import { runLoad } from './run-load.js'
 const EXIT_MS = 5000
 
 /**
- * Serves a store to the tests of `storeExactness`, in a process that its `startProcess` has started. Resolves
- * when the test is done with it: close then what you opened for the store, so that the process exits. One
- * that does not exit is ended.
+ * Serves a store to the tests of `storeExactness`, in a process that its `startProcess` has started.
+ * Resolves when the test is done with it: close then what you opened for the store, so that the process
+ * exits. One that does not exit is ended.
  *
  * Throws a `TypeError` for what is no store, and in a process without an IPC channel.
  */

@@ -10,7 +10,7 @@ export interface ServedProcess {
   /** Resolves once the process has called `serveStore`. */
   readonly ready: Promise<unknown>
   request<N extends keyof Orders>(name: N, order: Orders[N]['order']): Promise<Orders[N]['reply']>
-  /** Returns what it has to do and has not done; `undefined` where that is nothing. */
+  /** Returns what it has to do and has not done; `undefined` if that is nothing. */
   pending(): string | undefined
   /** Has it exit, and kills it if it does not. Resolves when it has; rejects if it exits with an error. */
   end(): Promise<void>
@@ -41,7 +41,7 @@ export function servedProcess(child: ChildProcess, name: string): ServedProcess 
   const failed = new Promise<never>((_resolve, reject) => {
     fail = reject
   })
-  failed.catch(() => undefined) // it may fail while nobody waits
+  failed.catch(() => undefined) // it may fail while no caller waits
 
   child.on('message', (message: Message | undefined) => {
     if (message?.headgate === 'ready') {

@@ -40,7 +40,10 @@ export interface ServerContender {
 /** Makes a contender with a client of its own for the server at an address, with a limit per key. */
 export type MakeContender = (url: string, limit: number) => ServerContender | Promise<ServerContender>
 
-/** The store itself, as limiters send to it, without all that protects it. Contenders that share a server and a policy need different names. */
+/**
+ * The store itself, as limiters send to it, without all that protects it. Contenders that share a server and
+ * a policy need different names.
+ */
 export function headgateOn(store: Store, policy: Policy, name = 'api'): ServerContender {
   const pipe = pipeTo(store)
   const take = async (key: string, cost: number) =>

@@ -21,8 +21,8 @@ export const WHITE: Look = {
 }
 
 /**
- * For readers who prefer light pages, and dark ones. The dark plot has its own background: a page may be white all
- * the same.
+ * For readers who prefer light pages, and dark ones. The dark plot has its own background: a page may be
+ * white all the same.
  */
 export const LOOKS = {
   light: { ...WHITE, background: 'transparent' },

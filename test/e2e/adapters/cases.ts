@@ -199,7 +199,7 @@ export function adapterCases({ name, start }: Adapter): void {
       expect(statuses).toEqual([200, 200, 200, 200, 200, 429, 200])
     })
 
-    test('waits for async functions among the options', async () => {
+    test('waits for async option functions', async () => {
       expect(await withHeader('awaited', 'x-skip', 'yes', 'no', 'no', 'yes')).toEqual([200, 200, 429, 200])
     })
 
@@ -284,7 +284,7 @@ export function adapterCases({ name, start }: Adapter): void {
     })
 
     test.each(['broken', 'brokenLater'] as const)(
-      'what a function among the options throws goes to the error handling of the framework (%s)',
+      'what an option function throws goes to the error handling of the framework (%s)',
       async (scenario) => {
         expect((await sendTo(scenario)).status).toBe(500)
         expect(await signals.countOf(`handled /${scenario}`)).toBe(0)

@@ -4,8 +4,8 @@ import type { Running } from './application.js'
 import { signalsAt } from './signals.js'
 
 /**
- * Sends a request, and resolves once the server holds it and has counted `held`. Returns a function that ends
- * the connection, and waits until the server knows.
+ * Sends a request, and resolves once the server holds it and has counted `held`. Returns a function that
+ * ends the connection, and waits until the server knows.
  */
 export async function sendAndHold(
   { port, signalPort }: Running,

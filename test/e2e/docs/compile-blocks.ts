@@ -12,8 +12,9 @@ export function writeProject(folder: string): void {
 }
 
 /**
- * Builds headgate into a folder of blocks, and compiles its TypeScript, each file beside its source. A process
- * that compiles what it imports, as with tsx, takes a second longer, and some blocks start dozens of processes.
+ * Builds headgate into a folder of blocks, and compiles its TypeScript, each file beside its source. A
+ * process that compiles what it imports, as with tsx, takes a second longer, and some blocks start dozens of
+ * processes.
  */
 export async function compileBlocks(folder: string): Promise<void> {
   const headgate = join(folder, 'node_modules/headgate')

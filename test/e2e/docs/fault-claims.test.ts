@@ -4,7 +4,9 @@ import { join, resolve } from 'node:path'
 const page = readFileSync(join(resolve(__dirname, '../../..'), 'docs/reliability.md'), 'utf8')
 const prose = page.replace(/\s+/g, ' ')
 
-/** The lines of the printed run of all combinations, each with its cells; those with a broken bound say so. */
+/**
+ * The lines of the printed run of all combinations, each with its cells; those with a broken bound say so.
+ */
 const printed = page.split(/^ {2}store {6}fault .*\n/m)[1]?.split('```')[0] ?? ''
 const combinations = [...printed.matchAll(/^ {2}(\S.*)\n(?: {4}(BROKEN.*)\n)?/gm)].map(
   ([, line = '', broken]) => {

@@ -1,9 +1,10 @@
 /**
  * How code blocks in README.md and docs/ are tested.
  *
- * Each ```ts, ```js or ```cjs block is a module of its own. It is type-checked, also under plain `strict`, then run, and each server
- * that it starts receives a GET and a POST for `/` and for each path that the block names, such as
- * `'/login'`; a 500 fails. Ports are changed to free ones. Comments above a block say what it needs:
+ * Each ```ts, ```js or ```cjs block is a module of its own. It is type-checked, also under plain `strict`,
+ * then run, and each server that it starts receives a GET and a POST for `/` and for each path that the
+ * block names, such as `'/login'`; a 500 fails. Ports are changed to free ones. Comments above a block say
+ * what it needs:
  *
  * - `<!-- with: app, login -->` puts these names of fixtures.ts in scope. An `app` is served too.
  * - `<!-- continues -->` puts the blocks that it continues before it, in one module.
@@ -58,8 +59,8 @@ export function isRun({ language }: Block): boolean {
 }
 
 /**
- * Type-checks and runs blocks; gives one outcome for each, in order. A block that has not ended in `timeoutMs`
- * is the last one that runs.
+ * Type-checks and runs blocks; gives one outcome for each, in order. A block that has not ended in
+ * `timeoutMs` is the last one that runs.
  */
 export async function tryBlocks(blocks: readonly Block[], timeoutMs = 60_000): Promise<Outcome[]> {
   mkdirSync(join(ROOT, '.cache'), { recursive: true })
@@ -208,7 +209,9 @@ function runTogether(
   })
 }
 
-/** Runs the test files among named blocks; gives their errors, and those of files that no other one names. */
+/**
+ * Runs the test files among named blocks; gives their errors, and those of files that no other one names.
+ */
 async function runNamed(
   modules: readonly Module[],
   timeoutMs: number,

@@ -23,7 +23,10 @@ export interface Transcript {
 /** Makes options with the exports of a package. */
 export type MakeOptions = (exports: Package) => Options
 
-/** Builds the application of a test around middleware. Default: one route, which answers with `req.rateLimit`. */
+/**
+ * Builds the application of a test around middleware. Default: one route, which answers with
+ * `req.rateLimit`.
+ */
 export type BuildApp = (limit: (options: Options) => ReturnType<Package['rateLimit']>, app: Express) => void
 
 /** Serves an application with each package in turn, and sends both the same requests. */

@@ -42,7 +42,10 @@ afterAll(async () => {
   await Promise.all([redisServer?.stop(), memcachedServer?.stop()])
 })
 
-/** Loads the scripts of the store: the next charge can overtake a refund whose script Redis does not know yet. */
+/**
+ * Loads the scripts of the store: the next charge can overtake a refund whose script Redis does not know
+ * yet.
+ */
 async function loadScripts(store: HeadgateStore): Promise<void> {
   const policy = fixedWindow({ limit: 1, window: '1h', startsAt: 'first-request' })
   await refundStore(store, [await receiptOf(store, 'loaded', policy, 1)])

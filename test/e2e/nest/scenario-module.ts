@@ -14,8 +14,8 @@ interface Request {
 }
 
 /**
- * A module whose controllers serve the scenarios, each with a limiter of its own. `RateLimiters` has it by the
- * name of the scenario, behind a prefix: the names of all applications of a process are in one registry.
+ * A module whose controllers serve the scenarios, each with a limiter of its own. `RateLimiters` has it by
+ * the name of the scenario, behind a prefix: the names of all applications of a process are in one registry.
  */
 export function scenarioModule(application: Application, prefix: string): Type {
   const controllers = application.scenarios.map(([name, scenario]) => {

@@ -1,4 +1,6 @@
-/** Starts a server in four processes of node:cluster, and sends its parent the port once all of them listen. */
+/**
+ * Starts a server in four processes of node:cluster, and sends its parent the port once all of them listen.
+ */
 import cluster from 'node:cluster'
 
 const [file = ''] = process.argv.slice(2)

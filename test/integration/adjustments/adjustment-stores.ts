@@ -58,7 +58,9 @@ export function describeAdjustments(...names: StoreName[]): void {
       call: (of: Limiter<string>) => T,
     ) => Promise.all(limiters.flatMap((limiter) => Array.from({ length: count }, async () => call(limiter))))
 
-    /** Checks that as many units as a peek shows can still be taken, and no more. Returns how many are taken. */
+    /**
+     * Checks that as many units as a peek shows can still be taken, and no more. Returns how many are taken.
+     */
     async function takenOf(limiters: readonly Limiter<string>[], id: string): Promise<number> {
       const [limiter] = limiters as [Limiter<string>]
       const { remaining } = await limiter.peek(id)

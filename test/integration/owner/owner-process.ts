@@ -1,6 +1,6 @@
 /**
- * Owns the states of another process. Each message is a request of a test: to open a new store, to advance its clock,
- * or to apply operations to it.
+ * Owns the states of another process. Each message is a request of a test: to open a new store, to advance
+ * its clock, or to apply operations to it.
  */
 import { memoryStore } from 'headgate'
 import { type Store, serveOperations } from 'headgate/store'

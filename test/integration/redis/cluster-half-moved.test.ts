@@ -30,7 +30,9 @@ describe.each(CLUSTER_DRIVERS)('with a client of %s,', (driver, open) => {
   const makeStore = clusterStores(() => cluster, open)
 
   describe('a slot of which some keys have moved', () => {
-    /** Takes 1 of {tag}:here and 2 of {tag}:there, and begins to move their slot: only {tag}:there has gone. */
+    /**
+     * Takes 1 of {tag}:here and 2 of {tag}:there, and begins to move their slot: only {tag}:there has gone.
+     */
     beforeEach(async () => {
       await flushAll(client)
       store = makeStore()

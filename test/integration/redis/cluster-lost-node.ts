@@ -15,7 +15,9 @@ import { connectCluster, keysApart, ownerOfKey } from './connect-cluster.js'
 import { rejection, timeOf } from './outcomes.js'
 
 const policy = fixedWindow({ limit: 10, window: LONG })
-/** Finding out that a node refuses connections takes a few ms, and giving up at least 16 attempts of 100 ms. */
+/**
+ * Finding out that a node refuses connections takes a few ms, and giving up at least 16 attempts of 100 ms.
+ */
 const SOON_MS = 1500
 /** ioredis tries 16 times, every 100 ms, while a node says that the cluster is down. */
 const GIVES_UP_MS = 15_000

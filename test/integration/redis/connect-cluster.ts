@@ -8,7 +8,10 @@ import {
 } from '../../support/servers/redis-cluster.js'
 import { serverTimeMs } from './connect.js'
 
-/** Starts a Cluster for the tests of a file, or of a `describe`. Calls `take` with it and with a client of it. */
+/**
+ * Starts a Cluster for the tests of a file, or of a `describe`. Calls `take` with it and with a client of
+ * it.
+ */
 export function useCluster(take: (cluster: RedisCluster, client: Cluster) => void): void {
   let cluster: RedisCluster | undefined
   let client: Cluster | undefined

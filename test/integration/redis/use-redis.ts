@@ -9,7 +9,9 @@ export interface UsedRedis {
   client: Redis
 }
 
-/** Starts a Redis server for the tests of a file, and stops it after them. Both parts are set in each test. */
+/**
+ * Starts a Redis server for the tests of a file, and stops it after them. Both parts are set in each test.
+ */
 export function useRedis(): Readonly<UsedRedis> {
   const redis = {} as UsedRedis
 

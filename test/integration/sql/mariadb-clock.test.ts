@@ -3,7 +3,9 @@ import type { Session } from './database-kind.js'
 import { mariadb } from './mariadb-kind.js'
 import { setUpDatabase } from './set-up-database.js'
 
-/** A statement takes less than this from its beginning to where it reads the clock, also on a busy machine. */
+/**
+ * A statement takes less than this from its beginning to where it reads the clock, also on a busy machine.
+ */
 const SLACK_S = 1
 
 /**

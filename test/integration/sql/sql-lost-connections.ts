@@ -93,7 +93,8 @@ export function describeLostConnections({ callers, restMs, killingMs, everyMs, a
     }
 
     /**
-     * Both keys of a pair have the same, and no less than was allowed, and no more than that and what failed.
+     * Both keys of a pair have the same, and no less than was allowed, and no more than that and what
+     * failed.
      */
     async function expectNothingHalfTaken(counts: readonly PairCounts[]): Promise<void> {
       const store = database.open().makeStore({ table })

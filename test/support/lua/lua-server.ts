@@ -9,7 +9,10 @@ import { findOrInstall } from '../servers/install.js'
 /** How a server reads whole numbers in JSON. Which one Dragonfly's cjson does depends on its version. */
 export type JsonNumbers = 'integers' | 'floats'
 
-/** Runs the scripts of the Redis store in Lua 5.4, as Dragonfly does. Keys that a script does not declare fail. */
+/**
+ * Runs the scripts of the Redis store in Lua 5.4, as Dragonfly does. Keys that a script does not declare
+ * fail.
+ */
 export interface LuaServer {
   /** What the store takes in place of a client of ioredis. */
   readonly client: RedisClient

@@ -14,7 +14,9 @@ interface Called {
 /** The functions of `src` that ran, in no order. */
 export type Path = readonly Called[]
 
-/** Returns the calls of functions in `src` while `run` runs, as V8 counts them. Inlined calls count as well. */
+/**
+ * Returns the calls of functions in `src` while `run` runs, as V8 counts them. Inlined calls count as well.
+ */
 export async function callsOf(run: () => Promise<void>): Promise<Path> {
   const session = new Session()
   session.connect()

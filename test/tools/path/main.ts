@@ -30,7 +30,9 @@ async function main(): Promise<void> {
   await memcached.stop()
 }
 
-/** Returns the path of one request, after others have taken it: the first ones read options and load scripts. */
+/**
+ * Returns the path of one request, after others have taken it: the first ones read options and load scripts.
+ */
 async function pathOf(store: Store | undefined): Promise<Path> {
   const limits = { limit: 1000, window: '1m' } as const
   const app = express().set('trust proxy', 'loopback')

@@ -3,8 +3,8 @@ export interface Costs {
   /** For each request of a process, that is each write to a connection: reading it, and replying. */
   readonly requestUs: number
   /**
-   * For each script call in it, of which a Cluster needs one for each slot. In a database, what a transaction
-   * takes more than a single statement.
+   * For each script call in it, of which a Cluster needs one for each slot. In a database, what a
+   * transaction takes more than a single statement.
    */
   readonly callUs: number
   /** For each key in a call. */

@@ -16,7 +16,9 @@ export interface NodeOutcome {
   readonly calls: number
 }
 
-/** What came of a scenario. Loads and waits are those of its second half, when queues and leases are steady. */
+/**
+ * What came of a scenario. Loads and waits are those of its second half, when queues and leases are steady.
+ */
 export interface Outcome {
   readonly decisions: number
   readonly admitted: number

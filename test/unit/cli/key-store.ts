@@ -16,7 +16,10 @@ export interface KeyStore extends StoreConnection {
 /** How many keys a reply has. */
 const PAGE = 2
 
-/** Creates a store in a `Map`, which replies to SCAN as Redis does: in pages, in no order, and some keys twice. */
+/**
+ * Creates a store in a `Map`, which replies to SCAN as Redis does: in pages, in no order, and some keys
+ * twice.
+ */
 export function keyStore(): KeyStore {
   const states = new Map<string, State>()
   const read = (key: string) => states.get(key)

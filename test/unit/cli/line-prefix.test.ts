@@ -19,7 +19,9 @@ async function replay(lines: readonly string[], ...options: readonly string[]): 
   return JSON.parse(await replayCommand(args))
 }
 
-/** Who sends a request in each of the first seconds after noon: one client four times, one twice, one once. */
+/**
+ * Who sends a request in each of the first seconds after noon: one client four times, one twice, one once.
+ */
 const CLIENTS = [
   '192.0.2.7',
   '2001:db8::1',

@@ -76,7 +76,7 @@ describe('charge', () => {
     },
   )
 
-  test('throws or rejects with what a function among the options throws', async () => {
+  test('throws or rejects with what an option function throws', async () => {
     const fail = (): never => {
       throw new RangeError('no such user')
     }

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { refusalFor } from '../../../src/http/answer.js'
+import { undecidedDenial } from '../../../src/http/answer.js'
 import { nodeServer, setAll } from '../../../src/http/server.js'
 import { requestAndResponse } from '../../support/request-response.js'
 import { recordWarnings } from '../../support/warnings.js'
@@ -17,7 +17,7 @@ test('a refusal is sent with headers and body at once, and keeps headers set bef
   const { res } = requestAndResponse()
   res.setHeader('X-Powered-By', 'Express')
   const [writeHead, end] = [jest.spyOn(res, 'writeHead'), jest.spyOn(res, 'end')]
-  nodeServer.send(res, refusalFor('blocked', 403, undefined))
+  nodeServer.send(res, undecidedDenial('blocked', 403, undefined))
   expect(res.statusCode).toBe(403)
   expect(res.getHeaders()).toEqual({
     'x-powered-by': 'Express',

@@ -91,7 +91,9 @@ function deniedIn({ denied }: ReportBar, limit: number | undefined): number {
   return limit === undefined ? 0 : (denied[limit] ?? 0)
 }
 
-/** Returns the next number that is 2, 4, 6, 8 or 10 times a power of ten, so that its half is a whole number. */
+/**
+ * Returns the next number that is 2, 4, 6, 8 or 10 times a power of ten, so that its half is a whole number.
+ */
 function roundUp(value: number): number {
   const power = 10 ** Math.floor(Math.log10(value))
   return ([2, 4, 6, 8, 10].find((factor) => factor * power >= value) as number) * power

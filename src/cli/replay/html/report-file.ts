@@ -15,9 +15,9 @@ export interface ReportFile {
 }
 
 /**
- * Opens a file beside the one at `path`, so that a path that cannot be written is noticed before hours of logs
- * are read. A symbolic link stays one: its target is written. Rejects with an `InputError`, also if something
- * else than a regular file is there.
+ * Opens a file beside the one at `path`, so that a path that cannot be written is noticed before hours of
+ * logs are read. A symbolic link stays one: its target is written. Rejects with an `InputError`, also if
+ * something else than a regular file is there.
  */
 export async function openReportFile(path: string): Promise<ReportFile> {
   const target = await attempt(path, () => targetOf(path))

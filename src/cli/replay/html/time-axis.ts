@@ -19,8 +19,8 @@ export interface Tick {
 }
 
 /**
- * Returns round times for bars that begin at `startMs` and are `widthMs` wide, in UTC: the date at midnight, the
- * time of day at others. If no bar begins at a round time, the first is labeled.
+ * Returns round times for bars that begin at `startMs` and are `widthMs` wide, in UTC: the date at midnight,
+ * the time of day at others. If no bar begins at a round time, the first is labeled.
  */
 export function timeTicks(startMs: number, widthMs: number, bars: number): readonly Tick[] {
   const stepMs = stepFor(widthMs, bars)
@@ -34,8 +34,8 @@ export function timeTicks(startMs: number, widthMs: number, bars: number): reado
 
 function stepFor(widthMs: number, bars: number): number {
   const leastMs = Math.max(widthMs, (bars * widthMs) / MAX_TICKS)
-  const known = STEPS_MS.find((stepMs) => stepMs >= leastMs && stepMs % widthMs === 0)
-  return known ?? widthMs * 2 ** Math.ceil(Math.log2(leastMs / widthMs))
+  const roundMs = STEPS_MS.find((stepMs) => stepMs >= leastMs && stepMs % widthMs === 0)
+  return roundMs ?? widthMs * 2 ** Math.ceil(Math.log2(leastMs / widthMs))
 }
 
 function label(atMs: number, stepMs: number): string {

@@ -8,7 +8,7 @@
 export interface LuaPolicy {
   /** Sets the locals that the other pieces read, from `p` and `now`. Runs once for many states. */
   readonly once: string
-  /** `clampToNow`: changes the state, and sets `changed`, where a clock that was ahead wrote it. */
+  /** `clampToNow`: changes the state, and sets `changed`, if a clock that was ahead wrote it. */
   readonly clamp: string
   /** `take` of a clamped state and a `cost` above 0. Sets `allowed`, and `changed` with the state. */
   readonly take: string

@@ -8,9 +8,9 @@ const POLICIES_HEAD = `
   ARGV[2]  JSON: the policy of each key.`
 
 /**
- * Defines the function `name` of each kind of policy. Its body is the code that `bodyOf` returns; kinds without
- * any have no such function. `args` follow the policy and the state; `locals` is what the
- * code sets and the function returns.
+ * Defines the function `name` of each kind of policy. Its body is the code that `bodyOf` returns; kinds
+ * without any have no such function. `args` follow the policy and the state; `locals` is what the code sets
+ * and the function returns.
  */
 function functions(
   name: string,

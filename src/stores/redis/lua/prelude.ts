@@ -17,9 +17,9 @@ const COMMON_HEAD = `  KEYS     the distinct keys, at most some thousands, or no
   first one, so nothing has changed then; what needs no write, such as a denial, is still decided.`
 
 /**
- * Redis runs Lua 5.1, and Dragonfly Lua 5.4, which has integers beside floats: JSON, `tonumber` and `floor` may
- * return either. Integers wrap around, so a product needs a float: scripts make the params of policies floats.
- * `/` always returns a float, and as an index or in a state both are the same.
+ * Redis runs Lua 5.1, and Dragonfly Lua 5.4, which has integers beside floats: JSON, `tonumber` and `floor`
+ * may return either. Integers wrap around, so a product needs a float: scripts make the params of policies
+ * floats. `/` always returns a float, and as an index or in a state both are the same.
  */
 const BEGIN = `
 local floor, ceil, max, min, huge = math.floor, math.ceil, math.max, math.min, math.huge

@@ -59,7 +59,7 @@ export interface NodeRedisClusterClient extends Emitter {
   readonly slots: readonly { readonly master: NodeRedisClusterNode }[]
   /** Creates a node's client if there is none, and resolves with it once it is connected. */
   nodeClient(node: never): Promise<unknown>
-  /** Sends a command to the master of a key's slot; to another one where the reply is MOVED or ASK. */
+  /** Sends a command to the master of a key's slot; to another one if the reply is MOVED or ASK. */
   sendCommand(
     firstKey: string,
     isReadonly: boolean,
@@ -93,8 +93,8 @@ function isClient(value: unknown, ...methods: readonly string[]): value is objec
 }
 
 /**
- * Warns of a client that emits errors nobody listens for: then Node.js ends the process when a connection is
- * lost. headgate does not listen itself, since it would hide from the user what the client reports.
+ * Warns of a client without a listener for errors, because Node.js then ends the process when a connection
+ * is lost. headgate does not listen itself, because that would hide the client's errors from the user.
  */
 export function warnOfMissingListener(client: Emitter): void {
   if (client.listenerCount('error') > 0) return

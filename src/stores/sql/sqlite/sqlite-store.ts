@@ -24,9 +24,9 @@ const OPTIONS = { rows: { ...TABLE_OPTIONS.rows, clock: callback<() => number> }
  *   and damages nothing. For a commit that outlives it, run `PRAGMA synchronous = FULL` after `prepare()`;
  *   each transaction then blocks the process until the disk has written it.
  * - Expired rows are removed in small batches, about once a minute while there are charges.
- * - `database` is the user's `DatabaseSync` of `node:sqlite` (Node.js 22.13 or newer), which nothing else uses:
- *   charges fail while the application has a transaction open on it. The store never closes it. Leave its
- *   `timeout` at 0, or each attempt blocks the process for as long.
+ * - `database` is the user's `DatabaseSync` of `node:sqlite` (Node.js 22.13 or newer), which nothing else
+ *   uses: charges fail while the application has a transaction open on it. The store never closes it. Leave
+ *   its `timeout` at 0, or each attempt blocks the process for as long.
  * - `await store.prepare()` in each process, and again when the database was closed and opened. It creates
  *   the table, switches the file to write-ahead logging, and sets `synchronous` of this connection to
  *   `NORMAL`.

@@ -9,7 +9,9 @@ export interface LimitSetting {
 /** Starts to build a server that says hello behind a limiter, or without one. It does not listen yet. */
 export type ServerMaker = (setting: LimitSetting) => Server | Promise<Server>
 
-/** The servers of a framework, by what limits them: nothing, headgate, and what the framework's users take. */
+/**
+ * The servers of a framework, by what limits them: nothing, headgate, and what the framework's users take.
+ */
 export interface FrameworkContenders {
   readonly nothing: ServerMaker
   readonly headgate: ServerMaker

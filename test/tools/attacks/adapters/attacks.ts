@@ -22,8 +22,8 @@ export const SITE_ATTACKS: readonly SiteAttack[] = [
 export const PER_ADDRESS = 12
 
 /**
- * Guesses at an account of its own from some addresses, or as often from one that shows each device cookie it gets. Returns how many
- * guesses reached the check of the password.
+ * Guesses at an account of its own from some addresses, or as often from one that shows each device cookie
+ * it gets. Returns how many guesses reached the check of the password.
  */
 export async function guessAt(
   site: Site,

@@ -1,14 +1,17 @@
 import { type LoginOptions, memoryStore } from 'headgate'
 import { headerOf } from '../../../../src/keys/key.js'
 
-/** Where the guard of a site stands: in the route of the login, before several paths, or before all methods. */
+/**
+ * Where the guard of a site stands: in the route of the login, before several paths, or before all methods.
+ */
 export type Mount = 'route' | 'prefix' | 'all'
 
 export const MOUNTS: readonly Mount[] = ['route', 'prefix', 'all']
 
 /**
- * What a framework serves below the name of each mount: `/route/login` takes POST; `/prefix/login` takes POST,
- * and responds 200 to other methods, as does `/prefix/forgot` to all; `/all/login` checks passwords on all.
+ * What a framework serves below the name of each mount: `/route/login` takes POST; `/prefix/login` takes
+ * POST, and responds 200 to other methods, as does `/prefix/forgot` to all; `/all/login` checks passwords on
+ * all.
  */
 export interface Site {
   readonly port: number

@@ -1,4 +1,6 @@
-/** The site of Nest, in a process of its own: Nest is ESM only. Prints its port, and ends with its parent. */
+/**
+ * The site of Nest, in a process of its own: Nest is ESM only. Prints its port, and ends with its parent.
+ */
 import { All, Body, Controller, Get, HttpException, Module, Options, Post, UseGuards } from '@nestjs/common'
 import { NestFactory } from '@nestjs/core'
 import { FastifyAdapter } from '@nestjs/platform-fastify'

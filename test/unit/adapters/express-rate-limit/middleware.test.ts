@@ -19,7 +19,10 @@ interface Answered {
 
 type Middleware = ReturnType<typeof rateLimit>
 
-/** Sends a request of an application of Express through middleware, and waits until it is answered or passed on. */
+/**
+ * Sends a request of an application of Express through middleware, and waits until it is answered or passed
+ * on.
+ */
 function send(limit: Middleware, own: object = {}): Promise<Answered> {
   const { req, res } = requestAndResponse()
   const app = { get: () => false }

@@ -155,7 +155,7 @@ test('onLimited may answer once it has returned', async () => {
 test.each<[string, () => unknown, string]>([
   ['what a function throws', fail, 'no tenant'],
   ['what a promise rejects with', async () => fail(), 'no tenant'],
-  ['what is no error', () => Promise.reject(null), 'rateLimit: a function among the options threw null'],
+  ['what is no error', () => Promise.reject(null), 'rateLimit: an option function threw null'],
 ])('the error handler gets %s', async (_what, key, message) => {
   const { get } = await startWith({ ...ONE, key })
   const { status, text } = await get('/')

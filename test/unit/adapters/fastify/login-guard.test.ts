@@ -6,7 +6,9 @@ afterEach(closeServers)
 
 const secret = 'a secret of sixteen characters'
 
-/** Starts a login that knows one password, with a guard that allows two failures of an account and address. */
+/**
+ * Starts a login that knows one password, with a guard that allows two failures of an account and address.
+ */
 async function startLogin(options: Partial<LoginGuardOptions> = {}) {
   const guard = loginGuard({ field: 'username', ...options } as LoginGuardOptions)
   const served = await start((app) => {

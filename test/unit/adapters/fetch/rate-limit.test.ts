@@ -82,7 +82,7 @@ describe('a limiter', () => {
     expect(await statusesOf(limit, ADA)).toEqual([200])
   })
 
-  test('rejects with what a function among the options threw, and the handler does not run', async () => {
+  test('rejects with what an option function threw, and the handler does not run', async () => {
     const error = new Error('the database is down')
     const limit = limiterOf({ key: () => Promise.reject(error) })
     const next = jest.fn(hello)

@@ -12,8 +12,8 @@ async function pass(ms: number): Promise<void> {
 }
 
 /**
- * The key of an item is the row of its tens: 21 is in that of 20. A large one has two: 11_020 is in that of 11 and
- * that of 20.
+ * The key of an item is the row of its tens: 21 is in that of 20. A large one has two: 11_020 is in that of
+ * 11 and that of 20.
  */
 function rowsOf(item: number): readonly string[] {
   const rows = item < 1000 ? [item] : [Math.floor(item / 1000), item % 1000]
