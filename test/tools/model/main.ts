@@ -1,5 +1,7 @@
 import { parseArgs } from 'node:util'
 import { runDifferential } from './differential/main.js'
+import { runLosses } from './histories/losses.js'
+import { runHistories } from './histories/main.js'
 
 const HELP = `Checks the stores by an independent model of the policies and operations.
 
@@ -7,6 +9,16 @@ const HELP = `Checks the stores by an independent model of the policies and oper
 
       Plays random traces on each store and on the model, and prints the first figures that differ, each with
       a shrunk trace. By default all stores, from seed 1, for 10 seconds each.
+
+  npm run model -- histories [--store NAME]... [--seed N] [--seconds N]
+
+      Has three processes call limiters on a few hot keys of each store at once. Prints how many histories
+      there are of a key, and those that no order of its calls explains.
+
+  npm run model -- losses [--store NAME]... [--seed N] [--seconds N]
+
+      The same, while connections are lost. A call without a result may have taken effect once, or never. Also
+      counts charges that were counted twice.
 `
 
 const { values, positionals } = parseArgs({
@@ -29,6 +41,8 @@ async function main(): Promise<boolean> {
     seconds: Number(values.seconds),
   }
   if (what === 'traces' && !values.help) return runDifferential(command)
+  if (what === 'histories' && !values.help) return runHistories(command)
+  if (what === 'losses' && !values.help) return runLosses(command)
   console.log(HELP)
   return values.help
 }
