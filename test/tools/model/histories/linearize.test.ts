@@ -40,6 +40,16 @@ const ORDERED: readonly (readonly [string, Rules, readonly Entry[]])[] = [
     [unknown(1, charge(0)), entry(2, 3, charge(1), shows(1))],
   ],
   [
+    'a refund of an adjusted decision, of which another charge sees a part',
+    TWO,
+    [
+      entry(1, 2, charge(0), shows(1)),
+      entry(3, 4, { type: 'adjust', decision: 0, cost: 1, actual: 2 }),
+      entry(5, 9, refund(0)),
+      entry(6, 8, charge(1), shows(0)),
+    ],
+  ],
+  [
     'a ban that ends when it is forgotten',
     BAN,
     [

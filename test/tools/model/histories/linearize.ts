@@ -12,7 +12,7 @@ const MAX_VISITS = 100_000
  * outcome is unknown may also have had no effect.
  */
 export function linearize(entries: readonly Entry[], rules: Rules): Verdict {
-  const calls = [...entries].sort((a, b) => a.invokedNs - b.invokedNs)
+  const calls = inParts([...entries].sort((a, b) => a.invokedNs - b.invokedNs))
   if (calls.length > 52) throw new Error(`A history has ${calls.length} calls: cut it into shorter rounds.`)
   const visited = new Set<string>()
   const needed = calls.reduce((bits, { isUnknown }, i) => (isUnknown ? bits : bits + 2 ** i), 0)
@@ -45,6 +45,26 @@ export function linearize(entries: readonly Entry[], rules: Rules): Verdict {
 
   if (search(0, FRESH)) return 'ordered'
   return visits > MAX_VISITS ? 'undecided' : 'violation'
+}
+
+/** The most units that a decision has. */
+const MOST_UNITS = 3
+
+/**
+ * Returns the entries, with one for each unit that a decision may give back after it was adjusted: what it took
+ * by several operations, it gives back by several.
+ */
+function inParts(entries: readonly Entry[]): readonly Entry[] {
+  const adjusted = new Set<number>()
+  return entries.flatMap((entry) => {
+    const { call } = entry
+    if (call.type !== 'adjust' && call.type !== 'refund') return [entry]
+    const isInParts = adjusted.has(call.decision)
+    if (call.type === 'adjust') adjusted.add(call.decision)
+    return isInParts
+      ? Array.from({ length: MOST_UNITS }, () => ({ ...entry, isPart: true as const }))
+      : [entry]
+  })
 }
 
 /** A call without the number of its decision, which nobody can refund if its outcome is unknown. */

@@ -33,6 +33,8 @@ export interface Entry {
   readonly shown?: Shown | undefined
   /** Set if the outcome is unknown: the call may have taken effect once, or never. */
   readonly isUnknown?: true
+  /** Set if the entry gives back one unit of a call that gives back several, in no common moment. */
+  readonly isPart?: true
 }
 
 /** The state of a key between two calls. */
@@ -47,7 +49,12 @@ export interface KeyState {
 export const FRESH: KeyState = { used: 0, denials: 0, isBanned: false, adjusted: {} }
 
 /** Returns the state after a call; `undefined` if the call cannot have shown this in that state. */
-export function applyCall({ call, shown }: Entry, state: KeyState, rules: Rules): KeyState | undefined {
+export function applyCall(
+  { call, shown, isPart }: Entry,
+  state: KeyState,
+  rules: Rules,
+): KeyState | undefined {
+  if (isPart && 'decision' in call) return giveBackOne(call, state, rules)
   switch (call.type) {
     case 'charge':
       return charge(call.cost, state, rules, shown)
@@ -78,6 +85,14 @@ function fits(remaining: number, expected: number, { isTentative }: Rules): bool
 
 function giveBack(state: KeyState, units: number): KeyState {
   return { ...state, used: Math.max(0, state.used - units) }
+}
+
+/** Gives back one unit, if the decision has more than the call leaves to it. */
+function giveBackOne(call: Extract<Call, { decision: number }>, state: KeyState, rules: Rules): KeyState {
+  const actual = call.type === 'adjust' ? call.actual : 0
+  const held = state.adjusted[call.decision] ?? call.cost
+  if (held > actual) return adjust({ ...call, type: 'adjust', actual: held - 1 }, state, rules)
+  return call.type === 'adjust' ? adjust(call, state, rules) : state
 }
 
 /** `shown` is `undefined` if the charge was certainly counted, or its outcome is unknown. */
