@@ -1,17 +1,19 @@
 import type { Step, Trace } from './trace.js'
 
-/** The most shorter traces that are tried. */
+/** The most shorter traces that are tried, and for how long: traces with a real clock take a while. */
 const MAX_ATTEMPTS = 400
+const MAX_MS = 20_000
 
 /** Returns a shorter trace that still fails, by leaving out steps, then operations, then parts of charges. */
 export async function shrink(trace: Trace, fails: (trace: Trace) => Promise<boolean>): Promise<Trace> {
   let shortest = trace
   let attempts = 0
+  const untilMs = Date.now() + MAX_MS
   let hasShrunk = true
-  while (hasShrunk && attempts < MAX_ATTEMPTS) {
+  while (hasShrunk && attempts < MAX_ATTEMPTS && Date.now() < untilMs) {
     hasShrunk = false
     for (const steps of shorter(shortest.steps)) {
-      if (++attempts > MAX_ATTEMPTS) break
+      if (++attempts > MAX_ATTEMPTS || Date.now() > untilMs) break
       const candidate = { ...shortest, steps }
       if (!(await fails(candidate))) continue
       shortest = candidate

@@ -35,11 +35,14 @@ const settable = (isAtomic: boolean, skewMs = 0): Course[] => {
   return [oneKey, forward]
 }
 
-/** A store with a real clock, which short windows pass by. */
-const real = (isAtomic: boolean): Course[] => {
+/**
+ * A store with a real clock, which short windows pass by. `toleranceMs` is for a store whose batches are not of
+ * one moment.
+ */
+const real = (isAtomic: boolean, toleranceMs = 0): Course[] => {
   const longestMs = 400
   const traces = { policies: REAL, longestMs, canStepBack: false, isAtomic } as const
-  const rules = { isAtomic, canStepBack: false, longestMs }
+  const rules = { isAtomic, canStepBack: false, longestMs, toleranceMs }
   const short: Course = {
     name: 'real clock',
     rules,
@@ -47,7 +50,7 @@ const real = (isAtomic: boolean): Course[] => {
   }
   const slow: Course = {
     name: 'real clock, slow policies',
-    rules: { ...rules, toleranceMs: isAtomic ? 0 : 10_000 },
+    rules: { ...rules, toleranceMs: isAtomic ? toleranceMs : 10_000 },
     traces: { ...traces, policies: SLOW, canCharge: 'several keys' },
   }
   return [short, slow]
@@ -77,11 +80,11 @@ function local(name: string, courses: Course[], make: (clock: () => number) => S
 
 const waiting = { advance: async (ms: number) => void (await pause(Math.max(0, ms))) }
 
-function remote(name: RemoteName, isAtomic: boolean, lanes = 128): Subject {
+function remote(name: RemoteName, isAtomic: boolean, toleranceMs = 0): Subject {
   return {
     name,
-    courses: real(isAtomic),
-    lanes,
+    courses: real(isAtomic, toleranceMs),
+    lanes: 128,
     async start() {
       const { remoteStarts } = await import('./remote-stores.js') // the drivers take long to load
       const { store, stop } = await remoteStarts[name]()
@@ -99,7 +102,7 @@ export const SUBJECTS: readonly Subject[] = [
   { name: 'SQLite', courses: settable(true), lanes: 1, start: () => startSqlite(settableLane) },
   remote('Redis', true),
   remote('node-redis', true),
-  remote('leased Redis', true),
+  remote('leased Redis', true, 20),
   remote('Redis Cluster', false),
   remote('memcached', false),
   remote('MariaDB', true),

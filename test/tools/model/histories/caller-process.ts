@@ -3,7 +3,7 @@ import { answerQuestions } from '../../../bench/harness/child.js'
 import { openTarget, type Target } from '../../faults/target.js'
 import { type Random, randomFrom } from '../../simulate/random.js'
 import { caller } from './caller.js'
-import { limitersOn, limitNamed } from './limits.js'
+import { type HotLimit, limitersOn, limitNamed } from './limits.js'
 import type { Entry } from './sequential.js'
 
 /** What a process has to do: several rounds, each on keys of its own. */
@@ -34,6 +34,12 @@ for (const { events } of Object.values(limiters))
     lastFailureMs = Date.now()
   })
 
+/** A counter in memcached may lose units if it is forgotten while charges are denied: docs/stores.md. */
+function withoutForget(limit: HotLimit): HotLimit {
+  if (!limit.isCounted) return limit
+  return { ...limit, calls: limit.calls.filter((type) => type !== 'forget') }
+}
+
 async function playRounds(order: Order): Promise<Recorded> {
   const recorded: Record<string, Entry[]> = {}
   const random = randomFrom(order.seed + Number(place) * 7919)
@@ -51,7 +57,7 @@ async function playRounds(order: Order): Promise<Recorded> {
 
 async function playKey(limit: string, identity: string, order: Order, random: Random): Promise<Entry[]> {
   const limiter = limiters[limit]
-  const rules = limitNamed(limit)
+  const rules = store.name === 'memcached' ? withoutForget(limitNamed(limit)) : limitNamed(limit)
   if (limiter === undefined) throw new Error(`There is no limit ${limit}.`)
   const entries: Entry[] = []
   const { callersPerKey, callsPerCaller } = order

@@ -12,7 +12,10 @@ const MAX_VISITS = 100_000
  * outcome is unknown may also have had no effect.
  */
 export function linearize(entries: readonly Entry[], rules: Rules): Verdict {
-  const calls = inParts([...entries].sort((a, b) => a.invokedNs - b.invokedNs))
+  const calls = inParts(
+    [...entries].sort((a, b) => a.invokedNs - b.invokedNs),
+    rules,
+  )
   if (calls.length > 52) throw new Error(`A history has ${calls.length} calls: cut it into shorter rounds.`)
   const visited = new Set<string>()
   const needed = calls.reduce((bits, { isUnknown }, i) => (isUnknown ? bits : bits + 2 ** i), 0)
@@ -36,7 +39,8 @@ export function linearize(entries: readonly Entry[], rules: Rules): Verdict {
    */
   function next(done: number): number[] {
     const left = calls.map((_, i) => i).filter((i) => !hasBit(done, i))
-    const firstEndNs = Math.min(...left.map((i) => calls[i]?.returnedNs ?? 0))
+    const certain = left.filter((i) => !calls[i]?.isUnknown)
+    const firstEndNs = Math.min(...certain.map((i) => calls[i]?.returnedNs ?? 0))
     const first = left.filter((i) => (calls[i]?.invokedNs ?? 0) <= firstEndNs)
     const unknown = new Map<string, number>()
     for (const i of first) if (calls[i]?.isUnknown) unknown.set(kindOf(calls[i] as Entry), i)
@@ -52,12 +56,17 @@ const MOST_UNITS = 3
 
 /**
  * Returns the entries, with one for each unit that a decision may give back after it was adjusted: what it took
- * by several operations, it gives back by several.
+ * by several operations, it gives back by several. Where denied charges hold units for a moment, a penalty and
+ * an adjustment may take fewer units than are left.
  */
-function inParts(entries: readonly Entry[]): readonly Entry[] {
+function inParts(entries: readonly Entry[], { isTentative }: Rules): readonly Entry[] {
   const adjusted = new Set<number>()
-  return entries.flatMap((entry) => {
+  return entries.flatMap((entry): readonly Entry[] => {
     const { call } = entry
+    if (isTentative && (call.type === 'penalize' || call.type === 'adjust')) {
+      if (call.type === 'adjust') adjusted.add(call.decision)
+      return optionalUnits(entry)
+    }
     if (call.type !== 'adjust' && call.type !== 'refund') return [entry]
     const isInParts = adjusted.has(call.decision)
     if (call.type === 'adjust') adjusted.add(call.decision)
@@ -65,6 +74,16 @@ function inParts(entries: readonly Entry[]): readonly Entry[] {
       ? Array.from({ length: MOST_UNITS }, () => ({ ...entry, isPart: true as const }))
       : [entry]
   })
+}
+
+/** Returns an entry for each unit, which may have been taken or not. */
+function optionalUnits(entry: Entry): readonly Entry[] {
+  const { call } = entry
+  if (call.type === 'penalize') {
+    const one: Entry = { ...entry, call: { ...call, units: 1 }, isUnknown: true }
+    return Array.from({ length: call.units }, () => one)
+  }
+  return Array.from({ length: MOST_UNITS }, () => ({ ...entry, isPart: true, isUnknown: true }))
 }
 
 /** A call without the number of its decision, which nobody can refund if its outcome is unknown. */

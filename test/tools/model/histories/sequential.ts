@@ -92,7 +92,8 @@ function giveBackOne(call: Extract<Call, { decision: number }>, state: KeyState,
   const actual = call.type === 'adjust' ? call.actual : 0
   const held = state.adjusted[call.decision] ?? call.cost
   if (held > actual) return adjust({ ...call, type: 'adjust', actual: held - 1 }, state, rules)
-  return call.type === 'adjust' ? adjust(call, state, rules) : state
+  if (call.type !== 'adjust' || held === actual) return state
+  return adjust(rules.isTentative ? { ...call, actual: held + 1 } : call, state, rules)
 }
 
 /** `shown` is `undefined` if the charge was certainly counted, or its outcome is unknown. */
