@@ -34,10 +34,13 @@ for (const { events } of Object.values(limiters))
     lastFailureMs = Date.now()
   })
 
-/** A counter in memcached may lose units if it is forgotten while charges are denied: docs/stores.md. */
-function withoutForget(limit: HotLimit): HotLimit {
+/**
+ * A counter in memcached may lose units if it is forgotten while charges are denied (docs/stores.md), or
+ * rewarded: what a denied charge still counts is given back twice.
+ */
+function withoutLosses(limit: HotLimit): HotLimit {
   if (!limit.isCounted) return limit
-  return { ...limit, calls: limit.calls.filter((type) => type !== 'forget') }
+  return { ...limit, calls: limit.calls.filter((type) => type !== 'forget' && type !== 'reward') }
 }
 
 async function playRounds(order: Order): Promise<Recorded> {
@@ -57,7 +60,7 @@ async function playRounds(order: Order): Promise<Recorded> {
 
 async function playKey(limit: string, identity: string, order: Order, random: Random): Promise<Entry[]> {
   const limiter = limiters[limit]
-  const rules = store.name === 'memcached' ? withoutForget(limitNamed(limit)) : limitNamed(limit)
+  const rules = store.name === 'memcached' ? withoutLosses(limitNamed(limit)) : limitNamed(limit)
   if (limiter === undefined) throw new Error(`There is no limit ${limit}.`)
   const entries: Entry[] = []
   const { callersPerKey, callsPerCaller } = order
