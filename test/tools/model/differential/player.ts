@@ -1,0 +1,196 @@
+import type { Operation, Policy, Result, Store } from 'headgate'
+import { type Expected, ModelStore } from '../reference/model-store.js'
+import { differenceOf } from './compare.js'
+import { type Mark, OWNERS, type Plan, type PlannedReturn, type Step, type Trace } from './trace.js'
+
+/** A store with its clock, for one trace at a time. */
+export interface Lane {
+  readonly store: Store
+  /** The time that the store must report; absent if its clock is a real one. */
+  readonly nowMs?: () => number
+  /** Moves a settable clock, also back, or waits. */
+  advance(ms: number): Promise<void> | void
+}
+
+/** How a store is held against the model. */
+export interface Rules {
+  readonly isAtomic: boolean
+  readonly canStepBack: boolean
+  /** The longest that a mark makes a trace wait. */
+  readonly longestMs: number
+  /** How far times may be apart, where the parts of a charge have different ones. */
+  readonly toleranceMs?: number
+  /** How far ahead of the clock a store may decide, as with a state of a process whose clock is ahead. */
+  readonly skewMs?: number
+}
+
+/** What came of a trace. */
+export interface Outcome {
+  readonly operations: number
+  readonly difference?: { readonly step: number; readonly what: string }
+}
+
+interface Receipt {
+  readonly key: string
+  readonly policy: Policy
+  readonly takenAtMs: number
+  readonly resetAtMs: number
+  readonly cost: number
+}
+
+let plays = 0
+const RUN = `${process.pid.toString(36)}${Date.now().toString(36)}`
+
+/** Plays a trace on a store and on the model, under new keys. Stops at the first difference. */
+export async function play(trace: Trace, lane: Lane, rules: Rules): Promise<Outcome> {
+  const player = new Player(trace, lane, rules, `model:${RUN}:${++plays}`)
+  try {
+    for (const [step, each] of trace.steps.entries()) {
+      const what = await player.step(each)
+      if (what !== undefined) return { operations: player.operations, difference: { step, what } }
+    }
+    return { operations: player.operations }
+  } finally {
+    await player.forgetAll()
+  }
+}
+
+class Player {
+  operations = 0
+  readonly #model: ModelStore
+  readonly #receipts: Receipt[] = []
+  /** The last figures by which a trace may wait. */
+  readonly #marks: Partial<Record<Mark, number>> = {}
+
+  constructor(
+    readonly trace: Trace,
+    readonly lane: Lane,
+    readonly rules: Rules,
+    readonly prefix: string,
+  ) {
+    this.#model = new ModelStore(rules.isAtomic)
+  }
+
+  /** Returns the first difference; `undefined` if there is none. */
+  async step(step: Step): Promise<string | undefined> {
+    if (this.rules.canStepBack) await this.#forgetFresh()
+    if ('batch' in step) return this.#apply(step.batch.flatMap((plan) => this.#operationsOf(plan)))
+    const ms = 'waitMs' in step ? step.waitMs : (this.#marks[step.waitFor] ?? Number.NaN) + step.plusMs
+    if (Math.abs(ms) <= this.rules.longestMs) await this.lane.advance(ms)
+    return undefined
+  }
+
+  async forgetAll(): Promise<void> {
+    await this.#forget(this.#keyed())
+  }
+
+  /** Forgets states that are fresh by now: a store may drop them, or read them after its clock has stepped back. */
+  async #forgetFresh(): Promise<void> {
+    const nowMs = this.lane.nowMs?.() ?? 0
+    const isFresh = (keyed: { key: string; policy: Policy }) =>
+      this.#model.figures(keyed, nowMs).resetAfterMs === 0
+    await this.#forget(this.#keyed().filter(isFresh))
+  }
+
+  async #forget(keyed: readonly { key: string; policy: Policy }[]): Promise<void> {
+    const operations = keyed.map((each) => ({ type: 'forget', ...each }) as const)
+    if (operations.length > 0) await this.lane.store.apply(operations)
+    for (const operation of operations) this.#model.apply(operation, 0)
+  }
+
+  #keyed(): { key: string; policy: Policy }[] {
+    return Array.from({ length: this.trace.policies.length * OWNERS }, (_, key) => this.#key(key))
+  }
+
+  #key(key: number): { key: string; policy: Policy } {
+    const place = Math.floor(key / OWNERS)
+    return { key: `${this.prefix}:${key}`, policy: this.trace.policies[place] as Policy }
+  }
+
+  /** Returns the operation of a plan, if its policy knows it, and a read where its result tells no time. */
+  #operationsOf(plan: Plan): Operation[] {
+    const operation = this.#operationOf(plan)
+    if (operation === undefined) return []
+    if (!['refund', 'renew', 'forget'].includes(operation.type)) return [operation]
+    const { key, policy } = operation as Extract<Operation, { key: string }>
+    return [operation, { type: 'take', key, policy, units: 0 }]
+  }
+
+  #operationOf(plan: Plan): Operation | undefined {
+    if (plan.type === 'charge') {
+      const parts = plan.parts.map(({ key, cost }) => ({ ...this.#key(key), cost }))
+      return { type: 'charge', parts }
+    }
+    if ('receipt' in plan) return this.#giveBack(plan)
+    const keyed = this.#key(plan.key)
+    const { isBan, holdsUnits, longestBanMs = 0 } = keyed.policy
+    if (plan.type === 'forget') return { type: 'forget', ...keyed }
+    if (plan.type === 'block')
+      return isBan ? { type: 'block', ...keyed, forMs: longestBanMs * plan.share } : undefined
+    return { type: plan.type, ...keyed, units: holdsUnits ? 0 : plan.units }
+  }
+
+  #giveBack({ type, receipt: at, cost }: PlannedReturn): Operation | undefined {
+    const all = type === 'refund' ? this.#receipts : this.#receipts.filter((each) => each.policy.holdsUnits)
+    const receipt = all[at % Math.max(1, all.length)]
+    return receipt && { type, ...receipt, cost: Math.min(cost, receipt.cost) }
+  }
+
+  async #apply(operations: readonly Operation[]): Promise<string | undefined> {
+    if (operations.length === 0) return undefined
+    const outcomes = await this.lane.store.apply(operations)
+    const failure = outcomes.find((outcome) => outcome instanceof Error)
+    if (failure !== undefined) return `an operation failed: ${failure}`
+    const results = outcomes as readonly Result[]
+    for (const [i, operation] of operations.entries()) {
+      const result = results[i] as Result
+      const atMs = timeOf(result) ?? timeOf(results[i + 1] as Result) ?? Number.NaN
+      const difference = this.#check(operation, result, atMs)
+      if (difference !== undefined) return `${show(operation)}, at ${atMs}: ${difference}`
+      this.#remember(operation, result, atMs)
+      this.operations++
+    }
+    return undefined
+  }
+
+  #check(operation: Operation, result: Result, atMs: number): string | undefined {
+    const { toleranceMs, skewMs = 0 } = this.rules
+    const clockMs = this.lane.nowMs?.() ?? atMs
+    if (!(atMs >= clockMs && atMs <= clockMs + skewMs)) return `atMs is ${atMs}, not ${clockMs}`
+    const parts = result.type === 'charge' ? result.parts : []
+    const expected: Expected = this.#model.apply(operation, atMs, (i) => parts[i]?.atMs ?? atMs)
+    return differenceOf(expected, result, toleranceMs)
+  }
+
+  #remember(operation: Operation, result: Result, atMs: number): void {
+    const figures = result.type === 'charge' ? result.parts : [result]
+    for (const each of figures)
+      for (const mark of ['retryAfterMs', 'moreAfterMs', 'resetAfterMs'] as const) {
+        const ms = (each as Partial<Record<Mark, number>>)[mark] ?? 0
+        if (ms > 0) this.#marks[mark] = ms
+      }
+    if (operation.type === 'charge' && result.type === 'charge' && result.allowed)
+      for (const [i, part] of operation.parts.entries()) {
+        const { resetAfterMs = 0, atMs: takenAtMs = atMs } = result.parts[i] ?? {}
+        if (part.cost > 0) this.#receipts.push({ ...part, takenAtMs, resetAtMs: takenAtMs + resetAfterMs })
+      }
+    if (operation.type === 'take' && result.type === 'take' && result.taken > 0) {
+      const { key, policy } = operation
+      const resetAtMs = atMs + result.resetAfterMs
+      this.#receipts.push({ key, policy, cost: result.taken, takenAtMs: atMs, resetAtMs })
+    }
+    if (operation.type === 'renew' && result.type === 'renew') {
+      const { key, policy, cost, takenAtMs } = operation
+      this.#receipts.push({ key, policy, cost, takenAtMs, resetAtMs: result.resetAtMs })
+    }
+  }
+}
+
+function timeOf(result: Result | undefined): number | undefined {
+  return result !== undefined && 'atMs' in result ? result.atMs : undefined
+}
+
+/** Returns an operation as text, with specs in place of policies. */
+function show(operation: Operation): string {
+  return JSON.stringify(operation, (name, value) => (name === 'policy' ? value.spec : value))
+}

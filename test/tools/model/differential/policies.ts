@@ -1,0 +1,69 @@
+import { ban, concurrency, consecutive, fixedWindow, type Policy, slidingWindow, tokenBucket } from 'headgate'
+
+const FIRST = { startsAt: 'first-request' } as const
+
+/** Rates whose windows are short enough for a test against a real clock. */
+function rates(window: number): Policy[] {
+  const length = `${window}ms`
+  return [
+    tokenBucket({ capacity: 5, refill: 3, every: window }),
+    tokenBucket({ capacity: 3, refill: 7, every: window }),
+    tokenBucket({ capacity: 1, refill: 1, every: window }),
+    slidingWindow({ limit: 4, window: length, slices: 4 }),
+    slidingWindow({ limit: 7, window: `${window - 3}ms`, slices: 3 }),
+    slidingWindow({ limit: 5, window: length, slices: 1 }),
+    slidingWindow({ limit: 9, window: length }),
+    fixedWindow({ limit: 3, window: length }),
+    fixedWindow({ limit: 3, window: length, ...FIRST }),
+  ]
+}
+
+/** Bans of each kind of base, with one ban, with two and with three, by both settings of `onAttempt`. */
+function bans(window: number): Policy[] {
+  const length = `${window}ms`
+  const restart = { onAttempt: 'restart' } as const
+  const half = window / 2
+  return [
+    ban(slidingWindow({ limit: 4, window: length, slices: 4 }), {
+      after: 2,
+      within: window,
+      for: [half, window, 3 * window],
+    }),
+    ban(tokenBucket({ capacity: 3, refill: 7, every: window }), {
+      after: 1,
+      within: window,
+      for: [half, window],
+      ...restart,
+    }),
+    ban(fixedWindow({ limit: 3, window: length }), { after: 3, within: 2 * window, for: 2 * window }),
+    ban(fixedWindow({ limit: 3, window: length, ...FIRST }), {
+      after: 2,
+      within: half,
+      for: [half, window],
+    }),
+    ban(consecutive({ limit: 4 }), { after: 2, within: window, for: [half, 2 * window], ...restart }),
+  ]
+}
+
+const STILL = [
+  consecutive({ limit: 4 }),
+  concurrency({ limit: 4, ttl: '1s' }),
+  concurrency({ limit: 3, ttl: '1003ms' }),
+]
+
+/** Policies for clocks that the model sets: windows of a second and of an hour. */
+export const SETTABLE: readonly Policy[] = [...rates(1000), ...rates(3_600_000), ...bans(1000), ...STILL]
+
+/** Policies for real clocks: windows that end while a trace runs, and some that do not. */
+export const REAL: readonly Policy[] = [...rates(40), ...rates(300), ...bans(60), ...STILL]
+
+/** Policies whose figures hardly change during a trace, for charges whose parts have different times. */
+export const SLOW: readonly Policy[] = [
+  tokenBucket({ capacity: 5, refill: 5, every: '100d' }),
+  slidingWindow({ limit: 4, window: '100d', slices: 4 }),
+  fixedWindow({ limit: 3, window: '1000d' }),
+  fixedWindow({ limit: 3, window: '100d', ...FIRST }),
+  consecutive({ limit: 4 }),
+  concurrency({ limit: 4, ttl: '100d' }),
+  ban(slidingWindow({ limit: 4, window: '100d' }), { after: 3, within: '10d', for: ['10d', '20d'] }),
+]

@@ -1,0 +1,123 @@
+import type { Decision, Limiter } from 'headgate'
+import type { Random } from '../../simulate/random.js'
+import type { HotLimit, Subject } from './limits.js'
+import type { Call, Entry, Shown } from './sequential.js'
+
+/** One of several callers of a key. */
+export interface Caller {
+  readonly limiter: Limiter<Subject>
+  readonly rules: HotLimit
+  readonly identity: string
+  readonly random: Random
+  /** The number of its first decision. */
+  readonly firstDecision: number
+  /** Where it records its calls. */
+  readonly entries: Entry[]
+  /** Whether the store has failed lately: then a refund may be sent after its call has returned, or be lost. */
+  hasFailed(): boolean
+}
+
+/** An allowed decision that may still be changed. */
+interface Held {
+  readonly decision: Decision
+  readonly number: number
+  readonly cost: number
+}
+
+/** Makes calls one after the other, each of them random, and records them. */
+export async function caller(of: Caller, calls: number): Promise<void> {
+  const held: Held[] = []
+  for (let i = 0; i < calls; i++) {
+    const call = drawCall(of, held, of.firstDecision + i)
+    const invokedNs = Number(process.hrtime.bigint())
+    const result = await run(of, held, call)
+    if (result === undefined) continue
+    const isUnknown = result.isUnknown || (!isShown(call) && of.hasFailed())
+    const returnedNs = isUnknown ? Number.MAX_VALUE : Number(process.hrtime.bigint()) // JSON has no Infinity
+    of.entries.push({ call, invokedNs, returnedNs, ...result, ...(isUnknown && { isUnknown }) })
+  }
+}
+
+/** Whether the result of a call shows that it took effect. */
+const isShown = ({ type }: Call) => type === 'charge' || type === 'peek'
+
+function drawCall({ rules, random }: Caller, held: readonly Held[], number: number): Call {
+  const drawn = rules.calls[Math.floor(random() * rules.calls.length)] as Call['type']
+  const cost = random() < 0.8 ? 1 : 2
+  const [oldest] = held
+  switch (drawn) {
+    case 'refund':
+      if (oldest !== undefined) return { type: drawn, decision: oldest.number, cost: oldest.cost }
+      return { type: 'charge', cost, decision: number }
+    case 'adjust':
+      if (oldest === undefined) return { type: 'charge', cost, decision: number }
+      return {
+        type: drawn,
+        decision: oldest.number,
+        cost: oldest.cost,
+        actual: Math.floor(random() * 4),
+      }
+    case 'charge':
+      return { type: drawn, cost, decision: number }
+    case 'penalize':
+    case 'reward':
+      return { type: drawn, units: 1 + Math.floor(random() * 3) }
+    default:
+      return { type: drawn }
+  }
+}
+
+type Result = Pick<Entry, 'shown' | 'isUnknown'>
+
+/** Makes a call. If it fails, its outcome is unknown; `undefined` if it has certainly had no effect. */
+async function run(of: Caller, held: Held[], call: Call): Promise<Result | undefined> {
+  try {
+    return await make(of, held, call)
+  } catch {
+    return { isUnknown: true }
+  }
+}
+
+async function make(
+  { limiter, rules, identity }: Caller,
+  held: Held[],
+  call: Call,
+): Promise<Result | undefined> {
+  const subject: Subject = { identity }
+  switch (call.type) {
+    case 'charge': {
+      const decision = await limiter.charge(subject, { cost: call.cost })
+      if (decision.source !== 'store') return subject.error?.unsent ? undefined : { isUnknown: true }
+      if (decision.allowed) held.push({ decision, number: call.decision, cost: call.cost })
+      return { shown: shownBy(decision) }
+    }
+    case 'peek': {
+      const decision = await limiter.peek(subject)
+      return decision.source === 'store' ? { shown: shownBy(decision) } : undefined
+    }
+    case 'refund': {
+      const { decision } = held.shift() as Held
+      await (rules.policy.holdsUnits ? limiter.release(decision) : limiter.refund(decision))
+      return {}
+    }
+    case 'adjust':
+      await limiter.adjust((held[0] as Held).decision, call.actual)
+      return {}
+    case 'penalize':
+      await limiter.penalize(subject, call.units)
+      return {}
+    case 'reward':
+      await limiter.reward(subject, call.units)
+      return {}
+    case 'forget':
+      await limiter.forget(subject)
+      return {}
+    case 'block':
+      await limiter.blockFor(subject, '1000d')
+      return {}
+  }
+}
+
+function shownBy({ allowed, remaining }: Decision): Shown {
+  return { allowed, remaining }
+}

@@ -1,0 +1,110 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { startProxy } from '../../../support/proxy.js'
+import { openTarget } from '../../faults/target.js'
+import { COUNTED, FAULTY_NAMES, limitersOn, limitNamed } from './limits.js'
+import { count, type HistoryCommand, type HistoryTally, startTarget, textOf } from './main.js'
+import { type History, LOAD, type Load, record, startCallers } from './record.js'
+import type { Entry } from './sequential.js'
+import { TARGETS } from './targets.js'
+
+/** What came of histories with lost connections. */
+export interface LossTally extends HistoryTally {
+  losses: number
+  charges: number
+  /** Units of charges beyond those that callers know of, and beyond those whose outcome is unknown. */
+  countedTwice: number
+}
+
+const LOSSY_LOAD: Load = { ...LOAD, rounds: 25, roundMs: 20, callsPerCaller: 3, timeoutMs: 400 }
+/** How long late calls and refunds may take after the last loss. */
+const SETTLE_MS = 1500
+const MAX_SHOWN = 3
+
+/** Loses connections while histories are recorded, and prints a row for each store. */
+export async function runLosses({ stores, seed, seconds }: HistoryCommand): Promise<boolean> {
+  const names = stores.length === 0 ? Object.keys(TARGETS).filter((name) => name !== 'Redis Cluster') : stores
+  let isFine = true
+  for (const name of names) {
+    const tally = await tallyLosses(name, seed, Date.now() + seconds * 1000)
+    const { histories, operations, violations, unknown, undecided, losses, charges, countedTwice } = tally
+    const counts = `${histories} histories, ${operations} operations, ${violations.length} violations`
+    const details = `${undecided} undecided, ${unknown} unknown outcomes, ${losses} losses`
+    console.log(`${name}: ${counts}, ${details}, ${charges} charges, ${countedTwice} counted twice`)
+    for (const each of violations.slice(0, MAX_SHOWN)) console.log(textOf(each))
+    isFine = isFine && violations.length === 0 && countedTwice === 0
+  }
+  return isFine
+}
+
+/** Records histories through a proxy that loses all connections now and then. */
+export async function tallyLosses(
+  name: string,
+  seed: number,
+  untilMs: number,
+  program?: string,
+): Promise<LossTally> {
+  const tally: LossTally = {
+    ...{ histories: 0, operations: 0, violations: [], undecided: 0, unknown: 0 },
+    ...{ losses: 0, charges: 0, countedTwice: 0 },
+  }
+  const { target, address, at, stop } = await startTarget(name)
+  if (address === undefined || at === undefined) throw new Error(`${name} has no address for a proxy.`)
+  const proxy = await startProxy(address)
+  const callers = startCallers(at(proxy.host, proxy.port), LOSSY_LOAD, program)
+  const direct = openTarget(target)
+  const limiters = limitersOn(direct.store, 5000)
+  try {
+    for (let own = seed; Date.now() < untilMs || own === seed; own++) {
+      const recording = record(callers, own, LOSSY_LOAD, FAULTY_NAMES)
+      const losing = loseWhile(recording, proxy)
+      const histories = await recording
+      tally.losses += await losing
+      await pause(SETTLE_MS)
+      for (const history of histories) countLossy(tally, await withLast(history, limiters), name)
+    }
+  } finally {
+    await callers.end()
+    await direct.close()
+    await proxy.stop()
+    await stop()
+  }
+  return tally
+}
+
+/** Closes all connections at random times. Returns how often. */
+async function loseWhile(recording: Promise<unknown>, proxy: { cut(how: 'reset' | 'end'): void }) {
+  let isOver = false
+  let losses = 0
+  const end = () => {
+    isOver = true
+  }
+  recording.then(end, end)
+  while (!isOver) {
+    await pause(100 + Math.random() * 500)
+    proxy.cut(Math.random() < 0.5 ? 'reset' : 'end')
+    losses++
+  }
+  return losses
+}
+
+/** Adds what the key shows in the end. */
+async function withLast(history: History, limiters: ReturnType<typeof limitersOn>): Promise<History> {
+  const invokedNs = Number(process.hrtime.bigint())
+  const decision = await limiters[history.limit]?.peek({ identity: history.identity })
+  if (decision?.source !== 'store') throw new Error('The store cannot be read after the losses.')
+  const { allowed, remaining } = decision
+  const returnedNs = Number(process.hrtime.bigint())
+  const last: Entry = { call: { type: 'peek' }, invokedNs, returnedNs, shown: { allowed, remaining } }
+  return { ...history, entries: [...history.entries, last] }
+}
+
+function countLossy(tally: LossTally, history: History, name: string): void {
+  const charges = history.entries.flatMap((entry) => (entry.call.type === 'charge' ? [entry] : []))
+  tally.charges += charges.length
+  count(tally, history, name)
+  if (history.limit !== COUNTED) return
+  const possible = charges.filter(({ shown, isUnknown }) => isUnknown || shown?.allowed)
+  const units = possible.reduce((sum, { call }) => sum + (call.type === 'charge' ? call.cost : 0), 0)
+  const used = limitNamed(COUNTED).policy.limit - (history.entries.at(-1)?.shown?.remaining ?? 0)
+  tally.countedTwice += Math.max(0, used - units)
+}

@@ -1,0 +1,96 @@
+import { limitNamed } from './limits.js'
+import { linearize, mostHeld } from './linearize.js'
+import { type History, LOAD, record, startCallers } from './record.js'
+import { type StartedTarget, TARGETS } from './targets.js'
+
+/** What the command line asks for. */
+export interface HistoryCommand {
+  /** Names of stores; none for all. */
+  readonly stores: readonly string[]
+  readonly seed: number
+  readonly seconds: number
+}
+
+/** What came of the histories of a store. */
+export interface HistoryTally {
+  histories: number
+  operations: number
+  violations: History[]
+  undecided: number
+  /** Calls whose outcome the caller does not know. */
+  unknown: number
+}
+
+const MAX_SHOWN = 3
+
+/** Records histories on stores, checks them, and prints a row for each. Returns whether all are in order. */
+export async function runHistories({ stores, seed, seconds }: HistoryCommand): Promise<boolean> {
+  const names = stores.length === 0 ? Object.keys(TARGETS) : stores
+  let isFine = true
+  for (const name of names) {
+    const tally = await tallyHistories(name, seed, Date.now() + seconds * 1000)
+    const { histories, operations, violations, undecided, unknown } = tally
+    const counts = `${histories} histories, ${operations} operations, ${violations.length} violations`
+    console.log(`${name}: ${counts}, ${undecided} undecided, ${unknown} unknown outcomes (from seed ${seed})`)
+    for (const each of violations.slice(0, MAX_SHOWN)) console.log(textOf(each))
+    isFine = isFine && violations.length === 0 && undecided === 0
+  }
+  return isFine
+}
+
+/** Records and checks histories on one store until a time is over. `program` is a bundle of the callers. */
+export async function tallyHistories(
+  name: string,
+  seed: number,
+  untilMs: number,
+  program?: string,
+): Promise<HistoryTally> {
+  const tally: HistoryTally = { histories: 0, operations: 0, violations: [], undecided: 0, unknown: 0 }
+  const { target, stop } = await startTarget(name)
+  const callers = startCallers(target, LOAD, program)
+  try {
+    let recorded: readonly History[] = []
+    for (let own = seed; Date.now() < untilMs || own === seed; own++) {
+      const recording = record(callers, own, LOAD)
+      for (const history of recorded) count(tally, history, name) // while the next ones are recorded
+      recorded = await recording
+    }
+    for (const history of recorded) count(tally, history, name)
+  } finally {
+    await callers.end()
+    await stop()
+  }
+  return tally
+}
+
+/** Starts the server of a store. */
+export function startTarget(name: string): Promise<StartedTarget> {
+  const start = TARGETS[name]
+  if (start !== undefined) return start()
+  throw new Error(`There is no store ${name}. Use one of: ${Object.keys(TARGETS).join(', ')}.`)
+}
+
+/** Checks a history, and adds it to a tally. */
+export function count(tally: HistoryTally, history: History, store: string): void {
+  const { policy, after, isCounted } = limitNamed(history.limit)
+  const rules = { limit: policy.limit, after, isTentative: store === 'memcached' && isCounted }
+  const verdict = linearize(history.entries, rules)
+  const isOverHeld = policy.holdsUnits === true && mostHeld(history.entries) > policy.limit
+  tally.histories++
+  tally.operations += history.entries.length
+  tally.unknown += history.entries.filter(({ isUnknown }) => isUnknown).length
+  if (verdict === 'undecided') tally.undecided++
+  if (verdict === 'violation' || isOverHeld) tally.violations.push(history)
+}
+
+/** Returns a history as text, in the order of the calls, in microseconds from the first. */
+export function textOf({ limit, entries }: History): string {
+  const ordered = [...entries].sort((a, b) => a.invokedNs - b.invokedNs)
+  const [first] = ordered
+  const since = (ns: number) => Math.round((ns - (first?.invokedNs ?? 0)) / 1000)
+  const lines = ordered.map(
+    ({ call, shown, invokedNs, returnedNs, isUnknown }) =>
+      `${since(invokedNs)}-${since(returnedNs)} ${JSON.stringify(call)} ${isUnknown ? 'unknown' : JSON.stringify(shown)}`,
+  )
+  return [`  ${limit}:`, ...lines].join('\n    ')
+}
