@@ -177,3 +177,8 @@ export function keyCount(operation: Operation): number {
 export function keysOf(operation: Operation): readonly KeyedPolicy[] {
   return operation.type === 'charge' ? operation.parts : [operation]
 }
+
+/** Returns the part of a charge of one part; `undefined` of any other operation. */
+export function onlyPartOf(operation: Operation | undefined): Part | undefined {
+  return operation?.type === 'charge' && operation.parts.length === 1 ? operation.parts[0] : undefined
+}

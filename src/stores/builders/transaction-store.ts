@@ -3,7 +3,14 @@ import type { Policy } from '../../policies/policy.js'
 import { isPromise, type MaybePromise, thenMaybe } from '../../util/maybe-promise.js'
 import { retry } from '../../util/retry.js'
 import { show } from '../../util/validate.js'
-import { type ChargeResult, keysOf, type Operation, type Part, type Result } from '../operation.js'
+import {
+  type ChargeResult,
+  keysOf,
+  type Operation,
+  onlyPartOf,
+  type Part,
+  type Result,
+} from '../operation.js'
 import { applyBatch, type Writes } from '../shared/apply-batch.js'
 import { type StateWrite, stateWrite } from '../shared/apply-operations.js'
 import { foreignKeyError, isStateOf } from '../shared/foreign-key.js'
@@ -198,11 +205,6 @@ function checkResults(results: Results): Results {
 function checkLocked(locked: LockedStates): LockedStates {
   if (locked?.states instanceof Map) return locked
   throw new TypeError(`lockAndRead must return { states, nowMs } with a Map of states, got ${show(locked)}`)
-}
-
-/** Returns the part of a charge that has only one; `undefined` of any other operation. */
-function onlyPartOf(operation: Operation): Part | undefined {
-  return operation.type === 'charge' && operation.parts.length === 1 ? operation.parts[0] : undefined
 }
 
 /** Returns the writes in the order of their keys, without those that would change nothing. */

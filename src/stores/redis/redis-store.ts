@@ -1,6 +1,6 @@
 import { signatureOf } from '../../policies/policy.js'
 import { groupBy } from '../../util/group-by.js'
-import { keysOf, type Operation } from '../operation.js'
+import { keysOf, type Operation, onlyPartOf } from '../operation.js'
 import { acrossShards } from '../shared/cross-shard.js'
 import { applyBy } from '../shared/run.js'
 import { checkOperations } from '../shared/validate.js'
@@ -9,7 +9,7 @@ import { type AnyRedisClient, transportOf } from './client.js'
 import { multiPolicyCall } from './multi-policy-call.js'
 import { redisNotes } from './notes.js'
 import { scriptRunner } from './script-runner.js'
-import { onlyPartOf, singlePolicyCall } from './single-policy-call.js'
+import { singlePolicyCall } from './single-policy-call.js'
 
 /**
  * 256 keys spread the cost of a call, and do not keep the server's other clients waiting. The server decides

@@ -1,6 +1,6 @@
 import { isSamePolicy } from '../../policies/policy.js'
 import { indexIn } from '../../util/group-by.js'
-import type { Operation, Outcome, Part } from '../operation.js'
+import { type Operation, type Outcome, onlyPartOf, type Part } from '../operation.js'
 import { foreignKeyError } from '../shared/foreign-key.js'
 import { encodePolicy } from './policy-codec.js'
 import type { Reading, ScriptCall } from './script-call.js'
@@ -59,11 +59,6 @@ function takeFrom({ atMs, states, refusal }: Reading, index: number, { key, poli
   if (step.next !== undefined && step.allowed && refusal) return refusal
   if (step.next !== undefined && !refusal) states[index] = step.next
   return { type: 'charge', allowed: step.allowed, atMs, parts: [step] }
-}
-
-/** Returns the part of a charge of one part; `undefined` of any other operation. */
-export function onlyPartOf(operation: Operation | undefined): Part | undefined {
-  return operation?.type === 'charge' && operation.parts.length === 1 ? operation.parts[0] : undefined
 }
 
 /** Returns the costs of each key in order, each followed by how many charges in a row have it. */
