@@ -6,12 +6,8 @@ export type { OperationsMessage, OutcomesMessage } from './stores/builders/opera
 export { type OwnerStoreOptions, ownerStore } from './stores/builders/owner-store.js'
 export { serveOperations } from './stores/builders/serve-operations.js'
 export type { StoredState, Swap } from './stores/builders/swap-loop.js'
-export {
-  type LockedStates,
-  type TransactionOptions,
-  type TransactionWrite,
-  transactionStore,
-} from './stores/builders/transaction-store.js'
+export { type TransactionOptions, transactionStore } from './stores/builders/transaction-store.js'
+export type { LockedStates, TransactionWrite } from './stores/builders/transaction-writes.js'
 export type {
   Block,
   BlockResult,

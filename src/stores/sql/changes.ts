@@ -1,5 +1,5 @@
 import type { State } from '../../policies/policy.js'
-import type { TransactionWrite } from '../builders/transaction-store.js'
+import type { TransactionWrite } from '../builders/transaction-writes.js'
 import { expiryS } from './expiry.js'
 
 /** A row to write. */

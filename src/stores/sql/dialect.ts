@@ -1,5 +1,5 @@
 import type { MaybePromise } from '../../util/maybe-promise.js'
-import type { LockedStates } from '../builders/transaction-store.js'
+import type { LockedStates } from '../builders/transaction-writes.js'
 import type { ChargeResult, Part } from '../operation.js'
 import type { Changes } from './changes.js'
 

@@ -1,4 +1,4 @@
-import type { LockedStates } from '../../builders/transaction-store.js'
+import type { LockedStates } from '../../builders/transaction-writes.js'
 import type { Dialect } from '../dialect.js'
 import { openTransactionError } from '../errors.js'
 import { isInTransaction, type PostgresConnection, type PostgresPool, run } from './client.js'

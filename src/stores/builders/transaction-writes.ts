@@ -1,0 +1,48 @@
+import type { Policy } from '../../policies/policy.js'
+import type { Writes } from '../shared/apply-batch.js'
+import { type StateWrite, stateWrite } from '../shared/apply-operations.js'
+
+/** What a transaction reads after it has locked its keys. */
+export interface LockedStates {
+  /**
+   * What `write` wrote, by key. A missing key has no entry. If an entry is anything else, the operations on
+   * the key fail.
+   */
+  readonly states: ReadonlyMap<string, unknown>
+  /**
+   * The time in ms since the Unix epoch, by one clock for all processes, such as the database's. Read it
+   * after all keys are locked, so that decisions on a key have ascending times.
+   */
+  readonly nowMs: number
+}
+
+/** A state for a transaction to write. */
+export interface TransactionWrite extends StateWrite {
+  /** The policy that reads the state. */
+  readonly policy: Policy
+  /** When the state may be dropped, in ms since the Unix epoch, or `Infinity`. */
+  readonly expiresAtMs: number
+  /**
+   * Whether the key was missing when it was read. If the database cannot lock a missing row, insert the row
+   * by a statement that fails if another transaction has inserted it meanwhile. Let `isDuplicate` recognize
+   * the error.
+   */
+  readonly isNew: boolean
+}
+
+/** Returns the writes in the order of their keys, without those that would change nothing. */
+export function transactionWrites(
+  writes: Writes,
+  { states, nowMs }: LockedStates,
+  storageKey: (key: string) => string,
+): TransactionWrite[] {
+  const changes: TransactionWrite[] = []
+  for (const [name, write] of writes) {
+    const key = storageKey(name)
+    const isNew = !states.has(key)
+    const { state, ttlMs } = stateWrite(key, write, nowMs)
+    if (state === undefined ? isNew : state === states.get(key)) continue
+    changes.push({ key, policy: write.policy, state, ttlMs, expiresAtMs: nowMs + ttlMs, isNew })
+  }
+  return changes.sort((a, b) => (a.key < b.key ? -1 : 1))
+}
