@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events'
 import type { Access } from '../limiter/access-rules.js'
+import type { ChargeSubject } from '../limiter/charge-subject.js'
 import { limiterCore } from '../limiter/core.js'
 import {
   checkDecision,
@@ -70,17 +71,25 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     core,
     onStoreError === 'local' || typeof onStoreError === 'function',
   )
-  const chargeLimits = candidate?.chargeBeside(core.charge) ?? core.charge
   let watch = watchCreation(!settings.isOwnStore)
+  const chargeLimits = watched(candidate?.chargeBeside(core.charge) ?? core.charge)
+  const peekLimits = watched(core.charge)
   const unsubscribe = settings.store.onLimitsLost?.((error) => emitFailure(events, 'limitsLost', error))
+
+  /** Returns a function that charges as `charge` does, and watches the first charges of this limiter. */
+  function watched(charge: ChargeSubject): ChargeSubject {
+    return (subject, cost, finish) => {
+      if (watch !== undefined) watch = watch(subject)
+      return charge(subject, cost, finish)
+    }
+  }
 
   function chargeUnlessExempt(
     subject: Subject,
     cost: number | undefined,
     finishCharge: Finish,
-    charge: typeof core.charge,
+    charge: ChargeSubject,
   ): MaybePromise<Decision> {
-    if (watch !== undefined) watch = watch(subject)
     if (access.check === undefined) return charge(subject, cost, finishCharge)
     return thenMaybe(access.check(subject), (exempt) =>
       exempt === undefined ? charge(subject, cost, finishCharge) : finishCharge(exempt, subject),
@@ -93,7 +102,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
       return chargeUnlessExempt(subject, cost, finish, chargeLimits)
     },
     waitFor: waiting.waitFor,
-    peek: (subject) => chargeUnlessExempt(subject, 0, (peek) => applyMode(closeReceipt(peek)), core.charge),
+    peek: (subject) => chargeUnlessExempt(subject, 0, (peek) => applyMode(closeReceipt(peek)), peekLimits),
     ...(candidate?.adjustBeside(adjustments) ?? adjustments),
     release(decision) {
       checkDecision(owner, decision)
@@ -136,10 +145,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
   return {
     limiter,
     access,
-    chargeLimits(subject, finishCharge) {
-      if (watch !== undefined) watch = watch(subject)
-      return chargeLimits(subject, undefined, finishCharge)
-    },
+    chargeLimits: (subject, finishCharge) => chargeLimits(subject, undefined, finishCharge),
     report,
   }
 }

@@ -3,7 +3,7 @@ import { isHolding } from '../features/holdings.js'
 import type { Limiter } from '../features/limiter.js'
 import { peerAddress } from '../keys/connection.js'
 import { headerOf } from '../keys/key.js'
-import { type Decision, undelayedDecision } from '../limiter/decision.js'
+import { asDecided, type Decision, undelayedDecision } from '../limiter/decision.js'
 import { isReport } from '../limiter/mode.js'
 import { isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { denialResponse, undecidedDenial } from './answer.js'
@@ -112,7 +112,7 @@ export function requestSteps<Req extends object, Res>(
   /** Reports a decision only once its delay is known, because a request that cannot be delayed is denied. */
   function chargeOrDelay(delayRequest: Delayer<Req, Res>): Step {
     return (req, res, onLimited) => {
-      const charged = chargeLimits(req, (decision) => decision)
+      const charged = chargeLimits(req, asDecided)
       return thenMaybe(charged, (decision) => {
         // A policy function may return concurrency, which is never delayed: a request would hold its units.
         if (!decision.allowed || isHolding(decision) || isReport(modeSwitch))

@@ -1,4 +1,3 @@
-import { peerAddress } from '../keys/connection.js'
 import { fallbackStoreOf, scalerOf } from '../pipe/fallback-store.js'
 import { CircuitOpenError, type GuardedStore } from '../pipe/guarded-store.js'
 import { protectStore } from '../pipe/protect-store.js'
@@ -14,7 +13,8 @@ import type {
 import { request } from '../stores/shared/pipe.js'
 import { pipeTo } from '../stores/shared/store-pipe.js'
 import type { StoreError } from '../stores/store-error.js'
-import { isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
+import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
+import { type ChargeSubject, chargeSubject } from './charge-subject.js'
 import {
   type ChargeSource,
   type Decision,
@@ -23,12 +23,12 @@ import {
   type PartDecision,
   partDecision,
 } from './decision.js'
-import { directDecider } from './direct-decision.js'
+import { directCharge } from './direct-decision.js'
 import { namesOf } from './parse-limits.js'
 import type { LimiterSettings } from './parse-options.js'
 import type { Apply, NamedPart, Receipt } from './receipt.js'
 import { partsResolver, type ResolveParts } from './resolve-parts.js'
-import { denyDisconnected, failClosed, failOpen, unlimited } from './uncharged-decision.js'
+import { failClosed, failOpen, unlimited } from './uncharged-decision.js'
 
 /** Called for what happens besides deciding. */
 export interface CoreHooks extends Pick<Parameters<typeof protectStore>[1], 'onChange' | 'isPublished'> {
@@ -53,8 +53,8 @@ export interface LimiterCore {
   readonly apply: Apply
   readonly fallback: LocalFallback
   readonly resolveParts: ResolveParts
-  /** Charges a subject with all limits. Throws or rejects with what an option function threw. */
-  charge(subject: unknown, cost: number | undefined, finish: Finish): MaybePromise<Decision>
+  /** Charges a subject with all limits. */
+  readonly charge: ChargeSubject
   chargeParts(parts: readonly NamedPart[], subject: unknown, finish: Finish): MaybePromise<Decision>
   /**
    * Tries once more to send the refunds that could not be sent, and closes the store unless it is shared.
@@ -132,31 +132,12 @@ export function limiterCore(settings: LimiterSettings, hooks: CoreHooks): Limite
     source: ChargeSource = result.source ?? 'store',
   ): Decision {
     const receipt: Receipt = { parts, result, apply: applyToUnits, isRefundable: result.allowed }
-    for (const { policy } of parts) {
-      if (!policy.holdsUnits) continue
-      hold(receipt) // once for all parts
-      break
-    }
+    if (parts.some(({ policy }) => policy.holdsUnits)) hold(receipt)
     return decisionOf(source, receipt, result)
   }
 
   function onLate(outcome: ChargeResult | StoreError, { parts }: Charge): void {
     if (!(outcome instanceof Error)) releaseLate(parts as readonly NamedPart[], outcome, apply)
-  }
-
-  function chargeSubject(subject: unknown, cost: number | undefined, finish: Finish): MaybePromise<Decision> {
-    let parts: MaybePromise<readonly NamedPart[]>
-    try {
-      parts = resolveParts(subject, cost)
-    } catch (error) {
-      return finish(denyDisconnected(error), subject)
-    }
-    if (!isPromise(parts)) return chargeParts(parts, subject, finish)
-    peerAddress(subject) // Node.js remembers it now
-    return parts.then(
-      (resolved) => chargeParts(resolved, subject, finish),
-      (error) => finish(denyDisconnected(error), subject),
-    )
   }
 
   return {
@@ -165,7 +146,8 @@ export function limiterCore(settings: LimiterSettings, hooks: CoreHooks): Limite
     apply,
     fallback,
     resolveParts,
-    charge: directDecider(settings, { apply, hold, decideWithoutStore }) ?? chargeSubject,
+    charge:
+      directCharge(settings, { apply, hold, decideWithoutStore }) ?? chargeSubject(resolveParts, chargeParts),
     chargeParts,
     async close({ isStoreShared = false } = {}) {
       await refundPipe.close()

@@ -55,6 +55,9 @@ export interface Decision extends Figures {
 /** Finishes a decision, such as by reporting it, and returns the one for the caller. */
 export type Finish = (decision: Decision, subject: unknown) => Decision
 
+/** Returns a decision as it was made, without reporting it. */
+export const asDecided: Finish = (decision) => decision
+
 /** The sources of decisions on a charge. */
 export type ChargeSource = 'store' | 'deny-cache' | 'lease' | 'local'
 

@@ -1,13 +1,13 @@
-import { peerAddress } from '../keys/connection.js'
 import type { ChargeResult, PartResult } from '../stores/operation.js'
 import { localStatesOf } from '../stores/shared/local-states.js'
 import { asStoreError, type StoreError } from '../stores/store-error.js'
-import { isPromise, type MaybePromise } from '../util/maybe-promise.js'
+import type { MaybePromise } from '../util/maybe-promise.js'
 import { KEY_END, type Limit, limitBinder, partOf } from './bind-limit.js'
-import { type Decision, decisionOn, type Finish, partDecision } from './decision.js'
+import { type ChargeSubject, chargeSubject } from './charge-subject.js'
+import { type Decision, decisionOn, partDecision } from './decision.js'
 import type { LimiterSettings } from './parse-options.js'
 import type { Apply, NamedPart, Receipt } from './receipt.js'
-import { denyDisconnected, unlimited } from './uncharged-decision.js'
+import { unlimited } from './uncharged-decision.js'
 
 /** How a limiter holds units, and decides if the store throws. */
 interface DirectOptions {
@@ -21,14 +21,14 @@ interface DirectOptions {
 }
 
 /**
- * Creates the function that decides for the most common limiter: one limit, in memory. It passes the
+ * Creates the function that charges subjects of the most common limiter: one limit, in memory. It passes the
  * identity and the cost straight to the policy, without building an operation, a result or a key. Returns
  * `undefined` for other limiters.
  */
-export function directDecider(
+export function directCharge(
   { entries, context, store }: LimiterSettings,
   { apply, hold, decideWithoutStore }: DirectOptions,
-): ((subject: unknown, cost: number | undefined, finish: Finish) => MaybePromise<Decision>) | undefined {
+): ChargeSubject | undefined {
   const local = localStatesOf(store)
   const [entry, ...others] = entries
   if (local === undefined || entry === undefined || others.length > 0) return undefined
@@ -51,20 +51,7 @@ export function directDecider(
       return decisionOn([partDecision(limit, cost, figures)], figures.allowed, 'store', receipt)
     }
   })
-  return function chargeDirectly(subject, cost, finish) {
-    let decision: MaybePromise<Decision | undefined>
-    try {
-      decision = decide(subject, cost)
-    } catch (error) {
-      return finish(denyDisconnected(error), subject)
-    }
-    if (!isPromise(decision)) return finish(decision ?? unlimited(), subject)
-    peerAddress(subject) // Node.js remembers it now
-    return decision.then(
-      (later) => finish(later ?? unlimited(), subject),
-      (error) => finish(denyDisconnected(error), subject),
-    )
-  }
+  return chargeSubject(decide, (decision, subject, finish) => finish(decision ?? unlimited(), subject))
 }
 
 /**

@@ -2,13 +2,13 @@ import { channel } from 'node:diagnostics_channel'
 import type { EventEmitter } from 'node:events'
 import { checkTried } from '../../limiter/candidate-options.js'
 import { type LimiterCore, limiterCore } from '../../limiter/core.js'
-import { type Decision, type Finish, receiptOf } from '../../limiter/decision.js'
+import { asDecided, type Decision, receiptOf } from '../../limiter/decision.js'
 import { emit, emitFailure, type LimiterEvents } from '../../limiter/events.js'
 import type { LimiterSettings } from '../../limiter/parse-options.js'
 import { localStatesOf } from '../../stores/shared/local-states.js'
 import type { Store } from '../../stores/store.js'
 import { catchMaybe, isPromise, type MaybePromise, settleAll, thenMaybe } from '../../util/maybe-promise.js'
-import { type Adjustments, adjustmentsOf } from '../adjustments.js'
+import { type AdjustmentOptions, type Adjustments, adjustmentsOf } from '../adjustments.js'
 import { type CandidateClients, CandidateFigures, type CandidateReport } from './candidate-report.js'
 
 /** Limits to try beside those in force. They never deny a request, and their failures change no decision. */
@@ -42,7 +42,6 @@ export interface CandidateMessage {
 }
 
 const candidates = channel('headgate:candidate')
-const asDecided: Finish = (decision) => decision
 
 /**
  * Creates the candidate of a limiter: a second limiter, whose decisions are only counted; `undefined` if the
@@ -104,23 +103,25 @@ export function createCandidate<Subject>(
   }
 
   /**
-   * Makes a change, and, unless it names some of the limits in force, the same change to what the candidate
-   * took of a subject or beside a decision. A failure of the latter is only emitted.
+   * Creates a function that changes the limits in force, and, unless the options name some of them, makes the
+   * same change to the units that the candidate took of a subject or beside a decision. A failure of the latter
+   * is only emitted.
    */
-  function both(
-    subject: unknown,
-    names: readonly string[] | undefined,
-    change: () => MaybePromise<void>,
-    changeCandidate: (subject: never) => MaybePromise<void>,
-  ): MaybePromise<void> {
-    if (names !== undefined) return change()
-    const receipt = receiptOf(subject)
-    const changeTried = () =>
-      catchMaybe(() => {
-        if (receipt === undefined) return changeCandidate(subject as never)
-        return thenMaybe(receipt.candidate, (tried) => tried && changeCandidate(tried as never))
-      }, onFailure)
-    return settleAll([change, changeTried], (each) => each())
+  function changerOf<Subject>(enforced: Adjustments<Subject>) {
+    return <Target>(
+      target: Target,
+      options: AdjustmentOptions | undefined,
+      change: (to: Adjustments<Subject>, target: Target, options?: AdjustmentOptions) => MaybePromise<void>,
+    ): MaybePromise<void> => {
+      if (options?.limits !== undefined) return change(enforced, target, options)
+      const receipt = receiptOf(target)
+      const changeCandidate = () =>
+        catchMaybe(() => {
+          if (receipt === undefined) return change(adjustments, target)
+          return thenMaybe(receipt.candidate, (tried) => tried && change(adjustments, tried as Target))
+        }, onFailure)
+      return settleAll([() => change(enforced, target, options), changeCandidate], (each) => each())
+    }
   }
 
   return {
@@ -132,34 +133,20 @@ export function createCandidate<Subject>(
         return finish(decision, subject)
       })
     },
-    adjustBeside: ({ refund, forget, penalize, reward, blockFor, adjust }) => ({
-      refund: (decision, options) =>
-        both(decision, options?.limits, () => refund(decision, options), adjustments.refund),
-      forget: (subject, options) =>
-        both(subject, options?.limits, () => forget(subject, options), adjustments.forget),
-      penalize: (subject, units, options) =>
-        both(
-          subject,
-          options?.limits,
-          () => penalize(subject, units, options),
-          (tried) => adjustments.penalize(tried, units),
-        ),
-      reward: (subject, units, options) =>
-        both(
-          subject,
-          options?.limits,
-          () => reward(subject, units, options),
-          (tried) => adjustments.reward(tried, units),
-        ),
-      blockFor,
-      adjust: (decision, cost, options) =>
-        both(
-          decision,
-          options?.limits,
-          () => adjust(decision, cost, options),
-          (tried) => adjustments.adjust(tried, cost),
-        ),
-    }),
+    adjustBeside(enforced) {
+      const change = changerOf(enforced)
+      return {
+        refund: (decision, options) => change(decision, options, (to, each, only) => to.refund(each, only)),
+        forget: (subject, options) => change(subject, options, (to, each, only) => to.forget(each, only)),
+        penalize: (subject, units, options) =>
+          change(subject, options, (to, each, only) => to.penalize(each, units, only)),
+        reward: (subject, units, options) =>
+          change(subject, options, (to, each, only) => to.reward(each, units, only)),
+        blockFor: enforced.blockFor,
+        adjust: (decision, cost, options) =>
+          change(decision, options, (to, each, only) => to.adjust(each, cost, only)),
+      }
+    },
     report: () => figures.report(),
     clients: () => figures.clients(),
     identities: () => figures.identities(),

@@ -1,10 +1,8 @@
 import { decisionOf, type LimiterCore } from '../../limiter/core.js'
-import type { ChargeSource, Decision, Finish, PartDecision } from '../../limiter/decision.js'
+import { asDecided, type ChargeSource, type Decision, type PartDecision } from '../../limiter/decision.js'
 import type { NamedPart } from '../../limiter/receipt.js'
 import type { PartResult } from '../../stores/operation.js'
 import { type MaybePromise, thenMaybe } from '../../util/maybe-promise.js'
-
-const asDecided: Finish = (decision) => decision
 
 /**
  * Returns a function that charges parts without counting a denial. If a limit is a ban, it peeks first, and
