@@ -160,13 +160,20 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
     async close() {
       await deadlines.idle()
       try {
-        await deadlines.limit(Promise.resolve(store.close?.()))
-      } catch (error) {
-        if (!(error instanceof TimeoutError)) throw error
+        await closeStore(store, deadlines)
       } finally {
         publishToStoreChannel({ type: 'close', ...origin })
       }
     },
+  }
+}
+
+/** Closes what a store opened itself. Does not wait longer than the time-out. */
+export async function closeStore(store: Store, deadlines: Deadlines): Promise<void> {
+  try {
+    await deadlines.limit(Promise.resolve(store.close?.()))
+  } catch (error) {
+    if (!(error instanceof TimeoutError)) throw error
   }
 }
 

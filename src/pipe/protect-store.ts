@@ -1,13 +1,10 @@
-import { isMemoryStore } from '../stores/memory/contract.js'
-import type { Operation, Outcome } from '../stores/operation.js'
 import { localStatesOf } from '../stores/shared/local-states.js'
+import { pipeTo } from '../stores/shared/store-pipe.js'
 import { checkDenialTimes } from '../stores/shared/validate.js'
-import { onlyOutcome } from '../stores/shared/validate-outcome.js'
 import type { Store } from '../stores/store.js'
-import { asStoreError } from '../stores/store-error.js'
-import { TimeoutError, timeout } from '../util/timeout.js'
+import { Deadlines } from '../util/timeout.js'
 import { denialCacheOf, repeatDenials } from './denial-cache.js'
-import { type GuardedStore, type GuardOptions, guardStore } from './guarded-store.js'
+import { closeStore, type GuardedStore, type GuardOptions, guardStore } from './guarded-store.js'
 import { decideLocallyFirst } from './local-decisions.js'
 
 interface ProtectOptions extends GuardOptions {
@@ -28,32 +25,13 @@ export function protectStore(store: Store, { denyCacheMs, ...guardOptions }: Pro
   return decideLocallyFirst(repeatDenials(guarded, denialCacheOf(store), times), store)
 }
 
-/**
- * Creates the pipe to a store whose states are in this process. What a user's clock throws becomes an
- * outcome.
- */
+/** Creates the pipe to a store whose states are in this process. It needs no guard. */
 function localPipe(store: Store, { timeoutMs }: GuardOptions): GuardedStore {
-  const isOurs = isMemoryStore(store)
-  function send(operation: Operation): Outcome {
-    try {
-      const outcomes = store.apply([operation]) as readonly Outcome[]
-      return isOurs ? (outcomes[0] as Outcome) : onlyOutcome(store, operation, outcomes)
-    } catch (cause) {
-      return asStoreError(store.name, cause)
-    }
-  }
   return {
+    ...pipeTo(store),
     name: store.name,
     state: () => 'closed',
     probeKeys: (key) => [key],
-    send: send as GuardedStore['send'],
-    async close() {
-      if (store.close === undefined) return
-      try {
-        await timeout(timeoutMs)(store.close())
-      } catch (error) {
-        if (!(error instanceof TimeoutError)) throw error
-      }
-    },
+    close: () => closeStore(store, new Deadlines(timeoutMs)),
   }
 }

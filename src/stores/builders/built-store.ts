@@ -54,7 +54,15 @@ export function requiredFunction<F>(fix: string) {
 
 /** Creates a store that runs operations in batches of at most `maxKeys` keys. */
 export function builtStore(
-  { name, batching = DEFAULT_BATCHING, serverOf, onLimitsLost, origin, notes, close }: CommonStoreOptions,
+  {
+    name,
+    batching,
+    serverOf,
+    onLimitsLost,
+    origin,
+    notes,
+    close,
+  }: CommonStoreOptions & { readonly batching: Batching },
   run: Run,
 ): Store {
   const apply = applyBy(run, batching.maxKeys)

@@ -83,7 +83,7 @@ export function compareAndSwapStore<Version>(options: CompareAndSwapOptions<Vers
   })
   const run = runByKey(applyToKey, storageKey)
   return builtStore(
-    options,
+    { ...options, batching },
     acrossShards((key) => key, run, batching, clock),
   )
 }

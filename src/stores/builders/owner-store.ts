@@ -56,10 +56,6 @@ export function ownerStore(options: OwnerStoreOptions): Store {
   const { name, send, ownerOf } = options
   const withTimeout = timeout(timeoutMs)
 
-  async function ask(operations: readonly Operation[], owner: string): Promise<readonly Outcome[]> {
-    return decodeOutcomes(name, operations, await withTimeout(send(encodeOperations(operations), owner)))
-  }
-
   /** Asks one owner. If that fails, all its operations fail, but not those of other owners. */
   async function askOwner(
     owner: string,
@@ -67,10 +63,9 @@ export function ownerStore(options: OwnerStoreOptions): Store {
     answer: Parameters<Run>[1],
   ): Promise<void> {
     try {
-      const outcomes = await ask(
-        entries.map(([, operation]) => operation),
-        owner,
-      )
+      const operations = entries.map(([, operation]) => operation)
+      const reply = await withTimeout(send(encodeOperations(operations), owner))
+      const outcomes = decodeOutcomes(name, operations, reply)
       for (const [i, [index]] of entries.entries()) answer(index, outcomes[i] as Outcome)
     } catch (cause) {
       for (const [index] of entries) answer(index, asStoreError(name, cause))
@@ -87,7 +82,7 @@ export function ownerStore(options: OwnerStoreOptions): Store {
     const byOwner = groupBy(sent, ([, operation]) => ownerOf?.(keysOf(operation)[0]?.key ?? '') ?? '')
     await Promise.all(Array.from(byOwner, ([owner, entries]) => askOwner(owner, entries, answer)))
   }
-  return builtStore(options, ownerOf ? acrossShards(ownerOf, run, batching) : run)
+  return builtStore({ ...options, batching }, ownerOf ? acrossShards(ownerOf, run, batching) : run)
 }
 
 /** Returns the error of an operation that cannot be sent because headgate did not create its policy. */

@@ -2,7 +2,15 @@ import { inBackground } from '../../util/background-timer.js'
 import { catchMaybe, type MaybePromise, readAll, thenMaybe } from '../../util/maybe-promise.js'
 import { RecentMap } from '../../util/recent-map.js'
 import { timeout } from '../../util/timeout.js'
-import type { Charge, ChargeResult, Operation, Outcome, Part, Refund } from '../operation.js'
+import {
+  type Charge,
+  type ChargeResult,
+  type Operation,
+  type Outcome,
+  onlyPartOf,
+  type Part,
+  type Refund,
+} from '../operation.js'
 import { request } from '../shared/pipe.js'
 import { pipeTo } from '../shared/store-pipe.js'
 import type { Store } from '../store.js'
@@ -88,11 +96,8 @@ export function leasedStore(store: Store, settings: LeaseSettings): Store {
 
   /** Returns the only part of a charge, if it takes units. */
   function leasablePart(operation: Operation): Part | undefined {
-    if (operation.type !== 'charge') return undefined
-    const { parts } = operation
-    const part = parts[0]
-    if (part === undefined || parts.length > 1) return undefined
-    return Number.isSafeInteger(part.cost) && part.cost > 0 ? part : undefined
+    const part = onlyPartOf(operation)
+    return part && Number.isSafeInteger(part.cost) && part.cost > 0 ? part : undefined
   }
 
   function forgetKey(key: string): void {
