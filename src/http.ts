@@ -50,39 +50,14 @@ export { type BanOptions, ban } from './policies/ban.js'
 export { type ConcurrencyOptions, concurrency } from './policies/concurrency.js'
 export { type ConsecutiveOptions, consecutive } from './policies/consecutive.js'
 export { type FixedWindowOptions, fixedWindow } from './policies/fixed-window.js'
-export type { Policy, State, Step } from './policies/policy.js'
-export type { Prepaid } from './policies/prepaid.js'
 export { type SlidingWindowOptions, slidingWindow } from './policies/sliding-window.js'
 export type { PolicySpec } from './policies/spec.js'
 export { type TokenBucketOptions, tokenBucket } from './policies/token-bucket.js'
+export type * from './stores/contract.js'
 export { leased } from './stores/leased/leased.js'
 export type { LeaseOptions } from './stores/leased/options.js'
 export type { MemoryStore } from './stores/memory/contract.js'
 export { type MemoryStoreOptions, memoryStore } from './stores/memory/memory-store.js'
-export type {
-  Block,
-  BlockResult,
-  Charge,
-  ChargeResult,
-  Forget,
-  ForgetResult,
-  KeyedPolicy,
-  Operation,
-  Outcome,
-  Part,
-  PartResult,
-  Refund,
-  RefundResult,
-  Renew,
-  RenewResult,
-  Result,
-  ResultOf,
-  Reward,
-  RewardResult,
-  Standing,
-  Take,
-  TakeResult,
-} from './stores/operation.js'
 export type {
   StoreBatch,
   StoreCall,
@@ -90,15 +65,6 @@ export type {
   StoreMessage,
   StoreStateChange,
 } from './stores/shared/store-channel.js'
-export type {
-  Batching,
-  DenialTimes,
-  LocalLimit,
-  LocalStates,
-  ProcessNotes,
-  Store,
-  StoreOrigin,
-} from './stores/store.js'
 export { StoreError } from './stores/store-error.js'
 export type { Duration } from './util/durations.js'
 export type { MaybePromise } from './util/maybe-promise.js'

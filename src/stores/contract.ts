@@ -1,0 +1,35 @@
+export type { Policy, State, Step } from '../policies/policy.js'
+export type { Prepaid } from '../policies/prepaid.js'
+export type {
+  Block,
+  BlockResult,
+  Charge,
+  ChargeResult,
+  Forget,
+  ForgetResult,
+  KeyedPolicy,
+  Operation,
+  Outcome,
+  Part,
+  PartResult,
+  Refund,
+  RefundResult,
+  Renew,
+  RenewResult,
+  Result,
+  ResultOf,
+  Reward,
+  RewardResult,
+  Standing,
+  Take,
+  TakeResult,
+} from './operation.js'
+export type {
+  Batching,
+  DenialTimes,
+  LocalLimit,
+  LocalStates,
+  ProcessNotes,
+  Store,
+  StoreOrigin,
+} from './store.js'
