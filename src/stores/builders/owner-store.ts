@@ -60,27 +60,27 @@ export function ownerStore(options: OwnerStoreOptions): Store {
   async function askOwner(
     owner: string,
     entries: readonly (readonly [index: number, operation: Operation])[],
-    answer: Parameters<Run>[1],
+    settle: Parameters<Run>[1],
   ): Promise<void> {
     try {
       const operations = entries.map(([, operation]) => operation)
       const reply = await withTimeout(send(encodeOperations(operations), owner))
       const outcomes = decodeOutcomes(name, operations, reply)
-      for (const [i, [index]] of entries.entries()) answer(index, outcomes[i] as Outcome)
+      for (const [i, [index]] of entries.entries()) settle(index, outcomes[i] as Outcome)
     } catch (cause) {
-      for (const [index] of entries) answer(index, asStoreError(name, cause))
+      for (const [index] of entries) settle(index, asStoreError(name, cause))
     }
   }
 
-  const run: Run = async (operations, answer) => {
+  const run: Run = async (operations, settle) => {
     const sent: [index: number, operation: Operation][] = []
     for (const [i, operation] of operations.entries()) {
       const problem = problemOf(name, operation)
       if (problem === undefined) sent.push([i, operation])
-      else answer(i, problem)
+      else settle(i, problem)
     }
     const byOwner = groupBy(sent, ([, operation]) => ownerOf?.(keysOf(operation)[0]?.key ?? '') ?? '')
-    await Promise.all(Array.from(byOwner, ([owner, entries]) => askOwner(owner, entries, answer)))
+    await Promise.all(Array.from(byOwner, ([owner, entries]) => askOwner(owner, entries, settle)))
   }
   return builtStore({ ...options, batching }, ownerOf ? acrossShards(ownerOf, run, batching) : run)
 }

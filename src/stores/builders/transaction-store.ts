@@ -148,12 +148,12 @@ export function transactionStore<Transaction>(options: TransactionOptions<Transa
     }
   }
 
-  const run: Run = async (operations, answer) => {
+  const run: Run = async (operations, settle) => {
     try {
       const verdict = operations.length === 1 ? await applyAlone(operations[0] as Operation) : undefined
       const results = verdict === undefined ? await applyTogether(operations) : [verdict]
       for (const [i, result] of results.entries())
-        answer(i, result instanceof Error ? toStoreError(result) : result)
+        settle(i, result instanceof Error ? toStoreError(result) : result)
     } catch (error) {
       throw toStoreError(error)
     }

@@ -23,13 +23,13 @@ export function runByKey(applyToKey: ApplyToKey, storageKey: (key: string) => st
   async function runKey(
     key: string,
     { operations, indexes }: KeyGroup,
-    answer: Parameters<Run>[1],
+    settle: Parameters<Run>[1],
   ): Promise<void> {
     const outcomes = await applyToKey(key, operations)
-    for (let i = 0; i < indexes.length; i++) answer(indexes[i] as number, outcomes[i] as Outcome)
+    for (let i = 0; i < indexes.length; i++) settle(indexes[i] as number, outcomes[i] as Outcome)
   }
 
-  return async (operations, answer) => {
+  return async (operations, settle) => {
     const byKey = new Map<string, KeyGroup>()
     for (let i = 0; i < operations.length; i++) {
       const operation = operations[i] as Operation
@@ -42,7 +42,7 @@ export function runByKey(applyToKey: ApplyToKey, storageKey: (key: string) => st
       }
     }
     const running: Promise<void>[] = []
-    for (const [key, group] of byKey) running.push(runKey(key, group, answer))
+    for (const [key, group] of byKey) running.push(runKey(key, group, settle))
     await Promise.all(running)
   }
 }

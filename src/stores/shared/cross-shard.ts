@@ -35,19 +35,19 @@ export function acrossShards(
       })
     })
 
-  return async (operations, answer) => {
+  return async (operations, settle) => {
     const inOneShard: number[] = []
     const running: Promise<void>[] = []
     for (let i = 0; i < operations.length; i++) {
       const operation = operations[i] as Operation
       if (operation.type === 'charge' && operation.parts.length !== 1 && isCrossShard(operation, shardOf)) {
         const deciding = chargeAcrossShards(operation, { shardOf, now, apply })
-        running.push(deciding.catch((error) => error).then((outcome) => answer(i, outcome)))
+        running.push(deciding.catch((error) => error).then((outcome) => settle(i, outcome)))
       } else inOneShard.push(i)
     }
-    if (running.length === 0) return run(operations, answer)
+    if (running.length === 0) return run(operations, settle)
     const others = inOneShard.map((i) => operations[i] as Operation)
-    if (others.length > 0) running.push(run(others, (i, outcome) => answer(inOneShard[i] as number, outcome)))
+    if (others.length > 0) running.push(run(others, (i, outcome) => settle(inOneShard[i] as number, outcome)))
     await Promise.all(running)
   }
 }

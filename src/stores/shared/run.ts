@@ -1,10 +1,10 @@
 import { keyCount, type Operation, type Outcome } from '../operation.js'
 import type { Store } from '../store.js'
 
-/** Applies operations in order. Calls `answer` with the outcome of each, once, as soon as it is known. */
+/** Applies operations in order. Calls `settle` with the outcome of each, once, as soon as it is known. */
 export type Run = (
   operations: readonly Operation[],
-  answer: (index: number, outcome: Outcome) => void,
+  settle: (index: number, outcome: Outcome) => void,
 ) => Promise<void>
 
 /**

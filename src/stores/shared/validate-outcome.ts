@@ -3,23 +3,23 @@ import type { Store } from '../store.js'
 import { StoreError } from '../store-error.js'
 
 /** Returns the outcome of one operation, from what `apply` returned: a `StoreError` if that is invalid. */
-export function onlyOutcome(store: Store, operation: Operation, answer: unknown): Outcome {
-  if (Array.isArray(answer) && answer.length === 1) return validateOutcome(store, operation, answer[0])
-  return wrongCountError(store, 1, answer)
+export function onlyOutcome(store: Store, operation: Operation, outcomes: unknown): Outcome {
+  if (Array.isArray(outcomes) && outcomes.length === 1) return validateOutcome(store, operation, outcomes[0])
+  return wrongCountError(store, 1, outcomes)
 }
 
 /**
  * Returns a store's outcomes of a batch. Throws a `StoreError` if there are more or fewer of them than
  * operations: then none of them can be trusted, since each may belong to another operation.
  */
-export function checkCount(store: Store, count: number, answer: unknown): readonly Outcome[] {
-  if (Array.isArray(answer) && answer.length === count) return answer
-  throw wrongCountError(store, count, answer)
+export function checkCount(store: Store, count: number, outcomes: unknown): readonly Outcome[] {
+  if (Array.isArray(outcomes) && outcomes.length === count) return outcomes
+  throw wrongCountError(store, count, outcomes)
 }
 
-function wrongCountError(store: Store, count: number, answer: unknown): StoreError {
+function wrongCountError(store: Store, count: number, outcomes: unknown): StoreError {
   const list = count === 1 ? 'one outcome' : `${count} outcomes`
-  return new StoreError(store.name, `the answer is not a list of ${list}`, { cause: answer })
+  return new StoreError(store.name, `the answer is not a list of ${list}`, { cause: outcomes })
 }
 
 /** Returns a store's outcome of an operation: a `StoreError` if it is invalid. */

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { startProxy } from '../../../support/proxy.js'
 import { openTarget } from '../../faults/target.js'
 import { COUNTED, FAULTY_NAMES, limitersOn, limitNamed } from './limits.js'
-import { count, type HistoryCommand, type HistoryTally, startTarget, textOf } from './main.js'
+import { count, type HistoryCommand, type HistoryTally, runStores, startTarget } from './main.js'
 import { type History, LOAD, type Load, record, startCallers } from './record.js'
 import type { Entry } from './sequential.js'
 import { TARGETS } from './targets.js'
@@ -18,22 +18,18 @@ export interface LossTally extends HistoryTally {
 const LOSSY_LOAD: Load = { ...LOAD, rounds: 25, roundMs: 20, callsPerCaller: 3, timeoutMs: 400 }
 /** How long late calls and refunds may take after the last loss. */
 const SETTLE_MS = 1500
-const MAX_SHOWN = 3
 
 /** Loses connections while histories are recorded, and prints a row for each store. */
-export async function runLosses({ stores, seed, seconds }: HistoryCommand): Promise<boolean> {
-  const names = stores.length === 0 ? Object.keys(TARGETS).filter((name) => name !== 'Redis Cluster') : stores
-  let isFine = true
-  for (const name of names) {
-    const tally = await tallyLosses(name, seed, Date.now() + seconds * 1000)
-    const { histories, operations, violations, unknown, undecided, losses, charges, countedTwice } = tally
-    const counts = `${histories} histories, ${operations} operations, ${violations.length} violations`
-    const details = `${undecided} undecided, ${unknown} unknown outcomes, ${losses} losses`
-    console.log(`${name}: ${counts}, ${details}, ${charges} charges, ${countedTwice} counted twice`)
-    for (const each of violations.slice(0, MAX_SHOWN)) console.log(textOf(each))
-    isFine = isFine && violations.length === 0 && countedTwice === 0
-  }
-  return isFine
+export function runLosses(command: HistoryCommand): Promise<boolean> {
+  return runStores(
+    command,
+    Object.keys(TARGETS).filter((name) => name !== 'Redis Cluster'),
+    tallyLosses,
+    ({ undecided, unknown, losses, charges, countedTwice }) =>
+      `${undecided} undecided, ${unknown} unknown outcomes, ${losses} losses, ` +
+      `${charges} charges, ${countedTwice} counted twice`,
+    ({ countedTwice }) => countedTwice === 0,
+  )
 }
 
 /** Records histories through a proxy that loses all connections now and then. */

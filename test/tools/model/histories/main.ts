@@ -23,19 +23,39 @@ export interface HistoryTally {
 
 const MAX_SHOWN = 3
 
-/** Records histories on stores, checks them, and prints a row for each. Returns whether all are in order. */
-export async function runHistories({ stores, seed, seconds }: HistoryCommand): Promise<boolean> {
-  const names = stores.length === 0 ? Object.keys(TARGETS) : stores
-  let isFine = true
-  for (const name of names) {
-    const tally = await tallyHistories(name, seed, Date.now() + seconds * 1000)
-    const { histories, operations, violations, undecided, unknown } = tally
+/**
+ * Tallies histories of one store after the other, and prints a row for each, with its first violations. Returns
+ * whether `isFine` holds for all, and none has a violation.
+ */
+export async function runStores<T extends HistoryTally>(
+  { stores, seed, seconds }: HistoryCommand,
+  all: readonly string[],
+  tallyOf: (name: string, seed: number, untilMs: number) => Promise<T>,
+  rowOf: (tally: T) => string,
+  isFine: (tally: T) => boolean,
+): Promise<boolean> {
+  let areFine = true
+  for (const name of stores.length === 0 ? all : stores) {
+    const tally = await tallyOf(name, seed, Date.now() + seconds * 1000)
+    const { histories, operations, violations } = tally
     const counts = `${histories} histories, ${operations} operations, ${violations.length} violations`
-    console.log(`${name}: ${counts}, ${undecided} undecided, ${unknown} unknown outcomes (from seed ${seed})`)
+    console.log(`${name}: ${counts}, ${rowOf(tally)}`)
     for (const each of violations.slice(0, MAX_SHOWN)) console.log(textOf(each))
-    isFine = isFine && violations.length === 0 && undecided === 0
+    areFine = areFine && violations.length === 0 && isFine(tally)
   }
-  return isFine
+  return areFine
+}
+
+/** Records histories on stores, checks them, and prints a row for each. Returns whether all are in order. */
+export function runHistories(command: HistoryCommand): Promise<boolean> {
+  return runStores(
+    command,
+    Object.keys(TARGETS),
+    tallyHistories,
+    ({ undecided, unknown }) =>
+      `${undecided} undecided, ${unknown} unknown outcomes (from seed ${command.seed})`,
+    ({ undecided }) => undecided === 0,
+  )
 }
 
 /** Records and checks histories on one store until a time is over. `program` is a bundle of the callers. */

@@ -38,16 +38,22 @@ function delayAnswers(): () => void {
 
 const untilDecided = () => jest.advanceTimersByTimeAsync(0)
 
+/** Charges a hot key so many times, whose next block the store has allowed, but not yet answered. */
+async function chargeBeforeBlock(times: number) {
+  await chargeTimes(store, hourly, 100)
+  await pass(remote, 4 * HOLD_MS)
+  await chargeTimes(store, hourly, 8)
+  const release = delayAnswers()
+  const charges = chargeTimes(store, hourly, times)
+  await untilDecided()
+  return { release, charges }
+}
+
 const used = () => LIMIT - remote.remaining(hourly)
 
 describe('while a block is on its way', () => {
   test('forget voids its units, and later charges go to the store', async () => {
-    await chargeTimes(store, hourly, 100)
-    await pass(remote, 4 * HOLD_MS)
-    await chargeTimes(store, hourly, 8)
-    const release = delayAnswers()
-    const first = chargeTimes(store, hourly, 1)
-    await untilDecided()
+    const { release, charges: first } = await chargeBeforeBlock(1)
     expect(used()).toBeGreaterThan(109) // the block is taken, too
     const waiting = chargeTimes(store, hourly, 5)
     await forgetStore(store, [keyed])
@@ -76,12 +82,7 @@ describe('while a block is on its way', () => {
 })
 
 test('close waits for blocks on their way, returns their unused units, and then closes the store', async () => {
-  await chargeTimes(store, hourly, 100)
-  await pass(remote, 4 * HOLD_MS)
-  await chargeTimes(store, hourly, 8)
-  const release = delayAnswers()
-  const last = chargeTimes(store, hourly, 3)
-  await untilDecided()
+  const { release, charges: last } = await chargeBeforeBlock(3)
   let usedAtClose: number | undefined
   remote.close = async () => {
     usedAtClose = used()
