@@ -1,6 +1,7 @@
 import type { LimiterCore } from '../limiter/core.js'
 import { chargeOf, checkDecision, type Decision, receiptOf } from '../limiter/decision.js'
 import { checkedCost, readNames } from '../limiter/parse-limits.js'
+import type { LimiterSettings } from '../limiter/parse-options.js'
 import { adjustReceipt, type NamedPart, refundReceipt } from '../limiter/receipt.js'
 import type { Operation, Part } from '../stores/operation.js'
 import { type Duration, durationMs, durationText } from '../util/durations.js'
@@ -70,14 +71,16 @@ export interface Adjustments<Subject> {
 type Change = { type: 'take' | 'reward'; units: number } | { type: 'block'; forMs: number }
 
 /**
- * Creates the adjustments of a limiter. `owner` is the function that errors name. `decidesLocally` says
- * whether the local fallback may decide charges.
+ * Creates the adjustments of a limiter. `owner` is the function named in error messages. If `onStoreError` may
+ * choose the local fallback, changes that the store could not make are made there.
  */
 export function adjustmentsOf<Subject>(
   owner: string,
   { limitNames, apply, fallback, resolveParts }: LimiterCore,
-  decidesLocally: boolean,
+  onStoreError: LimiterSettings['onStoreError'],
 ): Adjustments<Subject> {
+  const decidesLocally = onStoreError === 'local' || typeof onStoreError === 'function'
+
   /** Returns the parts of a subject, or those that a decision charged: of all limits, or of those named. */
   function partsOf(subject: unknown, options?: AdjustmentOptions): MaybePromise<readonly NamedPart[]> {
     const names = readNames(owner, options, limitNames)

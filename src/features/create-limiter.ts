@@ -66,11 +66,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     decision.allowed || !isReport(modeSwitch) ? decision : reportedDecision(decision)
   const waiting = createWaiting(core, { access, modeSwitch, finish, onRefundFailed })
   const candidate = createCandidate(settings, events)
-  const adjustments = adjustmentsOf<Subject>(
-    owner,
-    core,
-    onStoreError === 'local' || typeof onStoreError === 'function',
-  )
+  const adjustments = adjustmentsOf<Subject>(owner, core, onStoreError)
   let watch = watchCreation(!settings.isOwnStore)
   const chargeLimits = watched(candidate?.chargeBeside(core.charge) ?? core.charge)
   const peekLimits = watched(core.charge)

@@ -72,7 +72,7 @@ export function createCandidate<Subject>(
     },
     { isPublished: false, onStoreError: onFailure, onRefundLost: onFailure },
   )
-  const adjustments = adjustmentsOf<unknown>('candidate', core, false)
+  const adjustments = adjustmentsOf<unknown>('candidate', core, 'allow')
   const figures = new CandidateFigures()
 
   function charge(subject: unknown, cost: number | undefined): MaybePromise<Decision | undefined> {
