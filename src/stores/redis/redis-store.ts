@@ -41,12 +41,13 @@ const BATCHING: Batching = { maxKeys: 256, maxInFlight: 2, stallTimeoutMs: 10 }
  */
 export function redisStore(client: AnyRedisClient): Store {
   const transport = transportOf(client)
-  const { shardOf, serverOf } = transport
+  const { shardOf, serverOf, maxInFlight = BATCHING.maxInFlight } = transport
+  const batching = { ...BATCHING, maxInFlight }
   const runScripts = scriptRunner(transport, callFor, splitByPolicy)
-  const apply = applyBy(shardOf ? acrossShards(shardOf, runScripts, BATCHING) : runScripts, BATCHING.maxKeys)
+  const apply = applyBy(shardOf ? acrossShards(shardOf, runScripts, batching) : runScripts, BATCHING.maxKeys)
   return {
     name: 'redis',
-    batching: BATCHING,
+    batching,
     apply(operations, settle) {
       checkOperations('redisStore', operations)
       return apply(operations, settle)

@@ -12,6 +12,8 @@ export interface Transport {
   readonly shardOf?: (key: string) => number
   /** Returns the server of a shard, as the client knows it now. Absent if there is only shard 0. */
   readonly serverOf?: (shard: number) => string | undefined
+  /** The most batches in flight at once. Default 2. */
+  readonly maxInFlight?: number
   /**
    * Returns a promise of each reply, with strings as buffers. Commands for one shard keep their order.
    * Throws or rejects while disconnected. Never sends a command again that may have run.

@@ -37,9 +37,13 @@ async function scriptCalls(): Promise<number> {
   )
 }
 
-test.each(['ioredis 6', 'redis 6'] as const)(
+// If a batch left in each turn of the event loop, there would be about 400.
+test.each([
+  ['ioredis 6', 150], // about 110: two leave every 10 ms
+  ['redis 6', 220], // about 170: three leave every 10 ms
+] as const)(
   'batches grow with the time that Redis takes, so that a busy server gets fewer of them: %s',
-  async (driver) => {
+  async (driver, maxCalls) => {
     const { makeStore, end } = await DRIVERS[driver](`redis://${proxy.url}`)
     const store = makeStore()
     await chargeOne(store, part(`first-${driver}`, policy))
@@ -58,6 +62,6 @@ test.each(['ioredis 6', 'redis 6'] as const)(
     end()
     proxy.behave({})
     expect(verdicts.length).toBeGreaterThan(100)
-    expect(calls).toBeLessThan(150) // 200 if one left every 3 ms, about 110 if two leave every 10 ms
+    expect(calls).toBeLessThan(maxCalls)
   },
 )

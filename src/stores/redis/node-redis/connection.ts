@@ -7,6 +7,12 @@ import type { NodeRedisClient, NodeRedisCommandOptions } from './client.js'
 /** Options that turn strings in replies into buffers, and let a command wait in the client's queue. */
 export const OPTIONS: NodeRedisCommandOptions = { typeMapping: { 36: Buffer }, timeout: 0, asap: false }
 
+/**
+ * node-redis writes a command one turn of the event loop after it is given, and replies are read first. With a
+ * third batch in flight, the server has one to decide meanwhile.
+ */
+export const MAX_IN_FLIGHT = 3
+
 export interface Connection {
   /**
    * Throws a `StoreError` while the client is disconnected: a command must not wait in its queue until long

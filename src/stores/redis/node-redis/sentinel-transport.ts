@@ -1,7 +1,7 @@
 import { refusalIn } from '../script-call.js'
 import type { Transport } from '../transport.js'
 import { type NodeRedisClient, type NodeRedisSentinelClient, warnOfMissingListener } from './client.js'
-import { checkOpen, connectionOf, notConnected, prefixKeys } from './connection.js'
+import { checkOpen, connectionOf, MAX_IN_FLIGHT, notConnected, prefixKeys } from './connection.js'
 
 /** A server's error for a write when it is not the master any more. */
 const READONLY = /^READONLY /
@@ -57,6 +57,7 @@ export function nodeRedisSentinelTransport(client: NodeRedisSentinelClient): Tra
   }
 
   return {
+    maxInFlight: MAX_IN_FLIGHT,
     send(commands) {
       warnOfMissingListener(client)
       checkOpen(client)

@@ -1,11 +1,12 @@
 import type { Transport } from '../transport.js'
 import { type NodeRedisClient, warnOfMissingListener } from './client.js'
-import { connectionOf, prefixKeys } from './connection.js'
+import { connectionOf, MAX_IN_FLIGHT, prefixKeys } from './connection.js'
 
 export function nodeRedisTransport(client: NodeRedisClient): Transport {
   const connection = connectionOf(client)
   const wordsOf = prefixKeys(client._keyPrefix)
   return {
+    maxInFlight: MAX_IN_FLIGHT,
     send(commands) {
       warnOfMissingListener(client)
       connection.check()
