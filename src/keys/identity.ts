@@ -1,6 +1,6 @@
 import { createHmac, hash as oneShot } from 'node:crypto'
 import { isPromise, type MaybePromise, readAll, thenMaybe } from '../util/maybe-promise.js'
-import { weakMemo } from '../util/memo.js'
+import { RecentMap } from '../util/recent-map.js'
 import { warnOnce } from '../util/warn-once.js'
 import { addressUseOf } from './address-use.js'
 import type { KeyFunction } from './key.js'
@@ -51,9 +51,7 @@ export function identifier(
   { readAddress, secret, isLocal = false }: IdentityOptions,
 ): (value: unknown, subject: unknown) => string | undefined {
   const hash = identityHash(secret)
-  const hashOnce = lastHashOf(key)
-  const identityOf =
-    isLocal && secret === undefined ? writeOut : (value: Key) => hashOnce(value, secret, hash)
+  const identityOf = identityOfValue({ secret, isLocal })
 
   return function identify(value, subject) {
     if (value === undefined) return undefined
@@ -121,15 +119,6 @@ export function warnOfObject<Subject>(key: KeyFunction<Subject>, value: unknown)
   )
 }
 
-/** Returns the hash function of a key, which keeps its last hash: limits of one request may share a key. */
-const lastHashOf = weakMemo((_key: KeyFunction<never>) => {
-  let last: { value?: Key; secret?: string | undefined; hash: string } = { hash: '' }
-  return (value: Key, secret: string | undefined, hash: (text: string) => string): string => {
-    if (value !== last.value || secret !== last.secret) last = { value, secret, hash: hash(`value:${value}`) }
-    return last.hash
-  }
-})
-
 /** Creates the function that returns the identity of a value of a key function. */
 export function identityOfValue({
   secret,
@@ -138,11 +127,28 @@ export function identityOfValue({
   return isLocal && secret === undefined ? writeOut : valueHash(secret)
 }
 
+/** How many hashes are cached for each secret, at least, and of how long values, in characters. */
+const MIN_CACHED = 10_000
+const MAX_CACHED_LENGTH = 64
+
 /** Creates the function that returns what storage keys hold in place of a value of a key function. */
 export function valueHash(secret: string | undefined): (value: Key) => string {
   const hash = identityHash(secret)
-  return (value) => hash(`value:${value}`)
+  const cache = caches.get(secret) ?? new RecentMap<string>(MIN_CACHED)
+  caches.set(secret, cache)
+  return (value) => {
+    const text = `value:${value}`
+    if (text.length > MAX_CACHED_LENGTH) return hash(text)
+    const cached = cache.get(text)
+    if (cached !== undefined) return cached
+    const hashed = hash(text)
+    cache.set(text, hashed)
+    return hashed
+  }
 }
+
+/** By their secrets, which limits share: a request is often charged by several, and clients return. */
+const caches = new Map<string | undefined, RecentMap<string>>()
 
 const hashValue = valueHash(undefined)
 
