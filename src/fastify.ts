@@ -1,6 +1,7 @@
 import type { FastifyRequest as Request } from 'fastify'
 import type { RouteRateLimitOptions } from './adapters/fastify/plugin.js'
 import * as http from './http.js'
+import type { MakeByUser } from './keys/by-user.js'
 
 export {
   type OnLimited,
@@ -32,15 +33,6 @@ declare module 'fastify' {
   }
 }
 
-/** The type of `byUser`. */
-export interface MakeByUser {
-  <Subject = unknown>(get?: undefined, options?: http.ByUserOptions<Subject>): http.KeyFunction<Subject>
-  <Subject = Request>(
-    get: (subject: Subject) => unknown,
-    options?: http.ByUserOptions<NoInfer<Subject>>,
-  ): http.KeyFunction<Subject>
-}
-
 /**
  * Returns a key that identifies a client by the authenticated user: what `get` returns, or the first of
  * `request.user.id`, `.sub` and `.username` that exists. Without a user, the key `anonymous` does, by
@@ -48,4 +40,4 @@ export interface MakeByUser {
  * anonymous.
  * @function
  */
-export const byUser = http.byUser as MakeByUser
+export const byUser = http.byUser as MakeByUser<Request>

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Request, Response } from 'express'
 import * as http from './http.js'
+import type { MakeByUser } from './keys/by-user.js'
 
 export * from './http.js'
 
@@ -63,15 +64,6 @@ export interface MakeLoginGuard {
   ): LoginGuard<Req>
 }
 
-/** The type of `byUser`. */
-export interface MakeByUser {
-  <Subject = unknown>(get?: undefined, options?: http.ByUserOptions<Subject>): http.KeyFunction<Subject>
-  <Subject = ExpressRequest>(
-    get: (subject: Subject) => unknown,
-    options?: http.ByUserOptions<NoInfer<Subject>>,
-  ): http.KeyFunction<Subject>
-}
-
 /**
  * Creates middleware that lets a request through with `next()`, or answers it: 429 with `Retry-After` when
  * it is over its limit, 403 when its address is in `block`, 503 when the store failed and `onStoreError` is
@@ -105,4 +97,4 @@ export const loginGuard = http.loginGuard as MakeLoginGuard
  * middleware must come after the one that authenticates; else all clients are anonymous.
  * @function
  */
-export const byUser = http.byUser as MakeByUser
+export const byUser = http.byUser as MakeByUser<ExpressRequest>

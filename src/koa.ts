@@ -1,5 +1,6 @@
 import type { Context } from 'koa'
 import * as http from './http.js'
+import type { MakeByUser } from './keys/by-user.js'
 
 export {
   type LoginGuard,
@@ -19,19 +20,10 @@ declare module 'koa' {
   }
 }
 
-/** The type of `byUser`. */
-export interface MakeByUser {
-  <Subject = unknown>(get?: undefined, options?: http.ByUserOptions<Subject>): http.KeyFunction<Subject>
-  <Subject = Context>(
-    get: (subject: Subject) => unknown,
-    options?: http.ByUserOptions<NoInfer<Subject>>,
-  ): http.KeyFunction<Subject>
-}
-
 /**
  * Returns a key that identifies a client by the authenticated user: what `get` returns, or the first of
  * `ctx.state.user.id`, `.sub` and `.username` that exists. Without a user, the key `anonymous` does, by
  * default `byIp()`. Mount the limiter after the middleware that authenticates; else all are anonymous.
  * @function
  */
-export const byUser = http.byUser as MakeByUser
+export const byUser = http.byUser as MakeByUser<Context>

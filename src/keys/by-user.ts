@@ -12,6 +12,15 @@ export interface ByUserOptions<Subject = never> {
   anonymous?: KeyFunction<Subject>
 }
 
+/** The type of `byUser` of a framework, whose requests `get` reads. */
+export interface MakeByUser<Request> {
+  <Subject = unknown>(get?: undefined, options?: ByUserOptions<Subject>): KeyFunction<Subject>
+  <Subject = Request>(
+    get: (subject: Subject) => unknown,
+    options?: ByUserOptions<NoInfer<Subject>>,
+  ): KeyFunction<Subject>
+}
+
 const OPTIONS = { rows: { anonymous: callback<KeyFunction<unknown>> } }
 
 /**

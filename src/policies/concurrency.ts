@@ -41,7 +41,7 @@ function readTtl(owner: string, option: string, value: unknown): number {
 const RETRY_HINT_MS = 1000
 
 /** The units to renew or release: how many, when they were taken, and when time alone frees them. */
-type HeldUnits = readonly [cost: number, takenAtMs: number, resetAtMs?: number]
+type HeldCost = readonly [cost: number, takenAtMs: number, resetAtMs?: number]
 
 /**
  * Creates a limit on units in use at once, such as requests in flight. A charge holds its units until
@@ -73,7 +73,7 @@ function makeConcurrency(name: string, limit: number, ttlMs: number): Policy {
   /** Returns the first whole millisecond at which the units of a slice no longer count. */
   const endOf = (index: number) => Math.ceil(((index + SLICES + 1) * ttlMs) / SLICES)
   /** Returns the slice of held units. After a step back of the clock, it may lie ahead of `takenAtMs`. */
-  const sliceOf = ([, takenAtMs, resetAtMs]: HeldUnits) =>
+  const sliceOf = ([, takenAtMs, resetAtMs]: HeldCost) =>
     resetAtMs === undefined ? indexOf(takenAtMs) : indexOf(Math.round(resetAtMs)) - SLICES - 1
 
   /** Returns a copy of the state, shifted to the current slice unless its newest slice is ahead of it. */
@@ -111,12 +111,12 @@ function makeConcurrency(name: string, limit: number, ttlMs: number): Policy {
     return state && (state[0] as number) > latest ? [latest, ...state.slice(1)] : state
   }
 
-  function refund(state: State, nowMs: number, ...held: HeldUnits): State | undefined {
+  function refund(state: State, nowMs: number, ...held: HeldCost): State | undefined {
     const left = without(state, held)
     return left !== state && unitsIn(shiftTo(nowMs, left)) === 0 ? undefined : left
   }
 
-  function renew(state: State | undefined, nowMs: number, ...held: HeldUnits): State {
+  function renew(state: State | undefined, nowMs: number, ...held: HeldCost): State {
     const [index, newest = 0, ...older] = without(shiftTo(nowMs, clampToNow(state, nowMs)), held)
     return [index as number, newest + held[0], ...older]
   }
@@ -125,7 +125,7 @@ function makeConcurrency(name: string, limit: number, ttlMs: number): Policy {
    * Returns a state without held units, as far as their slice still has them. Returns it as it is if none
    * are.
    */
-  function without(state: State, held: HeldUnits): State {
+  function without(state: State, held: HeldCost): State {
     const at = 1 + (state[0] as number) - sliceOf(held)
     const count = at >= 1 ? (state[at] ?? 0) : 0
     if (count === 0 || held[0] === 0) return state

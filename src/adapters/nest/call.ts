@@ -2,18 +2,18 @@ import { asResponse, type NestResponse } from './server.js'
 import type { ExecutionContext } from './types.js'
 
 /** What a guard is called for: a request, or what stands for one in key functions, and its response. */
-export interface Call<Req = object, Res = NestResponse> {
+export interface HandlerCall<Req = object, Res = NestResponse> {
   readonly req: Req
   readonly res: Res
 }
 
 /** One call for all guards in front of a handler, so that the same limiter charges it once. */
-const calls = new WeakMap<ExecutionContext, Call>()
+const calls = new WeakMap<ExecutionContext, HandlerCall>()
 /** Those without their own status. */
 const withoutStatus = new WeakSet<object>()
 
 /** Returns what a guard is called for; `undefined` if that has no client, as a message of a queue. */
-export function callOf(context: ExecutionContext): Call | undefined {
+export function callOf(context: ExecutionContext): HandlerCall | undefined {
   const [req, res] = context.getArgs()
   const type = context.getType()
   if (type === 'http') return { req: req as object, res: res as NestResponse }
@@ -27,7 +27,7 @@ export function hasStatus(req: object): boolean {
   return !withoutStatus.has(req)
 }
 
-function createCall(type: string, args: readonly unknown[]): Call | undefined {
+function createCall(type: string, args: readonly unknown[]): HandlerCall | undefined {
   const call = type === 'graphql' ? graphqlCall(args) : type === 'ws' ? messageCall(args) : undefined
   if (call !== undefined) withoutStatus.add(call.req)
   return call
@@ -57,7 +57,7 @@ interface FieldInfo {
  * Returns one field of a query: a request may call a field any number of times, by aliases. A resolver is
  * called with (parent, args, context, info), that of a federated reference with (reference, context, info).
  */
-function graphqlCall(args: readonly unknown[]): Call {
+function graphqlCall(args: readonly unknown[]): HandlerCall {
   const infoAt = args.findLastIndex(isFieldInfo)
   const [body, context] = args.slice(0, infoAt).slice(-2) as [unknown, GraphqlContext | undefined]
   const { fieldName, parentType } = args[infoAt] as FieldInfo
@@ -94,7 +94,7 @@ interface SocketClient {
   readonly _socket?: unknown
 }
 
-function messageCall([client, body, ...rest]: readonly unknown[]): Call {
+function messageCall([client, body, ...rest]: readonly unknown[]): HandlerCall {
   const { request, data, user = data?.user ?? request?.user, _socket } = client as SocketClient
   const req = Object.defineProperty(
     {

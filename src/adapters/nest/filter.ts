@@ -4,7 +4,7 @@ import { type PlatformResponse, sendRefusal } from './server.js'
 import type { ArgumentsHost } from './types.js'
 
 /** What Nest sends to clients of WebSockets by: the package ws has `send` and a state, Socket.IO `emit`. */
-interface SocketClient {
+interface EmittingClient {
   readonly readyState?: unknown
   send(message: string): unknown
   emit(event: string, data: unknown): unknown
@@ -26,12 +26,12 @@ export class RateLimitFilter {
   catch(exception: unknown, host: ArgumentsHost): void {
     const type = host.getType()
     if (!(exception instanceof RateLimitException) || (type !== 'http' && type !== 'ws')) throw exception
-    if (type === 'ws') emitTo(host.getArgs()[0] as SocketClient, exception.getError())
+    if (type === 'ws') emitTo(host.getArgs()[0] as EmittingClient, exception.getError())
     else sendRefusal(host.getArgs()[1] as PlatformResponse, exception)
   }
 }
 
-function emitTo(client: SocketClient, data: object): void {
+function emitTo(client: EmittingClient, data: object): void {
   if (typeof client.readyState === 'number') client.send(JSON.stringify({ event: 'exception', data }))
   else client.emit('exception', data)
 }

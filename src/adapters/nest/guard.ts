@@ -1,6 +1,6 @@
 import type { RequestSteps } from '../../http/request-steps.js'
 import { catchMaybe, type MaybePromise, thenMaybe } from '../../util/maybe-promise.js'
-import { type Call, callOf } from './call.js'
+import { callOf, type HandlerCall } from './call.js'
 import { RateLimitException } from './exception.js'
 import type { RateLimiters } from './limiters.js'
 import type { ExecutionContext } from './types.js'
@@ -33,7 +33,7 @@ export class RateLimitGuard {
  */
 export function runSteps<Req extends object, Res>(
   steps: RequestSteps<Req, Res>,
-  { req, res }: Call<Req, Res>,
+  { req, res }: HandlerCall<Req, Res>,
   replace: ((exception: RateLimitException) => unknown) | undefined,
 ): MaybePromise<boolean> {
   const pass = () => steps.run(req, res, undefined)

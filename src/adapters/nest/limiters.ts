@@ -9,7 +9,7 @@ import { type Decoration, decorationOf } from './metadata.js'
 import {
   checkDecoration,
   checkModule,
-  type LimitOptions,
+  type InheritedOptions,
   optionsOf,
   type RateLimitModuleOptions,
 } from './options.js'
@@ -20,14 +20,14 @@ const MODULE = 'RateLimitModule'
 
 export interface HandlerLimit {
   readonly steps: RequestSteps<object, NestResponse>
-  readonly exception: LimitOptions['exception']
+  readonly exception: InheritedOptions['exception']
 }
 
 /** The limiters of an application. Inject it to listen to their events, or to call `forget`. */
 export class RateLimiters {
   /** @internal */
   readonly isGlobal: boolean
-  readonly #shared: LimitOptions
+  readonly #shared: InheritedOptions
   readonly #own = new Map<Decoration, HandlerLimit>()
   readonly #default: HandlerLimit | undefined
 
@@ -35,7 +35,7 @@ export class RateLimiters {
     checkModule(MODULE, options)
     const { global = true, ...shared } = options
     this.isGlobal = global
-    this.#shared = shared as LimitOptions
+    this.#shared = shared as InheritedOptions
     this.#default = hasAmount(this.#shared) ? handlerLimit(MODULE, this.#shared) : undefined
     for (const decoration of limitedDecorations) this.#createUnlessForeign(decoration)
   }
@@ -93,13 +93,13 @@ export class RateLimiters {
 
 const ownerOf = ({ name }: Decoration): string => `RateLimit of ${name}`
 
-function handlerLimit(owner: string, given: LimitOptions): HandlerLimit {
+function handlerLimit(owner: string, given: InheritedOptions): HandlerLimit {
   const { exception, ...options } = given
   return { steps: requestSteps(owner, options, nestServer, stepsOf(options)), exception }
 }
 
 /** Has `count` decide by the status of a response, if it says how the request went. */
-function stepsOf({ count = 'all' }: LimitOptions): GuardSteps<object, NestResponse> {
+function stepsOf({ count = 'all' }: InheritedOptions): GuardSteps<object, NestResponse> {
   if (count === 'all') return {}
   const refund = refundUncounted(count, nestServer)
   return {

@@ -36,11 +36,11 @@ export type RateLimitModuleOptions<Req = NestRequest, Res = unknown> = NestLimit
 }
 
 /** The options as the adapter itself calls their functions. */
-export type LimitOptions = NestLimitOptions<object, NestResponse>
+export type InheritedOptions = NestLimitOptions<object, NestResponse>
 
 /** Returns the options of the limiter of a decoration: its own, and for the rest those of the module. */
-export function optionsOf(decoration: Decoration, shared: LimitOptions): LimitOptions {
-  const merged = inheritOptions<LimitOptions>(shared, decoration.options ?? {})
+export function optionsOf(decoration: Decoration, shared: InheritedOptions): InheritedOptions {
+  const merged = inheritOptions<InheritedOptions>(shared, decoration.options ?? {})
   if (merged.store === undefined) return merged
   const whole = shared.name === undefined ? decoration.name : `${shared.name}.${decoration.name}`
   return { ...merged, name: merged.name ?? limiterName(whole, /^[A-Za-z\d][\w.-]*$/) }

@@ -96,13 +96,13 @@ function mergeStores(a: StoreReport, b: StoreReport): StoreReport {
 }
 
 /** What a process reports of a candidate: its figures, and the clients that they count. */
-interface CandidateFigures {
+interface CandidateCounts {
   readonly candidate: CandidateReport
   readonly candidateClients: CandidateClients
 }
 
 /** Adds up what the candidates of processes would have done; nothing if no process has one. */
-function mergeAllCandidates(reports: readonly LimiterReport[]): Partial<CandidateFigures> {
+function mergeAllCandidates(reports: readonly LimiterReport[]): Partial<CandidateCounts> {
   const figures = reports.flatMap(({ candidate, candidateClients }) =>
     candidate === undefined || candidateClients === undefined ? [] : [{ candidate, candidateClients }],
   )
@@ -110,7 +110,7 @@ function mergeAllCandidates(reports: readonly LimiterReport[]): Partial<Candidat
 }
 
 /** Adds up what candidates would have done. A client that sends to several processes counts once. */
-function mergeCandidates(a: CandidateFigures, b: CandidateFigures): CandidateFigures {
+function mergeCandidates(a: CandidateCounts, b: CandidateCounts): CandidateCounts {
   const clients = mergeHashes(a.candidateClients.clients, b.candidateClients.clients)
   const deniedClients = mergeHashes(a.candidateClients.deniedClients, b.candidateClients.deniedClients)
   const limits = Array.from(groupBy([...limitsOf(a), ...limitsOf(b)], ({ name }) => name).values(), (each) =>
@@ -137,7 +137,7 @@ interface CandidateLimitFigures extends CandidateLimitReport {
   readonly clients: readonly number[]
 }
 
-function limitsOf({ candidate, candidateClients }: CandidateFigures): readonly CandidateLimitFigures[] {
+function limitsOf({ candidate, candidateClients }: CandidateCounts): readonly CandidateLimitFigures[] {
   return candidate.limits.map((limit, i) => ({ ...limit, clients: candidateClients.limits[i] ?? [] }))
 }
 

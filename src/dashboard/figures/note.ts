@@ -30,26 +30,27 @@ function parse(text: string): unknown {
   }
 }
 
-type Check = (value: unknown) => boolean
+type Validator = (value: unknown) => boolean
 
-const isText: Check = (value) => typeof value === 'string'
-const isCount: Check = (value) => typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER
-const isRate: Check = (value) => typeof value === 'number' && value >= 0 && Number.isFinite(value)
-const isFlag: Check = (value) => typeof value === 'boolean'
-const isPresent: Check = () => true
+const isText: Validator = (value) => typeof value === 'string'
+const isCount: Validator = (value) =>
+  typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER
+const isRate: Validator = (value) => typeof value === 'number' && value >= 0 && Number.isFinite(value)
+const isFlag: Validator = (value) => typeof value === 'boolean'
+const isPresent: Validator = () => true
 
-function optional(check: Check): Check {
+function optional(check: Validator): Validator {
   return (value) => value === undefined || check(value)
 }
 
-function listOf(check: Check, length?: number): Check {
+function listOf(check: Validator, length?: number): Validator {
   return (value) =>
     Array.isArray(value) &&
     (length === undefined ? value.length <= MAX_LISTED : value.length === length) &&
     value.every(check)
 }
 
-function object(fields: Readonly<Record<string, Check>>): Check {
+function object(fields: Readonly<Record<string, Validator>>): Validator {
   const checks = Object.entries(fields)
   return (value) =>
     typeof value === 'object' &&

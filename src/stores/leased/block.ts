@@ -18,7 +18,7 @@ export function blockSize({ limit }: Policy, processes: number, recentUnits = Nu
 }
 
 /** Prepaid units of one key. */
-export type Block = ReturnType<typeof prepaidBlock>
+export type PrepaidBlock = ReturnType<typeof prepaidBlock>
 
 /**
  * Creates a block of the units that the store's result (the last argument) allowed. All `nowMs` are by this

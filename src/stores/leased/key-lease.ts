@@ -1,7 +1,7 @@
 import type { MaybePromise } from '../../util/maybe-promise.js'
 import type { Charge, ChargeResult, Part, PartResult, Refund } from '../operation.js'
 import { type Pipe, request } from '../shared/pipe.js'
-import { type Block, blockSize, type LeasedKey, prepaidBlock } from './block.js'
+import { blockSize, type LeasedKey, type PrepaidBlock, prepaidBlock } from './block.js'
 import type { Demand } from './demand.js'
 
 /** What all leases of a store share. */
@@ -29,7 +29,7 @@ type LeaseState =
   | { readonly kind: 'idle'; readonly acquireFromMs: number }
   /** `done` resolves when the state has changed, and never rejects. */
   | { readonly kind: 'acquiring'; readonly sinceMs: number; readonly done: Promise<void> }
-  | { readonly kind: 'held'; readonly block: Block }
+  | { readonly kind: 'held'; readonly block: PrepaidBlock }
 
 const IDLE: LeaseState = { kind: 'idle', acquireFromMs: Number.NEGATIVE_INFINITY }
 

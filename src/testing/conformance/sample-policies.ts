@@ -7,7 +7,7 @@ import { tokenBucket } from '../../policies/token-bucket.js'
 /** Longer than any test takes, also against a real clock. */
 export const LONG = '1000d'
 
-type PolicyMaker = (limit: number) => Policy
+export type PolicyMaker = (limit: number) => Policy
 
 const FROM_FIRST_REQUEST = 'fixedWindow from the first request'
 

@@ -1,4 +1,4 @@
-import type { Policy } from '../../policies/policy.js'
+import type { PolicyMaker } from './sample-policies.js'
 import type { StoreUnderTest } from './store-under-test.js'
 
 /** One test of a store, which gets a fresh one. */
@@ -13,8 +13,6 @@ export type Bodies = Readonly<Record<string, StoreCase['body']>>
 export function casesOf(title: string, bodies: Bodies): StoreCase[] {
   return Object.entries(bodies).map(([name, body]) => ({ name: title ? `${title} ${name}` : name, body }))
 }
-
-type PolicyMaker = (limit: number) => Policy
 
 /** Returns the cases of each policy; `%s` in the title stands for its name. */
 export function casesOfEach(
