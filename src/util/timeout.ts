@@ -4,7 +4,7 @@ export class TimeoutError extends Error {
   override readonly name = 'TimeoutError'
 
   constructor(timeoutMs: number) {
-    super(`no answer within ${timeoutMs} ms`)
+    super(`no reply within ${timeoutMs} ms`)
   }
 }
 

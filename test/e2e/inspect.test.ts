@@ -487,7 +487,7 @@ describe('failures', () => {
       [urlOf(''), 'requires a password: redis://:password@127.0.0.1'],
       [`${urlOf(`:${PASSWORD}@`)}/99`, 'DB index is out of range'],
       ['redis://:wrong-password@127.0.0.1:1', 'cannot use the store at 127.0.0.1:1: connect ECONNREFUSED'],
-      [`redis://:wrong-password@127.0.0.1:${port}`, 'no answer within 5000 ms'],
+      [`redis://:wrong-password@127.0.0.1:${port}`, 'no reply within 5000 ms'],
     ]
     await Promise.all(
       failures.map(async ([url, message]) => {

@@ -27,11 +27,11 @@ type Answer = RateLimitOptions<never, never>['onStoreError']
 const FAULTS: readonly (readonly [string, () => Store, RegExp])[] = [
   ['rejects', brokenStore, /^faulty: connection lost$/],
   ['throws', throwingStore, /^faulty: not connected$/],
-  ['hangs', hangingStore, /^faulty: no answer within 20 ms$/],
+  ['hangs', hangingStore, /^faulty: no reply within 20 ms$/],
   [
     'answers nonsense at once',
     () => storeThat(() => 'OK'),
-    /^faulty: the answer is not a (list of one outcome|valid result of a charge)$/,
+    /^faulty: apply did not return a (list of one outcome|valid result of a charge)$/,
   ],
   ['answers nonsense later', () => storeThat(async () => [{}]), /valid result of a charge$/],
   ['rejects with a string', () => storeThat(() => Promise.reject('ECONNRESET')), /^faulty: ECONNRESET$/],
@@ -139,7 +139,9 @@ test.each(NONSENSE)('an answer of %s is a store error', async (_what, answer) =>
     const { limiter, errors, handler } = limiterApp(store, 'deny')
     const served = await serve(EXPRESS_5.app(limiter, handler))
     expect((await send(served)).status).toBe(503)
-    expect(errors[0]?.message).toMatch(/the answer is not a (list of one outcome|valid result of a charge)$/)
+    expect(errors[0]?.message).toMatch(
+      /apply did not return a (list of one outcome|valid result of a charge)$/,
+    )
     expect(errors[0]).toHaveProperty('cause')
   }
 })
@@ -191,7 +193,7 @@ test.each(['answerAll', 'failAll'] as const)('a late answer is dropped (%s)', as
   expect((await send(served)).status).toBe(200)
   store[late](new Error('too late'))
   await nextTurn()
-  expect(errors.map(({ message }) => message)).toEqual(['faulty: no answer within 20 ms'])
+  expect(errors.map(({ message }) => message)).toEqual(['faulty: no reply within 20 ms'])
   expect(sources).toEqual(['open'])
 })
 

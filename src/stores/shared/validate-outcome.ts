@@ -19,7 +19,7 @@ export function checkCount(store: Store, count: number, outcomes: unknown): read
 
 function wrongCountError(store: Store, count: number, outcomes: unknown): StoreError {
   const list = count === 1 ? 'one outcome' : `${count} outcomes`
-  return new StoreError(store.name, `the answer is not a list of ${list}`, { cause: outcomes })
+  return new StoreError(store.name, `apply did not return a list of ${list}`, { cause: outcomes })
 }
 
 /** Returns a store's outcome of an operation: a `StoreError` if it is invalid. */
@@ -31,7 +31,7 @@ export function validateOutcome(store: Store, operation: Operation, outcome: unk
 /** The error in place of a result that makes no sense, which is its cause. */
 export class InvalidResultError extends StoreError {
   constructor(store: string, operation: Operation, cause: unknown) {
-    super(store, `the answer is not a valid result of a ${operation.type}`, { cause })
+    super(store, `apply did not return a valid result of a ${operation.type}`, { cause })
   }
 }
 

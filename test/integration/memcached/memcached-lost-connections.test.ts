@@ -97,7 +97,7 @@ describe.each([
     await hang()
     try {
       for (const { message } of await failuresOf(calls(store))) {
-        expect(message).toMatch(/127\.0\.0\.1:\d+: (no answer within 1000 ms|socket timed out)/)
+        expect(message).toMatch(/127\.0\.0\.1:\d+: (no reply within 1000 ms|socket timed out)/)
       }
     } finally {
       await server.kill('SIGCONT')

@@ -64,7 +64,7 @@ test('the page of one process shows the sum of both', async () => {
 test('while Redis hangs, the page goes on with the figures of its own process, and says so', async () => {
   await server.kill('SIGSTOP')
   await until('the page says so', () => shown()?.store.problem !== undefined)
-  expect(shown()?.store.problem).toBe('redis: no answer within 800 ms')
+  expect(shown()?.store.problem).toBe('redis: no reply within 800 ms')
   expect(sums()).toMatchObject({ allowed: 7, denied: 0, processes: 1 })
 })
 

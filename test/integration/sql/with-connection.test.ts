@@ -47,7 +47,7 @@ test('withConnection destroys a connection without a reply for five seconds, and
   const outcome = watch(withConnection(pool, () => new Promise(() => undefined)))
   free()
   await jest.advanceTimersByTimeAsync(5010)
-  expect(outcome).toEqual({ message: 'no answer within 5000 ms' })
+  expect(outcome).toEqual({ message: 'no reply within 5000 ms' })
   expect(ends).toEqual(['destroyed'])
 })
 

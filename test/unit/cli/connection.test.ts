@@ -254,6 +254,6 @@ describe('a store', () => {
       await new Promise((resolve) => setImmediate(resolve))
       jest.advanceTimersByTime(500)
     }
-    expect(await failure).toBe(`${cannot}no answer within 5000 ms`)
+    expect(await failure).toBe(`${cannot}no reply within 5000 ms`)
   })
 })

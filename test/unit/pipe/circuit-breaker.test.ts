@@ -2,7 +2,7 @@ import { StoreError } from 'headgate'
 import { type BreakerChange, circuitBreaker, type Generation } from '../../../src/pipe/circuit-breaker.js'
 
 const cause = new StoreError('redis', 'connection refused')
-const timeout = new StoreError('redis', 'no answer within 100 ms')
+const timeout = new StoreError('redis', 'no reply within 100 ms')
 
 /** A breaker whose outcomes are recorded in the latest generation. */
 function watchedBreaker() {
@@ -120,7 +120,7 @@ test('a half-open breaker admits one call, and closes when that succeeds', () =>
 test('a half-open breaker opens again when its probe fails, with the new cause', () => {
   const { made, changes } = openBreaker()
   openForMs(made)
-  const again = new StoreError('redis', 'no answer within 100 ms')
+  const again = new StoreError('redis', 'no reply within 100 ms')
   made.fail(again)
   expect(made).toMatchObject({ state: 'open', cause: again })
   expect(openForMs(made)).toBeGreaterThanOrEqual(500)

@@ -604,7 +604,7 @@ test('a refund whose result comes after its time-out ends the denials that were 
   let endLate: () => void = () => {}
   const late: Pipe = {
     send(operation, settle, onLate) {
-      settle(new StoreError('remote', 'no answer within 100 ms'))
+      settle(new StoreError('remote', 'no reply within 100 ms'))
       endLate = () => onLate?.({ type: 'refund' } as never, operation)
       return undefined
     },

@@ -22,7 +22,7 @@ const resultOf = (operation: Operation | undefined): Outcome =>
   operation?.type === 'charge' ? verdict : ({ type: operation?.type } as Outcome)
 
 const TIMEOUT_MS = 100
-const TIMED_OUT = { name: 'StoreError', message: expect.stringContaining('no answer within') }
+const TIMED_OUT = { name: 'StoreError', message: expect.stringContaining('no reply within') }
 
 const chargeIt: Charge = { type: 'charge', parts: charge }
 const refund: Operation = { type: 'refund', key: 'key', policy, cost: 1, takenAtMs: 0 }

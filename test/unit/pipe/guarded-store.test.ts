@@ -66,7 +66,7 @@ test('a call of a store that hangs rejects after timeoutMs', async () => {
   expect(outcome).not.toHaveBeenCalled()
   await jest.advanceTimersByTimeAsync(2)
   expect(outcome).toHaveBeenCalledTimes(1)
-  await expect(answer).rejects.toThrow('fake: no answer within 250 ms')
+  await expect(answer).rejects.toThrow('fake: no reply within 250 ms')
 })
 
 test.each([
@@ -76,7 +76,7 @@ test.each([
   const unhandled = jest.fn()
   process.on('unhandledRejection', unhandled)
   const answer = chargeWith(() => new Promise((resolve, reject) => setTimeout(settle, 300, resolve, reject)))
-  const failed = expect(answer).rejects.toThrow('fake: no answer within 100 ms')
+  const failed = expect(answer).rejects.toThrow('fake: no reply within 100 ms')
   await jest.advanceTimersByTimeAsync(400)
   await failed
   jest.useRealTimers()

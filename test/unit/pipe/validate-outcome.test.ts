@@ -93,7 +93,7 @@ test.each(invalid)('%s as the answer of a synchronous store is a StoreError', (_
   expect(() => chargeWith(answer)).toThrow(StoreError)
   const isList = Array.isArray(answer) && answer.length === 1
   const problem = isList ? 'a valid result of a charge' : 'a list of one outcome'
-  expect(() => chargeWith(answer)).toThrow(`fake: the answer is not ${problem}`)
+  expect(() => chargeWith(answer)).toThrow(`fake: apply did not return ${problem}`)
 })
 
 test.each(sample)(
@@ -106,7 +106,7 @@ test.each(sample)(
 test.each(sample)('%s as the answer to a batch is a StoreError', async (_what, answer) => {
   const problem =
     Array.isArray(answer) && answer.length === 1 ? 'a valid result of a charge' : 'a list of one'
-  await expect(chargeInBatch(answer)).rejects.toThrow(`fake: the answer is not ${problem}`)
+  await expect(chargeInBatch(answer)).rejects.toThrow(`fake: apply did not return ${problem}`)
 })
 
 test.each([1, 3])('%i outcomes of a batch of two fail both operations', async (count) => {
@@ -114,7 +114,7 @@ test.each([1, 3])('%i outcomes of a batch of two fail both operations', async (c
   const store = { name: 'fake', apply, batching: { maxKeys: 100, maxInFlight: 1 } } as unknown as Store
   const guarded = guardStore(store, { timeoutMs: 100 })
   const charges = [charge, charge].map(async (parts) => chargeGuarded(guarded, parts))
-  const message = 'fake: the answer is not a list of 2 outcomes'
+  const message = 'fake: apply did not return a list of 2 outcomes'
   const failure = { status: 'rejected', reason: expect.objectContaining({ message }) }
   expect(await Promise.allSettled(charges)).toEqual([failure, failure])
 })
@@ -208,7 +208,7 @@ describe('of other operations', () => {
     expect(await send(valid)).toBe(valid)
     for (const wrong of [...invalid, { type: undefined }, { type: 'charge' }])
       await expect(send({ ...valid, ...wrong })).rejects.toThrow(
-        `fake: the answer is not a valid result of a ${type}`,
+        `fake: apply did not return a valid result of a ${type}`,
       )
   })
 })

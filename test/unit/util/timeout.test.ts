@@ -27,7 +27,7 @@ test('work that takes longer rejects with a TimeoutError that names the time', a
   await jest.advanceTimersByTimeAsync(TIMEOUT_MS - 1)
   expect(outcome).not.toHaveBeenCalled()
   await jest.advanceTimersByTimeAsync(2)
-  expect(outcome.mock.calls).toEqual([['no answer within 100 ms']])
+  expect(outcome.mock.calls).toEqual([['no reply within 100 ms']])
   await expect(answer).rejects.toThrow(TimeoutError)
 })
 
@@ -37,7 +37,7 @@ test('the outcome of late work is dropped', async () => {
   late[0]?.end('an answer')
   late[1]?.fail(new Error('the connection is lost'))
   await jest.advanceTimersByTimeAsync(10 * TIMEOUT_MS)
-  for (const { outcome } of late) expect(outcome.mock.calls).toEqual([['no answer within 100 ms']])
+  for (const { outcome } of late) expect(outcome.mock.calls).toEqual([['no reply within 100 ms']])
 })
 
 test('work in time resolves with its result, and leaves no timer', async () => {
@@ -80,7 +80,7 @@ test('promises of one turn time out together', async () => {
   works[7]?.end('an answer')
   await jest.advanceTimersByTimeAsync(TIMEOUT_MS + 1)
   const given = works.map(({ outcome }) => outcome.mock.calls.flat())
-  expect(given).toEqual(works.map((_, i) => [i === 7 ? 'an answer' : 'no answer within 100 ms']))
+  expect(given).toEqual(works.map((_, i) => [i === 7 ? 'an answer' : 'no reply within 100 ms']))
   expect(jest.getTimerCount()).toBe(0)
 })
 

@@ -193,7 +193,7 @@ describe('while the store', () => {
       await done
     }
     expect(shared.calls).toEqual(['read', 'write'])
-    expect(one.problem()).toBe('redis: no answer within 800 ms')
+    expect(one.problem()).toBe('redis: no reply within 800 ms')
     shared.recover()
     await Promise.all([one.refresh(), one.publish()])
     await Promise.all([one.refresh(), one.publish()])
