@@ -9,7 +9,7 @@ const FIXES: Readonly<Record<Framework, (name: 'rateLimit' | 'loginGuard') => st
     name === 'loginGuard'
       ? "Import loginGuard from 'headgate/fastify'."
       : "Register rateLimit of 'headgate/fastify', or write rateLimitHook of the same entry where this hook is.",
-  hono: (name) => `Import ${name} from 'headgate/fetch', and call what it returns with c.req.raw.`,
+  hono: (name) => `Import ${name} from 'headgate/hono'.`,
   fetch: (name) => `Import ${name} from 'headgate/fetch', and call what it returns with the Request.`,
   nest: (name) =>
     name === 'loginGuard'

@@ -3,7 +3,6 @@ import { checkCaller } from '../../http/check-caller.js'
 import { decisionFor } from '../../http/recorded-decision.js'
 import type { RequestSteps } from '../../http/request-steps.js'
 import type { Decision } from '../../limiter/decision.js'
-import { frameworkOf } from '../../util/framework.js'
 import { catchMaybe, isPromise, type MaybePromise } from '../../util/maybe-promise.js'
 import { wrongKind } from '../../util/validate.js'
 import { type Exchange, exchangeOf, openExchange } from './exchange.js'
@@ -14,7 +13,7 @@ import type { FetchInfo, FetchSubject, OnLimited } from './options.js'
 const CLIENT_GONE = 499
 
 /** A limiter for servers that respond to a `Request` with a `Response`. */
-export interface RateLimit<Info extends FetchInfo = FetchInfo> {
+export interface RateLimit<Info extends FetchInfo = FetchInfo, Subject = FetchSubject<Info>> {
   /**
    * Charges a request. Resolves to a response if it is denied. Resolves to `undefined` if it is allowed:
    * pass your own response to `finish` then. Rejects with what an option function threw.
@@ -33,19 +32,23 @@ export interface RateLimit<Info extends FetchInfo = FetchInfo> {
   handle(request: Request, info: Info & FetchInfo, next: () => MaybePromise<Response>): Promise<Response>
   /** Returns this limiter's decision on a request; `undefined` if it has made none. */
   decisionOf(request: Request): Decision | undefined
-  readonly limiter: Limiter<FetchSubject<Info>>
+  readonly limiter: Limiter<Subject>
 }
 
-/** Creates a limiter that takes these steps; `owner` is the function that errors name. */
-export function limitOf<Info extends FetchInfo>(
+/**
+ * Creates a limiter that takes these steps; `owner` is the function that errors name. `subjectOf` returns what
+ * is charged, and what callbacks are called with.
+ */
+export function limitOf<Info extends FetchInfo, Subject extends object = FetchSubject<Info>>(
   owner: string,
-  { limiter, run }: RequestSteps<FetchSubject<Info>, Exchange>,
-  onLimited: OnLimited<Info> | undefined,
-): RateLimit<Info> {
+  { limiter, run }: RequestSteps<Subject, Exchange>,
+  onLimited: OnLimited<Subject> | undefined,
+  subjectOf = ({ subject }: Exchange) => subject as object as Subject,
+): RateLimit<Info, Subject> {
   async function limit(request: Request, info: Info & FetchInfo): Promise<Response | undefined> {
     checkRequest(owner, request)
     const exchange = openExchange(request, readInfo(owner, info))
-    const subject = exchange.subject as FetchSubject<Info>
+    const subject = subjectOf(exchange)
     const respond =
       onLimited &&
       (async (decision: Decision) => {
@@ -92,7 +95,7 @@ export function limitOf<Info extends FetchInfo>(
 
   function decisionOf(request: Request): Decision | undefined {
     const exchange = exchangeOf(request)
-    return exchange && decisionFor(exchange.subject, limiter)
+    return exchange && decisionFor(subjectOf(exchange), limiter)
   }
 
   return Object.assign(limit, { finish, handle, decisionOf, limiter })
@@ -108,14 +111,8 @@ function checkRequest(owner: string, request: Request): void {
   if (request instanceof Request) return // its headers cost much on some servers, and are read late
   const { method, headers } = Object(request) as Partial<Request>
   if (typeof method === 'string' && typeof headers?.get === 'function') return
-  if (frameworkOf(request) !== 'hono') checkCaller(owner, 'fetch', request)
-  throw wrongKind(
-    owner,
-    'request',
-    'a Request',
-    request,
-    'In Hono it is c.req.raw, in SvelteKit event.request.',
-  )
+  checkCaller(owner, 'fetch', request)
+  throw wrongKind(owner, 'request', 'a Request', request, 'In SvelteKit it is event.request.')
 }
 
 /** Properties that keys read from the request itself. */

@@ -7,15 +7,17 @@ import type { FetchInfo, FetchSubject, OnLimited } from './options.js'
 import { fetchServer } from './server.js'
 
 /** The options of `loginGuard`. Only `field` or `account` is required. */
-export interface LoginGuardOptions<Info = FetchInfo>
-  extends Omit<LoginOptions<FetchSubject<Info>, Response>, 'skip'> {
+export type LoginGuardOptions<Info = FetchInfo> = FetchLoginOptions<FetchSubject<Info>>
+
+/** Each option of `loginGuard`. */
+export interface FetchLoginOptions<Subject> extends Omit<LoginOptions<Subject, Response>, 'skip'> {
   /** Requests for which it returns true pass unlimited and uncounted. */
-  skip?: (subject: FetchSubject<Info>) => MaybePromise<boolean>
+  skip?: (subject: Subject) => MaybePromise<boolean>
   /**
    * Returns the response to a denied attempt. headgate adds `Retry-After` if it has none. Default: text or
    * problem+json, as `Accept` says.
    */
-  onLimited?: OnLimited<Info>
+  onLimited?: OnLimited<Subject>
 }
 
 type Controls<Info> = LoginControls<FetchSubject<Info>>

@@ -39,25 +39,25 @@ export type FetchSubject<Info = FetchInfo> = Info & {
  * The options of `rateLimit`. All functions may be async. If one throws, the promise of the limiter rejects
  * with that error; what a `count` function throws is emitted as `refundFailed`.
  */
-export type RateLimitOptions<Info = FetchInfo> = FetchRequestOptions<Info> & LimitWithWindow
+export type RateLimitOptions<Info = FetchInfo> = FetchRequestOptions<FetchSubject<Info>> & LimitWithWindow
 
 /** Each option of `rateLimit`. */
-export interface FetchRequestOptions<Info>
-  extends Omit<RequestOptions<FetchSubject<Info>, Response>, 'skip' | 'count'> {
+export interface FetchRequestOptions<Subject>
+  extends Omit<RequestOptions<Subject, Response>, 'skip' | 'count'> {
   /** Requests for which it returns true pass unlimited and uncounted. */
-  skip?: (subject: FetchSubject<Info>) => MaybePromise<boolean>
+  skip?: (subject: Subject) => MaybePromise<boolean>
   /**
    * Which requests count: `'failed'` (status 400 and up), `'successful'`, or those for which a function of
    * the response returns true. Each request is charged before its handler runs; `finish` refunds those that
    * do not count. A request that was aborted by then stays charged. Default `'all'`.
    */
-  count?: Count<FetchSubject<Info>, Response>
+  count?: Count<Subject, Response>
   /**
    * Returns the response to a denied request. headgate adds quota headers and `Retry-After` if it has none.
    * Default: text or problem+json, as `Accept` says.
    */
-  onLimited?: OnLimited<Info>
+  onLimited?: OnLimited<Subject>
 }
 
 /** Returns the response to a denied request. */
-export type OnLimited<Info> = (subject: FetchSubject<Info>, decision: Decision) => MaybePromise<Response>
+export type OnLimited<Subject> = (subject: Subject, decision: Decision) => MaybePromise<Response>

@@ -1,47 +1,35 @@
 import type { Server } from 'node:http'
 import { createAdaptorServer } from '@hono/node-server'
-import { getConnInfo } from '@hono/node-server/conninfo'
-import {
-  type Decision,
-  type FetchInfo,
-  type FetchSubject,
-  type LoginGuardOptions,
-  loginGuard,
-  type RateLimit,
-  type RateLimitOptions,
-  rateLimit,
-} from 'headgate/fetch'
-import { type Context, Hono } from 'hono'
+import type { Decision } from 'headgate'
+import { type LoginGuardOptions, loginGuard, type RateLimitOptions, rateLimit } from 'headgate/hono'
+import { Hono, type MiddlewareHandler } from 'hono'
 import { limitedAnswer, limitersOf, makeApplication, type Running } from './application.js'
 import { adapterCases } from './cases.js'
 import { loginCases } from './login-cases.js'
 
-function onLimited(_subject: FetchSubject, decision: Decision): Response {
+function onLimited(_c: unknown, decision: Decision): Response {
   const { status, text } = limitedAnswer(decision)
   return new Response(text, { status })
 }
 
+/** Reads a body of JSON, as a validator does. */
+const parseBody: MiddlewareHandler = async (c, next) => {
+  await c.req.json().catch(() => undefined) // a Request with GET has no body
+  await next()
+}
+
 function start(): Promise<Running> {
   const application = makeApplication()
-  const app = new Hono().onError((_error, c) => c.text('failed', 500))
+  const app = new Hono<{ Variables: { user: unknown } }>().onError((_error, c) => c.text('failed', 500))
+  app.use(parseBody, async (c, next) => {
+    c.set('user', application.userOf(c.req.raw))
+    await next()
+  })
 
-  async function infoOf(c: Context): Promise<FetchInfo> {
-    const body = await c.req.json().catch(() => undefined) // a Request with GET has no body
-    return { ip: getConnInfo(c).remote.address, user: application.userOf(c.req.raw), body }
-  }
-
-  function use(name: string, limiters: readonly RateLimit[]): void {
-    for (const limit of limiters)
-      app.use(`/${name}`, async (c, next) => {
-        const refused = await limit(c.req.raw, await infoOf(c))
-        if (refused) return refused
-        await next()
-        const response = limit.finish(c.req.raw, c.res)
-        if (response !== c.res) c.res = response
-      })
+  function use(name: string, middlewares: readonly MiddlewareHandler[]): void {
+    for (const middleware of middlewares) app.use(`/${name}`, middleware)
     app.all(`/${name}`, async (c) => {
-      const decision = limiters.at(-1)?.decisionOf(c.req.raw)
-      const { status, text } = await application.handle(name, c.req.raw, decision)
+      const { status, text } = await application.handle(name, c.req.raw, c.get('rateLimit'))
       return new Response(text, { status })
     })
   }

@@ -76,7 +76,7 @@ test.each<[string, Serve, () => unknown, string]>([
     'rateLimit of headgate in Hono',
     inHono,
     () => rateLimit(options),
-    `${ofNode}, and was called by Hono. Import rateLimit from 'headgate/fetch'`,
+    `${ofNode}, and was called by Hono. Import rateLimit from 'headgate/hono'`,
   ],
   [
     'rateLimit of headgate in Fastify',
@@ -124,7 +124,7 @@ test.each<[string, Serve, () => unknown, string]>([
     'rateLimit of headgate/fetch in Hono',
     inHono,
     () => ofFetch.rateLimit(options),
-    'In Hono it is c.req.raw',
+    "was called by Hono. Import rateLimit from 'headgate/hono'",
   ],
 ])('%s fails with an error that names the right entry', async (_what, serve, make, message) => {
   const error = await serve(make() as never)

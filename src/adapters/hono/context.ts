@@ -1,0 +1,61 @@
+import type { Context } from 'hono'
+import { viewAsRequest } from '../../keys/key.js'
+import type { Exchange } from '../fetch/exchange.js'
+import type { FetchInfo } from '../fetch/options.js'
+
+/** What the adapter knows about a request of Hono. */
+export interface HonoInfo extends FetchInfo {
+  readonly context: Context
+}
+
+/** Returns the context of an exchange, which is what callbacks are called with. Keys read the exchange. */
+export function subjectOf<Ctx extends Context>({ subject }: Exchange): Ctx {
+  const { context } = subject as object as HonoInfo
+  viewAsRequest(context, subject)
+  return context as Ctx
+}
+
+export function infoOf(context: Context, body: unknown): HonoInfo {
+  return {
+    context,
+    ip: addressOf(context),
+    body,
+    user: context.get('user') ?? context.get('jwtPayload'),
+    route: context.req.matchedRoutes.at(-1)?.path,
+    waitUntil(work) {
+      try {
+        context.executionCtx.waitUntil(work)
+      } catch {} // only some runtimes have one: the others go on after the response
+    },
+  }
+}
+
+/** Where runtimes pass the address to `app.fetch`: Node.js, Deno, AWS Lambda (two formats) and Netlify. */
+const ADDRESSES = [
+  ['incoming', 'socket', 'remoteAddress'],
+  ['remoteAddr', 'hostname'],
+  ['requestContext', 'identity', 'sourceIp'],
+  ['requestContext', 'http', 'sourceIp'],
+  ['context', 'ip'],
+] as const
+
+/** Returns the address that a request came from, as the runtime reports it. */
+function addressOf({ env, req }: Context): string | undefined {
+  const bindings = env?.server ?? env // as Hono's own packages allow
+  if (typeof bindings?.requestIP === 'function') return bindings.requestIP(req.raw)?.address // Bun
+  if ('cf' in req.raw) return req.header('cf-connecting-ip') // only Workers have `cf`, and set the header
+  const addresses = ADDRESSES.map((path) => path.reduce((value, name) => value?.[name], bindings))
+  return addresses.find((address) => typeof address === 'string')
+}
+
+/** Returns the parsed body of JSON or of a form; `undefined` if there is none. Hono keeps it for handlers. */
+export async function readBody({ req }: Context): Promise<unknown> {
+  if (req.method === 'GET' || req.method === 'HEAD') return undefined
+  const isJson = /^application\/([\w.+-]+\+)?json\b/i.test(req.header('content-type') ?? '')
+  return (isJson ? req.json() : req.parseBody()).catch(() => undefined)
+}
+
+/** Returns the body if a middleware in front has read it, such as a validator. */
+export function cachedBody(c: Context): Promise<unknown> | undefined {
+  return Object.keys(c.req.bodyCache).length > 0 ? readBody(c) : undefined
+}

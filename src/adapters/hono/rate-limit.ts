@@ -1,0 +1,86 @@
+import type { Context, Next } from 'hono'
+import type { Limiter } from '../../features/limiter.js'
+import { checkCaller } from '../../http/check-caller.js'
+import type { RequestOptions } from '../../http/options.js'
+import { requestSteps } from '../../http/request-steps.js'
+import type { LimitWithWindow } from '../../limiter/options.js'
+import { guardSteps, type LoginControls, OWNER } from '../../login/guard-steps.js'
+import type { LoginOptions } from '../../login/options.js'
+import type { MaybePromise } from '../../util/maybe-promise.js'
+import type { Exchange } from '../fetch/exchange.js'
+import { limitOf, type RateLimit, takeResponse } from '../fetch/limit.js'
+import type { FetchLoginOptions } from '../fetch/login-guard.js'
+import type { FetchRequestOptions } from '../fetch/options.js'
+import { fetchServer } from '../fetch/server.js'
+import { cachedBody, type HonoInfo, infoOf, readBody, subjectOf } from './context.js'
+
+/** The options of `rateLimit`. All functions may be async. What they throw goes to `app.onError`. */
+export type RateLimitOptions<Ctx extends Context = Context> = FetchRequestOptions<Ctx> & LimitWithWindow
+
+/** The options of `loginGuard`. Only `field` or `account` is required. */
+export type LoginGuardOptions<Ctx extends Context = Context> = FetchLoginOptions<Ctx>
+
+/** Middleware of Hono, with its limiter as a property. */
+export interface RateLimitMiddleware<Ctx extends Context = Context> {
+  (c: Context, next: Next): Promise<Response | undefined>
+  readonly limiter: Limiter<Ctx>
+}
+
+/** Middleware of Hono that guards a login. Several routes behind one guard share its limits. */
+export interface LoginGuard<Ctx extends Context = Context>
+  extends RateLimitMiddleware<Ctx>,
+    LoginControls<Ctx> {}
+
+/**
+ * Creates middleware for Hono that calls `next()` for an allowed request, and responds to a denied one: 429
+ * with `Retry-After` if it is over its limit, 403 if its address is in `block`, 503 if the store failed and
+ * `onStoreError` is `'deny'`. Handlers find the decision at `c.get('rateLimit')`.
+ *
+ * Throws a `TypeError` for wrong options, with the fix in the message.
+ */
+export function rateLimit<Ctx extends Context = Context>(
+  options: RateLimitOptions<Ctx>,
+): RateLimitMiddleware<Ctx> {
+  const requestOptions = takeResponse(options, 'count') as RequestOptions<Ctx, Exchange>
+  const steps = requestSteps('rateLimit', requestOptions, fetchServer)
+  const limit = limitOf<HonoInfo, Ctx>('rateLimit', steps, options.onLimited, subjectOf)
+  return middlewareOf('rateLimit', limit, cachedBody)
+}
+
+/**
+ * Creates middleware for Hono that stops password guessing and lets real users in, as `loginGuard` of
+ * `headgate` does. It reads the account from a body of JSON or of a form. A status below 300 in response to a
+ * POST to `path` is a success, unless `succeeded`, `failureRedirect` or `reportSuccess` says otherwise.
+ *
+ * Throws a `TypeError` for wrong options, with the fix in the message.
+ */
+export function loginGuard<Ctx extends Context = Context>(options: LoginGuardOptions<Ctx>): LoginGuard<Ctx> {
+  const loginOptions = takeResponse(options, 'succeeded') as LoginOptions<Ctx, Exchange>
+  const { steps, controls } = guardSteps(loginOptions, fetchServer, () => undefined)
+  const limit = limitOf<HonoInfo, Ctx>(OWNER, steps, options.onLimited, subjectOf)
+  return Object.assign(middlewareOf(OWNER, limit, readBody), controls)
+}
+
+/** Creates the middleware of a limiter; `owner` is the function that errors name. */
+function middlewareOf<Ctx extends Context>(
+  owner: string,
+  limit: RateLimit<HonoInfo, Ctx>,
+  bodyOf: (c: Ctx) => MaybePromise<unknown>,
+): RateLimitMiddleware<Ctx> {
+  let isChecked = false
+
+  async function rateLimitMiddleware(context: Context, next: Next): Promise<Response | undefined> {
+    if (!isChecked) isChecked = checkCaller(owner, 'hono', context)
+    const c = context as Ctx
+    const { raw } = c.req
+    const denial = await limit(raw, infoOf(c, await bodyOf(c)))
+    c.set('rateLimit', limit.decisionOf(raw))
+    if (denial !== undefined) return denial
+    await next()
+    const response = limit.finish(raw, c.res)
+    if (response !== c.res) c.res = response // Hono copies what is assigned
+    return undefined
+  }
+
+  return Object.assign(rateLimitMiddleware, { limiter: limit.limiter })
+}
