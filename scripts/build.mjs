@@ -1,5 +1,5 @@
 // Builds dist/esm and dist/cjs: a bundle and its types for each entry of the package, and one for its command.
-// What entries share lies in chunks, so that a process has one copy of it however many entries it loads. The
+// What entries share is in chunks, so that a process has one copy of it, however many entries it loads. The
 // packages that headgate uses are bundled, with their licenses. `node scripts/build.mjs --code FOLDER` builds no
 // types, and into another folder.
 import { execFileSync } from 'node:child_process'
@@ -23,10 +23,23 @@ const COMMAND = basename(bin.headgate, '.js')
 /** `require('express-rate-limit')` returns the function itself, with the other exports as its properties. */
 const CALLABLE = 'module.exports = Object.assign(exports.default, exports)'
 
+/** Stack traces then show the names of functions. */
+const KEEP_NAMES = { keepNames: { function: true, class: true } }
+
+/** The folders of `src` in each shared chunk. A folder that is missing has a chunk to itself. */
+const CHUNKS = {
+  policies: ['util', 'options', 'policies'],
+  stores: ['stores', 'stores/shared', 'stores/memory', 'stores/leased'],
+  limiter: ['pipe', 'limiter', 'features', 'features/candidate', 'features/waiting', 'http'],
+}
+const CHUNK_OF_FOLDER = new Map(
+  Object.entries(CHUNKS).flatMap(([chunk, folders]) => folders.map((folder) => [folder, chunk])),
+)
+
 rmSync(dist, { recursive: true, force: true })
 mkdirSync(dist, { recursive: true })
 await buildCode()
-copyPage()
+await copyPage()
 if (flag !== '--code') await buildTypes()
 
 async function buildCode() {
@@ -39,22 +52,29 @@ async function buildCode() {
       format,
       exports: 'named',
       comments: { legal: true, jsdoc: false },
+      minify: {
+        mangle: KEEP_NAMES,
+        compress: KEEP_NAMES,
+        codegen: { removeWhitespace: true },
+      },
       footer: ({ name }) => (format === 'cjs' && name === 'express-rate-limit' ? CALLABLE : ''),
     }
     const names = format === 'esm' ? [...ENTRIES, COMMAND] : ENTRIES
     for (const path of await bundle(names, (entry) => `src/${entry}.ts`, output, 'js')) bundled.add(path)
-    writeFileSync(`${dir}/package.json`, `${JSON.stringify({ type })}\n`)
+    writeFileSync(`${dir}/package.json`, `${JSON.stringify({ type, sideEffects: false })}\n`)
   }
   const charts = resolve('node_modules/uplot/dist/uPlot.esm.js')
   writeFileSync(join(dist, 'THIRD-PARTY-LICENSES.txt'), licensesOf([...bundled, charts]))
 }
 
-/** Copies the page of the dashboard, and the library of its charts. */
-function copyPage() {
+/** Copies the page of the dashboard, and the library of its charts, minified. */
+async function copyPage() {
   const folder = join(dist, 'page')
   cpSync('src/dashboard/page', folder, { recursive: true })
-  for (const name of ['uPlot.esm.js', 'uPlot.min.css'])
-    cpSync(`node_modules/uplot/dist/${name}`, join(folder, name))
+  cpSync('node_modules/uplot/dist/uPlot.min.css', join(folder, 'uPlot.min.css'))
+  const charts = await rolldown({ input: 'node_modules/uplot/dist/uPlot.esm.js' })
+  await charts.write({ file: join(folder, 'uPlot.esm.js'), comments: { legal: true }, minify: true })
+  await charts.close()
 }
 
 async function buildTypes() {
@@ -75,36 +95,40 @@ async function buildTypes() {
     plugins: [dts({ dtsInput: true })],
   })
   rmSync(folder, { recursive: true })
-  for (const file of readdirSync('dist/esm').filter((name) => name.endsWith('.d.ts')))
-    cpSync(join('dist/esm', file), join('dist/cjs', file))
+  const isTypes = (path) => !path.endsWith('.js') && !path.endsWith('.json')
+  cpSync('dist/esm', 'dist/cjs', { recursive: true, filter: isTypes })
 }
 
 /**
- * Writes the bundles of entries, with the whole of `headgate/http` in one chunk, and what only adapters use
- * of its room. Returns what they bundle.
+ * Writes the bundles of entries, with a chunk for each folder of `src` that they share: an application's bundler
+ * leaves out whole chunks more surely than parts of one. Returns what they bundle.
  */
 async function bundle(names, inputOf, output, ending, options = {}) {
-  const common = { platform: 'node', ...options }
-  const core = new Set(await modulesOf({ ...common, input: inputOf('http') }))
-  const groups = [
-    { name: 'core', test: (path) => core.has(path) || /\/src\/http\//.test(path), priority: 1 },
-    { name: 'shared', minShareCount: 2 },
-  ]
-  const build = await rolldown({ ...common, input: Object.fromEntries(names.map((e) => [e, inputOf(e)])) })
+  const build = await rolldown({
+    platform: 'node',
+    preserveEntrySignatures: 'allow-extension',
+    external: ['fast-check'],
+    input: Object.fromEntries(names.map((entry) => [entry, inputOf(entry)])),
+    ...options,
+  })
   const written = await build.write({
     ...output,
-    chunkFileNames: `[name].${ending}`,
-    codeSplitting: { groups },
+    chunkFileNames: `chunks/[name].${ending}`,
+    codeSplitting: {
+      includeDependenciesRecursively: false,
+      groups: [{ name: chunkOf, debugName: 'folders' }],
+    },
   })
   await build.close()
-  return written.output.flatMap(({ moduleIds }) => moduleIds)
+  return written.output.flatMap(({ moduleIds = [] }) => moduleIds)
 }
 
-async function modulesOf(options) {
-  const build = await rolldown(options)
-  const { output } = await build.generate()
-  await build.close()
-  return output.flatMap(({ moduleIds }) => moduleIds)
+/** Returns the chunk of a module; `undefined` for an entry. */
+function chunkOf(path) {
+  const [, name] = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path) ?? []
+  if (name !== undefined) return name === 'ms' ? 'policies' : 'keys'
+  const [, folder] = /\/(?:src|types)\/(.+)\/[^/]+$/.exec(path) ?? []
+  return CHUNK_OF_FOLDER.get(folder) ?? folder?.replaceAll('/', '-')
 }
 
 /** Returns the licenses of the packages that some bundled files belong to. */

@@ -1,4 +1,4 @@
-import * as fc from 'fast-check'
+import type * as fastCheck from 'fast-check'
 import { ban } from '../../policies/ban.js'
 import { consecutive } from '../../policies/consecutive.js'
 import { fixedWindow } from '../../policies/fixed-window.js'
@@ -45,12 +45,6 @@ type TraceStep =
   | { readonly forget: readonly Unit[] }
   | { readonly advanceMs: number }
 
-const unit: fc.Arbitrary<Unit> = fc.record({
-  owner: fc.constantFrom('a', 'b', 'c'),
-  policy: fc.constantFrom(...POLICIES.keys()),
-  cost: fc.oneof({ weight: 6, arbitrary: fc.nat(3) }, fc.nat(8)),
-})
-
 const keyOf = ({ owner, policy }: Unit) => `${owner}:${policy}`
 const partOf = (each: Unit) => part(keyOf(each), POLICIES.get(each.policy) as Policy, each.cost)
 const operationsOn = (each: Unit) => operationsOf(POLICIES.get(each.policy) as Policy)
@@ -68,9 +62,48 @@ function stepOf(step: TraceStep): CaseStep {
   }
 }
 
-function traces(charge: fc.Arbitrary<Unit[]>): fc.Arbitrary<TraceStep[]> {
+/** The traces of a property, and what its test is called after: which keys a charge names. */
+interface TraceKind {
+  readonly keys: string
+  traces(fc: typeof fastCheck): fastCheck.Arbitrary<TraceStep[]>
+}
+
+const KINDS: readonly TraceKind[] = [
+  {
+    keys: 'each key at most once',
+    traces: (fc) => tracesOf(fc, fc.uniqueArray(unitOf(fc), { minLength: 1, maxLength: 4, selector: keyOf })),
+  },
+  {
+    keys: 'a key several times',
+    traces: (fc) => tracesOf(fc, fc.array(unitOf(fc), { minLength: 1, maxLength: 4 })),
+  },
+]
+
+/** For a store that takes the keys of a charge one after the other, beside the other charges of a batch. */
+const ONE_KEY: TraceKind = {
+  keys: 'one key',
+  traces: (fc) =>
+    tracesOf(
+      fc,
+      fc.tuple(unitOf(fc), fc.nat(2)).map(([each, others]) => Array<Unit>(1 + others).fill(each)),
+    ),
+}
+
+function unitOf(fc: typeof fastCheck): fastCheck.Arbitrary<Unit> {
+  return fc.record({
+    owner: fc.constantFrom('a', 'b', 'c'),
+    policy: fc.constantFrom(...POLICIES.keys()),
+    cost: fc.oneof({ weight: 6, arbitrary: fc.nat(3) }, fc.nat(8)),
+  })
+}
+
+function tracesOf(
+  fc: typeof fastCheck,
+  charge: fastCheck.Arbitrary<Unit[]>,
+): fastCheck.Arbitrary<TraceStep[]> {
+  const unit = unitOf(fc)
   const quarterMs = fc.oneof(fc.nat(400), fc.nat(12_000)).map((n) => n / 4) // up to three windows
-  const step = fc.oneof<fc.WeightedArbitrary<TraceStep>[]>(
+  const step = fc.oneof<fastCheck.WeightedArbitrary<TraceStep>[]>(
     { weight: 6, arbitrary: fc.record({ charges: fc.array(charge, { maxLength: 5 }) }) },
     { weight: 1, arbitrary: fc.record({ take: unit }) },
     { weight: 1, arbitrary: fc.record({ reward: unit }) },
@@ -81,31 +114,20 @@ function traces(charge: fc.Arbitrary<Unit[]>): fc.Arbitrary<TraceStep[]> {
   return fc.array(step, { maxLength: 40 })
 }
 
-type Charges = readonly (readonly [string, fc.Arbitrary<Unit[]>])[]
-
-const CHARGES: Charges = [
-  ['each key at most once', fc.uniqueArray(unit, { minLength: 1, maxLength: 4, selector: keyOf })],
-  ['a key several times', fc.array(unit, { minLength: 1, maxLength: 4 })],
-]
-
-/** For a store that takes the keys of a charge one after the other, beside the other charges of a batch. */
-const CHARGES_OF_ONE_KEY: Charges = [
-  ['one key', fc.tuple(unit, fc.nat(2)).map(([each, others]) => Array<Unit>(1 + others).fill(each))],
-]
-
 /**
  * Random traces through the store and through a plain model: every figure is the same. A failure shows the
- * shortest trace that fails.
+ * shortest trace that fails. fast-check is loaded when a test runs.
  */
 export function traceCases(setup: ConformanceSetup): TestCase[] {
-  const charges = setup.capabilities.atomicAcrossKeys ? CHARGES : CHARGES_OF_ONE_KEY
-  return charges.map(([which, charge]) => ({
-    name: `on random traces whose charges name ${which}, every figure equals that of a plain model`,
-    run: () => {
-      const property = fc.asyncProperty(traces(charge), (steps) =>
+  const kinds = setup.capabilities.atomicAcrossKeys ? KINDS : [ONE_KEY]
+  return kinds.map(({ keys, traces }) => ({
+    name: `on random traces whose charges name ${keys}, every figure equals that of a plain model`,
+    run: async () => {
+      const fc = await import('fast-check')
+      const property = fc.asyncProperty(traces(fc), (steps) =>
         withStore(setup, (made) => expectAsModel(made, steps.map(stepOf), true)),
       )
-      return fc.assert(property, { numRuns: 300 })
+      await fc.assert(property, { numRuns: 300 })
     },
   }))
 }

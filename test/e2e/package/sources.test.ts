@@ -31,6 +31,7 @@ type G = import('g').G
 /** The files that are for a framework, by its name. */
 const FRAMEWORKS: Readonly<Record<string, (file: string) => boolean>> = {
   express: (file) => file === 'index.ts' || file.startsWith('adapters/express-rate-limit/'),
+  hono: (file) => file === 'hono.ts' || file.startsWith('adapters/hono/'),
   koa: (file) => file === 'koa.ts' || file.startsWith('adapters/koa/'),
   fastify: (file) => file === 'fastify.ts' || file.startsWith('adapters/fastify/'),
 }
@@ -42,7 +43,7 @@ test('the sources import Node.js and the bundled packages, and nothing else', ()
   expect(packagesIn((file) => !isOfFramework(file) && !file.startsWith('testing/'))).toEqual(BUNDLED)
 })
 
-test('headgate/testing imports fast-check besides, which its bundle includes', () => {
+test('headgate/testing imports fast-check besides', () => {
   const packages = packagesIn((file) => file.startsWith('testing/'))
   expect(packages.filter((name) => !BUNDLED.includes(name))).toEqual(['fast-check'])
 })
@@ -76,7 +77,15 @@ function packagesIn(isWanted: (file: string) => boolean): string[] {
 test('the package has no dependencies, and all its peers are optional', () => {
   const manifest = JSON.parse(read('package.json'))
   expect(manifest.dependencies).toBeUndefined()
-  const peers = ['@opentelemetry/api', '@types/express', '@types/koa', 'fastify', 'prom-client']
+  const peers = [
+    '@opentelemetry/api',
+    '@types/express',
+    '@types/koa',
+    'fast-check',
+    'fastify',
+    'hono',
+    'prom-client',
+  ]
   expect(Object.keys(manifest.peerDependencies)).toEqual(peers)
   const optional = Object.fromEntries(peers.map((name) => [name, { optional: true }]))
   expect(manifest.peerDependenciesMeta).toEqual(optional)
