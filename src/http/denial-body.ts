@@ -1,6 +1,6 @@
-import Negotiator from 'negotiator'
 import type { Decision } from '../limiter/decision.js'
 import { wrongOption } from '../util/validate.js'
+import { preferredType } from './accept.js'
 import { wholeSeconds } from './headers.js'
 
 export interface DenialBody {
@@ -89,8 +89,6 @@ const MAX_ACCEPT_LENGTH = 300
 function prefersJson(accept: string | undefined): boolean {
   if (accept === undefined || accept.length > MAX_ACCEPT_LENGTH) return false
   if (!/json|application\/\*/i.test(accept)) return false
-  // Clients often send a charset, a parameter that JSON does not have (RFC 8259 §11).
-  const types = accept.replace(/;\s*charset=[^;,]*/gi, '')
-  const preferred = new Negotiator({ headers: { accept: types } }).mediaType(OFFERED)
+  const preferred = preferredType(accept, OFFERED)
   return preferred !== undefined && preferred !== 'text/plain'
 }
