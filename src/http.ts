@@ -27,10 +27,9 @@ export { type ByUserOptions, byUser } from './keys/by-user.js'
 export type { TrustProxy } from './keys/forwarded-address.js'
 export type { KeyFunction, KeyValue, RequestLike } from './keys/key.js'
 export { foldName } from './keys/name.js'
-export type { AccessOptions } from './limiter/access-rules.js'
+export type { AccessOptions, Mode } from './limiter/access-rules.js'
 export type { Decision, DecisionSource, PartDecision } from './limiter/decision.js'
 export type { LimiterEvents } from './limiter/events.js'
-export type { Mode } from './limiter/mode.js'
 export type {
   CandidateOptions,
   LimiterFields,

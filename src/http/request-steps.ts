@@ -4,7 +4,6 @@ import type { Limiter } from '../features/limiter.js'
 import { peerAddress } from '../keys/connection.js'
 import { headerOf } from '../keys/key.js'
 import { asDecided, type Decision, undelayedDecision } from '../limiter/decision.js'
-import { isReport } from '../limiter/mode.js'
 import { isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { denialResponse, undecidedDenial } from './answer.js'
 import type { Delayer } from './delay.js'
@@ -66,7 +65,7 @@ export function requestSteps<Req extends object, Res>(
   function start(req: Req, res: Res, onLimited: OnLimited): MaybePromise<boolean> {
     const earlier = decisionFor(req, limiter)
     if (earlier === undefined) return accessStep(req, res, onLimited)
-    return earlier.allowed || isReport(modeSwitch) || deny(req, res, onLimited, earlier)
+    return earlier.allowed || modeSwitch.mode === 'report' || deny(req, res, onLimited, earlier)
   }
 
   function checkAccess(check: NonNullable<typeof access.check>): Step {
@@ -74,34 +73,39 @@ export function requestSteps<Req extends object, Res>(
       withResult(req, check(req, res), (exempt) => {
         if (exempt === undefined) return inputStep(req, res, onLimited)
         report(exempt, req)
-        return exempt.allowed || isReport(modeSwitch) || deny(req, res, onLimited, exempt)
+        return exempt.allowed || modeSwitch.mode === 'report' || deny(req, res, onLimited, exempt)
       })
   }
 
   function checkInput(isWrong: NonNullable<typeof isMalformed>): Step {
     return (req, res, onLimited) =>
       withResult(req, isWrong(req), (malformed) =>
-        malformed && !isReport(modeSwitch) ? denyMalformed(req, res) : chargeStep(req, res, onLimited),
+        malformed && modeSwitch.mode !== 'report' ? denyMalformed(req, res) : chargeStep(req, res, onLimited),
       )
   }
 
   function charge(req: Req, res: Res, onLimited: OnLimited): MaybePromise<boolean> {
-    const decision = chargeLimits(req, report)
-    if (isPromise(decision)) return decision.then((later) => respond(req, res, onLimited, later))
+    const decision = chargeLimits(req, undefined, report)
+    if ('then' in decision) return decision.then((later) => respond(req, res, onLimited, later))
     return respond(req, res, onLimited, decision)
   }
 
   function respond(req: Req, res: Res, onLimited: OnLimited, decision: Decision): MaybePromise<boolean> {
     setHeaders(req, res, decision)
-    if (!decision.allowed && !isReport(modeSwitch)) return deny(req, res, onLimited, decision)
-    if (canHold && isHolding(decision) && !holdUnits(limiter, server, res, decision) && !isReport(modeSwitch))
+    if (!decision.allowed && modeSwitch.mode !== 'report') return deny(req, res, onLimited, decision)
+    if (
+      canHold &&
+      isHolding(decision) &&
+      !holdUnits(limiter, server, res, decision) &&
+      modeSwitch.mode !== 'report'
+    )
       return false
     return onAllowed === undefined || pass(req, res, decision)
   }
 
   function setHeaders(req: Req, res: Res, decision: Decision): void {
     const isFirst = recordDecision(req, limiter, decision)
-    if (!isReport(modeSwitch)) server.setHeaders(res, headersOf(res, decision, isFirst))
+    if (modeSwitch.mode !== 'report') server.setHeaders(res, headersOf(res, decision, isFirst))
   }
 
   function pass(req: Req, res: Res, decision: Decision): true {
@@ -112,10 +116,10 @@ export function requestSteps<Req extends object, Res>(
   /** Reports a decision only once its delay is known, because a request that cannot be delayed is denied. */
   function chargeOrDelay(delayRequest: Delayer<Req, Res>): Step {
     return (req, res, onLimited) => {
-      const charged = chargeLimits(req, asDecided)
+      const charged = chargeLimits(req, undefined, asDecided)
       return thenMaybe(charged, (decision) => {
         // A policy function may return concurrency, which is never delayed: a request would hold its units.
-        if (!decision.allowed || isHolding(decision) || isReport(modeSwitch))
+        if (!decision.allowed || isHolding(decision) || modeSwitch.mode === 'report')
           return respond(req, res, onLimited, report(decision, req))
         setHeaders(req, res, decision)
         return delayRequest(req, res, decision, {

@@ -4,10 +4,21 @@ import { addressReaderAmong } from '../keys/address-use.js'
 import { peerAddress } from '../keys/connection.js'
 import { optional, type Settings, withDefault } from '../options/option-table.js'
 import { isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
+import { choice } from '../util/validate.js'
 import type { Decision } from './decision.js'
-import { checkMode, isReport, type Mode, type ModeSwitch } from './mode.js'
 import type { Entry } from './parse-limits.js'
 import { blocked, denyDisconnected, unlimited } from './uncharged-decision.js'
+
+/** Whether a limiter denies, or only reports what it would deny. */
+export type Mode = 'enforce' | 'report'
+
+/** Checks a mode. Throws a `TypeError` for another value. */
+export const checkMode = choice<Mode>('enforce', 'report')
+
+/** Where the parts of one limiter read its mode: it may change while the limiter runs. */
+export interface ModeSwitch {
+  mode: Mode
+}
 
 /** Who is exempt from the limits, and who is blocked. */
 export interface AccessOptions {
@@ -61,7 +72,7 @@ export function accessRules(
   function checkAddress(subject: unknown): Decision | undefined {
     try {
       const address = typeof subject === 'string' ? parseAddress(subject, read.embeddings) : read(subject)
-      if (!isReport(modeSwitch) && isBlocked(address)) return blocked()
+      if (modeSwitch.mode !== 'report' && isBlocked(address)) return blocked()
       return isAllowed(address) ? unlimited() : undefined
     } catch (error) {
       return denyDisconnected(error)

@@ -14,7 +14,7 @@ import { request } from '../stores/shared/pipe.js'
 import { pipeTo } from '../stores/shared/store-pipe.js'
 import type { StoreError } from '../stores/store-error.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
-import { type ChargeSubject, chargeSubject } from './charge-subject.js'
+import { type ChargeSubject, chargeSubject, partsResolver, type ResolveParts } from './bind-limit.js'
 import {
   type ChargeSource,
   type Decision,
@@ -27,7 +27,6 @@ import { directCharge } from './direct-decision.js'
 import { namesOf } from './parse-limits.js'
 import type { LimiterSettings } from './parse-options.js'
 import type { Apply, NamedPart, Receipt } from './receipt.js'
-import { partsResolver, type ResolveParts } from './resolve-parts.js'
 import { failClosed, failOpen, unlimited } from './uncharged-decision.js'
 
 /** Called for what happens besides deciding. */

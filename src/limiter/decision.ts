@@ -65,7 +65,7 @@ export type ChargeSource = 'store' | 'deny-cache' | 'lease' | 'local'
 const RECEIPT = Symbol.for('headgate.receipt')
 
 /** Every decision that headgate makes. Its receipt is private: a copy of the decision has none. */
-class LimiterDecision implements Decision {
+export class LimiterDecision implements Decision {
   readonly allowed: boolean
   readonly limit: number
   readonly remaining: number

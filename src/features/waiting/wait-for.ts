@@ -1,8 +1,7 @@
 import { peerAddress } from '../../keys/connection.js'
-import type { Access } from '../../limiter/access-rules.js'
+import type { Access, ModeSwitch } from '../../limiter/access-rules.js'
 import type { LimiterCore } from '../../limiter/core.js'
 import { type Decision, type Finish, receiptOf } from '../../limiter/decision.js'
-import { isReport, type ModeSwitch } from '../../limiter/mode.js'
 import { refundReceipt } from '../../limiter/receipt.js'
 import { denyDisconnected, failClosed } from '../../limiter/uncharged-decision.js'
 import { callAt } from '../../util/call-at.js'
@@ -124,7 +123,7 @@ export function createWaiting(
 
   /** Returns whether a waiter may wait until a time. */
   function mayWait(waiter: Waiter, untilMs: number): boolean {
-    if (isClosed || isReport(modeSwitch) || untilMs === Number.POSITIVE_INFINITY) return false
+    if (isClosed || modeSwitch.mode === 'report' || untilMs === Number.POSITIVE_INFINITY) return false
     return Math.max(untilMs, performance.now()) < waiter.deadlineMs && queues.hasPlaceFor(waiter)
   }
 
@@ -135,7 +134,7 @@ export function createWaiting(
 
   /** Wakes all waiters when report mode begins, in which no charge waits. */
   function endIfReport(): void {
-    if (isReport(modeSwitch)) queues.wakeAll()
+    if (modeSwitch.mode === 'report') queues.wakeAll()
   }
 
   /** Lets waiters retry whose keys got units back. */

@@ -67,7 +67,7 @@ export class StateTable {
   ): Step | undefined {
     this.countCharge(nowMs)
     const isStored = this.seek(key, policy, start, end)
-    const step = policy.take(isStored ? this.read() : undefined, nowMs, cost)
+    const step = policy.take(isStored ? this.#page.read(this.#slot) : undefined, nowMs, cost)
     if (step.next === undefined) return step
     if (!isStored && !this.makeRoom(nowMs, 1)) return undefined
     this.put(policy, step.next)
