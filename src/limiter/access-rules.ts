@@ -1,7 +1,7 @@
 import { parseAddress } from '../keys/address.js'
 import { addressList } from '../keys/address-list.js'
-import { addressReaderAmong } from '../keys/address-use.js'
 import { peerAddress } from '../keys/connection.js'
+import { addressReaderAmong } from '../keys/source-address.js'
 import { optional, type Settings, withDefault } from '../options/option-table.js'
 import { isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { choice } from '../util/validate.js'

@@ -1,6 +1,6 @@
-import { defaultKey } from '../keys/by-ip.js'
 import { peerAddress } from '../keys/connection.js'
 import { type IdentityOptions, identityReader } from '../keys/identity.js'
+import { defaultKey } from '../keys/source-address.js'
 import { type Policy, signatureOf } from '../policies/policy.js'
 import { type MaybePromise, readAll, thenMaybe } from '../util/maybe-promise.js'
 import { weakMemo } from '../util/memo.js'

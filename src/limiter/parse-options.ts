@@ -1,5 +1,4 @@
-import { addressReaderAmong } from '../keys/address-use.js'
-import { addressKey } from '../keys/by-ip.js'
+import { addressKey, addressReaderAmong } from '../keys/source-address.js'
 import {
   FOREIGN_OPTIONS,
   MIDDLEWARE_OPTIONS,
