@@ -5,10 +5,9 @@ import { type Policy, signatureOf } from '../policies/policy.js'
 import { type MaybePromise, readAll, thenMaybe } from '../util/maybe-promise.js'
 import { weakMemo } from '../util/memo.js'
 import { keyName } from '../util/validate.js'
-import type { Decision, Finish } from './decision.js'
+import { type Decision, denyDisconnected, type Finish } from './decision.js'
 import { checkPolicy, type Entry } from './parse-limits.js'
 import type { NamedPart } from './receipt.js'
-import { denyDisconnected } from './uncharged-decision.js'
 
 /** A limit: a policy with its name. Its keys have their identity in braces, a Redis Cluster hash tag. */
 export interface Limit {

@@ -3,10 +3,9 @@ import { localStatesOf } from '../stores/shared/local-states.js'
 import { asStoreError, type StoreError } from '../stores/store-error.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
 import { type ChargeSubject, chargeSubject, KEY_END, type Limit, limitBinder, partOf } from './bind-limit.js'
-import { type Decision, LimiterDecision, partDecision } from './decision.js'
+import { type Decision, LimiterDecision, partDecision, unchargedDecision } from './decision.js'
 import type { LimiterSettings } from './parse-options.js'
 import type { Apply, NamedPart, Receipt } from './receipt.js'
-import { unlimited } from './uncharged-decision.js'
 
 /** How a limiter holds units, and decides if the store throws. */
 interface DirectOptions {
@@ -32,7 +31,8 @@ export function directCharge(
   const [entry, ...others] = entries
   if (local === undefined || entry === undefined || others.length > 0) return undefined
 
-  const decide = limitBinder<Decision>(entry, context, unlimited, (limit) => {
+  const noLimit = () => unchargedDecision('none')
+  const decide = limitBinder<Decision>(entry, context, noLimit, (limit) => {
     const { policy, scope } = limit
     const localLimit = local.limitOf(policy, scope, KEY_END)
     const { holdsUnits } = policy

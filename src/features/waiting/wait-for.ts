@@ -1,9 +1,14 @@
 import { peerAddress } from '../../keys/connection.js'
 import type { Access, ModeSwitch } from '../../limiter/access-rules.js'
 import type { LimiterCore } from '../../limiter/core.js'
-import { type Decision, type Finish, receiptOf } from '../../limiter/decision.js'
+import {
+  type Decision,
+  denyDisconnected,
+  type Finish,
+  receiptOf,
+  unchargedDecision,
+} from '../../limiter/decision.js'
 import { refundReceipt } from '../../limiter/receipt.js'
-import { denyDisconnected, failClosed } from '../../limiter/uncharged-decision.js'
 import { callAt } from '../../util/call-at.js'
 import { isPromise, type MaybePromise } from '../../util/maybe-promise.js'
 import { onAbort, unlessAborted } from '../../util/on-abort.js'
@@ -73,14 +78,14 @@ export function createWaiting(
   function denialOf(waiter: Waiter): Decision | undefined {
     const { queue, hasTurn } = waiter
     if (queue === undefined || (hasTurn && !isClosed)) return undefined
-    return denialIn(queue, waiter) ?? (isClosed ? failClosed() : undefined)
+    return denialIn(queue, waiter) ?? (isClosed ? unchargedDecision('closed') : undefined)
   }
 
   /** Returns the final decision; `undefined` if the waiter is in a queue now. */
   function chargeOrQueue(waiter: Waiter): MaybePromise<Decision | undefined> {
     const ahead = queues.queueAhead(waiter)
     if (ahead === undefined || isNeverAllowed(waiter)) return chargeNow(waiter)
-    if (isClosed || !queues.hasPlaceFor(waiter)) return denialIn(ahead, waiter) ?? failClosed()
+    if (isClosed || !queues.hasPlaceFor(waiter)) return denialIn(ahead, waiter) ?? unchargedDecision('closed')
     if (!mayWait(waiter, ahead.notBeforeMs)) return denialIn(ahead, waiter) ?? chargeNow(waiter)
     queues.move(waiter, ahead)
     return undefined
