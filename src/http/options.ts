@@ -15,9 +15,9 @@ import {
 } from '../options/option-table.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
 import { choice, wrongOption } from '../util/validate.js'
+import { type Count, refundUncounted } from './after-response.js'
 import { ANSWER_ROWS, type AnswerOptions } from './answer.js'
 import { createDelayer, type DelayOptions, readDelay } from './delay.js'
-import { type Count, refundUncounted } from './refund-uncounted.js'
 import type { Server } from './server.js'
 
 /** Continues with the next handler, or with the error handlers of Express or Connect if it gets an error. */

@@ -5,15 +5,14 @@ import { peerAddress } from '../keys/connection.js'
 import { headerOf } from '../keys/key.js'
 import { asDecided, type Decision, undelayedDecision } from '../limiter/decision.js'
 import { isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
+import { holdUnits, type OnAllowed } from './after-response.js'
 import { denialResponse, undecidedDenial } from './answer.js'
 import type { Delayer } from './delay.js'
 import type { DenialFigures } from './denial-body.js'
 import { denialHeaders, rateLimitHeaders } from './headers.js'
-import { holdUnits } from './hold-units.js'
 import { type RequestOptions, readRequestOptions } from './options.js'
 import { decisionFor, recordDecision } from './recorded-decision.js'
-import type { OnAllowed } from './refund-uncounted.js'
-import type { Server } from './server.js'
+import type { Refusal, Server } from './server.js'
 
 export interface GuardSteps<Req, Res> {
   /** Called before anything is charged. Returns whether the response is a 400, unless in report mode. */
@@ -80,7 +79,9 @@ export function requestSteps<Req extends object, Res>(
   function checkInput(isWrong: NonNullable<typeof isMalformed>): Step {
     return (req, res, onLimited) =>
       withResult(req, isWrong(req), (malformed) =>
-        malformed && modeSwitch.mode !== 'report' ? denyMalformed(req, res) : chargeStep(req, res, onLimited),
+        malformed && modeSwitch.mode !== 'report'
+          ? send(res, undecidedDenial('malformed', 400, headerOf(req, 'accept')))
+          : chargeStep(req, res, onLimited),
       )
   }
 
@@ -136,25 +137,19 @@ export function requestSteps<Req extends object, Res>(
   }
 
   function deny(req: Req, res: Res, onLimited: OnLimited, decision: Decision): MaybePromise<false> {
-    if (server.areHeadersSent(res)) return abort(res)
     const isLimited = decision.source !== 'closed' && decision.source !== 'blocked'
     const figures = (isLimited && figuresOf?.(decision)) || decision
-    if (isLimited && onLimited !== undefined) {
+    if (isLimited && onLimited !== undefined && !server.areHeadersSent(res)) {
       server.setHeaders(res, denialHeaders(figures))
       return thenMaybe(onLimited(decision), () => false as const)
     }
-    server.send(res, denialResponse(decision, figures, settings, headerOf(req, 'accept')), figures)
-    return false
+    return send(res, denialResponse(decision, figures, settings, headerOf(req, 'accept')), figures)
   }
 
-  function denyMalformed(req: Req, res: Res): false {
-    if (server.areHeadersSent(res)) return abort(res)
-    server.send(res, undecidedDenial('malformed', 400, headerOf(req, 'accept')))
-    return false
-  }
-
-  function abort(res: Res): false {
-    server.abort(res)
+  /** Sends a whole response, unless the application has begun its own, which then ends incomplete. */
+  function send(res: Res, refusal: Refusal, figures?: DenialFigures): false {
+    if (server.areHeadersSent(res)) server.abort(res)
+    else server.send(res, refusal, figures)
     return false
   }
 
