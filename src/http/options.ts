@@ -4,7 +4,7 @@ import type { LimiterFields, LimitWithWindow } from '../limiter/options.js'
 import { ENTRIES_RULE } from '../limiter/parse-limits.js'
 import { LIMITER_ROWS, LIMITER_RULES, limiterSettings } from '../limiter/parse-options.js'
 import type { Fixes } from '../options/fixes.js'
-import { FOREIGN_OPTIONS, MISPLACED_OPTIONS } from '../options/foreign-options.js'
+import { limiterFixes } from '../options/foreign-options.js'
 import {
   callback,
   optional,
@@ -76,7 +76,7 @@ export const MIDDLEWARE_ROWS = {
   onLimited: callback,
 }
 
-const FIXES = { ...FOREIGN_OPTIONS, ...MISPLACED_OPTIONS }
+const FIXES = limiterFixes()
 
 const DELAY_RULE = {
   from: ['delay', 'limit', 'policy', 'limits'],

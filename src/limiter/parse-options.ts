@@ -1,10 +1,5 @@
 import { addressKey, addressReaderAmong } from '../keys/source-address.js'
-import {
-  FOREIGN_OPTIONS,
-  MIDDLEWARE_OPTIONS,
-  MISPLACED_OPTIONS,
-  placementFixes,
-} from '../options/foreign-options.js'
+import { limiterFixes, MIDDLEWARE_OPTIONS } from '../options/foreign-options.js'
 import { callback, optional, readOptions, type Settings, withDefault } from '../options/option-table.js'
 import { localStatesOf } from '../stores/shared/local-states.js'
 import type { StoreError } from '../stores/store-error.js'
@@ -48,11 +43,7 @@ export const LIMITER_RULES = {
 const LIMITER_TABLE = {
   rows: LIMITER_ROWS,
   rules: LIMITER_RULES,
-  fixes: {
-    ...FOREIGN_OPTIONS,
-    ...MISPLACED_OPTIONS,
-    ...placementFixes(MIDDLEWARE_OPTIONS, 'into the options of rateLimit'),
-  },
+  fixes: limiterFixes(MIDDLEWARE_OPTIONS, 'into the options of rateLimit'),
 }
 
 type LimiterRows = Settings<typeof LIMITER_ROWS>
