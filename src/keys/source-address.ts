@@ -1,9 +1,16 @@
 import { warnOnce } from '../util/warn-once.js'
 import { type Address, networkOf, parseAddress } from './address.js'
-import { DisconnectedError, isDisconnected, peerAddress } from './connection.js'
 import { type Embedding, embeddingsWith } from './embedded-ipv4.js'
 import { type AddressOptions, forwardedReader } from './forwarded-address.js'
-import { asRequest, headerOf, type KeyFunction, requestOf } from './key.js'
+import {
+  asRequest,
+  DisconnectedError,
+  headerOf,
+  isDisconnected,
+  type KeyFunction,
+  peerAddress,
+  requestOf,
+} from './key.js'
 
 /**
  * Returns the address that a request came from; `undefined` if there is none, such as on a Unix socket.

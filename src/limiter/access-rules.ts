@@ -1,6 +1,6 @@
 import { parseAddress } from '../keys/address.js'
 import { addressList } from '../keys/address-list.js'
-import { peerAddress } from '../keys/connection.js'
+import { peerAddress } from '../keys/key.js'
 import { addressReaderAmong } from '../keys/source-address.js'
 import { optional, type Settings, withDefault } from '../options/option-table.js'
 import { isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'

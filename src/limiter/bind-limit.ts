@@ -1,5 +1,5 @@
-import { peerAddress } from '../keys/connection.js'
 import { type IdentityOptions, identityReader } from '../keys/identity.js'
+import { peerAddress } from '../keys/key.js'
 import { defaultKey } from '../keys/source-address.js'
 import { type Policy, signatureOf } from '../policies/policy.js'
 import { type MaybePromise, readAll, thenMaybe } from '../util/maybe-promise.js'
