@@ -45,29 +45,24 @@ function expressReader(): (subject: unknown) => string | undefined {
   let requests = 0
   return function expressAddress(subject) {
     const request = asRequest(subject)
-    const { app } = request
-    const trust = typeof app === 'function' ? proxySetting(app) : request.ip !== undefined
+    const { app } = request as { readonly app?: { (): void; get(name: string): unknown } }
+    const isExpress = typeof app === 'function'
+    const trust = isExpress ? app.get('trust proxy') : request.ip !== undefined
+    if (isExpress && trust === true) warnOnce('HEADGATE_TRUSTS_EVERY_PROXY', TRUSTS_EVERY_PROXY)
     if (!trust) {
       if (requests++ % SEARCHED === 0) warnIfForwarded(subject)
       return undefined
     }
     const { ip } = request // with a trusted proxy only: Express computes it anew each time
     if (typeof ip !== 'string') return undefined
-    if (typeof app !== 'function' && requests++ % SEARCHED === 0) warnIfForwarded(subject, ip)
+    if (!isExpress && requests++ % SEARCHED === 0) warnIfForwarded(subject, ip)
     return ip
   }
 }
 
-function proxySetting(app: object): unknown {
-  const trust = (app as { get(name: string): unknown }).get('trust proxy')
-  if (trust === true)
-    warnOnce(
-      'HEADGATE_TRUSTS_EVERY_PROXY',
-      "headgate: 'trust proxy' is true, so req.ip is whatever the client writes into X-Forwarded-For. Set the number of " +
-        "proxies in front, such as app.set('trust proxy', 1), or their addresses.",
-    )
-  return trust
-}
+const TRUSTS_EVERY_PROXY =
+  "headgate: 'trust proxy' is true, so req.ip is whatever the client writes into X-Forwarded-For. Set the number of " +
+  "proxies in front, such as app.set('trust proxy', 1), or their addresses."
 
 /** Warns of forwarding headers, unless they name the address `ip`: then the framework trusts the proxy. */
 function warnIfForwarded(subject: unknown, ip = ''): void {
