@@ -44,8 +44,7 @@ export function requestSteps<Req extends object, Res>(
 ): RequestSteps<Req, Res> {
   const settings = readRequestOptions(owner, options, server)
   const { delayer } = settings
-  const { modeSwitch, entries } = settings.limiter
-  const canHold = entries.some(({ policy }) => typeof policy === 'function' || policy.holdsUnits)
+  const { modeSwitch, canHold } = settings.limiter
   const { isMalformed, figuresOf, onAllowed = settings.onAllowed } = guard
   const headersOf = rateLimitHeaders(settings.headers, settings.resetFormat, server)
   const { limiter, access, chargeLimits, report } = limiterFrom<Req>(owner, settings.limiter)

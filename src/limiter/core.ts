@@ -22,7 +22,7 @@ export interface CoreHooks extends Pick<Parameters<typeof protectStore>[1], 'onC
   onRefundLost(error: StoreError): void
   /** Called when units of these keys came back. */
   onReturned?(keys: readonly KeyedPolicy[]): void
-  /** Holds the units of concurrency limits that a charge took. */
+  /** Holds the units of concurrency limits that a charge took, if any. */
   hold?(receipt: Receipt): void
   /** Releases units whose charge succeeded after its time-out. No decision holds them. */
   releaseLate?(parts: readonly NamedPart[], result: ChargeResult, apply: Apply): void
@@ -58,7 +58,7 @@ interface LocalFallback {
  * Creates the core of a limiter: it binds limits to a subject, sends one operation and builds the decision.
  */
 export function limiterCore(settings: LimiterSettings, hooks: CoreHooks): LimiterCore {
-  const { entries, context, onStoreError } = settings
+  const { entries, canHold, context, onStoreError } = settings
   const { hold = () => {}, releaseLate = () => {} } = hooks
   const resolveParts = partsResolver(entries, context)
   const store = protectStore(settings.store, { ...settings, ...hooks, limiter: context.name })
@@ -116,7 +116,7 @@ export function limiterCore(settings: LimiterSettings, hooks: CoreHooks): Limite
     source: ChargeSource = result.source ?? 'store',
   ): Decision {
     const receipt: Receipt = { parts, result, apply: applyToUnits, isRefundable: result.allowed }
-    if (parts.some(({ policy }) => policy.holdsUnits)) hold(receipt)
+    if (canHold) hold(receipt)
     return decisionOf(source, receipt, result)
   }
 

@@ -71,6 +71,8 @@ export function limiterSettings(
   const modeSwitch: ModeSwitch = { mode }
   return {
     entries,
+    /** Whether a charge may take units of `concurrency`. */
+    canHold: entries.some(({ policy }) => typeof policy === 'function' || policy.holdsUnits),
     context: {
       keyHead,
       name,
