@@ -1,5 +1,5 @@
 import { warnOnce } from '../util/warn-once.js'
-import { type Address, networkOf, parseAddress } from './address.js'
+import { type Address, addressIdentity, parseAddress } from './address.js'
 import { type Embedding, embeddingsWith } from './embedded-ipv4.js'
 import { type AddressOptions, forwardedReader } from './forwarded-address.js'
 import {
@@ -92,7 +92,7 @@ export function addressKey(
   function ipKey(subject: unknown): string {
     const address = read(subject)
     if (typeof address === 'string') return address
-    if (address !== undefined) return networkOf(address, ipv6Prefix)
+    if (address !== undefined) return addressIdentity(address, ipv6Prefix)
     const { ip, socket } = requestOf('byIp', subject)
     const isRequest = ip !== undefined || socket !== undefined
     if (isRequest) warnOnce('HEADGATE_NO_ADDRESS', NO_ADDRESS)
