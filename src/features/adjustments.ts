@@ -100,6 +100,13 @@ export function adjustmentsOf<Subject>(
     })
   }
 
+  function changeUnits(type: 'take' | 'reward'): Adjustments<Subject>['penalize'] {
+    return (subject, units, options) => {
+      const change = { type, units: checkedCost(owner, 'units', units) }
+      return thenMaybe(partsOf(subject, options), (parts) => applyToAll(parts, change))
+    }
+  }
+
   function forgetPart({ key, policy }: Part): MaybePromise<unknown> {
     const forget = { type: 'forget', key, policy } as const
     if (!fallback.isEmpty()) fallback.apply(forget)
@@ -113,14 +120,8 @@ export function adjustmentsOf<Subject>(
     },
     forget: (subject, options) =>
       thenMaybe(partsOf(subject, options), (parts) => settleAll(parts, forgetPart)),
-    penalize(subject, units, options) {
-      const change = { type: 'take', units: checkedCost(owner, 'units', units) } as const
-      return thenMaybe(partsOf(subject, options), (parts) => applyToAll(parts, change))
-    },
-    reward(subject, units, options) {
-      const change = { type: 'reward', units: checkedCost(owner, 'units', units) } as const
-      return thenMaybe(partsOf(subject, options), (parts) => applyToAll(parts, change))
-    },
+    penalize: changeUnits('take'),
+    reward: changeUnits('reward'),
     blockFor(subject, duration, options) {
       const forMs = durationMs(owner, 'duration', duration)
       const change = { type: 'block', forMs } as const

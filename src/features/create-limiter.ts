@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events'
-import type { Access } from '../limiter/access-rules.js'
-import type { ChargeSubject } from '../limiter/charge-subject.js'
+import { type Access, checkMode } from '../limiter/access-rules.js'
+import type { ChargeSubject } from '../limiter/bind-limit.js'
 import { limiterCore } from '../limiter/core.js'
 import {
   checkDecision,
@@ -10,7 +10,6 @@ import {
   reportedDecision,
 } from '../limiter/decision.js'
 import { emit, emitFailure, type LimiterEvents } from '../limiter/events.js'
-import { checkMode, isReport } from '../limiter/mode.js'
 import type { LimiterOptions } from '../limiter/options.js'
 import { checkedCost } from '../limiter/parse-limits.js'
 import { type LimiterSettings, readLimiterOptions } from '../limiter/parse-options.js'
@@ -37,7 +36,7 @@ export interface SteppedLimiter<Subject> {
   readonly limiter: Limiter<Subject>
   readonly access: Access
   /** Charges a subject that the access rules did not decide on. */
-  chargeLimits(subject: Subject, finish: Finish): MaybePromise<Decision>
+  readonly chargeLimits: ChargeSubject
   /** Reports a decision, and returns it unchanged, even in report mode. */
   readonly report: Finish
 }
@@ -63,7 +62,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
   const report = decisionReporter(context.name, modeSwitch, events)
   const finish: Finish = (decision, subject) => applyMode(report(decision, subject))
   const applyMode = (decision: Decision) =>
-    decision.allowed || !isReport(modeSwitch) ? decision : reportedDecision(decision)
+    decision.allowed || modeSwitch.mode !== 'report' ? decision : reportedDecision(decision)
   const waiting = createWaiting(core, { access, modeSwitch, finish, onRefundFailed })
   const candidate = createCandidate(settings, events)
   const adjustments = adjustmentsOf<Subject>(owner, core, onStoreError)
@@ -138,12 +137,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     candidateIdentities: () => candidate?.identities() ?? [],
   })
   logIfDebugged(limiter)
-  return {
-    limiter,
-    access,
-    chargeLimits: (subject, finishCharge) => chargeLimits(subject, undefined, finishCharge),
-    report,
-  }
+  return { limiter, access, chargeLimits, report }
 }
 
 /** Returns the decision of a peek, which has nothing to refund or to adjust. */

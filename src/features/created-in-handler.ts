@@ -1,5 +1,4 @@
-import { peerAddress } from '../keys/connection.js'
-import { asRequest } from '../keys/key.js'
+import { asRequest, peerAddress } from '../keys/key.js'
 import { processWide } from '../util/process-wide.js'
 import { RecentMap } from '../util/recent-map.js'
 import { warnOnce } from '../util/warn-once.js'

@@ -1,8 +1,8 @@
 import { channel } from 'node:diagnostics_channel'
 import type { EventEmitter } from 'node:events'
+import type { Mode, ModeSwitch } from '../limiter/access-rules.js'
 import type { Decision, Finish } from '../limiter/decision.js'
 import { emit, type LimiterEvents } from '../limiter/events.js'
-import type { Mode, ModeSwitch } from '../limiter/mode.js'
 import { nearLimitDetector } from './near-limit.js'
 
 /** What is published to the channel `headgate:decision`. */

@@ -1,7 +1,7 @@
 import type { EventEmitter } from 'node:events'
+import type { Mode } from '../limiter/access-rules.js'
 import type { Decision } from '../limiter/decision.js'
 import type { LimiterEvents } from '../limiter/events.js'
-import type { Mode } from '../limiter/mode.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
 import type { Adjustments } from './adjustments.js'
 import type { CandidateReport } from './candidate/candidate-report.js'

@@ -1,6 +1,5 @@
 import type { EventEmitter } from 'node:events'
 import type { Decision } from '../limiter/decision.js'
-import { isReport } from '../limiter/mode.js'
 import { identitiesOf } from './identities.js'
 import type { Limiter } from './limiter.js'
 
@@ -98,7 +97,7 @@ function fieldsOf(
 }
 
 function outcomeOf(origin: Origin, { allowed, policy, source }: Decision): string {
-  const denied = isReport(origin) ? 'would have been denied' : 'denied'
+  const denied = origin.mode === 'report' ? 'would have been denied' : 'denied'
   return `${allowed ? 'allowed' : denied} by ${policy || source}`
 }
 

@@ -9,7 +9,7 @@ import {
   denialBody,
   readMessage,
 } from './denial-body.js'
-import { denialHeaders, type HeaderStyle, headerWriter, type ResetFormat } from './headers.js'
+import { denialHeaders, type HeaderStyle, quotaHeaders, type ResetFormat } from './headers.js'
 import { contentHeaders, type HeaderList, type Refusal } from './server.js'
 
 /** The options of `answerFor`: how to respond to a decision. */
@@ -58,8 +58,7 @@ const OPTIONS = { rows: { ...ANSWER_ROWS, accept: optional(readAccept) } }
 export function answerFor(decision: Decision, options: AnswerOptions = {}): Answer {
   checkDecision(decision)
   const { headers: style, resetFormat, accept, ...denial } = readOptions('answerFor', options, OPTIONS)
-  const headers =
-    style === 'none' || decision.parts.length === 0 ? [] : headerWriter(style, resetFormat)(decision)
+  const headers = quotaHeaders(style, resetFormat, decision)
   if (decision.allowed) return { status: undefined, headers: toRecord(headers), body: undefined }
   const response = denialResponse(decision, decision, denial, accept)
   const all = headers.concat(response.headers, contentHeaders(response))

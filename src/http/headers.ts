@@ -7,16 +7,11 @@ export type HeaderStyle = 'legacy' | 'draft' | 'both' | 'none'
 /** How `X-RateLimit-Reset` counts: seconds since the Unix epoch, or seconds from now. */
 export type ResetFormat = 'epoch-seconds' | 'delta-seconds'
 
-type HeaderWriter = (decision: Decision) => HeaderList
-
-/** Creates the function that returns the quota headers of a decision, if no other limiter has set any. */
-export function headerWriter(style: HeaderStyle, reset: ResetFormat): HeaderWriter {
-  if (style === 'none') return () => []
-  return (decision) => {
-    if (decision.parts.length === 0) return []
-    const legacy = style === 'draft' ? [] : legacyHeaders(decision, Date.now(), reset)
-    return style === 'legacy' ? legacy : legacy.concat(draftHeaders(decision))
-  }
+/** Returns the quota headers of a decision, if no other limiter has set any: none if no store decided. */
+export function quotaHeaders(style: HeaderStyle, reset: ResetFormat, decision: Decision): HeaderList {
+  if (style === 'none' || decision.parts.length === 0) return []
+  const legacy = style === 'draft' ? [] : legacyHeaders(decision, Date.now(), reset)
+  return style === 'legacy' ? legacy : legacy.concat(draftHeaders(decision))
 }
 
 /**
@@ -29,9 +24,8 @@ export function rateLimitHeaders<Res>(
   server: Server<Res>,
 ): (res: Res, decision: Decision, isFirst: boolean) => HeaderList {
   if (style === 'none') return () => []
-  const write = headerWriter(style, reset)
   return function headersOf(res, decision, isFirst) {
-    if (isFirst) return write(decision)
+    if (isFirst) return quotaHeaders(style, reset, decision)
     if (decision.parts.length === 0 || server.areHeadersSent(res)) return []
     const isShown = style !== 'draft' && clearIfNearer(server, res, decision)
     const legacy = isShown ? legacyHeaders(decision, Date.now(), reset) : []

@@ -4,7 +4,7 @@ import type { LimiterFields, LimitWithWindow } from '../limiter/options.js'
 import { ENTRIES_RULE } from '../limiter/parse-limits.js'
 import { LIMITER_ROWS, LIMITER_RULES, limiterSettings } from '../limiter/parse-options.js'
 import type { Fixes } from '../options/fixes.js'
-import { FOREIGN_OPTIONS, MISPLACED_OPTIONS } from '../options/foreign-options.js'
+import { limiterFixes } from '../options/foreign-options.js'
 import {
   callback,
   optional,
@@ -15,9 +15,9 @@ import {
 } from '../options/option-table.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
 import { choice, wrongOption } from '../util/validate.js'
+import { type Count, refundUncounted } from './after-response.js'
 import { ANSWER_ROWS, type AnswerOptions } from './answer.js'
 import { createDelayer, type DelayOptions, readDelay } from './delay.js'
-import { type Count, refundUncounted } from './refund-uncounted.js'
 import type { Server } from './server.js'
 
 /** Continues with the next handler, or with the error handlers of Express or Connect if it gets an error. */
@@ -76,7 +76,7 @@ export const MIDDLEWARE_ROWS = {
   onLimited: callback,
 }
 
-const FIXES = { ...FOREIGN_OPTIONS, ...MISPLACED_OPTIONS }
+const FIXES = limiterFixes()
 
 const DELAY_RULE = {
   from: ['delay', 'limit', 'policy', 'limits'],

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Limiter } from '../features/limiter.js'
 import type { Decision } from '../limiter/decision.js'
-import { isPromise, type MaybePromise } from '../util/maybe-promise.js'
+import type { MaybePromise } from '../util/maybe-promise.js'
 import { show } from '../util/validate.js'
 import { checkNodeCall } from './check-caller.js'
 import type { Next, OnLimited, RateLimitOptions } from './options.js'
@@ -76,12 +76,12 @@ export function runSteps<Req extends object, Res>(
     next(asError(owner, error))
     return
   }
-  if (isPromise(passes)) {
+  if (passes === true) next()
+  else if (passes !== false)
     passes.then(
       (pass) => pass && next(),
       (thrown) => next(asError(owner, thrown)),
     )
-  } else if (passes) next()
 }
 
 /** Returns an error for `next`. Express gives falsy values, `'route'` and `'router'` other meanings. */

@@ -1,20 +1,17 @@
 import { limiterFrom } from '../features/create-limiter.js'
 import { isHolding } from '../features/holdings.js'
 import type { Limiter } from '../features/limiter.js'
-import { peerAddress } from '../keys/connection.js'
-import { headerOf } from '../keys/key.js'
+import { headerOf, peerAddress } from '../keys/key.js'
 import { asDecided, type Decision, undelayedDecision } from '../limiter/decision.js'
-import { isReport } from '../limiter/mode.js'
 import { isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
+import { holdUnits, type OnAllowed } from './after-response.js'
 import { denialResponse, undecidedDenial } from './answer.js'
 import type { Delayer } from './delay.js'
 import type { DenialFigures } from './denial-body.js'
 import { denialHeaders, rateLimitHeaders } from './headers.js'
-import { holdUnits } from './hold-units.js'
 import { type RequestOptions, readRequestOptions } from './options.js'
 import { decisionFor, recordDecision } from './recorded-decision.js'
-import type { OnAllowed } from './refund-uncounted.js'
-import type { Server } from './server.js'
+import type { Refusal, Server } from './server.js'
 
 export interface GuardSteps<Req, Res> {
   /** Called before anything is charged. Returns whether the response is a 400, unless in report mode. */
@@ -47,8 +44,7 @@ export function requestSteps<Req extends object, Res>(
 ): RequestSteps<Req, Res> {
   const settings = readRequestOptions(owner, options, server)
   const { delayer } = settings
-  const { modeSwitch, entries } = settings.limiter
-  const canHold = entries.some(({ policy }) => typeof policy === 'function' || policy.holdsUnits)
+  const { modeSwitch, canHold } = settings.limiter
   const { isMalformed, figuresOf, onAllowed = settings.onAllowed } = guard
   const headersOf = rateLimitHeaders(settings.headers, settings.resetFormat, server)
   const { limiter, access, chargeLimits, report } = limiterFrom<Req>(owner, settings.limiter)
@@ -66,7 +62,7 @@ export function requestSteps<Req extends object, Res>(
   function start(req: Req, res: Res, onLimited: OnLimited): MaybePromise<boolean> {
     const earlier = decisionFor(req, limiter)
     if (earlier === undefined) return accessStep(req, res, onLimited)
-    return earlier.allowed || isReport(modeSwitch) || deny(req, res, onLimited, earlier)
+    return earlier.allowed || modeSwitch.mode === 'report' || deny(req, res, onLimited, earlier)
   }
 
   function checkAccess(check: NonNullable<typeof access.check>): Step {
@@ -74,34 +70,41 @@ export function requestSteps<Req extends object, Res>(
       withResult(req, check(req, res), (exempt) => {
         if (exempt === undefined) return inputStep(req, res, onLimited)
         report(exempt, req)
-        return exempt.allowed || isReport(modeSwitch) || deny(req, res, onLimited, exempt)
+        return exempt.allowed || modeSwitch.mode === 'report' || deny(req, res, onLimited, exempt)
       })
   }
 
   function checkInput(isWrong: NonNullable<typeof isMalformed>): Step {
     return (req, res, onLimited) =>
       withResult(req, isWrong(req), (malformed) =>
-        malformed && !isReport(modeSwitch) ? denyMalformed(req, res) : chargeStep(req, res, onLimited),
+        malformed && modeSwitch.mode !== 'report'
+          ? send(res, undecidedDenial('malformed', 400, headerOf(req, 'accept')))
+          : chargeStep(req, res, onLimited),
       )
   }
 
   function charge(req: Req, res: Res, onLimited: OnLimited): MaybePromise<boolean> {
-    const decision = chargeLimits(req, report)
-    if (isPromise(decision)) return decision.then((later) => respond(req, res, onLimited, later))
+    const decision = chargeLimits(req, undefined, report)
+    if ('then' in decision) return decision.then((later) => respond(req, res, onLimited, later))
     return respond(req, res, onLimited, decision)
   }
 
   function respond(req: Req, res: Res, onLimited: OnLimited, decision: Decision): MaybePromise<boolean> {
     setHeaders(req, res, decision)
-    if (!decision.allowed && !isReport(modeSwitch)) return deny(req, res, onLimited, decision)
-    if (canHold && isHolding(decision) && !holdUnits(limiter, server, res, decision) && !isReport(modeSwitch))
+    if (!decision.allowed && modeSwitch.mode !== 'report') return deny(req, res, onLimited, decision)
+    if (
+      canHold &&
+      isHolding(decision) &&
+      !holdUnits(limiter, server, res, decision) &&
+      modeSwitch.mode !== 'report'
+    )
       return false
     return onAllowed === undefined || pass(req, res, decision)
   }
 
   function setHeaders(req: Req, res: Res, decision: Decision): void {
     const isFirst = recordDecision(req, limiter, decision)
-    if (!isReport(modeSwitch)) server.setHeaders(res, headersOf(res, decision, isFirst))
+    if (modeSwitch.mode !== 'report') server.setHeaders(res, headersOf(res, decision, isFirst))
   }
 
   function pass(req: Req, res: Res, decision: Decision): true {
@@ -112,10 +115,10 @@ export function requestSteps<Req extends object, Res>(
   /** Reports a decision only once its delay is known, because a request that cannot be delayed is denied. */
   function chargeOrDelay(delayRequest: Delayer<Req, Res>): Step {
     return (req, res, onLimited) => {
-      const charged = chargeLimits(req, asDecided)
+      const charged = chargeLimits(req, undefined, asDecided)
       return thenMaybe(charged, (decision) => {
         // A policy function may return concurrency, which is never delayed: a request would hold its units.
-        if (!decision.allowed || isHolding(decision) || isReport(modeSwitch))
+        if (!decision.allowed || isHolding(decision) || modeSwitch.mode === 'report')
           return respond(req, res, onLimited, report(decision, req))
         setHeaders(req, res, decision)
         return delayRequest(req, res, decision, {
@@ -132,25 +135,19 @@ export function requestSteps<Req extends object, Res>(
   }
 
   function deny(req: Req, res: Res, onLimited: OnLimited, decision: Decision): MaybePromise<false> {
-    if (server.areHeadersSent(res)) return abort(res)
     const isLimited = decision.source !== 'closed' && decision.source !== 'blocked'
     const figures = (isLimited && figuresOf?.(decision)) || decision
-    if (isLimited && onLimited !== undefined) {
+    if (isLimited && onLimited !== undefined && !server.areHeadersSent(res)) {
       server.setHeaders(res, denialHeaders(figures))
       return thenMaybe(onLimited(decision), () => false as const)
     }
-    server.send(res, denialResponse(decision, figures, settings, headerOf(req, 'accept')), figures)
-    return false
+    return send(res, denialResponse(decision, figures, settings, headerOf(req, 'accept')), figures)
   }
 
-  function denyMalformed(req: Req, res: Res): false {
-    if (server.areHeadersSent(res)) return abort(res)
-    server.send(res, undecidedDenial('malformed', 400, headerOf(req, 'accept')))
-    return false
-  }
-
-  function abort(res: Res): false {
-    server.abort(res)
+  /** Sends a whole response, unless the application has begun its own, which then ends incomplete. */
+  function send(res: Res, refusal: Refusal, figures?: DenialFigures): false {
+    if (server.areHeadersSent(res)) server.abort(res)
+    else server.send(res, refusal, figures)
     return false
   }
 

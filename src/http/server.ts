@@ -2,8 +2,7 @@ import type { ServerResponse } from 'node:http'
 import type { Decision } from '../limiter/decision.js'
 import { warnOnce } from '../util/warn-once.js'
 import { beforeHeaders } from './before-headers.js'
-import { isClosed, type OnHttp2, onceClosed } from './once-closed.js'
-import { onceEnded } from './once-ended.js'
+import { isClosed, type OnHttp2, onceClosed, onceEnded } from './response-end.js'
 
 /** Response headers in one flat list, as `rawHeaders` has them: name, value, name, value. */
 export type HeaderList = string[]

@@ -44,11 +44,7 @@ function withoutPort(text: string): string {
 
 /** Returns an identity: IPv4 whole, IPv6 as its network of `ipv6Prefix` bits, such as `2001:db8::/56`. */
 export function addressIdentity(address: Address, ipv6Prefix: number): string {
-  return typeof address === 'string' ? address : networkOf(address, ipv6Prefix)
-}
-
-/** Returns the network of `ipv6Prefix` bits that an IPv6 address is in. */
-export function networkOf(address: ipaddr.IPv6, ipv6Prefix: number): string {
+  if (typeof address === 'string') return address
   const bytes = address.toByteArray()
   for (let i = 0; i < 16; i++) {
     const keptBits = Math.max(0, Math.min(8, ipv6Prefix - i * 8))

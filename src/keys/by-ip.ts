@@ -1,11 +1,8 @@
 import { readOptions, unchecked, withDefault } from '../options/option-table.js'
 import { whole } from '../util/validate.js'
-import { warnOnce } from '../util/warn-once.js'
-import { networkOf } from './address.js'
-import { markAddressUse } from './address-use.js'
 import type { AddressOptions } from './forwarded-address.js'
-import { type KeyFunction, requestOf } from './key.js'
-import { type AddressReader, addressReader } from './source-address.js'
+import type { KeyFunction } from './key.js'
+import { addressKey, addressReader, DEFAULT_IPV6_PREFIX } from './source-address.js'
 
 /** How addresses become identities. */
 export interface ByIpOptions extends AddressOptions {
@@ -15,9 +12,6 @@ export interface ByIpOptions extends AddressOptions {
    */
   ipv6Prefix?: number
 }
-
-/** How many bits of an IPv6 address identify a client, unless `ipv6Prefix` says otherwise. */
-export const DEFAULT_IPV6_PREFIX = 56
 
 const OPTIONS = {
   rows: {
@@ -57,36 +51,3 @@ export function byIp(options: ByIpOptions = {}): KeyFunction<unknown> {
   const { ipv6Prefix, read } = readOptions('byIp', options, OPTIONS)
   return addressKey(read, ipv6Prefix)
 }
-
-/** Creates the key of a limit without one: `byIp()`, which warns of objects that are no requests. */
-export function defaultKey(): KeyFunction<unknown> {
-  return addressKey(addressReader('byIp'), DEFAULT_IPV6_PREFIX, true)
-}
-
-/** Creates a key function of source addresses: IPv4 whole, IPv6 by network. */
-export function addressKey(
-  read: AddressReader,
-  ipv6Prefix = DEFAULT_IPV6_PREFIX,
-  isDefault = false,
-): (subject: unknown) => string {
-  function ipKey(subject: unknown): string {
-    const address = read(subject)
-    if (typeof address === 'string') return address
-    if (address !== undefined) return networkOf(address, ipv6Prefix)
-    const { ip, socket } = requestOf('byIp', subject)
-    const isRequest = ip !== undefined || socket !== undefined
-    if (isRequest) warnOnce('HEADGATE_NO_ADDRESS', NO_ADDRESS)
-    else if (isDefault) warnOnce('HEADGATE_NO_KEY', NO_KEY)
-    return isRequest ? 'unknown' : 'no-request' // two identities: forgetting one leaves the other
-  }
-  return markAddressUse(ipKey, { read, returnsAddress: true })
-}
-
-const NO_KEY =
-  'headgate: a limiter without a key was charged for a subject that is not a request: it has neither ip nor socket. All such ' +
-  'subjects share one bucket. Give key, such as (job) => job.tenant.'
-
-const NO_ADDRESS =
-  'headgate: a request has no source address (its connection is a Unix socket, for one). Such requests share one bucket. ' +
-  "Behind a proxy on a Unix socket set app.set('trust proxy', 1) in Express, or byIp({ trustProxy: 1 }); give ip to a limiter " +
-  'of headgate/fetch; or use another key.'

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http'
 import { callback, readOptions } from '../options/option-table.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
-import { addressUseOf, markAddressUse } from './address-use.js'
 import { byIp } from './by-ip.js'
 import { isKey } from './identity.js'
 import { type KeyFunction, requestOf } from './key.js'
+import { addressUseOf, markAddressUse } from './source-address.js'
 
 /** What happens to requests without a user. */
 export interface ByUserOptions<Subject = never> {

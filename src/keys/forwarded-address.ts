@@ -5,9 +5,8 @@ import { warnOnce } from '../util/warn-once.js'
 import { parseAddress } from './address.js'
 import { addressList } from './address-list.js'
 import { isHeaderName } from './by-header.js'
-import { isDisconnected, peerAddress } from './connection.js'
 import type { Embedding } from './embedded-ipv4.js'
-import { headerOf } from './key.js'
+import { headerOf, isDisconnected, peerAddress } from './key.js'
 
 /**
  * How many proxies stand in front, each of which adds an entry to `X-Forwarded-For`; or which proxies'

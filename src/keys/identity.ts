@@ -2,8 +2,8 @@ import { createHmac, hash as oneShot } from 'node:crypto'
 import { isPromise, type MaybePromise, readAll, thenMaybe } from '../util/maybe-promise.js'
 import { RecentMap } from '../util/recent-map.js'
 import { warnOnce } from '../util/warn-once.js'
-import { addressUseOf } from './address-use.js'
 import type { KeyFunction } from './key.js'
+import { addressUseOf } from './source-address.js'
 
 /**
  * Returns the identity of a subject as it is stored: bounded, and, if it leaves the process, printable and

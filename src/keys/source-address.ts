@@ -1,9 +1,16 @@
 import { warnOnce } from '../util/warn-once.js'
-import { type Address, parseAddress } from './address.js'
-import { DisconnectedError, isDisconnected, peerAddress } from './connection.js'
+import { type Address, addressIdentity, parseAddress } from './address.js'
 import { type Embedding, embeddingsWith } from './embedded-ipv4.js'
 import { type AddressOptions, forwardedReader } from './forwarded-address.js'
-import { asRequest, headerOf } from './key.js'
+import {
+  asRequest,
+  DisconnectedError,
+  headerOf,
+  isDisconnected,
+  type KeyFunction,
+  peerAddress,
+  requestOf,
+} from './key.js'
 
 /**
  * Returns the address that a request came from; `undefined` if there is none, such as on a Unix socket.
@@ -38,29 +45,24 @@ function expressReader(): (subject: unknown) => string | undefined {
   let requests = 0
   return function expressAddress(subject) {
     const request = asRequest(subject)
-    const { app } = request
-    const trust = typeof app === 'function' ? proxySetting(app) : request.ip !== undefined
+    const { app } = request as { readonly app?: { (): void; get(name: string): unknown } }
+    const isExpress = typeof app === 'function'
+    const trust = isExpress ? app.get('trust proxy') : request.ip !== undefined
+    if (isExpress && trust === true) warnOnce('HEADGATE_TRUSTS_EVERY_PROXY', TRUSTS_EVERY_PROXY)
     if (!trust) {
       if (requests++ % SEARCHED === 0) warnIfForwarded(subject)
       return undefined
     }
     const { ip } = request // with a trusted proxy only: Express computes it anew each time
     if (typeof ip !== 'string') return undefined
-    if (typeof app !== 'function' && requests++ % SEARCHED === 0) warnIfForwarded(subject, ip)
+    if (!isExpress && requests++ % SEARCHED === 0) warnIfForwarded(subject, ip)
     return ip
   }
 }
 
-function proxySetting(app: object): unknown {
-  const trust = (app as { get(name: string): unknown }).get('trust proxy')
-  if (trust === true)
-    warnOnce(
-      'HEADGATE_TRUSTS_EVERY_PROXY',
-      "headgate: 'trust proxy' is true, so req.ip is whatever the client writes into X-Forwarded-For. Set the number of " +
-        "proxies in front, such as app.set('trust proxy', 1), or their addresses.",
-    )
-  return trust
-}
+const TRUSTS_EVERY_PROXY =
+  "headgate: 'trust proxy' is true, so req.ip is whatever the client writes into X-Forwarded-For. Set the number of " +
+  "proxies in front, such as app.set('trust proxy', 1), or their addresses."
 
 /** Warns of forwarding headers, unless they name the address `ip`: then the framework trusts the proxy. */
 function warnIfForwarded(subject: unknown, ip = ''): void {
@@ -71,4 +73,70 @@ function warnIfForwarded(subject: unknown, ip = ''): void {
     'headgate: a request carries X-Forwarded-For or Forwarded, and no proxy is trusted. If it came through your proxy, ' +
       "set app.set('trust proxy', 1) in Express, or byIp({ trustProxy: 1 }) elsewhere: else all clients share a bucket.",
   )
+}
+
+/** How many bits of an IPv6 address identify a client, unless `ipv6Prefix` says otherwise. */
+export const DEFAULT_IPV6_PREFIX = 56
+
+/** Creates the key of a limit without one: `byIp()`, which warns of objects that are no requests. */
+export function defaultKey(): KeyFunction<unknown> {
+  return addressKey(addressReader('byIp'), DEFAULT_IPV6_PREFIX, true)
+}
+
+/** Creates a key function of source addresses: IPv4 whole, IPv6 by network. */
+export function addressKey(
+  read: AddressReader,
+  ipv6Prefix = DEFAULT_IPV6_PREFIX,
+  isDefault = false,
+): (subject: unknown) => string {
+  function ipKey(subject: unknown): string {
+    const address = read(subject)
+    if (typeof address === 'string') return address
+    if (address !== undefined) return addressIdentity(address, ipv6Prefix)
+    const { ip, socket } = requestOf('byIp', subject)
+    const isRequest = ip !== undefined || socket !== undefined
+    if (isRequest) warnOnce('HEADGATE_NO_ADDRESS', NO_ADDRESS)
+    else if (isDefault) warnOnce('HEADGATE_NO_KEY', NO_KEY)
+    return isRequest ? 'unknown' : 'no-request' // two identities: forgetting one leaves the other
+  }
+  return markAddressUse(ipKey, { read, returnsAddress: true })
+}
+
+const NO_KEY =
+  'headgate: a limiter without a key was charged for a subject that is not a request: it has neither ip nor socket. All such ' +
+  'subjects share one bucket. Give key, such as (job) => job.tenant.'
+
+const NO_ADDRESS =
+  'headgate: a request has no source address (its connection is a Unix socket, for one). Such requests share one bucket. ' +
+  "Behind a proxy on a Unix socket set app.set('trust proxy', 1) in Express, or byIp({ trustProxy: 1 }); give ip to a limiter " +
+  'of headgate/fetch; or use another key.'
+
+interface AddressUse {
+  readonly read: AddressReader
+  /** Whether the function returns only addresses, which are bounded, printable and no secret. */
+  readonly returnsAddress: boolean
+}
+
+/** A registered symbol: a second copy of this package recognises the key functions of this one. */
+const USE = Symbol.for('headgate.addressUse')
+
+/** Returns how a key function uses the source address; `undefined` if it does not read it. */
+export function addressUseOf(key: KeyFunction): AddressUse | undefined {
+  return (key as { [USE]?: AddressUse })[USE]
+}
+
+/** Marks a key function with how it uses the source address, and returns it. */
+export function markAddressUse<K extends KeyFunction>(key: K, use: AddressUse | undefined): K {
+  return Object.defineProperty(key, USE, { value: use })
+}
+
+/**
+ * Returns how the first key of these limits that reads the source address reads it; as `byIp()` does if
+ * none of them reads one. So malformed input, `allow` and `block` see the address that the key sees.
+ */
+export function addressReaderAmong(
+  limits: readonly { readonly key?: readonly KeyFunction[] | undefined }[],
+): AddressReader {
+  const uses = limits.flatMap(({ key = [] }) => key.map(addressUseOf))
+  return uses.find((use) => use !== undefined)?.read ?? addressReader('byIp')
 }

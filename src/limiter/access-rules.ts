@@ -1,13 +1,23 @@
 import { parseAddress } from '../keys/address.js'
 import { addressList } from '../keys/address-list.js'
-import { addressReaderAmong } from '../keys/address-use.js'
-import { peerAddress } from '../keys/connection.js'
+import { peerAddress } from '../keys/key.js'
+import { addressReaderAmong } from '../keys/source-address.js'
 import { optional, type Settings, withDefault } from '../options/option-table.js'
 import { isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
-import type { Decision } from './decision.js'
-import { checkMode, isReport, type Mode, type ModeSwitch } from './mode.js'
+import { choice } from '../util/validate.js'
+import { type Decision, denyDisconnected, unchargedDecision } from './decision.js'
 import type { Entry } from './parse-limits.js'
-import { blocked, denyDisconnected, unlimited } from './uncharged-decision.js'
+
+/** Whether a limiter denies, or only reports what it would deny. */
+export type Mode = 'enforce' | 'report'
+
+/** Checks a mode. Throws a `TypeError` for another value. */
+export const checkMode = choice<Mode>('enforce', 'report')
+
+/** Where the parts of one limiter read its mode: it may change while the limiter runs. */
+export interface ModeSwitch {
+  mode: Mode
+}
 
 /** Who is exempt from the limits, and who is blocked. */
 export interface AccessOptions {
@@ -61,8 +71,8 @@ export function accessRules(
   function checkAddress(subject: unknown): Decision | undefined {
     try {
       const address = typeof subject === 'string' ? parseAddress(subject, read.embeddings) : read(subject)
-      if (!isReport(modeSwitch) && isBlocked(address)) return blocked()
-      return isAllowed(address) ? unlimited() : undefined
+      if (modeSwitch.mode !== 'report' && isBlocked(address)) return unchargedDecision('blocked')
+      return isAllowed(address) ? unchargedDecision('none') : undefined
     } catch (error) {
       return denyDisconnected(error)
     }
@@ -84,7 +94,7 @@ function skipRule(skip: Skip, checkLists: Access['check']): Access['check'] {
   return (subject, response = responseOf(subject)) => {
     const skips = skip(subject as never, response as never)
     if (isPromise(skips)) peerAddress(subject) // Node.js remembers it now
-    return thenMaybe(skips, (isSkipped) => (isSkipped ? unlimited() : checkLists?.(subject)))
+    return thenMaybe(skips, (isSkipped) => (isSkipped ? unchargedDecision('none') : checkLists?.(subject)))
   }
 }
 

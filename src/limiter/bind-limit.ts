@@ -1,9 +1,11 @@
-import { defaultKey } from '../keys/by-ip.js'
 import { type IdentityOptions, identityReader } from '../keys/identity.js'
+import { peerAddress } from '../keys/key.js'
+import { defaultKey } from '../keys/source-address.js'
 import { type Policy, signatureOf } from '../policies/policy.js'
-import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
+import { type MaybePromise, readAll, thenMaybe } from '../util/maybe-promise.js'
 import { weakMemo } from '../util/memo.js'
 import { keyName } from '../util/validate.js'
+import { type Decision, denyDisconnected, type Finish } from './decision.js'
 import { checkPolicy, type Entry } from './parse-limits.js'
 import type { NamedPart } from './receipt.js'
 
@@ -38,36 +40,33 @@ const MAX_RECORDED = 64
 /** Handles the identity and the cost that were read for one limit. */
 type Handle<T> = (identity: string, cost: number, subject: unknown) => MaybePromise<T>
 
-/** Reads a subject for one limit. `cost` replaces the cost of the limit. */
-type ReadLimit<T> = (
-  subject: unknown,
-  cost?: number,
-  names?: readonly string[],
-) => MaybePromise<T | undefined>
+/** Reads a subject. `cost` replaces the cost of the limit. */
+type Read<T> = (subject: unknown, cost?: number, names?: readonly string[]) => MaybePromise<T>
 
 /**
  * Creates a function that reads a subject's identity and cost, and passes them to the handler from
- * `prepare`. It returns `undefined` if the limit does not apply. If `names` leave out the limit, it reads no
+ * `prepare`. It returns `none()` if the limit does not apply. If `names` leave out the limit, it reads no
  * key.
  */
 export function limitBinder<T>(
   entry: Entry,
   context: LimitContext,
+  none: () => T,
   prepare: (limit: Limit) => Handle<T>,
-): ReadLimit<T> {
+): Read<T> {
   const { policy, key = [defaultKey()], cost: limitCost = 1 } = entry
   const readIdentity = identityReader(key, context)
 
-  const bind = weakMemo((given: object): ReadLimit<T> => {
+  const bind = weakMemo((given: object): Read<T> => {
     const limit = limitOf(entry, context, given)
     const handle = prepare(limit)
     return function readLimit(subject, chargeCost, names) {
-      if (names?.includes(limit.name) === false) return undefined
+      if (names?.includes(limit.name) === false) return none()
       const cost = chargeCost ?? limitCost
       const identity = readIdentity(subject)
       if (typeof identity === 'string' && typeof cost === 'number') return handle(identity, cost, subject)
       return thenMaybe(identity, (resolvedIdentity) => {
-        if (resolvedIdentity === undefined) return undefined
+        if (resolvedIdentity === undefined) return none()
         const given = typeof cost === 'number' ? cost : cost(subject)
         return thenMaybe(given, (units) => handle(resolvedIdentity, units, subject))
       })
@@ -77,7 +76,7 @@ export function limitBinder<T>(
   if (typeof policy !== 'function') return bind(policy)
   return (subject, cost, names) =>
     thenMaybe(policy(subject), (given) => {
-      return given === undefined ? undefined : bind(given as object)(subject, cost, names)
+      return given === undefined ? none() : bind(given as object)(subject, cost, names)
     })
 }
 
@@ -96,4 +95,60 @@ function limitOf(
   }
   if (limitsByScope.size < MAX_RECORDED) limitsByScope.set(limit.scope, limit)
   return limit
+}
+
+/**
+ * Returns the parts of a charge: one for each limit that applies to the subject. `cost` replaces the limits'
+ * own cost. With `names`, only the keys of the limits of these names are read: others may need what the
+ * subject does not have.
+ */
+export type ResolveParts = Read<readonly NamedPart[]>
+
+/** Creates the function that resolves the charges of a limiter. */
+export function partsResolver(entries: readonly Entry[], context: LimitContext): ResolveParts {
+  const resolvers = entries.map((entry) =>
+    limitBinder<readonly NamedPart[]>(
+      entry,
+      context,
+      () => [],
+      (limit) => (identity, cost) => [partOf(limit, identity, cost)],
+    ),
+  )
+  const [resolveOnly, ...others] = resolvers
+  if (resolveOnly !== undefined && others.length === 0) return resolveOnly
+  return (subject, cost, names) => {
+    const parts = readAll(resolvers, (resolveParts) => resolveParts(subject, cost, names))
+    return thenMaybe(parts, (all) => all.flat())
+  }
+}
+
+/** Charges a subject. Throws or rejects with what an option function threw. */
+export type ChargeSubject = (
+  subject: unknown,
+  cost: number | undefined,
+  finish: Finish,
+) => MaybePromise<Decision>
+
+/**
+ * Creates a function that charges a subject: `read` reads it, and `decide` decides by what was read. Denies a
+ * request that disconnected before its address was read.
+ */
+export function chargeSubject<T extends object>(
+  read: Read<T>,
+  decide: (value: T, subject: unknown, finish: Finish) => MaybePromise<Decision>,
+): ChargeSubject {
+  return function readAndDecide(subject, cost, finish) {
+    let value: MaybePromise<T>
+    try {
+      value = read(subject, cost)
+    } catch (error) {
+      return finish(denyDisconnected(error), subject)
+    }
+    if (!('then' in value)) return decide(value, subject, finish)
+    peerAddress(subject) // reading it makes Node.js cache it
+    return (value as Promise<T>).then(
+      (later) => decide(later, subject, finish),
+      (error) => finish(denyDisconnected(error), subject),
+    )
+  }
 }

@@ -1,9 +1,4 @@
-import {
-  BESIDE_LIMITS,
-  FOREIGN_OPTIONS,
-  MISPLACED_OPTIONS,
-  placementFixes,
-} from '../options/foreign-options.js'
+import { BESIDE_LIMITS, limiterFixes } from '../options/foreign-options.js'
 import { readOptions } from '../options/option-table.js'
 import type { Policy } from '../policies/policy.js'
 import { ENTRIES_RULE, type Entry, LIMIT_ROWS } from './parse-limits.js'
@@ -11,7 +6,7 @@ import { ENTRIES_RULE, type Entry, LIMIT_ROWS } from './parse-limits.js'
 const TABLE = {
   rows: LIMIT_ROWS,
   rules: { entries: ENTRIES_RULE },
-  fixes: { ...FOREIGN_OPTIONS, ...MISPLACED_OPTIONS, ...placementFixes(BESIDE_LIMITS, 'beside candidate') },
+  fixes: limiterFixes(BESIDE_LIMITS, 'beside candidate'),
 }
 
 /** Reads the limits of a candidate. Throws a `TypeError` that names each wrong option and its fix. */

@@ -2,33 +2,17 @@ import { fallbackStoreOf, scalerOf } from '../pipe/fallback-store.js'
 import { CircuitOpenError, type GuardedStore } from '../pipe/guarded-store.js'
 import { protectStore } from '../pipe/protect-store.js'
 import { reportReturns, resendRefunds } from '../pipe/resend-refunds.js'
-import type {
-  Charge,
-  ChargeResult,
-  KeyedPolicy,
-  Operation,
-  PartResult,
-  ResultOf,
-} from '../stores/operation.js'
+import type { Charge, ChargeResult, KeyedPolicy, Operation, ResultOf } from '../stores/operation.js'
 import { request } from '../stores/shared/pipe.js'
 import { pipeTo } from '../stores/shared/store-pipe.js'
 import type { StoreError } from '../stores/store-error.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
-import { type ChargeSubject, chargeSubject } from './charge-subject.js'
-import {
-  type ChargeSource,
-  type Decision,
-  decisionOn,
-  type Finish,
-  type PartDecision,
-  partDecision,
-} from './decision.js'
+import { type ChargeSubject, chargeSubject, partsResolver, type ResolveParts } from './bind-limit.js'
+import { type ChargeSource, type Decision, decisionOf, type Finish, unchargedDecision } from './decision.js'
 import { directCharge } from './direct-decision.js'
 import { namesOf } from './parse-limits.js'
 import type { LimiterSettings } from './parse-options.js'
 import type { Apply, NamedPart, Receipt } from './receipt.js'
-import { partsResolver, type ResolveParts } from './resolve-parts.js'
-import { failClosed, failOpen, unlimited } from './uncharged-decision.js'
 
 /** Called for what happens besides deciding. */
 export interface CoreHooks extends Pick<Parameters<typeof protectStore>[1], 'onChange' | 'isPublished'> {
@@ -38,7 +22,7 @@ export interface CoreHooks extends Pick<Parameters<typeof protectStore>[1], 'onC
   onRefundLost(error: StoreError): void
   /** Called when units of these keys came back. */
   onReturned?(keys: readonly KeyedPolicy[]): void
-  /** Holds the units of concurrency limits that a charge took. */
+  /** Holds the units of concurrency limits that a charge took, if any. */
   hold?(receipt: Receipt): void
   /** Releases units whose charge succeeded after its time-out. No decision holds them. */
   releaseLate?(parts: readonly NamedPart[], result: ChargeResult, apply: Apply): void
@@ -74,7 +58,7 @@ interface LocalFallback {
  * Creates the core of a limiter: it binds limits to a subject, sends one operation and builds the decision.
  */
 export function limiterCore(settings: LimiterSettings, hooks: CoreHooks): LimiterCore {
-  const { entries, context, onStoreError } = settings
+  const { entries, canHold, context, onStoreError } = settings
   const { hold = () => {}, releaseLate = () => {} } = hooks
   const resolveParts = partsResolver(entries, context)
   const store = protectStore(settings.store, { ...settings, ...hooks, limiter: context.name })
@@ -88,7 +72,7 @@ export function limiterCore(settings: LimiterSettings, hooks: CoreHooks): Limite
     subject: unknown,
     finish: Finish,
   ): MaybePromise<Decision> {
-    if (parts.length === 0) return finish(unlimited(), subject)
+    if (parts.length === 0) return finish(unchargedDecision('none'), subject)
     let settle: (outcome: ChargeResult | StoreError) => void
     const charge = { type: 'charge', parts } as const
     const outcome = store.send<Charge>(charge, (later) => settle(later), onLate)
@@ -118,7 +102,7 @@ export function limiterCore(settings: LimiterSettings, hooks: CoreHooks): Limite
     if (!(error instanceof CircuitOpenError)) hooks.onStoreError(error) // what opened the circuit was reported
     const givenChoice = typeof onStoreError === 'function' ? onStoreError(error, subject) : onStoreError
     return thenMaybe(givenChoice, (choice) => {
-      if (choice !== 'local') return choice === 'allow' ? failOpen() : failClosed()
+      if (choice !== 'local') return unchargedDecision(choice === 'allow' ? 'open' : 'closed')
       const shares = fallback.scaleParts(parts)
       const result = fallback.apply<Charge>({ type: 'charge', parts: shares })
       return createDecision(shares, result, fallback.apply, 'local')
@@ -132,7 +116,7 @@ export function limiterCore(settings: LimiterSettings, hooks: CoreHooks): Limite
     source: ChargeSource = result.source ?? 'store',
   ): Decision {
     const receipt: Receipt = { parts, result, apply: applyToUnits, isRefundable: result.allowed }
-    if (parts.some(({ policy }) => policy.holdsUnits)) hold(receipt)
+    if (canHold) hold(receipt)
     return decisionOf(source, receipt, result)
   }
 
@@ -154,18 +138,6 @@ export function limiterCore(settings: LimiterSettings, hooks: CoreHooks): Limite
       if (!isStoreShared) await store.close()
     },
   }
-}
-
-/** Returns the decision by the result of a charge. */
-export function decisionOf(
-  source: ChargeSource,
-  receipt: Receipt,
-  { allowed, parts }: ChargeResult,
-): Decision {
-  const decisions: PartDecision[] = []
-  for (const part of receipt.parts)
-    decisions.push(partDecision(part, part.cost, parts[decisions.length] as PartResult))
-  return decisionOn(decisions, allowed, source, receipt)
 }
 
 /**

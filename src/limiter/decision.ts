@@ -1,4 +1,5 @@
-import type { PartResult } from '../stores/operation.js'
+import { isDisconnectedError } from '../keys/key.js'
+import type { ChargeResult, PartResult } from '../stores/operation.js'
 import { isPromise } from '../util/maybe-promise.js'
 import type { NamedPart, Receipt } from './receipt.js'
 
@@ -65,7 +66,7 @@ export type ChargeSource = 'store' | 'deny-cache' | 'lease' | 'local'
 const RECEIPT = Symbol.for('headgate.receipt')
 
 /** Every decision that headgate makes. Its receipt is private: a copy of the decision has none. */
-class LimiterDecision implements Decision {
+export class LimiterDecision implements Decision {
   readonly allowed: boolean
   readonly limit: number
   readonly remaining: number
@@ -112,15 +113,14 @@ export function chargeOf(value: unknown): readonly NamedPart[] | undefined {
   return receiptOf(value)?.parts
 }
 
-/** Returns the decision on a charge. */
-export function decisionOn(
-  parts: readonly PartDecision[],
-  allowed: boolean,
-  source: ChargeSource,
-  receipt: Receipt,
-): Decision {
-  const binding = parts.length === 1 ? (parts[0] as PartDecision) : bindingLimit(parts, allowed)
-  return new LimiterDecision(binding, allowed, parts, source, receipt)
+/** Returns the decision by the result of a charge. */
+export function decisionOf(source: ChargeSource, receipt: Receipt, result: ChargeResult): Decision {
+  const { allowed, parts } = result
+  const decisions: PartDecision[] = []
+  for (const part of receipt.parts)
+    decisions.push(partDecision(part, part.cost, parts[decisions.length] as PartResult))
+  const binding = decisions.length === 1 ? (decisions[0] as PartDecision) : bindingLimit(decisions, allowed)
+  return new LimiterDecision(binding, allowed, decisions, source, receipt)
 }
 
 /** Returns one limit's part in a decision. */
@@ -189,12 +189,25 @@ export function subjectOfKeys(parts: readonly NamedPart[]): Record<string, unkno
   return Object.defineProperty({}, RECEIPT, { value: { parts } satisfies Pick<Receipt, 'parts'> })
 }
 
-/** Returns a decision that charged nothing. */
-export function decisionWithoutCharge(source: DecisionSource, allowed: boolean, retryAfterMs = 0): Decision {
-  const unlimited = Number.POSITIVE_INFINITY
-  const figures = { limit: unlimited, remaining: allowed ? unlimited : 0, resetAfterMs: 0, moreAfterMs: 0 }
-  return new LimiterDecision({ ...figures, name: '', allowed, retryAfterMs }, allowed, [], source, {
-    parts: [],
-    isRefundable: false,
-  })
+/** The sources of decisions that charge nothing: whether they allow, and after how long to try again. */
+const UNCHARGED = {
+  none: { allowed: true, retryAfterMs: 0 },
+  open: { allowed: true, retryAfterMs: 0 },
+  closed: { allowed: false, retryAfterMs: 1000 },
+  blocked: { allowed: false, retryAfterMs: Number.POSITIVE_INFINITY },
+}
+
+/** Returns a decision that charged nothing, for the reason that `source` names. */
+export function unchargedDecision(source: keyof typeof UNCHARGED): Decision {
+  const { allowed, retryAfterMs } = UNCHARGED[source]
+  const limit = Number.POSITIVE_INFINITY
+  const figures = { limit, remaining: allowed ? limit : 0, resetAfterMs: 0, moreAfterMs: 0 }
+  const binding = { ...figures, name: '', allowed, retryAfterMs }
+  return new LimiterDecision(binding, allowed, [], source, { parts: [], isRefundable: false })
+}
+
+/** Returns the denial of a request that disconnected before its address was read. Rethrows other errors. */
+export function denyDisconnected(error: unknown): Decision {
+  if (isDisconnectedError(error)) return unchargedDecision('closed')
+  throw error
 }

@@ -2,12 +2,10 @@ import type { ChargeResult, PartResult } from '../stores/operation.js'
 import { localStatesOf } from '../stores/shared/local-states.js'
 import { asStoreError, type StoreError } from '../stores/store-error.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
-import { KEY_END, type Limit, limitBinder, partOf } from './bind-limit.js'
-import { type ChargeSubject, chargeSubject } from './charge-subject.js'
-import { type Decision, decisionOn, partDecision } from './decision.js'
+import { type ChargeSubject, chargeSubject, KEY_END, type Limit, limitBinder, partOf } from './bind-limit.js'
+import { type Decision, LimiterDecision, partDecision, unchargedDecision } from './decision.js'
 import type { LimiterSettings } from './parse-options.js'
 import type { Apply, NamedPart, Receipt } from './receipt.js'
-import { unlimited } from './uncharged-decision.js'
 
 /** How a limiter holds units, and decides if the store throws. */
 interface DirectOptions {
@@ -33,7 +31,8 @@ export function directCharge(
   const [entry, ...others] = entries
   if (local === undefined || entry === undefined || others.length > 0) return undefined
 
-  const decide = limitBinder<Decision>(entry, context, (limit) => {
+  const noLimit = () => unchargedDecision('none')
+  const decide = limitBinder<Decision>(entry, context, noLimit, (limit) => {
     const { policy, scope } = limit
     const localLimit = local.limitOf(policy, scope, KEY_END)
     const { holdsUnits } = policy
@@ -48,10 +47,11 @@ export function directCharge(
       }
       const receipt = new DirectReceipt(limit, identity, cost, nowMs, figures, apply)
       if (holdsUnits) hold(receipt)
-      return decisionOn([partDecision(limit, cost, figures)], figures.allowed, 'store', receipt)
+      const part = partDecision(limit, cost, figures)
+      return new LimiterDecision(part, figures.allowed, [part], 'store', receipt)
     }
   })
-  return chargeSubject(decide, (decision, subject, finish) => finish(decision ?? unlimited(), subject))
+  return chargeSubject(decide, (decision, subject, finish) => finish(decision, subject))
 }
 
 /**

@@ -1,10 +1,5 @@
 import type { KeyFunction } from '../keys/key.js'
-import {
-  BESIDE_LIMITS,
-  FOREIGN_OPTIONS,
-  MISPLACED_OPTIONS,
-  placementFixes,
-} from '../options/foreign-options.js'
+import { BESIDE_LIMITS, limiterFixes } from '../options/foreign-options.js'
 import { optional, readOptions, type Settings } from '../options/option-table.js'
 import { readTogether } from '../options/problems.js'
 import { isPolicy, type Policy } from '../policies/policy.js'
@@ -55,13 +50,7 @@ const POLICY_FIX = 'Write policy: slidingWindow({ limit, window }).'
 /** The options of one of several limits. */
 const ENTRY = {
   rows: { name: optional(keyName), policy: readPolicy, key: LIMIT_ROWS.key, cost: LIMIT_ROWS.cost },
-  fixes: {
-    ...FOREIGN_OPTIONS,
-    ...MISPLACED_OPTIONS,
-    ...placementFixes(BESIDE_LIMITS, 'beside limits'),
-    limit: POLICY_FIX,
-    window: POLICY_FIX,
-  },
+  fixes: { ...limiterFixes(BESIDE_LIMITS, 'beside limits'), limit: POLICY_FIX, window: POLICY_FIX },
 }
 
 /**

@@ -1,22 +1,15 @@
-import { addressReaderAmong } from '../keys/address-use.js'
-import { addressKey } from '../keys/by-ip.js'
-import {
-  FOREIGN_OPTIONS,
-  MIDDLEWARE_OPTIONS,
-  MISPLACED_OPTIONS,
-  placementFixes,
-} from '../options/foreign-options.js'
+import { addressKey, addressReaderAmong } from '../keys/source-address.js'
+import { limiterFixes, MIDDLEWARE_OPTIONS } from '../options/foreign-options.js'
 import { callback, optional, readOptions, type Settings, withDefault } from '../options/option-table.js'
 import { localStatesOf } from '../stores/shared/local-states.js'
 import type { StoreError } from '../stores/store-error.js'
 import { durationMs } from '../util/durations.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { choice, keyName, showKind, whole, wrongOption } from '../util/validate.js'
-import { ACCESS_ROWS, accessRules } from './access-rules.js'
+import { ACCESS_ROWS, accessRules, type ModeSwitch } from './access-rules.js'
 import type { LimitContext } from './bind-limit.js'
 import { readCandidate, withKeysOf } from './candidate-options.js'
 import { claimStore, readStore } from './claimed-store.js'
-import type { ModeSwitch } from './mode.js'
 import type { LimiterOptions, StoreErrorChoice } from './options.js'
 import { ENTRIES_RULE, type Entry, LIMIT_ROWS } from './parse-limits.js'
 
@@ -50,11 +43,7 @@ export const LIMITER_RULES = {
 const LIMITER_TABLE = {
   rows: LIMITER_ROWS,
   rules: LIMITER_RULES,
-  fixes: {
-    ...FOREIGN_OPTIONS,
-    ...MISPLACED_OPTIONS,
-    ...placementFixes(MIDDLEWARE_OPTIONS, 'into the options of rateLimit'),
-  },
+  fixes: limiterFixes(MIDDLEWARE_OPTIONS, 'into the options of rateLimit'),
 }
 
 type LimiterRows = Settings<typeof LIMITER_ROWS>
@@ -82,6 +71,8 @@ export function limiterSettings(
   const modeSwitch: ModeSwitch = { mode }
   return {
     entries,
+    /** Whether a charge may take units of `concurrency`. */
+    canHold: entries.some(({ policy }) => typeof policy === 'function' || policy.holdsUnits),
     context: {
       keyHead,
       name,

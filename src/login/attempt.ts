@@ -1,8 +1,11 @@
-import { addressUseOf, markAddressUse } from '../keys/address-use.js'
-import { addressKey as sourceKey } from '../keys/by-ip.js'
 import { identifier, identityReader, isKey, markIdentities, valueHash } from '../keys/identity.js'
 import type { KeyFunction } from '../keys/key.js'
-import { addressReader } from '../keys/source-address.js'
+import {
+  addressReader,
+  addressUseOf,
+  markAddressUse,
+  addressKey as sourceKey,
+} from '../keys/source-address.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { type Browser, STRANGER } from './device-cookie.js'
 import type { LoginSettings } from './options.js'

@@ -1,5 +1,5 @@
 import type { Limiter } from '../features/limiter.js'
-import type { OnAllowed } from '../http/refund-uncounted.js'
+import type { OnAllowed } from '../http/after-response.js'
 import type { Server } from '../http/server.js'
 import type { Decision } from '../limiter/decision.js'
 import { emitFailure } from '../limiter/events.js'

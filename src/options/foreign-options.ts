@@ -90,7 +90,7 @@ export const FOREIGN_OPTIONS: Fixes = {
 /**
  * What to write for policies, their options and clients of stores that are given to a limiter as options.
  */
-export const MISPLACED_OPTIONS: Fixes = {
+const MISPLACED_OPTIONS: Fixes = {
   startsAt: "Write policy: fixedWindow({ limit: 100, window: '1h', startsAt: 'first-request' }).",
   concurrency: (limit) => `Write policy: concurrency({ limit: ${Number.isInteger(limit) ? limit : 5} }).`,
   capacity: TOKEN_BUCKET,
@@ -119,7 +119,8 @@ export const BESIDE_LIMITS: readonly string[] = [
   ...MIDDLEWARE_OPTIONS,
 ]
 
-/** Returns the fixes for options that stand elsewhere, such as `beside limits`. */
-export function placementFixes(names: readonly string[], where: string): Fixes {
-  return Object.fromEntries(names.map((name) => [name, `Write ${name} ${where}.`]))
+/** Returns the fixes of a limiter's options, and those for options that stand elsewhere: `where`. */
+export function limiterFixes(elsewhere: readonly string[] = [], where = ''): Fixes {
+  const placements = elsewhere.map((name) => [name, `Write ${name} ${where}.`])
+  return { ...FOREIGN_OPTIONS, ...MISPLACED_OPTIONS, ...Object.fromEntries(placements) }
 }

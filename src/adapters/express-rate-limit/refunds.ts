@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express'
-import { isClosed } from '../../http/once-closed.js'
+import { isClosed } from '../../http/response-end.js'
 import type { MaybePromise } from '../../util/maybe-promise.js'
 import type { CompatSettings } from './settings.js'
 

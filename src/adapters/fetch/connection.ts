@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { listenersOf } from '../../http/once-closed.js'
+import { listenersOf } from '../../http/response-end.js'
 import { closeExchange, type Exchange } from './exchange.js'
 
 export function hasLeft({ signal, subject }: Exchange): boolean {

@@ -1,5 +1,5 @@
+import type { Count } from '../../http/after-response.js'
 import type { RequestOptions } from '../../http/options.js'
-import type { Count } from '../../http/refund-uncounted.js'
 import type { Decision } from '../../limiter/decision.js'
 import type { LimitWithWindow } from '../../limiter/options.js'
 import type { MaybePromise } from '../../util/maybe-promise.js'

@@ -1,6 +1,6 @@
 import type { Limiter } from '../../features/limiter.js'
+import { refundUncounted } from '../../http/after-response.js'
 import { hasAmount } from '../../http/options.js'
-import { refundUncounted } from '../../http/refund-uncounted.js'
 import { type GuardSteps, type RequestSteps, requestSteps } from '../../http/request-steps.js'
 import { warnOnce } from '../../util/warn-once.js'
 import { hasStatus, isNestedField } from './call.js'

@@ -1,4 +1,4 @@
-import { DEFAULT_IPV6_PREFIX } from '../../keys/by-ip.js'
+import { DEFAULT_IPV6_PREFIX } from '../../keys/source-address.js'
 import { durationText } from '../../util/durations.js'
 import { InputError } from '../failures.js'
 import type { BlockSettings } from './arguments.js'

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { onceClosed } from '../../http/once-closed.js'
+import { onceClosed } from '../../http/response-end.js'
 import type { Board } from '../figures/board.js'
 import { RequestError } from './respond.js'
 

@@ -73,34 +73,36 @@ export interface CandidateClients {
 
 /** Counts what a candidate would have done, in bounded memory. */
 export class CandidateFigures {
-  readonly #sinceMs = Date.now()
-  #requests = 0
-  #denied = 0
-  #newlyDenied = 0
-  #newlyAllowed = 0
-  #failed = 0
+  readonly #counts = {
+    sinceMs: Date.now(),
+    requests: 0,
+    denied: 0,
+    newlyDenied: 0,
+    newlyAllowed: 0,
+    failed: 0,
+  }
   readonly #clients = new DistinctNames()
   readonly #deniedClients = new DistinctNames()
   readonly #limits = new Map<string, LimitFigures>()
 
   countFailure(): void {
-    this.#failed++
+    this.#counts.failed++
   }
 
   count(enforced: Decision, tried: Decision): void {
-    this.#requests++
+    this.#counts.requests++
     const charge = chargeOf(tried) ?? []
     const client = charge.map(({ identity }) => identity).join(' ')
     if (charge.length > 0) this.#clients.add(client)
     // What a failed store let through, or refused, says nothing about the limits in force.
     const isComparable = enforced.source !== 'open' && enforced.source !== 'closed'
     if (tried.allowed) {
-      if (!enforced.allowed && isComparable) this.#newlyAllowed++
+      if (!enforced.allowed && isComparable) this.#counts.newlyAllowed++
       return
     }
-    this.#denied++
+    this.#counts.denied++
     this.#deniedClients.add(client)
-    if (enforced.allowed && isComparable) this.#newlyDenied++
+    if (enforced.allowed && isComparable) this.#counts.newlyDenied++
     for (const [i, part] of tried.parts.entries())
       if (!part.allowed) this.#countDenial(part, charge[i]?.identity ?? '')
   }
@@ -129,14 +131,9 @@ export class CandidateFigures {
 
   report(): CandidateReport {
     return {
-      sinceMs: this.#sinceMs,
-      requests: this.#requests,
+      ...this.#counts,
       clients: this.#clients.count,
-      denied: this.#denied,
       deniedClients: this.#deniedClients.count,
-      newlyDenied: this.#newlyDenied,
-      newlyAllowed: this.#newlyAllowed,
-      failed: this.#failed,
       limits: Array.from(this.#limits, ([name, { denied, excessUnits, clients, counts }]) => ({
         name,
         denied,

@@ -1,5 +1,11 @@
-import { decisionOf, type LimiterCore } from '../../limiter/core.js'
-import { asDecided, type ChargeSource, type Decision, type PartDecision } from '../../limiter/decision.js'
+import type { LimiterCore } from '../../limiter/core.js'
+import {
+  asDecided,
+  type ChargeSource,
+  type Decision,
+  decisionOf,
+  type PartDecision,
+} from '../../limiter/decision.js'
 import type { NamedPart } from '../../limiter/receipt.js'
 import type { PartResult } from '../../stores/operation.js'
 import { type MaybePromise, thenMaybe } from '../../util/maybe-promise.js'

@@ -1,10 +1,14 @@
-import { peerAddress } from '../../keys/connection.js'
-import type { Access } from '../../limiter/access-rules.js'
+import { peerAddress } from '../../keys/key.js'
+import type { Access, ModeSwitch } from '../../limiter/access-rules.js'
 import type { LimiterCore } from '../../limiter/core.js'
-import { type Decision, type Finish, receiptOf } from '../../limiter/decision.js'
-import { isReport, type ModeSwitch } from '../../limiter/mode.js'
+import {
+  type Decision,
+  denyDisconnected,
+  type Finish,
+  receiptOf,
+  unchargedDecision,
+} from '../../limiter/decision.js'
 import { refundReceipt } from '../../limiter/receipt.js'
-import { denyDisconnected, failClosed } from '../../limiter/uncharged-decision.js'
 import { callAt } from '../../util/call-at.js'
 import { isPromise, type MaybePromise } from '../../util/maybe-promise.js'
 import { onAbort, unlessAborted } from '../../util/on-abort.js'
@@ -74,14 +78,14 @@ export function createWaiting(
   function denialOf(waiter: Waiter): Decision | undefined {
     const { queue, hasTurn } = waiter
     if (queue === undefined || (hasTurn && !isClosed)) return undefined
-    return denialIn(queue, waiter) ?? (isClosed ? failClosed() : undefined)
+    return denialIn(queue, waiter) ?? (isClosed ? unchargedDecision('closed') : undefined)
   }
 
   /** Returns the final decision; `undefined` if the waiter is in a queue now. */
   function chargeOrQueue(waiter: Waiter): MaybePromise<Decision | undefined> {
     const ahead = queues.queueAhead(waiter)
     if (ahead === undefined || isNeverAllowed(waiter)) return chargeNow(waiter)
-    if (isClosed || !queues.hasPlaceFor(waiter)) return denialIn(ahead, waiter) ?? failClosed()
+    if (isClosed || !queues.hasPlaceFor(waiter)) return denialIn(ahead, waiter) ?? unchargedDecision('closed')
     if (!mayWait(waiter, ahead.notBeforeMs)) return denialIn(ahead, waiter) ?? chargeNow(waiter)
     queues.move(waiter, ahead)
     return undefined
@@ -124,7 +128,7 @@ export function createWaiting(
 
   /** Returns whether a waiter may wait until a time. */
   function mayWait(waiter: Waiter, untilMs: number): boolean {
-    if (isClosed || isReport(modeSwitch) || untilMs === Number.POSITIVE_INFINITY) return false
+    if (isClosed || modeSwitch.mode === 'report' || untilMs === Number.POSITIVE_INFINITY) return false
     return Math.max(untilMs, performance.now()) < waiter.deadlineMs && queues.hasPlaceFor(waiter)
   }
 
@@ -135,7 +139,7 @@ export function createWaiting(
 
   /** Wakes all waiters when report mode begins, in which no charge waits. */
   function endIfReport(): void {
-    if (isReport(modeSwitch)) queues.wakeAll()
+    if (modeSwitch.mode === 'report') queues.wakeAll()
   }
 
   /** Lets waiters retry whose keys got units back. */

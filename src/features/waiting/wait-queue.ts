@@ -1,5 +1,4 @@
-import { decisionOf } from '../../limiter/core.js'
-import type { Decision, PartDecision } from '../../limiter/decision.js'
+import { type Decision, decisionOf, type PartDecision } from '../../limiter/decision.js'
 import { callAt } from '../../util/call-at.js'
 import { exactMs, type Queue, unitsOf, type Waiter } from './waiter.js'
 

@@ -2,7 +2,7 @@ import type { Decision, PartDecision } from '../../limiter/decision.js'
 import type { NamedPart } from '../../limiter/receipt.js'
 import { SharedPlaces } from '../../util/places.js'
 import { giveTurnsAfter, insert, remove, retry, waitFor } from './wait-queue.js'
-import { createQueue, type Queue, type Waiter } from './waiter.js'
+import { Queue, type Waiter } from './waiter.js'
 
 /** So many wait at a time for each limiter. Each takes 2 to 6 KB of heap. */
 const MAX_WAITERS = 10_000
@@ -27,7 +27,7 @@ export function createWaitQueues() {
   }
 
   function open(key: string): Queue {
-    const queue = queues.get(key) ?? createQueue(key)
+    const queue = queues.get(key) ?? new Queue(key)
     queues.set(key, queue)
     return queue
   }

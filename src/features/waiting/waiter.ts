@@ -34,25 +34,29 @@ export interface Waiter extends Wait {
  * The waiters of one key, by arrival. While there are any, some have their turn, a timer runs for the first,
  * or an outsider charges the key: one that is not in the queue.
  */
-export interface Queue {
+export class Queue {
   readonly key: string
   first: Waiter | undefined
   last: Waiter | undefined
   /** How many charge the key who are not in the queue. */
-  outsiders: number
+  outsiders = 0
   /** How many times units came back. */
-  returns: number
+  returns = 0
   /** The figures of the last denial, and when that was. */
   figures: PartDecision | undefined
-  knownAtMs: number
+  knownAtMs = 0
   /** When the first has its turn. */
-  turnAtMs: number
+  turnAtMs = 0
   /** No charge is allowed earlier. */
-  notBeforeMs: number
+  notBeforeMs = 0
   /** No deadline in the queue is earlier. */
-  soonestMs: number
+  soonestMs = Number.POSITIVE_INFINITY
   /** Cancels the timer of the first, if there is one. */
   cancelTimer: (() => void) | undefined
+
+  constructor(key: string) {
+    this.key = key
+  }
 }
 
 /** Creates a waiter, which is in no queue. */
@@ -67,23 +71,6 @@ export function createWaiter(wait: Wait): Waiter {
     otherQueues: [],
     earlier: undefined,
     later: undefined,
-  }
-}
-
-/** Creates the queue of a key. */
-export function createQueue(key: string): Queue {
-  return {
-    key,
-    first: undefined,
-    last: undefined,
-    outsiders: 0,
-    returns: 0,
-    figures: undefined,
-    knownAtMs: 0,
-    turnAtMs: 0,
-    notBeforeMs: 0,
-    soonestMs: Number.POSITIVE_INFINITY,
-    cancelTimer: undefined,
   }
 }
 

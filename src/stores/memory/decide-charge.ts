@@ -1,15 +1,14 @@
 import type { Step } from '../../policies/policy.js'
 import type { ChargeResult, Part } from '../operation.js'
 import { evaluateCharge, type Read } from '../shared/evaluate-charge.js'
-import type { MemoryStates } from './memory-states.js'
-import { redirectToOverflow } from './overflow.js'
+import { type MemoryStates, redirectToOverflow } from './memory-states.js'
 import type { Hash } from './state-table.js'
 
 /** Decides a charge. Keys for which there is no room share the overflow buckets of their limits. */
 export function decideCharge(states: MemoryStates, charge: readonly Part[], nowMs: number): ChargeResult {
   const [only, ...others] = charge
   if (only === undefined || others.length > 0) return decideTogether(states, charge, nowMs)
-  const step = states.take(only.policy, only.key, nowMs, only.cost)
+  const step = states.table.take(only.policy, only.key, nowMs, only.cost)
   if (step === undefined) return decideInOverflow(states, charge, new Set([only.key]), nowMs)
   return { type: 'charge', allowed: step.allowed, atMs: nowMs, parts: [step] }
 }
@@ -20,7 +19,7 @@ function decideTogether(states: MemoryStates, charge: readonly Part[], nowMs: nu
   const hashes: Hash[] = []
   const steps: Step[] = []
   const newKeys: string[] = []
-  states.countCharge(nowMs)
+  table.countCharge(nowMs)
   for (const { key, policy, cost } of charge) {
     const isStored = table.seek(key, policy)
     const hash = table.selected
@@ -34,7 +33,9 @@ function decideTogether(states: MemoryStates, charge: readonly Part[], nowMs: nu
     return decideInOverflow(states, charge, new Set(newKeys), nowMs)
   for (const [i, { next }] of steps.entries()) {
     const { policy } = charge[i] as Part
-    if (next !== undefined) states.put(table.select(hashes[i] as Hash, policy), policy, next)
+    if (next === undefined) continue
+    table.select(hashes[i] as Hash, policy)
+    table.put(policy, next)
   }
   return { type: 'charge', allowed: true, atMs: nowMs, parts: steps }
 }
@@ -64,7 +65,7 @@ export function decideInOverflow(
   newKeys: ReadonlySet<string>,
   nowMs: number,
 ): ChargeResult {
-  const redirected = redirectToOverflow(charge, newKeys, states.maxKeys)
+  const redirected = redirectToOverflow(charge, newKeys, states.table.maxKeys)
   const { verdict, writes } = evaluateCharge(redirected, (key, policy) => states.read(key, policy), nowMs)
   states.write(writes)
   return verdict

@@ -1,54 +1,30 @@
-import type { Policy, State, Step } from '../../policies/policy.js'
+import { type Policy, type State, signatureOf } from '../../policies/policy.js'
+import { RecentMap } from '../../util/recent-map.js'
+import { warnOnce } from '../../util/warn-once.js'
+import type { KeyedPolicy, Part } from '../operation.js'
 import type { Evaluation } from '../shared/evaluate-charge.js'
-import type { HashStart } from './key-hash.js'
-import { isOverflowKey, overflowBuckets } from './overflow.js'
 import { StateTable } from './state-table.js'
 
-/** One sweep per this many charges, so that fresh states are removed even if no new keys arrive. */
-const CHARGES_PER_SWEEP = 16
+/** The prefix of an overflow bucket's key. No client's key begins with NUL. */
+const PREFIX = '\0overflow:'
+/** How many overflow buckets are kept at least. Only policies created per request need more. */
+const MIN_BUCKETS = 1000
 
-/** The states of a memory store: a table of keys, and the overflow buckets of keys without room. */
+/**
+ * The states of a memory store: a table of keys, and overflow buckets, one for each limit, which keys without
+ * room share.
+ */
 export class MemoryStates {
-  readonly maxKeys: number
   readonly table: StateTable
-  readonly overflow = overflowBuckets()
-  #charged = 0
+  readonly overflow = new RecentMap<State>(MIN_BUCKETS)
 
   constructor(maxKeys: number) {
-    this.maxKeys = maxKeys
     this.table = new StateTable(maxKeys)
-  }
-
-  /** Counts a charge. Now and then, removes some fresh states. */
-  countCharge(nowMs: number): void {
-    if (++this.#charged % CHARGES_PER_SWEEP === 0) this.table.sweep(nowMs)
-  }
-
-  /**
-   * Takes units of a key, which is `key` whole or between `start` and `end`. Returns no step without room.
-   */
-  take(
-    policy: Policy,
-    key: string,
-    nowMs: number,
-    cost: number,
-    start?: HashStart,
-    end?: string,
-  ): Step | undefined {
-    const { table } = this
-    this.countCharge(nowMs)
-    const isStored = table.seek(key, policy, start, end)
-    const step = policy.take(isStored ? table.read() : undefined, nowMs, cost)
-    if (step.next === undefined) return step
-    if (isStored) table.write(step.next)
-    else if (table.makeRoom(nowMs, 1)) table.add(policy, step.next)
-    else return undefined
-    return step
   }
 
   /** Returns the state of a key; that of an overflow bucket is then the most recently used one. */
   read(key: string, policy: Policy): State | undefined {
-    if (!isOverflowKey(key)) return this.table.seek(key, policy) ? this.table.read().slice() : undefined
+    if (!key.startsWith(PREFIX)) return this.table.seek(key, policy) ? this.table.read().slice() : undefined
     const state = this.overflow.get(key)
     if (state !== undefined) this.overflow.set(key, state)
     return state
@@ -56,15 +32,31 @@ export class MemoryStates {
 
   write(writes: Evaluation['writes']): void {
     for (const [key, { policy, state }] of writes) {
-      if (isOverflowKey(key)) this.overflow.set(key, state)
-      else this.put(this.table.seek(key, policy), policy, state)
+      if (key.startsWith(PREFIX)) {
+        this.overflow.set(key, state)
+        continue
+      }
+      this.table.seek(key, policy)
+      this.table.put(policy, state)
     }
   }
+}
 
-  /** Writes the state of the key that was sought last. */
-  put(isStored: boolean, policy: Policy, state: State | undefined): void {
-    if (state === undefined) this.table.remove()
-    else if (isStored) this.table.write(state)
-    else this.table.add(policy, state)
-  }
+/** Returns the key of the overflow bucket of a limit, whose keys are all equal up to the brace. */
+export function overflowKey({ key, policy }: KeyedPolicy): string {
+  return `${PREFIX}${key.slice(0, Math.max(0, key.indexOf('{')))}${signatureOf(policy)}`
+}
+
+/** Returns a charge whose new keys share the overflow buckets of their limits. Warns the operator, once. */
+export function redirectToOverflow(
+  parts: readonly Part[],
+  newKeys: ReadonlySet<string>,
+  maxKeys: number,
+): readonly Part[] {
+  warnOnce(
+    'HEADGATE_MEMORY_FULL',
+    `headgate: the memory store holds maxKeys (${maxKeys}) clients, all of them in use. New clients share one limit ` +
+      'until there is room. Raise maxKeys, use a shared store, or add an address limit where one client can use many keys.',
+  )
+  return parts.map((part) => (newKeys.has(part.key) ? { ...part, key: overflowKey(part) } : part))
 }

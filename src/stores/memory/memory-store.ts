@@ -1,12 +1,11 @@
 import { callback, readOptions, withDefault } from '../../options/option-table.js'
 import type { Policy } from '../../policies/policy.js'
-import { whole } from '../../util/validate.js'
+import { show, whole } from '../../util/validate.js'
 import type { Operation, Outcome, PartResult } from '../operation.js'
 import { checkOperations } from '../shared/validate.js'
 import type { LocalLimit } from '../store.js'
 import { asStoreError } from '../store-error.js'
 import { applyToKey } from './apply-to-key.js'
-import { monotonicNow, validateClock } from './clock.js'
 import type { MemoryStore } from './contract.js'
 import { decideCharge, decideInOverflow } from './decide-charge.js'
 import type { HashStart } from './key-hash.js'
@@ -24,6 +23,9 @@ const OPTIONS = {
   rows: { maxKeys: withDefault(1_000_000, whole(1, 100_000_000)), clock: callback<() => number> },
   fixes: { max: 'maxKeys', size: 'maxKeys' },
 }
+
+const { performance } = globalThis // read once: it is a getter, as slow as the clock itself
+const ORIGIN_MS = performance.timeOrigin // read once: it is a slow getter
 
 /**
  * Creates a store in this process's memory: for one process, for tests, and as a local fallback.
@@ -50,7 +52,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
       now,
       take(identity, nowMs, cost) {
         start ??= states.table.startAfter(before)
-        const step = states.take(policy, identity, nowMs, cost, start, after)
+        const step = states.table.take(policy, identity, nowMs, cost, start, after)
         if (step !== undefined) return step
         const key = before + identity + after
         return decideInOverflow(states, [{ key, policy, cost }], new Set([key]), nowMs).parts[0] as PartResult
@@ -80,5 +82,19 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     get size() {
       return states.table.size
     },
+  }
+}
+
+/** Returns the system clock at process start plus the monotonic time since: it never steps. */
+function monotonicNow(): number {
+  return ORIGIN_MS + performance.now()
+}
+
+/** Throws if a user's clock returns nonsense, which would leave states that deny forever. */
+function validateClock(clock: () => number): () => number {
+  return () => {
+    const nowMs = clock()
+    if (Number.isFinite(nowMs)) return nowMs
+    throw new TypeError(`memoryStore: clock must return milliseconds, got ${show(nowMs)}.`)
   }
 }

@@ -1,9 +1,10 @@
 import type { Policy, State, Step } from '../../policies/policy.js'
 import { type HashStart, KeyHash } from './key-hash.js'
-import { Page } from './page.js'
-import { PageTable } from './page-table.js'
+import { Page, PageTable } from './page-table.js'
 import { PolicyRegistry } from './policy-registry.js'
 
+/** One sweep per this many charges, so that fresh states are removed even if no new keys arrive. */
+const CHARGES_PER_SWEEP = 16
 /** States that a sweep examines (more than a new key adds), and empty slots that it passes before each. */
 const SWEPT_STATES = 2
 const SWEPT_SLOTS = 16
@@ -24,11 +25,10 @@ export interface Hash {
  * At most `maxKeys` states by key; the keys themselves are not kept. A clock hand goes round all slots and
  * removes fresh states, a few at a time: there is no timer, and nothing scans the whole table.
  *
- * `seek` and `select` select a key. `read`, `write`, `add` and `remove` apply to it until the next one is
- * selected.
+ * `seek` and `select` select a key. `read` and `put` apply to it until the next one is selected.
  */
 export class StateTable {
-  readonly #maxKeys: number
+  readonly maxKeys: number
   readonly #hash = new KeyHash()
   readonly #registry = new PolicyRegistry()
   /** The pages of all tables, in the order in which the clock hand visits them. */
@@ -36,6 +36,7 @@ export class StateTable {
   /** A table for each width of states. */
   readonly #tables: PageTable[] = []
   #size = 0
+  #charged = 0
   #page = NO_PAGE
   #slot = -1
   /** The clock hand: the index of a page, and a slot in it. */
@@ -43,7 +44,7 @@ export class StateTable {
   #handSlot = 0
 
   constructor(maxKeys: number) {
-    this.#maxKeys = maxKeys
+    this.maxKeys = maxKeys
   }
 
   get size(): number {
@@ -55,10 +56,33 @@ export class StateTable {
     return this.#hash.startAfter(beginning)
   }
 
+  /** Takes units of a key, as `seek` selects it. Returns no step if there is no room for the key. */
+  take(
+    policy: Policy,
+    key: string,
+    nowMs: number,
+    cost: number,
+    start?: HashStart,
+    end?: string,
+  ): Step | undefined {
+    this.countCharge(nowMs)
+    const isStored = this.seek(key, policy, start, end)
+    const step = policy.take(isStored ? this.#page.read(this.#slot) : undefined, nowMs, cost)
+    if (step.next === undefined) return step
+    if (!isStored && !this.makeRoom(nowMs, 1)) return undefined
+    this.put(policy, step.next)
+    return step
+  }
+
+  /** Counts a charge. Now and then, removes some fresh states. */
+  countCharge(nowMs: number): void {
+    if (++this.#charged % CHARGES_PER_SWEEP === 0) this.sweep(nowMs)
+  }
+
   /** Selects a key, whole or as its middle between `start` and `end`. Returns whether it has a state. */
-  seek(key: string, { width }: Policy, start?: HashStart, end?: string): boolean {
+  seek(key: string, policy: Policy, start?: HashStart, end?: string): boolean {
     this.#hash.hash(key, start, end)
-    return this.#find(width)
+    return this.select(this.#hash, policy)
   }
 
   /** Returns the hash of the key selected last. */
@@ -70,12 +94,8 @@ export class StateTable {
   select({ high, low }: Hash, { width }: Policy): boolean {
     this.#hash.high = high
     this.#hash.low = low
-    return this.#find(width)
-  }
-
-  #find(width: number): boolean {
-    const { high, low } = this.#hash
-    this.#page = (this.#tables[width] ?? this.#addTable(width)).pageOf(high)
+    this.#tables[width] ??= new PageTable(width, this.#pages)
+    this.#page = (this.#tables[width] as PageTable).pageOf(high)
     this.#slot = this.#page.find(high, low)
     return this.#slot >= 0
   }
@@ -85,20 +105,16 @@ export class StateTable {
     return this.#page.read(this.#slot)
   }
 
-  write(state: State): void {
-    this.#page.write(this.#slot, state)
-  }
-
-  /** Adds a state for the key, which must have none, after `makeRoom` has returned true. */
-  add(policy: Policy, state: State): void {
-    const { high, low } = this.#hash
-    const page = (this.#tables[policy.width] as PageTable).pageWithRoom(high)
-    page.add(high, low, this.#registry.acquire(policy), state)
-    this.#size++
-  }
-
-  remove(): void {
-    this.#remove(this.#page, this.#slot)
+  /** Writes the key's state, or removes it. A key without a state needs room: `makeRoom` returned true. */
+  put(policy: Policy, state: State | undefined): void {
+    if (state === undefined) this.#remove(this.#page, this.#slot)
+    else if (this.#slot >= 0) this.#page.write(this.#slot, state)
+    else {
+      const { high, low } = this.#hash
+      const page = (this.#tables[policy.width] as PageTable).pageWithRoom(high)
+      page.add(high, low, this.#registry.acquire(policy), state)
+      this.#size++
+    }
   }
 
   forget(key: string): void {
@@ -134,9 +150,9 @@ export class StateTable {
     const spared = sparedHashes === undefined ? NONE : new Set(sparedHashes.map(({ low }) => low))
     for (let i = 0; i < wanted; i++) {
       this.sweep(nowMs, spared)
-      if (this.#size + wanted > this.#maxKeys) this.#evict(nowMs, spared)
+      if (this.#size + wanted > this.maxKeys) this.#evict(nowMs, spared)
     }
-    return this.#size + wanted <= this.#maxKeys
+    return this.#size + wanted <= this.maxKeys
   }
 
   /** Evicts the state with the largest share of its limit left, among those at the clock hand. */
@@ -189,12 +205,6 @@ export class StateTable {
     const table = this.#tables[page.width] as PageTable
     table.remove(page, slot)
     this.#size--
-  }
-
-  #addTable(width: number): PageTable {
-    const table = new PageTable(width, this.#pages)
-    this.#tables[width] = table
-    return table
   }
 }
 

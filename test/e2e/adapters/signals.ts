@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Mode } from '../../../src/limiter/mode.js'
+import type { Mode } from '../../../src/limiter/access-rules.js'
 
 /** What happens in a server, counted by name. A test reads it over HTTP, wherever the server runs. */
 export interface Signals {

@@ -1,5 +1,5 @@
 import { type AnswerOptions, answerFor, createLimiter, type Decision, tokenBucket } from 'headgate'
-import { blocked, failClosed, failOpen, unlimited } from '../../../src/limiter/uncharged-decision.js'
+import { unchargedDecision } from '../../../src/limiter/decision.js'
 
 const JSON_FIRST = 'application/json'
 
@@ -43,10 +43,15 @@ test('a client that prefers JSON is answered a problem document', () => {
 })
 
 test.each<[string, Decision, number | undefined, object]>([
-  ['a blocked address', blocked(), 403, { 'Content-Length': '11' }],
-  ['a store that failed', failClosed(), 503, { 'Retry-After': '1', 'Cache-Control': 'no-store' }],
-  ['a store that failed, and lets requests through', failOpen(), undefined, {}],
-  ['no limit', unlimited(), undefined, {}],
+  ['a blocked address', unchargedDecision('blocked'), 403, { 'Content-Length': '11' }],
+  [
+    'a store that failed',
+    unchargedDecision('closed'),
+    503,
+    { 'Retry-After': '1', 'Cache-Control': 'no-store' },
+  ],
+  ['a store that failed, and lets requests through', unchargedDecision('open'), undefined, {}],
+  ['no limit', unchargedDecision('none'), undefined, {}],
 ])('%s has no quota headers', (_what, decision, status, headers) => {
   const answer = answerFor(decision, { headers: 'both', statusCode: 420, message: 'Slow down.' })
   expect(answer.status).toBe(status)

@@ -1,9 +1,14 @@
 import { inspect } from 'node:util'
 import { type ChargeResult, createLimiter, type PartResult, type Refund, tokenBucket } from 'headgate'
-import { decisionOf } from '../../../src/limiter/core.js'
-import { chargeOf, type Decision, receiptOf, undelayedDecision } from '../../../src/limiter/decision.js'
+import {
+  chargeOf,
+  type Decision,
+  decisionOf,
+  receiptOf,
+  unchargedDecision,
+  undelayedDecision,
+} from '../../../src/limiter/decision.js'
 import { type Apply, type NamedPart, refundReceipt } from '../../../src/limiter/receipt.js'
-import { failClosed, failOpen, unlimited } from '../../../src/limiter/uncharged-decision.js'
 
 const policy = tokenBucket({ capacity: 10, refill: 10, every: '1m' })
 const part = (name: string, cost = 1) => {
@@ -94,9 +99,9 @@ test('a decision refunds once, with the time of the charge, and without parts of
 
 test.each([
   ['a denial', decide(figures(false, 0, 9))],
-  ['a decision that no limit applies', unlimited()],
-  ['a fail-open decision', failOpen()],
-  ['a fail-closed decision', failClosed()],
+  ['a decision that no limit applies', unchargedDecision('none')],
+  ['a fail-open decision', unchargedDecision('open')],
+  ['a fail-closed decision', unchargedDecision('closed')],
   ['a copy', { ...JSON.parse(JSON.stringify(decide(figures(true, 3)))) }],
 ])('a refund of %s returns nothing', (_what, decision) => {
   expect(refundDecision(decision)).toBeUndefined()
@@ -113,8 +118,13 @@ test('a copy, an object that inherits from a decision and a proxy of it are no d
 
 test('decisions show no symbols, and equal decisions are deeply equal', () => {
   expect(decide(figures(true, 3))).toStrictEqual(decide(figures(true, 3)))
-  expect(unlimited()).not.toEqual(failOpen())
-  for (const made of [decide(figures(true, 3)), unlimited(), failOpen(), failClosed()]) {
+  expect(unchargedDecision('none')).not.toEqual(unchargedDecision('open'))
+  for (const made of [
+    decide(figures(true, 3)),
+    unchargedDecision('none'),
+    unchargedDecision('open'),
+    unchargedDecision('closed'),
+  ]) {
     expect(Object.getOwnPropertySymbols({ ...made })).toEqual([])
     expect(inspect(made)).not.toContain('Symbol')
   }

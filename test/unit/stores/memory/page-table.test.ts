@@ -1,6 +1,5 @@
 import fc from 'fast-check'
-import type { Page } from '../../../../src/stores/memory/page.js'
-import { PageTable } from '../../../../src/stores/memory/page-table.js'
+import { type Page, PageTable } from '../../../../src/stores/memory/page-table.js'
 
 /** A hash without pattern for each number. */
 function hashOf(i: number): readonly [high: number, low: number] {

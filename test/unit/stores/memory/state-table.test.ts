@@ -51,7 +51,7 @@ test('policies made for each charge are released with their states', () => {
     table.seek(`key-${i}`, policy)
     const { next } = policy.take(undefined, nowMs, i)
     if (next === undefined || !table.makeRoom(nowMs, 1)) throw new Error('there is room')
-    table.add(policy, next)
+    table.put(policy, next)
   }
   const numbers = acquire.mock.results.map(({ value }) => value as number)
   expect(numbers).toHaveLength(20_000)
@@ -75,10 +75,10 @@ test('a failed allocation of a page leaves nothing of the new key behind', () =>
     throw new RangeError('Array buffer allocation failed')
   })
   table.seek('key', slow)
-  expect(() => table.add(slow, next ?? [])).toThrow('allocation')
+  expect(() => table.put(slow, next ?? [])).toThrow('allocation')
   expect([table.size, acquire.mock.calls.length]).toEqual([0, 0])
   pageWithRoom.mockRestore()
-  table.add(slow, next ?? [])
+  table.put(slow, next ?? [])
   expect([table.size, acquire.mock.calls.length]).toEqual([1, 1])
 })
 

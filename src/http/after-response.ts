@@ -1,3 +1,4 @@
+import { stopRenewals } from '../features/holdings.js'
 import type { Limiter } from '../features/limiter.js'
 import type { Decision } from '../limiter/decision.js'
 import { emitFailure } from '../limiter/events.js'
@@ -23,14 +24,41 @@ export function refundUncounted<Req, Res>(
   server: Server<Res>,
 ): OnAllowed<Req, Res> {
   return (limiter, req, res, decision) => {
-    server.onceFinished(res, async (status) => {
-      try {
+    server.onceFinished(res, (status) =>
+      emitIfFails(limiter, decision, async () => {
         const counts =
           typeof count === 'function' ? await count(req, res) : (count === 'failed') === status >= 400
         if (!counts) await limiter.refund(decision)
-      } catch (error) {
-        emitFailure(limiter.events, 'refundFailed', error, decision)
-      }
-    })
+      }),
+    )
+  }
+}
+
+/**
+ * Holds the `concurrency` units of a request until its response is over. If it is over already, releases
+ * them and returns false. The callbacks refer neither to the request nor to the response.
+ */
+export function holdUnits<Res>(
+  limiter: Limiter<never>,
+  server: Server<Res>,
+  res: Res,
+  decision: Decision,
+): boolean {
+  const release = () => emitIfFails(limiter, decision, () => limiter.release(decision))
+  const isOpen = server.onceEnded(res, release, () => stopRenewals(decision))
+  if (!isOpen) release()
+  return isOpen
+}
+
+/** Changes what a decision took after its response, when no caller sees a failure. Never rejects. */
+async function emitIfFails(
+  { events }: Limiter<never>,
+  decision: Decision,
+  change: () => MaybePromise<void>,
+): Promise<void> {
+  try {
+    await change()
+  } catch (error) {
+    emitFailure(events, 'refundFailed', error, decision)
   }
 }
