@@ -32,8 +32,8 @@ const OPTIONS = {
 
 /**
  * Identifies a client by its source address: `req.ip` under an Express that trusts a proxy (`app.set('trust
- * proxy', …)`), else the socket's address; or the one that trusted proxies report (`trustProxy`, read by
- * the package `proxy-addr`), or a header of theirs (`header` and `from`). All spellings of an address are
+ * proxy', …)`), else the socket's address; or the one that trusted proxies report (`trustProxy`), or
+ * a header of theirs (`header` and `from`). All spellings of an address are
  * one; IPv4 embedded in IPv6 (mapped, NAT64, 6to4, Teredo) is IPv4.
  *
  * A process warning reports once a forwarding header if no proxy is trusted (`HEADGATE_UNTRUSTED_PROXY`;

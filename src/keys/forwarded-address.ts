@@ -1,5 +1,3 @@
-import type { IncomingMessage } from 'node:http'
-import proxyAddr from 'proxy-addr'
 import { wrongOption } from '../util/validate.js'
 import { warnOnce } from '../util/warn-once.js'
 import { parseAddress } from './address.js'
@@ -51,31 +49,50 @@ export function forwardedReader(
   embeddings: readonly Embedding[],
 ): ForwardedReader | undefined {
   if (header === undefined && from === undefined)
-    return trustProxy === undefined ? undefined : addressBehindProxies(owner, trustProxy)
+    return trustProxy === undefined ? undefined : addressBehindProxies(owner, trustProxy, embeddings)
   if (trustProxy === undefined) return addressInHeader(owner, header, from, embeddings)
   throw new TypeError(
     `${owner}: give either trustProxy, or header and from, not both. Leave trustProxy out where a header holds the address.`,
   )
 }
 
-function addressBehindProxies(owner: string, trustProxy: TrustProxy): ForwardedReader {
-  const trust = compileTrust(owner, trustProxy)
+/** The ranges that Express names, as its setting `trust proxy` does. */
+const NAMED_RANGES: Readonly<Record<string, readonly string[]>> = {
+  linklocal: ['169.254.0.0/16', 'fe80::/10'],
+  loopback: ['127.0.0.1/8', '::1/128'],
+  uniquelocal: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
+}
+
+/** Returns whether a proxy is trusted, by its address and by how many others are nearer to the server. */
+type TrustTest = (address: string | undefined, place: number) => boolean
+
+/** Walks from the server to the client, past each trusted proxy, as Express does. */
+function addressBehindProxies(
+  owner: string,
+  trustProxy: TrustProxy,
+  embeddings: readonly Embedding[],
+): ForwardedReader {
+  const isTrusted = readTrust(owner, trustProxy, embeddings)
   return function forwardedFor(subject) {
     const chain = headerOf(subject, 'x-forwarded-for')
     if (chain === undefined) return undefined
-    // All that proxy-addr reads. A peer without an address is trusted by number alone, as on a Unix socket.
-    const read = { headers: { 'x-forwarded-for': chain }, socket: { remoteAddress: peerAddress(subject) } }
-    return proxyAddr(read as unknown as IncomingMessage, trust)
+    const hops = chain.split(',').flatMap((hop) => hop.trim() || [])
+    let address = peerAddress(subject)
+    for (let place = 0; hops.length > 0 && isTrusted(address, place); place++) address = hops.pop()
+    return address
   }
 }
 
-function compileTrust(owner: string, trustProxy: TrustProxy): ReturnType<typeof proxyAddr.compile> {
+function readTrust(owner: string, trustProxy: TrustProxy, embeddings: readonly Embedding[]): TrustTest {
+  // A peer without an address is trusted by number alone, as on a Unix socket.
   if (typeof trustProxy === 'number' && Number.isInteger(trustProxy) && trustProxy >= 1)
-    return (_address, index) => index < trustProxy // counts from the server to the client, as Express does
+    return (_address, place) => place < trustProxy
   try {
     const entries = typeof trustProxy === 'string' ? trustProxy.split(/ *, */) : [...(trustProxy as string[])]
-    // proxy-addr reads an entry such as '1' as the address 0.0.0.1.
-    if (!entries.some((entry) => /^\d+$/.test(entry))) return proxyAddr.compile(entries)
+    const ranges = entries.flatMap((entry) => NAMED_RANGES[entry] ?? entry)
+    const isInRange = addressList(owner, 'trustProxy', ranges, embeddings)
+    if (!ranges.some((range) => range.endsWith('/0')))
+      return (address) => isInRange(parseAddress(address, embeddings))
   } catch {
     // Reported below, with the fix.
   }
