@@ -78,6 +78,7 @@ export function readOptions<R extends Rows, D extends Rules<Settings<R>>>(
 }
 
 /** Creates a row for an option that may be left out. */
+/* @__NO_SIDE_EFFECTS__ */
 export function optional<T>(read: ReadOption<T>): ReadOption<T | undefined> {
   return (owner, option, value) => (value === undefined ? undefined : read(owner, option, value))
 }
@@ -86,6 +87,7 @@ export function optional<T>(read: ReadOption<T>): ReadOption<T | undefined> {
  * Creates a row for an option with a default, which is read as if it had been given. `null` is not left out;
  * it is wrong.
  */
+/* @__NO_SIDE_EFFECTS__ */
 export function withDefault<T>(fallback: unknown, read: ReadOption<T>): ReadOption<T> {
   return (owner, option, value) => read(owner, option, value === undefined ? fallback : value)
 }

@@ -1,4 +1,5 @@
 /** Returns `make` memoized: it runs once for each key, and its value lives as long as the key. */
+/* @__NO_SIDE_EFFECTS__ */
 export function weakMemo<Key extends object, Value extends NonNullable<unknown>>(
   make: (key: Key) => Value,
 ): (key: Key) => Value {

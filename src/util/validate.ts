@@ -40,6 +40,7 @@ export function showName(name: string): string {
   return looksLikeCredential(name) ? '"…"' : show(name)
 }
 
+/* @__NO_SIDE_EFFECTS__ */
 function errorWith(spelled: (value: unknown) => string) {
   return (owner: string, option: string, must: string, value: unknown, fix?: string): TypeError =>
     new TypeError(`${owner}: ${option} must be ${must}, got ${spelled(value)}.${fix ? ` ${fix}` : ''}`)
@@ -55,6 +56,7 @@ export const wrongKind = errorWith(showKind)
  * Creates a row of an option table: a whole number from `min` to `max`. Its error suggests the nearest one,
  * or else the `example`.
  */
+/* @__NO_SIDE_EFFECTS__ */
 export function whole(min: number, max = Number.MAX_SAFE_INTEGER, example = 100) {
   const range = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`
   return (owner: string, option: string, value: unknown): number => {
@@ -69,6 +71,7 @@ export function whole(min: number, max = Number.MAX_SAFE_INTEGER, example = 100)
 export const wholeNumber = whole(1)
 
 /** Creates a row of an option table: one of a few fixed strings. Its error suggests the nearest. */
+/* @__NO_SIDE_EFFECTS__ */
 export function choice<const T extends string>(...allowed: readonly T[]) {
   const list = allowed.map((word) => `'${word}'`).join(', ')
   return (owner: string, option: string, value: unknown): T => {
