@@ -1,6 +1,6 @@
 import type { Charge, Outcome } from '../stores/operation.js'
 import type { Pipe } from '../stores/shared/pipe.js'
-import { validateOutcome } from '../stores/shared/validate-outcome.js'
+import { validateOutcome } from '../stores/shared/store-pipe.js'
 import type { Store } from '../stores/store.js'
 import { asStoreError } from '../stores/store-error.js'
 

@@ -1,7 +1,5 @@
-import { type ApplyToKey, keyedPolicyOf, runByKey } from '../shared/by-key.js'
-import { acrossShards } from '../shared/cross-shard.js'
-import { applyBy } from '../shared/run.js'
-import { checkOperations } from '../shared/validate.js'
+import { applyBy, type Run } from '../shared/run.js'
+import { type ApplyToKey, acrossShards, keyedPolicyOf, runByKey } from '../shared/shards.js'
 import type { Batching, Store } from '../store.js'
 import { casStrategy } from './cas-strategy.js'
 import { type MemcachedClient, readClient } from './client.js'
@@ -42,18 +40,21 @@ export function memcachedStore(client: MemcachedClient): Store {
     countersOf(keyedPolicyOf(operations[0]).policy)
       ? countUp(key, operations)
       : compareAndSwap(key, operations)
-  const run = acrossShards((key) => key, runByKey(applyToKey, itemKey), BATCHING)
-  const apply = applyBy(run, BATCHING.maxKeys)
   const losses = lossMonitor(client, Date.now)
+  const runEachKey = runByKey(applyToKey, itemKey)
+  const run: Run = (operations, settle) => {
+    losses.poll()
+    return runEachKey(operations, settle)
+  }
 
   return {
     name: 'memcached',
     batching: BATCHING,
-    apply(operations, settle) {
-      checkOperations('memcachedStore', operations)
-      losses.poll()
-      return apply(operations, settle)
-    },
+    apply: applyBy(
+      'memcachedStore',
+      acrossShards((key) => key, run, BATCHING),
+      BATCHING.maxKeys,
+    ),
     onLimitsLost: losses.subscribe,
     origin: { client },
     ...(client.servers.length > 1 && { serverOf: (key: string) => transport.serverOf(itemKey(key)) }),

@@ -2,7 +2,8 @@ import type { Policy, State } from '../../policies/policy.js'
 import type { Operation, Outcome } from '../operation.js'
 import { StoreError } from '../store-error.js'
 import { applyBatch, type Write } from './apply-batch.js'
-import { checkedRead, checkOperations, checkTime } from './validate.js'
+import { checkOperations } from './run.js'
+import { checkedRead, checkTime } from './validate.js'
 
 /** A state for a store to write. */
 export interface StateWrite {
