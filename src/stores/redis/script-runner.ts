@@ -121,7 +121,7 @@ function commandFor(name: string, script: string, { keys, args }: ScriptCall, sh
 
 /** Returns the outcomes in the reply to a call. Throws a `StoreError` for a malformed reply. */
 function readReply({ widths, outcomesFrom }: ScriptCall, reply: unknown): readonly Outcome[] {
-  const [bytes, message, ...foreign]: readonly unknown[] = Array.isArray(reply) ? reply : [reply]
+  const [bytes, refused, ...foreign]: readonly unknown[] = Array.isArray(reply) ? reply : [reply]
   let length = 8
   for (const width of widths) length += 8 * width
   if (!Buffer.isBuffer(bytes) || bytes.length !== length)
@@ -135,6 +135,7 @@ function readReply({ widths, outcomesFrom }: ScriptCall, reply: unknown): readon
     states.push(state)
   }
   for (const keyNumber of foreign) states[Number(keyNumber) - 1] = undefined
-  const refusal = message ? asStoreError('redis', new Error(String(message)), { answered: true }) : undefined
+  const message = String(refused ?? '') // an empty buffer, if only `foreign` has something to say
+  const refusal = message ? asStoreError('redis', new Error(message), { answered: true }) : undefined
   return outcomesFrom({ atMs: numbers.getFloat64(0, true), states, refusal })
 }
