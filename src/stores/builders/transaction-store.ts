@@ -11,8 +11,8 @@ import {
   type Result,
 } from '../operation.js'
 import { applyBatch } from '../shared/apply-batch.js'
-import { foreignKeyError, isStateOf } from '../shared/foreign-key.js'
 import type { Run } from '../shared/run.js'
+import { foreignKeyError, isStateOf } from '../shared/state-codec.js'
 import { checkTime } from '../shared/validate.js'
 import type { Store } from '../store.js'
 import { asStoreError, type StoreError } from '../store-error.js'

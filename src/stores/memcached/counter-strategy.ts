@@ -1,14 +1,13 @@
 import type { Policy } from '../../policies/policy.js'
 import { isPromise } from '../../util/maybe-promise.js'
 import type { Charge, ChargeResult, Operation, Refund, Result } from '../operation.js'
-import { applyBatch } from '../shared/apply-batch.js'
-import { FORGOTTEN, REFUNDED } from '../shared/apply-operation.js'
+import { applyBatch, FORGOTTEN, REFUNDED } from '../shared/apply-batch.js'
 import { warnRefundFailed } from '../shared/refunds.js'
 import { type ApplyToKey, keyedPolicyOf } from '../shared/shards.js'
 import { type MemcachedTransport, removeItem } from './connection.js'
 import { counterIo } from './counter-io.js'
 import { counterUpdater } from './counter-update.js'
-import { type Counters, countersOf } from './counters.js'
+import { countersOf } from './counters.js'
 import { applySegments, type RunSegment } from './segments.js'
 import { CLOCK_TOLERANCE_MS, type OtherSlices, sliceCache } from './slice-cache.js'
 
@@ -33,7 +32,7 @@ export function counterStrategy(transport: MemcachedTransport): ApplyToKey {
 
   async function chargeAll(key: string, charges: readonly Charge[]): Promise<readonly ChargeResult[]> {
     const { policy } = keyedPolicyOf(charges[0])
-    const counters = countersOf(policy) as Counters
+    const counters = countersOf(policy)
     const nowMs = Date.now()
     const counter = counters.keyOf(key, counters.sliceAt(nowMs))
     const refundUnits = (units: number) => io.subtract(key, counter, units).catch(warnRefundFailed)
@@ -59,7 +58,7 @@ export function counterStrategy(transport: MemcachedTransport): ApplyToKey {
   }
 
   async function refund(key: string, { policy, cost, takenAtMs }: Refund): Promise<Result> {
-    const { sliceAt, older, keyOf } = countersOf(policy) as Counters
+    const { sliceAt, older, keyOf } = countersOf(policy)
     const present = sliceAt(Date.now())
     const taken = sliceAt(takenAtMs)
     if (cost === 0 || taken < present - older) return REFUNDED
@@ -74,7 +73,7 @@ export function counterStrategy(transport: MemcachedTransport): ApplyToKey {
   /** Also removes the counters of slices in which a process may count whose clock is ahead. */
   async function forget(key: string, operations: readonly Operation[]): Promise<readonly Result[]> {
     const { policy } = keyedPolicyOf(operations[0])
-    const { sliceAt, older, keyOf } = countersOf(policy) as Counters
+    const { sliceAt, older, keyOf } = countersOf(policy)
     const nowMs = Date.now()
     const first = sliceAt(nowMs) - older
     const last = Math.min(sliceAt(nowMs) + Math.max(1, older), sliceAt(nowMs + CLOCK_TOLERANCE_MS) + 1)
@@ -126,7 +125,7 @@ export function evaluate(
   { next, older }: Pick<OtherSlices, 'next' | 'older'>,
   nowMs: number,
 ): readonly ChargeResult[] {
-  const { sliceAt, stateOf } = countersOf(policy) as Counters
+  const { sliceAt, stateOf } = countersOf(policy)
   const state = stateOf(sliceAt(nowMs), [Math.min(before + next, policy.limit), ...older])
   const verdicts = applyBatch(charges, () => state, nowMs).results as ChargeResult[]
   if (!verdicts.some(isDenial) || !isOvercounted()) return verdicts

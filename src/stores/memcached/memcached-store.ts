@@ -5,7 +5,6 @@ import { casStrategy } from './cas-strategy.js'
 import { type MemcachedClient, readClient } from './client.js'
 import { memjsTransport } from './connection.js'
 import { counterStrategy } from './counter-strategy.js'
-import { countersOf } from './counters.js'
 import { lossMonitor } from './loss-monitor.js'
 import { itemKey } from './protocol.js'
 
@@ -13,6 +12,9 @@ import { itemKey } from './protocol.js'
  * A batch that takes longer than the stall timeout (the server is far away) no longer delays the next ones.
  */
 const BATCHING: Batching = { maxKeys: 256, maxInFlight: 2, stallTimeoutMs: 3 }
+
+/** The kinds of policies whose state is only counts. */
+const COUNTED: readonly string[] = ['consecutive', 'fixed-window', 'sliding-window']
 
 /**
  * Creates a store that keeps states in memcached, for any number of processes, without locks.
@@ -36,10 +38,10 @@ export function memcachedStore(client: MemcachedClient): Store {
   const transport = memjsTransport(readClient(client))
   const countUp = counterStrategy(transport)
   const compareAndSwap = casStrategy(transport)
-  const applyToKey: ApplyToKey = (key, operations) =>
-    countersOf(keyedPolicyOf(operations[0]).policy)
-      ? countUp(key, operations)
-      : compareAndSwap(key, operations)
+  const applyToKey: ApplyToKey = (key, operations) => {
+    const { kind } = keyedPolicyOf(operations[0]).policy.spec
+    return COUNTED.includes(kind) ? countUp(key, operations) : compareAndSwap(key, operations)
+  }
   const losses = lossMonitor(client, Date.now)
   const runEachKey = runByKey(applyToKey, itemKey)
   const run: Run = (operations, settle) => {

@@ -1,5 +1,5 @@
 import type { Outcome, Refund, Renew } from '../operation.js'
-import { applyOperation, FORGOTTEN, type KeyOperation } from '../shared/apply-operation.js'
+import { applyOperation, FORGOTTEN, type KeyOperation } from '../shared/apply-batch.js'
 import { StoreError } from '../store-error.js'
 import type { MemoryStates } from './memory-states.js'
 import { overflowKey } from './overflow.js'

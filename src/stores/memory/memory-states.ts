@@ -1,5 +1,5 @@
 import type { Policy, State, Step } from '../../policies/policy.js'
-import type { Evaluation } from '../shared/evaluate-charge.js'
+import type { Evaluation } from '../shared/apply-batch.js'
 import type { HashStart } from './key-hash.js'
 import { isOverflowKey, overflowBuckets } from './overflow.js'
 import { StateTable } from './state-table.js'

@@ -6,6 +6,7 @@ import { type Run, type RunGroup, runGroups, type SettleIndex } from '../shared/
 import { asStoreError, StoreError } from '../store-error.js'
 import { commandError, isMoving, isSplit, isUnknownScript } from './errors.js'
 import { multiPolicyCall } from './multi-policy-call.js'
+import { encodePolicy } from './policy-codec.js'
 import type { ScriptCall } from './script-call.js'
 import { singlePolicyCall } from './single-policy-call.js'
 import type { Command, Transport } from './transport.js'
@@ -62,7 +63,7 @@ export function scriptRunner({ shardOf, serverOf, send }: Transport): Run {
     const commands: Command[] = []
     const failed: RunGroup[] = []
 
-    /** Adds the call for some operations. If a policy among theirs has no script, each gets its own call. */
+    /** Adds the call for some operations. Those whose policies have no script fail alone. */
     function add(shard: number, indexes: readonly number[]): void {
       const isAll = indexes.length === batch.length
       const operations = isAll ? batch : indexes.map((i) => batch[i] as Operation)
@@ -71,8 +72,11 @@ export function scriptRunner({ shardOf, serverOf, send }: Transport): Run {
         commands.push(commandFor('evalsha', call.script.sha1, call, shard))
         calls.push({ shard, indexes, operations, call })
       } catch (cause) {
-        if (indexes.length > 1) for (const index of indexes) add(shard, [index])
-        else failed.push({ indexes, run: async () => [asStoreError('redis', cause)] })
+        if (indexes.length === 1) failed.push({ indexes, run: async () => [asStoreError('redis', cause)] })
+        else {
+          const apart = groupBy(indexes, (i) => (hasScript(batch[i] as Operation) ? 'others' : i))
+          for (const group of apart.values()) add(shard, group)
+        }
       }
     }
 
@@ -112,6 +116,15 @@ function splitByPolicy(operations: readonly Operation[]): Iterable<readonly numb
     return part === undefined || shared.has(part.key) ? 'several' : signatureOf(part.policy)
   }
   return groupBy(operations.keys(), (i) => groupOf(operations[i] as Operation)).values()
+}
+
+function hasScript(operation: Operation): boolean {
+  try {
+    for (const { policy } of keysOf(operation)) encodePolicy(policy)
+    return true
+  } catch {
+    return false
+  }
 }
 
 function commandFor(name: string, script: string, { keys, args }: ScriptCall, shard: number): Command {

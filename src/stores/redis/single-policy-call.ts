@@ -1,7 +1,7 @@
 import { isSamePolicy } from '../../policies/policy.js'
 import { indexIn } from '../../util/group-by.js'
 import type { Operation, Outcome, Part } from '../operation.js'
-import { foreignKeyError } from '../shared/foreign-key.js'
+import { foreignKeyError } from '../shared/state-codec.js'
 import { encodePolicy } from './policy-codec.js'
 import type { Reading, ScriptCall } from './script-call.js'
 

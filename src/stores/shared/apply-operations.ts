@@ -1,21 +1,9 @@
 import type { Policy, State } from '../../policies/policy.js'
 import type { Operation, Outcome } from '../operation.js'
 import { StoreError } from '../store-error.js'
-import { applyBatch, type Write } from './apply-batch.js'
+import { applyBatch, type StateWrite, stateWrite } from './apply-batch.js'
 import { checkOperations } from './run.js'
 import { checkedRead, checkTime } from './validate.js'
-
-/** A state for a store to write. */
-export interface StateWrite {
-  readonly key: string
-  /** The state that replaces the key's; `undefined` removes the key. */
-  readonly state: State | undefined
-  /**
-   * For how long the state has to be kept, in whole milliseconds; `Infinity`: until it is replaced. 0 only
-   * where the key is removed.
-   */
-  readonly ttlMs: number
-}
 
 /** Returns the state of a key as it was read; `undefined` where there is none. Called once for each key. */
 export type ReadState = (key: string, policy: Policy) => State | undefined
@@ -68,10 +56,4 @@ function attempt(read: () => State | undefined) {
   } catch (error) {
     return { error }
   }
-}
-
-/** Returns what to write for a key. A state that is fresh by now is removed. */
-export function stateWrite(key: string, { policy, state }: Write, nowMs: number): StateWrite {
-  const ttlMs = state === undefined ? 0 : Math.ceil(policy.take(state, nowMs, 0).resetAfterMs)
-  return { key, state: ttlMs === 0 ? undefined : state, ttlMs }
 }

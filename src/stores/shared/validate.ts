@@ -1,7 +1,7 @@
 import { show } from '../../util/validate.js'
 import type { Batching, DenialTimes, Store } from '../store.js'
-import type { Read } from './evaluate-charge.js'
-import { foreignKeyError, isStateOf } from './foreign-key.js'
+import type { Read } from './apply-batch.js'
+import { foreignKeyError, isStateOf } from './state-codec.js'
 
 /** Returns whether a value has what a store needs. */
 export function isStore(value: unknown): value is Store {
