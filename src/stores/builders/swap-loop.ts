@@ -59,7 +59,7 @@ export function swapLoop<Version>(name: string, access: SwapAccess<Version>): Ap
     const { policy } = keyedPolicyOf(operations[0])
     const before = isStateOf(policy, stored?.state) ? stored.state : undefined
     const clockMs = access.now()
-    const nowMs = timeFor(policy, before, clockMs)
+    const nowMs = policy.clampToNow(before, clockMs) === before ? clockMs : timeFor(policy, before, clockMs)
     const isForeign = stored !== undefined && before === undefined
     const read = () => {
       if (isForeign) throw foreignKeyError(name, key)
@@ -106,13 +106,12 @@ export function contentionError(store: string, key: string): StoreError {
 const MAX_SKEW_MS = 1000
 
 /**
- * Returns the time at which a state is read: this process's, or, if a process whose clock is slightly ahead
- * wrote the state, the earliest time at which its policy does not clamp it. If it was clamped, the two
- * processes would keep freeing each other's units while both write. A state from further ahead is clamped:
- * its clock was wrong.
+ * Returns the time at which to read a state that its policy clamps by this process's clock. If a process
+ * whose clock is slightly ahead wrote the state, it is the earliest time at which the policy does not clamp
+ * it: otherwise the two processes would keep freeing each other's units while both write. A state from
+ * further ahead is clamped: its clock was wrong.
  */
 function timeFor(policy: Policy, state: State | undefined, nowMs: number): number {
-  if (policy.clampToNow(state, nowMs) === state) return nowMs
   const isPossible = (atMs: number) => policy.clampToNow(state, atMs) === state
   if (!isPossible(nowMs + MAX_SKEW_MS)) return nowMs
   let tooEarlyMs = nowMs

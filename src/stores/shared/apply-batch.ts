@@ -56,26 +56,22 @@ export function applyBatch(
   const results: (Result | Error)[] = []
   for (const operation of operations) {
     try {
-      results.push(applyTo(writes, operation, readNow, nowMs))
+      if (operation.type === 'charge') {
+        const { verdict, writes: changed } = evaluateCharge(operation.parts, readNow, nowMs)
+        for (const [key, write] of changed) writes.set(key, write)
+        results.push(verdict)
+        continue
+      }
+      const { type, key, policy } = operation
+      const before = type === 'forget' ? undefined : readNow(key, policy) // what cannot be read is forgotten, too
+      const { state, result } = applyOperation(operation, before, nowMs)
+      if (state !== before || type === 'forget') writes.set(key, { policy, state })
+      results.push(result)
     } catch (error) {
       results.push(error as Error)
     }
   }
   return { results, writes }
-}
-
-/** Applies one operation, and adds what it writes. */
-function applyTo(writes: Map<string, Write>, operation: Operation, read: Read, nowMs: number): Result {
-  if (operation.type === 'charge') {
-    const outcome = evaluateCharge(operation.parts, read, nowMs)
-    for (const [key, write] of outcome.writes) writes.set(key, write)
-    return outcome.verdict
-  }
-  const { type, key, policy } = operation
-  const before = type === 'forget' ? undefined : read(key, policy) // what cannot be read is forgotten, too
-  const { state, result } = applyOperation(operation, before, nowMs)
-  if (state !== before || type === 'forget') writes.set(key, { policy, state })
-  return result
 }
 
 /** Returns what to write for a key. A state that is fresh by now is removed. */
