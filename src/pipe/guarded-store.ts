@@ -62,21 +62,20 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
   })
   const deadlines = new Deadlines(timeoutMs)
 
-  function send(operation: Operation, settle: SettleAny, onLate?: OnLate): Outcome | undefined {
-    const breaker = breakers.only ?? breakers.of(keysOf(operation))
-    const generation = breaker.admit()
-    if (generation !== undefined) return sendNow(operation, settle, onLate, generation)
-    if (breaker.state !== 'half-open') return new CircuitOpenError(store.name, breaker)
-    sendAfterProbe(operation, settle, onLate, breaker)
-    return undefined
-  }
-
-  function sendNow(
+  /** Sends an operation, unless a circuit breaker stops it. `admitted` is set if it has waited for a probe. */
+  function send(
     operation: Operation,
     settle: SettleAny,
-    onLate: OnLate | undefined,
-    generation: Generation,
+    onLate?: OnLate,
+    admitted?: Generation,
   ): Outcome | undefined {
+    const breaker = breakers.only ?? breakers.of(keysOf(operation))
+    const generation = admitted ?? breaker.admit()
+    if (generation === undefined) {
+      if (breaker.state !== 'half-open') return new CircuitOpenError(store.name, breaker)
+      sendAfterProbe(operation, settle, onLate, breaker)
+      return undefined
+    }
     const sentAtMs = performance.now()
     let pendingSettle: SettleAny | undefined = settle // released at the time-out: it refers to a request
     const immediateOutcome = pipe.send(operation, (outcome) => {
@@ -117,7 +116,7 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
     if (hasTimedOut) return
     const generation = breaker.state === 'closed' ? breaker.admit() : undefined
     isSent = generation !== undefined
-    const immediateOutcome = generation ? sendNow(operation, settleInTime, onLate, generation) : circuitOpen()
+    const immediateOutcome = generation ? send(operation, settleInTime, onLate, generation) : circuitOpen()
     if (immediateOutcome !== undefined) settleInTime(immediateOutcome)
   }
 

@@ -3,7 +3,7 @@ import { groupBy } from '../../util/group-by.js'
 import { timeout } from '../../util/timeout.js'
 import { whole } from '../../util/validate.js'
 import { keysOf, type Operation, type Outcome } from '../operation.js'
-import { type Run, runGroups } from '../shared/run.js'
+import { type Run, type RunGroup, runGroups } from '../shared/run.js'
 import { acrossShards } from '../shared/shards.js'
 import type { Store } from '../store.js'
 import { asStoreError, type StoreError } from '../store-error.js'
@@ -78,11 +78,10 @@ export function ownerStore(options: OwnerStoreOptions): Store {
       operations.keys(),
       (i) => ownerOf?.(keysOf(operations[i] as Operation)[0]?.key ?? '') ?? '',
     )
-    const groups = Array.from(byOwner, ([owner, indexes]) => {
-      const ofOwner = indexes.map((i) => operations[i] as Operation)
-      return { indexes, run: () => askOwner(owner, ofOwner) }
+    const groups = Array.from(byOwner, ([owner, indexes]): RunGroup => {
+      return { indexes, run: (ofOwner) => askOwner(owner, ofOwner) }
     })
-    return runGroups(operations.length, groups, settle)
+    return runGroups(operations, groups, settle)
   }
   return builtStore({ ...options, batching }, ownerOf ? acrossShards(ownerOf, run, batching) : run)
 }

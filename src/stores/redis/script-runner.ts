@@ -42,8 +42,8 @@ export function scriptRunner({ shardOf, serverOf, send }: Transport): Run {
     } catch (cause) {
       if (operations.length > 1 && isSplit(cause)) {
         // All are sent at once, so operations that share keys keep their order.
-        const alone = operations.map((operation, i) => ({ indexes: [i], run: () => run([operation]) }))
-        return runGroups(operations.length, alone, settle)
+        const alone = operations.map((_, i): RunGroup => ({ indexes: [i], run }))
+        return runGroups(operations, alone, settle)
       }
       const error = commandError(cause, serverOf?.(shard))
       return operations.map(() => error)
@@ -90,9 +90,9 @@ export function scriptRunner({ shardOf, serverOf, send }: Transport): Run {
     const [first] = calls
     if (first?.operations === batch) return outcomesOf(first, replyTo(0), settle)
     const groups = calls.map((group, i): RunGroup => {
-      return { indexes: group.indexes, run: (settleOne) => outcomesOf(group, replyTo(i), settleOne) }
+      return { indexes: group.indexes, run: (_, settleOne) => outcomesOf(group, replyTo(i), settleOne) }
     })
-    return runGroups(batch.length, [...groups, ...failed], settle)
+    return runGroups(batch, [...groups, ...failed], settle)
   }
 
   return run

@@ -57,20 +57,20 @@ function endOfPart(operations: readonly Operation[], start: number, maxKeys: num
 /** Operations of a batch that run together, by their indexes in it. */
 export interface RunGroup {
   readonly indexes: readonly number[]
-  /** Resolves with an outcome for each, in order. */
-  run(settle: SettleIndex): Promise<readonly Outcome[]>
+  /** Runs these operations. */
+  readonly run: Run
 }
 
 /**
- * Runs the groups of a batch of `count` operations at the same time. The outcomes of each are passed to
- * `settle` as soon as they are known.
+ * Runs the groups of a batch at the same time. The outcomes of each are passed to `settle` as soon as they
+ * are known.
  */
 export async function runGroups(
-  count: number,
+  operations: readonly Operation[],
   groups: readonly RunGroup[],
   settle?: SettleIndex,
 ): Promise<readonly Outcome[]> {
-  const outcomes = new Array<Outcome>(count)
+  const outcomes = new Array<Outcome>(operations.length)
   const runGroup = async ({ indexes, run }: RunGroup) => {
     const settleOne: SettleIndex = (i, outcome) => {
       const index = indexes[i] as number
@@ -78,7 +78,8 @@ export async function runGroups(
       outcomes[index] = outcome
       settle?.(index, outcome)
     }
-    const results = await run(settleOne)
+    const ofGroup = indexes.map((index) => operations[index] as Operation)
+    const results = await run(ofGroup, settleOne)
     for (let i = 0; i < results.length; i++) settleOne(i, results[i] as Outcome)
   }
   await Promise.all(groups.map(runGroup))

@@ -56,10 +56,8 @@ export function acrossShards(
       else inOneShard.push(i)
     }
     if (groups.length === 0) return run(operations, settle)
-    const others = inOneShard.map((i) => operations[i] as Operation)
-    if (others.length > 0)
-      groups.push({ indexes: inOneShard, run: (settleOther) => run(others, settleOther) })
-    return runGroups(operations.length, groups, settle)
+    if (inOneShard.length > 0) groups.push({ indexes: inOneShard, run })
+    return runGroups(operations, groups, settle)
   }
 }
 
@@ -144,10 +142,9 @@ export function runByKey(applyToKey: ApplyToKey, storageKey: (key: string) => st
   return function runEachKey(operations, settle) {
     if (operations.length === 1) return applyToKey(storageKey(keyedPolicyOf(operations[0]).key), operations)
     const byKey = groupBy(operations.keys(), (i) => storageKey(keyedPolicyOf(operations[i]).key))
-    const groups = Array.from(byKey, ([key, indexes]) => {
-      const ofKey = indexes.map((i) => operations[i] as Operation)
-      return { indexes, run: () => applyToKey(key, ofKey) }
+    const groups = Array.from(byKey, ([key, indexes]): RunGroup => {
+      return { indexes, run: (ofKey) => applyToKey(key, ofKey) }
     })
-    return runGroups(operations.length, groups, settle)
+    return runGroups(operations, groups, settle)
   }
 }

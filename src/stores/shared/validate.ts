@@ -1,7 +1,5 @@
 import { show } from '../../util/validate.js'
 import type { Batching, DenialTimes, Store } from '../store.js'
-import type { Read } from './apply-batch.js'
-import { foreignKeyError, isStateOf } from './state-codec.js'
 
 /** Returns whether a value has what a store needs. */
 export function isStore(value: unknown): value is Store {
@@ -38,26 +36,4 @@ export function checkTime(owner: string, nowMs: unknown): void {
   if (Number.isFinite(nowMs)) return
   const must = 'a finite number of milliseconds since the Unix epoch'
   throw new TypeError(`${owner}: the time must be ${must}, got ${show(nowMs)}.`)
-}
-
-/**
- * Returns a `read` that throws a `StoreError` in place of a state that has another width than its policy's,
- * and a `TypeError` in place of what is no state at all.
- */
-export function checkedRead(owner: string, read: Read): Read {
-  return (key, policy) => {
-    const state: unknown = read(key, policy)
-    if (state === undefined || isStateOf(policy, state)) return state
-    const isOther = Array.isArray(state) && state.length > 0 && state.every(Number.isFinite)
-    if (isOther) throw foreignKeyError('store', key)
-    const must = `undefined, or an array of ${policy.width} finite numbers`
-    throw new TypeError(`${owner}: read must return ${must}, got ${showRead(state)}`)
-  }
-}
-
-function showRead(value: unknown): string {
-  const isPromise = typeof (value as Partial<PromiseLike<unknown>> | null)?.then === 'function'
-  if (isPromise) return `a promise. Await the states first, and have read return them from a Map.`
-  if (value === null) return 'null. Return undefined for a key that has no state.'
-  return `${Array.isArray(value) ? `[${value.map(show).join(', ').slice(0, 60)}]` : show(value)}.`
 }

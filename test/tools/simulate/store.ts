@@ -2,7 +2,7 @@ import slotOf from 'cluster-key-slot'
 import type { Batching, Operation, Outcome, Policy, State, Store } from 'headgate'
 import { keysOf } from 'headgate/store'
 import { applyBatch } from '../../../src/stores/shared/apply-batch.js'
-import { applyBy, type Run, runGroups } from '../../../src/stores/shared/run.js'
+import { applyBy, type Run, type RunGroup, runGroups } from '../../../src/stores/shared/run.js'
 import { groupBy } from '../../../src/util/group-by.js'
 import type { StoreKind, Work } from './costs.js'
 import type { Node } from './node.js'
@@ -82,11 +82,10 @@ export function simulatedStore({ kind, nodes, states, latency, time }: Servers, 
 
   const run: Run = (operations, settle) => {
     const byNode = groupBy(operations.keys(), (i) => nodeOf(keyOf(operations[i] as Operation)))
-    const groups = Array.from(byNode, ([at, indexes]) => {
-      const ofNode = indexes.map((i) => operations[i] as Operation)
-      return { indexes, run: () => request(at, ofNode) }
+    const groups = Array.from(byNode, ([at, indexes]): RunGroup => {
+      return { indexes, run: (ofNode) => request(at, ofNode) }
     })
-    return runGroups(operations.length, groups, settle)
+    return runGroups(operations, groups, settle)
   }
   const apply = applyBy('simulated', run, Number.POSITIVE_INFINITY)
 
