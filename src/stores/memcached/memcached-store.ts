@@ -13,6 +13,9 @@ import { itemKey } from './protocol.js'
  */
 const BATCHING: Batching = { maxKeys: 256, maxInFlight: 2, stallTimeoutMs: 3 }
 
+/** How often the servers are asked whether they have lost limits, while the store is in use. */
+const POLL_INTERVAL_MS = 60_000
+
 /** The kinds of policies whose state is only counts. */
 const COUNTED: readonly string[] = ['consecutive', 'fixed-window', 'sliding-window']
 
@@ -42,10 +45,11 @@ export function memcachedStore(client: MemcachedClient): Store {
     const { kind } = keyedPolicyOf(operations[0]).policy.spec
     return COUNTED.includes(kind) ? countUp(key, operations) : compareAndSwap(key, operations)
   }
-  const losses = lossMonitor(client, Date.now)
+  const losses = lossMonitor(client)
   const runEachKey = runByKey(applyToKey, itemKey)
   const run: Run = (operations, settle) => {
-    losses.poll()
+    const nowMs = Date.now()
+    if (Math.abs(nowMs - losses.polledAtMs) >= POLL_INTERVAL_MS) losses.poll(nowMs)
     return runEachKey(operations, settle)
   }
 
