@@ -1,15 +1,18 @@
 import type { Policy } from '../../policies/policy.js'
 import { isPromise } from '../../util/maybe-promise.js'
-import type { Charge, ChargeResult, Operation, Refund, Result } from '../operation.js'
+import type { Charge, ChargeResult, Operation, Outcome, Refund, Result } from '../operation.js'
 import { applyBatch, FORGOTTEN, REFUNDED } from '../shared/apply-batch.js'
 import { warnRefundFailed } from '../shared/refunds.js'
 import { type ApplyToKey, keyedPolicyOf } from '../shared/shards.js'
+import { asStoreError } from '../store-error.js'
 import { type MemcachedTransport, removeItem } from './connection.js'
 import { counterIo } from './counter-io.js'
 import { counterUpdater } from './counter-update.js'
 import { countersOf } from './counters.js'
-import { applySegments, type RunSegment } from './segments.js'
 import { CLOCK_TOLERANCE_MS, type OtherSlices, sliceCache } from './slice-cache.js'
+
+/** Applies operations of one key that go together. */
+type RunSegment = (key: string, operations: readonly Operation[]) => Promise<readonly (Outcome | Error)[]>
 
 /**
  * Creates the strategy of counters by `incr`. Bound: never more than the policy admits, since units are
@@ -138,4 +141,32 @@ export function evaluate(
     const oneFewer = counts.map((count, i) => (i === newest ? count - 1 : count))
     return newest >= 0 && policy.take(stateOf(sliceAt(nowMs), oneFewer), nowMs, 0).remaining === 0
   }
+}
+
+/**
+ * Applies operations in turn, those that follow one another and are applied the same way together. Never
+ * rejects: all operations of a segment that fails have its error.
+ */
+async function applySegments(
+  key: string,
+  operations: readonly Operation[],
+  runOf: (operation: Operation) => RunSegment,
+): Promise<readonly Outcome[]> {
+  const outcomes: Outcome[] = []
+  for (let start = 0, end = 0; start < operations.length; start = end) {
+    const run = runOf(operations[start] as Operation)
+    for (end = start + 1; end < operations.length; end++)
+      if (runOf(operations[end] as Operation) !== run) break
+    const segment = end - start === operations.length ? operations : operations.slice(start, end)
+    try {
+      for (const outcome of await run(key, segment)) outcomes.push(asOutcome(outcome))
+    } catch (error) {
+      for (const _ of segment) outcomes.push(asOutcome(error as Error))
+    }
+  }
+  return outcomes
+}
+
+function asOutcome(outcome: Outcome | Error): Outcome {
+  return outcome instanceof Error ? asStoreError('memcached', outcome) : outcome
 }

@@ -3,11 +3,8 @@ import type { Batching, Store } from '../store.js'
 import type { StoreError } from '../store-error.js'
 import { lockingPicker, type Picked } from './locking-picker.js'
 
-/** Called with the outcome of an operation, once, never before `submit` returns. */
-export type SettleOperation = (outcome: Outcome) => void
-
-/** Submits an operation. It takes a callback, since a promise for each would cost as much as to send it. */
-export type Submit = (operation: Operation, settle: SettleOperation) => undefined
+/** Called with the outcome of an operation, once, never before the function that takes it has returned. */
+type SettleOperation = (outcome: Outcome) => void
 
 interface Waiting {
   readonly operation: Operation
@@ -37,7 +34,8 @@ interface BatcherOptions {
 }
 
 /**
- * Creates a batcher. Operations that arrive within one turn of the event loop, or while `maxInFlight`
+ * Creates a batcher: a function that takes an operation, and a callback, since a promise for each would cost
+ * as much as to send it. Operations that arrive within one turn of the event loop, or while `maxInFlight`
  * batches are in flight, go together. With none in flight, a batch leaves as soon as the current code has
  * run, so that a lone caller is not delayed. Many operations are split evenly over the batches that may be
  * in flight, so that this process and the server work at the same time.
@@ -56,7 +54,7 @@ export function batcher(
     maxPending = Number.POSITIVE_INFINITY,
   }: Batching,
   { onBatch, checkCount, validate, toStoreError }: BatcherOptions = {},
-): Submit {
+): (operation: Operation, settle: SettleOperation) => undefined {
   const locking = locksKeys ? lockingPicker<Waiting>(maxKeys) : undefined
   let waiting: Waiting[] = []
   const pending: Flight[] = [] // the oldest first
