@@ -139,12 +139,23 @@ export function keyedPolicyOf(operation: Operation | undefined): KeyedPolicy {
  * together, beside those of other keys. `storageKey` returns the key under which the server keeps a key.
  */
 export function runByKey(applyToKey: ApplyToKey, storageKey: (key: string) => string = (key) => key): Run {
-  return function runEachKey(operations, settle) {
+  return async function runEachKey(operations, settle) {
     if (operations.length === 1) return applyToKey(storageKey(keyedPolicyOf(operations[0]).key), operations)
+    const outcomes = new Array<Outcome>(operations.length)
+    const runKey = async (key: string, indexes: readonly number[]) => {
+      const ofKey: Operation[] = []
+      for (const i of indexes) ofKey.push(operations[i] as Operation)
+      const results = await applyToKey(key, ofKey)
+      for (let i = 0; i < indexes.length; i++) {
+        const index = indexes[i] as number
+        outcomes[index] = results[i] as Outcome
+        settle?.(index, outcomes[index])
+      }
+    }
     const byKey = groupBy(operations.keys(), (i) => storageKey(keyedPolicyOf(operations[i]).key))
-    const groups = Array.from(byKey, ([key, indexes]): RunGroup => {
-      return { indexes, run: (ofKey) => applyToKey(key, ofKey) }
-    })
-    return runGroups(operations, groups, settle)
+    const running: Promise<void>[] = []
+    for (const [key, indexes] of byKey) running.push(runKey(key, indexes))
+    await Promise.all(running)
+    return outcomes
   }
 }
