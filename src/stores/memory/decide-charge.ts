@@ -1,6 +1,6 @@
 import type { Step } from '../../policies/policy.js'
 import type { ChargeResult, Part } from '../operation.js'
-import { evaluateCharge, type Read } from '../shared/evaluate-charge.js'
+import { evaluateCharge, type Read } from '../shared/apply-batch.js'
 import { type MemoryStates, redirectToOverflow } from './memory-states.js'
 import type { Hash } from './state-table.js'
 
