@@ -14,7 +14,7 @@ import type {
 } from '../operation.js'
 
 /** Returns the stored state of a key. */
-export type Read = (key: string, policy: Policy) => State | undefined
+export type ReadState = (key: string, policy: Policy) => State | undefined
 
 /** A state to write, and the policy that reads it. `undefined` removes the key. */
 export interface Write {
@@ -44,11 +44,11 @@ export interface StateWrite {
  */
 export function applyBatch(
   operations: readonly Operation[],
-  read: Read,
+  read: ReadState,
   nowMs: number,
 ): { readonly results: readonly (Result | Error)[]; readonly writes: Writes } {
   const writes = new Map<string, Write>()
-  const current: Read = (key, policy) => {
+  const current: ReadState = (key, policy) => {
     const written = writes.get(key)
     return written === undefined ? read(key, policy) : written.state
   }
@@ -90,7 +90,7 @@ export interface Evaluation {
  * Returns the decision on a charge, all or nothing, and what to write. Every store that runs the policies in
  * TypeScript makes this step atomic.
  */
-export function evaluateCharge(charged: readonly Part[], read: Read, nowMs: number): Evaluation {
+export function evaluateCharge(charged: readonly Part[], read: ReadState, nowMs: number): Evaluation {
   const writes: Evaluation['writes'] = new Map()
   const [only] = charged
   if (only !== undefined && charged.length === 1) {
@@ -109,7 +109,7 @@ export function evaluateCharge(charged: readonly Part[], read: Read, nowMs: numb
 }
 
 /** Returns the denial: of allowed parts a peek, of denied ones a step for the key's total in this charge. */
-function deny(charged: readonly Part[], steps: readonly Step[], read: Read, nowMs: number): Evaluation {
+function deny(charged: readonly Part[], steps: readonly Step[], read: ReadState, nowMs: number): Evaluation {
   const wanted = new Map<string, number>()
   const writes: Evaluation['writes'] = new Map()
   const parts = charged.map(({ key, policy, cost }, i): PartResult => {
