@@ -1,14 +1,11 @@
-import type { Policy, State } from '../../policies/policy.js'
+import type { State } from '../../policies/policy.js'
 import { show } from '../../util/validate.js'
 import type { Operation, Outcome } from '../operation.js'
 import { StoreError } from '../store-error.js'
-import { applyBatch, type StateWrite, stateWrite } from './apply-batch.js'
+import { applyBatch, type ReadState, type StateWrite, stateWrite } from './apply-batch.js'
 import { checkOperations } from './run.js'
 import { foreignKeyError, isStateOf } from './state-codec.js'
 import { checkTime } from './validate.js'
-
-/** Returns the state of a key as it was read; `undefined` where there is none. Called once for each key. */
-export type ReadState = (key: string, policy: Policy) => State | undefined
 
 /**
  * Returns the outcomes of some operations, and the states to write, at most one for each key. It is pure: a
