@@ -8,6 +8,7 @@ export { type TransactionOptions, transactionStore } from './stores/builders/tra
 export type { LockedStates, TransactionWrite } from './stores/builders/transaction-writes.js'
 export type * from './stores/contract.js'
 export { keysOf } from './stores/operation.js'
-export { applyOperations, type ReadState, type StateWrite } from './stores/shared/apply-operations.js'
+export type { ReadState, StateWrite } from './stores/shared/apply-batch.js'
+export { applyOperations } from './stores/shared/apply-operations.js'
 export { StoreError } from './stores/store-error.js'
 export type { MaybePromise } from './util/maybe-promise.js'

@@ -41,7 +41,7 @@ const MAX_RECORDED = 64
 type Handle<T> = (identity: string, cost: number, subject: unknown) => MaybePromise<T>
 
 /** Reads a subject. `cost` replaces the cost of the limit. */
-type Read<T> = (subject: unknown, cost?: number, names?: readonly string[]) => MaybePromise<T>
+type ResolvePart<T> = (subject: unknown, cost?: number, names?: readonly string[]) => MaybePromise<T>
 
 /**
  * Creates a function that reads a subject's identity and cost, and passes them to the handler from
@@ -53,11 +53,11 @@ export function limitBinder<T>(
   context: LimitContext,
   none: () => T,
   prepare: (limit: Limit) => Handle<T>,
-): Read<T> {
+): ResolvePart<T> {
   const { policy, key = [defaultKey()], cost: limitCost = 1 } = entry
   const readIdentity = identityReader(key, context)
 
-  const bind = weakMemo((given: object): Read<T> => {
+  const bind = weakMemo((given: object): ResolvePart<T> => {
     const limit = limitOf(entry, context, given)
     const handle = prepare(limit)
     return function readLimit(subject, chargeCost, names) {
@@ -102,7 +102,7 @@ function limitOf(
  * own cost. With `names`, only the keys of the limits of these names are read: others may need what the
  * subject does not have.
  */
-export type ResolveParts = Read<readonly NamedPart[]>
+export type ResolveParts = ResolvePart<readonly NamedPart[]>
 
 /** Creates the function that resolves the charges of a limiter. */
 export function partsResolver(entries: readonly Entry[], context: LimitContext): ResolveParts {
@@ -134,7 +134,7 @@ export type ChargeSubject = (
  * request that disconnected before its address was read.
  */
 export function chargeSubject<T extends object>(
-  read: Read<T>,
+  read: ResolvePart<T>,
   decide: (value: T, subject: unknown, finish: Finish) => MaybePromise<Decision>,
 ): ChargeSubject {
   return function readAndDecide(subject, cost, finish) {

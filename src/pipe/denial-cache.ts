@@ -1,6 +1,5 @@
 import { isSamePolicy } from '../policies/policy.js'
 import {
-  type Charge,
   type ChargeResult,
   givesUnitsBack,
   type KeyedPolicy,
@@ -134,19 +133,6 @@ export const denialCacheOf = weakMemo((_store: Store) => new DenialCache())
 export function repeatDenials<P extends Pipe>(pipe: P, cache: DenialCache, times: DenialTimes): P {
   const { maxMs, minMs } = times
 
-  const sendCharge: Pipe['send'] = (operation, settle, onLate) => {
-    const { parts } = operation as unknown as Charge
-    const denial = cache.find(parts, maxMs)
-    if (denial !== undefined) return denial as never
-    if (maxMs === 0) return pipe.send(operation, settle, onLate)
-    const sentAtMs = performance.now()
-    const recordAndSettle: typeof settle = (outcome) => {
-      if (!(outcome instanceof Error)) cache.record(parts, outcome as ChargeResult, sentAtMs, minMs)
-      settle(outcome)
-    }
-    return pipe.send(operation, recordAndSettle, onLate)
-  }
-
   /** Invalidates now, for charges in flight, and when done, for charges sent meanwhile. */
   const sendGiveBack: Pipe['send'] = (operation, settle, onLate) => {
     const keys = keysOf(operation)
@@ -169,9 +155,20 @@ export function repeatDenials<P extends Pipe>(pipe: P, cache: DenialCache, times
   return {
     ...pipe,
     send(operation, settle, onLate) {
-      if (operation.type === 'charge') return sendCharge(operation, settle, onLate)
-      const send = givesUnitsBack(operation) ? sendGiveBack : pipe.send
-      return send(operation, settle, onLate)
+      if (operation.type !== 'charge') {
+        const send = givesUnitsBack(operation) ? sendGiveBack : pipe.send
+        return send(operation, settle, onLate)
+      }
+      const { parts } = operation
+      const denial = cache.find(parts, maxMs)
+      if (denial !== undefined) return denial as never
+      if (maxMs === 0) return pipe.send(operation, settle, onLate)
+      const sentAtMs = performance.now()
+      const recordAndSettle: typeof settle = (outcome) => {
+        if (!(outcome instanceof Error)) cache.record(parts, outcome as ChargeResult, sentAtMs, minMs)
+        settle(outcome)
+      }
+      return pipe.send(operation, recordAndSettle, onLate)
     },
   }
 }

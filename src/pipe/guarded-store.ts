@@ -62,43 +62,33 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
   })
   const deadlines = new Deadlines(timeoutMs)
 
-  function send(operation: Operation, settle: SettleAny, onLate?: OnLate): Outcome | undefined {
-    const breaker = breakers.of(keysOf(operation))
-    const generation = breaker.admit()
-    if (generation !== undefined) return sendNow(operation, settle, onLate, generation)
-    if (breaker.state !== 'half-open') return new CircuitOpenError(store.name, breaker)
-    sendAfterProbe(operation, settle, onLate, breaker)
-    return undefined
-  }
-
-  function sendNow(
+  /** Sends an operation, unless a circuit breaker stops it. `admitted` is set if it has waited for a probe. */
+  function send(
     operation: Operation,
     settle: SettleAny,
-    onLate: OnLate | undefined,
-    generation: Generation,
+    onLate?: OnLate,
+    admitted?: Generation,
   ): Outcome | undefined {
-    const sentAtMs = performance.now()
-    let pendingSettle: SettleAny | undefined = settle // released once called: it refers to a request
-    const settleOnce: SettleAny = (outcome) => {
-      if (pendingSettle === undefined) return
-      if (isPublished && storeChannel.hasSubscribers) publishCall(operation, sentAtMs, outcome)
-      pendingSettle(outcome)
-      pendingSettle = undefined
+    const breaker = breakers.only ?? breakers.of(keysOf(operation))
+    const generation = admitted ?? breaker.admit()
+    if (generation === undefined) {
+      if (breaker.state !== 'half-open') return new CircuitOpenError(store.name, breaker)
+      sendAfterProbe(operation, settle, onLate, breaker)
+      return undefined
     }
+    const sentAtMs = performance.now()
+    let pendingSettle: SettleAny | undefined = settle // released at the time-out: it refers to a request
     const immediateOutcome = pipe.send(operation, (outcome) => {
-      if (deadlines.stop(deadline)) settleOnce(recordOutcome(outcome, generation))
+      if (deadlines.stop(deadline)) pendingSettle?.(recordOutcome(operation, sentAtMs, outcome, generation))
       else onLate?.(outcome, operation)
     })
-    if (immediateOutcome !== undefined) {
-      const outcome = recordOutcome(immediateOutcome, generation)
-      if (isPublished && storeChannel.hasSubscribers) publishCall(operation, sentAtMs, outcome)
-      return outcome
-    }
-    const expire = () => {
+    if (immediateOutcome !== undefined)
+      return recordOutcome(operation, sentAtMs, immediateOutcome, generation)
+    const deadline = deadlines.start(() => {
       const error = asStoreError(store.name, new TimeoutError(timeoutMs))
-      settleOnce(recordOutcome(error, generation))
-    }
-    const deadline = deadlines.start(expire, sentAtMs)
+      pendingSettle?.(recordOutcome(operation, sentAtMs, error, generation))
+      pendingSettle = undefined
+    }, sentAtMs)
     return undefined
   }
 
@@ -126,7 +116,7 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
     if (hasTimedOut) return
     const generation = breaker.state === 'closed' ? breaker.admit() : undefined
     isSent = generation !== undefined
-    const immediateOutcome = generation ? sendNow(operation, settleInTime, onLate, generation) : circuitOpen()
+    const immediateOutcome = generation ? send(operation, settleInTime, onLate, generation) : circuitOpen()
     if (immediateOutcome !== undefined) settleInTime(immediateOutcome)
   }
 
@@ -141,15 +131,17 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
   }
 
   /** Records an outcome. An error counts as a success if the server replied. Returns the outcome. */
-  function recordOutcome(outcome: Outcome, generation: Generation): Outcome {
-    if (!(outcome instanceof Error)) {
-      generation.recordSuccess(outcome.type === 'charge' && !outcome.allowed)
-      return outcome
-    }
-    const error = atServer(outcome, generation.server)
-    if (error.answered) generation.recordSuccess(true)
-    else generation.recordFailure(error)
-    return error
+  function recordOutcome(
+    operation: Operation,
+    sentAtMs: number,
+    outcome: Outcome,
+    generation: Generation,
+  ): Outcome {
+    if (!(outcome instanceof Error)) generation.recordSuccess(outcome.type === 'charge' && !outcome.allowed)
+    else if (atServer(outcome, generation.server).answered) generation.recordSuccess(true)
+    else generation.recordFailure(outcome)
+    if (isPublished && storeChannel.hasSubscribers) publishCall(operation, sentAtMs, outcome)
+    return outcome
   }
 
   return {

@@ -1,11 +1,13 @@
+import type { Charge, Outcome } from '../stores/operation.js'
 import { localStatesOf } from '../stores/shared/local-states.js'
-import { pipeTo } from '../stores/shared/store-pipe.js'
+import type { Pipe } from '../stores/shared/pipe.js'
+import { pipeTo, validateOutcome } from '../stores/shared/store-pipe.js'
 import { checkDenialTimes } from '../stores/shared/validate.js'
 import type { Store } from '../stores/store.js'
+import { asStoreError } from '../stores/store-error.js'
 import { Deadlines } from '../util/timeout.js'
 import { denialCacheOf, repeatDenials } from './denial-cache.js'
 import { closeStore, type GuardedStore, type GuardOptions, guardStore } from './guarded-store.js'
-import { decideLocallyFirst } from './local-decisions.js'
 
 interface ProtectOptions extends GuardOptions {
   /** The longest that a denial is cached. 0 = no cache: the store decides every charge. */
@@ -33,5 +35,31 @@ function localPipe(store: Store, { timeoutMs }: GuardOptions): GuardedStore {
     state: () => 'closed',
     probeKeys: (key) => [key],
     close: () => closeStore(store, new Deadlines(timeoutMs)),
+  }
+}
+
+/**
+ * Creates a pipe that first lets the store decide a charge without a round trip, such as by units that it
+ * leased, and sends all else to `pipe`. Such a decision needs no promise, and no layer can delay or deny it.
+ */
+function decideLocallyFirst<P extends Pipe>(pipe: P, store: Store): P {
+  if (store.decideLocally === undefined) return pipe
+  const decideLocally = store.decideLocally.bind(store)
+
+  function decide(charge: Charge): Outcome | undefined {
+    try {
+      const verdict = decideLocally(charge)
+      return verdict && validateOutcome(store, charge, verdict)
+    } catch (cause) {
+      return asStoreError(store.name, cause)
+    }
+  }
+
+  return {
+    ...pipe,
+    send(operation, settle, onLate) {
+      const outcome = operation.type === 'charge' ? decide(operation) : undefined
+      return (outcome as never) ?? pipe.send(operation, settle, onLate)
+    },
   }
 }

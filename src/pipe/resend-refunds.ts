@@ -6,7 +6,7 @@ import {
   type Refund,
   type RefundResult,
 } from '../stores/operation.js'
-import { REFUNDED } from '../stores/shared/apply-operation.js'
+import { REFUNDED } from '../stores/shared/apply-batch.js'
 import { type Pipe, request } from '../stores/shared/pipe.js'
 import { isUnsent, StoreError } from '../stores/store-error.js'
 import { inBackground } from '../util/background-timer.js'

@@ -31,19 +31,19 @@ export function isFastifyInstance(value: unknown): boolean {
   return isObject(value) && hasMethods(value, 'register', 'addHook')
 }
 
-type Properties = Readonly<Record<string, unknown>>
+type Fields = Readonly<Record<string, unknown>>
 
-function isObject(value: unknown): value is Properties {
+function isObject(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null
 }
 
-function propertyOf(value: Properties, name: string): Properties | undefined {
+function propertyOf(value: Fields, name: string): Fields | undefined {
   const property = value[name]
   return isObject(property) ? property : undefined
 }
 
 export function hasMethods(value: object, ...names: readonly string[]): boolean {
-  return names.every((name) => typeof (value as Properties)[name] === 'function')
+  return names.every((name) => typeof (value as Fields)[name] === 'function')
 }
 
 /** Returns whether a value is like a `Request` of the Fetch standard, of any realm. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { Policy, State } from 'headgate'
-import { applyOperation } from '../../src/stores/shared/apply-operation.js'
+import { applyOperation } from '../../src/stores/shared/apply-batch.js'
 import {
   anyPolicy,
   bannedPolicy,

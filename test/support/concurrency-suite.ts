@@ -9,14 +9,13 @@ import {
   type Store,
   tokenBucket,
 } from 'headgate'
-import { applyOperation } from '../../src/stores/shared/apply-operation.js'
-import { evaluateCharge } from '../../src/stores/shared/evaluate-charge.js'
+import { applyOperation, evaluateCharge } from '../../src/stores/shared/apply-batch.js'
 import { expectAsModel, operationsOf } from '../../src/testing/conformance/as-model.js'
-import type { Parts } from '../../src/testing/conformance/store-calls.js'
 import {
   allowedCount,
   chargeOne,
   figures,
+  type Parts,
   part,
   receiptOf,
   remainingOf,

@@ -8,8 +8,8 @@ import type {
   Store,
 } from 'headgate'
 import { request } from '../../src/stores/shared/pipe.js'
+import { checkOperations } from '../../src/stores/shared/run.js'
 import { pipeTo } from '../../src/stores/shared/store-pipe.js'
-import { checkOperations } from '../../src/stores/shared/validate.js'
 import type { Parts, TakenUnits } from '../../src/testing/conformance/store-calls.js'
 import { thenMaybe } from '../../src/util/maybe-promise.js'
 

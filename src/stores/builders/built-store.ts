@@ -1,7 +1,7 @@
 import { callback } from '../../options/option-table.js'
 import { wrongKind, wrongOption } from '../../util/validate.js'
 import { applyBy, type Run } from '../shared/run.js'
-import { checkBatching, checkOperations } from '../shared/validate.js'
+import { checkBatching } from '../shared/validate.js'
 import type { Batching, Store } from '../store.js'
 
 /** Options common to all builders. */
@@ -65,14 +65,10 @@ export function builtStore(
   }: CommonStoreOptions & { readonly batching: Batching },
   run: Run,
 ): Store {
-  const apply = applyBy(run, batching.maxKeys)
   return {
     name,
     batching,
-    apply(operations, settle) {
-      checkOperations(`${name}Store`, operations)
-      return apply(operations, settle)
-    },
+    apply: applyBy(`${name}Store`, run, batching.maxKeys),
     ...(serverOf && { serverOf }),
     ...(onLimitsLost && { onLimitsLost }),
     ...(origin && { origin }),

@@ -3,10 +3,10 @@ import { groupBy } from '../../util/group-by.js'
 import { timeout } from '../../util/timeout.js'
 import { whole } from '../../util/validate.js'
 import { keysOf, type Operation, type Outcome } from '../operation.js'
-import { acrossShards } from '../shared/cross-shard.js'
-import type { Run } from '../shared/run.js'
+import { type Run, type RunGroup, runGroups } from '../shared/run.js'
+import { acrossShards } from '../shared/shards.js'
 import type { Store } from '../store.js'
-import { asStoreError } from '../store-error.js'
+import { asStoreError, type StoreError } from '../store-error.js'
 import { builtStore, COMMON_ROWS, type CommonStoreOptions, requiredFunction } from './built-store.js'
 import { decodeOutcomes, encodeOperations, type OperationsMessage } from './operation-codec.js'
 import { policyText } from './policy-text.js'
@@ -57,30 +57,31 @@ export function ownerStore(options: OwnerStoreOptions): Store {
   const withTimeout = timeout(timeoutMs)
 
   /** Asks one owner. If that fails, all its operations fail, but not those of other owners. */
-  async function askOwner(
-    owner: string,
-    entries: readonly (readonly [index: number, operation: Operation])[],
-    settle: Parameters<Run>[1],
-  ): Promise<void> {
+  async function askOwner(owner: string, operations: readonly Operation[]): Promise<readonly Outcome[]> {
+    const problems = operations.map((operation) => problemOf(name, operation))
+    const sent = operations.filter((_, i) => problems[i] === undefined)
+    let outcomes: Iterator<Outcome> | undefined
+    let failure: StoreError | undefined
     try {
-      const operations = entries.map(([, operation]) => operation)
-      const reply = await withTimeout(send(encodeOperations(operations), owner))
-      const outcomes = decodeOutcomes(name, operations, reply)
-      for (const [i, [index]] of entries.entries()) settle(index, outcomes[i] as Outcome)
+      if (sent.length > 0) {
+        const reply = await withTimeout(send(encodeOperations(sent), owner))
+        outcomes = decodeOutcomes(name, sent, reply).values()
+      }
     } catch (cause) {
-      for (const [index] of entries) settle(index, asStoreError(name, cause))
+      failure = asStoreError(name, cause)
     }
+    return problems.map((problem) => problem ?? failure ?? (outcomes?.next().value as Outcome))
   }
 
-  const run: Run = async (operations, settle) => {
-    const sent: [index: number, operation: Operation][] = []
-    for (const [i, operation] of operations.entries()) {
-      const problem = problemOf(name, operation)
-      if (problem === undefined) sent.push([i, operation])
-      else settle(i, problem)
-    }
-    const byOwner = groupBy(sent, ([, operation]) => ownerOf?.(keysOf(operation)[0]?.key ?? '') ?? '')
-    await Promise.all(Array.from(byOwner, ([owner, entries]) => askOwner(owner, entries, settle)))
+  const run: Run = (operations, settle) => {
+    const byOwner = groupBy(
+      operations.keys(),
+      (i) => ownerOf?.(keysOf(operations[i] as Operation)[0]?.key ?? '') ?? '',
+    )
+    const groups = Array.from(byOwner, ([owner, indexes]): RunGroup => {
+      return { indexes, run: (ofOwner) => askOwner(owner, ofOwner) }
+    })
+    return runGroups(operations, groups, settle)
   }
   return builtStore({ ...options, batching }, ownerOf ? acrossShards(ownerOf, run, batching) : run)
 }

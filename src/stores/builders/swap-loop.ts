@@ -1,13 +1,10 @@
-import type { State } from '../../policies/policy.js'
+import type { Policy, State } from '../../policies/policy.js'
 import { retry } from '../../util/retry.js'
 import type { Operation, Outcome, Result } from '../operation.js'
-import { applyBatch, type Write } from '../shared/apply-batch.js'
-import { stateWrite } from '../shared/apply-operations.js'
-import { type ApplyToKey, keyedPolicyOf } from '../shared/by-key.js'
-import { timeFor } from '../shared/clock-skew.js'
-import { foreignKeyError, isStateOf } from '../shared/foreign-key.js'
+import { applyBatch, stateWrite, type Write } from '../shared/apply-batch.js'
+import { type ApplyToKey, keyedPolicyOf } from '../shared/shards.js'
+import { foreignKeyError, isStateOf } from '../shared/state-codec.js'
 import { asStoreError, StoreError } from '../store-error.js'
-import { keyQueue } from './key-queue.js'
 
 /** A state in a database, with its version, which changes with each write. */
 export interface StoredState<Version> {
@@ -62,7 +59,7 @@ export function swapLoop<Version>(name: string, access: SwapAccess<Version>): Ap
     const { policy } = keyedPolicyOf(operations[0])
     const before = isStateOf(policy, stored?.state) ? stored.state : undefined
     const clockMs = access.now()
-    const nowMs = timeFor(policy, before, clockMs)
+    const nowMs = policy.clampToNow(before, clockMs) === before ? clockMs : timeFor(policy, before, clockMs)
     const isForeign = stored !== undefined && before === undefined
     const read = () => {
       if (isForeign) throw foreignKeyError(name, key)
@@ -103,4 +100,82 @@ const isDone = (results: unknown) => results !== undefined
 /** Returns the error for a key that other processes changed during every attempt to write it. */
 export function contentionError(store: string, key: string): StoreError {
   return new StoreError(store, `others changed the key ${key} during every attempt`, { answered: true })
+}
+
+/** How far the clocks of two processes may be apart for a state to keep to the one that is ahead. */
+const MAX_SKEW_MS = 1000
+
+/**
+ * Returns the time at which to read a state that its policy clamps by this process's clock. If a process
+ * whose clock is slightly ahead wrote the state, it is the earliest time at which the policy does not clamp
+ * it: otherwise the two processes would keep freeing each other's units while both write. A state from
+ * further ahead is clamped: its clock was wrong.
+ */
+function timeFor(policy: Policy, state: State | undefined, nowMs: number): number {
+  const isPossible = (atMs: number) => policy.clampToNow(state, atMs) === state
+  if (!isPossible(nowMs + MAX_SKEW_MS)) return nowMs
+  let tooEarlyMs = nowMs
+  let possibleMs = nowMs + MAX_SKEW_MS
+  while (possibleMs - tooEarlyMs > 1) {
+    const middleMs = Math.floor((tooEarlyMs + possibleMs) / 2)
+    if (isPossible(middleMs)) possibleMs = middleMs
+    else tooEarlyMs = middleMs
+  }
+  return possibleMs
+}
+
+/** Applies operations on one key, in order. Returns a result for each. */
+type RunKey<T> = (key: string, operations: readonly Operation[]) => Promise<readonly T[]>
+
+interface Call<T> {
+  readonly operations: readonly Operation[]
+  resolve(results: readonly T[]): void
+  reject(reason: unknown): void
+}
+
+/**
+ * Creates a function that calls `run` with at most one call per key at a time. The operations of calls that
+ * wait for a key then run together, so that a process never races itself by compare-and-swap.
+ */
+export function keyQueue<T>(run: RunKey<T>): RunKey<T> {
+  /** The calls that wait for a key in use; `undefined` while none does. */
+  const waiting = new Map<string, Call<T>[] | undefined>()
+
+  function wait(key: string, operations: readonly Operation[]): Promise<readonly T[]> {
+    return new Promise((resolve, reject) => {
+      const calls = waiting.get(key)
+      const call = { operations, resolve, reject }
+      if (calls === undefined) waiting.set(key, [call])
+      else calls.push(call)
+    })
+  }
+
+  async function runWaiting(key: string): Promise<void> {
+    for (let calls = waiting.get(key); calls !== undefined; calls = waiting.get(key)) {
+      waiting.set(key, undefined)
+      try {
+        const results = [
+          ...(await run(
+            key,
+            calls.flatMap(({ operations }) => operations),
+          )),
+        ]
+        for (const { operations, resolve } of calls) resolve(results.splice(0, operations.length))
+      } catch (reason) {
+        for (const { reject } of calls) reject(reason)
+      }
+    }
+    waiting.delete(key)
+  }
+
+  return async (key, operations) => {
+    if (waiting.has(key)) return wait(key, operations)
+    waiting.set(key, undefined)
+    try {
+      return await run(key, operations)
+    } finally {
+      if (waiting.get(key) === undefined) waiting.delete(key)
+      else runWaiting(key)
+    }
+  }
 }

@@ -11,8 +11,8 @@ import {
   type Result,
 } from '../operation.js'
 import { applyBatch } from '../shared/apply-batch.js'
-import { foreignKeyError, isStateOf } from '../shared/foreign-key.js'
 import type { Run } from '../shared/run.js'
+import { foreignKeyError, isStateOf } from '../shared/state-codec.js'
 import { checkTime } from '../shared/validate.js'
 import type { Store } from '../store.js'
 import { asStoreError, type StoreError } from '../store-error.js'
@@ -148,12 +148,11 @@ export function transactionStore<Transaction>(options: TransactionOptions<Transa
     }
   }
 
-  const run: Run = async (operations, settle) => {
+  const run: Run = async (operations) => {
     try {
       const verdict = operations.length === 1 ? await applyAlone(operations[0] as Operation) : undefined
       const results = verdict === undefined ? await applyTogether(operations) : [verdict]
-      for (const [i, result] of results.entries())
-        settle(i, result instanceof Error ? toStoreError(result) : result)
+      return results.map((result) => (result instanceof Error ? toStoreError(result) : result))
     } catch (error) {
       throw toStoreError(error)
     }

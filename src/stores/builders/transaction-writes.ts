@@ -1,6 +1,5 @@
 import type { Policy } from '../../policies/policy.js'
-import type { Writes } from '../shared/apply-batch.js'
-import { type StateWrite, stateWrite } from '../shared/apply-operations.js'
+import { type StateWrite, stateWrite, type Writes } from '../shared/apply-batch.js'
 
 /** What a transaction reads after it has locked its keys. */
 export interface LockedStates {

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { RecentMap } from '../../util/recent-map.js'
 import { type StoredState, type Swap, swapLoop } from '../builders/swap-loop.js'
-import type { ApplyToKey } from '../shared/by-key.js'
+import type { ApplyToKey } from '../shared/shards.js'
 import { decodeState, encodeState } from '../shared/state-codec.js'
 import type { MemcachedTransport } from './connection.js'
 import { statusError } from './errors.js'

@@ -59,12 +59,3 @@ function isOfMemcached(value: unknown): boolean {
   const { cas, gets, getMulti } = (value ?? {}) as Readonly<Record<string, unknown>>
   return [cas, gets, getMulti].every((method) => typeof method === 'function')
 }
-
-/** Returns the server that holds a key; nothing when none is available or the user's `getServer` throws. */
-export function serverFor(client: MemcachedClient, key: string): MemcachedServer | undefined {
-  try {
-    return client.server(key) ?? undefined
-  } catch {
-    return undefined
-  }
-}

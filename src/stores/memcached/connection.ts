@@ -1,8 +1,7 @@
 import type { Socket } from 'node:net'
-import { weakMemo } from '../../util/memo.js'
 import { type Deadline, Deadlines, TimeoutError } from '../../util/timeout.js'
 import { messageOf, StoreError } from '../store-error.js'
-import { type MemcachedClient, type MemcachedReply, type MemcachedServer, serverFor } from './client.js'
+import type { MemcachedClient, MemcachedReply, MemcachedServer } from './client.js'
 import { statusError } from './errors.js'
 import { encodeRequests, type MemcachedRequest, remove, STATUS } from './protocol.js'
 
@@ -76,7 +75,7 @@ export async function removeItem(
 
 /** Sends a batch. Its requests fail when the connection ends, or when the server is silent for a second. */
 function write(client: MemcachedClient, server: MemcachedServer, batch: readonly PendingRequest[]): void {
-  const correct = patchServer(server)
+  if (!patched.has(server)) patchServer(server)
   const requests: MemcachedRequest[] = []
   const seqs: number[] = []
   let replies = 0
@@ -97,7 +96,8 @@ function write(client: MemcachedClient, server: MemcachedServer, batch: readonly
     failAll(batch, cause, server) // an invalid port, for example
     return
   }
-  const socket = correct(server._socket as Socket)
+  const socket = server._socket as Socket
+  if (!patched.has(socket)) patchSocket(server, socket)
   // memjs drops the error callback of an answered request: the last one's stays.
   server.onError(seqs.at(-1) as number, (cause) => {
     socket.destroy() // memjs only ends its own half of some; a server that hangs never ends the other
@@ -115,21 +115,24 @@ function write(client: MemcachedClient, server: MemcachedServer, batch: readonly
   deadline = deadlines.start(failIfSilent)
 }
 
-/** Patches a server, once. Returns a function that patches a connection of it, once, and returns that. */
-const patchServer = weakMemo((server: MemcachedServer) => {
-  // After a lost connection memjs 1.3.2 would append the next reply to the received half of one.
+/** The servers and the connections that are patched. */
+const patched = new WeakSet<object>()
+
+/** After a lost connection memjs 1.3.2 would append the next reply to the received half of one. */
+function patchServer(server: MemcachedServer): void {
+  patched.add(server)
   server.on('authenticated', () => {
     server.responseBuffer = Buffer.alloc(0)
   })
-  return weakMemo((socket: Socket) => isolate(server, socket))
-})
+}
 
 /**
  * Corrects how memjs 1.3.2 handles the end of a connection. It mistakes the end of one that it has dropped
  * for the end of its present one, which it then never closes, or whose requests it fails; and when a server
  * closes a connection in good order, memjs never calls back.
  */
-function isolate(server: MemcachedServer, socket: Socket): Socket {
+function patchSocket(server: MemcachedServer, socket: Socket): void {
+  patched.add(socket)
   for (const event of ['error', 'close']) {
     const listeners = socket.listeners(event)
     socket.removeAllListeners(event).on(event, (...args: unknown[]) => {
@@ -140,7 +143,6 @@ function isolate(server: MemcachedServer, socket: Socket): Socket {
       if (event === 'close') server.error(new Error('the connection was closed'))
     })
   }
-  return socket
 }
 
 function failAll(batch: readonly PendingRequest[], cause: unknown, server?: MemcachedServer): void {
@@ -152,4 +154,13 @@ function failAll(batch: readonly PendingRequest[], cause: unknown, server?: Memc
 
 function addressOf({ host, port }: MemcachedServer): string {
   return `${host}:${port}`
+}
+
+/** Returns the server that holds a key; nothing when none is available or the user's `getServer` throws. */
+function serverFor(client: MemcachedClient, key: string): MemcachedServer | undefined {
+  try {
+    return client.server(key) ?? undefined
+  } catch {
+    return undefined
+  }
 }

@@ -1,5 +1,5 @@
 import { retry } from '../../util/retry.js'
-import { foreignKeyError } from '../shared/foreign-key.js'
+import { foreignKeyError } from '../shared/state-codec.js'
 import type { MemcachedReply } from './client.js'
 import type { MemcachedTransport } from './connection.js'
 import { statusError } from './errors.js'

@@ -1,16 +1,18 @@
 import type { Policy } from '../../policies/policy.js'
 import { isPromise } from '../../util/maybe-promise.js'
-import type { Charge, ChargeResult, Operation, Refund, Result } from '../operation.js'
-import { applyBatch } from '../shared/apply-batch.js'
-import { FORGOTTEN, REFUNDED } from '../shared/apply-operation.js'
-import { type ApplyToKey, keyedPolicyOf } from '../shared/by-key.js'
+import type { Charge, ChargeResult, Operation, Outcome, Refund, Result } from '../operation.js'
+import { applyBatch, FORGOTTEN, REFUNDED } from '../shared/apply-batch.js'
 import { warnRefundFailed } from '../shared/refunds.js'
+import { type ApplyToKey, keyedPolicyOf } from '../shared/shards.js'
+import { asStoreError } from '../store-error.js'
 import { type MemcachedTransport, removeItem } from './connection.js'
 import { counterIo } from './counter-io.js'
 import { counterUpdater } from './counter-update.js'
-import { type Counters, countersOf } from './counters.js'
-import { applySegments, type RunSegment } from './segments.js'
+import { countersOf } from './counters.js'
 import { CLOCK_TOLERANCE_MS, type OtherSlices, sliceCache } from './slice-cache.js'
+
+/** Applies operations of one key that go together. */
+type RunSegment = (key: string, operations: readonly Operation[]) => Promise<readonly (Outcome | Error)[]>
 
 /**
  * Creates the strategy of counters by `incr`. Bound: never more than the policy admits, since units are
@@ -33,7 +35,7 @@ export function counterStrategy(transport: MemcachedTransport): ApplyToKey {
 
   async function chargeAll(key: string, charges: readonly Charge[]): Promise<readonly ChargeResult[]> {
     const { policy } = keyedPolicyOf(charges[0])
-    const counters = countersOf(policy) as Counters
+    const counters = countersOf(policy)
     const nowMs = Date.now()
     const counter = counters.keyOf(key, counters.sliceAt(nowMs))
     const refundUnits = (units: number) => io.subtract(key, counter, units).catch(warnRefundFailed)
@@ -59,7 +61,7 @@ export function counterStrategy(transport: MemcachedTransport): ApplyToKey {
   }
 
   async function refund(key: string, { policy, cost, takenAtMs }: Refund): Promise<Result> {
-    const { sliceAt, older, keyOf } = countersOf(policy) as Counters
+    const { sliceAt, older, keyOf } = countersOf(policy)
     const present = sliceAt(Date.now())
     const taken = sliceAt(takenAtMs)
     if (cost === 0 || taken < present - older) return REFUNDED
@@ -74,7 +76,7 @@ export function counterStrategy(transport: MemcachedTransport): ApplyToKey {
   /** Also removes the counters of slices in which a process may count whose clock is ahead. */
   async function forget(key: string, operations: readonly Operation[]): Promise<readonly Result[]> {
     const { policy } = keyedPolicyOf(operations[0])
-    const { sliceAt, older, keyOf } = countersOf(policy) as Counters
+    const { sliceAt, older, keyOf } = countersOf(policy)
     const nowMs = Date.now()
     const first = sliceAt(nowMs) - older
     const last = Math.min(sliceAt(nowMs) + Math.max(1, older), sliceAt(nowMs + CLOCK_TOLERANCE_MS) + 1)
@@ -126,7 +128,7 @@ export function evaluate(
   { next, older }: Pick<OtherSlices, 'next' | 'older'>,
   nowMs: number,
 ): readonly ChargeResult[] {
-  const { sliceAt, stateOf } = countersOf(policy) as Counters
+  const { sliceAt, stateOf } = countersOf(policy)
   const state = stateOf(sliceAt(nowMs), [Math.min(before + next, policy.limit), ...older])
   const verdicts = applyBatch(charges, () => state, nowMs).results as ChargeResult[]
   if (!verdicts.some(isDenial) || !isOvercounted()) return verdicts
@@ -139,4 +141,32 @@ export function evaluate(
     const oneFewer = counts.map((count, i) => (i === newest ? count - 1 : count))
     return newest >= 0 && policy.take(stateOf(sliceAt(nowMs), oneFewer), nowMs, 0).remaining === 0
   }
+}
+
+/**
+ * Applies operations in turn, those that follow one another and are applied the same way together. Never
+ * rejects: all operations of a segment that fails have its error.
+ */
+async function applySegments(
+  key: string,
+  operations: readonly Operation[],
+  runOf: (operation: Operation) => RunSegment,
+): Promise<readonly Outcome[]> {
+  const outcomes: Outcome[] = []
+  for (let start = 0, end = 0; start < operations.length; start = end) {
+    const run = runOf(operations[start] as Operation)
+    for (end = start + 1; end < operations.length; end++)
+      if (runOf(operations[end] as Operation) !== run) break
+    const segment = end - start === operations.length ? operations : operations.slice(start, end)
+    try {
+      for (const outcome of await run(key, segment)) outcomes.push(asOutcome(outcome))
+    } catch (error) {
+      for (const _ of segment) outcomes.push(asOutcome(error as Error))
+    }
+  }
+  return outcomes
+}
+
+function asOutcome(outcome: Outcome | Error): Outcome {
+  return outcome instanceof Error ? asStoreError('memcached', outcome) : outcome
 }

@@ -1,12 +1,11 @@
 import type { State } from '../../policies/policy.js'
 import { retry } from '../../util/retry.js'
-import { keyQueue } from '../builders/key-queue.js'
-import { contentionError } from '../builders/swap-loop.js'
+import { contentionError, keyQueue } from '../builders/swap-loop.js'
 import type { Operation, Result } from '../operation.js'
 import { applyBatch } from '../shared/apply-batch.js'
-import { keyedPolicyOf } from '../shared/by-key.js'
+import { keyedPolicyOf } from '../shared/shards.js'
 import type { CounterIo } from './counter-io.js'
-import { type Counters, countersOf } from './counters.js'
+import { countersOf } from './counters.js'
 import type { SliceCache } from './slice-cache.js'
 
 /**
@@ -22,7 +21,7 @@ export function counterUpdater(io: CounterIo, slices: SliceCache) {
     operations: readonly Operation[],
   ): Promise<readonly (Result | Error)[] | undefined> {
     const { policy } = keyedPolicyOf(operations[0])
-    const counters = countersOf(policy) as Counters
+    const counters = countersOf(policy)
     const nowMs = Date.now()
     const present = counters.sliceAt(nowMs)
     const counterAt = (i: number) => counters.keyOf(key, present - i)

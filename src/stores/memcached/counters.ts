@@ -16,11 +16,9 @@ export interface Counters {
   stateOf(slice: number, counts: readonly number[]): State
 }
 
-/** Returns the counters of a policy; `undefined` for one whose state is more than counts. */
-export function countersOf(policy: Policy): Counters | undefined {
-  const { kind } = policy.spec
-  if (kind === 'consecutive') return SINGLE_COUNTER
-  return kind === 'fixed-window' || kind === 'sliding-window' ? windowCounters(policy) : undefined
+/** Returns the counters of a policy whose state is only counts. */
+export function countersOf(policy: Policy): Counters {
+  return policy.spec.kind === 'consecutive' ? SINGLE_COUNTER : windowCounters(policy)
 }
 
 const SINGLE_COUNTER: Counters = {

@@ -1,4 +1,4 @@
-import { foreignKeyError } from '../shared/foreign-key.js'
+import { foreignKeyError } from '../shared/state-codec.js'
 import { StoreError } from '../store-error.js'
 import type { MemcachedReply } from './client.js'
 import { type MemcachedRequest, STATUS } from './protocol.js'

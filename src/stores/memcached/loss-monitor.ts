@@ -1,8 +1,6 @@
 import { StoreError } from '../store-error.js'
 import type { MemcachedClient } from './client.js'
 
-const POLL_INTERVAL_MS = 60_000
-
 interface Vitals {
   /** Another value after a restart. */
   readonly instance: string
@@ -14,10 +12,9 @@ interface Vitals {
  * Creates a monitor that detects restarts, flushes and evictions by the counters in memcached's `stats`. The
  * first poll of a server is the baseline.
  */
-export function lossMonitor(client: MemcachedClient, now: () => number) {
+export function lossMonitor(client: MemcachedClient) {
   const listeners = new Set<(error: StoreError) => void>()
   const byServer = new Map<string, Vitals>()
-  let polledAtMs = Number.NEGATIVE_INFINITY
 
   function compare(server: string, vitals: Vitals): void {
     const before = byServer.get(server)
@@ -28,12 +25,13 @@ export function lossMonitor(client: MemcachedClient, now: () => number) {
     for (const listener of listeners) listener(new StoreError('memcached', message, { answered: true }))
   }
 
-  return {
-    /** Reads the statistics of all servers, at most once a minute. Never throws. */
-    poll(): void {
-      const nowMs = now()
-      if (Math.abs(nowMs - polledAtMs) < POLL_INTERVAL_MS || listeners.size === 0) return
-      polledAtMs = nowMs
+  const monitor = {
+    /** The time of the last poll. */
+    polledAtMs: Number.NEGATIVE_INFINITY,
+    /** Reads the statistics of all servers, if anyone listens. Never throws. */
+    poll(nowMs: number): void {
+      if (listeners.size === 0) return
+      monitor.polledAtMs = nowMs
       try {
         client.stats((_error, server, stats) => {
           if (stats) compare(server, vitalsIn(stats))
@@ -47,6 +45,7 @@ export function lossMonitor(client: MemcachedClient, now: () => number) {
       return () => listeners.delete(listener)
     },
   }
+  return monitor
 }
 
 function vitalsIn(stats: Record<string, string>): Vitals {

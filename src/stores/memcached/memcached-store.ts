@@ -1,13 +1,10 @@
-import { type ApplyToKey, keyedPolicyOf, runByKey } from '../shared/by-key.js'
-import { acrossShards } from '../shared/cross-shard.js'
-import { applyBy } from '../shared/run.js'
-import { checkOperations } from '../shared/validate.js'
+import { applyBy, type Run } from '../shared/run.js'
+import { type ApplyToKey, acrossShards, keyedPolicyOf, runByKey } from '../shared/shards.js'
 import type { Batching, Store } from '../store.js'
 import { casStrategy } from './cas-strategy.js'
 import { type MemcachedClient, readClient } from './client.js'
 import { memjsTransport } from './connection.js'
 import { counterStrategy } from './counter-strategy.js'
-import { countersOf } from './counters.js'
 import { lossMonitor } from './loss-monitor.js'
 import { itemKey } from './protocol.js'
 
@@ -15,6 +12,12 @@ import { itemKey } from './protocol.js'
  * A batch that takes longer than the stall timeout (the server is far away) no longer delays the next ones.
  */
 const BATCHING: Batching = { maxKeys: 256, maxInFlight: 2, stallTimeoutMs: 3 }
+
+/** How often the servers are asked whether they have lost limits, while the store is in use. */
+const POLL_INTERVAL_MS = 60_000
+
+/** The kinds of policies whose state is only counts. */
+const COUNTED: readonly string[] = ['consecutive', 'fixed-window', 'sliding-window']
 
 /**
  * Creates a store that keeps states in memcached, for any number of processes, without locks.
@@ -38,22 +41,26 @@ export function memcachedStore(client: MemcachedClient): Store {
   const transport = memjsTransport(readClient(client))
   const countUp = counterStrategy(transport)
   const compareAndSwap = casStrategy(transport)
-  const applyToKey: ApplyToKey = (key, operations) =>
-    countersOf(keyedPolicyOf(operations[0]).policy)
-      ? countUp(key, operations)
-      : compareAndSwap(key, operations)
-  const run = acrossShards((key) => key, runByKey(applyToKey, itemKey), BATCHING)
-  const apply = applyBy(run, BATCHING.maxKeys)
-  const losses = lossMonitor(client, Date.now)
+  const applyToKey: ApplyToKey = (key, operations) => {
+    const { kind } = keyedPolicyOf(operations[0]).policy.spec
+    return COUNTED.includes(kind) ? countUp(key, operations) : compareAndSwap(key, operations)
+  }
+  const losses = lossMonitor(client)
+  const runEachKey = runByKey(applyToKey, itemKey)
+  const run: Run = (operations, settle) => {
+    const nowMs = Date.now()
+    if (Math.abs(nowMs - losses.polledAtMs) >= POLL_INTERVAL_MS) losses.poll(nowMs)
+    return runEachKey(operations, settle)
+  }
 
   return {
     name: 'memcached',
     batching: BATCHING,
-    apply(operations, settle) {
-      checkOperations('memcachedStore', operations)
-      losses.poll()
-      return apply(operations, settle)
-    },
+    apply: applyBy(
+      'memcachedStore',
+      acrossShards((key) => key, run, BATCHING),
+      BATCHING.maxKeys,
+    ),
     onLimitsLost: losses.subscribe,
     origin: { client },
     ...(client.servers.length > 1 && { serverOf: (key: string) => transport.serverOf(itemKey(key)) }),

@@ -1,5 +1,5 @@
 import type { Outcome } from '../operation.js'
-import { applyOperation, FORGOTTEN, type KeyOperation } from '../shared/apply-operation.js'
+import { applyOperation, FORGOTTEN, type KeyOperation } from '../shared/apply-batch.js'
 import { StoreError } from '../store-error.js'
 import { type MemoryStates, overflowKey } from './memory-states.js'
 

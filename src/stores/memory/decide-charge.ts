@@ -1,6 +1,6 @@
 import type { Step } from '../../policies/policy.js'
 import type { ChargeResult, Part } from '../operation.js'
-import { evaluateCharge, type Read } from '../shared/evaluate-charge.js'
+import { evaluateCharge, type ReadState } from '../shared/apply-batch.js'
 import { type MemoryStates, redirectToOverflow } from './memory-states.js'
 import type { Hash } from './state-table.js'
 
@@ -44,7 +44,7 @@ function decideTogether(states: MemoryStates, charge: readonly Part[], nowMs: nu
 function evaluate(states: MemoryStates, charge: readonly Part[], nowMs: number): ChargeResult {
   const newKeys = new Set<string>()
   const hashes: Hash[] = []
-  const readAndNote: Read = (key, policy) => {
+  const readAndNote: ReadState = (key, policy) => {
     const state = states.read(key, policy)
     hashes.push(states.table.selected)
     if (state === undefined) newKeys.add(key)

@@ -2,7 +2,7 @@ import { type Policy, type State, signatureOf } from '../../policies/policy.js'
 import { RecentMap } from '../../util/recent-map.js'
 import { warnOnce } from '../../util/warn-once.js'
 import type { KeyedPolicy, Part } from '../operation.js'
-import type { Evaluation } from '../shared/evaluate-charge.js'
+import type { Evaluation } from '../shared/apply-batch.js'
 import { StateTable } from './state-table.js'
 
 /** The prefix of an overflow bucket's key. No client's key begins with NUL. */

@@ -1,15 +1,9 @@
-import { signatureOf } from '../../policies/policy.js'
-import { groupBy } from '../../util/group-by.js'
-import { keysOf, type Operation, onlyPartOf } from '../operation.js'
-import { acrossShards } from '../shared/cross-shard.js'
 import { applyBy } from '../shared/run.js'
-import { checkOperations } from '../shared/validate.js'
+import { acrossShards } from '../shared/shards.js'
 import type { Batching, Store } from '../store.js'
 import { type AnyRedisClient, transportOf } from './client.js'
-import { multiPolicyCall } from './multi-policy-call.js'
 import { redisNotes } from './notes.js'
 import { scriptRunner } from './script-runner.js'
-import { singlePolicyCall } from './single-policy-call.js'
 
 /**
  * 256 keys spread the cost of a call, and do not keep the server's other clients waiting. The server decides
@@ -43,39 +37,14 @@ export function redisStore(client: AnyRedisClient): Store {
   const transport = transportOf(client)
   const { shardOf, serverOf, maxInFlight = BATCHING.maxInFlight } = transport
   const batching = { ...BATCHING, maxInFlight }
-  const runScripts = scriptRunner(transport, callFor, splitByPolicy)
-  const apply = applyBy(shardOf ? acrossShards(shardOf, runScripts, batching) : runScripts, BATCHING.maxKeys)
+  const runScripts = scriptRunner(transport)
+  const run = shardOf ? acrossShards(shardOf, runScripts, batching) : runScripts
   return {
     name: 'redis',
     batching,
-    apply(operations, settle) {
-      checkOperations('redisStore', operations)
-      return apply(operations, settle)
-    },
+    apply: applyBy('redisStore', run, batching.maxKeys),
     ...(shardOf && serverOf && { serverOf: (key: string) => serverOf(shardOf(key)) }),
     origin: { client },
     notes: redisNotes(transport),
   }
-}
-
-const callFor = (operations: readonly Operation[]) =>
-  singlePolicyCall(operations) ?? multiPolicyCall(operations)
-
-/**
- * Groups the indexes of charges of one part by policy, since the script for one policy takes little more
- * than half the time. All other operations, and all that share a key with them, stay together, to be applied
- * in order.
- */
-function splitByPolicy(operations: readonly Operation[]): Iterable<readonly number[]> {
-  const policy = onlyPartOf(operations[0])?.policy
-  if (operations.every((operation) => onlyPartOf(operation)?.policy === policy && policy !== undefined))
-    return [operations.map((_, i) => i)]
-  const shared = new Set(
-    operations.flatMap((operation) => (onlyPartOf(operation) ? [] : keysOf(operation).map(({ key }) => key))),
-  )
-  const groupOf = (operation: Operation) => {
-    const part = onlyPartOf(operation)
-    return part === undefined || shared.has(part.key) ? 'several' : signatureOf(part.policy)
-  }
-  return groupBy(operations.keys(), (i) => groupOf(operations[i] as Operation)).values()
 }

@@ -1,10 +1,14 @@
+import { signatureOf } from '../../policies/policy.js'
 import { groupBy } from '../../util/group-by.js'
 import { retry } from '../../util/retry.js'
-import { keysOf, type Operation, type Outcome } from '../operation.js'
-import type { Run } from '../shared/run.js'
-import { asStoreError } from '../store-error.js'
+import { keysOf, type Operation, type Outcome, onlyPartOf } from '../operation.js'
+import { type Run, type RunGroup, runGroups, type SettleIndex } from '../shared/run.js'
+import { asStoreError, StoreError } from '../store-error.js'
 import { commandError, isMoving, isSplit, isUnknownScript } from './errors.js'
-import { readReply, type ScriptCall } from './script-call.js'
+import { multiPolicyCall } from './multi-policy-call.js'
+import { encodePolicy } from './policy-codec.js'
+import type { ScriptCall } from './script-call.js'
+import { singlePolicyCall } from './single-policy-call.js'
 import type { Command, Transport } from './transport.js'
 
 /** How often a call is sent while its keys are moving to another node: for a tenth of a second at most. */
@@ -15,105 +19,136 @@ interface GroupCall {
   readonly shard: number
   /** The indexes of the operations in the batch. */
   readonly indexes: readonly number[]
+  readonly operations: readonly Operation[]
   readonly call: ScriptCall
 }
 
 /**
  * Creates a function that runs scripts for operations, each of which has all its keys in one shard. It makes
- * one call for each shard of a Cluster, and to a single server one for each group of indexes that `split`
- * returns.
+ * one call for each shard of a Cluster, and to a single server one for each group of `splitByPolicy`.
  */
-export function scriptRunner(
-  { shardOf, serverOf, send }: Transport,
-  callFor: (operations: readonly Operation[]) => ScriptCall,
-  split: (operations: readonly Operation[]) => Iterable<readonly number[]>,
-): Run {
-  /** Returns the calls for a batch. An operation whose policy has no script gets an error. */
-  function callsFor(operations: readonly Operation[], settle: Parameters<Run>[1]): GroupCall[] {
-    const calls: GroupCall[] = []
-    const callOf = (indexes: readonly number[]) => callFor(indexes.map((i) => operations[i] as Operation))
+export function scriptRunner({ shardOf, serverOf, send }: Transport): Run {
+  const shardOfOperation = (operation: Operation) => shardOf?.(keysOf(operation)[0]?.key ?? '') ?? 0
 
-    function hasScript(index: number): boolean {
-      try {
-        callOf([index])
-        return true
-      } catch (cause) {
-        settle(index, asStoreError('redis', cause))
-        return false
+  /** Resolves with the outcomes of a group, by the reply to its call. */
+  async function outcomesOf(
+    group: GroupCall,
+    pendingReply: Promise<unknown>,
+    settle?: SettleIndex,
+  ): Promise<readonly Outcome[]> {
+    const { shard, operations, call } = group
+    try {
+      return readReply(call, await pendingReply.catch((error) => sendAgain(group, error)))
+    } catch (cause) {
+      if (operations.length > 1 && isSplit(cause)) {
+        // All are sent at once, so operations that share keys keep their order.
+        const alone = operations.map((_, i): RunGroup => ({ indexes: [i], run }))
+        return runGroups(operations, alone, settle)
       }
+      const error = commandError(cause, serverOf?.(shard))
+      return operations.map(() => error)
     }
-
-    function add(shard: number, indexes: readonly number[]): void {
-      try {
-        calls.push({ shard, indexes, call: callOf(indexes) })
-      } catch {
-        const others = indexes.filter(hasScript)
-        if (others.length > 0) calls.push({ shard, indexes: others, call: callOf(others) })
-      }
-    }
-
-    if (shardOf === undefined) for (const indexes of split(operations)) add(0, indexes)
-    else {
-      const firstKey = (i: number) => keysOf(operations[i] as Operation)[0]?.key ?? ''
-      const byShard = groupBy(operations.keys(), (i) => shardOf(firstKey(i)))
-      for (const [shard, indexes] of byShard) add(shard, indexes)
-    }
-    return calls
   }
 
   /** Sends a call again that was certainly not run, as the reply says. Throws any other error. */
-  async function runAgain(group: GroupCall, error: unknown): Promise<unknown> {
-    if (isUnknownScript(error)) return sendText(group)
-    if (!isMoving(error) || group.indexes.length > 1) throw error
-    return retry(() => sendText(group), { isTemporary: isMoving, maxAttempts: MAX_ATTEMPTS })
+  function sendAgain({ shard, operations, call }: GroupCall, error: unknown): Promise<unknown> {
+    const sendText = async () => send([commandFor('eval', call.script.text, call, shard)])[0]
+    if (isUnknownScript(error)) return sendText()
+    if (!isMoving(error) || operations.length > 1) throw error
+    return retry(sendText, { isTemporary: isMoving, maxAttempts: MAX_ATTEMPTS })
   }
 
-  async function sendText({ shard, call }: GroupCall): Promise<unknown> {
-    const [reply] = send([commandFor('eval', call.script.text, call, shard)])
-    return reply
-  }
+  async function run(batch: readonly Operation[], settle?: SettleIndex): Promise<readonly Outcome[]> {
+    const calls: GroupCall[] = []
+    const commands: Command[] = []
+    const failed: RunGroup[] = []
 
-  return async function run(operations, settle) {
-    const groups = callsFor(operations, settle)
-    if (groups.length === 0) return
-    const replies = send(
-      groups.map(({ call, shard }) => commandFor('evalsha', call.script.sha1, call, shard)),
-    )
-    const [only, ...others] = groups as [GroupCall, ...GroupCall[]]
-    if (others.length === 0) await finish(only, replies[0] as Promise<unknown>)
-    else await Promise.all(groups.map((group, i) => finish(group, replies[i] as Promise<unknown>)))
-
-    /** Settles the operations of a group by the reply to its call. */
-    async function finish(group: GroupCall, pendingReply: Promise<unknown>): Promise<void> {
-      const { call, indexes, shard } = group
+    /** Adds the call for some operations. Those whose policies have no script fail alone. */
+    function add(shard: number, indexes: readonly number[]): void {
+      const isAll = indexes.length === batch.length
+      const operations = isAll ? batch : indexes.map((i) => batch[i] as Operation)
       try {
-        const outcomes = readReply(call, await replyTo(group, pendingReply))
-        for (let j = 0; j < outcomes.length; j++) settle(indexes[j] as number, outcomes[j] as Outcome)
+        const call = singlePolicyCall(operations) ?? multiPolicyCall(operations)
+        commands.push(commandFor('evalsha', call.script.sha1, call, shard))
+        calls.push({ shard, indexes, operations, call })
       } catch (cause) {
-        if (indexes.length > 1 && isSplit(cause)) {
-          // All are sent at once, so operations that share keys keep their order.
-          const runAlone = (i: number) =>
-            run([operations[i] as Operation], (_, outcome) => settle(i, outcome))
-          await Promise.all(indexes.map(runAlone))
-        } else {
-          const error = commandError(cause, serverOf?.(shard))
-          for (const index of indexes) settle(index, error)
+        if (indexes.length === 1) failed.push({ indexes, run: async () => [asStoreError('redis', cause)] })
+        else {
+          const apart = groupBy(indexes, (i) => (hasScript(batch[i] as Operation) ? 'others' : i))
+          for (const group of apart.values()) add(shard, group)
         }
       }
     }
+
+    if (shardOf === undefined) for (const indexes of splitByPolicy(batch)) add(0, indexes)
+    else {
+      const byShard = groupBy(batch.keys(), (i) => shardOfOperation(batch[i] as Operation))
+      for (const [shard, indexes] of byShard) add(shard, indexes)
+    }
+    const replies = commands.length === 0 ? [] : send(commands)
+    const replyTo = (i: number) => replies[i] as Promise<unknown>
+    const [first] = calls
+    if (first?.operations === batch) return outcomesOf(first, replyTo(0), settle)
+    const groups = calls.map((group, i): RunGroup => {
+      return { indexes: group.indexes, run: (_, settleOne) => outcomesOf(group, replyTo(i), settleOne) }
+    })
+    return runGroups(batch, [...groups, ...failed], settle)
   }
 
-  /** Returns the reply to a call, which is sent again if it certainly was not run. */
-  async function replyTo(group: GroupCall, pendingReply: Promise<unknown>): Promise<unknown> {
-    try {
-      return await pendingReply
-    } catch (error) {
-      return runAgain(group, error)
-    }
+  return run
+}
+
+/**
+ * Groups the indexes of charges of one part by policy, since the script for one policy takes little more
+ * than half the time. All other operations, and all that share a key with them, stay together, to be applied
+ * in order.
+ */
+function splitByPolicy(operations: readonly Operation[]): Iterable<readonly number[]> {
+  if (operations.length === 1) return [[0]]
+  const policy = onlyPartOf(operations[0])?.policy
+  if (operations.every((operation) => onlyPartOf(operation)?.policy === policy && policy !== undefined))
+    return [operations.map((_, i) => i)]
+  const shared = new Set(
+    operations.flatMap((operation) => (onlyPartOf(operation) ? [] : keysOf(operation).map(({ key }) => key))),
+  )
+  const groupOf = (operation: Operation) => {
+    const part = onlyPartOf(operation)
+    return part === undefined || shared.has(part.key) ? 'several' : signatureOf(part.policy)
+  }
+  return groupBy(operations.keys(), (i) => groupOf(operations[i] as Operation)).values()
+}
+
+function hasScript(operation: Operation): boolean {
+  try {
+    for (const { policy } of keysOf(operation)) encodePolicy(policy)
+    return true
+  } catch {
+    return false
   }
 }
 
 function commandFor(name: string, script: string, { keys, args }: ScriptCall, shard: number): Command {
   const words: Command['words'] = [name, script, String(keys.length), ...keys, ...args]
   return { shard, words, firstKey: 3, keyCount: keys.length }
+}
+
+/** Returns the outcomes in the reply to a call. Throws a `StoreError` for a malformed reply. */
+function readReply({ widths, outcomesFrom }: ScriptCall, reply: unknown): readonly Outcome[] {
+  const [bytes, refused, ...foreign]: readonly unknown[] = Array.isArray(reply) ? reply : [reply]
+  let length = 8
+  for (const width of widths) length += 8 * width
+  if (!Buffer.isBuffer(bytes) || bytes.length !== length)
+    throw new StoreError('redis', 'the script returned a malformed reply', { cause: reply })
+  const numbers = new DataView(bytes.buffer, bytes.byteOffset, length)
+  const states: Parameters<ScriptCall['outcomesFrom']>[0]['states'] = []
+  let at = 8
+  for (const width of widths) {
+    const state = new Array<number>(width) // a growing array takes several times the memory
+    for (let i = 0; i < width; i++, at += 8) state[i] = numbers.getFloat64(at, true)
+    states.push(state)
+  }
+  for (const keyNumber of foreign) states[Number(keyNumber) - 1] = undefined
+  const message = String(refused ?? '') // an empty buffer, if only `foreign` has something to say
+  const refusal = message ? asStoreError('redis', new Error(message), { answered: true }) : undefined
+  return outcomesFrom({ atMs: numbers.getFloat64(0, true), states, refusal })
 }

@@ -1,7 +1,7 @@
 import { isSamePolicy } from '../../policies/policy.js'
 import { indexIn } from '../../util/group-by.js'
-import { type Operation, type Outcome, onlyPartOf, type Part } from '../operation.js'
-import { foreignKeyError } from '../shared/foreign-key.js'
+import type { Operation, Outcome, Part } from '../operation.js'
+import { foreignKeyError } from '../shared/state-codec.js'
 import { encodePolicy } from './policy-codec.js'
 import type { Reading, ScriptCall } from './script-call.js'
 
@@ -12,23 +12,21 @@ import type { Reading, ScriptCall } from './script-call.js'
  * on the same states at the same time. So the script spends no time on figures.
  */
 export function singlePolicyCall(operations: readonly Operation[]): ScriptCall | undefined {
-  const first = onlyPartOf(operations[0])
-  if (first === undefined) return undefined
-  if (operations.length === 1) return lonePartCall(first)
-  const { policy } = first
   const parts: Part[] = []
-  const indexByKey = new Map<string, number>()
-  const indexes: number[] = []
-  let isPlain = true
   for (const operation of operations) {
-    const part = onlyPartOf(operation)
-    if (part === undefined || !isSamePolicy(part.policy, policy)) return undefined
+    const [part, second] = operation.type === 'charge' ? operation.parts : []
+    if (part === undefined || second !== undefined) return undefined
+    if (parts.length > 0 && !isSamePolicy(part.policy, (parts[0] as Part).policy)) return undefined
     parts.push(part)
-    indexes.push(indexIn(indexByKey, part.key))
-    isPlain &&= part.cost === 1
   }
+  const [first] = parts as [Part, ...Part[]]
+  if (parts.length === 1) return lonePartCall(first)
+  const { policy } = first
+  const indexByKey = new Map<string, number>()
+  const indexes = parts.map(({ key }) => indexIn(indexByKey, key))
   const keys = [...indexByKey.keys()]
-  const costs = isPlain && keys.length === parts.length ? '' : JSON.stringify(costsByKey(parts, indexes))
+  const isPlain = keys.length === parts.length && parts.every(({ cost }) => cost === 1)
+  const costs = isPlain ? '' : JSON.stringify(costsByKey(parts, indexes))
   const { params, script } = encodePolicy(policy)
 
   const outcomesFrom = (reading: Reading) =>

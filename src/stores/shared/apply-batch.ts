@@ -1,7 +1,20 @@
-import type { Policy, State } from '../../policies/policy.js'
-import type { Operation, Result } from '../operation.js'
-import { applyOperation } from './apply-operation.js'
-import { evaluateCharge, type Read } from './evaluate-charge.js'
+import type { Policy, State, Step } from '../../policies/policy.js'
+import type {
+  Block,
+  Charge,
+  ChargeResult,
+  Operation,
+  Part,
+  PartResult,
+  Refund,
+  Renew,
+  Result,
+  Reward,
+  Take,
+} from '../operation.js'
+
+/** Returns the state of a key as it was read; `undefined` if there is none. */
+export type ReadState = (key: string, policy: Policy) => State | undefined
 
 /** A state to write, and the policy that reads it. `undefined` removes the key. */
 export interface Write {
@@ -12,6 +25,18 @@ export interface Write {
 /** The states to write, by key. */
 export type Writes = ReadonlyMap<string, Write>
 
+/** A state for a store to write. */
+export interface StateWrite {
+  readonly key: string
+  /** The state that replaces the key's; `undefined` removes the key. */
+  readonly state: State | undefined
+  /**
+   * For how long the state has to be kept, in whole milliseconds; `Infinity`: until it is replaced. 0 only
+   * where the key is removed.
+   */
+  readonly ttlMs: number
+}
+
 /**
  * Applies a batch of operations to states, in order, each on what those before it left. One that fails,
  * since `read` or a policy throws, changes nothing, and has the error in place of its result; the others
@@ -19,11 +44,11 @@ export type Writes = ReadonlyMap<string, Write>
  */
 export function applyBatch(
   operations: readonly Operation[],
-  read: Read,
+  read: ReadState,
   nowMs: number,
 ): { readonly results: readonly (Result | Error)[]; readonly writes: Writes } {
   const writes = new Map<string, Write>()
-  const current: Read = (key, policy) => {
+  const current: ReadState = (key, policy) => {
     const written = writes.get(key)
     return written === undefined ? read(key, policy) : written.state
   }
@@ -31,7 +56,17 @@ export function applyBatch(
   const results: (Result | Error)[] = []
   for (const operation of operations) {
     try {
-      results.push(applyTo(writes, operation, readNow, nowMs))
+      if (operation.type === 'charge') {
+        const { verdict, writes: changed } = evaluateCharge(operation.parts, readNow, nowMs)
+        for (const [key, write] of changed) writes.set(key, write)
+        results.push(verdict)
+        continue
+      }
+      const { type, key, policy } = operation
+      const before = type === 'forget' ? undefined : readNow(key, policy) // what cannot be read is forgotten, too
+      const { state, result } = applyOperation(operation, before, nowMs)
+      if (state !== before || type === 'forget') writes.set(key, { policy, state })
+      results.push(result)
     } catch (error) {
       results.push(error as Error)
     }
@@ -39,16 +74,110 @@ export function applyBatch(
   return { results, writes }
 }
 
-/** Applies one operation, and adds what it writes. */
-function applyTo(writes: Map<string, Write>, operation: Operation, read: Read, nowMs: number): Result {
-  if (operation.type === 'charge') {
-    const outcome = evaluateCharge(operation.parts, read, nowMs)
-    for (const [key, write] of outcome.writes) writes.set(key, write)
-    return outcome.verdict
+/** Returns what to write for a key. A state that is fresh by now is removed. */
+export function stateWrite(key: string, { policy, state }: Write, nowMs: number): StateWrite {
+  const ttlMs = state === undefined ? 0 : Math.ceil(policy.take(state, nowMs, 0).resetAfterMs)
+  return { key, state: ttlMs === 0 ? undefined : state, ttlMs }
+}
+
+/** The verdict on a charge, and the states to write, by key, with the policies that read them. */
+export interface Evaluation {
+  readonly verdict: ChargeResult
+  readonly writes: Map<string, { readonly policy: Policy; readonly state: State }>
+}
+
+/**
+ * Returns the decision on a charge, all or nothing, and what to write. Every store that runs the policies in
+ * TypeScript makes this step atomic.
+ */
+export function evaluateCharge(charged: readonly Part[], read: ReadState, nowMs: number): Evaluation {
+  const writes: Evaluation['writes'] = new Map()
+  const [only] = charged
+  if (only !== undefined && charged.length === 1) {
+    const { key, policy, cost } = only // the usual case needs no total of parts
+    const step = policy.take(read(key, policy), nowMs, cost)
+    if (step.next !== undefined) writes.set(key, { policy, state: step.next })
+    return { verdict: { type: 'charge', allowed: step.allowed, atMs: nowMs, parts: [step] }, writes }
   }
-  const { type, key, policy } = operation
-  const before = type === 'forget' ? undefined : read(key, policy) // what cannot be read is forgotten, too
-  const { state, result } = applyOperation(operation, before, nowMs)
-  if (state !== before || type === 'forget') writes.set(key, { policy, state })
-  return result
+  const steps = charged.map(({ key, policy, cost }) => {
+    const step = policy.take(writes.get(key)?.state ?? read(key, policy), nowMs, cost)
+    if (step.allowed && step.next !== undefined) writes.set(key, { policy, state: step.next })
+    return step
+  })
+  if (!steps.every((step) => step.allowed)) return deny(charged, steps, read, nowMs)
+  return { verdict: { type: 'charge', allowed: true, atMs: nowMs, parts: steps }, writes }
+}
+
+/** Returns the denial: of allowed parts a peek, of denied ones a step for the key's total in this charge. */
+function deny(charged: readonly Part[], steps: readonly Step[], read: ReadState, nowMs: number): Evaluation {
+  const wanted = new Map<string, number>()
+  const writes: Evaluation['writes'] = new Map()
+  const parts = charged.map(({ key, policy, cost }, i): PartResult => {
+    const sum = (wanted.get(key) ?? 0) + cost
+    const isAllowed = steps[i]?.allowed
+    if (isAllowed) wanted.set(key, sum)
+    const step = policy.take(read(key, policy), nowMs, isAllowed ? 0 : sum)
+    if (step.next !== undefined) writes.set(key, { policy, state: step.next })
+    return step
+  })
+  return { verdict: { type: 'charge', allowed: false, atMs: nowMs, parts }, writes }
+}
+
+/** An operation of one key. */
+export type KeyOperation = Exclude<Operation, Charge>
+
+/** What an operation makes of a state, and its result. */
+interface Applied {
+  /** The same state where nothing changes; `undefined` where it is fresh. */
+  readonly state: State | undefined
+  readonly result: Result
+}
+
+/** The results of operations that only say that they were done. */
+export const REFUNDED = { type: 'refund' } as const
+export const FORGOTTEN = { type: 'forget' } as const
+
+/** Applies an operation to a key's state. */
+export function applyOperation(operation: KeyOperation, before: State | undefined, nowMs: number): Applied {
+  if (operation.type === 'forget') return { state: undefined, result: FORGOTTEN }
+  if (operation.type === 'refund') return { state: refunded(operation, before, nowMs), result: REFUNDED }
+  if (operation.type === 'renew') return renew(operation, before, nowMs)
+  return change(operation, before, nowMs)
+}
+
+function refunded(operation: Refund, before: State | undefined, nowMs: number): State | undefined {
+  const { policy, cost, takenAtMs, resetAtMs } = operation
+  return before && policy.refund(before, nowMs, cost, takenAtMs, resetAtMs)
+}
+
+function renew(operation: Renew, before: State | undefined, nowMs: number): Applied {
+  const { type, policy, cost, takenAtMs, resetAtMs } = operation
+  const renewUnits = policy.renew as NonNullable<Policy['renew']>
+  const state = renewUnits(before, nowMs, cost, takenAtMs, resetAtMs)
+  return { state, result: { type, resetAtMs: nowMs + policy.take(state, nowMs, 0).resetAfterMs } }
+}
+
+/** Applies an operation whose result says what the key has afterwards. */
+function change(operation: Take | Reward | Block, before: State | undefined, nowMs: number): Applied {
+  const { type, policy } = operation
+  const { state: changed, taken } = changedBy(operation, policy.clampToNow(before, nowMs), nowMs)
+  const { remaining, moreAfterMs, resetAfterMs } = policy.take(changed, nowMs, 0)
+  const bannedForMs = (changed && policy.bannedForMs?.(changed, nowMs)) ?? 0
+  const standing = { atMs: nowMs, remaining, moreAfterMs, resetAfterMs, bannedForMs }
+  const isRead = type !== 'block' && operation.units === 0
+  const kept = resetAfterMs > 0 ? changed : undefined
+  const state = isRead || changed === before ? before : kept
+  return { state, result: type === 'take' ? { type, taken, ...standing } : { type, ...standing } }
+}
+
+/** Returns the changed state, and how many units it has taken. */
+function changedBy(operation: Take | Reward | Block, state: State | undefined, nowMs: number) {
+  const { type, policy } = operation
+  if (type === 'block') {
+    const block = policy.block as NonNullable<Policy['block']>
+    return { state: block(state, nowMs, operation.forMs), taken: 0 }
+  }
+  if (type === 'reward') return { state: state && policy.reward(state, nowMs, operation.units), taken: 0 }
+  const taken = Math.min(operation.units, policy.take(state, nowMs, 0).remaining)
+  return { state: policy.take(state, nowMs, taken).next ?? state, taken }
 }

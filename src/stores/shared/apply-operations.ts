@@ -1,23 +1,11 @@
-import type { Policy, State } from '../../policies/policy.js'
+import type { State } from '../../policies/policy.js'
+import { show } from '../../util/validate.js'
 import type { Operation, Outcome } from '../operation.js'
 import { StoreError } from '../store-error.js'
-import { applyBatch, type Write } from './apply-batch.js'
-import { checkedRead, checkOperations, checkTime } from './validate.js'
-
-/** A state for a store to write. */
-export interface StateWrite {
-  readonly key: string
-  /** The state that replaces the key's; `undefined` removes the key. */
-  readonly state: State | undefined
-  /**
-   * For how long the state has to be kept, in whole milliseconds; `Infinity`: until it is replaced. 0 only
-   * where the key is removed.
-   */
-  readonly ttlMs: number
-}
-
-/** Returns the state of a key as it was read; `undefined` where there is none. Called once for each key. */
-export type ReadState = (key: string, policy: Policy) => State | undefined
+import { applyBatch, type ReadState, type StateWrite, stateWrite } from './apply-batch.js'
+import { checkOperations } from './run.js'
+import { foreignKeyError, isStateOf } from './state-codec.js'
+import { checkTime } from './validate.js'
 
 /**
  * Returns the outcomes of some operations, and the states to write, at most one for each key. It is pure: a
@@ -69,8 +57,24 @@ function attempt(read: () => State | undefined) {
   }
 }
 
-/** Returns what to write for a key. A state that is fresh by now is removed. */
-export function stateWrite(key: string, { policy, state }: Write, nowMs: number): StateWrite {
-  const ttlMs = state === undefined ? 0 : Math.ceil(policy.take(state, nowMs, 0).resetAfterMs)
-  return { key, state: ttlMs === 0 ? undefined : state, ttlMs }
+/**
+ * Returns a `read` that throws a `StoreError` in place of a state that has another width than its policy's,
+ * and a `TypeError` in place of what is no state at all.
+ */
+function checkedRead(owner: string, read: ReadState): ReadState {
+  return (key, policy) => {
+    const state: unknown = read(key, policy)
+    if (state === undefined || isStateOf(policy, state)) return state
+    const isOther = Array.isArray(state) && state.length > 0 && state.every(Number.isFinite)
+    if (isOther) throw foreignKeyError('store', key)
+    const must = `undefined, or an array of ${policy.width} finite numbers`
+    throw new TypeError(`${owner}: read must return ${must}, got ${showRead(state)}`)
+  }
+}
+
+function showRead(value: unknown): string {
+  const isPromise = typeof (value as Partial<PromiseLike<unknown>> | null)?.then === 'function'
+  if (isPromise) return `a promise. Await the states first, and have read return them from a Map.`
+  if (value === null) return 'null. Return undefined for a key that has no state.'
+  return `${Array.isArray(value) ? `[${value.map(show).join(', ').slice(0, 60)}]` : show(value)}.`
 }

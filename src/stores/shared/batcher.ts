@@ -1,13 +1,10 @@
-import type { Operation, Outcome } from '../operation.js'
+import { keyCount, type Operation, type Outcome } from '../operation.js'
 import type { Batching, Store } from '../store.js'
 import type { StoreError } from '../store-error.js'
-import { lockingPicker, pickFirst } from './batch-picker.js'
+import { lockingPicker, type Picked } from './locking-picker.js'
 
-/** Called with the outcome of an operation, once, never before `submit` returns. */
-export type SettleOperation = (outcome: Outcome) => void
-
-/** Submits an operation. It takes a callback, since a promise for each would cost as much as to send it. */
-export type Submit = (operation: Operation, settle: SettleOperation) => undefined
+/** Called with the outcome of an operation, once, never before the function that takes it has returned. */
+type SettleOperation = (outcome: Outcome) => void
 
 interface Waiting {
   readonly operation: Operation
@@ -28,19 +25,24 @@ const MIN_SPLIT = 16
 interface BatcherOptions {
   /** Called with the size of each batch that is over, and how long it took. */
   onBatch?(size: number, durationMs: number): void
+  /** Returns the outcomes of a batch of `count` operations; throws if there are more or fewer. */
+  checkCount?(count: number, outcomes: readonly Outcome[]): readonly Outcome[]
   /** Returns the outcome of an operation: an error if it is invalid. */
   validate?(operation: Operation, outcome: Outcome): Outcome
+  /** Returns the outcome of all operations of a batch that failed. Default: what `apply` rejected with. */
+  toStoreError?(cause: unknown): StoreError
 }
 
 /**
- * Creates a batcher. Operations that arrive within one turn of the event loop, or while `maxInFlight`
+ * Creates a batcher: a function that takes an operation, and a callback, since a promise for each would cost
+ * as much as to send it. Operations that arrive within one turn of the event loop, or while `maxInFlight`
  * batches are in flight, go together. With none in flight, a batch leaves as soon as the current code has
  * run, so that a lone caller is not delayed. Many operations are split evenly over the batches that may be
  * in flight, so that this process and the server work at the same time.
  *
  * A batch is in flight until the first of its operations has an outcome. So where a part of a store hangs
  * (one node of a cluster), other operations and later batches are still answered. Nothing is ever sent
- * twice. `apply` must return as many outcomes as it gets operations, and reject with a `StoreError`.
+ * twice.
  */
 export function batcher(
   apply: Store['apply'],
@@ -51,8 +53,8 @@ export function batcher(
     stallTimeoutMs = 50,
     maxPending = Number.POSITIVE_INFINITY,
   }: Batching,
-  { onBatch, validate }: BatcherOptions = {},
-): Submit {
+  { onBatch, checkCount, validate, toStoreError }: BatcherOptions = {},
+): (operation: Operation, settle: SettleOperation) => undefined {
   const locking = locksKeys ? lockingPicker<Waiting>(maxKeys) : undefined
   let waiting: Waiting[] = []
   const pending: Flight[] = [] // the oldest first
@@ -76,7 +78,10 @@ export function batcher(
     let room = Math.min(maxInFlight - inFlight, maxPending - pending.length)
     const maxItems = Math.max(MIN_SPLIT, Math.ceil(waiting.length / Math.max(1, room)))
     for (; room > 0 && waiting.length > 0; room--) {
-      const [batch, rest] = locking ? locking.pick(waiting, maxItems) : pickFirst(waiting, maxItems, maxKeys)
+      let picked: Picked<Waiting> = [waiting, []]
+      if (locking !== undefined) picked = locking.pick(waiting, maxItems)
+      else if (waiting.length > 1) picked = pickFirst(waiting, maxItems, maxKeys)
+      const [batch, rest] = picked
       if (batch.length === 0) return // every waiting operation needs a key that a batch in flight has locked
       waiting = rest
       deliver(batch)
@@ -124,9 +129,11 @@ export function batcher(
     }
     try {
       const outcomes = await apply(operations, settleOne)
-      for (let i = 0; i < batch.length; i++) settleOne(i, outcomes[i] as Outcome)
-    } catch (error) {
-      for (let i = 0; i < batch.length; i++) settleOne(i, error as StoreError)
+      const checked = checkCount === undefined ? outcomes : checkCount(batch.length, outcomes)
+      for (let i = 0; i < batch.length; i++) settleOne(i, checked[i] as Outcome)
+    } catch (cause) {
+      const error = toStoreError === undefined ? (cause as StoreError) : toStoreError(cause)
+      for (let i = 0; i < batch.length; i++) settleOne(i, error)
     } finally {
       locking?.release(batch)
       if (!flight.isAnswered) markAnswered(flight)
@@ -139,4 +146,16 @@ export function batcher(
     waiting.push({ operation, settle })
     if (!isScheduled) schedule()
   }
+}
+
+/** Picks the next batch: at most `maxItems` operations of at most `maxKeys` keys, but at least one. */
+function pickFirst(waiting: Waiting[], maxItems: number, maxKeys: number): Picked<Waiting> {
+  let end = 0
+  let keys = 0
+  for (const { operation } of waiting) {
+    keys += keyCount(operation)
+    if (end > 0 && (end === maxItems || keys > maxKeys)) break
+    end++
+  }
+  return end === waiting.length ? [waiting, []] : [waiting.slice(0, end), waiting.slice(end)]
 }

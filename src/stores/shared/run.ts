@@ -1,39 +1,155 @@
-import { keyCount, type Operation, type Outcome } from '../operation.js'
-import type { Store } from '../store.js'
+import { show } from '../../util/validate.js'
+import {
+  type Block,
+  type Charge,
+  keyCount,
+  type Operation,
+  type Outcome,
+  type Refund,
+  type Renew,
+  type Reward,
+  type Take,
+} from '../operation.js'
 
-/** Applies operations in order. Calls `settle` with the outcome of each, once, as soon as it is known. */
-export type Run = (
-  operations: readonly Operation[],
-  settle: (index: number, outcome: Outcome) => void,
-) => Promise<void>
+/** Called with the outcome of an operation, once, as soon as it is known. */
+export type SettleIndex = (index: number, outcome: Outcome) => void
 
 /**
- * Returns the `apply` of a store that runs operations: at most `maxKeys` keys at a time, one part of a batch
- * after the other, since a caller may give a store more operations than its server takes at once.
+ * Applies operations in order. Resolves with an outcome for each, and may pass some to `settle` before
+ * others are known.
  */
-export function applyBy(run: Run, maxKeys: number): Store['apply'] {
-  return async (operations, settle) => {
-    const outcomes = new Array<Outcome>(operations.length)
+export type Run = (operations: readonly Operation[], settle?: SettleIndex) => Promise<readonly Outcome[]>
+
+/**
+ * Returns the `apply` of a store that runs operations: it checks them, and runs at most `maxKeys` keys at a
+ * time, one part of a batch after the other, since a caller may give a store more operations than its server
+ * takes at once. `owner` names the store in errors.
+ */
+export function applyBy(owner: string, run: Run, maxKeys: number): Run {
+  async function runInParts(operations: readonly Operation[], settle?: SettleIndex): Promise<Outcome[]> {
+    const outcomes: Outcome[] = []
     for (let start = 0, end = 0; start < operations.length; start = end) {
-      end = operations.length === 1 ? 1 : endOfPart(operations, start, maxKeys)
+      end = endOfPart(operations, start, maxKeys)
       const offset = start
-      const isAll = end - start === operations.length
-      await run(isAll ? operations : operations.slice(start, end), (index, outcome) => {
-        outcomes[offset + index] = outcome
-        settle?.(offset + index, outcome)
-      })
+      const settlePart: SettleIndex = (i, outcome) => settle?.(offset + i, outcome)
+      outcomes.push(...(await run(operations.slice(start, end), settlePart)))
     }
     return outcomes
+  }
+
+  return function apply(operations, settle) {
+    checkOperations(owner, operations)
+    const isOnePart = operations.length === 1 || endOfPart(operations, 0, maxKeys) === operations.length
+    return isOnePart ? run(operations, settle) : runInParts(operations, settle)
   }
 }
 
 /** Returns where a part of a batch ends, which has at least one operation. */
 function endOfPart(operations: readonly Operation[], start: number, maxKeys: number): number {
-  let keys = keyCount(operations[start] as Operation)
-  let end = start + 1
-  for (; end < operations.length; end++) {
+  let keys = 0
+  for (let end = start; end < operations.length; end++) {
     keys += keyCount(operations[end] as Operation)
-    if (keys > maxKeys) return end
+    if (keys > maxKeys && end > start) return end
   }
-  return end
+  return operations.length
+}
+
+/** Operations of a batch that run together, by their indexes in it. */
+export interface RunGroup {
+  readonly indexes: readonly number[]
+  /** Runs these operations. */
+  readonly run: Run
+}
+
+/**
+ * Runs the groups of a batch at the same time. The outcomes of each are passed to `settle` as soon as they
+ * are known.
+ */
+export async function runGroups(
+  operations: readonly Operation[],
+  groups: readonly RunGroup[],
+  settle?: SettleIndex,
+): Promise<readonly Outcome[]> {
+  const outcomes = new Array<Outcome>(operations.length)
+  const runGroup = async ({ indexes, run }: RunGroup) => {
+    const settleOne: SettleIndex = (i, outcome) => {
+      const index = indexes[i] as number
+      if (outcomes[index] !== undefined) return
+      outcomes[index] = outcome
+      settle?.(index, outcome)
+    }
+    const ofGroup = indexes.map((index) => operations[index] as Operation)
+    const results = await run(ofGroup, settleOne)
+    for (let i = 0; i < results.length; i++) settleOne(i, results[i] as Outcome)
+  }
+  await Promise.all(groups.map(runGroup))
+  return outcomes
+}
+
+/** Throws a `TypeError` for an invalid operation, or one that does not fit its policy. */
+export function checkOperations(owner: string, operations: readonly Operation[]): void {
+  for (const operation of operations) {
+    if (operation.type !== 'charge') checkOperation(owner, operation)
+    else
+      for (const { cost } of operation.parts)
+        if (!Number.isSafeInteger(cost) || cost < 0) throw unitsError(owner, 'a cost', cost)
+  }
+}
+
+function checkOperation(owner: string, operation: Exclude<Operation, Charge>): void {
+  switch (operation.type) {
+    case 'take':
+    case 'reward':
+      checkChange(owner, operation)
+      return
+    case 'block':
+      checkBlock(owner, operation)
+      return
+    case 'refund':
+    case 'renew':
+      checkTaken(owner, operation)
+      return
+    case 'forget':
+      return
+    default: {
+      const types = "'charge', 'take', 'refund', 'reward', 'block', 'renew' or 'forget'"
+      const { type } = operation as { readonly type: unknown }
+      throw new TypeError(`${owner}: type must be ${types}, got ${show(type)}.`)
+    }
+  }
+}
+
+function checkTaken(owner: string, { type, policy, cost, takenAtMs }: Refund | Renew): void {
+  checkUnits(owner, 'a cost', cost)
+  if (!Number.isFinite(takenAtMs))
+    throw new TypeError(`${owner}: takenAtMs must be a time in milliseconds, got ${show(takenAtMs)}.`)
+  if (type === 'refund' || policy.renew !== undefined) return
+  throw new TypeError(
+    `${owner}: only units of concurrency are renewed, got those of ${show(policy.spec.kind)}.`,
+  )
+}
+
+function checkBlock(owner: string, { policy, forMs }: Block): void {
+  if (!policy.isBan)
+    throw new TypeError(
+      `${owner}: only a ban blocks, got a policy of kind ${show(policy.spec.kind)}. Use ban(policy, …).`,
+    )
+  const { longestBanMs = 0 } = policy
+  if (Number.isFinite(forMs) && forMs >= 0 && forMs <= longestBanMs) return
+  const must = `a time in milliseconds of at most the longest ban, ${longestBanMs}`
+  throw new TypeError(`${owner}: forMs must be ${must}, got ${show(forMs)}.`)
+}
+
+function checkChange(owner: string, { policy, units }: Take | Reward): void {
+  checkUnits(owner, 'units', units)
+  if (units === 0 || !policy.holdsUnits) return
+  throw new TypeError(`${owner}: units of concurrency are in use. Only read them, by a take of 0.`)
+}
+
+function checkUnits(owner: string, name: string, units: number): void {
+  if (!Number.isSafeInteger(units) || units < 0) throw unitsError(owner, name, units)
+}
+
+function unitsError(owner: string, name: string, units: number): TypeError {
+  return new TypeError(`${owner}: ${name} must be a whole number of at least 0, got ${show(units)}.`)
 }

@@ -1,13 +1,20 @@
 import { isPromise } from '../../util/maybe-promise.js'
 import { weakMemo } from '../../util/memo.js'
-import type { Operation, Outcome } from '../operation.js'
+import type {
+  Charge,
+  ChargeResult,
+  Operation,
+  Outcome,
+  PartResult,
+  RenewResult,
+  TakeResult,
+} from '../operation.js'
 import type { Store } from '../store.js'
-import { asStoreError } from '../store-error.js'
+import { asStoreError, StoreError } from '../store-error.js'
 import { batcher } from './batcher.js'
 import type { Pipe, Settle } from './pipe.js'
 import { publishToStoreChannel, storeChannel } from './store-channel.js'
 import { checkBatching } from './validate.js'
-import { checkCount, onlyOutcome, validateOutcome } from './validate-outcome.js'
 
 type SendAny = (operation: Operation, settle: Settle<Operation>) => Outcome | undefined
 
@@ -21,15 +28,15 @@ export const pipeTo = weakMemo((store: Store): Pipe => {
 })
 
 function sendAlone(store: Store): SendAny {
+  const read = (operation: Operation, outcomes: readonly Outcome[]) =>
+    validateOutcome(store, operation, checkCount(store, 1, outcomes)[0])
   const failed = (cause: unknown) => asStoreError(store.name, cause)
   return (operation, settle) => {
     try {
       const outcomes = store.apply([operation])
-      if (!isPromise(outcomes)) return onlyOutcome(store, operation, outcomes)
-      Promise.resolve(outcomes).then(
-        (later) => settle(onlyOutcome(store, operation, later) as never),
-        (cause) => settle(failed(cause)),
-      )
+      if (!isPromise(outcomes)) return read(operation, outcomes)
+      const reading = Promise.resolve(outcomes).then((later) => read(operation, later))
+      reading.catch(failed).then(settle as (outcome: Outcome) => void)
       return undefined
     } catch (cause) {
       return failed(cause)
@@ -40,17 +47,82 @@ function sendAlone(store: Store): SendAny {
 function sendInBatches(store: Store, batching: NonNullable<Store['batching']>): SendAny {
   const { name } = store
   checkBatching(`the store ${name}`, batching)
-  const apply: Store['apply'] = async (operations, settle) => {
-    try {
-      return checkCount(store, operations.length, await store.apply(operations, settle))
-    } catch (cause) {
-      throw asStoreError(name, cause)
-    }
-  }
-  return batcher(apply, batching, {
+  return batcher(store.apply.bind(store), batching, {
+    checkCount: checkCount.bind(undefined, store),
     validate: validateOutcome.bind(undefined, store),
+    toStoreError: (cause) => asStoreError(name, cause),
     onBatch(size, durationMs) {
       if (storeChannel.hasSubscribers) publishToStoreChannel({ type: 'batch', store: name, size, durationMs })
     },
   })
+}
+
+/**
+ * Returns a store's outcomes of a batch. Throws a `StoreError` if there are more or fewer of them than
+ * operations: then none of them can be trusted, since each may belong to another operation.
+ */
+function checkCount(store: Store, count: number, outcomes: unknown): readonly Outcome[] {
+  if (Array.isArray(outcomes) && outcomes.length === count) return outcomes
+  const list = count === 1 ? 'one outcome' : `${count} outcomes`
+  throw new StoreError(store.name, `apply did not return a list of ${list}`, { cause: outcomes })
+}
+
+/** Returns a store's outcome of an operation: a `StoreError` if it is invalid. */
+export function validateOutcome(store: Store, operation: Operation, outcome: unknown): Outcome {
+  const isSameType = (outcome as { readonly type?: unknown } | null | undefined)?.type === operation.type
+  const isResult = operation.type === 'charge' ? isChargeResult : isResultOf
+  if (isSameType && isResult(outcome as never, operation as never)) return outcome as Outcome
+  if (outcome instanceof StoreError) return outcome
+  return new InvalidResultError(store.name, operation, outcome)
+}
+
+/** The error in place of a result that makes no sense, which is its cause. */
+export class InvalidResultError extends StoreError {
+  constructor(store: string, operation: Operation, cause: unknown) {
+    super(store, `apply did not return a valid result of a ${operation.type}`, { cause })
+  }
+}
+
+function isChargeResult({ allowed, atMs, parts }: ChargeResult, charge: Charge): boolean {
+  if (!Number.isFinite(atMs) || !Array.isArray(parts) || parts.length !== charge.parts.length) return false
+  let isAllowed = true
+  for (const part of parts as readonly (PartResult | null | undefined)[]) {
+    if (typeof part?.allowed !== 'boolean' || !Number.isFinite(part.atMs ?? atMs)) return false
+    if (!areFigures(part.remaining, part.resetAfterMs, part.retryAfterMs, part.moreAfterMs)) return false
+    isAllowed &&= part.allowed
+  }
+  return allowed === isAllowed
+}
+
+function isResultOf(result: TakeResult | RenewResult, operation: Exclude<Operation, Charge>): boolean {
+  switch (operation.type) {
+    case 'renew':
+      return Number.isFinite((result as RenewResult).resetAtMs)
+    case 'take': {
+      const { taken } = result as TakeResult
+      return areFigures(taken) && taken <= operation.units && isStanding(result as TakeResult)
+    }
+    case 'reward':
+    case 'block':
+      return isStanding(result as TakeResult)
+    default:
+      return true
+  }
+}
+
+function isStanding({ atMs, remaining, moreAfterMs, resetAfterMs, bannedForMs }: TakeResult): boolean {
+  return Number.isFinite(atMs) && areFigures(remaining, moreAfterMs, resetAfterMs, bannedForMs)
+}
+
+/**
+ * Returns whether units are a whole number, and times are milliseconds that a policy may return, or
+ * `Infinity`.
+ */
+function areFigures(units: unknown, ...timesMs: readonly unknown[]): boolean {
+  if (!Number.isSafeInteger(units) || (units as number) < 0) return false
+  for (const ms of timesMs) {
+    if (typeof ms !== 'number' || !(ms >= 0)) return false
+    if (ms > Number.MAX_SAFE_INTEGER && ms !== Number.POSITIVE_INFINITY) return false
+  }
+  return true
 }

@@ -1,8 +1,5 @@
 import { show } from '../../util/validate.js'
-import type { Block, Charge, Operation, Refund, Renew, Reward, Take } from '../operation.js'
 import type { Batching, DenialTimes, Store } from '../store.js'
-import type { Read } from './evaluate-charge.js'
-import { foreignKeyError, isStateOf } from './foreign-key.js'
 
 /** Returns whether a value has what a store needs. */
 export function isStore(value: unknown): value is Store {
@@ -34,99 +31,9 @@ export function checkDenialTimes(owner: string, { minMs, maxMs }: DenialTimes): 
   )
 }
 
-/** Throws a `TypeError` for an invalid operation, or one that does not fit its policy. */
-export function checkOperations(owner: string, operations: readonly Operation[]): void {
-  for (const operation of operations) {
-    if (operation.type !== 'charge') checkOperation(owner, operation)
-    else
-      for (const { cost } of operation.parts)
-        if (!Number.isSafeInteger(cost) || cost < 0) throw unitsError(owner, 'a cost', cost)
-  }
-}
-
-function checkOperation(owner: string, operation: Exclude<Operation, Charge>): void {
-  switch (operation.type) {
-    case 'take':
-    case 'reward':
-      checkChange(owner, operation)
-      return
-    case 'block':
-      checkBlock(owner, operation)
-      return
-    case 'refund':
-    case 'renew':
-      checkTaken(owner, operation)
-      return
-    case 'forget':
-      return
-    default: {
-      const types = "'charge', 'take', 'refund', 'reward', 'block', 'renew' or 'forget'"
-      const { type } = operation as { readonly type: unknown }
-      throw new TypeError(`${owner}: type must be ${types}, got ${show(type)}.`)
-    }
-  }
-}
-
-function checkTaken(owner: string, { type, policy, cost, takenAtMs }: Refund | Renew): void {
-  checkUnits(owner, 'a cost', cost)
-  if (!Number.isFinite(takenAtMs))
-    throw new TypeError(`${owner}: takenAtMs must be a time in milliseconds, got ${show(takenAtMs)}.`)
-  if (type === 'refund' || policy.renew !== undefined) return
-  throw new TypeError(
-    `${owner}: only units of concurrency are renewed, got those of ${show(policy.spec.kind)}.`,
-  )
-}
-
-function checkBlock(owner: string, { policy, forMs }: Block): void {
-  if (!policy.isBan)
-    throw new TypeError(
-      `${owner}: only a ban blocks, got a policy of kind ${show(policy.spec.kind)}. Use ban(policy, …).`,
-    )
-  const { longestBanMs = 0 } = policy
-  if (Number.isFinite(forMs) && forMs >= 0 && forMs <= longestBanMs) return
-  const must = `a time in milliseconds of at most the longest ban, ${longestBanMs}`
-  throw new TypeError(`${owner}: forMs must be ${must}, got ${show(forMs)}.`)
-}
-
-function checkChange(owner: string, { policy, units }: Take | Reward): void {
-  checkUnits(owner, 'units', units)
-  if (units === 0 || !policy.holdsUnits) return
-  throw new TypeError(`${owner}: units of concurrency are in use. Only read them, by a take of 0.`)
-}
-
 /** Throws a `TypeError` for a time that is not finite, at which a policy would allow everything. */
 export function checkTime(owner: string, nowMs: unknown): void {
   if (Number.isFinite(nowMs)) return
   const must = 'a finite number of milliseconds since the Unix epoch'
   throw new TypeError(`${owner}: the time must be ${must}, got ${show(nowMs)}.`)
-}
-
-/**
- * Returns a `read` that throws a `StoreError` in place of a state that has another width than its policy's,
- * and a `TypeError` in place of what is no state at all.
- */
-export function checkedRead(owner: string, read: Read): Read {
-  return (key, policy) => {
-    const state: unknown = read(key, policy)
-    if (state === undefined || isStateOf(policy, state)) return state
-    const isOther = Array.isArray(state) && state.length > 0 && state.every(Number.isFinite)
-    if (isOther) throw foreignKeyError('store', key)
-    const must = `undefined, or an array of ${policy.width} finite numbers`
-    throw new TypeError(`${owner}: read must return ${must}, got ${showRead(state)}`)
-  }
-}
-
-function showRead(value: unknown): string {
-  const isPromise = typeof (value as Partial<PromiseLike<unknown>> | null)?.then === 'function'
-  if (isPromise) return `a promise. Await the states first, and have read return them from a Map.`
-  if (value === null) return 'null. Return undefined for a key that has no state.'
-  return `${Array.isArray(value) ? `[${value.map(show).join(', ').slice(0, 60)}]` : show(value)}.`
-}
-
-function checkUnits(owner: string, name: string, units: number): void {
-  if (!Number.isSafeInteger(units) || units < 0) throw unitsError(owner, name, units)
-}
-
-function unitsError(owner: string, name: string, units: number): TypeError {
-  return new TypeError(`${owner}: ${name} must be a whole number of at least 0, got ${show(units)}.`)
 }

@@ -12,8 +12,7 @@ import type {
 } from '../../stores/operation.js'
 import { request } from '../../stores/shared/pipe.js'
 import { refundsOf } from '../../stores/shared/refunds.js'
-import { pipeTo } from '../../stores/shared/store-pipe.js'
-import { InvalidResultError, validateOutcome } from '../../stores/shared/validate-outcome.js'
+import { InvalidResultError, pipeTo, validateOutcome } from '../../stores/shared/store-pipe.js'
 import type { Store } from '../../stores/store.js'
 import { expectEqual } from '../assertions.js'
 

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process'
-import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 
-export const ROOT = resolve(__dirname, '../../..')
+/** Tests and tools run in the root of the repository. */
+export const ROOT = process.cwd()
 
 const execute = promisify(execFile)
 

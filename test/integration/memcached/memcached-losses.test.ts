@@ -1,7 +1,6 @@
 import { createLimiter, fixedWindow, type StoreError } from 'headgate'
 import { memcachedStore } from 'headgate/memcached'
 import type { Client } from 'memjs'
-import { lossMonitor } from '../../../src/stores/memcached/loss-monitor.js'
 import { LONG } from '../../../src/testing/conformance/sample-policies.js'
 import { part, remainingOf } from '../../../src/testing/conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
@@ -43,17 +42,20 @@ function waitForReplies(client: Client): Promise<unknown> {
   return Promise.allSettled(keys.map((key) => client.get(key)))
 }
 
-/** The monitor of one process, with a clock of its own. */
+/** The store of one process, with its own clock. */
 function monitorOf(client: Client) {
   const reports: string[] = []
   let nowMs = Date.now()
-  const { poll, subscribe } = lossMonitor(client, () => nowMs)
-  subscribe(({ message }) => reports.push(message))
+  const store = memcachedStore(client)
+  store.onLimitsLost?.(({ message }) => reports.push(message))
   return {
     reports,
     async pollAfter(ms: number) {
       nowMs += ms
-      poll()
+      const clock = jest.spyOn(Date, 'now').mockReturnValue(nowMs)
+      const applied = store.apply([]) // polls before it returns
+      clock.mockRestore()
+      await applied
       await waitForReplies(client)
     },
   }

@@ -9,7 +9,7 @@ const sliding = slidingWindow({ limit: 10, window: 60_000 })
 
 /** The verdict on a cost, for the counts of this slice, of the next one and of those before. */
 function decide(policy: Policy, cost: number, before: number, next = 0, older: number[] = []): ChargeResult {
-  const counts = Array.from({ length: countersOf(policy)?.older ?? 0 }, (_, i) => older[i] ?? 0)
+  const counts = Array.from({ length: countersOf(policy).older }, (_, i) => older[i] ?? 0)
   const charge = { type: 'charge', parts: [part('key', policy, cost)] } as const
   const [result] = evaluate([charge], policy, before, { next, older: counts }, NOW_MS)
   return result as ChargeResult

@@ -10,7 +10,7 @@ import {
 } from 'headgate'
 import { postgresStore } from 'headgate/postgres'
 import { Pool } from 'pg'
-import { evaluateCharge } from '../../../src/stores/shared/evaluate-charge.js'
+import { evaluateCharge } from '../../../src/stores/shared/apply-batch.js'
 import { NEVER_S } from '../../../src/stores/sql/expiry.js'
 import { figures, part } from '../../../src/testing/conformance/store-calls.js'
 import type { SqlServer } from '../../support/servers/databases.js'

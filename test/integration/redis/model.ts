@@ -1,7 +1,6 @@
 import type { ChargeResult, Policy, State, Store } from 'headgate'
-import { evaluateCharge } from '../../../src/stores/shared/evaluate-charge.js'
-import type { Parts } from '../../../src/testing/conformance/store-calls.js'
-import { figures } from '../../../src/testing/conformance/store-calls.js'
+import { evaluateCharge } from '../../../src/stores/shared/apply-batch.js'
+import { figures, type Parts } from '../../../src/testing/conformance/store-calls.js'
 import { chargeStore } from '../../support/store-calls.js'
 
 /** A store that is held against the TypeScript policies, and the states that these come to. */

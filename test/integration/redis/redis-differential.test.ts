@@ -11,7 +11,7 @@ import {
 } from 'headgate'
 import { redisStore } from 'headgate/redis'
 import { baseOf } from '../../../src/policies/spec.js'
-import { evaluateCharge } from '../../../src/stores/shared/evaluate-charge.js'
+import { evaluateCharge } from '../../../src/stores/shared/apply-batch.js'
 import { figures, part, type TakenUnits } from '../../../src/testing/conformance/store-calls.js'
 import { chargeStore, refundStore } from '../../support/store-calls.js'
 import { serverTimeMs } from './connect.js'

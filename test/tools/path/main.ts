@@ -7,7 +7,7 @@ import { Client } from 'memjs'
 import { startMemcached } from '../../support/servers/memcached.js'
 import { startRedis } from '../../support/servers/redis.js'
 import { callsOf, type Path } from './calls.js'
-import { pathTable } from './table.js'
+import { callCount, pathTable } from './table.js'
 
 /**
  * Prints which functions of `src` one allowed request calls, in Express with the limiter's defaults, and of
@@ -32,6 +32,7 @@ async function main(): Promise<void> {
 
 /**
  * Returns the path of one request, after others have taken it: the first ones read options and load scripts.
+ * It is the shortest of some, since a timer may end during a request.
  */
 async function pathOf(store: Store | undefined): Promise<Path> {
   const limits = { limit: 1000, window: '1m' } as const
@@ -46,10 +47,11 @@ async function pathOf(store: Store | undefined): Promise<Path> {
     if (status !== 200) throw new Error(`the request was answered with ${status}`)
   }
   for (let i = 0; i < 50; i++) await send()
-  const path = await callsOf(send)
+  const paths: Path[] = []
+  for (let i = 0; i < 5; i++) paths.push(await callsOf(send))
   server.close()
   server.closeAllConnections()
-  return path
+  return paths.reduce((shortest, path) => (callCount(path) < callCount(shortest) ? path : shortest))
 }
 
 await main()

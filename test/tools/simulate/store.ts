@@ -2,7 +2,7 @@ import slotOf from 'cluster-key-slot'
 import type { Batching, Operation, Outcome, Policy, State, Store } from 'headgate'
 import { keysOf } from 'headgate/store'
 import { applyBatch } from '../../../src/stores/shared/apply-batch.js'
-import { applyBy } from '../../../src/stores/shared/run.js'
+import { applyBy, type Run, type RunGroup, runGroups } from '../../../src/stores/shared/run.js'
 import { groupBy } from '../../../src/util/group-by.js'
 import type { StoreKind, Work } from './costs.js'
 import type { Node } from './node.js'
@@ -80,17 +80,14 @@ export function simulatedStore({ kind, nodes, states, latency, time }: Servers, 
     })
   }
 
-  const apply = applyBy(async (operations, answer) => {
+  const run: Run = (operations, settle) => {
     const byNode = groupBy(operations.keys(), (i) => nodeOf(keyOf(operations[i] as Operation)))
-    const requests = Array.from(byNode, async ([at, indexes]) => {
-      const results = await request(
-        at,
-        indexes.map((i) => operations[i] as Operation),
-      )
-      for (const [i, result] of results.entries()) answer(indexes[i] as number, result)
+    const groups = Array.from(byNode, ([at, indexes]): RunGroup => {
+      return { indexes, run: (ofNode) => request(at, ofNode) }
     })
-    await Promise.all(requests)
-  }, Number.POSITIVE_INFINITY)
+    return runGroups(operations, groups, settle)
+  }
+  const apply = applyBy('simulated', run, Number.POSITIVE_INFINITY)
 
   return { name: kind, batching: BATCHING[kind], apply }
 }

@@ -16,7 +16,7 @@ import {
 import { keysOf } from 'headgate/store'
 import type { GuardedStore } from '../../../src/pipe/guarded-store.js'
 import { resendRefunds } from '../../../src/pipe/resend-refunds.js'
-import { REFUNDED } from '../../../src/stores/shared/apply-operation.js'
+import { REFUNDED } from '../../../src/stores/shared/apply-batch.js'
 import { type Pipe, request } from '../../../src/stores/shared/pipe.js'
 
 const LIMIT = 3

@@ -70,10 +70,6 @@ const lossGuard = weakMemo((client: RedisClient) => {
   return (reply: Promise<unknown>): Promise<unknown> =>
     new Promise((resolve, reject) => {
       pending.add(reject)
-      const end = (settle: (value: never) => void) => (value: unknown) => {
-        pending.delete(reject)
-        settle(value as never)
-      }
-      reply.then(end(resolve), end(reject))
+      reply.finally(() => pending.delete(reject)).then(resolve, reject)
     })
 })

@@ -1,6 +1,6 @@
 import type { Part } from '../../operation.js'
-import { evaluateCharge } from '../../shared/evaluate-charge.js'
-import { foreignKeyError, isStateOf } from '../../shared/foreign-key.js'
+import { evaluateCharge } from '../../shared/apply-batch.js'
+import { foreignKeyError, isStateOf } from '../../shared/state-codec.js'
 import type { Dialect } from '../dialect.js'
 import { codeOf, openTransactionError, POSTGRES_STATEMENT_LOST } from '../errors.js'
 import { rowKey } from '../table.js'

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { answerQuestions } from '../../../bench/harness/child.js'
-import { openTarget, type Target } from '../../faults/target.js'
 import { type Random, randomFrom } from '../../simulate/random.js'
 import { caller } from './caller.js'
 import { type HotLimit, limitersOn, limitNamed } from './limits.js'
+import { type CallerTarget, openStore } from './open-store.js'
 import type { Entry } from './sequential.js'
 
 /** What a process has to do: several rounds, each on keys of its own. */
@@ -24,9 +24,10 @@ export type Recorded = Readonly<Record<string, readonly Entry[]>>
 /** For how long after a failure a refund may be sent later than its call returns. */
 const FAILURE_MS = 2000
 
-// Arguments: where the store is, the number of the process, and how long a call may take.
-const [target = '', place = '0', timeoutMs = '5000'] = process.argv.slice(2)
-const { store } = openTarget(JSON.parse(target) as Target)
+// Arguments: where the store is, the number of the process, how long a call may take, and how many processes
+// there are.
+const [target = '', place = '0', timeoutMs = '5000', processes = '3'] = process.argv.slice(2)
+const store = await openStore(JSON.parse(target) as CallerTarget, Number(processes))
 const limiters = limitersOn(store, Number(timeoutMs))
 let lastFailureMs = Number.NEGATIVE_INFINITY
 for (const { events } of Object.values(limiters))

@@ -1,7 +1,7 @@
 import type { Decision, Limiter } from 'headgate'
 import type { Random } from '../../simulate/random.js'
 import type { HotLimit, Subject } from './limits.js'
-import type { Call, Entry, Shown } from './sequential.js'
+import type { Call, Costs, Entry, Shown } from './sequential.js'
 
 /** One of several callers of a key. */
 export interface Caller {
@@ -20,8 +20,7 @@ export interface Caller {
 /** An allowed decision that may still be changed. */
 interface Held {
   readonly decision: Decision
-  readonly number: number
-  readonly cost: number
+  readonly call: Extract<Call, { type: 'charge' | 'refund' }>
 }
 
 /** Makes calls one after the other, each of them random, and records them. */
@@ -44,21 +43,21 @@ const isShown = ({ type }: Call) => type === 'charge' || type === 'peek'
 function drawCall({ rules, random }: Caller, held: readonly Held[], number: number): Call {
   const drawn = rules.calls[Math.floor(random() * rules.calls.length)] as Call['type']
   const cost = random() < 0.8 ? 1 : 2
-  const [oldest] = held
+  const costs = rules.together && drawCosts(rules.together, random)
+  const oldest = held[0]?.call
   switch (drawn) {
     case 'refund':
-      if (oldest !== undefined) return { type: drawn, decision: oldest.number, cost: oldest.cost }
-      return { type: 'charge', cost, decision: number }
+      return oldest ? { ...oldest, type: drawn } : { type: 'charge', cost, costs, decision: number }
     case 'adjust':
       if (oldest === undefined) return { type: 'charge', cost, decision: number }
       return {
         type: drawn,
-        decision: oldest.number,
+        decision: oldest.decision,
         cost: oldest.cost,
         actual: Math.floor(random() * 4),
       }
     case 'charge':
-      return { type: drawn, cost, decision: number }
+      return { type: drawn, cost, costs, decision: number }
     case 'penalize':
     case 'reward':
       return { type: drawn, units: 1 + Math.floor(random() * 3) }
@@ -67,7 +66,14 @@ function drawCall({ rules, random }: Caller, held: readonly Held[], number: numb
   }
 }
 
-type Result = Pick<Entry, 'shown' | 'isUnknown'>
+/** Draws what a charge takes of several keys: of each nothing, up to two units, or not even a look at it. */
+function drawCosts(names: readonly string[], random: Random): Costs {
+  const drawn = names.map((name) => [name, Math.floor(random() * 4) - 1] as const)
+  const costs = drawn.filter(([, cost]) => cost >= 0)
+  return costs.length > 0 ? Object.fromEntries(costs) : drawCosts(names, random)
+}
+
+type Result = Pick<Entry, 'shown' | 'isUnknown' | 'isLeased'>
 
 /** Makes a call. If it fails, its outcome is unknown; `undefined` if it has certainly had no effect. */
 async function run(of: Caller, held: Held[], call: Call): Promise<Result | undefined> {
@@ -86,10 +92,15 @@ async function make(
   const subject: Subject = { identity }
   switch (call.type) {
     case 'charge': {
-      const decision = await limiter.charge(subject, { cost: call.cost })
-      if (decision.source !== 'store') return subject.error?.unsent ? undefined : { isUnknown: true }
-      if (decision.allowed) held.push({ decision, number: call.decision, cost: call.cost })
-      return { shown: shownBy(decision) }
+      const { cost, costs } = call
+      const decision = await (costs
+        ? limiter.charge({ ...subject, costs })
+        : limiter.charge(subject, { cost }))
+      const isLeased = decision.source === 'lease'
+      if (decision.source !== 'store' && !isLeased)
+        return subject.error?.unsent ? undefined : { isUnknown: true }
+      if (decision.allowed) held.push({ decision, call })
+      return { shown: shownBy(decision, costs), ...(isLeased && { isLeased }) }
     }
     case 'peek': {
       const decision = await limiter.peek(subject)
@@ -118,6 +129,8 @@ async function make(
   }
 }
 
-function shownBy({ allowed, remaining }: Decision): Shown {
-  return { allowed, remaining }
+function shownBy({ allowed, remaining, parts }: Decision, costs?: Costs): Shown {
+  if (costs === undefined) return { allowed, remaining }
+  const shown = parts.map(({ name, allowed, remaining }) => [name, { allowed, remaining }])
+  return { allowed, remaining, parts: Object.fromEntries(shown) }
 }

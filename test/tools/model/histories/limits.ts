@@ -5,13 +5,14 @@ import {
   createLimiter,
   fixedWindow,
   type Limiter,
+  type LimiterFields,
   type Policy,
   type Store,
   type StoreError,
   slidingWindow,
   tokenBucket,
 } from 'headgate'
-import type { Call } from './sequential.js'
+import type { Call, Costs } from './sequential.js'
 
 /** A limit whose windows do not end while a history is recorded. */
 export interface HotLimit {
@@ -22,11 +23,16 @@ export interface HotLimit {
   readonly calls: readonly Call['type'][]
   /** Whether memcached keeps it as counters. */
   readonly isCounted: boolean
+  /** Whether it is leased. Then only its bound is checked, since units lie unused in processes. */
+  readonly isLeased?: true
+  /** Names of the limits that a charge takes together. `policy` is that of the first. */
+  readonly together?: readonly string[]
 }
 
 const LONG = '1000d'
 const BASIC = ['charge', 'charge', 'charge', 'refund', 'refund', 'adjust', 'peek'] as const
 const ALL = [...BASIC, 'penalize', 'reward', 'forget'] as const
+const LEASED_CALLS = ['charge', 'charge', 'charge', 'charge', 'charge', 'refund', 'peek'] as const
 const HELD = ['charge', 'charge', 'refund', 'refund', 'peek'] as const
 
 function limit(
@@ -55,6 +61,37 @@ export const LIMITS: Readonly<Record<string, HotLimit>> = {
 
 export const LIMIT_NAMES = Object.keys(LIMITS)
 
+const TOGETHER = ['fixed', 'consecutive', 'ban']
+
+/** A limiter whose charges take several keys, all or none. */
+const SEVERAL: Readonly<Record<string, HotLimit>> = {
+  several: {
+    ...limit(fixedWindow({ limit: 5, window: LONG }), ['charge', 'charge', 'charge', 'refund']),
+    together: TOGETHER,
+  },
+}
+
+export const SEVERAL_NAMES = Object.keys(SEVERAL)
+
+const UNITS = 192 // three processes lease four units at a time
+
+const leasedLimit = (policy: Policy, calls: HotLimit['calls']): HotLimit => ({
+  ...limit(policy, calls),
+  isLeased: true,
+})
+
+/** Limits that are leased. Refunds to a bucket may admit more units (`docs/operations.md`), so it has none. */
+const LEASED: Readonly<Record<string, HotLimit>> = {
+  'leased-fixed': leasedLimit(fixedWindow({ limit: UNITS, window: LONG }), LEASED_CALLS),
+  'leased-sliding': leasedLimit(slidingWindow({ limit: UNITS, window: LONG }), LEASED_CALLS),
+  'leased-bucket': leasedLimit(tokenBucket({ capacity: UNITS, refill: UNITS, every: LONG }), [
+    'charge',
+    'peek',
+  ]),
+}
+
+export const LEASED_NAMES = Object.keys(LEASED)
+
 /** A limit that no history reaches, whose count shows whether a charge was counted twice. */
 export const COUNTED = 'counted'
 
@@ -63,9 +100,16 @@ export const FAULTY_NAMES = [COUNTED, 'consecutive', 'ban', 'slots']
 
 const COUNTED_LIMIT = limit(consecutive({ limit: 1000 }), ['charge'], { isCounted: true })
 
+const EVERY: Readonly<Record<string, HotLimit>> = {
+  ...LIMITS,
+  ...SEVERAL,
+  ...LEASED,
+  [COUNTED]: COUNTED_LIMIT,
+}
+
 /** Returns a limit by its name. */
 export function limitNamed(name: string): HotLimit {
-  const found = name === COUNTED ? COUNTED_LIMIT : LIMITS[name]
+  const found = EVERY[name]
   if (found === undefined) throw new Error(`There is no limit ${name}.`)
   return found
 }
@@ -73,6 +117,8 @@ export function limitNamed(name: string): HotLimit {
 /** Who calls, and why the store could not decide. */
 export interface Subject {
   readonly identity: string
+  /** What a charge of several keys takes, by the names of their limits. */
+  readonly costs?: Costs | undefined
   error?: StoreError
 }
 
@@ -82,8 +128,7 @@ export function limitersOn(store: Store, timeoutMs: number): Readonly<Record<str
     createLimiter({
       store,
       name,
-      policy: limitNamed(name).policy,
-      key: ({ identity }: Subject) => identity,
+      ...limitsOf(limitNamed(name)),
       timeoutMs,
       denyCache: false,
       onStoreError(error, subject) {
@@ -91,5 +136,18 @@ export function limitersOn(store: Store, timeoutMs: number): Readonly<Record<str
         return 'deny'
       },
     })
-  return Object.fromEntries([...LIMIT_NAMES, COUNTED].map((name) => [name, create(name)]))
+  return Object.fromEntries(Object.keys(EVERY).map((name) => [name, create(name)]))
+}
+
+const key = ({ identity }: Subject) => identity
+
+function limitsOf({ policy, together }: HotLimit): Pick<LimiterFields<Subject>, 'policy' | 'key' | 'limits'> {
+  if (together === undefined) return { policy, key }
+  const limits = together.map((name) => ({
+    name,
+    policy: ({ costs }: Subject) => (costs?.[name] === undefined ? undefined : limitNamed(name).policy),
+    cost: ({ costs }: Subject) => costs?.[name] ?? 0,
+    key,
+  }))
+  return { limits }
 }

@@ -1,5 +1,5 @@
-import { linearize, mostHeld } from './linearize.js'
-import type { Call, Entry, Rules, Shown } from './sequential.js'
+import { linearize, linearizeSeveral, mostHeld } from './linearize.js'
+import type { Call, Costs, Entry, Rules, Shown } from './sequential.js'
 
 const TWO: Rules = { limit: 2, after: 0, isTentative: false }
 const BAN: Rules = { ...TWO, after: 1 }
@@ -105,6 +105,51 @@ test('a denial that other charges may have caused is in order if it is tentative
   const entries = [entry(1, 2, charge(0), shows(0, false))]
   expect(linearize(entries, TWO)).toBe('violation')
   expect(linearize(entries, { ...TWO, isTentative: true })).toBe('ordered')
+})
+
+/** Two keys, `a` and `b`, of which a charge takes units together. */
+const both = (costs: Costs): Call => ({ type: 'charge', cost: 0, costs, decision: 0 })
+const showsBoth = (a: Shown, b: Shown): Shown => ({
+  allowed: a.allowed && b.allowed,
+  remaining: Math.min(a.remaining, b.remaining),
+  parts: { a, b },
+})
+const PAIR = { a: TWO, b: TWO }
+
+test('charges of two keys at the same time can be ordered if one sees the other on both', () => {
+  const first = entry(1, 9, both({ a: 1, b: 1 }), showsBoth(shows(1), shows(1)))
+  const sees = (a: number, b: number) => [
+    first,
+    entry(1, 9, both({ a: 1, b: 1 }), showsBoth(shows(a), shows(b))),
+  ]
+  expect(linearizeSeveral(sees(0, 0), PAIR)).toBe('ordered')
+  expect(linearizeSeveral(sees(0, 1), PAIR)).toBe('violation')
+})
+
+test('a charge that one of two keys denies takes nothing of the other', () => {
+  const denied = entry(1, 2, both({ a: 1, b: 3 }), showsBoth(shows(2), shows(2, false)))
+  const then = (a: number) => [denied, entry(3, 4, both({ a: 0, b: 0 }), showsBoth(shows(a), shows(2)))]
+  expect(linearizeSeveral(then(2), PAIR)).toBe('ordered')
+  expect(linearizeSeveral(then(1), PAIR)).toBe('violation')
+})
+
+test('a refund gives units back to one key after the other', () => {
+  const taken = entry(1, 2, both({ a: 1, b: 1 }), showsBoth(shows(1), shows(1)))
+  const refunded = entry(3, 9, { ...both({ a: 1, b: 1 }), type: 'refund' } as Call)
+  const peeked = entry(4, 5, both({ a: 0, b: 0 }), showsBoth(shows(2), shows(1)))
+  expect(linearizeSeveral([taken, refunded, peeked], PAIR)).toBe('ordered')
+})
+
+test('only a charge that takes nothing of a key may miss its row', () => {
+  const RULES = { a: { ...TWO, mayMissRow: true }, b: TWO }
+  const first = entry(1, 2, both({ a: 1, b: 1 }), showsBoth(shows(1), shows(1)))
+  const missing = (cost: number, a: number) => [
+    first,
+    entry(3, 4, both({ a: cost, b: 0 }), showsBoth(shows(a), shows(1))),
+  ]
+  expect(linearizeSeveral(missing(0, 2), PAIR)).toBe('violation')
+  expect(linearizeSeveral(missing(0, 2), RULES)).toBe('ordered')
+  expect(linearizeSeveral(missing(1, 1), RULES)).toBe('violation')
 })
 
 test('units are held from the result of a charge until the call of its release', () => {

@@ -1,4 +1,5 @@
-import { applyCall, type Entry, FRESH, type KeyState, type Rules } from './sequential.js'
+import { applyCall, type Entry, FRESH, type Rules } from './sequential.js'
+import { applyToKeys, byKey, type SeveralRules, type States } from './several.js'
 
 /** `'undecided'`: the search was too long. */
 export type Verdict = 'ordered' | 'violation' | 'undecided'
@@ -7,27 +8,41 @@ const MAX_VISITS = 100_000
 
 /**
  * Returns whether the calls of one key can be put in an order in which each takes effect at one moment between
- * its invocation and its result, and shows what it showed. A depth-first search, after Wing and Gong ("Testing
- * and Verifying Concurrent Objects", 1993), that remembers the states it has been in (Lowe, 2017). A call whose
- * outcome is unknown may also have had no effect.
+ * its invocation and its result, and shows what it showed.
  */
 export function linearize(entries: readonly Entry[], rules: Rules): Verdict {
-  const calls = inParts(
-    [...entries].sort((a, b) => a.invokedNs - b.invokedNs),
-    rules,
-  )
+  return order(inParts(sorted(entries), rules), FRESH, (entry, state) => applyCall(entry, state, rules))
+}
+
+/** Does the same for calls of several keys, whose charges take effect on all of them at one moment. */
+export function linearizeSeveral(entries: readonly Entry[], rules: SeveralRules): Verdict {
+  const fresh: States = Object.fromEntries(Object.keys(rules).map((name) => [name, FRESH]))
+  return order(byKey(sorted(entries)), fresh, (entry, states) => applyToKeys(entry, states, rules))
+}
+
+const sorted = (entries: readonly Entry[]) => [...entries].sort((a, b) => a.invokedNs - b.invokedNs)
+
+/**
+ * A depth-first search, after Wing and Gong ("Testing and Verifying Concurrent Objects", 1993), that remembers
+ * the states it has been in (Lowe, 2017). A call whose outcome is unknown may also have had no effect.
+ */
+function order<S>(
+  calls: readonly Entry[],
+  fresh: S,
+  apply: (entry: Entry, state: S) => S | undefined,
+): Verdict {
   if (calls.length > 52) throw new Error(`A history has ${calls.length} calls: cut it into shorter rounds.`)
   const visited = new Set<string>()
   const needed = calls.reduce((bits, { isUnknown }, i) => (isUnknown ? bits : bits + 2 ** i), 0)
   let visits = 0
 
-  function search(done: number, state: KeyState): boolean {
+  function search(done: number, state: S): boolean {
     if (includesAll(done, needed)) return true
-    const id = `${done} ${textOf(state)}`
+    const id = `${done} ${JSON.stringify(state)}`
     if (visited.has(id) || ++visits > MAX_VISITS) return false
     visited.add(id)
     for (const i of next(done)) {
-      const after = applyCall(calls[i] as Entry, state, rules)
+      const after = apply(calls[i] as Entry, state)
       if (after !== undefined && search(done + 2 ** i, after)) return true
     }
     return false
@@ -47,7 +62,7 @@ export function linearize(entries: readonly Entry[], rules: Rules): Verdict {
     return [...first.filter((i) => !calls[i]?.isUnknown), ...unknown.values()]
   }
 
-  if (search(0, FRESH)) return 'ordered'
+  if (search(0, fresh)) return 'ordered'
   return visits > MAX_VISITS ? 'undecided' : 'violation'
 }
 
@@ -98,10 +113,6 @@ function hasBit(bits: number, i: number): boolean {
 function includesAll(bits: number, needed: number): boolean {
   for (let i = 0; 2 ** i <= needed; i++) if (hasBit(needed, i) && !hasBit(bits, i)) return false
   return true
-}
-
-function textOf({ used, denials, isBanned, adjusted }: KeyState): string {
-  return `${used} ${denials} ${isBanned} ${JSON.stringify(adjusted)}`
 }
 
 /** Returns the most units that were certainly held at one time: from a charge's result until its release. */

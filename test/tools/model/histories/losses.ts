@@ -2,10 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { startProxy } from '../../../support/proxy.js'
 import { openTarget } from '../../faults/target.js'
 import { COUNTED, FAULTY_NAMES, limitersOn, limitNamed } from './limits.js'
-import { count, type HistoryCommand, type HistoryTally, runStores, startTarget } from './main.js'
+import { count, emptyTally, type HistoryCommand, type HistoryTally, runStores, targetNamed } from './main.js'
 import { type History, LOAD, type Load, record, startCallers } from './record.js'
 import type { Entry } from './sequential.js'
-import { TARGETS } from './targets.js'
 
 /** What came of histories with lost connections. */
 export interface LossTally extends HistoryTally {
@@ -19,11 +18,14 @@ const LOSSY_LOAD: Load = { ...LOAD, rounds: 25, roundMs: 20, callsPerCaller: 3, 
 /** How long late calls and refunds may take after the last loss. */
 const SETTLE_MS = 1500
 
+/** The stores whose connections are lost. */
+export const LOSSY_STORES = ['Redis', 'node-redis', 'memcached', 'MariaDB', 'PostgreSQL']
+
 /** Loses connections while histories are recorded, and prints a row for each store. */
 export function runLosses(command: HistoryCommand): Promise<boolean> {
   return runStores(
     command,
-    Object.keys(TARGETS).filter((name) => name !== 'Redis Cluster'),
+    LOSSY_STORES,
     tallyLosses,
     ({ undecided, unknown, losses, charges, countedTwice }) =>
       `${undecided} undecided, ${unknown} unknown outcomes, ${losses} losses, ` +
@@ -40,14 +42,14 @@ export async function tallyLosses(
   program?: string,
 ): Promise<LossTally> {
   const tally: LossTally = {
-    ...{ histories: 0, operations: 0, violations: [], undecided: 0, unknown: 0 },
+    ...emptyTally(),
     ...{ losses: 0, charges: 0, countedTwice: 0 },
   }
-  const { target, address, at, stop } = await startTarget(name)
+  const { address, at, stop } = await targetNamed(name).start()
   if (address === undefined || at === undefined) throw new Error(`${name} has no address for a proxy.`)
   const proxy = await startProxy(address)
-  const callers = startCallers(at(proxy.host, proxy.port), LOSSY_LOAD, program)
-  const direct = openTarget(target)
+  const callers = startCallers({ target: at(proxy.host, proxy.port) }, LOSSY_LOAD, program)
+  const direct = openTarget(at(address.host, address.port))
   const limiters = limitersOn(direct.store, 5000)
   try {
     for (let own = seed; Date.now() < untilMs || own === seed; own++) {

@@ -1,7 +1,9 @@
-import { limitNamed } from './limits.js'
-import { linearize, mostHeld } from './linearize.js'
+import { nextTurn } from '../../../support/next-turn.js'
+import { type HotLimit, limitNamed } from './limits.js'
+import { linearize, linearizeSeveral, mostHeld, type Verdict } from './linearize.js'
 import { type History, LOAD, record, startCallers } from './record.js'
-import { type StartedTarget, TARGETS } from './targets.js'
+import type { Rules } from './sequential.js'
+import { type HistoryTarget, TARGETS } from './targets.js'
 
 /** What the command line asks for. */
 export interface HistoryCommand {
@@ -19,6 +21,13 @@ export interface HistoryTally {
   undecided: number
   /** Calls whose outcome the caller does not know. */
   unknown: number
+  /** Calls that leased units decided. */
+  leased: number
+}
+
+/** Returns a tally of no histories. */
+export function emptyTally(): HistoryTally {
+  return { histories: 0, operations: 0, violations: [], undecided: 0, unknown: 0, leased: 0 }
 }
 
 const MAX_SHOWN = 3
@@ -52,8 +61,9 @@ export function runHistories(command: HistoryCommand): Promise<boolean> {
     command,
     Object.keys(TARGETS),
     tallyHistories,
-    ({ undecided, unknown }) =>
-      `${undecided} undecided, ${unknown} unknown outcomes (from seed ${command.seed})`,
+    ({ undecided, unknown, leased }) =>
+      `${undecided} undecided, ${unknown} unknown outcomes${leased > 0 ? `, ${leased} leased` : ''} ` +
+      `(from seed ${command.seed})`,
     ({ undecided }) => undecided === 0,
   )
 }
@@ -65,42 +75,63 @@ export async function tallyHistories(
   untilMs: number,
   program?: string,
 ): Promise<HistoryTally> {
-  const tally: HistoryTally = { histories: 0, operations: 0, violations: [], undecided: 0, unknown: 0 }
-  const { target, stop } = await startTarget(name)
-  const callers = startCallers(target, LOAD, program)
+  const tally = emptyTally()
+  const { start, limits, load = LOAD } = targetNamed(name)
+  const started = await start()
+  const callers = startCallers(started, load, program)
+  const countAll = async (histories: readonly History[]) => {
+    for (const history of histories) {
+      count(tally, history, name)
+      await nextTurn() // this process may own the states of the store
+    }
+  }
   try {
     let recorded: readonly History[] = []
     for (let own = seed; Date.now() < untilMs || own === seed; own++) {
-      const recording = record(callers, own, LOAD)
-      for (const history of recorded) count(tally, history, name) // while the next ones are recorded
+      const recording = record(callers, own, load, limits)
+      await countAll(recorded) // while the next ones are recorded
       recorded = await recording
     }
-    for (const history of recorded) count(tally, history, name)
+    await countAll(recorded)
   } finally {
     await callers.end()
-    await stop()
+    await started.stop()
   }
   return tally
 }
 
-/** Starts the server of a store. */
-export function startTarget(name: string): Promise<StartedTarget> {
-  const start = TARGETS[name]
-  if (start !== undefined) return start()
+/** Returns a store by its name. */
+export function targetNamed(name: string): HistoryTarget {
+  const target = TARGETS[name]
+  if (target !== undefined) return target
   throw new Error(`There is no store ${name}. Use one of: ${Object.keys(TARGETS).join(', ')}.`)
 }
 
 /** Checks a history, and adds it to a tally. */
 export function count(tally: HistoryTally, history: History, store: string): void {
-  const { policy, after, isCounted } = limitNamed(history.limit)
-  const rules = { limit: policy.limit, after, isTentative: store === 'memcached' && isCounted }
-  const verdict = linearize(history.entries, rules)
-  const isOverHeld = policy.holdsUnits === true && mostHeld(history.entries) > policy.limit
+  const limit = limitNamed(history.limit)
+  const { policy, isLeased } = limit
+  const verdict = verdictOn(history, limit, store)
+  const isOverHeld = (policy.holdsUnits || isLeased) === true && mostHeld(history.entries) > policy.limit
   tally.histories++
   tally.operations += history.entries.length
   tally.unknown += history.entries.filter(({ isUnknown }) => isUnknown).length
+  tally.leased += history.entries.filter(({ isLeased }) => isLeased).length
   if (verdict === 'undecided') tally.undecided++
   if (verdict === 'violation' || isOverHeld) tally.violations.push(history)
+}
+
+function verdictOn({ entries }: History, limit: HotLimit, store: string): Verdict {
+  if (limit.isLeased) return 'ordered' // only the bound is promised
+  const rulesOf = ({ policy, after, isCounted }: HotLimit): Rules => ({
+    limit: policy.limit,
+    after,
+    isTentative: store === 'memcached' && isCounted,
+    mayMissRow: targetNamed(store).mayMissRow,
+  })
+  if (limit.together === undefined) return linearize(entries, rulesOf(limit))
+  const rules = limit.together.map((name) => [name, rulesOf(limitNamed(name))])
+  return linearizeSeveral(entries, Object.fromEntries(rules))
 }
 
 /** Returns a history as text, in the order of the calls, in microseconds from the first. */

@@ -1,10 +1,11 @@
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { startChild } from '../../../bench/harness/child.js'
-import type { Target } from '../../faults/target.js'
 import type { Order, Recorded } from './caller-process.js'
 import { LIMIT_NAMES } from './limits.js'
+import { serveChild } from './owner.js'
 import type { Entry } from './sequential.js'
+import type { StartedTarget } from './targets.js'
 
 /** Tests and tools run in the root of the repository. */
 export const PROGRAM = 'test/tools/model/histories/caller-process.ts'
@@ -31,6 +32,16 @@ export const LOAD: Load = {
   timeoutMs: 5000,
 }
 
+/** Many calls of few keys, which are then leased and used up. */
+export const LEASED_LOAD: Load = {
+  ...LOAD,
+  callersPerKey: 8,
+  callsPerCaller: 20,
+  keysPerRound: 3,
+  rounds: 10,
+  roundMs: 50,
+}
+
 /** What was recorded of one key. */
 export interface History {
   readonly limit: string
@@ -46,13 +57,15 @@ export interface Callers {
 
 /** Starts processes that each have a limiter over the same store. */
 export function startCallers(
-  target: Target,
+  { target, execPath, owned }: Pick<StartedTarget, 'target' | 'execPath' | 'owned'>,
   { processes, timeoutMs }: Load,
   program = resolve(PROGRAM),
 ): Callers {
   const children = Array.from({ length: processes }, (_, i) => {
-    const args = [JSON.stringify(target), String(i), String(timeoutMs)]
-    return startChild(pathToFileURL(program), args, HEAP_MB)
+    const args = [JSON.stringify(target), String(i), String(timeoutMs), String(processes)]
+    const child = startChild(pathToFileURL(program), args, HEAP_MB, 0, execPath)
+    if (owned !== undefined) serveChild(child.process, owned)
+    return child
   })
   return {
     ask: (order) => Promise.all(children.map((child) => child.ask<Recorded>(order))),

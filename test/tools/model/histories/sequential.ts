@@ -8,12 +8,26 @@ export interface Rules {
    * as with counters in memcached.
    */
   readonly isTentative: boolean
+  /**
+   * Whether a charge of several keys may see no row of a key from which it takes nothing, if another charge
+   * inserts the row at the same time. A database cannot lock a row that is missing.
+   */
+  readonly mayMissRow?: boolean | undefined
+}
+
+/** What a charge of several keys takes of each, by the name of its limit. */
+export type Costs = Readonly<Record<string, number>>
+
+interface Units {
+  readonly decision: number
+  readonly cost: number
+  /** Set in place of `cost` for several keys. */
+  readonly costs?: Costs | undefined
 }
 
 /** What a caller asked for. Decisions have numbers, by which a refund finds its units. */
 export type Call =
-  | { readonly type: 'charge'; readonly cost: number; readonly decision: number }
-  | { readonly type: 'refund'; readonly decision: number; readonly cost: number }
+  | ({ readonly type: 'charge' | 'refund' } & Units)
   | { readonly type: 'adjust'; readonly decision: number; readonly cost: number; readonly actual: number }
   | { readonly type: 'penalize' | 'reward'; readonly units: number }
   | { readonly type: 'forget' | 'block' | 'peek' }
@@ -22,6 +36,8 @@ export type Call =
 export interface Shown {
   readonly allowed: boolean
   readonly remaining: number
+  /** What a charge of several keys showed of each. */
+  readonly parts?: Readonly<Record<string, Shown>> | undefined
 }
 
 /** A call with the times of its invocation and its result, by a clock that all processes share. */
@@ -33,8 +49,12 @@ export interface Entry {
   readonly shown?: Shown | undefined
   /** Set if the outcome is unknown: the call may have taken effect once, or never. */
   readonly isUnknown?: true
+  /** Set if units that the process had leased decided the call. */
+  readonly isLeased?: true
   /** Set if the entry gives back one unit of a call that gives back several, in no common moment. */
   readonly isPart?: true
+  /** The name of the limit whose units the entry gives back, if their charge took units of several. */
+  readonly limit?: string
 }
 
 /** The state of a key between two calls. */
@@ -75,7 +95,7 @@ export function applyCall(
   }
 }
 
-function left({ used, isBanned }: KeyState, { limit }: Rules): number {
+export function left({ used, isBanned }: KeyState, { limit }: Rules): number {
   return isBanned ? 0 : limit - used
 }
 

@@ -1,16 +1,12 @@
-import { type Charge, fixedWindow, type Operation } from 'headgate'
+import { type Charge, fixedWindow } from 'headgate'
 import { commandError } from '../../../../src/stores/redis/errors.js'
-import type { ScriptCall } from '../../../../src/stores/redis/script-call.js'
 import { scriptRunner } from '../../../../src/stores/redis/script-runner.js'
-import { singlePolicyCall } from '../../../../src/stores/redis/single-policy-call.js'
 import type { Command } from '../../../../src/stores/redis/transport.js'
 
 const charge: Charge = {
   type: 'charge',
   parts: [{ key: 'key', policy: fixedWindow({ limit: 5, window: '1m' }), cost: 1 }],
 }
-const callFor = (operations: readonly Operation[]) => singlePolicyCall(operations) as ScriptCall
-const allTogether = (operations: readonly Operation[]) => [[...operations.keys()]]
 
 /** What a server says, or a driver, and whether the server is up and how often the command is sent. */
 const DECISIONS: readonly (readonly [message: string, answered: boolean, times: number])[] = [
@@ -48,10 +44,9 @@ test.each(DECISIONS)(
       return commands.map(() => Promise.reject(new Error(message)))
     }
     const transport = { send, shardOf: () => 3999, serverOf: () => '127.0.0.1:6380' }
-    const outcomes: unknown[] = []
-    const run = scriptRunner(transport, callFor, allTogether)
-    await run([charge], (_, outcome) => outcomes.push(outcome))
-    expect(outcomes).toMatchObject([{ name: 'StoreError', answered, server: '127.0.0.1:6380' }])
+    expect(await scriptRunner(transport)([charge])).toMatchObject([
+      { name: 'StoreError', answered, server: '127.0.0.1:6380' },
+    ])
     expect(sent).toHaveLength(times)
   },
 )
@@ -60,9 +55,7 @@ test('a call whose keys are moving is decided once they are together', async () 
   let tries = 0
   const send = (commands: readonly Command[]) =>
     commands.map(() => Promise.reject(new Error(++tries < 3 ? 'TRYAGAIN Multiple keys' : 'LOADING')))
-  const outcomes: unknown[] = []
-  const run = scriptRunner({ send }, callFor, allTogether)
-  await run([charge], (_, outcome) => outcomes.push(outcome))
+  const outcomes = await scriptRunner({ send })([charge])
   expect([tries, outcomes]).toMatchObject([3, [{ message: 'redis: LOADING' }]])
 })
 

@@ -8,9 +8,9 @@ import {
   type Operation,
 } from 'headgate'
 import { keysOf } from '../../../../src/stores/operation.js'
-import { acrossShards } from '../../../../src/stores/shared/cross-shard.js'
 import { refundsOf } from '../../../../src/stores/shared/refunds.js'
 import { applyBy, type Run } from '../../../../src/stores/shared/run.js'
+import { acrossShards } from '../../../../src/stores/shared/shards.js'
 import type { Batching } from '../../../../src/stores/store.js'
 import { type Parts, part } from '../../../../src/testing/conformance/store-calls.js'
 import { chargeStore } from '../../../support/store-calls.js'
@@ -21,17 +21,16 @@ const BATCHING: Batching = { maxKeys: 100, maxInFlight: 2 }
 
 /** Runs operations on a store. Calls `before` with each operation, which may throw. */
 function runOn(store: MemoryStore, before: (operation: Operation) => void = () => {}): Run {
-  return async (operations, answer) => {
+  return async (operations) => {
     operations.forEach(before)
-    store.apply(operations).forEach((outcome, i) => {
-      answer(i, outcome)
-    })
+    return store.apply(operations)
   }
 }
 
 /** Charges across shards, of which each key is one. */
 function charging(run: Run) {
   const apply = applyBy(
+    'test',
     acrossShards((key) => key, run, BATCHING),
     BATCHING.maxKeys,
   )
@@ -55,9 +54,10 @@ test('a charge whose window ends between two shards is refunded to the windows o
   let nowMs = 999
   const memory = memoryStore({ clock: () => nowMs })
   const run = runOn(memory)
-  const one = charging(async (operations, answer) => {
-    await run(operations, answer)
+  const one = charging(async (operations) => {
+    const outcomes = await run(operations)
     nowMs += operations.length
+    return outcomes
   })
   const parts = [part('address', perSecond), part('account', perSecond)]
   const verdict = await one(...parts)

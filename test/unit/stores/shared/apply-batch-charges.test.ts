@@ -1,5 +1,5 @@
 import { consecutive, fixedWindow, type Part, type State, tokenBucket } from 'headgate'
-import { evaluateCharge } from '../../../../src/stores/shared/evaluate-charge.js'
+import { evaluateCharge } from '../../../../src/stores/shared/apply-batch.js'
 import type { Parts } from '../../../../src/testing/conformance/store-calls.js'
 
 const NOW_MS = 1_790_000_000_000

@@ -1,9 +1,19 @@
 import { groupBy } from '../../util/group-by.js'
-import type { Charge, ChargeResult, Operation, Part, PartResult, Refund, ResultOf } from '../operation.js'
+import type {
+  Charge,
+  ChargeResult,
+  KeyedPolicy,
+  Operation,
+  Outcome,
+  Part,
+  PartResult,
+  Refund,
+  ResultOf,
+} from '../operation.js'
 import type { Batching } from '../store.js'
 import { batcher } from './batcher.js'
 import { refundsOf, warnRefundFailed } from './refunds.js'
-import { applyBy, type Run } from './run.js'
+import { type Run, type RunGroup, runGroups } from './run.js'
 
 /** The shards of a store. A charge whose keys share a shard can be decided all or nothing. */
 interface Shards {
@@ -26,7 +36,7 @@ export function acrossShards(
   batching: Batching,
   now: Shards['now'] = Date.now,
 ): Run {
-  const submit = batcher(applyBy(run, batching.maxKeys), batching)
+  const submit = batcher(run, batching)
   const apply: Shards['apply'] = (operation) =>
     new Promise((resolve, reject) => {
       submit(operation, (outcome) => {
@@ -34,21 +44,20 @@ export function acrossShards(
         else resolve(outcome as ResultOf<typeof operation>)
       })
     })
+  const decide = (charge: Charge) => chargeAcrossShards(charge, { shardOf, now, apply })
 
-  return async (operations, settle) => {
+  return function runAcrossShards(operations, settle) {
+    const groups: RunGroup[] = []
     const inOneShard: number[] = []
-    const running: Promise<void>[] = []
     for (let i = 0; i < operations.length; i++) {
       const operation = operations[i] as Operation
-      if (operation.type === 'charge' && operation.parts.length !== 1 && isCrossShard(operation, shardOf)) {
-        const deciding = chargeAcrossShards(operation, { shardOf, now, apply })
-        running.push(deciding.catch((error) => error).then((outcome) => settle(i, outcome)))
-      } else inOneShard.push(i)
+      if (operation.type === 'charge' && operation.parts.length !== 1 && isCrossShard(operation, shardOf))
+        groups.push({ indexes: [i], run: async () => [await decide(operation).catch((error) => error)] })
+      else inOneShard.push(i)
     }
-    if (running.length === 0) return run(operations, settle)
-    const others = inOneShard.map((i) => operations[i] as Operation)
-    if (others.length > 0) running.push(run(others, (i, outcome) => settle(inOneShard[i] as number, outcome)))
-    await Promise.all(running)
+    if (groups.length === 0) return run(operations, settle)
+    if (inOneShard.length > 0) groups.push({ indexes: inOneShard, run })
+    return runGroups(operations, groups, settle)
   }
 }
 
@@ -115,4 +124,38 @@ function withCost({ policy, cost }: Part, figures: PartResult): PartResult {
   if (cost <= figures.remaining) return figures
   const retryAfterMs = cost > policy.limit ? Number.POSITIVE_INFINITY : figures.moreAfterMs
   return { ...figures, allowed: false, retryAfterMs }
+}
+
+/** Applies operations of one key, in order. Never rejects. Returns an outcome for each. */
+export type ApplyToKey = (key: string, operations: readonly Operation[]) => Promise<readonly Outcome[]>
+
+/** Returns the key of an operation that has only one, and its policy. */
+export function keyedPolicyOf(operation: Operation | undefined): KeyedPolicy {
+  return (operation?.type === 'charge' ? operation.parts[0] : operation) as KeyedPolicy
+}
+
+/**
+ * Returns a function that runs operations of one key each, where every key is a shard. Those of one key run
+ * together, beside those of other keys. `storageKey` returns the key under which the server keeps a key.
+ */
+export function runByKey(applyToKey: ApplyToKey, storageKey: (key: string) => string = (key) => key): Run {
+  return async function runEachKey(operations, settle) {
+    if (operations.length === 1) return applyToKey(storageKey(keyedPolicyOf(operations[0]).key), operations)
+    const outcomes = new Array<Outcome>(operations.length)
+    const runKey = async (key: string, indexes: readonly number[]) => {
+      const ofKey: Operation[] = []
+      for (const i of indexes) ofKey.push(operations[i] as Operation)
+      const results = await applyToKey(key, ofKey)
+      for (let i = 0; i < indexes.length; i++) {
+        const index = indexes[i] as number
+        outcomes[index] = results[i] as Outcome
+        settle?.(index, outcomes[index])
+      }
+    }
+    const byKey = groupBy(operations.keys(), (i) => storageKey(keyedPolicyOf(operations[i]).key))
+    const running: Promise<void>[] = []
+    for (const [key, indexes] of byKey) running.push(runKey(key, indexes))
+    await Promise.all(running)
+    return outcomes
+  }
 }

@@ -1,27 +1,11 @@
-import { keyCount, keysOf, type Operation } from '../operation.js'
+import { keysOf, type Operation } from '../operation.js'
 
 interface WaitingItem {
   readonly operation: Operation
 }
 
-type Picked<Item> = readonly [batch: readonly Item[], rest: Item[]]
-
-/** Picks the next batch: at most `maxItems` operations of at most `maxKeys` keys, but at least one. */
-export function pickFirst<Item extends WaitingItem>(
-  waiting: Item[],
-  maxItems: number,
-  maxKeys: number,
-): Picked<Item> {
-  if (waiting.length === 1) return [waiting, []]
-  let end = 0
-  let keys = 0
-  for (const { operation } of waiting) {
-    keys += keyCount(operation)
-    if (end > 0 && (end === maxItems || keys > maxKeys)) break
-    end++
-  }
-  return end === waiting.length ? [waiting, []] : [waiting.slice(0, end), waiting.slice(end)]
-}
+/** The next batch, and the items that remain. */
+export type Picked<Item> = readonly [batch: readonly Item[], rest: Item[]]
 
 /**
  * Creates a picker of batches that lock their keys while they are in flight. `pick` returns the next batch
