@@ -83,8 +83,10 @@ type Results = readonly (Result | Error)[]
  * - Technique: row lock. One transaction decides a whole batch. It locks the keys in the order of their
  *   names, which prevents deadlocks between batches. Then it reads their states, applies the operations,
  *   writes and commits.
- * - Atomicity: a charge of several keys is decided in one moment. A transaction that fails for a temporary
- *   reason is retried for up to two seconds. Then all operations of the batch fail.
+ * - Atomicity: a charge of several keys takes all of its units in one moment, or none. If the database cannot
+ *   lock a missing row, a key that another process has just created may still count as unused in the figures of
+ *   a denied charge, and of a part that takes no units. A transaction that fails for a temporary reason is
+ *   retried for up to two seconds. Then all operations of the batch fail.
  * - Clock: what `lockAndRead` returns.
  * - By default, batches in flight never share a key, so a process does not wait for its own locks. A custom
  *   `batching` without `locksKeys: true` turns this off.

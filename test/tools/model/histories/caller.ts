@@ -66,7 +66,7 @@ function drawCall({ rules, random }: Caller, held: readonly Held[], number: numb
   }
 }
 
-/** Draws what a charge takes of several keys: of each nothing, up to two units, or not even a look at it. */
+/** Draws what a charge takes of several keys: of each up to two units, or the charge has no part for it. */
 function drawCosts(names: readonly string[], random: Random): Costs {
   const drawn = names.map((name) => [name, Math.floor(random() * 4) - 1] as const)
   const costs = drawn.filter(([, cost]) => cost >= 0)
@@ -89,13 +89,11 @@ async function make(
   held: Held[],
   call: Call,
 ): Promise<Result | undefined> {
-  const subject: Subject = { identity }
+  const subject: Subject = { identity, costs: 'costs' in call ? call.costs : undefined }
   switch (call.type) {
     case 'charge': {
       const { cost, costs } = call
-      const decision = await (costs
-        ? limiter.charge({ ...subject, costs })
-        : limiter.charge(subject, { cost }))
+      const decision = await limiter.charge(subject, costs ? {} : { cost }) // `costs` are the subject's
       const isLeased = decision.source === 'lease'
       if (decision.source !== 'store' && !isLeased)
         return subject.error?.unsent ? undefined : { isUnknown: true }
