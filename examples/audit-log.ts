@@ -23,7 +23,7 @@ export function auditedApp(audit: Pick<AuditRows, 'count'>): Express {
   const guard = loginGuard({
     field: 'username',
     secret: SECRET,
-    async onLimited(req, res) {
+    async onDenied(req, res) {
       // The hash of the name, as in security events: users sometimes type a password into the name field.
       audit.count(String(addressOf(req)), (await guard.accountId(req)) ?? 'none')
       res.status(429).type('text').send('Too many attempts. Try again later.\n')

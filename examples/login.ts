@@ -106,7 +106,7 @@ function makeGuard(): LoginGuard {
       // owner.
       console.log(`Mail to ${account}: somebody is guessing your password. Set a new one.`)
     },
-    onLimited(req, res) {
+    onDenied(req, res) {
       // The same page for every limit, whether or not the account exists. Retry-After is already set.
       const minutes = Math.ceil(Number(res.get('Retry-After')) / 60)
       const problem = `Too many failed attempts. Try again in ${minutes} minutes.`

@@ -23,9 +23,6 @@ const COMMAND = basename(bin.headgate, '.js')
 /** `require('express-rate-limit')` returns the function itself, with the other exports as its properties. */
 const CALLABLE = 'module.exports = Object.assign(exports.default, exports)'
 
-/** Stack traces then show the names of functions. */
-const KEEP_NAMES = { keepNames: { function: true, class: true } }
-
 /** The folders of `src` in each shared chunk. A folder that is missing has a chunk to itself. */
 const CHUNKS = {
   policies: ['util', 'options', 'policies'],
@@ -53,8 +50,8 @@ async function buildCode() {
       exports: 'named',
       comments: { legal: true, jsdoc: false },
       minify: {
-        mangle: KEEP_NAMES,
-        compress: KEEP_NAMES,
+        mangle: false, // stack traces and profiles show the names of functions
+        compress: { keepNames: { function: true, class: true } },
         codegen: { removeWhitespace: true },
       },
       footer: ({ name }) => (format === 'cjs' && name === 'express-rate-limit' ? CALLABLE : ''),
@@ -113,7 +110,7 @@ async function bundle(names, inputOf, output, ending, options = {}) {
   })
   const written = await build.write({
     ...output,
-    chunkFileNames: `chunks/[name].${ending}`,
+    chunkFileNames: `chunk-[name].${ending}`,
     codeSplitting: {
       includeDependenciesRecursively: false,
       groups: [{ name: chunkOf, debugName: 'folders' }],

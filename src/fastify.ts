@@ -4,7 +4,6 @@ import * as http from './http.js'
 import type { MakeByUser } from './keys/by-user.js'
 
 export {
-  type OnLimited,
   type RateLimitHook,
   type RateLimitHookOptions,
   rateLimitHook,

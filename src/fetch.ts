@@ -6,9 +6,7 @@ export type { RateLimit } from './adapters/fetch/limit.js'
 export { type LoginGuard, type LoginGuardOptions, loginGuard } from './adapters/fetch/login-guard.js'
 export type {
   FetchInfo,
-  FetchRequestOptions,
   FetchSubject,
-  OnLimited,
   RateLimitOptions,
 } from './adapters/fetch/options.js'
 export { rateLimit } from './adapters/fetch/rate-limit.js'

@@ -33,7 +33,7 @@ export type LoginGuardOptions<
 > = http.LoginGuardOptions<Req, Res>
 
 /** Takes any request, so that it fits Connect, and Express infers `req.params` from the path of a route. */
-type AnyRequest = (req: IncomingMessage, res: ServerResponse, next: http.Next) => void
+type AnyRequest = (req: IncomingMessage, res: ServerResponse, next: (error?: unknown) => void) => void
 
 /** What a function carries, without its call signature, from which Express would infer `req.params`, too. */
 type Properties<T> = Pick<T, keyof T>
@@ -49,7 +49,7 @@ export interface LoginGuard<Req extends IncomingMessage = ExpressRequest>
     Properties<http.LoginGuard<Req>> {}
 
 /** The type of `rateLimit`. */
-export interface MakeRateLimit {
+interface MakeRateLimit {
   (options: RateLimitOptions): RateLimitMiddleware
   <Req extends IncomingMessage = ExpressRequest, Res extends ServerResponse = ExpressResponse>(
     options: RateLimitOptions<Req, Res>,
@@ -57,7 +57,7 @@ export interface MakeRateLimit {
 }
 
 /** The type of `loginGuard`. */
-export interface MakeLoginGuard {
+interface MakeLoginGuard {
   (options: LoginGuardOptions): LoginGuard
   <Req extends IncomingMessage = ExpressRequest, Res extends ServerResponse = ExpressResponse>(
     options: LoginGuardOptions<Req, Res>,

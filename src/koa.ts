@@ -6,7 +6,6 @@ export {
   type LoginGuard,
   type LoginGuardOptions,
   loginGuard,
-  type OnLimited,
   type RateLimitMiddleware,
   type RateLimitOptions,
   rateLimit,

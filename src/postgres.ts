@@ -1,9 +1,3 @@
-export type {
-  PostgresConnection,
-  PostgresPool,
-  PostgresQuery,
-} from './stores/sql/postgres/client.js'
 export { postgresStore } from './stores/sql/postgres/postgres-store.js'
 export { postgresSchema } from './stores/sql/postgres/schema.js'
 export type { SqlStore } from './stores/sql/sql-store.js'
-export type { SqlStoreOptions } from './stores/sql/table.js'

@@ -1,5 +1,3 @@
 export type { SqlStore } from './stores/sql/sql-store.js'
-export type { SqliteDatabase, SqliteStatement, SqliteValue } from './stores/sql/sqlite/client.js'
 export { sqliteSchema } from './stores/sql/sqlite/schema.js'
-export { type SqliteStoreOptions, sqliteStore } from './stores/sql/sqlite/sqlite-store.js'
-export type { SqlStoreOptions } from './stores/sql/table.js'
+export { sqliteStore } from './stores/sql/sqlite/sqlite-store.js'

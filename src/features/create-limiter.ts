@@ -131,7 +131,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     listingOf: access.listingOf,
     limits: limitsByScope,
     onStoreError,
-    share: settings.share,
+    fallbackShare: settings.fallbackShare,
     apply: (operation) => request(core.store, operation),
     candidateClients: () => candidate?.clients(),
     candidateIdentities: () => candidate?.identities() ?? [],

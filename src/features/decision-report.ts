@@ -29,8 +29,8 @@ export function decisionReporter<Subject>(
 ): Finish {
   const nearLimits = nearLimitDetector()
   return function reportDecision(decision, subject) {
-    if (!decision.allowed && decision.source !== 'blocked' && events.listenerCount('limited') > 0)
-      emit(events, 'limited', [decision, subject as Subject])
+    if (!decision.allowed && decision.source !== 'blocked' && events.listenerCount('denied') > 0)
+      emit(events, 'denied', [decision, subject as Subject])
     if (events.listenerCount('decision') > 0) emit(events, 'decision', [decision, subject as Subject])
     if (events.listenerCount('nearLimit') > 0)
       for (const part of nearLimits(decision)) emit(events, 'nearLimit', [part, decision, subject as Subject])

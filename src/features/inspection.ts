@@ -7,7 +7,7 @@ import type { CandidateClients } from './candidate/candidate-report.js'
 import type { Limiter } from './limiter.js'
 
 /** What tools read of a limiter, such as the dashboard. */
-export interface Inspection extends Pick<LimiterSettings, 'onStoreError' | 'share'> {
+export interface Inspection extends Pick<LimiterSettings, 'onStoreError' | 'fallbackShare'> {
   /** The store as it was given. */
   readonly store: Store
   /** Applies an operation to the guarded store. */

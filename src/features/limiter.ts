@@ -20,15 +20,15 @@ export interface Limiter<Subject> extends Adjustments<Subject> {
    * always allowed, and its `parts` say which limits would have denied.
    *
    * If a limit, `allow` or `block` needs the IP address of a request whose connection is already gone, the
-   * request is denied without a charge, with `source: 'closed'`, because no client would read the response.
+   * request is denied without a charge, with `source: 'fail-closed'`, because no client would read the response.
    */
   charge(subject: Subject, options?: { cost?: number }): MaybePromise<Decision>
   /**
    * Charges a subject as `charge` does, once the charge is allowed. Resolves with the allowed decision, or
-   * with a denied one in three cases: as soon as the charge can no longer be allowed within `maxWaitMs`, if
+   * with a denied one in three cases: as soon as the charge can no longer be allowed within `maxWait`, if
    * there is no place to wait (of 10,000, a client gets no more than are left), or if the limiter is closed.
    * If `signal` aborts, refunds what a charge took in the meantime, and rejects with the signal's reason.
-   * Async option functions run before the wait: `signal` ends the wait for them, and `maxWaitMs` does not.
+   * Async option functions run before the wait: `signal` ends the wait for them, and `maxWait` does not.
    *
    * Charges that wait for the same key are served in order of arrival. That holds within this process: other
    * processes, and `charge`, may take units first. While a limit is exhausted, only the first of them calls
@@ -58,7 +58,7 @@ export interface Limiter<Subject> extends Adjustments<Subject> {
   health(): Promise<Health>
   /**
    * Releases what concurrency limits hold, waits for pending calls, and closes what the store opened, not
-   * your client. Each step takes `timeoutMs` at most. Calls of `waitFor` resolve with a denial at once.
+   * your client. Each step takes `timeout` at most. Calls of `waitFor` resolve with a denial at once.
    */
   close(): Promise<void>
   /**

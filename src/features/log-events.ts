@@ -52,13 +52,13 @@ function attach<Subject>(limiter: Limiter<Subject>, logger: Logger): () => void 
     on(event, (err: unknown) => logger.warn({ limiter: name, event, err }, `${title}: ${problem}`))
   }
 
-  on('limited', (decision: Decision) => {
-    logger.info(fieldsOf(limiter, 'limited', decision), `${title}: ${outcomeOf(limiter, decision)}`)
+  on('denied', (decision: Decision) => {
+    logger.info(fieldsOf(limiter, 'denied', decision), `${title}: ${outcomeOf(limiter, decision)}`)
   })
-  on('nearLimit', ({ name: policy, limit, remaining }, decision: Decision) => {
+  on('nearLimit', ({ name, limit, remaining }, decision: Decision) => {
     logger.info(
       fieldsOf(limiter, 'nearLimit', decision),
-      `${title}: ${remaining} of ${limit} left of ${policy}`,
+      `${title}: ${remaining} of ${limit} left of ${name}`,
     )
   })
   on('storeState', (state: string, err: unknown, server?: string) => {
@@ -91,14 +91,14 @@ function fieldsOf(
   event: string,
   decision: Decision,
 ): Readonly<Record<string, unknown>> {
-  const { policy, source, limit, remaining, retryAfterMs } = decision
-  const figures = { policy, source, limit, remaining, retryAfterMs, identities: identitiesOf(decision) }
+  const { limitName, source, limit, remaining, retryAfterMs } = decision
+  const figures = { limitName, source, limit, remaining, retryAfterMs, identities: identitiesOf(decision) }
   return { limiter: name, event, mode, ...figures }
 }
 
-function outcomeOf(origin: Origin, { allowed, policy, source }: Decision): string {
+function outcomeOf(origin: Origin, { allowed, limitName, source }: Decision): string {
   const denied = origin.mode === 'report' ? 'would have been denied' : 'denied'
-  return `${allowed ? 'allowed' : denied} by ${policy || source}`
+  return `${allowed ? 'allowed' : denied} by ${limitName || source}`
 }
 
 /** Returns whether `DEBUG` has headgate among its names, as in `DEBUG=headgate,express:*`. */

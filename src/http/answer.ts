@@ -87,9 +87,9 @@ export function denialResponse(
 ): Refusal {
   if (source === 'blocked') return undecidedDenial('blocked', 403, accept)
   const headers = denialHeaders(figures)
-  if (source === 'closed')
+  if (source === 'fail-closed')
     return { status: 503, headers, ...denialBody('store-failed', 503, figures, accept) }
-  const body = message ?? denialBody('limited', statusCode, figures, accept)
+  const body = message ?? denialBody('over-limit', statusCode, figures, accept)
   return { status: statusCode, headers, ...body }
 }
 

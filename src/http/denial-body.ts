@@ -9,7 +9,7 @@ export interface DenialBody {
 }
 
 /** Why a request is denied. */
-export type DenialReason = 'limited' | 'store-failed' | 'blocked' | 'malformed'
+export type DenialReason = 'over-limit' | 'store-failed' | 'blocked' | 'malformed'
 
 /** The figures of a decision that a body shows: all of them, or fewer. */
 export type DenialFigures = Pick<Decision, 'retryAfterMs' | 'parts'>
@@ -18,7 +18,7 @@ const IANA_PROBLEM = 'https://iana.org/assignments/http-problem-types#'
 
 /** Types of draft-ietf-httpapi-ratelimit-headers. `about:blank` adds nothing to the status (RFC 9457). */
 const PROBLEMS: Readonly<Record<DenialReason, { readonly type: string; readonly title: string }>> = {
-  limited: { type: `${IANA_PROBLEM}quota-exceeded`, title: 'Too many requests' },
+  'over-limit': { type: `${IANA_PROBLEM}quota-exceeded`, title: 'Too many requests' },
   'store-failed': {
     type: `${IANA_PROBLEM}temporary-reduced-capacity`,
     title: 'Service temporarily unavailable',
@@ -67,7 +67,7 @@ export function readMessage(owner: string, option: string, message: unknown): De
     // JSON.stringify throws for a cycle and for a bigint: reported below, with the fix.
   }
   const must = 'a string, or an object that JSON can hold'
-  throw wrongOption(owner, option, must, message, 'Use onLimited to write the whole response.')
+  throw wrongOption(owner, option, must, message, 'Use onDenied to write the whole response.')
 }
 
 function retryAdvice(retryAfterMs: number): string | undefined {

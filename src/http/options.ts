@@ -24,7 +24,7 @@ import type { Server } from './server.js'
 export type Next = (error?: unknown) => void
 
 /** Responds to a denied request. */
-export type OnLimited<Req, Res> = (req: Req, res: Res, next: Next, decision: Decision) => unknown
+export type OnDenied<Req, Res> = (req: Req, res: Res, next: Next, decision: Decision) => unknown
 
 /** The options for requests of any framework. */
 export interface RequestOptions<Req, Res>
@@ -65,7 +65,7 @@ export type RateLimitOptions<
      * Responds to a denied request, whose headers are set already. Default: text or problem+json, as
      * `Accept` says.
      */
-    onLimited?: OnLimited<Req, Res>
+    onDenied?: OnDenied<Req, Res>
   }
 
 export const MIDDLEWARE_ROWS = {
@@ -73,7 +73,7 @@ export const MIDDLEWARE_ROWS = {
   ...ANSWER_ROWS,
   count: withDefault('all', readCount),
   delay: optional(readDelay),
-  onLimited: callback,
+  onDenied: callback,
 }
 
 const FIXES = limiterFixes()
@@ -135,7 +135,7 @@ function readCount(owner: string, option: string, count: unknown): unknown {
  * `TypeError` that names the option and the fix.
  */
 export function checkOptions(owner: string, options: object, rows: Rows, fixes: Fixes): void {
-  const { onLimited: _, ...common } = MIDDLEWARE_ROWS
+  const { onDenied: _, ...common } = MIDDLEWARE_ROWS
   readOptions(owner, options, {
     rows: { ...common, ...rows } as typeof common & Rows,
     rules: { ...(hasAmount(options ?? {}) && { entries: ENTRIES_RULE }), delayCheck: DELAY_RULE },

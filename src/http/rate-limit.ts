@@ -4,7 +4,7 @@ import type { Decision } from '../limiter/decision.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
 import { show } from '../util/validate.js'
 import { checkNodeCall } from './check-caller.js'
-import type { Next, OnLimited, RateLimitOptions } from './options.js'
+import type { Next, OnDenied, RateLimitOptions } from './options.js'
 import { type RequestSteps, requestSteps } from './request-steps.js'
 import { nodeServer } from './server.js'
 
@@ -40,20 +40,20 @@ export function rateLimit<
   Res extends ServerResponse = ServerResponse,
 >(options: RateLimitOptions<Req, Res>): RateLimitMiddleware<Req, Res> {
   const steps = requestSteps<Req, Res>('rateLimit', options, nodeServer)
-  return middlewareOf('rateLimit', steps, options.onLimited)
+  return middlewareOf('rateLimit', steps, options.onDenied)
 }
 
 /** Creates middleware that takes these steps. `owner` is the function named in error messages. */
 export function middlewareOf<Req extends IncomingMessage, Res extends ServerResponse>(
   owner: string,
   { limiter, run }: RequestSteps<Req, Res>,
-  onLimited: OnLimited<Req, Res> | undefined,
+  onDenied: OnDenied<Req, Res> | undefined,
 ): RateLimitMiddleware<Req, Res> {
   let isChecked = false
 
   function rateLimitMiddleware(req: Req, res: Res, next: Next): void {
     if (!isChecked) isChecked = checkNodeCall(owner, req, next)
-    const respond = onLimited && ((decision: Decision) => onLimited(req, res, next, decision))
+    const respond = onDenied && ((decision: Decision) => onDenied(req, res, next, decision))
     runSteps(owner, run, req, res, respond, next)
   }
 
@@ -66,12 +66,12 @@ export function runSteps<Req extends object, Res>(
   run: RequestSteps<Req, Res>['run'],
   req: Req,
   res: Res,
-  onLimited: ((decision: Decision) => unknown) | undefined,
+  onDenied: ((decision: Decision) => unknown) | undefined,
   next: (error?: Error) => void,
 ): void {
   let passes: MaybePromise<boolean>
   try {
-    passes = run(req, res, onLimited)
+    passes = run(req, res, onDenied)
   } catch (error) {
     next(asError(owner, error))
     return

@@ -26,10 +26,10 @@ export interface RequestSteps<Req extends object, Res> {
   readonly limiter: Limiter<Req>
   /**
    * Returns whether a request passes. If it does not, this has responded, unless the client has left. Throws
-   * or rejects with what an option function threw. `onLimited` replaces the response to a request over its
+   * or rejects with what an option function threw. `onDenied` replaces the response to a request over its
    * limit.
    */
-  run(req: Req, res: Res, onLimited: ((decision: Decision) => unknown) | undefined): MaybePromise<boolean>
+  run(req: Req, res: Res, onDenied: ((decision: Decision) => unknown) | undefined): MaybePromise<boolean>
 }
 
 /**
@@ -48,8 +48,8 @@ export function requestSteps<Req extends object, Res>(
   const { isMalformed, figuresOf, onAllowed = settings.onAllowed } = guard
   const headersOf = rateLimitHeaders(settings.headers, settings.resetFormat, server)
   const { limiter, access, chargeLimits, report } = limiterFrom<Req>(owner, settings.limiter)
-  type OnLimited = ((decision: Decision) => unknown) | undefined
-  type Step = (req: Req, res: Res, onLimited: OnLimited) => MaybePromise<boolean>
+  type OnDenied = ((decision: Decision) => unknown) | undefined
+  type Step = (req: Req, res: Res, onDenied: OnDenied) => MaybePromise<boolean>
 
   // A step whose option is not set is left out.
   const chargeStep: Step = delayer === undefined ? charge : chargeOrDelay(delayer)
@@ -59,39 +59,39 @@ export function requestSteps<Req extends object, Res>(
   /**
    * If the limiter is mounted twice on a path, reuses the first decision, so that a request is charged once.
    */
-  function start(req: Req, res: Res, onLimited: OnLimited): MaybePromise<boolean> {
+  function start(req: Req, res: Res, onDenied: OnDenied): MaybePromise<boolean> {
     const earlier = decisionFor(req, limiter)
-    if (earlier === undefined) return accessStep(req, res, onLimited)
-    return earlier.allowed || modeSwitch.mode === 'report' || deny(req, res, onLimited, earlier)
+    if (earlier === undefined) return accessStep(req, res, onDenied)
+    return earlier.allowed || modeSwitch.mode === 'report' || deny(req, res, onDenied, earlier)
   }
 
   function checkAccess(check: NonNullable<typeof access.check>): Step {
-    return (req, res, onLimited) =>
+    return (req, res, onDenied) =>
       withResult(req, check(req, res), (exempt) => {
-        if (exempt === undefined) return inputStep(req, res, onLimited)
+        if (exempt === undefined) return inputStep(req, res, onDenied)
         report(exempt, req)
-        return exempt.allowed || modeSwitch.mode === 'report' || deny(req, res, onLimited, exempt)
+        return exempt.allowed || modeSwitch.mode === 'report' || deny(req, res, onDenied, exempt)
       })
   }
 
   function checkInput(isWrong: NonNullable<typeof isMalformed>): Step {
-    return (req, res, onLimited) =>
+    return (req, res, onDenied) =>
       withResult(req, isWrong(req), (malformed) =>
         malformed && modeSwitch.mode !== 'report'
           ? send(res, undecidedDenial('malformed', 400, headerOf(req, 'accept')))
-          : chargeStep(req, res, onLimited),
+          : chargeStep(req, res, onDenied),
       )
   }
 
-  function charge(req: Req, res: Res, onLimited: OnLimited): MaybePromise<boolean> {
+  function charge(req: Req, res: Res, onDenied: OnDenied): MaybePromise<boolean> {
     const decision = chargeLimits(req, undefined, report)
-    if ('then' in decision) return decision.then((later) => respond(req, res, onLimited, later))
-    return respond(req, res, onLimited, decision)
+    if ('then' in decision) return decision.then((later) => respond(req, res, onDenied, later))
+    return respond(req, res, onDenied, decision)
   }
 
-  function respond(req: Req, res: Res, onLimited: OnLimited, decision: Decision): MaybePromise<boolean> {
+  function respond(req: Req, res: Res, onDenied: OnDenied, decision: Decision): MaybePromise<boolean> {
     setHeaders(req, res, decision)
-    if (!decision.allowed && modeSwitch.mode !== 'report') return deny(req, res, onLimited, decision)
+    if (!decision.allowed && modeSwitch.mode !== 'report') return deny(req, res, onDenied, decision)
     if (
       canHold &&
       isHolding(decision) &&
@@ -114,12 +114,12 @@ export function requestSteps<Req extends object, Res>(
 
   /** Reports a decision only once its delay is known, because a request that cannot be delayed is denied. */
   function chargeOrDelay(delayRequest: Delayer<Req, Res>): Step {
-    return (req, res, onLimited) => {
+    return (req, res, onDenied) => {
       const charged = chargeLimits(req, undefined, asDecided)
       return thenMaybe(charged, (decision) => {
         // A policy function may return concurrency, which is never delayed: a request would hold its units.
         if (!decision.allowed || isHolding(decision) || modeSwitch.mode === 'report')
-          return respond(req, res, onLimited, report(decision, req))
+          return respond(req, res, onDenied, report(decision, req))
         setHeaders(req, res, decision)
         return delayRequest(req, res, decision, {
           report: () => void report(decision, req),
@@ -127,19 +127,19 @@ export function requestSteps<Req extends object, Res>(
           deny(delayMs) {
             const denial = undelayedDecision(decision, delayMs)
             recordDecision(req, limiter, denial)
-            return deny(req, res, onLimited, report(denial, req))
+            return deny(req, res, onDenied, report(denial, req))
           },
         })
       })
     }
   }
 
-  function deny(req: Req, res: Res, onLimited: OnLimited, decision: Decision): MaybePromise<false> {
-    const isLimited = decision.source !== 'closed' && decision.source !== 'blocked'
+  function deny(req: Req, res: Res, onDenied: OnDenied, decision: Decision): MaybePromise<false> {
+    const isLimited = decision.source !== 'fail-closed' && decision.source !== 'blocked'
     const figures = (isLimited && figuresOf?.(decision)) || decision
-    if (isLimited && onLimited !== undefined && !server.areHeadersSent(res)) {
+    if (isLimited && onDenied !== undefined && !server.areHeadersSent(res)) {
       server.setHeaders(res, denialHeaders(figures))
-      return thenMaybe(onLimited(decision), () => false as const)
+      return thenMaybe(onDenied(decision), () => false as const)
     }
     return send(res, denialResponse(decision, figures, settings, headerOf(req, 'accept')), figures)
   }

@@ -102,7 +102,7 @@ export function limiterCore(settings: LimiterSettings, hooks: CoreHooks): Limite
     if (!(error instanceof CircuitOpenError)) hooks.onStoreError(error) // what opened the circuit was reported
     const givenChoice = typeof onStoreError === 'function' ? onStoreError(error, subject) : onStoreError
     return thenMaybe(givenChoice, (choice) => {
-      if (choice !== 'local') return unchargedDecision(choice === 'allow' ? 'open' : 'closed')
+      if (choice !== 'local') return unchargedDecision(choice === 'allow' ? 'fail-open' : 'fail-closed')
       const shares = fallback.scaleParts(parts)
       const result = fallback.apply<Charge>({ type: 'charge', parts: shares })
       return createDecision(shares, result, fallback.apply, 'local')
@@ -144,12 +144,12 @@ export function limiterCore(settings: LimiterSettings, hooks: CoreHooks): Limite
  * Creates the local fallback of a limiter. Limiters that share keys in the store also share a fallback
  * store.
  */
-function localFallback({ store, share }: LimiterSettings, { onReturned }: CoreHooks): LocalFallback {
+function localFallback({ store, fallbackShare }: LimiterSettings, { onReturned }: CoreHooks): LocalFallback {
   const fallback = fallbackStoreOf(store)
   const pipe = reportReturns(pipeTo(fallback), (keys) => onReturned?.(keys))
   return {
     apply: (operation) => request(pipe, operation) as ResultOf<typeof operation>, // memory returns no promise
-    scaleParts: scalerOf(share),
+    scaleParts: scalerOf(fallbackShare),
     isEmpty: () => fallback.size === 0,
   }
 }

@@ -6,7 +6,7 @@ import type { NamedPart, Receipt } from './receipt.js'
 /**
  * Where a decision comes from: `'store'`; `'deny-cache'` = a cached denial of the store; `'lease'` = units
  * that this process leased from the store; `'local'` = the local fallback. If the store could not decide:
- * `'open'` = allowed, `'closed'` = denied. The latter also if a connection closed before its address was
+ * `'fail-open'` = allowed, `'fail-closed'` = denied. The latter also if a connection closed before its address was
  * read, and if `waitFor` ends before the store was called. `'none'` = no limit applies to the request, or
  * `skip` or `allow` exempts it. `'blocked'` = its address is in `block`.
  */
@@ -15,8 +15,8 @@ export type DecisionSource =
   | 'deny-cache'
   | 'lease'
   | 'local'
-  | 'open'
-  | 'closed'
+  | 'fail-open'
+  | 'fail-closed'
   | 'none'
   | 'blocked'
 
@@ -47,7 +47,7 @@ export interface PartDecision extends Figures {
 /** The outcome of one charge. Plain data, with the figures of the binding limit. */
 export interface Decision extends Figures {
   /** The limit that denied for longest, or the one nearest to exhaustion; `''` if none was charged. */
-  readonly policy: string
+  readonly limitName: string
   /** Each limit's own figures; empty if no limit was charged. */
   readonly parts: readonly PartDecision[]
   readonly source: DecisionSource
@@ -73,7 +73,7 @@ export class LimiterDecision implements Decision {
   readonly resetAfterMs: number
   readonly retryAfterMs: number
   readonly moreAfterMs: number
-  readonly policy: string
+  readonly limitName: string
   readonly parts: readonly PartDecision[]
   readonly source: DecisionSource
   readonly #receipt: Receipt
@@ -91,7 +91,7 @@ export class LimiterDecision implements Decision {
     this.resetAfterMs = binding.resetAfterMs
     this.retryAfterMs = binding.retryAfterMs
     this.moreAfterMs = binding.moreAfterMs
-    this.policy = binding.name
+    this.limitName = binding.name
     this.parts = parts
     this.source = source
     this.#receipt = receipt
@@ -165,14 +165,14 @@ function bindingLimit(parts: readonly PartDecision[], allowed: boolean): PartDec
 
 /** Returns what report mode makes of a denial: allowed, with the same figures. */
 export function reportedDecision(denial: Decision): Decision {
-  const binding = { ...denial, name: denial.policy, retryAfterMs: 0 }
+  const binding = { ...denial, name: denial.limitName, retryAfterMs: 0 }
   return new LimiterDecision(binding, true, denial.parts, denial.source, receiptOf(denial) as Receipt)
 }
 
 /** Returns the denial of a request that could not be delayed. Its charge was allowed, and stays taken. */
 export function undelayedDecision(decision: Decision, retryAfterMs: number): Decision {
   const parts = decision.parts.map((part) => ({ ...part, allowed: false, retryAfterMs }))
-  const binding = { ...decision, name: decision.policy, retryAfterMs }
+  const binding = { ...decision, name: decision.limitName, retryAfterMs }
   const { parts: charged, candidate } = receiptOf(decision) as Receipt
   const receipt = { parts: charged, isRefundable: false, ...(candidate && { candidate }) } // a denial has no refund
   return new LimiterDecision(binding, false, parts, decision.source, receipt)
@@ -192,8 +192,8 @@ export function subjectOfKeys(parts: readonly NamedPart[]): Record<string, unkno
 /** The sources of decisions that charge nothing: whether they allow, and after how long to try again. */
 const UNCHARGED = {
   none: { allowed: true, retryAfterMs: 0 },
-  open: { allowed: true, retryAfterMs: 0 },
-  closed: { allowed: false, retryAfterMs: 1000 },
+  'fail-open': { allowed: true, retryAfterMs: 0 },
+  'fail-closed': { allowed: false, retryAfterMs: 1000 },
   blocked: { allowed: false, retryAfterMs: Number.POSITIVE_INFINITY },
 }
 
@@ -208,6 +208,6 @@ export function unchargedDecision(source: keyof typeof UNCHARGED): Decision {
 
 /** Returns the denial of a request that disconnected before its address was read. Rethrows other errors. */
 export function denyDisconnected(error: unknown): Decision {
-  if (isDisconnectedError(error)) return unchargedDecision('closed')
+  if (isDisconnectedError(error)) return unchargedDecision('fail-closed')
   throw error
 }

@@ -5,7 +5,7 @@ import { warnOnce } from '../util/warn-once.js'
 import type { Decision, PartDecision } from './decision.js'
 
 /**
- * The events of a limiter, with their arguments. Those of a charge (`decision`, `limited`, `nearLimit` and
+ * The events of a limiter, with their arguments. Those of a charge (`decision`, `denied`, `nearLimit` and
  * `storeError`) are emitted in its async context, so that an `AsyncLocalStorage` of the request can be read.
  */
 export interface LimiterEvents<Subject> {
@@ -15,7 +15,7 @@ export interface LimiterEvents<Subject> {
    */
   decision: [decision: Decision, subject: Subject]
   /** A charge was denied, or in report mode would have been. */
-  limited: [decision: Decision, subject: Subject]
+  denied: [decision: Decision, subject: Subject]
   /**
    * A charge was allowed, and its client has used 80 % of a limit, by charges or by `penalize` and `adjust`.
    * Emitted once for each client and window of that limit in this process, or once an hour if the limit has
@@ -27,8 +27,8 @@ export interface LimiterEvents<Subject> {
    * failed, or one of their functions threw. The limits in force are not affected.
    */
   candidateFailed: [error: unknown]
-  /** The limits of `candidate` decided beside those in force: `tried` is what they say. */
-  candidate: [tried: Decision, enforced: Decision, subject: Subject]
+  /** The limits of `candidate` decided beside those in force, which made `decision`. */
+  candidate: [candidate: Decision, decision: Decision, subject: Subject]
   /** The store could not decide a charge; `source` of the decision says what happened instead. */
   storeError: [error: StoreError]
   /**

@@ -70,7 +70,7 @@ export interface LimiterFields<Subject> extends Omit<LimitOptions<Subject>, 'pol
   secret?: string
   /**
    * What to do when the store cannot decide: `'allow'` (the default); `'deny'` (middleware responds 503);
-   * `'local'` (a fallback store in this process decides, with `share` of the limits); or a function that
+   * `'local'` (a fallback store in this process decides, with `fallbackShare` of the limits); or a function that
    * returns one of these.
    */
   onStoreError?: StoreErrorChoice | ((error: StoreError, subject: Subject) => MaybePromise<StoreErrorChoice>)
@@ -78,7 +78,7 @@ export interface LimiterFields<Subject> extends Omit<LimitOptions<Subject>, 'pol
    * The share of each limit that the fallback store of this process grants: above 0, at most 1. With four
    * processes 1/4. Default 1.
    */
-  share?: number
+  fallbackShare?: number
   /**
    * How long a denial from a remote store is cached in this process, and so how long a `forget` or a refund
    * in another process may take to count here. Never longer than until the same cost is allowed again.
@@ -86,8 +86,8 @@ export interface LimiterFields<Subject> extends Omit<LimitOptions<Subject>, 'pol
    */
   denyCache?: Duration | false
   /**
-   * How long a charge waits for the store at most, in milliseconds. Default 100. Async option functions
+   * How long a charge waits for the store at most: up to a minute. Default `'100ms'`. Async option functions
    * (`key`, `cost`, `policy`) take their own time before that.
    */
-  timeoutMs?: number
+  timeout?: Duration
 }

@@ -5,7 +5,7 @@ import { localStatesOf } from '../stores/shared/local-states.js'
 import type { StoreError } from '../stores/store-error.js'
 import { durationMs } from '../util/durations.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
-import { choice, keyName, showKind, whole, wrongOption } from '../util/validate.js'
+import { choice, keyName, showKind, wrongOption } from '../util/validate.js'
 import { ACCESS_ROWS, accessRules, type ModeSwitch } from './access-rules.js'
 import type { LimitContext } from './bind-limit.js'
 import { readCandidate, withKeysOf } from './candidate-options.js'
@@ -29,15 +29,15 @@ export const LIMITER_ROWS = {
   prefix: withDefault('hg', keyName),
   secret: optional(readSecret),
   onStoreError: withDefault('allow', readChoice),
-  share: withDefault(1, readShare),
+  fallbackShare: withDefault(1, readShare),
   denyCache: optional(readDenyCache),
-  timeoutMs: withDefault(100, whole(1, 60_000)),
+  timeout: withDefault('100ms', readTimeout),
 }
 
 /** What depends on several of a limiter's options. */
 export const LIMITER_RULES = {
   entries: ENTRIES_RULE,
-  shareCheck: { from: ['share', 'onStoreError'], read: checkShare },
+  shareCheck: { from: ['fallbackShare', 'onStoreError'], read: checkShare },
 } as const
 
 const LIMITER_TABLE = {
@@ -65,7 +65,17 @@ export function limiterSettings(
   read: LimiterRows & { readonly entries: readonly Entry[] },
   defaultDenyCacheMs: number,
 ) {
-  const { name, prefix, secret, share, entries, timeoutMs, onStoreError, mode, candidate } = read
+  const {
+    name,
+    prefix,
+    secret,
+    fallbackShare,
+    entries,
+    timeout: timeoutMs,
+    onStoreError,
+    mode,
+    candidate,
+  } = read
   const keyHead = `${prefix}:${STATE_VERSION}:${name ?? UNNAMED}`
   const readAddress = addressKey(addressReaderAmong(entries))
   const modeSwitch: ModeSwitch = { mode }
@@ -85,7 +95,7 @@ export function limiterSettings(
     modeSwitch,
     access: accessRules(owner, read, entries, modeSwitch),
     timeoutMs,
-    share,
+    fallbackShare,
     /** 0 = none. */
     denyCacheMs: read.denyCache ?? defaultDenyCacheMs,
     /** The key that `health` peeks at; nothing is ever charged to it. */
@@ -108,16 +118,24 @@ export function readSecret(owner: string, _option: string, secret: unknown): str
 function readShare(owner: string, option: string, share: unknown): number {
   if (typeof share === 'number' && share > 0 && share <= 1) return share
   const must = 'a number above 0 and at most 1'
-  throw wrongOption(owner, option, must, share, 'With four processes write share: 1 / 4.')
+  throw wrongOption(owner, option, must, share, 'With four processes write fallbackShare: 1 / 4.')
 }
 
 function checkShare(
   owner: string,
-  { share, onStoreError }: Pick<LimiterRows, 'share' | 'onStoreError'>,
+  { fallbackShare, onStoreError }: Pick<LimiterRows, 'fallbackShare' | 'onStoreError'>,
 ): void {
-  if (share === 1 || onStoreError === 'local' || typeof onStoreError === 'function') return
+  if (fallbackShare === 1 || onStoreError === 'local' || typeof onStoreError === 'function') return
   const problem = "share applies only with onStoreError: 'local' or a function"
-  throw new TypeError(`${owner}: ${problem}. Set onStoreError, or leave share out.`)
+  throw new TypeError(`${owner}: ${problem}. Set onStoreError, or leave fallbackShare out.`)
+}
+
+const MAX_TIMEOUT_MS = 60_000
+
+function readTimeout(owner: string, option: string, timeout: unknown): number {
+  const timeoutMs = durationMs(owner, option, timeout)
+  if (timeoutMs <= MAX_TIMEOUT_MS) return timeoutMs
+  throw wrongOption(owner, option, 'at most a minute', timeout, "Write timeout: '100ms'.")
 }
 
 function readDenyCache(owner: string, option: string, denyCache: unknown): number {

@@ -26,5 +26,5 @@ export const FIXES: Fixes = {
   standardHeaders: NO_FIGURES,
   legacyHeaders: NO_FIGURES,
   lease: 'Leave it out: a guard charges several limits together, and their units are not leased.',
-  handler: 'onLimited',
+  handler: 'onDenied',
 }

@@ -40,6 +40,6 @@ export function loginGuard<
 >(options: LoginGuardOptions<Req, Res>): LoginGuard<Req, Res> {
   const routeOf = (req: Req): unknown => expressRoute(req, guard)
   const { steps, controls } = guardSteps<Req, Res>(options, nodeServer, routeOf)
-  const guard = Object.assign(middlewareOf(OWNER, steps, options.onLimited), controls)
+  const guard = Object.assign(middlewareOf(OWNER, steps, options.onDenied), controls)
   return guard
 }

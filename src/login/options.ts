@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { MIDDLEWARE_ROWS, type OnLimited, type RequestOptions } from '../http/options.js'
+import { MIDDLEWARE_ROWS, type OnDenied, type RequestOptions } from '../http/options.js'
 import type { Server } from '../http/server.js'
 import { byIp } from '../keys/by-ip.js'
 import type { KeyFunction } from '../keys/key.js'
@@ -20,9 +20,9 @@ export type LoginRetryAfter = 'coarse' | 'exact' | 'none'
 
 /** Options that mean the same as those of `rateLimit`. */
 const SHARED = [
-  ...['store', 'name', 'prefix', 'secret', 'onStoreError', 'share', 'timeoutMs'],
+  ...['store', 'name', 'prefix', 'secret', 'onStoreError', 'fallbackShare', 'timeout'],
   ...['skip', 'allow', 'block', 'mode'],
-  ...['statusCode', 'message', 'onLimited'],
+  ...['statusCode', 'message', 'onDenied'],
 ] as const
 
 type Shared = (typeof SHARED)[number]
@@ -40,7 +40,7 @@ export function pickShared<T extends object>(options: T): Pick<T, Shared & keyof
  */
 export interface LoginOptions<Req, Res>
   extends AccountOptions<Req>,
-    Pick<RequestOptions<Req, Res>, Exclude<Shared, 'onLimited'>> {
+    Pick<RequestOptions<Req, Res>, Exclude<Shared, 'onDenied'>> {
   /**
    * Returns whether a response means that somebody logged in; called when its headers are about to be sent.
    * Default: a status below 300, or a redirect (3xx) that is a success by `failureRedirect`.
@@ -110,7 +110,7 @@ export interface LoginGuardOptions<
   Res extends ServerResponse = ServerResponse,
 > extends LoginOptions<Req, Res> {
   /** Responds to a denied request; the headers are set. Default: text or problem+json, as `Accept` says. */
-  onLimited?: OnLimited<Req, Res>
+  onDenied?: OnDenied<Req, Res>
 }
 
 const ROWS = {

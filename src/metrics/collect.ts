@@ -47,10 +47,10 @@ export function collect(measure: Measure, stores: NamedStores): Collection {
 
   function countDecision(message: unknown): void {
     const { limiter = UNNAMED, mode, decision } = message as DecisionMessage
-    const { allowed, policy, source, parts } = decision
+    const { allowed, limitName, source, parts } = decision
     const ofLimit = (name: string) => limitAttributes(limiter, name)
     measure(DECISIONS, 1, {
-      ...ofLimit(policy),
+      ...ofLimit(limitName),
       'headgate.decision.outcome': outcomeOf(decision),
       'headgate.decision.source': source,
       'headgate.limiter.mode': mode,
@@ -63,11 +63,11 @@ export function collect(measure: Measure, stores: NamedStores): Collection {
   }
 
   function countCandidate(message: unknown): void {
-    const { limiter = UNNAMED, tried, enforced } = message as CandidateMessage
+    const { limiter = UNNAMED, candidate, decision } = message as CandidateMessage
     measure(CANDIDATE_DECISIONS, 1, {
-      ...limitAttributes(limiter, tried.policy),
-      'headgate.decision.outcome': outcomeOf(tried),
-      'headgate.enforced.outcome': outcomeOf(enforced),
+      ...limitAttributes(limiter, candidate.limitName),
+      'headgate.decision.outcome': outcomeOf(decision),
+      'headgate.candidate.outcome': outcomeOf(candidate),
     })
   }
 

@@ -55,7 +55,7 @@ export const CANDIDATE_DECISIONS = {
   description:
     'Decisions of candidates, and what the limits in force decided. The limit is of the candidate.',
   unit: '{decision}',
-  attributes: [LIMITER, LIMIT, OUTCOME, 'headgate.enforced.outcome'],
+  attributes: [LIMITER, LIMIT, OUTCOME, 'headgate.candidate.outcome'],
 } as const satisfies Instrument
 
 export const OPERATION_DURATION = {

@@ -57,7 +57,7 @@ export const FOREIGN_OPTIONS: Fixes = {
   legacyHeaders: HEADERS,
   setHeaders: HEADERS,
   retryAfter: 'Leave it out: Retry-After is always sent, with the exact time that the policy gives.',
-  handler: 'Write onLimited, which is called with (req, res, next, decision).',
+  handler: 'Write onDenied, which is called with (req, res, next, decision).',
   errorMessage: 'message',
   delayAfter: DELAY,
   delayMs: DELAY,
@@ -84,7 +84,7 @@ export const FOREIGN_OPTIONS: Fixes = {
   requestPropertyName: 'Leave it out: the decision is always at req.rateLimit.',
   validate: 'Leave it out: options are always checked, and a wrong set-up is a process warning.',
   logger: "Listen to limiter.events.on('storeError', (error) => { … }), and log process warnings.",
-  onLimitReached: "Listen to limiter.events.on('limited', (decision, req) => { … }).",
+  onLimitReached: "Listen to limiter.events.on('denied', (decision, req) => { … }).",
 }
 
 /**
@@ -109,12 +109,12 @@ const MISPLACED_OPTIONS: Fixes = {
 
 /** The options that only `rateLimit` has. */
 export const MIDDLEWARE_OPTIONS: readonly string[] = [
-  ...['count', 'delay', 'headers', 'resetFormat', 'onLimited', 'statusCode', 'message'],
+  ...['count', 'delay', 'headers', 'resetFormat', 'onDenied', 'statusCode', 'message'],
 ]
 
 /** The options that stand beside `limits`, not in each limit. */
 export const BESIDE_LIMITS: readonly string[] = [
-  ...['store', 'prefix', 'secret', 'onStoreError', 'share', 'denyCache', 'timeoutMs'],
+  ...['store', 'prefix', 'secret', 'onStoreError', 'fallbackShare', 'denyCache', 'timeout'],
   ...['skip', 'allow', 'block', 'mode', 'candidate'],
   ...MIDDLEWARE_OPTIONS,
 ]

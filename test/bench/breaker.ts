@@ -7,7 +7,8 @@ import {
   timeout,
   wrap,
 } from 'cockatiel'
-import { type Charge, type ChargeResult, type Store, tokenBucket } from 'headgate'
+import { type Store, tokenBucket } from 'headgate'
+import type { Charge, ChargeResult } from 'headgate/store'
 import CircuitBreaker from 'opossum'
 import { built } from './harness/built.js'
 import { takeTurns } from './harness/rounds.js'

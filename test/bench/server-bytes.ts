@@ -37,7 +37,7 @@ export async function growthPerKey(
   policy: Policy,
   memory: () => Promise<number>,
 ): Promise<number> {
-  const limiter = createLimiter<object>({ name: 'api', store, policy, key: byIp(), timeoutMs: 60_000 })
+  const limiter = createLimiter<object>({ name: 'api', store, policy, key: byIp(), timeout: 60_000 })
   await chargeAll(limiter, 0, 1) // the server keeps what is there once, such as a script
   const before = await memory()
   await chargeAll(limiter, 1, KEYS)

@@ -131,7 +131,7 @@ describe('while a store is unavailable', () => {
       return limiter
     }
     const limiters = [
-      make('api', { onStoreError: 'local', share: 1 / 4 }),
+      make('api', { onStoreError: 'local', fallbackShare: 1 / 4 }),
       make('search', {}),
       make('login', { onStoreError: 'deny' }),
       make('mail', { onStoreError: () => 'allow' }),

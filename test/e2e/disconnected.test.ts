@@ -63,10 +63,14 @@ describe.each(SERVED)('over %s on %s', (_protocol, _framework, protocol, framewo
       const store = promisingStore()
       const middleware = rateLimit({ store, ...(by.limits ? {} : { limit: 1, window: '1m' }), ...by })
       const [limited, storeError] = [jest.fn(), jest.fn()]
-      middleware.limiter.events.on('limited', limited).on('storeError', storeError)
+      middleware.limiter.events.on('denied', limited).on('storeError', storeError)
       expect(await sendGone(protocol, framework, middleware)).toBe(0)
       expect(store.charges).toEqual([])
-      expect(limited.mock.calls.map(([{ source }]) => source)).toEqual(['closed', 'closed', 'closed'])
+      expect(limited.mock.calls.map(([{ source }]) => source)).toEqual([
+        'fail-closed',
+        'fail-closed',
+        'fail-closed',
+      ])
       expect(storeError).not.toHaveBeenCalled()
       expect(warnings()).not.toContain('HEADGATE_NO_ADDRESS')
     },
@@ -92,7 +96,7 @@ test('createLimiter denies a request that is gone before its address is read, an
   const gone = { socket: { destroyed: true, remoteAddress: undefined } }
   const goneStream = { socket: undefined, stream: { destroyed: true } }
   for (const req of [gone, goneStream, gone]) {
-    expect(await limiter.charge(req)).toMatchObject({ allowed: false, source: 'closed', parts: [] })
+    expect(await limiter.charge(req)).toMatchObject({ allowed: false, source: 'fail-closed', parts: [] })
   }
   expect(store.charges).toEqual([])
   expect(() => limiter.forget(gone)).toThrow("the request's connection is closed")

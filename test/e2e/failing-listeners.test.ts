@@ -25,7 +25,7 @@ describe.each(STORES)('with %s', (_which, makeStore) => {
     ] as const) {
       const limiter = rateLimit({ limit: 1, window: '1h', store: makeStore(), mode })
       const listener = jest.fn(fail)
-      limiter.limiter.events.on('limited', listener)
+      limiter.limiter.events.on('denied', listener)
       const served = await serve(app(limiter, sayHello))
       expect(await statuses(served, times(3))).toEqual(expected)
       expect(listener).toHaveBeenCalledTimes(2)
@@ -35,7 +35,7 @@ describe.each(STORES)('with %s', (_which, makeStore) => {
 
   test('a listener that throws never fails a charge', async () => {
     const limiter = createLimiter({ limit: 1, window: '1h', key: () => 'ada', store: makeStore() })
-    limiter.events.on('limited', fail)
+    limiter.events.on('denied', fail)
     expect(await limiter.charge({})).toMatchObject({ allowed: true })
     expect(await limiter.charge({})).toMatchObject({ allowed: false })
     expect(await limiter.charge({})).toMatchObject({ allowed: false })
@@ -47,7 +47,7 @@ test.each([undefined, null, 'text', 7, Object.create(null)])(
   'a listener may throw anything, such as %p',
   async (thrown) => {
     const limiter = createLimiter({ limit: 1, window: '1h', key: () => 'ada', store: memoryStore() })
-    limiter.events.on('limited', () => {
+    limiter.events.on('denied', () => {
       throw thrown
     })
     await limiter.charge({})
@@ -58,7 +58,7 @@ test.each([undefined, null, 'text', 7, Object.create(null)])(
 
 test('the warning holds what the listener threw', async () => {
   const limiter = createLimiter({ limit: 1, window: '1h', key: () => 'ada', store: memoryStore() })
-  limiter.events.on('limited', fail)
+  limiter.events.on('denied', fail)
   for (let i = 0; i < 2; i++) await limiter.charge({})
   expect(warnings()).toEqual(['HEADGATE_LISTENER_FAILED'])
   expect(process.emitWarning).toHaveBeenCalledWith(
@@ -71,7 +71,7 @@ test('a listener to storeError or refundFailed that throws changes no decision',
   const broken = storeOf({ charge: () => Promise.reject(new Error('down')), refund: fail })
   const limiter = createLimiter({ limit: 1, window: '1h', key: () => 'ada', store: broken })
   limiter.events.on('storeError', fail)
-  expect(await limiter.charge({})).toMatchObject({ allowed: true, source: 'open' })
+  expect(await limiter.charge({})).toMatchObject({ allowed: true, source: 'fail-open' })
 
   const memory = memoryStore()
   const login = rateLimit({

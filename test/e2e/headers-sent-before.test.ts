@@ -24,7 +24,7 @@ async function lockingGuard(): Promise<Handler> {
 const REFUSING: readonly (readonly [string, () => Handler | Promise<Handler>])[] = [
   ['429', () => limiter({})],
   ['429 with a message', () => limiter({ message: { error: 'slow down' } })],
-  ['429 by onLimited', () => limiter({ onLimited: (_req, res) => res.writeHead(429).end('no') })],
+  ['429 by onDenied', () => limiter({ onDenied: (_req, res) => res.writeHead(429).end('no') })],
   ['403', () => limiter({ block: ['127.0.0.0/8'] })],
   ['503', () => limiter({ store: brokenStore(), onStoreError: 'deny' })],
   ['400 by a guard', () => loginGuard({ field: 'username', store: memoryStore() })],

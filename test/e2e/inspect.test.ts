@@ -76,7 +76,7 @@ const window = { limit: 2, window: '30d' } as const
 /** Creates a limiter on the server of the tests. */
 function limiterOf<Subject>(options: Parameters<typeof createLimiter<Subject>>[0]): Limiter<Subject> {
   const store = redisStore(redis.client)
-  return createLimiter<Subject>({ store, denyCache: false, timeoutMs: 10_000, ...options })
+  return createLimiter<Subject>({ store, denyCache: false, timeout: 10_000, ...options })
 }
 
 /** Charges a subject until it is denied. */

@@ -93,8 +93,8 @@ test('what later middleware throws is refunded by its status', async () => {
   expect(errors.map(String)).toEqual(Array(3).fill('NotFoundError: gone'))
 })
 
-test('onLimited may let a request pass, by next', async () => {
-  const { served } = await serveKoa(oncePerMinute({ onLimited: (_ctx, next) => next() }), sayHello)
+test('onDenied may let a request pass, by next', async () => {
+  const { served } = await serveKoa(oncePerMinute({ onDenied: (_ctx, next) => next() }), sayHello)
   const [, { status, headers, text }] = [await send(served), await send(served)]
   expect({ status, text, retryAfter: headers['retry-after'] }).toEqual({
     status: 200,
@@ -103,10 +103,10 @@ test('onLimited may let a request pass, by next', async () => {
   })
 })
 
-test('onLimited may throw, with the headers that are set', async () => {
-  const onLimited: RateLimitOptions['onLimited'] = (ctx) =>
+test('onDenied may throw, with the headers that are set', async () => {
+  const onDenied: RateLimitOptions['onDenied'] = (ctx) =>
     ctx.throw(429, 'slow down', { headers: { ...ctx.response.headers } })
-  const { served, errors } = await serveKoa(oncePerMinute({ onLimited }), sayHello)
+  const { served, errors } = await serveKoa(oncePerMinute({ onDenied }), sayHello)
   const [, denied] = [await send(served), await send(served)]
   expect(denied).toMatchObject({ status: 429, text: 'slow down', headers: { 'x-ratelimit-limit': '1' } })
   expect(denied.headers['retry-after']).toBe('60')
@@ -195,7 +195,7 @@ test('all callbacks get the context, and the limiter takes it', async () => {
     cost: (ctx) => (ctx.path === '/two' ? 2 : 1),
     count: (ctx, response) => seen.push(['count', ctx.path, response.status]) > 0,
   })
-  limiter.limiter.events.on('limited', (_decision, ctx) => seen.push(['limited', ctx.path]))
+  limiter.limiter.events.on('denied', (_decision, ctx) => seen.push(['denied', ctx.path]))
   const { app, served } = await serveKoa(limiter, async (ctx) => {
     ctx.body = String((await limiter.limiter.peek(ctx)).remaining)
   })
@@ -206,7 +206,7 @@ test('all callbacks get the context, and the limiter takes it', async () => {
     ['skip', '/one', 404], // of the peek
     ['count', '/one', 200],
     ['skip', '/two', 404],
-    ['limited', '/two'],
+    ['denied', '/two'],
   ])
   expect(app.context).not.toHaveProperty('rateLimit')
 })

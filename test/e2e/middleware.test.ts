@@ -167,9 +167,9 @@ describe.each(FRAMEWORKS)('the middleware on $name', (framework) => {
 
   test.each(['sync', 'async'])('lets a function answer a denied request itself (%s)', async (how) => {
     const { status, headers, text } = await sendDenied(framework, {
-      onLimited: (_req, res, _next, decision) => {
+      onDenied: (_req, res, _next, decision) => {
         res.statusCode = 418
-        const answer = () => res.end(`${decision.policy} is over, ${decision.retryAfterMs} ms`)
+        const answer = () => res.end(`${decision.limitName} is over, ${decision.retryAfterMs} ms`)
         return how === 'async' ? Promise.resolve().then(answer) : answer()
       },
     })
@@ -179,7 +179,7 @@ describe.each(FRAMEWORKS)('the middleware on $name', (framework) => {
   })
 
   test('lets a function pass a denied request on', async () => {
-    const answer = await sendDenied(framework, { onLimited: (_req, _res, next) => next() })
+    const answer = await sendDenied(framework, { onDenied: (_req, _res, next) => next() })
     expect(answer).toMatchObject({ status: 200, text: 'hello' })
   })
 
@@ -191,8 +191,8 @@ describe.each(FRAMEWORKS)('the middleware on $name', (framework) => {
       },
     ],
     ['rejects', () => Promise.reject(new Error('template is missing'))],
-  ])('hands the error to next when a function that answers %s', async (_how, onLimited) => {
-    expect(await sendDenied(framework, { onLimited })).toMatchObject({
+  ])('hands the error to next when a function that answers %s', async (_how, onDenied) => {
+    expect(await sendDenied(framework, { onDenied })).toMatchObject({
       status: 500,
       text: 'template is missing',
     })

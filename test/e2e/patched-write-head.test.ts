@@ -63,7 +63,7 @@ const DENIALS: readonly (readonly [string, () => Options, number, object, string
     'over its limit, with an answer of the user',
     () => ({
       ...options(),
-      onLimited: (_req, res) => {
+      onDenied: (_req, res) => {
         res.writeHead(430, { 'X-Own': 'yes' })
         res.end('own')
       },

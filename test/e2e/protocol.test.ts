@@ -46,7 +46,7 @@ describe.each(FRAMEWORKS)('the middleware on $name', ({ app }) => {
       res.end()
     }
     const served = await serve(
-      app(first, rateLimit({ limit: 1, window: '1m', store, timeoutMs: 60_000 }), last),
+      app(first, rateLimit({ limit: 1, window: '1m', store, timeout: 60_000 }), last),
     )
     const socket = net.connect(served.port, '127.0.0.1')
     const request = once(served.server, 'request')

@@ -66,7 +66,7 @@ describe.each(SERVED)('over %s on %s', (_protocol, _framework, protocol, { app }
   test.each<[string, Options, number]>([
     ['block', { block: ['127.0.0.0/8'] }, 403],
     ['a store that fails', { store: brokenStore(), onStoreError: 'deny' }, 503],
-    ['onLimited', { cost: 3, onLimited: (_req, res) => res.writeHead(420).end() }, 420],
+    ['onDenied', { cost: 3, onDenied: (_req, res) => res.writeHead(420).end() }, 420],
     ['message', { cost: 3, message: { error: 'slow down' } }, 429],
   ])('a request refused by %s gets its status', async (_what, options, status) => {
     expect((await (await serveLimited(options)).endpoint.send()).status).toBe(status)
@@ -155,7 +155,7 @@ describe.each(SERVED)('over %s on %s', (_protocol, _framework, protocol, { app }
         },
       })
       const reached = jest.fn((_req: IncomingMessage, res: ServerResponse) => res.writeHead(200).end())
-      const { endpoint } = await serveGuarded({ store: slow, timeoutMs: 5000 }, reached as Handler)
+      const { endpoint } = await serveGuarded({ store: slow, timeout: 5000 }, reached as Handler)
       await sendAndHangUp(endpoint, { method: 'POST' })
       release()
       await nextTurn()

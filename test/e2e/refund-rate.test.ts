@@ -1,5 +1,6 @@
 import fc from 'fast-check'
-import { createLimiter, type Decision, memoryStore, type State, tokenBucket } from 'headgate'
+import { createLimiter, type Decision, memoryStore, tokenBucket } from 'headgate'
+import type { State } from 'headgate/store'
 import { promisingStore } from '../support/fault-stores.js'
 
 const START_MS = 1_790_000_000_000

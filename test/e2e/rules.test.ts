@@ -43,7 +43,7 @@ describe.each(FRAMEWORKS)('on $name', ({ app }) => {
   test("mode 'report' decides, counts and emits, but never blocks nor sets a header", async () => {
     const limiter = rateLimit({ ...once, mode: 'report', block: ['127.0.0.9'] })
     const limited: boolean[] = []
-    limiter.limiter.events.on('limited', ({ allowed }) => limited.push(allowed))
+    limiter.limiter.events.on('denied', ({ allowed }) => limited.push(allowed))
     const seen: unknown[] = []
     const look: Handler = (req, res) => {
       const { rateLimit } = req as { rateLimit?: Decision }
@@ -87,7 +87,7 @@ test("'report' with count: 'failed' refunds what succeeded, as 'enforce' would",
     store: memoryStore({ clock: () => 0 }),
   })
   const limited: number[] = []
-  limiter.limiter.events.on('limited', ({ remaining }) => limited.push(remaining))
+  limiter.limiter.events.on('denied', ({ remaining }) => limited.push(remaining))
   let status = 200
   const served = await serve(
     EXPRESS_5.app(limiter, (_req, res) => {

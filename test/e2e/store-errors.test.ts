@@ -54,7 +54,7 @@ function limiterApp(store: Store, onStoreError: Answer) {
     limit: 2,
     window: '1m',
     store,
-    timeoutMs: 20,
+    timeout: 20,
     onStoreError: onStoreError as 'allow',
   })
   const errors: StoreError[] = []
@@ -81,7 +81,7 @@ describe.each(FAULTS)('with a store that %s', (_fault, makeStore, says) => {
     async ({ app }) => {
       const { answers, statuses, errors, sources } = await ask('allow', app)
       expect(statuses).toEqual([200, 200, 200])
-      expect(sources).toEqual(['open', 'open', 'open'])
+      expect(sources).toEqual(['fail-open', 'fail-open', 'fail-open'])
       expect(answers[0].headers).not.toHaveProperty('x-ratelimit-limit')
       expect(errors).toHaveLength(3)
       expect(errors[0]).toBeInstanceOf(StoreError)
@@ -194,7 +194,7 @@ test.each(['answerAll', 'failAll'] as const)('a late answer is dropped (%s)', as
   store[late](new Error('too late'))
   await nextTurn()
   expect(errors.map(({ message }) => message)).toEqual(['faulty: no reply within 20 ms'])
-  expect(sources).toEqual(['open'])
+  expect(sources).toEqual(['fail-open'])
 })
 
 test("a refund of a 'local' decision goes to the fallback store", async () => {
@@ -239,5 +239,5 @@ test('a store that recovers decides again at once, while the breaker is closed',
   await statuses(served, times(3))
   isDown = false
   expect(await statuses(served, times(3))).toEqual([200, 200, 429])
-  expect(sources).toEqual(['open', 'open', 'open', 'store', 'store'])
+  expect(sources).toEqual(['fail-open', 'fail-open', 'fail-open', 'store', 'store'])
 })

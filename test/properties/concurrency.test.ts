@@ -1,5 +1,6 @@
 import fc from 'fast-check'
-import { concurrency, type Policy, type State } from 'headgate'
+import { concurrency, type Policy } from 'headgate'
+import type { State } from 'headgate/store'
 
 /** Units that somebody holds, by the clock of the store. */
 interface Held {

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
-import type { Policy, State } from 'headgate'
+import type { Policy } from 'headgate'
+import type { State } from 'headgate/store'
 import { applyOperation } from '../../src/stores/shared/apply-batch.js'
 import {
   anyPolicy,

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { State } from 'headgate'
+import type { State } from 'headgate/store'
 import {
   allThatIsLeft,
   anyPolicy,

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
-import { ban, consecutive, fixedWindow, type Policy, type State, slidingWindow, tokenBucket } from 'headgate'
+import { ban, consecutive, fixedWindow, type Policy, slidingWindow, tokenBucket } from 'headgate'
+import type { State } from 'headgate/store'
 import {
   allThatIsLeft,
   isFromFirstRequest,

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
-import { type Policy, type State, tokenBucket } from 'headgate'
+import { type Policy, tokenBucket } from 'headgate'
+import type { State } from 'headgate/store'
 import {
   anyPolicy,
   costOf,

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
-import { concurrency, type Policy, type PolicySpec, tokenBucket } from 'headgate'
+import { concurrency, type Policy, tokenBucket } from 'headgate'
 import { signatureOf } from '../../src/policies/policy.js'
 import { policyFromSpec, policyOf } from '../../src/policies/policy-from-spec.js'
+import type { PolicySpec } from '../../src/policies/spec.js'
 import { anyPolicy, costOf, moment, takes, waitMs } from './arbitrary-policies.js'
 
 const held = fc

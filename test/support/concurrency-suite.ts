@@ -1,14 +1,6 @@
 import * as fc from 'fast-check'
-import {
-  concurrency,
-  consecutive,
-  type Policy,
-  type Refund,
-  type RenewResult,
-  type State,
-  type Store,
-  tokenBucket,
-} from 'headgate'
+import { concurrency, consecutive, type Policy, type Store, tokenBucket } from 'headgate'
+import type { Refund, RenewResult, State } from 'headgate/store'
 import { applyOperation, evaluateCharge } from '../../src/stores/shared/apply-batch.js'
 import { expectAsModel, operationsOf } from '../../src/testing/conformance/as-model.js'
 import {

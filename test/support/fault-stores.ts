@@ -1,4 +1,5 @@
-import { type ChargeResult, memoryStore, type Refund, type Store } from 'headgate'
+import { memoryStore, type Store } from 'headgate'
+import type { ChargeResult, Refund } from 'headgate/store'
 import type { Parts } from '../../src/testing/conformance/store-calls.js'
 import { chargeStore } from './store-calls.js'
 import { type StoreMethods, storeOf } from './store-of.js'

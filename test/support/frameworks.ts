@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import connect from 'connect'
 import express, { type RequestHandler } from 'express'
 import express4 from 'express4'
-import type { Next } from 'headgate'
+import type { Next } from '../../src/http/options.js'
 
 export type Handler = (req: IncomingMessage, res: ServerResponse, next: Next) => unknown
 

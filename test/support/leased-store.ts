@@ -1,11 +1,5 @@
-import {
-  type ChargeResult,
-  type KeyedPolicy,
-  memoryStore,
-  type Policy,
-  type Refund,
-  type Store,
-} from 'headgate'
+import { memoryStore, type Policy, type Store } from 'headgate'
+import type { ChargeResult, KeyedPolicy, Refund } from 'headgate/store'
 import { type LeaseSettings, leasedStore } from '../../src/stores/leased/leased-store.js'
 import type { Parts } from '../../src/testing/conformance/store-calls.js'
 import { chargeStore, forgetStore, refundStore } from './store-calls.js'

@@ -1,12 +1,5 @@
-import type {
-  ChargeResult,
-  KeyedPolicy,
-  MaybePromise,
-  MemoryStore,
-  Operation,
-  ResultOf,
-  Store,
-} from 'headgate'
+import type { MemoryStore, Store } from 'headgate'
+import type { ChargeResult, KeyedPolicy, MaybePromise, Operation, ResultOf } from 'headgate/store'
 import { request } from '../../src/stores/shared/pipe.js'
 import { checkOperations } from '../../src/stores/shared/run.js'
 import { pipeTo } from '../../src/stores/shared/store-pipe.js'

@@ -1,3 +1,4 @@
+import type { Store } from 'headgate'
 import type {
   ChargeResult,
   KeyedPolicy,
@@ -6,8 +7,7 @@ import type {
   Outcome,
   Refund,
   Renew,
-  Store,
-} from 'headgate'
+} from 'headgate/store'
 import { applyOperations, type ReadState } from 'headgate/store'
 import type { Parts, TakenUnits } from '../../src/testing/conformance/store-calls.js'
 import { thenMaybe } from '../../src/util/maybe-promise.js'

@@ -13,7 +13,7 @@ import { fastifyServer } from './server.js'
 /**
  * Responds to a denied request of Fastify, by `reply.send` or by what it returns. It also sets the status.
  */
-export type OnLimited = (request: FastifyRequest, reply: FastifyReply, decision: Decision) => unknown
+export type OnDenied = (request: FastifyRequest, reply: FastifyReply, decision: Decision) => unknown
 
 /**
  * The options of `rateLimitHook`. All functions may be async. What they throw goes to Fastify's error
@@ -24,7 +24,7 @@ export type RateLimitHookOptions = RequestOptions<FastifyRequest, FastifyReply> 
     /**
      * Responds to a denied request; the headers are set. Default: text or problem+json, as `Accept` says.
      */
-    onLimited?: OnLimited
+    onDenied?: OnDenied
   }
 
 /** A hook for `onRequest`, `preValidation` or `preHandler`, over HTTP/1 or HTTP/2; carries its limiter. */
@@ -49,24 +49,24 @@ export function rateLimitHook(options: RateLimitHookOptions): RateLimitHook {
 
 /** Creates a hook; `owner` is the function that errors name. */
 export function hookFrom(owner: string, options: RateLimitHookOptions): RateLimitHook {
-  return hookOf(owner, requestSteps(owner, options, fastifyServer), options.onLimited)
+  return hookOf(owner, requestSteps(owner, options, fastifyServer), options.onDenied)
 }
 
 export function hookOf(
   owner: string,
   { limiter, run }: RequestSteps<FastifyRequest, FastifyReply>,
-  onLimited: OnLimited | undefined,
+  onDenied: OnDenied | undefined,
 ): RateLimitHook {
   let isChecked = false
 
   function limitRequest(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void {
     if (!isChecked) isChecked = checkCaller(owner, 'fastify', request)
-    const onDenial = onLimited && ((decision: Decision) => respond(request, reply, decision))
+    const onDenial = onDenied && ((decision: Decision) => respond(request, reply, decision))
     runSteps(owner, run, request, reply, onDenial, done)
   }
 
   function respond(request: FastifyRequest, reply: FastifyReply, decision: Decision): MaybePromise<void> {
-    const result = onLimited?.(request, reply, decision)
+    const result = onDenied?.(request, reply, decision)
     if (result === reply) return // a reply is a thenable, which resolves once it is sent
     return thenMaybe(result, (payload) => {
       if (payload !== undefined && !reply.sent) reply.send(payload)

@@ -2,13 +2,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { routePattern } from '../../keys/by-route.js'
 import { guardSteps, type LoginControls, OWNER } from '../../login/guard-steps.js'
 import type { LoginOptions } from '../../login/options.js'
-import { hookOf, type OnLimited, type RateLimitHook } from './hook.js'
+import { hookOf, type OnDenied, type RateLimitHook } from './hook.js'
 import { fastifyServer } from './server.js'
 
 /** The options of `loginGuard`. Only `field` or `account` is required. */
 export interface LoginGuardOptions extends LoginOptions<FastifyRequest, FastifyReply> {
   /** Responds to a denied request; the headers are set. Default: text or problem+json, as `Accept` says. */
-  onLimited?: OnLimited
+  onDenied?: OnDenied
 }
 
 /** A hook that guards a login. Several routes behind one guard share its limits. */
@@ -25,7 +25,7 @@ export function loginGuard(options: LoginGuardOptions): LoginGuard {
   const routeOf = (request: FastifyRequest): unknown =>
     countRoutes(request.server) === 1 ? routePattern(request) : undefined
   const { steps, controls } = guardSteps<FastifyRequest, FastifyReply>(options, fastifyServer, routeOf)
-  const guard = Object.assign(hookOf(OWNER, steps, options.onLimited), controls)
+  const guard = Object.assign(hookOf(OWNER, steps, options.onDenied), controls)
   const countRoutes = routeCounter(guard)
   return guard
 }

@@ -59,7 +59,7 @@ async function plugin(app: FastifyInstance, options: RateLimitPluginOptions): Pr
   }
   const at = readHook('rateLimit', 'hook', hook)
   if (typeof global !== 'boolean') throw wrongOption('rateLimit', 'global', 'true or false', global)
-  if (!global) checkOptions('rateLimit', shared, { onLimited: callback }, {})
+  if (!global) checkOptions('rateLimit', shared, { onDenied: callback }, {})
   const limitOthers = global ? createHook('rateLimit', shared) : undefined
   const limits = new WeakMap<object, RouteLimit>()
 

@@ -56,8 +56,8 @@ export interface FetchRequestOptions<Subject>
    * Returns the response to a denied request. headgate adds quota headers and `Retry-After` if it has none.
    * Default: text or problem+json, as `Accept` says.
    */
-  onLimited?: OnLimited<Subject>
+  onDenied?: OnDenied<Subject>
 }
 
 /** Returns the response to a denied request. */
-export type OnLimited<Subject> = (subject: Subject, decision: Decision) => MaybePromise<Response>
+export type OnDenied<Subject> = (subject: Subject, decision: Decision) => MaybePromise<Response>

@@ -16,5 +16,5 @@ export function rateLimit<Info extends FetchInfo = FetchInfo>(
   options: RateLimitOptions<Info>,
 ): RateLimit<Info> {
   const requestOptions = takeResponse(options, 'count') as RequestOptions<FetchSubject<Info>, Exchange>
-  return limitOf('rateLimit', requestSteps('rateLimit', requestOptions, fetchServer), options.onLimited)
+  return limitOf('rateLimit', requestSteps('rateLimit', requestOptions, fetchServer), options.onDenied)
 }

@@ -43,7 +43,7 @@ export function rateLimit<Ctx extends Context = Context>(
 ): RateLimitMiddleware<Ctx> {
   const requestOptions = takeResponse(options, 'count') as RequestOptions<Ctx, Exchange>
   const steps = requestSteps('rateLimit', requestOptions, fetchServer)
-  const limit = limitOf<HonoInfo, Ctx>('rateLimit', steps, options.onLimited, subjectOf)
+  const limit = limitOf<HonoInfo, Ctx>('rateLimit', steps, options.onDenied, subjectOf)
   return middlewareOf('rateLimit', limit, cachedBody)
 }
 
@@ -57,7 +57,7 @@ export function rateLimit<Ctx extends Context = Context>(
 export function loginGuard<Ctx extends Context = Context>(options: LoginGuardOptions<Ctx>): LoginGuard<Ctx> {
   const loginOptions = takeResponse(options, 'succeeded') as LoginOptions<Ctx, Exchange>
   const { steps, controls } = guardSteps(loginOptions, fetchServer, () => undefined)
-  const limit = limitOf<HonoInfo, Ctx>(OWNER, steps, options.onLimited, subjectOf)
+  const limit = limitOf<HonoInfo, Ctx>(OWNER, steps, options.onDenied, subjectOf)
   return Object.assign(middlewareOf(OWNER, limit, readBody), controls)
 }
 

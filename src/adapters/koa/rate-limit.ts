@@ -15,7 +15,7 @@ import { isPromise } from '../../util/maybe-promise.js'
 import { koaRoute, koaServer, prepareContext } from './context.js'
 
 /** Responds to a denied request, by `ctx.status` and `ctx.body`. */
-export type OnLimited<Ctx> = (ctx: Ctx, next: Next, decision: Decision) => unknown
+export type OnDenied<Ctx> = (ctx: Ctx, next: Next, decision: Decision) => unknown
 
 /**
  * The options of `rateLimit`. All functions may be async. What they throw goes to Koa's error handling. A
@@ -26,14 +26,14 @@ export type RateLimitOptions<Ctx extends ExtendableContext = Context> = RequestO
     /**
      * Responds to a denied request; the headers are set. Default: text or problem+json, as `Accept` says.
      */
-    onLimited?: OnLimited<Ctx>
+    onDenied?: OnDenied<Ctx>
   }
 
 /** The options of `loginGuard`. Only `field` or `account` is required. */
 export interface LoginGuardOptions<Ctx extends ExtendableContext = Context>
   extends LoginOptions<Ctx, Response> {
   /** Responds to a denied request; the headers are set. Default: text or problem+json, as `Accept` says. */
-  onLimited?: OnLimited<Ctx>
+  onDenied?: OnDenied<Ctx>
 }
 
 /** Koa middleware for applications with any state and context, with its limiter as a property. */
@@ -60,7 +60,7 @@ export function rateLimit<Ctx extends ExtendableContext = Context>(
   options: RateLimitOptions<Ctx>,
 ): RateLimitMiddleware<Ctx> {
   const steps = requestSteps<Ctx, Response>('rateLimit', options, koaServer)
-  return middlewareOf('rateLimit', steps, options.onLimited)
+  return middlewareOf('rateLimit', steps, options.onDenied)
 }
 
 /**
@@ -76,7 +76,7 @@ export function loginGuard<Ctx extends ExtendableContext = Context>(
 ): LoginGuard<Ctx> {
   const routeOf = (ctx: Ctx): unknown => koaRoute(ctx, guard)
   const { steps, controls } = guardSteps<Ctx, Response>(options, koaServer, routeOf)
-  const guard = Object.assign(middlewareOf(OWNER, steps, options.onLimited), controls)
+  const guard = Object.assign(middlewareOf(OWNER, steps, options.onDenied), controls)
   return guard
 }
 
@@ -84,7 +84,7 @@ export function loginGuard<Ctx extends ExtendableContext = Context>(
 function middlewareOf<Ctx extends ExtendableContext>(
   owner: string,
   { limiter, run }: RequestSteps<Ctx, Response>,
-  onLimited: OnLimited<Ctx> | undefined,
+  onDenied: OnDenied<Ctx> | undefined,
 ): RateLimitMiddleware<Ctx> {
   let isChecked = false
 
@@ -94,7 +94,7 @@ function middlewareOf<Ctx extends ExtendableContext>(
     prepareContext(ctx)
     let passes: boolean
     try {
-      const respond = onLimited && ((decision: Decision) => onLimited(ctx, next, decision))
+      const respond = onDenied && ((decision: Decision) => onDenied(ctx, next, decision))
       const isAllowed = run(ctx, ctx.response, respond)
       passes = isPromise(isAllowed) ? await isAllowed : isAllowed
     } catch (error) {

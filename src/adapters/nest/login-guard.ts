@@ -5,7 +5,7 @@ import type { LoginOptions } from '../../login/options.js'
 import type { MaybePromise } from '../../util/maybe-promise.js'
 import { runSteps } from './guard.js'
 import { guardsOnly } from './metadata.js'
-import { type ExceptionOptions, withoutOnLimited } from './options.js'
+import { type ExceptionOptions, withoutOnDenied } from './options.js'
 import { type PlatformResponse, platformServer } from './server.js'
 import type { ExecutionContext, NestRequest } from './types.js'
 
@@ -34,7 +34,7 @@ export interface LoginGuard<Req extends object = NestRequest> extends LoginContr
 export function loginGuard<Req extends object = NestRequest, Res = unknown>(
   options: LoginGuardOptions<Req, Res>,
 ): LoginGuard<Req> {
-  const { exception, ...login } = withoutOnLimited('loginGuard', options)
+  const { exception, ...login } = withoutOnDenied('loginGuard', options)
   /** The requests whose handler the guard is before, and before no other one of its class. */
   const ofOneHandler = new WeakSet<Req>()
   const routeOf = (req: Req): unknown => (ofOneHandler.has(req) ? routePattern(req) : undefined)

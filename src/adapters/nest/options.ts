@@ -16,7 +16,7 @@ export type NestLimitOptions<Req = NestRequest, Res = unknown> = RequestOptions<
   LimitWithWindow &
   ExceptionOptions
 
-/** What replaces `onLimited` in Nest. */
+/** What replaces `onDenied` in Nest. */
 export interface ExceptionOptions {
   /**
    * Returns what is thrown for a denied request in place of a `RateLimitException`, or a promise of it, such
@@ -47,7 +47,7 @@ export function optionsOf(decoration: Decoration, shared: InheritedOptions): Inh
 }
 
 const EXCEPTION_FIX = 'Write exception, which returns what is thrown for a denied request.'
-const FIXES = { onLimited: EXCEPTION_FIX, handler: EXCEPTION_FIX }
+const FIXES = { onDenied: EXCEPTION_FIX, handler: EXCEPTION_FIX }
 
 /** Throws a `TypeError` for wrong options of the module. It may leave to handlers how much is allowed. */
 export function checkModule(owner: string, options: object): void {
@@ -64,8 +64,8 @@ function readGlobal(owner: string, option: string, value: unknown): void {
     throw wrongOption(owner, option, 'true or false', value)
 }
 
-/** Returns options. Throws a `TypeError` for `onLimited` among them, which would have no effect. */
-export function withoutOnLimited<Options extends object>(owner: string, options: Options): Options {
-  if (!('onLimited' in options)) return options
-  throw new TypeError(`${owner}: there is no option onLimited. ${EXCEPTION_FIX}`)
+/** Returns options. Throws a `TypeError` for `onDenied` among them, which would have no effect. */
+export function withoutOnDenied<Options extends object>(owner: string, options: Options): Options {
+  if (!('onDenied' in options)) return options
+  throw new TypeError(`${owner}: there is no option onDenied. ${EXCEPTION_FIX}`)
 }

@@ -25,7 +25,7 @@ export interface ShownStore extends Omit<LimiterReport['store'], 'latency'> {
   /** What decides requests while the store is unavailable: the option, or `'function'`. */
   readonly onStoreError: StoreErrorChoice | 'function'
   /** The share of each limit that the fallback store grants. */
-  readonly share: number
+  readonly fallbackShare: number
   /**
    * How long half of the calls took at most, and 99 of 100; absent if there were none in the last minute.
    */
@@ -90,7 +90,7 @@ function shownLimiter(watch: LimiterWatch, shared: SharedReports | undefined): S
 
 function shownStore(
   { latency, ...store }: LimiterReport['store'],
-  { onStoreError, share }: LimiterWatch['inspection'],
+  { onStoreError, fallbackShare }: LimiterWatch['inspection'],
   problem: string | undefined,
 ): ShownStore {
   const medianMs = quantileMs(latency, 0.5)
@@ -98,7 +98,7 @@ function shownStore(
   return {
     ...store,
     onStoreError: typeof onStoreError === 'function' ? 'function' : onStoreError,
-    share,
+    fallbackShare,
     ...(medianMs !== undefined && { medianMs }),
     ...(p99Ms !== undefined && { p99Ms }),
     ...(problem !== undefined && { problem }),

@@ -89,21 +89,21 @@ export class CandidateFigures {
     this.#counts.failed++
   }
 
-  count(enforced: Decision, tried: Decision): void {
+  count(decision: Decision, candidate: Decision): void {
     this.#counts.requests++
-    const charge = chargeOf(tried) ?? []
+    const charge = chargeOf(candidate) ?? []
     const client = charge.map(({ identity }) => identity).join(' ')
     if (charge.length > 0) this.#clients.add(client)
-    // What a failed store let through, or refused, says nothing about the limits in force.
-    const isComparable = enforced.source !== 'open' && enforced.source !== 'closed'
-    if (tried.allowed) {
-      if (!enforced.allowed && isComparable) this.#counts.newlyAllowed++
+    // What a failed store let through, or denied, says nothing about the limits in force.
+    const isComparable = decision.source !== 'fail-open' && decision.source !== 'fail-closed'
+    if (candidate.allowed) {
+      if (!decision.allowed && isComparable) this.#counts.newlyAllowed++
       return
     }
     this.#counts.denied++
     this.#deniedClients.add(client)
-    if (enforced.allowed && isComparable) this.#counts.newlyDenied++
-    for (const [i, part] of tried.parts.entries())
+    if (decision.allowed && isComparable) this.#counts.newlyDenied++
+    for (const [i, part] of candidate.parts.entries())
       if (!part.allowed) this.#countDenial(part, charge[i]?.identity ?? '')
   }
 

@@ -1,6 +1,6 @@
 import { channel } from 'node:diagnostics_channel'
 import type { EventEmitter } from 'node:events'
-import { checkTried } from '../../limiter/candidate-options.js'
+import { checkCandidate } from '../../limiter/candidate-options.js'
 import { type LimiterCore, limiterCore } from '../../limiter/core.js'
 import { asDecided, type Decision, receiptOf } from '../../limiter/decision.js'
 import { emit, emitFailure, type LimiterEvents } from '../../limiter/events.js'
@@ -34,9 +34,9 @@ export interface CandidateMessage {
   /** The name of the limiter. */
   readonly limiter: string | undefined
   /** What the limits of `candidate` say. */
-  readonly tried: Decision
+  readonly candidate: Decision
   /** What the limits in force say. */
-  readonly enforced: Decision
+  readonly decision: Decision
   /** What was charged: the request, or the subject of a limiter without HTTP. */
   readonly subject: unknown
 }
@@ -65,7 +65,7 @@ export function createCandidate<Subject>(
       onStoreError: 'allow',
       context: {
         ...context,
-        checkSupported: checkTried,
+        checkSupported: checkCandidate,
         keyHead: `${context.keyHead}/_candidate`,
         limitsByScope: new Map(),
       },
@@ -83,23 +83,27 @@ export function createCandidate<Subject>(
     return thenMaybe(decided, (decision) => (isUndecided(decision) ? undefined : decision))
   }
 
-  function compare(enforced: Decision, tried: MaybePromise<Decision | undefined>, subject: unknown): void {
-    const receipt = receiptOf(enforced)
-    if (receipt !== undefined) receipt.candidate = tried
-    if (isPromise(tried)) tried.then((decision) => count(enforced, decision, subject))
-    else count(enforced, tried, subject)
+  function compare(
+    decision: Decision,
+    candidate: MaybePromise<Decision | undefined>,
+    subject: unknown,
+  ): void {
+    const receipt = receiptOf(decision)
+    if (receipt !== undefined) receipt.candidate = candidate
+    if (isPromise(candidate)) candidate.then((decided) => count(decision, decided, subject))
+    else count(decision, candidate, subject)
   }
 
-  function count(enforced: Decision, tried: Decision | undefined, subject: unknown): void {
-    if (tried === undefined) {
+  function count(decision: Decision, candidate: Decision | undefined, subject: unknown): void {
+    if (candidate === undefined) {
       figures.countFailure()
       return
     }
-    figures.count(enforced, tried)
+    figures.count(decision, candidate)
     if (events.listenerCount('candidate') > 0)
-      emit(events, 'candidate', [tried, enforced, subject as Subject])
+      emit(events, 'candidate', [candidate, decision, subject as Subject])
     if (candidates.hasSubscribers)
-      candidates.publish({ limiter: context.name, tried, enforced, subject } satisfies CandidateMessage)
+      candidates.publish({ limiter: context.name, candidate, decision, subject } satisfies CandidateMessage)
   }
 
   /**
@@ -107,34 +111,37 @@ export function createCandidate<Subject>(
    * same change to the units that the candidate took of a subject or beside a decision. A failure of the latter
    * is only emitted.
    */
-  function changerOf<Subject>(enforced: Adjustments<Subject>) {
+  function changerOf<Subject>(inForce: Adjustments<Subject>) {
     return <Target>(
       target: Target,
       options: AdjustmentOptions | undefined,
       change: (to: Adjustments<Subject>, target: Target, options?: AdjustmentOptions) => MaybePromise<void>,
     ): MaybePromise<void> => {
-      if (options?.limits !== undefined) return change(enforced, target, options)
+      if (options?.limits !== undefined) return change(inForce, target, options)
       const receipt = receiptOf(target)
       const changeCandidate = () =>
         catchMaybe(() => {
           if (receipt === undefined) return change(adjustments, target)
-          return thenMaybe(receipt.candidate, (tried) => tried && change(adjustments, tried as Target))
+          return thenMaybe(
+            receipt.candidate,
+            (candidate) => candidate && change(adjustments, candidate as Target),
+          )
         }, onFailure)
-      return settleAll([() => change(enforced, target, options), changeCandidate], (each) => each())
+      return settleAll([() => change(inForce, target, options), changeCandidate], (each) => each())
     }
   }
 
   return {
-    chargeBeside: (chargeEnforced) => (subject, cost, finish) => {
-      const enforced = chargeEnforced(subject, cost, asDecided)
-      const tried = charge(subject, cost)
-      return thenMaybe(enforced, (decision) => {
-        compare(decision, tried, subject)
+    chargeBeside: (chargeInForce) => (subject, cost, finish) => {
+      const charged = chargeInForce(subject, cost, asDecided)
+      const candidate = charge(subject, cost)
+      return thenMaybe(charged, (decision) => {
+        compare(decision, candidate, subject)
         return finish(decision, subject)
       })
     },
-    adjustBeside(enforced) {
-      const change = changerOf(enforced)
+    adjustBeside(inForce) {
+      const change = changerOf(inForce)
       return {
         refund: (decision, options) => change(decision, options, (to, each, only) => to.refund(each, only)),
         forget: (subject, options) => change(subject, options, (to, each, only) => to.forget(each, only)),
@@ -142,7 +149,7 @@ export function createCandidate<Subject>(
           change(subject, options, (to, each, only) => to.penalize(each, units, only)),
         reward: (subject, units, options) =>
           change(subject, options, (to, each, only) => to.reward(each, units, only)),
-        blockFor: enforced.blockFor,
+        blockFor: inForce.blockFor,
         adjust: (decision, cost, options) =>
           change(decision, options, (to, each, only) => to.adjust(each, cost, only)),
       }
@@ -156,7 +163,7 @@ export function createCandidate<Subject>(
 
 /** Returns whether the store of a candidate could not decide, or the address of a request is unknown. */
 function isUndecided(decision: Decision | undefined): boolean {
-  return decision?.source === 'open' || decision?.source === 'closed'
+  return decision?.source === 'fail-open' || decision?.source === 'fail-closed'
 }
 
 /**

@@ -78,14 +78,15 @@ export function createWaiting(
   function denialOf(waiter: Waiter): Decision | undefined {
     const { queue, hasTurn } = waiter
     if (queue === undefined || (hasTurn && !isClosed)) return undefined
-    return denialIn(queue, waiter) ?? (isClosed ? unchargedDecision('closed') : undefined)
+    return denialIn(queue, waiter) ?? (isClosed ? unchargedDecision('fail-closed') : undefined)
   }
 
   /** Returns the final decision; `undefined` if the waiter is in a queue now. */
   function chargeOrQueue(waiter: Waiter): MaybePromise<Decision | undefined> {
     const ahead = queues.queueAhead(waiter)
     if (ahead === undefined || isNeverAllowed(waiter)) return chargeNow(waiter)
-    if (isClosed || !queues.hasPlaceFor(waiter)) return denialIn(ahead, waiter) ?? unchargedDecision('closed')
+    if (isClosed || !queues.hasPlaceFor(waiter))
+      return denialIn(ahead, waiter) ?? unchargedDecision('fail-closed')
     if (!mayWait(waiter, ahead.notBeforeMs)) return denialIn(ahead, waiter) ?? chargeNow(waiter)
     queues.move(waiter, ahead)
     return undefined

@@ -1,32 +1,38 @@
 import { checkedCost } from '../../limiter/parse-limits.js'
 import { optional, readOptions } from '../../options/option-table.js'
-import { whole, wrongKind, wrongOption } from '../../util/validate.js'
+import { type Duration, durationMs } from '../../util/durations.js'
+import { wrongKind, wrongOption } from '../../util/validate.js'
 
 /** The options of `limiter.waitFor`. */
 export interface WaitOptions {
   /** Replaces the limits' own cost. */
   cost?: number
-  /** The longest wait, in milliseconds; 0 for none. Default: until the charge is allowed. */
-  maxWaitMs?: number
+  /** The longest wait; 0 for none. Default: until the charge is allowed. */
+  maxWait?: Duration
   /** Ends the wait when it aborts. */
   signal?: AbortSignal
 }
 
 const TABLE = {
-  rows: { cost: optional(checkedCost), maxWaitMs: optional(readMaxWait), signal: optional(readSignal) },
+  rows: { cost: optional(checkedCost), maxWait: optional(readMaxWait), signal: optional(readSignal) },
 }
 
 /** Reads the options of one wait. Throws a `TypeError` for wrong ones. */
 export function readWaitOptions(options: WaitOptions) {
-  const { maxWaitMs = Number.POSITIVE_INFINITY, ...rest } = readOptions('limiter.waitFor', options, TABLE)
+  const { maxWait: maxWaitMs = Number.POSITIVE_INFINITY, ...rest } = readOptions(
+    'limiter.waitFor',
+    options,
+    TABLE,
+  )
   return { ...rest, deadlineMs: performance.now() + maxWaitMs }
 }
 
 /** Returns a time in milliseconds. Throws a `TypeError` for a wrong one. */
-function readMaxWait(owner: string, option: string, maxWaitMs: unknown): number {
-  if (maxWaitMs !== Number.POSITIVE_INFINITY) return whole(0)(owner, option, maxWaitMs)
+function readMaxWait(owner: string, option: string, maxWait: unknown): number {
+  if (maxWait === 0) return 0
+  if (maxWait !== Number.POSITIVE_INFINITY) return durationMs(owner, option, maxWait)
   const fix = 'To wait until the charge is allowed, leave it out.'
-  throw wrongOption(owner, option, 'a whole number of at least 0', maxWaitMs, fix)
+  throw wrongOption(owner, option, 'a duration', maxWait, fix)
 }
 
 /** Returns an `AbortSignal`, of any realm or polyfill. Throws a `TypeError` for anything else. */

@@ -1,7 +1,7 @@
 import { callback, readOptions, withDefault } from '../../options/option-table.js'
+import { type Duration, durationMs } from '../../util/durations.js'
 import { groupBy } from '../../util/group-by.js'
 import { timeout } from '../../util/timeout.js'
-import { whole } from '../../util/validate.js'
 import { keysOf, type Operation, type Outcome } from '../operation.js'
 import { type Run, type RunGroup, runGroups } from '../shared/run.js'
 import { acrossShards } from '../shared/shards.js'
@@ -25,8 +25,8 @@ export interface OwnerStoreOptions extends CommonStoreOptions {
    * owners is decided owner by owner, and refunded if a later one denies. Default: one owner, named `''`.
    */
   ownerOf?(key: string): string
-  /** How long a reply may take, in ms. Then the operations fail, and may have been applied. Default 5000. */
-  readonly timeoutMs?: number
+  /** How long a reply may take. Then the operations fail, and may have been applied. Default `'5s'`. */
+  readonly timeout?: Duration
 }
 
 const OPTIONS = {
@@ -34,7 +34,7 @@ const OPTIONS = {
     ...COMMON_ROWS,
     send: requiredFunction('Write send: (message) => …, which resolves with the reply of serveOperations.'),
     ownerOf: callback,
-    timeoutMs: withDefault(5000, whole(1, 60_000, 5000)),
+    timeout: withDefault('5s', durationMs),
   },
 }
 
@@ -52,7 +52,7 @@ const OPTIONS = {
  * Throws a `TypeError` for wrong options.
  */
 export function ownerStore(options: OwnerStoreOptions): Store {
-  const { batching, timeoutMs } = readOptions('ownerStore', options, OPTIONS)
+  const { batching, timeout: timeoutMs } = readOptions('ownerStore', options, OPTIONS)
   const { name, send, ownerOf } = options
   const withTimeout = timeout(timeoutMs)
 

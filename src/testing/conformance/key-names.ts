@@ -96,7 +96,7 @@ const distinct = (which: string, keys: readonly string[]): Bodies => ({
 const behindLimiter: Bodies = {
   'awkward values of clients are all distinct behind a limiter': async ({ store }) => {
     const policy = fixedWindow({ limit: 100, window: LONG })
-    const limiter = createLimiter<string>({ store, policy, key: (value) => value, timeoutMs: 20_000 })
+    const limiter = createLimiter<string>({ store, policy, key: (value) => value, timeout: '20s' })
     const remaining: number[] = []
     for (const [i, value] of VALUES.entries()) await limiter.charge(value, { cost: i + 1 })
     for (const value of VALUES) remaining.push((await limiter.peek(value)).remaining)

@@ -4,7 +4,7 @@ import { type ServedProcess, servedProcess } from './served-process.js'
 export interface FleetOptions {
   readonly startProcess: (process: number) => ChildProcess
   readonly processes: number
-  readonly timeoutMs: number
+  readonly timeout: number
 }
 
 /**
@@ -16,7 +16,7 @@ export async function withFleet(
   body: (processes: readonly ServedProcess[]) => Promise<void>,
 ): Promise<void> {
   const processes: ServedProcess[] = []
-  const deadline = deadlineOf(options.timeoutMs, processes)
+  const deadline = deadlineOf(options.timeout, processes)
   try {
     await Promise.race([deadline.passed, startAll(options, processes)])
     const failures = processes.map(({ failed }) => failed)
@@ -43,7 +43,7 @@ function deadlineOf(timeoutMs: number, processes: readonly ServedProcess[]) {
     timer = setTimeout(() => {
       const reasons = processes.flatMap((each) => each.pending() ?? [])
       const reason = reasons.length > 0 ? reasons.join('\n') : 'the processes were busy'
-      reject(new Error(`storeExactness: the test took longer than timeoutMs, ${timeoutMs} ms.\n${reason}`))
+      reject(new Error(`storeExactness: the test took longer than timeout, ${timeoutMs} ms.\n${reason}`))
     }, timeoutMs)
   })
   return { passed, clear: () => clearTimeout(timer) }

@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import { readOptions, withDefault } from '../../options/option-table.js'
+import { type Duration, durationMs } from '../../util/durations.js'
 import { whole, wrongOption } from '../../util/validate.js'
 import type { TestCase } from '../test-case.js'
 import { withArena } from './arena.js'
@@ -25,8 +26,8 @@ export interface ExactnessSetup {
   readonly callers?: number
   /** How many charges each caller makes, one after the other. Default 10. */
   readonly charges?: number
-  /** How long a test may take from the start of its processes to the last reply. Default 20,000. */
-  readonly timeoutMs?: number
+  /** How long a test may take from the start of its processes to the last reply. Default `'20s'`. */
+  readonly timeout?: Duration
 }
 
 const OPTIONS = {
@@ -36,7 +37,7 @@ const OPTIONS = {
     processes: withDefault(4, whole(2, 64, 4)),
     callers: withDefault(50, whole(1, 10_000, 50)),
     charges: withDefault(10, whole(2, 10_000, 10)),
-    timeoutMs: withDefault(20_000, whole(100, 3_600_000, 20_000)),
+    timeout: withDefault('20s', durationMs),
   },
 }
 
@@ -44,7 +45,7 @@ const OPTIONS = {
  * Returns tests, for any runner, that several processes with one store together admit exactly their limits:
  * of one key, of several in opposite orders, in batches, with refunds, and with bans. Each test starts
  * processes, has them charge as fast as they can, compares what they admitted with what is left, and ends
- * them; whatever fails in a process fails the test. Let a runner's time-out be longer than `timeoutMs`.
+ * them; whatever fails in a process fails the test. Let a runner's time-out be longer than `timeout`.
  *
  * Throws a `TypeError` for a wrong set-up.
  */

@@ -18,7 +18,7 @@ function headgate(denyCache: false | undefined) {
       policy: longWindow(limit),
       key: byIp(),
       name: denyCache === false ? 'asking' : 'knowing',
-      timeoutMs: 10_000, // a slow machine is no outage
+      timeout: 10_000, // a slow machine is no outage
       ...(denyCache === false && { denyCache }),
     })
     limiter.events.on('storeError', (error) => {

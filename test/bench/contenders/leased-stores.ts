@@ -33,7 +33,7 @@ const leasedBy =
 async function headgate(url: string, name: string, policy: Policy, wrap = (store: Store) => store) {
   const client = new Redis(url, { autoResendUnfulfilledCommands: false })
   const store = wrap(redisStore(client))
-  const limiter = createLimiter({ name, key: () => 'all', store, policy, timeoutMs: 10_000 })
+  const limiter = createLimiter({ name, key: () => 'all', store, policy, timeout: 10_000 })
   limiter.events.on('storeError', (error) => {
     throw error
   })

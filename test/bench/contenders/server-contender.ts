@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import type { Store as ExpressStore } from 'express-rate-limit'
 import {
   byIp,
-  type Charge,
   createLimiter,
   fixedWindow,
   type Policy,
@@ -10,6 +9,7 @@ import {
   slidingWindow,
   tokenBucket,
 } from 'headgate'
+import type { Charge } from 'headgate/store'
 import { type RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible'
 import { signatureOf } from '../../../src/policies/policy.js'
 import { request } from '../../../src/stores/shared/pipe.js'
@@ -66,7 +66,7 @@ export function headgateLimiterOn(store: Store, policy: Policy, name = 'limiter'
     policy,
     key: byIp(),
     store,
-    timeoutMs: 5_000,
+    timeout: 5_000,
   })
   return {
     keyOf: (address) => address,

@@ -1,12 +1,6 @@
 import { type Options, MemoryStore as PeerStore } from 'express-rate-limit'
-import {
-  type ChargeResult,
-  fixedWindow,
-  memoryStore,
-  type Policy,
-  slidingWindow,
-  tokenBucket,
-} from 'headgate'
+import { fixedWindow, memoryStore, type Policy, slidingWindow, tokenBucket } from 'headgate'
+import type { ChargeResult } from 'headgate/store'
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 
 /** Units per key and window; the window is far longer than a run, so that all are counted in one. */

@@ -78,7 +78,7 @@ export function makeApplication(): Application {
   }
 }
 
-/** What `onLimited` answers where a scenario says so. */
+/** What `onDenied` answers where a scenario says so. */
 export function limitedAnswer({ retryAfterMs }: Decision): HandlerAnswer {
   return { status: 420, text: `wait ${retryAfterMs} ms` }
 }

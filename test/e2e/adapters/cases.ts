@@ -122,7 +122,7 @@ export function adapterCases({ name, start }: Adapter): void {
       expect(await signals.countOf(`handled /${scenario}`)).toBe(2)
     })
 
-    test('answers by onLimited, with the headers set', async () => {
+    test('answers by onDenied, with the headers set', async () => {
       await exhaust('answered')
       const denied = await sendTo('answered')
       expect(denied).toMatchObject({
@@ -154,7 +154,7 @@ export function adapterCases({ name, start }: Adapter): void {
     test('allows by default where the store is away', async () => {
       const { status, headers, text } = await sendTo('open')
       expect({ status, quota: quotaHeaders({ headers }) }).toEqual({ status: 200, quota: {} })
-      expect(JSON.parse(text)).toMatchObject({ allowed: true, source: 'open' })
+      expect(JSON.parse(text)).toMatchObject({ allowed: true, source: 'fail-open' })
     })
 
     test('answers 503 by onStoreError: "deny" where the store is away', async () => {

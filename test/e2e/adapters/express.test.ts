@@ -1,11 +1,12 @@
 import http from 'node:http'
 import express, { type Request, type Response } from 'express'
-import { type Decision, loginGuard, type Next, rateLimit } from 'headgate'
+import { type Decision, loginGuard, rateLimit } from 'headgate'
+import type { Next } from '../../../src/http/options.js'
 import { limitedAnswer, limitersOf, makeApplication, type Running } from './application.js'
 import { adapterCases } from './cases.js'
 import { loginCases } from './login-cases.js'
 
-function onLimited(_req: Request, res: Response, _next: Next, decision: Decision): void {
+function onDenied(_req: Request, res: Response, _next: Next, decision: Decision): void {
   const { status, text } = limitedAnswer(decision)
   res.status(status).send(text)
 }
@@ -23,7 +24,7 @@ function start(): Promise<Running> {
   }
   for (const [name, scenario] of application.scenarios) {
     const limiters = limitersOf(scenario, (options) =>
-      rateLimit<Request, Response>(scenario.isAnsweredByApp ? { ...options, onLimited } : options),
+      rateLimit<Request, Response>(scenario.isAnsweredByApp ? { ...options, onDenied } : options),
     )
     app.all(`/${name}`, limiters, handlerOf(name))
   }

@@ -6,7 +6,7 @@ import { adapterCases } from './cases.js'
 import { loginCases } from './login-cases.js'
 import type { Scenario } from './scenarios.js'
 
-function onLimited(_request: FastifyRequest, reply: FastifyReply, decision: Decision): FastifyReply {
+function onDenied(_request: FastifyRequest, reply: FastifyReply, decision: Decision): FastifyReply {
   const { status, text } = limitedAnswer(decision)
   return reply.code(status).send(text)
 }
@@ -42,7 +42,7 @@ function limitersIn(app: FastifyInstance): FastifyInstance['rateLimiters'] {
 }
 
 function optionsOf({ isAnsweredByApp }: Scenario, options: RateLimitHookOptions): RateLimitHookOptions {
-  return isAnsweredByApp ? { ...options, onLimited } : options
+  return isAnsweredByApp ? { ...options, onDenied } : options
 }
 
 const byHooks: RouteOf = (scenario) => ({

@@ -7,7 +7,7 @@ import { limitedAnswer, limitersOf, makeApplication, type Running } from './appl
 import { adapterCases } from './cases.js'
 import { loginCases } from './login-cases.js'
 
-function onLimited(_c: unknown, decision: Decision): Response {
+function onDenied(_c: unknown, decision: Decision): Response {
   const { status, text } = limitedAnswer(decision)
   return new Response(text, { status })
 }
@@ -36,7 +36,7 @@ function start(): Promise<Running> {
 
   for (const [name, scenario] of application.scenarios) {
     const limiters = limitersOf(scenario, (options) =>
-      rateLimit({ ...(options as RateLimitOptions), ...(scenario.isAnsweredByApp && { onLimited }) }),
+      rateLimit({ ...(options as RateLimitOptions), ...(scenario.isAnsweredByApp && { onDenied }) }),
     )
     use(name, limiters)
   }

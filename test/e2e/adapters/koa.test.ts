@@ -8,7 +8,7 @@ import { limitedAnswer, limitersOf, makeApplication, type Running } from './appl
 import { adapterCases } from './cases.js'
 import { loginCases } from './login-cases.js'
 
-function onLimited(ctx: Context, _next: Next, decision: Decision): void {
+function onDenied(ctx: Context, _next: Next, decision: Decision): void {
   const { status, text } = limitedAnswer(decision)
   ctx.status = status
   ctx.body = text
@@ -31,7 +31,7 @@ function start(): Promise<Running> {
   }
   for (const [name, scenario] of application.scenarios) {
     const limiters = limitersOf(scenario, (options) =>
-      rateLimit(scenario.isAnsweredByApp ? { ...options, onLimited } : options),
+      rateLimit(scenario.isAnsweredByApp ? { ...options, onDenied } : options),
     )
     router.all(`/${name}`, ...limiters, handlerOf(name))
   }

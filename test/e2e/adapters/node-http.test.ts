@@ -1,6 +1,8 @@
 import http, { type IncomingMessage, type ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { type Decision, type Next, type RateLimited, rateLimit } from 'headgate/http'
+import { type Decision, rateLimit } from 'headgate/http'
+import type { Next } from '../../../src/http/options.js'
+import type { RateLimited } from '../../../src/http/rate-limit.js'
 import {
   type HandlerAnswer,
   limitedAnswer,
@@ -15,7 +17,7 @@ function respond(res: ServerResponse, { status, text }: HandlerAnswer): void {
   res.end(text)
 }
 
-function onLimited(_req: IncomingMessage, res: ServerResponse, _next: Next, decision: Decision): void {
+function onDenied(_req: IncomingMessage, res: ServerResponse, _next: Next, decision: Decision): void {
   respond(res, limitedAnswer(decision))
 }
 
@@ -24,7 +26,7 @@ function start(): Promise<Running> {
   const routes = new Map(
     application.scenarios.map(([name, scenario]) => {
       const limiters = limitersOf(scenario, (options) =>
-        rateLimit(scenario.isAnsweredByApp ? { ...options, onLimited } : options),
+        rateLimit(scenario.isAnsweredByApp ? { ...options, onDenied } : options),
       )
       return [`/${name}`, limiters]
     }),

@@ -1,15 +1,7 @@
-import {
-  byField,
-  byIp,
-  byUser,
-  concurrency,
-  type Limiter,
-  type LoginOptions,
-  memoryStore,
-  type RequestOptions,
-  type Store,
-} from 'headgate'
+import { byField, byIp, byUser, concurrency, type Limiter, memoryStore, type Store } from 'headgate'
+import type { RequestOptions } from '../../../src/http/options.js'
 import { headerOf } from '../../../src/keys/key.js'
+import type { LoginOptions } from '../../../src/login/options.js'
 import { brokenStore } from '../../support/fault-stores.js'
 
 /** Options that suit every framework: their functions read a request by its headers alone. */
@@ -21,7 +13,7 @@ export interface Scenario {
   readonly limiters: readonly ScenarioOptions[]
   /** All of the limiters stand there once more, as the same limiters. */
   readonly isMountedTwice?: boolean
-  /** The option `onLimited` of the framework answers with what `limitedAnswer` returns. */
+  /** The option `onDenied` of the framework answers with what `limitedAnswer` returns. */
   readonly isAnsweredByApp?: boolean
   /** Is called with the limiter of the scenario, whose mode the test switches. */
   readonly onLimiter?: (limiter: Switchable) => void
@@ -77,7 +69,7 @@ export function makeScenarios(beforeCharge: () => Promise<void>, onLimiter: (lim
     successful: one({ count: 'successful' }),
     judged: one({ count: async (req) => headerOf(req, 'x-counts') === 'yes' }),
     hungUp: one({ count: 'failed' }),
-    late: one({ count: 'failed', store: lateStore(beforeCharge), timeoutMs: 20_000 }),
+    late: one({ count: 'failed', store: lateStore(beforeCharge), timeout: 20_000 }),
     inFlight: { limiters: [{ policy: concurrency({ limit: 1 }), store: memoryStore() }] },
     several: {
       limiters: [

@@ -77,7 +77,7 @@ const blocks = [
       ...HEAD,
       '| `max: 5` | `policy: (req) => (isPro(req) ? pro : free)` | |',
       '| `maximum: 5` | `limitt: 5` | |',
-      "| `handler: () => { throw new Error('late') }` | `onLimited: () => { throw new Error('late') }` | |",
+      "| `handler: () => { throw new Error('late') }` | `onDenied: () => { throw new Error('late') }` | |",
       '',
       '<!-- rows: express-rate-limit calls, rateLimit calls -->',
       '| theirs | headgate |',

@@ -1,6 +1,6 @@
 import { All, Controller, Module, Req, Res, type Type, UseGuards } from '@nestjs/common'
 import { type Decision, tokenBucket } from 'headgate'
-import { loginGuard, type NestLimitOptions, RateLimit, RateLimitGuard, RateLimitModule } from 'headgate/nest'
+import { loginGuard, type RateLimitModuleOptions, RateLimit, RateLimitGuard, RateLimitModule } from 'headgate/nest'
 import { type Application, limitedAnswer } from '../adapters/application.js'
 import type { Scenario } from '../adapters/scenarios.js'
 
@@ -51,7 +51,7 @@ function controllerOf(application: Application, name: string): Type {
 }
 
 /** The default name of a limiter in a store is that of the class; the cases expect that of the policy. */
-function optionsOf({ limiters, isAnsweredByApp }: Scenario): NestLimitOptions<object> {
+function optionsOf({ limiters, isAnsweredByApp }: Scenario): RateLimitModuleOptions<object> {
   const [first = {}, ...others] = limiters
   if (others.length === 0)
     return { name: '2-in-1min', ...first, ...(isAnsweredByApp && { exception: answerItself }) }
@@ -62,7 +62,7 @@ function optionsOf({ limiters, isAnsweredByApp }: Scenario): NestLimitOptions<ob
   return { ...shared, limits }
 }
 
-const answerItself: NonNullable<NestLimitOptions['exception']> = (exception, context) => {
+const answerItself: NonNullable<RateLimitModuleOptions['exception']> = (exception, context) => {
   const [req, res] = context.getArgs<[Required<Request>, Response]>()
   const { status, text } = limitedAnswer(req.rateLimit)
   res.status(status).send(text)

@@ -32,7 +32,7 @@ test('the tarball holds the build, its documents and nothing else', async () => 
     ...PAGE.map((file) => `dist/page/${file}`),
     ...['esm', 'cjs'].flatMap((format) => [...built, 'package.json'].map((file) => `dist/${format}/${file}`)),
   ]
-  const isChunk = (file: string) => /^package\/dist\/(esm|cjs)\/chunks\/[\w-]+\.(js|d\.ts)$/.test(file)
+  const isChunk = (file: string) => /^package\/dist\/(esm|cjs)\/chunk-[\w-]+\.(js|d\.ts)$/.test(file)
   expect(files.filter((file) => !isChunk(file)).sort()).toEqual(
     expected.map((file) => `package/${file}`).sort(),
   )
@@ -92,7 +92,7 @@ test.each(ENTRIES)(
     const bundles = loaded.map((file) => file.replace(/^.*\/node_modules\/headgate\/dist\/cjs\//, ''))
     const own = OWN_CHUNKS[entry.name] ?? []
     const isAllowed = (file: string) => {
-      const [, chunk = ''] = /^chunks\/([\w-]+)\.js$/.exec(file) ?? []
+      const [, chunk = ''] = /^chunk-([\w-]+)\.js$/.exec(file) ?? []
       const isOwn = own.some((name) => chunk === name || chunk.startsWith(`${name}-`))
       return [`${entry.name}.js`, 'http.js'].includes(file) || COMMON_CHUNKS.includes(chunk) || isOwn
     }
@@ -205,7 +205,7 @@ describe('in another project', () => {
     })
 
     describe.each(['requiredInImported', 'importedInRequired'])('%s', (direction) => {
-      const data = 'allowed,limit,moreAfterMs,parts,policy,remaining,resetAfterMs,retryAfterMs,source'
+      const data = 'allowed,limit,limitName,moreAfterMs,parts,remaining,resetAfterMs,retryAfterMs,source'
 
       test.each<[string, object]>([
         ['block sees the address that a key of the other copy reads', { block: [403, 200, 429] }],

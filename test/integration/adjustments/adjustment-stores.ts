@@ -47,7 +47,7 @@ export function describeAdjustments(...names: StoreName[]): void {
         Array.from({ length: PROCESSES }, async () => {
           const store = await started.makeStore()
           const policy = POLICIES[name] as Policy
-          return createLimiter<string>({ policy, key, store, name, denyCache: false, timeoutMs: 5000 })
+          return createLimiter<string>({ policy, key, store, name, denyCache: false, timeout: 5000 })
         }),
       )
 

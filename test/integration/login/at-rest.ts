@@ -186,7 +186,7 @@ async function attack(store: Store, name: string, secret?: string): Promise<stri
     field: 'username',
     store,
     name,
-    timeoutMs: 10_000,
+    timeout: 10_000,
     deviceCookie: { secret: 'another secret of more than sixteen' },
     ...(secret === undefined ? {} : { secret }),
   })

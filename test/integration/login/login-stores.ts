@@ -45,7 +45,7 @@ async function startLogin(store: Store, name: string, options: Options = {}): Pr
     store,
     name,
     limits: LIMITS,
-    timeoutMs: 10_000,
+    timeout: 10_000,
     ...options,
   })
   const failures: unknown[] = []

@@ -1,5 +1,6 @@
-import { type ChargeResult, type MaybePromise, StoreError } from 'headgate'
+import { StoreError } from 'headgate'
 import { memcachedStore } from 'headgate/memcached'
+import type { ChargeResult, MaybePromise } from 'headgate/store'
 import { Client } from 'memjs'
 import { answerQuestions } from '../../bench/harness/child.js'
 import { chargeStore } from '../../support/store-calls.js'

@@ -1,4 +1,5 @@
-import type { MaybePromise, StoreError } from 'headgate'
+import type { StoreError } from 'headgate'
+import type { MaybePromise } from 'headgate/store'
 import { outcomeOf } from '../redis/outcomes.js'
 
 /** What a call failed with: it must be a `StoreError` of this store. */

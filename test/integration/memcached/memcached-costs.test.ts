@@ -1,5 +1,6 @@
-import { consecutive, fixedWindow, type Part, type Policy, type Store, slidingWindow } from 'headgate'
+import { consecutive, fixedWindow, type Policy, type Store, slidingWindow } from 'headgate'
 import { memcachedStore } from 'headgate/memcached'
+import type { Part } from 'headgate/store'
 import { LONG, LONG_POLICIES } from '../../../src/testing/conformance/sample-policies.js'
 import {
   allowedCount,

@@ -1,4 +1,5 @@
-import { type ChargeResult, fixedWindow, type Policy, slidingWindow } from 'headgate'
+import { fixedWindow, type Policy, slidingWindow } from 'headgate'
+import type { ChargeResult } from 'headgate/store'
 import { evaluate } from '../../../src/stores/memcached/counter-strategy.js'
 import { countersOf } from '../../../src/stores/memcached/counters.js'
 import { part } from '../../../src/testing/conformance/store-calls.js'

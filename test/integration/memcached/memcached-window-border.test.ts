@@ -25,7 +25,7 @@ test('a charge whose window ends between two keys is refunded to the windows tha
   const policy = fixedWindow({ limit: 3, window: '1d' })
   const limiter = createLimiter({
     store: memcachedStore(passingMidnight(midnightMs)),
-    timeoutMs: 5000,
+    timeout: 5000,
     limits: [
       { name: 'address', policy, key: () => '192.0.2.1' },
       { name: 'account', policy, key: () => 'ada' },

@@ -1,6 +1,7 @@
 import { consecutive, fixedWindow, type Policy, slidingWindow, tokenBucket } from 'headgate'
-import { type PostgresPool, postgresStore } from 'headgate/postgres'
+import { postgresStore } from 'headgate/postgres'
 import { Pool } from 'pg'
+import type { PostgresPool } from '../../../src/stores/sql/postgres/client.js'
 import type { Parts } from '../../../src/testing/conformance/store-calls.js'
 import { part } from '../../../src/testing/conformance/store-calls.js'
 import type { SqlServer } from '../../support/servers/databases.js'

@@ -1,5 +1,6 @@
-import { consecutive, type MaybePromise, StoreError } from 'headgate'
+import { consecutive, StoreError } from 'headgate'
 import { postgresStore, type SqlStore } from 'headgate/postgres'
+import type { MaybePromise } from 'headgate/store'
 import { Pool } from 'pg'
 import { LONG_POLICIES } from '../../../src/testing/conformance/sample-policies.js'
 import { allowedCount, part, remainingOf } from '../../../src/testing/conformance/store-calls.js'

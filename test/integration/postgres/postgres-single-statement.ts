@@ -1,14 +1,7 @@
 import * as fc from 'fast-check'
-import {
-  consecutive,
-  fixedWindow,
-  type Part,
-  type Policy,
-  type State,
-  slidingWindow,
-  tokenBucket,
-} from 'headgate'
+import { consecutive, fixedWindow, type Policy, slidingWindow, tokenBucket } from 'headgate'
 import { postgresStore } from 'headgate/postgres'
+import type { Part, State } from 'headgate/store'
 import { Pool } from 'pg'
 import { evaluateCharge } from '../../../src/stores/shared/apply-batch.js'
 import { NEVER_S } from '../../../src/stores/sql/expiry.js'

@@ -1,5 +1,6 @@
 import slotOf from 'cluster-key-slot'
-import type { ChargeResult, PartResult, Policy } from 'headgate'
+import type { Policy } from 'headgate'
+import type { ChargeResult, PartResult } from 'headgate/store'
 import type { Cluster } from 'ioredis'
 import { LONG_POLICIES } from '../../../src/testing/conformance/sample-policies.js'
 import { chargeOne, part, remainingOf } from '../../../src/testing/conformance/store-calls.js'

@@ -30,7 +30,7 @@ function serve(url: string, logPath: string): void {
   const client = new Redis(url, { autoResendUnfulfilledCommands: false })
   const policy = concurrency({ limit: LIMIT, ttl: TTL_MS })
   const store = redisStore(client)
-  const limiter = createLimiter({ store, name: 'app', policy, key: () => 'all', timeoutMs: 5000 })
+  const limiter = createLimiter({ store, name: 'app', policy, key: () => 'all', timeout: 5000 })
   const log = openSync(logPath, 'a')
   const write = (units: 1 | -1) => writeSync(log, `${monotonicMs()} ${units}\n`)
   const connected = client.ping()

@@ -22,7 +22,7 @@ async function serve(url: string): Promise<void> {
   client.on('error', () => undefined) // while the server is down
   const policy = fixedWindow({ limit: LIMIT, window: '1h' })
   const store = redisStore(client)
-  const limiter = createLimiter<string>({ name: 'api', policy, key: (id) => id, store, timeoutMs: 5000 })
+  const limiter = createLimiter<string>({ name: 'api', policy, key: (id) => id, store, timeout: 5000 })
   const page = dashboard({ limiters: [limiter], authorize: () => true })
   const server = createServer((req, res) => page(req, res)).listen(0, '127.0.0.1')
   process.on('disconnect', () => {

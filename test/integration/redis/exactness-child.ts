@@ -1,6 +1,7 @@
 import { consecutive, fixedWindow, type Policy, slidingWindow, tokenBucket } from 'headgate'
-import { type NodeRedisClusterClient, redisStore } from 'headgate/redis'
+import { redisStore } from 'headgate/redis'
 import { Cluster } from 'ioredis'
+import type { NodeRedisClusterClient } from '../../../src/stores/redis/node-redis/client.js'
 import { answerQuestions } from '../../bench/harness/child.js'
 import { chargeStore } from '../../support/store-calls.js'
 

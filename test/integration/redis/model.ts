@@ -1,4 +1,5 @@
-import type { ChargeResult, Policy, State, Store } from 'headgate'
+import type { Policy, Store } from 'headgate'
+import type { ChargeResult, State } from 'headgate/store'
 import { evaluateCharge } from '../../../src/stores/shared/apply-batch.js'
 import { figures, type Parts } from '../../../src/testing/conformance/store-calls.js'
 import { chargeStore } from '../../support/store-calls.js'

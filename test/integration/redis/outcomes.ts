@@ -1,4 +1,5 @@
-import { type ChargeResult, type MaybePromise, StoreError } from 'headgate'
+import { StoreError } from 'headgate'
+import type { ChargeResult, MaybePromise } from 'headgate/store'
 
 /** What became of a call of the store, and how long that took. */
 export interface Outcome {

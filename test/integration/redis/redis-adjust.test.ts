@@ -14,7 +14,7 @@ test('adjustments of one busy key by several clients all succeed, and none is lo
   const limiters = clients.map((client) =>
     createLimiter({
       ...{ name: 'busy', policy, key: (user: string) => user, store: redisStore(client) },
-      timeoutMs: 10_000,
+      timeout: 10_000,
     }),
   )
 

@@ -1,6 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { createLimiter, type StoreBatch, type StoreCall, StoreError, type StoreMessage } from 'headgate'
+import { createLimiter, StoreError, type StoreMessage } from 'headgate'
 import { redisStore } from 'headgate/redis'
+import type { StoreBatch, StoreCall } from '../../../src/stores/shared/store-channel.js'
 import { until } from '../../support/servers/wait.js'
 import { connect } from './connect.js'
 import { useRedis } from './use-redis.js'
@@ -21,7 +22,7 @@ const calls = () => messages.filter((message): message is StoreCall => message.t
 const batches = () => messages.filter((message): message is StoreBatch => message.type === 'batch')
 const key = (id: number) => id
 /** Longer than a busy machine takes. */
-const timeoutMs = 10_000
+const timeout = 10_000
 
 test('publishes each call with its duration, and concurrent charges as one batch', async () => {
   const limiter = createLimiter({
@@ -29,7 +30,7 @@ test('publishes each call with its duration, and concurrent charges as one batch
     limit: 100,
     window: '1m',
     key,
-    timeoutMs,
+    timeout,
     store: redisStore(redis.client),
   })
   await Promise.all(Array.from({ length: 10 }, (_, id) => limiter.charge(id)))
@@ -49,7 +50,7 @@ test('names the operations', async () => {
     limit: 100,
     window: '1m',
     key,
-    timeoutMs,
+    timeout,
     store: redisStore(redis.client),
     prefix: 'op',
   })
@@ -67,7 +68,7 @@ test('the charge of a candidate goes into the batch of the limits in force', asy
     limit: 100,
     window: '1m',
     key,
-    timeoutMs,
+    timeout,
     store: redisStore(redis.client),
     candidate: { limit: 1, window: '1m', key },
   })
@@ -88,7 +89,7 @@ test('publishes errors and time-outs, and the states of the circuit breaker', as
     window: '1m',
     key,
     store: redisStore(own),
-    timeoutMs: 50,
+    timeout: 50,
   })
   limiter.events.on('storeError', () => {})
   await limiter.charge(1)

@@ -1,7 +1,8 @@
 import { createLimiter, fixedWindow } from 'headgate'
-import { type RedisClient, redisStore } from 'headgate/redis'
+import { redisStore } from 'headgate/redis'
 import { Redis } from 'ioredis'
 import { Redis as Redis5 } from 'ioredis5'
+import type { RedisClient } from '../../../src/stores/redis/ioredis/client.js'
 import { LONG, LONG_POLICIES } from '../../../src/testing/conformance/sample-policies.js'
 import {
   allowedCount,

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
-import { ban, fixedWindow, type Policy, type State, slidingWindow, tokenBucket } from 'headgate'
+import { ban, fixedWindow, type Policy, slidingWindow, tokenBucket } from 'headgate'
 import { redisStore } from 'headgate/redis'
+import type { State } from 'headgate/store'
 import { signatureOf } from '../../../src/policies/policy.js'
 import { evaluateCharge } from '../../../src/stores/shared/apply-batch.js'
 import { chargeOne, figures, part } from '../../../src/testing/conformance/store-calls.js'

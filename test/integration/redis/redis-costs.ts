@@ -1,14 +1,6 @@
-import {
-  type ChargeResult,
-  consecutive,
-  fixedWindow,
-  type Part,
-  type Policy,
-  type Store,
-  slidingWindow,
-  tokenBucket,
-} from 'headgate'
+import { consecutive, fixedWindow, type Policy, type Store, slidingWindow, tokenBucket } from 'headgate'
 import { redisStore } from 'headgate/redis'
+import type { ChargeResult, Part } from 'headgate/store'
 import type { Redis } from 'ioredis'
 import { signatureOf } from '../../../src/policies/policy.js'
 import { flattenSpec } from '../../../src/policies/spec.js'

@@ -1,15 +1,7 @@
 import * as fc from 'fast-check'
-import {
-  ban,
-  consecutive,
-  fixedWindow,
-  type Part,
-  type Policy,
-  type State,
-  slidingWindow,
-  tokenBucket,
-} from 'headgate'
+import { ban, consecutive, fixedWindow, type Policy, slidingWindow, tokenBucket } from 'headgate'
 import { redisStore } from 'headgate/redis'
+import type { Part, State } from 'headgate/store'
 import { baseOf } from '../../../src/policies/spec.js'
 import { evaluateCharge } from '../../../src/stores/shared/apply-batch.js'
 import { figures, part, type TakenUnits } from '../../../src/testing/conformance/store-calls.js'

@@ -1,4 +1,5 @@
-import { type ChargeResult, fixedWindow, slidingWindow } from 'headgate'
+import { fixedWindow, slidingWindow } from 'headgate'
+import type { ChargeResult } from 'headgate/store'
 import type { Redis } from 'ioredis'
 import { LONG, LONG_POLICIES } from '../../../src/testing/conformance/sample-policies.js'
 import {

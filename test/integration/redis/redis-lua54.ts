@@ -1,21 +1,16 @@
 import * as fc from 'fast-check'
 import {
-  type Block,
   ban,
   concurrency,
   consecutive,
   fixedWindow,
-  type KeyedPolicy,
-  type Part,
   type Policy,
-  type Reward,
-  type State,
   type Store,
   slidingWindow,
-  type Take,
   tokenBucket,
 } from 'headgate'
 import { redisStore } from 'headgate/redis'
+import type { Block, KeyedPolicy, Part, Reward, State, Take } from 'headgate/store'
 import { flattenSpec } from '../../../src/policies/spec.js'
 import { LUA_POLICIES } from '../../../src/stores/redis/lua/policies.js'
 import { applyOperation, evaluateCharge } from '../../../src/stores/shared/apply-batch.js'

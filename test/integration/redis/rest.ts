@@ -1,4 +1,5 @@
-import type { Policy, State } from 'headgate'
+import type { Policy } from 'headgate'
+import type { State } from 'headgate/store'
 import type { Redis } from 'ioredis'
 import { baseOf } from '../../../src/policies/spec.js'
 import { serverTimeMs } from './connect.js'

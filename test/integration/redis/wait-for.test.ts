@@ -15,7 +15,7 @@ function limiterOf(name: string, policy: Policy) {
       return store.apply(operations, settle)
     },
   }
-  const limiter = createLimiter({ name, policy, key: (id: string) => id, store: counting, timeoutMs: 5000 })
+  const limiter = createLimiter({ name, policy, key: (id: string) => id, store: counting, timeout: 5000 })
   return { limiter, chargeCount: () => charges }
 }
 

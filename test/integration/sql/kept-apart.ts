@@ -1,4 +1,5 @@
-import type { ChargeResult, Policy, Store } from 'headgate'
+import type { Policy, Store } from 'headgate'
+import type { ChargeResult } from 'headgate/store'
 import { expectAsModel, operationsOf } from '../../../src/testing/conformance/as-model.js'
 import { LONG_POLICIES, SHORT_KINDS } from '../../../src/testing/conformance/sample-policies.js'
 import { keyedPolicies, part } from '../../../src/testing/conformance/store-calls.js'

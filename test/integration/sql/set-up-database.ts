@@ -1,5 +1,5 @@
-import type { State } from 'headgate'
 import type { SqlStore } from 'headgate/postgres'
+import type { State } from 'headgate/store'
 import type { SqlOptions, SqlServer } from '../../support/servers/databases.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import type { Kind, PoolOptions, UserPool } from './database-kind.js'

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { type ChargeResult, tokenBucket } from 'headgate'
+import { tokenBucket } from 'headgate'
+import type { ChargeResult } from 'headgate/store'
 import type { Parts } from '../../../src/testing/conformance/store-calls.js'
 import { chargeOne, part } from '../../../src/testing/conformance/store-calls.js'
 import { chargeStore } from '../../support/store-calls.js'

@@ -1,5 +1,5 @@
-import type { MaybePromise } from 'headgate'
 import type { SqlStore } from 'headgate/postgres'
+import type { MaybePromise } from 'headgate/store'
 import type { Kind } from './database-kind.js'
 import { CALLS, failureOf, WRITES } from './failures.js'
 import { DATABASES, setUpDatabase } from './set-up-database.js'

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { type ChargeResult, consecutive, type MaybePromise } from 'headgate'
+import { consecutive } from 'headgate'
 import type { SqlStore } from 'headgate/postgres'
+import type { ChargeResult, MaybePromise } from 'headgate/store'
 import { allowedCount, part, remainingOf } from '../../../src/testing/conformance/store-calls.js'
 import { type Case, testTogether } from '../../support/servers/together.js'
 import { chargeStore } from '../../support/store-calls.js'

@@ -1,5 +1,6 @@
-import { consecutive, type MaybePromise, StoreError } from 'headgate'
+import { consecutive, StoreError } from 'headgate'
 import type { SqlStore } from 'headgate/postgres'
+import type { MaybePromise } from 'headgate/store'
 import { keyedPolicies, part, remainingOf } from '../../../src/testing/conformance/store-calls.js'
 import { chargeStore, forgetStore, refundStore } from '../../support/store-calls.js'
 import { DATABASES, setUpDatabase } from './set-up-database.js'

@@ -1,5 +1,6 @@
-import { consecutive, type MaybePromise, type Policy, StoreError } from 'headgate'
+import { consecutive, type Policy, StoreError } from 'headgate'
 import type { SqlStore } from 'headgate/postgres'
+import type { MaybePromise } from 'headgate/store'
 import { part } from '../../../src/testing/conformance/store-calls.js'
 import { testTogether } from '../../support/servers/together.js'
 import { chargeStore, forgetStore, refundStore } from '../../support/store-calls.js'

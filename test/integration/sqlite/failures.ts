@@ -3,7 +3,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fixedWindow, StoreError } from 'headgate'
-import { type SqliteDatabase, sqliteSchema, sqliteStore } from 'headgate/sqlite'
+import { sqliteSchema, sqliteStore } from 'headgate/sqlite'
+import type { SqliteDatabase } from '../../../src/stores/sql/sqlite/client.js'
 import type { Parts } from '../../../src/testing/conformance/store-calls.js'
 import { chargeStore, forgetStore } from '../../support/store-calls.js'
 import { newFile, openStore } from './open.js'
@@ -58,8 +59,8 @@ test('without its table, the error names prepare()', async () => {
 
 test('the SQL of sqliteSchema() makes the table', async () => {
   const database = new DatabaseSync(':memory:')
-  database.exec(sqliteSchema('limits'))
-  database.exec(sqliteSchema('limits')) // changes nothing
+  database.exec(sqliteSchema({ table: 'limits' }))
+  database.exec(sqliteSchema({ table: 'limits' })) // changes nothing
   const [verdict] = await chargeStore(sqliteStore(database, { table: 'limits' }), [chargeOf('key')])
   assert.equal(verdict?.allowed, true)
 })

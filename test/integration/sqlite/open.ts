@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { TestContext } from 'node:test'
-import { type SqliteStoreOptions, type SqlStore, sqliteStore } from 'headgate/sqlite'
+import { type SqlStore, sqliteStore } from 'headgate/sqlite'
+import type { SqliteStoreOptions } from '../../../src/stores/sql/sqlite/sqlite-store.js'
 
 /** Returns the path of a file that does not exist; its folder is removed after the test. */
 export function newFile(test: TestContext): string {

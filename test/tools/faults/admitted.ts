@@ -12,7 +12,7 @@ export interface Admitted {
 }
 
 /**
- * The hot client that was let through most, of what the choice bounds: `'open'` decisions are not bounded.
+ * The hot client that was let through most, of what the choice bounds: `'fail-open'` decisions are not bounded.
  */
 export function mostAdmitted(seen: readonly Seen[], choice: Choice): Admitted {
   const times = seen.map(({ decidedAtMs }) => decidedAtMs)

@@ -55,7 +55,7 @@ function strangeDecisions({ seen, duringFault, choice, fault }: Outcome): string
   const strange = new Set<string>()
   for (const { source, status, method } of seen) {
     const expected =
-      choice !== 'function' ? SOURCES[choice] : ['store', method === 'POST' ? 'closed' : 'local']
+      choice !== 'function' ? SOURCES[choice] : ['store', method === 'POST' ? 'fail-closed' : 'local']
     if (!expected.includes(source)) strange.add(`an answer of source ${source}`)
     if (!statusesOf(source).includes(status)) strange.add(`${status} of source ${source}`)
   }
@@ -67,8 +67,8 @@ function strangeDecisions({ seen, duringFault, choice, fault }: Outcome): string
 }
 
 function statusesOf(source: string): number[] {
-  if (source === 'open') return [200]
-  return source === 'closed' ? [503] : [200, 429]
+  if (source === 'fail-open') return [200]
+  return source === 'fail-closed' ? [503] : [200, 429]
 }
 
 function overLimit(outcome: Outcome): string[] {

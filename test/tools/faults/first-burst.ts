@@ -116,7 +116,7 @@ function watch(
     key: (client) => client,
     store,
     onStoreError,
-    timeoutMs,
+    timeout: timeoutMs,
   })
   const states: string[] = []
   const storeErrors: string[] = []

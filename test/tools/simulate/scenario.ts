@@ -1,4 +1,5 @@
-import { fixedWindow, type Policy, type StoreErrorChoice, tokenBucket } from 'headgate'
+import { fixedWindow, type Policy, tokenBucket } from 'headgate'
+import type { StoreErrorChoice } from '../../../src/limiter/options.js'
 import type { StoreKind } from './costs.js'
 
 /** What is simulated. Times are in milliseconds. */

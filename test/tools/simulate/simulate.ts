@@ -1,4 +1,5 @@
-import type { Policy, State } from 'headgate'
+import type { Policy } from 'headgate'
+import type { State } from 'headgate/store'
 import { type WaitSummary, waits } from '../faults/waits.js'
 import { COSTS, type Costs } from './costs.js'
 import { simulatedNode } from './node.js'

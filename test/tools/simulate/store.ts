@@ -1,5 +1,6 @@
 import slotOf from 'cluster-key-slot'
-import type { Batching, Operation, Outcome, Policy, State, Store } from 'headgate'
+import type { Policy, Store } from 'headgate'
+import type { Batching, Operation, Outcome, State } from 'headgate/store'
 import { keysOf } from 'headgate/store'
 import { applyBatch } from '../../../src/stores/shared/apply-batch.js'
 import { applyBy, type Run, type RunGroup, runGroups } from '../../../src/stores/shared/run.js'

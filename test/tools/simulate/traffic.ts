@@ -32,7 +32,7 @@ export function limiterFor(scenario: Scenario, store: Store): Limiter<string> {
     store: lease ? leased(store, { processes }) : store,
     denyCache: scenario['deny-cache'] || false,
     onStoreError: scenario['on-store-error'],
-    ...(scenario['on-store-error'] === 'local' ? { share: 1 / processes } : {}),
+    ...(scenario['on-store-error'] === 'local' ? { fallbackShare: 1 / processes } : {}),
   })
   limiter.events.on('storeError', () => {}) // counted by the source of the decision
   return limiter

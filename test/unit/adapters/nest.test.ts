@@ -61,7 +61,7 @@ describe('the options of a decorated handler', () => {
 describe('wrong options', () => {
   test.each([
     ['of the module', { limit: 5 }, /RateLimitModule: .*window/],
-    ['of the module: onLimited', { limit: 5, window: '1m', onLimited: () => undefined }, /Write exception/],
+    ['of the module: onDenied', { limit: 5, window: '1m', onDenied: () => undefined }, /Write exception/],
     ['of express-rate-limit', { max: 2, windowMs: 60_000 }, /no option "max".*limit/s],
     ['of @nestjs/throttler', { throttlers: [{ ttl: 60_000, limit: 2 }] }, /no option "throttlers"/],
     ['in an array', [{ ttl: 60_000, limit: 2 }], /RateLimitModule: options must be an object, got an array/],

@@ -1,4 +1,5 @@
-import type { Operation, ResultOf, State, Store } from 'headgate'
+import type { Store } from 'headgate'
+import type { Operation, ResultOf, State } from 'headgate/store'
 import { applyOperations, type StateWrite } from 'headgate/store'
 import type { StoreConnection } from '../../../src/cli/keys/connection.js'
 

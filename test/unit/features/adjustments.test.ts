@@ -119,7 +119,7 @@ describe.each(CASES)('in $place, with a $kind', ({ make, policy }) => {
 test.each(PLACES)('in %s, a block denies for its time exactly, and forget ends it', async (_place, make) => {
   const { limiter, clock } = make({ policy: banned(hourly), denyCache: false })
   const denials: unknown[] = []
-  limiter.events.on('limited', (decision) => denials.push(decision))
+  limiter.events.on('denied', (decision) => denials.push(decision))
   await limiter.charge(ada, { cost: 3 })
   await limiter.blockFor(ada, '10m')
   const blocked = await limiter.charge(ada)

@@ -1,13 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import {
-  createLimiter,
-  memoryStore,
-  type Operation,
-  type Outcome,
-  type Store,
-  StoreError,
-  tokenBucket,
-} from 'headgate'
+import { createLimiter, memoryStore, type Store, StoreError, tokenBucket } from 'headgate'
+import type { Operation, Outcome } from 'headgate/store'
 
 const context = new AsyncLocalStorage<string>()
 const policy = tokenBucket({ capacity: 1, refill: 1, every: '1d' })
@@ -39,7 +32,7 @@ test('listeners are called in the async context of the request that was denied',
     store: batchingStore(memory.apply),
   })
   const seen: unknown[] = []
-  limiter.events.on('limited', (_decision, id) => seen.push([id, context.getStore()]))
+  limiter.events.on('denied', (_decision, id) => seen.push([id, context.getStore()]))
   await chargeAll((id) => limiter.charge(id))
   expect(seen).toEqual([])
   await chargeAll((id) => limiter.charge(id))
@@ -61,7 +54,7 @@ test.each<[string, Decide, number]>([
       policy,
       key: (id) => id,
       store: batchingStore(decide),
-      timeoutMs,
+      timeout: timeoutMs,
       onStoreError(_error, id) {
         seen.push([id, context.getStore()])
         return 'allow'

@@ -3,10 +3,10 @@ import {
   fixedWindow,
   type LimiterOptions,
   memoryStore,
-  type Operation,
   type Store,
   tokenBucket,
 } from 'headgate'
+import type { Operation } from 'headgate/store'
 import { keysOf } from 'headgate/store'
 import { promisingStore } from '../../support/fault-stores.js'
 import { recordWarnings } from '../../support/warnings.js'
@@ -187,7 +187,7 @@ test('a denial that only a failed store caused is not newly allowed', async () =
     candidate: { policy: hourly(5) },
   })
   limiter.events.on('storeError', () => {})
-  expect(await limiter.charge('a')).toMatchObject({ allowed: false, source: 'closed' })
+  expect(await limiter.charge('a')).toMatchObject({ allowed: false, source: 'fail-closed' })
   await new Promise(setImmediate) // the candidate's charge was sent after that of the limits in force
   expect(limiter.candidateReport()).toMatchObject({ requests: 1, newlyAllowed: 0 })
 })

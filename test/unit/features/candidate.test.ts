@@ -1,6 +1,5 @@
 import express from 'express'
 import {
-  type CandidateOptions,
   concurrency,
   createLimiter,
   type Decision,
@@ -10,6 +9,7 @@ import {
   rateLimit,
 } from 'headgate'
 import supertest from 'supertest'
+import type { CandidateOptions } from '../../../src/limiter/options.js'
 import { brokenStore, promisingStore } from '../../support/fault-stores.js'
 
 const key = (id: string) => id
@@ -158,7 +158,7 @@ test('a remote store gets the charges of both in one tick', async () => {
 test('what a candidate cannot decide is counted, and changes no decision', async () => {
   const broken = trying({ policy: hourly(1), key }, { store: brokenStore(), onStoreError: 'allow' })
   broken.events.on('storeError', () => {})
-  expect(await broken.charge('a')).toMatchObject({ allowed: true, source: 'open' })
+  expect(await broken.charge('a')).toMatchObject({ allowed: true, source: 'fail-open' })
   await new Promise(setImmediate) // no decision waits for the candidate's
   expect(broken.candidateReport()).toMatchObject({ requests: 0, failed: 1 })
   const throwing = trying({

@@ -5,13 +5,11 @@ import {
   type Limiter,
   type LimiterOptions,
   memoryStore,
-  type Operation,
-  type Refund,
-  type Renew,
   type Store,
   StoreError,
   tokenBucket,
 } from 'headgate'
+import type { Operation, Refund, Renew } from 'headgate/store'
 import { recordWarnings } from '../../support/warnings.js'
 
 const TTL_MS = 8000
@@ -168,7 +166,7 @@ describe.each(STORES)('in %s', (_name, makeStore) => {
     const held = await limiter.charge('any', { cost: 3 })
     const { signal, abort } = abortable()
     const aborted = limiter.waitFor('any', { cost: 2, signal }).catch((reason: Error) => reason.name)
-    const waiting = limiter.waitFor('any', { maxWaitMs: 5000 })
+    const waiting = limiter.waitFor('any', { maxWait: 5000 })
     await jest.advanceTimersByTimeAsync(1)
     abort()
     expect(await aborted).toBe('AbortError')
@@ -323,7 +321,7 @@ test('a release of unknown outcome is not repeated, and its units are free after
 
 test('the local fallback holds, renews and releases what it decided', async () => {
   const store = remoteStore()
-  const limiter = limiterOn(store, { onStoreError: 'local', share: 0.7 })
+  const limiter = limiterOn(store, { onStoreError: 'local', fallbackShare: 0.7 })
   limiter.events.on('storeError', () => undefined)
   store.isDown = true
   const decisions = await chargeAll(limiter, 3)
@@ -345,7 +343,7 @@ test('a decision without the store holds nothing', async () => {
   limiter.events.on('storeError', () => undefined)
   store.isDown = true
   const decision = await limiter.charge('any')
-  expect(decision).toMatchObject({ allowed: true, source: 'open' })
+  expect(decision).toMatchObject({ allowed: true, source: 'fail-open' })
   await limiter.release(decision)
   expect(await timersLeft()).toBe(0)
 })

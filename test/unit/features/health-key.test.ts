@@ -1,4 +1,5 @@
-import { createLimiter, memoryStore, type Operation, type Store } from 'headgate'
+import { createLimiter, memoryStore, type Store } from 'headgate'
+import type { Operation } from 'headgate/store'
 
 test('health peeks at a key of its prefix that no limit has, and takes nothing', async () => {
   const applied: Operation[] = []

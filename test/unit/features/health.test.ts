@@ -48,7 +48,7 @@ test('each change of state is emitted once, with its cause', async () => {
   limiter.events.on('storeState', (...change) => states.push(change))
   const errors: StoreError[] = []
   limiter.events.on('storeError', (error) => errors.push(error))
-  for (let i = 0; i < 100; i++) expect(await limiter.charge({})).toMatchObject({ source: 'open' })
+  for (let i = 0; i < 100; i++) expect(await limiter.charge({})).toMatchObject({ source: 'fail-open' })
   expect(states).toEqual([['open', expect.objectContaining({ message: 'fake: connection refused' })]])
   expect(errors).toHaveLength(20)
 })

@@ -4,15 +4,12 @@ import {
   type Decision,
   fixedWindow,
   type LimiterOptions,
-  type MaybePromise,
   memoryStore,
-  type Operation,
   type Policy,
-  type Refund,
-  type RefundResult,
   type Store,
   StoreError,
 } from 'headgate'
+import type { MaybePromise, Operation, Refund, RefundResult } from 'headgate/store'
 import { keysOf } from 'headgate/store'
 import type { GuardedStore } from '../../../src/pipe/guarded-store.js'
 import { resendRefunds } from '../../../src/pipe/resend-refunds.js'
@@ -74,7 +71,7 @@ function remoteStore() {
 }
 
 function limiterOn(store: Store, options: Partial<LimiterOptions<unknown>> = {}) {
-  const limiter = createLimiter<unknown>({ store, policy: slots, key, timeoutMs: TIMEOUT_MS, ...options })
+  const limiter = createLimiter<unknown>({ store, policy: slots, key, timeout: TIMEOUT_MS, ...options })
   const failures = { refundFailed: [] as unknown[], renewalFailed: [] as unknown[] }
   limiter.events.on('storeError', () => undefined)
   limiter.events.on('refundFailed', (error) => failures.refundFailed.push(error))
@@ -181,8 +178,8 @@ describe('renewals', () => {
 
 describe('a charge whose reply comes after its time-out', () => {
   const choices = [
-    ['allow', 'open'],
-    ['deny', 'closed'],
+    ['allow', 'fail-open'],
+    ['deny', 'fail-closed'],
     ['local', 'local'],
   ] as const
 
@@ -201,7 +198,7 @@ describe('a charge whose reply comes after its time-out', () => {
   test('releases its units when it waited in waitFor, and when the probe of the breaker came first', async () => {
     const { limiter, switchTo, replyToAll, free } = made({ onStoreError: 'deny' })
     await switchTo('hanging')
-    await settled(limiter.waitFor('any', { cost: 2, maxWaitMs: 1000 }))
+    await settled(limiter.waitFor('any', { cost: 2, maxWait: 1000 }))
     await switchTo('up')
     expect(await free()).toBe(LIMIT)
     await openCircuit(limiter, switchTo)
@@ -227,7 +224,7 @@ describe('a charge whose reply comes after its time-out', () => {
         { name: 'rate', policy: rate, key },
       ],
     }
-    const limiter = createLimiter<unknown>({ ...options, store: remote.store, timeoutMs: TIMEOUT_MS })
+    const limiter = createLimiter<unknown>({ ...options, store: remote.store, timeout: TIMEOUT_MS })
     limiter.events.on('storeError', () => undefined)
     await remote.switchTo('hanging')
     await settled(limiter.charge('any'))

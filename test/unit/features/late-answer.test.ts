@@ -1,4 +1,5 @@
-import { createLimiter, fixedWindow, memoryStore, type Store, type StoreErrorChoice } from 'headgate'
+import { createLimiter, fixedWindow, memoryStore, type Store } from 'headgate'
+import type { StoreErrorChoice } from '../../../src/limiter/options.js'
 import { failingStore } from '../../support/failing-store.js'
 import { nextTurn } from '../../support/next-turn.js'
 
@@ -10,15 +11,15 @@ function limiterOn(store: Store, onStoreError: StoreErrorChoice | (() => never))
     key: (user) => user,
     store,
     onStoreError,
-    timeoutMs: 20,
+    timeout: 20,
   })
   limiter.events.on('storeError', () => undefined)
   return limiter
 }
 
 const SOURCES = [
-  ['allow', 'open'],
-  ['deny', 'closed'],
+  ['allow', 'fail-open'],
+  ['deny', 'fail-closed'],
   ['local', 'local'],
 ] as const
 

@@ -111,9 +111,9 @@ describe('peek', () => {
     const limiter = createLimiter({ policy: five, store: brokenStore(), onStoreError: 'deny' })
     const emitted: unknown[] = []
     limiter.events
-      .on('limited', () => emitted.push('limited'))
+      .on('denied', () => emitted.push('limited'))
       .on('storeError', () => emitted.push('storeError'))
-    expect(await limiter.peek({})).toMatchObject({ source: 'closed' })
+    expect(await limiter.peek({})).toMatchObject({ source: 'fail-closed' })
     expect(emitted).toEqual(['storeError'])
   })
 })
@@ -215,7 +215,7 @@ test('forget frees one subject, in the store and in the fallback', async () => {
 test('limited is emitted for each denial, with the decision and the subject', () => {
   const limiter = createLimiter({ policy: five, store: store() })
   const emitted: unknown[] = []
-  limiter.events.on('limited', (decision, subject) => emitted.push([decision.remaining, subject]))
+  limiter.events.on('denied', (decision, subject) => emitted.push([decision.remaining, subject]))
   const subject = { ip: '192.0.2.1' }
   limiter.charge(subject, { cost: 4 })
   limiter.charge(subject, { cost: 2 })
@@ -226,7 +226,7 @@ test('a store that fails emits one process warning if there is no listener', asy
   const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined)
   const limiter = createLimiter({ policy: five, store: brokenStore() })
   for (let i = 0; i < 3; i++)
-    expect(await limiter.charge({})).toMatchObject({ allowed: true, source: 'open' })
+    expect(await limiter.charge({})).toMatchObject({ allowed: true, source: 'fail-open' })
   const emitted = warn.mock.calls.filter(([message]) => String(message).includes('faulty: connection lost'))
   expect(emitted).toHaveLength(1)
   warn.mockRestore()
@@ -262,6 +262,6 @@ test('a charge waits for the store for timeoutMs, after the functions among its 
   await jest.advanceTimersByTimeAsync(159)
   expect(decided).not.toHaveBeenCalled()
   await jest.advanceTimersByTimeAsync(3)
-  expect(decided).toHaveBeenCalledWith(expect.objectContaining({ source: 'open' }))
+  expect(decided).toHaveBeenCalledWith(expect.objectContaining({ source: 'fail-open' }))
   jest.useRealTimers()
 })

@@ -1,5 +1,6 @@
-import { createLimiter, fixedWindow, type Logger, logEvents } from 'headgate'
+import { createLimiter, fixedWindow, logEvents } from 'headgate'
 import pino from 'pino'
+import type { Logger } from '../../../src/features/log-events.js'
 import { brokenStore } from '../../support/fault-stores.js'
 
 const policy = fixedWindow({ limit: 5, window: '1h' })
@@ -31,7 +32,7 @@ test('denials and clients near a limit are info, failures of the store are warni
   await failing.charge('ada')
   expect(entries.map(([level, { event }, message]) => [level, event, message])).toEqual([
     ['info', 'nearLimit', 'headgate: api: 1 of 5 left of api'],
-    ['info', 'limited', 'headgate: api: denied by api'],
+    ['info', 'denied', 'headgate: api: denied by api'],
     ['warn', 'storeError', 'headgate: the store could not decide'],
   ])
   expect(entries[1]?.[1]).toMatchObject({
@@ -73,9 +74,9 @@ test('in report mode, entries say what would have been denied', async () => {
   expect(entries.map(([, { event, mode }, message]) => [event, mode, message])).toEqual([
     ['decision', 'report', 'headgate: api: allowed by api'],
     ['nearLimit', 'report', 'headgate: api: 0 of 1 left of api'],
-    ['limited', 'report', 'headgate: api: would have been denied by api'],
+    ['denied', 'report', 'headgate: api: would have been denied by api'],
     ['decision', 'report', 'headgate: api: would have been denied by api'],
-    ['limited', 'enforce', 'headgate: api: denied by api'],
+    ['denied', 'enforce', 'headgate: api: denied by api'],
     ['decision', 'enforce', 'headgate: api: denied by api'],
   ])
 })
@@ -97,6 +98,6 @@ test('pino writes the entries as JSON lines', async () => {
   for (let i = 0; i < 6; i++) await limiter.charge({})
   expect(lines.map((line) => JSON.parse(line))).toMatchObject([
     { level: 30, limiter: 'api', event: 'nearLimit' },
-    { level: 30, limiter: 'api', event: 'limited', msg: 'headgate: api: denied by api', limit: 5 },
+    { level: 30, limiter: 'api', event: 'denied', msg: 'headgate: api: denied by api', limit: 5 },
   ])
 })

@@ -55,7 +55,7 @@ test('a charge that nobody is ahead of is allowed at once', async () => {
   const limiter = createLimiter({ policy: hourly(2), key })
   expect(await limiter.waitFor('a')).toMatchObject({ allowed: true, remaining: 1 })
   expect(await limiter.waitFor('a', { cost: 0 })).toMatchObject({ allowed: true, remaining: 1 })
-  expect(await limiter.waitFor('a', { maxWaitMs: 0 })).toMatchObject({ allowed: true, remaining: 0 })
+  expect(await limiter.waitFor('a', { maxWait: 0 })).toMatchObject({ allowed: true, remaining: 0 })
 })
 
 test('of those who wait, as many charge at the same time as units remain', async () => {
@@ -70,7 +70,7 @@ test('of those who wait, as many charge at the same time as units remain', async
     return store.apply(operations)
   }
   const limiter = createLimiter({ policy: hourly(20), key, store: { ...store, apply } })
-  const { all, order } = waitAll(limiter, 21, { maxWaitMs: 60_000 })
+  const { all, order } = waitAll(limiter, 21, { maxWait: 60_000 })
   expect((await all).filter(({ allowed }) => allowed)).toHaveLength(20)
   expect(order).toEqual(upTo(21))
   expect(Math.max(...pendings)).toBe(19) // after the first, which waited for no other
@@ -102,7 +102,7 @@ describe('where a limit is a ban', () => {
     const { all } = waitAll(limiter, 3)
     await nextTurn()
     for (const _ of upTo(5))
-      expect(await limiter.waitFor('a', { maxWaitMs: 0 })).toMatchObject({ allowed: false, remaining: 0 })
+      expect(await limiter.waitFor('a', { maxWait: 0 })).toMatchObject({ allowed: false, remaining: 0 })
     await limiter.reward('a', 2)
     await nextTurn()
     expect(await limiter.charge('a')).toMatchObject({ allowed: false }) // the first strike
@@ -115,7 +115,7 @@ describe('where a limit is a ban', () => {
     const unlimited = await limiter.waitFor('a', { cost: 3 })
     expect(unlimited).toMatchObject({ allowed: false, remaining: 2, retryAfterMs: Number.POSITIVE_INFINITY })
     await limiter.waitFor('a', { cost: 2 })
-    const { retryAfterMs, parts } = await limiter.waitFor('a', { maxWaitMs: 1000 })
+    const { retryAfterMs, parts } = await limiter.waitFor('a', { maxWait: 1000 })
     expect(retryAfterMs).toBeGreaterThan(3_590_000)
     expect(parts).toMatchObject([{ allowed: false, cost: 1, limit: 2, remaining: 0, retryAfterMs }])
   })
@@ -156,7 +156,7 @@ describe('while the charge of the first is under way', () => {
       return new Promise((resolve) => answers.push(() => resolve(outcomes)))
     }
     const store: Store = { ...memory, name: 'late', apply }
-    const limiter = createLimiter({ policy: hourly(1), key, store, timeoutMs: 5000, denyCache: false })
+    const limiter = createLimiter({ policy: hourly(1), key, store, timeout: 5000, denyCache: false })
     const answer = async () => {
       await nextTurn()
       for (const resolve of answers.splice(0)) resolve()
@@ -202,7 +202,7 @@ describe('maxWaitMs', () => {
     const limiter = createLimiter({ policy: hourly(2), key })
     await limiter.charge('a', { cost: 2 })
     const denied: unknown[] = []
-    limiter.events.on('limited', (decision, subject) => denied.push([decision, subject]))
+    limiter.events.on('denied', (decision, subject) => denied.push([decision, subject]))
     const decision = await limiter.waitFor('a', { cost, ...(maxWaitMs && { maxWaitMs }) })
     expect(decision).toMatchObject({ allowed: false, policy: '2-in-1h', limit: 2, remaining: 0 })
     expect(denied).toEqual([[decision, 'a']])
@@ -224,7 +224,7 @@ describe('maxWaitMs', () => {
     await limiter.charge('a')
     const controller = new AbortController()
     const first = limiter.waitFor('a', { signal: controller.signal })
-    const second = await limiter.waitFor('a', { maxWaitMs: 1000 })
+    const second = await limiter.waitFor('a', { maxWait: 1000 })
     expect(second).toMatchObject({ allowed: false, limit: 1, remaining: 0, source: 'deny-cache' })
     expect(second.retryAfterMs).toBeGreaterThan(3_590_000)
     controller.abort()
@@ -236,7 +236,7 @@ describe('maxWaitMs', () => {
     await limiter.charge('a')
     const order: number[] = []
     const waits = [500, 80, 500].map((maxWaitMs, i) =>
-      limiter.waitFor('a', { maxWaitMs }).finally(() => order.push(i)),
+      limiter.waitFor('a', { maxWait: maxWaitMs }).finally(() => order.push(i)),
     )
     const [first, second, third] = await Promise.all(waits)
     expect(order).toEqual([0, 1, 2])
@@ -246,8 +246,8 @@ describe('maxWaitMs', () => {
 
   test('a charge whose deadline comes while nobody was denied yet is decided then', async () => {
     const store = lateStore()
-    const limiter = createLimiter({ policy: hourly(2), key, store, timeoutMs: 5000 })
-    const waits = [limiter.waitFor('a'), limiter.waitFor('a', { maxWaitMs: 10 })]
+    const limiter = createLimiter({ policy: hourly(2), key, store, timeout: 5000 })
+    const waits = [limiter.waitFor('a'), limiter.waitFor('a', { maxWait: 10 })]
     await new Promise((resolve) => setTimeout(resolve, 30))
     store.answerAll()
     expect(await Promise.all(waits)).toMatchObject([{ remaining: 1 }, { allowed: true, remaining: 0 }])
@@ -260,7 +260,7 @@ describe('concurrency', () => {
   test('a release lets the first of a queue try again, whatever retryAfterMs says', async () => {
     const limiter = createLimiter({ policy, key })
     const held = await limiter.charge('a')
-    const { all, order } = waitAll(limiter, 2, { maxWaitMs: 500 })
+    const { all, order } = waitAll(limiter, 2, { maxWait: 500 })
     await nextTurn()
     expect(order).toEqual([])
     await limiter.release(held)
@@ -417,7 +417,7 @@ test('allow, block and skip decide before anything is charged', async () => {
 test('in report mode nobody waits, and denials are emitted', async () => {
   const limiter = createLimiter({ policy: hourly(1), key, mode: 'report' })
   const limited: unknown[] = []
-  limiter.events.on('limited', ({ allowed }) => limited.push(allowed))
+  limiter.events.on('denied', ({ allowed }) => limited.push(allowed))
   const decisions = [await limiter.waitFor('a'), await limiter.waitFor('a')]
   expect(decisions).toMatchObject([{ allowed: true }, { allowed: true, parts: [{ allowed: false }] }])
   expect(limited).toEqual([false])
@@ -464,7 +464,7 @@ describe('with the local fallback', () => {
   ])('%s lets the first of a queue try again', async (_what, limit, giveBack) => {
     const { limiter, taken } = await exhausted({ policy: limit })
     expect(taken).toMatchObject({ allowed: true, source: 'local' })
-    const { all } = waitAll(limiter, 1, { maxWaitMs: 7_200_000 })
+    const { all } = waitAll(limiter, 1, { maxWait: 7_200_000 })
     await nextTurn()
     await Promise.resolve(giveBack(limiter, taken)).catch(() => {}) // the store itself has failed
     expect(await all).toMatchObject([{ allowed: true, source: 'local' }])
@@ -486,7 +486,10 @@ test('what onStoreError throws rejects the wait, and the next one has its turn',
   await nextTurn()
   store.mode = 'failing'
   await limiter.forget('a')
-  expect(await waits).toMatchObject([{ reason: { message: 'no choice' } }, { value: { source: 'open' } }])
+  expect(await waits).toMatchObject([
+    { reason: { message: 'no choice' } },
+    { value: { source: 'fail-open' } },
+  ])
 })
 
 test('close denies all who wait, and later nobody waits', async () => {
@@ -512,7 +515,7 @@ test('close lets nobody have what it releases', async () => {
 
 test('close denies those who wait for a charge under way without a charge', async () => {
   const store = lateStore()
-  const limiter = createLimiter({ policy: hourly(5), key, store, timeoutMs: 5000 })
+  const limiter = createLimiter({ policy: hourly(5), key, store, timeout: 5000 })
   const { all } = waitAll(limiter, 3)
   await nextTurn()
   const closing = limiter.close()
@@ -532,7 +535,7 @@ test('listeners are called in the async context of the one whose wait ends', asy
   const limiter = createLimiter({ policy: hourly(1), key })
   await limiter.charge('a')
   const seen: unknown[] = []
-  limiter.events.on('limited', () => seen.push(context.getStore()))
+  limiter.events.on('denied', () => seen.push(context.getStore()))
   const waits = ['x', 'y'].map((name) => context.run(name, () => limiter.waitFor('a')))
   await limiter.close()
   await Promise.all(waits)
@@ -545,7 +548,7 @@ test('no timer is left when nobody waits', async () => {
   const limiter = createLimiter({ policy: hourly(1), key, store: memoryStore() })
   await limiter.charge('a')
   const controller = new AbortController()
-  const { all } = waitAll(limiter, 3, { maxWaitMs: 7_200_000, signal: controller.signal })
+  const { all } = waitAll(limiter, 3, { maxWait: 7_200_000, signal: controller.signal })
   await nextTurn()
   expect(timers() - before).toBe(4) // one for each deadline, and one for the first of the queue
   controller.abort()

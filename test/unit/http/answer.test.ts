@@ -1,4 +1,5 @@
-import { type AnswerOptions, answerFor, createLimiter, type Decision, tokenBucket } from 'headgate'
+import { answerFor, createLimiter, type Decision, tokenBucket } from 'headgate'
+import type { AnswerOptions } from '../../../src/http/answer.js'
 import { unchargedDecision } from '../../../src/limiter/decision.js'
 
 const JSON_FIRST = 'application/json'
@@ -46,11 +47,11 @@ test.each<[string, Decision, number | undefined, object]>([
   ['a blocked address', unchargedDecision('blocked'), 403, { 'Content-Length': '11' }],
   [
     'a store that failed',
-    unchargedDecision('closed'),
+    unchargedDecision('fail-closed'),
     503,
     { 'Retry-After': '1', 'Cache-Control': 'no-store' },
   ],
-  ['a store that failed, and lets requests through', unchargedDecision('open'), undefined, {}],
+  ['a store that failed, and lets requests through', unchargedDecision('fail-open'), undefined, {}],
   ['no limit', unchargedDecision('none'), undefined, {}],
 ])('%s has no quota headers', (_what, decision, status, headers) => {
   const answer = answerFor(decision, { headers: 'both', statusCode: 420, message: 'Slow down.' })

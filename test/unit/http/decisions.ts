@@ -1,4 +1,5 @@
-import type { Decision, PartDecision } from 'headgate'
+import type { Decision } from 'headgate'
+import type { PartDecision } from '../../../src/limiter/decision.js'
 
 const PART: PartDecision = {
   name: 'api',
@@ -28,7 +29,7 @@ export function decisionOf(...parts: PartDecision[]): Decision {
     resetAfterMs,
     retryAfterMs: Math.max(0, ...parts.map(({ retryAfterMs }) => retryAfterMs)),
     moreAfterMs,
-    policy: name,
+    limitName: name,
     parts,
     source: 'store',
   }

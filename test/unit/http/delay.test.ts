@@ -17,7 +17,7 @@ const policy = fixedWindow({ limit: 5000, window: '1h' })
 test('a client that has as many requests delayed as places are left is denied; one that hangs up makes room', async () => {
   const limiter = rateLimit({ policy, key: () => 'ada', delay: { after: 0, by: () => 90_000, max: '2m' } })
   const limited: Decision[] = []
-  limiter.limiter.events.on('limited', (decision) => limited.push(decision))
+  limiter.limiter.events.on('denied', (decision) => limited.push(decision))
   let passed = 0
   const all: ServerResponse[] = []
   let last: { readonly rateLimit?: Decision } = {}
@@ -74,12 +74,12 @@ test('510 requests at once, of which 500 can be delayed, are 510 decisions: 500 
     key: () => 'ada',
     delay: { after: 0, by: async () => 90_000, max: '2m' },
   })
-  const seen: Record<'limited' | 'decision' | 'published', Decision[]> = {
-    limited: [],
+  const seen: Record<'denied' | 'decision' | 'published', Decision[]> = {
+    denied: [],
     decision: [],
     published: [],
   }
-  for (const name of ['limited', 'decision'] as const)
+  for (const name of ['denied', 'decision'] as const)
     limit.limiter.events.on(name, (decision) => seen[name].push(decision))
   const publish = (message: unknown) => void seen.published.push((message as DecisionMessage).decision)
   subscribe('headgate:decision', publish)
@@ -93,7 +93,7 @@ test('510 requests at once, of which 500 can be delayed, are 510 decisions: 500 
   expect(all.filter(({ statusCode }) => statusCode === 429)).toHaveLength(10)
   const denied = seen.decision.filter(({ allowed }) => !allowed)
   expect([seen.decision.length, denied.length]).toEqual([510, 10])
-  expect(seen.limited).toEqual(denied)
+  expect(seen.denied).toEqual(denied)
   expect(seen.published).toEqual(seen.decision)
   expect(denied[0]?.parts).toMatchObject([{ allowed: false, retryAfterMs: 90_000 }])
   for (const res of all) res.emit('close')

@@ -7,7 +7,7 @@ const CHROME =
   'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8,' +
   'application/signed-exchange;v=b3;q=0.7'
 
-const limited = (accept?: string) => denialBody('limited', 429, denialOf(1500), accept)
+const limited = (accept?: string) => denialBody('over-limit', 429, denialOf(1500), accept)
 
 test.each<[string | undefined, string]>([
   [undefined, TEXT],
@@ -92,7 +92,7 @@ test('only the policies that denied are violated, in order', () => {
     partOf({ name: 'b' }),
     partOf({ name: 'c', allowed: false, retryAfterMs: 20 }),
   )
-  const { body: text } = denialBody('limited', 429, decision, 'application/json')
+  const { body: text } = denialBody('over-limit', 429, decision, 'application/json')
   expect(JSON.parse(text)['violated-policies']).toEqual(['a', 'c'])
 })
 
@@ -103,26 +103,26 @@ test.each([
   [60_000, 'Try again in 60 seconds.'],
 ])('a retry after %d ms is advised as "%s"', (retryAfterMs, detail) => {
   const decision = denialOf(retryAfterMs)
-  expect(denialBody('limited', 429, decision, undefined).body).toBe(`Too many requests. ${detail}\n`)
-  expect(JSON.parse(denialBody('limited', 429, decision, 'application/json').body).detail).toBe(detail)
+  expect(denialBody('over-limit', 429, decision, undefined).body).toBe(`Too many requests. ${detail}\n`)
+  expect(JSON.parse(denialBody('over-limit', 429, decision, 'application/json').body).detail).toBe(detail)
 })
 
 test('a body without a time to retry advises no retry', () => {
   const never = denialOf(Number.POSITIVE_INFINITY)
-  expect(denialBody('limited', 429, never, undefined).body).toBe('Too many requests.\n')
-  const problem = JSON.parse(denialBody('limited', 429, never, 'application/json').body)
+  expect(denialBody('over-limit', 429, never, undefined).body).toBe('Too many requests.\n')
+  const problem = JSON.parse(denialBody('over-limit', 429, never, 'application/json').body)
   expect(Object.keys(problem)).toEqual(['type', 'title', 'status', 'violated-policies'])
 })
 
 test('the status in the body is the real one', () => {
   for (const status of [429, 420, 503]) {
-    const { body: text } = denialBody('limited', status, denialOf(1000), 'application/json')
+    const { body: text } = denialBody('over-limit', status, denialOf(1000), 'application/json')
     expect(JSON.parse(text).status).toBe(status)
   }
 })
 
 test('the body for a failed store is reduced capacity, without policies', () => {
-  const closed = { ...denialOf(1000), parts: [], source: 'closed' as const }
+  const closed = { ...denialOf(1000), parts: [], source: 'fail-closed' as const }
   expect(JSON.parse(denialBody('store-failed', 503, closed, 'application/json').body)).toEqual({
     type: 'https://iana.org/assignments/http-problem-types#temporary-reduced-capacity',
     title: 'Service temporarily unavailable',

@@ -38,7 +38,7 @@ test.each<[HeaderStyle, string[]]>([
 })
 
 test('a decision without a store sets nothing', () => {
-  expect(headersAfter('both', { ...loose, parts: [], source: 'open' })).toEqual({})
+  expect(headersAfter('both', { ...loose, parts: [], source: 'fail-open' })).toEqual({})
 })
 
 test('an epoch reset is now plus the time until the reset', () => {

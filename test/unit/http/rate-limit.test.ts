@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { createLimiter, memoryStore, type Next, tokenBucket } from 'headgate'
+import { createLimiter, memoryStore, tokenBucket } from 'headgate'
 import { rateLimit } from 'headgate/http'
+import type { Next } from '../../../src/http/options.js'
 import { promisingStore } from '../../support/fault-stores.js'
 import { nextTurn } from '../../support/next-turn.js'
 import { requestAndResponse } from '../../support/request-response.js'
@@ -75,7 +76,7 @@ test('a request without a limit carries a decision with source none, and gets no
 test('the decision of the last limiter is the one that the request carries', () => {
   const { req, res } = requestAndResponse()
   for (const name of ['first', 'last']) rateLimit({ policy, name })(req, res, () => undefined)
-  expect(req.rateLimit?.policy).toBe('last')
+  expect(req.rateLimit?.limitName).toBe('last')
 })
 
 test('the middleware carries its limiter', async () => {
@@ -100,7 +101,7 @@ describe('the middleware’s own options:', () => {
   test.each<[object, string]>([
     [{ skip: true }, 'skip must be a function, got true'],
     [{ skip: ['/health'] }, 'skip must be a function, got an array of 1'],
-    [{ onLimited: 'slow down' }, 'onLimited must be a function, got a string'],
+    [{ onDenied: 'slow down' }, 'onDenied must be a function, got a string'],
     [
       { count: 'Failed' },
       "count must be one of 'all', 'failed', 'successful', got \"Failed\". Did you mean count: 'failed'?",
@@ -119,7 +120,7 @@ describe('the middleware’s own options:', () => {
     [{ statusCode: Number.NaN }, 'got NaN'],
     [
       { message: 7 },
-      'message must be a string, or an object that JSON can hold, got 7. Use onLimited to write the whole response.',
+      'message must be a string, or an object that JSON can hold, got 7. Use onDenied to write the whole response.',
     ],
     [{ message: null }, 'got null'],
     [
@@ -154,7 +155,7 @@ describe('the middleware’s own options:', () => {
   })
 
   test.each([
-    ['onlimited', 'onLimited'],
+    ['onlimited', 'onDenied'],
     ['header', 'headers'],
     ['statuscode', 'statusCode'],
     ['skipp', 'skip'],
@@ -163,7 +164,7 @@ describe('the middleware’s own options:', () => {
     expect(making({ [typo]: 1 })).toThrow(`rateLimit: there is no option "${typo}". Did you mean ${meant}?`)
   })
 
-  test.each(['count', 'headers', 'onLimited'])('createLimiter has no option %s', (option) => {
+  test.each(['count', 'headers', 'onDenied'])('createLimiter has no option %s', (option) => {
     expect(() => createLimiter({ ...enough, [option]: true })).toThrow(
       `createLimiter: there is no option "${option}".`,
     )

@@ -19,7 +19,7 @@ function showing(read: (req: Request) => unknown): RequestHandler {
   }
 }
 
-const policyOf = (req: { rateLimit?: Decision }) => req.rateLimit?.policy
+const policyOf = (req: { rateLimit?: Decision }) => req.rateLimit?.limitName
 const setTo =
   (value: unknown): RequestHandler =>
   (req, _res, next) => {

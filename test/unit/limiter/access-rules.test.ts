@@ -5,7 +5,7 @@ const from = (ip: string) => ({ ip })
 function limiterWith(options: object) {
   const limiter = createLimiter<{ ip: string }>({ limit: 1, window: '1m', ...options })
   const limited: Decision[] = []
-  limiter.events.on('limited', (decision) => limited.push(decision))
+  limiter.events.on('denied', (decision) => limited.push(decision))
   return { limiter, limited, charge: (ip: string) => limiter.charge(from(ip)) as Decision }
 }
 
@@ -69,15 +69,15 @@ test.each(lists)(
     for (const mode of ['enforce', 'report']) {
       const { limiter, limited } = limiterWith({ ...list, mode, key: byIp() })
       const decision = limiter.charge(closed as never)
-      expect(decision).toMatchObject({ allowed: mode === 'report', source: 'closed' })
-      expect(limited).toMatchObject([{ allowed: false, source: 'closed' }])
+      expect(decision).toMatchObject({ allowed: mode === 'report', source: 'fail-closed' })
+      expect(limited).toMatchObject([{ allowed: false, source: 'fail-closed' }])
     }
   },
 )
 
 test.each(['allow', 'block'])('%s denies a connection that is gone before its address is read', (list) => {
   const { limiter } = limiterWith({ [list]: ['192.0.2.1'], key: () => 'ada' })
-  expect(limiter.charge(closed as never)).toMatchObject({ allowed: false, source: 'closed' })
+  expect(limiter.charge(closed as never)).toMatchObject({ allowed: false, source: 'fail-closed' })
 })
 
 test('subjects without an address are neither allowed nor blocked', () => {

@@ -7,11 +7,11 @@ import {
   fixedWindow,
   identitiesOf,
   memoryStore,
-  type PartDecision,
   rateLimit,
   tokenBucket,
 } from 'headgate'
 import supertest from 'supertest'
+import type { PartDecision } from '../../../src/limiter/decision.js'
 import { brokenStore } from '../../support/fault-stores.js'
 
 const received: DecisionMessage[] = []
@@ -51,7 +51,7 @@ describe('decision', () => {
     const limiter = createLimiter({ limit: 1, window: '1m', key: () => 'a', store: brokenStore() })
     limiter.events.on('storeError', () => {})
     await limiter.charge({})
-    expect(received).toMatchObject([{ limiter: undefined, decision: { allowed: true, source: 'open' } }])
+    expect(received).toMatchObject([{ limiter: undefined, decision: { allowed: true, source: 'fail-open' } }])
   })
 
   test('is emitted once for a request that waited', async () => {
@@ -71,7 +71,7 @@ describe('decision', () => {
       block: ['198.51.100.0/24'],
     })
     const limited: unknown[] = []
-    limit.limiter.events.on('limited', (decision) => limited.push(decision))
+    limit.limiter.events.on('denied', (decision) => limited.push(decision))
     const app = express().set('trust proxy', 1).use(limit)
     app.use((_req, res) => void res.end())
     const get = (path: string, ip: string) => supertest(app).get(path).set('X-Forwarded-For', ip)

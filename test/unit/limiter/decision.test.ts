@@ -1,5 +1,6 @@
 import { inspect } from 'node:util'
-import { type ChargeResult, createLimiter, type PartResult, type Refund, tokenBucket } from 'headgate'
+import { createLimiter, tokenBucket } from 'headgate'
+import type { ChargeResult, PartResult, Refund } from 'headgate/store'
 import {
   chargeOf,
   type Decision,
@@ -55,8 +56,8 @@ test.each<[string, PartResult[], string]>([
 ])('a decision shows the figures of %s', (_what, parts, name) => {
   const decision = decide(...parts)
   const shown = decision.parts.find((each) => each.name === name)
-  const { policy, remaining, retryAfterMs, resetAfterMs } = decision
-  expect(policy).toBe(name)
+  const { limitName, remaining, retryAfterMs, resetAfterMs } = decision
+  expect(limitName).toBe(name)
   expect({ remaining, retryAfterMs, resetAfterMs }).toEqual({
     remaining: shown?.remaining,
     retryAfterMs: shown?.retryAfterMs,
@@ -100,8 +101,8 @@ test('a decision refunds once, with the time of the charge, and without parts of
 test.each([
   ['a denial', decide(figures(false, 0, 9))],
   ['a decision that no limit applies', unchargedDecision('none')],
-  ['a fail-open decision', unchargedDecision('open')],
-  ['a fail-closed decision', unchargedDecision('closed')],
+  ['a fail-open decision', unchargedDecision('fail-open')],
+  ['a fail-closed decision', unchargedDecision('fail-closed')],
   ['a copy', { ...JSON.parse(JSON.stringify(decide(figures(true, 3)))) }],
 ])('a refund of %s returns nothing', (_what, decision) => {
   expect(refundDecision(decision)).toBeUndefined()
@@ -118,12 +119,12 @@ test('a copy, an object that inherits from a decision and a proxy of it are no d
 
 test('decisions show no symbols, and equal decisions are deeply equal', () => {
   expect(decide(figures(true, 3))).toStrictEqual(decide(figures(true, 3)))
-  expect(unchargedDecision('none')).not.toEqual(unchargedDecision('open'))
+  expect(unchargedDecision('none')).not.toEqual(unchargedDecision('fail-open'))
   for (const made of [
     decide(figures(true, 3)),
     unchargedDecision('none'),
-    unchargedDecision('open'),
-    unchargedDecision('closed'),
+    unchargedDecision('fail-open'),
+    unchargedDecision('fail-closed'),
   ]) {
     expect(Object.getOwnPropertySymbols({ ...made })).toEqual([])
     expect(inspect(made)).not.toContain('Symbol')

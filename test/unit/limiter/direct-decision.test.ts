@@ -1,14 +1,13 @@
 import {
   createLimiter,
   type Decision,
-  type KeyedPolicy,
   type LimiterOptions,
   memoryStore,
-  type Operation,
   type Policy,
   type Store,
   tokenBucket,
 } from 'headgate'
+import type { KeyedPolicy, Operation } from 'headgate/store'
 import { chargeStore, forgetStore } from '../../support/store-calls.js'
 
 const START_MS = 1_790_000_000_000
@@ -123,8 +122,8 @@ test('a clock that fails is a failure of the store', async () => {
   const make = (onStoreError: 'allow' | 'deny' | 'local') =>
     createLimiter({ policy, key, store, onStoreError, name: onStoreError })
   for (const [choice, source] of [
-    ['allow', 'open'],
-    ['deny', 'closed'],
+    ['allow', 'fail-open'],
+    ['deny', 'fail-closed'],
     ['local', 'local'],
   ] as const) {
     const limiter = make(choice)

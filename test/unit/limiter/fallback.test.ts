@@ -84,7 +84,7 @@ describe.each(POLICIES)('%s', (_name, policy) => {
     const processes = 3
     const server = memoryStore()
     const stores = Array.from({ length: processes }, () => failingStore(server))
-    const limiters = stores.map((store) => limiterOn(store, { policy, share: 1 / processes }))
+    const limiters = stores.map((store) => limiterOn(store, { policy, fallbackShare: 1 / processes }))
     let local = 0
     for (let outage = 0; outage < 3; outage++) {
       for (const [i, store] of stores.entries()) {
@@ -98,7 +98,7 @@ describe.each(POLICIES)('%s', (_name, policy) => {
   test('each process has its share of the limit, and shows it', async () => {
     const store = failingStore()
     store.mode = 'failing'
-    const limiter = limiterOn(store, { policy, share: 1 / 6 })
+    const limiter = limiterOn(store, { policy, fallbackShare: 1 / 6 })
     const decisions = []
     for (let i = 0; i < 4; i++) decisions.push(await limiter.charge(ada))
     expect(decisions.map(({ allowed, limit, remaining }) => ({ allowed, limit, remaining }))).toEqual([
@@ -113,14 +113,14 @@ describe.each(POLICIES)('%s', (_name, policy) => {
 test('a share is at least one unit', async () => {
   const store = failingStore()
   store.mode = 'failing'
-  const limiter = limiterOn(store, { share: 1 / 100 })
+  const limiter = limiterOn(store, { fallbackShare: 1 / 100 })
   expect(await admittedOf(limiter, FAILURES)).toBe(1)
 })
 
 test('a charge that costs more than the share takes all of it, one that costs more than the limit is denied', async () => {
   const store = failingStore()
   store.mode = 'failing'
-  const limiter = limiterOn(store, { share: 1 / 4, cost: 5 })
+  const limiter = limiterOn(store, { fallbackShare: 1 / 4, cost: 5 })
   expect(await limiter.charge(ada)).toMatchObject({ allowed: true, remaining: 0 })
   expect(await limiter.charge(ada)).toMatchObject({ allowed: false })
   expect(await limiter.charge({ user: 'bob' }, { cost: LIMIT + 1 })).toMatchObject({
@@ -174,12 +174,15 @@ test.each(['failing', 'up'] as const)(
 )
 
 test.each([
-  [0, /share must be a number above 0 and at most 1, got 0\. With four processes write share: 1 \/ 4/],
+  [
+    0,
+    /fallbackShare must be a number above 0 and at most 1, got 0\. With four processes write fallbackShare: 1 \/ 4/,
+  ],
   [1.5, /share must be .* got 1\.5/],
   [Number.NaN, /share must be .* got NaN/],
   ['1/4', /share must be .* got "1\/4"/],
 ])('a share of %p is a TypeError with the fix', (share, message) => {
-  const make = () => createLimiter({ policy: bucket, onStoreError: 'local', share: share as number })
+  const make = () => createLimiter({ policy: bucket, onStoreError: 'local', fallbackShare: share as number })
   expect(make).toThrow(TypeError)
   expect(make).toThrow(message)
 })
@@ -187,10 +190,12 @@ test.each([
 test("a share without onStoreError: 'local' is a TypeError with the fix", () => {
   for (const onStoreError of ['allow', 'deny', undefined] as const) {
     expect(() =>
-      createLimiter({ policy: bucket, share: 0.5, ...(onStoreError && { onStoreError }) }),
+      createLimiter({ policy: bucket, fallbackShare: 0.5, ...(onStoreError && { onStoreError }) }),
     ).toThrow(/share applies only with onStoreError: 'local'/)
   }
-  expect(() => createLimiter({ policy: bucket, share: 0.5, onStoreError: () => 'local' })).not.toThrow()
+  expect(() =>
+    createLimiter({ policy: bucket, fallbackShare: 0.5, onStoreError: () => 'local' }),
+  ).not.toThrow()
 })
 
 test('what a policy throws in the local fallback is what the charge rejects with', async () => {
@@ -205,7 +210,7 @@ test('what a policy throws in the local fallback is what the charge rejects with
     key: () => 'ada',
     store: brokenStore(),
     onStoreError: 'local',
-    share: 1,
+    fallbackShare: 1,
   })
   limiter.events.on('storeError', () => {})
   await expect(limiter.charge({})).rejects.toThrow('the policy broke')

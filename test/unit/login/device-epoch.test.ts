@@ -1,5 +1,6 @@
 import type { Request } from 'express'
-import { type DeviceEpoch, fixedWindow } from 'headgate'
+import { fixedWindow } from 'headgate'
+import type { DeviceEpoch } from '../../../src/login/device-options.js'
 import { cookieOf, guardedLogin, HOME, RIGHT, secret } from './guarded-login.js'
 
 type Epoch = (account: string, req: Request) => DeviceEpoch | Promise<DeviceEpoch>

@@ -81,7 +81,7 @@ async function closeWhileDeciding(guard: LoginGuard, store: ReturnType<typeof pa
 
 test('an attempt whose connection closes before the store answers is a failure, and a lock that it makes is logged', async () => {
   const store = pausedStore()
-  const { guard, events } = listening({ consecutive: 1, store, name: 'login', timeoutMs: 10_000 })
+  const { guard, events } = listening({ consecutive: 1, store, name: 'login', timeout: 10_000 })
   await closeWhileDeciding(guard, store)
   await until('the lock is reported', () => events.length > 0)
   expect(events).toEqual(['authn_login_lock:ada,maxretries'])
@@ -90,7 +90,7 @@ test('an attempt whose connection closes before the store answers is a failure, 
 
 test('an attempt whose connection closes before the store answers is no longer one in progress', async () => {
   const store = pausedStore()
-  const { guard, events } = listening({ store, name: 'login', timeoutMs: 10_000 })
+  const { guard, events } = listening({ store, name: 'login', timeout: 10_000 })
   await closeWhileDeciding(guard, store)
   await answer(guard, 200)
   expect(events).toEqual(['authn_login_successafterfail:ada,1'])
@@ -98,7 +98,7 @@ test('an attempt whose connection closes before the store answers is no longer o
 
 test('a failure during the refund of a success stays counted', async () => {
   const store = pausedStore()
-  const { guard } = listening({ store, name: 'login', timeoutMs: 10_000 })
+  const { guard } = listening({ store, name: 'login', timeout: 10_000 })
   store.isPaused.refund = true
   await answer(guard, 401)
   await answer(guard, 200)

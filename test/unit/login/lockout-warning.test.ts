@@ -1,13 +1,5 @@
-import {
-  ban,
-  consecutive,
-  fixedWindow,
-  type LoginPolicies,
-  loginGuard,
-  memoryStore,
-  slidingWindow,
-  tokenBucket,
-} from 'headgate'
+import { ban, consecutive, fixedWindow, loginGuard, memoryStore, slidingWindow, tokenBucket } from 'headgate'
+import type { LoginPolicies } from '../../../src/login/policies.js'
 import { recordWarnings } from '../../support/warnings.js'
 import { guardedLogin, HOME, RIGHT } from './guarded-login.js'
 

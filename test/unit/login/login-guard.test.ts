@@ -392,7 +392,7 @@ test('a refusal by the local fallback is not a lock', async () => {
   const login = guardedLogin({
     store: brokenStore(),
     onStoreError: 'local',
-    share: 1 / 4,
+    fallbackShare: 1 / 4,
     consecutive: 4,
     onLockout: (account) => events.push(account),
   })

@@ -243,9 +243,9 @@ describe.each(CLIENTS)('to %s', (_who, accept) => {
     expectNothingRevealed(wire)
   })
 
-  test('with onLimited all refusals have equal headers', async () => {
-    const onLimited: Options['onLimited'] = (_req, res) => res.status(429).send('Slow down')
-    const wire = expectAlike(await refusals({ onLimited }, accept))
+  test('with onDenied all refusals have equal headers', async () => {
+    const onDenied: Options['onDenied'] = (_req, res) => res.status(429).send('Slow down')
+    const wire = expectAlike(await refusals({ onDenied }, accept))
     expect(namesOf(wire).filter((name) => name !== 'ETag')).toEqual(WITH_RETRY)
     expect(wire.body).toBe('Slow down')
   })

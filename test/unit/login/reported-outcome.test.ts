@@ -116,7 +116,7 @@ describe.each<[Outcome, boolean]>([
 
     const refusing = newGuard({
       consecutive: 1,
-      onLimited(req, res) {
+      onDenied(req, res) {
         report(refusing, outcome, req)
         res.sendStatus(429)
       },

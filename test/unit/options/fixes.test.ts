@@ -139,7 +139,7 @@ const MESSAGES: readonly (readonly [() => unknown, string])[] = [
   ],
   [
     () => rateLimit({ ...enough, handler: fn } as never),
-    'there is no option "handler". Write onLimited, which is called with (req, res, next, decision).',
+    'there is no option "handler". Write onDenied, which is called with (req, res, next, decision).',
   ],
   [
     () => rateLimit({ ...enough, skipFailedRequests: false, skipSuccessfulRequests: true } as never),
@@ -148,7 +148,7 @@ const MESSAGES: readonly (readonly [() => unknown, string])[] = [
   [
     () => createLimiter({ ...enough, handler: fn, headers: 'both' } as never),
     '2 options are wrong:\n- there is no option "handler". ' +
-      'Write onLimited, which is called with (req, res, next, decision).\n' +
+      'Write onDenied, which is called with (req, res, next, decision).\n' +
       '- there is no option "headers". Write headers into the options of rateLimit.',
   ],
   ...['redis://me:pw@host', 'postgresql://me:pw@host', 'memcached://host'].map(

@@ -51,7 +51,7 @@ const SEVERAL: readonly (readonly [string, () => unknown, readonly string[]])[] 
   ],
   [
     'createLimiter',
-    () => createLimiter({ policy, share: 0.5, lease: {}, prefix: 'a b' } as never),
+    () => createLimiter({ policy, fallbackShare: 0.5, lease: {}, prefix: 'a b' } as never),
     [
       'there is no option "lease". Write store: leased(redisStore(client), { processes: 8 }).',
       'prefix must be 1 to 64',
@@ -139,8 +139,8 @@ const DEPENDENT: readonly (readonly [string, () => unknown, string])[] = [
   ['window beside a wrong limit', () => rateLimit({ limit: 0 } as never), 'rateLimit: limit must'],
   ['limit beside a wrong window', () => rateLimit({ window: 'soon' } as never), 'rateLimit: window must'],
   [
-    'share beside a wrong onStoreError',
-    () => rateLimit({ policy, share: 0.5, onStoreError: 'x' } as never),
+    'fallbackShare beside a wrong onStoreError',
+    () => rateLimit({ policy, fallbackShare: 0.5, onStoreError: 'x' } as never),
     'rateLimit: onStoreError must',
   ],
   [

@@ -1,4 +1,5 @@
-import { type Batching, createLimiter, memoryStore } from 'headgate'
+import { createLimiter, memoryStore } from 'headgate'
+import type { Batching } from 'headgate/store'
 
 const limiterOn = (batching: Batching) =>
   createLimiter({

@@ -5,11 +5,11 @@ import {
   fixedWindow,
   type LimiterOptions,
   memoryStore,
-  type Outcome,
   type Store,
   slidingWindow,
   tokenBucket,
 } from 'headgate'
+import type { Outcome } from 'headgate/store'
 
 /** A store that answers with promises, as a remote one does. Its clock is that of the fake timers. */
 function remoteStore(): Store {

@@ -2,7 +2,6 @@ import type { Request } from 'express'
 import fc from 'fast-check'
 import {
   ban,
-  type ChargeResult,
   consecutive,
   createLimiter,
   type Decision,
@@ -10,17 +9,15 @@ import {
   type LimiterOptions,
   leased,
   memoryStore,
-  type Operation,
-  type Outcome,
   type Policy,
   type RateLimitMiddleware,
-  type Refund,
   rateLimit,
   type Store,
   StoreError,
   slidingWindow,
   tokenBucket,
 } from 'headgate'
+import type { ChargeResult, Operation, Outcome, Refund } from 'headgate/store'
 import { DenialCache, repeatDenials } from '../../../src/pipe/denial-cache.js'
 import { type Pipe, request } from '../../../src/stores/shared/pipe.js'
 import { pipeTo } from '../../../src/stores/shared/store-pipe.js'
@@ -182,13 +179,13 @@ describe('a denial', () => {
     const store = remoteStore()
     const limiter = limiterOn(store, { policy: one })
     const emitted: Decision[] = []
-    limiter.events.on('limited', (decision) => emitted.push(decision))
+    limiter.events.on('denied', (decision) => emitted.push(decision))
     await limiter.charge(bob)
     await limiter.charge(bob)
     store.isDown = true
     expect(limiter.charge(bob)).toMatchObject({ allowed: false, source: 'deny-cache' })
     expect(emitted.map(({ source }) => source)).toEqual(['store', 'deny-cache'])
-    expect(await limiter.charge({ user: 'eve' })).toMatchObject({ source: 'open' })
+    expect(await limiter.charge({ user: 'eve' })).toMatchObject({ source: 'fail-open' })
   })
 
   test('is repeated after a refund that the circuit breaker keeps from the store, until that is sent', async () => {
@@ -241,7 +238,7 @@ describe('a cached denial ends at once', () => {
         return outcomes
       },
     }
-    const limiter = limiterOn(slow, { policy: one, timeoutMs: 60_000 })
+    const limiter = limiterOn(slow, { policy: one, timeout: 60_000 })
     await limiter.charge(bob)
     const denied = limiter.charge(bob)
     await jest.advanceTimersByTimeAsync(1)

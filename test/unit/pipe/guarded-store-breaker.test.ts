@@ -1,4 +1,5 @@
-import { type ChargeResult, type Operation, type Store, StoreError, tokenBucket } from 'headgate'
+import { type Store, StoreError, tokenBucket } from 'headgate'
+import type { ChargeResult, Operation } from 'headgate/store'
 import type { BreakerState } from '../../../src/pipe/breaker-state.js'
 import { guardStore } from '../../../src/pipe/guarded-store.js'
 import type { Parts } from '../../../src/testing/conformance/store-calls.js'

@@ -1,12 +1,5 @@
-import {
-  type Charge,
-  type ChargeResult,
-  createLimiter,
-  type Operation,
-  type Outcome,
-  type StoreError,
-  tokenBucket,
-} from 'headgate'
+import { createLimiter, type StoreError, tokenBucket } from 'headgate'
+import type { Charge, ChargeResult, Operation, Outcome } from 'headgate/store'
 import { CircuitOpenError, guardStore } from '../../../src/pipe/guarded-store.js'
 import { request } from '../../../src/stores/shared/pipe.js'
 import type { Parts } from '../../../src/testing/conformance/store-calls.js'
@@ -187,8 +180,8 @@ test('close waits for calls that wait for the probe', async () => {
 })
 
 describe.each([
-  ['allow', 'open'],
-  ['deny', 'closed'],
+  ['allow', 'fail-open'],
+  ['deny', 'fail-closed'],
   ['local', 'local'],
 ] as const)('in a limiter with %j', (onStoreError, source) => {
   test('a burst whose probe hangs is decided within timeoutMs, with one storeError', async () => {

@@ -1,4 +1,5 @@
-import { type ChargeResult, memoryStore, type Store, StoreError, tokenBucket } from 'headgate'
+import { memoryStore, type Store, StoreError, tokenBucket } from 'headgate'
+import type { ChargeResult } from 'headgate/store'
 import { guardStore } from '../../../src/pipe/guarded-store.js'
 import type { Parts } from '../../../src/testing/conformance/store-calls.js'
 import { chargeGuarded } from '../../support/charge-guarded.js'

@@ -1,4 +1,5 @@
-import { type ChargeResult, createLimiter, fixedWindow, memoryStore, type Store } from 'headgate'
+import { createLimiter, fixedWindow, memoryStore, type Store } from 'headgate'
+import type { ChargeResult } from 'headgate/store'
 
 const policy = fixedWindow({ limit: 10, window: '1m' })
 
@@ -58,7 +59,7 @@ test('it is decided also while the circuit breaker is open', async () => {
     const states: unknown[] = []
     limiter.events.on('storeState', (state) => states.push(state))
     for (let i = 0; i < 5; i++) {
-      expect(await limiter.charge('bob')).toMatchObject({ source: 'open' })
+      expect(await limiter.charge('bob')).toMatchObject({ source: 'fail-open' })
       jest.advanceTimersByTime(20)
     }
     expect(states).toEqual(['open'])
@@ -79,7 +80,7 @@ test.each<[string, () => ChargeResult | undefined]>([
   ],
 ])('what %s is a StoreError, and onStoreError decides', (_what, verdict) => {
   const { limiter, errors } = limiterOn(localStore(verdict))
-  expect(limiter.charge('bob', { cost: 2 })).toMatchObject({ allowed: true, source: 'open' })
+  expect(limiter.charge('bob', { cost: 2 })).toMatchObject({ allowed: true, source: 'fail-open' })
   expect(errors).toEqual([expect.objectContaining({ name: 'StoreError', store: 'own' })])
 })
 

@@ -1,4 +1,5 @@
-import { createLimiter, type LocalLimit, memoryStore, type Store, StoreError, tokenBucket } from 'headgate'
+import { createLimiter, memoryStore, type Store, StoreError, tokenBucket } from 'headgate'
+import type { LocalLimit } from 'headgate/store'
 
 test('a clock of memory that returns NaN is a StoreError, of a charge and of a refund', () => {
   let nowMs = 1_790_000_000_000
@@ -14,7 +15,7 @@ test('a clock of memory that returns NaN is a StoreError, of a charge and of a r
   const taken = limiter.charge({})
   if (taken instanceof Promise) throw new Error('memory answers at once')
   nowMs = Number.NaN
-  expect(limiter.charge({})).toMatchObject({ source: 'closed' })
+  expect(limiter.charge({})).toMatchObject({ source: 'fail-closed' })
   expect(failures).toEqual([expect.any(StoreError)])
   expect(() => limiter.refund(taken)).toThrow(StoreError)
 })
@@ -37,7 +38,7 @@ describe('a store of your own with local', () => {
 
   test('is closed with its limiter, which waits for it no longer than timeoutMs', async () => {
     const close = jest.fn(() => new Promise<void>(() => {}))
-    const limiter = createLimiter({ limits, store: { ...memoryStore(), close }, timeoutMs: 20 })
+    const limiter = createLimiter({ limits, store: { ...memoryStore(), close }, timeout: 20 })
     await limiter.close()
     expect(close).toHaveBeenCalledTimes(1)
     const failing = { ...memoryStore(), close: () => Promise.reject(new Error('busy')) }
@@ -69,7 +70,7 @@ describe('a store of your own with local', () => {
       const store = { name: 'own', apply, local: { ...memoryStore().local, apply } }
       const limiter = createLimiter({ limits, store, onStoreError: 'deny' })
       limiter.events.on('storeError', () => {})
-      expect(limiter.charge({})).toMatchObject({ allowed: false, source: 'closed' })
+      expect(limiter.charge({})).toMatchObject({ allowed: false, source: 'fail-closed' })
     },
   )
 

@@ -1,13 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import {
-  createLimiter,
-  logEvents,
-  memoryStore,
-  type Operation,
-  type Store,
-  StoreError,
-  tokenBucket,
-} from 'headgate'
+import { createLimiter, logEvents, memoryStore, type Store, StoreError, tokenBucket } from 'headgate'
+import type { Operation } from 'headgate/store'
 import type { BreakerChange } from '../../../src/pipe/circuit-breaker.js'
 import { CircuitOpenError, guardStore } from '../../../src/pipe/guarded-store.js'
 import { keysOf } from '../../../src/stores/operation.js'

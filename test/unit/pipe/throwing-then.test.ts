@@ -24,7 +24,7 @@ describe('an answer whose `then` throws', () => {
     ['by a promise', async () => withThrowingThen()],
   ])('is a StoreError, and onStoreError decides (%s)', async (_when, answer) => {
     const { limiter, errors } = limiterOn(storeThat(answer))
-    expect(await limiter.charge({})).toMatchObject({ allowed: true, source: 'open' })
+    expect(await limiter.charge({})).toMatchObject({ allowed: true, source: 'fail-open' })
     expect(errors).toHaveLength(1)
     expect(errors[0]).toBeInstanceOf(StoreError)
     expect(errors[0]).toMatchObject({
@@ -32,7 +32,7 @@ describe('an answer whose `then` throws', () => {
       cause: expect.objectContaining({ message: 'bad getter' }),
     })
     const denying = limiterOn(storeThat(answer), 'deny').limiter
-    expect(await denying.charge({})).toMatchObject({ allowed: false, source: 'closed' })
+    expect(await denying.charge({})).toMatchObject({ allowed: false, source: 'fail-closed' })
   })
 
   test.each(['refund', 'forget'] as const)('rejects %s with a StoreError', async (method) => {

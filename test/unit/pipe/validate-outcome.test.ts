@@ -1,4 +1,5 @@
-import { ban, concurrency, type Operation, type Store, StoreError, tokenBucket } from 'headgate'
+import { ban, concurrency, type Store, StoreError, tokenBucket } from 'headgate'
+import type { Operation } from 'headgate/store'
 import { guardStore } from '../../../src/pipe/guarded-store.js'
 import { request } from '../../../src/stores/shared/pipe.js'
 import { pipeTo } from '../../../src/stores/shared/store-pipe.js'

@@ -1,12 +1,6 @@
-import {
-  type BanOptions,
-  ban,
-  consecutive,
-  fixedWindow,
-  type Policy,
-  type State,
-  slidingWindow,
-} from 'headgate'
+import { ban, consecutive, fixedWindow, type Policy, slidingWindow } from 'headgate'
+import type { State } from 'headgate/store'
+import type { BanOptions } from '../../../src/policies/ban.js'
 
 const MINUTE_MS = 60_000
 const window = fixedWindow({ limit: 2, window: '1m' })

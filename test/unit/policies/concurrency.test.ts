@@ -1,4 +1,5 @@
-import { ban, concurrency, type Policy, type State } from 'headgate'
+import { ban, concurrency, type Policy } from 'headgate'
+import type { State } from 'headgate/store'
 
 const NEVER = Number.POSITIVE_INFINITY
 /** A slice is a second. */

@@ -1,4 +1,5 @@
-import { fixedWindow, type State } from 'headgate'
+import { fixedWindow } from 'headgate'
+import type { State } from 'headgate/store'
 
 const policy = fixedWindow({ limit: 3, window: '1s', startsAt: 'first-request' })
 

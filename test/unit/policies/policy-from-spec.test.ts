@@ -1,6 +1,7 @@
-import { ban, fixedWindow, type Policy, type PolicySpec } from 'headgate'
+import { ban, fixedWindow, type Policy } from 'headgate'
 import { isPolicy, signatureOf } from '../../../src/policies/policy.js'
 import { policyFromSpec } from '../../../src/policies/policy-from-spec.js'
+import type { PolicySpec } from '../../../src/policies/spec.js'
 
 const base = { kind: 'fixed-window', limit: 5, windowMs: 1000 } as const
 const banned = {

@@ -1,4 +1,5 @@
-import { type State, tokenBucket } from 'headgate'
+import { tokenBucket } from 'headgate'
+import type { State } from 'headgate/store'
 
 interface Row {
   readonly atMs: number

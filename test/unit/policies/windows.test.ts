@@ -1,4 +1,5 @@
-import { consecutive, fixedWindow, type Policy, type State, slidingWindow } from 'headgate'
+import { consecutive, fixedWindow, type Policy, slidingWindow } from 'headgate'
+import type { State } from 'headgate/store'
 
 /** Takes in order, keeping the state. Returns the last step, and the state. */
 function run(policy: Policy, takes: readonly (readonly [atMs: number, cost: number])[]) {

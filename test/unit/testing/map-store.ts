@@ -1,4 +1,5 @@
-import type { Operation, Result, State, Store } from 'headgate'
+import type { Store } from 'headgate'
+import type { Operation, Result, State } from 'headgate/store'
 import { applyOperations, type StateWrite } from 'headgate/store'
 import { type ManualClock, manualClock, type StoreUnderTest } from 'headgate/testing'
 

@@ -1,4 +1,4 @@
-import type { Charge, ChargeResult, Operation, Part, Refund, Result, ResultOf, Take } from 'headgate'
+import type { Charge, ChargeResult, Operation, Part, Refund, Result, ResultOf, Take } from 'headgate/store'
 import { applyOperations } from 'headgate/store'
 import { keysOf } from '../../../src/stores/operation.js'
 import type { BrokenPieces, StorePieces } from './map-store.js'

@@ -29,7 +29,7 @@ afterEach(() => {
 })
 
 /** Returns the tests of processes that serve a store of some kind. */
-function testsOf([kind, locking = '']: readonly string[], options: { timeoutMs?: number } = {}) {
+function testsOf([kind, locking = '']: readonly string[], options: { timeout?: number } = {}) {
   return storeExactness({
     startProcess() {
       const child = fork(program.path, [kind as string, folder, locking], { silent: true })
@@ -43,7 +43,7 @@ function testsOf([kind, locking = '']: readonly string[], options: { timeoutMs?:
   })
 }
 
-async function failureOf(kind: string, options?: { timeoutMs: number }): Promise<string> {
+async function failureOf(kind: string, options?: { timeout: number }): Promise<string> {
   const [first] = testsOf([kind], options)
   return first === undefined ? '' : first.run().then(String, (error: Error) => error.message)
 }
@@ -74,7 +74,7 @@ describe.each([
     /a call of the store does not settle/,
   ],
 ])('a store that %s fails', (_what, locking, timeoutMs, names, message) => {
-  const cases = testsOf(['file', locking], { timeoutMs })
+  const cases = testsOf(['file', locking], { timeout: timeoutMs })
   for (const { name, run } of cases.filter(({ name }) => names.test(name)))
     test(name, () => expect(run()).rejects.toThrow(message))
 })
@@ -134,7 +134,7 @@ test.each([
   ['hanging', 5000, /process 1 of 2 \(pid \d+\) has not done a load: a call of the store does not settle/],
   ['silent', 1000, /process 1 of 2 \(pid \d+\) has not called serveStore\(store\)/],
 ])('a test ends by its time-out, and says what it waited for: %s', async (kind, timeoutMs, message) => {
-  expect(await failureOf(kind, { timeoutMs })).toMatch(message)
+  expect(await failureOf(kind, { timeout: timeoutMs })).toMatch(message)
 })
 
 test('a store is served only to a parent', async () => {

@@ -1,5 +1,6 @@
+import { readOptions } from '../../../options/option-table.js'
 import { codeOf, MYSQL_NO_TABLE } from '../errors.js'
-import { DEFAULT_TABLE, MAX_KEY_BYTES, tableNames } from '../table.js'
+import { MAX_KEY_BYTES, type SqlStoreOptions, TABLE_OPTIONS } from '../table.js'
 import { type MysqlConnection, type MysqlReply, run } from './client.js'
 
 /** Room for the longest state: a ban over a sliding window of 100 slices has 106 numbers of 8 bytes. */
@@ -11,10 +12,10 @@ const MAX_STATE_BYTES = 1024
  *
  * - `table` is the table's name, perhaps with its database's: `limits.headgate`. Default: `headgate`.
  *
- * Throws a `TypeError` for an invalid name.
+ * Throws a `TypeError` for wrong options.
  */
-export function mysqlSchema(table: string = DEFAULT_TABLE): string {
-  const names = tableNames('mysqlSchema', table)
+export function mysqlSchema(options: SqlStoreOptions = {}): string {
+  const { table: names } = readOptions('mysqlSchema', options, TABLE_OPTIONS)
   return [
     `CREATE TABLE IF NOT EXISTS ${quoteName(names)} (`,
     `  \`key\` VARBINARY(${MAX_KEY_BYTES}) NOT NULL PRIMARY KEY,`,
@@ -35,7 +36,7 @@ export async function prepareTable(connection: MysqlConnection, names: readonly 
   const indexes = await run(connection, `SHOW INDEX FROM ${quoteName(names)}`).catch((error: unknown) => {
     if (codeOf(error) !== MYSQL_NO_TABLE) throw error
   })
-  if (indexes === undefined) await run(connection, mysqlSchema(names.join('.')))
+  if (indexes === undefined) await run(connection, mysqlSchema({ table: names.join('.') }))
   else if (!hasUniqueKeys(indexes)) throw new Error('its keys are not unique')
 }
 

@@ -1,4 +1,5 @@
-import { DEFAULT_TABLE, tableNames } from '../table.js'
+import { readOptions } from '../../../options/option-table.js'
+import { type SqlStoreOptions, TABLE_OPTIONS } from '../table.js'
 import { type PostgresConnection, run } from './client.js'
 
 /**
@@ -7,10 +8,10 @@ import { type PostgresConnection, run } from './client.js'
  *
  * - `table` is the table's name, perhaps with its schema's: `limits.headgate`. Default: `headgate`.
  *
- * Throws a `TypeError` for an invalid name.
+ * Throws a `TypeError` for wrong options.
  */
-export function postgresSchema(table: string = DEFAULT_TABLE): string {
-  const names = tableNames('postgresSchema', table)
+export function postgresSchema(options: SqlStoreOptions = {}): string {
+  const { table: names } = readOptions('postgresSchema', options, TABLE_OPTIONS)
   return [
     `CREATE TABLE IF NOT EXISTS ${quoteName(names)} (`,
     '  key bytea PRIMARY KEY,',
@@ -31,5 +32,5 @@ export const quoteName = (names: readonly string[]) => names.map((name) => `"${n
 export async function prepareTable(connection: PostgresConnection, names: readonly string[]): Promise<void> {
   const [, table] = await run(connection, 'BEGIN', `SELECT to_regclass('${quoteName(names)}')`)
   const exists = table?.rows[0]?.[0] !== null
-  await run(connection, ...(exists ? [] : [postgresSchema(names.join('.'))]), 'COMMIT')
+  await run(connection, ...(exists ? [] : [postgresSchema({ table: names.join('.') })]), 'COMMIT')
 }

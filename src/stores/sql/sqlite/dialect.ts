@@ -91,7 +91,7 @@ export function sqliteDialect(
     async prepare() {
       database.exec(`${pragma}journal_mode = WAL`)
       database.exec(`${pragma}synchronous = NORMAL`)
-      database.exec(sqliteSchema(names.join('.')))
+      database.exec(sqliteSchema({ table: names.join('.') }))
       inTransaction(({ purge }) => purge.run(0, 0)) // throws if the store cannot write to this table
     },
   }

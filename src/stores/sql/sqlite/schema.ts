@@ -1,4 +1,5 @@
-import { DEFAULT_TABLE, tableNames } from '../table.js'
+import { readOptions } from '../../../options/option-table.js'
+import { type SqlStoreOptions, TABLE_OPTIONS } from '../table.js'
 
 /**
  * Returns the SQL that creates the table of `sqliteStore` and its index, two statements, for applications
@@ -7,10 +8,10 @@ import { DEFAULT_TABLE, tableNames } from '../table.js'
  * - `table` is the table's name, perhaps with that of an attached database: `limits.headgate`. Default:
  *   `headgate`.
  *
- * Throws a `TypeError` for an invalid name.
+ * Throws a `TypeError` for wrong options.
  */
-export function sqliteSchema(table: string = DEFAULT_TABLE): string {
-  const names = tableNames('sqliteSchema', table)
+export function sqliteSchema(options: SqlStoreOptions = {}): string {
+  const { table: names } = readOptions('sqliteSchema', options, TABLE_OPTIONS)
   const [name = '', ...database] = names.toReversed()
   return [
     `CREATE TABLE IF NOT EXISTS ${quoteName(names)} (`,

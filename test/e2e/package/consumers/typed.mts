@@ -31,7 +31,7 @@ app.use(
     key: [byUser((req: express.Request) => req.get('x-user')), byIp()],
     cost: async (req: express.Request) => (req.secure ? 1 : 2),
     count: (_req: express.Request, res: express.Response) => res.locals.counts === true,
-    onLimited: (_req: express.Request, res: express.Response, _next, decision) => {
+    onDenied: (_req: express.Request, res: express.Response, _next, decision) => {
       res.status(429).json({ retryAfterMs: decision.retryAfterMs })
     },
   }),
@@ -76,7 +76,7 @@ const limiter = createLimiter<{ player: string }>({
   store: counting,
   limits: [{ name: 'moves', policy: slidingWindow({ limit: 1, window: '1s' }), key: ({ player }) => player }],
 })
-limiter.events.on('limited', (decision, { player }) => console.error(player, decision.policy))
+limiter.events.on('denied', (decision, { player }) => console.error(player, decision.limitName))
 const decision: Decision = await limiter.charge({ player: 'ada' })
 if (!decision.allowed || counting.charged !== 1 || decision.parts[0]?.name !== 'moves')
   throw new Error('charge')

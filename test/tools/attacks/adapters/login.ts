@@ -1,5 +1,6 @@
-import { type LoginOptions, memoryStore } from 'headgate'
+import { memoryStore } from 'headgate'
 import { headerOf } from '../../../../src/keys/key.js'
+import type { LoginOptions } from '../../../../src/login/options.js'
 
 /**
  * Where the guard of a site stands: in the route of the login, before several paths, or before all methods.

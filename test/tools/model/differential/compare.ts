@@ -1,4 +1,4 @@
-import type { Result } from 'headgate'
+import type { Result } from 'headgate/store'
 import type { Expected, ExpectedPart } from '../reference/model-store.js'
 
 /** Times are doubles of about 2^40 ms, whose spacing is 1/4096 ms. */

@@ -1,4 +1,5 @@
-import type { Operation, Policy, Result, Store } from 'headgate'
+import type { Policy, Store } from 'headgate'
+import type { Operation, Result } from 'headgate/store'
 import { type Expected, ModelStore } from '../reference/model-store.js'
 import { differenceOf } from './compare.js'
 import { type Mark, OWNERS, type Plan, type PlannedReturn, type Step, type Trace } from './trace.js'

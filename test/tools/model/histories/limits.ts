@@ -5,13 +5,13 @@ import {
   createLimiter,
   fixedWindow,
   type Limiter,
-  type LimiterFields,
   type Policy,
   type Store,
   type StoreError,
   slidingWindow,
   tokenBucket,
 } from 'headgate'
+import type { LimiterFields } from '../../../../src/limiter/options.js'
 import type { Call, Costs } from './sequential.js'
 
 /** A limit whose windows do not end while a history is recorded. */
@@ -129,7 +129,7 @@ export function limitersOn(store: Store, timeoutMs: number): Readonly<Record<str
       store,
       name,
       ...limitsOf(limitNamed(name)),
-      timeoutMs,
+      timeout: timeoutMs,
       denyCache: false,
       onStoreError(error, subject) {
         subject.error = error

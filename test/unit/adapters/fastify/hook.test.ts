@@ -86,9 +86,9 @@ test('problem documents keep their media type, which has no charset', async () =
   expect(headers['content-type']).toBe('application/problem+json')
 })
 
-describe('onLimited answers', () => {
+describe('onDenied answers', () => {
   const text = ({ retryAfterMs }: Decision) => `wait ${retryAfterMs > 0}`
-  test.each<[string, NonNullable<RateLimitPluginOptions['onLimited']>]>([
+  test.each<[string, NonNullable<RateLimitPluginOptions['onDenied']>]>([
     ['by reply.send', (_request, reply, decision) => void reply.code(420).send(text(decision))],
     ['and returns the reply', (_request, reply, decision) => reply.code(420).send(text(decision))],
     [
@@ -122,8 +122,8 @@ describe('onLimited answers', () => {
         throw Object.assign(new Error(text(decision)), { statusCode: 420 })
       },
     ],
-  ])('%s', async (_how, onLimited) => {
-    const { get } = await startWith({ ...ONE, onLimited }, (app) => {
+  ])('%s', async (_how, onDenied) => {
+    const { get } = await startWith({ ...ONE, onDenied }, (app) => {
       app.setErrorHandler<Error & { statusCode: number }>((error, _request, reply) => {
         reply.code(error.statusCode).send(error.message)
       })
@@ -137,16 +137,16 @@ describe('onLimited answers', () => {
   })
 })
 
-test('onLimited may return an object, which is sent as JSON', async () => {
-  const { get } = await startWith({ ...ONE, onLimited: () => ({ error: 'slow down' }) })
+test('onDenied may return an object, which is sent as JSON', async () => {
+  const { get } = await startWith({ ...ONE, onDenied: () => ({ error: 'slow down' }) })
   await get('/')
   expect(JSON.parse((await get('/')).text)).toEqual({ error: 'slow down' })
 })
 
-test('onLimited may answer once it has returned', async () => {
+test('onDenied may answer once it has returned', async () => {
   const { get } = await startWith({
     ...ONE,
-    onLimited: (_request, reply) => void setImmediate(() => reply.code(420).send('later')),
+    onDenied: (_request, reply) => void setImmediate(() => reply.code(420).send('later')),
   })
   await get('/')
   expect(await get('/')).toMatchObject({ status: 420, text: 'later' })

@@ -156,7 +156,7 @@ describe('what the platform knows', () => {
     const limit = limiterOf<Info>({
       key: ({ tenant, request }) => tenant.id + request.headers.get('x-part'),
       skip: (...given) => given.length === 1 && given[0].tenant.isTrusted,
-      onLimited: ({ tenant, rateLimit }, { retryAfterMs }) => {
+      onDenied: ({ tenant, rateLimit }, { retryAfterMs }) => {
         seen.push(tenant.id, rateLimit?.allowed, retryAfterMs)
         return new Response('wait', { status: 420, headers: { 'Retry-After': '99' } })
       },
@@ -181,11 +181,11 @@ describe('what the platform knows', () => {
     expect(await send('192.0.2.3')).toMatchObject({ status: 429 })
   })
 
-  test('onLimited has to return a response, or the limiter rejects', async () => {
-    const limit = limiterOf({ limit: 1, onLimited: () => undefined as never })
+  test('onDenied has to return a response, or the limiter rejects', async () => {
+    const limit = limiterOf({ limit: 1, onDenied: () => undefined as never })
     await limit(request(), ADA)
     await expect(limit(request(), ADA)).rejects.toThrow(
-      'rateLimit: the result of onLimited must be a Response, got undefined.',
+      'rateLimit: the result of onDenied must be a Response, got undefined.',
     )
   })
 })
@@ -372,14 +372,14 @@ describe('refunds by outcome', () => {
 
 const SHARED = new Response(null, { status: 429 })
 
-describe('the response of onLimited', () => {
+describe('the response of onDenied', () => {
   test.each([
     ['immutable', () => Response.redirect('http://localhost/slow', 302)],
     ['shared', () => SHARED],
-  ])('that is %s gets the headers of its own request', async (_what, onLimited) => {
+  ])('that is %s gets the headers of its own request', async (_what, onDenied) => {
     let nowMs = 0
     const store = memoryStore({ clock: () => nowMs })
-    const limit = rateLimit({ policy: fixedWindow({ limit: 1, window: '1m' }), onLimited, store })
+    const limit = rateLimit({ policy: fixedWindow({ limit: 1, window: '1m' }), onDenied, store })
     await limit(request(), ADA)
     const retries: unknown[] = []
     for (; nowMs < 3000; nowMs += 1000)

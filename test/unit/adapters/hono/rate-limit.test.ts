@@ -71,7 +71,7 @@ test('handlers find the decision, and the response has the headers', async () =>
   expect(response.headers.get('x-ratelimit-remaining')).toBe('4')
 })
 
-test('callbacks are called with the context, and the result of onLimited is the response', async () => {
+test('callbacks are called with the context, and the result of onDenied is the response', async () => {
   type Variables = { Variables: { tenant: string } }
   const app = new Hono<Variables>()
   app.use(async (c, next) => {
@@ -83,7 +83,7 @@ test('callbacks are called with the context, and the result of onLimited is the 
       ...ONE_PER_HOUR,
       key: (c) => c.get('tenant'),
       skip: (c) => c.req.query('free') !== undefined,
-      onLimited: (c, { limit }) => c.json({ limit, tenant: c.get('tenant') }, 418 as never),
+      onDenied: (c, { limit }) => c.json({ limit, tenant: c.get('tenant') }, 418 as never),
     }),
   )
   app.get('/', (c) => c.text('ok'))

@@ -47,8 +47,8 @@ describe('a login guard', () => {
     expect(() => guard.canActivate(contextOf('ws', [new EventEmitter(), {}, 'chat']))).toThrow(
       "loginGuard: only HTTP has a status that tells successes from failures. For GraphQL and WebSockets use @RateLimit({ key: byField('username'), … }).",
     )
-    expect(() => loginGuard({ field: 'username', onLimited: () => undefined } as never)).toThrow(
-      'loginGuard: there is no option onLimited. Write exception, which returns what is thrown for a denied request.',
+    expect(() => loginGuard({ field: 'username', onDenied: () => undefined } as never)).toThrow(
+      'loginGuard: there is no option onDenied. Write exception, which returns what is thrown for a denied request.',
     )
   })
 })

@@ -103,14 +103,19 @@ test('a store that is unavailable is probed while a page is open, so that the en
     key: (id) => id,
     store,
     onStoreError: 'local',
-    share: 0.5,
+    fallbackShare: 0.5,
   })
   limiter.events.on('storeError', () => undefined)
   const watch = new LimiterWatch({ name: 'api', limiter, inspection: inspectionOf(limiter) as Inspection })
   const board = await boardFor({ watch } as ReturnType<typeof processOf>)
   for (let i = 0; i < 20; i++) await limiter.charge('ada')
   const [shown] = board.snapshot().limiters
-  expect(shown?.store).toMatchObject({ name: 'remote', state: 'open', onStoreError: 'local', share: 0.5 })
+  expect(shown?.store).toMatchObject({
+    name: 'remote',
+    state: 'open',
+    onStoreError: 'local',
+    fallbackShare: 0.5,
+  })
   expect(shown?.store.outage).toEqual({
     sinceMs: START_MS,
     allowed: 0,

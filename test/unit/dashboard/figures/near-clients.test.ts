@@ -1,5 +1,5 @@
-import type { PartDecision } from 'headgate'
 import { NearClients } from '../../../../src/dashboard/figures/near-clients.js'
+import type { PartDecision } from '../../../../src/limiter/decision.js'
 
 const NOW_MS = 1_790_000_000_000
 

@@ -1,13 +1,6 @@
 import fc from 'fast-check'
-import {
-  type ChargeResult,
-  fixedWindow,
-  type Policy,
-  type State,
-  type Store,
-  slidingWindow,
-  tokenBucket,
-} from 'headgate'
+import { fixedWindow, type Policy, type Store, slidingWindow, tokenBucket } from 'headgate'
+import type { ChargeResult, State } from 'headgate/store'
 import { shareUpTo } from '../../../properties/arbitrary-policies.js'
 import {
   allowedCount,

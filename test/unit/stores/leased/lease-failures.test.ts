@@ -1,11 +1,6 @@
-import {
-  type ChargeResult,
-  createLimiter,
-  fixedWindow,
-  type LeaseOptions,
-  leased,
-  StoreError,
-} from 'headgate'
+import { createLimiter, fixedWindow, leased, StoreError } from 'headgate'
+import type { ChargeResult } from 'headgate/store'
+import type { LeaseOptions } from '../../../../src/stores/leased/options.js'
 import { NONSENSE } from '../../../support/fault-stores.js'
 import {
   allowedCount,
@@ -67,7 +62,7 @@ test.each(NONSENSE)('an answer that is %s is a StoreError, and grants no block',
   for (let i = 0; i < 8; i++) await limiter.charge(undefined)
   remote.charge = async () => answer as ChargeResult[]
   const decisions = await Promise.all(Array.from({ length: 5 }, () => limiter.charge(undefined)))
-  expect(decisions.map(({ source }) => source)).toEqual(Array(5).fill('closed'))
+  expect(decisions.map(({ source }) => source)).toEqual(Array(5).fill('fail-closed'))
   expect(errors).toEqual(Array(errors.length).fill(expect.any(StoreError)))
   expect(errors.length).toBeGreaterThan(0)
 })
@@ -143,7 +138,7 @@ test('charges of leased units do not hide that the store hangs', async () => {
     policy: hourly,
     store: leased(remote, { processes: 1, hold: '10s' }),
     key: (key: string) => key,
-    timeoutMs: 50,
+    timeout: 50,
   })
   const states: string[] = []
   limiter.events.on('storeState', (state) => states.push(state)).on('storeError', () => {})
@@ -153,7 +148,7 @@ test('charges of leased units do not hide that the store hangs', async () => {
     const fresh = limiter.charge(`fresh ${i}`)
     expect(limiter.charge('hot')).toMatchObject({ allowed: true, source: 'lease' })
     await jest.advanceTimersByTimeAsync(70)
-    expect(await fresh).toMatchObject({ source: 'open' })
+    expect(await fresh).toMatchObject({ source: 'fail-open' })
   }
   expect(states).toEqual(['open'])
 })

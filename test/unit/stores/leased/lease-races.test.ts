@@ -1,4 +1,5 @@
-import { fixedWindow, type KeyedPolicy, type Store } from 'headgate'
+import { fixedWindow, type Store } from 'headgate'
+import type { KeyedPolicy } from 'headgate/store'
 import {
   allowedCount,
   beforeEachLease,

@@ -1,11 +1,5 @@
-import {
-  type ChargeResult,
-  consecutive,
-  fixedWindow,
-  type MaybePromise,
-  type Store,
-  tokenBucket,
-} from 'headgate'
+import { consecutive, fixedWindow, type Store, tokenBucket } from 'headgate'
+import type { ChargeResult, MaybePromise } from 'headgate/store'
 import {
   allowedCount,
   beforeEachLease,

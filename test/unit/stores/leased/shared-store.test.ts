@@ -1,5 +1,4 @@
 import {
-  type Batching,
   concurrency,
   createLimiter,
   type Decision,
@@ -7,12 +6,11 @@ import {
   type Limiter,
   leased,
   memoryStore,
-  type Operation,
   type Policy,
   type Store,
   tokenBucket,
 } from 'headgate'
-import type { ProcessNotes } from 'headgate/store'
+import type { Batching, Operation, ProcessNotes } from 'headgate/store'
 import { keysOf } from 'headgate/store'
 import { beforeEachLease, HOLD_MS, pass, type RemoteStore } from '../../../support/leased-store.js'
 
@@ -150,7 +148,7 @@ test('each server has its own circuit breaker, and units of a server that is dow
   for (let i = 0; i < 20; i++) await limiters.a.charge('hot')
   down.add('a')
   for (let i = 0; i < 5; i++) {
-    expect(await limiters.a.charge(`cold ${i}`)).toMatchObject({ source: 'open' })
+    expect(await limiters.a.charge(`cold ${i}`)).toMatchObject({ source: 'fail-open' })
     await jest.advanceTimersByTimeAsync(20)
   }
   expect(states).toEqual([['open', 'a']])

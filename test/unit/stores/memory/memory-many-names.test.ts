@@ -1,4 +1,5 @@
-import { createLimiter, type LimitOptions, memoryStore, tokenBucket } from 'headgate'
+import { createLimiter, memoryStore, tokenBucket } from 'headgate'
+import type { LimitOptions } from '../../../../src/limiter/options.js'
 import { listenForWarnings } from '../../../support/warnings.js'
 
 interface Login {

@@ -1,4 +1,5 @@
-import { type Charge, fixedWindow } from 'headgate'
+import { fixedWindow } from 'headgate'
+import type { Charge } from 'headgate/store'
 import { commandError } from '../../../../src/stores/redis/errors.js'
 import { scriptRunner } from '../../../../src/stores/redis/script-runner.js'
 import type { Command } from '../../../../src/stores/redis/transport.js'

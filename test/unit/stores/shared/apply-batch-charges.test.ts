@@ -1,4 +1,5 @@
-import { consecutive, fixedWindow, type Part, type State, tokenBucket } from 'headgate'
+import { consecutive, fixedWindow, tokenBucket } from 'headgate'
+import type { Part, State } from 'headgate/store'
 import { evaluateCharge } from '../../../../src/stores/shared/apply-batch.js'
 import type { Parts } from '../../../../src/testing/conformance/store-calls.js'
 

@@ -1,4 +1,5 @@
-import { type Charge, consecutive, type Refund, type State } from 'headgate'
+import { consecutive } from 'headgate'
+import type { Charge, Refund, State } from 'headgate/store'
 import { applyBatch } from '../../../../src/stores/shared/apply-batch.js'
 import { type Parts, part } from '../../../../src/testing/conformance/store-calls.js'
 

@@ -1,13 +1,5 @@
-import {
-  ban,
-  type Charge,
-  consecutive,
-  fixedWindow,
-  type Operation,
-  type Refund,
-  type State,
-  StoreError,
-} from 'headgate'
+import { ban, consecutive, fixedWindow, StoreError } from 'headgate'
+import type { Charge, Operation, Refund, State } from 'headgate/store'
 import { applyOperations, type ReadState } from 'headgate/store'
 import { type Parts, part } from '../../../../src/testing/conformance/store-calls.js'
 

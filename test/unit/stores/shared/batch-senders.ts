@@ -1,4 +1,5 @@
-import { type Charge, fixedWindow, type Operation, type Outcome, type Store } from 'headgate'
+import { fixedWindow, type Store } from 'headgate'
+import type { Charge, Operation, Outcome } from 'headgate/store'
 import { batcher } from '../../../../src/stores/shared/batcher.js'
 import type { Batching } from '../../../../src/stores/store.js'
 

@@ -1,12 +1,5 @@
-import {
-  ban,
-  fixedWindow,
-  memoryStore,
-  slidingWindow,
-  type Take,
-  type TakeResult,
-  tokenBucket,
-} from 'headgate'
+import { ban, fixedWindow, memoryStore, slidingWindow, tokenBucket } from 'headgate'
+import type { Take, TakeResult } from 'headgate/store'
 import { manualClock } from 'headgate/testing'
 import { readStanding } from '../../../../src/stores/shared/read-standing.js'
 import { chargeStore } from '../../../support/store-calls.js'

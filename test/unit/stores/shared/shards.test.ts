@@ -1,12 +1,5 @@
-import {
-  type ChargeResult,
-  concurrency,
-  consecutive,
-  fixedWindow,
-  type MemoryStore,
-  memoryStore,
-  type Operation,
-} from 'headgate'
+import { concurrency, consecutive, fixedWindow, type MemoryStore, memoryStore } from 'headgate'
+import type { ChargeResult, Operation } from 'headgate/store'
 import { keysOf } from '../../../../src/stores/operation.js'
 import { refundsOf } from '../../../../src/stores/shared/refunds.js'
 import { applyBy, type Run } from '../../../../src/stores/shared/run.js'

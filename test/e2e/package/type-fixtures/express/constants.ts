@@ -18,7 +18,7 @@ const byApiKey = rateLimit({ limit: 100, window: '1m', key: (req) => req.get('x-
 const page = rateLimit({
   limit: 2,
   window: '1m',
-  onLimited: (_req, res) => res.status(429).render('limited'),
+  onDenied: (_req, res) => res.status(429).render('limited'),
 })
 const guard = loginGuard({ field: 'username', succeeded: (_req, res) => res.locals.ok })
 
@@ -58,7 +58,7 @@ app.post('/logout', declaredLogin, async (req, res) => {
   res.json({ decision, account: await guard.accountId(req) })
 })
 guard.events.on('security', (event, req) => console.log(event.event, req.ip))
-limiter.limiter.events.on('limited', (decision, req) => console.log(decision.policy, req.originalUrl))
+limiter.limiter.events.on('denied', (decision, req) => console.log(decision.limitName, req.originalUrl))
 
 const sockets = createLimiter<{ player: string }>({ limit: 1, window: '1s', key: ({ player }) => player })
 const requests = createLimiter<express.Request>({ limit: 1, window: '1s', key: (req) => req.get('x-user') })

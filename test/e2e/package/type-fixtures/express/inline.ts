@@ -12,7 +12,7 @@ app.use(
   rateLimit({
     limit: 100,
     window: '1m',
-    onLimited: (req, res) => res.status(429).render('limited', { path: req.originalUrl }),
+    onDenied: (req, res) => res.status(429).render('limited', { path: req.originalUrl }),
   }),
 )
 app.use(
@@ -27,7 +27,7 @@ app.use(
     cost: async (req) => (req.xhr ? 1 : 2),
     count: (_req, res) => res.locals.counts === true,
     onStoreError: (error, req) => (error.answered && req.secure ? 'allow' : 'local'),
-    onLimited(req, res, next, decision) {
+    onDenied(req, res, next, decision) {
       if (req.accepts('html')) res.status(429).json({ retryAfterMs: decision.retryAfterMs })
       else next()
     },
@@ -56,7 +56,7 @@ app.post(
     skip: (req) => req.path === '/health',
     address: byUser((req) => req.socket.remoteAddress, { anonymous: (req) => req.ip }),
     onLockout: (account, req) => `${account} at ${req.originalUrl}`,
-    onLimited: (_req, res, _next, decision) => res.status(decision.allowed ? 200 : 429).render('locked'),
+    onDenied: (_req, res, _next, decision) => res.status(decision.allowed ? 200 : 429).render('locked'),
     succeeded: (req, res) => req.path === '/code' && res.statusCode === 200,
     name: 'code',
     deviceCookie: { secret: '0123456789abcdef', epoch: (account, req) => `${account}${req.hostname}` },

@@ -51,7 +51,7 @@ export const ofCallbacks = [
   // @ts-expect-error policy: must not return a number
   () => rateLimit({ policy: (req) => (req.secure ? 100 : 10) }),
   // @ts-expect-error sendd: responses have no such method
-  () => rateLimit({ ...limit, onLimited: (_req, res) => res.sendd('wait') }),
+  () => rateLimit({ ...limit, onDenied: (_req, res) => res.sendd('wait') }),
   // @ts-expect-error usr: requests have no such property
   () => rateLimit({ ...limit, key: byUser((req) => req.usr) }),
   // @ts-expect-error usr: requests have no such property

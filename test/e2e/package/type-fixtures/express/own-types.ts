@@ -15,7 +15,7 @@ const limiter = rateLimit({
   window: '1m',
   key: (req: TenantRequest) => req.tenant.id,
   skip: (req) => req.tenant.plan === 'paid',
-  onLimited: (req, res) => res.status(429).render(req.tenant.plan),
+  onDenied: (req, res) => res.status(429).render(req.tenant.plan),
 })
 export const nested = rateLimit({
   limits: [{ policy: () => undefined, key: byUser((req: TenantRequest) => req.tenant.id) }],
@@ -52,7 +52,7 @@ export const responses = rateLimit({
   limit: 2,
   window: '1m',
   skip: (req) => req.path === '/health',
-  onLimited: (_req, res: PageResponse) => res.status(429).send(res.theme),
+  onDenied: (_req, res: PageResponse) => res.status(429).send(res.theme),
 })
 export const guard = loginGuard({
   account: (req: TenantRequest) => req.tenant.id,
@@ -68,7 +68,7 @@ export const bodies = rateLimit({
   window: '1m',
   key: (req: Request<object, string, { name: string }>) => req.body.name,
 })
-limiter.limiter.events.on('limited', (_decision, req) => console.log(req.tenant.plan))
+limiter.limiter.events.on('denied', (_decision, req) => console.log(req.tenant.plan))
 
 const app = express()
 app.use(limiter, nested, several, users, anonymous, explicit, plain, bodies)

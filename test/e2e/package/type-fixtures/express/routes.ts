@@ -30,7 +30,7 @@ app.get(
     const id: string = req.params.id
     next(id === '' ? 'route' : undefined)
   },
-  rateLimit({ limit: 2, window: '1s', onLimited: (_req, res) => res.status(429).render('limited') }),
+  rateLimit({ limit: 2, window: '1s', onDenied: (_req, res) => res.status(429).render('limited') }),
   (req, res) => {
     const id: string = req.params.id
     res.json({ id })

@@ -18,7 +18,7 @@ await app.register(rateLimit, {
   key: [byUser((request) => request.headers['x-user']), byRoute()],
   skip: (request, reply) => request.url === '/health' || reply.sent,
   count: (_request, reply) => reply.statusCode < 500,
-  onLimited: (request, reply, { retryAfterMs }) => {
+  onDenied: (request, reply, { retryAfterMs }) => {
     request.log.info({ retryAfterMs })
     return reply.code(429).send({ error: 'slow down' })
   },
@@ -29,7 +29,7 @@ await app.register(import('headgate/fastify'), { limit: 100, window: '1m', hook:
 await app.register(plugin, { limit: 100, window: '1m' })
 
 for (const limiter of app.rateLimiters) {
-  limiter.events.on('limited', (decision, request) => request.log.info(decision.policy))
+  limiter.events.on('denied', (decision, request) => request.log.info(decision.limitName))
 }
 
 interface Login {

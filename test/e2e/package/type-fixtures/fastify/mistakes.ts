@@ -20,7 +20,7 @@ export const mistakes = [
   // @ts-expect-error get: requests of Fastify have none
   () => rateLimitHook({ ...limit, skip: (request) => request.get('x-admin') === 'yes' }),
   // @ts-expect-error sendStatus: replies of Fastify have none
-  () => rateLimitHook({ ...limit, onLimited: (_request, reply) => reply.sendStatus(429) }),
+  () => rateLimitHook({ ...limit, onDenied: (_request, reply) => reply.sendStatus(429) }),
   // @ts-expect-error feild: there is no such option
   () => loginGuard({ feild: 'username' }),
 ]

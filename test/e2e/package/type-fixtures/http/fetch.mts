@@ -23,7 +23,7 @@ const options: RateLimitOptions<Info> = {
   skip: ({ user }) => user?.id === 'ada',
   cost: async ({ request }) => (request.method === 'GET' ? 1 : 2),
   count: (subject, response) => response.status < 400 && subject.tenant !== '',
-  onLimited: ({ tenant }, { retryAfterMs }) => Response.json({ tenant, retryAfterMs }, { status: 429 }),
+  onDenied: ({ tenant }, { retryAfterMs }) => Response.json({ tenant, retryAfterMs }, { status: 429 }),
 }
 
 export const limit: RateLimit<Info> = rateLimit(options)
@@ -54,5 +54,5 @@ export const mistakes = [
   // @ts-expect-error there is no such property
   () => rateLimit({ limit: 2, window: '1m', key: ({ tenant }) => tenant }),
   // @ts-expect-error a response is missing
-  () => rateLimit({ limit: 2, window: '1m', onLimited: () => undefined }),
+  () => rateLimit({ limit: 2, window: '1m', onDenied: () => undefined }),
 ]

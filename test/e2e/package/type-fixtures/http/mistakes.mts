@@ -19,7 +19,7 @@ export const mistakes = [
   // @ts-expect-error path: requests of node:http have none
   () => rateLimit({ ...limit, skip: (req) => req.path === '/health' }),
   // @ts-expect-error status: responses of node:http have none
-  () => rateLimit({ ...limit, onLimited: (_req, res) => res.status(429).end() }),
+  () => rateLimit({ ...limit, onDenied: (_req, res) => res.status(429).end() }),
   // @ts-expect-error get: requests of node:http have none
   () => rateLimit({ ...limit, key: byUser((req) => req.get('x-user')) }),
   // @ts-expect-error locals: responses of node:http have none

@@ -26,7 +26,7 @@ const limiter = rateLimit({
   cost: 2,
   count: (_req, res) => res.statusCode >= 400,
   onStoreError: (error, req) => (error.answered && req.method === 'GET' ? 'allow' : 'deny'),
-  onLimited(req, res, _next, decision) {
+  onDenied(req, res, _next, decision) {
     res.writeHead(429, { 'content-type': 'application/json' })
     res.end(JSON.stringify({ path: req.url, retryAfterMs: decision.retryAfterMs }))
   },
@@ -52,7 +52,7 @@ export const signed = rateLimit({
   limit: 2,
   window: '1s',
   key: (req: SignedRequest) => req.signature,
-  onLimited: (req, res) => res.end(req.signature),
+  onDenied: (req, res) => res.end(req.signature),
 })
 export const users = createLimiter({ limit: 2, window: '1s', key: (user: { id: number }) => user.id })
 export const decision: Decision | Promise<Decision> = users.charge({ id: 7 })

@@ -22,7 +22,7 @@ const limiter = rateLimit({
   key: [byIp(), byRoute(), byUser(), (ctx) => ctx.get('x-api-key')],
   skip: (ctx) => ctx.path === '/health',
   count: (ctx, response) => ctx.status === 401 || response.type === 'text/html',
-  onLimited(ctx, next, decision) {
+  onDenied(ctx, next, decision) {
     ctx.body = { path: ctx.path, retryAfterMs: decision.retryAfterMs }
     return next()
   },
@@ -39,7 +39,7 @@ app.use((ctx) => {
   guard.reportSuccess(ctx)
   ctx.body = `${decision?.remaining}`
 })
-limiter.limiter.events.on('limited', (_decision, ctx) => console.log(ctx.path))
+limiter.limiter.events.on('denied', (_decision, ctx) => console.log(ctx.path))
 
 export const options = { ...limit, skip: (ctx) => ctx.secure } satisfies RateLimitOptions
 export const declared: RateLimitMiddleware = rateLimit(options)
@@ -56,7 +56,7 @@ type TenantContext = ParameterizedContext<State, Own>
 const perTenant = rateLimit({
   key: (ctx: TenantContext) => ctx.tenant,
   policy: (ctx) => tokenBucket({ capacity: ctx.state.user.plan === 'paid' ? 9 : 3, refill: 1, every: '1m' }),
-  onLimited: (ctx) => ctx.throw(429, ctx.tenant),
+  onDenied: (ctx) => ctx.throw(429, ctx.tenant),
 })
 const typed = new Koa<State, Own>()
 typed.use(limiter).use(perTenant)
@@ -76,7 +76,7 @@ export const mistakes = [
   // @ts-expect-error: there is no such option
   () => rateLimit({ ...limit, max: 2 }),
   // @ts-expect-error: contexts have no such method
-  () => rateLimit({ ...limit, onLimited: (ctx: TenantContext) => ctx.json({}) }),
+  () => rateLimit({ ...limit, onDenied: (ctx: TenantContext) => ctx.json({}) }),
   // @ts-expect-error: there is no such option
   () => loginGuard({ feild: 'username' }),
 ]

@@ -7,7 +7,7 @@ const store: Store = sqliteStore(database, { table: 'limits' })
 export const limiters = [store, sqliteStore(new DatabaseSync(':memory:', { open: false }))].map((each) =>
   rateLimit({ limit: 2, window: '1h', store: each }),
 )
-export const schema: string = sqliteSchema('limits')
+export const schema: string = sqliteSchema({ table: 'limits' })
 export const prepared: Promise<void> = sqliteStore(database).prepare()
 
 export const mistakes = [

@@ -9,7 +9,7 @@ const store: Store = mysqlStore(pool, { table: 'limits' })
 export const limiters = [store, mysqlStore(createPromisePool(url)), mysqlStore(pool.promise())].map((each) =>
   rateLimit({ limit: 2, window: '1h', store: each }),
 )
-export const schema: string = mysqlSchema('limits')
+export const schema: string = mysqlSchema({ table: 'limits' })
 export const prepared: Promise<void> = mysqlStore(createPool({ host: 'localhost' })).prepare()
 
 export const mistakes = [

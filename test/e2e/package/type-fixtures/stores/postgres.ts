@@ -8,7 +8,7 @@ const store: Store = postgresStore(pool, { table: 'limits' })
 export const limiters = [store, postgresStore(new pg.Pool())].map((each) =>
   rateLimit({ limit: 2, window: '1h', store: each }),
 )
-export const schema: string = postgresSchema('limits')
+export const schema: string = postgresSchema({ table: 'limits' })
 export const prepared: Promise<void> = postgresStore(pool).prepare()
 
 export const mistakes = [
