@@ -2,7 +2,12 @@ import type { DecisionSource } from '../../limiter/decision.js'
 import { type BreakerState, ServerStates } from '../../pipe/breaker-state.js'
 
 /** What decides a request while the store is unavailable, by the source of the decision. */
-const DECIDED_BY = { open: 'allowed', closed: 'denied', local: 'local', store: 'byStore' } as const
+const DECIDED_BY = {
+  'fail-open': 'allowed',
+  'fail-closed': 'denied',
+  local: 'local',
+  store: 'byStore',
+} as const
 
 /** What decided requests while the store was unavailable. */
 export interface OutageReport {

@@ -92,7 +92,7 @@ describe.each(STORES)('in %s', (_name, makeStore) => {
     const never = Number.POSITIVE_INFINITY
     const figures = { remaining: 0, resetAfterMs: never, moreAfterMs: never, retryAfterMs: 1000 }
     const denial = await limiter.charge('any')
-    expect(denial).toMatchObject({ ...figures, allowed: false, policy: '3-at-once' })
+    expect(denial).toMatchObject({ ...figures, allowed: false, limitName: '3-at-once' })
     expect(denial.parts).toMatchObject([{ windowMs: never, quotaUnit: 'concurrent-requests' }])
     expect(await limiter.charge('any', { cost: 4 })).toMatchObject({ retryAfterMs: never })
     await limiter.close()

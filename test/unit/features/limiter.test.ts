@@ -93,7 +93,7 @@ describe('charge', () => {
     ]
     const limiter = createLimiter({ limits, store: store() })
     limiter.charge({})
-    expect(limiter.charge({})).toMatchObject({ allowed: false, policy: 'long', retryAfterMs: 60_000 })
+    expect(limiter.charge({})).toMatchObject({ allowed: false, limitName: 'long', retryAfterMs: 60_000 })
   })
 })
 

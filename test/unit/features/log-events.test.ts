@@ -38,7 +38,7 @@ test('denials and clients near a limit are info, failures of the store are warni
   expect(entries[1]?.[1]).toMatchObject({
     limiter: 'api',
     mode: 'enforce',
-    policy: 'api',
+    limitName: 'api',
     source: 'store',
     remaining: 0,
   })

@@ -203,8 +203,8 @@ describe('maxWaitMs', () => {
     await limiter.charge('a', { cost: 2 })
     const denied: unknown[] = []
     limiter.events.on('denied', (decision, subject) => denied.push([decision, subject]))
-    const decision = await limiter.waitFor('a', { cost, ...(maxWaitMs && { maxWaitMs }) })
-    expect(decision).toMatchObject({ allowed: false, policy: '2-in-1h', limit: 2, remaining: 0 })
+    const decision = await limiter.waitFor('a', { cost, ...(maxWaitMs && { maxWait: maxWaitMs }) })
+    expect(decision).toMatchObject({ allowed: false, limitName: '2-in-1h', limit: 2, remaining: 0 })
     expect(denied).toEqual([[decision, 'a']])
   })
 
@@ -424,8 +424,8 @@ test('in report mode nobody waits, and denials are emitted', async () => {
 })
 
 test.each([
-  ['allow', true, 'open'],
-  ['deny', false, 'closed'],
+  ['allow', true, 'fail-open'],
+  ['deny', false, 'fail-closed'],
   ['local', true, 'local'],
 ] as const)('when the store fails, onStoreError: %s decides', async (onStoreError, allowed, source) => {
   const store = failingStore()
@@ -526,7 +526,7 @@ test('close denies those who wait for a charge under way without a charge', asyn
   const decisions = [...(await all), await late]
   expect(decisions.map(({ allowed, source }) => [allowed, source])).toEqual([
     [true, 'store'],
-    ...upTo(3).map(() => [false, 'closed']),
+    ...upTo(3).map(() => [false, 'fail-closed']),
   ])
 })
 
@@ -562,12 +562,9 @@ test.each<[object, string]>([
     { cost: 1.5 },
     'limiter.waitFor: cost must be a whole number of at least 0, got 1.5. Did you mean cost: 2?',
   ],
-  [{ maxWaitMs: -1 }, 'limiter.waitFor: maxWaitMs must be a whole number of at least 0, got -1.'],
-  [
-    { maxWaitMs: Number.POSITIVE_INFINITY },
-    'got Infinity. To wait until the charge is allowed, leave it out.',
-  ],
-  [{ maxWait: 5 }, 'limiter.waitFor: there is no option "maxWait". Did you mean maxWaitMs?'],
+  [{ maxWait: -1 }, 'limiter.waitFor: maxWait must be a duration of 1 ms to 10 years'],
+  [{ maxWait: Number.POSITIVE_INFINITY }, 'got Infinity. To wait until the charge is allowed, leave it out.'],
+  [{ maxWaitMs: 5 }, 'limiter.waitFor: there is no option "maxWaitMs". Did you mean maxWait?'],
   [{ signal: new AbortController() }, 'Did you mean signal: controller.signal?'],
 ])('wrong options reject: %j', async (options, message) => {
   const limiter = createLimiter({ policy: hourly(1), key })

@@ -55,7 +55,7 @@ test('the request carries its decision, as plain data', () => {
   expect(JSON.parse(JSON.stringify(req.rateLimit))).toEqual({
     allowed: true,
     ...figures,
-    policy: '1-in-1min',
+    limitName: '1-in-1min',
     parts: [{ name: '1-in-1min', allowed: true, windowMs: 60_000, cost: 1, ...figures }],
     source: 'store',
   })
@@ -155,7 +155,7 @@ describe('the middleware’s own options:', () => {
   })
 
   test.each([
-    ['onlimited', 'onDenied'],
+    ['ondenied', 'onDenied'],
     ['header', 'headers'],
     ['statuscode', 'statusCode'],
     ['skipp', 'skip'],

@@ -19,7 +19,7 @@ function showing(read: (req: Request) => unknown): RequestHandler {
   }
 }
 
-const policyOf = (req: { rateLimit?: Decision }) => req.rateLimit?.limitName
+const limitNameOf = (req: { rateLimit?: Decision }) => req.rateLimit?.limitName
 const setTo =
   (value: unknown): RequestHandler =>
   (req, _res, next) => {
@@ -38,9 +38,9 @@ describe.each([
   }
 
   test('req.rateLimit is undefined before the first limiter, also once other requests have passed one', async () => {
-    await read(limiter('a'), showing(policyOf))
+    await read(limiter('a'), showing(limitNameOf))
     expect(
-      await read(showing((req) => [policyOf(req) ?? 'none', Object.keys(req).includes('rateLimit')])),
+      await read(showing((req) => [limitNameOf(req) ?? 'none', Object.keys(req).includes('rateLimit')])),
     ).toEqual(['none', false])
   })
 
@@ -52,7 +52,7 @@ describe.each([
         showing((req) => req.rateLimit),
       ),
     ).toMatchObject({
-      policy: 'b',
+      limitName: 'b',
       limit: 9,
       remaining: 8,
       source: 'store',
@@ -76,16 +76,16 @@ describe.each([
     const seen: unknown[] = []
     const sub = make()
     sub.use((req, _res, next) => {
-      seen.push(policyOf(req))
+      seen.push(limitNameOf(req))
       next()
     }, limiter('b'))
-    expect(await read(...handlersWith(sub), showing(policyOf))).toBe('b')
+    expect(await read(...handlersWith(sub), showing(limitNameOf))).toBe('b')
     expect(seen).toEqual([handlersWith(sub).length === 2 ? 'a' : undefined])
   })
 
   test('what other middleware sets is there until the next limiter', async () => {
-    expect(await read(limiter('a'), setTo({ policy: 'other' }), showing(policyOf))).toBe('other')
-    expect(await read(setTo({ policy: 'other' }), limiter('a'), showing(policyOf))).toBe('a')
+    expect(await read(limiter('a'), setTo({ limitName: 'other' }), showing(limitNameOf))).toBe('other')
+    expect(await read(setTo({ limitName: 'other' }), limiter('a'), showing(limitNameOf))).toBe('a')
   })
 
   test('a limiter that is mounted twice on a path charges once, with others in between', async () => {
@@ -96,7 +96,7 @@ describe.each([
         b,
         a,
         b,
-        showing((req) => [policyOf(req), req.rateLimit?.remaining]),
+        showing((req) => [limitNameOf(req), req.rateLimit?.remaining]),
       ),
     ).toEqual(['b', 4])
     expect(
@@ -112,7 +112,7 @@ describe.each([
     Object.defineProperty(app.request, 'rateLimit', { value: undefined, writable: true, configurable: true })
     app.use(
       limiter('a'),
-      showing((req) => [policyOf(req), Object.hasOwn(req, 'rateLimit')]),
+      showing((req) => [limitNameOf(req), Object.hasOwn(req, 'rateLimit')]),
     )
     expect(JSON.parse((await send(await serve(app))).text)).toEqual(['a', true])
   })

@@ -78,9 +78,9 @@ test('a decision shows no keys, in JSON or among its properties', () => {
   expect(Object.keys(decision).sort()).toEqual([
     'allowed',
     'limit',
+    'limitName',
     'moreAfterMs',
     'parts',
-    'policy',
     'remaining',
     'resetAfterMs',
     'retryAfterMs',

@@ -178,9 +178,9 @@ test.each([
     0,
     /fallbackShare must be a number above 0 and at most 1, got 0\. With four processes write fallbackShare: 1 \/ 4/,
   ],
-  [1.5, /share must be .* got 1\.5/],
-  [Number.NaN, /share must be .* got NaN/],
-  ['1/4', /share must be .* got "1\/4"/],
+  [1.5, /fallbackShare must be .* got 1\.5/],
+  [Number.NaN, /fallbackShare must be .* got NaN/],
+  ['1/4', /fallbackShare must be .* got "1\/4"/],
 ])('a share of %p is a TypeError with the fix', (share, message) => {
   const make = () => createLimiter({ policy: bucket, onStoreError: 'local', fallbackShare: share as number })
   expect(make).toThrow(TypeError)

@@ -52,11 +52,11 @@ describe('prometheusMetrics', () => {
       'headgate_decisions_total{limiter="api",limit="api",outcome="denied",source="store",mode="enforce"} 1',
       'headgate_decisions_total{limiter="tried",limit="tried",outcome="allowed",source="store",mode="report"} 2',
       'headgate_decisions_total{limiter="_default",limit="5-in-1h",outcome="allowed",source="store",mode="enforce"} 1',
-      'headgate_decisions_total{limiter="broken",limit="",outcome="allowed",source="open",mode="enforce"} 30',
+      'headgate_decisions_total{limiter="broken",limit="",outcome="allowed",source="fail-open",mode="enforce"} 30',
       'headgate_limit_denials_total{limiter="api",limit="api",mode="enforce"} 1',
       'headgate_near_limit_decisions_total{limiter="api",limit="api"} 2',
-      'headgate_candidate_decisions_total{limiter="tried",limit="tried",outcome="allowed",enforced_outcome="allowed"} 1',
-      'headgate_candidate_decisions_total{limiter="tried",limit="tried",outcome="denied",enforced_outcome="allowed"} 1',
+      'headgate_candidate_decisions_total{limiter="tried",limit="tried",outcome="allowed",candidate_outcome="allowed"} 1',
+      'headgate_candidate_decisions_total{limiter="tried",limit="tried",outcome="allowed",candidate_outcome="denied"} 1',
       'headgate_store_keys{store="sessions"} 1',
     ])
     expect(text).not.toContain('ada')

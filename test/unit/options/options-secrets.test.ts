@@ -121,17 +121,7 @@ test.each(PLACES.flatMap(([place, make]) => GIVEN.map((given) => [place, ...give
 /** Options whose values may be shown, unless they look like a credential, and whose fix is made of them. */
 const SHOWN: readonly (readonly [string, (given: never) => unknown])[] = [
   ...[
-    ...[
-      'name',
-      'prefix',
-      'headers',
-      'onStoreError',
-      'window',
-      'limit',
-      'timeoutMs',
-      'keyPrefix',
-      'nameSpace',
-    ],
+    ...['name', 'prefix', 'headers', 'onStoreError', 'window', 'limit', 'timeout', 'keyPrefix', 'nameSpace'],
     ...['identifier', 'groupId', 'tableName', 'schemaName', 'dbName', 'redis', 'ttl', 'windowMs', 'max'],
   ].map((option) => [option, (given: never) => rateLimit({ ...enough, [option]: given } as never)] as const),
   ['allow', (given) => rateLimit({ ...enough, allow: [given] })],

@@ -20,12 +20,12 @@ const policy = tokenBucket({ capacity: 5, refill: 5, every: '1m' })
 const SEVERAL: readonly (readonly [string, () => unknown, readonly string[]])[] = [
   [
     'rateLimit',
-    () => rateLimit({ limit: 0, window: 'soon', headers: 'all', timeoutMs: 0, stauts: 1 } as never),
+    () => rateLimit({ limit: 0, window: 'soon', headers: 'all', timeout: 0, stauts: 1 } as never),
     [
       'there is no option "stauts".',
       'limit must be a whole number of at least 1, got 0. Did you mean limit: 1?',
       'window must be a duration',
-      'timeoutMs must be a whole number from 1 to 60000, got 0.',
+      'timeout must be a duration of 1 ms',
       "headers must be one of 'legacy', 'draft', 'both', 'none', got \"all\".",
     ],
   ],

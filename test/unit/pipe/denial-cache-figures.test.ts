@@ -51,7 +51,7 @@ test('a limit that has recovered beside one that denies has no negative time', a
     expect(await limiter.charge('bob')).toMatchObject({ allowed: true })
     jest.advanceTimersByTime(500)
   }
-  expect(await limiter.charge('bob')).toMatchObject({ allowed: false, policy: 'daily' })
+  expect(await limiter.charge('bob')).toMatchObject({ allowed: false, limitName: 'daily' })
   jest.advanceTimersByTime(600_000)
   const decision = (await limiter.charge('bob')) as Decision
   expect(decision.source).toBe('deny-cache')

@@ -317,7 +317,7 @@ describe('charges of several limits', () => {
     for (let i = 0; i < 3; i++) await limiter.charge(bob)
     expect(limiter.charge(bob)).toMatchObject({
       source: 'deny-cache',
-      policy: 'user',
+      limitName: 'user',
       parts: [
         { name: 'user', allowed: false, remaining: 0 },
         { name: 'name', allowed: true, remaining: 3 },
@@ -339,7 +339,7 @@ describe('charges of several limits', () => {
     const limiter = limiterOn(remoteStore(), { limits: [...limits.slice(0, 1), day] })
     await limiter.charge(bob)
     const [first, again] = [await limiter.charge(bob), await limiter.charge(bob)]
-    expect(again).toMatchObject({ source: 'deny-cache', policy: 'day', retryAfterMs: first.retryAfterMs })
+    expect(again).toMatchObject({ source: 'deny-cache', limitName: 'day', retryAfterMs: first.retryAfterMs })
   })
 
   test('go to the store once one of the limits that denied them may allow again', async () => {
@@ -349,9 +349,9 @@ describe('charges of several limits', () => {
     await limiter.charge(bob)
     expect(await limiter.charge(bob)).toMatchObject({ parts: [{ allowed: false }, { allowed: false }] })
     jest.advanceTimersByTime(1999)
-    expect(limiter.charge(bob)).toMatchObject({ source: 'deny-cache', policy: 'day' })
+    expect(limiter.charge(bob)).toMatchObject({ source: 'deny-cache', limitName: 'day' })
     jest.advanceTimersByTime(1)
-    const recovered = { policy: 'day', parts: [{ allowed: true }, { allowed: false }] }
+    const recovered = { limitName: 'day', parts: [{ allowed: true }, { allowed: false }] }
     expect(await limiter.charge(bob)).toMatchObject({ source: 'store', ...recovered })
     expect(limiter.charge(bob)).toMatchObject({ source: 'deny-cache', ...recovered })
   })

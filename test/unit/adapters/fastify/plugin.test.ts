@@ -144,7 +144,7 @@ test('app.rateLimiters has the limiters, which close with the application', asyn
 test.each<[string, object, RegExp]>([
   ['the plugin', { limits: 5 }, /^rateLimit: limits must be an array/],
   ['the plugin', { ...ONE, hook: 'onSend' }, /^rateLimit: hook must be one of 'onRequest', 'preValidation'/],
-  ['the plugin', { ...ONE, onlimited: () => 1 }, /^rateLimit: there is no option "onlimited"\. Did you mean/],
+  ['the plugin', { ...ONE, ondenied: () => 1 }, /^rateLimit: there is no option "ondenied"\. Did you mean/],
   ['the plugin', { ...ONE, global: 'no' }, /^rateLimit: global must be true or false, got "no"/],
   ['the plugin', { global: false, limt: 3 }, /^rateLimit: there is no option "limt"\. Did you mean limit\?/],
   ['the plugin', { ...ONE, global: false, statusCode: 42 }, /^rateLimit: statusCode must be a whole number/],
