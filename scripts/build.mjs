@@ -123,7 +123,7 @@ async function bundle(names, inputOf, output, ending, options = {}) {
 /** Returns the chunk of a module; `undefined` for an entry. */
 function chunkOf(path) {
   const [, name] = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path) ?? []
-  if (name !== undefined) return name === 'ms' ? 'policies' : 'keys'
+  if (name !== undefined) return 'keys'
   const [, folder] = /\/(?:src|types)\/(.+)\/[^/]+$/.exec(path) ?? []
   return CHUNK_OF_FOLDER.get(folder) ?? folder?.replaceAll('/', '-')
 }

@@ -1,6 +1,7 @@
 import { optional, readOptions } from '../options/option-table.js'
 import { type Duration, durationMs, MAX_DURATION_MS, shortDuration } from '../util/durations.js'
 import { keyName, wholeNumber, wrongOption } from '../util/validate.js'
+import { GRID_PER_MS } from './bucket-grid.js'
 import { type Policy, type State, type Step, shareOf } from './policy.js'
 import { prepaidRefill } from './prepaid.js'
 
@@ -28,12 +29,6 @@ const OPTIONS = {
     interval: 'every',
   },
 } as const
-
-/**
- * Bucket times are multiples of 1/4096 ms, the spacing of doubles at today's time, so sums and retry times
- * are exact. (Epoch milliseconds reach 2^41, where the spacing doubles, in 2039.) Lua and SQL round alike.
- */
-export const GRID_PER_MS = 4096
 
 /** The largest relative error of a rate on the grid. All rates up to 16,384 a second are within it. */
 const MAX_RATE_ERROR = 0.002

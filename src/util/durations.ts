@@ -1,7 +1,6 @@
-import ms from 'ms'
 import { wrongOption } from './validate.js'
 
-/** A length of time: milliseconds, or a string that the `ms` package reads, such as `'10s'` or `'1.5h'`. */
+/** A length of time: milliseconds, or a number and its unit, such as `'10s'`, `'1.5h'` or `'5 minutes'`. */
 export type Duration = number | string
 
 /** Ten years. Beyond it, timestamps in double precision lose the grid that makes token buckets exact. */
@@ -17,12 +16,18 @@ export function durationMs(owner: string, option: string, value: unknown): numbe
   throw wrongOption(owner, option, must, value, `Did you mean ${option}: '1m'?`)
 }
 
+/** A number and its unit, from milliseconds to years. */
+const SPELLING =
+  /^(\d*\.?\d+) *(?:(ms|msecs?|milliseconds?)|(s|secs?|seconds?)|(m|mins?|minutes?)|(h|hrs?|hours?)|(d|days?)|(w|weeks?)|(y|yrs?|years?))?$/i
+const LENGTHS_MS = [1, 1000, 60_000, 3_600_000, 86_400_000, 7 * 86_400_000, 365.25 * 86_400_000]
+const MAX_LENGTH = 100
+
+/** Returns what a string means in milliseconds. A number without a unit is milliseconds. */
 function parse(value: string): number | undefined {
-  try {
-    return ms(value as ms.StringValue)
-  } catch {
-    return undefined // ms 2.1 throws for an empty string and for one of more than 100 characters
-  }
+  const [, amount, ...units] = (value.length <= MAX_LENGTH && SPELLING.exec(value)) || []
+  if (amount === undefined) return undefined
+  const unit = units.findIndex((each) => each !== undefined)
+  return Number(amount) * (LENGTHS_MS[unit] ?? 1)
 }
 
 /**

@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { benchBundleSizes } from './bundle-sizes.js'
 import { medianOf } from './harness/intervals.js'
 import { median } from './harness/rounds.js'
 import { printTable, whole } from './harness/table.js'
@@ -38,6 +39,7 @@ export async function benchImport(): Promise<void> {
       return [name, whole(files.length), whole(sizeOf(files))]
     }),
   )
+  await benchBundleSizes()
 }
 
 function compareLoads(

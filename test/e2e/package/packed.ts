@@ -16,7 +16,15 @@ const NEEDED = [
 ]
 
 /** What the consumers use beside headgate, at the versions of this checkout. */
-const LINKED = ['express', 'connect', 'fastify', '@types/node', '@types/express', '@types/connect']
+const LINKED = [
+  'express',
+  'connect',
+  'fastify',
+  'fast-check',
+  '@types/node',
+  '@types/express',
+  '@types/connect',
+]
 
 /** Packs a copy of this checkout, without a dist, in a new folder; gives the tarball's path. */
 export async function packCopy(): Promise<string> {

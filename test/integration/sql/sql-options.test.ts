@@ -9,7 +9,7 @@ const MYSQL_URI = 'mysql://nobody@127.0.0.1:1/nowhere'
 
 interface Factory {
   readonly store: (pool?: unknown, options?: unknown) => { readonly name: string }
-  readonly schema: (table?: unknown) => string
+  readonly schema: (options?: { readonly table?: unknown }) => string
   readonly pools: readonly unknown[]
   /** What is no pool of this driver. */
   readonly others: readonly unknown[]
@@ -86,11 +86,11 @@ describe.each(FACTORIES)('%s', (factory, { store, schema, pools, others, hint })
 
   test.each(GOOD_TABLES)('accepts the table name %s', (table) => {
     store(pool, { table })
-    for (const name of table.split('.')) expect(schema(table)).toContain(name)
+    for (const name of table.split('.')) expect(schema({ table })).toContain(name)
   })
 
   test.each(WRONG_TABLES)('throws for the table name %p, and so does the schema', (table) => {
-    for (const run of [() => store(pool, { table }), () => schema(table)]) {
+    for (const run of [() => store(pool, { table }), () => schema({ table })]) {
       expect(run).toThrow(TypeError)
       expect(run).toThrow(
         /: table must be a name of at most 51 letters, .*, got .*\. Write table: 'headgate'/,
@@ -109,6 +109,6 @@ describe.each(FACTORIES)('%s', (factory, { store, schema, pools, others, hint })
 
   test('accepts missing options', () => {
     for (const options of [undefined, {}, { table: undefined }]) store(pool, options)
-    expect(schema()).toBe(schema('headgate'))
+    expect(schema()).toBe(schema({ table: 'headgate' }))
   })
 })

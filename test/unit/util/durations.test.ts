@@ -40,6 +40,16 @@ test.each([
   ['10 years', MAX_DURATION_MS],
   ['250', 250],
   ['1 M', 60_000],
+  ['.5s', 500],
+  ['1500 msecs', 1500],
+  ['2 secs', 2000],
+  ['3 mins', 180_000],
+  ['1 hr', 3_600_000],
+  ['2 hrs', 7_200_000],
+  ['1 Week', 604_800_000],
+  ['2w', 1_209_600_000],
+  ['1y', 31_557_600_000],
+  ['2 yrs', 63_115_200_000],
 ])('%p is %p ms', (value, expected) => {
   expect(durationMs('someone', 'window', value)).toBe(expected)
 })

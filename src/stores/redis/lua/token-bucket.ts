@@ -1,4 +1,4 @@
-import { GRID_PER_MS } from '../../../policies/token-bucket.js'
+import { GRID_PER_MS } from '../../../policies/bucket-grid.js'
 import type { LuaPolicy } from './lua-policy.js'
 
 const BUCKET_REFUND = `

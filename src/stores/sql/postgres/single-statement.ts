@@ -1,6 +1,6 @@
+import { GRID_PER_MS } from '../../../policies/bucket-grid.js'
 import type { Policy } from '../../../policies/policy.js'
 import type { BaseSpec } from '../../../policies/spec.js'
-import { GRID_PER_MS } from '../../../policies/token-bucket.js'
 import { expiryStepS, NEVER_S } from '../expiry.js'
 import { type PostgresQuery, type PreparedStatement, preparedStatement } from './client.js'
 import { encodeAsHex, NOW } from './codec.js'

@@ -8,14 +8,13 @@ import {
   createLimiter,
   type Decision,
   memoryStore,
-  type Operation,
-  type Outcome,
   type Policy,
   rateLimit,
   type Store,
   slidingWindow,
   tokenBucket,
 } from 'headgate'
+import type { Operation, Outcome } from 'headgate/store'
 import { statusesOf } from './statuses.cjs'
 
 const free: Policy = tokenBucket({ capacity: 2, refill: 2, every: '1h' })

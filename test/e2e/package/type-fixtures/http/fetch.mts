@@ -40,7 +40,7 @@ export async function handle(request: Request): Promise<Response> {
   const refused: Response | undefined = await limit(request, info)
   if (refused !== undefined) return refused
   const decision: Decision | undefined = limit.decisionOf(request)
-  const response = limit.finish(request, new Response(decision?.policy))
+  const response = limit.finish(request, new Response(decision?.limitName))
   return plain.handle(request, { ip: '192.0.2.1' }, () => response)
 }
 

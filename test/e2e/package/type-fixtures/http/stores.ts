@@ -1,15 +1,15 @@
 // The store entries where no driver is installed: they describe the few methods that they need.
 import { rateLimit, type Store } from 'headgate/http'
-import { type MemcachedClient, memcachedStore } from 'headgate/memcached'
-import { type MysqlPool, mysqlStore } from 'headgate/mysql'
-import { type PostgresPool, postgresStore } from 'headgate/postgres'
-import { type RedisClient, type RedisClusterClient, redisStore } from 'headgate/redis'
+import { memcachedStore } from 'headgate/memcached'
+import { mysqlStore } from 'headgate/mysql'
+import { postgresStore } from 'headgate/postgres'
+import { redisStore } from 'headgate/redis'
 
 export function limiters(
-  redis: RedisClient | RedisClusterClient,
-  memcached: MemcachedClient,
-  mysql: MysqlPool,
-  postgres: PostgresPool,
+  redis: Parameters<typeof redisStore>[0],
+  memcached: Parameters<typeof memcachedStore>[0],
+  mysql: Parameters<typeof mysqlStore>[0],
+  postgres: Parameters<typeof postgresStore>[0],
 ) {
   const stores: Store[] = [
     redisStore(redis),
