@@ -3,7 +3,7 @@ import { wrongOption } from '../util/validate.js'
 import { countedWindow, type WindowKind } from './counted-window.js'
 import type { Policy } from './policy.js'
 import { prepaidInSlice, prepaidUntilReset } from './prepaid.js'
-import { WINDOW_OPTIONS, type WindowOptions, windowName } from './window-options.js'
+import { WINDOW_FIXES, type WindowOptions, windowName, windowRows } from './window-options.js'
 
 /** Options of `fixedWindow`. */
 export interface FixedWindowOptions extends WindowOptions {
@@ -15,8 +15,8 @@ export interface FixedWindowOptions extends WindowOptions {
 }
 
 const OPTIONS = {
-  rows: { ...WINDOW_OPTIONS.rows, startsAt: withDefault('clock', readStart) },
-  fixes: WINDOW_OPTIONS.fixes,
+  rows: windowRows({ startsAt: withDefault('clock', readStart) }),
+  fixes: WINDOW_FIXES,
 }
 
 function readStart(owner: string, option: string, value: unknown): 'clock' | 'first-request' {

@@ -39,8 +39,13 @@ export function policyFromSpec(spec: PolicySpec): Policy {
   }
 }
 
-const KINDS = Object.keys(FIELDS).join('|')
-const SIGNATURE = new RegExp(`^((?:ban-)?(?:${KINDS}))((?:-\\d+(?:\\.\\d+)?){1,24})$`)
+const SIGNATURE = signaturePattern()
+
+/* @__NO_SIDE_EFFECTS__ */
+function signaturePattern(): RegExp {
+  const kinds = Object.keys(FIELDS).join('|')
+  return new RegExp(`^((?:ban-)?(?:${kinds}))((?:-\\d+(?:\\.\\d+)?){1,24})$`)
+}
 
 /**
  * Returns the policy that has a signature, under a name made from its numbers: the inverse of `signatureOf`.

@@ -2,7 +2,7 @@ import { readOptions, withDefault } from '../options/option-table.js'
 import { whole, wrongOption } from '../util/validate.js'
 import { type Policy, type State, type Step, shareOf } from './policy.js'
 import { prepaidInSlice } from './prepaid.js'
-import { WINDOW_OPTIONS, type WindowOptions, windowName } from './window-options.js'
+import { WINDOW_FIXES, type WindowOptions, windowName, windowRows } from './window-options.js'
 
 /** Options of `slidingWindow`. */
 export interface SlidingWindowOptions extends WindowOptions {
@@ -11,9 +11,9 @@ export interface SlidingWindowOptions extends WindowOptions {
 }
 
 const OPTIONS = {
-  rows: { ...WINDOW_OPTIONS.rows, slices: withDefault(10, whole(1, 100)) },
+  rows: windowRows({ slices: withDefault(10, whole(1, 100)) }),
   rules: { sliceCheck: { from: ['slices', 'window'], read: checkSlices } },
-  fixes: WINDOW_OPTIONS.fixes,
+  fixes: WINDOW_FIXES,
 } as const
 
 function checkSlices(owner: string, { slices, window }: { slices: number; window: number }): void {

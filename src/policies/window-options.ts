@@ -12,14 +12,19 @@ export interface WindowOptions {
   name?: string
 }
 
-export const WINDOW_OPTIONS = {
-  rows: { limit: wholeNumber, window: windowMs, name: optional(keyName) },
-  fixes: {
-    max: 'limit',
-    points: 'limit',
-    windowMs: 'window',
-    duration: "Write window with its unit, such as window: '1m'.",
-  },
+const WINDOW_ROWS = { limit: wholeNumber, window: windowMs, name: optional(keyName) }
+
+export const WINDOW_FIXES = {
+  max: 'limit',
+  points: 'limit',
+  windowMs: 'window',
+  duration: "Write window with its unit, such as window: '1m'.",
+}
+
+/** Returns the rows of the options of a window, and of those that only one kind has. */
+/* @__NO_SIDE_EFFECTS__ */
+export function windowRows<OfKind extends object>(ofKind: OfKind): typeof WINDOW_ROWS & OfKind {
+  return { ...WINDOW_ROWS, ...ofKind }
 }
 
 /** The default name of a window, such as `100-in-1min`. */

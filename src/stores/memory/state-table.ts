@@ -13,7 +13,7 @@ const MIN_EXAMINED = 4
 const MAX_EXAMINED = 32
 const NONE: ReadonlySet<number> = new Set()
 /** The page of a table that has not been asked for a key yet. */
-const NO_PAGE = new Page([0], 0, 0, 1)
+const NO_PAGE = /* @__PURE__ */ new Page([0], 0, 0, 1)
 
 /** The hash under which a key's state lies. */
 export interface Hash {
