@@ -23,8 +23,10 @@ import type { Server } from './server.js'
 /** Continues with the next handler, or with the error handlers of Express or Connect if it gets an error. */
 export type Next = (error?: unknown) => void
 
-/** Responds to a denied request. */
-export type OnDenied<Req, Res> = (req: Req, res: Res, next: Next, decision: Decision) => unknown
+/** Responds to a denied request. Called with what the framework calls a handler with, and the decision last. */
+export type OnDenied<Args extends unknown[], Result = unknown> = (
+  ...args: [...Args, decision: Decision]
+) => Result
 
 /** The options for requests of any framework. */
 export interface RequestOptions<Req, Res>
@@ -65,7 +67,7 @@ export type RateLimitOptions<
      * Responds to a denied request, whose headers are set already. Default: text or problem+json, as
      * `Accept` says.
      */
-    onDenied?: OnDenied<Req, Res>
+    onDenied?: OnDenied<[req: Req, res: Res, next: Next]>
   }
 
 export const MIDDLEWARE_ROWS = {

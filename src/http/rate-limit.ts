@@ -47,7 +47,7 @@ export function rateLimit<
 export function middlewareOf<Req extends IncomingMessage, Res extends ServerResponse>(
   owner: string,
   { limiter, run }: RequestSteps<Req, Res>,
-  onDenied: OnDenied<Req, Res> | undefined,
+  onDenied: OnDenied<[req: Req, res: Res, next: Next]> | undefined,
 ): RateLimitMiddleware<Req, Res> {
   let isChecked = false
 

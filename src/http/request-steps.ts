@@ -48,8 +48,8 @@ export function requestSteps<Req extends object, Res>(
   const { isMalformed, figuresOf, onAllowed = settings.onAllowed } = guard
   const headersOf = rateLimitHeaders(settings.headers, settings.resetFormat, server)
   const { limiter, access, chargeLimits, report } = limiterFrom<Req>(owner, settings.limiter)
-  type OnDenied = ((decision: Decision) => unknown) | undefined
-  type Step = (req: Req, res: Res, onDenied: OnDenied) => MaybePromise<boolean>
+  type Respond = ((decision: Decision) => unknown) | undefined
+  type Step = (req: Req, res: Res, onDenied: Respond) => MaybePromise<boolean>
 
   // A step whose option is not set is left out.
   const chargeStep: Step = delayer === undefined ? charge : chargeOrDelay(delayer)
@@ -59,7 +59,7 @@ export function requestSteps<Req extends object, Res>(
   /**
    * If the limiter is mounted twice on a path, reuses the first decision, so that a request is charged once.
    */
-  function start(req: Req, res: Res, onDenied: OnDenied): MaybePromise<boolean> {
+  function start(req: Req, res: Res, onDenied: Respond): MaybePromise<boolean> {
     const earlier = decisionFor(req, limiter)
     if (earlier === undefined) return accessStep(req, res, onDenied)
     return earlier.allowed || modeSwitch.mode === 'report' || deny(req, res, onDenied, earlier)
@@ -83,13 +83,13 @@ export function requestSteps<Req extends object, Res>(
       )
   }
 
-  function charge(req: Req, res: Res, onDenied: OnDenied): MaybePromise<boolean> {
+  function charge(req: Req, res: Res, onDenied: Respond): MaybePromise<boolean> {
     const decision = chargeLimits(req, undefined, report)
     if ('then' in decision) return decision.then((later) => respond(req, res, onDenied, later))
     return respond(req, res, onDenied, decision)
   }
 
-  function respond(req: Req, res: Res, onDenied: OnDenied, decision: Decision): MaybePromise<boolean> {
+  function respond(req: Req, res: Res, onDenied: Respond, decision: Decision): MaybePromise<boolean> {
     setHeaders(req, res, decision)
     if (!decision.allowed && modeSwitch.mode !== 'report') return deny(req, res, onDenied, decision)
     if (
@@ -134,7 +134,7 @@ export function requestSteps<Req extends object, Res>(
     }
   }
 
-  function deny(req: Req, res: Res, onDenied: OnDenied, decision: Decision): MaybePromise<false> {
+  function deny(req: Req, res: Res, onDenied: Respond, decision: Decision): MaybePromise<false> {
     const isLimited = decision.source !== 'fail-closed' && decision.source !== 'blocked'
     const figures = (isLimited && figuresOf?.(decision)) || decision
     if (isLimited && onDenied !== undefined && !server.areHeadersSent(res)) {

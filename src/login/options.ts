@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { MIDDLEWARE_ROWS, type OnDenied, type RequestOptions } from '../http/options.js'
+import { MIDDLEWARE_ROWS, type Next, type OnDenied, type RequestOptions } from '../http/options.js'
 import type { Server } from '../http/server.js'
 import { byIp } from '../keys/by-ip.js'
 import type { KeyFunction } from '../keys/key.js'
@@ -110,7 +110,7 @@ export interface LoginGuardOptions<
   Res extends ServerResponse = ServerResponse,
 > extends LoginOptions<Req, Res> {
   /** Responds to a denied request; the headers are set. Default: text or problem+json, as `Accept` says. */
-  onDenied?: OnDenied<Req, Res>
+  onDenied?: OnDenied<[req: Req, res: Res, next: Next]>
 }
 
 const ROWS = {

@@ -2,18 +2,13 @@ import type { Http2Server } from 'node:http2'
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction, RouteGenericInterface } from 'fastify'
 import type { Limiter } from '../../features/limiter.js'
 import { checkCaller } from '../../http/check-caller.js'
-import type { RequestOptions } from '../../http/options.js'
+import type { OnDenied, RequestOptions } from '../../http/options.js'
 import { runSteps } from '../../http/rate-limit.js'
 import { type RequestSteps, requestSteps } from '../../http/request-steps.js'
 import type { Decision } from '../../limiter/decision.js'
 import type { LimitWithWindow } from '../../limiter/options.js'
 import { type MaybePromise, thenMaybe } from '../../util/maybe-promise.js'
 import { fastifyServer } from './server.js'
-
-/**
- * Responds to a denied request of Fastify, by `reply.send` or by what it returns. It also sets the status.
- */
-export type OnDenied = (request: FastifyRequest, reply: FastifyReply, decision: Decision) => unknown
 
 /**
  * The options of `rateLimitHook`. All functions may be async. What they throw goes to Fastify's error
@@ -24,7 +19,7 @@ export type RateLimitHookOptions = RequestOptions<FastifyRequest, FastifyReply> 
     /**
      * Responds to a denied request; the headers are set. Default: text or problem+json, as `Accept` says.
      */
-    onDenied?: OnDenied
+    onDenied?: OnDenied<[request: FastifyRequest, reply: FastifyReply]>
   }
 
 /** A hook for `onRequest`, `preValidation` or `preHandler`, over HTTP/1 or HTTP/2; carries its limiter. */
@@ -55,7 +50,7 @@ export function hookFrom(owner: string, options: RateLimitHookOptions): RateLimi
 export function hookOf(
   owner: string,
   { limiter, run }: RequestSteps<FastifyRequest, FastifyReply>,
-  onDenied: OnDenied | undefined,
+  onDenied: RateLimitHookOptions['onDenied'],
 ): RateLimitHook {
   let isChecked = false
 

@@ -2,13 +2,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { routePattern } from '../../keys/by-route.js'
 import { guardSteps, type LoginControls, OWNER } from '../../login/guard-steps.js'
 import type { LoginOptions } from '../../login/options.js'
-import { hookOf, type OnDenied, type RateLimitHook } from './hook.js'
+import { hookOf, type RateLimitHook, type RateLimitHookOptions } from './hook.js'
 import { fastifyServer } from './server.js'
 
 /** The options of `loginGuard`. Only `field` or `account` is required. */
 export interface LoginGuardOptions extends LoginOptions<FastifyRequest, FastifyReply> {
   /** Responds to a denied request; the headers are set. Default: text or problem+json, as `Accept` says. */
-  onDenied?: OnDenied
+  onDenied?: RateLimitHookOptions['onDenied']
 }
 
 /** A hook that guards a login. Several routes behind one guard share its limits. */

@@ -7,7 +7,7 @@ import { catchMaybe, isPromise, type MaybePromise } from '../../util/maybe-promi
 import { wrongKind } from '../../util/validate.js'
 import { type Exchange, exchangeOf, openExchange } from './exchange.js'
 import { failExchange, finishExchange } from './finish.js'
-import type { FetchInfo, FetchSubject, OnDenied } from './options.js'
+import type { FetchInfo, FetchRequestOptions, FetchSubject } from './options.js'
 
 /** The status of a response that no client reads, because it hung up while its request was delayed. */
 const CLIENT_GONE = 499
@@ -42,7 +42,7 @@ export interface RateLimit<Info extends FetchInfo = FetchInfo, Subject = FetchSu
 export function limitOf<Info extends FetchInfo, Subject extends object = FetchSubject<Info>>(
   owner: string,
   { limiter, run }: RequestSteps<Subject, Exchange>,
-  onDenied: OnDenied<Subject> | undefined,
+  onDenied: FetchRequestOptions<Subject>['onDenied'],
   subjectOf = ({ subject }: Exchange) => subject as object as Subject,
 ): RateLimit<Info, Subject> {
   async function limit(request: Request, info: Info & FetchInfo): Promise<Response | undefined> {

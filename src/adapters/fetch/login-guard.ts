@@ -3,7 +3,7 @@ import type { LoginOptions } from '../../login/options.js'
 import type { MaybePromise } from '../../util/maybe-promise.js'
 import { type Exchange, exchangeOf } from './exchange.js'
 import { limitOf, type RateLimit, takeResponse } from './limit.js'
-import type { FetchInfo, FetchSubject, OnDenied } from './options.js'
+import type { FetchInfo, FetchRequestOptions, FetchSubject } from './options.js'
 import { fetchServer } from './server.js'
 
 /** The options of `loginGuard`. Only `field` or `account` is required. */
@@ -17,7 +17,7 @@ export interface FetchLoginOptions<Subject> extends Omit<LoginOptions<Subject, R
    * Returns the response to a denied attempt. headgate adds `Retry-After` if it has none. Default: text or
    * problem+json, as `Accept` says.
    */
-  onDenied?: OnDenied<Subject>
+  onDenied?: FetchRequestOptions<Subject>['onDenied']
 }
 
 type Controls<Info> = LoginControls<FetchSubject<Info>>

@@ -1,5 +1,5 @@
 import type { Count } from '../../http/after-response.js'
-import type { RequestOptions } from '../../http/options.js'
+import type { OnDenied, RequestOptions } from '../../http/options.js'
 import type { Decision } from '../../limiter/decision.js'
 import type { LimitWithWindow } from '../../limiter/options.js'
 import type { MaybePromise } from '../../util/maybe-promise.js'
@@ -56,8 +56,5 @@ export interface FetchRequestOptions<Subject>
    * Returns the response to a denied request. headgate adds quota headers and `Retry-After` if it has none.
    * Default: text or problem+json, as `Accept` says.
    */
-  onDenied?: OnDenied<Subject>
+  onDenied?: OnDenied<[subject: Subject], MaybePromise<Response>>
 }
-
-/** Returns the response to a denied request. */
-export type OnDenied<Subject> = (subject: Subject, decision: Decision) => MaybePromise<Response>

@@ -2,7 +2,7 @@ import type { Context, ExtendableContext, Next, Response } from 'koa'
 import { isHolding } from '../../features/holdings.js'
 import type { Limiter } from '../../features/limiter.js'
 import { checkCaller } from '../../http/check-caller.js'
-import type { RequestOptions } from '../../http/options.js'
+import type { OnDenied, RequestOptions } from '../../http/options.js'
 import { asError } from '../../http/rate-limit.js'
 import { decisionFor } from '../../http/recorded-decision.js'
 import { type RequestSteps, requestSteps } from '../../http/request-steps.js'
@@ -14,9 +14,6 @@ import type { LoginOptions } from '../../login/options.js'
 import { isPromise } from '../../util/maybe-promise.js'
 import { koaRoute, koaServer, prepareContext } from './context.js'
 
-/** Responds to a denied request, by `ctx.status` and `ctx.body`. */
-export type OnDenied<Ctx> = (ctx: Ctx, next: Next, decision: Decision) => unknown
-
 /**
  * The options of `rateLimit`. All functions may be async. What they throw goes to Koa's error handling. A
  * `count` function runs after the response, so what it throws is emitted as `refundFailed`.
@@ -26,14 +23,14 @@ export type RateLimitOptions<Ctx extends ExtendableContext = Context> = RequestO
     /**
      * Responds to a denied request; the headers are set. Default: text or problem+json, as `Accept` says.
      */
-    onDenied?: OnDenied<Ctx>
+    onDenied?: OnDenied<[ctx: Ctx, next: Next]>
   }
 
 /** The options of `loginGuard`. Only `field` or `account` is required. */
 export interface LoginGuardOptions<Ctx extends ExtendableContext = Context>
   extends LoginOptions<Ctx, Response> {
   /** Responds to a denied request; the headers are set. Default: text or problem+json, as `Accept` says. */
-  onDenied?: OnDenied<Ctx>
+  onDenied?: OnDenied<[ctx: Ctx, next: Next]>
 }
 
 /** Koa middleware for applications with any state and context, with its limiter as a property. */
@@ -84,7 +81,7 @@ export function loginGuard<Ctx extends ExtendableContext = Context>(
 function middlewareOf<Ctx extends ExtendableContext>(
   owner: string,
   { limiter, run }: RequestSteps<Ctx, Response>,
-  onDenied: OnDenied<Ctx> | undefined,
+  onDenied: OnDenied<[ctx: Ctx, next: Next]> | undefined,
 ): RateLimitMiddleware<Ctx> {
   let isChecked = false
 
