@@ -7,7 +7,7 @@ import type { Limiter } from './limiter.js'
 export type WriteEntry = (fields: Readonly<Record<string, unknown>>, message: string) => void
 
 /** A logger: pino, `console`, or another one with these methods. */
-export interface Logger {
+export interface EventLogger {
   readonly debug: WriteEntry
   readonly info: WriteEntry
   readonly warn: WriteEntry
@@ -24,7 +24,7 @@ const debugged = new WeakMap<object, () => void>()
  *
  * Without a call of `logEvents`, `DEBUG=headgate` logs the events of all limiters to standard error.
  */
-export function logEvents<Subject>(limiter: Limiter<Subject>, logger: Logger): () => void {
+export function logEvents<Subject>(limiter: Limiter<Subject>, logger: EventLogger): () => void {
   debugged.get(limiter)?.()
   debugged.delete(limiter)
   return attach(limiter, logger)
@@ -37,7 +37,7 @@ export function logIfDebugged<Subject>(limiter: Limiter<Subject>): void {
   debugged.set(limiter, attach(limiter, { debug: write, info: write, warn: write }))
 }
 
-function attach<Subject>(limiter: Limiter<Subject>, logger: Logger): () => void {
+function attach<Subject>(limiter: Limiter<Subject>, logger: EventLogger): () => void {
   const { name } = limiter
   const events = limiter.events as EventEmitter
   const title = name === undefined ? 'headgate' : `headgate: ${name}`

@@ -1,7 +1,7 @@
 /** A media range of `Accept` that has no parameters but its weight: `application/*;q=0.5`. */
 const RANGE = /^([^\s/;]+)\/([^\s;]+)(?:\s*;\s*q=([\d.]+))?$/
 
-interface Range {
+interface MediaRange {
   readonly type: string
   readonly subtype: string
   readonly weight: number
@@ -32,7 +32,7 @@ export function preferredType(accept: string, types: readonly string[]): string 
   return preferred
 }
 
-function readRange(text: string): Range | undefined {
+function readRange(text: string): MediaRange | undefined {
   const bare = text
     .replace(/;\s*charset=[^;]*/i, '')
     .trim()
@@ -41,7 +41,7 @@ function readRange(text: string): Range | undefined {
   return type === '' ? undefined : { type, subtype, weight: Number(weight) || 0 }
 }
 
-function fitOf(mediaType: string, ranges: readonly (Range | undefined)[]): Fit | undefined {
+function fitOf(mediaType: string, ranges: readonly (MediaRange | undefined)[]): Fit | undefined {
   const [type = '', subtype = ''] = mediaType.split('/')
   let best: Fit | undefined
   for (const [place, range] of ranges.entries()) {

@@ -1,6 +1,6 @@
 import { createLimiter, fixedWindow, logEvents } from 'headgate'
 import pino from 'pino'
-import type { Logger } from '../../../src/features/log-events.js'
+import type { EventLogger } from '../../../src/features/log-events.js'
 import { brokenStore } from '../../support/fault-stores.js'
 
 const policy = fixedWindow({ limit: 5, window: '1h' })
@@ -12,7 +12,7 @@ function recordingLogger() {
   const entries: Entry[] = []
   const write = (level: string) => (fields: Readonly<Record<string, unknown>>, message: string) =>
     void entries.push([level, fields, message])
-  const logger: Logger = { debug: write('debug'), info: write('info'), warn: write('warn') }
+  const logger: EventLogger = { debug: write('debug'), info: write('info'), warn: write('warn') }
   return { logger, entries }
 }
 
