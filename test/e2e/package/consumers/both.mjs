@@ -6,7 +6,8 @@ import { createRequire } from 'node:module'
 import { isDeepStrictEqual } from 'node:util'
 import * as imported from 'headgate'
 
-const required = createRequire(import.meta.url)('headgate')
+const require = createRequire(import.meta.url)
+const required = require('./node_modules/headgate/dist/cjs/index.js') // what Node.js before 20.19 requires
 const once1h = { limit: 1, window: '1h' }
 const everybody = () => 'everybody'
 
@@ -149,6 +150,7 @@ async function across(own, other) {
 console.log(
   JSON.stringify({
     copies: imported.byIp === required.byIp ? 1 : 2,
+    isRequiredAsImported: imported.byIp === require('headgate').byIp,
     requiredInImported: await across(imported, required),
     importedInRequired: await across(required, imported),
   }),
