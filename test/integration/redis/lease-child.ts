@@ -30,7 +30,7 @@ export const LEASED_POLICIES = {
 
 /** Returns the options that all processes share. */
 export function limiterOptions(policy: Order['policy']) {
-  return { name: policy, policy: LEASED_POLICIES[policy], key: () => 'all', timeoutMs: 5000 }
+  return { name: policy, policy: LEASED_POLICIES[policy], key: () => 'all', timeout: 5000 }
 }
 
 function serve(url: string): void {
