@@ -9,7 +9,14 @@ const entryPoints = Object.keys(exports)
 
 export default {
   name: 'API reference',
-  plugin: ['typedoc-plugin-markdown', 'typedoc-vitepress-theme', './typedoc-plugin.mjs'],
+  plugin: [
+    'typedoc-plugin-missing-exports',
+    'typedoc-plugin-markdown',
+    'typedoc-vitepress-theme',
+    './typedoc-plugin.mjs',
+  ],
+  // Types that exported ones name, such as those of single options, are on the page of their entry.
+  placeInternalsInOwningModule: true,
   tsconfig: 'tsconfig.api.json',
   entryPoints,
   out: 'api',
@@ -26,6 +33,13 @@ export default {
   navigation: { includeGroups: true, includeFolders: false },
   // Members whose signature says it all, such as `allowed`, have no comment. The plugin checks functions.
   requiredToBeDocumented: ['Class', 'Interface', 'TypeAlias', 'Variable'],
+  // No entry exports these.
+  intentionallyNotDocumented: [
+    ...['headgate/fetch.Controls', 'headgate/fetch.Shared', 'headgate/redis.Emitter'],
+    ...['Decoration', 'HandlerLimit', 'PlatformResponse', 'RequestSteps'].map(
+      (name) => `headgate/nest.${name}`,
+    ),
+  ],
   validation: { invalidLink: true, notDocumented: true, notExported: true },
   excludeInternal: true,
   treatWarningsAsErrors: true,

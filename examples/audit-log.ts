@@ -1,5 +1,5 @@
 /**
- * Logs rejected logins to an audit table in PostgreSQL. Rows are summed up and written once a second, so an
+ * Logs denied logins to an audit table in PostgreSQL. Rows are summed up and written once a second, so an
  * attack does not become a load on the database.
  *
  *     DATABASE_URL=postgres://user:password@127.0.0.1:5432/name npx tsx examples/audit-log.ts

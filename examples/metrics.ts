@@ -18,8 +18,8 @@ import client from 'prom-client'
 const memory = memoryStore()
 
 /**
- * Creates an API of 20 requests a minute for each token, which tries 15 requests in 10 seconds beside it, and
- * a search of 60 requests a minute, which counts in `searchStore`.
+ * Creates an API of 20 requests a minute for each token, with a candidate of 15 requests in 10 seconds, and a
+ * search of 60 requests a minute, which counts in `searchStore`.
  */
 export function measuredApp(searchStore: Store = memory): Express {
   const key = byHeader('authorization')

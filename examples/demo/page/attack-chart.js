@@ -11,7 +11,7 @@ const MOST_GUESSES = 600
 
 /**
  * Creates the chart of an attack: the guesses sent and those checked over its seconds, and below them a row
- * of sign-ins for each browser: a dot for one that worked, a cross for one that was refused.
+ * of sign-ins for each browser: a dot for one that worked, a cross for one that was denied.
  */
 export function createAttackChart(svg, lengthMs) {
   const grid = shape('path', { class: 'grid' }, svg)
@@ -21,7 +21,7 @@ export function createAttackChart(svg, lengthMs) {
   const sentLabel = shape('text', { class: 'label-sent', 'text-anchor': 'end' }, svg)
   const checkedLabel = shape('text', { class: 'label-checked', 'text-anchor': 'end' }, svg)
   const worked = shape('path', { class: 'worked' }, svg)
-  const refused = shape('path', { class: 'denied' }, svg)
+  const denied = shape('path', { class: 'denied' }, svg)
   let width = 0
   let guesses = [] // [ms, sent, checked]
   let signIns = [] // [browser, ms, hasWorked]
@@ -76,7 +76,7 @@ export function createAttackChart(svg, lengthMs) {
         : `M${left - 4} ${top - 4}l8 8m0-8l-8 8`
     }
     worked.setAttribute('d', marks.true)
-    refused.setAttribute('d', marks.false)
+    denied.setAttribute('d', marks.false)
   }
 
   /** Puts a label at the end of its line. */

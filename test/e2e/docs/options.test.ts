@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path'
 import { MIDDLEWARE_ROWS, readRequestOptions } from '../../../src/http/options.js'
 import { nodeServer } from '../../../src/http/server.js'
 import { LIMITER_ROWS } from '../../../src/limiter/parse-options.js'
+import { durationText } from '../../../src/util/durations.js'
 
 const ROOT = resolve(__dirname, '../../..')
 const page = readFileSync(join(ROOT, 'docs/options.md'), 'utf8')
@@ -31,10 +32,12 @@ test('the page says which options createLimiter has', () => {
 
 test('the page has the defaults that are in force', () => {
   const settings = readRequestOptions('rateLimit', { limit: 1, window: '1s' }, nodeServer)
-  const named = { ...settings, denyCache: settings.limiter.denyCacheMs } as Record<string, unknown>
+  const { denyCacheMs, timeoutMs } = settings.limiter
+  const durations = { denyCache: durationText(denyCacheMs), timeout: durationText(timeoutMs) }
+  const named = { ...settings, ...durations } as Record<string, unknown>
   const inForce = rows.flatMap(({ name, value }) => {
     if (value === undefined || name === 'key' || name === 'cost') return [] // read into the limits
-    return [`${name}: ${name === 'denyCache' ? `'${Number(named[name]) / 1000}s'` : spell(named[name])}`]
+    return [`${name}: ${spell(named[name])}`]
   })
   const documented = rows.filter(
     ({ name, value }) => value !== undefined && name !== 'key' && name !== 'cost',

@@ -1,0 +1,284 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ENTRIES } from './entries.js'
+import { type ExportedNames, exportedNames } from './exported-names.js'
+import { ROOT } from './run.js'
+
+const HTTP_TYPES = ['LoginGuard', 'LoginGuardOptions', 'RateLimitMiddleware', 'RateLimitOptions']
+const HTTP_VALUES = ['byUser', 'loginGuard', 'rateLimit']
+
+/** The interface of the package. Whoever adds a name, or removes one, changes it here and in the docs. */
+const NAMES: Readonly<Record<string, ExportedNames>> = {
+  headgate: {
+    values: HTTP_VALUES,
+    types: ['ExpressRequest', 'ExpressResponse', ...HTTP_TYPES],
+    includesHttp: true,
+  },
+  'headgate/http': {
+    values: [
+      'StoreError',
+      'answerFor',
+      'ban',
+      'byField',
+      'byHeader',
+      'byIp',
+      'byRoute',
+      'byUser',
+      'concurrency',
+      'consecutive',
+      'createLimiter',
+      'fixedWindow',
+      'foldName',
+      'identitiesOf',
+      'leased',
+      'logEvents',
+      'loginGuard',
+      'memoryStore',
+      'rateLimit',
+      'slidingWindow',
+      'tokenBucket',
+    ],
+    types: [
+      'Answer',
+      'CandidateMessage',
+      'CandidateReport',
+      'Decision',
+      'DecisionMessage',
+      'Duration',
+      'Health',
+      'KeyFunction',
+      'Limiter',
+      'LimiterEvents',
+      'LimiterOptions',
+      'LoginGuard',
+      'LoginGuardOptions',
+      'MemoryStore',
+      'Policy',
+      'RateLimitMiddleware',
+      'RateLimitOptions',
+      'SecurityEvent',
+      'Store',
+      'StoreMessage',
+    ],
+    includesHttp: false,
+  },
+  'headgate/koa': {
+    values: HTTP_VALUES,
+    types: HTTP_TYPES,
+    includesHttp: true,
+  },
+  'headgate/hono': {
+    values: HTTP_VALUES,
+    types: HTTP_TYPES,
+    includesHttp: true,
+  },
+  'headgate/fetch': {
+    values: HTTP_VALUES,
+    types: ['FetchInfo', 'FetchSubject', 'LoginGuard', 'LoginGuardOptions', 'RateLimit', 'RateLimitOptions'],
+    includesHttp: true,
+  },
+  'headgate/fastify': {
+    values: ['byUser', 'default', 'loginGuard', 'rateLimit', 'rateLimitHook'],
+    types: [
+      'LoginGuard',
+      'LoginGuardOptions',
+      'RateLimitHook',
+      'RateLimitHookOptions',
+      'RateLimitPluginOptions',
+      'RouteRateLimitOptions',
+    ],
+    includesHttp: true,
+  },
+  'headgate/redis': {
+    values: ['redisStore'],
+    types: [],
+    includesHttp: false,
+  },
+  'headgate/memcached': {
+    values: ['memcachedStore'],
+    types: [],
+    includesHttp: false,
+  },
+  'headgate/mysql': {
+    values: ['mysqlSchema', 'mysqlStore'],
+    types: ['SqlStore'],
+    includesHttp: false,
+  },
+  'headgate/postgres': {
+    values: ['postgresSchema', 'postgresStore'],
+    types: ['SqlStore'],
+    includesHttp: false,
+  },
+  'headgate/sqlite': {
+    values: ['sqliteSchema', 'sqliteStore'],
+    types: ['SqlStore'],
+    includesHttp: false,
+  },
+  'headgate/store': {
+    values: [
+      'StoreError',
+      'applyOperations',
+      'compareAndSwapStore',
+      'keysOf',
+      'ownerStore',
+      'serveOperations',
+      'transactionStore',
+    ],
+    types: [
+      'Batching',
+      'Block',
+      'BlockResult',
+      'Charge',
+      'ChargeResult',
+      'CommonStoreOptions',
+      'CompareAndSwapOptions',
+      'DenialTimes',
+      'Forget',
+      'ForgetResult',
+      'KeyedPolicy',
+      'LocalLimit',
+      'LocalStates',
+      'LockedStates',
+      'MaybePromise',
+      'Operation',
+      'OperationsMessage',
+      'Outcome',
+      'OutcomesMessage',
+      'OwnerStoreOptions',
+      'Part',
+      'PartResult',
+      'Policy',
+      'Prepaid',
+      'ProcessNotes',
+      'ReadState',
+      'Refund',
+      'RefundResult',
+      'Renew',
+      'RenewResult',
+      'Result',
+      'ResultOf',
+      'Reward',
+      'RewardResult',
+      'Standing',
+      'State',
+      'StateWrite',
+      'Step',
+      'Store',
+      'StoreOrigin',
+      'StoredState',
+      'Swap',
+      'Take',
+      'TakeResult',
+      'TransactionOptions',
+      'TransactionWrite',
+    ],
+    includesHttp: false,
+  },
+  'headgate/nest': {
+    values: [
+      'RateLimit',
+      'RateLimitException',
+      'RateLimitFilter',
+      'RateLimitGuard',
+      'RateLimitModule',
+      'RateLimiters',
+      'SkipRateLimit',
+      'loginGuard',
+    ],
+    types: ['LoginGuard', 'LoginGuardOptions', 'RateLimitModuleOptions'],
+    includesHttp: true,
+  },
+  'headgate/express-rate-limit': {
+    values: [
+      'DAY',
+      'HOUR',
+      'MINUTE',
+      'MemoryStore',
+      'SECOND',
+      'ValidationError',
+      'default',
+      'ipKeyGenerator',
+      'rateLimit',
+    ],
+    types: [
+      'AugmentedRequest',
+      'Client',
+      'ClientRateLimitInfo',
+      'DraftHeadersVersion',
+      'EnabledValidations',
+      'GivenOptions',
+      'IncrementCallback',
+      'IncrementResponse',
+      'LegacyStore',
+      'Logger',
+      'LoggerFn',
+      'Options',
+      'RateLimitExceededEventHandler',
+      'RateLimitInfo',
+      'RateLimitReachedEventHandler',
+      'RateLimitRequestHandler',
+      'Store',
+      'ValueDeterminingMiddleware',
+    ],
+    includesHttp: false,
+  },
+  'headgate/metrics': {
+    values: ['openTelemetryMetrics', 'prometheusMetrics'],
+    types: [],
+    includesHttp: false,
+  },
+  'headgate/dashboard': {
+    values: ['dashboard'],
+    types: ['Dashboard', 'DashboardOptions'],
+    includesHttp: false,
+  },
+  'headgate/testing': {
+    values: ['manualClock', 'serveStore', 'storeConformance', 'storeExactness'],
+    types: [
+      'Capabilities',
+      'ConformanceSetup',
+      'ExactnessSetup',
+      'ManualClock',
+      'StoreUnderTest',
+      'TestCase',
+    ],
+    includesHttp: false,
+  },
+}
+
+test('the list has each entry', () => {
+  expect(Object.keys(NAMES).sort()).toEqual(ENTRIES.map(({ specifier }) => specifier).sort())
+})
+
+test.each(ENTRIES)('$specifier exports the names of the list', ({ name, specifier }) => {
+  expect(exportedNames(name)).toEqual(NAMES[specifier])
+})
+
+test.each(ENTRIES)('$specifier has its values when it runs', async ({ name }) => {
+  const { values, includesHttp } = exportedNames(name)
+  const module: object = await import(join(ROOT, 'src', `${name}.ts`))
+  const all = [...values, ...(includesHttp ? exportedNames('http').values : [])]
+  const isOfInterop = (key: string) => key === '__esModule' || (key === 'default' && !values.includes(key))
+  const keys = Object.keys(module).filter((key) => !isOfInterop(key))
+  expect(keys.sort()).toEqual([...new Set(all)].sort())
+})
+
+test('the page about entries has each name of the list', () => {
+  const page = readFileSync(join(ROOT, 'docs/entries.md'), 'utf8')
+  const section = page.slice(page.indexOf('\n## What each entry exports\n'))
+  const rows = [...section.matchAll(/^\| `(headgate[\w/-]*)` \| (.*) \| (.*) \|$/gm)]
+  const named = rows.map(([, specifier = '', values = '', types = '']) => [
+    specifier,
+    {
+      values: namesOf(values),
+      types: namesOf(types),
+      includesHttp: values.startsWith('all of `headgate/http`'),
+    },
+  ])
+  expect(Object.fromEntries(named)).toEqual(NAMES)
+})
+
+/** Returns the names in backticks, except those of entries. */
+function namesOf(cell: string): string[] {
+  return [...cell.matchAll(/`(\w+)`/g)].map((match) => match[1] as string)
+}
