@@ -73,9 +73,13 @@ function warn(line: string, hasStore: boolean): void {
  * nor a Fetch server. The platform of such a server may not know the address.
  */
 function textOf(subject: unknown): string | undefined {
-  const { method, headers, body } = asRequest(subject)
+  const view = asRequest(subject)
+  const { method, headers, body } = view
   const { request = subject } = Object(subject) as { request?: unknown } // of Koa, or a whole URL
-  const { originalUrl, url = originalUrl } = Object(request) as { originalUrl?: unknown; url?: unknown }
+  const { originalUrl, url = originalUrl ?? view.url } = Object(request) as {
+    originalUrl?: unknown
+    url?: unknown
+  }
   const address = peerAddress(subject)
   const fields = isIterable(headers) ? Array.from(headers) : headers // JSON shows none of `Headers`
   if (typeof url !== 'string' || url === '' || typeof method !== 'string') return undefined

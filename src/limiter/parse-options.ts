@@ -3,7 +3,7 @@ import { limiterFixes, MIDDLEWARE_OPTIONS } from '../options/foreign-options.js'
 import { callback, optional, readOptions, type Settings, withDefault } from '../options/option-table.js'
 import { localStatesOf } from '../stores/shared/local-states.js'
 import type { StoreError } from '../stores/store-error.js'
-import { durationMs } from '../util/durations.js'
+import { durationMs, durationUpTo } from '../util/durations.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { choice, keyName, showKind, wrongOption } from '../util/validate.js'
 import { ACCESS_ROWS, accessRules, type ModeSwitch } from './access-rules.js'
@@ -31,7 +31,7 @@ export const LIMITER_ROWS = {
   onStoreError: withDefault('allow', readChoice),
   fallbackShare: withDefault(1, readShare),
   denyCache: optional(readDenyCache),
-  timeout: withDefault('100ms', readTimeout),
+  timeout: withDefault('100ms', durationUpTo('1m')),
 }
 
 /** What depends on several of a limiter's options. */
@@ -128,14 +128,6 @@ function checkShare(
   if (fallbackShare === 1 || onStoreError === 'local' || typeof onStoreError === 'function') return
   const problem = "share applies only with onStoreError: 'local' or a function"
   throw new TypeError(`${owner}: ${problem}. Set onStoreError, or leave fallbackShare out.`)
-}
-
-const MAX_TIMEOUT_MS = 60_000
-
-function readTimeout(owner: string, option: string, timeout: unknown): number {
-  const timeoutMs = durationMs(owner, option, timeout)
-  if (timeoutMs <= MAX_TIMEOUT_MS) return timeoutMs
-  throw wrongOption(owner, option, 'at most a minute', timeout, "Write timeout: '100ms'.")
 }
 
 function readDenyCache(owner: string, option: string, denyCache: unknown): number {

@@ -42,6 +42,16 @@ export function windowMs(owner: string, option: string, value: unknown): number 
   throw wrongOption(owner, option, must, value, `Write '${value}s' or '${value}ms'.`)
 }
 
+/** Creates a reader of durations that are no longer than `longest`, such as `'1m'`. */
+/* @__NO_SIDE_EFFECTS__ */
+export function durationUpTo(longest: string): (owner: string, option: string, value: unknown) => number {
+  return (owner, option, value) => {
+    const lengthMs = durationMs(owner, option, value)
+    if (lengthMs <= (parse(longest) ?? 0)) return lengthMs
+    throw wrongOption(owner, option, `at most '${longest}'`, value, `Write ${option}: '${longest}', or less.`)
+  }
+}
+
 /** The units above a millisecond, largest first: the length of each, and its spelling in names. */
 const UNITS: readonly (readonly [number, string])[] = [
   [86_400_000, 'd'],

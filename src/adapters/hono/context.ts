@@ -21,13 +21,19 @@ export function infoOf(context: Context, body: unknown): HonoInfo {
     ip: addressOf(context),
     body,
     user: context.get('user') ?? context.get('jwtPayload'),
-    route: context.req.matchedRoutes.at(-1)?.path,
+    route: routeOf(context),
     waitUntil(work) {
       try {
         context.executionCtx.waitUntil(work)
       } catch {} // only some runtimes have one: the others go on after the response
     },
   }
+}
+
+/** Returns the pattern of the first route that is not middleware: `app.use` and `app.all` have the method ALL. */
+function routeOf({ req }: Context): string | undefined {
+  const routes = req.matchedRoutes
+  return (routes.find(({ method }) => method !== 'ALL') ?? routes.at(-1))?.path
 }
 
 /** Where runtimes pass the address to `app.fetch`: Node.js, Deno, AWS Lambda (two formats) and Netlify. */

@@ -1,5 +1,5 @@
 import { callback, readOptions, withDefault } from '../../options/option-table.js'
-import { type Duration, durationMs } from '../../util/durations.js'
+import { type Duration, durationUpTo } from '../../util/durations.js'
 import { groupBy } from '../../util/group-by.js'
 import { timeout } from '../../util/timeout.js'
 import { keysOf, type Operation, type Outcome } from '../operation.js'
@@ -25,7 +25,7 @@ export interface OwnerStoreOptions extends CommonStoreOptions {
    * owners is decided owner by owner, and refunded if a later one denies. Default: one owner, named `''`.
    */
   ownerOf?(key: string): string
-  /** How long a reply may take. Then the operations fail, and may have been applied. Default `'5s'`. */
+  /** How long a reply may take. Then the operations fail, and may have been applied. At most a minute. Default `'5s'`. */
   readonly timeout?: Duration
 }
 
@@ -34,7 +34,7 @@ const OPTIONS = {
     ...COMMON_ROWS,
     send: requiredFunction('Write send: (message) => …, which resolves with the reply of serveOperations.'),
     ownerOf: callback,
-    timeout: withDefault('5s', durationMs),
+    timeout: withDefault('5s', durationUpTo('1m')),
   },
 }
 

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import { readOptions, withDefault } from '../../options/option-table.js'
-import { type Duration, durationMs } from '../../util/durations.js'
+import { type Duration, durationUpTo } from '../../util/durations.js'
 import { whole, wrongOption } from '../../util/validate.js'
 import type { TestCase } from '../test-case.js'
 import { withArena } from './arena.js'
@@ -37,7 +37,7 @@ const OPTIONS = {
     processes: withDefault(4, whole(2, 64, 4)),
     callers: withDefault(50, whole(1, 10_000, 50)),
     charges: withDefault(10, whole(2, 10_000, 10)),
-    timeout: withDefault('20s', durationMs),
+    timeout: withDefault('20s', durationUpTo('1h')),
   },
 }
 

@@ -118,6 +118,7 @@ describe('key functions', () => {
     app.use(rateLimit({ ...ONE_PER_HOUR, key: [byIp(), byRoute()] }))
     app.get('/users/:id', (c) => c.text('ok'))
     app.get('/posts/:id', (c) => c.text('ok'))
+    app.get('*', (c) => c.text('not found', 404))
     const send = async (path: string) => (await app.request(path, {}, node('192.0.2.1'))).status
     expect([await send('/users/1'), await send('/users/2'), await send('/posts/1')]).toEqual([200, 429, 200])
   })
@@ -192,6 +193,16 @@ describe('loginGuard', () => {
     expect(await send()).toBe(400)
     jest.restoreAllMocks()
   })
+})
+
+test('a limiter that is created in a handler is reported', async () => {
+  const warnings = jest.spyOn(process, 'emitWarning').mockImplementation()
+  const app = new Hono()
+  app.use((c, next) => rateLimit(ONE_PER_HOUR)(c, next))
+  app.get('/', (c) => c.text('ok'))
+  for (let i = 0; i < 30; i++) await app.request('/', {}, node('192.0.2.1'))
+  expect(JSON.stringify(warnings.mock.calls)).toContain('HEADGATE_CREATED_IN_HANDLER')
+  jest.restoreAllMocks()
 })
 
 test('what a callback throws goes to app.onError', async () => {
