@@ -1,4 +1,4 @@
-import { asRequest, peerAddress } from '../keys/key.js'
+import { asRequest, peerAddress } from '../keys/request.js'
 import { processWide } from '../util/process-wide.js'
 import { RecentMap } from '../util/recent-map.js'
 import { warnOnce } from '../util/warn-once.js'

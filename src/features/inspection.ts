@@ -1,6 +1,6 @@
 import type { Listing } from '../limiter/access-rules.js'
 import type { Limit } from '../limiter/bind-limit.js'
-import type { LimiterSettings } from '../limiter/parse-options.js'
+import type { LimiterSettings } from '../limiter/read-options.js'
 import type { Apply } from '../limiter/receipt.js'
 import type { Store } from '../stores/store.js'
 import type { CandidateClients } from './candidate/candidate-report.js'

@@ -5,7 +5,7 @@ import { type Duration, durationMs } from '../util/durations.js'
 import { catchMaybe, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { SharedPlaces } from '../util/places.js'
 import { whole, wrongOption } from '../util/validate.js'
-import type { Server } from './server.js'
+import type { ResponseWriter } from './response-writer.js'
 
 /** The most requests of a limiter that are delayed at a time. A client gets no more places than are left. */
 const MAX_DELAYED = 1000
@@ -64,7 +64,7 @@ export type Delayer<Req, Res> = (
 
 export function createDelayer<Req, Res>(
   { after, by, max }: ReturnType<typeof readDelay>,
-  server: Server<Res>,
+  writer: ResponseWriter<Res>,
 ): Delayer<Req, Res> {
   const places = new SharedPlaces(MAX_DELAYED)
   const atMost = (delayMs: number) => Math.min(Math.max(delayMs, 0), max)
@@ -89,7 +89,7 @@ export function createDelayer<Req, Res>(
         stopListening?.()
         resolve(true)
       })
-      stopListening = server.onceAborted(res, () => {
+      stopListening = writer.onceAborted(res, () => {
         cancel()
         resolve(false)
       })

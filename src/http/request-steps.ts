@@ -1,17 +1,17 @@
 import { limiterFrom } from '../features/create-limiter.js'
 import { isHolding } from '../features/holdings.js'
 import type { Limiter } from '../features/limiter.js'
-import { headerOf, peerAddress } from '../keys/key.js'
+import { headerOf, peerAddress } from '../keys/request.js'
 import { asDecided, type Decision, undelayedDecision } from '../limiter/decision.js'
 import { isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
-import { holdUnits, type OnAllowed } from './after-response.js'
+import { type OnAllowed, releaseOnEnd } from './after-response.js'
 import { denialResponse, undecidedDenial } from './answer.js'
 import type { Delayer } from './delay.js'
 import type { DenialFigures } from './denial-body.js'
 import { denialHeaders, rateLimitHeaders } from './headers.js'
 import { type RequestOptions, readRequestOptions } from './options.js'
 import { decisionFor, recordDecision } from './recorded-decision.js'
-import type { Refusal, Server } from './server.js'
+import type { DenialResponse, ResponseWriter } from './response-writer.js'
 
 export interface GuardSteps<Req, Res> {
   /** Called before anything is charged. Returns whether the response is a 400, unless in report mode. */
@@ -39,14 +39,14 @@ export interface RequestSteps<Req extends object, Res> {
 export function requestSteps<Req extends object, Res>(
   owner: string,
   options: RequestOptions<Req, Res>,
-  server: Server<Res>,
+  writer: ResponseWriter<Res>,
   guard: GuardSteps<Req, Res> = {},
 ): RequestSteps<Req, Res> {
-  const settings = readRequestOptions(owner, options, server)
+  const settings = readRequestOptions(owner, options, writer)
   const { delayer } = settings
   const { modeSwitch, canHold } = settings.limiter
   const { isMalformed, figuresOf, onAllowed = settings.onAllowed } = guard
-  const headersOf = rateLimitHeaders(settings.headers, settings.resetFormat, server)
+  const headersOf = rateLimitHeaders(settings.headers, settings.resetFormat, writer)
   const { limiter, access, chargeLimits, report } = limiterFrom<Req>(owner, settings.limiter)
   type OnDenied = ((decision: Decision) => unknown) | undefined
   type Step = (req: Req, res: Res, onDenied: OnDenied) => MaybePromise<boolean>
@@ -95,7 +95,7 @@ export function requestSteps<Req extends object, Res>(
     if (
       canHold &&
       isHolding(decision) &&
-      !holdUnits(limiter, server, res, decision) &&
+      !releaseOnEnd(limiter, writer, res, decision) &&
       modeSwitch.mode !== 'report'
     )
       return false
@@ -104,7 +104,7 @@ export function requestSteps<Req extends object, Res>(
 
   function setHeaders(req: Req, res: Res, decision: Decision): void {
     const isFirst = recordDecision(req, limiter, decision)
-    if (modeSwitch.mode !== 'report') server.setHeaders(res, headersOf(res, decision, isFirst))
+    if (modeSwitch.mode !== 'report') writer.setHeaders(res, headersOf(res, decision, isFirst))
   }
 
   function pass(req: Req, res: Res, decision: Decision): true {
@@ -137,17 +137,17 @@ export function requestSteps<Req extends object, Res>(
   function deny(req: Req, res: Res, onDenied: OnDenied, decision: Decision): MaybePromise<false> {
     const isLimited = decision.source !== 'fail-closed' && decision.source !== 'blocked'
     const figures = (isLimited && figuresOf?.(decision)) || decision
-    if (isLimited && onDenied !== undefined && !server.areHeadersSent(res)) {
-      server.setHeaders(res, denialHeaders(figures))
+    if (isLimited && onDenied !== undefined && !writer.areHeadersSent(res)) {
+      writer.setHeaders(res, denialHeaders(figures))
       return thenMaybe(onDenied(decision), () => false as const)
     }
     return send(res, denialResponse(decision, figures, settings, headerOf(req, 'accept')), figures)
   }
 
-  /** Sends a whole response, unless the application has begun its own, which then ends incomplete. */
-  function send(res: Res, refusal: Refusal, figures?: DenialFigures): false {
-    if (server.areHeadersSent(res)) server.abort(res)
-    else server.send(res, refusal, figures)
+  /** Sends the denial. If the application has already sent headers, aborts its response instead. */
+  function send(res: Res, response: DenialResponse, figures?: DenialFigures): false {
+    if (writer.areHeadersSent(res)) writer.abort(res)
+    else writer.send(res, response, figures)
     return false
   }
 

@@ -3,7 +3,8 @@ import { callback, readOptions } from '../options/option-table.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { byIp } from './by-ip.js'
 import { isKey } from './identity.js'
-import { type KeyFunction, requestOf } from './key.js'
+import type { KeyFunction } from './key.js'
+import { requestOf } from './request.js'
 import { addressUseOf, markAddressUse } from './source-address.js'
 
 /** What happens to requests without a user. */

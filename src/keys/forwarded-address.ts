@@ -4,7 +4,7 @@ import { parseAddress } from './address.js'
 import { addressList } from './address-list.js'
 import { isHeaderName } from './by-header.js'
 import type { Embedding } from './embedded-ipv4.js'
-import { headerOf, isDisconnected, peerAddress } from './key.js'
+import { headerOf, isDisconnected, peerAddress } from './request.js'
 
 /**
  * How many proxies stand in front, each of which adds an entry to `X-Forwarded-For`; or which proxies'

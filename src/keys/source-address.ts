@@ -2,15 +2,8 @@ import { warnOnce } from '../util/warn-once.js'
 import { type Address, addressIdentity, parseAddress } from './address.js'
 import { type Embedding, embeddingsWith } from './embedded-ipv4.js'
 import { type AddressOptions, forwardedReader } from './forwarded-address.js'
-import {
-  asRequest,
-  DisconnectedError,
-  headerOf,
-  isDisconnected,
-  type KeyFunction,
-  peerAddress,
-  requestOf,
-} from './key.js'
+import type { KeyFunction } from './key.js'
+import { asRequest, DisconnectedError, headerOf, isDisconnected, peerAddress, requestOf } from './request.js'
 
 /**
  * Returns the address that a request came from; `undefined` if there is none, such as on a Unix socket.

@@ -1,12 +1,12 @@
 import { parseAddress } from '../keys/address.js'
 import { addressList } from '../keys/address-list.js'
-import { peerAddress } from '../keys/key.js'
+import { peerAddress } from '../keys/request.js'
 import { addressReaderAmong } from '../keys/source-address.js'
 import { optional, type Settings, withDefault } from '../options/option-table.js'
 import { isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { choice } from '../util/validate.js'
 import { type Decision, denyDisconnected, unchargedDecision } from './decision.js'
-import type { Entry } from './parse-limits.js'
+import type { Entry } from './read-limits.js'
 
 /** Whether a limiter denies, or only reports what it would deny. */
 export type Mode = 'enforce' | 'report'

@@ -1,12 +1,12 @@
 import { type IdentityOptions, identityReader } from '../keys/identity.js'
-import { peerAddress } from '../keys/key.js'
+import { peerAddress } from '../keys/request.js'
 import { defaultKey } from '../keys/source-address.js'
 import { type Policy, signatureOf } from '../policies/policy.js'
 import { type MaybePromise, readAll, thenMaybe } from '../util/maybe-promise.js'
 import { weakMemo } from '../util/memo.js'
 import { keyName } from '../util/validate.js'
 import { type Decision, denyDisconnected, type Finish } from './decision.js'
-import { checkPolicy, type Entry } from './parse-limits.js'
+import { checkPolicy, type Entry } from './read-limits.js'
 import type { NamedPart } from './receipt.js'
 
 /** A limit: a policy with its name. Its keys have their identity in braces, a Redis Cluster hash tag. */

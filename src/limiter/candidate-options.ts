@@ -1,7 +1,7 @@
 import { BESIDE_LIMITS, limiterFixes } from '../options/foreign-options.js'
 import { readOptions } from '../options/option-table.js'
 import type { Policy } from '../policies/policy.js'
-import { ENTRIES_RULE, type Entry, LIMIT_ROWS } from './parse-limits.js'
+import { ENTRIES_RULE, type Entry, LIMIT_ROWS } from './read-limits.js'
 
 const TABLE = {
   rows: LIMIT_ROWS,

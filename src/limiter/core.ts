@@ -1,6 +1,6 @@
 import { fallbackStoreOf, scalerOf } from '../pipe/fallback-store.js'
 import { CircuitOpenError, type GuardedStore } from '../pipe/guarded-store.js'
-import { protectStore } from '../pipe/protect-store.js'
+import { limiterPipe } from '../pipe/limiter-pipe.js'
 import { reportReturns, resendRefunds } from '../pipe/resend-refunds.js'
 import type { Charge, ChargeResult, KeyedPolicy, Operation, ResultOf } from '../stores/operation.js'
 import { request } from '../stores/shared/pipe.js'
@@ -10,12 +10,12 @@ import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { type ChargeSubject, chargeSubject, partsResolver, type ResolveParts } from './bind-limit.js'
 import { type ChargeSource, type Decision, decisionOf, type Finish, unchargedDecision } from './decision.js'
 import { directCharge } from './direct-decision.js'
-import { namesOf } from './parse-limits.js'
-import type { LimiterSettings } from './parse-options.js'
+import { namesOf } from './read-limits.js'
+import type { LimiterSettings } from './read-options.js'
 import type { Apply, NamedPart, Receipt } from './receipt.js'
 
 /** Called for what happens besides deciding. */
-export interface CoreHooks extends Pick<Parameters<typeof protectStore>[1], 'onChange' | 'isPublished'> {
+export interface CoreHooks extends Pick<Parameters<typeof limiterPipe>[1], 'onChange' | 'isPublished'> {
   /** Called when the store could not decide a charge. */
   onStoreError(error: StoreError): void
   /** Called when a refund was lost that no caller awaits. */
@@ -61,7 +61,7 @@ export function limiterCore(settings: LimiterSettings, hooks: CoreHooks): Limite
   const { entries, canHold, context, onStoreError } = settings
   const { hold = () => {}, releaseLate = () => {} } = hooks
   const resolveParts = partsResolver(entries, context)
-  const store = protectStore(settings.store, { ...settings, ...hooks, limiter: context.name })
+  const store = limiterPipe(settings.store, { ...settings, ...hooks, limiter: context.name })
   const reportingPipe = reportReturns(store, (keys) => hooks.onReturned?.(keys))
   const refundPipe = resendRefunds(reportingPipe, store, hooks.onRefundLost)
   const apply: Apply = (operation, onLate) => request(refundPipe, operation, onLate)

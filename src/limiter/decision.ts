@@ -1,4 +1,4 @@
-import { isDisconnectedError } from '../keys/key.js'
+import { isDisconnectedError } from '../keys/request.js'
 import type { ChargeResult, PartResult } from '../stores/operation.js'
 import { isPromise } from '../util/maybe-promise.js'
 import type { NamedPart, Receipt } from './receipt.js'

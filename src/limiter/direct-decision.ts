@@ -4,7 +4,7 @@ import { asStoreError, type StoreError } from '../stores/store-error.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
 import { type ChargeSubject, chargeSubject, KEY_END, type Limit, limitBinder, partOf } from './bind-limit.js'
 import { type Decision, LimiterDecision, partDecision, unchargedDecision } from './decision.js'
-import type { LimiterSettings } from './parse-options.js'
+import type { LimiterSettings } from './read-options.js'
 import type { Apply, NamedPart, Receipt } from './receipt.js'
 
 /** How a limiter holds units, and decides if the store throws. */

@@ -1,4 +1,4 @@
-import { peerAddress } from '../../keys/key.js'
+import { peerAddress } from '../../keys/request.js'
 import type { Access, ModeSwitch } from '../../limiter/access-rules.js'
 import type { LimiterCore } from '../../limiter/core.js'
 import {

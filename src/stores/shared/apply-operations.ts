@@ -3,7 +3,7 @@ import { show } from '../../util/validate.js'
 import type { Operation, Outcome } from '../operation.js'
 import { StoreError } from '../store-error.js'
 import { applyBatch, type ReadState, type StateWrite, stateWrite } from './apply-batch.js'
-import { checkOperations } from './run.js'
+import { checkOperations } from './run-operations.js'
 import { foreignKeyError, isStateOf } from './state-codec.js'
 import { checkTime } from './validate.js'
 

@@ -13,7 +13,7 @@ import type {
 import type { Batching } from '../store.js'
 import { batcher } from './batcher.js'
 import { refundsOf, warnRefundFailed } from './refunds.js'
-import { type Run, type RunGroup, runGroups } from './run.js'
+import { type Run, type RunGroup, runGroups } from './run-operations.js'
 
 /** The shards of a store. A charge whose keys share a shard can be decided all or nothing. */
 interface Shards {

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { MIDDLEWARE_ROWS, readRequestOptions } from '../../../src/http/options.js'
-import { nodeServer } from '../../../src/http/server.js'
-import { LIMITER_ROWS } from '../../../src/limiter/parse-options.js'
+import { nodeWriter } from '../../../src/http/response-writer.js'
+import { LIMITER_ROWS } from '../../../src/limiter/read-options.js'
 
 const ROOT = resolve(__dirname, '../../..')
 const page = readFileSync(join(ROOT, 'docs/options.md'), 'utf8')
@@ -30,7 +30,7 @@ test('the page says which options createLimiter has', () => {
 })
 
 test('the page has the defaults that are in force', () => {
-  const settings = readRequestOptions('rateLimit', { limit: 1, window: '1s' }, nodeServer)
+  const settings = readRequestOptions('rateLimit', { limit: 1, window: '1s' }, nodeWriter)
   const named = { ...settings, denyCache: settings.limiter.denyCacheMs } as Record<string, unknown>
   const inForce = rows.flatMap(({ name, value }) => {
     if (value === undefined || name === 'key' || name === 'cost') return [] // read into the limits

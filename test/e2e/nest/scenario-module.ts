@@ -1,6 +1,12 @@
 import { All, Controller, Module, Req, Res, type Type, UseGuards } from '@nestjs/common'
 import { type Decision, tokenBucket } from 'headgate'
-import { loginGuard, type RateLimitModuleOptions, RateLimit, RateLimitGuard, RateLimitModule } from 'headgate/nest'
+import {
+  loginGuard,
+  RateLimit,
+  RateLimitGuard,
+  RateLimitModule,
+  type RateLimitModuleOptions,
+} from 'headgate/nest'
 import { type Application, limitedAnswer } from '../adapters/application.js'
 import type { Scenario } from '../adapters/scenarios.js'
 

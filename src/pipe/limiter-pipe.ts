@@ -9,16 +9,19 @@ import { Deadlines } from '../util/timeout.js'
 import { denialCacheOf, repeatDenials } from './denial-cache.js'
 import { closeStore, type GuardedStore, type GuardOptions, guardStore } from './guarded-store.js'
 
-interface ProtectOptions extends GuardOptions {
+interface LimiterPipeOptions extends GuardOptions {
   /** The longest that a denial is cached. 0 = no cache: the store decides every charge. */
   readonly denyCacheMs: number
 }
 
 /**
- * Creates the pipe that protects a store. An operation passes the store's local decisions, the denial cache,
+ * Creates the pipe from a limiter to its store. An operation passes the store's local decisions, the denial cache,
  * the guard (its time-out and circuit breakers) and the batch. Memory needs none of them.
  */
-export function protectStore(store: Store, { denyCacheMs, ...guardOptions }: ProtectOptions): GuardedStore {
+export function limiterPipe(
+  store: Store,
+  { denyCacheMs, ...guardOptions }: LimiterPipeOptions,
+): GuardedStore {
   if (localStatesOf(store) !== undefined) return localPipe(store, guardOptions)
   if (store.denialTimes !== undefined) checkDenialTimes(`the store ${store.name}`, store.denialTimes)
   const { minMs, maxMs } = store.denialTimes ?? { minMs: 0, maxMs: denyCacheMs }

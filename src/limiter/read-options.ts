@@ -11,7 +11,7 @@ import type { LimitContext } from './bind-limit.js'
 import { readCandidate, withKeysOf } from './candidate-options.js'
 import { claimStore, readStore } from './claimed-store.js'
 import type { LimiterOptions, StoreErrorChoice } from './options.js'
-import { ENTRIES_RULE, type Entry, LIMIT_ROWS } from './parse-limits.js'
+import { ENTRIES_RULE, type Entry, LIMIT_ROWS } from './read-limits.js'
 
 /** The version of the state format. It is part of every key, so that no other format is ever read. */
 const STATE_VERSION = 1
