@@ -1,8 +1,9 @@
 import type { LimiterCore } from '../limiter/core.js'
-import { chargeOf, checkDecision, type Decision, receiptOf } from '../limiter/decision.js'
+import { chargedParts, checkDecision, type Decision, receiptOf } from '../limiter/decision.js'
+import { adjustReceipt, refundReceipt } from '../limiter/ledger.js'
 import { checkedCost, readNames } from '../limiter/read-limits.js'
 import type { LimiterSettings } from '../limiter/read-options.js'
-import { adjustReceipt, type NamedPart, refundReceipt } from '../limiter/receipt.js'
+import type { NamedPart } from '../limiter/receipt.js'
 import type { Operation, Part } from '../stores/operation.js'
 import { type Duration, durationMs, durationText } from '../util/durations.js'
 import { catchMaybe, type MaybePromise, settleAll, thenMaybe } from '../util/maybe-promise.js'
@@ -84,7 +85,7 @@ export function adjustmentsOf<Subject>(
   /** Returns the parts of a subject, or those that a decision charged: of all limits, or of those named. */
   function partsOf(subject: unknown, options?: AdjustmentOptions): MaybePromise<readonly NamedPart[]> {
     const names = readNames(owner, options, limitNames)
-    const charged = chargeOf(subject)?.filter(({ name }) => names?.includes(name) !== false)
+    const charged = chargedParts(subject)?.filter(({ name }) => names?.includes(name) !== false)
     return charged ?? resolveParts(subject, 0, names)
   }
 

@@ -51,7 +51,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
   const core = limiterCore(settings, {
     onStoreError: (error) => emitFailure(events, 'storeError', error),
     onRefundLost: onRefundFailed,
-    onReturned: (keys) => waiting.retry(keys),
+    onUnitsBack: (keys) => waiting.retry(keys),
     onChange(...change) {
       if (change[0] === 'closed') holdings.renewDue()
       emit(events, 'storeState', change)

@@ -1,5 +1,5 @@
 import { shownIdentity } from '../keys/identity.js'
-import { chargeOf, type Decision } from '../limiter/decision.js'
+import { chargedParts, type Decision } from '../limiter/decision.js'
 
 /** Whom a limit charged. */
 export interface ChargedIdentity {
@@ -17,7 +17,7 @@ export interface ChargedIdentity {
  * was charged, and for a copy of a decision.
  */
 export function identitiesOf(decision: Decision): readonly ChargedIdentity[] {
-  return (chargeOf(decision) ?? []).map(({ name, identity }) => ({
+  return (chargedParts(decision) ?? []).map(({ name, identity }) => ({
     limit: name,
     identity: shownIdentity(identity),
   }))

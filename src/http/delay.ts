@@ -1,4 +1,4 @@
-import { chargeOf, type Decision } from '../limiter/decision.js'
+import { chargedParts, type Decision } from '../limiter/decision.js'
 import { readOptions, withDefault } from '../options/option-table.js'
 import { callAt } from '../util/call-at.js'
 import { type Duration, durationMs } from '../util/durations.js'
@@ -80,7 +80,7 @@ export function createDelayer<Req, Res>(
    * there is no place.
    */
   function hold(res: Res, decision: Decision, delayMs: number): Promise<boolean> | undefined {
-    const key = chargeOf(decision)?.[0]?.key ?? ''
+    const key = chargedParts(decision)?.[0]?.key ?? ''
     if (!places.hasPlaceFor(key)) return undefined
     places.take(key)
     return new Promise<boolean>((resolve) => {

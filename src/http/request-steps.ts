@@ -2,7 +2,7 @@ import { limiterFrom } from '../features/create-limiter.js'
 import { isHolding } from '../features/holdings.js'
 import type { Limiter } from '../features/limiter.js'
 import { headerOf, peerAddress } from '../keys/request.js'
-import { asDecided, type Decision, undelayedDecision } from '../limiter/decision.js'
+import { asDecided, type Decision, denyUndelayable } from '../limiter/decision.js'
 import { isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { type OnAllowed, releaseOnEnd } from './after-response.js'
 import { denialResponse, undecidedDenial } from './answer.js'
@@ -125,7 +125,7 @@ export function requestSteps<Req extends object, Res>(
           report: () => void report(decision, req),
           pass: () => pass(req, res, decision),
           deny(delayMs) {
-            const denial = undelayedDecision(decision, delayMs)
+            const denial = denyUndelayable(decision, delayMs)
             recordDecision(req, limiter, denial)
             return deny(req, res, onDenied, report(denial, req))
           },

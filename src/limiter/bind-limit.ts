@@ -133,7 +133,7 @@ export type ChargeSubject = (
  * Creates a function that charges a subject: `read` reads it, and `decide` decides by what was read. Denies a
  * request that disconnected before its address was read.
  */
-export function chargeSubject<T extends object>(
+export function subjectCharger<T extends object>(
   read: ResolvePart<T>,
   decide: (value: T, subject: unknown, finish: Finish) => MaybePromise<Decision>,
 ): ChargeSubject {

@@ -13,7 +13,7 @@ const TABLE = {
 export function readCandidate(owner: string, option: string, candidate: unknown): readonly Entry[] {
   const entryOwner = `${owner}: ${option}`
   const { entries } = readOptions(entryOwner, candidate as object, TABLE)
-  for (const { owner, policy } of entries) if (typeof policy === 'object') checkCandidate(owner, policy)
+  for (const { owner, policy } of entries) if (typeof policy === 'object') checkCandidatePolicy(owner, policy)
   return entries
 }
 
@@ -29,7 +29,7 @@ export function withKeysOf(entries: readonly Entry[], candidate: readonly Entry[
 }
 
 /** Throws a `TypeError` for a policy that cannot be tried. */
-export function checkCandidate(owner: string, policy: Policy): void {
+export function checkCandidatePolicy(owner: string, policy: Policy): void {
   if (!policy.holdsUnits) return
   const problem = 'a candidate cannot try concurrency: it denies nobody, and so holds no units'
   throw new TypeError(`${owner}: ${problem}. Try it with a limiter of its own, in report mode.`)

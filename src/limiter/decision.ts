@@ -109,7 +109,7 @@ export function receiptOf(value: unknown): Receipt | undefined {
 }
 
 /** Returns what was charged, also for a denial; `undefined` for what is not a decision. */
-export function chargeOf(value: unknown): readonly NamedPart[] | undefined {
+export function chargedParts(value: unknown): readonly NamedPart[] | undefined {
   return receiptOf(value)?.parts
 }
 
@@ -170,7 +170,7 @@ export function reportedDecision(denial: Decision): Decision {
 }
 
 /** Returns the denial of a request that could not be delayed. Its charge was allowed, and stays taken. */
-export function undelayedDecision(decision: Decision, retryAfterMs: number): Decision {
+export function denyUndelayable(decision: Decision, retryAfterMs: number): Decision {
   const parts = decision.parts.map((part) => ({ ...part, allowed: false, retryAfterMs }))
   const binding = { ...decision, name: decision.limitName, retryAfterMs }
   const { parts: charged, candidate } = receiptOf(decision) as Receipt

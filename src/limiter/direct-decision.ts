@@ -2,7 +2,7 @@ import type { ChargeResult, PartResult } from '../stores/operation.js'
 import { localStatesOf } from '../stores/shared/local-states.js'
 import { asStoreError, type StoreError } from '../stores/store-error.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
-import { type ChargeSubject, chargeSubject, KEY_END, type Limit, limitBinder, partOf } from './bind-limit.js'
+import { type ChargeSubject, KEY_END, type Limit, limitBinder, partOf, subjectCharger } from './bind-limit.js'
 import { type Decision, LimiterDecision, partDecision, unchargedDecision } from './decision.js'
 import type { LimiterSettings } from './read-options.js'
 import type { Apply, NamedPart, Receipt } from './receipt.js'
@@ -51,7 +51,7 @@ export function directCharge(
       return new LimiterDecision(part, figures.allowed, [part], 'store', receipt)
     }
   })
-  return chargeSubject(decide, (decision, subject, finish) => finish(decision, subject))
+  return subjectCharger(decide, (decision, subject, finish) => finish(decision, subject))
 }
 
 /**

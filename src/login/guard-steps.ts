@@ -6,7 +6,7 @@ import { type RequestSteps, requestSteps } from '../http/request-steps.js'
 import type { ResponseWriter } from '../http/response-writer.js'
 import { isKey, valueHash } from '../keys/identity.js'
 import { claimStore } from '../limiter/claimed-store.js'
-import { chargeOf, type Decision } from '../limiter/decision.js'
+import { chargedParts, type Decision } from '../limiter/decision.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { type Attempts, attemptRecord } from './attempt.js'
 import { STRANGER } from './device-cookie.js'
@@ -134,7 +134,7 @@ function forgetAccount<Req extends object>(
   inARow: readonly string[],
 ): Limiter<Req>['forget'] {
   return async function forgetForAll(subject, options) {
-    if (chargeOf(subject) !== undefined) return forget(subject, options)
+    if (chargedParts(subject) !== undefined) return forget(subject, options)
     const name = await attempts.name(subject as Req)
     const forgetOf = (device: string, of: typeof options) =>
       attempts.runAs(subject as Req, { name, device }, () => forget(subject, of))

@@ -17,7 +17,7 @@ export const fallbackStoreOf = processWide('fallbackStores', () =>
 )
 
 /** Returns a function that gives parts a share of their limits. A cost above the share takes all of it. */
-export function scalerOf(share: number): <P extends Part>(parts: readonly P[]) => readonly P[] {
+export function partScaler(share: number): <P extends Part>(parts: readonly P[]) => readonly P[] {
   const scale = weakMemo((policy: Policy) => (share === 1 ? policy : policy.scale(share)))
   return (parts) =>
     parts.map((part) => {

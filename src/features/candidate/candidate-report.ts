@@ -1,5 +1,5 @@
 import { shownIdentity } from '../../keys/identity.js'
-import { chargeOf, type Decision, type PartDecision } from '../../limiter/decision.js'
+import { chargedParts, type Decision, type PartDecision } from '../../limiter/decision.js'
 import { DistinctNames } from '../../util/distinct-names.js'
 import { FrequentNames } from '../../util/frequent.js'
 
@@ -91,7 +91,7 @@ export class CandidateFigures {
 
   count(decision: Decision, candidate: Decision): void {
     this.#counts.requests++
-    const charge = chargeOf(candidate) ?? []
+    const charge = chargedParts(candidate) ?? []
     const client = charge.map(({ identity }) => identity).join(' ')
     if (charge.length > 0) this.#clients.add(client)
     // What a failed store let through, or denied, says nothing about the limits in force.

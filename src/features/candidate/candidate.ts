@@ -1,6 +1,6 @@
 import { channel } from 'node:diagnostics_channel'
 import type { EventEmitter } from 'node:events'
-import { checkCandidate } from '../../limiter/candidate-options.js'
+import { checkCandidatePolicy } from '../../limiter/candidate-options.js'
 import { type LimiterCore, limiterCore } from '../../limiter/core.js'
 import { asDecided, type Decision, receiptOf } from '../../limiter/decision.js'
 import { emit, emitFailure, type LimiterEvents } from '../../limiter/events.js'
@@ -65,7 +65,7 @@ export function createCandidate<Subject>(
       onStoreError: 'allow',
       context: {
         ...context,
-        checkSupported: checkCandidate,
+        checkSupported: checkCandidatePolicy,
         keyHead: `${context.keyHead}/_candidate`,
         limitsByScope: new Map(),
       },

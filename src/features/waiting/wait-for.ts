@@ -8,7 +8,7 @@ import {
   receiptOf,
   unchargedDecision,
 } from '../../limiter/decision.js'
-import { refundReceipt } from '../../limiter/receipt.js'
+import { refundReceipt } from '../../limiter/ledger.js'
 import { callAt } from '../../util/call-at.js'
 import { isPromise, type MaybePromise } from '../../util/maybe-promise.js'
 import { onAbort, unlessAborted } from '../../util/on-abort.js'
