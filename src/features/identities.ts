@@ -13,8 +13,8 @@ export interface ChargedIdentity {
 }
 
 /**
- * Returns which identity each limit of a decision charged, in the order of its `parts`. Empty where nothing
- * was charged, and for a copy of a decision.
+ * Returns the identity that each limit of a decision charged, in the order of its `parts`. The list is empty
+ * if nothing was charged, and for a copy of a decision.
  */
 export function identitiesOf(decision: Decision): readonly ChargedIdentity[] {
   return (chargedParts(decision) ?? []).map(({ name, identity }) => ({

@@ -14,7 +14,7 @@ import { decisionFor, recordDecision } from './recorded-decision.js'
 import type { DenialResponse, ResponseWriter } from './response-writer.js'
 
 export interface GuardSteps<Req, Res> {
-  /** Called before anything is charged. Returns whether the response is a 400, unless in report mode. */
+  /** Called before anything is charged. If it returns true, the response is a 400, except in report mode. */
   readonly isMalformed?: (req: Req) => MaybePromise<boolean>
   /** Returns the figures of a decision that a denied request is shown. Default: all of them. */
   readonly figuresOf?: (decision: Decision) => DenialFigures
@@ -25,9 +25,9 @@ export interface GuardSteps<Req, Res> {
 export interface RequestSteps<Req extends object, Res> {
   readonly limiter: Limiter<Req>
   /**
-   * Returns whether a request passes. If it does not, this has responded, unless the client has left. Throws
-   * or rejects with what an option function threw. `onDenied` replaces the response to a request over its
-   * limit.
+   * Returns whether a request passes. If it does not pass, the response has been sent, unless the client
+   * has left. `onDenied` replaces the response to a request over its limit. Throws or rejects with what an
+   * option function threw.
    */
   run(req: Req, res: Res, onDenied: ((decision: Decision) => unknown) | undefined): MaybePromise<boolean>
 }
@@ -67,10 +67,12 @@ export function requestSteps<Req extends object, Res>(
 
   function checkAccess(check: NonNullable<typeof access.check>): Step {
     return (req, res, onDenied) =>
-      withResult(req, check(req, res), (exempt) => {
-        if (exempt === undefined) return inputStep(req, res, onDenied)
-        report(exempt, req)
-        return exempt.allowed || modeSwitch.mode === 'report' || deny(req, res, onDenied, exempt)
+      withResult(req, check(req, res), (accessDecision) => {
+        if (accessDecision === undefined) return inputStep(req, res, onDenied)
+        report(accessDecision, req)
+        return (
+          accessDecision.allowed || modeSwitch.mode === 'report' || deny(req, res, onDenied, accessDecision)
+        )
       })
   }
 

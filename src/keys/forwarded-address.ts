@@ -16,7 +16,7 @@ export type TrustProxy = number | string | readonly string[]
 export interface AddressOptions {
   /**
    * Which proxies to trust, outside Express: their number, or their addresses. The number is right only
-   * where no client gets past them to the server. Under Express set `app.set('trust proxy', …)` instead.
+   * if no client can reach the server around them. Under Express set `app.set('trust proxy', …)` instead.
    */
   trustProxy?: TrustProxy
   /**
@@ -52,7 +52,7 @@ export function forwardedReader(
     return trustProxy === undefined ? undefined : addressBehindProxies(owner, trustProxy, embeddings)
   if (trustProxy === undefined) return addressInHeader(owner, header, from, embeddings)
   throw new TypeError(
-    `${owner}: give either trustProxy, or header and from, not both. Leave trustProxy out where a header holds the address.`,
+    `${owner}: give either trustProxy, or header and from, not both. Leave trustProxy out if a header holds the address.`,
   )
 }
 

@@ -3,10 +3,10 @@ import type { MaybePromise } from '../util/maybe-promise.js'
 /**
  * What a key function may return:
  *
- * - a string, a finite number or a bigint: the client's key. Stored hashed.
+ * - a string, a finite number or a bigint: the client's identity, which is stored hashed.
  * - `undefined`: this limit does not apply to the request.
  * - anything else (`null`, an object, an array, a boolean, `NaN`, a string longer than 1024 characters or
- *   with a NUL): never a client's key. Such requests share one bucket per source address.
+ *   with a NUL): never an identity. Such requests share one bucket per source address.
  */
 export type KeyValue = unknown
 

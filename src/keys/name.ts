@@ -27,10 +27,10 @@ export function isName(value: unknown): value is string | number | bigint {
  * half a surrogate pair, and any control, format, private-use or unassigned character (`\p{C}` in the
  * Unicode version of Node.js).
  *
- * An application must compare names as the guard folds them. Where it distinguishes `"Ada"` from `"ada"`,
- * the owner of one clears the failed attempts at the other. Where it equates names that the guard
- * distinguishes, as many a collation does, each spelling has its own guesses. So store `foldName(name)`
- * at registration in a column that compares bytes, and find accounts by `foldName(name)` at login.
+ * An application must compare names as the guard folds them. If it distinguishes `"Ada"` from `"ada"`, the
+ * owner of one clears the failed attempts at the other. If it equates names that the guard distinguishes,
+ * as many collations do, each spelling has its own guesses. So store `foldName(name)` at registration in a
+ * column that compares bytes, and find accounts by `foldName(name)` at login.
  */
 export function foldName(name: string): string | undefined {
   return typeof name === 'string' ? normalizeName(name, fold) : undefined

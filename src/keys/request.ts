@@ -2,9 +2,9 @@ import { processWide } from '../util/process-wide.js'
 import { wrongKind } from '../util/validate.js'
 
 /**
- * What headgate's own key functions read from a subject; nothing is required. A request of Express, Connect,
- * Fastify or node:http has it; so may an object of the user's own. For others, such as a Fetch `Request`,
- * adapters provide it by `viewAsRequest`.
+ * What headgate's own key functions read from a subject. Every property is optional. Requests of Express,
+ * Connect, Fastify and node:http have these properties, and any other object may have them. For other
+ * subjects, such as a Fetch `Request`, adapters provide them by `viewAsRequest`.
  */
 export interface RequestLike {
   /** The source address, if a framework or a trusted proxy reports it. */
@@ -27,7 +27,7 @@ export interface RequestLike {
   readonly app?: unknown
 }
 
-/** What key functions read in place of a subject that is not like a request itself. */
+/** What key functions read in place of a subject that is not like a request. */
 const VIEW = Symbol.for('headgate.requestView')
 const views = processWide('requestViews', () => ({ areUsed: false }))
 
@@ -50,7 +50,7 @@ export function asRequest(subject: unknown): RequestLike {
 
 /**
  * Returns the subject of a key function that reads requests. Throws a `TypeError` for a string or another
- * value that is no object: all such subjects would share one bucket.
+ * value that is not an object: all such subjects would share one bucket.
  */
 export function requestOf(owner: string, subject: unknown): RequestLike {
   if (typeof subject === 'object' && subject !== null) return asRequest(subject)
@@ -60,7 +60,7 @@ export function requestOf(owner: string, subject: unknown): RequestLike {
 
 /**
  * Returns a header's value, or `undefined` if the subject has no such header or its value is not a string.
- * `name` is in lower case. Reads the plain object of `node:http`, and objects with a `get` method, as
+ * `name` is in lower case. Reads the plain object of `node:http`, and objects with a `get` method, such as
  * `Headers` of the Fetch standard.
  */
 export function headerOf(subject: unknown, name: string): string | undefined {
@@ -73,9 +73,9 @@ export function headerOf(subject: unknown, name: string): string | undefined {
 }
 
 /**
- * Returns the peer's address as the socket knows it; `undefined` on a Unix socket, and after the connection
- * has closed unless the address was read before: Node.js remembers it then. So it is read of each request
- * that has to wait, and may be aborted meanwhile.
+ * Returns the IP address of the peer, as the socket knows it. Returns `undefined` on a Unix socket. Also
+ * does so after the connection has closed, unless the address was read before: reading it makes Node.js
+ * cache it. So it is read for each request that has to wait, since the request may be aborted meanwhile.
  */
 export function peerAddress(subject: unknown): string | undefined {
   const { socket } = asRequest(subject)
@@ -94,7 +94,7 @@ type Destroyable = { readonly destroyed?: unknown } | null
 const CODE = 'HEADGATE_DISCONNECTED'
 
 /**
- * Thrown if the address of a request is needed, its connection is gone, and the address was not read before.
+ * Thrown if the IP address of a request is needed, its connection is gone, and it was not read before.
  * Such a request is denied and not charged: no client reads the response, and a bucket for all of them would
  * be a second quota.
  */
@@ -107,7 +107,7 @@ export class DisconnectedError extends Error {
   }
 }
 
-/** Returns whether an error is a `DisconnectedError`, also one of another copy of this package. */
+/** Returns whether an error is a `DisconnectedError`, of this or another copy of this package. */
 export function isDisconnectedError(error: unknown): boolean {
   return typeof error === 'object' && error !== null && (error as { code?: unknown }).code === CODE
 }

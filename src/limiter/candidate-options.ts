@@ -18,8 +18,9 @@ export function readCandidate(owner: string, option: string, candidate: unknown)
 }
 
 /**
- * Returns the limits of a candidate, each with a key and a cost: if it has none, those of the limit in
- * force of the same name, or of the first one. A candidate tries other numbers for the same clients.
+ * Returns the limits of a candidate. A limit without `key` or `cost` inherits it from the limit in force
+ * with the same name. If there is none, it inherits from the first limit. So a candidate tries other
+ * numbers for the same clients.
  */
 export function withKeysOf(entries: readonly Entry[], candidate: readonly Entry[]): readonly Entry[] {
   return candidate.map((entry) => {
@@ -28,9 +29,9 @@ export function withKeysOf(entries: readonly Entry[], candidate: readonly Entry[
   })
 }
 
-/** Throws a `TypeError` for a policy that cannot be tried. */
+/** Throws a `TypeError` for a policy that a candidate cannot have. */
 export function checkCandidatePolicy(owner: string, policy: Policy): void {
   if (!policy.holdsUnits) return
-  const problem = 'a candidate cannot try concurrency: it denies nobody, and so holds no units'
-  throw new TypeError(`${owner}: ${problem}. Try it with a limiter of its own, in report mode.`)
+  const must = 'policy must not be concurrency: a candidate denies no request, so it cannot hold units'
+  throw new TypeError(`${owner}: ${must}. Use a separate limiter with mode: 'report'.`)
 }

@@ -55,8 +55,8 @@ export function directCharge(
 }
 
 /**
- * A receipt that builds its parts and its result on demand. Fields are declared only: initialisers would run
- * twice.
+ * A receipt that builds its parts and its result on demand. `declare` omits field initialisers, which would
+ * set each field twice.
  */
 class DirectReceipt implements Receipt {
   declare isRefundable: boolean

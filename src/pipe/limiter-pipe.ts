@@ -10,13 +10,13 @@ import { denialCacheOf, repeatDenials } from './denial-cache.js'
 import { closeStore, type GuardedStore, type GuardOptions, guardStore } from './guarded-store.js'
 
 interface LimiterPipeOptions extends GuardOptions {
-  /** The longest that a denial is cached. 0 = no cache: the store decides every charge. */
+  /** The longest that a denial is cached. 0 turns the cache off, so that the store decides every charge. */
   readonly denyCacheMs: number
 }
 
 /**
- * Creates the pipe from a limiter to its store. An operation passes the store's local decisions, the denial cache,
- * the guard (its time-out and circuit breakers) and the batch. Memory needs none of them.
+ * Creates the pipe from a limiter to its store. An operation passes, in order, the store's local decision,
+ * the denial cache, the time-out and circuit breakers, and the batcher. Memory needs none of them.
  */
 export function limiterPipe(
   store: Store,
@@ -42,8 +42,8 @@ function localPipe(store: Store, { timeoutMs }: GuardOptions): GuardedStore {
 }
 
 /**
- * Creates a pipe that first lets the store decide a charge without a round trip, such as by units that it
- * leased, and sends all else to `pipe`. Such a decision needs no promise, and no layer can delay or deny it.
+ * Creates a pipe that first lets the store decide a charge locally, such as by units that it leased, and
+ * sends all else to `pipe`. A local decision needs no promise, and no layer can delay or deny it.
  */
 function decideLocallyFirst<P extends Pipe>(pipe: P, store: Store): P {
   if (store.decideLocally === undefined) return pipe

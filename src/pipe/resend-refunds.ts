@@ -86,8 +86,8 @@ export function resendRefunds(
   }
 
   /**
-   * Sends the queued refunds. After one fails, sends only those whose servers can be called, so that a server
-   * that is down does not block refunds to the others. The rest stay queued.
+   * Sends the queued refunds. After one fails, sends only those whose servers can be called, so that a
+   * server that is down does not block refunds to the others. The rest stay queued.
    */
   async function retryQueue(): Promise<void> {
     const due = queue.splice(0)

@@ -49,8 +49,8 @@ export function rateLimit<Ctx extends Context = Context>(
 
 /**
  * Creates middleware for Hono that stops password guessing and lets real users in, as `loginGuard` of
- * `headgate` does. It reads the account from a body of JSON or of a form. A status below 300 in response to a
- * POST to `path` is a success, unless `succeeded`, `failureRedirect` or `reportSuccess` says otherwise.
+ * `headgate` does. It reads the account from a body of JSON or of a form. A status below 300 in response to
+ * a POST to `path` is a success, unless `succeeded`, `failureRedirect` or `reportSuccess` says otherwise.
  *
  * Throws a `TypeError` for wrong options, with the fix in the message.
  */

@@ -66,7 +66,7 @@ export function createCandidate<Subject>(
       context: {
         ...context,
         checkSupported: checkCandidatePolicy,
-        keyHead: `${context.keyHead}/_candidate`,
+        limiterScope: `${context.limiterScope}/_candidate`,
         limitsByScope: new Map(),
       },
     },
@@ -107,9 +107,9 @@ export function createCandidate<Subject>(
   }
 
   /**
-   * Creates a function that changes the limits in force, and, unless the options name some of them, makes the
-   * same change to the units that the candidate took of a subject or beside a decision. A failure of the latter
-   * is only emitted.
+   * Creates a function that changes the limits in force, and, unless the options name some of them, makes
+   * the same change to the units that the candidate took of a subject or beside a decision. A failure of
+   * the latter is only emitted.
    */
   function changerOf<Subject>(inForce: Adjustments<Subject>) {
     return <Target>(

@@ -42,8 +42,8 @@ export function createWaiting(
     const { cost, ...bounds } = readWaitOptions(options)
     const arrival = arrivals++
     throwIfAborted(bounds)
-    const exempt = access.check && (await unlessAborted(access.check(subject), bounds.signal))
-    if (exempt !== undefined) return finish(exempt, subject)
+    const accessDecision = access.check && (await unlessAborted(access.check(subject), bounds.signal))
+    if (accessDecision !== undefined) return finish(accessDecision, subject)
     const decision = await chargeWhenAllowed(subject, cost, { arrival, ...bounds }).catch(denyDisconnected)
     return finish(decision, subject)
   }
