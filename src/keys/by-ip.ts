@@ -31,10 +31,10 @@ const OPTIONS = {
 } as const
 
 /**
- * Identifies a client by its source address: `req.ip` under an Express that trusts a proxy (`app.set('trust
- * proxy', …)`), else the socket's address; or the one that trusted proxies report (`trustProxy`), or
- * a header of theirs (`header` and `from`). All spellings of an address are
- * one; IPv4 embedded in IPv6 (mapped, NAT64, 6to4, Teredo) is IPv4.
+ * Identifies a client by its source IP address. By default, that is `req.ip` if Express trusts a proxy
+ * (`app.set('trust proxy', …)`), and otherwise the socket's address. With `trustProxy`, it is the address
+ * that trusted proxies report, and with `header` and `from`, the one in a header of theirs. All spellings
+ * of an address are one. IPv4 embedded in IPv6 (mapped, NAT64, 6to4, Teredo) is IPv4.
  *
  * A process warning reports once a forwarding header if no proxy is trusted (`HEADGATE_UNTRUSTED_PROXY`; one
  * request in 64 is checked), and an Express that trusts every proxy (`HEADGATE_TRUSTS_EVERY_PROXY`).

@@ -29,7 +29,7 @@ const OPTIONS = { rows: { anonymous: callback<KeyFunction<unknown>> } }
  * `.username`, the first that exists. Without a user it is `anonymous`, by default the address. A user is
  * never mixed up with an anonymous client whose address spells the same.
  *
- * The middleware must come after the one that authenticates; else all clients are anonymous.
+ * The middleware must come after the one that authenticates. Otherwise all clients are anonymous.
  */
 export function byUser<Subject = unknown>(
   get?: undefined,

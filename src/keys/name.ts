@@ -7,7 +7,7 @@ import { isKey } from './identity.js'
  */
 const INVISIBLE = /\p{C}/u
 
-/** Names that need no Unicode rules: visible ASCII, without white space. Most are such. */
+/** Names that need no Unicode rules: visible ASCII, without white space. Most names are like this. */
 const PLAIN = /^[!-~]+$/
 
 /** Returns whether a value can be a name: a key that is not empty and holds no invisible character. */
@@ -18,10 +18,10 @@ export function isName(value: unknown): value is string | number | bigint {
 }
 
 /**
- * Returns the one spelling that stands for all spellings of a name: case, width and white space around it
- * make no difference, accents do. `"Bob "`, `"BOB"` and full-width letters fold to `"bob"`; `"josé"` and
- * `"jose"` stay two names. `byField` and `loginGuard` fold names in this way unless they have a `normalize`
- * of their own.
+ * Returns one spelling for all spellings of a name. Case, width and surrounding white space make no
+ * difference, but accents do. `"Bob "`, `"BOB"` and full-width letters fold to `"bob"`; `"josé"` and
+ * `"jose"` stay two names. `byField` and `loginGuard` fold names in this way, unless you set their
+ * `normalize`.
  *
  * Returns `undefined` for what `loginGuard` responds to with 400: an empty name, more than 1024 characters,
  * half a surrogate pair, and any control, format, private-use or unassigned character (`\p{C}` in the

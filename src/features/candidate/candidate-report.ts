@@ -49,9 +49,9 @@ export interface CandidateReport {
   readonly limits: readonly CandidateLimitReport[]
 }
 
-/** So many clients of a limit have a count of their own. */
+/** The most clients of a limit that are counted one by one. */
 const MAX_COUNTED = 1000
-/** A policy function may return ever new names: so many have figures of their own. */
+/** The most limits that have their own figures, since a policy function may return ever new names. */
 const MAX_LIMITS = 64
 const OTHER = '_other'
 const MOST_SHOWN = 10

@@ -167,8 +167,8 @@ function isUndecided(decision: Decision | undefined): boolean {
 }
 
 /**
- * Returns where a candidate counts: beside the limits in force, but in this process's memory in its own
- * store.
+ * Returns the store in which a candidate counts: a new one if the limiter's is in memory, and otherwise the
+ * limiter's own.
  */
 function storeFor(store: Store): Store {
   return localStatesOf(store)?.createSibling() ?? store
