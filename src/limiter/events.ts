@@ -41,9 +41,9 @@ export interface LimiterEvents<Subject> {
   limitsLost: [error: StoreError]
   /**
    * A refund or a release failed. Either a `count` function threw, or the store failed and the outcome is
-   * unknown, or the operation was never sent: the limiter was closed first, or over 10,000 refunds waited.
-   * Units that were not given back stay taken; those of a concurrency limit expire after `ttl`. `decision`
-   * is `undefined` if headgate no longer has it.
+   * unknown, or the operation was never sent. It is not sent if the limiter is closed first, or if more
+   * than 10,000 refunds are waiting. Units that were not given back stay taken; those of a concurrency
+   * limit expire after `ttl`. `decision` is `undefined` if headgate no longer has it.
    */
   refundFailed: [error: unknown, decision: Decision | undefined]
   /** The units of a concurrency limit could not be renewed. headgate retries until they are released. */

@@ -25,9 +25,9 @@ export interface LimitOptions<Subject> {
 export type LimitWithWindow = { limit: number; window: Duration } | { limit?: never; window?: never }
 
 /**
- * Limits to try, given by `limit` and `window`, `policy`, or `limits`, as those of a limiter. A limit
- * without `key` or `cost` inherits it from the limit in force with the same name. If there is none, it
- * inherits from the first limit.
+ * Limits to try. Like those of a limiter, they are given by `limit` and `window`, `policy`, or `limits`. A
+ * limit without `key` or `cost` inherits it from the limit in force with the same name. If there is none,
+ * it inherits from the first limit.
  */
 export type CandidateOptions<Subject> = LimitWithWindow &
   Partial<Pick<LimitOptions<Subject>, 'policy' | 'key' | 'cost'>> & {
@@ -81,14 +81,14 @@ export interface LimiterFields<Subject> extends Omit<LimitOptions<Subject>, 'pol
    */
   fallbackShare?: number
   /**
-   * How long at most this process caches a denial from a remote store. A `forget` or a refund in another
-   * process may take this long to apply here. Default `'1s'`, or `'100ms'` if `count` is not `'all'`.
-   * `false` turns the cache off.
+   * The longest time that this process caches a denial from a remote store. A `forget` or a refund in
+   * another process may take this long to apply here. Default `'1s'`, or `'100ms'` if `count` is not
+   * `'all'`. `false` turns the cache off.
    */
   denyCache?: Duration | false
   /**
-   * How long at most a charge waits for the store: up to a minute. Default `'100ms'`. The time that async
-   * option functions (`key`, `cost`, `policy`) take before the charge does not count.
+   * The longest time that a charge waits for the store, up to a minute. Default `'100ms'`. The time that
+   * async option functions (`key`, `cost`, `policy`) take before the charge does not count.
    */
   timeout?: Duration
 }
