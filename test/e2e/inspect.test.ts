@@ -330,12 +330,12 @@ describe('block', () => {
       'banned "2001:db8:7::1" for 1h by login/address\n',
     )
     const banned = await login.charge({ ip: '2001:db8:7::2', user: 'bob' })
-    expect(banned).toMatchObject({ allowed: false, policy: 'address' })
+    expect(banned).toMatchObject({ allowed: false, limitName: 'address' })
 
     expect(await mustRun(['block', 'eve', '--for', '1m'])).toMatch(/^banned "eve" for 1m by login\/account/)
     expect(await login.charge({ ip: '192.0.2.1', user: 'eve' })).toMatchObject({
       allowed: false,
-      policy: 'account',
+      limitName: 'account',
     })
     expect((await login.charge({ ip: '192.0.2.1', user: 'bob' })).allowed).toBe(true)
   })

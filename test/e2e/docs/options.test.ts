@@ -34,7 +34,9 @@ test('the page has the defaults that are in force', () => {
   const named = { ...settings, denyCache: settings.limiter.denyCacheMs } as Record<string, unknown>
   const inForce = rows.flatMap(({ name, value }) => {
     if (value === undefined || name === 'key' || name === 'cost') return [] // read into the limits
-    return [`${name}: ${name === 'denyCache' ? `'${Number(named[name]) / 1000}s'` : spell(named[name])}`]
+    if (name === 'denyCache') return [`${name}: '${Number(named[name]) / 1000}s'`]
+    if (name === 'timeout') return [`${name}: '${named[name]}ms'`]
+    return [`${name}: ${spell(named[name])}`]
   })
   const documented = rows.filter(
     ({ name, value }) => value !== undefined && name !== 'key' && name !== 'cost',
