@@ -35,7 +35,7 @@ declare module 'fastify' {
 /**
  * Returns a key that identifies a client by the authenticated user: what `get` returns, or the first of
  * `request.user.id`, `.sub` and `.username` that exists. Without a user, the key `anonymous` does, by
- * default `byIp()`. Let the limiter run in a later hook than the authentication; else all clients are
+ * default `byIp()`. Let the limiter run in a later hook than the authentication. Otherwise all clients are
  * anonymous.
  * @function
  */

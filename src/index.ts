@@ -35,7 +35,7 @@ export type LoginGuardOptions<
 /** Takes any request, so that it fits Connect, and Express infers `req.params` from the path of a route. */
 type AnyRequest = (req: IncomingMessage, res: ServerResponse, next: (error?: unknown) => void) => void
 
-/** What a function carries, without its call signature, from which Express would infer `req.params`, too. */
+/** The properties of a function, without its call signature: Express would infer `req.params` from that. */
 type Properties<T> = Pick<T, keyof T>
 
 /** The middleware of `rateLimit`; carries its limiter. */
@@ -94,7 +94,7 @@ export const loginGuard = http.loginGuard as MakeLoginGuard
 /**
  * Identifies a client by the authenticated user: what `get` returns, or `req.user.id`, `.sub` or
  * `.username`, the first that exists. Without a user it is `anonymous`, by default the address. The
- * middleware must come after the one that authenticates; else all clients are anonymous.
+ * middleware must come after the one that authenticates. Otherwise all clients are anonymous.
  * @function
  */
 export const byUser = http.byUser as MakeByUser<ExpressRequest>

@@ -22,7 +22,8 @@ declare module 'koa' {
 /**
  * Returns a key that identifies a client by the authenticated user: what `get` returns, or the first of
  * `ctx.state.user.id`, `.sub` and `.username` that exists. Without a user, the key `anonymous` does, by
- * default `byIp()`. Mount the limiter after the middleware that authenticates; else all are anonymous.
+ * default `byIp()`. Mount the limiter after the middleware that authenticates. Otherwise all
+ * clients are anonymous.
  * @function
  */
 export const byUser = http.byUser as MakeByUser<Context>

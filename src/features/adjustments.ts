@@ -1,8 +1,9 @@
 import type { LimiterCore } from '../limiter/core.js'
-import { chargeOf, checkDecision, type Decision, receiptOf } from '../limiter/decision.js'
-import { checkedCost, readNames } from '../limiter/parse-limits.js'
-import type { LimiterSettings } from '../limiter/parse-options.js'
-import { adjustReceipt, type NamedPart, refundReceipt } from '../limiter/receipt.js'
+import { chargedParts, checkDecision, type Decision, receiptOf } from '../limiter/decision.js'
+import { adjustReceipt, refundReceipt } from '../limiter/ledger.js'
+import { checkedCost, readNames } from '../limiter/read-limits.js'
+import type { LimiterSettings } from '../limiter/read-options.js'
+import type { NamedPart } from '../limiter/receipt.js'
 import type { Operation, Part } from '../stores/operation.js'
 import { type Duration, durationMs, durationText } from '../util/durations.js'
 import { catchMaybe, type MaybePromise, settleAll, thenMaybe } from '../util/maybe-promise.js'
@@ -22,32 +23,31 @@ export interface AdjustmentOptions {
 export type Adjustable<Subject> = Subject | Record<string, unknown> | Decision
 
 /**
- * Changes what limits have counted. Each limit is changed atomically, in every store. These
- * methods throw or reject with `TypeError` for wrong arguments, and with `StoreError` if the store
- * failed: then the change may have been made. If there is a local fallback, the change is also made there,
- * except by `adjust` and `refund`, which change a decision where its units were taken. Limits by
- * `concurrency` stay as they are, except by `forget`.
+ * Changes what limits have counted. Each limit is changed atomically, in every store. These methods throw
+ * or reject with `TypeError` for wrong arguments, and with `StoreError` if the store failed, although it
+ * may have made the change. `adjust` and `refund` act where the units were taken: in the store, or in the
+ * fallback store. `forget` also applies to the fallback store. So do the other changes, if the store failed
+ * and `onStoreError` may choose the fallback. Of these methods, only `forget` changes a `concurrency`
+ * limit.
  */
 export interface Adjustments<Subject> {
   /**
-   * Refunds the units that a decision took, once; a copy of the decision has no effect. With `limits`,
-   * refunds only the units of these limits, and the rest stays taken. The units may be back after a failure,
-   * and cannot be refunded again. If the store could not be called, they are refunded later. What a
-   * concurrency limit holds stays held: `release` it.
+   * Refunds the units that a decision took, once. A copy of the decision has no effect. With `limits`,
+   * refunds only the units of these limits, and the rest stay taken. After a failure, the units may be
+   * back, and cannot be refunded again. If the store could not be called, they are refunded later.
+   * `release` gives back the units of a `concurrency` limit.
    */
   refund(decision: Decision, options?: AdjustmentOptions): MaybePromise<void>
   /**
    * Forgets all that this subject's keys have used, except for limits whose key is `undefined` for it. The
    * subject may be any object that has what the key functions read, such as `{ body: { username: 'ada' } }`
-   * for `byField('username')`. Throws or rejects if a key needs the address of a request whose connection is
-   * closed: give the decision then.
+   * for `byField('username')`. Throws or rejects if a key needs the IP address of a request whose connection
+   * is closed. In that case, pass the decision.
    */
   forget(subject: Adjustable<Subject>, options?: AdjustmentOptions): MaybePromise<void>
   /** Takes units of each limit, or as many as are left. A ban does not count it as a denial. */
   penalize(subject: Adjustable<Subject>, units: number, options?: AdjustmentOptions): MaybePromise<void>
-  /**
-   * Gives units of each limit back, or as many as are taken, whenever they were taken. Does not end a ban.
-   */
+  /** Gives back up to `units` units of each limit, whenever they were taken. Does not end a ban. */
   reward(subject: Adjustable<Subject>, units: number, options?: AdjustmentOptions): MaybePromise<void>
   /**
    * Bans the subject from now on for `duration`, in those of its limits whose policy is a `ban`. Never
@@ -57,12 +57,11 @@ export interface Adjustments<Subject> {
   blockFor(subject: Adjustable<Subject>, duration: Duration, options?: AdjustmentOptions): MaybePromise<void>
   /**
    * Corrects the cost of an allowed decision to `actualCost` for each limit, if the cost is known only after
-   * the response. Refunds the difference, or takes it, as far as units are left. May be called again;
-   * `refund` then refunds what is taken in the end. Does nothing for a denial, for a peek, and once the
-   * decision was refunded.
+   * the response. Refunds the difference, or takes it, as far as units are left. A later `refund` returns
+   * what is taken in the end. Does nothing for a denial, for a peek, and once the decision was refunded.
    *
-   * After a failure you may call it again: units that it tried to take count as not taken, and units that it
-   * tried to refund as refunded, if the outcome is unknown.
+   * You may call it again, also after a failure. If the outcome was unknown, units that it tried to take
+   * count as not taken, and units that it tried to refund count as refunded.
    */
   adjust(decision: Decision, actualCost: number, options?: AdjustmentOptions): MaybePromise<void>
 }
@@ -71,8 +70,8 @@ export interface Adjustments<Subject> {
 type Change = { type: 'take' | 'reward'; units: number } | { type: 'block'; forMs: number }
 
 /**
- * Creates the adjustments of a limiter. `owner` is the function named in error messages. If `onStoreError` may
- * choose the local fallback, changes that the store could not make are made there.
+ * Creates the adjustments of a limiter. `owner` is the function named in error messages. If `onStoreError`
+ * may choose the local fallback, changes that the store could not make are made there.
  */
 export function adjustmentsOf<Subject>(
   owner: string,
@@ -84,12 +83,12 @@ export function adjustmentsOf<Subject>(
   /** Returns the parts of a subject, or those that a decision charged: of all limits, or of those named. */
   function partsOf(subject: unknown, options?: AdjustmentOptions): MaybePromise<readonly NamedPart[]> {
     const names = readNames(owner, options, limitNames)
-    const charged = chargeOf(subject)?.filter(({ name }) => names?.includes(name) !== false)
+    const charged = chargedParts(subject)?.filter(({ name }) => names?.includes(name) !== false)
     return charged ?? resolveParts(subject, 0, names)
   }
 
   function applyToAll(parts: readonly NamedPart[], change: Change): MaybePromise<void> {
-    const counted = parts.filter(({ policy }) => !policy.holdsUnits) // units in use are no count to correct
+    const counted = parts.filter(({ policy }) => !policy.holdsUnits) // units in use are released, not adjusted
     return settleAll(counted, (part) => {
       const changeLocallyAndRethrow = (error: unknown) => {
         if (decidesLocally)
@@ -156,7 +155,7 @@ function bansAmong(owner: string, parts: readonly NamedPart[], banMs: number): r
     const { longestBanMs = 0 } = policy
     if (banMs <= longestBanMs) continue
     const must = `at most the longest ban of the limit ${name}, ${durationText(longestBanMs)}`
-    const fix = `Add '${durationText(banMs)}' to for of its ban.`
+    const fix = `Add '${durationText(banMs)}' to the for option of that ban.`
     throw new TypeError(`${owner}: duration must be ${must}, got ${durationText(banMs)}. ${fix}`)
   }
   return bans

@@ -11,8 +11,8 @@ import {
 } from '../limiter/decision.js'
 import { emit, emitFailure, type LimiterEvents } from '../limiter/events.js'
 import type { LimiterOptions } from '../limiter/options.js'
-import { checkedCost } from '../limiter/parse-limits.js'
-import { type LimiterSettings, readLimiterOptions } from '../limiter/parse-options.js'
+import { checkedCost } from '../limiter/read-limits.js'
+import { type LimiterSettings, readLimiterOptions } from '../limiter/read-options.js'
 import { request } from '../stores/shared/pipe.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { adjustmentsOf } from './adjustments.js'
@@ -35,7 +35,7 @@ export function createLimiter<Subject = unknown>(options: LimiterOptions<Subject
 export interface SteppedLimiter<Subject> {
   readonly limiter: Limiter<Subject>
   readonly access: Access
-  /** Charges a subject that the access rules did not decide on. */
+  /** Charges a subject on which the access rules did not decide. */
   readonly chargeLimits: ChargeSubject
   /** Reports a decision, and returns it unchanged, even in report mode. */
   readonly report: Finish
@@ -51,7 +51,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
   const core = limiterCore(settings, {
     onStoreError: (error) => emitFailure(events, 'storeError', error),
     onRefundLost: onRefundFailed,
-    onReturned: (keys) => waiting.retry(keys),
+    onUnitsBack: (keys) => waiting.retry(keys),
     onChange(...change) {
       if (change[0] === 'closed') holdings.renewDue()
       emit(events, 'storeState', change)
@@ -67,37 +67,39 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
   const candidate = createCandidate(settings, events)
   const adjustments = adjustmentsOf<Subject>(owner, core, onStoreError)
   let watch = watchCreation(!settings.isOwnStore)
-  const chargeLimits = watched(candidate?.chargeBeside(core.charge) ?? core.charge)
-  const peekLimits = watched(core.charge)
+  const chargeLimits = watchCharges(candidate?.chargeBeside(core.charge) ?? core.charge)
+  const peekLimits = watchCharges(core.charge)
   const unsubscribe = settings.store.onLimitsLost?.((error) => emitFailure(events, 'limitsLost', error))
 
-  /** Returns a function that charges as `charge` does, and watches the first charges of this limiter. */
-  function watched(charge: ChargeSubject): ChargeSubject {
+  /** Returns a function that charges as `charge` does, and also watches the first charges of this limiter. */
+  function watchCharges(charge: ChargeSubject): ChargeSubject {
     return (subject, cost, finish) => {
       if (watch !== undefined) watch = watch(subject)
       return charge(subject, cost, finish)
     }
   }
 
-  function chargeUnlessExempt(
+  function chargeUnlessDecided(
     subject: Subject,
     cost: number | undefined,
     finishCharge: Finish,
     charge: ChargeSubject,
   ): MaybePromise<Decision> {
     if (access.check === undefined) return charge(subject, cost, finishCharge)
-    return thenMaybe(access.check(subject), (exempt) =>
-      exempt === undefined ? charge(subject, cost, finishCharge) : finishCharge(exempt, subject),
+    return thenMaybe(access.check(subject), (accessDecision) =>
+      accessDecision === undefined
+        ? charge(subject, cost, finishCharge)
+        : finishCharge(accessDecision, subject),
     )
   }
 
   const limiter: Limiter<Subject> = {
     charge(subject, options) {
       const cost = options?.cost === undefined ? undefined : checkedCost(owner, 'cost', options.cost)
-      return chargeUnlessExempt(subject, cost, finish, chargeLimits)
+      return chargeUnlessDecided(subject, cost, finish, chargeLimits)
     },
     waitFor: waiting.waitFor,
-    peek: (subject) => chargeUnlessExempt(subject, 0, (peek) => applyMode(closeReceipt(peek)), peekLimits),
+    peek: (subject) => chargeUnlessDecided(subject, 0, (peek) => applyMode(closeReceipt(peek)), peekLimits),
     ...(candidate?.adjustBeside(adjustments) ?? adjustments),
     release(decision) {
       checkDecision(owner, decision)
@@ -122,10 +124,10 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     events,
     name: context.name,
   }
-  const { keyHead, secret, isLocal = false, limitsByScope } = context
+  const { limiterScope, secret, isLocal = false, limitsByScope } = context
   withInspection(limiter, {
     store: settings.store,
-    keyHead,
+    limiterScope,
     secret,
     isLocal,
     listingOf: access.listingOf,

@@ -1,9 +1,9 @@
-import { asRequest, peerAddress } from '../keys/key.js'
+import { asRequest, peerAddress } from '../keys/request.js'
 import { processWide } from '../util/process-wide.js'
 import { RecentMap } from '../util/recent-map.js'
 import { warnOnce } from '../util/warn-once.js'
 
-/** So many equal requests in a row, each with a new limiter from the same place, are no coincidence. */
+/** This many equal requests in a row, each with a new limiter from the same place, are not a coincidence. */
 const EQUAL_REQUESTS = 3
 /** As many as that of a Fetch server: an application's tests may well create a limiter for each request. */
 const EQUAL_FETCH_REQUESTS = 20
@@ -19,13 +19,13 @@ interface CreationPlace {
 
 const places = processWide('limitersInHandlers', () => new Map<string, CreationPlace>())
 
-/** Sees a charge. Returns what sees the next one; `undefined` once there is nothing left to see. */
+/** Called with the subject of a charge. Returns the watch for the next charge; `undefined` once it is over. */
 export type Watch = (subject: unknown) => Watch | undefined
 
 /**
- * Creates what watches the first charges of a new limiter, and warns if limiters are created in a handler:
- * equal requests get a new limiter again and again, each charged in the turn of the event loop that created
- * it, and none from this place was ever charged by a second request. So limiters that are kept, such as one
+ * Creates the watch on the first charges of a new limiter. It warns if limiters are created in a handler.
+ * Then equal requests get a new limiter each, it is charged in the turn of the event loop that created it,
+ * and no limiter from this place is ever charged by a second request. Limiters that are kept, such as one
  * for each tenant, cause no warning: an equal request finds the one that it had.
  */
 export function watchCreation(hasStore: boolean): Watch | undefined {

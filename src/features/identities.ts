@@ -1,5 +1,5 @@
 import { shownIdentity } from '../keys/identity.js'
-import { chargeOf, type Decision } from '../limiter/decision.js'
+import { chargedParts, type Decision } from '../limiter/decision.js'
 
 /** Whom a limit charged. */
 export interface ChargedIdentity {
@@ -13,11 +13,11 @@ export interface ChargedIdentity {
 }
 
 /**
- * Returns which identity each limit of a decision charged, in the order of its `parts`. Empty where nothing
- * was charged, and for a copy of a decision.
+ * Returns the identity that each limit of a decision charged, in the order of its `parts`. The list is empty
+ * if nothing was charged, and for a copy of a decision.
  */
 export function identitiesOf(decision: Decision): readonly ChargedIdentity[] {
-  return (chargeOf(decision) ?? []).map(({ name, identity }) => ({
+  return (chargedParts(decision) ?? []).map(({ name, identity }) => ({
     limit: name,
     identity: shownIdentity(identity),
   }))

@@ -1,6 +1,6 @@
 import type { Listing } from '../limiter/access-rules.js'
 import type { Limit } from '../limiter/bind-limit.js'
-import type { LimiterSettings } from '../limiter/parse-options.js'
+import type { LimiterSettings } from '../limiter/read-options.js'
 import type { Apply } from '../limiter/receipt.js'
 import type { Store } from '../stores/store.js'
 import type { CandidateClients } from './candidate/candidate-report.js'
@@ -12,12 +12,12 @@ export interface Inspection extends Pick<LimiterSettings, 'onStoreError' | 'fall
   readonly store: Store
   /** Applies an operation to the guarded store. */
   readonly apply: Apply
-  /** What all keys of the limiter begin with. */
-  readonly keyHead: string
+  /** What every key of the limiter starts with. */
+  readonly limiterScope: string
   readonly secret: string | undefined
   /** Whether identities stay in this process, and are written out without a `secret`. */
   readonly isLocal: boolean
-  /** Returns whether an address, as a person writes it, is in `allow` or in `block`. */
+  /** Returns the option that lists an address, in any spelling; `undefined` if none does. */
   readonly listingOf: (address: string) => Listing | undefined
   /** The limits whose policy is always the same, and those that a function has returned so far. */
   readonly limits: ReadonlyMap<string, Limit>
@@ -32,12 +32,12 @@ export interface Inspection extends Pick<LimiterSettings, 'onStoreError' | 'fall
 /** Registered: a second copy of this package inspects the limiters of this one. */
 const INSPECTION = Symbol.for('headgate.limiter.inspection')
 
-/** Has tools inspect a limiter. */
+/** Registers a limiter for inspection. */
 export function withInspection(limiter: object, inspection: Inspection): void {
   Object.defineProperty(limiter, INSPECTION, { value: inspection })
 }
 
-/** Returns what tools read of a limiter; `undefined` for what is not a limiter. */
+/** Returns what tools read of a limiter; `undefined` if the value is not a limiter. */
 export function inspectionOf(limiter: unknown): Inspection | undefined {
   if (typeof limiter !== 'object' || limiter === null) return undefined
   return (limiter as Limiter<never> & { readonly [INSPECTION]?: Inspection })[INSPECTION]

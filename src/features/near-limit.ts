@@ -39,7 +39,7 @@ export function nearLimitDetector(): (decision: Decision) => readonly PartDecisi
   }
 }
 
-/** Returns for how long a limit's window goes on: a fixed one ends where it ends, others slide. */
+/** Returns how long a limit's window lasts from now. A fixed window has an end, and others slide. */
 function windowLeftMs({ windowMs, resetAfterMs }: PartDecision, { policy }: NamedPart): number {
   if (windowMs === Number.POSITIVE_INFINITY) return ENDLESS_MS
   return FIXED.test(baseOf(policy.spec).kind) ? Math.min(windowMs, resetAfterMs) : windowMs

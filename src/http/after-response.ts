@@ -3,7 +3,7 @@ import type { Limiter } from '../features/limiter.js'
 import type { Decision } from '../limiter/decision.js'
 import { emitFailure } from '../limiter/events.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
-import type { Server } from './server.js'
+import type { ResponseWriter } from './response-writer.js'
 
 /** Which requests stay charged. The others are refunded. A function returns true for those that count. */
 export type Count<Req, Res> =
@@ -21,10 +21,10 @@ export type OnAllowed<Req, Res> = (limiter: Limiter<Req>, req: Req, res: Res, de
  */
 export function refundUncounted<Req, Res>(
   count: Exclude<Count<Req, Res>, 'all'>,
-  server: Server<Res>,
+  writer: ResponseWriter<Res>,
 ): OnAllowed<Req, Res> {
   return (limiter, req, res, decision) => {
-    server.onceFinished(res, (status) =>
+    writer.onceFinished(res, (status) =>
       emitIfFails(limiter, decision, async () => {
         const counts =
           typeof count === 'function' ? await count(req, res) : (count === 'failed') === status >= 400
@@ -38,14 +38,14 @@ export function refundUncounted<Req, Res>(
  * Holds the `concurrency` units of a request until its response is over. If it is over already, releases
  * them and returns false. The callbacks refer neither to the request nor to the response.
  */
-export function holdUnits<Res>(
+export function releaseOnEnd<Res>(
   limiter: Limiter<never>,
-  server: Server<Res>,
+  writer: ResponseWriter<Res>,
   res: Res,
   decision: Decision,
 ): boolean {
   const release = () => emitIfFails(limiter, decision, () => limiter.release(decision))
-  const isOpen = server.onceEnded(res, release, () => stopRenewals(decision))
+  const isOpen = writer.onceEnded(res, release, () => stopRenewals(decision))
   if (!isOpen) release()
   return isOpen
 }

@@ -10,7 +10,7 @@ import {
   readMessage,
 } from './denial-body.js'
 import { denialHeaders, type HeaderStyle, quotaHeaders, type ResetFormat } from './headers.js'
-import { contentHeaders, type HeaderList, type Refusal } from './server.js'
+import { contentHeaders, type DenialResponse, type HeaderList } from './response-writer.js'
 
 /** The options of `answerFor`: how to respond to a decision. */
 export interface AnswerOptions {
@@ -84,7 +84,7 @@ export function denialResponse(
   figures: DenialFigures,
   { statusCode, message }: DenialSettings,
   accept: string | undefined,
-): Refusal {
+): DenialResponse {
   if (source === 'blocked') return undecidedDenial('blocked', 403, accept)
   const headers = denialHeaders(figures)
   if (source === 'fail-closed')
@@ -94,7 +94,11 @@ export function denialResponse(
 }
 
 /** Returns the response to a request that was denied before any limit decided. */
-export function undecidedDenial(reason: DenialReason, status: number, accept: string | undefined): Refusal {
+export function undecidedDenial(
+  reason: DenialReason,
+  status: number,
+  accept: string | undefined,
+): DenialResponse {
   return { status, headers: [], ...denialBody(reason, status, undefined, accept) }
 }
 

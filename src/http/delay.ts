@@ -1,11 +1,11 @@
-import { chargeOf, type Decision } from '../limiter/decision.js'
+import { chargedParts, type Decision } from '../limiter/decision.js'
 import { readOptions, withDefault } from '../options/option-table.js'
 import { callAt } from '../util/call-at.js'
 import { type Duration, durationMs } from '../util/durations.js'
 import { catchMaybe, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { SharedPlaces } from '../util/places.js'
 import { whole, wrongOption } from '../util/validate.js'
-import type { Server } from './server.js'
+import type { ResponseWriter } from './response-writer.js'
 
 /** The most requests of a limiter that are delayed at a time. A client gets no more places than are left. */
 const MAX_DELAYED = 1000
@@ -64,7 +64,7 @@ export type Delayer<Req, Res> = (
 
 export function createDelayer<Req, Res>(
   { after, by, max }: ReturnType<typeof readDelay>,
-  server: Server<Res>,
+  writer: ResponseWriter<Res>,
 ): Delayer<Req, Res> {
   const places = new SharedPlaces(MAX_DELAYED)
   const atMost = (delayMs: number) => Math.min(Math.max(delayMs, 0), max)
@@ -80,7 +80,7 @@ export function createDelayer<Req, Res>(
    * there is no place.
    */
   function hold(res: Res, decision: Decision, delayMs: number): Promise<boolean> | undefined {
-    const key = chargeOf(decision)?.[0]?.key ?? ''
+    const key = chargedParts(decision)?.[0]?.key ?? ''
     if (!places.hasPlaceFor(key)) return undefined
     places.take(key)
     return new Promise<boolean>((resolve) => {
@@ -89,7 +89,7 @@ export function createDelayer<Req, Res>(
         stopListening?.()
         resolve(true)
       })
-      stopListening = server.onceAborted(res, () => {
+      stopListening = writer.onceAborted(res, () => {
         cancel()
         resolve(false)
       })

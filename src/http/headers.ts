@@ -1,5 +1,5 @@
 import type { Decision, PartDecision } from '../limiter/decision.js'
-import type { HeaderList, Server } from './server.js'
+import type { HeaderList, ResponseWriter } from './response-writer.js'
 
 /** Which rate limit headers a response carries. */
 export type HeaderStyle = 'legacy' | 'draft' | 'both' | 'none'
@@ -21,15 +21,15 @@ export function quotaHeaders(style: HeaderStyle, reset: ResetFormat, decision: D
 export function rateLimitHeaders<Res>(
   style: HeaderStyle,
   reset: ResetFormat,
-  server: Server<Res>,
+  writer: ResponseWriter<Res>,
 ): (res: Res, decision: Decision, isFirst: boolean) => HeaderList {
   if (style === 'none') return () => []
   return function headersOf(res, decision, isFirst) {
     if (isFirst) return quotaHeaders(style, reset, decision)
-    if (decision.parts.length === 0 || server.areHeadersSent(res)) return []
-    const isShown = style !== 'draft' && clearIfNearer(server, res, decision)
+    if (decision.parts.length === 0 || writer.areHeadersSent(res)) return []
+    const isShown = style !== 'draft' && clearIfNearer(writer, res, decision)
     const legacy = isShown ? legacyHeaders(decision, Date.now(), reset) : []
-    return style === 'legacy' ? legacy : legacy.concat(appendTo(server, res, draftHeaders(decision)))
+    return style === 'legacy' ? legacy : legacy.concat(appendTo(writer, res, draftHeaders(decision)))
   }
 }
 
@@ -38,17 +38,21 @@ export function rateLimitHeaders<Res>(
  * route: if it denies, or is nearer to exhaustion. If so, removes `X-RateLimit-Reset`, which this decision
  * may not set.
  */
-function clearIfNearer<Res>(server: Server<Res>, res: Res, { allowed, remaining }: Decision): boolean {
-  const earlier = server.getHeader(res, 'X-RateLimit-Remaining')
+function clearIfNearer<Res>(
+  writer: ResponseWriter<Res>,
+  res: Res,
+  { allowed, remaining }: Decision,
+): boolean {
+  const earlier = writer.getHeader(res, 'X-RateLimit-Remaining')
   if (earlier !== undefined && allowed && remaining >= Number(earlier)) return false
-  server.removeHeader(res, 'X-RateLimit-Reset')
+  writer.removeHeader(res, 'X-RateLimit-Reset')
   return true
 }
 
 /** Returns the draft's headers, which are lists, appended to those of earlier limiters. */
-function appendTo<Res>(server: Server<Res>, res: Res, headers: HeaderList): HeaderList {
+function appendTo<Res>(writer: ResponseWriter<Res>, res: Res, headers: HeaderList): HeaderList {
   return headers.map((text, i) => {
-    const list = i % 2 === 1 ? server.getHeader(res, headers[i - 1] as string) : undefined
+    const list = i % 2 === 1 ? writer.getHeader(res, headers[i - 1] as string) : undefined
     return list === undefined ? text : `${list}, ${text}`
   })
 }

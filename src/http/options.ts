@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Decision } from '../limiter/decision.js'
 import type { LimiterFields, LimitWithWindow } from '../limiter/options.js'
-import { ENTRIES_RULE } from '../limiter/parse-limits.js'
-import { LIMITER_ROWS, LIMITER_RULES, limiterSettings } from '../limiter/parse-options.js'
+import { ENTRIES_RULE } from '../limiter/read-limits.js'
+import { LIMITER_ROWS, LIMITER_RULES, limiterSettings } from '../limiter/read-options.js'
 import type { Fixes } from '../options/fixes.js'
 import { limiterFixes } from '../options/foreign-options.js'
 import {
@@ -18,7 +18,7 @@ import { choice, wrongOption } from '../util/validate.js'
 import { type Count, refundUncounted } from './after-response.js'
 import { ANSWER_ROWS, type AnswerOptions } from './answer.js'
 import { createDelayer, type DelayOptions, readDelay } from './delay.js'
-import type { Server } from './server.js'
+import type { ResponseWriter } from './response-writer.js'
 
 /** Continues with the next handler, or with the error handlers of Express or Connect if it gets an error. */
 export type Next = (error?: unknown) => void
@@ -106,7 +106,7 @@ const DELAY_RULE = {
 export function readRequestOptions<Req, Res>(
   owner: string,
   options: RequestOptions<Req, Res>,
-  server: Server<Res>,
+  writer: ResponseWriter<Res>,
 ) {
   const table = {
     rows: MIDDLEWARE_ROWS,
@@ -119,8 +119,8 @@ export function readRequestOptions<Req, Res>(
   const limiter = limiterSettings(owner, read, count === 'all' ? 1000 : 100)
   return {
     ...read,
-    delayer: read.delay && createDelayer<Req, Res>(read.delay, server),
-    onAllowed: count === 'all' ? undefined : refundUncounted(count, server),
+    delayer: read.delay && createDelayer<Req, Res>(read.delay, writer),
+    onAllowed: count === 'all' ? undefined : refundUncounted(count, writer),
     limiter,
   }
 }

@@ -6,7 +6,7 @@ import { show } from '../util/validate.js'
 import { checkNodeCall } from './check-caller.js'
 import type { Next, OnDenied, RateLimitOptions } from './options.js'
 import { type RequestSteps, requestSteps } from './request-steps.js'
-import { nodeServer } from './server.js'
+import { nodeWriter } from './response-writer.js'
 
 /** Middleware for Express and Connect, or a guard in a node:http handler. */
 export interface RateLimitMiddleware<
@@ -39,7 +39,7 @@ export function rateLimit<
   Req extends IncomingMessage = IncomingMessage,
   Res extends ServerResponse = ServerResponse,
 >(options: RateLimitOptions<Req, Res>): RateLimitMiddleware<Req, Res> {
-  const steps = requestSteps<Req, Res>('rateLimit', options, nodeServer)
+  const steps = requestSteps<Req, Res>('rateLimit', options, nodeWriter)
   return middlewareOf('rateLimit', steps, options.onDenied)
 }
 

@@ -1,20 +1,20 @@
 import { limiterFrom } from '../features/create-limiter.js'
 import { isHolding } from '../features/holdings.js'
 import type { Limiter } from '../features/limiter.js'
-import { headerOf, peerAddress } from '../keys/key.js'
-import { asDecided, type Decision, undelayedDecision } from '../limiter/decision.js'
+import { headerOf, peerAddress } from '../keys/request.js'
+import { asDecided, type Decision, denyUndelayable } from '../limiter/decision.js'
 import { isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
-import { holdUnits, type OnAllowed } from './after-response.js'
+import { type OnAllowed, releaseOnEnd } from './after-response.js'
 import { denialResponse, undecidedDenial } from './answer.js'
 import type { Delayer } from './delay.js'
 import type { DenialFigures } from './denial-body.js'
 import { denialHeaders, rateLimitHeaders } from './headers.js'
 import { type RequestOptions, readRequestOptions } from './options.js'
 import { decisionFor, recordDecision } from './recorded-decision.js'
-import type { Refusal, Server } from './server.js'
+import type { DenialResponse, ResponseWriter } from './response-writer.js'
 
 export interface GuardSteps<Req, Res> {
-  /** Called before anything is charged. Returns whether the response is a 400, unless in report mode. */
+  /** Called before anything is charged. If it returns true, the response is a 400, except in report mode. */
   readonly isMalformed?: (req: Req) => MaybePromise<boolean>
   /** Returns the figures of a decision that a denied request is shown. Default: all of them. */
   readonly figuresOf?: (decision: Decision) => DenialFigures
@@ -25,9 +25,9 @@ export interface GuardSteps<Req, Res> {
 export interface RequestSteps<Req extends object, Res> {
   readonly limiter: Limiter<Req>
   /**
-   * Returns whether a request passes. If it does not, this has responded, unless the client has left. Throws
-   * or rejects with what an option function threw. `onDenied` replaces the response to a request over its
-   * limit.
+   * Returns whether a request passes. If it does not pass, the response has been sent, unless the client
+   * has left. `onDenied` replaces the response to a request over its limit. Throws or rejects with what an
+   * option function threw.
    */
   run(req: Req, res: Res, onDenied: ((decision: Decision) => unknown) | undefined): MaybePromise<boolean>
 }
@@ -39,14 +39,14 @@ export interface RequestSteps<Req extends object, Res> {
 export function requestSteps<Req extends object, Res>(
   owner: string,
   options: RequestOptions<Req, Res>,
-  server: Server<Res>,
+  writer: ResponseWriter<Res>,
   guard: GuardSteps<Req, Res> = {},
 ): RequestSteps<Req, Res> {
-  const settings = readRequestOptions(owner, options, server)
+  const settings = readRequestOptions(owner, options, writer)
   const { delayer } = settings
   const { modeSwitch, canHold } = settings.limiter
   const { isMalformed, figuresOf, onAllowed = settings.onAllowed } = guard
-  const headersOf = rateLimitHeaders(settings.headers, settings.resetFormat, server)
+  const headersOf = rateLimitHeaders(settings.headers, settings.resetFormat, writer)
   const { limiter, access, chargeLimits, report } = limiterFrom<Req>(owner, settings.limiter)
   type Respond = ((decision: Decision) => unknown) | undefined
   type Step = (req: Req, res: Res, onDenied: Respond) => MaybePromise<boolean>
@@ -67,10 +67,12 @@ export function requestSteps<Req extends object, Res>(
 
   function checkAccess(check: NonNullable<typeof access.check>): Step {
     return (req, res, onDenied) =>
-      withResult(req, check(req, res), (exempt) => {
-        if (exempt === undefined) return inputStep(req, res, onDenied)
-        report(exempt, req)
-        return exempt.allowed || modeSwitch.mode === 'report' || deny(req, res, onDenied, exempt)
+      withResult(req, check(req, res), (accessDecision) => {
+        if (accessDecision === undefined) return inputStep(req, res, onDenied)
+        report(accessDecision, req)
+        return (
+          accessDecision.allowed || modeSwitch.mode === 'report' || deny(req, res, onDenied, accessDecision)
+        )
       })
   }
 
@@ -95,7 +97,7 @@ export function requestSteps<Req extends object, Res>(
     if (
       canHold &&
       isHolding(decision) &&
-      !holdUnits(limiter, server, res, decision) &&
+      !releaseOnEnd(limiter, writer, res, decision) &&
       modeSwitch.mode !== 'report'
     )
       return false
@@ -104,7 +106,7 @@ export function requestSteps<Req extends object, Res>(
 
   function setHeaders(req: Req, res: Res, decision: Decision): void {
     const isFirst = recordDecision(req, limiter, decision)
-    if (modeSwitch.mode !== 'report') server.setHeaders(res, headersOf(res, decision, isFirst))
+    if (modeSwitch.mode !== 'report') writer.setHeaders(res, headersOf(res, decision, isFirst))
   }
 
   function pass(req: Req, res: Res, decision: Decision): true {
@@ -125,7 +127,7 @@ export function requestSteps<Req extends object, Res>(
           report: () => void report(decision, req),
           pass: () => pass(req, res, decision),
           deny(delayMs) {
-            const denial = undelayedDecision(decision, delayMs)
+            const denial = denyUndelayable(decision, delayMs)
             recordDecision(req, limiter, denial)
             return deny(req, res, onDenied, report(denial, req))
           },
@@ -137,17 +139,17 @@ export function requestSteps<Req extends object, Res>(
   function deny(req: Req, res: Res, onDenied: Respond, decision: Decision): MaybePromise<false> {
     const isLimited = decision.source !== 'fail-closed' && decision.source !== 'blocked'
     const figures = (isLimited && figuresOf?.(decision)) || decision
-    if (isLimited && onDenied !== undefined && !server.areHeadersSent(res)) {
-      server.setHeaders(res, denialHeaders(figures))
+    if (isLimited && onDenied !== undefined && !writer.areHeadersSent(res)) {
+      writer.setHeaders(res, denialHeaders(figures))
       return thenMaybe(onDenied(decision), () => false as const)
     }
     return send(res, denialResponse(decision, figures, settings, headerOf(req, 'accept')), figures)
   }
 
-  /** Sends a whole response, unless the application has begun its own, which then ends incomplete. */
-  function send(res: Res, refusal: Refusal, figures?: DenialFigures): false {
-    if (server.areHeadersSent(res)) server.abort(res)
-    else server.send(res, refusal, figures)
+  /** Sends the denial. If the application has already sent headers, aborts its response instead. */
+  function send(res: Res, response: DenialResponse, figures?: DenialFigures): false {
+    if (writer.areHeadersSent(res)) writer.abort(res)
+    else writer.send(res, response, figures)
     return false
   }
 

@@ -1,8 +1,9 @@
 import { callback, readOptions, withDefault } from '../options/option-table.js'
 import { choice, wrongOption } from '../util/validate.js'
 import { warnOnce } from '../util/warn-once.js'
-import { asRequest, headerOf, type KeyFunction, requestOf } from './key.js'
+import type { KeyFunction } from './key.js'
 import { fold, isName, normalizeName } from './name.js'
+import { asRequest, headerOf, requestOf } from './request.js'
 
 /** How a field becomes an identity. */
 export interface ByFieldOptions {

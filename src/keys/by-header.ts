@@ -1,5 +1,6 @@
 import { wrongKind } from '../util/validate.js'
-import { headerOf, type KeyFunction, requestOf } from './key.js'
+import type { KeyFunction } from './key.js'
+import { headerOf, requestOf } from './request.js'
 
 /**
  * Identifies a client by a request header, such as `x-api-key`; the name's case does not matter. Reads

@@ -31,19 +31,19 @@ const OPTIONS = {
 } as const
 
 /**
- * Identifies a client by its source address: `req.ip` under an Express that trusts a proxy (`app.set('trust
- * proxy', …)`), else the socket's address; or the one that trusted proxies report (`trustProxy`), or
- * a header of theirs (`header` and `from`). All spellings of an address are
- * one; IPv4 embedded in IPv6 (mapped, NAT64, 6to4, Teredo) is IPv4.
+ * Identifies a client by its source IP address. By default, that is `req.ip` if Express trusts a proxy
+ * (`app.set('trust proxy', …)`), and otherwise the socket's address. With `trustProxy`, it is the address
+ * that trusted proxies report, and with `header` and `from`, the one in a header of theirs. All spellings
+ * of an address are one. IPv4 embedded in IPv6 (mapped, NAT64, 6to4, Teredo) is IPv4.
  *
- * A process warning reports once a forwarding header if no proxy is trusted (`HEADGATE_UNTRUSTED_PROXY`;
- * one request in 64 is searched), and an Express that trusts every proxy (`HEADGATE_TRUSTS_EVERY_PROXY`).
+ * A process warning reports once a forwarding header if no proxy is trusted (`HEADGATE_UNTRUSTED_PROXY`; one
+ * request in 64 is checked), and an Express that trusts every proxy (`HEADGATE_TRUSTS_EVERY_PROXY`).
  *
- * A malformed forwarded address falls back to the socket's. Where a connection has no address (a Unix
- * socket) requests share the identity `unknown`; the process warning `HEADGATE_NO_ADDRESS` reports it once.
- * Where it is closed and the address was not read before, a limiter denies the request and charges nothing.
- * Objects that are no requests (they have neither `ip` nor `socket`) share another. For a string or another
- * subject that is no object, the key throws a `TypeError`.
+ * A malformed forwarded address falls back to the socket's. If connections have no address (Unix sockets),
+ * their requests share the identity `unknown`, and the process warning `HEADGATE_NO_ADDRESS` reports it
+ * once. If a connection is closed and its address was not read before, a limiter denies the request and
+ * charges nothing. Objects that are not requests (they have neither `ip` nor `socket`) share another
+ * identity. For a string or another subject that is not an object, the key throws a `TypeError`.
  *
  * Throws a `TypeError` for wrong options.
  */

@@ -1,4 +1,5 @@
-import { asRequest, type KeyFunction, requestOf } from './key.js'
+import type { KeyFunction } from './key.js'
+import { asRequest, requestOf } from './request.js'
 
 /**
  * The methods of HTTP itself (RFC 9110 §9.3), PATCH (RFC 5789) and QUERY, each with the method it counts as.

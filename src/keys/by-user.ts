@@ -3,7 +3,8 @@ import { callback, readOptions } from '../options/option-table.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { byIp } from './by-ip.js'
 import { isKey } from './identity.js'
-import { type KeyFunction, requestOf } from './key.js'
+import type { KeyFunction } from './key.js'
+import { requestOf } from './request.js'
 import { addressUseOf, markAddressUse } from './source-address.js'
 
 /** What happens to requests without a user. */
@@ -28,7 +29,7 @@ const OPTIONS = { rows: { anonymous: callback<KeyFunction<unknown>> } }
  * `.username`, the first that exists. Without a user it is `anonymous`, by default the address. A user is
  * never mixed up with an anonymous client whose address spells the same.
  *
- * The middleware must come after the one that authenticates; else all clients are anonymous.
+ * The middleware must come after the one that authenticates. Otherwise all clients are anonymous.
  */
 export function byUser<Subject = unknown>(
   get?: undefined,

@@ -4,7 +4,7 @@ import { parseAddress } from './address.js'
 import { addressList } from './address-list.js'
 import { isHeaderName } from './by-header.js'
 import type { Embedding } from './embedded-ipv4.js'
-import { headerOf, isDisconnected, peerAddress } from './key.js'
+import { headerOf, isDisconnected, peerAddress } from './request.js'
 
 /**
  * How many proxies stand in front, each of which adds an entry to `X-Forwarded-For`; or which proxies'
@@ -16,7 +16,7 @@ export type TrustProxy = number | string | readonly string[]
 export interface AddressOptions {
   /**
    * Which proxies to trust, outside Express: their number, or their addresses. The number is right only
-   * where no client gets past them to the server. Under Express set `app.set('trust proxy', …)` instead.
+   * if no client can reach the server around them. Under Express set `app.set('trust proxy', …)` instead.
    */
   trustProxy?: TrustProxy
   /**
@@ -52,7 +52,7 @@ export function forwardedReader(
     return trustProxy === undefined ? undefined : addressBehindProxies(owner, trustProxy, embeddings)
   if (trustProxy === undefined) return addressInHeader(owner, header, from, embeddings)
   throw new TypeError(
-    `${owner}: give either trustProxy, or header and from, not both. Leave trustProxy out where a header holds the address.`,
+    `${owner}: give either trustProxy, or header and from, not both. Leave trustProxy out if a header holds the address.`,
   )
 }
 

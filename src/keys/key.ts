@@ -1,127 +1,14 @@
 import type { MaybePromise } from '../util/maybe-promise.js'
-import { processWide } from '../util/process-wide.js'
-import { wrongKind } from '../util/validate.js'
 
 /**
  * What a key function may return:
  *
- * - a string, a finite number or a bigint: the client's key. Stored hashed.
+ * - a string, a finite number or a bigint: the client's identity, which is stored hashed.
  * - `undefined`: this limit does not apply to the request.
  * - anything else (`null`, an object, an array, a boolean, `NaN`, a string longer than 1024 characters or
- *   with a NUL): never a client's key. Such requests share one bucket per source address.
+ *   with a NUL): never an identity. Such requests share one bucket per source address.
  */
 export type KeyValue = unknown
 
 /** Returns the key of a request, or of whatever else the limiter is charged for. May be async. */
 export type KeyFunction<Subject = never> = (subject: Subject) => MaybePromise<KeyValue>
-
-/**
- * What headgate's own key functions read from a subject; nothing is required. A request of Express, Connect,
- * Fastify or node:http has it; so may an object of the user's own. For others, such as a Fetch `Request`,
- * adapters provide it by `viewAsRequest`.
- */
-export interface RequestLike {
-  /** The source address, if a framework or a trusted proxy reports it. */
-  readonly ip?: unknown
-  readonly method?: unknown
-  /** The whole URL, if a framework changes `url` for the handlers below a mount path. */
-  readonly originalUrl?: unknown
-  readonly url?: unknown
-  readonly baseUrl?: unknown
-  /** Express' route, whose `path` is the pattern that matched. */
-  readonly route?: unknown
-  readonly user?: unknown
-  /** The parsed body. */
-  readonly body?: unknown
-  /** A plain object with names in lower case, or `Headers` of the Fetch standard. */
-  readonly headers?: unknown
-  readonly socket?: unknown
-  /** Of an HTTP/2 request. */
-  readonly stream?: unknown
-  readonly app?: unknown
-}
-
-/** What key functions read in place of a subject that is not like a request itself. */
-const VIEW = Symbol.for('headgate.requestView')
-const views = processWide('requestViews', () => ({ areUsed: false }))
-
-interface Viewed {
-  [VIEW]?: RequestLike
-}
-
-/** Has key functions read `view` in place of this subject. An entry of a `WeakMap` would cost more. */
-export function viewAsRequest(subject: object, view: RequestLike): void {
-  const viewed: Viewed = subject
-  viewed[VIEW] = view
-  views.areUsed = true
-}
-
-/** Returns a subject typed as a request. Its properties are `unknown`: check each where you read it. */
-export function asRequest(subject: unknown): RequestLike {
-  if (typeof subject !== 'object' || subject === null) return {}
-  return (views.areUsed ? (subject as Viewed)[VIEW] : undefined) ?? subject
-}
-
-/**
- * Returns the subject of a key function that reads requests. Throws a `TypeError` for a string or another
- * value that is no object: all such subjects would share one bucket.
- */
-export function requestOf(owner: string, subject: unknown): RequestLike {
-  if (typeof subject === 'object' && subject !== null) return asRequest(subject)
-  const fix = 'Charge the request, or give the limiter a key of its subjects, such as key: (id) => id.'
-  throw wrongKind(owner, 'subject', 'a request', subject, fix)
-}
-
-/**
- * Returns a header's value, or `undefined` if the subject has no such header or its value is not a string.
- * `name` is in lower case. Reads the plain object of `node:http`, and objects with a `get` method, as
- * `Headers` of the Fetch standard.
- */
-export function headerOf(subject: unknown, name: string): string | undefined {
-  const { headers } = asRequest(subject)
-  if (typeof headers !== 'object' || headers === null) return undefined
-  const { get } = headers as { get?: unknown } // a string if a client sent a header of that name
-  const value: unknown =
-    typeof get === 'function' ? get.call(headers, name) : (headers as Record<string, unknown>)[name]
-  return typeof value === 'string' ? value : undefined
-}
-
-/**
- * Returns the peer's address as the socket knows it; `undefined` on a Unix socket, and after the connection
- * has closed unless the address was read before: Node.js remembers it then. So it is read of each request
- * that has to wait, and may be aborted meanwhile.
- */
-export function peerAddress(subject: unknown): string | undefined {
-  const { socket } = asRequest(subject)
-  const { remoteAddress } = (socket ?? {}) as { remoteAddress?: unknown }
-  return typeof remoteAddress === 'string' && remoteAddress !== '' ? remoteAddress : undefined
-}
-
-/** Returns whether a request's connection is gone: its socket is destroyed, or its HTTP/2 stream is. */
-export function isDisconnected(subject: unknown): boolean {
-  const { socket, stream } = asRequest(subject) as { socket?: Destroyable; stream?: Destroyable }
-  return stream?.destroyed === true || socket?.destroyed === true
-}
-
-type Destroyable = { readonly destroyed?: unknown } | null
-
-const CODE = 'HEADGATE_DISCONNECTED'
-
-/**
- * Thrown if the address of a request is needed, its connection is gone, and the address was not read before.
- * Such a request is denied and not charged: no client reads the response, and a bucket for all of them would
- * be a second quota.
- */
-export class DisconnectedError extends Error {
-  override readonly name = 'DisconnectedError'
-  readonly code = CODE
-
-  constructor() {
-    super("headgate: the request's connection is closed, and its address is not known")
-  }
-}
-
-/** Returns whether an error is a `DisconnectedError`, also one of another copy of this package. */
-export function isDisconnectedError(error: unknown): boolean {
-  return typeof error === 'object' && error !== null && (error as { code?: unknown }).code === CODE
-}

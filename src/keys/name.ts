@@ -7,7 +7,7 @@ import { isKey } from './identity.js'
  */
 const INVISIBLE = /\p{C}/u
 
-/** Names that need no Unicode rules: visible ASCII, without white space. Most are such. */
+/** Names that need no Unicode rules: visible ASCII, without white space. Most names are like this. */
 const PLAIN = /^[!-~]+$/
 
 /** Returns whether a value can be a name: a key that is not empty and holds no invisible character. */
@@ -18,19 +18,19 @@ export function isName(value: unknown): value is string | number | bigint {
 }
 
 /**
- * Returns the one spelling that stands for all spellings of a name: case, width and white space around it
- * make no difference, accents do. `"Bob "`, `"BOB"` and full-width letters fold to `"bob"`; `"josé"` and
- * `"jose"` stay two names. `byField` and `loginGuard` fold names in this way unless they have a `normalize`
- * of their own.
+ * Returns one spelling for all spellings of a name. Case, width and surrounding white space make no
+ * difference, but accents do. `"Bob "`, `"BOB"` and full-width letters fold to `"bob"`; `"josé"` and
+ * `"jose"` stay two names. `byField` and `loginGuard` fold names in this way, unless you set their
+ * `normalize`.
  *
  * Returns `undefined` for what `loginGuard` responds to with 400: an empty name, more than 1024 characters,
  * half a surrogate pair, and any control, format, private-use or unassigned character (`\p{C}` in the
  * Unicode version of Node.js).
  *
- * An application must compare names as the guard folds them. Where it distinguishes `"Ada"` from `"ada"`,
- * the owner of one clears the failed attempts at the other. Where it equates names that the guard
- * distinguishes, as many a collation does, each spelling has its own guesses. So store `foldName(name)`
- * at registration in a column that compares bytes, and find accounts by `foldName(name)` at login.
+ * An application must compare names as the guard folds them. If it distinguishes `"Ada"` from `"ada"`, the
+ * owner of one clears the failed attempts at the other. If it equates names that the guard distinguishes,
+ * as many collations do, each spelling has its own guesses. So store `foldName(name)` at registration in a
+ * column that compares bytes, and find accounts by `foldName(name)` at login.
  */
 export function foldName(name: string): string | undefined {
   return typeof name === 'string' ? normalizeName(name, fold) : undefined

@@ -2,18 +2,11 @@ import { warnOnce } from '../util/warn-once.js'
 import { type Address, addressIdentity, parseAddress } from './address.js'
 import { type Embedding, embeddingsWith } from './embedded-ipv4.js'
 import { type AddressOptions, forwardedReader } from './forwarded-address.js'
-import {
-  asRequest,
-  DisconnectedError,
-  headerOf,
-  isDisconnected,
-  type KeyFunction,
-  peerAddress,
-  requestOf,
-} from './key.js'
+import type { KeyFunction } from './key.js'
+import { asRequest, DisconnectedError, headerOf, isDisconnected, peerAddress, requestOf } from './request.js'
 
 /**
- * Returns the address that a request came from; `undefined` if there is none, such as on a Unix socket.
+ * Returns the IP address that a request came from; `undefined` if there is none, such as on a Unix socket.
  * Throws a `DisconnectedError` if the connection is gone.
  */
 export interface AddressReader {
@@ -37,8 +30,8 @@ export function addressReader(owner: string, options: AddressOptions = {}): Addr
   return Object.assign(sourceAddress, { embeddings })
 }
 
-/** One in so many requests is searched for forwarding headers: that takes as long as to decide. */
-const SEARCHED = 64
+/** One in this many requests is checked for forwarding headers, because the check takes as long as a decision. */
+const REQUESTS_PER_CHECK = 64
 
 /** Creates a function that returns the address that Express reports; `undefined` if it is the socket's. */
 function expressReader(): (subject: unknown) => string | undefined {
@@ -50,12 +43,12 @@ function expressReader(): (subject: unknown) => string | undefined {
     const trust = isExpress ? app.get('trust proxy') : request.ip !== undefined
     if (isExpress && trust === true) warnOnce('HEADGATE_TRUSTS_EVERY_PROXY', TRUSTS_EVERY_PROXY)
     if (!trust) {
-      if (requests++ % SEARCHED === 0) warnIfForwarded(subject)
+      if (requests++ % REQUESTS_PER_CHECK === 0) warnIfForwarded(subject)
       return undefined
     }
-    const { ip } = request // with a trusted proxy only: Express computes it anew each time
+    const { ip } = request // read only if a proxy is trusted, because Express recomputes it on each read
     if (typeof ip !== 'string') return undefined
-    if (!isExpress && requests++ % SEARCHED === 0) warnIfForwarded(subject, ip)
+    if (!isExpress && requests++ % REQUESTS_PER_CHECK === 0) warnIfForwarded(subject, ip)
     return ip
   }
 }
@@ -71,14 +64,14 @@ function warnIfForwarded(subject: unknown, ip = ''): void {
   warnOnce(
     'HEADGATE_UNTRUSTED_PROXY',
     'headgate: a request carries X-Forwarded-For or Forwarded, and no proxy is trusted. If it came through your proxy, ' +
-      "set app.set('trust proxy', 1) in Express, or byIp({ trustProxy: 1 }) elsewhere: else all clients share a bucket.",
+      "set app.set('trust proxy', 1) in Express, or byIp({ trustProxy: 1 }) elsewhere: otherwise all clients share a bucket.",
   )
 }
 
 /** How many bits of an IPv6 address identify a client, unless `ipv6Prefix` says otherwise. */
 export const DEFAULT_IPV6_PREFIX = 56
 
-/** Creates the key of a limit without one: `byIp()`, which warns of objects that are no requests. */
+/** Creates the key of a limit without one: `byIp()`, which also warns of objects that are not requests. */
 export function defaultKey(): KeyFunction<unknown> {
   return addressKey(addressReader('byIp'), DEFAULT_IPV6_PREFIX, true)
 }
@@ -104,20 +97,20 @@ export function addressKey(
 
 const NO_KEY =
   'headgate: a limiter without a key was charged for a subject that is not a request: it has neither ip nor socket. All such ' +
-  'subjects share one bucket. Give key, such as (job) => job.tenant.'
+  'subjects share one bucket. Set key, such as (job) => job.tenant.'
 
 const NO_ADDRESS =
-  'headgate: a request has no source address (its connection is a Unix socket, for one). Such requests share one bucket. ' +
+  'headgate: a request has no source address (for example, its connection is a Unix socket). Such requests share one bucket. ' +
   "Behind a proxy on a Unix socket set app.set('trust proxy', 1) in Express, or byIp({ trustProxy: 1 }); give ip to a limiter " +
   'of headgate/fetch; or use another key.'
 
 interface AddressUse {
   readonly read: AddressReader
-  /** Whether the function returns only addresses, which are bounded, printable and no secret. */
+  /** Whether the function returns only addresses, which are bounded, printable and not secret. */
   readonly returnsAddress: boolean
 }
 
-/** A registered symbol: a second copy of this package recognises the key functions of this one. */
+/** A registered symbol, so that another copy of this package recognises the key functions of this one. */
 const USE = Symbol.for('headgate.addressUse')
 
 /** Returns how a key function uses the source address; `undefined` if it does not read it. */
@@ -131,8 +124,8 @@ export function markAddressUse<K extends KeyFunction>(key: K, use: AddressUse | 
 }
 
 /**
- * Returns how the first key of these limits that reads the source address reads it; as `byIp()` does if
- * none of them reads one. So malformed input, `allow` and `block` see the address that the key sees.
+ * Returns the address reader of the first key that has one, or that of `byIp()` if none has. So `allow`,
+ * `block` and the bucket for malformed keys see the same address as the key.
  */
 export function addressReaderAmong(
   limits: readonly { readonly key?: readonly KeyFunction[] | undefined }[],

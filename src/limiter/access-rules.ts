@@ -1,12 +1,12 @@
 import { parseAddress } from '../keys/address.js'
 import { addressList } from '../keys/address-list.js'
-import { peerAddress } from '../keys/key.js'
+import { peerAddress } from '../keys/request.js'
 import { addressReaderAmong } from '../keys/source-address.js'
 import { optional, type Settings, withDefault } from '../options/option-table.js'
 import { isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { choice } from '../util/validate.js'
 import { type Decision, denyDisconnected, unchargedDecision } from './decision.js'
-import type { Entry } from './parse-limits.js'
+import type { Entry } from './read-limits.js'
 
 /** Whether a limiter denies, or only reports what it would deny. */
 export type Mode = 'enforce' | 'report'
@@ -14,16 +14,16 @@ export type Mode = 'enforce' | 'report'
 /** Checks a mode. Throws a `TypeError` for another value. */
 export const checkMode = choice<Mode>('enforce', 'report')
 
-/** Where the parts of one limiter read its mode: it may change while the limiter runs. */
+/** A limiter's mode, shared by its components. It may change at any time. */
 export interface ModeSwitch {
   mode: Mode
 }
 
-/** Who is exempt from the limits, and who is blocked. */
+/** Which clients are exempt from the limits, and which are blocked. */
 export interface AccessOptions {
-  /** Addresses and CIDR ranges that are allowed, unlimited and uncounted. */
+  /** IP addresses and CIDR ranges that are allowed, unlimited and uncounted. */
   allow?: readonly string[]
-  /** Addresses and CIDR ranges that are denied: middleware responds 403. Takes precedence over `allow`. */
+  /** IP addresses and CIDR ranges that are denied: middleware responds 403. Takes precedence over `allow`. */
   block?: readonly string[]
   /**
    * `'report'` decides, counts and emits events, but denies nothing: middleware sets no headers, and
@@ -33,14 +33,14 @@ export interface AccessOptions {
   mode?: Mode
 }
 
-/** Decides on subjects that no limit decides on: those that `skip` or `allow` exempts, or `block` denies. */
+/** Decides on subjects without asking a limit: `skip` or `allow` exempts them, or `block` denies them. */
 export interface Access {
   /**
-   * Returns the decision on such a subject; `undefined` for others. `response` goes to `skip`. Absent if the
-   * options have no such rule.
+   * Returns the decision on such a subject; `undefined` for others. `response` is passed to `skip`. Absent
+   * if the options have no such rule.
    */
   readonly check: ((subject: unknown, response?: unknown) => MaybePromise<Decision | undefined>) | undefined
-  /** Returns which option lists an address, as a person writes it. */
+  /** Returns the option that lists an address, in any spelling; `undefined` if none does. */
   listingOf(address: string): Listing | undefined
 }
 
@@ -93,7 +93,7 @@ export function accessRules(
 function skipRule(skip: Skip, checkLists: Access['check']): Access['check'] {
   return (subject, response = responseOf(subject)) => {
     const skips = skip(subject as never, response as never)
-    if (isPromise(skips)) peerAddress(subject) // Node.js remembers it now
+    if (isPromise(skips)) peerAddress(subject) // reading it makes Node.js cache it
     return thenMaybe(skips, (isSkipped) => (isSkipped ? unchargedDecision('none') : checkLists?.(subject)))
   }
 }

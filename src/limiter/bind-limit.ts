@@ -1,18 +1,19 @@
 import { type IdentityOptions, identityReader } from '../keys/identity.js'
-import { peerAddress } from '../keys/key.js'
+import { peerAddress } from '../keys/request.js'
 import { defaultKey } from '../keys/source-address.js'
 import { type Policy, signatureOf } from '../policies/policy.js'
 import { type MaybePromise, readAll, thenMaybe } from '../util/maybe-promise.js'
 import { weakMemo } from '../util/memo.js'
 import { keyName } from '../util/validate.js'
 import { type Decision, denyDisconnected, type Finish } from './decision.js'
-import { checkPolicy, type Entry } from './parse-limits.js'
+import { checkPolicy, type Entry } from './read-limits.js'
 import type { NamedPart } from './receipt.js'
 
-/** A limit: a policy with its name. Its keys have their identity in braces, a Redis Cluster hash tag. */
+/** A limit: a policy with its name and the scope of its keys. */
 export interface Limit {
   readonly name: string
   readonly policy: Policy
+  /** Ends with `'{'`: keys have their identity in braces, as a hash tag of Redis Cluster. */
   readonly scope: string
 }
 
@@ -26,27 +27,28 @@ export function partOf({ name, policy, scope }: Limit, identity: string, cost: n
 
 /** What a limiter provides to its limits. */
 export interface LimitContext extends IdentityOptions {
-  readonly keyHead: string
+  /** What every key of the limiter starts with. */
+  readonly limiterScope: string
   readonly name: string | undefined
   /** Throws a `TypeError` for a policy that is not supported here. */
   readonly checkSupported?: (owner: string, policy: Policy) => void
-  /** The limits used so far, by the scope of their keys. */
+  /** The limits used so far, by scope. */
   readonly limitsByScope: Map<string, Limit>
 }
 
 /** The most limits that are recorded. A policy function may return a new policy for each client. */
 const MAX_RECORDED = 64
 
-/** Handles the identity and the cost that were read for one limit. */
+/** Handles the identity and the cost that were read from a subject for one limit. */
 type Handle<T> = (identity: string, cost: number, subject: unknown) => MaybePromise<T>
 
-/** Reads a subject. `cost` replaces the cost of the limit. */
+/** Resolves a subject. `cost` replaces the cost of the limit, and `names` restricts it to those limits. */
 type ResolvePart<T> = (subject: unknown, cost?: number, names?: readonly string[]) => MaybePromise<T>
 
 /**
  * Creates a function that reads a subject's identity and cost, and passes them to the handler from
- * `prepare`. It returns `none()` if the limit does not apply. If `names` leave out the limit, it reads no
- * key.
+ * `prepare`. It returns `none()` if the limit does not apply. If `names` does not include the limit, its key
+ * is not read.
  */
 export function limitBinder<T>(
   entry: Entry,
@@ -57,8 +59,8 @@ export function limitBinder<T>(
   const { policy, key = [defaultKey()], cost: limitCost = 1 } = entry
   const readIdentity = identityReader(key, context)
 
-  const bind = weakMemo((given: object): ResolvePart<T> => {
-    const limit = limitOf(entry, context, given)
+  const bind = weakMemo((resolvedPolicy: object): ResolvePart<T> => {
+    const limit = limitOf(entry, context, resolvedPolicy)
     const handle = prepare(limit)
     return function readLimit(subject, chargeCost, names) {
       if (names?.includes(limit.name) === false) return none()
@@ -67,40 +69,39 @@ export function limitBinder<T>(
       if (typeof identity === 'string' && typeof cost === 'number') return handle(identity, cost, subject)
       return thenMaybe(identity, (resolvedIdentity) => {
         if (resolvedIdentity === undefined) return none()
-        const given = typeof cost === 'number' ? cost : cost(subject)
-        return thenMaybe(given, (units) => handle(resolvedIdentity, units, subject))
+        const limitUnits = typeof cost === 'number' ? cost : cost(subject)
+        return thenMaybe(limitUnits, (units) => handle(resolvedIdentity, units, subject))
       })
     }
   })
 
   if (typeof policy !== 'function') return bind(policy)
   return (subject, cost, names) =>
-    thenMaybe(policy(subject), (given) => {
-      return given === undefined ? none() : bind(given as object)(subject, cost, names)
+    thenMaybe(policy(subject), (resolvedPolicy) => {
+      return resolvedPolicy === undefined ? none() : bind(resolvedPolicy as object)(subject, cost, names)
     })
 }
 
 function limitOf(
   { owner, entryName }: Entry,
-  { keyHead, name, checkSupported, limitsByScope }: LimitContext,
-  given: object,
+  { limiterScope, name, checkSupported, limitsByScope }: LimitContext,
+  value: object,
 ): Limit {
-  const policy = checkPolicy(owner, given)
+  const policy = checkPolicy(owner, value)
   checkSupported?.(owner, policy)
-  const head = entryName === undefined ? keyHead : `${keyHead}/${entryName}`
+  const entryScope = entryName === undefined ? limiterScope : `${limiterScope}/${entryName}`
   const limit = {
     name: entryName ?? name ?? keyName(owner, 'policy.name', policy.name),
     policy,
-    scope: `${head}:${signatureOf(policy)}:{`,
+    scope: `${entryScope}:${signatureOf(policy)}:{`,
   }
   if (limitsByScope.size < MAX_RECORDED) limitsByScope.set(limit.scope, limit)
   return limit
 }
 
 /**
- * Returns the parts of a charge: one for each limit that applies to the subject. `cost` replaces the limits'
- * own cost. With `names`, only the keys of the limits of these names are read: others may need what the
- * subject does not have.
+ * Returns the parts of a charge: one for each limit that applies to the subject. `cost` replaces the cost of
+ * each limit. With `names`, reads only the keys of those limits: the subject may lack what the others need.
  */
 export type ResolveParts = ResolvePart<readonly NamedPart[]>
 
@@ -130,23 +131,23 @@ export type ChargeSubject = (
 ) => MaybePromise<Decision>
 
 /**
- * Creates a function that charges a subject: `read` reads it, and `decide` decides by what was read. Denies a
- * request that disconnected before its address was read.
+ * Creates a function that charges a subject. `resolve` resolves the subject, and `decide` decides on the
+ * result. A request that disconnected before its address was read is denied.
  */
-export function chargeSubject<T extends object>(
-  read: ResolvePart<T>,
-  decide: (value: T, subject: unknown, finish: Finish) => MaybePromise<Decision>,
+export function subjectCharger<T extends object>(
+  resolve: ResolvePart<T>,
+  decide: (resolved: T, subject: unknown, finish: Finish) => MaybePromise<Decision>,
 ): ChargeSubject {
-  return function readAndDecide(subject, cost, finish) {
-    let value: MaybePromise<T>
+  return function chargeSubject(subject, cost, finish) {
+    let resolved: MaybePromise<T>
     try {
-      value = read(subject, cost)
+      resolved = resolve(subject, cost)
     } catch (error) {
       return finish(denyDisconnected(error), subject)
     }
-    if (!('then' in value)) return decide(value, subject, finish)
+    if (!('then' in resolved)) return decide(resolved, subject, finish)
     peerAddress(subject) // reading it makes Node.js cache it
-    return (value as Promise<T>).then(
+    return (resolved as Promise<T>).then(
       (later) => decide(later, subject, finish),
       (error) => finish(denyDisconnected(error), subject),
     )

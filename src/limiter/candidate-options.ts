@@ -1,7 +1,7 @@
 import { BESIDE_LIMITS, limiterFixes } from '../options/foreign-options.js'
 import { readOptions } from '../options/option-table.js'
 import type { Policy } from '../policies/policy.js'
-import { ENTRIES_RULE, type Entry, LIMIT_ROWS } from './parse-limits.js'
+import { ENTRIES_RULE, type Entry, LIMIT_ROWS } from './read-limits.js'
 
 const TABLE = {
   rows: LIMIT_ROWS,
@@ -13,13 +13,14 @@ const TABLE = {
 export function readCandidate(owner: string, option: string, candidate: unknown): readonly Entry[] {
   const entryOwner = `${owner}: ${option}`
   const { entries } = readOptions(entryOwner, candidate as object, TABLE)
-  for (const { owner, policy } of entries) if (typeof policy === 'object') checkCandidate(owner, policy)
+  for (const { owner, policy } of entries) if (typeof policy === 'object') checkCandidatePolicy(owner, policy)
   return entries
 }
 
 /**
- * Returns the limits of a candidate, each with a key and a cost: if it has none, those of the limit in
- * force of the same name, or of the first one. A candidate tries other numbers for the same clients.
+ * Returns the limits of a candidate. A limit without `key` or `cost` inherits it from the limit in force
+ * with the same name. If there is none, it inherits from the first limit. So a candidate tries other
+ * numbers for the same clients.
  */
 export function withKeysOf(entries: readonly Entry[], candidate: readonly Entry[]): readonly Entry[] {
   return candidate.map((entry) => {
@@ -28,9 +29,9 @@ export function withKeysOf(entries: readonly Entry[], candidate: readonly Entry[
   })
 }
 
-/** Throws a `TypeError` for a policy that cannot be tried. */
-export function checkCandidate(owner: string, policy: Policy): void {
+/** Throws a `TypeError` for a policy that a candidate cannot have. */
+export function checkCandidatePolicy(owner: string, policy: Policy): void {
   if (!policy.holdsUnits) return
-  const problem = 'a candidate cannot try concurrency: it denies nobody, and so holds no units'
-  throw new TypeError(`${owner}: ${problem}. Try it with a limiter of its own, in report mode.`)
+  const must = 'policy must not be concurrency: a candidate denies no request, so it cannot hold units'
+  throw new TypeError(`${owner}: ${must}. Use a separate limiter with mode: 'report'.`)
 }

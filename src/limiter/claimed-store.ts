@@ -30,14 +30,14 @@ export function claimStore(
 }
 
 /**
- * The tables and prefixes of each client that limiters without a name have claimed; of each store, where it
- * has no client. Neither is marked: both may be frozen.
+ * The tables and prefixes that unnamed limiters have claimed, by client, or by store if it has no client.
+ * The claims are kept in a map because a frozen client or store cannot be marked.
  */
 const claims = processWide('unnamedLimiters', () => new WeakMap<object, Set<string>>())
 
 /**
- * Claims a prefix for its only limiter without a name, in all stores with the same client and table. Throws
- * a `TypeError` for a second one.
+ * Claims a prefix for one unnamed limiter, in all stores with the same client and table. Throws a
+ * `TypeError` if another one has claimed it.
  */
 function claim(owner: string, store: Store, prefix: string): void {
   const { client = store, table = '' } = store.origin ?? {}

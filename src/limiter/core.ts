@@ -1,27 +1,28 @@
-import { fallbackStoreOf, scalerOf } from '../pipe/fallback-store.js'
+import { fallbackStoreOf, partScaler } from '../pipe/fallback-store.js'
 import { CircuitOpenError, type GuardedStore } from '../pipe/guarded-store.js'
-import { protectStore } from '../pipe/protect-store.js'
-import { reportReturns, resendRefunds } from '../pipe/resend-refunds.js'
+import { limiterPipe } from '../pipe/limiter-pipe.js'
+import { reportUnitsBack } from '../pipe/report-units-back.js'
+import { resendRefunds } from '../pipe/resend-refunds.js'
 import type { Charge, ChargeResult, KeyedPolicy, Operation, ResultOf } from '../stores/operation.js'
 import { request } from '../stores/shared/pipe.js'
 import { pipeTo } from '../stores/shared/store-pipe.js'
 import type { StoreError } from '../stores/store-error.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
-import { type ChargeSubject, chargeSubject, partsResolver, type ResolveParts } from './bind-limit.js'
+import { type ChargeSubject, partsResolver, type ResolveParts, subjectCharger } from './bind-limit.js'
 import { type ChargeSource, type Decision, decisionOf, type Finish, unchargedDecision } from './decision.js'
 import { directCharge } from './direct-decision.js'
-import { namesOf } from './parse-limits.js'
-import type { LimiterSettings } from './parse-options.js'
+import { namesOf } from './read-limits.js'
+import type { LimiterSettings } from './read-options.js'
 import type { Apply, NamedPart, Receipt } from './receipt.js'
 
 /** Called for what happens besides deciding. */
-export interface CoreHooks extends Pick<Parameters<typeof protectStore>[1], 'onChange' | 'isPublished'> {
+export interface CoreHooks extends Pick<Parameters<typeof limiterPipe>[1], 'onChange' | 'isPublished'> {
   /** Called when the store could not decide a charge. */
   onStoreError(error: StoreError): void
   /** Called when a refund was lost that no caller awaits. */
   onRefundLost(error: StoreError): void
   /** Called when units of these keys came back. */
-  onReturned?(keys: readonly KeyedPolicy[]): void
+  onUnitsBack?(keys: readonly KeyedPolicy[]): void
   /** Holds the units of concurrency limits that a charge took, if any. */
   hold?(receipt: Receipt): void
   /** Releases units whose charge succeeded after its time-out. No decision holds them. */
@@ -61,8 +62,8 @@ export function limiterCore(settings: LimiterSettings, hooks: CoreHooks): Limite
   const { entries, canHold, context, onStoreError } = settings
   const { hold = () => {}, releaseLate = () => {} } = hooks
   const resolveParts = partsResolver(entries, context)
-  const store = protectStore(settings.store, { ...settings, ...hooks, limiter: context.name })
-  const reportingPipe = reportReturns(store, (keys) => hooks.onReturned?.(keys))
+  const store = limiterPipe(settings.store, { ...settings, ...hooks, limiter: context.name })
+  const reportingPipe = reportUnitsBack(store, (keys) => hooks.onUnitsBack?.(keys))
   const refundPipe = resendRefunds(reportingPipe, store, hooks.onRefundLost)
   const apply: Apply = (operation, onLate) => request(refundPipe, operation, onLate)
   const fallback = localFallback(settings, hooks)
@@ -131,7 +132,8 @@ export function limiterCore(settings: LimiterSettings, hooks: CoreHooks): Limite
     fallback,
     resolveParts,
     charge:
-      directCharge(settings, { apply, hold, decideWithoutStore }) ?? chargeSubject(resolveParts, chargeParts),
+      directCharge(settings, { apply, hold, decideWithoutStore }) ??
+      subjectCharger(resolveParts, chargeParts),
     chargeParts,
     async close({ isStoreShared = false } = {}) {
       await refundPipe.close()
@@ -144,12 +146,12 @@ export function limiterCore(settings: LimiterSettings, hooks: CoreHooks): Limite
  * Creates the local fallback of a limiter. Limiters that share keys in the store also share a fallback
  * store.
  */
-function localFallback({ store, fallbackShare }: LimiterSettings, { onReturned }: CoreHooks): LocalFallback {
+function localFallback({ store, fallbackShare }: LimiterSettings, { onUnitsBack }: CoreHooks): LocalFallback {
   const fallback = fallbackStoreOf(store)
-  const pipe = reportReturns(pipeTo(fallback), (keys) => onReturned?.(keys))
+  const pipe = reportUnitsBack(pipeTo(fallback), (keys) => onUnitsBack?.(keys))
   return {
     apply: (operation) => request(pipe, operation) as ResultOf<typeof operation>, // memory returns no promise
-    scaleParts: scalerOf(fallbackShare),
+    scaleParts: partScaler(fallbackShare),
     isEmpty: () => fallback.size === 0,
   }
 }

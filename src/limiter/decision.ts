@@ -1,14 +1,15 @@
-import { isDisconnectedError } from '../keys/key.js'
+import { isDisconnectedError } from '../keys/request.js'
 import type { ChargeResult, PartResult } from '../stores/operation.js'
 import { isPromise } from '../util/maybe-promise.js'
 import type { NamedPart, Receipt } from './receipt.js'
 
 /**
- * Where a decision comes from: `'store'`; `'deny-cache'` = a cached denial of the store; `'lease'` = units
+ * Where a decision comes from. `'store'`; `'deny-cache'` = a cached denial of the store; `'lease'` = units
  * that this process leased from the store; `'local'` = the local fallback. If the store could not decide:
- * `'fail-open'` = allowed, `'fail-closed'` = denied. The latter also if a connection closed before its address was
- * read, and if `waitFor` ends before the store was called. `'none'` = no limit applies to the request, or
- * `skip` or `allow` exempts it. `'blocked'` = its address is in `block`.
+ * `'fail-open'` = allowed by `onStoreError`, `'fail-closed'` = denied. `'fail-closed'` also covers a
+ * request that disconnected before its address was read, and a `waitFor` that ended before the store was
+ * called. `'none'` = no limit applies to the request, or `skip` or `allow` exempts it. `'blocked'` = its IP
+ * address is in `block`.
  */
 export type DecisionSource =
   | 'store'
@@ -33,7 +34,7 @@ interface Figures {
   readonly moreAfterMs: number
 }
 
-/** One limit's part in a decision. `allowed` says whether this limit alone would have allowed the charge. */
+/** One limit's part of a decision. `allowed` says whether this limit alone would have allowed the charge. */
 export interface PartDecision extends Figures {
   /** The limit's name, as in headers. */
   readonly name: string
@@ -108,12 +109,15 @@ export function receiptOf(value: unknown): Receipt | undefined {
   return (value as { readonly [RECEIPT]?: Receipt })[RECEIPT]
 }
 
-/** Returns what was charged, also for a denial; `undefined` for what is not a decision. */
-export function chargeOf(value: unknown): readonly NamedPart[] | undefined {
+/**
+ * Returns the parts that a decision charged or, for a denial, tried to charge; `undefined` if the value is
+ * not a decision.
+ */
+export function chargedParts(value: unknown): readonly NamedPart[] | undefined {
   return receiptOf(value)?.parts
 }
 
-/** Returns the decision by the result of a charge. */
+/** Creates the decision from the result of a charge. */
 export function decisionOf(source: ChargeSource, receipt: Receipt, result: ChargeResult): Decision {
   const { allowed, parts } = result
   const decisions: PartDecision[] = []
@@ -123,7 +127,7 @@ export function decisionOf(source: ChargeSource, receipt: Receipt, result: Charg
   return new LimiterDecision(binding, allowed, decisions, source, receipt)
 }
 
-/** Returns one limit's part in a decision. */
+/** Returns one limit's part of a decision. */
 export function partDecision(
   { name, policy }: Pick<NamedPart, 'name' | 'policy'>,
   cost: number,
@@ -135,7 +139,7 @@ export function partDecision(
   return { name, limit, windowMs, cost, allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs }
 }
 
-/** Returns a concurrency limit's part. Time does not restore units that requests hold. */
+/** Returns the part of a concurrency limit. Time does not restore units that requests hold. */
 function heldPart(name: string, limit: number, cost: number, figures: PartResult): PartDecision {
   const { allowed, remaining, retryAfterMs } = figures
   const laterMs = remaining < limit ? Number.POSITIVE_INFINITY : 0
@@ -163,14 +167,14 @@ function bindingLimit(parts: readonly PartDecision[], allowed: boolean): PartDec
   return binding
 }
 
-/** Returns what report mode makes of a denial: allowed, with the same figures. */
+/** Returns what report mode returns in place of a denial: an allowed decision with the same figures. */
 export function reportedDecision(denial: Decision): Decision {
   const binding = { ...denial, name: denial.limitName, retryAfterMs: 0 }
   return new LimiterDecision(binding, true, denial.parts, denial.source, receiptOf(denial) as Receipt)
 }
 
-/** Returns the denial of a request that could not be delayed. Its charge was allowed, and stays taken. */
-export function undelayedDecision(decision: Decision, retryAfterMs: number): Decision {
+/** Returns the denial of an allowed request that cannot be delayed. Its units stay taken. */
+export function denyUndelayable(decision: Decision, retryAfterMs: number): Decision {
   const parts = decision.parts.map((part) => ({ ...part, allowed: false, retryAfterMs }))
   const binding = { ...decision, name: decision.limitName, retryAfterMs }
   const { parts: charged, candidate } = receiptOf(decision) as Receipt
@@ -189,7 +193,7 @@ export function subjectOfKeys(parts: readonly NamedPart[]): Record<string, unkno
   return Object.defineProperty({}, RECEIPT, { value: { parts } satisfies Pick<Receipt, 'parts'> })
 }
 
-/** The sources of decisions that charge nothing: whether they allow, and after how long to try again. */
+/** Decisions that charge nothing, by source. */
 const UNCHARGED = {
   none: { allowed: true, retryAfterMs: 0 },
   'fail-open': { allowed: true, retryAfterMs: 0 },

@@ -2,9 +2,9 @@ import type { ChargeResult, PartResult } from '../stores/operation.js'
 import { localStatesOf } from '../stores/shared/local-states.js'
 import { asStoreError, type StoreError } from '../stores/store-error.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
-import { type ChargeSubject, chargeSubject, KEY_END, type Limit, limitBinder, partOf } from './bind-limit.js'
+import { type ChargeSubject, KEY_END, type Limit, limitBinder, partOf, subjectCharger } from './bind-limit.js'
 import { type Decision, LimiterDecision, partDecision, unchargedDecision } from './decision.js'
-import type { LimiterSettings } from './parse-options.js'
+import type { LimiterSettings } from './read-options.js'
 import type { Apply, NamedPart, Receipt } from './receipt.js'
 
 /** How a limiter holds units, and decides if the store throws. */
@@ -51,12 +51,12 @@ export function directCharge(
       return new LimiterDecision(part, figures.allowed, [part], 'store', receipt)
     }
   })
-  return chargeSubject(decide, (decision, subject, finish) => finish(decision, subject))
+  return subjectCharger(decide, (decision, subject, finish) => finish(decision, subject))
 }
 
 /**
- * A receipt that builds its parts and its result on demand. Fields are declared only: initialisers would run
- * twice.
+ * A receipt that builds its parts and its result on demand. `declare` omits field initialisers, which would
+ * set each field twice.
  */
 class DirectReceipt implements Receipt {
   declare isRefundable: boolean

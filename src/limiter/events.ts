@@ -27,7 +27,7 @@ export interface LimiterEvents<Subject> {
    * failed, or one of their functions threw. The limits in force are not affected.
    */
   candidateFailed: [error: unknown]
-  /** The limits of `candidate` decided beside those in force, which made `decision`. */
+  /** The candidate limits also decided a charge. `decision` is that of the limits in force. */
   candidate: [candidate: Decision, decision: Decision, subject: Subject]
   /** The store could not decide a charge; `source` of the decision says what happened instead. */
   storeError: [error: StoreError]
@@ -40,16 +40,17 @@ export interface LimiterEvents<Subject> {
   /** The store lost counts (evicted, flushed, restarted): for a while, more than a limit may be admitted. */
   limitsLost: [error: StoreError]
   /**
-   * A refund or a release failed: a `count` function threw, the store failed although it may have applied
-   * it, or it could not be sent before the limiter was closed. The units stay taken, those of a concurrency
-   * limit until their `ttl` is over. `decision` is `undefined` if headgate no longer has it.
+   * A refund or a release failed. Either a `count` function threw, or the store failed and the outcome is
+   * unknown, or the operation was never sent. It is not sent if the limiter is closed first, or if more
+   * than 10,000 refunds are waiting. Units that were not given back stay taken; those of a concurrency
+   * limit expire after `ttl`. `decision` is `undefined` if headgate no longer has it.
    */
   refundFailed: [error: unknown, decision: Decision | undefined]
-  /** The units of a concurrency limit could not be renewed. It is tried again until they are released. */
+  /** The units of a concurrency limit could not be renewed. headgate retries until they are released. */
   renewalFailed: [error: StoreError]
 }
 
-/** What a process warning says of a failure without a listener. */
+/** The warning for each failure event that has no listener. */
 const FAILURES = {
   storeError: ['HEADGATE_STORE_ERROR', 'the store could not decide a request'],
   limitsLost: ['HEADGATE_LIMITS_LOST', 'limits were lost'],
@@ -70,7 +71,7 @@ export function emitFailure<Subject, Name extends keyof typeof FAILURES>(
   warnOnce(code, `headgate: ${problem} (${messageOf(args[0])}). ${fix}`)
 }
 
-/** Emits an event; returns whether anybody listens. A listener that throws causes one process warning. */
+/** Emits an event. Returns whether it has a listener. A listener that throws causes one process warning. */
 export function emit<Events extends Record<keyof Events, unknown[]>, Name extends keyof Events & string>(
   events: EventEmitter<Events>,
   name: Name,

@@ -25,8 +25,9 @@ export interface LimitOptions<Subject> {
 export type LimitWithWindow = { limit: number; window: Duration } | { limit?: never; window?: never }
 
 /**
- * Limits to try: as a limiter's own, by `limit` and `window`, `policy`, or `limits`. A limit without `key`
- * or `cost` takes that of the limit in force of the same name, or of the first one.
+ * Limits to try. Like those of a limiter, they are given by `limit` and `window`, `policy`, or `limits`. A
+ * limit without `key` or `cost` inherits it from the limit in force with the same name. If there is none,
+ * it inherits from the first limit.
  */
 export type CandidateOptions<Subject> = LimitWithWindow &
   Partial<Pick<LimitOptions<Subject>, 'policy' | 'key' | 'cost'>> & {
@@ -53,7 +54,7 @@ export interface LimiterFields<Subject> extends Omit<LimitOptions<Subject>, 'pol
   /**
    * Limits to try beside those in force. They count as if they were the only limits, with their own keys,
    * and never deny a request. `limiter.candidateReport()` and the event `candidate` show what they would
-   * have done. Key functions are called once more for them. `waitFor` and `blockFor` leave them out.
+   * have done. Key functions are called once more for them. They take no part in `waitFor` and `blockFor`.
    */
   candidate?: CandidateOptions<Subject>
   /** Where the states live: limiters share counts by sharing a store. Default: the limiter's own memory. */
@@ -64,14 +65,14 @@ export interface LimiterFields<Subject> extends Omit<LimitOptions<Subject>, 'pol
    * a pool, count as one store here.
    */
   name?: string
-  /** The beginning of every key. Default `'hg'`. */
+  /** What every key starts with. Default `'hg'`. */
   prefix?: string
   /** Hashes identities in keys by HMAC-SHA-256, addresses included. At least 16 characters. */
   secret?: string
   /**
    * What to do when the store cannot decide: `'allow'` (the default); `'deny'` (middleware responds 503);
-   * `'local'` (a fallback store in this process decides, with `fallbackShare` of the limits); or a function that
-   * returns one of these.
+   * `'local'` (a fallback store in this process decides, with `fallbackShare` of the limits); or a function
+   * that returns one of these.
    */
   onStoreError?: StoreErrorChoice | ((error: StoreError, subject: Subject) => MaybePromise<StoreErrorChoice>)
   /**
@@ -80,14 +81,14 @@ export interface LimiterFields<Subject> extends Omit<LimitOptions<Subject>, 'pol
    */
   fallbackShare?: number
   /**
-   * How long a denial from a remote store is cached in this process, and so how long a `forget` or a refund
-   * in another process may take to count here. Never longer than until the same cost is allowed again.
-   * Default `'1s'`; `'100ms'` unless `count` is `'all'`. `false` turns the cache off.
+   * The longest time that this process caches a denial from a remote store. A `forget` or a refund in
+   * another process may take this long to apply here. Default `'1s'`, or `'100ms'` if `count` is not
+   * `'all'`. `false` turns the cache off.
    */
   denyCache?: Duration | false
   /**
-   * How long a charge waits for the store at most: up to a minute. Default `'100ms'`. Async option functions
-   * (`key`, `cost`, `policy`) take their own time before that.
+   * The longest time that a charge waits for the store, up to a minute. Default `'100ms'`. The time that
+   * async option functions (`key`, `cost`, `policy`) take before the charge does not count.
    */
   timeout?: Duration
 }

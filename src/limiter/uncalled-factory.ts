@@ -11,9 +11,9 @@ import { slidingWindow } from '../policies/sliding-window.js'
 import { tokenBucket } from '../policies/token-bucket.js'
 
 /**
- * How each factory of keys and policies is called. They are functions, as keys and policies may be, so that
- * only their identity shows that one was not called. Those of another copy of this package throw at the
- * first charge.
+ * How to call each factory of keys and policies. A factory is a function, and so may be a key or a policy.
+ * Comparing by identity is the only way to see that one was passed without being called. Factories from
+ * another copy of this package are not recognised, and throw at the first charge.
  */
 const CALLS: ReadonlyMap<unknown, string> = /* @__PURE__ */ new Map<unknown, string>([
   [byIp, 'byIp()'],

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { types } from 'node:util'
-import { readSecret } from '../limiter/parse-options.js'
+import { readSecret } from '../limiter/read-options.js'
 import { callback, readOptions, type Settings, withDefault } from '../options/option-table.js'
 import { type Duration, durationMs } from '../util/durations.js'
 import type { MaybePromise } from '../util/maybe-promise.js'

@@ -1,5 +1,5 @@
 import { routePattern } from '../keys/by-route.js'
-import { asRequest } from '../keys/key.js'
+import { asRequest } from '../keys/request.js'
 
 /** What Express keeps for each handler: in an application or a router, and in a route. */
 interface Layer {

@@ -3,10 +3,10 @@ import type { Limiter } from '../features/limiter.js'
 import type { DenialFigures } from '../http/denial-body.js'
 import type { RequestOptions } from '../http/options.js'
 import { type RequestSteps, requestSteps } from '../http/request-steps.js'
-import type { Server } from '../http/server.js'
+import type { ResponseWriter } from '../http/response-writer.js'
 import { isKey, valueHash } from '../keys/identity.js'
 import { claimStore } from '../limiter/claimed-store.js'
-import { chargeOf, type Decision } from '../limiter/decision.js'
+import { chargedParts, type Decision } from '../limiter/decision.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { type Attempts, attemptRecord } from './attempt.js'
 import { STRANGER } from './device-cookie.js'
@@ -51,10 +51,10 @@ export interface LoginControls<Req> {
  */
 export function guardSteps<Req extends object, Res>(
   options: LoginOptions<Req, Res>,
-  server: Server<Res>,
+  writer: ResponseWriter<Res>,
   routeOf: RouteOf<Req>,
 ): { steps: RequestSteps<Req, Res>; controls: LoginControls<Req> & { readonly limiter: Limiter<Req> } } {
-  const login = readLoginOptions(options, server)
+  const login = readLoginOptions(options, writer)
   const { name, prefix } = login
   const hashOf = valueHash(login.secret)
   const attempts = attemptRecord(login)
@@ -74,10 +74,10 @@ export function guardSteps<Req extends object, Res>(
     },
   }
 
-  const steps = requestSteps<Req, Res>(OWNER, shared, server, {
+  const steps = requestSteps<Req, Res>(OWNER, shared, writer, {
     isMalformed: malformedTest(login, options.field, attempts),
     figuresOf: uniformFigures(login),
-    onAllowed: settleAttempts(login, attempts, securityLog(events, login), server, routeOf),
+    onAllowed: settleAttempts(login, attempts, securityLog(events, login), writer, routeOf),
   })
   const { limiter } = steps
   limiter.forget = forgetAccount(limiter.forget, attempts, inARowNames(login.consecutive))
@@ -134,7 +134,7 @@ function forgetAccount<Req extends object>(
   inARow: readonly string[],
 ): Limiter<Req>['forget'] {
   return async function forgetForAll(subject, options) {
-    if (chargeOf(subject) !== undefined) return forget(subject, options)
+    if (chargedParts(subject) !== undefined) return forget(subject, options)
     const name = await attempts.name(subject as Req)
     const forgetOf = (device: string, of: typeof options) =>
       attempts.runAs(subject as Req, { name, device }, () => forget(subject, of))

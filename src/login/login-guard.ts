@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { middlewareOf, type RateLimitMiddleware } from '../http/rate-limit.js'
-import { nodeServer } from '../http/server.js'
+import { nodeWriter } from '../http/response-writer.js'
 import { expressRoute } from './express-route.js'
 import { guardSteps, type LoginControls, OWNER } from './guard-steps.js'
 import type { LoginGuardOptions } from './options.js'
@@ -39,7 +39,7 @@ export function loginGuard<
   Res extends ServerResponse = ServerResponse,
 >(options: LoginGuardOptions<Req, Res>): LoginGuard<Req, Res> {
   const routeOf = (req: Req): unknown => expressRoute(req, guard)
-  const { steps, controls } = guardSteps<Req, Res>(options, nodeServer, routeOf)
+  const { steps, controls } = guardSteps<Req, Res>(options, nodeWriter, routeOf)
   const guard = Object.assign(middlewareOf(OWNER, steps, options.onDenied), controls)
   return guard
 }

@@ -1,4 +1,4 @@
-import { asRequest, headerOf } from '../keys/key.js'
+import { asRequest, headerOf } from '../keys/request.js'
 import { show, showName } from '../util/validate.js'
 import { warnOnce } from '../util/warn-once.js'
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { MIDDLEWARE_ROWS, type Next, type OnDenied, type RequestOptions } from '../http/options.js'
-import type { Server } from '../http/server.js'
+import type { ResponseWriter } from '../http/response-writer.js'
 import { byIp } from '../keys/by-ip.js'
 import type { KeyFunction } from '../keys/key.js'
 import { checkCalled } from '../limiter/uncalled-factory.js'
@@ -144,12 +144,12 @@ const RULES = {
 /** Reads and checks a guard's own options. Throws a `TypeError` that names each wrong option and the fix. */
 export function readLoginOptions<Req extends object, Res>(
   options: LoginOptions<Req, Res>,
-  server: Server<Res>,
+  writer: ResponseWriter<Res>,
 ) {
   const read = readOptions('loginGuard', options, { rows: ROWS, rules: RULES, fixes: FIXES })
   const { deviceCookie: cookie, prefix, name = 'login' } = read
   const { succeeded } = options
-  const byStatus = succeededByStatus(server, read.failureRedirect)
+  const byStatus = succeededByStatus(writer, read.failureRedirect)
   warnOfLockout(name, read.limits)
   return {
     ...read,

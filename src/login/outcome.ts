@@ -1,4 +1,4 @@
-import type { Server } from '../http/server.js'
+import type { ResponseWriter } from '../http/response-writer.js'
 import { isPromise } from '../util/maybe-promise.js'
 import { show } from '../util/validate.js'
 import type { Place } from './place.js'
@@ -28,20 +28,20 @@ export interface Ending {
  * failure, so that hanging up avoids no limit.
  */
 export function onOutcome<Res>(
-  server: Server<Res>,
+  writer: ResponseWriter<Res>,
   res: Res,
   readOutcome: () => AttemptOutcome,
   settle: (outcome: AttemptOutcome) => unknown,
 ): Ending {
-  const ending: Ending = { reported: undefined, isSettled: false, areHeadersSent: server.areHeadersSent(res) }
+  const ending: Ending = { reported: undefined, isSettled: false, areHeadersSent: writer.areHeadersSent(res) }
 
-  const stopListening = server.onceAborted(res, () => {
+  const stopListening = writer.onceAborted(res, () => {
     if (ending.isSettled) return
     ending.isSettled = true
-    ending.areHeadersSent = server.areHeadersSent(res)
+    ending.areHeadersSent = writer.areHeadersSent(res)
     settle(ending.reported ?? 'failure')
   })
-  server.beforeHeaders(res, () => {
+  writer.beforeHeaders(res, () => {
     stopListening()
     ending.areHeadersSent = true
     if (ending.isSettled) return undefined

@@ -1,4 +1,4 @@
-import { asRequest } from '../keys/key.js'
+import { asRequest } from '../keys/request.js'
 import { show, wrongOption } from '../util/validate.js'
 import { warnOnce } from '../util/warn-once.js'
 

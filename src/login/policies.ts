@@ -23,7 +23,7 @@ export interface LoginPolicies {
  *   2.2.1 allows 100 (5.0 names no number, and wants the numbers written down: 6.1.1).
  * - Per account and address half of that, so that a single guesser leaves the account open for other
  *   addresses; then escalating bans (OWASP Authentication cheat sheet).
- * - Per address 50 in an hour: users behind one address also mistype. Bans follow only after 500 refusals,
+ * - Per address 50 in an hour: users behind one address also mistype. Bans follow only after 500 denials,
  *   since correct logins that arrive at once may be denied for a moment; and none is permanent (OWASP
  *   Credential Stuffing Prevention cheat sheet).
  */

@@ -1,6 +1,6 @@
 import type { Limiter } from '../features/limiter.js'
 import type { OnAllowed } from '../http/after-response.js'
-import type { Server } from '../http/server.js'
+import type { ResponseWriter } from '../http/response-writer.js'
 import type { Decision } from '../limiter/decision.js'
 import { emitFailure } from '../limiter/events.js'
 import { messageOf } from '../stores/store-error.js'
@@ -35,7 +35,7 @@ export function settleAttempts<Req extends object, Res>(
   { name: guard, path, succeeded, onLockout, cookies, consecutive }: LoginSettings<Req, Res>,
   attempts: Attempts<Req>,
   log: LogEvent<Req>,
-  server: Server<Res>,
+  writer: ResponseWriter<Res>,
   routeOf: RouteOf<Req>,
 ): OnAllowed<Req, Res> {
   const placeOf = placeFinder(path, routeOf)
@@ -46,7 +46,7 @@ export function settleAttempts<Req extends object, Res>(
   function settle(allowed: Allowed<Req, Res>, outcome: AttemptOutcome): MaybePromise<unknown> {
     const { limiter, req, res, decision, attempt, failures } = allowed
     if (outcome === 'success') {
-      if (!server.areHeadersSent(res)) remember(allowed)
+      if (!writer.areHeadersSent(res)) remember(allowed)
       if (failures > 0) log(req, attempt.name, 'authn_login_successafterfail', failures)
       return clear(limiter, decision, ofAccount)
     }
@@ -58,7 +58,7 @@ export function settleAttempts<Req extends object, Res>(
 
   function remember({ req, res, attempt }: Allowed<Req, Res>): void {
     const headers = cookies?.remember(req, attempt) ?? []
-    if (headers.length > 0) server.appendHeader(res, 'Set-Cookie', headers)
+    if (headers.length > 0) writer.appendHeader(res, 'Set-Cookie', headers)
   }
 
   async function lockOut({ limiter, req, attempt: { name } }: Allowed<Req, Res>): Promise<void> {
@@ -88,14 +88,14 @@ export function settleAttempts<Req extends object, Res>(
         const isSuccess = succeeded(req, res)
         const endedAt = placeAtEnd(place, req)
         if (isSuccess && endedAt === 'unknown') warnOfPlace(guard, req)
-        return outcomeOf(isSuccess, server.statusOf(res), endedAt)
+        return outcomeOf(isSuccess, writer.statusOf(res), endedAt)
       } catch (error) {
         emitError(error)
         return 'failure'
       }
     }
 
-    attempt.ending = onOutcome(server, res, readOutcome, (outcome) =>
+    attempt.ending = onOutcome(writer, res, readOutcome, (outcome) =>
       thenMaybe(
         catchMaybe(() => settle(allowed, outcome), emitError),
         end,

@@ -1,7 +1,7 @@
 /** `'closed'`: every call reaches the store; `'open'`: none does; `'half-open'`: one probes it. */
 export type BreakerState = 'closed' | 'open' | 'half-open'
 
-/** All states, the worse the later. */
+/** All states, from best to worst. */
 export const BREAKER_STATES: readonly BreakerState[] = ['closed', 'half-open', 'open']
 
 /** Returns the worst of some states; `'closed'` if there are none. */
@@ -11,7 +11,7 @@ export function worstState(states: Iterable<BreakerState>): BreakerState {
   return BREAKER_STATES[worst] as BreakerState
 }
 
-/** The states of the circuit breakers of a store: of each server of several. */
+/** The states of a store's circuit breakers, one for each server. */
 export class ServerStates {
   /** Those that are not closed. */
   readonly #states = new Map<string | undefined, BreakerState>()

@@ -1,16 +1,16 @@
 import type { StoreError } from '../stores/store-error.js'
 import type { BreakerState } from './breaker-state.js'
 
-/** Admits calls between two changes of state: their outcomes count only until the next one. */
+/** The period between two changes of state. A call's outcome counts only in the period that admitted it. */
 export interface Generation {
   /** The server that was called, if the call needs only one. */
   readonly server: string | undefined
-  /** Records a reply. A partial one, such as a denial, may have come before other servers were asked. */
+  /** Records a reply. A partial reply, such as a denial, may have come before other servers were asked. */
   recordSuccess(isPartial?: boolean): void
   recordFailure(error: StoreError): void
 }
 
-/** What a call asks before it is sent, and waits for. */
+/** Decides whether a call may be sent. */
 export interface Admission {
   readonly state: BreakerState
   /** The store's last error, while the breaker is not closed. */
@@ -50,7 +50,8 @@ const MAX_OPEN_MS = 1000
 /**
  * Creates a circuit breaker, which keeps calls away from a server that fails, so that requests do not wait
  * for it. It opens after five failures in a row, or when half of the calls are failures. After 0.5 to 1 s
- * it is half-open and admits one call, the probe: the breaker closes if that succeeds, else it opens again.
+ * it is half-open and admits one call, the probe. It closes if the probe succeeds, and otherwise opens
+ * again.
  */
 export function circuitBreaker(onChange: OnBreakerChange, server?: string): CircuitBreaker {
   let state: BreakerState = 'closed'
@@ -78,24 +79,24 @@ export function circuitBreaker(onChange: OnBreakerChange, server?: string): Circ
   }
 
   function nextGeneration(): Generation {
-    const own: Generation = {
+    const thisGeneration: Generation = {
       server,
       recordSuccess() {
-        if (own !== generation) return
+        if (thisGeneration !== generation) return
         successes++
         failuresInARow = 0
         calls++
         if (state === 'half-open') changeTo('closed')
       },
       recordFailure(error) {
-        if (own !== generation) return
+        if (thisGeneration !== generation) return
         countFailure()
         if (state === 'closed' && !isFailing()) return
         probeAtMs = performance.now() + MAX_OPEN_MS * (0.5 + Math.random() / 2)
         changeTo('open', error)
       },
     }
-    return own
+    return thisGeneration
   }
 
   function countFailure(): void {

@@ -12,7 +12,7 @@ import type { DenialTimes, Store } from '../stores/store.js'
 import { weakMemo } from '../util/memo.js'
 import { RecentMap } from '../util/recent-map.js'
 
-/** The cache holds the denials of at least so many keys, and at most twice as many. */
+/** The cache holds the denials of at least this many keys, and at most twice as many. */
 const MIN_KEYS = 16_384
 
 /** A charge that a store denied. */
@@ -37,8 +37,9 @@ export class DenialCache {
 
   /**
    * Returns the cached verdict on a charge, if a denial sent less than `maxMs` ago still holds for it. Its
-   * figures are exact for the denied cost, except `remaining` if that is above 1. A larger cost gets the
-   * same times. Other parts get the figures of that time, or those of a fresh state.
+   * figures are exact for the denied cost, except that `remaining` may be out of date if the cost is above
+   * 1. A larger cost gets the same times. A part that was not denied gets the figures that it had in the
+   * cached denial. A part that the denied charge did not have gets those of a fresh state.
    */
   find(charged: readonly Part[], maxMs: number): ChargeResult | undefined {
     if (this.#denials.isEmpty) return undefined
@@ -51,8 +52,8 @@ export class DenialCache {
   }
 
   /**
-   * Records a denial for `minMs` at least, unless units were refunded since `sentAtMs`. An allowed charge
-   * ends older denials.
+   * Records a denial for at least `minMs`, unless units were given back since `sentAtMs`. An allowed charge
+   * ends older denials of its keys.
    */
   record(charged: readonly Part[], verdict: ChargeResult, sentAtMs: number, minMs = 0): void {
     if (verdict.allowed) {

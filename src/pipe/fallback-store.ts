@@ -8,16 +8,19 @@ import { processWide } from '../util/process-wide.js'
 const MAX_KEYS = 250_000
 
 /**
- * Returns the memory store that decides while `store` is down. Its states live until they expire, also when
- * the store is back: a store that fails again and again grants no second quota. Limiters that share keys in
- * the store share its fallback.
+ * Returns the memory store that decides while `store` is down. Its states stay until they expire, even once
+ * the store is back, so a store that keeps failing grants no second quota. Limiters that share keys in the
+ * store share its fallback.
  */
 export const fallbackStoreOf = processWide('fallbackStores', () =>
   weakMemo((_store: Store) => memoryStore({ maxKeys: MAX_KEYS })),
 )
 
-/** Returns a function that gives parts a share of their limits. A cost above the share takes all of it. */
-export function scalerOf(share: number): <P extends Part>(parts: readonly P[]) => readonly P[] {
+/**
+ * Creates a function that scales parts to a share of their limits. A cost above the scaled limit takes all
+ * of it, unless the full limit would deny the cost as well.
+ */
+export function partScaler(share: number): <P extends Part>(parts: readonly P[]) => readonly P[] {
   const scale = weakMemo((policy: Policy) => (share === 1 ? policy : policy.scale(share)))
   return (parts) =>
     parts.map((part) => {

@@ -43,9 +43,9 @@ type SettleAny = (outcome: Outcome) => void
 type OnLate = (outcome: Outcome, operation: Operation) => void
 
 /**
- * Creates the guard of a store: bounds each call by a time-out and the circuit breakers of the servers that
- * it needs. A reply after the time-out is not used. Its units stay taken, unless `onLate` releases them. A
- * synchronous store needs no promise and no timer.
+ * Creates the guard of a store. It limits each call by a time-out, and stops it if a circuit breaker of a
+ * server it needs is open. A reply after the time-out is not used. Its units stay taken, unless `onLate`
+ * releases them. A synchronous store needs no promise and no timer.
  *
  * While a probe is pending, calls wait for it within their own time-outs, so that the store decides the
  * first burst after an outage. A call whose time-out ends that wait is never sent.
@@ -77,7 +77,7 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
       return undefined
     }
     const sentAtMs = performance.now()
-    let pendingSettle: SettleAny | undefined = settle // released at the time-out: it refers to a request
+    let pendingSettle: SettleAny | undefined = settle // dropped at the time-out, since it keeps the request in memory
     const immediateOutcome = pipe.send(operation, (outcome) => {
       if (deadlines.stop(deadline)) pendingSettle?.(recordOutcome(operation, sentAtMs, outcome, generation))
       else onLate?.(outcome, operation)

@@ -23,7 +23,7 @@ export interface ServerBreakers {
   of(keys: readonly KeyedPolicy[]): Admission
   /** The worst state of all servers. */
   readonly state: BreakerState
-  /** Returns `key`, and a similar key on each other server whose breaker is not closed, as far as found. */
+  /** Returns `key`, and a similar key for each other server whose breaker is not closed, if one is found. */
   probeKeys(key: string): readonly string[]
 }
 
@@ -31,9 +31,9 @@ export interface ServerBreakers {
  * Creates the circuit breakers of a store: one for each server that `serverOf` names, so that a server that
  * is down does not affect the others. A store without `serverOf` has one breaker.
  *
- * Servers come and go. A breaker is created with the first call that needs its server. While it is not
- * closed, it is dropped as soon as its first key has moved to another server, as after a failover: then its
- * server may never be called again.
+ * Servers come and go. A breaker is created with the first call that needs its server. A breaker that is not
+ * closed is dropped once its first key has moved to another server, as after a failover: its own server may
+ * never be called again.
  */
 export function serverBreakers(store: Store, onChange: OnBreakerChange): ServerBreakers {
   if (store.serverOf === undefined) return onlyBreaker(onChange)
@@ -57,7 +57,7 @@ export function serverBreakers(store: Store, onChange: OnBreakerChange): ServerB
     return breaker
   }
 
-  /** Forgets a breaker. Calls that wait for its probe go on waiting for that. */
+  /** Drops a breaker. Calls that already wait for its probe keep waiting. */
   function drop(server: string | undefined): void {
     entries.delete(server)
     if (failing.delete(server)) onChange('closed', undefined, ...(server === undefined ? [] : [server]))

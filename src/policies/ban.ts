@@ -13,7 +13,7 @@ import {
   RECORD_WIDTH,
   splitState,
   strike,
-} from './ban-record.js'
+} from './ban-escalation.js'
 import { isPolicy, type Policy, type State, type Step } from './policy.js'
 import type { BaseSpec } from './spec.js'
 

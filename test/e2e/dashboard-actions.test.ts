@@ -206,7 +206,7 @@ describe('block', () => {
       60_000,
       'blockFor needs a limit whose policy is a ban. Wrap the policy: ban(',
     ],
-    ['it is longer than the longest ban', {}, 2 * HOUR_MS, "Add '2h' to for of its ban."],
+    ['it is longer than the longest ban', {}, 2 * HOUR_MS, "Add '2h' to the for option of that ban."],
     ['it has no length', {}, undefined, "Did you mean durationMs: '1m'?"],
     ['it is no length of time', {}, -1, "Did you mean durationMs: '1m'?"],
     ['the policy is not known yet', { policy: () => escalating }, 60_000, 'api has had no request yet.'],

@@ -391,7 +391,9 @@ describe('block', () => {
     expect((await limiter.charge({ ip: '203.0.113.7' })).retryAfterMs).toBeGreaterThan(3_500_000)
     expect(await failureOf(['block', '203.0.113.7', '--for', '2h'])).toEqual([
       1,
-      expect.stringContaining("--for must be at most the longest ban of api, 1h: add '2h' to for of its ban"),
+      expect.stringContaining(
+        "--for must be at most the longest ban of api, 1h: add '2h' to the for option of that ban",
+      ),
     ])
   })
 

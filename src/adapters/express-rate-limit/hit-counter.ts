@@ -1,9 +1,9 @@
 import { limiterFrom } from '../../features/create-limiter.js'
 import type { Limiter } from '../../features/limiter.js'
 import { markIdentities, valueHash } from '../../keys/identity.js'
-import { chargeOf, type Decision } from '../../limiter/decision.js'
+import { chargedParts, type Decision } from '../../limiter/decision.js'
 import type { LimiterOptions } from '../../limiter/options.js'
-import { type LimiterSettings, readLimiterOptions } from '../../limiter/parse-options.js'
+import { type LimiterSettings, readLimiterOptions } from '../../limiter/read-options.js'
 import { fixedWindow } from '../../policies/fixed-window.js'
 import { isMemoryStore } from '../../stores/memory/contract.js'
 import { memoryStore } from '../../stores/memory/memory-store.js'
@@ -59,7 +59,7 @@ export class HitCounter implements Store {
   }
 
   async decrement(key: string): Promise<void> {
-    const [part] = chargeOf(await this.#limiter.peek(String(key))) as unknown as readonly [Part]
+    const [part] = chargedParts(await this.#limiter.peek(String(key))) as unknown as readonly [Part]
     const store = pipeTo(this.#store)
     const { atMs } = await request<Charge>(store, { type: 'charge', parts: [part] }) // a peek: the store's time
     await request(store, { ...part, type: 'refund', cost: 1, takenAtMs: atMs })

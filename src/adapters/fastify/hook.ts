@@ -8,7 +8,7 @@ import { type RequestSteps, requestSteps } from '../../http/request-steps.js'
 import type { Decision } from '../../limiter/decision.js'
 import type { LimitWithWindow } from '../../limiter/options.js'
 import { type MaybePromise, thenMaybe } from '../../util/maybe-promise.js'
-import { fastifyServer } from './server.js'
+import { fastifyWriter } from './response-writer.js'
 
 /**
  * The options of `rateLimitHook`. All functions may be async. What they throw goes to Fastify's error
@@ -44,7 +44,7 @@ export function rateLimitHook(options: RateLimitHookOptions): RateLimitHook {
 
 /** Creates a hook; `owner` is the function that errors name. */
 export function hookFrom(owner: string, options: RateLimitHookOptions): RateLimitHook {
-  return hookOf(owner, requestSteps(owner, options, fastifyServer), options.onDenied)
+  return hookOf(owner, requestSteps(owner, options, fastifyWriter), options.onDenied)
 }
 
 export function hookOf(

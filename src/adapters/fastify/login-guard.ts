@@ -3,7 +3,7 @@ import { routePattern } from '../../keys/by-route.js'
 import { guardSteps, type LoginControls, OWNER } from '../../login/guard-steps.js'
 import type { LoginOptions } from '../../login/options.js'
 import { hookOf, type RateLimitHook, type RateLimitHookOptions } from './hook.js'
-import { fastifyServer } from './server.js'
+import { fastifyWriter } from './response-writer.js'
 
 /** The options of `loginGuard`. Only `field` or `account` is required. */
 export interface LoginGuardOptions extends LoginOptions<FastifyRequest, FastifyReply> {
@@ -24,7 +24,7 @@ export interface LoginGuard extends RateLimitHook, LoginControls<FastifyRequest>
 export function loginGuard(options: LoginGuardOptions): LoginGuard {
   const routeOf = (request: FastifyRequest): unknown =>
     countRoutes(request.server) === 1 ? routePattern(request) : undefined
-  const { steps, controls } = guardSteps<FastifyRequest, FastifyReply>(options, fastifyServer, routeOf)
+  const { steps, controls } = guardSteps<FastifyRequest, FastifyReply>(options, fastifyWriter, routeOf)
   const guard = Object.assign(hookOf(OWNER, steps, options.onDenied), controls)
   const countRoutes = routeCounter(guard)
   return guard

@@ -4,7 +4,7 @@ import type { MaybePromise } from '../../util/maybe-promise.js'
 import { type Exchange, exchangeOf } from './exchange.js'
 import { limitOf, type RateLimit, takeResponse } from './limit.js'
 import type { FetchInfo, FetchRequestOptions, FetchSubject } from './options.js'
-import { fetchServer } from './server.js'
+import { fetchWriter } from './response-writer.js'
 
 /** The options of `loginGuard`. Only `field` or `account` is required. */
 export type LoginGuardOptions<Info = FetchInfo> = FetchLoginOptions<FetchSubject<Info>>
@@ -51,7 +51,7 @@ export function loginGuard<Info extends FetchInfo = FetchInfo>(
   const loginOptions = takeResponse(options, 'succeeded') as LoginOptions<FetchSubject<Info>, Exchange>
   const { steps, controls } = guardSteps<FetchSubject<Info>, Exchange>(
     loginOptions,
-    fetchServer,
+    fetchWriter,
     () => undefined,
   )
   const reporter = (report: Controls<Info>['reportSuccess']) => (request: Request) => {

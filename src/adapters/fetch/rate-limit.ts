@@ -3,7 +3,7 @@ import { requestSteps } from '../../http/request-steps.js'
 import type { Exchange } from './exchange.js'
 import { limitOf, type RateLimit, takeResponse } from './limit.js'
 import type { FetchInfo, FetchSubject, RateLimitOptions } from './options.js'
-import { fetchServer } from './server.js'
+import { fetchWriter } from './response-writer.js'
 
 /**
  * Creates a limiter for servers of the Fetch standard: Hono, Next.js, SvelteKit, Remix, Deno, Bun, Workers.
@@ -16,5 +16,5 @@ export function rateLimit<Info extends FetchInfo = FetchInfo>(
   options: RateLimitOptions<Info>,
 ): RateLimit<Info> {
   const requestOptions = takeResponse(options, 'count') as RequestOptions<FetchSubject<Info>, Exchange>
-  return limitOf('rateLimit', requestSteps('rateLimit', requestOptions, fetchServer), options.onDenied)
+  return limitOf('rateLimit', requestSteps('rateLimit', requestOptions, fetchWriter), options.onDenied)
 }

@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import { viewAsRequest } from '../../keys/key.js'
+import { viewAsRequest } from '../../keys/request.js'
 import type { Exchange } from '../fetch/exchange.js'
 import type { FetchInfo } from '../fetch/options.js'
 

@@ -11,7 +11,7 @@ import type { Exchange } from '../fetch/exchange.js'
 import { limitOf, type RateLimit, takeResponse } from '../fetch/limit.js'
 import type { FetchLoginOptions } from '../fetch/login-guard.js'
 import type { FetchRequestOptions } from '../fetch/options.js'
-import { fetchServer } from '../fetch/server.js'
+import { fetchWriter } from '../fetch/response-writer.js'
 import { cachedBody, type HonoInfo, infoOf, readBody, subjectOf } from './context.js'
 
 /** The options of `rateLimit`. All functions may be async. What they throw goes to `app.onError`. */
@@ -42,21 +42,21 @@ export function rateLimit<Ctx extends Context = Context>(
   options: RateLimitOptions<Ctx>,
 ): RateLimitMiddleware<Ctx> {
   const requestOptions = takeResponse(options, 'count') as RequestOptions<Ctx, Exchange>
-  const steps = requestSteps('rateLimit', requestOptions, fetchServer)
+  const steps = requestSteps('rateLimit', requestOptions, fetchWriter)
   const limit = limitOf<HonoInfo, Ctx>('rateLimit', steps, options.onDenied, subjectOf)
   return middlewareOf('rateLimit', limit, cachedBody)
 }
 
 /**
  * Creates middleware for Hono that stops password guessing and lets real users in, as `loginGuard` of
- * `headgate` does. It reads the account from a body of JSON or of a form. A status below 300 in response to a
- * POST to `path` is a success, unless `succeeded`, `failureRedirect` or `reportSuccess` says otherwise.
+ * `headgate` does. It reads the account from a body of JSON or of a form. A status below 300 in response to
+ * a POST to `path` is a success, unless `succeeded`, `failureRedirect` or `reportSuccess` says otherwise.
  *
  * Throws a `TypeError` for wrong options, with the fix in the message.
  */
 export function loginGuard<Ctx extends Context = Context>(options: LoginGuardOptions<Ctx>): LoginGuard<Ctx> {
   const loginOptions = takeResponse(options, 'succeeded') as LoginOptions<Ctx, Exchange>
-  const { steps, controls } = guardSteps(loginOptions, fetchServer, () => undefined)
+  const { steps, controls } = guardSteps(loginOptions, fetchWriter, () => undefined)
   const limit = limitOf<HonoInfo, Ctx>(OWNER, steps, options.onDenied, subjectOf)
   return Object.assign(middlewareOf(OWNER, limit, readBody), controls)
 }

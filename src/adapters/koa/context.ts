@@ -1,7 +1,7 @@
 import type { ExtendableContext, Response } from 'koa'
 import { LAST_RECORD } from '../../http/recorded-decision.js'
-import { nodeServer, serverOver, setAll } from '../../http/server.js'
-import { type RequestLike, viewAsRequest } from '../../keys/key.js'
+import { nodeWriter, setAll, writerOver } from '../../http/response-writer.js'
+import { type RequestLike, viewAsRequest } from '../../keys/request.js'
 import { warnOnce } from '../../util/warn-once.js'
 
 /** What middleware keeps at a context, and no type of Koa has. */
@@ -78,12 +78,12 @@ export function prepareContext(ctx: ExtendableContext & { [LAST_RECORD]?: unknow
 }
 
 /** The responses of Koa. A denial goes through Koa's own, so that outer middleware sees it. */
-export const koaServer = serverOver<Response>(({ res }) => res, {
-  send(response, refusal) {
-    if (response.ctx.respond === false) return nodeServer.send(response.res, refusal) // Koa would send nothing
-    setAll(response.res, [...refusal.headers, 'Content-Type', refusal.contentType])
-    response.status = refusal.status
-    response.body = refusal.body
+export const koaWriter = writerOver<Response>(({ res }) => res, {
+  send(response, denial) {
+    if (response.ctx.respond === false) return nodeWriter.send(response.res, denial) // Koa would send nothing
+    setAll(response.res, [...denial.headers, 'Content-Type', denial.contentType])
+    response.status = denial.status
+    response.body = denial.body
   },
 })
 

@@ -12,7 +12,7 @@ import type { LimitWithWindow } from '../../limiter/options.js'
 import { guardSteps, type LoginControls, OWNER } from '../../login/guard-steps.js'
 import type { LoginOptions } from '../../login/options.js'
 import { isPromise } from '../../util/maybe-promise.js'
-import { koaRoute, koaServer, prepareContext } from './context.js'
+import { koaRoute, koaWriter, prepareContext } from './context.js'
 
 /**
  * The options of `rateLimit`. All functions may be async. What they throw goes to Koa's error handling. A
@@ -56,7 +56,7 @@ export interface LoginGuard<Ctx extends ExtendableContext = Context>
 export function rateLimit<Ctx extends ExtendableContext = Context>(
   options: RateLimitOptions<Ctx>,
 ): RateLimitMiddleware<Ctx> {
-  const steps = requestSteps<Ctx, Response>('rateLimit', options, koaServer)
+  const steps = requestSteps<Ctx, Response>('rateLimit', options, koaWriter)
   return middlewareOf('rateLimit', steps, options.onDenied)
 }
 
@@ -72,7 +72,7 @@ export function loginGuard<Ctx extends ExtendableContext = Context>(
   options: LoginGuardOptions<Ctx>,
 ): LoginGuard<Ctx> {
   const routeOf = (ctx: Ctx): unknown => koaRoute(ctx, guard)
-  const { steps, controls } = guardSteps<Ctx, Response>(options, koaServer, routeOf)
+  const { steps, controls } = guardSteps<Ctx, Response>(options, koaWriter, routeOf)
   const guard = Object.assign(middlewareOf(OWNER, steps, options.onDenied), controls)
   return guard
 }

@@ -1,4 +1,4 @@
-import { asResponse, type NestResponse } from './server.js'
+import { asResponse, type NestResponse } from './response-writer.js'
 import type { ExecutionContext } from './types.js'
 
 /** What a guard is called for: a request, or what stands for one in key functions, and its response. */

@@ -1,9 +1,9 @@
 import { STATUS_CODES } from 'node:http'
 import type { DenialFigures } from '../../http/denial-body.js'
-import type { Refusal } from '../../http/server.js'
+import type { DenialResponse } from '../../http/response-writer.js'
 
 /** What headgate sends to clients of GraphQL and WebSockets about a denial. */
-export interface RefusalDetails {
+export interface DenialDetails {
   /**
    * `'TOO_MANY_REQUESTS'`; `'FORBIDDEN'` if the address is blocked; `'SERVICE_UNAVAILABLE'` if the
    * store failed. With `statusCode`, the name of that status.
@@ -28,16 +28,16 @@ export class RateLimitException extends Error {
   /** As errors of the package http-errors have it: the message may be shown. */
   readonly expose = true
   /** Part of the error in a GraphQL response. */
-  readonly extensions: RefusalDetails
+  readonly extensions: DenialDetails
   /** The whole response to an HTTP request. */
-  readonly refusal: Refusal
+  readonly refusal: DenialResponse
 
-  constructor(refusal: Refusal, figures?: DenialFigures) {
-    super(STATUS_CODES[refusal.status] ?? STATUS_CODES[429])
+  constructor(response: DenialResponse, figures?: DenialFigures) {
+    super(STATUS_CODES[response.status] ?? STATUS_CODES[429])
     const { retryAfterMs = Number.POSITIVE_INFINITY, parts = [] } = figures ?? {}
-    this.status = refusal.status
-    this.statusCode = refusal.status
-    this.refusal = refusal
+    this.status = response.status
+    this.statusCode = response.status
+    this.refusal = response
     const violatedPolicies = parts.filter(({ allowed }) => !allowed).map(({ name }) => name)
     this.extensions = {
       code: this.message.toUpperCase().replace(/\W+/g, '_'),
@@ -62,7 +62,7 @@ export class RateLimitException extends Error {
   }
 
   /** What a WebSocket client is sent, as Nest's `WsException` has it. */
-  getError(): RefusalDetails & { readonly status: 'error'; readonly message: string } {
+  getError(): DenialDetails & { readonly status: 'error'; readonly message: string } {
     return { status: 'error', message: this.message, ...this.extensions }
   }
 }

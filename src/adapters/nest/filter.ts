@@ -1,6 +1,6 @@
 import { RateLimitException } from './exception.js'
 import { declareCaught } from './metadata.js'
-import { type PlatformResponse, sendRefusal } from './server.js'
+import { type PlatformResponse, sendDenialResponse } from './response-writer.js'
 import type { ArgumentsHost } from './types.js'
 
 /** What Nest sends to clients of WebSockets by: the package ws has `send` and a state, Socket.IO `emit`. */
@@ -27,7 +27,7 @@ export class RateLimitFilter {
     const type = host.getType()
     if (!(exception instanceof RateLimitException) || (type !== 'http' && type !== 'ws')) throw exception
     if (type === 'ws') emitTo(host.getArgs()[0] as EmittingClient, exception.getError())
-    else sendRefusal(host.getArgs()[1] as PlatformResponse, exception)
+    else sendDenialResponse(host.getArgs()[1] as PlatformResponse, exception)
   }
 }
 

@@ -13,7 +13,7 @@ import {
   optionsOf,
   type RateLimitModuleOptions,
 } from './options.js'
-import { type NestResponse, nestServer } from './server.js'
+import { type NestResponse, nestWriter } from './response-writer.js'
 import type { ExecutionContext } from './types.js'
 
 const MODULE = 'RateLimitModule'
@@ -95,13 +95,13 @@ const ownerOf = ({ name }: Decoration): string => `RateLimit of ${name}`
 
 function handlerLimit(owner: string, given: InheritedOptions): HandlerLimit {
   const { exception, ...options } = given
-  return { steps: requestSteps(owner, options, nestServer, stepsOf(options)), exception }
+  return { steps: requestSteps(owner, options, nestWriter, stepsOf(options)), exception }
 }
 
 /** Has `count` decide by the status of a response, if it says how the request went. */
 function stepsOf({ count = 'all' }: InheritedOptions): GuardSteps<object, NestResponse> {
   if (count === 'all') return {}
-  const refund = refundUncounted(count, nestServer)
+  const refund = refundUncounted(count, nestWriter)
   return {
     onAllowed(limiter, req, res, decision) {
       if (hasStatus(req)) refund(limiter, req, res, decision)

@@ -6,7 +6,7 @@ import type { MaybePromise } from '../../util/maybe-promise.js'
 import { runSteps } from './guard.js'
 import { guardsOnly } from './metadata.js'
 import { type ExceptionOptions, withoutOnDenied } from './options.js'
-import { type PlatformResponse, platformServer } from './server.js'
+import { type PlatformResponse, platformWriter } from './response-writer.js'
 import type { ExecutionContext, NestRequest } from './types.js'
 
 /** The options of `loginGuard`. Only `field` or `account` is required. */
@@ -39,7 +39,7 @@ export function loginGuard<Req extends object = NestRequest, Res = unknown>(
   const ofOneHandler = new WeakSet<Req>()
   const routeOf = (req: Req): unknown => (ofOneHandler.has(req) ? routePattern(req) : undefined)
   const settings = login as LoginOptions<Req, PlatformResponse>
-  const { steps, controls } = guardSteps(settings, platformServer, routeOf)
+  const { steps, controls } = guardSteps(settings, platformWriter, routeOf)
   const guard: LoginGuard<Req> = {
     ...controls,
     canActivate(context) {

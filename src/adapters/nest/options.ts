@@ -5,7 +5,7 @@ import { callback } from '../../options/option-table.js'
 import { wrongOption } from '../../util/validate.js'
 import type { RateLimitException } from './exception.js'
 import type { Decoration } from './metadata.js'
-import type { NestResponse } from './server.js'
+import type { NestResponse } from './response-writer.js'
 import type { ExecutionContext, NestRequest } from './types.js'
 
 /**

@@ -1,5 +1,5 @@
 import { spellingsOf } from '../../keys/spellings.js'
-import { readSecret } from '../../limiter/parse-options.js'
+import { readSecret } from '../../limiter/read-options.js'
 import { readArguments, readDuration } from '../arguments.js'
 import { UsageError } from '../failures.js'
 import { readStoreUrl, type StoreAddress } from './store-url.js'

@@ -47,7 +47,9 @@ function bansAmong({ limits }: SearchResult, banMs: number): readonly StoredLimi
     const { longestBanMs = 0 } = limit.policy
     if (banMs <= longestBanMs) continue
     const must = `--for must be at most the longest ban of ${fullName(limit)}, ${durationText(longestBanMs)}`
-    throw new InputError(`${must}: add '${durationText(banMs)}' to for of its ban, or narrow with --limiter`)
+    throw new InputError(
+      `${must}: add '${durationText(banMs)}' to the for option of that ban, or narrow with --limiter`,
+    )
   }
   return bans
 }

@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { Inspection } from '../../features/inspection.js'
 import type { Limiter } from '../../features/limiter.js'
 import { shownIdentity } from '../../keys/identity.js'
-import { chargeOf, type Decision, type PartDecision } from '../../limiter/decision.js'
+import { chargedParts, type Decision, type PartDecision } from '../../limiter/decision.js'
 import type { BreakerState } from '../../pipe/breaker-state.js'
 import { flattenSpec } from '../../policies/spec.js'
 import { isMemoryStore } from '../../stores/memory/contract.js'
@@ -101,7 +101,7 @@ export class LimiterWatch implements Watched {
     this.#traffic.count(nowMs, allowed, 0)
     this.#outage.count(nowMs, source)
     for (const [i, part] of parts.entries()) {
-      const identityOf = () => chargeOf(decision)?.[i]?.identity ?? ''
+      const identityOf = () => chargedParts(decision)?.[i]?.identity ?? ''
       const figures = this.#figuresOf({ ...numbersOf(part), isLocal }, nowMs)
       figures?.traffic.count(nowMs, part.allowed, 1 - part.remaining / part.limit)
       if (allowed) this.#near.note(nowMs, part, isLocal, identityOf)

@@ -49,10 +49,10 @@ export function sharedReports(
   now: () => number = Date.now,
   process = PROCESS,
 ): SharedReports | undefined {
-  const { store, keyHead } = watch.inspection
+  const { store, limiterScope } = watch.inspection
   const { notes: shared } = store
   if (shared === undefined) return undefined
-  const key = `${keyHead}/_dashboard`
+  const key = `${limiterScope}/_dashboard`
   const writes = callsOf(store.name)
   const reads = callsOf(store.name)
   let notes: readonly Note[] = []

@@ -1,5 +1,5 @@
 import { shownIdentity } from '../../keys/identity.js'
-import { chargeOf, type Decision, type PartDecision } from '../../limiter/decision.js'
+import { chargedParts, type Decision, type PartDecision } from '../../limiter/decision.js'
 import { DistinctNames } from '../../util/distinct-names.js'
 import { FrequentNames } from '../../util/frequent.js'
 
@@ -49,9 +49,9 @@ export interface CandidateReport {
   readonly limits: readonly CandidateLimitReport[]
 }
 
-/** So many clients of a limit have a count of their own. */
+/** The most clients of a limit that are counted one by one. */
 const MAX_COUNTED = 1000
-/** A policy function may return ever new names: so many have figures of their own. */
+/** The most limits that have their own figures, since a policy function may return ever new names. */
 const MAX_LIMITS = 64
 const OTHER = '_other'
 const MOST_SHOWN = 10
@@ -91,7 +91,7 @@ export class CandidateFigures {
 
   count(decision: Decision, candidate: Decision): void {
     this.#counts.requests++
-    const charge = chargeOf(candidate) ?? []
+    const charge = chargedParts(candidate) ?? []
     const client = charge.map(({ identity }) => identity).join(' ')
     if (charge.length > 0) this.#clients.add(client)
     // What a failed store let through, or denied, says nothing about the limits in force.

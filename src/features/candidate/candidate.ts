@@ -1,10 +1,10 @@
 import { channel } from 'node:diagnostics_channel'
 import type { EventEmitter } from 'node:events'
-import { checkCandidate } from '../../limiter/candidate-options.js'
+import { checkCandidatePolicy } from '../../limiter/candidate-options.js'
 import { type LimiterCore, limiterCore } from '../../limiter/core.js'
 import { asDecided, type Decision, receiptOf } from '../../limiter/decision.js'
 import { emit, emitFailure, type LimiterEvents } from '../../limiter/events.js'
-import type { LimiterSettings } from '../../limiter/parse-options.js'
+import type { LimiterSettings } from '../../limiter/read-options.js'
 import { localStatesOf } from '../../stores/shared/local-states.js'
 import type { Store } from '../../stores/store.js'
 import { catchMaybe, isPromise, type MaybePromise, settleAll, thenMaybe } from '../../util/maybe-promise.js'
@@ -65,8 +65,8 @@ export function createCandidate<Subject>(
       onStoreError: 'allow',
       context: {
         ...context,
-        checkSupported: checkCandidate,
-        keyHead: `${context.keyHead}/_candidate`,
+        checkSupported: checkCandidatePolicy,
+        limiterScope: `${context.limiterScope}/_candidate`,
         limitsByScope: new Map(),
       },
     },
@@ -107,9 +107,9 @@ export function createCandidate<Subject>(
   }
 
   /**
-   * Creates a function that changes the limits in force, and, unless the options name some of them, makes the
-   * same change to the units that the candidate took of a subject or beside a decision. A failure of the latter
-   * is only emitted.
+   * Creates a function that changes the limits in force, and, unless the options name some of them, makes
+   * the same change to the units that the candidate took of a subject or beside a decision. A failure of
+   * the latter is only emitted.
    */
   function changerOf<Subject>(inForce: Adjustments<Subject>) {
     return <Target>(
@@ -167,8 +167,8 @@ function isUndecided(decision: Decision | undefined): boolean {
 }
 
 /**
- * Returns where a candidate counts: beside the limits in force, but in this process's memory in its own
- * store.
+ * Returns the store in which a candidate counts: a new one if the limiter's is in memory, and otherwise the
+ * limiter's own.
  */
 function storeFor(store: Store): Store {
   return localStatesOf(store)?.createSibling() ?? store

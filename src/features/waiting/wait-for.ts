@@ -1,4 +1,4 @@
-import { peerAddress } from '../../keys/key.js'
+import { peerAddress } from '../../keys/request.js'
 import type { Access, ModeSwitch } from '../../limiter/access-rules.js'
 import type { LimiterCore } from '../../limiter/core.js'
 import {
@@ -8,7 +8,7 @@ import {
   receiptOf,
   unchargedDecision,
 } from '../../limiter/decision.js'
-import { refundReceipt } from '../../limiter/receipt.js'
+import { refundReceipt } from '../../limiter/ledger.js'
 import { callAt } from '../../util/call-at.js'
 import { isPromise, type MaybePromise } from '../../util/maybe-promise.js'
 import { onAbort, unlessAborted } from '../../util/on-abort.js'
@@ -42,8 +42,8 @@ export function createWaiting(
     const { cost, ...bounds } = readWaitOptions(options)
     const arrival = arrivals++
     throwIfAborted(bounds)
-    const exempt = access.check && (await unlessAborted(access.check(subject), bounds.signal))
-    if (exempt !== undefined) return finish(exempt, subject)
+    const accessDecision = access.check && (await unlessAborted(access.check(subject), bounds.signal))
+    if (accessDecision !== undefined) return finish(accessDecision, subject)
     const decision = await chargeWhenAllowed(subject, cost, { arrival, ...bounds }).catch(denyDisconnected)
     return finish(decision, subject)
   }

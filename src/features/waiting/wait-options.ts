@@ -1,4 +1,4 @@
-import { checkedCost } from '../../limiter/parse-limits.js'
+import { checkedCost } from '../../limiter/read-limits.js'
 import { optional, readOptions } from '../../options/option-table.js'
 import { type Duration, durationMs } from '../../util/durations.js'
 import { wrongKind, wrongOption } from '../../util/validate.js'

@@ -76,7 +76,7 @@ export function createWaitQueues() {
     if (queue.first === waiter) waitFor(queue, figures, retryAfterMs)
   }
 
-  /** Removes a waiter from its queue, if it is in one, and lets those behind it go on. */
+  /** Removes a waiter from its queue, if it is in one, so that those behind it move up. */
   function leave(waiter: Waiter): void {
     const { queue } = waiter
     if (queue === undefined) return
@@ -120,7 +120,7 @@ export function createWaitQueues() {
   }
 }
 
-/** Returns what tells clients apart: a key that several of them share is only one of a waiter's keys. */
+/** Returns what identifies a waiter's client: all its keys, since several clients may share one of them. */
 function clientOf({ parts }: Waiter): string {
   return parts.length === 1 ? (parts[0] as NamedPart).key : parts.map(({ key }) => key).join(' ')
 }

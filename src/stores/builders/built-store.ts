@@ -1,6 +1,6 @@
 import { callback } from '../../options/option-table.js'
 import { wrongKind, wrongOption } from '../../util/validate.js'
-import { applyBy, type Run } from '../shared/run.js'
+import { applyBy, type Run } from '../shared/run-operations.js'
 import { checkBatching } from '../shared/validate.js'
 import type { Batching, Store } from '../store.js'
 

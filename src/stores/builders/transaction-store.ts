@@ -11,7 +11,7 @@ import {
   type Result,
 } from '../operation.js'
 import { applyBatch } from '../shared/apply-batch.js'
-import type { Run } from '../shared/run.js'
+import type { Run } from '../shared/run-operations.js'
 import { foreignKeyError, isStateOf } from '../shared/state-codec.js'
 import { checkTime } from '../shared/validate.js'
 import type { Store } from '../store.js'

@@ -1,4 +1,4 @@
-import { applyBy, type Run } from '../shared/run.js'
+import { applyBy, type Run } from '../shared/run-operations.js'
 import { type ApplyToKey, acrossShards, keyedPolicyOf, runByKey } from '../shared/shards.js'
 import type { Batching, Store } from '../store.js'
 import { casStrategy } from './cas-strategy.js'

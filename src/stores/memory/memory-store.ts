@@ -2,7 +2,7 @@ import { callback, readOptions, withDefault } from '../../options/option-table.j
 import type { Policy } from '../../policies/policy.js'
 import { show, whole } from '../../util/validate.js'
 import type { Operation, Outcome, PartResult } from '../operation.js'
-import { checkOperations } from '../shared/run.js'
+import { checkOperations } from '../shared/run-operations.js'
 import type { LocalLimit } from '../store.js'
 import { asStoreError } from '../store-error.js'
 import { applyToKey } from './apply-to-key.js'

@@ -1,4 +1,4 @@
-import { applyBy } from '../shared/run.js'
+import { applyBy } from '../shared/run-operations.js'
 import { acrossShards } from '../shared/shards.js'
 import type { Batching, Store } from '../store.js'
 import { type AnyRedisClient, transportOf } from './client.js'

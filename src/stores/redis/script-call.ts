@@ -3,6 +3,7 @@ import type { Outcome } from '../operation.js'
 import type { StoreError } from '../store-error.js'
 import type { Script } from './lua/prelude.js'
 
+/** One call of a script, for some operations. */
 export interface ScriptCall {
   readonly script: Script
   readonly keys: readonly string[]
@@ -14,6 +15,7 @@ export interface ScriptCall {
   outcomesFrom(reading: Reading): readonly Outcome[]
 }
 
+/** What the script has read. */
 export interface Reading {
   readonly atMs: number
   /** The state of each key, in the order of the keys; `undefined` for a foreign key. */

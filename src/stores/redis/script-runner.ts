@@ -2,12 +2,12 @@ import { signatureOf } from '../../policies/policy.js'
 import { groupBy } from '../../util/group-by.js'
 import { retry } from '../../util/retry.js'
 import { keysOf, type Operation, type Outcome, onlyPartOf } from '../operation.js'
-import { type Run, type RunGroup, runGroups, type SettleIndex } from '../shared/run.js'
+import { type Run, type RunGroup, runGroups, type SettleIndex } from '../shared/run-operations.js'
 import { asStoreError, StoreError } from '../store-error.js'
 import { commandError, isMoving, isSplit, isUnknownScript } from './errors.js'
 import { multiPolicyCall } from './multi-policy-call.js'
 import { encodePolicy } from './policy-codec.js'
-import type { ScriptCall } from './script-call.js'
+import type { Reading, ScriptCall } from './script-call.js'
 import { singlePolicyCall } from './single-policy-call.js'
 import type { Command, Transport } from './transport.js'
 
@@ -127,6 +127,7 @@ function hasScript(operation: Operation): boolean {
   }
 }
 
+/** Returns the command of a call: `evalsha` with the script's digest, or `eval` with its text. */
 function commandFor(name: string, script: string, { keys, args }: ScriptCall, shard: number): Command {
   const words: Command['words'] = [name, script, String(keys.length), ...keys, ...args]
   return { shard, words, firstKey: 3, keyCount: keys.length }
@@ -140,7 +141,7 @@ function readReply({ widths, outcomesFrom }: ScriptCall, reply: unknown): readon
   if (!Buffer.isBuffer(bytes) || bytes.length !== length)
     throw new StoreError('redis', 'the script returned a malformed reply', { cause: reply })
   const numbers = new DataView(bytes.buffer, bytes.byteOffset, length)
-  const states: Parameters<ScriptCall['outcomesFrom']>[0]['states'] = []
+  const states: Reading['states'] = []
   let at = 8
   for (const width of widths) {
     const state = new Array<number>(width) // a growing array takes several times the memory

@@ -32,15 +32,15 @@ export interface StateWrite {
   readonly state: State | undefined
   /**
    * For how long the state has to be kept, in whole milliseconds; `Infinity`: until it is replaced. 0 only
-   * where the key is removed.
+   * if the key is removed.
    */
   readonly ttlMs: number
 }
 
 /**
- * Applies a batch of operations to states, in order, each on what those before it left. One that fails,
- * since `read` or a policy throws, changes nothing, and has the error in place of its result; the others
- * still apply.
+ * Applies a batch of operations to states, in order. Each one sees what those before it have written. An
+ * operation for which `read` or a policy throws changes nothing, and has the error in place of its result.
+ * The others still apply.
  */
 export function applyBatch(
   operations: readonly Operation[],
@@ -63,7 +63,8 @@ export function applyBatch(
         continue
       }
       const { type, key, policy } = operation
-      const before = type === 'forget' ? undefined : readNow(key, policy) // what cannot be read is forgotten, too
+      // forget needs no state, so it also removes unreadable keys
+      const before = type === 'forget' ? undefined : readNow(key, policy)
       const { state, result } = applyOperation(operation, before, nowMs)
       if (state !== before || type === 'forget') writes.set(key, { policy, state })
       results.push(result)
@@ -108,7 +109,10 @@ export function evaluateCharge(charged: readonly Part[], read: ReadState, nowMs:
   return { verdict: { type: 'charge', allowed: true, atMs: nowMs, parts: steps }, writes }
 }
 
-/** Returns the denial: of allowed parts a peek, of denied ones a step for the key's total in this charge. */
+/**
+ * Returns the denial. An allowed part gets the figures of a peek. A denied part gets those of a take of its
+ * cost plus the costs of the allowed parts before it on the same key.
+ */
 function deny(charged: readonly Part[], steps: readonly Step[], read: ReadState, nowMs: number): Evaluation {
   const wanted = new Map<string, number>()
   const writes: Evaluation['writes'] = new Map()
@@ -126,9 +130,9 @@ function deny(charged: readonly Part[], steps: readonly Step[], read: ReadState,
 /** An operation of one key. */
 export type KeyOperation = Exclude<Operation, Charge>
 
-/** What an operation makes of a state, and its result. */
+/** The state after an operation, and its result. */
 interface Applied {
-  /** The same state where nothing changes; `undefined` where it is fresh. */
+  /** The same state if nothing changes; `undefined` if it is fresh. */
   readonly state: State | undefined
   readonly result: Result
 }
@@ -140,12 +144,12 @@ export const FORGOTTEN = { type: 'forget' } as const
 /** Applies an operation to a key's state. */
 export function applyOperation(operation: KeyOperation, before: State | undefined, nowMs: number): Applied {
   if (operation.type === 'forget') return { state: undefined, result: FORGOTTEN }
-  if (operation.type === 'refund') return { state: refunded(operation, before, nowMs), result: REFUNDED }
+  if (operation.type === 'refund') return { state: refundState(operation, before, nowMs), result: REFUNDED }
   if (operation.type === 'renew') return renew(operation, before, nowMs)
   return change(operation, before, nowMs)
 }
 
-function refunded(operation: Refund, before: State | undefined, nowMs: number): State | undefined {
+function refundState(operation: Refund, before: State | undefined, nowMs: number): State | undefined {
   const { policy, cost, takenAtMs, resetAtMs } = operation
   return before && policy.refund(before, nowMs, cost, takenAtMs, resetAtMs)
 }
@@ -160,7 +164,7 @@ function renew(operation: Renew, before: State | undefined, nowMs: number): Appl
 /** Applies an operation whose result says what the key has afterwards. */
 function change(operation: Take | Reward | Block, before: State | undefined, nowMs: number): Applied {
   const { type, policy } = operation
-  const { state: changed, taken } = changedBy(operation, policy.clampToNow(before, nowMs), nowMs)
+  const { state: changed, taken } = changeState(operation, policy.clampToNow(before, nowMs), nowMs)
   const { remaining, moreAfterMs, resetAfterMs } = policy.take(changed, nowMs, 0)
   const bannedForMs = (changed && policy.bannedForMs?.(changed, nowMs)) ?? 0
   const standing = { atMs: nowMs, remaining, moreAfterMs, resetAfterMs, bannedForMs }
@@ -171,7 +175,7 @@ function change(operation: Take | Reward | Block, before: State | undefined, now
 }
 
 /** Returns the changed state, and how many units it has taken. */
-function changedBy(operation: Take | Reward | Block, state: State | undefined, nowMs: number) {
+function changeState(operation: Take | Reward | Block, state: State | undefined, nowMs: number) {
   const { type, policy } = operation
   if (type === 'block') {
     const block = policy.block as NonNullable<Policy['block']>

@@ -3,7 +3,7 @@ import { show } from '../../util/validate.js'
 import type { Operation, Outcome } from '../operation.js'
 import { StoreError } from '../store-error.js'
 import { applyBatch, type ReadState, type StateWrite, stateWrite } from './apply-batch.js'
-import { checkOperations } from './run.js'
+import { checkOperations } from './run-operations.js'
 import { foreignKeyError, isStateOf } from './state-codec.js'
 import { checkTime } from './validate.js'
 
@@ -12,14 +12,13 @@ import { checkTime } from './validate.js'
  * store reads the states of the keys (`keysOf`), calls this with the time of its clock, and writes the
  * states, all in one atomic step, which may be repeated from the start.
  *
- * A `StoreError` that `read` throws is the outcome of the operations that need the key, and the others still
- * apply. So does a state that has more or fewer numbers than the policy's `width`: it belongs to another
- * policy.
+ * If `read` throws a `StoreError` for a key, that error is the outcome of every operation that needs the
+ * key. The other operations still apply. A state whose length is not the policy's `width` is treated the
+ * same way: it belongs to another policy.
  *
  * Throws a `TypeError` for an invalid operation (such as a cost that is not a whole number of at least 0) or
- * one that does not fit its policy, for a time that is not finite, and where `read` returns neither
- * `undefined` nor an array of finite numbers, such as a promise. Any other error that `read` throws is
- * thrown.
+ * one that does not fit its policy. Also throws one for a time that is not finite, and if `read` returns
+ * neither `undefined` nor an array of finite numbers, such as a promise. Rethrows any other error of `read`.
  */
 export function applyOperations(
   operations: readonly Operation[],
@@ -31,17 +30,17 @@ export function applyOperations(
   const reads = new Map<string, { readonly state?: State | undefined; readonly error?: unknown }>()
   const readChecked = checkedRead('applyOperations', read)
   const readOnce: ReadState = (key, policy) => {
-    const known = reads.get(key) ?? attempt(() => readChecked(key, policy))
-    reads.set(key, known)
-    if ('error' in known) throw known.error
-    return known.state
+    const readResult = reads.get(key) ?? attempt(() => readChecked(key, policy))
+    reads.set(key, readResult)
+    if ('error' in readResult) throw readResult.error
+    return readResult.state
   }
   const { results, writes } = applyBatch(operations, readOnce, nowMs)
   const unexpected = results.find((result) => result instanceof Error && !(result instanceof StoreError))
   if (unexpected !== undefined) throw unexpected
   const changed = Array.from(writes).filter(([key, { state }]) => {
-    const known = reads.get(key)
-    return known === undefined || 'error' in known || state !== known.state // a key may be forgotten unread
+    const readResult = reads.get(key) // none if the key was forgotten unread
+    return readResult === undefined || 'error' in readResult || state !== readResult.state
   })
   return {
     outcomes: results as readonly Outcome[],
@@ -58,8 +57,8 @@ function attempt(read: () => State | undefined) {
 }
 
 /**
- * Returns a `read` that throws a `StoreError` in place of a state that has another width than its policy's,
- * and a `TypeError` in place of what is no state at all.
+ * Returns a `read` that throws a `StoreError` for a state whose length is not the policy's `width`, and a
+ * `TypeError` for a value that is not a state.
  */
 function checkedRead(owner: string, read: ReadState): ReadState {
   return (key, policy) => {

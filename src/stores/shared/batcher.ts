@@ -3,7 +3,7 @@ import type { Batching, Store } from '../store.js'
 import type { StoreError } from '../store-error.js'
 import { lockingPicker, type Picked } from './locking-picker.js'
 
-/** Called with the outcome of an operation, once, never before the function that takes it has returned. */
+/** Called once with the outcome of an operation, after the call that submitted it has returned. */
 type SettleOperation = (outcome: Outcome) => void
 
 interface Waiting {
@@ -23,9 +23,9 @@ interface Flight {
 const MIN_SPLIT = 16
 
 interface BatcherOptions {
-  /** Called with the size of each batch that is over, and how long it took. */
+  /** Called at the end of each batch, with its size and how long it took. */
   onBatch?(size: number, durationMs: number): void
-  /** Returns the outcomes of a batch of `count` operations; throws if there are more or fewer. */
+  /** Returns the outcomes of a batch of `count` operations. Throws if there are more or fewer. */
   checkCount?(count: number, outcomes: readonly Outcome[]): readonly Outcome[]
   /** Returns the outcome of an operation: an error if it is invalid. */
   validate?(operation: Operation, outcome: Outcome): Outcome
@@ -34,15 +34,15 @@ interface BatcherOptions {
 }
 
 /**
- * Creates a batcher: a function that takes an operation, and a callback, since a promise for each would cost
- * as much as to send it. Operations that arrive within one turn of the event loop, or while `maxInFlight`
- * batches are in flight, go together. With none in flight, a batch leaves as soon as the current code has
- * run, so that a lone caller is not delayed. Many operations are split evenly over the batches that may be
- * in flight, so that this process and the server work at the same time.
+ * Creates a batcher: a function that takes an operation and a callback. A promise for each operation would
+ * cost as much as sending it. Operations that arrive in one turn of the event loop, or while `maxInFlight`
+ * batches are in flight, share a batch of at most `maxKeys` keys, a limit that each store sets. If no batch
+ * is in flight, one leaves as soon as the current code has run, so a lone caller is not delayed. Many
+ * waiting operations are split evenly over the batches that may leave, so that this process and the server
+ * work at the same time.
  *
- * A batch is in flight until the first of its operations has an outcome. So where a part of a store hangs
- * (one node of a cluster), other operations and later batches are still answered. Nothing is ever sent
- * twice.
+ * A batch is in flight until any of its operations has an outcome. If part of a store hangs (one node of a
+ * cluster), other operations and later batches still complete. Nothing is ever sent twice.
  */
 export function batcher(
   apply: Store['apply'],

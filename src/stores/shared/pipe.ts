@@ -2,7 +2,7 @@ import type { MaybePromise } from '../../util/maybe-promise.js'
 import type { Operation, ResultOf } from '../operation.js'
 import type { StoreError } from '../store-error.js'
 
-/** Takes the result of an operation, or why there is none. */
+/** Called with the result of an operation, or the error in its place. */
 export type Settle<O extends Operation> = (outcome: ResultOf<O> | StoreError) => void
 
 /** A way to a store, one operation at a time. A layer of `src/pipe/` is a function from a pipe to a pipe. */
@@ -27,9 +27,9 @@ export function request<O extends Operation>(
   onLate?: (outcome: ResultOf<O> | StoreError, operation: O) => void,
 ): MaybePromise<ResultOf<O>> {
   let settle: Settle<O>
-  const known = pipe.send(operation, (outcome) => settle(outcome), onLate)
-  if (known instanceof Error) throw known
-  if (known !== undefined) return known
+  const immediateOutcome = pipe.send(operation, (outcome) => settle(outcome), onLate)
+  if (immediateOutcome instanceof Error) throw immediateOutcome
+  if (immediateOutcome !== undefined) return immediateOutcome
   return new Promise((resolve, reject) => {
     settle = (outcome) => (outcome instanceof Error ? reject(outcome) : resolve(outcome))
   })

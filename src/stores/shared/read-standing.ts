@@ -7,7 +7,7 @@ export interface KeyStanding extends Omit<Standing, 'atMs'> {
 }
 
 /**
- * Reads what a key has left, and writes nothing; `undefined` where the key has taken nothing. `apply`
+ * Reads what a key has left, and writes nothing. Returns `undefined` if the key has taken nothing. `apply`
  * applies an operation to a store.
  */
 export function readStanding(

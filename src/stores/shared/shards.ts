@@ -13,7 +13,7 @@ import type {
 import type { Batching } from '../store.js'
 import { batcher } from './batcher.js'
 import { refundsOf, warnRefundFailed } from './refunds.js'
-import { type Run, type RunGroup, runGroups } from './run.js'
+import { type Run, type RunGroup, runGroups } from './run-operations.js'
 
 /** The shards of a store. A charge whose keys share a shard can be decided all or nothing. */
 interface Shards {
@@ -27,8 +27,8 @@ interface Shards {
 /**
  * Returns a function that runs operations, including charges whose keys live in several shards. `run` takes
  * operations that each have all their keys in one shard. The pieces of cross-shard charges go to it in
- * batches. A cross-shard charge is decided beside the others of its batch, and not in order with them: in
- * order, each would wait for the round trips of all before it that share a key.
+ * batches. A cross-shard charge runs beside the rest of its batch, not in order with it. In order, it would
+ * wait for the round trips of every earlier charge that shares a key.
  */
 export function acrossShards(
   shardOf: Shards['shardOf'],
@@ -68,10 +68,11 @@ function isCrossShard({ parts }: Charge, shardOf: Shards['shardOf']): boolean {
 
 /**
  * Decides a charge whose keys live in several shards. It charges one shard after the other, in the order of
- * the parts, all or nothing in each. Where one denies or fails, it refunds what was taken before.
+ * the parts, all or nothing in each. If a shard denies or fails, it refunds what was taken before.
  *
  * So no more than a limit is ever admitted. But a charge in progress may hold units that it refunds later,
- * and others may be denied meanwhile: its denials are tentative. If a refund fails, its units stay taken.
+ * and other charges may be denied meanwhile. So such denials are tentative. If a refund fails, its units
+ * stay taken.
  */
 async function chargeAcrossShards({ parts: charged }: Charge, shards: Shards): Promise<ChargeResult> {
   const { shardOf } = shards
@@ -108,7 +109,7 @@ async function refundTaken(taken: readonly Refund[], { apply }: Shards): Promise
     if (status === 'rejected') warnRefundFailed((outcome as PromiseRejectedResult).reason)
 }
 
-/** Returns the figures of parts that were not charged; those of fresh keys where the shard fails. */
+/** Returns the figures of parts that were not charged, or those of fresh keys if the shard fails. */
 async function peek(charged: readonly Part[], { apply }: Shards): Promise<readonly PartResult[]> {
   try {
     const peeked = charged.map((part) => ({ ...part, cost: 0 }))
@@ -129,14 +130,15 @@ function withCost({ policy, cost }: Part, figures: PartResult): PartResult {
 /** Applies operations of one key, in order. Never rejects. Returns an outcome for each. */
 export type ApplyToKey = (key: string, operations: readonly Operation[]) => Promise<readonly Outcome[]>
 
-/** Returns the key of an operation that has only one, and its policy. */
+/** Returns the key and the policy of a single-key operation. */
 export function keyedPolicyOf(operation: Operation | undefined): KeyedPolicy {
   return (operation?.type === 'charge' ? operation.parts[0] : operation) as KeyedPolicy
 }
 
 /**
- * Returns a function that runs operations of one key each, where every key is a shard. Those of one key run
- * together, beside those of other keys. `storageKey` returns the key under which the server keeps a key.
+ * Returns a function that runs single-key operations, for a store in which every key is a shard. Operations
+ * on one key run together, and different keys run in parallel. `storageKey` returns the name under which
+ * the server keeps a key.
  */
 export function runByKey(applyToKey: ApplyToKey, storageKey: (key: string) => string = (key) => key): Run {
   return async function runEachKey(operations, settle) {

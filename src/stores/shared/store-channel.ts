@@ -3,19 +3,19 @@ import type { Operation } from '../operation.js'
 import type { StoreError } from '../store-error.js'
 
 /** The limiter that a message is about. */
-interface OfLimiter {
+interface LimiterMessage {
   /** The name of the limiter. */
   readonly limiter: string | undefined
-  /** The same object in all messages of one limiter: it tells apart those of the same name. */
+  /** The same object in all messages of one limiter. It tells limiters of the same name apart. */
   readonly instance: object
   /** The name of the store, such as `'redis'`. */
   readonly store: string
 }
 
 /** One call of a remote store by a limiter, from the call until its outcome. */
-export interface StoreCall extends OfLimiter {
+export interface StoreCall extends LimiterMessage {
   readonly type: 'call'
-  /** What the limiter called the store for. A peek is a charge. */
+  /** The type of the operation. A peek is a charge. */
   readonly operation: Operation['type']
   readonly durationMs: number
   /** Why it failed: the store's error, or its time-out. */
@@ -32,17 +32,17 @@ export interface StoreBatch {
 }
 
 /** A circuit breaker of a limiter changed its state. */
-export interface StoreStateChange extends OfLimiter {
+export interface StoreStateChange extends LimiterMessage {
   readonly type: 'state'
   readonly state: 'closed' | 'open' | 'half-open'
   /** The last error of the store, unless the circuit breaker is closed. */
   readonly cause: StoreError | undefined
-  /** The server of several whose breaker it is. `'closed'` also says that it is not called any more. */
+  /** The server, if the store has several. `'closed'` also means that the server is no longer called. */
   readonly server?: string
 }
 
 /** A limiter was closed: its circuit breaker is gone. */
-export interface StoreClose extends OfLimiter {
+export interface StoreClose extends LimiterMessage {
   readonly type: 'close'
 }
 

@@ -30,16 +30,16 @@ export const pipeTo = weakMemo((store: Store): Pipe => {
 function sendAlone(store: Store): SendAny {
   const read = (operation: Operation, outcomes: readonly Outcome[]) =>
     validateOutcome(store, operation, checkCount(store, 1, outcomes)[0])
-  const failed = (cause: unknown) => asStoreError(store.name, cause)
+  const toStoreError = (cause: unknown) => asStoreError(store.name, cause)
   return (operation, settle) => {
     try {
       const outcomes = store.apply([operation])
       if (!isPromise(outcomes)) return read(operation, outcomes)
       const reading = Promise.resolve(outcomes).then((later) => read(operation, later))
-      reading.catch(failed).then(settle as (outcome: Outcome) => void)
+      reading.catch(toStoreError).then(settle as (outcome: Outcome) => void)
       return undefined
     } catch (cause) {
-      return failed(cause)
+      return toStoreError(cause)
     }
   }
 }
@@ -76,7 +76,7 @@ export function validateOutcome(store: Store, operation: Operation, outcome: unk
   return new InvalidResultError(store.name, operation, outcome)
 }
 
-/** The error in place of a result that makes no sense, which is its cause. */
+/** The error for an invalid result, with that result as its cause. */
 export class InvalidResultError extends StoreError {
   constructor(store: string, operation: Operation, cause: unknown) {
     super(store, `apply did not return a valid result of a ${operation.type}`, { cause })

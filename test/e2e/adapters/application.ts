@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Decision } from 'headgate'
-import { headerOf } from '../../../src/keys/key.js'
+import { headerOf } from '../../../src/keys/request.js'
 import {
   type GuardName,
   type GuardOptions,

@@ -1,6 +1,6 @@
 import { byField, byIp, byUser, concurrency, type Limiter, memoryStore, type Store } from 'headgate'
 import type { RequestOptions } from '../../../src/http/options.js'
-import { headerOf } from '../../../src/keys/key.js'
+import { headerOf } from '../../../src/keys/request.js'
 import type { LoginOptions } from '../../../src/login/options.js'
 import { brokenStore } from '../../support/fault-stores.js'
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { MIDDLEWARE_ROWS, readRequestOptions } from '../../../src/http/options.js'
-import { nodeServer } from '../../../src/http/server.js'
-import { LIMITER_ROWS } from '../../../src/limiter/parse-options.js'
+import { nodeWriter } from '../../../src/http/response-writer.js'
+import { LIMITER_ROWS } from '../../../src/limiter/read-options.js'
 import { durationText } from '../../../src/util/durations.js'
 
 const ROOT = resolve(__dirname, '../../..')
@@ -31,7 +31,7 @@ test('the page says which options createLimiter has', () => {
 })
 
 test('the page has the defaults that are in force', () => {
-  const settings = readRequestOptions('rateLimit', { limit: 1, window: '1s' }, nodeServer)
+  const settings = readRequestOptions('rateLimit', { limit: 1, window: '1s' }, nodeWriter)
   const { denyCacheMs, timeoutMs } = settings.limiter
   const durations = { denyCache: durationText(denyCacheMs), timeout: durationText(timeoutMs) }
   const named = { ...settings, ...durations } as Record<string, unknown>

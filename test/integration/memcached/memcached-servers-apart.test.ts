@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { createLimiter, type Decision } from 'headgate'
 import { memcachedStore } from 'headgate/memcached'
-import { chargeOf } from '../../../src/limiter/decision.js'
+import { chargedParts } from '../../../src/limiter/decision.js'
 import { itemKey } from '../../../src/stores/memcached/protocol.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
@@ -42,7 +42,8 @@ test.each([
       timeout: timeoutMs,
     })
     limiter.events.on('storeError', () => undefined)
-    const serverOf = (decision: Decision) => client.server(itemKey(chargeOf(decision)?.[0]?.key ?? ''))?.port
+    const serverOf = (decision: Decision) =>
+      client.server(itemKey(chargedParts(decision)?.[0]?.key ?? ''))?.port
     const first = await Promise.all(CLIENTS.map((id) => limiter.charge(id)))
     const theirs = CLIENTS.filter((_id, i) => Number(serverOf(first[i] as Decision)) === lost.port)
     const others = CLIENTS.filter((id) => !theirs.includes(id))

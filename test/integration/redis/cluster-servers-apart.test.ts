@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { createLimiter, type Decision } from 'headgate'
 import type { Cluster } from 'ioredis'
-import { chargeOf } from '../../../src/limiter/decision.js'
+import { chargedParts } from '../../../src/limiter/decision.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import {
   type ClusterNode,
@@ -43,7 +43,7 @@ describe.each(CLUSTER_DRIVERS)('with a client of %s', (driver, open) => {
     })
     limiter.events.on('storeError', () => undefined)
     const isOnLost = (decision: Decision) =>
-      masterOf(watcher, chargeOf(decision)?.[0]?.key ?? '')?.endsWith(`:${lost.port}`)
+      masterOf(watcher, chargedParts(decision)?.[0]?.key ?? '')?.endsWith(`:${lost.port}`)
     const first = await Promise.all(CLIENTS.map((id) => limiter.charge(id)))
     const theirs = CLIENTS.filter((_, i) => isOnLost(first[i] as Decision))
     const others = CLIENTS.filter((id) => !theirs.includes(id))

@@ -228,8 +228,8 @@ test('an exception of another copy of the package is one for filters', async () 
 })
 
 test('an exception has a name for clients, and no time to wait where waiting does not help', () => {
-  const refusal = { status: 403, headers: [], contentType: 'text/plain', body: 'Forbidden.\n' }
-  const { extensions, message } = new RateLimitException(refusal, {
+  const denial = { status: 403, headers: [], contentType: 'text/plain', body: 'Forbidden.\n' }
+  const { extensions, message } = new RateLimitException(denial, {
     retryAfterMs: Number.POSITIVE_INFINITY,
     parts: [],
   })

@@ -322,7 +322,7 @@ describe('block', () => {
     await login.charge(ada)
     expect(await failure('203.0.113.7', '--for', '61m')).toEqual([
       1,
-      "--for must be at most the longest ban of login, 1h: add '61m' to for of its ban, or narrow with --limiter",
+      "--for must be at most the longest ban of login, 1h: add '61m' to the for option of that ban, or narrow with --limiter",
     ])
     expect((await login.peek(ada)).allowed).toBe(true)
     expect(await mustRun('block', '203.0.113.7', '--for', '1h', ...STORE)).toContain('for 1h by login')

@@ -267,7 +267,7 @@ test('throws a TypeError for the name of no limit', async () => {
   ]
   const limiter = createLimiter({ limits, store: memoryStore() })
   const decision = await limiter.charge(ada)
-  const message = `createLimiter: limits has "token", and no limit is called so. The limits are 'requests', 'tokens'.`
+  const message = `createLimiter: limits must be names of this limiter's limits, got "token". The limits are 'requests', 'tokens'.`
   const misspelt = { limits: ['requests', 'token'] }
   expect(() => limiter.penalize(ada, 1, misspelt)).toThrow(message)
   expect(() => limiter.reward(decision, 1, misspelt)).toThrow(message)
@@ -315,6 +315,6 @@ test('a limit whose policy depends on the request is named by that policy', asyn
 test('throws a TypeError for a block longer than the longest ban', () => {
   const limiter = createLimiter({ policy: banned(hourly), key, store: memoryStore() })
   const message =
-    "createLimiter: duration must be at most the longest ban of the limit 10-in-1h, 1h, got 2h. Add '2h' to for of its ban."
+    "createLimiter: duration must be at most the longest ban of the limit 10-in-1h, 1h, got 2h. Add '2h' to the for option of that ban."
   expect(() => limiter.blockFor(ada, '2h')).toThrow(message)
 })

@@ -196,7 +196,7 @@ test.each<[CandidateOptions<string>, string]>([
   [{ store: memoryStore() } as never, 'Write store beside candidate.'],
   [
     { policy: concurrency({ limit: 5 }) },
-    'createLimiter: candidate: a candidate cannot try concurrency: it denies nobody, and so holds no units.',
+    'createLimiter: candidate: policy must not be concurrency: a candidate denies no request, so it cannot hold units.',
   ],
 ])('rejects the candidate %j', (candidate, message) => {
   expect(() => trying(candidate)).toThrow(TypeError)

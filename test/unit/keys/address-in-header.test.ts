@@ -134,7 +134,7 @@ test.each<[object, string]>([
   [{ header: HEADER, from: ['loopback'] }, 'byIp: from must hold addresses and CIDR ranges, got "loopback".'],
   [
     { header: HEADER, from: ['127.0.0.1'], trustProxy: 1 },
-    'byIp: give either trustProxy, or header and from, not both. Leave trustProxy out where a header holds the address.',
+    'byIp: give either trustProxy, or header and from, not both. Leave trustProxy out if a header holds the address.',
   ],
   [{ from: ['127.0.0.1'], trustProxy: 1 }, 'byIp: give either trustProxy, or header and from, not both.'],
 ])('byIp(%j) throws an error with the fix', (options, message) => {

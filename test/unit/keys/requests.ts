@@ -1,4 +1,4 @@
-import type { RequestLike } from '../../../src/keys/key.js'
+import type { RequestLike } from '../../../src/keys/request.js'
 
 /** A request as `node:http` makes it, as far as keys read it. */
 export function requestFrom(remoteAddress: string | undefined, headers: object = {}): RequestLike {

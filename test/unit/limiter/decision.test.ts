@@ -2,14 +2,15 @@ import { inspect } from 'node:util'
 import { createLimiter, tokenBucket } from 'headgate'
 import type { ChargeResult, PartResult, Refund } from 'headgate/store'
 import {
-  chargeOf,
+  chargedParts,
   type Decision,
   decisionOf,
+  denyUndelayable,
   receiptOf,
   unchargedDecision,
-  undelayedDecision,
 } from '../../../src/limiter/decision.js'
-import { type Apply, type NamedPart, refundReceipt } from '../../../src/limiter/receipt.js'
+import { refundReceipt } from '../../../src/limiter/ledger.js'
+import type { Apply, NamedPart } from '../../../src/limiter/receipt.js'
 
 const policy = tokenBucket({ capacity: 10, refill: 10, every: '1m' })
 const part = (name: string, cost = 1) => {
@@ -110,9 +111,9 @@ test.each([
 
 test('a copy, an object that inherits from a decision and a proxy of it are no decisions', () => {
   const made = decide(figures(true, 3))
-  expect(chargeOf(made)).toHaveLength(1)
+  expect(chargedParts(made)).toHaveLength(1)
   for (const like of [{ ...made }, Object.create(made), new Proxy(made, {}), structuredClone(made)]) {
-    expect(chargeOf(like)).toBeUndefined()
+    expect(chargedParts(like)).toBeUndefined()
     expect(refundDecision(like)).toBeUndefined()
   }
 })
@@ -133,7 +134,7 @@ test('decisions show no symbols, and equal decisions are deeply equal', () => {
 
 test('a request that could not be delayed stays charged: its denial can be neither refunded nor adjusted', async () => {
   const limiter = createLimiter({ policy, key: () => 'all' })
-  const denial = undelayedDecision(await limiter.charge({}), 1000)
+  const denial = denyUndelayable(await limiter.charge({}), 1000)
   await limiter.adjust(denial, 3)
   await limiter.refund(denial)
   expect(await limiter.peek({})).toMatchObject({ remaining: 9 })

@@ -1,7 +1,7 @@
 import * as headgate from 'headgate'
 import { redisStore } from 'headgate/redis'
 import { MIDDLEWARE_ROWS } from '../../../src/http/options.js'
-import { LIMITER_ROWS } from '../../../src/limiter/parse-options.js'
+import { LIMITER_ROWS } from '../../../src/limiter/read-options.js'
 import { BESIDE_LIMITS, FOREIGN_OPTIONS, MIDDLEWARE_OPTIONS } from '../../../src/options/foreign-options.js'
 import {
   EXPRESS_RATE_LIMIT,

@@ -1,5 +1,5 @@
 import { memoryStore } from 'headgate'
-import { headerOf } from '../../../../src/keys/key.js'
+import { headerOf } from '../../../../src/keys/request.js'
 import type { LoginOptions } from '../../../../src/login/options.js'
 
 /**

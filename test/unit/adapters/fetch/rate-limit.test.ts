@@ -255,7 +255,7 @@ describe('finish', () => {
   })
 })
 
-test('a response of the application in place of a refusal has the quota, and headers of its own body', async () => {
+test('a response of the application in place of a denial has the quota, and headers of its own body', async () => {
   const limit = rateLimit({ limit: 1, window: '10s' })
   await limit(request(), { ip: '192.0.2.1' })
   const denied = request()
@@ -327,7 +327,7 @@ describe('refunds by outcome', () => {
     expect(await statusesOf(limit, ADA, ADA)).toEqual([200, 429])
   })
 
-  test('a refusal by a second limiter is the outcome of the first', async () => {
+  test('a denial by a second limiter is the outcome of the first', async () => {
     const [first, second] = [limiterOf({ limit: 1, count: 'successful' }), limiterOf({ block: [ADA.ip] })]
     for (let i = 0; i < 3; i++) {
       const seen = request()

@@ -1,6 +1,6 @@
 import 'reflect-metadata'
 import { RateLimitException, RateLimiters, RateLimitFilter, RateLimitGuard } from 'headgate/nest'
-import { asResponse, nestServer } from '../../../../src/adapters/nest/server.js'
+import { asResponse, nestWriter } from '../../../../src/adapters/nest/response-writer.js'
 import { requestAndResponse } from '../../../support/request-response.js'
 import { contextOf, FakeReply, guarded, request, WEB } from './contexts.js'
 
@@ -106,18 +106,18 @@ test.each<[string, boolean, unknown]>([
 
 test('what has no response counts as sent, successful and over', () => {
   const listener = jest.fn()
-  expect(nestServer.getHeader(undefined, 'a')).toBeUndefined()
-  expect(nestServer.areHeadersSent(undefined)).toBe(false)
-  expect(nestServer.statusOf(undefined)).toBe(200)
-  nestServer.removeHeader(undefined, 'a')
-  nestServer.setHeaders(undefined, ['a', 'b'])
-  nestServer.appendHeader(undefined, 'a', ['b'])
-  nestServer.abort(undefined)
-  nestServer.beforeHeaders(undefined, listener)
-  nestServer.onceFinished(undefined, listener)
-  nestServer.onceAborted(undefined, listener)()
+  expect(nestWriter.getHeader(undefined, 'a')).toBeUndefined()
+  expect(nestWriter.areHeadersSent(undefined)).toBe(false)
+  expect(nestWriter.statusOf(undefined)).toBe(200)
+  nestWriter.removeHeader(undefined, 'a')
+  nestWriter.setHeaders(undefined, ['a', 'b'])
+  nestWriter.appendHeader(undefined, 'a', ['b'])
+  nestWriter.abort(undefined)
+  nestWriter.beforeHeaders(undefined, listener)
+  nestWriter.onceFinished(undefined, listener)
+  nestWriter.onceAborted(undefined, listener)()
   expect(listener).not.toHaveBeenCalled()
   const onLeft = jest.fn()
-  expect(nestServer.onceEnded(undefined, listener, onLeft)).toBe(true)
+  expect(nestWriter.onceEnded(undefined, listener, onLeft)).toBe(true)
   expect([listener, onLeft].map(({ mock }) => mock.calls.length)).toEqual([1, 0])
 })

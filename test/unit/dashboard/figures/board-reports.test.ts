@@ -65,7 +65,7 @@ describe('a board', () => {
 test('a process reports again once it has counted more, though nothing but its traffic has changed', async () => {
   const written: string[] = []
   let traffic = trafficOf(100, [])
-  const inspection = { store: exchanging(written), keyHead: 'hg-api' } as unknown as Inspection
+  const inspection = { store: exchanging(written), limiterScope: 'hg-api' } as unknown as Inspection
   const reports = sharedReports({ inspection, report: () => reportOf({ traffic }) }, () => NOW_MS, 'a')
   const writesAfter = async (next: typeof traffic) => {
     traffic = next

@@ -60,7 +60,7 @@ afterEach(() => jest.useRealTimers())
 /** A process that reports what it is given. */
 function processOf(name: string, report: () => LimiterReport): SharedReports {
   const store = { ...memoryStore(), name: 'redis', notes: shared.exchange }
-  const inspection = { store, keyHead: 'hg-api' } as unknown as Inspection
+  const inspection = { store, limiterScope: 'hg-api' } as unknown as Inspection
   return sharedReports({ inspection, report }, () => nowMs, name) as SharedReports
 }
 
@@ -69,7 +69,7 @@ const counting = (allowed: number) => () => reportOf({ traffic: trafficOf(now(),
 const sumOf = (reports: SharedReports, own: LimiterReport) => mergeReports([own, ...reports.others()])
 
 test('a store without an exchange shares nothing', () => {
-  const inspection = { store: memoryStore(), keyHead: 'hg-api' } as unknown as Inspection
+  const inspection = { store: memoryStore(), limiterScope: 'hg-api' } as unknown as Inspection
   expect(sharedReports({ inspection, report: () => reportOf() })).toBeUndefined()
 })
 

@@ -1,20 +1,20 @@
-import { contentHeaders, type HeaderList, type Server } from '../../http/server.js'
+import { contentHeaders, type HeaderList, type ResponseWriter } from '../../http/response-writer.js'
 import { hasLeft, onceDisconnected } from './connection.js'
 import { callClosers, type Exchange, markQuotaHeaders } from './exchange.js'
 
 /** Collects headers for a response that the application has yet to make. */
-export const fetchServer: Server<Exchange> = {
+export const fetchWriter: ResponseWriter<Exchange> = {
   getHeader: ({ headers, response }, name) => response?.headers.get(name) ?? headers.get(name),
   removeHeader: ({ headers }, name) => headers.delete(name),
   setHeaders: ({ headers }, list) => setAll(headers, list),
   appendHeader: ({ cookies }, _name, values) => void cookies.push(...values), // the only one that is appended
   areHeadersSent: () => false,
   statusOf: ({ response }) => response?.status ?? 200,
-  send(exchange, refusal) {
-    const { status, body } = refusal
-    setAll(exchange.headers, refusal.headers)
+  send(exchange, denial) {
+    const { status, body } = denial
+    setAll(exchange.headers, denial.headers)
     const headers = new Map(exchange.headers)
-    setAll(headers, contentHeaders(refusal))
+    setAll(headers, contentHeaders(denial))
     // From a plain object @hono/node-server makes the response without an object for its headers.
     const response = new Response(body, { status, headers: Object.fromEntries(headers) })
     exchange.response = exchange.complete = markQuotaHeaders(response)

@@ -21,31 +21,31 @@ export type SettleIndex = (index: number, outcome: Outcome) => void
 export type Run = (operations: readonly Operation[], settle?: SettleIndex) => Promise<readonly Outcome[]>
 
 /**
- * Returns the `apply` of a store that runs operations: it checks them, and runs at most `maxKeys` keys at a
- * time, one part of a batch after the other, since a caller may give a store more operations than its server
- * takes at once. `owner` names the store in errors.
+ * Returns the `apply` of a store. It checks the operations, and runs them in chunks of at most `maxKeys`
+ * keys, one after another, because callers may pass more than the server takes at once. `owner` names the
+ * store in errors.
  */
 export function applyBy(owner: string, run: Run, maxKeys: number): Run {
-  async function runInParts(operations: readonly Operation[], settle?: SettleIndex): Promise<Outcome[]> {
+  async function runInChunks(operations: readonly Operation[], settle?: SettleIndex): Promise<Outcome[]> {
     const outcomes: Outcome[] = []
     for (let start = 0, end = 0; start < operations.length; start = end) {
-      end = endOfPart(operations, start, maxKeys)
+      end = endOfChunk(operations, start, maxKeys)
       const offset = start
-      const settlePart: SettleIndex = (i, outcome) => settle?.(offset + i, outcome)
-      outcomes.push(...(await run(operations.slice(start, end), settlePart)))
+      const settleInChunk: SettleIndex = (i, outcome) => settle?.(offset + i, outcome)
+      outcomes.push(...(await run(operations.slice(start, end), settleInChunk)))
     }
     return outcomes
   }
 
   return function apply(operations, settle) {
     checkOperations(owner, operations)
-    const isOnePart = operations.length === 1 || endOfPart(operations, 0, maxKeys) === operations.length
-    return isOnePart ? run(operations, settle) : runInParts(operations, settle)
+    const isOneChunk = operations.length === 1 || endOfChunk(operations, 0, maxKeys) === operations.length
+    return isOneChunk ? run(operations, settle) : runInChunks(operations, settle)
   }
 }
 
-/** Returns where a part of a batch ends, which has at least one operation. */
-function endOfPart(operations: readonly Operation[], start: number, maxKeys: number): number {
+/** Returns the end of the chunk that begins at `start`. A chunk has at least one operation. */
+function endOfChunk(operations: readonly Operation[], start: number, maxKeys: number): number {
   let keys = 0
   for (let end = start; end < operations.length; end++) {
     keys += keyCount(operations[end] as Operation)

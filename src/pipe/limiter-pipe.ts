@@ -9,16 +9,19 @@ import { Deadlines } from '../util/timeout.js'
 import { denialCacheOf, repeatDenials } from './denial-cache.js'
 import { closeStore, type GuardedStore, type GuardOptions, guardStore } from './guarded-store.js'
 
-interface ProtectOptions extends GuardOptions {
-  /** The longest that a denial is cached. 0 = no cache: the store decides every charge. */
+interface LimiterPipeOptions extends GuardOptions {
+  /** The longest that a denial is cached. 0 turns the cache off, so that the store decides every charge. */
   readonly denyCacheMs: number
 }
 
 /**
- * Creates the pipe that protects a store. An operation passes the store's local decisions, the denial cache,
- * the guard (its time-out and circuit breakers) and the batch. Memory needs none of them.
+ * Creates the pipe from a limiter to its store. An operation passes, in order, the store's local decision,
+ * the denial cache, the time-out and circuit breakers, and the batcher. Memory needs none of them.
  */
-export function protectStore(store: Store, { denyCacheMs, ...guardOptions }: ProtectOptions): GuardedStore {
+export function limiterPipe(
+  store: Store,
+  { denyCacheMs, ...guardOptions }: LimiterPipeOptions,
+): GuardedStore {
   if (localStatesOf(store) !== undefined) return localPipe(store, guardOptions)
   if (store.denialTimes !== undefined) checkDenialTimes(`the store ${store.name}`, store.denialTimes)
   const { minMs, maxMs } = store.denialTimes ?? { minMs: 0, maxMs: denyCacheMs }
@@ -39,8 +42,8 @@ function localPipe(store: Store, { timeoutMs }: GuardOptions): GuardedStore {
 }
 
 /**
- * Creates a pipe that first lets the store decide a charge without a round trip, such as by units that it
- * leased, and sends all else to `pipe`. Such a decision needs no promise, and no layer can delay or deny it.
+ * Creates a pipe that first lets the store decide a charge locally, such as by units that it leased, and
+ * sends all else to `pipe`. A local decision needs no promise, and no layer can delay or deny it.
  */
 function decideLocallyFirst<P extends Pipe>(pipe: P, store: Store): P {
   if (store.decideLocally === undefined) return pipe

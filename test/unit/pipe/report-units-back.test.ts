@@ -1,6 +1,6 @@
 import { consecutive } from 'headgate'
 import { StoreError } from 'headgate/store'
-import { reportReturns } from '../../../src/pipe/resend-refunds.js'
+import { reportUnitsBack } from '../../../src/pipe/report-units-back.js'
 import type { Pipe } from '../../../src/stores/shared/pipe.js'
 
 const policy = consecutive({ limit: 1 })
@@ -14,7 +14,7 @@ function reportedBy(
   operation: object = refund,
 ): string[] {
   const keys: string[] = []
-  const pipe = reportReturns({ send: end as Pipe['send'] }, (returned) =>
+  const pipe = reportUnitsBack({ send: end as Pipe['send'] }, (returned) =>
     keys.push(...returned.map(({ key }) => key)),
   )
   pipe.send(

@@ -7,8 +7,8 @@ import { isClosed, type OnHttp2, onceClosed, onceEnded } from './response-end.js
 /** Response headers in one flat list, as `rawHeaders` has them: name, value, name, value. */
 export type HeaderList = string[]
 
-/** A whole response to a denied request. */
-export interface Refusal {
+/** The whole response to a denied request. */
+export interface DenialResponse {
   readonly status: number
   /** The headers for the decision, such as `Retry-After`. `contentHeaders` returns those for the body. */
   readonly headers: HeaderList
@@ -16,12 +16,12 @@ export interface Refusal {
   readonly body: string
 }
 
-export function contentHeaders({ contentType, body }: Refusal): HeaderList {
+export function contentHeaders({ contentType, body }: DenialResponse): HeaderList {
   return ['Content-Type', contentType, 'Content-Length', String(Buffer.byteLength(body))]
 }
 
-/** How the responses of a framework are read and written. Middleware for node:http uses `nodeServer`. */
-export interface Server<Res> {
+/** Reads and writes the responses of a framework. Middleware for node:http uses `nodeWriter`. */
+export interface ResponseWriter<Res> {
   /** Returns a header that was set on a response, or `undefined` if there is none. */
   getHeader(res: Res, name: string): unknown
   removeHeader(res: Res, name: string): void
@@ -36,7 +36,7 @@ export interface Server<Res> {
    * Sends a whole response, with the headers that were set before, or throws an error that the framework
    * responds to. `figures` are what the response shows of a decision.
    */
-  send(res: Res, refusal: Refusal, figures?: Pick<Decision, 'retryAfterMs' | 'parts'>): void
+  send(res: Res, denial: DenialResponse, figures?: Pick<Decision, 'retryAfterMs' | 'parts'>): void
   /** Ends a response whose headers have been sent, so that no client takes it for a complete one. */
   abort(res: Res): void
   /**
@@ -63,19 +63,19 @@ export interface Server<Res> {
   onceEnded(res: Res, onEnded: () => void, onLeft: () => void): boolean
 }
 
-/** The responses of node:http, and so of Express and Connect. */
-export const nodeServer: Server<ServerResponse> = {
+/** Writes the responses of node:http, and so of Express and Connect. */
+export const nodeWriter: ResponseWriter<ServerResponse> = {
   getHeader: (res, name) => res.getHeader(name),
   removeHeader: (res, name) => res.removeHeader(name),
   setHeaders: setUnlessSent,
   appendHeader: (res, name, values) => void res.appendHeader(name, values),
   areHeadersSent: (res) => res.headersSent,
   statusOf: (res) => res.statusCode,
-  send(res, refusal) {
-    setAll(res, refusal.headers)
-    setAll(res, contentHeaders(refusal))
-    res.statusCode = refusal.status
-    res.end(refusal.body)
+  send(res, denial) {
+    setAll(res, denial.headers)
+    setAll(res, contentHeaders(denial))
+    res.statusCode = denial.status
+    res.end(denial.body)
   },
   abort,
   beforeHeaders,
@@ -88,25 +88,25 @@ export const nodeServer: Server<ServerResponse> = {
 }
 
 /**
- * Returns the server of a framework whose responses wrap those of node:http. `overrides` replaces methods.
+ * Returns the writer of a framework whose responses wrap those of node:http. `overrides` replaces methods.
  */
-export function serverOver<Res>(
+export function writerOver<Res>(
   raw: (res: Res) => ServerResponse,
-  overrides: Partial<Server<Res>>,
-): Server<Res> {
+  overrides: Partial<ResponseWriter<Res>>,
+): ResponseWriter<Res> {
   return {
-    getHeader: (res, name) => nodeServer.getHeader(raw(res), name),
-    removeHeader: (res, name) => nodeServer.removeHeader(raw(res), name),
-    setHeaders: (res, headers) => nodeServer.setHeaders(raw(res), headers),
-    appendHeader: (res, name, values) => nodeServer.appendHeader(raw(res), name, values),
-    areHeadersSent: (res) => nodeServer.areHeadersSent(raw(res)),
-    statusOf: (res) => nodeServer.statusOf(raw(res)),
-    send: (res, refusal, figures) => nodeServer.send(raw(res), refusal, figures),
-    abort: (res) => nodeServer.abort(raw(res)),
-    beforeHeaders: (res, listener) => nodeServer.beforeHeaders(raw(res), listener),
-    onceAborted: (res, listener) => nodeServer.onceAborted(raw(res), listener),
-    onceFinished: (res, listener) => nodeServer.onceFinished(raw(res), listener),
-    onceEnded: (res, onEnded, onLeft) => nodeServer.onceEnded(raw(res), onEnded, onLeft),
+    getHeader: (res, name) => nodeWriter.getHeader(raw(res), name),
+    removeHeader: (res, name) => nodeWriter.removeHeader(raw(res), name),
+    setHeaders: (res, headers) => nodeWriter.setHeaders(raw(res), headers),
+    appendHeader: (res, name, values) => nodeWriter.appendHeader(raw(res), name, values),
+    areHeadersSent: (res) => nodeWriter.areHeadersSent(raw(res)),
+    statusOf: (res) => nodeWriter.statusOf(raw(res)),
+    send: (res, denial, figures) => nodeWriter.send(raw(res), denial, figures),
+    abort: (res) => nodeWriter.abort(raw(res)),
+    beforeHeaders: (res, listener) => nodeWriter.beforeHeaders(raw(res), listener),
+    onceAborted: (res, listener) => nodeWriter.onceAborted(raw(res), listener),
+    onceFinished: (res, listener) => nodeWriter.onceFinished(raw(res), listener),
+    onceEnded: (res, onEnded, onLeft) => nodeWriter.onceEnded(raw(res), onEnded, onLeft),
     ...overrides,
   }
 }

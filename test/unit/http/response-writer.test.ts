@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { undecidedDenial } from '../../../src/http/answer.js'
-import { nodeServer, setAll } from '../../../src/http/server.js'
+import { nodeWriter, setAll } from '../../../src/http/response-writer.js'
 import { requestAndResponse } from '../../support/request-response.js'
 import { recordWarnings } from '../../support/warnings.js'
 
@@ -13,11 +13,11 @@ test('setAll replaces headers of the same name, in any case', () => {
   expect(res.getHeaders()).toEqual({ 'cache-control': 'no-store', 'retry-after': '1' })
 })
 
-test('a refusal is sent with headers and body at once, and keeps headers set before', () => {
+test('a denial is sent with headers and body at once, and keeps headers set before', () => {
   const { res } = requestAndResponse()
   res.setHeader('X-Powered-By', 'Express')
   const [writeHead, end] = [jest.spyOn(res, 'writeHead'), jest.spyOn(res, 'end')]
-  nodeServer.send(res, undecidedDenial('blocked', 403, undefined))
+  nodeWriter.send(res, undecidedDenial('blocked', 403, undefined))
   expect(res.statusCode).toBe(403)
   expect(res.getHeaders()).toEqual({
     'x-powered-by': 'Express',
@@ -33,7 +33,7 @@ describe('abort', () => {
     for (let i = 0; i < 2; i++) {
       const { res } = requestAndResponse()
       res.writeHead(200)
-      nodeServer.abort(res)
+      nodeWriter.abort(res)
       expect(res).toMatchObject({ destroyed: true, writableEnded: false, statusCode: 200 })
     }
     expect(warnings()).toEqual(['HEADGATE_HEADERS_SENT'])
@@ -46,7 +46,7 @@ describe('abort', () => {
     const { res } = requestAndResponse()
     make(res)
     const destroy = jest.spyOn(res, 'destroy')
-    nodeServer.abort(res)
+    nodeWriter.abort(res)
     expect(destroy).not.toHaveBeenCalled()
     expect(warnings()).toEqual([])
   })

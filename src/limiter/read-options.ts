@@ -11,11 +11,11 @@ import type { LimitContext } from './bind-limit.js'
 import { readCandidate, withKeysOf } from './candidate-options.js'
 import { claimStore, readStore } from './claimed-store.js'
 import type { LimiterOptions, StoreErrorChoice } from './options.js'
-import { ENTRIES_RULE, type Entry, LIMIT_ROWS } from './parse-limits.js'
+import { ENTRIES_RULE, type Entry, LIMIT_ROWS } from './read-limits.js'
 
 /** The version of the state format. It is part of every key, so that no other format is ever read. */
 const STATE_VERSION = 1
-/** In keys, the name of a limiter without one. No name begins with an underscore, and none holds a slash. */
+/** Replaces the name in keys of an unnamed limiter. No name begins with an underscore or contains a slash. */
 const UNNAMED = '_default'
 
 /** The options of a limiter. */
@@ -34,7 +34,7 @@ export const LIMITER_ROWS = {
   timeout: withDefault('100ms', durationUpTo('1m')),
 }
 
-/** What depends on several of a limiter's options. */
+/** Rules that read several options together. */
 export const LIMITER_RULES = {
   entries: ENTRIES_RULE,
   shareCheck: { from: ['fallbackShare', 'onStoreError'], read: checkShare },
@@ -76,7 +76,7 @@ export function limiterSettings(
     mode,
     candidate,
   } = read
-  const keyHead = `${prefix}:${STATE_VERSION}:${name ?? UNNAMED}`
+  const limiterScope = `${prefix}:${STATE_VERSION}:${name ?? UNNAMED}`
   const readAddress = addressKey(addressReaderAmong(entries))
   const modeSwitch: ModeSwitch = { mode }
   return {
@@ -84,7 +84,7 @@ export function limiterSettings(
     /** Whether a charge may take units of `concurrency`. */
     canHold: entries.some(({ policy }) => typeof policy === 'function' || policy.holdsUnits),
     context: {
-      keyHead,
+      limiterScope,
       name,
       secret,
       readAddress,
@@ -96,12 +96,12 @@ export function limiterSettings(
     access: accessRules(owner, read, entries, modeSwitch),
     timeoutMs,
     fallbackShare,
-    /** 0 = none. */
+    /** 0 turns the cache off. */
     denyCacheMs: read.denyCache ?? defaultDenyCacheMs,
-    /** The key that `health` peeks at; nothing is ever charged to it. */
+    /** The key that `health` peeks at. Nothing is ever charged to it. */
     healthKey: `${prefix}:${STATE_VERSION}:health`,
     onStoreError,
-    /** Whether no other limiter can have the store. */
+    /** Whether the limiter created its store, so that no other limiter can use it. */
     isOwnStore: read.store === undefined,
     store: claimStore(owner, read.store, name, prefix), // last: only valid options claim a store
   }

@@ -9,7 +9,7 @@ import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { keyName, show, whole, wholeNumber, wrongKind, wrongOption } from '../util/validate.js'
 import { checkCalled } from './uncalled-factory.js'
 
-/** A limit as it was given and checked; `entryName` is set if it is one of several. */
+/** A limit in the options, checked. `entryName` is set if it is one of several. */
 export interface Entry extends Pick<LimitSettings, 'key' | 'cost'> {
   readonly owner: string
   readonly entryName?: string
@@ -19,7 +19,7 @@ export interface Entry extends Pick<LimitSettings, 'key' | 'cost'> {
 /** A policy, or a function that returns one. */
 type GivenPolicy = Policy | ((subject: unknown) => MaybePromise<unknown>)
 
-/** The options from which a limiter's limits are made. */
+/** The options that make a limiter's limits. */
 export const LIMIT_ROWS = {
   limit: optional(readLimit),
   window: optional(windowMs),
@@ -31,7 +31,7 @@ export const LIMIT_ROWS = {
 
 type LimitSettings = Settings<typeof LIMIT_ROWS>
 
-/** Reads these options together into limits. */
+/** The rule that reads these options together into limits. */
 export const ENTRIES_RULE = {
   from: ['limit', 'window', 'policy', 'limits', 'key', 'cost'],
   read(owner: string, settings: LimitSettings): readonly Entry[] {
@@ -54,8 +54,8 @@ const ENTRY = {
 }
 
 /**
- * Returns the names of limits. `undefined` if only a request shows its limit's name: it is that of the
- * policy which a function returns.
+ * Returns the names of limits. Returns `undefined` if a name is known only per request: a policy function
+ * returns the policy that names the limit.
  */
 export function namesOf(entries: readonly Entry[], limiterName: string | undefined): string[] | undefined {
   const names = entries.map(({ entryName, policy }) => {
@@ -73,7 +73,7 @@ const NAMES = {
   },
 }
 
-/** Returns the names of limits in options. Throws a `TypeError` for one that no limit has. */
+/** Reads the option `limits`, a list of names. Throws a `TypeError` for a name that no limit has. */
 export function readNames(
   owner: string,
   options: { readonly limits?: readonly string[] } | undefined,
@@ -85,7 +85,8 @@ export function readNames(
   const unknown = limitNames && names.find((name) => !limitNames.includes(name))
   if (unknown === undefined) return names
   const fix = `The limits are ${limitNames?.map((name) => `'${name}'`).join(', ')}.`
-  throw new TypeError(`${owner}: limits has ${show(unknown)}, and no limit is called so. ${fix}`)
+  const must = "names of this limiter's limits"
+  throw new TypeError(`${owner}: limits must be ${must}, got ${show(unknown)}. ${fix}`)
 }
 
 function readLimit(owner: string, option: string, limit: unknown): number {

@@ -1,5 +1,5 @@
 import { byIp } from 'headgate'
-import { isDisconnectedError } from '../../../src/keys/key.js'
+import { isDisconnectedError } from '../../../src/keys/request.js'
 
 /** What byIp throws for a subject. */
 function thrownFor(subject: unknown): unknown {

@@ -1,0 +1,93 @@
+import type { ServerResponse } from 'node:http'
+import {
+  type DenialResponse,
+  type HeaderList,
+  nodeWriter,
+  type ResponseWriter,
+  writerOver,
+} from '../../http/response-writer.js'
+import { RateLimitException } from './exception.js'
+
+/** A reply of Fastify, through which headers and bodies go, so that its `onSend` hooks see them. */
+interface Reply {
+  readonly raw: ServerResponse
+  getHeader(name: string): unknown
+  header(name: string, value: string): unknown
+  removeHeader(name: string): unknown
+  code(status: number): Reply
+  serializer(serialize: (body: string) => string): Reply
+  send(body: string): unknown
+}
+
+export type PlatformResponse = ServerResponse | Reply
+
+/** The response to a request; `undefined` if there is none, as to a WebSocket message. */
+export type NestResponse = PlatformResponse | undefined
+
+export function asResponse(value: unknown): NestResponse {
+  const raw: unknown = (value as Partial<Reply> | null | undefined)?.raw ?? value
+  const isResponse = typeof (raw as Partial<ServerResponse> | undefined)?.setHeader === 'function'
+  return isResponse ? (value as PlatformResponse) : undefined
+}
+
+/** The responses of both platforms. A denial is thrown, so that it passes through the exception filters. */
+export const platformWriter: ResponseWriter<PlatformResponse> = writerOver(rawOf, {
+  getHeader: (res, name) => res.getHeader(name),
+  removeHeader: (res, name) => void res.removeHeader(name),
+  setHeaders,
+  send(res, denial, figures) {
+    setHeaders(res, denial.headers)
+    throw new RateLimitException(denial, figures)
+  },
+})
+
+/** Also takes calls that have no response. Such a call counts as over, so nothing is held until its end. */
+export const nestWriter: ResponseWriter<NestResponse> = {
+  getHeader: (res, name) => res && platformWriter.getHeader(res, name),
+  removeHeader: (res, name) => res && platformWriter.removeHeader(res, name),
+  setHeaders: (res, headers) => res && platformWriter.setHeaders(res, headers),
+  appendHeader: (res, name, values) => res && platformWriter.appendHeader(res, name, values),
+  areHeadersSent: (res) => res !== undefined && platformWriter.areHeadersSent(res),
+  statusOf: (res) => (res === undefined ? 200 : platformWriter.statusOf(res)),
+  send(res, denial, figures) {
+    if (res === undefined) throw new RateLimitException(denial, figures)
+    platformWriter.send(res, denial, figures)
+  },
+  abort: (res) => res && platformWriter.abort(res),
+  beforeHeaders: (res, listener) => res && platformWriter.beforeHeaders(res, listener),
+  onceAborted: (res, listener) => (res ? platformWriter.onceAborted(res, listener) : () => {}),
+  onceFinished: (res, listener) => res && platformWriter.onceFinished(res, listener),
+  onceEnded(res, onEnded, onLeft) {
+    if (res !== undefined) return platformWriter.onceEnded(res, onEnded, onLeft)
+    onEnded()
+    return true
+  },
+}
+
+/** Sends the response in an exception, unless the headers of another one have been sent. */
+export function sendDenialResponse(res: PlatformResponse, { refusal }: RateLimitException): void {
+  if (platformWriter.areHeadersSent(res)) return
+  if (isReply(res)) sendReply(res, refusal)
+  else nodeWriter.send(res, refusal)
+}
+
+function sendReply(reply: Reply, { status, headers, contentType, body }: DenialResponse): void {
+  setHeaders(reply, [...headers, 'Content-Type', contentType])
+  reply.code(status).serializer(String).send(body) // without a serializer Fastify adds a charset to problem+json
+}
+
+function setHeaders(res: PlatformResponse, headers: HeaderList): void {
+  if (!isReply(res)) {
+    nodeWriter.setHeaders(res, headers)
+    return
+  }
+  for (let i = 0; i < headers.length; i += 2) res.header(headers[i] as string, headers[i + 1] as string)
+}
+
+function isReply(res: PlatformResponse): res is Reply {
+  return 'raw' in res
+}
+
+function rawOf(res: PlatformResponse): ServerResponse {
+  return isReply(res) ? res.raw : res
+}

@@ -1,0 +1,101 @@
+import type { ChargeResult, Refund, Take } from '../stores/operation.js'
+import { refundsOf } from '../stores/shared/refunds.js'
+import { isUnsent } from '../stores/store-error.js'
+import { catchMaybe, isPromise, type MaybePromise, settleAll, thenMaybe } from '../util/maybe-promise.js'
+import type { Apply, Ledger, NamedPart, Receipt } from './receipt.js'
+
+/** Refunds the units of a decision, once. `names` restricts it to those limits. */
+export function refundReceipt(receipt: Receipt | undefined, names?: readonly string[]): MaybePromise<void> {
+  if (!receipt?.isRefundable) return undefined
+  receipt.isRefundable = false
+  return ledgerOf(receipt).refund(names)
+}
+
+/**
+ * Changes the units taken from each limit to `cost`, or as close as the limit allows. `names` restricts it.
+ */
+export function adjustReceipt(
+  receipt: Receipt | undefined,
+  cost: number,
+  names?: readonly string[],
+): MaybePromise<void> {
+  return receipt?.isRefundable ? ledgerOf(receipt).adjust(cost, names) : undefined
+}
+
+function ledgerOf(receipt: Receipt): Ledger {
+  receipt.ledger ??= createLedger(receipt.parts, receipt.result as ChargeResult, receipt.apply as Apply)
+  return receipt.ledger
+}
+
+/** Creates the ledger of an allowed charge. It never changes `concurrency` units: those are released. */
+function createLedger(parts: readonly NamedPart[], result: ChargeResult, apply: Apply): Ledger {
+  /** What each part took: first by its charge, then by adjustments. */
+  const entriesByPart = refundsOf(parts, result).map((refund): readonly Refund[] => [refund])
+  let pendingChange: MaybePromise<void>
+
+  function adjustPart(i: number, cost: number): MaybePromise<void> {
+    const missing = cost - unitsOf(i)
+    if (missing < 0) return giveBack(i, -missing)
+    return missing > 0 ? takeMore(i, missing) : undefined
+  }
+
+  const unitsOf = (i: number) => entriesOf(i).reduce((sum, entry) => sum + entry.cost, 0)
+  const entriesOf = (i: number) => entriesByPart[i] as readonly Refund[]
+
+  function takeMore(i: number, units: number): MaybePromise<void> {
+    const { key, policy } = parts[i] as NamedPart
+    return thenMaybe(apply<Take>({ type: 'take', key, policy, units }), ({ atMs, taken, resetAfterMs }) => {
+      const times = { takenAtMs: atMs, resetAtMs: atMs + resetAfterMs }
+      entriesByPart[i] = [...entriesOf(i), { type: 'refund', key, policy, cost: taken, ...times }]
+    })
+  }
+
+  /**
+   * Refunds units of a part. If that fails, they count as refunded, unless the operation was never sent.
+   */
+  function giveBack(i: number, units: number): MaybePromise<void> {
+    const { kept, refunds } = split(entriesOf(i), units)
+    entriesByPart[i] = kept
+    return settleAll(refunds, (refund) =>
+      catchMaybe<unknown>(
+        () => apply(refund),
+        (error) => {
+          if (isUnsent(error)) entriesByPart[i] = [...entriesOf(i), refund]
+          throw error
+        },
+      ),
+    )
+  }
+
+  /** Returns the indexes of the parts of these limits, or of all without names. */
+  const selectParts = (names: readonly string[] | undefined) =>
+    [...parts.entries()]
+      .filter(([, { name, policy }]) => !policy.holdsUnits && names?.includes(name) !== false)
+      .map(([i]) => i)
+
+  /** Runs changes in order, since each depends on the one before. */
+  function runInOrder(step: () => MaybePromise<void>): MaybePromise<void> {
+    pendingChange = isPromise(pendingChange) ? pendingChange.then(step, step) : step()
+    return pendingChange
+  }
+
+  return {
+    adjust: (cost, names) => runInOrder(() => settleAll(selectParts(names), (i) => adjustPart(i, cost))),
+    refund: (names) =>
+      runInOrder(() => settleAll(selectParts(names), (i) => giveBack(i, Number.POSITIVE_INFINITY))),
+  }
+}
+
+/** Splits entries into `units` to refund, the latest first, and the rest to keep. */
+function split(entries: readonly Refund[], units: number) {
+  const kept = [...entries]
+  const refunds: Refund[] = []
+  for (let left = units; left > 0 && kept.length > 0; ) {
+    const latest = kept.pop() as Refund
+    const cost = Math.min(latest.cost, left)
+    if (cost > 0) refunds.push({ ...latest, cost })
+    if (cost < latest.cost) kept.push({ ...latest, cost: latest.cost - cost })
+    left -= cost
+  }
+  return { kept, refunds }
+}
