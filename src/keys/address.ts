@@ -33,8 +33,17 @@ export function parseAsWritten(text: string): Address | undefined {
   if (text.length > 100) return undefined
   const bare = withoutPort(text.trim())
   if (isPlainIpv4(bare)) return bare
-  const zoneless = bare.split('%', 1)[0] as string
-  return ipaddr.IPv6.isValid(zoneless) ? ipaddr.IPv6.parse(zoneless) : undefined
+  const hexadecimal = withoutDots(bare.split('%', 1)[0] as string)
+  return ipaddr.IPv6.isValid(hexadecimal) ? ipaddr.IPv6.parse(hexadecimal) : undefined
+}
+
+/** Returns an IPv6 address with its last 32 bits in hexadecimal: ipaddr.js 2.5 reads `::1.2.3.4` as mapped. */
+function withoutDots(text: string): string {
+  const [, head, dotted = ''] = /^(.*:)([^:]*\.[^:]*)$/.exec(text) ?? []
+  if (head === undefined) return text
+  if (!isPlainIpv4(dotted)) return ''
+  const [a = 0, b = 0, c = 0, d = 0] = dotted.split('.').map(Number)
+  return `${head}${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`
 }
 
 function withoutPort(text: string): string {

@@ -63,6 +63,9 @@ const NAMED_RANGES: Readonly<Record<string, readonly string[]>> = {
   uniquelocal: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
 }
 
+/** Whoever trusts both trusts everybody. */
+const EXTREMES = ['1.0.0.1', '223.255.255.254']
+
 /** Returns whether a proxy is trusted, by its address and by how many others are nearer to the server. */
 type TrustTest = (address: string | undefined, place: number) => boolean
 
@@ -91,7 +94,7 @@ function readTrust(owner: string, trustProxy: TrustProxy, embeddings: readonly E
     const entries = typeof trustProxy === 'string' ? trustProxy.split(/ *, */) : [...(trustProxy as string[])]
     const ranges = entries.flatMap((entry) => NAMED_RANGES[entry] ?? entry)
     const isInRange = addressList(owner, 'trustProxy', ranges, embeddings)
-    if (!ranges.some((range) => range.endsWith('/0')))
+    if (!EXTREMES.every(isInRange) && !ranges.some((range) => /\/0+$/.test(range)))
       return (address) => isInRange(parseAddress(address, embeddings))
   } catch {
     // Reported below, with the fix.

@@ -54,11 +54,43 @@ function addressOf({ env, req }: Context): string | undefined {
   return addresses.find((address) => typeof address === 'string')
 }
 
-/** Returns the parsed body of JSON or of a form; `undefined` if there is none. Hono keeps it for handlers. */
+const JSON_TYPE = /^application\/([\w.+-]+\+)?json\b/i
+const FORM_TYPE = /^(application\/x-www-form-urlencoded|multipart\/form-data)\b/i
+
+/**
+ * Returns the parsed body of JSON or of a form; `undefined` if there is none, and for a form that is also JSON:
+ * `c.req.json()` of Hono reads any type, so the handler would read another name than this. Hono derives what a
+ * handler reads from the bytes, whichever way it reads the body.
+ */
 export async function readBody({ req }: Context): Promise<unknown> {
   if (req.method === 'GET' || req.method === 'HEAD') return undefined
-  const isJson = /^application\/([\w.+-]+\+)?json\b/i.test(req.header('content-type') ?? '')
-  return (isJson ? req.json() : req.parseBody()).catch(() => undefined)
+  const type = req.header('content-type') ?? ''
+  try {
+    await req.arrayBuffer()
+    if (JSON_TYPE.test(type)) return await req.json()
+    if (FORM_TYPE.test(type) && !isJson(await req.text())) return fieldsOf(await req.formData())
+  } catch {} // not what its type says
+  return undefined
+}
+
+function isJson(text: string): boolean {
+  if (!/^\s*[{[]/.test(text)) return false
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Returns the fields of a form. A field that is repeated is an array, which is no name of an account. */
+function fieldsOf(form: FormData): Record<string, unknown> {
+  const fields: Record<string, unknown> = Object.create(null)
+  for (const name of new Set(form.keys())) {
+    const values = form.getAll(name)
+    fields[name] = values.length === 1 ? values[0] : values
+  }
+  return fields
 }
 
 /** Returns the body if a middleware in front has read it, such as a validator. */

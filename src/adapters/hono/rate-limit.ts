@@ -7,7 +7,8 @@ import type { LimitWithWindow } from '../../limiter/options.js'
 import { guardSteps, type LoginControls, OWNER } from '../../login/guard-steps.js'
 import type { LoginOptions } from '../../login/options.js'
 import type { MaybePromise } from '../../util/maybe-promise.js'
-import type { Exchange } from '../fetch/exchange.js'
+import { type Exchange, exchangeOf } from '../fetch/exchange.js'
+import { failExchange } from '../fetch/finish.js'
 import { limitOf, type RateLimit, takeResponse } from '../fetch/limit.js'
 import type { FetchLoginOptions } from '../fetch/login-guard.js'
 import type { FetchRequestOptions } from '../fetch/options.js'
@@ -74,11 +75,24 @@ function middlewareOf<Ctx extends Context>(
     const c = context as Ctx
     const { raw } = c.req
     const denial = await limit(raw, infoOf(c, await bodyOf(c)))
-    c.set('rateLimit', limit.decisionOf(raw))
-    if (denial !== undefined) return denial
-    await next()
-    const response = limit.finish(raw, c.res)
-    if (response !== c.res) c.res = response // Hono copies what is assigned
+    const decision = limit.decisionOf(raw)
+    if (decision !== undefined) c.set('rateLimit', decision)
+    if (denial !== undefined) {
+      void c.res // Hono then adds the headers that were set before
+      return denial
+    }
+    try {
+      await next()
+    } catch (error) {
+      const exchange = exchangeOf(raw)
+      if (exchange !== undefined) failExchange(exchange)
+      throw error
+    }
+    const own = c.res instanceof Response ? c.res : new Response((c.res as Response).body, c.res) // of undici
+    const response = limit.finish(raw, own)
+    if (response === c.res) return undefined
+    c.res = undefined // or Hono would put the old headers over the new ones
+    c.res = response
     return undefined
   }
 

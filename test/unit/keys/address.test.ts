@@ -88,6 +88,9 @@ test.each([
   '1.2.3.4:',
   '1.2.3.4:123456',
   '1.2.3.4:http',
+  '::ffff:010.0.0.1',
+  '::017.0.0.1',
+  '::1.2.3',
   '[1.2.3.4',
   '::1]',
   '[]',
@@ -133,6 +136,11 @@ test.each([
   [128, 'ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff/128'],
 ])('a prefix of %d bits keeps exactly those', (prefix, identity) => {
   expect(identityOf('ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff', prefix)).toBe(identity)
+})
+
+test('an IPv4-compatible address is IPv6 in each spelling', () => {
+  for (const text of ['::10.0.0.1', '::a00:1', '0:0:0:0:0:0:10.0.0.1'])
+    expect(identityOf(text, 128)).toBe('::a00:1/128')
 })
 
 test('the prefix of IPv6 leaves IPv4 whole, however it is spelled', () => {
