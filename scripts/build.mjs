@@ -49,11 +49,6 @@ async function buildCode() {
       format,
       exports: 'named',
       comments: { legal: true, jsdoc: false },
-      minify: {
-        mangle: false, // stack traces and profiles show the names of functions
-        compress: { keepNames: { function: true, class: true } },
-        codegen: { removeWhitespace: true },
-      },
       footer: ({ name }) => (format === 'cjs' && name === 'express-rate-limit' ? CALLABLE : ''),
     }
     const names = format === 'esm' ? [...ENTRIES, COMMAND] : ENTRIES
