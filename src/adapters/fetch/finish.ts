@@ -18,7 +18,8 @@ export function finishExchange(exchange: Exchange, response: Response): Response
 }
 
 /** Ends an exchange whose handler threw an error, to which the framework responds with a 500. */
-export function failExchange(exchange: Exchange): void {
+export function failExchange(exchange: Exchange | undefined): void {
+  if (exchange === undefined) return
   exchange.response = new Response(null, { status: 500 })
   const work = callAll(exchange.headerListeners)
   if (work.length > 0) exchange.subject.waitUntil?.(Promise.all(work))

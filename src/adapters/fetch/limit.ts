@@ -83,8 +83,7 @@ export function limitOf<Info extends FetchInfo, Subject extends object = FetchSu
       return finish(request, await next())
     } catch (thrown) {
       if (thrown instanceof Response) throw finish(request, thrown)
-      const exchange = exchangeOf(request)
-      if (exchange !== undefined) failExchange(exchange)
+      failExchange(exchangeOf(request))
       throw thrown
     }
   }

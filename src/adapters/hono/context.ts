@@ -50,8 +50,11 @@ function addressOf({ env, req }: Context): string | undefined {
   const bindings = env?.server ?? env // as Hono's own packages allow
   if (typeof bindings?.requestIP === 'function') return bindings.requestIP(req.raw)?.address // Bun
   if ('cf' in req.raw) return req.header('cf-connecting-ip') // only Workers have `cf`, and set the header
-  const addresses = ADDRESSES.map((path) => path.reduce((value, name) => value?.[name], bindings))
-  return addresses.find((address) => typeof address === 'string')
+  for (const path of ADDRESSES) {
+    const address = path.reduce((value, name) => value?.[name], bindings)
+    if (typeof address === 'string') return address
+  }
+  return undefined
 }
 
 const JSON_TYPE = /^application\/([\w.+-]+\+)?json\b/i

@@ -84,8 +84,7 @@ function middlewareOf<Ctx extends Context>(
     try {
       await next()
     } catch (error) {
-      const exchange = exchangeOf(raw)
-      if (exchange !== undefined) failExchange(exchange)
+      failExchange(exchangeOf(raw))
       throw error
     }
     const own = c.res instanceof Response ? c.res : new Response((c.res as Response).body, c.res) // of undici

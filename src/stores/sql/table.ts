@@ -4,7 +4,7 @@ import { hashKey } from '../shared/hash-key.js'
 
 /** Valid as an identifier on both servers when quoted: MySQL allows 64 characters, PostgreSQL 63. */
 const NAME = /^[A-Za-z_][A-Za-z0-9_$]{0,50}$/
-export const DEFAULT_TABLE = 'headgate'
+const DEFAULT_TABLE = 'headgate'
 /** The width of the key column. Storage keys are usually shorter. */
 export const MAX_KEY_BYTES = 255
 
@@ -19,7 +19,7 @@ export const TABLE_OPTIONS = {
 } satisfies { rows: Rows }
 
 /** Returns the parts of a table's name: perhaps its schema (in MySQL: its database), and the table. */
-export function tableNames(owner: string, table: unknown): readonly string[] {
+function tableNames(owner: string, table: unknown): readonly string[] {
   const names = typeof table === 'string' ? table.split('.') : []
   if (names.length >= 1 && names.length <= 2 && names.every((name) => NAME.test(name))) return names
   const must = 'a name of at most 51 letters, digits, _ and $, perhaps after the name of its schema'
