@@ -126,7 +126,7 @@ function checkShare(
   { fallbackShare, onStoreError }: Pick<LimiterRows, 'fallbackShare' | 'onStoreError'>,
 ): void {
   if (fallbackShare === 1 || onStoreError === 'local' || typeof onStoreError === 'function') return
-  const problem = "share applies only with onStoreError: 'local' or a function"
+  const problem = "fallbackShare applies only with onStoreError: 'local' or a function"
   throw new TypeError(`${owner}: ${problem}. Set onStoreError, or leave fallbackShare out.`)
 }
 

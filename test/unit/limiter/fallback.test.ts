@@ -191,7 +191,7 @@ test("a share without onStoreError: 'local' is a TypeError with the fix", () => 
   for (const onStoreError of ['allow', 'deny', undefined] as const) {
     expect(() =>
       createLimiter({ policy: bucket, fallbackShare: 0.5, ...(onStoreError && { onStoreError }) }),
-    ).toThrow(/share applies only with onStoreError: 'local'/)
+    ).toThrow(/fallbackShare applies only with onStoreError: 'local'/)
   }
   expect(() =>
     createLimiter({ policy: bucket, fallbackShare: 0.5, onStoreError: () => 'local' }),

@@ -55,7 +55,7 @@ const SEVERAL: readonly (readonly [string, () => unknown, readonly string[]])[] 
     [
       'there is no option "lease". Write store: leased(redisStore(client), { processes: 8 }).',
       'prefix must be 1 to 64',
-      "share applies only with onStoreError: 'local'",
+      "fallbackShare applies only with onStoreError: 'local'",
     ],
   ],
   [
