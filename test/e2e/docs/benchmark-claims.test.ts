@@ -50,6 +50,10 @@ const limited = {
 }
 const waits = (server: string, rounds: string, contender: string, peer: string) =>
   1 / figure(`${server}${ONE}${rounds}`, { contender }, `${peer} /`)
+const installed = (name: string, column: string) =>
+  figure('What is installed, with dependencies', { package: name }, column)
+const bundled = (name: string) =>
+  figure('In a bundle of esbuild', { import: name }, 'bytes').toLocaleString('en')
 const span = (values: number[], format: (value: number) => string) =>
   [format(Math.min(...values)), format(Math.max(...values))].join(' to ')
 const all = ['token bucket', 'fixed window', 'sliding window'].map((policy) => `headgate, ${policy}`)
@@ -127,6 +131,8 @@ describe('a sentence has the figures of the table:', () => {
     `(${two(figure('50 callers, 500 charges', { server: 'MariaDB', phase: 'purging' }, 'times before'))} times on MariaDB, ${two(figure('50 callers, 500 charges', { server: 'PostgreSQL', phase: 'purging' }, 'times before'))} times on PostgreSQL)`,
     `takes ${Math.round(figure('Loading by require(), after Express', { entry: 'headgate' }, 'CPU ms'))} ms of CPU, express-rate-limit ${Math.round(figure('Loading by require(), after Express', { entry: THEIRS }, 'CPU ms'))}.`,
     `In an empty process they are level (${Math.round(figure('Loading by require(), in an empty', { entry: 'headgate' }, 'CPU ms'))} and ${Math.round(figure('Loading by require(), in an empty', { entry: THEIRS }, 'CPU ms'))}), and as an ES module headgate takes ${Math.round(figure('Loading by import(), in an empty', { entry: 'headgate' }, 'CPU ms'))} ms instead of ${Math.round(figure('Loading by import(), in an empty', { entry: THEIRS }, 'CPU ms'))}.`,
+    `headgate is ${one(installed('headgate', 'KiB') / installed(THEIRS, 'KiB'))} times as large as express-rate-limit with its dependencies: ${one((installed('headgate', 'KiB') * 1024) / 1e6)} MB in ${installed('headgate', 'files')} files.`,
+    `\`rateLimit\` adds ${bundled('headgate, rateLimit')} bytes, and that of express-rate-limit ${bundled(THEIRS)}.`,
     `waits ${span(
       all.map((c) => waits('PostgreSQL', '500 decisions a round over 10,000 keys, 20', c, FREE)),
       one,
