@@ -80,15 +80,25 @@ async function buildTypes() {
     folder,
   ]
   execFileSync(process.execPath, tsc, { stdio: 'inherit' })
-  const output = { dir: 'dist/esm', format: 'esm' }
+  const output = { dir: 'dist/cjs', format: 'esm' }
   const ofPackages = (path) => !/^[./]/.test(path)
   await bundle(ENTRIES, (entry) => `${folder}/${entry}.d.ts`, output, 'd.ts', {
     external: ofPackages,
     plugins: [dts({ dtsInput: true })],
   })
   rmSync(folder, { recursive: true })
-  const isTypes = (path) => !path.endsWith('.js') && !path.endsWith('.json')
-  cpSync('dist/esm', 'dist/cjs', { recursive: true, filter: isTypes })
+  for (const entry of ENTRIES) writeFileSync(`dist/esm/${entry}.d.ts`, typesOfModule(entry))
+}
+
+/**
+ * Returns the types of an entry's ES module: those of its CommonJS module, so that what one file imports and
+ * another requires is of one type. To an ES module, the default export of CommonJS is `module.exports`, so the
+ * default export is taken by its other name.
+ */
+function typesOfModule(entry) {
+  const [, name] = /(\w+) as default\b/.exec(readFileSync(`dist/cjs/${entry}.d.ts`, 'utf8')) ?? []
+  const from = `from '../cjs/${entry}.js'\n`
+  return `export * ${from}${name === undefined ? '' : `export { ${name} as default } ${from}`}`
 }
 
 /**

@@ -153,7 +153,7 @@ test.each(['plugin.mjs', 'plugin.cjs'])(
 )
 
 test('types name no package but frameworks, and only those for their applications name one', async () => {
-  const folder = join(packed.project, 'node_modules/headgate/dist/esm')
+  const folder = join(packed.project, 'node_modules/headgate/dist/cjs')
   const naming = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.d.ts'))
     .flatMap((file) => {

@@ -62,6 +62,9 @@ const DECLARATIONS: TypeProject = {
   },
 }
 
+/** Imports the package in one file and requires it in another. */
+const BOTH: TypeProject = { ...EXPRESS_5, name: 'an ES module beside CommonJS', fixtures: ['both'] }
+
 /** @types/koa 3.0.3 names a type that content-disposition 2 no longer has. */
 const KOA: TypeProject = {
   name: 'Koa',
@@ -83,6 +86,7 @@ export const BRIEF: readonly TypeProject[] = [
   EXPRESS_5,
   FASTIFY,
   { ...HTTP, name: 'node:http and node:sqlite', fixtures: ['http', 'sqlite'] },
+  BOTH,
   KOA,
   ALL_DRIVERS,
 ]
@@ -105,6 +109,13 @@ export const VARIANTS: readonly TypeProject[] = [
     ...HTTP,
     name: 'node:http, moduleResolution: bundler',
     fixtures: ['http/server.mts', 'http/stores.ts', 'http/testing.mts', 'http/mistakes.mts'],
+    compilerOptions: { module: 'esnext', moduleResolution: 'bundler' },
+  },
+  {
+    ...FASTIFY,
+    name: 'Express and Fastify, moduleResolution: bundler',
+    fixtures: ['express', 'fastify'],
+    installed: { ...EXPRESS, ...FASTIFY.installed },
     compilerOptions: { module: 'esnext', moduleResolution: 'bundler' },
   },
   onDriver('ioredis.ts', 'ioredis', 'ioredis5'),
@@ -139,6 +150,7 @@ export const TOGETHER: readonly TypeProject[] = [
 export const OF_OLDEST: readonly TypeProject[] = [
   { ...DECLARATIONS, compilerOptions: { ...DECLARATIONS.compilerOptions, skipLibCheck: true } },
   ALL_DRIVERS,
+  { ...BOTH, compilerOptions: { skipLibCheck: true } },
   {
     ...HTTP,
     name: 'node:http, moduleResolution: node10',
