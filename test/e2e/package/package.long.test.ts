@@ -1,14 +1,17 @@
-import { symlinkSync } from 'node:fs'
+import { rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { bundleWorker } from './bundle-worker.js'
-import { describeConsumers } from './describe-consumers.js'
+import { describeSamples, LIMITED } from './describe-samples.js'
 import { fetchPackages } from './fetched.js'
+import { buildNextApp } from './next-app.js'
 import { NODES, type NodeBinary, nodeOf, PROMISED } from './nodes.js'
-import { bin, usePackedProject } from './packed-project.js'
+import { usePackedProject } from './packed-project.js'
 import { mustRun } from './run.js'
+import { compileSamples } from './samples.js'
 import { type Checked, checkTypes } from './type-checks.js'
 import { OF_OLDEST, SEPARATE, TOGETHER, VARIANTS } from './type-projects.js'
 import { CURRENT, OLDER, OLDEST } from './typescripts.js'
+import { visit } from './visit.js'
 
 // The other versions of Node.js and TypeScript, and other runtimes, of which `npm test` tries one each.
 
@@ -23,15 +26,10 @@ describe('its types', () => {
   checkTypes(() => packed.tarball, [[CURRENT, [...SEPARATE, ...VARIANTS]], ...older])
 })
 
-test('TypeScript takes it under tsconfig.bundler.json', async () => {
-  const checked = mustRun(bin('tsc'), ['-p', 'tsconfig.bundler.json', '--pretty', 'false'], packed.project)
-  await expect(checked).resolves.toBe('')
+describe('a server that uses it limits its clients, and ends', () => {
+  const others = PROMISED.filter((major) => !NODES.includes(major))
+  describeSamples(packed, others)
 })
-
-describeConsumers(
-  packed,
-  PROMISED.filter((major) => !NODES.includes(major)),
-)
 
 describe('the conformance suite of headgate/testing', () => {
   test('runs under node:test in CommonJS', async () => {
@@ -49,6 +47,16 @@ describe('the conformance suite of headgate/testing', () => {
   })
 })
 
+test('the route handler of samples/ limits its clients in an application of Next.js', async () => {
+  const { folder } = await compileSamples(packed)
+  const app = await buildNextApp(packed, join(folder, 'next-route.js'))
+  try {
+    expect(await visit(process.execPath, app.args, app.folder)).toEqual(LIMITED)
+  } finally {
+    rmSync(app.folder, { recursive: true })
+  }
+})
+
 describe('in the runtime of Cloudflare Workers', () => {
   let node: NodeBinary
   beforeAll(async () => {
@@ -59,7 +67,7 @@ describe('in the runtime of Cloudflare Workers', () => {
       join(packed.project, 'node_modules/miniflare'),
       'dir',
     )
-    await bundleWorker(packed.project)
+    await bundleWorker(packed.project, 'worker.mjs')
   })
 
   test.each([

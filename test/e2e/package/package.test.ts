@@ -1,8 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { figureIn, printedTables } from '../docs/printed-tables.js'
-import { bundleWorker } from './bundle-worker.js'
-import { describeConsumers } from './describe-consumers.js'
+import { describeSamples } from './describe-samples.js'
 import { ENTRIES } from './entries.js'
 import { NODES } from './nodes.js'
 import { bin, usePackedProject } from './packed-project.js'
@@ -144,14 +143,6 @@ test("require('headgate/express-rate-limit') returns the function, with the othe
     expect(printed).toContain(name)
 })
 
-test.each(['plugin.mjs', 'plugin.cjs'])(
-  'Fastify registers its plugin by name and as a module: %s',
-  async (file) => {
-    const printed = await mustRun(process.execPath, [file], packed.project)
-    expect(JSON.parse(printed)).toEqual({ named: [200, 429], module: [200, 429] })
-  },
-)
-
 test('types name no package but frameworks, and only those for their applications name one', async () => {
   const folder = join(packed.project, 'node_modules/headgate/dist/cjs')
   const naming = readdirSync(folder, { recursive: true, encoding: 'utf8' })
@@ -263,12 +254,6 @@ describe('in another project', () => {
       expect(Number(/^# pass (\d+)$/m.exec(printed)?.[1])).toBeGreaterThan(190)
     })
   })
-
-  test('headgate/fetch, bundled for Cloudflare Workers, limits in memory', async () => {
-    await bundleWorker(packed.project)
-    const printed = await mustRun(process.execPath, ['worker-in-node.mjs'], packed.project)
-    expect(JSON.parse(printed)).toEqual({ limited: [200, 200, 429], failures: [401, 401, 429] })
-  })
-
-  describeConsumers(packed, NODES)
 })
+
+describe('a server that uses it limits its clients, and ends', () => describeSamples(packed, NODES))

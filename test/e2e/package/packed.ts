@@ -15,15 +15,20 @@ const NEEDED = [
   'CHANGELOG.md',
 ]
 
-/** What the consumers use beside headgate, at the versions of this checkout. */
+/** What programs of the project use beside headgate, at the versions of this checkout. */
 const LINKED = [
   'express',
   'connect',
   'fastify',
+  'koa',
+  'hono',
+  '@hono',
+  '@nestjs',
   'fast-check',
   '@types/node',
   '@types/express',
   '@types/connect',
+  '@types/koa',
 ]
 
 /** Packs a copy of this checkout, without a dist, in a new folder; gives the tarball's path. */
@@ -39,10 +44,12 @@ export async function packCopy(): Promise<string> {
   return join(copy, tarball)
 }
 
-/** Makes a project that has the tarball installed, with the consumers in it; gives its folder. */
+/** Makes a project that has the tarball installed, with the programs that use it; gives its folder. */
 export async function installInto(tarball: string): Promise<string> {
   const project = mkdtempSync(join(tmpdir(), 'headgate-consumer-'))
   cpSync(join(__dirname, 'consumers'), project, { recursive: true })
+  for (const name of ['samples', 'hosts'])
+    cpSync(join(__dirname, name), join(project, name), { recursive: true })
   writeFileSync(join(project, 'package.json'), '{ "name": "consumer", "private": true }\n')
   await mustRun('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', tarball], project)
   mkdirSync(join(project, 'node_modules/@types'), { recursive: true })

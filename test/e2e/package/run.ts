@@ -30,8 +30,8 @@ export async function mustRun(command: string, args: readonly string[], cwd: str
   return stdout
 }
 
-/** The environment without what `npm test` adds of this package, without jest's, and without colours. */
-function ownEnvironment(): NodeJS.ProcessEnv {
+/** The environment without what `npm test` adds of this package, without jest's, without colours and telemetry. */
+export function ownEnvironment(): NodeJS.ProcessEnv {
   const {
     NODE_ENV,
     NODE_OPTIONS,
@@ -41,5 +41,5 @@ function ownEnvironment(): NodeJS.ProcessEnv {
     npm_config_prefix,
     ...rest
   } = process.env
-  return { ...rest, NO_COLOR: '1' }
+  return { ...rest, NO_COLOR: '1', NEXT_TELEMETRY_DISABLED: '1' }
 }
