@@ -8,17 +8,24 @@ import { CURRENT, typescriptOf } from './typescripts.js'
 /** A server as users write it: a file of `samples/`, which TypeScript compiles. */
 export interface Sample {
   readonly name: string
-  /** What Node.js runs, in the folder of the compiled samples. */
+  /** The arguments of Node.js, in the folder of the compiled samples. */
   readonly args: readonly string[]
 }
 
 const file = (name: string): Sample => ({ name, args: [name] })
+
+/** Loads headgate's CommonJS, as before Node.js 20.19: a newer one requires its ES modules. */
+const fileOfOldNode = (name: string): Sample => ({
+  name: `${name}, without require of ES modules`,
+  args: ['--no-experimental-require-module', name],
+})
 
 export const ON_EXPRESS: readonly Sample[] = [
   file('express-esm.mjs'),
   file('express-commonjs.cjs'),
   file('express-typescript.js'),
   file('express-typescript-commonjs.cjs'),
+  fileOfOldNode('express-commonjs.cjs'),
 ]
 
 export const SAMPLES: readonly Sample[] = [
@@ -29,6 +36,7 @@ export const SAMPLES: readonly Sample[] = [
   file('fastify.js'),
   file('fastify-by-name.mjs'),
   file('fastify-commonjs.cjs'),
+  fileOfOldNode('fastify-commonjs.cjs'),
   file('koa.js'),
   file('nest-on-express.js'),
   file('nest-on-fastify.js'),

@@ -1,6 +1,7 @@
-import { type ChildProcess, fork } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { pathToFileURL } from 'node:url'
 import { ownEnvironment } from './run.js'
@@ -20,33 +21,29 @@ export interface Visit {
 /** The limit of all samples. */
 export const LIMIT = 5
 
-/** How long a process may take to end after its server. */
-const PATIENCE_MS = 10_000
+/** How long a process may take to start, to respond and to end. It is killed then. */
+const PATIENCE_MS = 30_000
 
 /** Has Node.js run a server, sends it one request more than it allows, and closes it. */
 export async function visit(node: string, args: readonly string[], cwd: string): Promise<Visit> {
-  const [program = '', ...rest] = args
   const reporting = pathToFileURL(join(__dirname, 'hosts/report-port.mjs')).href
-  const child = fork(program, rest, {
+  const child = spawn(node, ['--trace-deprecation', '--import', reporting, ...args], {
     cwd,
-    execPath: node,
-    execArgv: ['--trace-deprecation', '--import', reporting],
     env: { ...ownEnvironment(), PORT: '0' },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   })
-  const exit = once(child, 'exit')
-  const stderr = text(child.stderr as NonNullable<ChildProcess['stderr']>)
+  const stderr = text(child.stderr ?? Readable.from([]))
+  const exit = once(child, 'exit') // 'close' is not emitted after disconnect()
   const ended = exit.then(async ([code]): Promise<never> => {
     throw new Error(`${args.join(' ')} ended with ${code}: ${await stderr}`)
   })
-  const [port] = await Promise.race([once(child, 'message'), ended])
+  const timer = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS)
   try {
+    const [port] = await Promise.race([once(child, 'message'), ended])
     const responses = await sendAll(port)
     const of = (name: string) => responses.map(({ headers }) => headers.get(name))
     child.disconnect()
-    const timer = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS)
     const [code, signal] = await exit
-    clearTimeout(timer)
     return {
       statuses: responses.map(({ status }) => status),
       limits: of('x-ratelimit-limit'),
@@ -56,6 +53,7 @@ export async function visit(node: string, args: readonly string[], cwd: string):
       end: { code, signal, stderr: await stderr },
     }
   } finally {
+    clearTimeout(timer)
     child.kill('SIGKILL')
   }
 }
