@@ -21,10 +21,10 @@ export function splitState(state: State | undefined): { baseState: State | undef
   if (state === undefined) return { baseState: undefined, record: CLEAN }
   const at = state.length - RECORD_WIDTH
   const record = {
-    strikes: state[at] as number,
-    strikesUntilMs: state[at + 1] as number,
-    level: state[at + 2] as number,
-    bannedUntilMs: state[at + 3] as number,
+    strikes: state[at] ?? 0,
+    strikesUntilMs: state[at + 1] ?? 0,
+    level: state[at + 2] ?? 0,
+    bannedUntilMs: state[at + 3] ?? 0,
   }
   return { baseState: state.slice(0, at), record }
 }
@@ -35,7 +35,7 @@ export function joinState(baseState: State, record: BanRecord): State {
 }
 
 export function longestOf({ bansMs }: BanRules): number {
-  return bansMs[bansMs.length - 1] as number
+  return bansMs[bansMs.length - 1] ?? 0
 }
 
 export function banMsAt(rules: BanRules, level: number): number {

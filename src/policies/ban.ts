@@ -79,7 +79,7 @@ export function ban(policy: Policy, options: BanOptions): Policy {
 function readBans(owner: string, option: string, value: unknown): readonly number[] {
   const list: readonly unknown[] = Array.isArray(value) ? value : [value]
   const bansMs = list.map((each) => durationMs(owner, option, each))
-  const grows = bansMs.every((banMs, i) => i === 0 || banMs >= (bansMs[i - 1] as number))
+  const grows = bansMs.every((banMs, i) => banMs >= (bansMs[i - 1] ?? 0))
   if (grows && bansMs.length > 0 && bansMs.length <= MAX_BANS) return Object.freeze(bansMs)
   const must = `1 to ${MAX_BANS} durations, none shorter than the one before`
   throw wrongOption(owner, option, must, value, "Did you mean for: ['1m', '10m', '1h']?")

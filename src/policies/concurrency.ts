@@ -79,10 +79,10 @@ function makeConcurrency(name: string, limit: number, ttlMs: number): Policy {
   /** Returns a copy of the state, shifted to the current slice unless its newest slice is ahead of it. */
   function shiftTo(nowMs: number, state: State | undefined): number[] {
     const shifted = new Array<number>(SLICES + 2).fill(0)
-    const nowIndex = indexOf(nowMs)
-    shifted[0] = Math.max(nowIndex, state?.[0] ?? 0)
+    const index = state?.[0] ?? 0
+    shifted[0] = Math.max(indexOf(nowMs), index)
     if (state === undefined) return shifted
-    const shift = shifted[0] - (state[0] as number)
+    const shift = shifted[0] - index
     for (let i = 1 + shift; i < shifted.length; i++) shifted[i] = state[i - shift] as number
     return shifted
   }
@@ -92,9 +92,9 @@ function makeConcurrency(name: string, limit: number, ttlMs: number): Policy {
     const shifted = shiftTo(nowMs, clamped)
     const before = unitsIn(shifted)
     const allowed = cost === 0 || before + cost <= limit
-    if (allowed) (shifted[1] as number) += cost
+    if (allowed) shifted[1] = (shifted[1] ?? 0) + cost
     const used = allowed ? before + cost : before
-    const newest = (shifted[0] as number) + 1 - shifted.findIndex((count, i) => i > 0 && count > 0)
+    const newest = (shifted[0] ?? 0) + 1 - shifted.findIndex((count, i) => i > 0 && count > 0)
     const after = allowed ? shifted : clamped
     return {
       allowed,
@@ -108,7 +108,7 @@ function makeConcurrency(name: string, limit: number, ttlMs: number): Policy {
 
   function clampToNow(state: State | undefined, nowMs: number): State | undefined {
     const latest = indexOf(nowMs) + SLICES
-    return state && (state[0] as number) > latest ? [latest, ...state.slice(1)] : state
+    return state && (state[0] ?? 0) > latest ? [latest, ...state.slice(1)] : state
   }
 
   function refund(state: State, nowMs: number, ...held: HeldCost): State | undefined {
@@ -117,8 +117,8 @@ function makeConcurrency(name: string, limit: number, ttlMs: number): Policy {
   }
 
   function renew(state: State | undefined, nowMs: number, ...held: HeldCost): State {
-    const [index, newest = 0, ...older] = without(shiftTo(nowMs, clampToNow(state, nowMs)), held)
-    return [index as number, newest + held[0], ...older]
+    const [index = 0, newest = 0, ...older] = without(shiftTo(nowMs, clampToNow(state, nowMs)), held)
+    return [index, newest + held[0], ...older]
   }
 
   /**
@@ -126,7 +126,7 @@ function makeConcurrency(name: string, limit: number, ttlMs: number): Policy {
    * are.
    */
   function without(state: State, held: HeldCost): State {
-    const at = 1 + (state[0] as number) - sliceOf(held)
+    const at = 1 + (state[0] ?? 0) - sliceOf(held)
     const count = at >= 1 ? (state[at] ?? 0) : 0
     if (count === 0 || held[0] === 0) return state
     return state.map((value, i) => (i === at ? Math.max(0, count - held[0]) : value))

@@ -35,7 +35,7 @@ export function consecutive(options: ConsecutiveOptions): Policy {
 
 function makeConsecutive(name: string, limit: number): Policy {
   function take(state: State | undefined, _nowMs: number, cost: number): Step {
-    const before = state === undefined ? 0 : (state[0] as number)
+    const before = state?.[0] ?? 0
     const allowed = cost === 0 || before + cost <= limit
     const count = allowed ? before + cost : before
     const resetAfterMs = count === 0 ? 0 : Number.POSITIVE_INFINITY
@@ -46,7 +46,7 @@ function makeConsecutive(name: string, limit: number): Policy {
   }
 
   function giveBack(state: State, _nowMs: number, cost: number): State | undefined {
-    const count = state[0] as number
+    const [count = 0] = state
     if (cost === 0) return state
     return count > cost ? [count - cost] : undefined
   }

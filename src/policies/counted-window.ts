@@ -36,17 +36,17 @@ export function countedWindow(name: string, limit: number, windowMs: number, win
   /** Returns the window that counts a charge at `nowMs`, and its count: the state's, or a new one. */
   function currentCount(state: State | undefined, nowMs: number): readonly [window: number, count: number] {
     if (state === undefined) return [windows.windowAt(nowMs), 0]
-    const [window, count] = state as readonly [number, number]
+    const [window = 0, count = 0] = state
     return count > 0 && windows.isCurrent(window, nowMs) ? [window, count] : [windows.windowAt(nowMs), 0]
   }
 
   function clampToNow(state: State | undefined, nowMs: number): State | undefined {
     const latest = windows.latestAt(nowMs)
-    return state && (state[0] as number) > latest ? [latest, state[1] as number] : state
+    return state && (state[0] ?? 0) > latest ? [latest, state[1] ?? 0] : state
   }
 
   function refund(state: State, _nowMs: number, cost: number, takenAtMs: number): State | undefined {
-    const [window, count] = state as readonly [number, number]
+    const [window = 0, count = 0] = state
     return windows.contains(window, takenAtMs) ? without(state, window, count, cost) : state
   }
 

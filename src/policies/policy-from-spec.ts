@@ -5,7 +5,7 @@ import { consecutive } from './consecutive.js'
 import { fixedWindow } from './fixed-window.js'
 import { type Policy, signatureOf } from './policy.js'
 import { slidingWindow } from './sliding-window.js'
-import { expandSpec, FIELDS, type FlatSpec, type PolicySpec } from './spec.js'
+import { expandSpec, FIELDS, type PolicySpec } from './spec.js'
 import { tokenBucketOf } from './token-bucket.js'
 
 /**
@@ -33,8 +33,9 @@ export function policyFromSpec(spec: PolicySpec): Policy {
       return ban(policyFromSpec(base), { after, within: withinMs, for: bansMs, onAttempt })
     }
     default: {
+      const { kind }: { readonly kind: unknown } = spec
       const must = `one of ${[...Object.keys(FIELDS), 'ban'].join(', ')}`
-      throw wrongOption('policyFromSpec', 'kind', must, (spec as { readonly kind: unknown }).kind)
+      throw wrongOption('policyFromSpec', 'kind', must, kind)
     }
   }
 }
@@ -56,8 +57,9 @@ export function policyOf(signature: string): Policy | undefined {
   if (kind === undefined || numbers === undefined) return undefined
   const params = numbers.slice(1).split('-').map(Number)
   try {
-    const policy = policyFromSpec(expandSpec({ kind: kind as FlatSpec['kind'], params }))
-    return signatureOf(policy) === signature ? policy : undefined
+    const spec = expandSpec(kind, params)
+    const policy = spec && policyFromSpec(spec)
+    return policy && signatureOf(policy) === signature ? policy : undefined
   } catch (error) {
     if (error instanceof TypeError) return undefined // numbers that no policy has
     throw error

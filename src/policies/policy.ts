@@ -123,8 +123,9 @@ export function isSamePolicy(a: Policy, b: Policy): boolean {
 /** Returns whether a value has what a policy needs, including what `holdsUnits` and `isBan` need. */
 export function isPolicy(value: unknown): value is Policy {
   if (typeof value !== 'object' || value === null) return false
-  const { spec, take, refund, clampToNow, scale, width } = value as Partial<Policy>
-  const { holdsUnits, ttlMs, renew, isBan, longestBanMs, block, bannedForMs } = value as Partial<Policy>
+  const fields: Partial<Record<keyof Policy, unknown>> = value
+  const { spec, take, refund, clampToNow, scale, width } = fields
+  const { holdsUnits, ttlMs, renew, isBan, longestBanMs, block, bannedForMs } = fields
   const hasMethods = areFunctions(take, refund, clampToNow, scale)
   if (holdsUnits && !(Number.isFinite(ttlMs) && areFunctions(renew))) return false
   if (isBan && !(Number.isFinite(longestBanMs) && areFunctions(block, bannedForMs))) return false

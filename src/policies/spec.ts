@@ -50,14 +50,14 @@ export interface FlatSpec {
 }
 
 /** The names of each kind's numbers, in the order of signatures and scripts. */
-export const FIELDS: Readonly<Record<Exclude<PolicySpec['kind'], 'ban'>, readonly string[]>> = {
+export const FIELDS: Readonly<Record<string, readonly string[]>> = {
   'token-bucket': ['capacity', 'intervalMs'],
   'sliding-window': ['limit', 'windowMs', 'slices'],
   'fixed-window': ['limit', 'windowMs'],
   'first-request-window': ['limit', 'windowMs'],
   consecutive: ['limit'],
   concurrency: ['limit', 'ttlMs'],
-}
+} satisfies Record<Exclude<PolicySpec['kind'], 'ban'>, readonly string[]>
 
 /** A ban's params begin with those of its base policy, padded with 0 to this length. */
 const BASE_PARAMS = 3
@@ -70,34 +70,60 @@ export const TTL_SLICES = 8
 
 export function flattenSpec(spec: PolicySpec): FlatSpec {
   if (spec.kind === 'ban') {
-    const { kind, params } = flattenSpec(spec.base)
+    const params = numbersOf(spec.base)
     const padded = [...params, 0, 0, 0].slice(0, Math.max(BASE_PARAMS, params.length))
     const restarts = spec.onAttempt === 'restart' ? 1 : 0
     const banParams = [spec.after, spec.withinMs, restarts, ...spec.bansMs]
-    return { kind: `ban-${kind as BaseSpec['kind']}`, params: [...padded, ...banParams] }
+    return { kind: `ban-${spec.base.kind}`, params: [...padded, ...banParams] }
   }
-  const params = numbersOf(spec) as readonly number[]
+  const params = numbersOf(spec)
   return { kind: spec.kind, params: spec.kind === 'concurrency' ? [...params, TTL_SLICES] : params }
 }
 
-/**
- * Returns the numbers of a spec in their fixed order, or for an unknown kind in the order of its properties.
- */
-function numbersOf({ kind, ...numbers }: Exclude<PolicySpec, BanSpec>): readonly unknown[] {
-  const names = Object.hasOwn(FIELDS, kind) ? FIELDS[kind] : Object.keys(numbers)
-  return names.map((name) => (numbers as Readonly<Record<string, unknown>>)[name])
+function numbersOf({ kind, ...rest }: Exclude<PolicySpec, BanSpec>): readonly number[] {
+  const numbers: Readonly<Record<string, number>> = rest
+  return fieldsOf(kind, numbers).map((name) => numbers[name] ?? Number.NaN)
 }
 
-/** Returns the spec that was flattened. Missing numbers become `NaN`, and surplus ones are dropped. */
-export function expandSpec({ kind, params }: FlatSpec): PolicySpec {
-  if (!kind.startsWith('ban-')) {
-    const names = FIELDS[kind as keyof typeof FIELDS]
-    const numbers = Object.fromEntries(names.map((name, i) => [name, params[i] ?? Number.NaN]))
-    return { kind, ...numbers } as unknown as PolicySpec
+/** Returns the names of a kind's numbers in their fixed order, or for an unknown kind in the order given. */
+function fieldsOf(kind: string, numbers: object): readonly string[] {
+  const fields = Object.hasOwn(FIELDS, kind) ? FIELDS[kind] : undefined
+  return fields ?? Object.keys(numbers)
+}
+
+/**
+ * Returns the spec that was flattened; `undefined` for an unknown kind. Missing numbers become `NaN`, and
+ * surplus ones are dropped.
+ */
+export function expandSpec(kind: string, params: readonly number[]): PolicySpec | undefined {
+  if (kind === 'concurrency') {
+    const [limit = NaN, ttlMs = NaN] = params
+    return { kind, limit, ttlMs }
   }
-  const base = expandSpec({ kind: kind.slice('ban-'.length) as BaseSpec['kind'], params }) as BaseSpec
+  if (!kind.startsWith('ban-')) return expandBase(kind, params)
+  const base = expandBase(kind.slice('ban-'.length), params)
   const [after = NaN, withinMs = NaN, restarts, ...bansMs] = params.slice(BASE_PARAMS)
-  return { kind: 'ban', base, after, withinMs, bansMs, onAttempt: restarts === 1 ? 'restart' : 'nothing' }
+  const onAttempt = restarts === 1 ? 'restart' : 'nothing'
+  return base && { kind: 'ban', base, after, withinMs, bansMs, onAttempt }
+}
+
+function expandBase(
+  kind: string,
+  [first = NaN, second = NaN, third = NaN]: readonly number[],
+): BaseSpec | undefined {
+  switch (kind) {
+    case 'token-bucket':
+      return { kind, capacity: first, intervalMs: second }
+    case 'sliding-window':
+      return { kind, limit: first, windowMs: second, slices: third }
+    case 'fixed-window':
+    case 'first-request-window':
+      return { kind, limit: first, windowMs: second }
+    case 'consecutive':
+      return { kind, limit: first }
+    default:
+      return undefined
+  }
 }
 
 /** Returns the spec of a ban's base policy, or of any other policy itself. */
@@ -108,7 +134,8 @@ export function baseOf(spec: PolicySpec): Exclude<PolicySpec, BanSpec> {
 /** Returns whether a value is a spec: a kind, and numbers. */
 export function isSpec(value: unknown): value is PolicySpec {
   if (typeof value !== 'object' || value === null) return false
-  const spec = value as PolicySpec
-  if (spec.kind === 'ban') return isSpec(spec.base)
-  return typeof spec.kind === 'string' && numbersOf(spec).every((number) => typeof number === 'number')
+  const { kind, ...numbers }: Readonly<Record<string, unknown>> = { ...value }
+  if (kind === 'ban') return isSpec(numbers.base)
+  if (typeof kind !== 'string') return false
+  return fieldsOf(kind, numbers).every((name) => typeof numbers[name] === 'number')
 }

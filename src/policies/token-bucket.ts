@@ -101,7 +101,7 @@ function makeTokenBucket(name: string, capacity: number, intervalMs: number, win
 
   function take(state: State | undefined, nowMs: number, cost: number): Step {
     const now = floorToGrid(nowMs)
-    const missingMs = state === undefined ? 0 : Math.max(0, (state[0] as number) - now) // until full
+    const missingMs = state === undefined ? 0 : Math.max(0, (state[0] ?? 0) - now) // until full
     const debtMs = Math.min(missingMs, spanMs) // a clock that was ahead may have stored a later time
     const afterMs = debtMs + cost * intervalMs // until full, once the cost is taken
     if (cost === 0) return stepOf(true, debtMs, 0, undefined)
@@ -119,14 +119,14 @@ function makeTokenBucket(name: string, capacity: number, intervalMs: number, win
 
   function clampToNow(state: State | undefined, nowMs: number): State | undefined {
     const latestMs = floorToGrid(nowMs) + spanMs
-    return state && (state[0] as number) > latestMs ? [latestMs] : state
+    return state && (state[0] ?? 0) > latestMs ? [latestMs] : state
   }
 
   const refund: Policy['refund'] = (state, nowMs, cost, takenAtMs, resetAtMs) => {
     const costMs = cost * intervalMs
     const refundMs = floorToGrid(Math.min(costMs, (resetAtMs ?? takenAtMs + costMs) - nowMs))
     if (refundMs <= 0) return state
-    const [fullAtMs] = clampToNow(state, nowMs) as readonly [number]
+    const [fullAtMs = 0] = clampToNow(state, nowMs) ?? []
     return fullAtMs - refundMs <= nowMs ? undefined : [fullAtMs - refundMs]
   }
 
