@@ -163,6 +163,11 @@ export type ResultOf<O extends Operation> = Extract<Result, { readonly type: O['
 /** The result of an operation, or why it alone failed. */
 export type Outcome = Result | StoreError
 
+/** Returns whether an outcome is a result of the operation's type, and not an error. */
+export function isResultOf<O extends Operation>(operation: O, outcome: Outcome): outcome is ResultOf<O> {
+  return !(outcome instanceof Error) && outcome.type === operation.type
+}
+
 /** Returns whether an operation may let a denied charge through. */
 export function givesUnitsBack({ type }: Operation): boolean {
   return type === 'refund' || type === 'reward' || type === 'forget'

@@ -74,9 +74,9 @@ export function atServer(error: StoreError, server: string | undefined): StoreEr
 
 /** Returns the message of any thrown value; for an `AggregateError`, that of its first error. */
 export function messageOf(thrown: unknown): string {
-  const errors = (thrown as Partial<AggregateError> | null | undefined)?.errors
+  const { errors }: { readonly errors?: unknown } = thrown ?? {}
   const first: unknown = Array.isArray(errors) && errors.length > 0 ? errors[0] : thrown
-  const { message } = (first ?? {}) as { message?: unknown }
+  const { message }: { readonly message?: unknown } = first ?? {}
   if (typeof message === 'string') return message // also of an error of another realm
   return typeof first === 'string' ? first : `${show(first)} was thrown`
 }

@@ -156,8 +156,7 @@ function refundState(operation: Refund, before: State | undefined, nowMs: number
 
 function renew(operation: Renew, before: State | undefined, nowMs: number): Applied {
   const { type, policy, cost, takenAtMs, resetAtMs } = operation
-  const renewUnits = policy.renew as NonNullable<Policy['renew']>
-  const state = renewUnits(before, nowMs, cost, takenAtMs, resetAtMs)
+  const state = policy.renew?.(before, nowMs, cost, takenAtMs, resetAtMs) ?? before
   return { state, result: { type, resetAtMs: nowMs + policy.take(state, nowMs, 0).resetAfterMs } }
 }
 
@@ -177,10 +176,7 @@ function change(operation: Take | Reward | Block, before: State | undefined, now
 /** Returns the changed state, and how many units it has taken. */
 function changeState(operation: Take | Reward | Block, state: State | undefined, nowMs: number) {
   const { type, policy } = operation
-  if (type === 'block') {
-    const block = policy.block as NonNullable<Policy['block']>
-    return { state: block(state, nowMs, operation.forMs), taken: 0 }
-  }
+  if (type === 'block') return { state: policy.block?.(state, nowMs, operation.forMs) ?? state, taken: 0 }
   if (type === 'reward') return { state: state && policy.reward(state, nowMs, operation.units), taken: 0 }
   const taken = Math.min(operation.units, policy.take(state, nowMs, 0).remaining)
   return { state: policy.take(state, nowMs, taken).next ?? state, taken }

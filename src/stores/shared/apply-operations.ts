@@ -1,6 +1,7 @@
 import type { State } from '../../policies/policy.js'
+import { isPromise } from '../../util/maybe-promise.js'
 import { show } from '../../util/validate.js'
-import type { Operation, Outcome } from '../operation.js'
+import type { Operation, Outcome, Result } from '../operation.js'
 import { StoreError } from '../store-error.js'
 import { applyBatch, type ReadState, type StateWrite, stateWrite } from './apply-batch.js'
 import { checkOperations } from './run-operations.js'
@@ -36,16 +37,16 @@ export function applyOperations(
     return readResult.state
   }
   const { results, writes } = applyBatch(operations, readOnce, nowMs)
-  const unexpected = results.find((result) => result instanceof Error && !(result instanceof StoreError))
-  if (unexpected !== undefined) throw unexpected
+  if (!results.every(isOutcome)) throw results.find((result) => !isOutcome(result))
   const changed = Array.from(writes).filter(([key, { state }]) => {
     const readResult = reads.get(key) // none if the key was forgotten unread
     return readResult === undefined || 'error' in readResult || state !== readResult.state
   })
-  return {
-    outcomes: results as readonly Outcome[],
-    writes: changed.map(([key, write]) => stateWrite(key, write, nowMs)),
-  }
+  return { outcomes: results, writes: changed.map(([key, write]) => stateWrite(key, write, nowMs)) }
+}
+
+function isOutcome(result: Result | Error): result is Outcome {
+  return !(result instanceof Error) || result instanceof StoreError
 }
 
 function attempt(read: () => State | undefined) {
@@ -72,8 +73,7 @@ function checkedRead(owner: string, read: ReadState): ReadState {
 }
 
 function showRead(value: unknown): string {
-  const isPromise = typeof (value as Partial<PromiseLike<unknown>> | null)?.then === 'function'
-  if (isPromise) return `a promise. Await the states first, and have read return them from a Map.`
+  if (isPromise(value)) return `a promise. Await the states first, and have read return them from a Map.`
   if (value === null) return 'null. Return undefined for a key that has no state.'
   return `${Array.isArray(value) ? `[${value.map(show).join(', ').slice(0, 60)}]` : show(value)}.`
 }

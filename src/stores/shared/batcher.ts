@@ -114,23 +114,24 @@ export function batcher(
     const flight: Flight = { sentAtMs: performance.now(), hasStalled: false, isAnswered: false }
     pending.push(flight)
     inFlight++
-    const open: (SettleOperation | undefined)[] = []
+    const open: (Waiting | undefined)[] = []
     const operations: Operation[] = []
-    for (const { operation, settle } of batch) {
-      operations.push(operation)
-      open.push(settle)
+    for (const item of batch) {
+      operations.push(item.operation)
+      open.push(item)
     }
     const settleOne = (index: number, outcome: Outcome) => {
-      const settle = open[index]
-      if (settle === undefined) return
+      const item = open[index]
+      if (item === undefined) return
       open[index] = undefined
-      settle(validate === undefined ? outcome : validate(operations[index] as Operation, outcome))
+      item.settle(validate === undefined ? outcome : validate(item.operation, outcome))
       if (!flight.isAnswered) markAnswered(flight)
     }
     try {
       const outcomes = await apply(operations, settleOne)
       const checked = checkCount === undefined ? outcomes : checkCount(batch.length, outcomes)
-      for (let i = 0; i < batch.length; i++) settleOne(i, checked[i] as Outcome)
+      let index = 0
+      for (const outcome of checked) settleOne(index++, outcome)
     } catch (cause) {
       const error = toStoreError === undefined ? (cause as StoreError) : toStoreError(cause)
       for (let i = 0; i < batch.length; i++) settleOne(i, error)

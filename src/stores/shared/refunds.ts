@@ -1,11 +1,11 @@
 import { warnOnce } from '../../util/warn-once.js'
-import type { ChargeResult, Part, PartResult, Refund } from '../operation.js'
+import type { ChargeResult, Part, Refund } from '../operation.js'
 import { messageOf } from '../store-error.js'
 
 /** Returns a refund for each part of an allowed charge, with the time at which that part was taken. */
 export function refundsOf(charged: readonly Part[], { atMs, parts }: ChargeResult): Refund[] {
   return charged.map(({ key, policy, cost }, i) => {
-    const { resetAfterMs, atMs: takenAtMs = atMs } = parts[i] as PartResult
+    const { resetAfterMs = 0, atMs: takenAtMs = atMs } = parts[i] ?? {}
     return { type: 'refund', key, policy, cost, takenAtMs, resetAtMs: takenAtMs + resetAfterMs }
   })
 }

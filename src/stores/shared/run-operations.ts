@@ -28,30 +28,43 @@ export type Run = (operations: readonly Operation[], settle?: SettleIndex) => Pr
 export function applyBy(owner: string, run: Run, maxKeys: number): Run {
   async function runInChunks(operations: readonly Operation[], settle?: SettleIndex): Promise<Outcome[]> {
     const outcomes: Outcome[] = []
-    for (let start = 0, end = 0; start < operations.length; start = end) {
-      end = endOfChunk(operations, start, maxKeys)
-      const offset = start
+    for (const chunk of chunksOf(operations, maxKeys)) {
+      const offset = outcomes.length
       const settleInChunk: SettleIndex = (i, outcome) => settle?.(offset + i, outcome)
-      outcomes.push(...(await run(operations.slice(start, end), settleInChunk)))
+      outcomes.push(...(await run(chunk, settleInChunk)))
     }
     return outcomes
   }
 
   return function apply(operations, settle) {
     checkOperations(owner, operations)
-    const isOneChunk = operations.length === 1 || endOfChunk(operations, 0, maxKeys) === operations.length
+    const isOneChunk = operations.length === 1 || keysIn(operations) <= maxKeys
     return isOneChunk ? run(operations, settle) : runInChunks(operations, settle)
   }
 }
 
-/** Returns the end of the chunk that begins at `start`. A chunk has at least one operation. */
-function endOfChunk(operations: readonly Operation[], start: number, maxKeys: number): number {
+function keysIn(operations: readonly Operation[]): number {
   let keys = 0
-  for (let end = start; end < operations.length; end++) {
-    keys += keyCount(operations[end] as Operation)
-    if (keys > maxKeys && end > start) return end
+  for (const operation of operations) keys += keyCount(operation)
+  return keys
+}
+
+/** Splits operations into chunks of at most `maxKeys` keys, each of at least one operation. */
+function chunksOf(operations: readonly Operation[], maxKeys: number): readonly (readonly Operation[])[] {
+  const chunks: Operation[][] = []
+  let chunk: Operation[] = []
+  let keys = 0
+  for (const operation of operations) {
+    const count = keyCount(operation)
+    keys += count
+    if (chunk.length === 0 || keys > maxKeys) {
+      chunk = []
+      chunks.push(chunk)
+      keys = count
+    }
+    chunk.push(operation)
   }
-  return operations.length
+  return chunks
 }
 
 /** Operations of a batch that run together, by their indexes in it. */
@@ -73,17 +86,26 @@ export async function runGroups(
   const outcomes = new Array<Outcome>(operations.length)
   const runGroup = async ({ indexes, run }: RunGroup) => {
     const settleOne: SettleIndex = (i, outcome) => {
-      const index = indexes[i] as number
-      if (outcomes[index] !== undefined) return
+      const index = indexes[i]
+      if (index === undefined || outcomes[index] !== undefined) return
       outcomes[index] = outcome
       settle?.(index, outcome)
     }
-    const ofGroup = indexes.map((index) => operations[index] as Operation)
-    const results = await run(ofGroup, settleOne)
-    for (let i = 0; i < results.length; i++) settleOne(i, results[i] as Outcome)
+    const results = await run(itemsAt(operations, indexes), settleOne)
+    for (const [i, outcome] of results.entries()) settleOne(i, outcome)
   }
   await Promise.all(groups.map(runGroup))
   return outcomes
+}
+
+/** Returns the items at some indexes of a list. */
+export function itemsAt<T>(list: readonly T[], indexes: readonly number[]): T[] {
+  const items: T[] = []
+  for (const index of indexes) {
+    const item = list[index]
+    if (item !== undefined) items.push(item)
+  }
+  return items
 }
 
 /** Throws a `TypeError` for an invalid operation, or one that does not fit its policy. */
@@ -113,7 +135,7 @@ function checkOperation(owner: string, operation: Exclude<Operation, Charge>): v
       return
     default: {
       const types = "'charge', 'take', 'refund', 'reward', 'block', 'renew' or 'forget'"
-      const { type } = operation as { readonly type: unknown }
+      const { type }: { readonly type: unknown } = operation
       throw new TypeError(`${owner}: type must be ${types}, got ${show(type)}.`)
     }
   }

@@ -1,19 +1,20 @@
 import { groupBy } from '../../util/group-by.js'
-import type {
-  Charge,
-  ChargeResult,
-  KeyedPolicy,
-  Operation,
-  Outcome,
-  Part,
-  PartResult,
-  Refund,
-  ResultOf,
+import {
+  type Charge,
+  type ChargeResult,
+  isResultOf,
+  type KeyedPolicy,
+  type Operation,
+  type Outcome,
+  type Part,
+  type PartResult,
+  type Refund,
+  type ResultOf,
 } from '../operation.js'
 import type { Batching } from '../store.js'
 import { batcher } from './batcher.js'
 import { refundsOf, warnRefundFailed } from './refunds.js'
-import { type Run, type RunGroup, runGroups } from './run-operations.js'
+import { itemsAt, type Run, type RunGroup, runGroups } from './run-operations.js'
 
 /** The shards of a store. A charge whose keys share a shard can be decided all or nothing. */
 interface Shards {
@@ -40,8 +41,8 @@ export function acrossShards(
   const apply: Shards['apply'] = (operation) =>
     new Promise((resolve, reject) => {
       submit(operation, (outcome) => {
-        if (outcome instanceof Error) reject(outcome)
-        else resolve(outcome as ResultOf<typeof operation>)
+        if (isResultOf(operation, outcome)) resolve(outcome)
+        else reject(outcome)
       })
     })
   const decide = (charge: Charge) => chargeAcrossShards(charge, { shardOf, now, apply })
@@ -50,8 +51,8 @@ export function acrossShards(
     const groups: RunGroup[] = []
     const inOneShard: number[] = []
     for (let i = 0; i < operations.length; i++) {
-      const operation = operations[i] as Operation
-      if (operation.type === 'charge' && operation.parts.length !== 1 && isCrossShard(operation, shardOf))
+      const operation = operations[i]
+      if (operation?.type === 'charge' && operation.parts.length !== 1 && isCrossShard(operation, shardOf))
         groups.push({ indexes: [i], run: async () => [await decide(operation).catch((error) => error)] })
       else inOneShard.push(i)
     }
@@ -77,9 +78,9 @@ function isCrossShard({ parts }: Charge, shardOf: Shards['shardOf']): boolean {
 async function chargeAcrossShards({ parts: charged }: Charge, shards: Shards): Promise<ChargeResult> {
   const { shardOf } = shards
   const pieces = groupBy(charged, ({ key }) => shardOf(key))
-  const figures = new Map<unknown, Iterator<PartResult>>() // of each shard, in order
+  const figures = new Map<unknown, Iterator<PartResult, undefined>>() // of each shard, in order
   const taken: Refund[] = []
-  const inOrder = () => charged.map(({ key }) => figures.get(shardOf(key))?.next().value as PartResult)
+  const inOrder = () => charged.flatMap(({ key }) => figures.get(shardOf(key))?.next().value ?? [])
   let takenAtMs: number | undefined
   for (const [shard, piece] of pieces) {
     const verdict = await shards.apply<Charge>({ type: 'charge', parts: piece }).catch(async (error) => {
@@ -105,8 +106,8 @@ async function chargeAcrossShards({ parts: charged }: Charge, shards: Shards): P
 }
 
 async function refundTaken(taken: readonly Refund[], { apply }: Shards): Promise<void> {
-  for (const { status, ...outcome } of await Promise.allSettled(taken.map(apply<Refund>)))
-    if (status === 'rejected') warnRefundFailed((outcome as PromiseRejectedResult).reason)
+  for (const refunded of await Promise.allSettled(taken.map(apply<Refund>)))
+    if (refunded.status === 'rejected') warnRefundFailed(refunded.reason)
 }
 
 /** Returns the figures of parts that were not charged, or those of fresh keys if the shard fails. */
@@ -114,25 +115,27 @@ async function peek(charged: readonly Part[], { apply }: Shards): Promise<readon
   try {
     const peeked = charged.map((part) => ({ ...part, cost: 0 }))
     const { parts } = await apply<Charge>({ type: 'charge', parts: peeked })
-    return parts.map((figures, i) => withCost(charged[i] as Part, figures))
+    return parts.map((figures, i) => withCost(charged[i], figures))
   } catch {
     return charged.map(({ policy }) => policy.take(undefined, 0, 0))
   }
 }
 
 /** Returns a peek's figures for the cost that was not charged. `retryAfterMs` may be a lower bound. */
-function withCost({ policy, cost }: Part, figures: PartResult): PartResult {
-  if (cost <= figures.remaining) return figures
-  const retryAfterMs = cost > policy.limit ? Number.POSITIVE_INFINITY : figures.moreAfterMs
+function withCost(part: Part | undefined, figures: PartResult): PartResult {
+  if (part === undefined || part.cost <= figures.remaining) return figures
+  const retryAfterMs = part.cost > part.policy.limit ? Number.POSITIVE_INFINITY : figures.moreAfterMs
   return { ...figures, allowed: false, retryAfterMs }
 }
 
 /** Applies operations of one key, in order. Never rejects. Returns an outcome for each. */
 export type ApplyToKey = (key: string, operations: readonly Operation[]) => Promise<readonly Outcome[]>
 
-/** Returns the key and the policy of a single-key operation. */
+/** Returns the key and the policy of a single-key operation. Throws if there is none. */
 export function keyedPolicyOf(operation: Operation | undefined): KeyedPolicy {
-  return (operation?.type === 'charge' ? operation.parts[0] : operation) as KeyedPolicy
+  const keyed = operation?.type === 'charge' ? operation.parts[0] : operation
+  if (keyed === undefined) throw new TypeError('the operation has no key')
+  return keyed
 }
 
 /**
@@ -145,13 +148,13 @@ export function runByKey(applyToKey: ApplyToKey, storageKey: (key: string) => st
     if (operations.length === 1) return applyToKey(storageKey(keyedPolicyOf(operations[0]).key), operations)
     const outcomes = new Array<Outcome>(operations.length)
     const runKey = async (key: string, indexes: readonly number[]) => {
-      const ofKey: Operation[] = []
-      for (const i of indexes) ofKey.push(operations[i] as Operation)
-      const results = await applyToKey(key, ofKey)
+      const results = await applyToKey(key, itemsAt(operations, indexes))
       for (let i = 0; i < indexes.length; i++) {
-        const index = indexes[i] as number
-        outcomes[index] = results[i] as Outcome
-        settle?.(index, outcomes[index])
+        const index = indexes[i]
+        const outcome = results[i]
+        if (index === undefined || outcome === undefined) continue
+        outcomes[index] = outcome
+        settle?.(index, outcome)
       }
     }
     const byKey = groupBy(operations.keys(), (i) => storageKey(keyedPolicyOf(operations[i]).key))

@@ -15,7 +15,7 @@ export function foreignKeyError(store: string, key: string, cause?: unknown): St
 /** Returns a state as bytes: its numbers as little-endian doubles. */
 export function encodeState(state: State): Buffer {
   const bytes = Buffer.allocUnsafe(8 * state.length)
-  for (let i = 0; i < state.length; i++) bytes.writeDoubleLE(state[i] as number, 8 * i)
+  for (let i = 0; i < state.length; i++) bytes.writeDoubleLE(state[i] ?? 0, 8 * i)
   return bytes
 }
 

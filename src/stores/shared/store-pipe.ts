@@ -7,14 +7,17 @@ import type {
   Outcome,
   PartResult,
   RenewResult,
+  Result,
+  Standing,
   TakeResult,
 } from '../operation.js'
 import type { Store } from '../store.js'
 import { asStoreError, StoreError } from '../store-error.js'
+import type { KeyOperation } from './apply-batch.js'
 import { batcher } from './batcher.js'
 import type { Pipe, Settle } from './pipe.js'
 import { publishToStoreChannel, storeChannel } from './store-channel.js'
-import { checkBatching } from './validate.js'
+import { checkBatching, type Unchecked } from './validate.js'
 
 type SendAny = (operation: Operation, settle: Settle<Operation>) => Outcome | undefined
 
@@ -36,7 +39,7 @@ function sendAlone(store: Store): SendAny {
       const outcomes = store.apply([operation])
       if (!isPromise(outcomes)) return read(operation, outcomes)
       const reading = Promise.resolve(outcomes).then((later) => read(operation, later))
-      reading.catch(toStoreError).then(settle as (outcome: Outcome) => void)
+      reading.catch(toStoreError).then(settle)
       return undefined
     } catch (cause) {
       return toStoreError(cause)
@@ -69,9 +72,9 @@ function checkCount(store: Store, count: number, outcomes: unknown): readonly Ou
 
 /** Returns a store's outcome of an operation: a `StoreError` if it is invalid. */
 export function validateOutcome(store: Store, operation: Operation, outcome: unknown): Outcome {
-  const isSameType = (outcome as { readonly type?: unknown } | null | undefined)?.type === operation.type
-  const isResult = operation.type === 'charge' ? isChargeResult : isResultOf
-  if (isSameType && isResult(outcome as never, operation as never)) return outcome as Outcome
+  if (operation.type === 'charge') {
+    if (isChargeResult(outcome, operation)) return outcome
+  } else if (isKeyResult(outcome, operation)) return outcome
   if (outcome instanceof StoreError) return outcome
   return new InvalidResultError(store.name, operation, outcome)
 }
@@ -83,10 +86,13 @@ export class InvalidResultError extends StoreError {
   }
 }
 
-function isChargeResult({ allowed, atMs, parts }: ChargeResult, charge: Charge): boolean {
-  if (!Number.isFinite(atMs) || !Array.isArray(parts) || parts.length !== charge.parts.length) return false
+function isChargeResult(outcome: unknown, charge: Charge): outcome is ChargeResult {
+  const { type, allowed, atMs, parts }: Unchecked<ChargeResult> = outcome ?? {}
+  if (type !== 'charge' || !Number.isFinite(atMs) || !Array.isArray(parts)) return false
+  const figures: readonly (Unchecked<PartResult> | null | undefined)[] = parts
+  if (figures.length !== charge.parts.length) return false
   let isAllowed = true
-  for (const part of parts as readonly (PartResult | null | undefined)[]) {
+  for (const part of figures) {
     if (typeof part?.allowed !== 'boolean' || !Number.isFinite(part.atMs ?? atMs)) return false
     if (!areFigures(part.remaining, part.resetAfterMs, part.retryAfterMs, part.moreAfterMs)) return false
     isAllowed &&= part.allowed
@@ -94,23 +100,24 @@ function isChargeResult({ allowed, atMs, parts }: ChargeResult, charge: Charge):
   return allowed === isAllowed
 }
 
-function isResultOf(result: TakeResult | RenewResult, operation: Exclude<Operation, Charge>): boolean {
+function isKeyResult(outcome: unknown, operation: KeyOperation): outcome is Exclude<Result, ChargeResult> {
+  const fields: Unchecked<TakeResult> & Unchecked<RenewResult> = outcome ?? {}
+  if (fields.type !== operation.type) return false
   switch (operation.type) {
     case 'renew':
-      return Number.isFinite((result as RenewResult).resetAtMs)
-    case 'take': {
-      const { taken } = result as TakeResult
-      return areFigures(taken) && taken <= operation.units && isStanding(result as TakeResult)
-    }
+      return Number.isFinite(fields.resetAtMs)
+    case 'take':
+      return areFigures(fields.taken) && fields.taken <= operation.units && isStanding(fields)
     case 'reward':
     case 'block':
-      return isStanding(result as TakeResult)
+      return isStanding(fields)
     default:
       return true
   }
 }
 
-function isStanding({ atMs, remaining, moreAfterMs, resetAfterMs, bannedForMs }: TakeResult): boolean {
+function isStanding(fields: Unchecked<Standing>): boolean {
+  const { atMs, remaining, moreAfterMs, resetAfterMs, bannedForMs } = fields
   return Number.isFinite(atMs) && areFigures(remaining, moreAfterMs, resetAfterMs, bannedForMs)
 }
 
@@ -118,8 +125,8 @@ function isStanding({ atMs, remaining, moreAfterMs, resetAfterMs, bannedForMs }:
  * Returns whether units are a whole number, and times are milliseconds that a policy may return, or
  * `Infinity`.
  */
-function areFigures(units: unknown, ...timesMs: readonly unknown[]): boolean {
-  if (!Number.isSafeInteger(units) || (units as number) < 0) return false
+function areFigures(units: unknown, ...timesMs: readonly unknown[]): units is number {
+  if (typeof units !== 'number' || !Number.isSafeInteger(units) || units < 0) return false
   for (const ms of timesMs) {
     if (typeof ms !== 'number' || !(ms >= 0)) return false
     if (ms > Number.MAX_SAFE_INTEGER && ms !== Number.POSITIVE_INFINITY) return false

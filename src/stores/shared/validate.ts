@@ -1,22 +1,25 @@
 import { show } from '../../util/validate.js'
 import type { Batching, DenialTimes, Store } from '../store.js'
 
+/** A value from outside, any field of which may be missing or of another type. */
+export type Unchecked<T> = { readonly [Name in keyof T]?: unknown }
+
 /** Returns whether a value has what a store needs. */
 export function isStore(value: unknown): value is Store {
   if (typeof value !== 'object' || value === null) return false // a function has a name and `apply`
-  const { name, apply } = value as Partial<Store>
+  const { name, apply }: Unchecked<Store> = value
   return typeof name === 'string' && typeof apply === 'function'
 }
 
 /** Throws a `TypeError` for a batching by which operations would never leave. */
-export function checkBatching(owner: string, batching: Batching): void {
-  const { maxKeys, maxInFlight, maxPending, stallTimeoutMs } = batching
+export function checkBatching(owner: string, batching: object): asserts batching is Batching {
+  const { maxKeys, maxInFlight, maxPending, stallTimeoutMs }: Unchecked<Batching> = batching
   for (const [name, value] of Object.entries({ maxKeys, maxInFlight, maxPending, stallTimeoutMs })) {
     const isOptional = name === 'maxPending' || name === 'stallTimeoutMs'
     if (isOptional && value === undefined) continue
     const isTime = name === 'stallTimeoutMs' // a timer takes no Infinity
     const isUnbounded = value === Number.POSITIVE_INFINITY && !isTime
-    if (isUnbounded || (Number.isInteger(value) && (value as number) >= 1)) continue
+    if (isUnbounded || (typeof value === 'number' && Number.isInteger(value) && value >= 1)) continue
     const must = `a whole number of at least 1${isTime ? '' : ', or Infinity'}`
     throw new TypeError(`${owner}: batching.${name} must be ${must}, got ${show(value)}.`)
   }
