@@ -183,6 +183,12 @@ export function keysOf(operation: Operation): readonly KeyedPolicy[] {
   return operation.type === 'charge' ? operation.parts : [operation]
 }
 
+/** Returns the first key that an operation names; `''` if it names none. */
+export function firstKeyOf(operation: Operation | undefined): string {
+  const keyed = operation?.type === 'charge' ? operation.parts[0] : operation
+  return keyed?.key ?? ''
+}
+
 /** Returns the part of a charge of one part; `undefined` of any other operation. */
 export function onlyPartOf(operation: Operation | undefined): Part | undefined {
   return operation?.type === 'charge' && operation.parts.length === 1 ? operation.parts[0] : undefined

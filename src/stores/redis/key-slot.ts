@@ -12,7 +12,7 @@ export function keySlot(key: string): number {
   const end = start > 0 ? key.indexOf('}', start) : -1
   const tag = end > start ? key.slice(start, end) : key
   let crc = 0
-  for (const byte of Buffer.from(tag)) crc = ((crc << 8) & 0xffff) ^ (CRC_TABLE[(crc >> 8) ^ byte] as number)
+  for (const byte of Buffer.from(tag)) crc = ((crc << 8) & 0xffff) ^ (CRC_TABLE[(crc >> 8) ^ byte] ?? 0)
   return crc % SLOTS
 }
 

@@ -18,17 +18,16 @@ export function multiPolicyCall(operations: readonly Operation[]): ScriptCall {
   for (const { key, policy } of operations.flatMap(keysOf)) policyOf[indexIn(indexByKey, key)] = policy
   const policies = new Map<string, number>()
   const policyNumbers = policyOf.map((policy) => 1 + indexIn(policies, encodePolicy(policy).json))
-  const indexOf = (key: string) => indexByKey.get(key) as number
 
   function encode(operation: Operation): readonly (number | string)[] {
     if (operation.type === 'charge')
-      return operation.parts.flatMap(({ key, cost }) => [1 + indexOf(key), cost])
-    return [operation.type, 1 + indexOf(operation.key), ...numbersOf(operation)]
+      return operation.parts.flatMap(({ key, cost }) => [1 + indexIn(indexByKey, key), cost])
+    return [operation.type, 1 + indexIn(indexByKey, operation.key), ...numbersOf(operation)]
   }
 
   function outcomesFrom({ atMs, states, refusal }: Reading): readonly Outcome[] {
     const read = (key: string): State | undefined => {
-      const state = states[indexOf(key)]
+      const state = states[indexIn(indexByKey, key)]
       if (state === undefined) throw foreignKeyError('redis', key)
       return state.some((number) => number !== 0) ? state : undefined
     }
@@ -36,11 +35,12 @@ export function multiPolicyCall(operations: readonly Operation[]): ScriptCall {
       const { results } = applyBatch(operations, read, atMs)
       return results.map(asOutcome)
     }
-    return operations.map((operation) => {
+    return operations.flatMap((operation) => {
       const { results, writes } = applyBatch([operation], read, atMs)
-      const result = asOutcome(results[0] as Result | Error)
-      const isDenial = 'allowed' in result && !result.allowed // not counted, but decided
-      return writes.size > 0 && !isDenial ? refusal : result
+      return results.map((result) => {
+        const isDenial = 'allowed' in result && !result.allowed // not counted, but decided
+        return writes.size > 0 && !isDenial ? refusal : asOutcome(result)
+      })
     })
   }
 

@@ -21,7 +21,7 @@ export function redisNotes({ shardOf = () => 0, send }: Transport): ProcessNotes
     },
     async read(key) {
       const [reply] = await run(['hvals', key]) // drivers read the reply of HGETALL each in its own way
-      return (reply as Buffer[]).map(String)
+      return Array.isArray(reply) ? reply.map(String) : []
     },
     async remove(key, process) {
       await run(['hdel', key, process])

@@ -1,8 +1,8 @@
 import { signatureOf } from '../../policies/policy.js'
 import { groupBy } from '../../util/group-by.js'
 import { retry } from '../../util/retry.js'
-import { keysOf, type Operation, type Outcome, onlyPartOf } from '../operation.js'
-import { type Run, type RunGroup, runGroups, type SettleIndex } from '../shared/run-operations.js'
+import { firstKeyOf, keysOf, type Operation, type Outcome, onlyPartOf } from '../operation.js'
+import { itemsAt, type Run, type RunGroup, runGroups, type SettleIndex } from '../shared/run-operations.js'
 import { asStoreError, StoreError } from '../store-error.js'
 import { commandError, isMoving, isSplit, isUnknownScript } from './errors.js'
 import { multiPolicyCall } from './multi-policy-call.js'
@@ -28,17 +28,17 @@ interface GroupCall {
  * one call for each shard of a Cluster, and to a single server one for each group of `splitByPolicy`.
  */
 export function scriptRunner({ shardOf, serverOf, send }: Transport): Run {
-  const shardOfOperation = (operation: Operation) => shardOf?.(keysOf(operation)[0]?.key ?? '') ?? 0
+  const shardOfOperation = (operation: Operation | undefined) => shardOf?.(firstKeyOf(operation)) ?? 0
 
   /** Resolves with the outcomes of a group, by the reply to its call. */
   async function outcomesOf(
     group: GroupCall,
-    pendingReply: Promise<unknown>,
+    pendingReply: Promise<unknown> | undefined,
     settle?: SettleIndex,
   ): Promise<readonly Outcome[]> {
     const { shard, operations, call } = group
     try {
-      return readReply(call, await pendingReply.catch((error) => sendAgain(group, error)))
+      return readReply(call, await pendingReply?.catch((error) => sendAgain(group, error)))
     } catch (cause) {
       if (operations.length > 1 && isSplit(cause)) {
         // All are sent at once, so operations that share keys keep their order.
@@ -66,7 +66,7 @@ export function scriptRunner({ shardOf, serverOf, send }: Transport): Run {
     /** Adds the call for some operations. Those whose policies have no script fail alone. */
     function add(shard: number, indexes: readonly number[]): void {
       const isAll = indexes.length === batch.length
-      const operations = isAll ? batch : indexes.map((i) => batch[i] as Operation)
+      const operations = isAll ? batch : itemsAt(batch, indexes)
       try {
         const call = singlePolicyCall(operations) ?? multiPolicyCall(operations)
         commands.push(commandFor('evalsha', call.script.sha1, call, shard))
@@ -74,7 +74,7 @@ export function scriptRunner({ shardOf, serverOf, send }: Transport): Run {
       } catch (cause) {
         if (indexes.length === 1) failed.push({ indexes, run: async () => [asStoreError('redis', cause)] })
         else {
-          const apart = groupBy(indexes, (i) => (hasScript(batch[i] as Operation) ? 'others' : i))
+          const apart = groupBy(indexes, (i) => (itemsAt(batch, [i]).every(hasScript) ? 'others' : i))
           for (const group of apart.values()) add(shard, group)
         }
       }
@@ -82,15 +82,14 @@ export function scriptRunner({ shardOf, serverOf, send }: Transport): Run {
 
     if (shardOf === undefined) for (const indexes of splitByPolicy(batch)) add(0, indexes)
     else {
-      const byShard = groupBy(batch.keys(), (i) => shardOfOperation(batch[i] as Operation))
+      const byShard = groupBy(batch.keys(), (i) => shardOfOperation(batch[i]))
       for (const [shard, indexes] of byShard) add(shard, indexes)
     }
     const replies = commands.length === 0 ? [] : send(commands)
-    const replyTo = (i: number) => replies[i] as Promise<unknown>
     const [first] = calls
-    if (first?.operations === batch) return outcomesOf(first, replyTo(0), settle)
+    if (first?.operations === batch) return outcomesOf(first, replies[0], settle)
     const groups = calls.map((group, i): RunGroup => {
-      return { indexes: group.indexes, run: (_, settleOne) => outcomesOf(group, replyTo(i), settleOne) }
+      return { indexes: group.indexes, run: (_, settleOne) => outcomesOf(group, replies[i], settleOne) }
     })
     return runGroups(batch, [...groups, ...failed], settle)
   }
@@ -106,16 +105,16 @@ export function scriptRunner({ shardOf, serverOf, send }: Transport): Run {
 function splitByPolicy(operations: readonly Operation[]): Iterable<readonly number[]> {
   if (operations.length === 1) return [[0]]
   const policy = onlyPartOf(operations[0])?.policy
-  if (operations.every((operation) => onlyPartOf(operation)?.policy === policy && policy !== undefined))
+  if (policy !== undefined && operations.every((operation) => onlyPartOf(operation)?.policy === policy))
     return [operations.map((_, i) => i)]
   const shared = new Set(
     operations.flatMap((operation) => (onlyPartOf(operation) ? [] : keysOf(operation).map(({ key }) => key))),
   )
-  const groupOf = (operation: Operation) => {
+  const groupOf = (operation: Operation | undefined) => {
     const part = onlyPartOf(operation)
     return part === undefined || shared.has(part.key) ? 'several' : signatureOf(part.policy)
   }
-  return groupBy(operations.keys(), (i) => groupOf(operations[i] as Operation)).values()
+  return groupBy(operations.keys(), (i) => groupOf(operations[i])).values()
 }
 
 function hasScript(operation: Operation): boolean {

@@ -1,5 +1,5 @@
 import { isSamePolicy } from '../../policies/policy.js'
-import { indexIn } from '../../util/group-by.js'
+import { groupBy, indexIn } from '../../util/group-by.js'
 import type { Operation, Outcome, Part } from '../operation.js'
 import { foreignKeyError } from '../shared/state-codec.js'
 import { encodePolicy } from './policy-codec.js'
@@ -13,24 +13,25 @@ import type { Reading, ScriptCall } from './script-call.js'
  */
 export function singlePolicyCall(operations: readonly Operation[]): ScriptCall | undefined {
   const parts: Part[] = []
+  let first: Part | undefined
   for (const operation of operations) {
     const [part, second] = operation.type === 'charge' ? operation.parts : []
     if (part === undefined || second !== undefined) return undefined
-    if (parts.length > 0 && !isSamePolicy(part.policy, (parts[0] as Part).policy)) return undefined
+    first ??= part
+    if (first !== part && !isSamePolicy(part.policy, first.policy)) return undefined
     parts.push(part)
   }
-  const [first] = parts as [Part, ...Part[]]
+  if (first === undefined) return undefined
   if (parts.length === 1) return lonePartCall(first)
   const { policy } = first
   const indexByKey = new Map<string, number>()
   const indexes = parts.map(({ key }) => indexIn(indexByKey, key))
   const keys = [...indexByKey.keys()]
   const isPlain = keys.length === parts.length && parts.every(({ cost }) => cost === 1)
-  const costs = isPlain ? '' : JSON.stringify(costsByKey(parts, indexes))
+  const costs = isPlain ? '' : JSON.stringify(costsByKey(parts))
   const { params, script } = encodePolicy(policy)
 
-  const outcomesFrom = (reading: Reading) =>
-    parts.map((part, i) => takeFrom(reading, indexes[i] as number, part))
+  const outcomesFrom = (reading: Reading) => parts.map((part, i) => takeFrom(reading, indexes[i] ?? -1, part))
 
   return { script, keys, args: [costs, ...params], widths: keys.map(() => policy.width), outcomesFrom }
 }
@@ -60,15 +61,14 @@ function takeFrom({ atMs, states, refusal }: Reading, index: number, { key, poli
 }
 
 /** Returns the costs of each key in order, each followed by how many charges in a row have it. */
-function costsByKey(parts: readonly Part[], indexes: readonly number[]): number[][] {
-  const byKey: number[][] = []
-  parts.forEach(({ cost }, i) => {
-    const index = indexes[i] as number
-    byKey[index] ??= []
-    const costs = byKey[index]
-    const last = costs.length - 1
-    if (costs[last - 1] === cost) (costs[last] as number) += 1
-    else costs.push(cost, 1)
+function costsByKey(parts: readonly Part[]): number[][] {
+  return Array.from(groupBy(parts, ({ key }) => key).values(), (ofKey) => {
+    const costs: number[] = []
+    for (const { cost } of ofKey) {
+      const repeats = costs.at(-2) === cost ? costs.pop() : undefined
+      if (repeats === undefined) costs.push(cost, 1)
+      else costs.push(repeats + 1)
+    }
+    return costs
   })
-  return byKey
 }

@@ -1,4 +1,5 @@
 import { warnOnce } from '../../../util/warn-once.js'
+import type { Unchecked } from '../../shared/validate.js'
 
 /**
  * What the store needs of a `Redis` of ioredis 5 or 6 (https://github.com/redis/ioredis) or of iovalkey,
@@ -43,7 +44,7 @@ export interface RedisPipeline {
 
 /** Returns whether a value has what the store needs of a client of ioredis. */
 export function isIoredis(value: unknown): value is RedisClient | RedisClusterClient {
-  const { status, options, callBuffer, pipeline, on } = (value ?? {}) as Partial<RedisClient>
+  const { status, options, callBuffer, pipeline, on }: Unchecked<RedisClient> = value ?? {}
   const hasMethods = [callBuffer, pipeline, on].every((method) => typeof method === 'function')
   return hasMethods && typeof status === 'string' && typeof options === 'object' && options !== null
 }

@@ -1,4 +1,5 @@
 import { groupBy } from '../../../util/group-by.js'
+import { itemsAt } from '../../shared/run-operations.js'
 import { keySlot } from '../key-slot.js'
 import type { Command, Transport } from '../transport.js'
 import type { RedisClusterClient, RedisPipeline } from './client.js'
@@ -39,10 +40,12 @@ export function ioredisClusterTransport(client: RedisClusterClient): Transport {
     send(commands) {
       checkConnection()
       const replies: Promise<unknown>[] = []
-      const byNode = groupBy(commands.keys(), (i) => client.slots[(commands[i] as Command).shard]?.join())
+      const byNode = groupBy(commands.keys(), (i) => client.slots[commands[i]?.shard ?? -1]?.join())
       for (const indexes of byNode.values()) {
-        const sent = sendTogether(indexes.map((i) => commands[i] as Command))
-        for (const [i, reply] of sent.entries()) replies[indexes[i] as number] = reply
+        for (const [i, reply] of sendTogether(itemsAt(commands, indexes)).entries()) {
+          const index = indexes[i]
+          if (index !== undefined) replies[index] = reply
+        }
       }
       return replies
     },

@@ -88,7 +88,7 @@ export function isNodeRedisCluster(value: unknown): value is NodeRedisClusterCli
 
 function isClient(value: unknown, ...methods: readonly string[]): value is object {
   if (typeof value !== 'object' || value === null) return false
-  const { isOpen } = value as { readonly isOpen?: unknown }
+  const { isOpen }: { readonly isOpen?: unknown } = value
   return typeof isOpen === 'boolean' && hasMethods(value, 'on', 'listenerCount', ...methods)
 }
 

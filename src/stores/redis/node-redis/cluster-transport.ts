@@ -58,7 +58,7 @@ export function nodeRedisClusterTransport(client: NodeRedisClusterClient): Trans
       return await connection.send(words)
     } catch (error) {
       if (!(error instanceof Error && REDIRECTION.test(error.message))) throw error
-      return sendRedirected(words[command.firstKey] as string, words)
+      return sendRedirected(words[command.firstKey] ?? '', words)
     }
   }
 
