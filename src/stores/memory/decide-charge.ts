@@ -31,10 +31,12 @@ function decideTogether(states: MemoryStates, charge: readonly Part[], nowMs: nu
   }
   if (newKeys.length > 0 && !table.makeRoom(nowMs, newKeys.length, hashes))
     return decideInOverflow(states, charge, new Set(newKeys), nowMs)
-  for (const [i, { next }] of steps.entries()) {
-    const { policy } = charge[i] as Part
-    if (next === undefined) continue
-    table.select(hashes[i] as Hash, policy)
+  for (let i = 0; i < steps.length; i++) {
+    const policy = charge[i]?.policy
+    const hash = hashes[i]
+    const next = steps[i]?.next
+    if (policy === undefined || hash === undefined || next === undefined) continue
+    table.select(hash, policy)
     table.put(policy, next)
   }
   return { type: 'charge', allowed: true, atMs: nowMs, parts: steps }

@@ -165,28 +165,28 @@ export class Page {
   }
 
   lowAt(slot: number): number {
-    return this.#words[2 * slot * (1 + this.width)] as number
+    return this.#words[2 * slot * (1 + this.width)] ?? 0
   }
 
   highAt(slot: number): number {
-    return this.#words[2 * slot * (1 + this.width) + 1] as number
+    return this.#words[2 * slot * (1 + this.width) + 1] ?? 0
   }
 
   policyIdAt(slot: number): number {
-    return this.#policyIds[slot] as number
+    return this.#policyIds[slot] ?? 0
   }
 
   /** Returns the state in a slot, in an array that the next call reuses. */
   read(slot: number): State {
     const state = this.#buffer
     const first = slot * (1 + state.length) + 1
-    for (let i = 0; i < state.length; i++) state[i] = this.#numbers[first + i] as number
+    for (let i = 0; i < state.length; i++) state[i] = this.#numbers[first + i] ?? 0
     return state
   }
 
   write(slot: number, state: State): void {
     const first = slot * (1 + this.width) + 1
-    for (let i = 0; i < this.width; i++) this.#numbers[first + i] = state[i] as number
+    for (let i = 0; i < this.width; i++) this.#numbers[first + i] = state[i] ?? 0
   }
 
   /** Adds a state under a hash that has none. The page must not be full. */
@@ -211,7 +211,7 @@ export class Page {
       if (probed < ((i - hole) & mask)) continue
       // Word by word: a hash that is copied as a double may change.
       this.#words.copyWithin(hole * stride, i * stride, (i + 1) * stride)
-      this.#policyIds[hole] = this.#policyIds[i] as number
+      this.#policyIds[hole] = this.#policyIds[i] ?? 0
       hole = i
     }
     this.#words[hole * stride] = 0

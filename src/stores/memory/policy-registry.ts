@@ -28,9 +28,8 @@ export class PolicyRegistry {
   }
 
   release(id: number): void {
-    const entry = this.#entries[id] as RegistryEntry
-    entry.states--
-    if (entry.states > 0) return
+    const entry = this.#entries[id]
+    if (entry === undefined || --entry.states > 0) return
     this.#freeIds.push(id)
     this.#bySignature.delete(signatureOf(entry.policy))
   }

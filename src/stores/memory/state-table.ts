@@ -94,8 +94,12 @@ export class StateTable {
   select({ high, low }: Hash, { width }: Policy): boolean {
     this.#hash.high = high
     this.#hash.low = low
-    this.#tables[width] ??= new PageTable(width, this.#pages)
-    this.#page = (this.#tables[width] as PageTable).pageOf(high)
+    let table = this.#tables[width]
+    if (table === undefined) {
+      table = new PageTable(width, this.#pages)
+      this.#tables[width] = table
+    }
+    this.#page = table.pageOf(high)
     this.#slot = this.#page.find(high, low)
     return this.#slot >= 0
   }
@@ -164,7 +168,8 @@ export class StateTable {
     const most = Math.min(MAX_EXAMINED, this.#size)
     for (let examined = 0; examined < most; examined++) {
       if (isNearlyFresh && examined >= MIN_EXAMINED) break
-      const page = this.#advance(Number.POSITIVE_INFINITY) as Page // there is a state
+      const page = this.#advance(Number.POSITIVE_INFINITY)
+      if (page === undefined) break // never, because there is a state
       const policy = this.#registry.policyOf(page.policyIdAt(this.#handSlot))
       const isSpared = spared.has(page.lowAt(this.#handSlot))
       const share = isSpared ? 0 : shareLeft(policy, this.#peek(page, nowMs))
