@@ -1,5 +1,5 @@
 import type { MaybePromise } from '../../util/maybe-promise.js'
-import type { Charge, ChargeResult, Part, PartResult, Refund } from '../operation.js'
+import type { Charge, ChargeResult, Part, Refund } from '../operation.js'
 import { type Pipe, request } from '../shared/pipe.js'
 import { blockSize, type LeasedKey, type PrepaidBlock, prepaidBlock } from './block.js'
 import type { Demand } from './demand.js'
@@ -94,7 +94,7 @@ export function keyLease(context: LeaseContext, leased: LeasedKey, demand: Deman
     try {
       const verdict = await chargeStore({ key, policy, cost: units })
       if (verdict.allowed) return { kind: 'held', block: prepaidBlock(leased, units, sinceMs, verdict) }
-      const { retryAfterMs } = verdict.parts[0] as PartResult
+      const { retryAfterMs = holdMs } = verdict.parts[0] ?? {}
       return { kind: 'idle', acquireFromMs: sinceMs + Math.min(retryAfterMs, holdMs) }
     } catch {
       return IDLE // waiting charges go to the store, and reject with its error

@@ -89,7 +89,7 @@ export function leasedStore(store: Store, settings: LeaseSettings): Store {
   function applyOne(operation: Operation): MaybePromise<Outcome> {
     const part = leasablePart(operation)
     const lease = part && (leases.get(part.key) ?? leaseIfHot(part))
-    if (lease !== undefined) return lease.charge(part as Part)
+    if (part !== undefined && lease !== undefined) return lease.charge(part)
     if (operation.type === 'forget') forgetKey(operation.key)
     return request(pipe, operation)
   }

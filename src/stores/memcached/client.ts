@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import { wrongKind } from '../../util/validate.js'
+import type { Unchecked } from '../shared/validate.js'
 
 /** A reply in memcached's binary protocol, as memjs parses it. */
 export interface MemcachedReply {
@@ -42,9 +43,7 @@ export interface MemcachedClient {
 
 /** Returns the client. Throws a `TypeError` for a value that lacks what the store needs. */
 export function readClient(value: unknown): MemcachedClient {
-  const { seq, servers, incrSeq, server, stats } = (value ?? {}) as Partial<MemcachedClient>
-  const hasMethods = [incrSeq, server, stats].every((method) => typeof method === 'function')
-  if (hasMethods && typeof seq === 'number' && Array.isArray(servers)) return value as MemcachedClient
+  if (isOfMemjs(value)) return value
   const call = "memcachedStore(Client.create('127.0.0.1:11211'))"
   const fix = isOfMemcached(value)
     ? `The package memcached is not supported: install memjs, and write ${call}.`
@@ -52,10 +51,16 @@ export function readClient(value: unknown): MemcachedClient {
   throw wrongKind('memcachedStore', 'client', 'a memjs client', value, fix)
 }
 
+function isOfMemjs(value: unknown): value is MemcachedClient {
+  const { seq, servers, incrSeq, server, stats }: Unchecked<MemcachedClient> = value ?? {}
+  const hasMethods = [incrSeq, server, stats].every((method) => typeof method === 'function')
+  return hasMethods && typeof seq === 'number' && Array.isArray(servers)
+}
+
 /**
  * Returns whether a value is a client of the npm package memcached, which has these methods unlike memjs.
  */
 function isOfMemcached(value: unknown): boolean {
-  const { cas, gets, getMulti } = (value ?? {}) as Readonly<Record<string, unknown>>
+  const { cas, gets, getMulti }: { cas?: unknown; gets?: unknown; getMulti?: unknown } = value ?? {}
   return [cas, gets, getMulti].every((method) => typeof method === 'function')
 }

@@ -78,11 +78,13 @@ function write(client: MemcachedClient, server: MemcachedServer, batch: readonly
   if (!patched.has(server)) patchServer(server)
   const requests: MemcachedRequest[] = []
   const seqs: number[] = []
+  let lastSeq = 0
   let replies = 0
   let deadline: Deadline | undefined
   for (const pending of batch) {
     client.incrSeq()
     const seq = client.seq >>> 0
+    lastSeq = seq
     seqs.push(seq)
     requests.push(pending.request)
     server.onResponse(seq, (reply) => {
@@ -96,10 +98,14 @@ function write(client: MemcachedClient, server: MemcachedServer, batch: readonly
     failAll(batch, cause, server) // an invalid port, for example
     return
   }
-  const socket = server._socket as Socket
+  const socket = server._socket
+  if (socket === undefined) {
+    failAll(batch, new Error('there is no connection'), server)
+    return
+  }
   if (!patched.has(socket)) patchSocket(server, socket)
   // memjs drops the error callback of an answered request: the last one's stays.
-  server.onError(seqs.at(-1) as number, (cause) => {
+  server.onError(lastSeq, (cause) => {
     socket.destroy() // memjs only ends its own half of some; a server that hangs never ends the other
     failAll(batch, cause, server)
   })

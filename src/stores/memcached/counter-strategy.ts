@@ -90,7 +90,8 @@ export function counterStrategy(transport: MemcachedTransport): ApplyToKey {
   const update = counterUpdater(io, slices)
   const refundAll = (key: string, refunds: readonly Refund[]) =>
     Promise.all(refunds.map((each) => refund(key, each).catch((error: Error) => error)))
-  function runOf({ type }: Operation): RunSegment {
+  function runOf(operation: Operation | undefined): RunSegment {
+    const type = operation?.type
     if (type === 'charge') return chargeAll as RunSegment
     if (type === 'refund') return refundAll as RunSegment
     return type === 'forget' ? forget : update
@@ -110,10 +111,11 @@ function unitsWanted(charges: readonly Charge[], { limit }: Policy): number {
 /** Returns the units of the charges that `counts` selects, by index and units. */
 function unitsOf(charges: readonly Charge[], counts: (index: number, units: number) => boolean): number {
   let sum = 0
-  for (let i = 0; i < charges.length; i++) {
+  let index = 0
+  for (const { parts } of charges) {
     let units = 0
-    for (const { cost } of (charges[i] as Charge).parts) units += cost
-    if (counts(i, units)) sum += units
+    for (const { cost } of parts) units += cost
+    if (counts(index++, units)) sum += units
   }
   return sum
 }
@@ -150,18 +152,18 @@ export function evaluate(
 async function applySegments(
   key: string,
   operations: readonly Operation[],
-  runOf: (operation: Operation) => RunSegment,
+  runOf: (operation: Operation | undefined) => RunSegment,
 ): Promise<readonly Outcome[]> {
   const outcomes: Outcome[] = []
   for (let start = 0, end = 0; start < operations.length; start = end) {
-    const run = runOf(operations[start] as Operation)
-    for (end = start + 1; end < operations.length; end++)
-      if (runOf(operations[end] as Operation) !== run) break
+    const run = runOf(operations[start])
+    for (end = start + 1; end < operations.length; end++) if (runOf(operations[end]) !== run) break
     const segment = end - start === operations.length ? operations : operations.slice(start, end)
     try {
       for (const outcome of await run(key, segment)) outcomes.push(asOutcome(outcome))
     } catch (error) {
-      for (const _ of segment) outcomes.push(asOutcome(error as Error))
+      const failure = asStoreError('memcached', error)
+      for (const _ of segment) outcomes.push(failure)
     }
   }
   return outcomes

@@ -101,8 +101,8 @@ export function encodeRequests(requests: readonly MemcachedRequest[], seqs: read
     length += HEADER_LENGTH + 4 * (extras?.length ?? 0) + key.length + (value?.length ?? 0)
   const bytes = Buffer.alloc(length)
   let at = 0
-  for (let i = 0; i < requests.length; i++)
-    at = encodeRequest(requests[i] as MemcachedRequest, seqs[i] as number, bytes, at)
+  let index = 0
+  for (const request of requests) at = encodeRequest(request, seqs[index++] ?? 0, bytes, at)
   return bytes
 }
 
@@ -118,7 +118,8 @@ function encodeRequest(request: MemcachedRequest, seq: number, bytes: Buffer, at
   bytes.writeUInt32BE(end - at - HEADER_LENGTH, at + 8)
   bytes.writeUInt32BE(seq, at + 12)
   if (cas !== undefined) bytes.writeBigUInt64BE(cas, at + 16)
-  for (let i = 0; i < extras.length; i++) bytes.writeUInt32BE(extras[i] as number, at + HEADER_LENGTH + 4 * i)
+  let extraAt = at + HEADER_LENGTH
+  for (const extra of extras) extraAt = bytes.writeUInt32BE(extra, extraAt)
   bytes.write(key, keyAt, 'latin1')
   value?.copy(bytes, keyAt + key.length)
   return end
