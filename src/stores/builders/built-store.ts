@@ -26,8 +26,8 @@ export const COMMON_ROWS = {
   batching(owner: string, option: string, value: unknown = DEFAULT_BATCHING): Batching {
     if (typeof value !== 'object' || value === null)
       throw wrongKind(owner, option, 'an object', value, 'Write batching: { maxKeys: 256, maxInFlight: 2 }.')
-    checkBatching(owner, value as Batching)
-    return value as Batching
+    checkBatching(owner, value)
+    return value
   },
   serverOf: callback<NonNullable<Store['serverOf']>>,
   onLimitsLost: callback<NonNullable<Store['onLimitsLost']>>,

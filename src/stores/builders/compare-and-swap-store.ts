@@ -62,7 +62,8 @@ export function compareAndSwapStore<Version>(options: CompareAndSwapOptions<Vers
 
   async function readAll(keys: readonly string[]) {
     const stored = await read(keys)
-    if (Array.isArray(stored) && stored.length === keys.length) return stored as Awaited<typeof stored>
+    const isList: boolean = Array.isArray(stored)
+    if (isList && stored.length === keys.length) return stored
     throw new TypeError(`read must return an array with an element for each key, got ${show(stored)}`)
   }
 

@@ -25,7 +25,7 @@ export function keyLoader<T>(
   async function loadPart(part: readonly WaitingRead<T>[]): Promise<void> {
     try {
       const values = await load(part.map(({ key }) => key))
-      for (const [i, { resolve }] of part.entries()) resolve(values[i] as T)
+      for (const [i, value] of values.entries()) part[i]?.resolve(value)
     } catch (reason) {
       for (const { reject } of part) reject(reason)
     }

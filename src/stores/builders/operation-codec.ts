@@ -1,5 +1,6 @@
 import { indexIn } from '../../util/group-by.js'
 import type { ChargeResult, KeyedPolicy, Operation, Outcome, Result } from '../operation.js'
+import type { Unchecked } from '../shared/validate.js'
 import { asStoreError, StoreError } from '../store-error.js'
 import { policyFromText, policyText } from './policy-text.js'
 
@@ -53,15 +54,15 @@ export function encodeOperations(operations: readonly Operation[]): OperationsMe
 
 /** Decodes operations. Throws a `TypeError` for anything but a message of this version. */
 export function decodeOperations(message: unknown): readonly Operation[] {
-  const { headgate, version, policies, operations } = (message ?? {}) as Partial<OperationsMessage>
+  const { headgate, version, policies, operations }: Unchecked<OperationsMessage> = message ?? {}
   if (headgate !== 'operations' || !Array.isArray(policies) || !Array.isArray(operations))
     throw new TypeError('the message has no operations')
   if (version !== VERSION) throw new TypeError(`the message is of version ${version}, and this is ${VERSION}`)
   const byIndex = policies.map(policyFromText)
 
-  function decodeKeyed<T>(keyed: T): T {
-    const { key, policy } = keyed as { key?: unknown; policy?: unknown }
-    const found = byIndex[policy as number]
+  function decodeKeyed<T extends object>(keyed: T): T {
+    const { key, policy }: Unchecked<KeyedPolicy> = keyed
+    const found = typeof policy === 'number' ? byIndex[policy] : undefined
     if (typeof key !== 'string' || found === undefined)
       throw new TypeError('an operation has no key or policy')
     return { ...keyed, policy: found }
@@ -98,7 +99,7 @@ export function decodeOutcomes(
   operations: readonly Operation[],
   message: unknown,
 ): readonly Outcome[] {
-  const { headgate, version, outcomes, error } = (message ?? {}) as Partial<OutcomesMessage>
+  const { headgate, version, outcomes, error }: Unchecked<OutcomesMessage> = message ?? {}
   const isMessage = headgate === 'outcomes' && version === VERSION
   if (isMessage && error !== undefined) throw decodeError(error)
   if (isMessage && Array.isArray(outcomes) && outcomes.length === operations.length)
@@ -106,7 +107,7 @@ export function decodeOutcomes(
   throw new StoreError(store, 'the owner sent no valid reply', { cause: message })
 }
 
-function decodeOutcome(outcome: Partial<Result> & { readonly error?: object }): Outcome {
+function decodeOutcome(outcome: Partial<Result> & { readonly error?: unknown }): Outcome {
   if (outcome?.error !== undefined) return decodeError(outcome.error)
   const decoded = decodeNumbers(outcome ?? {}) as Result
   if (decoded.type !== 'charge' || !Array.isArray(decoded.parts)) return decoded
@@ -139,8 +140,13 @@ function encodeError(name: string, reason: unknown): object {
 }
 
 /** Decodes an error, whose message begins with the name of its store. */
-function decodeError(error: object): StoreError {
-  const { store = 'owner', message = '', answered, unsent, server } = error as Partial<StoreError>
-  const text = message.startsWith(`${store}: `) ? message.slice(store.length + 2) : message
-  return new StoreError(store, text, { answered: answered === true, unsent: unsent === true, server })
+function decodeError(error: unknown): StoreError {
+  const { store, message, answered, unsent, server }: Unchecked<StoreError> = error ?? {}
+  const name = typeof store === 'string' ? store : 'owner'
+  const text = typeof message === 'string' ? message : ''
+  return new StoreError(name, text.startsWith(`${name}: `) ? text.slice(name.length + 2) : text, {
+    answered: answered === true,
+    unsent: unsent === true,
+    server: typeof server === 'string' ? server : undefined,
+  })
 }

@@ -2,7 +2,7 @@ import { callback, readOptions, withDefault } from '../../options/option-table.j
 import { type Duration, durationUpTo } from '../../util/durations.js'
 import { groupBy } from '../../util/group-by.js'
 import { timeout } from '../../util/timeout.js'
-import { keysOf, type Operation, type Outcome } from '../operation.js'
+import { firstKeyOf, keysOf, type Operation, type Outcome } from '../operation.js'
 import { type Run, type RunGroup, runGroups } from '../shared/run-operations.js'
 import { acrossShards } from '../shared/shards.js'
 import type { Store } from '../store.js'
@@ -60,7 +60,7 @@ export function ownerStore(options: OwnerStoreOptions): Store {
   async function askOwner(owner: string, operations: readonly Operation[]): Promise<readonly Outcome[]> {
     const problems = operations.map((operation) => problemOf(name, operation))
     const sent = operations.filter((_, i) => problems[i] === undefined)
-    let outcomes: Iterator<Outcome> | undefined
+    let outcomes: Iterator<Outcome, undefined> | undefined
     let failure: StoreError | undefined
     try {
       if (sent.length > 0) {
@@ -70,14 +70,11 @@ export function ownerStore(options: OwnerStoreOptions): Store {
     } catch (cause) {
       failure = asStoreError(name, cause)
     }
-    return problems.map((problem) => problem ?? failure ?? (outcomes?.next().value as Outcome))
+    return problems.flatMap((problem) => problem ?? failure ?? outcomes?.next().value ?? [])
   }
 
   const run: Run = (operations, settle) => {
-    const byOwner = groupBy(
-      operations.keys(),
-      (i) => ownerOf?.(keysOf(operations[i] as Operation)[0]?.key ?? '') ?? '',
-    )
+    const byOwner = groupBy(operations.keys(), (i) => ownerOf?.(firstKeyOf(operations[i])) ?? '')
     const groups = Array.from(byOwner, ([owner, indexes]): RunGroup => {
       return { indexes, run: (ofOwner) => askOwner(owner, ofOwner) }
     })

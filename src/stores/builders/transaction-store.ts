@@ -140,7 +140,7 @@ export function transactionStore<Transaction>(options: TransactionOptions<Transa
   }
 
   /** Returns `undefined` if a transaction has to decide. */
-  async function applyAlone(operation: Operation): Promise<ChargeResult | undefined> {
+  async function applyAlone(operation: Operation | undefined): Promise<ChargeResult | undefined> {
     const part = chargeAlone && onlyPartOf(operation)
     try {
       return part && (await chargeAlone(part))
@@ -152,7 +152,7 @@ export function transactionStore<Transaction>(options: TransactionOptions<Transa
 
   const run: Run = async (operations) => {
     try {
-      const verdict = operations.length === 1 ? await applyAlone(operations[0] as Operation) : undefined
+      const verdict = operations.length === 1 ? await applyAlone(operations[0]) : undefined
       const results = verdict === undefined ? await applyTogether(operations) : [verdict]
       return results.map((result) => (result instanceof Error ? toStoreError(result) : result))
     } catch (error) {

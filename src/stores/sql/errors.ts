@@ -41,7 +41,7 @@ const TEMPORARY = [
 
 /** Returns the code of an error; of none, as of a pool, some other text. */
 export function codeOf(error: unknown): string {
-  const { errno, errcode, code } = (error ?? {}) as { errno?: unknown; errcode?: unknown; code?: unknown }
+  const { errno, errcode, code }: { errno?: unknown; errcode?: unknown; code?: unknown } = error ?? {}
   if (typeof errcode === 'number') return String(errcode & 0xff) // without SQLite's details
   return String(errno ?? code)
 }

@@ -35,14 +35,16 @@ export type MysqlPool = MysqlCallbackPool | { readonly pool: MysqlCallbackPool }
  * longer than the rest of the call. Throws a `TypeError` if `value` is no pool.
  */
 export function readPool(value: unknown): MysqlCallbackPool {
-  const pool = [value, (value as { pool?: unknown } | null | undefined)?.pool].find(isCallbackPool)
-  if (pool !== undefined) return pool
+  const { pool }: { readonly pool?: unknown } = value ?? {}
+  const callbackPool = [value, pool].find(isCallbackPool)
+  if (callbackPool !== undefined) return callbackPool
   throw wrongKind('mysqlStore', 'pool', 'a mysql2 pool', value, 'Write mysqlStore(mysql.createPool(url)).')
 }
 
 function isCallbackPool(value: unknown): value is MysqlCallbackPool {
   if (typeof value !== 'object' || value === null) return false
-  const { promise, getConnection, of } = value as Record<string, unknown> // a cluster of pools has `of`
+  const fields: { promise?: unknown; getConnection?: unknown; of?: unknown } = value
+  const { promise, getConnection, of } = fields // a cluster of pools has `of`
   return typeof getConnection === 'function' && typeof promise === 'function' && of === undefined
 }
 

@@ -10,6 +10,11 @@ import { begin, CLOCK, COMMIT, deleteRows, hex, LOCK_WAIT, ROLLBACK, STATEMENT_S
 /** Keeps the server off the index of `expires_at`, where it would lock the first live row. */
 const STILL_EXPIRED = ' AND expires_at + 0 < UNIX_TIMESTAMP()'
 
+/** Returns whether a value is a key of a row: bytes, or text in a table of the operator's own. */
+function isBytes(value: unknown): value is string | Buffer {
+  return typeof value === 'string' || Buffer.isBuffer(value)
+}
+
 /** Creates the dialect of MySQL and MariaDB. */
 export function mysqlDialect(pool: MysqlCallbackPool, names: readonly string[]): Dialect<MysqlConnection> {
   const table = quoteName(names)
@@ -57,7 +62,7 @@ export function mysqlDialect(pool: MysqlCallbackPool, names: readonly string[]):
     async removeExpired(connection, limit) {
       await begin(connection)
       const expired = `SELECT \`key\` FROM ${table} WHERE expires_at < UNIX_TIMESTAMP() ORDER BY expires_at LIMIT ${limit}`
-      const keys = (await run(connection, expired)).map(([key]) => key as Buffer)
+      const keys = (await run(connection, expired)).map(([key]) => key).filter(isBytes)
       const deleted = await deleteRows(connection, table, keys, STILL_EXPIRED) // locks in order
       await run(connection, COMMIT)
       return deleted > 0 ? keys.length : 0 // a full batch, even if some rows were charged again

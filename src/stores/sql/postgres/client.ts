@@ -33,11 +33,15 @@ export interface PostgresPool {
 
 /** Returns the pool. Throws a `TypeError` for anything else, such as a client, which is one connection. */
 export function readPool(value: unknown): PostgresPool {
-  const { connect, query, processID } = (value ?? {}) as Record<string, unknown>
-  const isPool = typeof connect === 'function' && typeof query === 'function' && processID === undefined
-  if (isPool) return value as PostgresPool
+  if (isPool(value)) return value
   const fix = 'Write postgresStore(new Pool({ connectionString })).'
   throw wrongKind('postgresStore', 'pool', 'a pg pool', value, fix)
+}
+
+function isPool(value: unknown): value is PostgresPool {
+  const { connect, query, processID }: { connect?: unknown; query?: unknown; processID?: unknown } =
+    value ?? {}
+  return typeof connect === 'function' && typeof query === 'function' && processID === undefined
 }
 
 /** Makes every value the text that the server sends, whatever parsers the user has set. */

@@ -36,9 +36,7 @@ export function postgresDialect(
     const [time, hasBegun] = clock?.rows[0] ?? []
     if (hasBegun !== 't') throw openTransactionError() // which pg before 8.21 does not report
     const rows = locked?.rows ?? []
-    const states = rows.map(
-      ([number, row]) => [keys[Number(number) - 1] as string, decode(row).state] as const,
-    )
+    const states = rows.map(([number, row]) => [keys[Number(number) - 1] ?? '', decode(row).state] as const)
     return { states: new Map(states), nowMs: decode(time).nowMs }
   }
 

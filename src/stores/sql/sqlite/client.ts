@@ -1,4 +1,5 @@
 import { wrongKind } from '../../../util/validate.js'
+import type { Unchecked } from '../../shared/validate.js'
 
 /** A prepared statement. */
 export interface SqliteStatement {
@@ -18,9 +19,12 @@ export interface SqliteDatabase {
 
 /** Returns the database. Throws a `TypeError` if `value` is none. */
 export function readDatabase(value: unknown): SqliteDatabase {
-  const { open, exec, prepare } = (value ?? {}) as Partial<SqliteDatabase>
-  const hasMethods = [open, exec, prepare].every((method) => typeof method === 'function')
-  if (hasMethods) return value as SqliteDatabase
+  if (isDatabase(value)) return value
   const fix = "Write sqliteStore(new DatabaseSync('limits.db'))."
   throw wrongKind('sqliteStore', 'database', 'a DatabaseSync of node:sqlite', value, fix)
+}
+
+function isDatabase(value: unknown): value is SqliteDatabase {
+  const { open, exec, prepare }: Unchecked<SqliteDatabase> = value ?? {}
+  return [open, exec, prepare].every((method) => typeof method === 'function')
 }

@@ -52,7 +52,7 @@ export function sqliteDialect(
     beforeCheckpoint = WRITES_PER_CHECKPOINT
     try {
       const reply = database.prepare(`${pragma}wal_checkpoint(TRUNCATE)`).get()
-      const [isBusy] = Object.values(reply as object)
+      const [isBusy] = Object.values(reply ?? {})
       if (Number(isBusy) !== 0) beforeCheckpoint = WRITES_PER_ATTEMPT
     } catch {
       // What keeps the log from being emptied keeps rows from being written, and that is reported.
@@ -114,7 +114,7 @@ function prepareStatements(database: SqliteDatabase, table: string) {
 
 /** Returns the state in a row: an object or, as the database's options say, an array. */
 function stateIn(row: unknown): State | undefined {
-  const [bytes] = Object.values(row as object)
+  const [bytes] = Object.values(row ?? {})
   return bytes instanceof Uint8Array ? decodeState(Buffer.from(bytes)) : undefined
 }
 
