@@ -1,4 +1,5 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util'
+import { messageOf } from '../stores/store-error.js'
 import { windowMs } from '../util/durations.js'
 import { findNearest } from '../util/validate.js'
 import { UsageError } from './failures.js'
@@ -11,7 +12,7 @@ export function readArguments<const T extends ArgumentTable>(args: readonly stri
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true })
   } catch (error) {
-    throw new UsageError((error as Error).message.split('. ', 1)[0])
+    throw new UsageError(messageOf(error).split('. ', 1)[0])
   }
 }
 

@@ -1,5 +1,6 @@
 import { spellingsOf } from '../../keys/spellings.js'
 import { readSecret } from '../../limiter/read-options.js'
+import { messageOf } from '../../stores/store-error.js'
 import { readArguments, readDuration } from '../arguments.js'
 import { UsageError } from '../failures.js'
 import { readStoreUrl, type StoreAddress } from './store-url.js'
@@ -87,6 +88,6 @@ function secretOf(name: string | undefined, env: Environment): string | undefine
   try {
     return readSecret(variable, 'secret', secret)
   } catch (error) {
-    throw new UsageError((error as Error).message)
+    throw new UsageError(messageOf(error))
   }
 }

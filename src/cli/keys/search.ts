@@ -1,3 +1,4 @@
+import { InputError } from '../failures.js'
 import { count } from '../output.js'
 import { barText, type Progress, showProgress } from '../progress.js'
 import type { KeySettings } from './arguments.js'
@@ -39,15 +40,23 @@ export async function searchStore(
     let cursor = '0'
     do {
       const words = ['scan', cursor, 'match', pattern, 'count', String(KEYS_PER_CALL)]
-      const [next, keys] = (await connection.send(...words)) as [string, string[]]
+      const [next, keys] = readScanReply(await connection.send(...words))
       for (const key of keys) found.add(key)
       progress.add(KEYS_PER_CALL)
-      cursor = String(next)
+      cursor = next
     } while (cursor !== '0')
     return found.result()
   } finally {
     progress.end()
   }
+}
+
+/** Returns the next cursor and the keys in a reply to SCAN. */
+function readScanReply(reply: unknown): readonly [next: string, keys: readonly string[]] {
+  const [next, keys]: readonly unknown[] = Array.isArray(reply) ? reply : []
+  if (next === undefined || !Array.isArray(keys))
+    throw new InputError('the store sent no valid reply to SCAN')
+  return [String(next), keys.map(String)]
 }
 
 /** Creates what collects keys. SCAN may return a key several times. */

@@ -72,10 +72,14 @@ function parseObject(line: string): Readonly<Record<string, unknown>> | undefine
     const value: unknown = JSON.parse(
       HIGH_BYTES.test(line) ? Buffer.from(line, 'latin1').toString('utf8') : line,
     )
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined
+    return isObject(value) ? value : undefined
   } catch {
     return undefined // reported as an unreadable line
   }
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null
 }
 
 /** Lines are read as Latin-1, JSON is UTF-8. */
@@ -108,6 +112,5 @@ export function fieldOf(fields: Readonly<Record<string, unknown>>, name: string)
   if (dotAt < 0) return undefined
   const outer = name.slice(0, dotAt)
   const inner = Object.hasOwn(fields, outer) ? fields[outer] : undefined
-  if (typeof inner !== 'object' || inner === null) return undefined
-  return fieldOf(inner as Record<string, unknown>, name.slice(dotAt + 1))
+  return isObject(inner) ? fieldOf(inner, name.slice(dotAt + 1)) : undefined
 }

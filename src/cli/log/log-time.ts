@@ -91,11 +91,11 @@ let lastMs = Number.NaN
 
 function parseTimeText(value: string): number {
   if (/^\d+(?:\.\d+)?$/.test(value)) return fromEpoch(Number(value))
-  const [, year, month, day, time, zone = 'Z'] = ISO.exec(value) ?? []
+  const [, year, month, day, time = '', zone = 'Z'] = ISO.exec(value) ?? []
   if (year === undefined) return parseLogTime(value)
   if (!isDay(Number(year), Number(month) - 1, Number(day))) return Number.NaN
   if (Number(zone.slice(1, 3)) > MAX_ZONE_HOURS) return Number.NaN
-  const fraction = (time as string).replace(',', '.')
+  const fraction = time.replace(',', '.')
   return positive(
     Date.parse(`${year}-${month}-${day}T${fraction}${/^[+-]\d\d$/.test(zone) ? `${zone}:00` : zone}`),
   )

@@ -79,9 +79,9 @@ const REASONS: Readonly<Record<string, string>> = {
 
 /** Returns the error of a system call or of zlib as an `InputError`, others as they are. */
 export function asInputError(path: string, error: unknown): unknown {
-  const { code, message } = error as NodeJS.ErrnoException
+  const { code, message }: { readonly code?: unknown; readonly message?: unknown } = error ?? {}
   if (typeof code !== 'string') return error
-  return new InputError(`cannot read ${nameOf(path)}: ${REASONS[code] ?? printable(message)}`)
+  return new InputError(`cannot read ${nameOf(path)}: ${REASONS[code] ?? printable(String(message))}`)
 }
 
 /** Returns how messages name an input. */

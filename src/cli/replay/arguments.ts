@@ -2,6 +2,7 @@ import { fixedWindow } from '../../policies/fixed-window.js'
 import type { Policy } from '../../policies/policy.js'
 import { slidingWindow } from '../../policies/sliding-window.js'
 import { tokenBucket } from '../../policies/token-bucket.js'
+import { messageOf } from '../../stores/store-error.js'
 import { durationText } from '../../util/durations.js'
 import { didYouMean, readArguments, readDuration } from '../arguments.js'
 import { UsageError } from '../failures.js'
@@ -106,10 +107,14 @@ function readLimit(text: string): number {
 }
 
 function readPolicyName(text = 'token-bucket'): PolicyName {
-  if (Object.hasOwn(POLICIES, text)) return text as PolicyName
+  if (isPolicyName(text)) return text
   const names = Object.keys(POLICIES)
   const fix = didYouMean('', text, names)
   throw new UsageError(`--policy must be one of ${names.join(', ')}, got ${JSON.stringify(text)}${fix}`)
+}
+
+function isPolicyName(text: string): text is PolicyName {
+  return Object.hasOwn(POLICIES, text)
 }
 
 function makePolicy(kind: PolicyName, limit: number, window: number): Policy {
@@ -120,7 +125,7 @@ function makePolicy(kind: PolicyName, limit: number, window: number): Policy {
       throw new UsageError(
         `--policy sliding-window requires a --window of at least ${MIN_SLIDING_MS}ms, got ${window}ms`,
       )
-    if (kind !== 'token-bucket') throw new UsageError((error as Error).message)
+    if (kind !== 'token-bucket') throw new UsageError(messageOf(error))
     const fix = 'use --policy sliding-window, which keeps any rate'
     throw new UsageError(
       `--limit ${limit} in --window ${durationText(window)} is too fast for a token bucket; ${fix}`,

@@ -58,6 +58,6 @@ export class ClientNumbers {
 
   /** Returns one of a client's numbers. */
   get(id: number, index: number): number {
-    return this.pageOf(id)[this.offsetOf(id) + index] as number
+    return this.pageOf(id)[this.offsetOf(id) + index] ?? 0
   }
 }

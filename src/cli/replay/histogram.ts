@@ -46,19 +46,19 @@ export class Histogram {
       this.#requests.push(0)
       for (const counts of this.#denied) counts.push(0)
     }
-    ;(this.#requests[bar] as number) += 1
+    this.#requests[bar] = (this.#requests[bar] ?? 0) + 1
   }
 
   /** Counts that a limit denies the last request. */
   addDenial(limit: number): void {
-    const counts = this.#denied[limit] as number[]
-    ;(counts[counts.length - 1] as number) += 1
+    const counts = this.#denied[limit]
+    counts?.push((counts.pop() ?? 0) + 1)
   }
 
   bars(): Bar[] {
     return this.#requests.map((requests, i) => {
       const atMs = (this.#firstIndex + i) * this.widthMs
-      return { atMs, requests, denied: this.#denied.map((counts) => counts[i] as number) }
+      return { atMs, requests, denied: this.#denied.map((counts) => counts[i] ?? 0) }
     })
   }
 

@@ -39,17 +39,17 @@ export class LimitReplay {
     const page = this.#numbers.pageOf(id)
     const at = this.#numbers.offsetOf(id)
     const state = this.#state
-    for (let i = 0; i < state.length; i++) state[i] = page[at + STATE + i] as number
+    for (let i = 0; i < state.length; i++) state[i] = page[at + STATE + i] ?? 0
     const { allowed, next } = this.policy.take(state, nowMs, 1)
     if (next !== undefined) page.set(next, at + STATE)
-    ;(page[at + REQUESTS] as number) += 1
+    page[at + REQUESTS] = (page[at + REQUESTS] ?? 0) + 1
     if (!allowed) this.#countDenial(page, at, nowMs)
     return allowed
   }
 
   #countDenial(page: Float64Array, at: number, nowMs: number): void {
     if (page[at + DENIED] === 0) this.deniedClients++
-    ;(page[at + DENIED] as number) += 1
+    page[at + DENIED] = (page[at + DENIED] ?? 0) + 1
     if (this.denied === 0) this.firstDeniedMs = nowMs
     this.lastDeniedMs = nowMs
     this.denied++

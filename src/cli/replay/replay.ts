@@ -165,10 +165,13 @@ export class Replay {
     this.windows?.add(id, nowMs)
     this.histogram.add(nowMs)
     let isAllowed = true
-    for (let i = 0; i < this.limits.length; i++) {
-      if ((this.limits[i] as LimitReplay).decide(id, nowMs)) continue
-      isAllowed = false
-      this.histogram.addDenial(i)
+    let index = 0
+    for (const limit of this.limits) {
+      if (!limit.decide(id, nowMs)) {
+        isAllowed = false
+        this.histogram.addDenial(index)
+      }
+      index++
     }
     return isAllowed
   }

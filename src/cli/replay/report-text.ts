@@ -1,6 +1,7 @@
 import { durationText } from '../../util/durations.js'
 import { count, percent, printable, row, spanText, timeText } from '../output.js'
 import type { LimitReport, Report, ReportBar } from './report.js'
+import { suggestionPairs } from './suggestions.js'
 
 const BAR_WIDTH = 40
 const GAP = '  ...'
@@ -87,23 +88,18 @@ function clientLines(mostDenied: LimitReport['mostDenied']): string[] {
   return [
     '  denied most',
     ...mostDenied.map(({ denied, requests }, i) => {
-      return `  ${(names[i] as string).padEnd(width)}  ${count(denied)} of ${count(requests)}`
+      return `  ${(names[i] ?? '').padEnd(width)}  ${count(denied)} of ${count(requests)}`
     }),
   ]
 }
 
-function suggestionLines({
-  policy,
-  windowMs,
-  requests,
-  clients,
-}: NonNullable<Report['suggestions']>): string[] {
+function suggestionLines(suggestions: NonNullable<Report['suggestions']>): string[] {
+  const { policy, windowMs } = suggestions
   const head = `smallest limits in ${durationText(windowMs)} (${policy})`
-  const rows = requests.map(({ share, limit, denied }, i) => {
-    const ofClients = clients[i] as (typeof clients)[number]
+  const rows = suggestionPairs(suggestions).map(([ofRequests, ofClients]) => {
     return `  ${cells(
-      `${100 * share} %`,
-      `${count(limit)} (denies ${count(denied)})`,
+      `${100 * ofRequests.share} %`,
+      `${count(ofRequests.limit)} (denies ${count(ofRequests.denied)})`,
       `${count(ofClients.limit)} (denies ${count(ofClients.denied)})`,
     )}`
   })

@@ -66,7 +66,7 @@ export interface LimitReport {
 /** Returns what a replay found. Ends its counts. */
 export function reportOf(replay: Replay, { suggest, keyText }: ReplaySettings): Report {
   const { histogram, limits } = replay
-  const bars = histogram.bars().map(({ atMs, ...counts }) => ({ at: isoTime(atMs) as string, ...counts }))
+  const bars = histogram.bars().map(({ atMs, ...counts }) => ({ at: isoTime(atMs) ?? '', ...counts }))
   const suggestions = replay.windows?.suggest(replay.clients.size)
   return {
     lines: replay.lines,
@@ -109,7 +109,7 @@ function limitReport(limit: LimitReplay, { requests, clients }: Replay): LimitRe
       lastAt: isoTime(limit.lastDeniedMs),
     },
     mostDenied: most.map(({ id, requests, denied }) => {
-      return { client: identityName(names.get(id) as string), requests, denied }
+      return { client: identityName(names.get(id) ?? ''), requests, denied }
     }),
   }
 }

@@ -21,6 +21,17 @@ export interface Suggestions {
   readonly clients: readonly Suggestion[]
 }
 
+/** Returns the suggestions for each share: that for requests, and that for clients. */
+export function suggestionPairs({
+  requests,
+  clients,
+}: Suggestions): readonly (readonly [ofRequests: Suggestion, ofClients: Suggestion])[] {
+  return requests.flatMap((ofRequests, i) => {
+    const ofClients = clients[i]
+    return ofClients === undefined ? [] : [[ofRequests, ofClients] as const]
+  })
+}
+
 /**
  * Counts the requests of each client in each window of a fixed length. A limit L denies c - L of the c
  * requests in a window, whatever it did before, so these counts give what every limit would deny. Memory:
@@ -42,15 +53,14 @@ export class WindowCounts {
   add(id: number, nowMs: number): void {
     const page = this.#numbers.pageOf(id)
     const at = this.#numbers.offsetOf(id)
-    const window = this.#windowAt(nowMs, page[at + WINDOW] as number, page[at + COUNT] as number)
-    if (window !== page[at + WINDOW]) {
-      this.#countWindow(page[at + COUNT] as number)
-      page[at + WINDOW] = window
-      page[at + COUNT] = 0
-    }
-    const count = (page[at + COUNT] as number) + 1
+    const lastWindow = page[at + WINDOW] ?? 0
+    const lastCount = page[at + COUNT] ?? 0
+    const window = this.#windowAt(nowMs, lastWindow, lastCount)
+    if (window !== lastWindow) this.#countWindow(lastCount)
+    const count = window === lastWindow ? lastCount + 1 : 1
+    page[at + WINDOW] = window
     page[at + COUNT] = count
-    if (count > (page[at + MOST] as number)) page[at + MOST] = count
+    if (count > (page[at + MOST] ?? 0)) page[at + MOST] = count
   }
 
   /** Returns the window of a request: the index of it, or when it began. */

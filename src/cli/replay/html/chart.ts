@@ -96,7 +96,7 @@ function deniedIn({ denied }: ReportBar, limit: number | undefined): number {
  */
 function roundUp(value: number): number {
   const power = 10 ** Math.floor(Math.log10(value))
-  return ([2, 4, 6, 8, 10].find((factor) => factor * power >= value) as number) * power
+  return ([2, 4, 6, 8].find((factor) => factor * power >= value) ?? 10) * power
 }
 
 /** Returns a count for an axis, which has room for six characters. */

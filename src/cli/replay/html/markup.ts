@@ -15,7 +15,10 @@ const ESCAPES: Readonly<Record<string, string>> = {
 
 /** Makes a part of a page of a template: parts stay as they are, all other values are text. */
 export function html(texts: TemplateStringsArray, ...values: readonly Content[]): Markup {
-  const parts = texts.map((text, i) => text + (i < values.length ? markupOf(values[i] as Content) : ''))
+  const parts = texts.map((text, i) => {
+    const value = values[i]
+    return value === undefined ? text : text + markupOf(value)
+  })
   return { markup: parts.join('') }
 }
 
@@ -25,5 +28,5 @@ function markupOf(value: Content): string {
       .flat()
       .map(({ markup }) => markup)
       .join('')
-  return String(value).replace(/[&<>"']/g, (char) => ESCAPES[char] as string)
+  return String(value).replace(/[&<>"']/g, (char) => ESCAPES[char] ?? char)
 }

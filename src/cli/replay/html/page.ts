@@ -1,6 +1,7 @@
 import { durationText } from '../../../util/durations.js'
 import { count, percent, printable, spanText, timeText } from '../../output.js'
 import type { LimitReport, Report } from '../report.js'
+import { suggestionPairs } from '../suggestions.js'
 import { barChart } from './chart.js'
 import { html, type Markup } from './markup.js'
 import { STYLE } from './style.js'
@@ -83,18 +84,13 @@ ${histogram.bars.length === 0 ? [] : barChart(histogram, undefined, title)}
 </section>`
 }
 
-function suggestionSection({
-  policy,
-  windowMs,
-  requests,
-  clients,
-}: NonNullable<Report['suggestions']>): Markup {
+function suggestionSection(suggestions: NonNullable<Report['suggestions']>): Markup {
+  const { policy, windowMs } = suggestions
   const title = `Smallest limits in ${durationText(windowMs)} (${policy})`
-  const rows = requests.map(({ share, limit, denied }, i) => {
-    const ofClients = clients[i] as (typeof clients)[number]
+  const rows = suggestionPairs(suggestions).map(([ofRequests, ofClients]) => {
     return [
-      html`${100 * share} %`,
-      html`${count(limit)} (denies ${count(denied)})`,
+      html`${100 * ofRequests.share} %`,
+      html`${count(ofRequests.limit)} (denies ${count(ofRequests.denied)})`,
       html`${count(ofClients.limit)} (denies ${count(ofClients.denied)})`,
     ]
   })

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { messageOf } from '../../../stores/store-error.js'
 import { InputError } from '../../failures.js'
 import { printable } from '../../output.js'
 
@@ -68,7 +69,7 @@ async function attempt<T>(path: string, write: () => Promise<T>): Promise<T> {
   try {
     return await write()
   } catch (error) {
-    const { code = '', message } = error as NodeJS.ErrnoException
-    throw new InputError(`cannot write ${printable(path)}: ${REASONS[code] ?? message}`)
+    const { code }: { readonly code?: unknown } = error ?? {}
+    throw new InputError(`cannot write ${printable(path)}: ${REASONS[String(code)] ?? messageOf(error)}`)
   }
 }
