@@ -1,8 +1,9 @@
 import { GRID_PER_MS } from '../../../policies/bucket-grid.js'
 import type { Policy } from '../../../policies/policy.js'
 import type { BaseSpec } from '../../../policies/spec.js'
+import { weakMemo } from '../../../util/memo.js'
 import { expiryStepS, NEVER_S } from '../expiry.js'
-import { type PostgresQuery, type PreparedStatement, preparedStatement } from './client.js'
+import { type PostgresQuery, preparedStatement } from './client.js'
 import { encodeAsHex, NOW } from './codec.js'
 
 /**
@@ -93,22 +94,25 @@ const KINDS: Readonly<Record<BaseSpec['kind'], TakeSql>> = {
   consecutive: CONSECUTIVE,
 }
 
+/** A policy of which one statement can take units. */
+type TakeablePolicy = Policy & { readonly spec: BaseSpec }
+
 /** Whether one statement can take units of a policy. Not of a ban, which also writes when it denies. */
-export function canTake({ spec }: Policy): boolean {
-  return spec.kind in KINDS
+export function canTake(policy: Policy): policy is TakeablePolicy {
+  return policy.spec.kind in KINDS
 }
 
 /** Returns a function that creates queries, which take units and return the time and state, or no row. */
-export function takeStatements(table: string): (policy: Policy, key: Buffer, cost: number) => PostgresQuery {
-  const statements = new Map<string, [TakeSql, PreparedStatement]>(
-    Object.entries(KINDS).map(([kind, sql]) => [kind, [sql, preparedStatement(sqlOf(table, sql))]]),
-  )
+export function takeStatements(
+  table: string,
+): (policy: TakeablePolicy, key: Buffer, cost: number) => PostgresQuery {
+  const statementOf = weakMemo((sql: TakeSql) => preparedStatement(sqlOf(table, sql)))
   return (policy, key, cost) => {
-    const spec = policy.spec as BaseSpec
-    const [{ valuesOf, resetMs }, statement] = statements.get(spec.kind) as [TakeSql, PreparedStatement]
+    const { spec } = policy
+    const sql = KINDS[spec.kind]
     const stepS = expiryStepS(policy)
-    const steps = Math.ceil(resetMs(spec) / (stepS * 1000)) + 1
-    return statement([key, stepS, steps, ...valuesOf(spec, cost)])
+    const steps = Math.ceil(sql.resetMs(spec) / (stepS * 1000)) + 1
+    return statementOf(sql)([key, stepS, steps, ...sql.valuesOf(spec, cost)])
   }
 }
 
