@@ -2,7 +2,6 @@ import type { Policy } from '../../policies/policy.js'
 import {
   type Block,
   type Charge,
-  type ChargeResult,
   type Forget,
   keysOf,
   type Operation,
@@ -14,6 +13,7 @@ import {
   type TakeResult,
 } from '../../stores/operation.js'
 import { refundsOf } from '../../stores/shared/refunds.js'
+import type { Unchecked } from '../../stores/shared/validate.js'
 import { expectAtLeast, expectEqual } from '../assertions.js'
 import { ModelStore } from './model.js'
 import { applyAll, applyOne, figures, part } from './store-calls.js'
@@ -54,10 +54,17 @@ export function operationsOf(policy: Policy) {
   }
 }
 
+/** Returns a receipt by its index; -1 is the last one. Throws if the store has allowed too little so far. */
+export function receiptAt(receipts: readonly Refund[], index: number): Refund {
+  const receipt = receipts.at(index)
+  if (receipt === undefined) throw new Error('no charge before this step was allowed')
+  return receipt
+}
+
 /** Returns a step that refunds units by the first receipt, with some of its properties changed. */
 export function refund(change: Partial<Refund> | ((receipt: Refund) => Partial<Refund>) = {}): CaseStep {
-  return ([receipt]) => {
-    const first = receipt as Refund
+  return (receipts) => {
+    const first = receiptAt(receipts, 0)
     return { ...first, ...(typeof change === 'function' ? change(first) : change) }
   }
 }
@@ -67,7 +74,7 @@ export function refund(change: Partial<Refund> | ((receipt: Refund) => Partial<R
  */
 export function advanceTo(figure: 'retryAfterMs' | 'resetAfterMs', laterMs = 0): CaseStep {
   return (_receipts, lastResult) => {
-    const [verdict] = (lastResult as ChargeResult).parts
+    const [verdict] = lastResult?.type === 'charge' ? lastResult.parts : []
     return { type: 'advance', ms: (verdict?.[figure] ?? 0) + laterMs }
   }
 }
@@ -118,11 +125,14 @@ export async function expectAsModel(
       nowMs += next.ms
       continue
     }
-    const isBatch = Array.isArray(next)
-    const operations: readonly Operation[] = isBatch ? next : [next as Operation]
-    const results = isBatch ? await applyAll(store, operations) : [await applyOne(store, next as Operation)]
-    for (const [j, operation] of operations.entries())
-      compare(isBatch ? `step ${i + 1}.${j + 1}` : `step ${i + 1}`, operation, results[j] as Result)
+    if ('type' in next) {
+      compare(`step ${i + 1}`, next, await applyOne(store, next))
+      continue
+    }
+    for (const [j, result] of (await applyAll(store, next)).entries()) {
+      const operation = next[j]
+      if (operation !== undefined) compare(`step ${i + 1}.${j + 1}`, operation, result)
+    }
   }
 }
 
@@ -154,7 +164,7 @@ function comparedPart(result: Result, isExact: boolean): object {
 }
 
 function countsOf(result: object): object {
-  const { type, allowed, remaining, taken } = result as Partial<Result & PartResult & TakeResult>
+  const { type, allowed, remaining, taken }: Unchecked<PartResult> & Unchecked<TakeResult> = result
   return { type, allowed, remaining, taken }
 }
 

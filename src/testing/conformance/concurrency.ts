@@ -3,7 +3,7 @@ import { tokenBucket } from '../../policies/token-bucket.js'
 import type { Charge, Refund, Renew } from '../../stores/operation.js'
 import type { Store } from '../../stores/store.js'
 import { expectEqual } from '../assertions.js'
-import { asModel, type CaseStep, expectAsModel, operationsOf, refund } from './as-model.js'
+import { asModel, type CaseStep, expectAsModel, operationsOf, receiptAt, refund } from './as-model.js'
 import { LONG } from './sample-policies.js'
 import { applyOne, chargeOne, forgetAll, part, receiptOf, remainingOf } from './store-calls.js'
 import { casesOf, type StoreCase } from './store-case.js'
@@ -18,8 +18,8 @@ const peekAtTokens = (key: string) => operationsOf(BUCKET).charge(0, key)
 const withTokens = (slots: number, tokens: string): Charge => {
   return { type: 'charge', parts: [part('slots', FIVE, slots), part(tokens, BUCKET)] }
 }
-const renewLast: CaseStep = (receipts) => renewal(receipts.at(-1) as Refund)
-const refundLast: CaseStep = (receipts) => receipts.at(-1) as Refund
+const renewLast: CaseStep = (receipts) => renewal(receiptAt(receipts, -1))
+const refundLast: CaseStep = (receipts) => receiptAt(receipts, -1)
 
 const renewal = (units: Refund): Renew => ({ ...units, type: 'renew' })
 
@@ -51,7 +51,7 @@ const always = casesOf('concurrency', {
 
   'counts units once, however often they are renewed': asModel(
     ...[charge(3), renewLast, renewLast, renewLast, charge(0)],
-    (receipts) => [renewal(receipts.at(-1) as Refund), renewal(receipts.at(-1) as Refund)],
+    (receipts) => [renewal(receiptAt(receipts, -1)), renewal(receiptAt(receipts, -1))],
     charge(0),
   ),
 

@@ -1,5 +1,5 @@
 import type { Refund } from '../../stores/operation.js'
-import { asModel, type CaseStep, operationsOf, refund } from './as-model.js'
+import { asModel, type CaseStep, operationsOf, receiptAt, refund } from './as-model.js'
 import { LONG_KINDS } from './sample-policies.js'
 import { type Bodies, casesOfEach } from './store-case.js'
 
@@ -13,11 +13,10 @@ const FORMS: readonly (readonly [string, (cost: number) => CaseStep])[] = [
   ['with resetAtMs', (cost) => refund({ cost })],
   [
     'without resetAtMs',
-    (cost) =>
-      ([receipt]) => {
-        const { resetAtMs: _, ...rest } = receipt as Refund
-        return { ...rest, cost }
-      },
+    (cost) => (receipts) => {
+      const { resetAtMs: _, ...rest } = receiptAt(receipts, 0)
+      return { ...rest, cost }
+    },
   ],
 ]
 
@@ -64,7 +63,7 @@ const refunds = casesOfEach(LONG_KINDS, 'a refund to a %s', (policyOf, name) => 
     ),
     'may name one key several times': asModel(
       charge(5),
-      ([receipt]) => Array<Refund>(3).fill({ ...(receipt as Refund), cost: 1 }),
+      (receipts) => Array<Refund>(3).fill({ ...receiptAt(receipts, 0), cost: 1 }),
       charge(0),
     ),
     'changes nothing if it names no key or cost 0': asModel(charge(4), [], refund({ cost: 0 }), charge(0)),

@@ -1,14 +1,15 @@
 import { inspect } from 'node:util'
 import type { Policy } from '../../policies/policy.js'
-import type {
-  Charge,
-  ChargeResult,
-  KeyedPolicy,
-  Operation,
-  Part,
-  PartResult,
-  Refund,
-  ResultOf,
+import {
+  type Charge,
+  type ChargeResult,
+  isResultOf,
+  type KeyedPolicy,
+  type Operation,
+  type Part,
+  type PartResult,
+  type Refund,
+  type ResultOf,
 } from '../../stores/operation.js'
 import { request } from '../../stores/shared/pipe.js'
 import { refundsOf } from '../../stores/shared/refunds.js'
@@ -36,15 +37,16 @@ export async function applyAll<O extends Operation>(
   operations: readonly O[],
 ): Promise<readonly ResultOf<O>[]> {
   const outcomes: unknown = await store.apply(operations)
-  const count = Array.isArray(outcomes) ? outcomes.length : inspect(outcomes)
+  const list: readonly unknown[] = Array.isArray(outcomes) ? outcomes : []
+  const count = Array.isArray(outcomes) ? list.length : inspect(outcomes)
   expectEqual(`apply() returns an array of one outcome per operation`, count, operations.length)
-  return operations.map((operation, i) => validResult(store, operation, (outcomes as unknown[])[i]))
+  return operations.map((operation, i) => validResult(store, operation, list[i]))
 }
 
 function validResult<O extends Operation>(store: Store, operation: O, outcome: unknown): ResultOf<O> {
   const valid = validateOutcome(store, operation, outcome)
-  if (valid instanceof Error) throw explain(operation, valid)
-  return valid as ResultOf<O>
+  if (isResultOf(operation, valid)) return valid
+  throw explain(operation, valid)
 }
 
 /** Returns an error that shows a result that makes no sense, and what would. */
@@ -85,7 +87,7 @@ export async function forgetAll(store: Store, keys: readonly KeyedPolicy[]): Pro
 /** The only part of a charge that has one. */
 export async function takeOne(store: Store, key: string, policy: Policy, cost = 1): Promise<PartResult> {
   const { parts } = await chargeOne(store, part(key, policy, cost))
-  return parts[0] as PartResult
+  return onlyOf(parts)
 }
 
 /** Takes units. Returns their refund, as a limiter makes it from a decision. */
@@ -93,7 +95,12 @@ export async function receiptOf(store: Store, key: string, policy: Policy, cost:
   const wanted = part(key, policy, cost)
   const verdict = await chargeOne(store, wanted)
   expectEqual(`a charge of ${cost} of a fresh ${policy.name} is allowed`, verdict.allowed, true)
-  return refundsOf([wanted], verdict)[0] as Refund
+  return onlyOf(refundsOf([wanted], verdict))
+}
+
+function onlyOf<T>([item]: readonly T[]): T {
+  if (item === undefined) throw new Error('a charge of one part must have the figures of one')
+  return item
 }
 
 /** How much is left of each key, read with cost 0. */

@@ -1,4 +1,5 @@
 import { readOptions } from '../../options/option-table.js'
+import type { Unchecked } from '../../stores/shared/validate.js'
 import type { Store } from '../../stores/store.js'
 import type { MaybePromise } from '../../util/maybe-promise.js'
 import { wrongOption } from '../../util/validate.js'
@@ -93,7 +94,7 @@ export async function withStore(
 }
 
 function checkMade(made: StoreUnderTest): StoreUnderTest {
-  const { store, advance } = (made ?? {}) as Partial<StoreUnderTest>
+  const { store, advance }: Unchecked<StoreUnderTest> = made ?? {}
   checkStore('makeStore', store, MAKE_STORE)
   if (typeof advance === 'function') return made
   throw wrongOption('makeStore', 'advance', 'a function', advance, MAKE_STORE)

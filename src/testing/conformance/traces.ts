@@ -46,8 +46,14 @@ type TraceStep =
   | { readonly advanceMs: number }
 
 const keyOf = ({ owner, policy }: Unit) => `${owner}:${policy}`
-const partOf = (each: Unit) => part(keyOf(each), POLICIES.get(each.policy) as Policy, each.cost)
-const operationsOn = (each: Unit) => operationsOf(POLICIES.get(each.policy) as Policy)
+const partOf = (each: Unit) => part(keyOf(each), policyOf(each), each.cost)
+const operationsOn = (each: Unit) => operationsOf(policyOf(each))
+
+function policyOf({ policy }: Unit): Policy {
+  const sample = POLICIES.get(policy)
+  if (sample === undefined) throw new Error(`no trace has the policy ${policy}`)
+  return sample
+}
 
 function stepOf(step: TraceStep): CaseStep {
   if ('advanceMs' in step) return { type: 'advance', ms: step.advanceMs }

@@ -52,7 +52,8 @@ export async function withArena(
 ): Promise<void> {
   const prefix = `headgate-exactness:${randomUUID()}`
   const partsByKey = new Map<string, WirePart>()
-  const first = processes[0] as ServedProcess
+  const [first] = processes
+  if (first === undefined) throw new Error('no process serves the store')
   const peek = (parts: readonly WirePart[]) => first.request('peek', parts)
   const nameOf = ({ key }: WirePart) => key.slice(prefix.length + 1)
 

@@ -48,12 +48,14 @@ export interface Orders {
   forget: { readonly order: readonly WirePart[]; readonly reply: null }
 }
 
-/** To a process. */
-export interface Request<N extends keyof Orders = keyof Orders> {
+interface RequestOf<N extends keyof Orders> {
   readonly headgate: N
   readonly id: number
   readonly order: Orders[N]['order']
 }
+
+/** To a process: an order, which its name tells apart from the others. */
+export type Request = { [N in keyof Orders]: RequestOf<N> }[keyof Orders]
 
 /** From a process: that it serves a store, an outcome, or what ends it. */
 export type Message =

@@ -15,6 +15,7 @@ export async function runLoad(
   { charges, callers, calls, batch, refundEvery }: Load,
 ): Promise<Counts> {
   const all = charges.map(chargeOf)
+  const chargeAt = (i: number): Parts => all[i % all.length] ?? []
   const counts = { allowed: 0, denied: 0 }
   const unitsTaken: Record<string, number> = {}
 
@@ -25,10 +26,10 @@ export async function runLoad(
   async function call(caller: number): Promise<void> {
     let allowed = 0
     for (let i = 0; i < calls; i++) {
-      const wanted = Array.from({ length: batch }, (_, j) => at(all, caller + i * batch + j))
+      const wanted = Array.from({ length: batch }, (_, j) => chargeAt(caller + i * batch + j))
       const verdicts = await chargeDecided(store, wanted)
       for (const [j, verdict] of verdicts.entries()) {
-        const charge = wanted[j] as Parts
+        const charge = wanted[j] ?? []
         counts[verdict.allowed ? 'allowed' : 'denied']++
         if (!verdict.allowed) continue
         count(charge, 1)
@@ -41,10 +42,6 @@ export async function runLoad(
 
   if (all.length > 0) await Promise.all(Array.from({ length: callers }, (_, i) => call(i)))
   return { ...counts, taken: unitsTaken }
-}
-
-function at<T>(list: readonly T[], i: number): T {
-  return list[i % list.length] as T
 }
 
 /** Charges a batch, and again if the store replied that it took nothing, as after lost races. */

@@ -38,14 +38,15 @@ const oneKey = NAMES.map(
 )
 
 const oppositeOrders = PAIRED.map((first, i): Scenario => {
-  const second = PAIRED[(i + 1) % PAIRED.length] as string
+  const second = PAIRED[(i + 1) % PAIRED.length] ?? first
   return {
     name: `take keys in opposite orders all or nothing: ${first} and ${second}`,
     async run({ part, charge, sent, atomicAcrossKeys, expectLeft }) {
-      const limits = [0.35, 0.25, 0.3, 0.4].map((share) => Math.ceil(sent * share))
-      const parts = ['ip:1', 'ip:2', 'account:1', 'account:2'].map((name, j) =>
-        part(name, { policy: j % 2 === 0 ? first : second, limit: limits[j] as number }),
+      const shares = { 'ip:1': 0.35, 'ip:2': 0.25, 'account:1': 0.3, 'account:2': 0.4 }
+      const parts = Object.entries(shares).map(([name, share], j) =>
+        part(name, { policy: j % 2 === 0 ? first : second, limit: Math.ceil(sent * share) }),
       )
+      const limits = parts.map(({ limit }) => limit)
       const counts = await charge({ charges: (i) => [i % 2 === 0 ? parts : parts.toReversed()] })
       const least = Math.min(...limits)
       const what = `allowed of ${sent} charges of four keys with limits of ${limits.join(', ')}`

@@ -1,4 +1,5 @@
 import { inspect } from 'node:util'
+import type { Unchecked } from '../../stores/shared/validate.js'
 import type { Store } from '../../stores/store.js'
 import { checkStore } from '../check-store.js'
 import { chargeOne, forgetAll } from '../conformance/store-calls.js'
@@ -31,28 +32,32 @@ export async function serveStore(store: Store): Promise<void> {
   process.off('message', onMessage).off('uncaughtExceptionMonitor', onCrash)
 }
 
-const SERVED: {
-  [N in keyof Orders]: (store: Store, order: Orders[N]['order']) => Promise<Orders[N]['reply']>
-} = {
-  load: runLoad,
-  async peek(store, parts) {
-    const { parts: shown } = await chargeOne(store, ...chargeOf(parts.map((part) => ({ ...part, cost: 0 }))))
-    return shown.map(({ remaining, moreAfterMs }): WireFigures => ({ remaining, moreAfterMs }))
-  },
-  async forget(store, parts) {
-    await forgetAll(store, chargeOf(parts))
-    return null
-  },
-}
-
 async function serveOrder(store: Store, message: unknown): Promise<void> {
-  const { headgate, id, order } = (message ?? {}) as Request
-  if (!Object.hasOwn(SERVED, headgate ?? '')) return // a message of the user's own
-  const serve = SERVED[headgate] as (store: Store, order: unknown) => Promise<unknown>
+  if (!isRequest(message)) return // a message of the user's own
   try {
-    send({ headgate: 'reply', id, reply: await serve(store, order) })
+    send({ headgate: 'reply', id: message.id, reply: await replyTo(message, store) })
   } catch (error) {
     send({ headgate: 'failure', text: inspect(error) })
+  }
+}
+
+function isRequest(message: unknown): message is Request {
+  const { headgate }: Unchecked<Request> = message ?? {}
+  return headgate === 'load' || headgate === 'peek' || headgate === 'forget'
+}
+
+async function replyTo(request: Request, store: Store): Promise<Orders[Request['headgate']]['reply']> {
+  switch (request.headgate) {
+    case 'load':
+      return runLoad(store, request.order)
+    case 'peek': {
+      const peeked = request.order.map((part) => ({ ...part, cost: 0 }))
+      const { parts } = await chargeOne(store, ...chargeOf(peeked))
+      return parts.map(({ remaining, moreAfterMs }): WireFigures => ({ remaining, moreAfterMs }))
+    }
+    case 'forget':
+      await forgetAll(store, chargeOf(request.order))
+      return null
   }
 }
 

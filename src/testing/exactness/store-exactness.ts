@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import { readOptions, withDefault } from '../../options/option-table.js'
+import type { Unchecked } from '../../stores/shared/validate.js'
 import { type Duration, durationUpTo } from '../../util/durations.js'
 import { whole, wrongOption } from '../../util/validate.js'
 import type { TestCase } from '../test-case.js'
@@ -66,7 +67,7 @@ function readStart(owner: string, option: string, value: unknown): ExactnessSetu
 }
 
 function readCapabilities(owner: string, option: string, value: unknown): ExactnessSetup['capabilities'] {
-  const { atomicAcrossKeys } = (value ?? {}) as Partial<ExactnessSetup['capabilities']>
+  const { atomicAcrossKeys }: Unchecked<ExactnessSetup['capabilities']> = value ?? {}
   if (typeof atomicAcrossKeys === 'boolean') return { atomicAcrossKeys }
   const fix = 'Write capabilities: { atomicAcrossKeys: true }.'
   throw wrongOption(owner, option, 'an object that states atomicAcrossKeys', value, fix)
