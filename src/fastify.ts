@@ -1,14 +1,16 @@
 import type { FastifyRequest as Request } from 'fastify'
+import type { FastifyTypes } from './adapters/fastify/hook.js'
 import type { RouteRateLimitOptions } from './adapters/fastify/plugin.js'
 import * as http from './http.js'
 import type { MakeByUser } from './keys/by-user.js'
+import type { LoginGuardOptions as GuardOptions } from './login/options.js'
 
 export {
   type RateLimitHook,
   type RateLimitHookOptions,
   rateLimitHook,
 } from './adapters/fastify/hook.js'
-export { type LoginGuard, type LoginGuardOptions, loginGuard } from './adapters/fastify/login-guard.js'
+export { type LoginGuard, loginGuard } from './adapters/fastify/login-guard.js'
 export {
   type RateLimitPluginOptions,
   type RouteRateLimitOptions,
@@ -32,6 +34,9 @@ declare module 'fastify' {
   }
 }
 
+/** The options of `loginGuard`. Only `field` or `account` is required. */
+export type LoginGuardOptions = GuardOptions<FastifyTypes>
+
 /**
  * Returns a key that identifies a client by the authenticated user: what `get` returns, or the first of
  * `request.user.id`, `.sub` and `.username` that exists. Without a user, the key `anonymous` does, by
@@ -39,4 +44,4 @@ declare module 'fastify' {
  * anonymous.
  * @function
  */
-export const byUser = http.byUser as MakeByUser<Request>
+export const byUser: MakeByUser<FastifyTypes> = http.byUser

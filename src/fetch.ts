@@ -1,16 +1,23 @@
-import type { FetchSubject } from './adapters/fetch/options.js'
+import type { FetchInfo, FetchSubject, FetchTypes } from './adapters/fetch/options.js'
+import type { RateLimitOptions as Options } from './http/options.js'
 import * as http from './http.js'
 import type { MakeByUser } from './keys/by-user.js'
+import type { LoginGuardOptions as GuardOptions } from './login/options.js'
 
 export type { RateLimit } from './adapters/fetch/limit.js'
-export { type LoginGuard, type LoginGuardOptions, loginGuard } from './adapters/fetch/login-guard.js'
-export type {
-  FetchInfo,
-  FetchSubject,
-  RateLimitOptions,
-} from './adapters/fetch/options.js'
+export { type LoginGuard, loginGuard } from './adapters/fetch/login-guard.js'
+export type { FetchInfo, FetchSubject } from './adapters/fetch/options.js'
 export { rateLimit } from './adapters/fetch/rate-limit.js'
 export * from './http.js'
+
+/**
+ * The options of `rateLimit`. All functions may be async. If one throws, the promise of the limiter rejects
+ * with that error; what a `count` function throws is emitted as `refundFailed`.
+ */
+export type RateLimitOptions<Info = FetchInfo> = Options<FetchTypes<FetchSubject<Info>>>
+
+/** The options of `loginGuard`. Only `field` or `account` is required. */
+export type LoginGuardOptions<Info = FetchInfo> = GuardOptions<FetchTypes<FetchSubject<Info>>>
 
 /**
  * Returns a key that identifies a client by the authenticated user: what `get` returns, or the first of
@@ -18,4 +25,4 @@ export * from './http.js'
  * `byIp()`.
  * @function
  */
-export const byUser = http.byUser as MakeByUser<FetchSubject>
+export const byUser: MakeByUser<FetchTypes> = http.byUser

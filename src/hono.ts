@@ -1,13 +1,14 @@
 import type { Context } from 'hono'
+import type { HonoTypes } from './adapters/hono/rate-limit.js'
+import type { RateLimitOptions as Options } from './http/options.js'
 import * as http from './http.js'
 import type { MakeByUser } from './keys/by-user.js'
+import type { LoginGuardOptions as GuardOptions } from './login/options.js'
 
 export {
   type LoginGuard,
-  type LoginGuardOptions,
   loginGuard,
   type RateLimitMiddleware,
-  type RateLimitOptions,
   rateLimit,
 } from './adapters/hono/rate-limit.js'
 export * from './http.js'
@@ -19,10 +20,16 @@ declare module 'hono' {
   }
 }
 
+/** The options of `rateLimit`. All functions may be async. What they throw goes to `app.onError`. */
+export type RateLimitOptions<Ctx extends Context = Context> = Options<HonoTypes<Ctx>>
+
+/** The options of `loginGuard`. Only `field` or `account` is required. */
+export type LoginGuardOptions<Ctx extends Context = Context> = GuardOptions<HonoTypes<Ctx>>
+
 /**
  * Returns a key that identifies a client by the authenticated user: what `get` returns, or the first of `id`,
  * `sub` and `username` that `c.get('user')` or `c.get('jwtPayload')` has. Without a user, the key `anonymous`
  * does, by default `byIp()`. Mount the limiter after the middleware that authenticates.
  * @function
  */
-export const byUser = http.byUser as MakeByUser<Context>
+export const byUser: MakeByUser<HonoTypes> = http.byUser

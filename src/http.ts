@@ -1,3 +1,8 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { NodeTypes, RateLimitOptions as Options } from './http/options.js'
+import * as keys from './keys/by-user.js'
+import type { LoginGuardOptions as GuardOptions } from './login/options.js'
+
 export type { CandidateMessage } from './features/candidate/candidate.js'
 export type { CandidateReport } from './features/candidate/candidate-report.js'
 export { createLimiter } from './features/create-limiter.js'
@@ -7,20 +12,17 @@ export { identitiesOf } from './features/identities.js'
 export type { Limiter } from './features/limiter.js'
 export { logEvents } from './features/log-events.js'
 export { type Answer, answerFor } from './http/answer.js'
-export type { RateLimitOptions } from './http/options.js'
 export { type RateLimited, type RateLimitMiddleware, rateLimit } from './http/rate-limit.js'
 export { byField } from './keys/by-field.js'
 export { byHeader } from './keys/by-header.js'
 export { byIp } from './keys/by-ip.js'
 export { byRoute } from './keys/by-route.js'
-export { byUser } from './keys/by-user.js'
 export type { KeyFunction } from './keys/key.js'
 export { foldName } from './keys/name.js'
 export type { Decision, PartDecision } from './limiter/decision.js'
 export type { LimiterEvents } from './limiter/events.js'
 export type { LimiterOptions } from './limiter/options.js'
 export { type LoginGuard, loginGuard } from './login/login-guard.js'
-export type { LoginGuardOptions } from './login/options.js'
 export type { SecurityEvent } from './login/security-events.js'
 export { ban } from './policies/ban.js'
 export { concurrency } from './policies/concurrency.js'
@@ -36,3 +38,28 @@ export type { StoreMessage } from './stores/shared/store-channel.js'
 export type { Store } from './stores/store.js'
 export { StoreError } from './stores/store-error.js'
 export type { Duration } from './util/durations.js'
+
+/**
+ * The options of `rateLimit`. All functions may be async. What they throw goes to `next`. A `count` function
+ * runs after the response, so what it throws is emitted as `refundFailed`.
+ */
+export type RateLimitOptions<
+  Req extends IncomingMessage = IncomingMessage,
+  Res extends ServerResponse = ServerResponse,
+> = Options<NodeTypes<Req, Res>>
+
+/** The options of `loginGuard`. Only `field` or `account` is required. */
+export type LoginGuardOptions<
+  Req extends IncomingMessage = IncomingMessage,
+  Res extends ServerResponse = ServerResponse,
+> = GuardOptions<NodeTypes<Req, Res>>
+
+/**
+ * Identifies a client by the authenticated user: what `get` returns, or `req.user.id`, `.sub` or
+ * `.username`, the first that exists. Without a user it is `anonymous`, by default the address. A user is
+ * never mixed up with an anonymous client whose address spells the same.
+ *
+ * The middleware must come after the one that authenticates. Otherwise all clients are anonymous.
+ * @function
+ */
+export const byUser: keys.MakeByUser<NodeTypes> = keys.byUser

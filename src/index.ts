@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Request, Response } from 'express'
+import type { NodeTypes } from './http/options.js'
 import * as http from './http.js'
 import type { MakeByUser } from './keys/by-user.js'
 
@@ -75,7 +76,7 @@ interface MakeLoginGuard {
  * Throws a `TypeError` for wrong options, with the fix in the message.
  * @function
  */
-export const rateLimit = http.rateLimit as MakeRateLimit
+export const rateLimit: MakeRateLimit = http.rateLimit
 
 /**
  * Creates middleware that stops password guessing and lets real users in: it limits failed attempts per
@@ -89,7 +90,7 @@ export const rateLimit = http.rateLimit as MakeRateLimit
  * Throws a `TypeError` for wrong options, with the fix in the message.
  * @function
  */
-export const loginGuard = http.loginGuard as MakeLoginGuard
+export const loginGuard: MakeLoginGuard = http.loginGuard
 
 /**
  * Identifies a client by the authenticated user: what `get` returns, or `req.user.id`, `.sub` or
@@ -97,4 +98,4 @@ export const loginGuard = http.loginGuard as MakeLoginGuard
  * middleware must come after the one that authenticates. Otherwise all clients are anonymous.
  * @function
  */
-export const byUser = http.byUser as MakeByUser<ExpressRequest>
+export const byUser: MakeByUser<NodeTypes<ExpressRequest, ExpressResponse>> = http.byUser

@@ -1,13 +1,14 @@
-import type { Context } from 'koa'
+import type { Context, ExtendableContext } from 'koa'
+import type { KoaTypes } from './adapters/koa/rate-limit.js'
+import type { RateLimitOptions as Options } from './http/options.js'
 import * as http from './http.js'
 import type { MakeByUser } from './keys/by-user.js'
+import type { LoginGuardOptions as GuardOptions } from './login/options.js'
 
 export {
   type LoginGuard,
-  type LoginGuardOptions,
   loginGuard,
   type RateLimitMiddleware,
-  type RateLimitOptions,
   rateLimit,
 } from './adapters/koa/rate-limit.js'
 export * from './http.js'
@@ -20,10 +21,19 @@ declare module 'koa' {
 }
 
 /**
+ * The options of `rateLimit`. All functions may be async. What they throw goes to Koa's error handling. A
+ * `count` function runs after the response, so what it throws is emitted as `refundFailed`.
+ */
+export type RateLimitOptions<Ctx extends ExtendableContext = Context> = Options<KoaTypes<Ctx>>
+
+/** The options of `loginGuard`. Only `field` or `account` is required. */
+export type LoginGuardOptions<Ctx extends ExtendableContext = Context> = GuardOptions<KoaTypes<Ctx>>
+
+/**
  * Returns a key that identifies a client by the authenticated user: what `get` returns, or the first of
  * `ctx.state.user.id`, `.sub` and `.username` that exists. Without a user, the key `anonymous` does, by
  * default `byIp()`. Mount the limiter after the middleware that authenticates. Otherwise all
  * clients are anonymous.
  * @function
  */
-export const byUser = http.byUser as MakeByUser<Context>
+export const byUser: MakeByUser<KoaTypes> = http.byUser

@@ -13,6 +13,7 @@ import {
   type Settings,
   withDefault,
 } from '../options/option-table.js'
+import type { FrameworkTypes, ServerTypes } from '../util/framework-types.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
 import { choice, wrongOption } from '../util/validate.js'
 import { type Count, refundUncounted } from './after-response.js'
@@ -23,26 +24,28 @@ import type { ResponseWriter } from './response-writer.js'
 /** Continues with the next handler, or with the error handlers of Express or Connect if it gets an error. */
 export type Next = (error?: unknown) => void
 
-/** Responds to a denied request. Called with what the framework calls a handler with, and the decision last. */
-export type OnDenied<Args extends unknown[], Result = unknown> = (
-  ...args: [...Args, decision: Decision]
-) => Result
+/** The types of node:http and Connect, or of a framework that calls its middleware alike. */
+export type NodeTypes<
+  Req extends IncomingMessage = IncomingMessage,
+  Res extends ServerResponse = ServerResponse,
+> = ServerTypes<Req, Res, [req: Req, res: Res, next: Next]>
 
-/** The options for requests of any framework. */
-export interface RequestOptions<Req, Res>
-  extends Omit<LimiterFields<Req>, 'skip'>,
+/** The options for requests of a framework, except for those that say how much is allowed. */
+export interface RequestOptions<F extends FrameworkTypes>
+  extends Omit<LimiterFields<F['request']>, 'skip'>,
     Omit<AnswerOptions, 'accept'> {
   /**
    * Requests for which it returns true are allowed, unlimited and uncounted. `limiter.charge(req)` also
    * calls it, and passes `req.res`, which Express sets.
    */
-  skip?: (req: Req, res: Res) => MaybePromise<boolean>
+  skip?: (...args: F['arrival']) => MaybePromise<boolean>
   /**
    * Which requests count: `'failed'` (status 400 and up), `'successful'`, or those for which a function of
    * the response returns true. Each request is charged before its handler runs, and refunded after the
-   * response if it does not count. If the client hangs up first, the request stays charged. Default `'all'`.
+   * response if it does not count (in servers of the Fetch standard, by `finish`). If the client hangs up
+   * first, the request stays charged. Default `'all'`.
    */
-  count?: Count<Req, Res>
+  count?: Count<F['request'], F['response']>
   /**
    * Delays requests before their handler runs, if their client has used more than `after` units of its
    * limit. Requests over the limit are denied. If the client hangs up meanwhile, the request never reaches
@@ -51,24 +54,27 @@ export interface RequestOptions<Req, Res>
    * There are 1,000 places for delayed requests, and a client gets no more than are left. For a limiter of
    * one limit, other than `concurrency`.
    */
-  delay?: DelayOptions<Req>
+  delay?: DelayOptions<F['request']>
+}
+
+/** What responds to a denied request in a framework. */
+export interface DenialOptions<F extends FrameworkTypes> {
+  /**
+   * Responds to a denied request. Called with what the framework calls a handler with, and the decision last.
+   * The headers are set already; a `Response` that it returns in servers of the Fetch standard gets those that
+   * it does not have. Default: text or problem+json, as `Accept` says.
+   */
+  onDenied?: (...args: [...F['handlerArgs'], decision: Decision]) => F['handlerResult']
 }
 
 /**
- * The options of `rateLimit`. All functions may be async. What they throw goes to `next`. A `count` function
- * runs after the response, so what it throws is emitted as `refundFailed`.
+ * The options of `rateLimit` in a framework. All functions may be async. What they throw goes where the
+ * framework handles errors. A `count` function runs after the response, so what it throws is emitted as
+ * `refundFailed`.
  */
-export type RateLimitOptions<
-  Req extends IncomingMessage = IncomingMessage,
-  Res extends ServerResponse = ServerResponse,
-> = RequestOptions<Req, Res> &
-  LimitWithWindow & {
-    /**
-     * Responds to a denied request, whose headers are set already. Default: text or problem+json, as
-     * `Accept` says.
-     */
-    onDenied?: OnDenied<[req: Req, res: Res, next: Next]>
-  }
+export type RateLimitOptions<F extends FrameworkTypes> = RequestOptions<F> &
+  LimitWithWindow &
+  DenialOptions<F>
 
 export const MIDDLEWARE_ROWS = {
   ...LIMITER_ROWS,
@@ -105,7 +111,7 @@ const DELAY_RULE = {
  */
 export function readRequestOptions<Req, Res>(
   owner: string,
-  options: RequestOptions<Req, Res>,
+  options: RequestOptions<ServerTypes<Req, Res>>,
   writer: ResponseWriter<Res>,
 ) {
   const table = {

@@ -4,7 +4,7 @@ import type { Decision } from '../limiter/decision.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
 import { show } from '../util/validate.js'
 import { checkNodeCall } from './check-caller.js'
-import type { Next, OnDenied, RateLimitOptions } from './options.js'
+import type { DenialOptions, Next, NodeTypes, RateLimitOptions } from './options.js'
 import { type RequestSteps, requestSteps } from './request-steps.js'
 import { nodeWriter } from './response-writer.js'
 
@@ -38,7 +38,7 @@ export type RateLimited<Req = IncomingMessage> = Req & {
 export function rateLimit<
   Req extends IncomingMessage = IncomingMessage,
   Res extends ServerResponse = ServerResponse,
->(options: RateLimitOptions<Req, Res>): RateLimitMiddleware<Req, Res> {
+>(options: RateLimitOptions<NodeTypes<Req, Res>>): RateLimitMiddleware<Req, Res> {
   const steps = requestSteps<Req, Res>('rateLimit', options, nodeWriter)
   return middlewareOf('rateLimit', steps, options.onDenied)
 }
@@ -47,7 +47,7 @@ export function rateLimit<
 export function middlewareOf<Req extends IncomingMessage, Res extends ServerResponse>(
   owner: string,
   { limiter, run }: RequestSteps<Req, Res>,
-  onDenied: OnDenied<[req: Req, res: Res, next: Next]> | undefined,
+  onDenied: DenialOptions<NodeTypes<Req, Res>>['onDenied'],
 ): RateLimitMiddleware<Req, Res> {
   let isChecked = false
 

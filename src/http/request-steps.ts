@@ -3,6 +3,7 @@ import { isHolding } from '../features/holdings.js'
 import type { Limiter } from '../features/limiter.js'
 import { headerOf, peerAddress } from '../keys/request.js'
 import { asDecided, type Decision, denyUndelayable } from '../limiter/decision.js'
+import type { ServerTypes } from '../util/framework-types.js'
 import { isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { type OnAllowed, releaseOnEnd } from './after-response.js'
 import { denialResponse, undecidedDenial } from './answer.js'
@@ -38,7 +39,7 @@ export interface RequestSteps<Req extends object, Res> {
  */
 export function requestSteps<Req extends object, Res>(
   owner: string,
-  options: RequestOptions<Req, Res>,
+  options: RequestOptions<ServerTypes<Req, Res>>,
   writer: ResponseWriter<Res>,
   guard: GuardSteps<Req, Res> = {},
 ): RequestSteps<Req, Res> {

@@ -1,5 +1,5 @@
-import type { IncomingMessage } from 'node:http'
 import { callback, readOptions } from '../options/option-table.js'
+import type { FrameworkTypes } from '../util/framework-types.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { byIp } from './by-ip.js'
 import { isKey } from './identity.js'
@@ -13,10 +13,10 @@ export interface ByUserOptions<Subject = never> {
   anonymous?: KeyFunction<Subject>
 }
 
-/** The type of `byUser` of a framework, whose requests `get` reads. */
-export interface MakeByUser<Request> {
+/** The type of `byUser` in a framework, whose requests `get` reads unless it is annotated. */
+export interface MakeByUser<F extends FrameworkTypes> {
   <Subject = unknown>(get?: undefined, options?: ByUserOptions<Subject>): KeyFunction<Subject>
-  <Subject = Request>(
+  <Subject = F['request']>(
     get: (subject: Subject) => unknown,
     options?: ByUserOptions<NoInfer<Subject>>,
   ): KeyFunction<Subject>
@@ -31,14 +31,6 @@ const OPTIONS = { rows: { anonymous: callback<KeyFunction<unknown>> } }
  *
  * The middleware must come after the one that authenticates. Otherwise all clients are anonymous.
  */
-export function byUser<Subject = unknown>(
-  get?: undefined,
-  options?: ByUserOptions<Subject>,
-): KeyFunction<Subject>
-export function byUser<Subject = IncomingMessage>(
-  get: (subject: Subject) => unknown,
-  options?: ByUserOptions<NoInfer<Subject>>,
-): KeyFunction<Subject>
 export function byUser<Subject>(
   get?: (subject: Subject) => unknown,
   options: ByUserOptions<Subject> = {},

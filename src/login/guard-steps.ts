@@ -7,6 +7,7 @@ import type { ResponseWriter } from '../http/response-writer.js'
 import { isKey, valueHash } from '../keys/identity.js'
 import { claimStore } from '../limiter/claimed-store.js'
 import { chargedParts, type Decision } from '../limiter/decision.js'
+import type { ServerTypes } from '../util/framework-types.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { type Attempts, attemptRecord } from './attempt.js'
 import { STRANGER } from './device-cookie.js'
@@ -50,7 +51,7 @@ export interface LoginControls<Req> {
  * wrong options.
  */
 export function guardSteps<Req extends object, Res>(
-  options: LoginOptions<Req, Res>,
+  options: LoginOptions<ServerTypes<Req, Res>>,
   writer: ResponseWriter<Res>,
   routeOf: RouteOf<Req>,
 ): { steps: RequestSteps<Req, Res>; controls: LoginControls<Req> & { readonly limiter: Limiter<Req> } } {
@@ -60,7 +61,7 @@ export function guardSteps<Req extends object, Res>(
   const attempts = attemptRecord(login)
   const limits = loginLimits(login, attempts)
   const events = new EventEmitter<LoginEvents<Req>>()
-  const shared: RequestOptions<Req, Res> = {
+  const shared: RequestOptions<ServerTypes<Req, Res>> = {
     ...pickShared(options),
     name,
     ...(options.store && { store: claimStore(OWNER, options.store, options.name, `${prefix}:${name}`) }),

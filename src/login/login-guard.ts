@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { NodeTypes } from '../http/options.js'
 import { middlewareOf, type RateLimitMiddleware } from '../http/rate-limit.js'
 import { nodeWriter } from '../http/response-writer.js'
 import { expressRoute } from './express-route.js'
@@ -37,7 +38,7 @@ export interface LoginGuard<
 export function loginGuard<
   Req extends IncomingMessage = IncomingMessage,
   Res extends ServerResponse = ServerResponse,
->(options: LoginGuardOptions<Req, Res>): LoginGuard<Req, Res> {
+>(options: LoginGuardOptions<NodeTypes<Req, Res>>): LoginGuard<Req, Res> {
   const routeOf = (req: Req): unknown => expressRoute(req, guard)
   const { steps, controls } = guardSteps<Req, Res>(options, nodeWriter, routeOf)
   const guard = Object.assign(middlewareOf(OWNER, steps, options.onDenied), controls)

@@ -1,10 +1,10 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import { MIDDLEWARE_ROWS, type Next, type OnDenied, type RequestOptions } from '../http/options.js'
+import { type DenialOptions, MIDDLEWARE_ROWS, type RequestOptions } from '../http/options.js'
 import type { ResponseWriter } from '../http/response-writer.js'
 import { byIp } from '../keys/by-ip.js'
 import type { KeyFunction } from '../keys/key.js'
 import { checkCalled } from '../limiter/uncalled-factory.js'
 import { callback, optional, readOptions, type Settings, withDefault } from '../options/option-table.js'
+import type { FrameworkTypes, ServerTypes } from '../util/framework-types.js'
 import { choice, wholeNumber } from '../util/validate.js'
 import { ACCOUNT_ROWS, type AccountOptions, type AccountReader, accountReader } from './account.js'
 import { deviceCookies } from './device-cookie.js'
@@ -38,15 +38,15 @@ export function pickShared<T extends object>(options: T): Pick<T, Shared & keyof
  * limits, how a success is recognized, and some of the options of `rateLimit`. Only `field` or `account` is
  * required.
  */
-export interface LoginOptions<Req, Res>
-  extends AccountOptions<Req>,
-    Pick<RequestOptions<Req, Res>, Exclude<Shared, 'onDenied'>> {
+export interface LoginOptions<F extends FrameworkTypes>
+  extends AccountOptions<F['request']>,
+    Pick<RequestOptions<F>, Exclude<Shared, 'onDenied'>> {
   /**
    * Returns whether a response means that somebody logged in; called when its headers are about to be sent.
    * Default: a status below 300, or a redirect (3xx) that is a success by `failureRedirect`.
    * `guard.reportSuccess` and `guard.reportFailure` take precedence.
    */
-  succeeded?: SuccessTest<Req, Res>
+  succeeded?: SuccessTest<F['request'], F['response']>
   /**
    * Which redirects (3xx) are failures. Default: all of them, and the first one emits the process warning
    * `HEADGATE_LOGIN_REDIRECT`.
@@ -71,7 +71,7 @@ export interface LoginOptions<Req, Res>
    */
   path?: string | readonly string[]
   /** Reads the address. Default `byIp()`. */
-  address?: KeyFunction<Req>
+  address?: KeyFunction<F['request']>
   /**
    * Replaces default policies: 50 in an hour per address, 10 in 30 minutes per account, 5 in 30 minutes per
    * account and address.
@@ -89,12 +89,12 @@ export interface LoginOptions<Req, Res>
    * too; the lock does not. Its errors become the process warning `HEADGATE_LOCKOUT_FAILED`; the account is
    * locked all the same. Not called if the process ends during that attempt or its store replies too late.
    */
-  onLockout?: (account: string, req: Req) => unknown
+  onLockout?: (account: string, req: F['request']) => unknown
   /**
    * Limits browsers that have logged in before apart from others, so that no attacker locks users out by
    * guessing at their names. Requires the option `name`: the cookies are valid for this guard alone.
    */
-  deviceCookie?: DeviceCookieOptions<Req>
+  deviceCookie?: DeviceCookieOptions<F['request']>
   /**
    * The `Retry-After` of denied attempts: `'coarse'` (the default), always the window of the account's
    * limit; `'exact'`; or `'none'`.
@@ -104,14 +104,8 @@ export interface LoginOptions<Req, Res>
   accountInEvents?: 'hashed' | 'clear'
 }
 
-/** The options of `loginGuard`. Only `field` or `account` is required. */
-export interface LoginGuardOptions<
-  Req extends IncomingMessage = IncomingMessage,
-  Res extends ServerResponse = ServerResponse,
-> extends LoginOptions<Req, Res> {
-  /** Responds to a denied request; the headers are set. Default: text or problem+json, as `Accept` says. */
-  onDenied?: OnDenied<[req: Req, res: Res, next: Next]>
-}
+/** The options of `loginGuard` in a framework. Only `field` or `account` is required. */
+export interface LoginGuardOptions<F extends FrameworkTypes> extends LoginOptions<F>, DenialOptions<F> {}
 
 const ROWS = {
   ...pickShared(MIDDLEWARE_ROWS),
@@ -143,7 +137,7 @@ const RULES = {
 
 /** Reads and checks a guard's own options. Throws a `TypeError` that names each wrong option and the fix. */
 export function readLoginOptions<Req extends object, Res>(
-  options: LoginOptions<Req, Res>,
+  options: LoginOptions<ServerTypes<Req, Res>>,
   writer: ResponseWriter<Res>,
 ) {
   const read = readOptions('loginGuard', options, { rows: ROWS, rules: RULES, fixes: FIXES })

@@ -2,25 +2,26 @@ import type { Http2Server } from 'node:http2'
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction, RouteGenericInterface } from 'fastify'
 import type { Limiter } from '../../features/limiter.js'
 import { checkCaller } from '../../http/check-caller.js'
-import type { OnDenied, RequestOptions } from '../../http/options.js'
+import type { RateLimitOptions } from '../../http/options.js'
 import { runSteps } from '../../http/rate-limit.js'
 import { type RequestSteps, requestSteps } from '../../http/request-steps.js'
 import type { Decision } from '../../limiter/decision.js'
-import type { LimitWithWindow } from '../../limiter/options.js'
+import type { ServerTypes } from '../../util/framework-types.js'
 import { type MaybePromise, thenMaybe } from '../../util/maybe-promise.js'
 import { fastifyWriter } from './response-writer.js'
+
+/** The types of Fastify. */
+export type FastifyTypes = ServerTypes<
+  FastifyRequest,
+  FastifyReply,
+  [request: FastifyRequest, reply: FastifyReply]
+>
 
 /**
  * The options of `rateLimitHook`. All functions may be async. What they throw goes to Fastify's error
  * handler. A `count` function runs after the response, so what it throws is emitted as `refundFailed`.
  */
-export type RateLimitHookOptions = RequestOptions<FastifyRequest, FastifyReply> &
-  LimitWithWindow & {
-    /**
-     * Responds to a denied request; the headers are set. Default: text or problem+json, as `Accept` says.
-     */
-    onDenied?: OnDenied<[request: FastifyRequest, reply: FastifyReply]>
-  }
+export type RateLimitHookOptions = RateLimitOptions<FastifyTypes>
 
 /** A hook for `onRequest`, `preValidation` or `preHandler`, over HTTP/1 or HTTP/2; carries its limiter. */
 export interface RateLimitHook {

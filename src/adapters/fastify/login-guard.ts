@@ -1,15 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { routePattern } from '../../keys/by-route.js'
 import { guardSteps, type LoginControls, OWNER } from '../../login/guard-steps.js'
-import type { LoginOptions } from '../../login/options.js'
-import { hookOf, type RateLimitHook, type RateLimitHookOptions } from './hook.js'
+import type { LoginGuardOptions } from '../../login/options.js'
+import { type FastifyTypes, hookOf, type RateLimitHook } from './hook.js'
 import { fastifyWriter } from './response-writer.js'
-
-/** The options of `loginGuard`. Only `field` or `account` is required. */
-export interface LoginGuardOptions extends LoginOptions<FastifyRequest, FastifyReply> {
-  /** Responds to a denied request; the headers are set. Default: text or problem+json, as `Accept` says. */
-  onDenied?: RateLimitHookOptions['onDenied']
-}
 
 /** A hook that guards a login. Several routes behind one guard share its limits. */
 export interface LoginGuard extends RateLimitHook, LoginControls<FastifyRequest> {}
@@ -21,7 +15,7 @@ export interface LoginGuard extends RateLimitHook, LoginControls<FastifyRequest>
  *
  * Throws a `TypeError` for wrong options, with the fix in the message.
  */
-export function loginGuard(options: LoginGuardOptions): LoginGuard {
+export function loginGuard(options: LoginGuardOptions<FastifyTypes>): LoginGuard {
   const routeOf = (request: FastifyRequest): unknown =>
     countRoutes(request.server) === 1 ? routePattern(request) : undefined
   const { steps, controls } = guardSteps<FastifyRequest, FastifyReply>(options, fastifyWriter, routeOf)

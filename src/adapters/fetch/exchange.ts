@@ -2,8 +2,8 @@ import { LAST_RECORD } from '../../http/recorded-decision.js'
 import type { FetchInfo, FetchSubject } from './options.js'
 
 /** A request, and what its response will have. All limiters that the request passes share it. */
-export interface Exchange {
-  readonly subject: FetchSubject<FetchInfo>
+export interface Exchange<Info extends FetchInfo = FetchInfo> {
+  readonly subject: FetchSubject<Info>
   readonly headers: Map<string, string>
   /** `Set-Cookie` headers for it, beside those that it has. */
   readonly cookies: string[]
@@ -26,26 +26,35 @@ export interface Exchange {
  */
 const EXCHANGE = Symbol.for('headgate.fetchExchange')
 
-interface Marked {
-  [EXCHANGE]?: Exchange
+interface Marked<Info extends FetchInfo> {
+  [EXCHANGE]?: Exchange<Info>
 }
 
-/** Returns the exchange of a request; `undefined` if no limiter has seen it. */
-export function exchangeOf(request: Request): Exchange | undefined {
-  return (request as Marked)[EXCHANGE]
+/**
+ * Returns the exchange of a request; `undefined` if no limiter has seen it. `Info` is what the limiter that
+ * asks was called with.
+ */
+export function exchangeOf<Info extends FetchInfo>(
+  request: Request & Marked<Info>,
+): Exchange<Info> | undefined {
+  return request[EXCHANGE]
 }
 
 /** Returns the exchange of a request, which takes what the platform knows by now. */
-export function openExchange(request: Request, info: FetchInfo): Exchange {
-  const existing = exchangeOf(request)
+export function openExchange<Info extends FetchInfo>(
+  request: Request & Marked<Info>,
+  info: Info,
+): Exchange<Info> {
+  const existing = request[EXCHANGE]
   if (existing !== undefined) {
     // A limiter that knows less than an earlier one erases nothing.
     for (const [name, value] of Object.entries(info))
       if (value !== undefined) Object.assign(existing.subject, { [name]: value })
     return existing
   }
-  const subject = new Subject(request, info) as object as FetchSubject
-  const exchange: Exchange = {
+  const subject = Object.assign(new Subject(request), info)
+  subject.request = request // and nothing of that name in `info`
+  const exchange: Exchange<Info> = {
     subject,
     headers: new Map(),
     cookies: [],
@@ -56,7 +65,7 @@ export function openExchange(request: Request, info: FetchInfo): Exchange {
     response: undefined,
     complete: undefined,
   }
-  ;(request as Marked)[EXCHANGE] = exchange
+  request[EXCHANGE] = exchange
   return exchange
 }
 
@@ -85,8 +94,8 @@ export function hasQuotaHeaders(response: Response): boolean {
 }
 
 /** Marks a response that has the headers of an exchange, and returns it. */
-export function markQuotaHeaders(response: Response): Response {
-  ;(response as MarkedResponse)[QUOTA_HEADERS] = true
+export function markQuotaHeaders(response: Response & MarkedResponse): Response {
+  response[QUOTA_HEADERS] = true
   return response
 }
 
@@ -94,11 +103,10 @@ export function markQuotaHeaders(response: Response): Response {
 class Subject {
   declare readonly ip: unknown
   declare readonly route: unknown
-  readonly request: Request
+  request: Request
   readonly [LAST_RECORD] = undefined
 
-  constructor(request: Request, info: FetchInfo) {
-    Object.assign(this, info)
+  constructor(request: Request) {
     this.request = request
   }
 

@@ -1,5 +1,6 @@
 import type { Limiter } from '../../features/limiter.js'
 import { checkCaller } from '../../http/check-caller.js'
+import type { DenialOptions } from '../../http/options.js'
 import { decisionFor } from '../../http/recorded-decision.js'
 import type { RequestSteps } from '../../http/request-steps.js'
 import type { Decision } from '../../limiter/decision.js'
@@ -7,7 +8,7 @@ import { catchMaybe, isPromise, type MaybePromise } from '../../util/maybe-promi
 import { wrongKind } from '../../util/validate.js'
 import { type Exchange, exchangeOf, openExchange } from './exchange.js'
 import { failExchange, finishExchange } from './finish.js'
-import type { FetchInfo, FetchRequestOptions, FetchSubject } from './options.js'
+import type { FetchInfo, FetchSubject, FetchTypes } from './options.js'
 
 /** The status of a response that no client reads, because it hung up while its request was delayed. */
 const CLIENT_GONE = 499
@@ -39,11 +40,11 @@ export interface RateLimit<Info extends FetchInfo = FetchInfo, Subject = FetchSu
  * Creates a limiter that takes these steps; `owner` is the function that errors name. `subjectOf` returns what
  * is charged, and what callbacks are called with.
  */
-export function limitOf<Info extends FetchInfo, Subject extends object = FetchSubject<Info>>(
+export function limitOf<Info extends FetchInfo, Subject extends object>(
   owner: string,
   { limiter, run }: RequestSteps<Subject, Exchange>,
-  onDenied: FetchRequestOptions<Subject>['onDenied'],
-  subjectOf = ({ subject }: Exchange) => subject as object as Subject,
+  onDenied: DenialOptions<FetchTypes<Subject>>['onDenied'],
+  subjectOf: (exchange: Exchange<Info>) => Subject,
 ): RateLimit<Info, Subject> {
   async function limit(request: Request, info: Info & FetchInfo): Promise<Response | undefined> {
     checkRequest(owner, request)
@@ -89,7 +90,7 @@ export function limitOf<Info extends FetchInfo, Subject extends object = FetchSu
   }
 
   function decisionOf(request: Request): Decision | undefined {
-    const exchange = exchangeOf(request)
+    const exchange = exchangeOf<Info>(request)
     return exchange && decisionFor(subjectOf(exchange), limiter)
   }
 
@@ -119,21 +120,4 @@ function readInfo<Info extends FetchInfo>(owner: string, info: Info): Info {
   const property = OF_REQUEST.find((name) => info[name] !== undefined)
   if (property === undefined) return info
   throw new TypeError(`${owner}: info has ${property}, which is read from the request. Leave it out.`)
-}
-
-/**
- * Returns the options with `skip` called by the subject alone, and the callback of this name by the response
- * of the exchange.
- */
-export function takeResponse(options: object, name: 'count' | 'succeeded'): object {
-  type Callback = (subject: unknown, response?: Response) => unknown
-  const { skip, [name]: test } = (options ?? {}) as Record<string, Callback>
-  if (skip === undefined && test === undefined) return options // perhaps no options: a spread would hide what it is
-  return {
-    ...options,
-    ...(typeof skip === 'function' && { skip: (subject: unknown) => skip(subject) }),
-    ...(typeof test === 'function' && {
-      [name]: (subject: unknown, { response }: Exchange) => test(subject, response),
-    }),
-  }
 }

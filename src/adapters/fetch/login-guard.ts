@@ -1,24 +1,10 @@
 import { guardSteps, type LoginControls, OWNER } from '../../login/guard-steps.js'
-import type { LoginOptions } from '../../login/options.js'
-import type { MaybePromise } from '../../util/maybe-promise.js'
+import type { LoginGuardOptions } from '../../login/options.js'
 import { type Exchange, exchangeOf } from './exchange.js'
-import { limitOf, type RateLimit, takeResponse } from './limit.js'
-import type { FetchInfo, FetchRequestOptions, FetchSubject } from './options.js'
+import { exchangeGuardOptions } from './exchange-options.js'
+import { limitOf, type RateLimit } from './limit.js'
+import type { FetchInfo, FetchSubject, FetchTypes } from './options.js'
 import { fetchWriter } from './response-writer.js'
-
-/** The options of `loginGuard`. Only `field` or `account` is required. */
-export type LoginGuardOptions<Info = FetchInfo> = FetchLoginOptions<FetchSubject<Info>>
-
-/** Each option of `loginGuard`. */
-export interface FetchLoginOptions<Subject> extends Omit<LoginOptions<Subject, Response>, 'skip'> {
-  /** Requests for which it returns true pass unlimited and uncounted. */
-  skip?: (subject: Subject) => MaybePromise<boolean>
-  /**
-   * Returns the response to a denied attempt. headgate adds `Retry-After` if it has none. Default: text or
-   * problem+json, as `Accept` says.
-   */
-  onDenied?: FetchRequestOptions<Subject>['onDenied']
-}
 
 type Controls<Info> = LoginControls<FetchSubject<Info>>
 
@@ -46,19 +32,19 @@ export interface LoginGuard<Info extends FetchInfo = FetchInfo>
  * Throws a `TypeError` for wrong options, with the fix in the message.
  */
 export function loginGuard<Info extends FetchInfo = FetchInfo>(
-  options: LoginGuardOptions<Info>,
+  options: LoginGuardOptions<FetchTypes<FetchSubject<Info>>>,
 ): LoginGuard<Info> {
-  const loginOptions = takeResponse(options, 'succeeded') as LoginOptions<FetchSubject<Info>, Exchange>
   const { steps, controls } = guardSteps<FetchSubject<Info>, Exchange>(
-    loginOptions,
+    exchangeGuardOptions(options),
     fetchWriter,
     () => undefined,
   )
   const reporter = (report: Controls<Info>['reportSuccess']) => (request: Request) => {
-    const exchange = exchangeOf(request)
-    if (exchange !== undefined) report(exchange.subject as FetchSubject<Info>)
+    const exchange = exchangeOf<Info>(request)
+    if (exchange !== undefined) report(exchange.subject)
   }
-  return Object.assign(limitOf(OWNER, steps, options.onDenied), controls, {
+  const limit = limitOf<Info, FetchSubject<Info>>(OWNER, steps, options.onDenied, ({ subject }) => subject)
+  return Object.assign(limit, controls, {
     reportSuccess: reporter(controls.reportSuccess),
     reportFailure: reporter(controls.reportFailure),
   })

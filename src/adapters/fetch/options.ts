@@ -1,7 +1,5 @@
-import type { Count } from '../../http/after-response.js'
-import type { OnDenied, RequestOptions } from '../../http/options.js'
 import type { Decision } from '../../limiter/decision.js'
-import type { LimitWithWindow } from '../../limiter/options.js'
+import type { FrameworkTypes } from '../../util/framework-types.js'
 import type { MaybePromise } from '../../util/maybe-promise.js'
 
 /** What a platform knows about a request. Extend it by what your own callbacks read. */
@@ -35,26 +33,11 @@ export type FetchSubject<Info = FetchInfo> = Info & {
   readonly rateLimit?: Decision
 }
 
-/**
- * The options of `rateLimit`. All functions may be async. If one throws, the promise of the limiter rejects
- * with that error; what a `count` function throws is emitted as `refundFailed`.
- */
-export type RateLimitOptions<Info = FetchInfo> = FetchRequestOptions<FetchSubject<Info>> & LimitWithWindow
-
-/** Each option of `rateLimit`. */
-export interface FetchRequestOptions<Subject>
-  extends Omit<RequestOptions<Subject, Response>, 'skip' | 'count'> {
-  /** Requests for which it returns true pass unlimited and uncounted. */
-  skip?: (subject: Subject) => MaybePromise<boolean>
-  /**
-   * Which requests count: `'failed'` (status 400 and up), `'successful'`, or those for which a function of
-   * the response returns true. Each request is charged before its handler runs; `finish` refunds those that
-   * do not count. A request that was aborted by then stays charged. Default `'all'`.
-   */
-  count?: Count<Subject, Response>
-  /**
-   * Returns the response to a denied request. headgate adds quota headers and `Retry-After` if it has none.
-   * Default: text or problem+json, as `Accept` says.
-   */
-  onDenied?: OnDenied<[subject: Subject], MaybePromise<Response>>
+/** The types of servers of the Fetch standard: a handler makes the response, and returns it. */
+export interface FetchTypes<Subject = FetchSubject> extends FrameworkTypes {
+  readonly request: Subject
+  readonly response: Response
+  readonly arrival: readonly [subject: Subject]
+  readonly handlerArgs: readonly [subject: Subject]
+  readonly handlerResult: MaybePromise<Response>
 }

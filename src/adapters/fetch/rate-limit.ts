@@ -1,8 +1,8 @@
-import type { RequestOptions } from '../../http/options.js'
+import type { RateLimitOptions } from '../../http/options.js'
 import { requestSteps } from '../../http/request-steps.js'
-import type { Exchange } from './exchange.js'
-import { limitOf, type RateLimit, takeResponse } from './limit.js'
-import type { FetchInfo, FetchSubject, RateLimitOptions } from './options.js'
+import { exchangeOptions } from './exchange-options.js'
+import { limitOf, type RateLimit } from './limit.js'
+import type { FetchInfo, FetchSubject, FetchTypes } from './options.js'
 import { fetchWriter } from './response-writer.js'
 
 /**
@@ -13,8 +13,8 @@ import { fetchWriter } from './response-writer.js'
  * Throws a `TypeError` for wrong options, with the fix in the message.
  */
 export function rateLimit<Info extends FetchInfo = FetchInfo>(
-  options: RateLimitOptions<Info>,
+  options: RateLimitOptions<FetchTypes<FetchSubject<Info>>>,
 ): RateLimit<Info> {
-  const requestOptions = takeResponse(options, 'count') as RequestOptions<FetchSubject<Info>, Exchange>
-  return limitOf('rateLimit', requestSteps('rateLimit', requestOptions, fetchWriter), options.onDenied)
+  const steps = requestSteps('rateLimit', exchangeOptions(options), fetchWriter)
+  return limitOf<Info, FetchSubject<Info>>('rateLimit', steps, options.onDenied, ({ subject }) => subject)
 }

@@ -4,18 +4,17 @@ import type { Exchange } from '../fetch/exchange.js'
 import type { FetchInfo } from '../fetch/options.js'
 
 /** What the adapter knows about a request of Hono. */
-export interface HonoInfo extends FetchInfo {
-  readonly context: Context
+export interface HonoInfo<Ctx extends Context> extends FetchInfo {
+  readonly context: Ctx
 }
 
 /** Returns the context of an exchange, which is what callbacks are called with. Keys read the exchange. */
-export function subjectOf<Ctx extends Context>({ subject }: Exchange): Ctx {
-  const { context } = subject as object as HonoInfo
-  viewAsRequest(context, subject)
-  return context as Ctx
+export function subjectOf<Ctx extends Context>({ subject }: Exchange<HonoInfo<Ctx>>): Ctx {
+  viewAsRequest(subject.context, subject)
+  return subject.context
 }
 
-export function infoOf(context: Context, body: unknown): HonoInfo {
+export function infoOf<Ctx extends Context>(context: Ctx, body: unknown): HonoInfo<Ctx> {
   return {
     context,
     ip: addressOf(context),

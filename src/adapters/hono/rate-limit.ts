@@ -1,25 +1,21 @@
 import type { Context, Next } from 'hono'
 import type { Limiter } from '../../features/limiter.js'
 import { checkCaller } from '../../http/check-caller.js'
-import type { RequestOptions } from '../../http/options.js'
+import type { RateLimitOptions } from '../../http/options.js'
 import { requestSteps } from '../../http/request-steps.js'
-import type { LimitWithWindow } from '../../limiter/options.js'
 import { guardSteps, type LoginControls, OWNER } from '../../login/guard-steps.js'
-import type { LoginOptions } from '../../login/options.js'
+import type { LoginGuardOptions } from '../../login/options.js'
 import type { MaybePromise } from '../../util/maybe-promise.js'
-import { type Exchange, exchangeOf } from '../fetch/exchange.js'
+import { exchangeOf } from '../fetch/exchange.js'
+import { exchangeGuardOptions, exchangeOptions } from '../fetch/exchange-options.js'
 import { failExchange } from '../fetch/finish.js'
-import { limitOf, type RateLimit, takeResponse } from '../fetch/limit.js'
-import type { FetchLoginOptions } from '../fetch/login-guard.js'
-import type { FetchRequestOptions } from '../fetch/options.js'
+import { limitOf, type RateLimit } from '../fetch/limit.js'
+import type { FetchTypes } from '../fetch/options.js'
 import { fetchWriter } from '../fetch/response-writer.js'
 import { cachedBody, type HonoInfo, infoOf, readBody, subjectOf } from './context.js'
 
-/** The options of `rateLimit`. All functions may be async. What they throw goes to `app.onError`. */
-export type RateLimitOptions<Ctx extends Context = Context> = FetchRequestOptions<Ctx> & LimitWithWindow
-
-/** The options of `loginGuard`. Only `field` or `account` is required. */
-export type LoginGuardOptions<Ctx extends Context = Context> = FetchLoginOptions<Ctx>
+/** The types of Hono, whose handlers get a context, and return the response. */
+export type HonoTypes<Ctx extends Context = Context> = FetchTypes<Ctx>
 
 /** Middleware of Hono, with its limiter as a property. */
 export interface RateLimitMiddleware<Ctx extends Context = Context> {
@@ -40,11 +36,10 @@ export interface LoginGuard<Ctx extends Context = Context>
  * Throws a `TypeError` for wrong options, with the fix in the message.
  */
 export function rateLimit<Ctx extends Context = Context>(
-  options: RateLimitOptions<Ctx>,
+  options: RateLimitOptions<HonoTypes<Ctx>>,
 ): RateLimitMiddleware<Ctx> {
-  const requestOptions = takeResponse(options, 'count') as RequestOptions<Ctx, Exchange>
-  const steps = requestSteps('rateLimit', requestOptions, fetchWriter)
-  const limit = limitOf<HonoInfo, Ctx>('rateLimit', steps, options.onDenied, subjectOf)
+  const steps = requestSteps('rateLimit', exchangeOptions(options), fetchWriter)
+  const limit = limitOf<HonoInfo<Ctx>, Ctx>('rateLimit', steps, options.onDenied, subjectOf)
   return middlewareOf('rateLimit', limit, cachedBody)
 }
 
@@ -55,17 +50,19 @@ export function rateLimit<Ctx extends Context = Context>(
  *
  * Throws a `TypeError` for wrong options, with the fix in the message.
  */
-export function loginGuard<Ctx extends Context = Context>(options: LoginGuardOptions<Ctx>): LoginGuard<Ctx> {
-  const loginOptions = takeResponse(options, 'succeeded') as LoginOptions<Ctx, Exchange>
+export function loginGuard<Ctx extends Context = Context>(
+  options: LoginGuardOptions<HonoTypes<Ctx>>,
+): LoginGuard<Ctx> {
+  const loginOptions = exchangeGuardOptions(options)
   const { steps, controls } = guardSteps(loginOptions, fetchWriter, () => undefined)
-  const limit = limitOf<HonoInfo, Ctx>(OWNER, steps, options.onDenied, subjectOf)
+  const limit = limitOf<HonoInfo<Ctx>, Ctx>(OWNER, steps, options.onDenied, subjectOf)
   return Object.assign(middlewareOf(OWNER, limit, readBody), controls)
 }
 
 /** Creates the middleware of a limiter; `owner` is the function that errors name. */
 function middlewareOf<Ctx extends Context>(
   owner: string,
-  limit: RateLimit<HonoInfo, Ctx>,
+  limit: RateLimit<HonoInfo<Ctx>, Ctx>,
   bodyOf: (c: Ctx) => MaybePromise<unknown>,
 ): RateLimitMiddleware<Ctx> {
   let isChecked = false

@@ -2,36 +2,24 @@ import type { Context, ExtendableContext, Next, Response } from 'koa'
 import { isHolding } from '../../features/holdings.js'
 import type { Limiter } from '../../features/limiter.js'
 import { checkCaller } from '../../http/check-caller.js'
-import type { OnDenied, RequestOptions } from '../../http/options.js'
+import type { DenialOptions, RateLimitOptions } from '../../http/options.js'
 import { asError } from '../../http/rate-limit.js'
 import { decisionFor } from '../../http/recorded-decision.js'
 import { type RequestSteps, requestSteps } from '../../http/request-steps.js'
 import { isOver } from '../../http/response-end.js'
 import type { Decision } from '../../limiter/decision.js'
-import type { LimitWithWindow } from '../../limiter/options.js'
 import { guardSteps, type LoginControls, OWNER } from '../../login/guard-steps.js'
-import type { LoginOptions } from '../../login/options.js'
+import type { LoginGuardOptions } from '../../login/options.js'
+import type { ServerTypes } from '../../util/framework-types.js'
 import { isPromise } from '../../util/maybe-promise.js'
 import { koaRoute, koaWriter, prepareContext } from './context.js'
 
-/**
- * The options of `rateLimit`. All functions may be async. What they throw goes to Koa's error handling. A
- * `count` function runs after the response, so what it throws is emitted as `refundFailed`.
- */
-export type RateLimitOptions<Ctx extends ExtendableContext = Context> = RequestOptions<Ctx, Response> &
-  LimitWithWindow & {
-    /**
-     * Responds to a denied request; the headers are set. Default: text or problem+json, as `Accept` says.
-     */
-    onDenied?: OnDenied<[ctx: Ctx, next: Next]>
-  }
-
-/** The options of `loginGuard`. Only `field` or `account` is required. */
-export interface LoginGuardOptions<Ctx extends ExtendableContext = Context>
-  extends LoginOptions<Ctx, Response> {
-  /** Responds to a denied request; the headers are set. Default: text or problem+json, as `Accept` says. */
-  onDenied?: OnDenied<[ctx: Ctx, next: Next]>
-}
+/** The types of Koa, whose middleware gets a context. */
+export type KoaTypes<Ctx extends ExtendableContext = Context> = ServerTypes<
+  Ctx,
+  Response,
+  [ctx: Ctx, next: Next]
+>
 
 /** Koa middleware for applications with any state and context, with its limiter as a property. */
 export interface RateLimitMiddleware<Ctx extends ExtendableContext = Context> {
@@ -54,7 +42,7 @@ export interface LoginGuard<Ctx extends ExtendableContext = Context>
  * Throws a `TypeError` for wrong options, with the fix in the message.
  */
 export function rateLimit<Ctx extends ExtendableContext = Context>(
-  options: RateLimitOptions<Ctx>,
+  options: RateLimitOptions<KoaTypes<Ctx>>,
 ): RateLimitMiddleware<Ctx> {
   const steps = requestSteps<Ctx, Response>('rateLimit', options, koaWriter)
   return middlewareOf('rateLimit', steps, options.onDenied)
@@ -69,7 +57,7 @@ export function rateLimit<Ctx extends ExtendableContext = Context>(
  * Throws a `TypeError` for wrong options, with the fix in the message.
  */
 export function loginGuard<Ctx extends ExtendableContext = Context>(
-  options: LoginGuardOptions<Ctx>,
+  options: LoginGuardOptions<KoaTypes<Ctx>>,
 ): LoginGuard<Ctx> {
   const routeOf = (ctx: Ctx): unknown => koaRoute(ctx, guard)
   const { steps, controls } = guardSteps<Ctx, Response>(options, koaWriter, routeOf)
@@ -81,7 +69,7 @@ export function loginGuard<Ctx extends ExtendableContext = Context>(
 function middlewareOf<Ctx extends ExtendableContext>(
   owner: string,
   { limiter, run }: RequestSteps<Ctx, Response>,
-  onDenied: OnDenied<[ctx: Ctx, next: Next]> | undefined,
+  onDenied: DenialOptions<KoaTypes<Ctx>>['onDenied'],
 ): RateLimitMiddleware<Ctx> {
   let isChecked = false
 

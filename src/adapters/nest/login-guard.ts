@@ -2,6 +2,7 @@ import type { Limiter } from '../../features/limiter.js'
 import { routePattern } from '../../keys/by-route.js'
 import { guardSteps, type LoginControls } from '../../login/guard-steps.js'
 import type { LoginOptions } from '../../login/options.js'
+import type { ServerTypes } from '../../util/framework-types.js'
 import type { MaybePromise } from '../../util/maybe-promise.js'
 import { runSteps } from './guard.js'
 import { guardsOnly } from './metadata.js'
@@ -11,7 +12,7 @@ import type { ExecutionContext, NestRequest } from './types.js'
 
 /** The options of `loginGuard`. Only `field` or `account` is required. */
 export interface LoginGuardOptions<Req extends object = NestRequest, Res = unknown>
-  extends LoginOptions<Req, Res>,
+  extends LoginOptions<ServerTypes<Req, Res>>,
     ExceptionOptions {}
 
 /** A guard of a login for `@UseGuards`. Several handlers behind one guard share its limits. */
@@ -38,7 +39,7 @@ export function loginGuard<Req extends object = NestRequest, Res = unknown>(
   /** The requests whose handler the guard is before, and before no other one of its class. */
   const ofOneHandler = new WeakSet<Req>()
   const routeOf = (req: Req): unknown => (ofOneHandler.has(req) ? routePattern(req) : undefined)
-  const settings = login as LoginOptions<Req, PlatformResponse>
+  const settings = login as LoginOptions<ServerTypes<Req, PlatformResponse>>
   const { steps, controls } = guardSteps(settings, platformWriter, routeOf)
   const guard: LoginGuard<Req> = {
     ...controls,

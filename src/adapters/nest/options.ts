@@ -2,6 +2,7 @@ import { limiterName } from '../../http/limiter-name.js'
 import { checkOptions, inheritOptions, type RequestOptions } from '../../http/options.js'
 import type { LimitWithWindow } from '../../limiter/options.js'
 import { callback } from '../../options/option-table.js'
+import type { ServerTypes } from '../../util/framework-types.js'
 import { wrongOption } from '../../util/validate.js'
 import type { RateLimitException } from './exception.js'
 import type { Decoration } from './metadata.js'
@@ -12,7 +13,7 @@ import type { ExecutionContext, NestRequest } from './types.js'
  * The options of one limiter in Nest. All functions may be async. What they throw goes to the exception
  * filters. A `count` function runs after the response, so what it throws is emitted as `refundFailed`.
  */
-export type NestLimitOptions<Req = NestRequest, Res = unknown> = RequestOptions<Req, Res> &
+export type NestLimitOptions<Req = NestRequest, Res = unknown> = RequestOptions<ServerTypes<Req, Res>> &
   LimitWithWindow &
   ExceptionOptions
 

@@ -2,10 +2,11 @@ import { byField, byIp, byUser, concurrency, type Limiter, memoryStore, type Sto
 import type { RequestOptions } from '../../../src/http/options.js'
 import { headerOf } from '../../../src/keys/request.js'
 import type { LoginOptions } from '../../../src/login/options.js'
+import type { ServerTypes } from '../../../src/util/framework-types.js'
 import { brokenStore } from '../../support/fault-stores.js'
 
 /** Options that suit every framework: their functions read a request by its headers alone. */
-export type ScenarioOptions = RequestOptions<unknown, unknown>
+export type ScenarioOptions = RequestOptions<ServerTypes<unknown, unknown>>
 
 /** What stands in front of the handler of one path, `/` and the name of the scenario. */
 export interface Scenario {
@@ -98,7 +99,7 @@ function lateStore(beforeCharge: () => Promise<void>): Store {
 }
 
 /** Options of login guards that suit every framework. */
-export type GuardOptions = LoginOptions<unknown, unknown>
+export type GuardOptions = LoginOptions<ServerTypes<unknown, unknown>>
 
 /** Creates the options of the guards that `loginCases` sends attempts to, by the names of their paths. */
 export function makeGuards() {

@@ -1,6 +1,7 @@
 import { memoryStore } from 'headgate'
 import { headerOf } from '../../../../src/keys/request.js'
 import type { LoginOptions } from '../../../../src/login/options.js'
+import type { ServerTypes } from '../../../../src/util/framework-types.js'
 
 /**
  * Where the guard of a site stands: in the route of the login, before several paths, or before all methods.
@@ -26,7 +27,7 @@ export interface SiteOf {
 }
 
 /** The options of the guard of a mount, with default limits, whose windows stand still. */
-export function guardOptions(mount: Mount): LoginOptions<unknown, unknown> {
+export function guardOptions(mount: Mount): LoginOptions<ServerTypes<unknown, unknown>> {
   return {
     field: 'username',
     name: mount,
