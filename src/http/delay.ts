@@ -30,7 +30,7 @@ const TABLE = {
 }
 
 export function readDelay(owner: string, option: string, delay: unknown) {
-  return readOptions(`${owner}: ${option}`, delay as object, TABLE)
+  return readOptions(`${owner}: ${option}`, delay, TABLE)
 }
 
 function readBy(owner: string, option: string, by: unknown): number | DelayBy {

@@ -26,9 +26,15 @@ export function addressList(
     if (address === undefined) return false
     const parsed = typeof address === 'string' ? ipaddr.IPv4.parse(address) : address
     return ranges.some(([network, prefix]) => {
-      return network.kind() === parsed.kind() && (network as ipaddr.IPv6).match(parsed as ipaddr.IPv6, prefix)
+      if (isIpv6(network)) return isIpv6(parsed) && network.match(parsed, prefix)
+      return !isIpv6(parsed) && network.match(parsed, prefix)
     })
   }
+}
+
+/** Returns whether an address is IPv6, of any copy of ipaddr.js. */
+function isIpv6(address: ipaddr.IPv4 | ipaddr.IPv6): address is ipaddr.IPv6 {
+  return address.kind() === 'ipv6'
 }
 
 const CIDR = /^([^/]*)(?:\/(\d{1,3}))?$/

@@ -33,7 +33,8 @@ export function parseAsWritten(text: string): Address | undefined {
   if (text.length > 100) return undefined
   const bare = withoutPort(text.trim())
   if (isPlainIpv4(bare)) return bare
-  const hexadecimal = withoutDots(bare.split('%', 1)[0] as string)
+  const [withoutZone = ''] = bare.split('%', 1)
+  const hexadecimal = withoutDots(withoutZone)
   return ipaddr.IPv6.isValid(hexadecimal) ? ipaddr.IPv6.parse(hexadecimal) : undefined
 }
 
@@ -54,10 +55,9 @@ function withoutPort(text: string): string {
 /** Returns an identity: IPv4 whole, IPv6 as its network of `ipv6Prefix` bits, such as `2001:db8::/56`. */
 export function addressIdentity(address: Address, ipv6Prefix: number): string {
   if (typeof address === 'string') return address
-  const bytes = address.toByteArray()
-  for (let i = 0; i < 16; i++) {
+  const bytes = address.toByteArray().map((byte, i) => {
     const keptBits = Math.max(0, Math.min(8, ipv6Prefix - i * 8))
-    bytes[i] = (bytes[i] as number) & (0xff << (8 - keptBits))
-  }
+    return byte & (0xff << (8 - keptBits))
+  })
   return `${new ipaddr.IPv6(bytes).toString()}/${ipv6Prefix}`
 }

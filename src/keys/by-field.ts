@@ -1,5 +1,6 @@
 import { callback, readOptions, withDefault } from '../options/option-table.js'
 import { choice, wrongOption } from '../util/validate.js'
+import { isObject } from '../util/values.js'
 import { warnOnce } from '../util/warn-once.js'
 import type { KeyFunction } from './key.js'
 import { fold, isName, normalizeName } from './name.js'
@@ -70,8 +71,7 @@ export function fieldReader(name: string): (subject: unknown) => unknown {
 }
 
 function ownProperty(value: unknown, name: string): unknown {
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined
-  return (value as Record<string, unknown>)[name]
+  return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined
 }
 
 /** The types that the usual parsers parse; a body of another type stays unparsed beside a parser. */

@@ -1,3 +1,4 @@
+import { fieldsOf } from '../util/values.js'
 import type { KeyFunction } from './key.js'
 import { asRequest, requestOf } from './request.js'
 
@@ -35,16 +36,8 @@ export function byRoute(): KeyFunction<unknown> {
   }
 }
 
-/**
- * What a framework sets once it has found the route of a request: Fastify `routeOptions`, others `route`.
- */
-interface Routed {
-  readonly route?: { readonly path?: unknown } | null
-  readonly routeOptions?: { readonly url?: unknown } | null
-}
-
 /** Returns the pattern of the route of a request, without the mount path; `undefined` if none is known. */
 export function routePattern(subject: unknown): unknown {
-  const { route, routeOptions } = asRequest(subject) as Routed
-  return route?.path ?? routeOptions?.url
+  const { route, routeOptions } = asRequest(subject) // Fastify sets `routeOptions`, and others `route`
+  return fieldsOf(route).path ?? fieldsOf(routeOptions).url
 }

@@ -1,6 +1,7 @@
 import { callback, readOptions } from '../options/option-table.js'
 import type { FrameworkTypes } from '../util/framework-types.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
+import { isObject } from '../util/values.js'
 import { byIp } from './by-ip.js'
 import { isKey } from './identity.js'
 import type { KeyFunction } from './key.js'
@@ -37,9 +38,9 @@ export function byUser<Subject>(
 ): KeyFunction<Subject> {
   callback('byUser', 'get', get)
   const { anonymous = byIp() } = readOptions('byUser', options, OPTIONS)
-  const read = (get ?? userOf) as (subject: unknown) => unknown
+  const read: (subject: Subject) => unknown = get ?? userOf
 
-  function userKey(subject: unknown): MaybePromise<unknown> {
+  function userKey(subject: Subject): MaybePromise<unknown> {
     return thenMaybe(read(subject), (user): MaybePromise<unknown> => {
       if (user !== undefined && user !== null) return tagKey('user', user)
       return thenMaybe(anonymous(subject), (key) => tagKey('anonymous', key))
@@ -57,7 +58,7 @@ function tagKey(kind: 'user' | 'anonymous', key: unknown): unknown {
 
 function userOf(subject: unknown): unknown {
   const { user } = requestOf('byUser', subject)
-  if (typeof user !== 'object' || user === null) return undefined
-  const { id, sub, username } = user as { id?: unknown; sub?: unknown; username?: unknown }
+  if (!isObject(user)) return undefined
+  const { id, sub, username } = user
   return id ?? sub ?? username ?? { noIdentity: true } // cannot be a key, and is not anonymous
 }

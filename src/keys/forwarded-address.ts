@@ -88,10 +88,12 @@ function addressBehindProxies(
 
 function readTrust(owner: string, trustProxy: TrustProxy, embeddings: readonly Embedding[]): TrustTest {
   // A peer without an address is trusted by number alone, as on a Unix socket.
-  if (typeof trustProxy === 'number' && Number.isInteger(trustProxy) && trustProxy >= 1)
+  if (typeof trustProxy === 'number') {
+    if (!Number.isInteger(trustProxy) || trustProxy < 1) throw wrongTrust(owner, trustProxy)
     return (_address, place) => place < trustProxy
+  }
   try {
-    const entries = typeof trustProxy === 'string' ? trustProxy.split(/ *, */) : [...(trustProxy as string[])]
+    const entries = typeof trustProxy === 'string' ? trustProxy.split(/ *, */) : [...trustProxy]
     const ranges = entries.flatMap((entry) => NAMED_RANGES[entry] ?? entry)
     const isInRange = addressList(owner, 'trustProxy', ranges, embeddings)
     if (!EXTREMES.every(isInRange) && !ranges.some((range) => /\/0+$/.test(range)))
@@ -99,10 +101,14 @@ function readTrust(owner: string, trustProxy: TrustProxy, embeddings: readonly E
   } catch {
     // Reported below, with the fix.
   }
+  throw wrongTrust(owner, trustProxy)
+}
+
+function wrongTrust(owner: string, trustProxy: TrustProxy): TypeError {
   const must = 'the number of proxies (at least 1), or their addresses and CIDR ranges'
   const fix =
     "Write trustProxy: 1 or trustProxy: ['loopback', '10.0.0.0/8'], or leave it out to trust no proxy."
-  throw wrongOption(owner, 'trustProxy', must, trustProxy, fix)
+  return wrongOption(owner, 'trustProxy', must, trustProxy, fix)
 }
 
 function addressInHeader(

@@ -9,7 +9,7 @@ import { addressUseOf } from './source-address.js'
  * Returns the identity of a subject as it is stored: bounded, and, if it leaves the process, printable and
  * without blanks; `undefined` if the limit does not apply.
  */
-export type IdentityReader = (subject: unknown) => MaybePromise<string | undefined>
+export type IdentityReader<Subject = unknown> = (subject: Subject) => MaybePromise<string | undefined>
 
 export interface IdentityOptions {
   /** Returns the source address of a subject: values that cannot be keys share a bucket for each. */
@@ -25,18 +25,20 @@ export interface IdentityOptions {
  * `['a', 'bc']` and `['ab', 'c']` differ. Addresses read by `byIp` stay readable without a secret. One part
  * that is `undefined` makes the whole `undefined`.
  */
-export function identityReader(keys: readonly KeyFunction[], options: IdentityOptions): IdentityReader {
-  const readers = keys.map((key) => partReader(key as KeyFunction<unknown>, options))
+export function identityReader<Subject>(
+  keys: readonly KeyFunction<Subject>[],
+  options: IdentityOptions,
+): IdentityReader<Subject> {
+  const readers = keys.map((key) => partReader(key, options))
   const [first] = readers
   if (first !== undefined && readers.length === 1) return first
-  const readParts = (subject: unknown) => readAll(readers, (read) => read(subject))
+  const readParts = (subject: Subject) => readAll(readers, (read) => read(subject))
   return (subject) =>
     thenMaybe(readParts(subject), (parts) => (parts.includes(undefined) ? undefined : parts.join('|')))
 }
 
-function partReader(key: KeyFunction<unknown>, options: IdentityOptions): IdentityReader {
-  if (identityKeys.has(key)) return key as IdentityReader
-  if (addressUseOf(key)?.returnsAddress && options.secret === undefined) return key as IdentityReader
+function partReader<Subject>(key: KeyFunction<Subject>, options: IdentityOptions): IdentityReader<Subject> {
+  if (returnsIdentity(key, options)) return key
   const identify = identifier(key, options)
   return (subject) => {
     const value = key(subject)
@@ -92,6 +94,14 @@ function uncalled({ name }: KeyFunction<never>, { name: made }: { readonly name:
 }
 
 const identityKeys = new WeakSet<KeyFunction<never>>()
+
+/** Returns whether the results of a key function are stored as they are. */
+function returnsIdentity<Subject>(
+  key: KeyFunction<Subject>,
+  { secret }: IdentityOptions,
+): key is IdentityReader<Subject> {
+  return identityKeys.has(key) || (addressUseOf(key)?.returnsAddress === true && secret === undefined)
+}
 
 /** Marks a key function whose results are identities already, made by `identifier`; returns it. */
 export function markIdentities<K extends KeyFunction<never>>(key: K): K {

@@ -1,5 +1,6 @@
 import { processWide } from '../util/process-wide.js'
 import { wrongKind } from '../util/validate.js'
+import { fieldsOf, isObject } from '../util/values.js'
 
 /**
  * What headgate's own key functions read from a subject. Every property is optional. Requests of Express,
@@ -16,6 +17,8 @@ export interface RequestLike {
   readonly baseUrl?: unknown
   /** Express' route, whose `path` is the pattern that matched. */
   readonly route?: unknown
+  /** Fastify's route, whose `url` is the pattern that matched. */
+  readonly routeOptions?: unknown
   readonly user?: unknown
   /** The parsed body. */
   readonly body?: unknown
@@ -45,7 +48,8 @@ export function viewAsRequest(subject: object, view: RequestLike): void {
 /** Returns a subject typed as a request. Its properties are `unknown`: check each where you read it. */
 export function asRequest(subject: unknown): RequestLike {
   if (typeof subject !== 'object' || subject === null) return {}
-  return (views.areUsed ? (subject as Viewed)[VIEW] : undefined) ?? subject
+  const viewed: Viewed = subject
+  return (views.areUsed ? viewed[VIEW] : undefined) ?? subject
 }
 
 /**
@@ -66,7 +70,7 @@ export function requestOf(owner: string, subject: unknown): RequestLike {
 export function headerOf(subject: unknown, name: string): string | undefined {
   const { headers } = asRequest(subject)
   if (typeof headers !== 'object' || headers === null) return undefined
-  const { get } = headers as { get?: unknown } // a string if a client sent a header of that name
+  const { get }: { readonly get?: unknown } = headers // a string if a client sent a header of that name
   const value: unknown =
     typeof get === 'function' ? get.call(headers, name) : (headers as Record<string, unknown>)[name]
   return typeof value === 'string' ? value : undefined
@@ -79,17 +83,16 @@ export function headerOf(subject: unknown, name: string): string | undefined {
  */
 export function peerAddress(subject: unknown): string | undefined {
   const { socket } = asRequest(subject)
-  const { remoteAddress } = (socket ?? {}) as { remoteAddress?: unknown }
+  if (typeof socket !== 'object' || socket === null) return undefined
+  const { remoteAddress }: { readonly remoteAddress?: unknown } = socket
   return typeof remoteAddress === 'string' && remoteAddress !== '' ? remoteAddress : undefined
 }
 
 /** Returns whether a request's connection is gone: its socket is destroyed, or its HTTP/2 stream is. */
 export function isDisconnected(subject: unknown): boolean {
-  const { socket, stream } = asRequest(subject) as { socket?: Destroyable; stream?: Destroyable }
-  return stream?.destroyed === true || socket?.destroyed === true
+  const { socket, stream } = asRequest(subject)
+  return fieldsOf(stream).destroyed === true || fieldsOf(socket).destroyed === true
 }
-
-type Destroyable = { readonly destroyed?: unknown } | null
 
 const CODE = 'HEADGATE_DISCONNECTED'
 
@@ -109,5 +112,5 @@ export class DisconnectedError extends Error {
 
 /** Returns whether an error is a `DisconnectedError`, of this or another copy of this package. */
 export function isDisconnectedError(error: unknown): boolean {
-  return typeof error === 'object' && error !== null && (error as { code?: unknown }).code === CODE
+  return isObject(error) && error.code === CODE
 }

@@ -114,8 +114,8 @@ interface AddressUse {
 const USE = Symbol.for('headgate.addressUse')
 
 /** Returns how a key function uses the source address; `undefined` if it does not read it. */
-export function addressUseOf(key: KeyFunction): AddressUse | undefined {
-  return (key as { [USE]?: AddressUse })[USE]
+export function addressUseOf(key: KeyFunction & { readonly [USE]?: AddressUse }): AddressUse | undefined {
+  return key[USE]
 }
 
 /** Marks a key function with how it uses the source address, and returns it. */

@@ -5,6 +5,7 @@ import { addressReaderAmong } from '../keys/source-address.js'
 import { optional, type Settings, withDefault } from '../options/option-table.js'
 import { isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { choice } from '../util/validate.js'
+import { fieldsOf } from '../util/values.js'
 import { type Decision, denyDisconnected, unchargedDecision } from './decision.js'
 import type { Entry } from './read-limits.js'
 
@@ -55,12 +56,12 @@ export const ACCESS_ROWS = {
 export type Listing = 'allow' | 'block'
 
 /** A function that exempts subjects. With middleware it also gets the response. */
-type Skip = (subject: never, response: never) => MaybePromise<boolean>
+export type Skip = (subject: unknown, response: unknown) => MaybePromise<boolean>
 
 /** Creates the access rules of a limiter. */
 export function accessRules(
   owner: string,
-  { allow = [], block = [], skip }: Settings<typeof ACCESS_ROWS> & { readonly skip?: unknown },
+  { allow = [], block = [], skip }: Settings<typeof ACCESS_ROWS> & { readonly skip?: Skip | undefined },
   entries: readonly Entry[],
   modeSwitch: ModeSwitch,
 ): Access {
@@ -80,7 +81,7 @@ export function accessRules(
 
   const checkLists = allow.length + block.length > 0 ? checkAddress : undefined
   return {
-    check: skip === undefined ? checkLists : skipRule(skip as Skip, checkLists),
+    check: skip === undefined ? checkLists : skipRule(skip, checkLists),
     listingOf(text) {
       const address = parseAddress(text, read.embeddings)
       if (isBlocked(address)) return 'block'
@@ -92,7 +93,7 @@ export function accessRules(
 /** Creates the rule of `skip`, before that of `allow` and `block`. */
 function skipRule(skip: Skip, checkLists: Access['check']): Access['check'] {
   return (subject, response = responseOf(subject)) => {
-    const skips = skip(subject as never, response as never)
+    const skips = skip(subject, response)
     if (isPromise(skips)) peerAddress(subject) // reading it makes Node.js cache it
     return thenMaybe(skips, (isSkipped) => (isSkipped ? unchargedDecision('none') : checkLists?.(subject)))
   }
@@ -100,7 +101,7 @@ function skipRule(skip: Skip, checkLists: Access['check']): Access['check'] {
 
 /** Returns the response that belongs to a request: of Koa or Express; `undefined` elsewhere. */
 function responseOf(subject: unknown): unknown {
-  const { response, res } = Object(subject) as { readonly response?: unknown; readonly res?: unknown }
+  const { response, res } = fieldsOf(subject)
   return response ?? res
 }
 

@@ -78,7 +78,10 @@ export function limitBinder<T>(
   if (typeof policy !== 'function') return bind(policy)
   return (subject, cost, names) =>
     thenMaybe(policy(subject), (resolvedPolicy) => {
-      return resolvedPolicy === undefined ? none() : bind(resolvedPolicy as object)(subject, cost, names)
+      if (resolvedPolicy === undefined) return none()
+      const isObject = typeof resolvedPolicy === 'object' && resolvedPolicy !== null
+      const givenPolicy = isObject ? resolvedPolicy : checkPolicy(entry.owner, resolvedPolicy) // throws
+      return bind(givenPolicy)(subject, cost, names)
     })
 }
 

@@ -12,7 +12,7 @@ const TABLE = {
 /** Reads the limits of a candidate. Throws a `TypeError` that names each wrong option and its fix. */
 export function readCandidate(owner: string, option: string, candidate: unknown): readonly Entry[] {
   const entryOwner = `${owner}: ${option}`
-  const { entries } = readOptions(entryOwner, candidate as object, TABLE)
+  const { entries } = readOptions(entryOwner, candidate, TABLE)
   for (const { owner, policy } of entries) if (typeof policy === 'object') checkCandidatePolicy(owner, policy)
   return entries
 }

@@ -106,7 +106,8 @@ export class LimiterDecision implements Decision {
 /** Returns the receipt of a decision; `undefined` for a copy or any other value. */
 export function receiptOf(value: unknown): Receipt | undefined {
   if (typeof value !== 'object' || value === null) return undefined
-  return (value as { readonly [RECEIPT]?: Receipt })[RECEIPT]
+  const holder: { readonly [RECEIPT]?: Receipt } = value
+  return holder[RECEIPT]
 }
 
 /**

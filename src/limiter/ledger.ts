@@ -8,7 +8,7 @@ import type { Apply, Ledger, NamedPart, Receipt } from './receipt.js'
 export function refundReceipt(receipt: Receipt | undefined, names?: readonly string[]): MaybePromise<void> {
   if (!receipt?.isRefundable) return undefined
   receipt.isRefundable = false
-  return ledgerOf(receipt).refund(names)
+  return ledgerOf(receipt)?.refund(names)
 }
 
 /**
@@ -19,11 +19,14 @@ export function adjustReceipt(
   cost: number,
   names?: readonly string[],
 ): MaybePromise<void> {
-  return receipt?.isRefundable ? ledgerOf(receipt).adjust(cost, names) : undefined
+  return receipt?.isRefundable ? ledgerOf(receipt)?.adjust(cost, names) : undefined
 }
 
-function ledgerOf(receipt: Receipt): Ledger {
-  receipt.ledger ??= createLedger(receipt.parts, receipt.result as ChargeResult, receipt.apply as Apply)
+/** Returns the ledger of a receipt; `undefined` if nothing was charged. */
+function ledgerOf(receipt: Receipt): Ledger | undefined {
+  if (receipt.ledger !== undefined) return receipt.ledger
+  const { parts, result, apply } = receipt
+  if (result !== undefined && apply !== undefined) receipt.ledger = createLedger(parts, result, apply)
   return receipt.ledger
 }
 
@@ -40,10 +43,12 @@ function createLedger(parts: readonly NamedPart[], result: ChargeResult, apply: 
   }
 
   const unitsOf = (i: number) => entriesOf(i).reduce((sum, entry) => sum + entry.cost, 0)
-  const entriesOf = (i: number) => entriesByPart[i] as readonly Refund[]
+  const entriesOf = (i: number) => entriesByPart[i] ?? []
 
   function takeMore(i: number, units: number): MaybePromise<void> {
-    const { key, policy } = parts[i] as NamedPart
+    const part = parts[i]
+    if (part === undefined) return undefined
+    const { key, policy } = part
     return thenMaybe(apply<Take>({ type: 'take', key, policy, units }), ({ atMs, taken, resetAfterMs }) => {
       const times = { takenAtMs: atMs, resetAtMs: atMs + resetAfterMs }
       entriesByPart[i] = [...entriesOf(i), { type: 'refund', key, policy, cost: taken, ...times }]
@@ -90,8 +95,9 @@ function createLedger(parts: readonly NamedPart[], result: ChargeResult, apply: 
 function split(entries: readonly Refund[], units: number) {
   const kept = [...entries]
   const refunds: Refund[] = []
-  for (let left = units; left > 0 && kept.length > 0; ) {
-    const latest = kept.pop() as Refund
+  for (let left = units; left > 0; ) {
+    const latest = kept.pop()
+    if (latest === undefined) break
     const cost = Math.min(latest.cost, left)
     if (cost > 0) refunds.push({ ...latest, cost })
     if (cost < latest.cost) kept.push({ ...latest, cost: latest.cost - cost })

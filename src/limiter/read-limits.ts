@@ -4,9 +4,11 @@ import { optional, readOptions, type Settings } from '../options/option-table.js
 import { readTogether } from '../options/problems.js'
 import { isPolicy, type Policy } from '../policies/policy.js'
 import { tokenBucket } from '../policies/token-bucket.js'
+import { messageOf } from '../stores/store-error.js'
 import { windowMs } from '../util/durations.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { keyName, show, whole, wholeNumber, wrongKind, wrongOption } from '../util/validate.js'
+import { isFunction } from '../util/values.js'
 import { checkCalled } from './uncalled-factory.js'
 
 /** A limit in the options, checked. `entryName` is set if it is one of several. */
@@ -61,7 +63,7 @@ export function namesOf(entries: readonly Entry[], limiterName: string | undefin
   const names = entries.map(({ entryName, policy }) => {
     return entryName ?? limiterName ?? (isPolicy(policy) ? policy.name : undefined)
   })
-  return names.includes(undefined) ? undefined : (names as string[])
+  return names.every((name) => name !== undefined) ? names : undefined
 }
 
 const NAMES = {
@@ -112,7 +114,7 @@ function resolvePolicy(owner: string, { limit, window, policy }: LimitSettings):
   try {
     return tokenBucket({ capacity, refill: capacity, every: window })
   } catch (error) {
-    const { message } = error as TypeError // names the bucket's options
+    const message = messageOf(error) // names the bucket's options
     throw new TypeError(message.replace(/tokenBucket: (refill|capacity)/, `${owner}: limit`))
   }
 }
@@ -147,11 +149,10 @@ function readEntry(owner: string, entry: object, i: number): Entry {
   return { owner, entryName: name ?? defaultName, policy, key, cost }
 }
 
-function readKeys(owner: string, option: string, key: unknown): readonly KeyFunction[] {
+function readKeys(owner: string, option: string, key: unknown): readonly KeyFunction<unknown>[] {
   const keys: unknown[] = Array.isArray(key) ? [...key] : [key]
   for (const each of keys) checkCalled(owner, option, each)
-  if (keys.length > 0 && keys.length <= 8 && keys.every((each) => typeof each === 'function'))
-    return keys as KeyFunction[]
+  if (keys.length > 0 && keys.length <= 8 && keys.every(isFunction)) return keys
   const must = 'a function, or an array of 1 to 8 functions'
   throw wrongKind(owner, option, must, key, 'Did you mean key: byIp()?')
 }
@@ -159,7 +160,7 @@ function readKeys(owner: string, option: string, key: unknown): readonly KeyFunc
 /** Returns a checked policy, or a function whose result is checked at each charge. */
 function readPolicy(owner: string, option: string, value: unknown): GivenPolicy {
   checkCalled(owner, option, value)
-  return typeof value === 'function' ? (value as GivenPolicy) : checkPolicy(owner, value)
+  return isFunction(value) ? value : checkPolicy(owner, value)
 }
 
 /** Returns a policy. Throws a `TypeError` for anything else. */

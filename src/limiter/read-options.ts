@@ -6,7 +6,7 @@ import type { StoreError } from '../stores/store-error.js'
 import { durationMs, durationUpTo } from '../util/durations.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { choice, keyName, showKind, wrongOption } from '../util/validate.js'
-import { ACCESS_ROWS, accessRules, type ModeSwitch } from './access-rules.js'
+import { ACCESS_ROWS, accessRules, type ModeSwitch, type Skip } from './access-rules.js'
 import type { LimitContext } from './bind-limit.js'
 import { readCandidate, withKeysOf } from './candidate-options.js'
 import { claimStore, readStore } from './claimed-store.js'
@@ -22,7 +22,7 @@ const UNNAMED = '_default'
 export const LIMITER_ROWS = {
   ...LIMIT_ROWS,
   ...ACCESS_ROWS,
-  skip: callback,
+  skip: callback<Skip>,
   candidate: optional(readCandidate),
   store: optional(readStore),
   name: optional(keyName),
@@ -79,18 +79,19 @@ export function limiterSettings(
   const limiterScope = `${prefix}:${STATE_VERSION}:${name ?? UNNAMED}`
   const readAddress = addressKey(addressReaderAmong(entries))
   const modeSwitch: ModeSwitch = { mode }
+  const context: LimitContext = {
+    limiterScope,
+    name,
+    secret,
+    readAddress,
+    isLocal: read.store === undefined || localStatesOf(read.store) !== undefined,
+    limitsByScope: new Map(),
+  }
   return {
     entries,
     /** Whether a charge may take units of `concurrency`. */
     canHold: entries.some(({ policy }) => typeof policy === 'function' || policy.holdsUnits),
-    context: {
-      limiterScope,
-      name,
-      secret,
-      readAddress,
-      isLocal: read.store === undefined || localStatesOf(read.store) !== undefined,
-      limitsByScope: new Map(),
-    } as LimitContext,
+    context,
     candidate: candidate && withKeysOf(entries, candidate),
     modeSwitch,
     access: accessRules(owner, read, entries, modeSwitch),

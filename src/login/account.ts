@@ -6,6 +6,7 @@ import { checkCalled } from '../limiter/uncalled-factory.js'
 import { callback, optional, type Settings } from '../options/option-table.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { wrongOption } from '../util/validate.js'
+import { isFunction } from '../util/values.js'
 import { hasSafeMethod } from './place.js'
 
 /** Which account an attempt is for. Give `field`, and `normalize` with it, or `account`. */
@@ -44,18 +45,18 @@ export const ACCOUNT_ROWS = {
 export function accountReader(
   owner: string,
   { field, account, normalize }: Settings<typeof ACCOUNT_ROWS>,
-): AccountReader<never> {
+): AccountReader<unknown> {
   if (field !== undefined && account !== undefined)
     throw new TypeError(`${owner}: give either field or account, not both. Leave one of them out.`)
   if (field === undefined && normalize !== undefined)
     throw new TypeError(`${owner}: normalize goes with field. Normalize in the account function.`)
   if (account !== undefined) {
-    const isMissing = (req: never) => thenMaybe(account(req), (name) => name === undefined)
+    const isMissing = (req: unknown) => thenMaybe(account(req), (name) => name === undefined)
     return { read: nameOrNull(account), fieldOf: () => undefined, isMissing }
   }
   const name = readField(owner, 'field', field)
   const fieldOf = fieldReader(name)
-  const isMissing = (req: never) => fieldOf(req) === undefined
+  const isMissing = (req: unknown) => fieldOf(req) === undefined
   return { read: nameReader(name, normalize), fieldOf, isMissing }
 }
 
@@ -66,9 +67,9 @@ function readField(owner: string, option: string, field: unknown): string {
   throw wrongOption(owner, option, 'the name of the field with the user name', field, FIX)
 }
 
-function readAccount(owner: string, option: string, account: unknown): KeyFunction {
+function readAccount(owner: string, option: string, account: unknown): KeyFunction<unknown> {
   checkCalled(owner, option, account)
-  if (typeof account === 'function') return account as KeyFunction
+  if (isFunction(account)) return account
   throw wrongOption(owner, option, 'a function of the request', account, FIX)
 }
 
@@ -76,7 +77,7 @@ function readAccount(owner: string, option: string, account: unknown): KeyFuncti
  * Returns an account function whose results are checked as `byField` checks a field. What is no name may be
  * left out on purpose in a request with a safe method, such as one for the form: that must not get a 400.
  */
-function nameOrNull(account: KeyFunction): KeyFunction {
+function nameOrNull(account: KeyFunction<unknown>): KeyFunction<unknown> {
   return (req) =>
     thenMaybe(account(req), (name) => {
       if (name === undefined || isName(name)) return name

@@ -45,16 +45,16 @@ export function attemptRecord<Req extends object>({
   const use = addressUseOf(address)
   const readSource = sourceKey(use?.read ?? addressReader('loginGuard'))
   const identifyAccount = identifier(read, { readAddress: readSource, secret })
-  const identifyAddress = identityReader([address as KeyFunction], { readAddress: readSource, secret })
+  const identifyAddress = identityReader([address], { readAddress: readSource, secret })
   const hashDevice = valueHash(secret)
 
   /** Returns the attempt of a request. Reads it anew unless it is in progress, since the body may change. */
   function of(req: Req): MaybePromise<Attempt> {
     return (
       attempts.get(req) ??
-      thenMaybe(read(req as never), (name) => {
+      thenMaybe(read(req), (name) => {
         if (cookies === undefined || !isKey(name)) return { name, device: STRANGER }
-        const browser = cookies.recognize(req, String(name), String(fieldOf(req as never) ?? name))
+        const browser = cookies.recognize(req, String(name), String(fieldOf(req) ?? name))
         return thenMaybe(browser, (recognized) => ({ name, ...recognized }))
       })
     )
@@ -62,7 +62,7 @@ export function attemptRecord<Req extends object>({
 
   function name(req: Req): MaybePromise<unknown> {
     const attempt = attempts.get(req)
-    return attempt === undefined ? read(req as never) : attempt.name
+    return attempt === undefined ? read(req) : attempt.name
   }
 
   /** Returns the identity of an attempt's account; `undefined` if the account is not limited. */

@@ -84,7 +84,7 @@ export function deviceCookies<Req extends object>(
   return {
     recognize(req, account, typed) {
       const cookies = readDeviceCookies(headerOf(req, 'cookie'))
-      return thenMaybe(epochOf?.(account, req as never), (epoch) => {
+      return thenMaybe(epochOf?.(account, req), (epoch) => {
         // JSON shows where each text ends, and where all of them end.
         const login = JSON.stringify([prefix, guard, account, typed])
         const signing: Signing = { login, epoch: epochText(epoch), cookies, names: [] }

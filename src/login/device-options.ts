@@ -35,7 +35,7 @@ export type DeviceEpoch = string | number | bigint | Date | null | undefined
 const OPTIONS = {
   rows: {
     secret: readSecrets,
-    epoch: callback<(account: string, req: never) => MaybePromise<DeviceEpoch>>,
+    epoch: callback<(account: string, req: unknown) => MaybePromise<DeviceEpoch>>,
     lasts: withDefault('90d', durationMs),
   },
   fixes: { maxAge: 'lasts', expires: 'lasts', name: 'Write name beside deviceCookie.' },
@@ -46,7 +46,7 @@ export type DeviceSettings = Settings<typeof OPTIONS.rows>
 
 /** Reads and checks the options of device cookies. Throws a `TypeError` that never shows a secret. */
 export function readDeviceCookie(owner: string, option: string, options: unknown): DeviceSettings {
-  return readOptions(`${owner}: ${option}`, options as object, OPTIONS)
+  return readOptions(`${owner}: ${option}`, options, OPTIONS)
 }
 
 function readSecrets(owner: string, option: string, value: unknown): readonly string[] {

@@ -105,8 +105,7 @@ function malformedTest<Req extends object>(
   return (req) =>
     thenMaybe(attempts.begin(req), ({ name }) => {
       if (name !== null) return false
-      if (field !== undefined && account.fieldOf(req as never) === undefined)
-        warnOfMissingField(guard, field, req)
+      if (field !== undefined && account.fieldOf(req) === undefined) warnOfMissingField(guard, field, req)
       return true
     })
 }

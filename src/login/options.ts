@@ -6,7 +6,7 @@ import { checkCalled } from '../limiter/uncalled-factory.js'
 import { callback, optional, readOptions, type Settings, withDefault } from '../options/option-table.js'
 import type { FrameworkTypes, ServerTypes } from '../util/framework-types.js'
 import { choice, wholeNumber } from '../util/validate.js'
-import { ACCOUNT_ROWS, type AccountOptions, type AccountReader, accountReader } from './account.js'
+import { ACCOUNT_ROWS, type AccountOptions, accountReader } from './account.js'
 import { deviceCookies } from './device-cookie.js'
 import { type DeviceCookieOptions, readDeviceCookie } from './device-options.js'
 import { FIXES } from './fixes.js'
@@ -29,7 +29,7 @@ type Shared = (typeof SHARED)[number]
 
 /** Returns what an object has for the options that `rateLimit` shares. */
 export function pickShared<T extends object>(options: T): Pick<T, Shared & keyof T> {
-  const shared = Object.entries(options).filter(([name]) => SHARED.includes(name as Shared))
+  const shared = Object.entries(options).filter(([name]) => SHARED.some((each) => each === name))
   return Object.fromEntries(shared) as Pick<T, Shared & keyof T>
 }
 
@@ -148,7 +148,7 @@ export function readLoginOptions<Req extends object, Res>(
   return {
     ...read,
     name,
-    account: read.reader as AccountReader<Req>,
+    account: read.reader,
     address: options.address ?? byIp(),
     onLockout: options.onLockout,
     cookies: cookie && deviceCookies<Req>(cookie, prefix, name),

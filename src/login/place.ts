@@ -52,7 +52,8 @@ export function placeAtEnd(place: Place, req: unknown): Place {
 /** Returns the path of a request as it was sent, without the query. */
 function pathOf(req: unknown): string {
   const { originalUrl, url } = asRequest(req)
-  return String(originalUrl ?? url ?? '').split('?', 1)[0] as string
+  const [path = ''] = String(originalUrl ?? url ?? '').split('?', 1)
+  return path
 }
 
 /** Reports a success that cleared nothing, once for each guard. The client chose the method and the path. */

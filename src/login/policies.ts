@@ -45,7 +45,7 @@ export function readPolicies(owner: string, option: string, limits: unknown): Lo
     accountAndAddress: withDefault(accountAndAddress, readPolicy),
   }
   const fixes = { ip: 'address', pair: 'accountAndAddress' }
-  return readOptions(`${owner}: ${option}`, limits as object, { rows, fixes })
+  return readOptions(`${owner}: ${option}`, limits, { rows, fixes })
 }
 
 /**

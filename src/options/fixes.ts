@@ -1,5 +1,6 @@
 import { groupBy } from '../util/group-by.js'
 import { findNearest, showName } from '../util/validate.js'
+import type { Fields } from '../util/values.js'
 
 /**
  * What to write in place of options that a factory does not have: the name of an option that takes the same
@@ -17,14 +18,14 @@ export interface UnknownOptions {
 /** Describes the options that are none of `optionNames`. An option that is `undefined` was left out. */
 export function describeUnknown(
   owner: string,
-  given: object,
+  given: Fields,
   optionNames: readonly string[],
   fixes: Fixes,
 ): UnknownOptions[] {
   const unknown = Object.entries(given)
     .filter(([name, value]) => !optionNames.includes(name) && value !== undefined)
     .map(([name]) => name)
-  const byFix = groupBy(unknown, (name) => fixFor(name, given[name as never], optionNames, fixes))
+  const byFix = groupBy(unknown, (name) => fixFor(name, given[name], optionNames, fixes))
   return Array.from(byFix, ([fix, names]) => {
     const listed = names.map(showName).join(' and ')
     const problem = names.length === 1 ? `there is no option ${listed}` : `there are no options ${listed}`
@@ -38,8 +39,8 @@ export function describeUnknown(
 
 /** Returns the sentence that says what to write. A fix may name an option that has a fix itself. */
 function fixFor(name: string, value: unknown, optionNames: readonly string[], fixes: Fixes): string {
-  if (Object.hasOwn(fixes, name)) {
-    const fix = fixes[name] as Fixes[string]
+  const fix = Object.hasOwn(fixes, name) ? fixes[name] : undefined
+  if (fix !== undefined) {
     if (typeof fix === 'function') return fix(value)
     if (!/^\w+$/.test(fix)) return fix
     return optionNames.includes(fix) ? `Write ${fix} instead.` : fixFor(fix, value, optionNames, fixes)

@@ -1,4 +1,5 @@
 import { showKind, wrongKind } from '../util/validate.js'
+import { fieldsOf } from '../util/values.js'
 import { describeUnknown, type Fixes } from './fixes.js'
 import { misplacedFor } from './misplaced.js'
 import { collectTypeError, throwProblems } from './problems.js'
@@ -40,7 +41,7 @@ export interface OptionTable<R extends Rows, D extends Rules<Settings<R>>> {
  */
 export function readOptions<R extends Rows, D extends Rules<Settings<R>>>(
   owner: string,
-  options: object,
+  options: unknown,
   { rows, rules, fixes = {} }: OptionTable<R, D>,
 ): Read<R, D> {
   const optionNames = Object.keys(rows)
@@ -53,7 +54,7 @@ export function readOptions<R extends Rows, D extends Rules<Settings<R>>>(
     throw new TypeError(
       `${owner}: options must be an object of options, got ${misplaced.what}. ${misplaced.fix}`,
     )
-  const given = options as Readonly<Record<string, unknown>>
+  const given = fieldsOf(options)
   const problems: TypeError[] = []
   const settings: Record<string, unknown> = {}
   const invalid = new Set<string>()

@@ -12,8 +12,8 @@ export class DistinctNames {
 
   add(name: string): void {
     const hash = hashOf(name)
-    const last = this.#hashes.at(-1)
-    if (this.#hashes.length === MAX_HASHES && hash >= (last as number)) return
+    const last = this.#hashes[MAX_HASHES - 1]
+    if (last !== undefined && hash >= last) return
     const at = this.#indexOf(hash)
     if (this.#hashes[at] === hash) return
     this.#hashes.splice(at, 0, hash)
@@ -32,7 +32,7 @@ export class DistinctNames {
     let [from, to] = [0, this.#hashes.length]
     while (from < to) {
       const middle = (from + to) >>> 1
-      if ((this.#hashes[middle] as number) < hash) from = middle + 1
+      if ((this.#hashes[middle] ?? HASHES) < hash) from = middle + 1
       else to = middle
     }
     return from
@@ -40,8 +40,8 @@ export class DistinctNames {
 }
 
 export function distinctCount(hashes: readonly number[]): number {
-  if (hashes.length < MAX_HASHES) return hashes.length
-  return Math.round(((MAX_HASHES - 1) * HASHES) / ((hashes[MAX_HASHES - 1] as number) + 1))
+  const last = hashes[MAX_HASHES - 1]
+  return last === undefined ? hashes.length : Math.round(((MAX_HASHES - 1) * HASHES) / (last + 1))
 }
 
 /** Returns the smallest hashes of the union of two sets of names. */

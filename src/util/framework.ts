@@ -1,3 +1,5 @@
+import { type Fields, fieldsOf, isObject } from './values.js'
+
 /** A family of servers whose handlers are called alike. */
 export type Framework = 'node' | 'koa' | 'fastify' | 'hono' | 'fetch' | 'nest'
 
@@ -31,19 +33,14 @@ export function isFastifyInstance(value: unknown): boolean {
   return isObject(value) && hasMethods(value, 'register', 'addHook')
 }
 
-type Fields = Readonly<Record<string, unknown>>
-
-function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null
-}
-
 function propertyOf(value: Fields, name: string): Fields | undefined {
   const property = value[name]
   return isObject(property) ? property : undefined
 }
 
 export function hasMethods(value: object, ...names: readonly string[]): boolean {
-  return names.every((name) => typeof (value as Fields)[name] === 'function')
+  const fields = fieldsOf(value)
+  return names.every((name) => typeof fields[name] === 'function')
 }
 
 /** Returns whether a value is like a `Request` of the Fetch standard, of any realm. */

@@ -30,6 +30,6 @@ export async function unlessAborted<T>(value: MaybePromise<T>, signal: AbortSign
   }
 }
 
-function callAll({ target }: Event): void {
-  for (const callback of callbacksOf.get(target as AbortSignal) ?? []) callback()
+function callAll(this: AbortSignal): void {
+  for (const callback of callbacksOf.get(this) ?? []) callback()
 }

@@ -67,10 +67,12 @@ export class Deadlines {
   limit<T>(work: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const deadline = this.start(() => reject(new TimeoutError(this.#timeoutMs)))
-      const stopAnd = (settle: (value: never) => void) => (value: unknown) => {
-        this.stop(deadline)
-        settle(value as never)
-      }
+      const stopAnd =
+        <V>(settle: (value: V) => void) =>
+        (value: V) => {
+          this.stop(deadline)
+          settle(value)
+        }
       work.then(stopAnd(resolve), stopAnd(reject))
     })
   }

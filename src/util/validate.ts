@@ -75,7 +75,8 @@ export const wholeNumber = whole(1)
 export function choice<const T extends string>(...allowed: readonly T[]) {
   const list = allowed.map((word) => `'${word}'`).join(', ')
   return (owner: string, option: string, value: unknown): T => {
-    if (allowed.includes(value as T)) return value as T
+    const chosen = allowed.find((word) => word === value)
+    if (chosen !== undefined) return chosen
     const near = typeof value === 'string' ? findNearest(value, allowed) : undefined
     throw wrongOption(owner, option, `one of ${list}`, value, near && `Did you mean ${option}: '${near}'?`)
   }
@@ -97,12 +98,12 @@ function distance(from: string, to: string): number {
   for (let i = 0; i < from.length; i++) {
     const next = [i + 1]
     for (let j = 0; j < to.length; j++) {
-      const replaced = (row[j] as number) + (from[i] === to[j] ? 0 : 1)
-      next.push(Math.min(replaced, (row[j + 1] as number) + 1, (next[j] as number) + 1))
+      const [left = 0, diagonal = 0, above = 0] = [next[j], row[j], row[j + 1]]
+      next.push(Math.min(diagonal + (from[i] === to[j] ? 0 : 1), above + 1, left + 1))
     }
     row = next
   }
-  return row[to.length] as number
+  return row[to.length] ?? 0
 }
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/

@@ -14,7 +14,7 @@ export function warnOnce(code: `HEADGATE_${string}`, message: string, about = ''
   if (emitted.has(id)) return
   emitted.add(id)
   const line = escapeUnprintable(message)
-  const { process, navigator } = globalThis as Platform
+  const { process, navigator }: Platform = globalThis
   process?.emitWarning?.(line, { type: 'HeadgateWarning', code })
   const isPrinted = process?.emitWarning && navigator?.userAgent !== 'Cloudflare-Workers'
   if (!isPrinted) console.warn(`[${code}] ${line}`)

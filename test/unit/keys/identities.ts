@@ -12,7 +12,7 @@ export function identityOf(
   subject: unknown,
   secret?: string,
 ): string | undefined {
-  const list = [keys].flat() as KeyFunction[]
+  const list: readonly KeyFunction<unknown>[] = [keys].flat()
   const identity = identityReader(list, { readAddress: sourceOf, secret })(subject)
   if (identity instanceof Promise) throw new Error('the identity is a promise')
   return identity

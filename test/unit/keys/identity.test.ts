@@ -128,7 +128,7 @@ test('one undefined key makes the identity undefined', async () => {
   expect(joined(undefined)).toBeUndefined()
   expect(joined('a', undefined)).toBeUndefined()
   expect(joined(undefined, null)).toBeUndefined()
-  const reader = identityReader([giving('a'), async () => undefined] as KeyFunction[], {
+  const reader = identityReader([giving('a'), async () => undefined], {
     readAddress: sourceOf,
     secret: undefined,
   })
@@ -136,7 +136,7 @@ test('one undefined key makes the identity undefined', async () => {
 })
 
 test('async keys give the identity that synchronous ones would', async () => {
-  const reader = identityReader([byIp(), async () => 'a'] as KeyFunction[], {
+  const reader = identityReader([byIp(), async () => 'a'], {
     readAddress: sourceOf,
     secret: undefined,
   })
@@ -150,7 +150,7 @@ test('a key function that fails is not swallowed', async () => {
     throw new Error('no session')
   }
   expect(() => identityOf(fails, request)).toThrow('no session')
-  const later = identityReader([giving('a'), async () => fails()] as KeyFunction[], {
+  const later = identityReader([giving('a'), async () => fails()], {
     readAddress: sourceOf,
     secret: undefined,
   })
@@ -189,9 +189,15 @@ const keyValue = fc
 describe('identities that stay in this process', () => {
   const local = { readAddress: sourceOf, secret: undefined, isLocal: true }
   const identityOf = (...values: unknown[]) =>
-    identityReader(values.map((value) => () => value) as KeyFunction[], local)({}) as string
+    identityReader(
+      values.map((value) => () => value),
+      local,
+    )({}) as string
   const remoteOf = (...values: unknown[]) =>
-    identityReader(values.map((value) => () => value) as KeyFunction[], { ...local, isLocal: false })({})
+    identityReader(
+      values.map((value) => () => value),
+      { ...local, isLocal: false },
+    )({})
 
   test('are written out, and differ wherever the values do', () => {
     fc.assert(
@@ -222,7 +228,7 @@ describe('identities that stay in this process', () => {
 
   test('are hashed under a secret', () => {
     const secret = 'a secret of 16 characters'
-    const keys = [() => 'ada'] as KeyFunction[]
+    const keys = [() => 'ada']
     const options = { readAddress: sourceOf, secret }
     expect(identityReader(keys, { ...options, isLocal: true })({})).toBe(identityReader(keys, options)({}))
   })

@@ -1,0 +1,23 @@
+/** The properties of an object, before they are checked. */
+export type Fields = Readonly<Record<string, unknown>>
+
+/** Returns whether a value is an object, and no function, whose properties may be read and checked. */
+export function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null
+}
+
+/** Returns whether a value is a function, which may be called with anything and return anything. */
+export function isFunction(value: unknown): value is (...args: unknown[]) => unknown {
+  return typeof value === 'function'
+}
+
+const NONE: Fields = {}
+
+/** Returns the properties of an object or a function; none for any other value. */
+export function fieldsOf(value: unknown): Fields {
+  return hasFields(value) ? value : NONE
+}
+
+function hasFields(value: unknown): value is Fields {
+  return isObject(value) || typeof value === 'function'
+}
