@@ -6,9 +6,9 @@ export const BREAKER_STATES: readonly BreakerState[] = ['closed', 'half-open', '
 
 /** Returns the worst of some states; `'closed'` if there are none. */
 export function worstState(states: Iterable<BreakerState>): BreakerState {
-  let worst = 0
-  for (const state of states) worst = Math.max(worst, BREAKER_STATES.indexOf(state))
-  return BREAKER_STATES[worst] as BreakerState
+  let worst: BreakerState = 'closed'
+  for (const state of states) if (BREAKER_STATES.indexOf(state) > BREAKER_STATES.indexOf(worst)) worst = state
+  return worst
 }
 
 /** The states of a store's circuit breakers, one for each server. */

@@ -1,16 +1,22 @@
 import { isSamePolicy } from '../policies/policy.js'
 import {
+  type Charge,
   type ChargeResult,
   givesUnitsBack,
   type KeyedPolicy,
   keysOf,
+  type Operation,
+  type Outcome,
   type Part,
   type PartResult,
+  type ResultOf,
 } from '../stores/operation.js'
-import type { Pipe } from '../stores/shared/pipe.js'
+import type { Pipe, Settle } from '../stores/shared/pipe.js'
 import type { DenialTimes, Store } from '../stores/store.js'
+import type { StoreError } from '../stores/store-error.js'
 import { weakMemo } from '../util/memo.js'
 import { RecentMap } from '../util/recent-map.js'
+import type { OnLate, SettleAny } from './guarded-store.js'
 
 /** The cache holds the denials of at least this many keys, and at most twice as many. */
 const MIN_KEYS = 16_384
@@ -67,7 +73,9 @@ export class DenialCache {
     const denial = { charged, verdict, sentAtMs, minUntilMs: performance.now() + minMs }
     for (const [i, { key, policy }] of charged.entries()) {
       if (policy.holdsUnits) continue // a release may end it at any moment
-      const { allowed, isCounted } = verdict.parts[i] as PartResult
+      const figures = verdict.parts[i]
+      if (figures === undefined) continue
+      const { allowed, isCounted } = figures
       const isOutdated = (this.#invalidatedAtMs.get(key) ?? Number.NEGATIVE_INFINITY) >= sentAtMs
       if (!allowed && !isCounted && !isOutdated) this.#denials.set(key, denial)
     }
@@ -99,12 +107,13 @@ export class DenialCache {
     const { charged, verdict, sentAtMs, minUntilMs } = denial
     const i = charged.findIndex(({ key }) => key === part.key)
     const ageMs = nowMs - sentAtMs
+    const denied = charged[i]
     const figures = verdict.parts[i]
-    if (figures?.allowed !== false) {
+    if (denied === undefined || figures?.allowed !== false) {
       if (part.policy.isBan) return undefined
       return figures ? figuresAfter(ageMs, figures, 0) : part.policy.take(undefined, verdict.atMs + ageMs, 0)
     }
-    const { policy, cost } = charged[i] as Part
+    const { policy, cost } = denied
     const isOver = ageMs >= Math.min(figures.retryAfterMs, maxMs) && nowMs >= minUntilMs
     if (isOver || this.#denials.get(part.key) !== denial) return undefined
     if (part.cost < cost || !isSamePolicy(policy, part.policy)) return undefined
@@ -153,23 +162,27 @@ export function repeatDenials<P extends Pipe>(pipe: P, cache: DenialCache, times
     return outcomeNow
   }
 
-  return {
-    ...pipe,
-    send(operation, settle, onLate) {
-      if (operation.type !== 'charge') {
-        const send = givesUnitsBack(operation) ? sendGiveBack : pipe.send
-        return send(operation, settle, onLate)
-      }
-      const { parts } = operation
-      const denial = cache.find(parts, maxMs)
-      if (denial !== undefined) return denial as never
-      if (maxMs === 0) return pipe.send(operation, settle, onLate)
-      const sentAtMs = performance.now()
-      const recordAndSettle: typeof settle = (outcome) => {
-        if (!(outcome instanceof Error)) cache.record(parts, outcome as ChargeResult, sentAtMs, minMs)
-        settle(outcome)
-      }
-      return pipe.send(operation, recordAndSettle, onLate)
-    },
+  function send<O extends Operation>(
+    operation: O,
+    settle: Settle<O>,
+    onLate?: OnLate<O>,
+  ): ResultOf<O> | StoreError | undefined
+  function send(operation: Operation, settle: SettleAny, onLate?: OnLate): Outcome | undefined {
+    if (operation.type !== 'charge') {
+      const sendOther = givesUnitsBack(operation) ? sendGiveBack : pipe.send
+      return sendOther(operation, settle, onLate)
+    }
+    const { parts } = operation
+    const denial = cache.find(parts, maxMs)
+    if (denial !== undefined) return denial
+    if (maxMs === 0) return pipe.send(operation, settle, onLate)
+    const sentAtMs = performance.now()
+    const recordAndSettle: Settle<Charge> = (outcome) => {
+      if (!(outcome instanceof Error)) cache.record(parts, outcome, sentAtMs, minMs)
+      settle(outcome)
+    }
+    return pipe.send(operation, recordAndSettle, onLate)
   }
+
+  return { ...pipe, send }
 }

@@ -1,5 +1,5 @@
-import { type KeyedPolicy, keysOf, type Operation, type Outcome } from '../stores/operation.js'
-import type { Pipe } from '../stores/shared/pipe.js'
+import { type KeyedPolicy, keysOf, type Operation, type Outcome, type ResultOf } from '../stores/operation.js'
+import type { Pipe, Settle } from '../stores/shared/pipe.js'
 import { publishToStoreChannel, storeChannel } from '../stores/shared/store-channel.js'
 import { pipeTo } from '../stores/shared/store-pipe.js'
 import type { Store } from '../stores/store.js'
@@ -39,8 +39,16 @@ export interface GuardOptions {
   readonly onChange?: OnBreakerChange
 }
 
-type SettleAny = (outcome: Outcome) => void
-type OnLate = (outcome: Outcome, operation: Operation) => void
+/**
+ * Called with the outcome of any operation. A layer declares `send` twice: for callers, to whom the outcome has
+ * the type of their operation, and for itself, which tells operations apart by their tags.
+ */
+export type SettleAny = (outcome: Outcome) => void
+/** Called with an outcome that comes after the time-out. */
+export type OnLate<O extends Operation = Operation> = (
+  outcome: ResultOf<O> | StoreError,
+  operation: O,
+) => void
 
 /**
  * Creates the guard of a store. It limits each call by a time-out, and stops it if a circuit breaker of a
@@ -63,6 +71,12 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
   const deadlines = new Deadlines(timeoutMs)
 
   /** Sends an operation, unless a circuit breaker stops it. `admitted` is set if it has waited for a probe. */
+  function send<O extends Operation>(
+    operation: O,
+    settle: Settle<O>,
+    onLate?: OnLate<O>,
+    admitted?: Generation,
+  ): ResultOf<O> | StoreError | undefined
   function send(
     operation: Operation,
     settle: SettleAny,
@@ -148,7 +162,7 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
     name: store.name,
     state: (keys) => (keys === undefined ? breakers.state : breakers.of(keys).state),
     probeKeys: breakers.probeKeys,
-    send: send as GuardedStore['send'],
+    send,
     async close() {
       await deadlines.idle()
       try {

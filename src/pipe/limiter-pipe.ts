@@ -1,13 +1,20 @@
-import type { Charge, Outcome } from '../stores/operation.js'
+import type { Charge, Operation, Outcome, ResultOf } from '../stores/operation.js'
 import { localStatesOf } from '../stores/shared/local-states.js'
-import type { Pipe } from '../stores/shared/pipe.js'
+import type { Pipe, Settle } from '../stores/shared/pipe.js'
 import { pipeTo, validateOutcome } from '../stores/shared/store-pipe.js'
 import { checkDenialTimes } from '../stores/shared/validate.js'
 import type { Store } from '../stores/store.js'
-import { asStoreError } from '../stores/store-error.js'
+import { asStoreError, type StoreError } from '../stores/store-error.js'
 import { Deadlines } from '../util/timeout.js'
 import { denialCacheOf, repeatDenials } from './denial-cache.js'
-import { closeStore, type GuardedStore, type GuardOptions, guardStore } from './guarded-store.js'
+import {
+  closeStore,
+  type GuardedStore,
+  type GuardOptions,
+  guardStore,
+  type OnLate,
+  type SettleAny,
+} from './guarded-store.js'
 
 interface LimiterPipeOptions extends GuardOptions {
   /** The longest that a denial is cached. 0 turns the cache off, so that the store decides every charge. */
@@ -58,11 +65,15 @@ function decideLocallyFirst<P extends Pipe>(pipe: P, store: Store): P {
     }
   }
 
-  return {
-    ...pipe,
-    send(operation, settle, onLate) {
-      const outcome = operation.type === 'charge' ? decide(operation) : undefined
-      return (outcome as never) ?? pipe.send(operation, settle, onLate)
-    },
+  function send<O extends Operation>(
+    operation: O,
+    settle: Settle<O>,
+    onLate?: OnLate<O>,
+  ): ResultOf<O> | StoreError | undefined
+  function send(operation: Operation, settle: SettleAny, onLate?: OnLate): Outcome | undefined {
+    const outcome = operation.type === 'charge' ? decide(operation) : undefined
+    return outcome ?? pipe.send(operation, settle, onLate)
   }
+
+  return { ...pipe, send }
 }

@@ -1,9 +1,9 @@
-import type { Charge, Refund, RefundResult } from '../stores/operation.js'
+import type { Charge, Operation, Outcome, Refund, RefundResult, ResultOf } from '../stores/operation.js'
 import { REFUNDED } from '../stores/shared/apply-batch.js'
-import { type Pipe, request } from '../stores/shared/pipe.js'
+import { type Pipe, request, type Settle } from '../stores/shared/pipe.js'
 import { isUnsent, StoreError } from '../stores/store-error.js'
 import { inBackground } from '../util/background-timer.js'
-import type { GuardedStore } from './guarded-store.js'
+import type { GuardedStore, OnLate, SettleAny } from './guarded-store.js'
 
 /** The most refunds that wait for the store. Beyond that, the oldest is lost. */
 const MAX_QUEUED = 10_000
@@ -48,14 +48,26 @@ export function resendRefunds(
   let retrying = Promise.resolve()
   let isClosed = false
 
-  const sendRefund: Pipe['send'] = (operation, settle, onLate) => {
-    const refund = operation as unknown as Refund
-    if (store.state([refund]) !== 'closed' && !isClosed) return enqueue(refund) as never
-    const enqueueIfUnsent = <T>(outcome: T) =>
-      outcome instanceof StoreError && isUnsent(outcome) && !isClosed
-        ? (enqueue(refund, outcome) as never)
-        : outcome
-    const outcome = pipe.send(operation, (later) => settle(enqueueIfUnsent(later)), onLate)
+  function send<O extends Operation>(
+    operation: O,
+    settle: Settle<O>,
+    onLate?: OnLate<O>,
+  ): ResultOf<O> | StoreError | undefined
+  function send(operation: Operation, settle: SettleAny, onLate?: OnLate): Outcome | undefined {
+    return operation.type === 'refund'
+      ? sendRefund(operation, settle, onLate)
+      : pipe.send(operation, settle, onLate)
+  }
+
+  function sendRefund(
+    refund: Refund,
+    settle: Settle<Refund>,
+    onLate?: OnLate<Refund>,
+  ): RefundResult | StoreError | undefined {
+    if (store.state([refund]) !== 'closed' && !isClosed) return enqueue(refund)
+    const enqueueIfUnsent = (outcome: RefundResult | StoreError) =>
+      outcome instanceof StoreError && isUnsent(outcome) && !isClosed ? enqueue(refund, outcome) : outcome
+    const outcome = pipe.send(refund, (later) => settle(enqueueIfUnsent(later)), onLate)
     return outcome && enqueueIfUnsent(outcome)
   }
 
@@ -125,10 +137,7 @@ export function resendRefunds(
   }
 
   return {
-    send(operation, settle, onLate) {
-      const send = operation.type === 'refund' ? sendRefund : pipe.send
-      return send(operation, settle, onLate)
-    },
+    send,
     async close() {
       isClosed = true
       clearTimeout(timer)

@@ -71,9 +71,8 @@ export function serverBreakers(store: Store, onChange: OnBreakerChange): ServerB
     of(keys) {
       if (failing.size > 0) dropMoved()
       if (keys.length <= 1) return breakerFor(keys[0]?.key ?? '')
-      const breakers = new Set(keys.map(({ key }) => breakerFor(key)))
-      const [first, ...others] = breakers
-      return others.length === 0 ? (first as CircuitBreaker) : jointBreaker([...breakers])
+      const [first = breakerFor(''), ...others] = new Set(keys.map(({ key }) => breakerFor(key)))
+      return others.length === 0 ? first : jointBreaker([first, ...others])
     },
     get state() {
       dropMoved()
@@ -114,10 +113,10 @@ function onlyBreaker(onChange: OnBreakerChange): ServerBreakers {
  * its reply that it cannot decide, says nothing about the others. A probe that ends without proof that its
  * server is up has failed, so that a later call may probe it again.
  */
-function jointBreaker(breakers: readonly CircuitBreaker[]): Admission {
+function jointBreaker(breakers: readonly [CircuitBreaker, ...CircuitBreaker[]]): Admission {
   const worst = () => {
     const state = worstState(breakers.map((breaker) => breaker.state))
-    return breakers.find((breaker) => breaker.state === state) as CircuitBreaker
+    return breakers.find((breaker) => breaker.state === state) ?? breakers[0]
   }
   return {
     get state() {
@@ -138,9 +137,9 @@ function jointBreaker(breakers: readonly CircuitBreaker[]): Admission {
 }
 
 function jointGeneration(breakers: readonly CircuitBreaker[]): Generation {
-  const admitted = breakers.map((breaker) => {
-    const generation = breaker.admit() as Generation
-    return { breaker, generation, successesBefore: breaker.successes }
+  const admitted = breakers.flatMap((breaker) => {
+    const generation = breaker.admit()
+    return generation === undefined ? [] : [{ breaker, generation, successesBefore: breaker.successes }]
   })
 
   function isToBlame(
@@ -155,8 +154,9 @@ function jointGeneration(breakers: readonly CircuitBreaker[]): Generation {
     server: undefined,
     recordSuccess(isPartial) {
       for (const { breaker, generation } of admitted) {
+        const { state, cause } = breaker
         if (!isPartial) generation.recordSuccess()
-        else if (breaker.state === 'half-open') generation.recordFailure(breaker.cause as StoreError)
+        else if (state === 'half-open' && cause !== undefined) generation.recordFailure(cause)
       }
     },
     recordFailure(error) {

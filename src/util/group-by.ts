@@ -1,6 +1,9 @@
+/** The members of a group: at least one. */
+export type Group<T> = [T, ...T[]]
+
 /** Groups values by `keyOf`; groups and their members keep their order. */
-export function groupBy<T, K>(values: Iterable<T>, keyOf: (value: T) => K): Map<K, T[]> {
-  const groups = new Map<K, T[]>()
+export function groupBy<T, K>(values: Iterable<T>, keyOf: (value: T) => K): Map<K, Group<T>> {
+  const groups = new Map<K, Group<T>>()
   for (const value of values) {
     const key = keyOf(value)
     const group = groups.get(key)
