@@ -2,6 +2,7 @@ import type { Decision } from '../limiter/decision.js'
 import { optional, readOptions, withDefault } from '../options/option-table.js'
 import { isPromise } from '../util/maybe-promise.js'
 import { choice, showKind, whole } from '../util/validate.js'
+import { fieldsOf } from '../util/values.js'
 import {
   type DenialBody,
   type DenialFigures,
@@ -69,8 +70,8 @@ function checkDecision(decision: unknown): void {
   const must = 'decision must be what a limiter decided'
   if (isPromise(decision))
     throw new TypeError(`answerFor: ${must}, got a promise. Write answerFor(await decision).`)
-  const { parts } = (decision ?? {}) as Partial<Decision>
-  if (!Array.isArray(parts)) throw new TypeError(`answerFor: ${must}, got ${showKind(decision)}.`)
+  if (!Array.isArray(fieldsOf(decision).parts))
+    throw new TypeError(`answerFor: ${must}, got ${showKind(decision)}.`)
 }
 
 interface DenialSettings {
@@ -104,7 +105,11 @@ export function undecidedDenial(
 
 function toRecord(headers: HeaderList): Record<string, string> {
   const record: Record<string, string> = {}
-  for (let i = 0; i < headers.length; i += 2) record[headers[i] as string] = headers[i + 1] as string
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i]
+    const value = headers[i + 1]
+    if (name !== undefined && value !== undefined) record[name] = value
+  }
   return record
 }
 

@@ -52,7 +52,8 @@ function clearIfNearer<Res>(
 /** Returns the draft's headers, which are lists, appended to those of earlier limiters. */
 function appendTo<Res>(writer: ResponseWriter<Res>, res: Res, headers: HeaderList): HeaderList {
   return headers.map((text, i) => {
-    const list = i % 2 === 1 ? writer.getHeader(res, headers[i - 1] as string) : undefined
+    const name = i % 2 === 1 ? headers[i - 1] : undefined
+    const list = name === undefined ? undefined : writer.getHeader(res, name)
     return list === undefined ? text : `${list}, ${text}`
   })
 }
@@ -81,7 +82,8 @@ export function draftHeaders({ parts }: Decision): HeaderList {
 }
 
 function listOf(parts: readonly PartDecision[], item: (part: PartDecision) => string): string {
-  return parts.length === 1 ? item(parts[0] as PartDecision) : parts.map(item).join(', ')
+  const first = parts[0]
+  return first !== undefined && parts.length === 1 ? item(first) : parts.map(item).join(', ')
 }
 
 function policyItem({ name, limit, windowMs, quotaUnit }: PartDecision): string {

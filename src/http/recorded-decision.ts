@@ -20,12 +20,12 @@ const extendedPrototypes = processWide('extendedRequests', () => new WeakSet<obj
 
 /** A request that was created with a property for its last record. */
 interface HasRoom {
-  [LAST_RECORD]: DecisionRecord | undefined
+  [LAST_RECORD]?: DecisionRecord | undefined
 }
 
 /** Returns a limiter's decision on a request, or `undefined` if it has not made one. */
-export function decisionFor(req: object, limiter: object): Decision | undefined {
-  let record = Object.hasOwn(req, LAST_RECORD) ? (req as HasRoom)[LAST_RECORD] : lastRecords.get(req)
+export function decisionFor(req: object & HasRoom, limiter: object): Decision | undefined {
+  let record = Object.hasOwn(req, LAST_RECORD) ? req[LAST_RECORD] : lastRecords.get(req)
   while (record !== undefined && record.limiter !== limiter) record = record.previous
   return record?.decision as Decision | undefined
 }
@@ -33,11 +33,14 @@ export function decisionFor(req: object, limiter: object): Decision | undefined 
 /**
  * Sets `req.rateLimit`, and records a limiter's decision. Returns whether it is the first on this request.
  */
-export function recordDecision(req: { rateLimit?: unknown }, limiter: object, decision: unknown): boolean {
+export function recordDecision(
+  req: HasRoom & { rateLimit?: unknown },
+  limiter: object,
+  decision: unknown,
+): boolean {
   if (Object.hasOwn(req, LAST_RECORD)) {
-    const room = req as HasRoom
-    const previous = room[LAST_RECORD]
-    room[LAST_RECORD] = { limiter, decision, previous }
+    const previous = req[LAST_RECORD]
+    req[LAST_RECORD] = { limiter, decision, previous }
     const isFirst = previous === undefined && req.rateLimit === undefined
     req.rateLimit = decision
     return isFirst

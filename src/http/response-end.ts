@@ -7,8 +7,8 @@ export interface OnHttp2 {
 }
 
 /** Returns whether nothing can be sent any more, because the connection or the HTTP/2 stream is closed. */
-export function isClosed(res: ServerResponse): boolean {
-  return res.closed || res.destroyed || (res as OnHttp2).stream?.destroyed === true
+export function isClosed(res: ServerResponse & OnHttp2): boolean {
+  return res.closed || res.destroyed || res.stream?.destroyed === true
 }
 
 /** Returns the connection of a pipelined response that waits for those before it. */
@@ -77,9 +77,9 @@ export function listenersOf(socket: Socket): Listeners {
  * HTTP/2, which is replaced from the start: nothing else tells whether the handler or the client closed a
  * stream.
  */
-export function onceEnded(res: ServerResponse, onEnded: () => void, onLeft: () => void): boolean {
+export function onceEnded(res: ServerResponse & OnHttp2, onEnded: () => void, onLeft: () => void): boolean {
   if (isOver(res)) return false
-  const isHttp2 = (res as OnHttp2).stream !== undefined
+  const isHttp2 = res.stream !== undefined
   if (isHttp2) callBefore(res, 'destroy', onEnded)
   onceClosed(res, () => {
     if (res.writableEnded || isDestroyed(res)) {

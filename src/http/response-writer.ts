@@ -115,8 +115,11 @@ export function writerOver<Res>(
 function setUnlessSent(res: ServerResponse, headers: HeaderList): void {
   const { setHeader } = res // read once, since each read of a property is slow in Express
   try {
-    for (let i = 0; i < headers.length; i += 2)
-      setHeader.call(res, headers[i] as string, headers[i + 1] as string)
+    for (let i = 0; i < headers.length; i += 2) {
+      const name = headers[i]
+      const value = headers[i + 1]
+      if (name !== undefined && value !== undefined) setHeader.call(res, name, value)
+    }
   } catch (error) {
     if (!res.headersSent) throw error
   }
@@ -125,22 +128,25 @@ function setUnlessSent(res: ServerResponse, headers: HeaderList): void {
 /** Sets headers on a response. Reads `setHeader` once, since each read of a property is slow in Express. */
 export function setAll(res: ServerResponse, headers: HeaderList): void {
   const { setHeader } = res
-  for (let i = 0; i < headers.length; i += 2)
-    setHeader.call(res, headers[i] as string, headers[i + 1] as string)
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i]
+    const value = headers[i + 1]
+    if (name !== undefined && value !== undefined) setHeader.call(res, name, value)
+  }
 }
 
 /** RFC 9113 §7. On NO_ERROR, which `res.destroy()` sends, clients take a partial body for a complete one. */
 const INTERNAL_ERROR = 0x2
 
 /** Ends a response whose headers were sent. Leaves a response that has ended alone. */
-function abort(res: ServerResponse): void {
+function abort(res: ServerResponse & OnHttp2): void {
   if (res.writableEnded || isClosed(res)) return
   warnOnce(
     'HEADGATE_HEADERS_SENT',
     'headgate: a request was denied after the headers of its response had been sent, so its connection was closed. ' +
       'Mount the limiter before whatever sends the response.',
   )
-  const { stream } = res as OnHttp2
+  const { stream } = res
   if (stream === undefined) res.destroy()
   else stream.close(INTERNAL_ERROR)
 }
