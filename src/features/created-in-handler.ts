@@ -1,6 +1,7 @@
 import { asRequest, peerAddress } from '../keys/request.js'
 import { processWide } from '../util/process-wide.js'
 import { RecentMap } from '../util/recent-map.js'
+import { fieldsOf } from '../util/values.js'
 import { warnOnce } from '../util/warn-once.js'
 
 /** This many equal requests in a row, each with a new limiter from the same place, are not a coincidence. */
@@ -75,11 +76,8 @@ function warn(line: string, hasStore: boolean): void {
 function textOf(subject: unknown): string | undefined {
   const view = asRequest(subject)
   const { method, headers, body } = view
-  const { request = subject } = Object(subject) as { request?: unknown } // of Koa, or a whole URL
-  const { originalUrl, url = originalUrl ?? view.url } = Object(request) as {
-    originalUrl?: unknown
-    url?: unknown
-  }
+  const { request = subject } = fieldsOf(subject) // of Koa, or a whole URL
+  const { originalUrl, url = originalUrl ?? view.url } = fieldsOf(request)
   const address = peerAddress(subject)
   const fields = isIterable(headers) ? Array.from(headers) : headers // JSON shows none of `Headers`
   if (typeof url !== 'string' || url === '' || typeof method !== 'string') return undefined

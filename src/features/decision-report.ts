@@ -28,12 +28,13 @@ export function decisionReporter<Subject>(
   events: EventEmitter<LimiterEvents<Subject>>,
 ): Finish {
   const nearLimits = nearLimitDetector()
-  return function reportDecision(decision, subject) {
+  return function reportDecision(decision, charged) {
+    const subject = charged as Subject
     if (!decision.allowed && decision.source !== 'blocked' && events.listenerCount('denied') > 0)
-      emit(events, 'denied', [decision, subject as Subject])
-    if (events.listenerCount('decision') > 0) emit(events, 'decision', [decision, subject as Subject])
+      emit(events, 'denied', [decision, subject])
+    if (events.listenerCount('decision') > 0) emit(events, 'decision', [decision, subject])
     if (events.listenerCount('nearLimit') > 0)
-      for (const part of nearLimits(decision)) emit(events, 'nearLimit', [part, decision, subject as Subject])
+      for (const part of nearLimits(decision)) emit(events, 'nearLimit', [part, decision, subject])
     if (decisions.hasSubscribers) {
       const { mode } = modeSwitch
       decisions.publish({ limiter, mode, decision, subject } satisfies DecisionMessage)

@@ -36,7 +36,7 @@ export async function healthOf(store: GuardedStore, key: string): Promise<Health
       await request<Charge>(store, { type: 'charge', parts: [{ key: each, policy, cost: 0 }] })
     }),
   )
-  const failure = outcomes.find(({ status }) => status === 'rejected') as PromiseRejectedResult | undefined
+  const failure = outcomes.find((outcome) => outcome.status === 'rejected')
   const cause: StoreError | undefined = failure?.reason // a guarded store fails with nothing else
   const tookMs = performance.now() - sinceMs
   return { isHealthy: cause === undefined, store: store.name, state: store.state(), tookMs, cause }

@@ -6,7 +6,7 @@ import type { StoreError } from '../stores/store-error.js'
 import { inBackground } from '../util/background-timer.js'
 import { groupBy } from '../util/group-by.js'
 import { catchMaybe, type MaybePromise, settleAll } from '../util/maybe-promise.js'
-import { type HeldUnits, isDue, isForgotten, renew } from './renewal.js'
+import { type HeldUnits, isDue, isForgotten, renew, ttlOf } from './renewal.js'
 
 const TICK_SHARE = 1 / 16
 /** A ttl may be longer than a timer can wait. */
@@ -48,10 +48,11 @@ export function holdingsOf(
 
   function hold(receipt: Receipt): void {
     const { parts, result, apply } = receipt
+    if (result === undefined || apply === undefined) return
     const renewedAtMs = performance.now()
-    const holdings = heldUnits(parts, result as ChargeResult).map(
+    const holdings = heldUnits(parts, result).map(
       (units): HeldUnits => ({
-        apply: apply as Apply,
+        apply,
         units,
         renewedAtMs,
         renewing: undefined,
@@ -71,7 +72,7 @@ export function holdingsOf(
 
   function add(holding: HeldUnits): void {
     all.add(holding)
-    const wantedMs = Math.min(MAX_TICK_MS, (holding.units.policy.ttlMs as number) * TICK_SHARE)
+    const wantedMs = Math.min(MAX_TICK_MS, ttlOf(holding) * TICK_SHARE)
     if (wantedMs >= tickMs) return
     clearInterval(timer)
     timer = inBackground(setInterval(renewDue, wantedMs))

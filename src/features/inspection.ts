@@ -40,5 +40,11 @@ export function withInspection(limiter: object, inspection: Inspection): void {
 /** Returns what tools read of a limiter; `undefined` if the value is not a limiter. */
 export function inspectionOf(limiter: unknown): Inspection | undefined {
   if (typeof limiter !== 'object' || limiter === null) return undefined
-  return (limiter as Limiter<never> & { readonly [INSPECTION]?: Inspection })[INSPECTION]
+  const inspected: { readonly [INSPECTION]?: Inspection } = limiter
+  return inspected[INSPECTION]
+}
+
+/** Returns whether a value is a limiter, of any copy of this package. */
+export function isLimiter(value: unknown): value is Limiter<never> {
+  return inspectionOf(value) !== undefined
 }

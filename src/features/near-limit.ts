@@ -1,5 +1,5 @@
 import { type Decision, type PartDecision, receiptOf } from '../limiter/decision.js'
-import type { NamedPart, Receipt } from '../limiter/receipt.js'
+import type { NamedPart } from '../limiter/receipt.js'
 import { baseOf } from '../policies/spec.js'
 import { RecentMap } from '../util/recent-map.js'
 
@@ -28,10 +28,10 @@ export function nearLimitDetector(): (decision: Decision) => readonly PartDecisi
     if (!decision.allowed) return NONE
     const near = decision.parts.filter((part) => part.cost > 0 && isNearLimit(part))
     if (near.length === 0) return NONE
-    const { parts, result } = receiptOf(decision) as Receipt
-    const nowMs = result?.atMs ?? Date.now()
+    const receipt = receiptOf(decision)
+    const nowMs = receipt?.result?.atMs ?? Date.now()
     return near.filter((part) => {
-      const charged = parts[decision.parts.indexOf(part)]
+      const charged = receipt?.parts[decision.parts.indexOf(part)]
       if (charged === undefined || (quietUntilMs.get(charged.key) ?? 0) > nowMs) return false
       quietUntilMs.set(charged.key, nowMs + windowLeftMs(part, charged))
       return true

@@ -2,6 +2,7 @@ import type { Apply } from '../limiter/receipt.js'
 import { CircuitOpenError, isTimeout } from '../pipe/guarded-store.js'
 import type { Refund, RenewResult } from '../stores/operation.js'
 import type { StoreError } from '../stores/store-error.js'
+import type { Group } from '../util/group-by.js'
 
 /** Units of one limit that a request holds. */
 export interface HeldUnits {
@@ -26,9 +27,14 @@ const UNCERTAIN_SHARE = 1 / 2
 /** Older units have expired in the store. */
 const MAX_AGE_SHARE = 9 / 8
 
+/** Returns how long units last without a renewal. */
+export function ttlOf({ units }: HeldUnits): number {
+  return units.policy.ttlMs ?? Number.POSITIVE_INFINITY
+}
+
 /** Returns how long ago units were taken or renewed, in ttls. */
-function ageOf({ units, renewedAtMs }: HeldUnits, nowMs: number): number {
-  return (nowMs - renewedAtMs) / (units.policy.ttlMs as number)
+function ageOf(holding: HeldUnits, nowMs: number): number {
+  return (nowMs - holding.renewedAtMs) / ttlOf(holding)
 }
 
 /** Returns whether units have to be renewed now. */
@@ -45,7 +51,7 @@ export function isForgotten(holding: HeldUnits, nowMs: number): boolean {
 
 /** Renews units of one key and slice. After a failure they stay due. */
 export function renew(
-  holdings: readonly HeldUnits[],
+  holdings: Group<HeldUnits>,
   nowMs: number,
   onFailed: (error: StoreError) => void,
 ): void {
@@ -56,11 +62,11 @@ export function renew(
 }
 
 async function sendRenewal(
-  holdings: readonly HeldUnits[],
+  holdings: Group<HeldUnits>,
   nowMs: number,
   onFailed: (error: StoreError) => void,
 ): Promise<void> {
-  const { apply, units } = holdings[0] as HeldUnits
+  const { apply, units } = holdings[0]
   const cost = holdings.reduce((sum, holding) => sum + holding.units.cost, 0)
   let settle: () => void = () => {}
   const settled = new Promise<void>((resolve) => {

@@ -1,7 +1,7 @@
 import { isDisconnectedError } from '../keys/request.js'
 import type { ChargeResult, PartResult } from '../stores/operation.js'
 import { isPromise } from '../util/maybe-promise.js'
-import type { NamedPart, Receipt } from './receipt.js'
+import { emptyReceipt, type NamedPart, type Receipt } from './receipt.js'
 
 /**
  * Where a decision comes from. `'store'`; `'deny-cache'` = a cached denial of the store; `'lease'` = units
@@ -122,9 +122,11 @@ export function chargedParts(value: unknown): readonly NamedPart[] | undefined {
 export function decisionOf(source: ChargeSource, receipt: Receipt, result: ChargeResult): Decision {
   const { allowed, parts } = result
   const decisions: PartDecision[] = []
-  for (const part of receipt.parts)
-    decisions.push(partDecision(part, part.cost, parts[decisions.length] as PartResult))
-  const binding = decisions.length === 1 ? (decisions[0] as PartDecision) : bindingLimit(decisions, allowed)
+  for (const part of receipt.parts) {
+    const figures = parts[decisions.length]
+    if (figures !== undefined) decisions.push(partDecision(part, part.cost, figures))
+  }
+  const binding = decisions.length === 1 && decisions[0] ? decisions[0] : bindingLimit(decisions, allowed)
   return new LimiterDecision(binding, allowed, decisions, source, receipt)
 }
 
@@ -171,14 +173,14 @@ function bindingLimit(parts: readonly PartDecision[], allowed: boolean): PartDec
 /** Returns what report mode returns in place of a denial: an allowed decision with the same figures. */
 export function reportedDecision(denial: Decision): Decision {
   const binding = { ...denial, name: denial.limitName, retryAfterMs: 0 }
-  return new LimiterDecision(binding, true, denial.parts, denial.source, receiptOf(denial) as Receipt)
+  return new LimiterDecision(binding, true, denial.parts, denial.source, receiptOf(denial) ?? emptyReceipt())
 }
 
 /** Returns the denial of an allowed request that cannot be delayed. Its units stay taken. */
 export function denyUndelayable(decision: Decision, retryAfterMs: number): Decision {
   const parts = decision.parts.map((part) => ({ ...part, allowed: false, retryAfterMs }))
   const binding = { ...decision, name: decision.limitName, retryAfterMs }
-  const { parts: charged, candidate } = receiptOf(decision) as Receipt
+  const { parts: charged, candidate } = receiptOf(decision) ?? emptyReceipt()
   const receipt = { parts: charged, isRefundable: false, ...(candidate && { candidate }) } // a denial has no refund
   return new LimiterDecision(binding, false, parts, decision.source, receipt)
 }
@@ -208,7 +210,7 @@ export function unchargedDecision(source: keyof typeof UNCHARGED): Decision {
   const limit = Number.POSITIVE_INFINITY
   const figures = { limit, remaining: allowed ? limit : 0, resetAfterMs: 0, moreAfterMs: 0 }
   const binding = { ...figures, name: '', allowed, retryAfterMs }
-  return new LimiterDecision(binding, allowed, [], source, { parts: [], isRefundable: false })
+  return new LimiterDecision(binding, allowed, [], source, emptyReceipt())
 }
 
 /** Returns the denial of a request that disconnected before its address was read. Rethrows other errors. */

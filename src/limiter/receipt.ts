@@ -50,3 +50,8 @@ export interface Receipt {
   /** The candidate decision on the same charge. */
   candidate?: MaybePromise<object | undefined>
 }
+
+/** Returns the receipt of a decision that charged nothing. */
+export function emptyReceipt(): Receipt {
+  return { parts: [], isRefundable: false }
+}

@@ -2,6 +2,7 @@ import { checkedCost } from '../../limiter/read-limits.js'
 import { optional, readOptions } from '../../options/option-table.js'
 import { type Duration, durationMs } from '../../util/durations.js'
 import { wrongKind, wrongOption } from '../../util/validate.js'
+import { fieldsOf } from '../../util/values.js'
 
 /** The options of `limiter.waitFor`. */
 export interface WaitOptions {
@@ -37,7 +38,11 @@ function readMaxWait(owner: string, option: string, maxWait: unknown): number {
 
 /** Returns an `AbortSignal`, of any realm or polyfill. Throws a `TypeError` for anything else. */
 function readSignal(owner: string, option: string, signal: unknown): AbortSignal {
-  const { aborted, addEventListener } = Object(signal) as Partial<AbortSignal>
-  if (typeof aborted === 'boolean' && typeof addEventListener === 'function') return signal as AbortSignal
+  if (isAbortSignal(signal)) return signal
   throw wrongKind(owner, option, 'an AbortSignal', signal, 'Did you mean signal: controller.signal?')
+}
+
+function isAbortSignal(value: unknown): value is AbortSignal {
+  const { aborted, addEventListener } = fieldsOf(value)
+  return typeof aborted === 'boolean' && typeof addEventListener === 'function'
 }

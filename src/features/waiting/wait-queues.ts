@@ -122,5 +122,5 @@ export function createWaitQueues() {
 
 /** Returns what identifies a waiter's client: all its keys, since several clients may share one of them. */
 function clientOf({ parts }: Waiter): string {
-  return parts.length === 1 ? (parts[0] as NamedPart).key : parts.map(({ key }) => key).join(' ')
+  return parts.map(({ key }) => key).join(' ')
 }
