@@ -39,7 +39,7 @@ export function breakerStates() {
   function worst(): readonly Breaker[] {
     const series = groupBy(byInstance.values(), ({ limiter, store }) => `${limiter ?? ''}\n${store}`)
     return Array.from(series.values(), (same) => {
-      const { limiter, store } = same[0] as LimiterBreakers
+      const { limiter, store } = same[0]
       return { limiter, store, state: worstState(same.map(({ states }) => states.worst)) }
     })
   }

@@ -5,6 +5,7 @@ import { isNearLimit } from '../features/near-limit.js'
 import type { Decision } from '../limiter/decision.js'
 import { BREAKER_STATES } from '../pipe/breaker-state.js'
 import type { StoreCall, StoreMessage } from '../stores/shared/store-channel.js'
+import { fieldsOf } from '../util/values.js'
 import { breakerStates } from './breaker-states.js'
 import {
   type Attributes,
@@ -119,7 +120,7 @@ function outcomeOf({ allowed }: Decision): string {
 /** Returns the label of a failed call: the code of what caused it, such as `ECONNREFUSED`, or its name. */
 function errorType({ error }: StoreCall): Attributes {
   if (error === undefined) return {}
-  const { code, name } = (error.cause ?? error) as { code?: unknown; name?: unknown }
+  const { code, name } = fieldsOf(error.cause ?? error)
   const type = [code, name].find((each) => typeof each === 'string') ?? '_OTHER'
   return { 'error.type': String(type) }
 }

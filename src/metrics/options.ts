@@ -1,6 +1,7 @@
 import { optional, readOptions, withDefault } from '../options/option-table.js'
 import type { MemoryStore } from '../stores/memory/contract.js'
 import { wrongKind } from '../util/validate.js'
+import { fieldsOf } from '../util/values.js'
 
 /** Memory stores by the names that their labels have. */
 export type NamedStores = Readonly<Record<string, Pick<MemoryStore, 'size'>>>
@@ -34,7 +35,7 @@ export function readPrometheusOptions<Registry>(owner: string, options: object) 
 const FIXES = { registry: 'register', registers: 'Write register, which takes one registry.' }
 
 function isRegistry(value: unknown): boolean {
-  return typeof (value as Partial<PrometheusRegistry> | null)?.removeSingleMetric === 'function'
+  return typeof fieldsOf(value).removeSingleMetric === 'function'
 }
 
 function readRegistry<Registry>(owner: string, option: string, registry: unknown): Registry {
@@ -61,6 +62,6 @@ function readStores(owner: string, option: string, stores: unknown): NamedStores
 }
 
 function isStore(value: object): boolean {
-  const { size, apply } = value as Partial<MemoryStore>
+  const { size, apply } = fieldsOf(value)
   return Array.isArray(value) || typeof size === 'number' || typeof apply === 'function'
 }

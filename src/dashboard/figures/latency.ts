@@ -21,7 +21,9 @@ export class Latency {
     this.#rotate(nowMs)
     this.#current.calls++
     if (failed) this.#current.failures++
-    ;(this.#current.latency[bucketOf(durationMs)] as number) += 1
+    const { latency } = this.#current
+    const bucket = bucketOf(durationMs)
+    latency[bucket] = (latency[bucket] ?? 0) + 1
   }
 
   report(nowMs: number): Calls {

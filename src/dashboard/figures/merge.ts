@@ -71,7 +71,7 @@ function addLimits(a: LimitRow, b: LimitRow): LimitRow {
 /** Returns the first client of each limit and identity. */
 function oneOfEach<C extends Pick<DeniedRow, 'limitName' | 'identity'>>(clients: readonly C[]): C[] {
   const same = groupBy(clients, clientKey)
-  return Array.from(same.values(), ([first]) => first as C)
+  return Array.from(same.values(), ([first]) => first)
 }
 
 function mergeDenied(clients: readonly DeniedRow[]): DeniedRow[] {
@@ -84,7 +84,7 @@ function addDenied<C extends { readonly denied: number }>(
   keyOf: (client: C) => string,
 ): C[] {
   const sums = Array.from(groupBy(clients, keyOf).values(), (each) => {
-    return { ...(each[0] as C), denied: each.reduce((sum, { denied }) => sum + denied, 0) }
+    return { ...each[0], denied: each.reduce((sum, { denied }) => sum + denied, 0) }
   })
   return sums.sort((a, b) => b.denied - a.denied)
 }

@@ -32,7 +32,7 @@ export class NearClients {
     this.#clients.set(key, { limitName, identity, limit, remaining, isLocal, untilMs })
     if (this.#clients.size <= MAX_CLIENTS) return
     const [oldest] = this.#clients.keys()
-    this.#clients.delete(oldest as string)
+    if (oldest !== undefined) this.#clients.delete(oldest)
   }
 
   /** Returns those nearest to a limit, at most `most`. */

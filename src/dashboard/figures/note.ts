@@ -1,4 +1,5 @@
-import { BREAKER_STATES, type BreakerState } from '../../pipe/breaker-state.js'
+import { BREAKER_STATES } from '../../pipe/breaker-state.js'
+import { isObject } from '../../util/values.js'
 import { BUCKETS } from './latency.js'
 import type { LimiterReport } from './report.js'
 import { CHART_SLOTS } from './traffic.js'
@@ -18,7 +19,7 @@ const MAX_LISTED = 1000
 export function parseNote(text: string): Note | undefined {
   const note = parse(text)
   if (!isNote(note)) return undefined
-  const { process, atMs, report } = note as unknown as Note
+  const { process, atMs, report } = note
   return { process, atMs, report: isReport(report) ? report : undefined }
 }
 
@@ -52,13 +53,19 @@ function listOf(check: Validator, length?: number): Validator {
 
 function object(fields: Readonly<Record<string, Validator>>): Validator {
   const checks = Object.entries(fields)
-  return (value) =>
-    typeof value === 'object' &&
-    value !== null &&
-    checks.every(([name, check]) => check((value as Readonly<Record<string, unknown>>)[name]))
+  return (value) => isObject(value) && checks.every(([name, check]) => check(value[name]))
 }
 
-const isNote = object({ process: isText, atMs: isCount, report: isPresent })
+const hasNoteFields = object({ process: isText, atMs: isCount, report: isPresent })
+
+/** Returns whether a value is a note, but for its report. */
+function isNote(value: unknown): value is Omit<Note, 'report'> & { readonly report: unknown } {
+  return hasNoteFields(value)
+}
+
+function isReport(value: unknown): value is LimiterReport {
+  return hasReportFields(value)
+}
 
 const isCandidateLimit = object({
   name: isText,
@@ -68,7 +75,7 @@ const isCandidateLimit = object({
   mostDenied: listOf(object({ identity: isText, denied: isCount })),
 })
 
-const isReport = object({
+const hasReportFields = object({
   traffic: object({
     lastSlot: isCount,
     allowed: listOf(isCount, CHART_SLOTS),
@@ -92,7 +99,7 @@ const isReport = object({
   ),
   denied: listOf(object({ limitName: isText, identity: isText, denied: isCount })),
   store: object({
-    state: (value) => BREAKER_STATES.includes(value as BreakerState),
+    state: (value) => BREAKER_STATES.some((state) => state === value),
     calls: isCount,
     failures: isCount,
     latency: listOf(isCount, BUCKETS),

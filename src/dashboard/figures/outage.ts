@@ -2,12 +2,12 @@ import type { DecisionSource } from '../../limiter/decision.js'
 import { type BreakerState, ServerStates } from '../../pipe/breaker-state.js'
 
 /** What decides a request while the store is unavailable, by the source of the decision. */
-const DECIDED_BY = {
+const DECIDED_BY: { readonly [Source in DecisionSource]?: 'allowed' | 'denied' | 'local' | 'byStore' } = {
   'fail-open': 'allowed',
   'fail-closed': 'denied',
   local: 'local',
   store: 'byStore',
-} as const
+}
 
 /** What decided requests while the store was unavailable. */
 export interface OutageReport {
@@ -46,10 +46,11 @@ export class OutageWatch {
   }
 
   count(nowMs: number, source: DecisionSource): void {
+    const decidedBy = DECIDED_BY[source]
     if (source === 'store' && this.state === 'closed') this.#outage = undefined
-    else if (source in DECIDED_BY) {
+    else if (decidedBy !== undefined) {
       this.#outage ??= begunAt(nowMs)
-      this.#outage[DECIDED_BY[source as keyof typeof DECIDED_BY]]++
+      this.#outage[decidedBy]++
     }
   }
 

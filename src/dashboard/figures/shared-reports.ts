@@ -55,7 +55,7 @@ export function sharedReports(
   const key = `${limiterScope}/_dashboard`
   const writes = callsOf(store.name)
   const reads = callsOf(store.name)
-  let notes: readonly Note[] = []
+  let notes: readonly ReadableNote[] = []
   let published = ''
   let publishedAtMs = Number.NEGATIVE_INFINITY
 
@@ -72,7 +72,7 @@ export function sharedReports(
   async function refresh({ read, remove }: ProcessNotes): Promise<void> {
     const found = (await read(key)).flatMap((text) => parseNote(text) ?? [])
     const isKept = ({ atMs }: Note) => Math.abs(now() - atMs) < KEPT_MS // a clock may have been far ahead
-    notes = found.filter((note) => note.process !== process && note.report !== undefined && isKept(note))
+    notes = found.filter(isReadable).filter((note) => note.process !== process && isKept(note))
     await Promise.all(found.filter((note) => !isKept(note)).map((note) => remove(key, note.process)))
   }
 
@@ -82,20 +82,25 @@ export function sharedReports(
   return {
     publish: () => writes.attempt(() => publish(shared)),
     refresh: () => reads.attempt(() => refresh(shared)),
-    others: () =>
-      shown().flatMap((note) => {
-        const report = note.report as LimiterReport
-        return isAlive(note) ? report : pastOf(report)
-      }),
+    others: () => shown().map((note) => (isAlive(note) ? note.report : pastOf(note.report))),
     reachedSlot: () =>
       Math.min(
         ...shown()
           .filter(isAlive)
-          .map(({ report }) => (report as LimiterReport).traffic.lastSlot),
+          .map(({ report }) => report.traffic.lastSlot),
       ),
     processes: () => 1 + shown().filter(isAlive).length,
     problem,
   }
+}
+
+/** A note of this version of the package. */
+interface ReadableNote extends Note {
+  readonly report: LimiterReport
+}
+
+function isReadable(note: Note): note is ReadableNote {
+  return note.report !== undefined
 }
 
 /** Calls of one kind, of which one is pending at a time: a store that hangs would collect them. */

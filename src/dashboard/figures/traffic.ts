@@ -39,9 +39,9 @@ export class Traffic {
   count(nowMs: number, allowed: boolean, share: number): void {
     this.#advance(nowMs)
     const at = this.#lastSlot % this.#allowed.length
-    if (allowed) (this.#allowed[at] as number) += 1
-    else (this.#denied[at] as number) += 1
-    if (share > (this.#peaks[at] as number)) this.#peaks[at] = share
+    const counts = allowed ? this.#allowed : this.#denied
+    counts[at] = (counts[at] ?? 0) + 1
+    if (share > (this.#peaks[at] ?? 0)) this.#peaks[at] = share
   }
 
   sum(nowMs: number): TrafficSum {

@@ -77,7 +77,7 @@ function frameOf(board: Board): string {
 }
 
 /** Writes, and has the package `compression`, if it is used, send at once. */
-function send(res: ServerResponse, text: string): void {
+function send(res: ServerResponse & { readonly flush?: () => void }, text: string): void {
   res.write(text)
-  ;(res as { flush?: () => void }).flush?.()
+  res.flush?.()
 }

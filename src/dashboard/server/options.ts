@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { inspectionOf } from '../../features/inspection.js'
+import { inspectionOf, isLimiter } from '../../features/inspection.js'
 import type { Limiter } from '../../features/limiter.js'
 import { callback, readOptions } from '../../options/option-table.js'
 import type { MaybePromise } from '../../util/maybe-promise.js'
 import { wrongKind, wrongOption } from '../../util/validate.js'
+import { fieldsOf } from '../../util/values.js'
 import type { Watched } from '../figures/limiter-watch.js'
 
 /** Options of `dashboard`. */
@@ -50,11 +51,9 @@ function readLimiters(owner: string, option: string, limiters: unknown): readonl
 
 function readLimiter(owner: string, option: string, limiter: unknown, i: number): Watched {
   const inspection = inspectionOf(limiter)
-  if (inspection !== undefined) {
-    const watchedLimiter = limiter as Limiter<never>
-    return { name: watchedLimiter.name ?? `limiter-${i + 1}`, limiter: watchedLimiter, inspection }
-  }
-  const own = typeof limiter === 'function' ? (limiter as { limiter?: unknown }).limiter : undefined
+  if (inspection !== undefined && isLimiter(limiter))
+    return { name: limiter.name ?? `limiter-${i + 1}`, limiter, inspection }
+  const own = typeof limiter === 'function' ? fieldsOf(limiter).limiter : undefined
   const fix = inspectionOf(own)
     ? 'Did you mean the limiter of this middleware, .limiter?'
     : 'Write api.limiter.'
@@ -62,7 +61,8 @@ function readLimiter(owner: string, option: string, limiter: unknown, i: number)
 }
 
 function readAuthorize(owner: string, option: string, authorize: unknown): DashboardOptions['authorize'] {
-  if (authorize !== undefined) return callback(owner, option, authorize) as DashboardOptions['authorize']
+  const given = callback<DashboardOptions['authorize']>(owner, option, authorize)
+  if (given !== undefined) return given
   const fix = 'Write authorize: (req) => req.user?.isAdmin === true. Whoever it lets in can release clients.'
   throw wrongOption(owner, option, 'a function', authorize, fix)
 }

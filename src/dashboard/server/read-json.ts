@@ -6,11 +6,13 @@ const MAX_BYTES = 16_384
 /**
  * Reads the JSON object in a request, which a body parser may have read before. Rejects with `RequestError`.
  */
-export async function readJson(req: IncomingMessage): Promise<Readonly<Record<string, unknown>>> {
+export async function readJson(
+  req: IncomingMessage & { readonly body?: unknown },
+): Promise<Readonly<Record<string, unknown>>> {
   if (!/^application\/json\s*(?:;|$)/i.test(req.headers['content-type'] ?? ''))
     throw new RequestError(415, 'The body must be application/json.')
   // A body parser of Express 4 sets an empty body if it has left the request to others.
-  const value = req.readableDidRead ? (req as { body?: unknown }).body : parse(await readText(req))
+  const value = req.readableDidRead ? req.body : parse(await readText(req))
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value }
   throw new RequestError(400, 'The body must be a JSON object.')
 }

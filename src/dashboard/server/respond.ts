@@ -51,15 +51,16 @@ export function sendError(res: ServerResponse, { status, message, headers }: Req
 
 /** Redirects to the same page with a slash at the end, from which its relative paths start. */
 export function redirectToFolder(req: IncomingMessage, res: ServerResponse): void {
-  const segment = sentPath(req).split('/').at(-1) as string
+  const segment = sentPath(req).split('/').at(-1) ?? ''
   res.setHeader('Location', `./${segment}/`)
   send(res, 308, 'text/plain', '')
 }
 
 /** Returns the path that the client sent: Express and Connect cut off where a handler is mounted. */
-export function sentPath(req: IncomingMessage): string {
-  const { originalUrl = req.url ?? '/' } = req as { originalUrl?: string }
-  return originalUrl.split('?', 1)[0] as string
+export function sentPath(req: IncomingMessage & { readonly originalUrl?: string }): string {
+  const { url = '/', originalUrl = url } = req
+  const [path = ''] = originalUrl.split('?', 1)
+  return path
 }
 
 /** Returns whether Express or Connect has cut off where the handler is mounted. */
