@@ -49,7 +49,7 @@ export function attemptRecord<Req extends object>({
   const hashDevice = valueHash(secret)
 
   /** Returns the attempt of a request. Reads it anew unless it is in progress, since the body may change. */
-  function of(req: Req): MaybePromise<Attempt> {
+  function of(req: object): MaybePromise<Attempt> {
     return (
       attempts.get(req) ??
       thenMaybe(read(req), (name) => {
@@ -60,7 +60,7 @@ export function attemptRecord<Req extends object>({
     )
   }
 
-  function name(req: Req): MaybePromise<unknown> {
+  function name(req: object): MaybePromise<unknown> {
     const attempt = attempts.get(req)
     return attempt === undefined ? read(req) : attempt.name
   }
@@ -107,7 +107,7 @@ export function attemptRecord<Req extends object>({
   }
 
   /** Calls `run`, which must read its keys synchronously, with other values for the keys of this subject. */
-  function runAs<T>(req: Req, attempt: Attempt, run: () => T): T {
+  function runAs<T>(req: object, attempt: Attempt, run: () => T): T {
     const current = attempts.get(req)
     attempts.set(req, attempt)
     try {

@@ -26,14 +26,14 @@ interface Signing {
 /** What the device of an unknown browser is. */
 export const STRANGER = 'stranger'
 
-export interface DeviceCookies<Req> {
+export interface DeviceCookies {
   /**
    * Returns the browser of an attempt. Reads the cookies and the epoch before the charge: the headers of a
    * response cannot wait for them.
    */
-  recognize(req: Req, account: string, typed: string): MaybePromise<Browser>
+  recognize(req: unknown, account: string, typed: string): MaybePromise<Browser>
   /** Returns the `Set-Cookie` headers of a response that make a browser a known device; perhaps none. */
-  remember(req: Req, browser: Browser): string[]
+  remember(req: unknown, browser: Browser): string[]
 }
 
 type CookieHash = (text: string) => string
@@ -53,11 +53,11 @@ const PROOF = /^([\w-]{16})\.([0-9a-z]{1,10})\.([\w-]{43})$/
  * site submits carries no SameSite=Lax cookie (RFC 6265bis §4.1.2.7): one cookie for all accounts would be
  * replaced by the response to an attacker's own login in the victim's browser.
  */
-export function deviceCookies<Req extends object>(
+export function deviceCookies(
   { secret: secrets, epoch: epochOf, lasts: lastsMs }: DeviceSettings,
   prefix: string,
   guard: string,
-): DeviceCookies<Req> {
+): DeviceCookies {
   const hashes = secrets.map(keyedHash)
 
   function nameBy(hash: CookieHash, i: number, { login, names }: Signing): string {

@@ -1,5 +1,6 @@
 import { routePattern } from '../keys/by-route.js'
 import { asRequest } from '../keys/request.js'
+import { fieldsOf } from '../util/values.js'
 
 /** What Express keeps for each handler: in an application or a router, and in a route. */
 interface Layer {
@@ -12,12 +13,6 @@ interface Stack {
   readonly stack?: readonly Layer[]
 }
 
-interface RoutedRequest {
-  readonly app?: { readonly _router?: unknown; readonly router?: unknown; readonly parent?: unknown }
-  readonly baseUrl?: unknown
-  readonly route?: unknown
-}
-
 /**
  * Returns the pattern of the route of Express that a handler is part of. Returns `undefined` if the handler
  * is also elsewhere in the application: in a second route, or before routing (`app.use`); or if the
@@ -25,13 +20,14 @@ interface RoutedRequest {
  * request and leaves it there for later middleware, so the route itself must have the handler.
  */
 export function expressRoute(req: unknown, handler: unknown): unknown {
-  const { app, route, baseUrl } = asRequest(req) as RoutedRequest
+  const { app, route, baseUrl } = asRequest(req)
   if (!hasHandler(route, handler)) return undefined
   // In Express 4, reading `router` throws an error.
-  const router = app?._router ?? app?.router
+  const application = fieldsOf(app)
+  const router = application._router ?? application.router
   // A router that has the application sets no `parent`, but a path.
   const isMounted = baseUrl !== '' && layersOf(router).some((layer) => layer.route === route)
-  if (isMounted || app?.parent !== undefined) return undefined
+  if (isMounted || application.parent !== undefined) return undefined
   const mounts = mountsOf(handler, router)
   return mounts.size > 1 ? undefined : routePattern(req)
 }
@@ -59,6 +55,6 @@ function hasHandler(route: unknown, handler: unknown): boolean {
 }
 
 function layersOf(holder: unknown): readonly Layer[] {
-  const { stack } = (holder ?? {}) as Stack
+  const { stack } = fieldsOf(holder)
   return Array.isArray(stack) ? stack : []
 }

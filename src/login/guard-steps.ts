@@ -86,7 +86,7 @@ export function guardSteps<Req extends object, Res>(
     limiter,
     events,
     accountId: (subject: Req | Record<string, unknown>) =>
-      thenMaybe(attempts.name(subject as Req), (account) => (isKey(account) ? hashOf(account) : undefined)),
+      thenMaybe(attempts.name(subject), (account) => (isKey(account) ? hashOf(account) : undefined)),
     reportSuccess: (req: Req) => report(attempts.get(req)?.ending, 'success'),
     reportFailure: (req: Req) => report(attempts.get(req)?.ending, 'failure'),
     describe: () => describeLimits(limits, login.cookies !== undefined),
@@ -135,9 +135,9 @@ function forgetAccount<Req extends object>(
 ): Limiter<Req>['forget'] {
   return async function forgetForAll(subject, options) {
     if (chargedParts(subject) !== undefined) return forget(subject, options)
-    const name = await attempts.name(subject as Req)
+    const name = await attempts.name(subject)
     const forgetOf = (device: string, of: typeof options) =>
-      attempts.runAs(subject as Req, { name, device }, () => forget(subject, of))
+      attempts.runAs(subject, { name, device }, () => forget(subject, of))
     const ofKnown = inARow.filter((limit) => options?.limits?.includes(limit) ?? true)
     await Promise.all([forgetOf(STRANGER, options), forgetOf('any known', { limits: ofKnown })])
   }

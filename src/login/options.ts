@@ -151,7 +151,7 @@ export function readLoginOptions<Req extends object, Res>(
     account: read.reader,
     address: options.address ?? byIp(),
     onLockout: options.onLockout,
-    cookies: cookie && deviceCookies<Req>(cookie, prefix, name),
+    cookies: cookie && deviceCookies(cookie, prefix, name),
     succeeded: succeeded ? (req: Req, res: Res) => checkResult(succeeded(req, res)) : byStatus,
   }
 }

@@ -63,7 +63,7 @@ const CHECKS = {
     ]
   },
   positiveHits(hits: unknown): Finding {
-    if (Number.isInteger(hits) && (hits as number) >= 1) return
+    if (typeof hits === 'number' && Number.isInteger(hits) && hits >= 1) return
     return [
       'ERR_ERL_INVALID_HITS',
       `totalHits of the store must be a whole number of at least 1, got ${show(hits)}.`,
@@ -135,8 +135,8 @@ const CHECKS = {
     ]
   },
   ipv6Subnet(subnet: unknown): Finding {
-    const isUsual = Number.isInteger(subnet) && (subnet as number) >= 32 && (subnet as number) <= 64
-    if (subnet === false || isUsual) return
+    if (subnet === false) return
+    if (typeof subnet === 'number' && Number.isInteger(subnet) && subnet >= 32 && subnet <= 64) return
     return ['ERR_ERL_IPV6_SUBNET', `ipv6Subnet must be a whole number from 32 to 64, got ${show(subnet)}.`]
   },
   ipv6SubnetOrKeyGenerator({ ipv6Subnet, keyGenerator }: KeyOptions): Finding {

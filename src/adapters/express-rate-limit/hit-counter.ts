@@ -7,10 +7,11 @@ import { type LimiterSettings, readLimiterOptions } from '../../limiter/read-opt
 import { fixedWindow } from '../../policies/fixed-window.js'
 import { isMemoryStore } from '../../stores/memory/contract.js'
 import { memoryStore } from '../../stores/memory/memory-store.js'
-import type { Charge, Part } from '../../stores/operation.js'
+import type { Charge } from '../../stores/operation.js'
 import { request } from '../../stores/shared/pipe.js'
 import { pipeTo } from '../../stores/shared/store-pipe.js'
 import type { Store as HeadgateStore } from '../../stores/store.js'
+import { messageOf } from '../../stores/store-error.js'
 import { type MaybePromise, thenMaybe } from '../../util/maybe-promise.js'
 import type { ClientRateLimitInfo, IncrementResponse, Store } from './types.js'
 
@@ -59,7 +60,8 @@ export class HitCounter implements Store {
   }
 
   async decrement(key: string): Promise<void> {
-    const [part] = chargedParts(await this.#limiter.peek(String(key))) as unknown as readonly [Part]
+    const [part] = chargedParts(await this.#limiter.peek(String(key))) ?? []
+    if (part === undefined) return
     const store = pipeTo(this.#store)
     const { atMs } = await request<Charge>(store, { type: 'charge', parts: [part] }) // a peek: the store's time
     await request(store, { ...part, type: 'refund', cost: 1, takenAtMs: atMs })
@@ -125,8 +127,11 @@ function settingsOf(options: LimiterOptions<string>): LimiterSettings {
   try {
     return readLimiterOptions('rateLimit', options)
   } catch (error) {
-    const { message } = error as TypeError
-    throw new TypeError(message.replace(/\ba name\b/g, 'an identifier').replace(/\bname\b/g, 'identifier'))
+    throw new TypeError(
+      messageOf(error)
+        .replace(/\ba name\b/g, 'an identifier')
+        .replace(/\bname\b/g, 'identifier'),
+    )
   }
 }
 

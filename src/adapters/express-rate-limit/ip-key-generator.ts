@@ -16,7 +16,7 @@ export function ipKeyGenerator(ip: string, ipv6Subnet: number | false = 56): str
   if (address === undefined) return ip
   if (typeof address === 'string') return address
   if (!ipv6Subnet) return ip
-  const bits = numberOf(ipv6Subnet) as number
+  const bits = numberOf(ipv6Subnet)
   if (Number.isInteger(bits) && bits >= 0 && bits <= 128) return addressIdentity(address, bits)
   const must = 'a whole number from 1 to 128, or false'
   throw new RangeError(`ipKeyGenerator: ipv6Subnet must be ${must}, got ${show(ipv6Subnet)}.`)

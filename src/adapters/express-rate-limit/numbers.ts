@@ -11,7 +11,7 @@ export const HOUR = 60 * MINUTE
 export const DAY = 24 * HOUR
 
 /** Returns digits as a number, since environment variables are strings; other values as they are. */
-export function numberOf(value: unknown): unknown {
+export function numberOf<Value>(value: Value): Value | number {
   return typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value
 }
 

@@ -160,7 +160,11 @@ function setHeaders(
 
 /** Adds lines to headers that are lists: each limiter on a route has its own. */
 function appendAll(res: Response, headers: HeaderList): void {
-  for (let i = 0; i < headers.length; i += 2) res.appendHeader(headers[i] as string, headers[i + 1] as string)
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i]
+    const value = headers[i + 1]
+    if (name !== undefined && value !== undefined) res.appendHeader(name, value)
+  }
 }
 
 async function deny(

@@ -3,6 +3,7 @@ import type { Request, Response } from 'express'
 import { isStore } from '../../stores/shared/validate.js'
 import { type MaybePromise, thenMaybe } from '../../util/maybe-promise.js'
 import { wrongOption } from '../../util/validate.js'
+import { fieldsOf } from '../../util/values.js'
 import { type Check, checksFor } from './checks.js'
 import { DRAFTS } from './headers.js'
 import { HitCounter, MemoryCounter } from './hit-counter.js'
@@ -44,7 +45,7 @@ export function readSettings(options: GivenOptions | null): { settings: CompatSe
   const entries = Object.entries(options ?? {}).filter(([, value]) => value !== undefined)
   const given: GivenOptions = Object.fromEntries(entries)
   const { limit = given.max ?? DEFAULTS.limit, windowMs: givenMs = DEFAULTS.windowMs } = given
-  const windowMs = numberOf(givenMs) as number
+  const windowMs = numberOf(givenMs)
   const countedMs = readWindow(givenMs)
   const logger = checkLogger(given.logger ?? CONSOLE)
   if (typeof limit !== 'function') checkLimit(limit)
@@ -85,7 +86,7 @@ function checkLogger(logger: Logger): Logger {
 /** Runs the checks of options. Those that are `undefined` are passed, and not given. */
 function checkOptions(check: Check, given: GivenOptions, passed: object): void {
   const { ipv6Subnet, keyGenerator, validate } = given
-  const { draft_polli_ratelimit_headers: draftPolli, onLimitReached } = given as Record<string, unknown>
+  const { draft_polli_ratelimit_headers: draftPolli, onLimitReached } = fieldsOf(given)
   check('validationsConfig', typeof validate === 'object' ? (validate ?? {}) : {})
   check('knownOptions', passed)
   check('draftPolliHeaders', draftPolli)

@@ -1,4 +1,5 @@
 import { showKind } from '../../util/validate.js'
+import { fieldsOf } from '../../util/values.js'
 import type { IncrementResponse, LegacyStore, Store } from './types.js'
 
 /** Returns a store of express-rate-limit, with promises if it has callbacks. Throws a `TypeError`. */
@@ -12,14 +13,14 @@ export function readStore(given: unknown): Store {
 }
 
 function isExpressRateLimitStore(value: unknown): value is Store {
-  const { increment, decrement, resetKey, resetAll, init } = (value ?? {}) as Partial<Store>
+  const { increment, decrement, resetKey, resetAll, init } = fieldsOf(value)
   const required = [increment, decrement, resetKey].every((method) => typeof method === 'function')
   return required && [resetAll, init].every((method) => method === undefined || typeof method === 'function')
 }
 
 /** Returns whether a store counts by a callback only. One that has both methods counts by promises. */
 function isLegacy(value: unknown): value is LegacyStore {
-  const { incr, increment } = (value ?? {}) as Partial<LegacyStore & Store>
+  const { incr, increment } = fieldsOf(value)
   return typeof incr === 'function' && typeof increment !== 'function'
 }
 

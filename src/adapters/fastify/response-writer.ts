@@ -18,8 +18,8 @@ export const fastifyWriter = writerOver<FastifyReply>((reply) => reply.raw, {
 
 function setHeaders(reply: FastifyReply, headers: readonly string[]): void {
   for (let i = 0; i < headers.length; i += 2) {
-    const name = headers[i] as string
-    reply.header(LOWER_CASE[name] ?? name, headers[i + 1])
+    const name = headers[i]
+    if (name !== undefined) reply.header(LOWER_CASE[name] ?? name, headers[i + 1])
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import { listenersOf } from '../../http/response-end.js'
+import { fieldsOf } from '../../util/values.js'
 import { closeExchange, type Exchange } from './exchange.js'
 
 export function hasLeft({ signal, subject }: Exchange): boolean {
@@ -29,8 +30,13 @@ export function onceDisconnected(exchange: Exchange, onLeft: () => void): () => 
 /** Returns the connection of a request. @hono/node-server keeps that of node:http under a symbol. */
 function socketOf(request: Request): Socket | undefined {
   for (const symbol of Object.getOwnPropertySymbols(request)) {
-    const { socket } = Object(Reflect.get(request, symbol)) as { readonly socket?: Partial<Socket> | null }
-    if (typeof socket?.destroyed === 'boolean' && typeof socket.once === 'function') return socket as Socket
+    const { socket } = fieldsOf(Reflect.get(request, symbol))
+    if (isSocket(socket)) return socket
   }
   return undefined
+}
+
+function isSocket(value: unknown): value is Socket {
+  const { destroyed, once } = fieldsOf(value)
+  return typeof destroyed === 'boolean' && typeof once === 'function'
 }

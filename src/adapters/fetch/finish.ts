@@ -40,9 +40,10 @@ function drain<Item>(list: Item[]): readonly Item[] {
 /** Returns a response that closes its exchange once its body has been read, if anybody waits for that. */
 function closeWhenRead(exchange: Exchange, response: Response): Response {
   if (exchange.closeListeners.length === 0) return response
-  const isUnread = response.body === null || exchange.subject.request.method === 'HEAD'
-  if (response.status >= 200 && !isUnread && !hasLeft(exchange))
-    return new Response(closingStream(response.body as ReadableStream, exchange), response)
+  const { body, status } = response
+  const isRead = body !== null && exchange.subject.request.method !== 'HEAD'
+  if (status >= 200 && isRead && !hasLeft(exchange))
+    return new Response(closingStream(body, exchange), response)
   closeExchange(exchange)
   return response
 }

@@ -6,6 +6,7 @@ import type { RequestSteps } from '../../http/request-steps.js'
 import type { Decision } from '../../limiter/decision.js'
 import { catchMaybe, isPromise, type MaybePromise } from '../../util/maybe-promise.js'
 import { wrongKind } from '../../util/validate.js'
+import { fieldsOf } from '../../util/values.js'
 import { type Exchange, exchangeOf, openExchange } from './exchange.js'
 import { failExchange, finishExchange } from './finish.js'
 import type { FetchInfo, FetchSubject, FetchTypes } from './options.js'
@@ -105,8 +106,8 @@ function checkResponse(owner: string, what: string, value: unknown): Response {
 /** Checks a request, which may be of another realm or of a framework. */
 function checkRequest(owner: string, request: Request): void {
   if (request instanceof Request) return // its headers cost much on some servers, and are read late
-  const { method, headers } = Object(request) as Partial<Request>
-  if (typeof method === 'string' && typeof headers?.get === 'function') return
+  const { method, headers } = fieldsOf(request)
+  if (typeof method === 'string' && typeof fieldsOf(headers).get === 'function') return
   checkCaller(owner, 'fetch', request)
   throw wrongKind(owner, 'request', 'a Request', request, 'In SvelteKit it is event.request.')
 }

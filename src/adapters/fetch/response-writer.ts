@@ -46,7 +46,11 @@ export const fetchWriter: ResponseWriter<Exchange> = {
 }
 
 function setAll(headers: Map<string, string>, list: HeaderList): void {
-  for (let i = 0; i < list.length; i += 2) headers.set(list[i] as string, list[i + 1] as string)
+  for (let i = 0; i < list.length; i += 2) {
+    const name = list[i]
+    const value = list[i + 1]
+    if (name !== undefined && value !== undefined) headers.set(name, value)
+  }
 }
 
 /**

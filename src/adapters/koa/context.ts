@@ -2,12 +2,12 @@ import type { ExtendableContext, Response } from 'koa'
 import { LAST_RECORD } from '../../http/recorded-decision.js'
 import { nodeWriter, setAll, writerOver } from '../../http/response-writer.js'
 import { type RequestLike, viewAsRequest } from '../../keys/request.js'
+import { fieldsOf } from '../../util/values.js'
 import { warnOnce } from '../../util/warn-once.js'
 
 /** What middleware keeps at a context, and no type of Koa has. */
 interface Extras {
-  readonly state: { readonly user?: unknown }
-  readonly request: { readonly body?: unknown }
+  readonly state?: unknown
   /** The pattern of @koa/router that matched. */
   readonly _matchedRoute?: unknown
 }
@@ -16,8 +16,8 @@ interface Extras {
 class ContextView implements RequestLike {
   readonly #ctx: ExtendableContext & Extras
 
-  constructor(ctx: ExtendableContext) {
-    this.#ctx = ctx as ExtendableContext & Extras
+  constructor(ctx: ExtendableContext & Extras) {
+    this.#ctx = ctx
   }
 
   get ip(): string {
@@ -35,10 +35,10 @@ class ContextView implements RequestLike {
     return { path: this.#ctx._matchedRoute }
   }
   get user(): unknown {
-    return this.#ctx.state.user
+    return fieldsOf(this.#ctx.state).user
   }
   get body(): unknown {
-    return this.#ctx.request.body
+    return fieldsOf(this.#ctx.request).body
   }
   get headers(): object {
     return this.#ctx.req.headers
@@ -47,7 +47,7 @@ class ContextView implements RequestLike {
     return this.#ctx.req.socket
   }
   get stream(): unknown {
-    return (this.#ctx.req as RequestLike).stream
+    return fieldsOf(this.#ctx.req).stream
   }
 }
 
@@ -58,12 +58,16 @@ interface KoaLayer {
   readonly stack: readonly unknown[]
 }
 
+/** What @koa/router keeps at a context. */
+interface Routed {
+  readonly router?: { readonly stack?: readonly KoaLayer[] }
+}
+
 /**
  * Returns the pattern of the route of @koa/router that middleware is part of; `undefined` if the router also
  * has it in a second route, or before several (`router.use`).
  */
-export function koaRoute(ctx: ExtendableContext, middleware: unknown): unknown {
-  const { router } = ctx as { router?: { readonly stack?: readonly KoaLayer[] } }
+export function koaRoute({ router }: ExtendableContext & Routed, middleware: unknown): unknown {
   const layers = router?.stack?.filter(({ stack }) => stack.includes(middleware)) ?? []
   const patterns = new Set(layers.map(({ path, methods }) => (methods.length > 0 ? path : undefined)))
   const [pattern, ...others] = patterns
