@@ -103,6 +103,8 @@ export function markQuotaHeaders(response: Response & MarkedResponse): Response 
 class Subject {
   declare readonly ip: unknown
   declare readonly route: unknown
+  /** Returns the pattern of the route, if reading it for every request would cost too much. */
+  declare readonly findRoute: unknown
   request: Request
   readonly [LAST_RECORD] = undefined
 
@@ -128,6 +130,6 @@ class Subject {
 
   /** The pattern, as the mount path of an Express router is one: its `route` is an object. */
   get baseUrl(): unknown {
-    return this.route
+    return typeof this.findRoute === 'function' ? this.findRoute() : this.route
   }
 }

@@ -6,6 +6,8 @@ import type { FetchInfo } from '../fetch/options.js'
 /** What the adapter knows about a request of Hono. */
 export interface HonoInfo<Ctx extends Context> extends FetchInfo {
   readonly context: Ctx
+  /** Returns the pattern of the route. Hono lists all matches anew on each read, so only `byRoute` asks. */
+  readonly findRoute: () => string | undefined
 }
 
 /** Returns the context of an exchange, which is what callbacks are called with. Keys read the exchange. */
@@ -20,7 +22,7 @@ export function infoOf<Ctx extends Context>(context: Ctx, body: unknown): HonoIn
     ip: addressOf(context),
     body,
     user: context.get('user') ?? context.get('jwtPayload'),
-    route: routeOf(context),
+    findRoute: () => routeOf(context),
     waitUntil(work) {
       try {
         context.executionCtx.waitUntil(work)

@@ -1,6 +1,7 @@
 import { byField, byIp, byRoute, type KeyFunction } from 'headgate'
 import { byUser, loginGuard, type RateLimitOptions, rateLimit } from 'headgate/hono'
 import { Hono } from 'hono'
+import { HonoRequest } from 'hono/request'
 
 const ONE_PER_HOUR = { limit: 1, window: '1h' } as const
 const node = (remoteAddress: string) => ({ incoming: { socket: { remoteAddress } } })
@@ -111,6 +112,15 @@ describe('key functions', () => {
     expect(await send('/', '192.0.2.1')).toBe(200)
     expect(await send('/', '192.0.2.2')).toBe(429) // the same user
     expect(await send('/?anonymous', '192.0.2.2')).toBe(200)
+  })
+
+  test('the routes that match are read for byRoute alone', async () => {
+    const reads = jest.spyOn(HonoRequest.prototype, 'matchedRoutes', 'get')
+    await statusesOf(limited(), [[new Request('http://localhost/'), node('192.0.2.1')]])
+    expect(reads).not.toHaveBeenCalled()
+    await statusesOf(limited({ key: byRoute() }), [[new Request('http://localhost/'), node('192.0.2.1')]])
+    expect(reads).toHaveBeenCalledTimes(1)
+    jest.restoreAllMocks()
   })
 
   test('byRoute reads the pattern of the route', async () => {
