@@ -1,3 +1,4 @@
+import { fieldsOf } from '../../util/values.js'
 import { asResponse, type NestResponse } from './response-writer.js'
 import type { ExecutionContext } from './types.js'
 
@@ -14,9 +15,11 @@ const withoutStatus = new WeakSet<object>()
 
 /** Returns what a guard is called for; `undefined` if that has no client, as a message of a queue. */
 export function callOf(context: ExecutionContext): HandlerCall | undefined {
-  const [req, res] = context.getArgs()
   const type = context.getType()
-  if (type === 'http') return { req: req as object, res: res as NestResponse }
+  if (type === 'http') {
+    const [req, res] = context.getArgs<[object, NestResponse]>()
+    return { req, res }
+  }
   const call = calls.get(context) ?? createCall(type, context.getArgs())
   if (call !== undefined) calls.set(context, call)
   return call
@@ -80,8 +83,8 @@ export function isNestedField(context: ExecutionContext): boolean {
 }
 
 function isFieldInfo(value: unknown): value is FieldInfo {
-  const { fieldName, parentType } = (value ?? {}) as Partial<FieldInfo>
-  return typeof fieldName === 'string' && typeof parentType?.name === 'string'
+  const { fieldName, parentType } = fieldsOf(value)
+  return typeof fieldName === 'string' && typeof fieldsOf(parentType).name === 'string'
 }
 
 /** What clients of Socket.IO and of the package ws have. */

@@ -1,4 +1,5 @@
 import { processWide } from '../../util/process-wide.js'
+import { fieldsOf } from '../../util/values.js'
 import { type Decoration, decorate } from './metadata.js'
 import type { NestLimitOptions } from './options.js'
 import type { NestRequest } from './types.js'
@@ -6,8 +7,17 @@ import type { NestRequest } from './types.js'
 /** Decorates a class or a method of it. */
 export type RateLimitDecorator = ClassDecorator & MethodDecorator
 
+/** A decoration with its own limiter. */
+export interface LimitDecoration extends Decoration {
+  readonly options: object
+}
+
+function isLimit(decoration: Decoration): decoration is LimitDecoration {
+  return decoration.options !== undefined
+}
+
 /** All decorations with their own limiter: wrong options are found when the application starts. */
-export const limitedDecorations = processWide('nestDecorations', () => new Set<Decoration>())
+export const limitedDecorations = processWide('nestDecorations', () => new Set<LimitDecoration>())
 
 /**
  * Limits the handlers of a controller, a resolver or a gateway together, or one handler, by a limiter of its
@@ -36,9 +46,12 @@ export function SkipRateLimit(): RateLimitDecorator {
 function decorator(options: object | undefined): RateLimitDecorator {
   return (target: object, method?: string | symbol, descriptor?: { readonly value?: unknown }) => {
     const owner = method === undefined ? target : target.constructor
-    const { name } = owner as { readonly name: string }
-    const decoration = { name: method === undefined ? name : `${name}.${String(method)}`, options }
+    const name = String(fieldsOf(owner).name)
+    const decoration: Decoration = {
+      name: method === undefined ? name : `${name}.${String(method)}`,
+      options,
+    }
     decorate((descriptor?.value ?? target) as object, decoration)
-    if (options !== undefined) limitedDecorations.add(decoration)
+    if (isLimit(decoration)) limitedDecorations.add(decoration)
   }
 }

@@ -26,8 +26,8 @@ export class RateLimitFilter {
   catch(exception: unknown, host: ArgumentsHost): void {
     const type = host.getType()
     if (!(exception instanceof RateLimitException) || (type !== 'http' && type !== 'ws')) throw exception
-    if (type === 'ws') emitTo(host.getArgs()[0] as EmittingClient, exception.getError())
-    else sendDenialResponse(host.getArgs()[1] as PlatformResponse, exception)
+    if (type === 'ws') emitTo(host.getArgs<[EmittingClient]>()[0], exception.getError())
+    else sendDenialResponse(host.getArgs<[unknown, PlatformResponse]>()[1], exception)
   }
 }
 

@@ -4,7 +4,7 @@ import { hasAmount } from '../../http/options.js'
 import { type GuardSteps, type RequestSteps, requestSteps } from '../../http/request-steps.js'
 import { warnOnce } from '../../util/warn-once.js'
 import { hasStatus, isNestedField } from './call.js'
-import { limitedDecorations } from './decorators.js'
+import { type LimitDecoration, limitedDecorations } from './decorators.js'
 import { type Decoration, decorationOf } from './metadata.js'
 import {
   checkDecoration,
@@ -68,8 +68,8 @@ export class RateLimiters {
    * Creates the limiter of a decoration. Its class may be of another application in this process, so options
    * that do not go with those of this module are a warning now, and throw when a handler is called.
    */
-  #createUnlessForeign(decoration: Decoration): void {
-    checkDecoration(ownerOf(decoration), decoration.options as object)
+  #createUnlessForeign(decoration: LimitDecoration): void {
+    checkDecoration(ownerOf(decoration), decoration.options)
     try {
       this.#limitOf(decoration)
     } catch (error) {

@@ -6,6 +6,7 @@ import {
   type ResponseWriter,
   writerOver,
 } from '../../http/response-writer.js'
+import { fieldsOf } from '../../util/values.js'
 import { RateLimitException } from './exception.js'
 
 /** A reply of Fastify, through which headers and bodies go, so that its `onSend` hooks see them. */
@@ -25,9 +26,12 @@ export type PlatformResponse = ServerResponse | Reply
 export type NestResponse = PlatformResponse | undefined
 
 export function asResponse(value: unknown): NestResponse {
-  const raw: unknown = (value as Partial<Reply> | null | undefined)?.raw ?? value
-  const isResponse = typeof (raw as Partial<ServerResponse> | undefined)?.setHeader === 'function'
-  return isResponse ? (value as PlatformResponse) : undefined
+  return isPlatformResponse(value) ? value : undefined
+}
+
+function isPlatformResponse(value: unknown): value is PlatformResponse {
+  const { raw } = fieldsOf(value)
+  return typeof fieldsOf(raw ?? value).setHeader === 'function'
 }
 
 /** The responses of both platforms. A denial is thrown, so that it passes through the exception filters. */
@@ -81,7 +85,11 @@ function setHeaders(res: PlatformResponse, headers: HeaderList): void {
     nodeWriter.setHeaders(res, headers)
     return
   }
-  for (let i = 0; i < headers.length; i += 2) res.header(headers[i] as string, headers[i + 1] as string)
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i]
+    const value = headers[i + 1]
+    if (name !== undefined && value !== undefined) res.header(name, value)
+  }
 }
 
 function isReply(res: PlatformResponse): res is Reply {
