@@ -14,7 +14,6 @@ import {
   withDefault,
 } from '../options/option-table.js'
 import type { FrameworkTypes, ServerTypes } from '../util/framework-types.js'
-import type { MaybePromise } from '../util/maybe-promise.js'
 import { choice, wrongOption } from '../util/validate.js'
 import { type Count, refundUncounted } from './after-response.js'
 import { ANSWER_ROWS, type AnswerOptions } from './answer.js'
@@ -30,22 +29,32 @@ export type NodeTypes<
   Res extends ServerResponse = ServerResponse,
 > = ServerTypes<Req, Res, [req: Req, res: Res, next: Next]>
 
-/** The options for requests of a framework, except for those that say how much is allowed. */
-export interface RequestOptions<F extends FrameworkTypes>
-  extends Omit<LimiterFields<F['request']>, 'skip'>,
+/**
+ * The options for requests of a framework, with or without those that say how much is allowed. An interface
+ * of `F` itself would have TypeScript infer the request and the response at once, so that the first callback
+ * without an annotation would settle both.
+ */
+export type RequestOptions<F extends FrameworkTypes> = RequestFields<
+  F['request'],
+  F['response'],
+  F['requestTest']
+>
+
+export interface RequestFields<Req, Res, Skip>
+  extends Omit<LimiterFields<Req>, 'skip'>,
     Omit<AnswerOptions, 'accept'> {
   /**
    * Requests for which it returns true are allowed, unlimited and uncounted. `limiter.charge(req)` also
    * calls it, and passes `req.res`, which Express sets.
    */
-  skip?: (...args: F['arrival']) => MaybePromise<boolean>
+  skip?: Skip
   /**
    * Which requests count: `'failed'` (status 400 and up), `'successful'`, or those for which a function of
    * the response returns true. Each request is charged before its handler runs, and refunded after the
    * response if it does not count (in servers of the Fetch standard, by `finish`). If the client hangs up
    * first, the request stays charged. Default `'all'`.
    */
-  count?: Count<F['request'], F['response']>
+  count?: Count<Req, Res>
   /**
    * Delays requests before their handler runs, if their client has used more than `after` units of its
    * limit. Requests over the limit are denied. If the client hangs up meanwhile, the request never reaches
@@ -54,17 +63,19 @@ export interface RequestOptions<F extends FrameworkTypes>
    * There are 1,000 places for delayed requests, and a client gets no more than are left. For a limiter of
    * one limit, other than `concurrency`.
    */
-  delay?: DelayOptions<F['request']>
+  delay?: DelayOptions<Req>
 }
 
 /** What responds to a denied request in a framework. */
-export interface DenialOptions<F extends FrameworkTypes> {
+export type DenialOptions<F extends FrameworkTypes> = DenialFields<F['handlerArgs'], F['handlerResult']>
+
+interface DenialFields<Args extends readonly unknown[], Result> {
   /**
    * Responds to a denied request. Called with what the framework calls a handler with, and the decision last.
    * The headers are set already; a `Response` that it returns in servers of the Fetch standard gets those that
    * it does not have. Default: text or problem+json, as `Accept` says.
    */
-  onDenied?: (...args: [...F['handlerArgs'], decision: Decision]) => F['handlerResult']
+  onDenied?: (...args: [...Args, decision: Decision]) => Result
 }
 
 /**

@@ -1,4 +1,4 @@
-import { type DenialOptions, MIDDLEWARE_ROWS, type RequestOptions } from '../http/options.js'
+import { type DenialOptions, MIDDLEWARE_ROWS, type RequestFields } from '../http/options.js'
 import type { ResponseWriter } from '../http/response-writer.js'
 import { byIp } from '../keys/by-ip.js'
 import type { KeyFunction } from '../keys/key.js'
@@ -38,15 +38,21 @@ export function pickShared<T extends object>(options: T): Pick<T, Shared & keyof
  * limits, how a success is recognized, and some of the options of `rateLimit`. Only `field` or `account` is
  * required.
  */
-export interface LoginOptions<F extends FrameworkTypes>
-  extends AccountOptions<F['request']>,
-    Pick<RequestOptions<F>, Exclude<Shared, 'onDenied'>> {
+export type LoginOptions<F extends FrameworkTypes> = LoginFields<
+  F['request'],
+  F['response'],
+  F['requestTest']
+>
+
+interface LoginFields<Req, Res, Skip>
+  extends AccountOptions<Req>,
+    Pick<RequestFields<Req, Res, Skip>, Exclude<Shared, 'onDenied'>> {
   /**
    * Returns whether a response means that somebody logged in; called when its headers are about to be sent.
    * Default: a status below 300, or a redirect (3xx) that is a success by `failureRedirect`.
    * `guard.reportSuccess` and `guard.reportFailure` take precedence.
    */
-  succeeded?: SuccessTest<F['request'], F['response']>
+  succeeded?: SuccessTest<Req, Res>
   /**
    * Which redirects (3xx) are failures. Default: all of them, and the first one emits the process warning
    * `HEADGATE_LOGIN_REDIRECT`.
@@ -71,7 +77,7 @@ export interface LoginOptions<F extends FrameworkTypes>
    */
   path?: string | readonly string[]
   /** Reads the address. Default `byIp()`. */
-  address?: KeyFunction<F['request']>
+  address?: KeyFunction<Req>
   /**
    * Replaces default policies: 50 in an hour per address, 10 in 30 minutes per account, 5 in 30 minutes per
    * account and address.
@@ -89,12 +95,12 @@ export interface LoginOptions<F extends FrameworkTypes>
    * too; the lock does not. Its errors become the process warning `HEADGATE_LOCKOUT_FAILED`; the account is
    * locked all the same. Not called if the process ends during that attempt or its store replies too late.
    */
-  onLockout?: (account: string, req: F['request']) => unknown
+  onLockout?: (account: string, req: Req) => unknown
   /**
    * Limits browsers that have logged in before apart from others, so that no attacker locks users out by
    * guessing at their names. Requires the option `name`: the cookies are valid for this guard alone.
    */
-  deviceCookie?: DeviceCookieOptions<F['request']>
+  deviceCookie?: DeviceCookieOptions<Req>
   /**
    * The `Retry-After` of denied attempts: `'coarse'` (the default), always the window of the account's
    * limit; `'exact'`; or `'none'`.

@@ -37,7 +37,7 @@ export type FetchSubject<Info = FetchInfo> = Info & {
 export interface FetchTypes<Subject = FetchSubject> extends FrameworkTypes {
   readonly request: Subject
   readonly response: Response
-  readonly arrival: readonly [subject: Subject]
+  readonly requestTest: (subject: Subject) => MaybePromise<boolean>
   readonly handlerArgs: readonly [subject: Subject]
   readonly handlerResult: MaybePromise<Response>
 }

@@ -73,6 +73,21 @@ const KOA: TypeProject = {
   compilerOptions: { skipLibCheck: true },
 }
 
+const HONO: TypeProject = {
+  name: 'Hono',
+  fixtures: ['hono'],
+  installed: installed('@types/node', 'hono'),
+  compilerOptions: { skipLibCheck: true },
+}
+
+/** The entry imports nothing of Nest. */
+const NEST: TypeProject = {
+  name: 'Nest',
+  fixtures: ['nest'],
+  installed: installed('@types/node'),
+  compilerOptions: { experimentalDecorators: true },
+}
+
 /** All drivers at once; `SEPARATE` has each alone. */
 const ALL_DRIVERS: TypeProject = {
   name: 'all drivers',
@@ -88,6 +103,8 @@ export const BRIEF: readonly TypeProject[] = [
   { ...HTTP, name: 'node:http and node:sqlite', fixtures: ['http', 'sqlite'] },
   BOTH,
   KOA,
+  HONO,
+  NEST,
   ALL_DRIVERS,
 ]
 

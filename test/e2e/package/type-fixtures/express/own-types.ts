@@ -54,6 +54,13 @@ export const responses = rateLimit({
   skip: (req) => req.path === '/health',
   onDenied: (_req, res: PageResponse) => res.status(429).send(res.theme),
 })
+export const counted = rateLimit({
+  limit: 2,
+  window: '1m',
+  key: (req: TenantRequest) => req.tenant.id,
+  skip: (req) => req.tenant.plan === 'paid',
+  count: (_req, res: PageResponse) => res.theme === 'dark',
+})
 export const guard = loginGuard({
   account: (req: TenantRequest) => req.tenant.id,
   succeeded: (req, res) => req.tenant.plan === 'free' && res.locals.ok,

@@ -6,6 +6,9 @@ import {
   type FetchInfo,
   type FetchSubject,
   type Limiter,
+  type LoginGuard,
+  type LoginGuardOptions,
+  loginGuard,
   type RateLimit,
   type RateLimitOptions,
   rateLimit,
@@ -35,6 +38,15 @@ export const perUser = rateLimit<Info>({
 })
 export const plain = rateLimit({ limit: 2, window: '1m', key: byUser(({ request }) => request.url) })
 
+const guardOptions: LoginGuardOptions<Info> = {
+  account: ({ user }) => user?.id,
+  succeeded: ({ tenant }, response) => response.status === 204 && tenant !== '',
+  onDenied: ({ tenant }) => new Response(tenant, { status: 429 }),
+}
+export const guard: LoginGuard<Info> = loginGuard(guardOptions)
+export const plainGuard = loginGuard({ field: 'username', skip: ({ request }) => request.url === '/' })
+guard.events.on('security', (event, { tenant }) => console.log(event.event, tenant))
+
 export async function handle(request: Request): Promise<Response> {
   const info = { ip: null, tenant: 'x', waitUntil: (work: Promise<unknown>) => void work }
   const refused: Response | undefined = await limit(request, info)
@@ -53,6 +65,8 @@ export const mistakes = [
   (request: Request) => plain(request, { ip: 7 }),
   // @ts-expect-error there is no such property
   () => rateLimit({ limit: 2, window: '1m', key: ({ tenant }) => tenant }),
+  // @ts-expect-error there is no response yet
+  () => rateLimit({ limit: 2, window: '1m', skip: (_subject, response) => response.ok }),
   // @ts-expect-error a response is missing
   () => rateLimit({ limit: 2, window: '1m', onDenied: () => undefined }),
 ]

@@ -54,6 +54,21 @@ export const signed = rateLimit({
   key: (req: SignedRequest) => req.signature,
   onDenied: (req, res) => res.end(req.signature),
 })
+interface TimedResponse extends ServerResponse {
+  startedMs: number
+}
+export const timed = rateLimit({
+  limit: 2,
+  window: '1s',
+  key: (req: SignedRequest) => req.signature,
+  skip: (req) => req.signature === '',
+  count: (_req, res: TimedResponse) => res.startedMs > 0,
+})
+export const timedGuard = loginGuard({
+  account: (req: SignedRequest) => req.signature,
+  skip: (req) => req.signature === '',
+  succeeded: (_req, res: TimedResponse) => res.startedMs > 0,
+})
 export const users = createLimiter({ limit: 2, window: '1s', key: (user: { id: number }) => user.id })
 export const decision: Decision | Promise<Decision> = users.charge({ id: 7 })
 
