@@ -49,8 +49,14 @@ export interface LoginGuard<Req extends IncomingMessage = ExpressRequest>
   extends AnyRequest,
     Properties<http.LoginGuard<Req>> {}
 
+/**
+ * The type of `byUser`. Like the next two an alias of its own: declarations of projects spell out such types,
+ * and cannot name types that are not exported.
+ */
+type MakeExpressByUser = MakeByUser<NodeTypes<ExpressRequest, ExpressResponse>>
+
 /** The type of `rateLimit`. */
-interface MakeRateLimit {
+type MakeRateLimit = {
   (options: RateLimitOptions): RateLimitMiddleware
   <Req extends IncomingMessage = ExpressRequest, Res extends ServerResponse = ExpressResponse>(
     options: RateLimitOptions<Req, Res>,
@@ -58,7 +64,7 @@ interface MakeRateLimit {
 }
 
 /** The type of `loginGuard`. */
-interface MakeLoginGuard {
+type MakeLoginGuard = {
   (options: LoginGuardOptions): LoginGuard
   <Req extends IncomingMessage = ExpressRequest, Res extends ServerResponse = ExpressResponse>(
     options: LoginGuardOptions<Req, Res>,
@@ -98,4 +104,4 @@ export const loginGuard: MakeLoginGuard = http.loginGuard
  * middleware must come after the one that authenticates. Otherwise all clients are anonymous.
  * @function
  */
-export const byUser: MakeByUser<NodeTypes<ExpressRequest, ExpressResponse>> = http.byUser
+export const byUser: MakeExpressByUser = http.byUser

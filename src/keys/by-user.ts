@@ -9,13 +9,13 @@ import { requestOf } from './request.js'
 import { addressUseOf, markAddressUse } from './source-address.js'
 
 /** What happens to requests without a user. */
-export interface ByUserOptions<Subject = never> {
+export type ByUserOptions<Subject = never> = {
   /** The key of a request without a user. Default: `byIp()`. */
   anonymous?: KeyFunction<Subject>
 }
 
 /** The type of `byUser` in a framework, whose requests `get` reads unless it is annotated. */
-export interface MakeByUser<F extends FrameworkTypes> {
+export type MakeByUser<F extends FrameworkTypes> = {
   <Subject = unknown>(get?: undefined, options?: ByUserOptions<Subject>): KeyFunction<Subject>
   <Subject = F['request']>(
     get: (subject: Subject) => unknown,
