@@ -1,5 +1,6 @@
 import type { RequestSteps } from '../../http/request-steps.js'
 import { catchMaybe, type MaybePromise, thenMaybe } from '../../util/maybe-promise.js'
+import { wrongKind } from '../../util/validate.js'
 import { callOf, type HandlerCall } from './call.js'
 import { RateLimitException } from './exception.js'
 import type { RateLimiters } from './limiters.js'
@@ -41,7 +42,14 @@ export function runSteps<Req extends object, Res>(
   return catchMaybe(pass, (error) => {
     if (!(error instanceof RateLimitException)) throw error
     return thenMaybe(replace(error), (replaced) => {
-      throw replaced ?? error
+      throw replaced === undefined ? error : checkException(replaced)
     })
   })
+}
+
+/** Returns what `exception` returned. Throws a `TypeError` for what filters would not take for an exception. */
+function checkException(value: unknown): object {
+  if (typeof value === 'object' && value !== null && 'message' in value) return value
+  const fix = 'Write new HttpException(body, 429), or the option message for a fixed body.'
+  throw wrongKind('headgate', 'the result of exception', 'an exception', value, fix)
 }

@@ -209,6 +209,11 @@ describe('the option exception', () => {
     ['may be async', async () => replaced, replaced],
     ['may return nothing', () => undefined, expect.any(RateLimitException)],
     ['may resolve with nothing', async () => undefined, expect.any(RateLimitException)],
+    [
+      'has to return an exception',
+      () => ({ code: 'X' }),
+      expect.objectContaining({ message: expect.stringContaining('Write new HttpException(body, 429)') }),
+    ],
   ])('%s', async (_what, exception, expected) => {
     const guard = new RateLimitGuard(new RateLimiters({ limit: 1, window: '1m', exception }))
     const message = () => contextOf('ws', { _socket: { remoteAddress: '192.0.2.1' } }, {}, 'chat')
