@@ -1,4 +1,5 @@
 import type {
+  FastifyContextConfig,
   FastifyInstance,
   FastifyPluginAsync,
   FastifyReply,
@@ -18,7 +19,8 @@ import { isOwnLimit, ownOptions, type Route } from './own-options.js'
 export type RouteRateLimitOptions = RateLimitHookOptions & {
   /**
    * When requests are charged. Write `'preValidation'` if a key or a cost reads the body, and `'preHandler'`
-   * if it reads a user that a hook of the route sets. Default `'onRequest'`, before the body is read.
+   * if it reads what other hooks set, such as a user. Requests are charged before the route's own hooks of
+   * that name, but after those that are called `preHandler`. Default `'onRequest'`, before the body is read.
    */
   hook?: 'onRequest' | 'preValidation' | 'preHandler'
 }
@@ -64,8 +66,8 @@ async function plugin(app: FastifyInstance, options: RateLimitPluginOptions): Pr
   const limits = new WeakMap<object, RouteLimit>()
 
   app.decorateRequest('rateLimit').decorateRequest(LAST_RECORD).decorate('rateLimiters', limiters)
-  app.addHook('onRoute', (route) => limitRoute(route, { hook: at, shared, limits, createHook }))
-  app.addHook(at, limitUnlessOwn(limitOthers, limits))
+  app.addHook('onRoute', (route) => limitRoute(route, { hook: at, shared, limits, createHook, limitOthers }))
+  app.addHook(at, limitOtherRoutes(limitOthers, limits))
   app.addHook('onClose', async () => {
     await Promise.all(limiters.map((limiter) => limiter.close()))
   })
@@ -83,27 +85,49 @@ interface Plugin {
   /** By their options in the `config` of routes; of several routes with the same object, the last one's. */
   readonly limits: WeakMap<object, RouteLimit>
   createHook(owner: string, options: RateLimitHookOptions): RateLimitHook
+  /** Limits routes without their own options, if the plugin is global. */
+  readonly limitOthers: RateLimitHook | undefined
 }
 
-/** Puts the limit of a route with its own options before its other hooks. */
-function limitRoute(route: Route, { hook, shared, limits, createHook }: Plugin): void {
+/** Marks the configuration of routes that have the shared limit among their own hooks. */
+const HAS_SHARED_LIMIT = Symbol('headgate.hasSharedLimit')
+
+interface MarkedConfig {
+  readonly [HAS_SHARED_LIMIT]?: true
+}
+
+/** Puts the limit of a route among the route's hooks, if hooks of all routes would be too early or too late. */
+function limitRoute(route: Route, { hook, shared, limits, createHook, limitOthers }: Plugin): void {
   const own = route.config?.rateLimit
   const owner = `rateLimit of ${[route.method].flat().join(', ')} ${route.url}`
-  if (!isOwnLimit(owner, own)) return
+  if (!isOwnLimit(owner, own)) {
+    if (own === false || hook !== 'preHandler' || limitOthers === undefined) return
+    const mark: MarkedConfig = { [HAS_SHARED_LIMIT]: true }
+    route.config = { ...route.config, ...mark }
+    addHook(route, hook, limitOthers)
+    return
+  }
   const at = readHook(owner, 'hook', own.hook ?? hook)
   // A HEAD route that Fastify adds to a GET route comes right after it, with the same options.
   const last = route.method === 'HEAD' ? limits.get(own) : undefined
   const ofGet = last?.route === `GET ${route.url}` ? last.limit : undefined
   const limit = ofGet ?? createHook(owner, ownOptions(shared, own, route))
   limits.set(own, { route: `${route.method} ${route.url}`, limit })
-  route[at] = [limit, ...[route[at] ?? []].flat()]
+  addHook(route, at, limit)
 }
 
-/** Creates the hook of all routes, which limits those without their own options. */
-function limitUnlessOwn(limitOthers: RateLimitHook | undefined, limits: WeakMap<object, RouteLimit>) {
+/** Adds a limit to a route: behind its `preHandler` hooks, which may set a user, else before its hooks. */
+function addHook(route: Route, at: Plugin['hook'], limit: RateLimitHook): void {
+  const hooks = [route[at] ?? []].flat()
+  route[at] = at === 'preHandler' ? [...hooks, limit] : [limit, ...hooks]
+}
+
+/** Creates the hook of all routes, which limits those that have no limit among their own hooks. */
+function limitOtherRoutes(limitOthers: RateLimitHook | undefined, limits: WeakMap<object, RouteLimit>) {
   return (request: FastifyRequest, reply: FastifyReply, next: HookHandlerDoneFunction): void => {
-    const own = request.routeOptions.config.rateLimit
-    if (own === undefined && limitOthers !== undefined) limitOthers(request, reply, next)
+    const { rateLimit: own, [HAS_SHARED_LIMIT]: isLimitedLater }: MarkedConfig & FastifyContextConfig =
+      request.routeOptions.config
+    if (own === undefined && limitOthers !== undefined && !isLimitedLater) limitOthers(request, reply, next)
     else if (own && !limits.has(own)) next(new Error(TOO_EARLY))
     else next()
   }

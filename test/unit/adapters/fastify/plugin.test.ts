@@ -1,6 +1,6 @@
-import fastify, { type FastifyInstance } from 'fastify'
+import fastify, { type FastifyInstance, type RouteShorthandOptions } from 'fastify'
 import { slidingWindow } from 'headgate'
-import { type RateLimitPluginOptions, type RouteRateLimitOptions, rateLimit } from 'headgate/fastify'
+import { byUser, type RateLimitPluginOptions, type RouteRateLimitOptions, rateLimit } from 'headgate/fastify'
 import { closeServers } from '../../../support/http.js'
 import { ONE, start, startWith, TWO } from './applications.js'
 
@@ -91,6 +91,49 @@ describe('a route takes the options of the plugin that it does not replace', () 
     })
     expect(await statuses('/route')).toEqual([200])
     expect(await get('/route')).toMatchObject({ status: 420, text: 'slow down' })
+  })
+})
+
+describe("hook: 'preHandler' charges behind the hooks of that name", () => {
+  type Authenticate = NonNullable<RouteShorthandOptions['preHandler']>
+  const authenticate: Authenticate = async (request) => {
+    Object.assign(request, { user: { id: request.headers['x-user'] } })
+  }
+  const byName = { ...ONE, key: byUser(), hook: 'preHandler' } as const
+
+  const from = (user: string) => ({ headers: { 'x-user': user } })
+  const ALTERNATING = ['a', 'b', 'a', 'b'].map(from)
+
+  test('in a route with options, whose own hook finds the user', async () => {
+    const { statuses } = await start(async (app) => {
+      await app.register(rateLimit, TWO)
+      app.get('/', { preHandler: authenticate, config: { rateLimit: byName } }, () => 'hello')
+    })
+    expect(await statuses(...ALTERNATING)).toEqual([200, 200, 429, 429])
+  })
+
+  test.each<[string, (app: FastifyInstance) => unknown]>([
+    ['their own hooks', (app) => app.get('/', { preHandler: [authenticate] }, () => 'hello')],
+    [
+      'later hooks of the application',
+      (app) => app.addHook('preHandler', authenticate).get('/', () => 'hello'),
+    ],
+  ])('for all routes, where %s find the user', async (_which, declare) => {
+    const { statuses } = await start(async (app) => {
+      await app.register(rateLimit, byName)
+      declare(app)
+    })
+    expect(await statuses(...ALTERNATING)).toEqual([200, 200, 429, 429])
+  })
+
+  test('and covers requests that match no route, and routes that were declared before it loaded', async () => {
+    const { statuses } = await start(async (app) => {
+      app.get('/', () => 'hello')
+      await app.register(rateLimit, { ...byName, key: byUser((request) => request.headers['x-user']) })
+    })
+    expect(await statuses(from('a'), from('a'))).toEqual([200, 429])
+    const missing = { path: '/missing', ...from('b') }
+    expect(await statuses(missing, missing)).toEqual([404, 429])
   })
 })
 
