@@ -113,6 +113,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
       await holdings.releaseAll().catch(onRefundFailed)
       await candidate?.close()
       await core.close()
+      settings.releaseStore()
     },
     get mode() {
       return modeSwitch.mode

@@ -1,7 +1,7 @@
 import type { Decision } from '../limiter/decision.js'
 import { optional, readOptions, withDefault } from '../options/option-table.js'
 import { isPromise } from '../util/maybe-promise.js'
-import { choice, showKind, whole } from '../util/validate.js'
+import { choice, showKind, whole, wrongOption } from '../util/validate.js'
 import { fieldsOf } from '../util/values.js'
 import {
   type DenialBody,
@@ -41,7 +41,7 @@ export interface Answer {
 }
 
 export const ANSWER_ROWS = {
-  headers: withDefault('legacy', choice('legacy', 'draft', 'both', 'none')),
+  headers: withDefault('legacy', readHeaders),
   resetFormat: withDefault('epoch-seconds', choice('epoch-seconds', 'delta-seconds')),
   statusCode: withDefault(429, whole(400, 599, 429)),
   message: optional(readMessage),
@@ -111,6 +111,14 @@ function toRecord(headers: HeaderList): Record<string, string> {
     if (name !== undefined && value !== undefined) record[name] = value
   }
   return record
+}
+
+const headerStyle = choice('legacy', 'draft', 'both', 'none')
+
+function readHeaders(owner: string, option: string, value: unknown): HeaderStyle {
+  if (value !== false && value !== true) return headerStyle(owner, option, value)
+  const must = "one of 'legacy', 'draft', 'both', 'none'"
+  throw wrongOption(owner, option, must, value, `Write headers: ${value ? "'both'" : "'none'"}.`)
 }
 
 function readAccept(_owner: string, _option: string, accept: unknown): string | undefined {

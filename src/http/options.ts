@@ -13,6 +13,7 @@ import {
   type Settings,
   withDefault,
 } from '../options/option-table.js'
+import { type Framework, HANDLERS } from '../util/framework.js'
 import type { FrameworkTypes, ServerTypes } from '../util/framework-types.js'
 import { choice, wrongOption } from '../util/validate.js'
 import { type Count, refundUncounted } from './after-response.js'
@@ -72,8 +73,9 @@ export type DenialOptions<F extends FrameworkTypes> = DenialFields<F['handlerArg
 interface DenialFields<Args extends readonly unknown[], Result> {
   /**
    * Responds to a denied request. Called with what the framework calls a handler with, and the decision last.
-   * The headers are set already; a `Response` that it returns in servers of the Fetch standard gets those that
-   * it does not have. Default: text or problem+json, as `Accept` says.
+   * The headers and the status are set already. In servers of the Fetch standard, a `Response` that it returns
+   * gets the headers that it does not have, and keeps its own status. Default: text or problem+json, as
+   * `Accept` says.
    */
   onDenied?: (...args: [...Args, decision: Decision]) => Result
 }
@@ -128,7 +130,7 @@ export function readRequestOptions<Req, Res>(
   const table = {
     rows: MIDDLEWARE_ROWS,
     rules: { ...LIMITER_RULES, delayCheck: DELAY_RULE },
-    fixes: FIXES,
+    fixes: { ...FIXES, ...fixesIn(writer.framework) },
   }
   const read = readOptions(owner, options, table)
   const { count = 'all' } = options
@@ -140,6 +142,14 @@ export function readRequestOptions<Req, Res>(
     onAllowed: count === 'all' ? undefined : refundUncounted(count, writer),
     limiter,
   }
+}
+
+/** Returns what to write for options whose counterparts depend on the framework. */
+function fixesIn(framework: Framework): Fixes {
+  const { onDenied, decision } = HANDLERS[framework]
+  const respond = `Write onDenied, which is called with ${onDenied}.`
+  const read = `Leave it out: the decision is always at ${decision}.`
+  return { handler: respond, requestPropertyName: read, requestStorePropertyName: read, onExceeding: read }
 }
 
 const namedCount = choice('all', 'failed', 'successful')

@@ -7,6 +7,7 @@ import { checkNodeCall } from './check-caller.js'
 import type { DenialOptions, Next, NodeTypes, RateLimitOptions } from './options.js'
 import { type RequestSteps, requestSteps } from './request-steps.js'
 import { nodeWriter } from './response-writer.js'
+import { responseWatch } from './watch-response.js'
 
 /** Middleware for Express and Connect, or a guard in a node:http handler. */
 export interface RateLimitMiddleware<
@@ -50,10 +51,11 @@ export function middlewareOf<Req extends IncomingMessage, Res extends ServerResp
   onDenied: DenialOptions<NodeTypes<Req, Res>>['onDenied'],
 ): RateLimitMiddleware<Req, Res> {
   let isChecked = false
+  const watch = responseWatch(owner)
 
   function rateLimitMiddleware(req: Req, res: Res, next: Next): void {
     if (!isChecked) isChecked = checkNodeCall(owner, req, next)
-    const respond = onDenied && ((decision: Decision) => onDenied(req, res, next, decision))
+    const respond = onDenied && ((decision: Decision) => watch(res, () => onDenied(req, res, next, decision)))
     runSteps(owner, run, req, res, respond, next)
   }
 

@@ -4,7 +4,7 @@ import type { Limiter } from '../features/limiter.js'
 import { headerOf, peerAddress } from '../keys/request.js'
 import { asDecided, type Decision, denyUndelayable } from '../limiter/decision.js'
 import type { ServerTypes } from '../util/framework-types.js'
-import { isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
+import { catchMaybe, isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { type OnAllowed, releaseOnEnd } from './after-response.js'
 import { denialResponse, undecidedDenial } from './answer.js'
 import type { Delayer } from './delay.js'
@@ -142,9 +142,20 @@ export function requestSteps<Req extends object, Res>(
     const figures = (isLimited && figuresOf?.(decision)) || decision
     if (isLimited && onDenied !== undefined && !writer.areHeadersSent(res)) {
       writer.setHeaders(res, denialHeaders(figures))
-      return thenMaybe(onDenied(decision), () => false as const)
+      return respondAsApp(res, () => onDenied(decision))
     }
     return send(res, denialResponse(decision, figures, settings, headerOf(req, 'accept')), figures)
+  }
+
+  /** Has the application respond, with the status of a denial unless it sets another one, or throws. */
+  function respondAsApp(res: Res, onDenial: () => unknown): MaybePromise<false> {
+    const statusBefore = writer.statusOf(res)
+    writer.setStatus(res, settings.statusCode)
+    const responded = catchMaybe(onDenial, (error) => {
+      if (!writer.areHeadersSent(res)) writer.setStatus(res, statusBefore)
+      throw error
+    })
+    return thenMaybe(responded, () => false as const)
   }
 
   /** Sends the denial. If the application has already sent headers, aborts its response instead. */

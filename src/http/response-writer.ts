@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Decision } from '../limiter/decision.js'
+import type { Framework } from '../util/framework.js'
 import { warnOnce } from '../util/warn-once.js'
 import { beforeHeaders } from './before-headers.js'
 import { isClosed, type OnHttp2, onceClosed, onceEnded } from './response-end.js'
@@ -22,6 +23,8 @@ export function contentHeaders({ contentType, body }: DenialResponse): HeaderLis
 
 /** Reads and writes the responses of a framework. Middleware for node:http uses `nodeWriter`. */
 export interface ResponseWriter<Res> {
+  /** The framework that errors speak of. */
+  readonly framework: Framework
   /** Returns a header that was set on a response, or `undefined` if there is none. */
   getHeader(res: Res, name: string): unknown
   removeHeader(res: Res, name: string): void
@@ -32,6 +35,8 @@ export interface ResponseWriter<Res> {
   areHeadersSent(res: Res): boolean
   /** Returns the status of a response, as set so far. */
   statusOf(res: Res): number
+  /** Sets the status of a response that the application is about to send. */
+  setStatus(res: Res, status: number): void
   /**
    * Sends a whole response, with the headers that were set before, or throws an error that the framework
    * responds to. `figures` are what the response shows of a decision.
@@ -65,12 +70,16 @@ export interface ResponseWriter<Res> {
 
 /** Writes the responses of node:http, and so of Express and Connect. */
 export const nodeWriter: ResponseWriter<ServerResponse> = {
+  framework: 'node',
   getHeader: (res, name) => res.getHeader(name),
   removeHeader: (res, name) => res.removeHeader(name),
   setHeaders: setUnlessSent,
   appendHeader: (res, name, values) => void res.appendHeader(name, values),
   areHeadersSent: (res) => res.headersSent,
   statusOf: (res) => res.statusCode,
+  setStatus(res, status) {
+    res.statusCode = status
+  },
   send(res, denial) {
     setAll(res, denial.headers)
     setAll(res, contentHeaders(denial))
@@ -91,16 +100,19 @@ export const nodeWriter: ResponseWriter<ServerResponse> = {
  * Returns the writer of a framework whose responses wrap those of node:http. `overrides` replaces methods.
  */
 export function writerOver<Res>(
+  framework: Framework,
   raw: (res: Res) => ServerResponse,
   overrides: Partial<ResponseWriter<Res>>,
 ): ResponseWriter<Res> {
   return {
+    framework,
     getHeader: (res, name) => nodeWriter.getHeader(raw(res), name),
     removeHeader: (res, name) => nodeWriter.removeHeader(raw(res), name),
     setHeaders: (res, headers) => nodeWriter.setHeaders(raw(res), headers),
     appendHeader: (res, name, values) => nodeWriter.appendHeader(raw(res), name, values),
     areHeadersSent: (res) => nodeWriter.areHeadersSent(raw(res)),
     statusOf: (res) => nodeWriter.statusOf(raw(res)),
+    setStatus: (res, status) => nodeWriter.setStatus(raw(res), status),
     send: (res, denial, figures) => nodeWriter.send(raw(res), denial, figures),
     abort: (res) => nodeWriter.abort(raw(res)),
     beforeHeaders: (res, listener) => nodeWriter.beforeHeaders(raw(res), listener),

@@ -5,6 +5,7 @@ import { warnOnce } from '../util/warn-once.js'
 import type { KeyFunction } from './key.js'
 import { fold, isName, normalizeName } from './name.js'
 import { asRequest, headerOf, requestOf } from './request.js'
+import { markSkipping } from './watch-key.js'
 
 /** How a field becomes an identity. */
 export interface ByFieldOptions {
@@ -48,10 +49,12 @@ export function byField(name: string, options: ByFieldOptions = {}): KeyFunction
   const readField = fieldReader(name)
   const readName = nameReader(name, normalize)
 
-  return function fieldKey(subject: unknown): unknown {
+  function fieldKey(subject: unknown): unknown {
     if (requestOf('byField', subject).body === undefined) warnIfUnparsed(subject, name)
     return missing === 'skip' && readField(subject) === undefined ? undefined : readName(subject)
   }
+
+  return missing === 'skip' ? markSkipping(fieldKey) : fieldKey
 }
 
 /** Creates a function that returns the name in a field of the body; `null` if it is missing or malformed. */

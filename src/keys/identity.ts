@@ -4,6 +4,7 @@ import { RecentMap } from '../util/recent-map.js'
 import { warnOnce } from '../util/warn-once.js'
 import type { KeyFunction } from './key.js'
 import { addressUseOf } from './source-address.js'
+import { keyWatch } from './watch-key.js'
 
 /**
  * Returns the identity of a subject as it is stored: bounded, and, if it leaves the process, printable and
@@ -40,10 +41,15 @@ export function identityReader<Subject>(
 function partReader<Subject>(key: KeyFunction<Subject>, options: IdentityOptions): IdentityReader<Subject> {
   if (returnsIdentity(key, options)) return key
   const identify = identifier(key, options)
+  const watchKey = keyWatch(key)
+  const identifyWatched = (value: unknown, subject: unknown) => {
+    watchKey(value, subject)
+    return identify(value, subject)
+  }
   return (subject) => {
     const value = key(subject)
-    if (!isPromise(value)) return identify(value, subject)
-    return Promise.resolve(value).then((later) => identify(later, subject))
+    if (!isPromise(value)) return identifyWatched(value, subject)
+    return Promise.resolve(value).then((later) => identifyWatched(later, subject))
   }
 }
 

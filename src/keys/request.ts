@@ -58,7 +58,9 @@ export function asRequest(subject: unknown): RequestLike {
  */
 export function requestOf(owner: string, subject: unknown): RequestLike {
   if (typeof subject === 'object' && subject !== null) return asRequest(subject)
-  const fix = 'Charge the request, or give the limiter a key of its subjects, such as key: (id) => id.'
+  const fix =
+    "Pass the request, or what a key reads of one, such as { ip: '203.0.113.7' }; or give the limiter a key of its " +
+    'subjects, such as key: (id) => id.'
   throw wrongKind(owner, 'subject', 'a request', subject, fix)
 }
 

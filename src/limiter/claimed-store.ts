@@ -1,6 +1,7 @@
 import { memoryStore } from '../stores/memory/memory-store.js'
 import { isStore } from '../stores/shared/validate.js'
 import type { Store } from '../stores/store.js'
+import { hasMethods } from '../util/framework.js'
 import { processWide } from '../util/process-wide.js'
 import { wrongKind } from '../util/validate.js'
 
@@ -10,8 +11,26 @@ const FIX =
 /** Returns a store. Throws a `TypeError` for anything else. */
 export function readStore(owner: string, option: string, store: unknown): Store {
   if (isStore(store)) return store
-  const isFactory = typeof store === 'function' && /Store$/.test(store.name)
-  throw wrongKind(owner, option, 'a store', store, isFactory ? `Call it: ${store.name}(client).` : FIX)
+  throw wrongKind(owner, option, 'a store', store, fixFor(store))
+}
+
+/** Returns what to write in place of what somebody may take for a store. */
+function fixFor(value: unknown): string {
+  if (typeof value === 'function' && /Store$/.test(value.name)) return `Call it: ${value.name}(client).`
+  if (typeof value !== 'object' || value === null) return FIX
+  if (hasMethods(value, 'increment', 'decrement'))
+    return `It is a store of express-rate-limit, which only headgate/express-rate-limit takes. ${FIX}`
+  if (hasMethods(value, 'sendCommand')) return "Write redisStore(client), from 'headgate/redis'."
+  if (hasMethods(value, 'query'))
+    return "Write mysqlStore(pool) or postgresStore(pool), from 'headgate/mysql' or 'headgate/postgres'."
+  return FIX
+}
+
+/** A limiter's store, until `releaseStore` is called. */
+export interface ClaimedStore {
+  readonly store: Store
+  /** Lets another limiter without a name use the store. */
+  releaseStore(): void
 }
 
 /**
@@ -23,10 +42,9 @@ export function claimStore(
   store: Store | undefined,
   name: string | undefined,
   prefix: string,
-): Store {
-  if (store === undefined) return memoryStore()
-  if (name === undefined) claim(owner, store, prefix)
-  return store
+): ClaimedStore {
+  if (store === undefined) return { store: memoryStore(), releaseStore() {} }
+  return { store, releaseStore: name === undefined ? claim(owner, store, prefix) : () => {} }
 }
 
 /**
@@ -37,9 +55,9 @@ const claims = processWide('unnamedLimiters', () => new WeakMap<object, Set<stri
 
 /**
  * Claims a prefix for one unnamed limiter, in all stores with the same client and table. Throws a
- * `TypeError` if another one has claimed it.
+ * `TypeError` if another one has claimed it. Returns the function that ends the claim.
  */
-function claim(owner: string, store: Store, prefix: string): void {
+function claim(owner: string, store: Store, prefix: string): () => void {
   const { client = store, table = '' } = store.origin ?? {}
   const claimed = claims.get(client) ?? new Set()
   const keys = `${table}:${prefix}`
@@ -48,8 +66,9 @@ function claim(owner: string, store: Store, prefix: string): void {
     throw new TypeError(
       `${owner}: ${what} already serves a limiter without a name, and a second one would count the same ` +
         'requests into the same keys. Create each limiter once, not in a handler, and give it a name, such as ' +
-        "name: 'login'.",
+        "name: 'login'. In tests, close the limiter of the test before.",
     )
   }
   claims.set(client, claimed.add(keys))
+  return () => void claimed.delete(keys)
 }

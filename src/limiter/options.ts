@@ -9,20 +9,39 @@ import type { AccessOptions } from './access-rules.js'
 /** What to do with a charge that the store could not decide. */
 export type StoreErrorChoice = 'allow' | 'deny' | 'local'
 
-/** One of several limits that are decided together, all or nothing. */
-export interface LimitOptions<Subject> {
+/** A policy, or a function that returns one. If it returns `undefined`, its limit does not apply. */
+type GivenPolicy<Subject> = Policy | ((subject: Subject) => MaybePromise<Policy | undefined>)
+
+/** What each of several limits has, and a limiter that has only one. */
+interface LimitFields<Subject> {
   /** The name of this limit in headers, events and keys. Default: the policy's name. */
   name?: string
-  /** A policy, or a function that returns one. If it returns `undefined`, this limit does not apply. */
-  policy: Policy | ((subject: Subject) => MaybePromise<Policy | undefined>)
   /** Identifies the client: a key, or several that are joined into one identity. Default `byIp()`. */
   key?: KeyFunction<Subject> | readonly KeyFunction<Subject>[]
   /** The units that one charge takes, a whole number. Default 1; 0 takes nothing and is always allowed. */
   cost?: number | ((subject: Subject) => MaybePromise<number>)
 }
 
+/** How much is allowed in how much time. */
+interface LimitNumbers {
+  /** With `window`: a token bucket of this capacity that refills once per window. */
+  limit: number
+  /**
+   * With `limit`: a string with its unit, such as `'15m'`, or milliseconds, at least 1000: smaller numbers
+   * look like seconds. Units come back evenly. For a window whose units come back at its end, write
+   * `policy: fixedWindow({ limit, window })`.
+   */
+  window: Duration
+}
+
+/**
+ * One of several limits that are decided together, all or nothing. Give `limit` and `window`, or a `policy`.
+ */
+export type LimitOptions<Subject> = LimitFields<Subject> &
+  (LimitNumbers | { policy: GivenPolicy<Subject>; limit?: never; window?: never })
+
 /** Requires `window` beside `limit`, and `limit` beside `window`. */
-export type LimitWithWindow = { limit: number; window: Duration } | { limit?: never; window?: never }
+export type LimitWithWindow = LimitNumbers | { limit?: never; window?: never }
 
 /**
  * Limits to try. Like those of a limiter, they are given by `limit` and `window`, `policy`, or `limits`. A
@@ -30,25 +49,17 @@ export type LimitWithWindow = { limit: number; window: Duration } | { limit?: ne
  * it inherits from the first limit.
  */
 export type CandidateOptions<Subject> = LimitWithWindow &
-  Partial<Pick<LimitOptions<Subject>, 'policy' | 'key' | 'cost'>> & {
-    limits?: readonly LimitOptions<Subject>[]
-  }
+  Pick<LimiterFields<Subject>, 'policy' | 'key' | 'cost' | 'limits'>
 
 /** The options of a limiter. Give `limit` and `window`, or a `policy`, or `limits`. */
 export type LimiterOptions<Subject> = LimiterFields<Subject> & LimitWithWindow
 
 /** Each option of a limiter. */
-export interface LimiterFields<Subject> extends Omit<LimitOptions<Subject>, 'policy'>, AccessOptions {
+export interface LimiterFields<Subject> extends LimitFields<Subject>, Partial<LimitNumbers>, AccessOptions {
   /** Subjects for which it returns true are allowed, unlimited and uncounted. */
   skip?: (subject: Subject) => MaybePromise<boolean>
-  /** With `window`: a token bucket of this capacity that refills once per window. */
-  limit?: number
-  /**
-   * With `limit`: a string with its unit, such as `'15m'`, or milliseconds, at least 1000: smaller numbers
-   * look like seconds.
-   */
-  window?: Duration
-  policy?: LimitOptions<Subject>['policy']
+  /** A policy, or a function that returns one. If it returns `undefined`, the limit does not apply. */
+  policy?: GivenPolicy<Subject>
   /** Several limits that are decided together: if one denies, none is charged. */
   limits?: readonly LimitOptions<Subject>[]
   /**

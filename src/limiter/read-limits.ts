@@ -47,12 +47,12 @@ export const ENTRIES_RULE = {
   },
 } as const
 
-const POLICY_FIX = 'Write policy: slidingWindow({ limit, window }).'
+const { limits: _, ...OF_ONE_LIMIT } = LIMIT_ROWS
 
 /** The options of one of several limits. */
 const ENTRY = {
-  rows: { name: optional(keyName), policy: readPolicy, key: LIMIT_ROWS.key, cost: LIMIT_ROWS.cost },
-  fixes: { ...limiterFixes(BESIDE_LIMITS, 'beside limits'), limit: POLICY_FIX, window: POLICY_FIX },
+  rows: { name: optional(keyName), ...OF_ONE_LIMIT },
+  fixes: limiterFixes(BESIDE_LIMITS, 'beside limits'),
 }
 
 /**
@@ -99,7 +99,10 @@ function readLimit(owner: string, option: string, limit: unknown): number {
   throw wrongOption(owner, option, 'a whole number of at least 1', limit, fix)
 }
 
-function resolvePolicy(owner: string, { limit, window, policy }: LimitSettings): GivenPolicy {
+function resolvePolicy(
+  owner: string,
+  { limit, window, policy }: Pick<LimitSettings, 'limit' | 'window' | 'policy'>,
+): GivenPolicy {
   if (policy !== undefined) {
     if (limit === undefined && window === undefined) return policy
     const problem = 'give either limit and window, or policy, not both'
@@ -126,7 +129,7 @@ function readEntries(owner: string, option: string, limits: unknown): readonly E
       option,
       'an array of 1 to 16 limits',
       limits,
-      'Write limits: [{ name, policy, key }].',
+      "Write limits: [{ name: 'burst', limit: 10, window: '1s' }].",
     )
   const entries = readTogether<Entry[]>(
     owner,
@@ -144,7 +147,8 @@ function readEntry(owner: string, entry: object, i: number): Entry {
     throw new TypeError(
       `${owner} must be an object of options, got a policy. Write { policy: … }, perhaps with key.`,
     )
-  const { name, policy, key, cost } = readOptions(owner, entry, ENTRY)
+  const { name, key, cost, ...given } = readOptions(owner, entry, ENTRY)
+  const policy = resolvePolicy(owner, given)
   const defaultName = isPolicy(policy) ? keyName(owner, 'name', policy.name) : `limit-${i + 1}`
   return { owner, entryName: name ?? defaultName, policy, key, cost }
 }

@@ -104,7 +104,7 @@ export function limiterSettings(
     onStoreError,
     /** Whether the limiter created its store, so that no other limiter can use it. */
     isOwnStore: read.store === undefined,
-    store: claimStore(owner, read.store, name, prefix), // last: only valid options claim a store
+    ...claimStore(owner, read.store, name, prefix), // last: only valid options claim a store
   }
 }
 

@@ -61,10 +61,11 @@ export function guardSteps<Req extends object, Res>(
   const attempts = attemptRecord(login)
   const limits = loginLimits(login, attempts)
   const events = new EventEmitter<LoginEvents<Req>>()
+  const claimed = options.store && claimStore(OWNER, options.store, options.name, `${prefix}:${name}`)
   const shared: RequestOptions<ServerTypes<Req, Res>> = {
     ...pickShared(options),
     name,
-    ...(options.store && { store: claimStore(OWNER, options.store, options.name, `${prefix}:${name}`) }),
+    ...(claimed && { store: claimed.store }),
     onStoreError: options.onStoreError ?? 'local',
     denyCache: false, // its limits count denials
     headers: 'none',
@@ -81,6 +82,11 @@ export function guardSteps<Req extends object, Res>(
     onAllowed: settleAttempts(login, attempts, securityLog(events, login), writer, routeOf),
   })
   const { limiter } = steps
+  const { close } = limiter
+  limiter.close = async () => {
+    await close()
+    claimed?.releaseStore()
+  }
   limiter.forget = forgetAccount(limiter.forget, attempts, inARowNames(login.consecutive))
   const controls = {
     limiter,

@@ -15,23 +15,32 @@ const OWN_CLIENT =
   'Leave it out: redisStore recognizes the client, and fails at once when its connection is lost.'
 const prefixFix = (bits: unknown, usual: number) =>
   `Write key: byIp({ ipv6Prefix: ${Number.isInteger(bits) ? bits : usual} }).`
+const DECISION_PLACE = 'Leave it out: the decision is always at req.rateLimit.'
+const STORE_ERROR = "Write onStoreError: 'allow', 'deny' or 'local'."
+const BAN = "Write policy: ban(policy, { after: 15, within: '1m', for: '15m' })."
+const ON_DENIED = "Listen to limiter.events.on('denied', (decision, req) => { … })."
+const BLACKLISTED =
+  'There is no equivalent: answer such requests before the limiter. For addresses, write block.'
 const TABLE = 'Write store: mysqlStore(pool, { table }), or postgresStore with the same option.'
 
 /**
- * What to write for options of express-rate-limit 8, express-slow-down 3, rate-limiter-flexible 11 and
- * @nestjs/throttler 6. `docs/migrating.md` says the same in tables.
+ * What to write for options of express-rate-limit 8, express-slow-down 3, rate-limiter-flexible 11,
+ * @fastify/rate-limit 11, @nestjs/throttler 6, koa-ratelimit 6 and hono-rate-limiter 0.5. `docs/migrating.md`
+ * and the frameworks' pages say the same in tables.
  */
 export const FOREIGN_OPTIONS: Fixes = {
   // How much, and in which time.
   max: 'limit',
   points: 'limit',
   windowMs: 'window',
+  timeWindow: 'window',
   ttl: 'window',
   duration: "Write window with its unit, such as window: '1m'.",
-  throttlers: "Write limits: [{ name: 'short', policy }].",
+  throttlers: "Write limits: [{ name: 'short', limit: 3, window: '1s' }].",
 
   // Who is charged.
   keyGenerator: 'key',
+  id: 'key',
   getTracker: 'key',
   generateKey: 'Write key: [byIp(), byRoute()].',
   ipv6Subnet: (bits) => prefixFix(bits === false ? 128 : bits, 56),
@@ -39,26 +48,40 @@ export const FOREIGN_OPTIONS: Fixes = {
   trustProxy: 'Write key: byIp({ trustProxy: 1 }), with the number or the addresses of your proxies.',
   isWhiteListed: SKIP,
   skipIf: SKIP,
+  whitelist: SKIP,
   ignoreUserAgents: SKIP,
   whiteList: 'allow',
   blackList: 'block',
-  isBlackListed:
-    'There is no equivalent: answer such requests before the limiter. For addresses, write block.',
+  allowList: 'Write allow for addresses and ranges, and skip for a function.',
+  groupId: "Write name: 'login' in each route with the same store: they share their counts then.",
+  blacklist: BLACKLISTED,
+  isBlackListed: BLACKLISTED,
 
   // What counts.
   skipFailedRequests: COUNT,
   skipSuccessfulRequests: COUNT,
   requestWasSuccessful: 'Write count: (req, res) => true, a function that says whether a response counts.',
   blockDuration: "Write policy: ban(policy, { after: 1, within: '1m', for: '15m' }).",
-  blockOnConsumed: "Write policy: ban(policy, { after: 15, within: '1m', for: '15m' }).",
+  continueExceeding: BAN,
+  exponentialBackoff: BAN,
+  blockOnConsumed: BAN,
 
   // What a client is sent.
   standardHeaders: HEADERS,
   legacyHeaders: HEADERS,
   setHeaders: HEADERS,
+  addHeaders: HEADERS,
+  addHeadersOnExceeding: HEADERS,
+  enableDraftSpec: HEADERS,
+  disableHeader: HEADERS,
   retryAfter: 'Leave it out: Retry-After is always sent, with the exact time that the policy gives.',
-  handler: 'Write onDenied, which is called with (req, res, next, decision).',
+  handler: 'onDenied',
   errorMessage: 'message',
+  requestPropertyName: DECISION_PLACE,
+  requestStorePropertyName: DECISION_PLACE,
+  onExceeding: DECISION_PLACE,
+  errorResponseBuilder: 'Write message for a fixed body, or onDenied, which is called with the decision.',
+  throw: 'Write onDenied, which may throw.',
   delayAfter: DELAY,
   delayMs: DELAY,
   maxDelayMs: DELAY,
@@ -68,12 +91,17 @@ export const FOREIGN_OPTIONS: Fixes = {
   // The store, and what happens without it.
   storeClient: STORE,
   storage: STORE,
+  db: STORE,
+  driver: STORE,
+  binding: STORE,
+  cache: 'Write store: memoryStore({ maxKeys: 100_000 }).',
   tableName: TABLE,
   dbName: TABLE,
   schemaName: TABLE,
   useRedisPackage: OWN_CLIENT,
   rejectIfRedisNotReady: OWN_CLIENT,
-  passOnStoreError: "Write onStoreError: 'allow', 'deny' or 'local'.",
+  passOnStoreError: STORE_ERROR,
+  skipOnError: STORE_ERROR,
   insuranceLimiter: "Write onStoreError: 'local', which decides by the same policies in memory.",
   inMemoryBlockDuration: DENY_CACHE,
   inMemoryBlockOnConsumed: DENY_CACHE,
@@ -81,10 +109,13 @@ export const FOREIGN_OPTIONS: Fixes = {
   // The set-up.
   identifier: 'name',
   keyPrefix: 'Write name, which keeps limiters apart.',
-  requestPropertyName: 'Leave it out: the decision is always at req.rateLimit.',
+  nameSpace: 'prefix',
+  namespace: 'prefix',
   validate: 'Leave it out: options are always checked, and a wrong set-up is a process warning.',
   logger: "Listen to limiter.events.on('storeError', (error) => { … }), and log process warnings.",
-  onLimitReached: "Listen to limiter.events.on('denied', (decision, req) => { … }).",
+  onLimitReached: ON_DENIED,
+  onExceeded: ON_DENIED,
+  onBanReach: ON_DENIED,
 }
 
 /**
@@ -100,7 +131,7 @@ const MISPLACED_OPTIONS: Fixes = {
   slidingWindow: "Write policy: slidingWindow({ limit: 100, window: '1m' }).",
   fixedWindow: "Write policy: fixedWindow({ limit: 100, window: '1m' }).",
   consecutive: 'Write policy: consecutive({ limit: 100 }).',
-  ban: "Write policy: ban(policy, { after: 15, within: '1m', for: '15m' }).",
+  ban: BAN,
   redis: STORE,
   client: STORE,
   lease: LEASED,

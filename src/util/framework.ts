@@ -13,6 +13,17 @@ export const FRAMEWORKS: Readonly<Record<Framework, string>> = {
   nest: 'NestJS',
 }
 
+/** How `onDenied` is called in each, and where handlers find the decision. */
+export const HANDLERS: Readonly<Record<Framework, { readonly onDenied: string; readonly decision: string }>> =
+  {
+    node: { onDenied: '(req, res, next, decision)', decision: 'req.rateLimit' },
+    koa: { onDenied: '(ctx, next, decision)', decision: 'ctx.rateLimit' },
+    fastify: { onDenied: '(request, reply, decision)', decision: 'request.rateLimit' },
+    hono: { onDenied: '(c, decision) and returns a Response', decision: "c.get('rateLimit')" },
+    fetch: { onDenied: '(subject, decision) and returns a Response', decision: 'limit.decisionOf(request)' },
+    nest: { onDenied: '(req, res, next, decision)', decision: 'req.rateLimit' },
+  }
+
 /**
  * Returns the framework that calls its handlers with this as the first argument; `undefined` for anything
  * else. It is recognized by its shape, since no framework is a dependency.

@@ -21,12 +21,27 @@ export const NEST_THROTTLER = declaredIn(
   /(?:interface ThrottlerOptions|type ThrottlerModuleOptions = Array<ThrottlerOptions> \|) \{(.*?)\n\}/gs,
 )
 
+/** The options of @fastify/rate-limit 11, as its types declare them. */
+export const FASTIFY_RATE_LIMIT = declaredIn(
+  '@fastify/rate-limit/types/index.d.ts',
+  /interface (?:Create|)RateLimit(?:Plugin|)Options(?: extends [^{]*)? \{(.*?)\n {2}\}/gs,
+)
+
+/** The options of koa-ratelimit 6, as its types declare them. */
+export const KOA_RATELIMIT = declaredIn(
+  '@types/koa-ratelimit/index.d.ts',
+  /interface MiddlewareOptions \{(.*?)\n {4}\}/gs,
+)
+
+/** What hono-rate-limiter 0.5 adds to express-rate-limit's options. */
+export const HONO_RATE_LIMITER = ['binding', 'requestStorePropertyName']
+
 /** Options of earlier versions of express-slow-down and express-rate-limit. */
 export const FORMER = ['trustProxy', 'onLimitReached']
 
 function declaredIn(file: string, blocks: RegExp): readonly string[] {
   const text = readFileSync(`node_modules/${file}`, 'utf8')
   return [...text.matchAll(blocks)].flatMap(([, body = '']) =>
-    [...body.matchAll(/^(?:\t| {4})(\w+)\??(?:\(key: any\))?:/gm)].map(([, name]) => name as string),
+    [...body.matchAll(/^(?:\t| {4}| {8})(\w+)\??(?:\(key: any\))?:/gm)].map(([, name]) => name as string),
   )
 }

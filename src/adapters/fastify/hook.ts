@@ -5,6 +5,7 @@ import { checkCaller } from '../../http/check-caller.js'
 import type { RateLimitOptions } from '../../http/options.js'
 import { runSteps } from '../../http/rate-limit.js'
 import { type RequestSteps, requestSteps } from '../../http/request-steps.js'
+import { responseWatch } from '../../http/watch-response.js'
 import type { Decision } from '../../limiter/decision.js'
 import type { ServerTypes } from '../../util/framework-types.js'
 import { type MaybePromise, thenMaybe } from '../../util/maybe-promise.js'
@@ -54,10 +55,12 @@ export function hookOf(
   onDenied: RateLimitHookOptions['onDenied'],
 ): RateLimitHook {
   let isChecked = false
+  const watch = responseWatch(owner)
 
   function limitRequest(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void {
     if (!isChecked) isChecked = checkCaller(owner, 'fastify', request)
-    const onDenial = onDenied && ((decision: Decision) => respond(request, reply, decision))
+    const onDenial =
+      onDenied && ((decision: Decision) => watch(reply.raw, () => respond(request, reply, decision)))
     runSteps(owner, run, request, reply, onDenial, done)
   }
 

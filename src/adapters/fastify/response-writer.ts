@@ -5,7 +5,7 @@ import { writerOver } from '../../http/response-writer.js'
  * The replies of Fastify. Headers and denials go through the reply, so that `onSend` hooks see them. Fastify
  * itself computes `Content-Length`, since such hooks may change the body.
  */
-export const fastifyWriter = writerOver<FastifyReply>((reply) => reply.raw, {
+export const fastifyWriter = writerOver<FastifyReply>('fastify', (reply) => reply.raw, {
   getHeader: (reply, name) => reply.getHeader(name),
   removeHeader: (reply, name) => void reply.removeHeader(name),
   setHeaders,

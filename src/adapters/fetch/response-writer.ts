@@ -4,12 +4,14 @@ import { callClosers, type Exchange, markQuotaHeaders } from './exchange.js'
 
 /** Collects headers for a response that the application has yet to make. */
 export const fetchWriter: ResponseWriter<Exchange> = {
+  framework: 'fetch',
   getHeader: ({ headers, response }, name) => response?.headers.get(name) ?? headers.get(name),
   removeHeader: ({ headers }, name) => headers.delete(name),
   setHeaders: ({ headers }, list) => setAll(headers, list),
   appendHeader: ({ cookies }, _name, values) => void cookies.push(...values), // the only one that is appended
   areHeadersSent: () => false,
   statusOf: ({ response }) => response?.status ?? 200,
+  setStatus() {}, // the application makes the whole response
   send(exchange, denial) {
     const { status, body } = denial
     setAll(exchange.headers, denial.headers)

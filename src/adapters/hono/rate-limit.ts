@@ -1,8 +1,10 @@
 import type { Context, Next } from 'hono'
+import type { StatusCode } from 'hono/utils/http-status'
 import type { Limiter } from '../../features/limiter.js'
 import { checkCaller } from '../../http/check-caller.js'
 import type { RateLimitOptions } from '../../http/options.js'
 import { requestSteps } from '../../http/request-steps.js'
+import type { Decision } from '../../limiter/decision.js'
 import { guardSteps, type LoginControls, OWNER } from '../../login/guard-steps.js'
 import type { LoginGuardOptions } from '../../login/options.js'
 import type { MaybePromise } from '../../util/maybe-promise.js'
@@ -13,6 +15,8 @@ import { limitOf, type RateLimit } from '../fetch/limit.js'
 import type { FetchTypes } from '../fetch/options.js'
 import { fetchWriter } from '../fetch/response-writer.js'
 import { cachedBody, type HonoInfo, infoOf, readBody, subjectOf } from './context.js'
+
+const honoWriter = { ...fetchWriter, framework: 'hono' } as const
 
 /** The types of Hono, whose handlers get a context, and return the response. */
 export type HonoTypes<Ctx extends Context = Context> = FetchTypes<Ctx>
@@ -38,8 +42,8 @@ export interface LoginGuard<Ctx extends Context = Context>
 export function rateLimit<Ctx extends Context = Context>(
   options: RateLimitOptions<HonoTypes<Ctx>>,
 ): RateLimitMiddleware<Ctx> {
-  const steps = requestSteps('rateLimit', exchangeOptions(options), fetchWriter)
-  const limit = limitOf<HonoInfo<Ctx>, Ctx>('rateLimit', steps, options.onDenied, subjectOf)
+  const steps = requestSteps('rateLimit', exchangeOptions(options), honoWriter)
+  const limit = limitOf<HonoInfo<Ctx>, Ctx>('rateLimit', steps, denialResponder(options), subjectOf)
   return middlewareOf('rateLimit', limit, cachedBody)
 }
 
@@ -54,9 +58,21 @@ export function loginGuard<Ctx extends Context = Context>(
   options: LoginGuardOptions<HonoTypes<Ctx>>,
 ): LoginGuard<Ctx> {
   const loginOptions = exchangeGuardOptions(options)
-  const { steps, controls } = guardSteps(loginOptions, fetchWriter, () => undefined)
-  const limit = limitOf<HonoInfo<Ctx>, Ctx>(OWNER, steps, options.onDenied, subjectOf)
+  const { steps, controls } = guardSteps(loginOptions, honoWriter, () => undefined)
+  const limit = limitOf<HonoInfo<Ctx>, Ctx>(OWNER, steps, denialResponder(options), subjectOf)
   return Object.assign(middlewareOf(OWNER, limit, readBody), controls)
+}
+
+/** Returns `onDenied`, whose responses such as `c.json(body)` have the status of a denial. */
+function denialResponder<Ctx extends Context>({
+  onDenied,
+  statusCode = 429,
+}: Pick<RateLimitOptions<HonoTypes<Ctx>>, 'onDenied' | 'statusCode'>) {
+  if (onDenied === undefined) return undefined
+  return (c: Ctx, decision: Decision) => {
+    c.status(statusCode as StatusCode)
+    return onDenied(c, decision)
+  }
 }
 
 /** Creates the middleware of a limiter; `owner` is the function that errors name. */

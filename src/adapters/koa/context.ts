@@ -82,7 +82,10 @@ export function prepareContext(ctx: ExtendableContext & { [LAST_RECORD]?: unknow
 }
 
 /** The responses of Koa. A denial goes through Koa's own, so that outer middleware sees it. */
-export const koaWriter = writerOver<Response>(({ res }) => res, {
+export const koaWriter = writerOver<Response>('koa', ({ res }) => res, {
+  setStatus(response, status) {
+    response.status = status // Koa would set 200 with a body if only `res` had it
+  },
   send(response, denial) {
     if (response.ctx.respond === false) return nodeWriter.send(response.res, denial) // Koa would send nothing
     setAll(response.res, [...denial.headers, 'Content-Type', denial.contentType])

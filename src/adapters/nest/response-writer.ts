@@ -35,7 +35,7 @@ function isPlatformResponse(value: unknown): value is PlatformResponse {
 }
 
 /** The responses of both platforms. A denial is thrown, so that it passes through the exception filters. */
-export const platformWriter: ResponseWriter<PlatformResponse> = writerOver(rawOf, {
+export const platformWriter: ResponseWriter<PlatformResponse> = writerOver('nest', rawOf, {
   getHeader: (res, name) => res.getHeader(name),
   removeHeader: (res, name) => void res.removeHeader(name),
   setHeaders,
@@ -47,12 +47,14 @@ export const platformWriter: ResponseWriter<PlatformResponse> = writerOver(rawOf
 
 /** Also takes calls that have no response. Such a call counts as over, so nothing is held until its end. */
 export const nestWriter: ResponseWriter<NestResponse> = {
+  framework: 'nest',
   getHeader: (res, name) => res && platformWriter.getHeader(res, name),
   removeHeader: (res, name) => res && platformWriter.removeHeader(res, name),
   setHeaders: (res, headers) => res && platformWriter.setHeaders(res, headers),
   appendHeader: (res, name, values) => res && platformWriter.appendHeader(res, name, values),
   areHeadersSent: (res) => res !== undefined && platformWriter.areHeadersSent(res),
   statusOf: (res) => (res === undefined ? 200 : platformWriter.statusOf(res)),
+  setStatus: (res, status) => res && platformWriter.setStatus(res, status),
   send(res, denial, figures) {
     if (res === undefined) throw new RateLimitException(denial, figures)
     platformWriter.send(res, denial, figures)

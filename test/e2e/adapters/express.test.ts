@@ -7,8 +7,7 @@ import { adapterCases } from './cases.js'
 import { loginCases } from './login-cases.js'
 
 function onDenied(_req: Request, res: Response, _next: Next, decision: Decision): void {
-  const { status, text } = limitedAnswer(decision)
-  res.status(status).send(text)
+  res.send(limitedAnswer(decision).text) // with the status of the option
 }
 
 function start(): Promise<Running> {

@@ -7,8 +7,7 @@ import { loginCases } from './login-cases.js'
 import type { Scenario } from './scenarios.js'
 
 function onDenied(_request: FastifyRequest, reply: FastifyReply, decision: Decision): FastifyReply {
-  const { status, text } = limitedAnswer(decision)
-  return reply.code(status).send(text)
+  return reply.send(limitedAnswer(decision).text) // with the status of the option
 }
 
 /** Returns what a route needs for the limiters of a scenario. */

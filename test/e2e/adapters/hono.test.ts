@@ -2,14 +2,13 @@ import type { Server } from 'node:http'
 import { createAdaptorServer } from '@hono/node-server'
 import type { Decision } from 'headgate'
 import { type LoginGuardOptions, loginGuard, type RateLimitOptions, rateLimit } from 'headgate/hono'
-import { Hono, type MiddlewareHandler } from 'hono'
+import { type Context, Hono, type MiddlewareHandler } from 'hono'
 import { limitedAnswer, limitersOf, makeApplication, type Running } from './application.js'
 import { adapterCases } from './cases.js'
 import { loginCases } from './login-cases.js'
 
-function onDenied(_c: unknown, decision: Decision): Response {
-  const { status, text } = limitedAnswer(decision)
-  return new Response(text, { status })
+function onDenied(c: Context, decision: Decision): Response {
+  return c.text(limitedAnswer(decision).text) // with the status of the option
 }
 
 /** Reads a body of JSON, as a validator does. */

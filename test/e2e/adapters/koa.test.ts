@@ -9,9 +9,7 @@ import { adapterCases } from './cases.js'
 import { loginCases } from './login-cases.js'
 
 function onDenied(ctx: Context, _next: Next, decision: Decision): void {
-  const { status, text } = limitedAnswer(decision)
-  ctx.status = status
-  ctx.body = text
+  ctx.body = limitedAnswer(decision).text // with the status of the option
 }
 
 function start(): Promise<Running> {

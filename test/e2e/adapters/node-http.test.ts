@@ -18,7 +18,7 @@ function respond(res: ServerResponse, { status, text }: HandlerAnswer): void {
 }
 
 function onDenied(_req: IncomingMessage, res: ServerResponse, _next: Next, decision: Decision): void {
-  respond(res, limitedAnswer(decision))
+  res.end(limitedAnswer(decision).text) // with the status of the option
 }
 
 function start(): Promise<Running> {

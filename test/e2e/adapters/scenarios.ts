@@ -52,7 +52,7 @@ export function makeScenarios(beforeCharge: () => Promise<void>, onLimiter: (lim
     text: one({ message: 'slow down' }),
     object: one({ message: { error: 'slow down' } }),
     status: one({ statusCode: 420 }),
-    answered: { ...one({ headers: 'both' }), isAnsweredByApp: true },
+    answered: { ...one({ headers: 'both', statusCode: 420 }), isAnsweredByApp: true },
     reported: one({ mode: 'report' }),
     switched: { ...one({ name: 'switched' }), onLimiter },
     open: one({ store: brokenStore() }),

@@ -68,6 +68,29 @@ test('with a name or a prefix of its own, a limiter may have its own store on th
   expect(() => loginGuard({ field: 'username', store: redisStore(client) })).not.toThrow()
 })
 
+test('once a limiter or guard without a name is closed, another one may use its store', async () => {
+  const client = lazyRedis()
+  const limiter = createLimiter({ ...five, store: redisStore(client) })
+  const guard = loginGuard({ field: 'username', store: redisStore(client) })
+  await Promise.all([limiter.close(), guard.limiter.close()])
+  expect(() => createLimiter({ ...five, store: redisStore(client) })).not.toThrow()
+  expect(() => loginGuard({ field: 'username', store: redisStore(client) })).not.toThrow()
+  expect(() => createLimiter({ ...five, store: redisStore(client) })).toThrow(TAKEN)
+})
+
+test.each<[string, object, string]>([
+  [
+    'a store of express-rate-limit',
+    { increment() {}, decrement() {} },
+    'which only headgate/express-rate-limit takes',
+  ],
+  ['a client of Redis', lazyRedis(), "Write redisStore(client), from 'headgate/redis'."],
+  ['a pool', pgPool(), 'Write mysqlStore(pool) or postgresStore(pool)'],
+  ['another object', {}, 'Use memoryStore(), or the store of your database'],
+])('%s is no store, and the error says what to write', (_what, store, fix) => {
+  expect(() => createLimiter({ ...five, store: store as Store })).toThrow(fix)
+})
+
 test('stores on other clients, or on other tables of a pool, are apart', () => {
   const pool = pgPool()
   createLimiter({ ...five, store: postgresStore(pool) })

@@ -106,30 +106,41 @@ describe.each([
   test.each<[unknown, string]>([
     [
       [],
-      'limits must be an array of 1 to 16 limits, got an array of 0. Write limits: [{ name, policy, key }].',
+      'limits must be an array of 1 to 16 limits, got an array of 0. ' +
+        "Write limits: [{ name: 'burst', limit: 10, window: '1s' }].",
     ],
     [{}, 'got an object'],
     ['ip', 'got "ip"'],
     [Array(17).fill({ policy }), 'got an array of 17'],
     [[null], 'limits[0]: options must be an object, got null'],
-    [[{ name: 'a', policy }, {}], 'limits[1]: policy must be a policy, got undefined'],
+    [[{ name: 'a', policy }, {}], 'limits[1]: there is no limit. Give limit and window, such as'],
     [
       [{ policy, key: 5 }],
       'limits[0]: key must be a function, or an array of 1 to 8 functions, got a number',
     ],
     [[{ policy, cost: -1 }], 'limits[0]: cost must be a whole number of at least 0, got -1'],
     [[{ policy, name: 'a b' }], 'limits[0]: name must be 1 to 64 letters'],
-    [
-      [{ limit: 5, window: '1h' }],
-      'limits[0]: there are no options "limit" and "window". ' +
-        'Write policy: slidingWindow({ limit, window }).',
-    ],
+    [[{ limit: 5 }], "limits[0]: window must be given with limit, got undefined. Did you mean window: '1m'?"],
+    [[{ policy, limit: 5, window: '1h' }], 'limits[0]: give either limit and window, or policy, not both.'],
     [[{ policy, polici: 1 }], 'limits[0]: there is no option "polici". Did you mean policy?'],
     [[{ policy }, { policy }], 'limits[1]: there are two limits called "5-in-1min". Give each its own name.'],
   ])('limits of %p are an error that says which entry', (limits, says) => {
     expect(making({ limits })).toThrow(TypeError)
     expect(making({ limits })).toThrow(`${owner}: ${says.startsWith('got') ? '' : says}`)
     expect(making({ limits })).toThrow(says)
+  })
+
+  test('each of several limits may be given by limit and window', async () => {
+    const limits = [
+      { limit: 5, window: '1h' },
+      { name: 'burst', limit: 2, window: '1s' },
+    ] as const
+    const keyed = limits.map((limit) => ({ ...limit, key: () => 'all' }))
+    const { parts } = await createLimiter({ limits: keyed }).peek('any')
+    expect(parts.map(({ name, limit }) => [name, limit])).toEqual([
+      ['5-in-1h', 5],
+      ['burst', 2],
+    ])
   })
 
   test.each(['policy', 'key', 'cost', 'window'])('%s beside limits is an error', (option) => {

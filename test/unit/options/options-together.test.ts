@@ -40,7 +40,7 @@ const SEVERAL: readonly (readonly [string, () => unknown, readonly string[]])[] 
       'limits[0]: policy must be a policy, got 5.',
       'limits[1]: name must be 1 to 64 letters',
       'limits[1]: cost must be a whole number of at least 0, got -1.',
-      'limits[2]: policy must be a policy, got undefined.',
+      'limits[2]: there is no limit. Give limit and window',
       'mode must be one of',
     ],
   ],

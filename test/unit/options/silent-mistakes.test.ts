@@ -85,7 +85,7 @@ test.each<Mistake>([
   [
     'limits: tokenBucket(…)',
     () => rateLimit({ limits: policy as never }),
-    'Write limits: [{ name, policy, key }].',
+    "Write limits: [{ name: 'burst', limit: 10, window: '1s' }].",
   ],
   [
     'limit: tokenBucket(…)',

@@ -1,0 +1,68 @@
+import type { RequestListener, ServerResponse } from 'node:http'
+import { type RateLimitOptions, rateLimit } from 'headgate/http'
+import { closeServers, send, serve } from '../../support/http.js'
+import { recordWarnings } from '../../support/warnings.js'
+
+const warnings = recordWarnings()
+afterEach(closeServers)
+afterEach(() => jest.useRealTimers())
+
+/** Starts a server whose limiter denies all requests but one, and `next` answers with an error's message. */
+function start(onDenied: RateLimitOptions['onDenied']) {
+  const limit = rateLimit({ limit: 1, window: '1m', ...(onDenied && { onDenied }) })
+  const answer: RequestListener = (req, res) =>
+    limit(req, res, (error) => res.end(error instanceof Error ? `${res.statusCode} ${error.message}` : 'ok'))
+  return serve(answer)
+}
+
+test('a response of onDenied has the status of a denial, unless it sets another one', async () => {
+  const plain = await start((_req, res) => res.end('wait'))
+  await send(plain)
+  expect(await send(plain)).toMatchObject({ status: 429, text: 'wait' })
+  const own = await start((_req, res) => res.writeHead(420).end('wait'))
+  await send(own)
+  expect(await send(own)).toMatchObject({ status: 420, text: 'wait' })
+})
+
+test.each<[string, NonNullable<RateLimitOptions['onDenied']>]>([
+  [
+    'throws',
+    () => {
+      throw new Error('no template')
+    },
+  ],
+  ['rejects', () => Promise.reject(new Error('no template'))],
+])(
+  'what onDenied %s is an error of the application, and has no status of a denial',
+  async (_how, onDenied) => {
+    const server = await start(onDenied)
+    await send(server)
+    expect((await send(server)).text).toBe('200 no template')
+  },
+)
+
+test('onDenied that never responds is reported after 5 seconds, while the client waits', async () => {
+  let waiting: ServerResponse | undefined
+  const server = await start((_req, res) => {
+    waiting = res
+  })
+  await send(server)
+  jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] })
+  const denied = send(server)
+  while (waiting === undefined) await new Promise((resolve) => setImmediate(resolve))
+  jest.advanceTimersByTime(4999)
+  expect(warnings()).toEqual([])
+  jest.advanceTimersByTime(1)
+  expect(warnings()).toEqual(['HEADGATE_NO_RESPONSE'])
+  waiting.end('at last')
+  expect((await denied).text).toBe('at last')
+})
+
+test('a client that leaves, or a response that begins later, is not reported', async () => {
+  const server = await start((_req, res) => void setImmediate(() => res.end('later')))
+  await send(server)
+  jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] })
+  expect((await send(server)).text).toBe('later')
+  jest.advanceTimersByTime(10_000)
+  expect(warnings()).toEqual([])
+})
