@@ -19,8 +19,6 @@ const DECISION_PLACE = 'Leave it out: the decision is always at req.rateLimit.'
 const STORE_ERROR = "Write onStoreError: 'allow', 'deny' or 'local'."
 const BAN = "Write policy: ban(policy, { after: 15, within: '1m', for: '15m' })."
 const ON_DENIED = "Listen to limiter.events.on('denied', (decision, req) => { … })."
-const BLACKLISTED =
-  'There is no equivalent: answer such requests before the limiter. For addresses, write block.'
 const TABLE = 'Write store: mysqlStore(pool, { table }), or postgresStore with the same option.'
 
 /**
@@ -54,8 +52,9 @@ export const FOREIGN_OPTIONS: Fixes = {
   blackList: 'block',
   allowList: 'Write allow for addresses and ranges, and skip for a function.',
   groupId: "Write name: 'login' in each route with the same store: they share their counts then.",
-  blacklist: BLACKLISTED,
-  isBlackListed: BLACKLISTED,
+  blacklist: 'Write block for addresses and ranges, and answer other requests before the limiter.',
+  isBlackListed:
+    'There is no equivalent: answer such requests before the limiter. For addresses, write block.',
 
   // What counts.
   skipFailedRequests: COUNT,
