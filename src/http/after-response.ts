@@ -35,6 +35,21 @@ export function refundUncounted<Req, Res>(
 }
 
 /**
+ * Corrects what a request was charged to what it has cost, once its response has finished. If the client hangs
+ * up before that, the charge stays as it is. Otherwise hanging up would make expensive requests cheap.
+ */
+export function adjustToActualCost<Req, Res>(
+  actualCost: (req: Req, res: Res) => MaybePromise<number>,
+  writer: ResponseWriter<Res>,
+): OnAllowed<Req, Res> {
+  return (limiter, req, res, decision) => {
+    writer.onceFinished(res, () =>
+      emitIfFails(limiter, decision, async () => limiter.adjust(decision, await actualCost(req, res))),
+    )
+  }
+}
+
+/**
  * Holds the `concurrency` units of a request until its response is over. If it is over already, releases
  * them and returns false. The callbacks refer neither to the request nor to the response.
  */

@@ -15,8 +15,9 @@ import {
 } from '../options/option-table.js'
 import { type Framework, HANDLERS } from '../util/framework.js'
 import type { FrameworkTypes, ServerTypes } from '../util/framework-types.js'
+import type { MaybePromise } from '../util/maybe-promise.js'
 import { choice, wrongOption } from '../util/validate.js'
-import { type Count, refundUncounted } from './after-response.js'
+import { adjustToActualCost, type Count, type OnAllowed, refundUncounted } from './after-response.js'
 import { ANSWER_ROWS, type AnswerOptions } from './answer.js'
 import { createDelayer, type DelayOptions, readDelay } from './delay.js'
 import type { ResponseWriter } from './response-writer.js'
@@ -57,6 +58,13 @@ export interface RequestFields<Req, Res, Skip>
    */
   count?: Count<Req, Res>
   /**
+   * Returns the units that a request has cost in the end, a whole number from 0. Called once its response has
+   * finished (in servers of the Fetch standard, by `finish`). Each request is charged `cost` before its handler
+   * runs. The difference is then refunded, or taken as far as units are left. If the client hangs up first, the
+   * charge stays: call `limiter.adjust` from the handler, if it knows better. Not together with `count`.
+   */
+  actualCost?: (req: Req, res: Res) => MaybePromise<number>
+  /**
    * Delays requests before their handler runs, if their client has used more than `after` units of its
    * limit. Requests over the limit are denied. If the client hangs up meanwhile, the request never reaches
    * its handler. Over HTTP/1.1, Node.js sees no hang-up while an upload of some 100 KB or more is unread.
@@ -93,6 +101,7 @@ export const MIDDLEWARE_ROWS = {
   ...LIMITER_ROWS,
   ...ANSWER_ROWS,
   count: withDefault('all', readCount),
+  actualCost: callback,
   delay: optional(readDelay),
   onDenied: callback,
 }
@@ -119,6 +128,15 @@ const DELAY_RULE = {
   },
 } as const
 
+const COST_RULE = {
+  from: ['actualCost', 'count'],
+  read(owner: string, { actualCost, count }: Settings<typeof MIDDLEWARE_ROWS>): void {
+    if (actualCost === undefined || count === 'all') return
+    const problem = 'give either count or actualCost, not both'
+    throw new TypeError(`${owner}: ${problem}. Return 0 from actualCost for requests that do not count.`)
+  },
+} as const
+
 /**
  * Reads and checks the options for requests. Throws a `TypeError` that names the option and the fix.
  */
@@ -129,19 +147,28 @@ export function readRequestOptions<Req, Res>(
 ) {
   const table = {
     rows: MIDDLEWARE_ROWS,
-    rules: { ...LIMITER_RULES, delayCheck: DELAY_RULE },
+    rules: { ...LIMITER_RULES, delayCheck: DELAY_RULE, costCheck: COST_RULE },
     fixes: { ...FIXES, ...fixesIn(writer.framework) },
   }
   const read = readOptions(owner, options, table)
-  const { count = 'all' } = options
+  const onAllowed = afterResponse(options, writer)
   // If most requests are refunded, perhaps by another process, a denial is cached only for a short time.
-  const limiter = limiterSettings(owner, read, count === 'all' ? 1000 : 100)
+  const limiter = limiterSettings(owner, read, onAllowed === undefined ? 1000 : 100)
   return {
     ...read,
     delayer: read.delay && createDelayer<Req, Res>(read.delay, writer),
-    onAllowed: count === 'all' ? undefined : refundUncounted(count, writer),
+    onAllowed,
     limiter,
   }
+}
+
+/** Returns what happens to allowed requests after their response; `undefined` if they stay charged. */
+export function afterResponse<Req, Res>(
+  { count = 'all', actualCost }: Pick<RequestOptions<ServerTypes<Req, Res>>, 'count' | 'actualCost'>,
+  writer: ResponseWriter<Res>,
+): OnAllowed<Req, Res> | undefined {
+  if (actualCost !== undefined) return adjustToActualCost(actualCost, writer)
+  return count === 'all' ? undefined : refundUncounted(count, writer)
 }
 
 /** Returns what to write for options whose counterparts depend on the framework. */

@@ -139,7 +139,7 @@ const MISPLACED_OPTIONS: Fixes = {
 
 /** The options that only `rateLimit` has. */
 export const MIDDLEWARE_OPTIONS: readonly string[] = [
-  ...['count', 'delay', 'headers', 'resetFormat', 'onDenied', 'statusCode', 'message'],
+  ...['count', 'actualCost', 'delay', 'headers', 'resetFormat', 'onDenied', 'statusCode', 'message'],
 ]
 
 /** The options that stand beside `limits`, not in each limit. */

@@ -12,10 +12,11 @@ export function exchangeOptions<Subject>(
   options: RateLimitOptions<FetchTypes<Subject>>,
 ): RequestOptions<ExchangeTypes<Subject>> {
   if (readsNoResponse(options)) return options
-  const { skip, count, ...others } = options
+  const { skip, count, actualCost, ...others } = options
   return {
     ...others,
     ...(skip !== undefined && { skip: withSubject(skip) }),
+    ...(actualCost !== undefined && { actualCost: withFinished(actualCost) }),
     ...(count !== undefined && { count: typeof count === 'function' ? withResponse(count) : count }),
   }
 }
@@ -33,10 +34,12 @@ export function exchangeGuardOptions<Subject>(
   }
 }
 
+/** The callbacks that get a response, or in other frameworks do. */
 interface Callbacks {
   readonly skip?: unknown
   readonly count?: unknown
   readonly succeeded?: unknown
+  readonly actualCost?: unknown
 }
 
 /**
@@ -45,9 +48,9 @@ interface Callbacks {
  */
 function readsNoResponse<Options extends Callbacks>(
   options: Options,
-): options is Options & { readonly skip?: never; readonly count?: never; readonly succeeded?: never } {
-  const { skip, count, succeeded } = options ?? {}
-  return [skip, count, succeeded].every((callback) => callback === undefined)
+): options is Options & { readonly [K in keyof Callbacks]?: never } {
+  const { skip, count, succeeded, actualCost } = options ?? {}
+  return [skip, count, succeeded, actualCost].every((callback) => callback === undefined)
 }
 
 /** Returns `skip` as it is called by the subject alone. What is no function is left to the error about it. */
@@ -60,4 +63,14 @@ function withResponse<Subject, Result>(
 ): (subject: Subject, exchange: Exchange) => Result | false {
   if (typeof test !== 'function') return test
   return (subject, { response }) => response !== undefined && test(subject, response)
+}
+
+function withFinished<Subject, Result>(
+  use: (subject: Subject, response: Response) => Result,
+): (subject: Subject, exchange: Exchange) => Result {
+  if (typeof use !== 'function') return use
+  return (subject, { response }) => {
+    if (response === undefined) throw new Error('the exchange has no response')
+    return use(subject, response)
+  }
 }

@@ -1,6 +1,5 @@
 import type { Limiter } from '../../features/limiter.js'
-import { refundUncounted } from '../../http/after-response.js'
-import { hasAmount } from '../../http/options.js'
+import { afterResponse, hasAmount } from '../../http/options.js'
 import { type GuardSteps, type RequestSteps, requestSteps } from '../../http/request-steps.js'
 import { warnOnce } from '../../util/warn-once.js'
 import { hasStatus, isNestedField } from './call.js'
@@ -98,13 +97,13 @@ function handlerLimit(owner: string, given: InheritedOptions): HandlerLimit {
   return { steps: requestSteps(owner, options, nestWriter, stepsOf(options)), exception }
 }
 
-/** Has `count` decide by the status of a response, if it says how the request went. */
-function stepsOf({ count = 'all' }: InheritedOptions): GuardSteps<object, NestResponse> {
-  if (count === 'all') return {}
-  const refund = refundUncounted(count, nestWriter)
+/** Has options act after a response, if it says how the request went. */
+function stepsOf(options: InheritedOptions): GuardSteps<object, NestResponse> {
+  const settle = afterResponse(options, nestWriter)
+  if (settle === undefined) return {}
   return {
     onAllowed(limiter, req, res, decision) {
-      if (hasStatus(req)) refund(limiter, req, res, decision)
+      if (hasStatus(req)) settle(limiter, req, res, decision)
     },
   }
 }

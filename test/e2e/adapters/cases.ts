@@ -233,6 +233,18 @@ export function adapterCases({ name, start }: Adapter): void {
       expect(statuses).toEqual([200, 200, 200, 200, 200, 429])
     })
 
+    test('corrects a charge to the cost that is known after the response', async () => {
+      const leftAfter = async (cost: string) => {
+        const { status, headers } = await sendTo('metered', { headers: { 'x-cost': cost } })
+        return [status, headers['x-ratelimit-remaining']]
+      }
+      expect(await leftAfter('0')).toEqual([200, '9'])
+      expect(await leftAfter('4')).toEqual([200, '9']) // the one before cost nothing
+      expect(await leftAfter('1')).toEqual([200, '5']) // and that one 4
+      expect(await leftAfter('100')).toEqual([200, '4']) // takes what is left
+      expect((await leftAfter('0'))[0]).toBe(429)
+    })
+
     test('a client that hangs up while the handler runs stays charged', async () => {
       for (let i = 0; i < 2; i++) {
         const hangUp = await sendAndHold(running, 'handling', {

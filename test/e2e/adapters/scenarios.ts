@@ -68,6 +68,7 @@ export function makeScenarios(beforeCharge: () => Promise<void>, onLimiter: (lim
     fields: one({ key: byField('username') }),
     failed: one({ count: 'failed' }),
     successful: one({ count: 'successful' }),
+    metered: one({ limit: 10, actualCost: async (req) => Number(headerOf(req, 'x-cost')) }),
     judged: one({ count: async (req) => headerOf(req, 'x-counts') === 'yes' }),
     hungUp: one({ count: 'failed' }),
     late: one({ count: 'failed', store: lateStore(beforeCharge), timeout: 20_000 }),

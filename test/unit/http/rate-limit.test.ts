@@ -102,6 +102,11 @@ describe('the middleware’s own options:', () => {
     [{ skip: true }, 'skip must be a function, got true'],
     [{ skip: ['/health'] }, 'skip must be a function, got an array of 1'],
     [{ onDenied: 'slow down' }, 'onDenied must be a function, got a string'],
+    [{ actualCost: 5 }, 'actualCost must be a function, got a number'],
+    [
+      { actualCost: () => 1, count: 'failed' },
+      'give either count or actualCost, not both. Return 0 from actualCost for requests that do not count.',
+    ],
     [
       { count: 'Failed' },
       "count must be one of 'all', 'failed', 'successful', got \"Failed\". Did you mean count: 'failed'?",
