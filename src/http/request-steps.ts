@@ -17,8 +17,8 @@ import type { DenialResponse, ResponseWriter } from './response-writer.js'
 export interface GuardSteps<Req, Res> {
   /** Called before anything is charged. If it returns true, the response is a 400, except in report mode. */
   readonly isMalformed?: (req: Req) => MaybePromise<boolean>
-  /** Returns the figures of a decision that a denied request is shown. Default: all of them. */
-  readonly figuresOf?: (decision: Decision) => DenialFigures
+  /** The figures that every request over its limit is shown. Default: those of its decision. */
+  readonly denialFigures?: DenialFigures
   /** Called for each allowed request, in place of the refunds by `count`. */
   readonly onAllowed?: OnAllowed<Req, Res>
 }
@@ -46,7 +46,7 @@ export function requestSteps<Req extends object, Res>(
   const settings = readRequestOptions(owner, options, writer)
   const { delayer } = settings
   const { modeSwitch, canHold } = settings.limiter
-  const { isMalformed, figuresOf, onAllowed = settings.onAllowed } = guard
+  const { isMalformed, denialFigures, onAllowed = settings.onAllowed } = guard
   const headersOf = rateLimitHeaders(settings.headers, settings.resetFormat, writer)
   const { limiter, access, chargeLimits, report } = limiterFrom<Req>(owner, settings.limiter)
   type Respond = ((decision: Decision) => unknown) | undefined
@@ -139,7 +139,7 @@ export function requestSteps<Req extends object, Res>(
 
   function deny(req: Req, res: Res, onDenied: Respond, decision: Decision): MaybePromise<false> {
     const isLimited = decision.source !== 'fail-closed' && decision.source !== 'blocked'
-    const figures = (isLimited && figuresOf?.(decision)) || decision
+    const figures = (isLimited && denialFigures) || decision
     if (isLimited && onDenied !== undefined && !writer.areHeadersSent(res)) {
       writer.setHeaders(res, denialHeaders(figures))
       return respondAsApp(res, () => onDenied(decision))

@@ -27,4 +27,6 @@ export const FIXES: Fixes = {
   legacyHeaders: NO_FIGURES,
   lease: 'Leave it out: a guard charges several limits together, and their units are not leased.',
   handler: 'onDenied',
+  retryAfter:
+    "Leave it out: Retry-After is the window of the account's limit. Set the header in onDenied for another time.",
 }

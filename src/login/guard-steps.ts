@@ -6,7 +6,7 @@ import { type RequestSteps, requestSteps } from '../http/request-steps.js'
 import type { ResponseWriter } from '../http/response-writer.js'
 import { isKey, valueHash } from '../keys/identity.js'
 import { claimStore } from '../limiter/claimed-store.js'
-import { chargedParts, type Decision } from '../limiter/decision.js'
+import { chargedParts } from '../limiter/decision.js'
 import type { ServerTypes } from '../util/framework-types.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { type Attempts, attemptRecord } from './attempt.js'
@@ -20,8 +20,8 @@ import { type LoginEvents, securityLog } from './security-events.js'
 import { settleAttempts } from './settle-attempt.js'
 
 export const OWNER = 'loginGuard'
-/** `Retry-After` by `'coarse'` if the account's limit has no window. */
-const DEFAULT_COARSE_MS = 3_600_000
+/** `Retry-After` of denied attempts if the account's limit has no window. */
+const DEFAULT_RETRY_AFTER_MS = 3_600_000
 
 /** What a login guard has beside its middleware, and beside what `rateLimit` has. */
 export interface LoginControls<Req> {
@@ -78,7 +78,7 @@ export function guardSteps<Req extends object, Res>(
 
   const steps = requestSteps<Req, Res>(OWNER, shared, writer, {
     isMalformed: malformedTest(login, options.field, attempts),
-    figuresOf: uniformFigures(login),
+    denialFigures: uniformFigures(login),
     onAllowed: settleAttempts(login, attempts, securityLog(events, login), writer, routeOf),
   })
   const { limiter } = steps
@@ -117,17 +117,13 @@ function malformedTest<Req extends object>(
 }
 
 /**
- * Creates the function that returns what a denied attempt is shown: the same for all of them, neither which
- * limit denied nor how much is left, so that no client learns whether there is such an account, or whether
- * it is locked (OWASP Authentication cheat sheet; ASVS 5.0, 6.3.8).
+ * Returns what a denied attempt is shown: the same for all of them, neither which limit denied nor how much
+ * is left, so that no client learns whether there is such an account, or whether it is locked (OWASP
+ * Authentication cheat sheet; ASVS 5.0, 6.3.8). The time is the window of the account's limit.
  */
-function uniformFigures({ retryAfter, limits }: LoginSettings<never, never>) {
+function uniformFigures({ limits }: LoginSettings<never, never>): DenialFigures {
   const { windowMs } = limits.account
-  const coarseMs = Number.isFinite(windowMs) ? windowMs : DEFAULT_COARSE_MS
-  const fixedMs = retryAfter === 'coarse' ? coarseMs : Number.POSITIVE_INFINITY
-  return ({ retryAfterMs }: Decision): DenialFigures => {
-    return { retryAfterMs: retryAfter === 'exact' ? retryAfterMs : fixedMs, parts: [] }
-  }
+  return { retryAfterMs: Number.isFinite(windowMs) ? windowMs : DEFAULT_RETRY_AFTER_MS, parts: [] }
 }
 
 /**

@@ -15,9 +15,6 @@ import { readPaths } from './place.js'
 import { type LoginPolicies, readPolicies, warnOfLockout } from './policies.js'
 import { readFailureRedirect, succeededByStatus } from './redirect.js'
 
-/** What `Retry-After` of a denied attempt is: always the same time, the exact one, or left out. */
-export type LoginRetryAfter = 'coarse' | 'exact' | 'none'
-
 /** Options that mean the same as those of `rateLimit`. */
 const SHARED = [
   ...['store', 'name', 'prefix', 'secret', 'onStoreError', 'fallbackShare', 'timeout'],
@@ -101,11 +98,6 @@ interface LoginFields<Req, Res, Skip>
    * guessing at their names. Requires the option `name`: the cookies are valid for this guard alone.
    */
   deviceCookie?: DeviceCookieOptions<Req>
-  /**
-   * The `Retry-After` of denied attempts: `'coarse'` (the default), always the window of the account's
-   * limit; `'exact'`; or `'none'`.
-   */
-  retryAfter?: LoginRetryAfter
   /** How security events name the account: `'hashed'` (the default), as in keys, or `'clear'`. */
   accountInEvents?: 'hashed' | 'clear'
 }
@@ -126,7 +118,6 @@ const ROWS = {
   failureRedirect: optional(readFailureRedirect),
   path: optional(readPaths),
   deviceCookie: optional(readDeviceCookie),
-  retryAfter: withDefault('coarse', choice('coarse', 'exact', 'none')),
   accountInEvents: withDefault('hashed', choice('hashed', 'clear')),
 }
 

@@ -220,13 +220,14 @@ export function describeGuard({ name, isAtomic, start }: StoreKind, extent: Exte
       test('bans a guesser who goes on, for longer each time, and no other client', async () => {
         const inner = slidingWindow({ limit: 2, window: '1d' })
         const banned = ban(inner, { after: 3, within: '1d', for: ['10d', '100d'] })
-        const own = await login({ limits: { ...LIMITS, accountAndAddress: banned }, retryAfter: 'exact' })
-        const waits: number[] = []
+        const own = await login({ limits: { ...LIMITS, accountAndAddress: banned } })
+        const waits: number[] = [] // in seconds
+        own.guard.limiter.events.on('denied', ({ retryAfterMs }) => waits.push(retryAfterMs / 1000))
         for (let i = 0; i < 8; i++) {
-          const { status, headers } = await own.attempt('ada', WRONG, ATTACKER)
+          const { status } = await own.attempt('ada', WRONG, ATTACKER)
           expect(status).toBe(i < 2 ? 401 : 429)
-          if (status === 429) waits.push(Number(headers['retry-after']))
         }
+        expect(waits).toHaveLength(6)
         const [DAY_S, SLACK_S] = [86_400, 60]
         for (const wait of waits.slice(0, 2)) expect(wait).toBeLessThanOrEqual(DAY_S)
         for (const wait of waits.slice(2)) {

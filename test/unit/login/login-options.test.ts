@@ -95,8 +95,8 @@ test.each<[object, string]>([
     'there is no option "maxAge". Write lasts instead.',
   ],
   [
-    { field: 'a', retryAfter: 'never' },
-    "loginGuard: retryAfter must be one of 'coarse', 'exact', 'none', got \"never\".",
+    { field: 'a', retryAfter: 'exact' },
+    'loginGuard: there is no option "retryAfter". Leave it out: Retry-After is the window of the account',
   ],
   [{ field: 'a', accountInEvents: 'plain' }, "loginGuard: accountInEvents must be one of 'hashed', 'clear'"],
   [

@@ -73,7 +73,7 @@ const SEVERAL: readonly (readonly [string, () => unknown, readonly string[]])[] 
       loginGuard({
         field: 7,
         limits: { account: 5, ip: policy },
-        retryAfter: 'never',
+        consecutive: 0,
         statusCode: 200,
       } as never),
     [
@@ -81,7 +81,7 @@ const SEVERAL: readonly (readonly [string, () => unknown, readonly string[]])[] 
       'field must be the name of the field with the user name, got 7.',
       'limits: there is no option "ip".',
       'limits: account must be a policy, got 5.',
-      'retryAfter must be one of',
+      'consecutive must be a whole number of at least 1, got 0.',
     ],
   ],
   [

@@ -29,8 +29,8 @@ export const ofOptions = [
   () => rateLimit(),
   // @ts-expect-error feild: there is no such option
   () => loginGuard({ feild: 'username' }),
-  // @ts-expect-error retryAfter: there is no such choice
-  () => loginGuard({ field: 'username', retryAfter: 'never' }),
+  // @ts-expect-error failureRedirect: must not be true
+  () => loginGuard({ field: 'username', failureRedirect: true }),
   // @ts-expect-error succeeded: must not be async
   () => loginGuard({ field: 'username', succeeded: async () => true }),
   // @ts-expect-error max: there is no such option
