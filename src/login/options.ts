@@ -5,7 +5,7 @@ import type { KeyFunction } from '../keys/key.js'
 import { checkCalled } from '../limiter/uncalled-factory.js'
 import { callback, optional, readOptions, type Settings, withDefault } from '../options/option-table.js'
 import type { FrameworkTypes, ServerTypes } from '../util/framework-types.js'
-import { choice, wholeNumber } from '../util/validate.js'
+import { wholeNumber } from '../util/validate.js'
 import { ACCOUNT_ROWS, type AccountOptions, accountReader } from './account.js'
 import { deviceCookies } from './device-cookie.js'
 import { type DeviceCookieOptions, readDeviceCookie } from './device-options.js'
@@ -98,8 +98,6 @@ interface LoginFields<Req, Res, Skip>
    * guessing at their names. Requires the option `name`: the cookies are valid for this guard alone.
    */
   deviceCookie?: DeviceCookieOptions<Req>
-  /** How security events name the account: `'hashed'` (the default), as in keys, or `'clear'`. */
-  accountInEvents?: 'hashed' | 'clear'
 }
 
 /** The options of `loginGuard` in a framework. Only `field` or `account` is required. */
@@ -118,7 +116,6 @@ const ROWS = {
   failureRedirect: optional(readFailureRedirect),
   path: optional(readPaths),
   deviceCookie: optional(readDeviceCookie),
-  accountInEvents: withDefault('hashed', choice('hashed', 'clear')),
 }
 
 function readAddressKey(owner: string, option: string, address: unknown): unknown {

@@ -13,8 +13,9 @@ export interface LoginEvents<Req> {
 }
 
 /**
- * An entry for a security log, in the words of OWASP's Logging Vocabulary cheat sheet. It holds no password,
- * and the account's name only with `accountInEvents: 'clear'`: else the hash that stands in keys.
+ * An entry for a security log, in the words of OWASP's Logging Vocabulary cheat sheet. It holds no password.
+ * It names the account by its hash, `guard.accountId(req)`. For the name itself, read the request, which a
+ * listener gets as its second argument.
  */
 export interface SecurityEvent {
   /** ISO 8601, in UTC. */
@@ -51,19 +52,14 @@ export type LogEvent<Req> = (
 
 export function securityLog<Req extends object>(
   events: EventEmitter<LoginEvents<Req>>,
-  { name: appid, secret, address: readAddress, accountInEvents }: LoginSettings<Req, never>,
+  { name: appid, secret, address: readAddress }: LoginSettings<Req, never>,
 ): LogEvent<Req> {
   const hashOf = valueHash(secret)
 
-  function accountInLog(name: unknown): string {
-    if (!isKey(name)) return 'unknown'
-    if (accountInEvents === 'hashed') return hashOf(name)
-    return encodeURIComponent(String(name)).replaceAll('%40', '@') // ends no field or line: ASVS 5.0, 16.4.1
-  }
-
   return (req, name, type, value) => {
     const address = addressNow(readAddress, req)
-    const subject = type === 'excess_rate_limit_exceeded' ? (address ?? 'unknown') : accountInLog(name)
+    const account = isKey(name) ? hashOf(name) : undefined
+    const subject = (type === 'excess_rate_limit_exceeded' ? address : account) ?? 'unknown'
     const event: SecurityEvent = {
       datetime: new Date().toISOString(),
       appid,

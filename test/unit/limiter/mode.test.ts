@@ -55,7 +55,6 @@ test('the mode of a login guard can be switched', async () => {
     field: 'username',
     consecutive: 1,
     mode: 'report',
-    accountInEvents: 'clear',
     onLockout: (account) => void locked.push(account),
   })
   const app = express().post('/login', express.json(), guard, (_req, res) => void res.sendStatus(401))

@@ -65,6 +65,11 @@ export function guardedLogin(options: Options = {}, handlerMs = 0): Login {
   }
 }
 
+/** Returns how the events of a guard without a secret name an account. */
+export function accountIdOf(username: string): string {
+  return String(loginGuard({ field: 'username' }).accountId({ body: { username } }))
+}
+
 /** The cookie that a browser sends after this response. */
 export function cookieOf(response: supertest.Response): string {
   const [cookie = ''] = (response.headers['set-cookie'] as unknown as string[] | undefined) ?? []

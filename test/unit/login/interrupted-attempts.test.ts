@@ -6,12 +6,15 @@ import supertest from 'supertest'
 import { closeServers, serve } from '../../support/http.js'
 import { until } from '../../support/servers/wait.js'
 import { attemptsLeft, hangUp } from './attempt-outcome.js'
+import { accountIdOf } from './guarded-login.js'
 
 afterEach(closeServers)
 
+const ADA = accountIdOf('ada')
+
 /** A guard whose security events are kept. */
 function listening(options: Partial<LoginGuardOptions<Request, Response>> = {}) {
-  const guard = loginGuard({ field: 'username', accountInEvents: 'clear', ...options })
+  const guard = loginGuard({ field: 'username', ...options })
   const events: string[] = []
   guard.events.on('security', ({ event }) => events.push(event))
   return { guard, events }
@@ -46,7 +49,7 @@ function pausedStore(): Store & { readonly isPaused: { charge: boolean; refund: 
 test('an attempt whose client hangs up is a failure, and a lock that it makes is logged', async () => {
   const { guard, events } = listening({ consecutive: 1 })
   await hangUp(guard)
-  expect(events).toEqual(['authn_login_lock:ada,maxretries'])
+  expect(events).toEqual([`authn_login_lock:${ADA},maxretries`])
   expect(await attemptsLeft(guard)).toBe(9)
 })
 
@@ -54,7 +57,7 @@ test('an attempt whose client hangs up is no longer one in progress', async () =
   const { guard, events } = listening()
   await hangUp(guard)
   await answer(guard, 200)
-  expect(events).toEqual(['authn_login_successafterfail:ada,1'])
+  expect(events).toEqual([`authn_login_successafterfail:${ADA},1`])
 })
 
 /** Sends an attempt whose connection is closed while the store decides, and which is never answered. */
@@ -84,7 +87,7 @@ test('an attempt whose connection closes before the store answers is a failure, 
   const { guard, events } = listening({ consecutive: 1, store, name: 'login', timeout: 10_000 })
   await closeWhileDeciding(guard, store)
   await until('the lock is reported', () => events.length > 0)
-  expect(events).toEqual(['authn_login_lock:ada,maxretries'])
+  expect(events).toEqual([`authn_login_lock:${ADA},maxretries`])
   expect(await attemptsLeft(guard)).toBe(9)
 })
 
@@ -93,7 +96,7 @@ test('an attempt whose connection closes before the store answers is no longer o
   const { guard, events } = listening({ store, name: 'login', timeout: 10_000 })
   await closeWhileDeciding(guard, store)
   await answer(guard, 200)
-  expect(events).toEqual(['authn_login_successafterfail:ada,1'])
+  expect(events).toEqual([`authn_login_successafterfail:${ADA},1`])
 })
 
 test('a failure during the refund of a success stays counted', async () => {

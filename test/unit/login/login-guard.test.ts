@@ -70,7 +70,6 @@ test('correct logins that arrive at once from one address are refused for a mome
 test('an account has the same id in events as in keys, whatever its spelling', async () => {
   const login = guardedLogin({
     consecutive: 1,
-    accountInEvents: 'hashed',
     secret: 'sixteen characters or more',
   })
   const events: string[] = []

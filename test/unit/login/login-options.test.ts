@@ -98,7 +98,10 @@ test.each<[object, string]>([
     { field: 'a', retryAfter: 'exact' },
     'loginGuard: there is no option "retryAfter". Leave it out: Retry-After is the window of the account',
   ],
-  [{ field: 'a', accountInEvents: 'plain' }, "loginGuard: accountInEvents must be one of 'hashed', 'clear'"],
+  [
+    { field: 'a', accountInEvents: 'clear' },
+    'loginGuard: there is no option "accountInEvents". Leave it out: events name the account by guard.accountId(req)',
+  ],
   [
     { field: 'a', headers: 'draft' },
     'loginGuard: there is no option "headers". Leave it out: a guard sends no headers that say how many attempts are left.',

@@ -1,10 +1,12 @@
 import type { Request, Response } from 'express'
 import { fixedWindow, type LoginGuardOptions, slidingWindow } from 'headgate'
-import { guardedLogin, RIGHT } from './guarded-login.js'
+import { accountIdOf, guardedLogin, RIGHT } from './guarded-login.js'
+
+const ADA = accountIdOf('ada')
 
 /** Creates a login that records the names of its security events. */
 function listening(options: Partial<LoginGuardOptions<Request, Response>> = {}, handlerMs = 0) {
-  const login = guardedLogin({ accountInEvents: 'clear', ...options }, handlerMs)
+  const login = guardedLogin(options, handlerMs)
   const events: string[] = []
   login.guard.events.on('security', ({ event }) => events.push(event))
   return { ...login, events }
@@ -13,9 +15,9 @@ function listening(options: Partial<LoginGuardOptions<Request, Response>> = {}, 
 test('a failure that reaches a limit is logged, and refusals are not', async () => {
   const { attempt, events } = listening()
   for (let i = 0; i < 30; i++) await attempt('ada', 'wrong')
-  expect(events).toEqual(['authn_login_fail_max:ada,5'])
+  expect(events).toEqual([`authn_login_fail_max:${ADA},5`])
   for (let i = 0; i < 30; i++) await attempt('ada', 'wrong', `198.51.100.${i}`)
-  expect(events).toEqual(['authn_login_fail_max:ada,5', 'authn_login_fail_max:ada,10'])
+  expect(events).toEqual([`authn_login_fail_max:${ADA},5`, `authn_login_fail_max:${ADA},10`])
 })
 
 test('a limit is logged again when guesses take the unit that its window has returned', async () => {
@@ -25,7 +27,7 @@ test('a limit is logged again when guesses take the unit that its window has ret
     await attempt('ada', 'wrong', `198.51.${minute}.1`)
     advance(60_000)
   }
-  expect(events).toEqual(['authn_login_fail_max:ada,10'])
+  expect(events).toEqual([`authn_login_fail_max:${ADA},10`])
   for (let minute = 20; minute < 40; minute++) {
     await attempt('ada', 'wrong', `198.51.${minute}.1`)
     advance(60_000)
@@ -40,7 +42,7 @@ test('failures are logged anew after a success', async () => {
   await guard.limiter.forget({ body: { username: 'ada' }, ip: '203.0.113.5' })
   expect((await attempt('ada', RIGHT)).status).toBe(200)
   for (let i = 0; i < 5; i++) await attempt('ada', 'wrong')
-  expect(events).toEqual(['authn_login_fail_max:ada,5', 'authn_login_fail_max:ada,5'])
+  expect(events).toEqual([`authn_login_fail_max:${ADA},5`, `authn_login_fail_max:${ADA},5`])
 })
 
 test('a success after failures is logged with their number, and one without is not logged', async () => {
@@ -49,14 +51,14 @@ test('a success after failures is logged with their number, and one without is n
   for (let i = 0; i < 3; i++) await attempt('ada', 'wrong')
   await attempt('ada', RIGHT)
   await attempt('ada', RIGHT)
-  expect(events).toEqual(['authn_login_successafterfail:ada,3'])
+  expect(events).toEqual([`authn_login_successafterfail:${ADA},3`])
 })
 
 test('a success after failures is logged where no failures in a row are counted', async () => {
   const { attempt, events } = listening({ consecutive: false })
   for (let i = 0; i < 3; i++) await attempt('ada', 'wrong')
   await attempt('ada', RIGHT)
-  expect(events).toEqual(['authn_login_successafterfail:ada,3'])
+  expect(events).toEqual([`authn_login_successafterfail:${ADA},3`])
 })
 
 test('a lock and an address that fails too often are logged once', async () => {
@@ -65,9 +67,9 @@ test('a lock and an address that fails too often are logged once', async () => {
   for (const name of ['ada', 'ada', 'ada', 'eve', 'eve', 'mallory'])
     await attempt(name, 'wrong', '2001:db8::7')
   expect(events).toEqual([
-    'authn_login_lock:ada,maxretries',
+    `authn_login_lock:${ADA},maxretries`,
     'excess_rate_limit_exceeded:2001:db8::/56,4',
-    'authn_login_lock:eve,maxretries',
+    `authn_login_lock:${accountIdOf('eve')},maxretries`,
   ])
 })
 
@@ -75,7 +77,7 @@ test('a success with the last unit of a limit is not logged as exhausting it', a
   const { attempt, events } = listening()
   for (let i = 0; i < 4; i++) await attempt('ada', 'wrong')
   await attempt('ada', RIGHT)
-  expect(events).toEqual(['authn_login_successafterfail:ada,4'])
+  expect(events).toEqual([`authn_login_successafterfail:${ADA},4`])
 })
 
 test('an event holds no password, and the name only as a hash', async () => {
@@ -97,13 +99,21 @@ test('an event holds no password, and the name only as a hash', async () => {
   expect(JSON.stringify(entries)).not.toMatch(/ada|example|hunter2/)
 })
 
-test('a name in clear ends neither its field nor its line', async () => {
+test('a name with separators ends neither its field nor its line', async () => {
   const account = (req: Request) => req.body.username
   const { attempt, events } = listening({ consecutive: 1, account })
-  await attempt('ada,maxretries\u2028authn_login_success:root@example.com', 'wrong')
-  expect(events).toEqual([
-    'authn_login_lock:ada%2Cmaxretries%E2%80%A8authn_login_success%3Aroot@example.com,maxretries',
-  ])
+  const name = 'ada,maxretries\u2028authn_login_success:root@example.com'
+  await attempt(name, 'wrong')
+  expect(events).toEqual([`authn_login_lock:${accountIdOf(name)},maxretries`])
+  expect(events[0]).toMatch(/^authn_login_lock:[\w-]{22},maxretries$/)
+})
+
+test('a listener reads the name of the account from the request', async () => {
+  const login = guardedLogin({ consecutive: 1 })
+  const names: unknown[] = []
+  login.guard.events.on('security', (_event, req) => names.push((req as Request).body.username))
+  await login.attempt('Ada ', 'wrong')
+  expect(names).toEqual(['Ada '])
 })
 
 test('attempts without a name are refused, and lock nobody', async () => {
@@ -126,7 +136,7 @@ test('concurrent correct logins are not counted as failures of each other', asyn
   expect(events).toEqual([])
   await attempt('ada', 'wrong')
   await Promise.all([attempt('ada', RIGHT), attempt('ada', RIGHT)])
-  expect(events[0]).toBe('authn_login_successafterfail:ada,1')
+  expect(events[0]).toBe(`authn_login_successafterfail:${ADA},1`)
 })
 
 test('a listener that throws does not change the response', async () => {
