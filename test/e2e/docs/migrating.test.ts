@@ -5,6 +5,10 @@ import { FOREIGN_OPTIONS } from '../../../src/options/foreign-options.js'
 import {
   EXPRESS_RATE_LIMIT,
   EXPRESS_SLOW_DOWN,
+  FASTIFY_RATE_LIMIT,
+  FORMER,
+  HONO_RATE_LIMITER,
+  KOA_RATELIMIT,
   NEST_THROTTLER,
   RATE_LIMITER_FLEXIBLE,
 } from '../../support/peer-options.js'
@@ -51,31 +55,43 @@ test('each class of rate-limiter-flexible, and each method of its limiters, is n
   expect(names.filter((name) => !new RegExp(`\\b${name}\\b`).test(section))).toEqual([])
 })
 
-/** The rows of the frameworks' pages about packages of that framework: what it has, and what headgate has. */
-const frameworkRows = ['docs/fastify.md', 'docs/koa.md', 'docs/hono.md'].flatMap((page) => {
-  const [, section = ''] = readFileSync(join(ROOT, page), 'utf8').split(/^## From .*$/m)
-  return [...section.matchAll(/^\| (.+) \| (.+) \|$/gm)].map(([, theirs = '', ours = '']) => [theirs, ours])
+/** Options of packages for one framework, and the page of the framework with a table of them. */
+const OF_FRAMEWORKS = Object.entries({
+  'docs/fastify.md': FASTIFY_RATE_LIMIT,
+  'docs/koa.md': KOA_RATELIMIT,
+  'docs/hono.md': HONO_RATE_LIMITER,
 })
 
+/** Returns what pages of frameworks say in their tables about an option, in prose. */
+function adviceOn(option: string): readonly string[] {
+  const named = new RegExp(`\`${option}\\b`)
+  return OF_FRAMEWORKS.filter(([, options]) => options.includes(option)).flatMap(([page]) =>
+    readFileSync(join(ROOT, page), 'utf8')
+      .split('\n')
+      .map((line) => /^\| (.+?) \| (.+) \|$/.exec(line) ?? [])
+      .filter(([, theirs = '']) => named.test(theirs))
+      .map(([, , advice = '']) => advice),
+  )
+}
+
 /** Options of former versions, which no row mentions. */
-const WITHOUT_ROWS = ['trustProxy', 'onLimitReached']
+const options = Object.entries(FOREIGN_OPTIONS).filter(([option]) => !FORMER.includes(option))
 
-describe.each(Object.entries(FOREIGN_OPTIONS).filter(([option]) => !WITHOUT_ROWS.includes(option)))(
-  'the error for %s, an option of another package',
-  (option, fix) => {
-    const [name] = /(?<=^Write )\w+|^\w+$/.exec(typeof fix === 'string' ? fix : fix(64)) ?? []
-    const cells = [...sections.keys()].flatMap((heading) => rowsWith(heading, option)).map(([, cell]) => cell)
+describe.each(options)('the error for %s, an option of another package', (option, fix) => {
+  const sentence = typeof fix === 'string' ? fix : fix(64)
+  const [name] = /(?<=^Write )\w+|^\w+$/.exec(sentence) ?? []
+  const rows = [...sections.keys()].flatMap((heading) => rowsWith(heading, option))
 
-    test('says what a row of a page says', () => {
-      if (cells.length > 0) {
-        expect(cells).toContainEqual(expect.stringMatching(name === undefined ? /^–$/ : `\\b${name}:`))
-        return
-      }
-      const rows = frameworkRows.filter(([theirs = '']) => new RegExp(`\`${option}\\b`).test(theirs))
-      const written = rows.map(([, ours]) => ours)
-      expect(written).toContainEqual(
-        expect.stringMatching(name === undefined ? /nothing|events/ : `\\b${name}\\b`),
-      )
+  if (rows.length > 0) {
+    test('says what a row of the page says', () => {
+      const expected = name === undefined ? /^–$/ : new RegExp(`\\b${name}:`)
+      expect(rows.map(([, cell]) => cell)).toContainEqual(expect.stringMatching(expected))
     })
-  },
-)
+    return
+  }
+  test('says what the page of its framework says', () => {
+    const unnamed = sentence.startsWith('Listen') ? /events\.on/ : /nothing|block/
+    const expected = name === undefined ? unnamed : new RegExp(`\`${name}\\b|\\b${name}\``)
+    expect(adviceOn(option)).toContainEqual(expect.stringMatching(expected))
+  })
+})
