@@ -17,7 +17,8 @@ const guides: DefaultTheme.SidebarItem[] = GROUPS.map(({ text, pages }) => ({
 
 export default defineConfig({
   title: 'headgate',
-  description: 'Exact, fast rate limiting for Express, Fastify, Koa, NestJS, fetch servers and node:http.',
+  description:
+    'Exact, fast rate limiting for Express, Fastify, Koa, Hono, NestJS, fetch servers and node:http.',
   lang: 'en',
   base: BASE,
   cleanUrls: true,
