@@ -5,7 +5,7 @@ import type { MaybePromise } from '../util/maybe-promise.js'
 import { show } from '../util/validate.js'
 import { checkNodeCall } from './check-caller.js'
 import type { DenialOptions, Next, NodeTypes, RateLimitOptions } from './options.js'
-import { type RequestSteps, requestSteps } from './request-steps.js'
+import { type RequestSteps, type Respond, requestSteps } from './request-steps.js'
 import { nodeWriter } from './response-writer.js'
 import { responseWatch } from './watch-response.js'
 
@@ -55,11 +55,21 @@ export function middlewareOf<Req extends IncomingMessage, Res extends ServerResp
 
   function rateLimitMiddleware(req: Req, res: Res, next: Next): void {
     if (!isChecked) isChecked = checkNodeCall(owner, req, next)
-    const respond = onDenied && ((decision: Decision) => watch(res, () => onDenied(req, res, next, decision)))
+    const respond: Respond | undefined =
+      onDenied &&
+      ((decision, withdraw) => watch(res, () => onDenied(req, res, nextAfter(withdraw, next), decision)))
     runSteps(owner, run, req, res, respond, next)
   }
 
   return Object.assign(rateLimitMiddleware, { limiter })
+}
+
+/** Returns a `next` that takes the denial back from the response, unless it is called with an error. */
+function nextAfter(withdraw: () => void, next: Next): Next {
+  return (error) => {
+    if (!error || error === 'route' || error === 'router') withdraw() // as Express passes a request on
+    next(error)
+  }
 }
 
 /** Runs the steps of a request. Calls `next` if it passes, or with what a step threw. */
@@ -68,7 +78,7 @@ export function runSteps<Req extends object, Res>(
   run: RequestSteps<Req, Res>['run'],
   req: Req,
   res: Res,
-  onDenied: ((decision: Decision) => unknown) | undefined,
+  onDenied: Respond | undefined,
   next: (error?: Error) => void,
 ): void {
   let passes: MaybePromise<boolean>

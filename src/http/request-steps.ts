@@ -12,7 +12,7 @@ import type { DenialFigures } from './denial-body.js'
 import { denialHeaders, rateLimitHeaders } from './headers.js'
 import { type RequestOptions, readRequestOptions } from './options.js'
 import { decisionFor, recordDecision } from './recorded-decision.js'
-import type { DenialResponse, ResponseWriter } from './response-writer.js'
+import type { DenialResponse, HeaderList, ResponseWriter } from './response-writer.js'
 
 export interface GuardSteps<Req, Res> {
   /** Called before anything is charged. If it returns true, the response is a 400, except in report mode. */
@@ -23,6 +23,12 @@ export interface GuardSteps<Req, Res> {
   readonly onAllowed?: OnAllowed<Req, Res>
 }
 
+/**
+ * Responds to a denied request, whose status and headers are set. `withdraw` takes them back, for a request
+ * that goes on to the next handler.
+ */
+export type Respond = (decision: Decision, withdraw: () => void) => unknown
+
 export interface RequestSteps<Req extends object, Res> {
   readonly limiter: Limiter<Req>
   /**
@@ -30,7 +36,7 @@ export interface RequestSteps<Req extends object, Res> {
    * has left. `onDenied` replaces the response to a request over its limit. Throws or rejects with what an
    * option function threw.
    */
-  run(req: Req, res: Res, onDenied: ((decision: Decision) => unknown) | undefined): MaybePromise<boolean>
+  run(req: Req, res: Res, onDenied: Respond | undefined): MaybePromise<boolean>
 }
 
 /**
@@ -49,8 +55,7 @@ export function requestSteps<Req extends object, Res>(
   const { isMalformed, denialFigures, onAllowed = settings.onAllowed } = guard
   const headersOf = rateLimitHeaders(settings.headers, settings.resetFormat, writer)
   const { limiter, access, chargeLimits, report } = limiterFrom<Req>(owner, settings.limiter)
-  type Respond = ((decision: Decision) => unknown) | undefined
-  type Step = (req: Req, res: Res, onDenied: Respond) => MaybePromise<boolean>
+  type Step = (req: Req, res: Res, onDenied: Respond | undefined) => MaybePromise<boolean>
 
   // A step whose option is not set is left out.
   const chargeStep: Step = delayer === undefined ? charge : chargeOrDelay(delayer)
@@ -60,7 +65,7 @@ export function requestSteps<Req extends object, Res>(
   /**
    * If the limiter is mounted twice on a path, reuses the first decision, so that a request is charged once.
    */
-  function start(req: Req, res: Res, onDenied: Respond): MaybePromise<boolean> {
+  function start(req: Req, res: Res, onDenied: Respond | undefined): MaybePromise<boolean> {
     const earlier = decisionFor(req, limiter)
     if (earlier === undefined) return accessStep(req, res, onDenied)
     return earlier.allowed || modeSwitch.mode === 'report' || deny(req, res, onDenied, earlier)
@@ -86,13 +91,18 @@ export function requestSteps<Req extends object, Res>(
       )
   }
 
-  function charge(req: Req, res: Res, onDenied: Respond): MaybePromise<boolean> {
+  function charge(req: Req, res: Res, onDenied: Respond | undefined): MaybePromise<boolean> {
     const decision = chargeLimits(req, undefined, report)
     if ('then' in decision) return decision.then((later) => respond(req, res, onDenied, later))
     return respond(req, res, onDenied, decision)
   }
 
-  function respond(req: Req, res: Res, onDenied: Respond, decision: Decision): MaybePromise<boolean> {
+  function respond(
+    req: Req,
+    res: Res,
+    onDenied: Respond | undefined,
+    decision: Decision,
+  ): MaybePromise<boolean> {
     setHeaders(req, res, decision)
     if (!decision.allowed && modeSwitch.mode !== 'report') return deny(req, res, onDenied, decision)
     if (
@@ -137,24 +147,38 @@ export function requestSteps<Req extends object, Res>(
     }
   }
 
-  function deny(req: Req, res: Res, onDenied: Respond, decision: Decision): MaybePromise<false> {
+  function deny(req: Req, res: Res, onDenied: Respond | undefined, decision: Decision): MaybePromise<false> {
     const isLimited = decision.source !== 'fail-closed' && decision.source !== 'blocked'
     const figures = (isLimited && denialFigures) || decision
     if (isLimited && onDenied !== undefined && !writer.areHeadersSent(res)) {
-      writer.setHeaders(res, denialHeaders(figures))
-      return respondAsApp(res, () => onDenied(decision))
+      return respondAsApp(res, denialHeaders(figures), (withdraw) => onDenied(decision, withdraw))
     }
     return send(res, denialResponse(decision, figures, settings, headerOf(req, 'accept')), figures)
   }
 
   /** Has the application respond, with the status of a denial unless it sets another one, or throws. */
-  function respondAsApp(res: Res, onDenial: () => unknown): MaybePromise<false> {
+  function respondAsApp(
+    res: Res,
+    headers: HeaderList,
+    onDenial: (withdraw: () => void) => unknown,
+  ): MaybePromise<false> {
     const statusBefore = writer.statusOf(res)
-    writer.setStatus(res, settings.statusCode)
-    const responded = catchMaybe(onDenial, (error) => {
+    const restoreStatus = () => {
       if (!writer.areHeadersSent(res)) writer.setStatus(res, statusBefore)
-      throw error
-    })
+    }
+    const withdraw = () => {
+      restoreStatus()
+      for (let i = 0; i < headers.length; i += 2) writer.removeHeader(res, headers[i] as string)
+    }
+    writer.setHeaders(res, headers)
+    writer.setStatus(res, settings.statusCode)
+    const responded = catchMaybe(
+      () => onDenial(withdraw),
+      (error) => {
+        restoreStatus()
+        throw error
+      },
+    )
     return thenMaybe(responded, () => false as const)
   }
 

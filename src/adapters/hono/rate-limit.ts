@@ -1,5 +1,4 @@
 import type { Context, Next } from 'hono'
-import type { StatusCode } from 'hono/utils/http-status'
 import type { Limiter } from '../../features/limiter.js'
 import { checkCaller } from '../../http/check-caller.js'
 import type { RateLimitOptions } from '../../http/options.js'
@@ -70,7 +69,7 @@ function denialResponder<Ctx extends Context>({
 }: Pick<RateLimitOptions<HonoTypes<Ctx>>, 'onDenied' | 'statusCode'>) {
   if (onDenied === undefined) return undefined
   return (c: Ctx, decision: Decision) => {
-    c.status(statusCode as StatusCode)
+    c.status(statusCode as Parameters<Context['status']>[0])
     return onDenied(c, decision)
   }
 }

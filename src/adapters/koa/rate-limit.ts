@@ -5,9 +5,8 @@ import { checkCaller } from '../../http/check-caller.js'
 import type { DenialOptions, RateLimitOptions } from '../../http/options.js'
 import { asError } from '../../http/rate-limit.js'
 import { decisionFor } from '../../http/recorded-decision.js'
-import { type RequestSteps, requestSteps } from '../../http/request-steps.js'
+import { type RequestSteps, type Respond, requestSteps } from '../../http/request-steps.js'
 import { isOver } from '../../http/response-end.js'
-import type { Decision } from '../../limiter/decision.js'
 import { guardSteps, type LoginControls, OWNER } from '../../login/guard-steps.js'
 import type { LoginGuardOptions } from '../../login/options.js'
 import type { ServerTypes } from '../../util/framework-types.js'
@@ -65,6 +64,14 @@ export function loginGuard<Ctx extends ExtendableContext = Context>(
   return guard
 }
 
+/** Returns a `next` that takes the denial back from the response. */
+function nextAfter(withdraw: () => void, next: Next): Next {
+  return () => {
+    withdraw()
+    return next()
+  }
+}
+
 /** Creates middleware that takes these steps; `owner` is the function that errors name. */
 function middlewareOf<Ctx extends ExtendableContext>(
   owner: string,
@@ -79,7 +86,8 @@ function middlewareOf<Ctx extends ExtendableContext>(
     prepareContext(ctx)
     let passes: boolean
     try {
-      const respond = onDenied && ((decision: Decision) => onDenied(ctx, next, decision))
+      const respond: Respond | undefined =
+        onDenied && ((decision, withdraw) => onDenied(ctx, nextAfter(withdraw, next), decision))
       const isAllowed = run(ctx, ctx.response, respond)
       passes = isPromise(isAllowed) ? await isAllowed : isAllowed
     } catch (error) {

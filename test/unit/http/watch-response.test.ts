@@ -24,6 +24,14 @@ test('a response of onDenied has the status of a denial, unless it sets another 
   expect(await send(own)).toMatchObject({ status: 420, text: 'wait' })
 })
 
+test('a request that onDenied passes on has neither the status nor the headers of a denial', async () => {
+  const server = await start((_req, _res, next) => next())
+  const first = await send(server)
+  const denied = await send(server)
+  expect(denied).toMatchObject({ status: 200, text: 'ok' })
+  expect(Object.keys(denied.headers)).toEqual(Object.keys(first.headers))
+})
+
 test.each<[string, NonNullable<RateLimitOptions['onDenied']>]>([
   [
     'throws',
