@@ -162,20 +162,17 @@ export function requestSteps<Req extends object, Res>(
     headers: HeaderList,
     onDenial: (withdraw: () => void) => unknown,
   ): MaybePromise<false> {
-    const statusBefore = writer.statusOf(res)
-    const restoreStatus = () => {
-      if (!writer.areHeadersSent(res)) writer.setStatus(res, statusBefore)
-    }
+    writer.setHeaders(res, headers)
+    const restoreStatus = writer.presetStatus(res, settings.statusCode)
     const withdraw = () => {
+      if (writer.areHeadersSent(res)) return
       restoreStatus()
       for (let i = 0; i < headers.length; i += 2) writer.removeHeader(res, headers[i] as string)
     }
-    writer.setHeaders(res, headers)
-    writer.setStatus(res, settings.statusCode)
     const responded = catchMaybe(
       () => onDenial(withdraw),
       (error) => {
-        restoreStatus()
+        if (!writer.areHeadersSent(res)) restoreStatus()
         throw error
       },
     )

@@ -35,8 +35,11 @@ export interface ResponseWriter<Res> {
   areHeadersSent(res: Res): boolean
   /** Returns the status of a response, as set so far. */
   statusOf(res: Res): number
-  /** Sets the status of a response that the application is about to send. */
-  setStatus(res: Res, status: number): void
+  /**
+   * Sets the status of a response that the application is about to send. Returns a function that sets the one
+   * from before again.
+   */
+  presetStatus(res: Res, status: number): () => void
   /**
    * Sends a whole response, with the headers that were set before, or throws an error that the framework
    * responds to. `figures` are what the response shows of a decision.
@@ -77,8 +80,12 @@ export const nodeWriter: ResponseWriter<ServerResponse> = {
   appendHeader: (res, name, values) => void res.appendHeader(name, values),
   areHeadersSent: (res) => res.headersSent,
   statusOf: (res) => res.statusCode,
-  setStatus(res, status) {
+  presetStatus(res, status) {
+    const before = res.statusCode
     res.statusCode = status
+    return () => {
+      res.statusCode = before
+    }
   },
   send(res, denial) {
     setAll(res, denial.headers)
@@ -112,7 +119,7 @@ export function writerOver<Res>(
     appendHeader: (res, name, values) => nodeWriter.appendHeader(raw(res), name, values),
     areHeadersSent: (res) => nodeWriter.areHeadersSent(raw(res)),
     statusOf: (res) => nodeWriter.statusOf(raw(res)),
-    setStatus: (res, status) => nodeWriter.setStatus(raw(res), status),
+    presetStatus: (res, status) => nodeWriter.presetStatus(raw(res), status),
     send: (res, denial, figures) => nodeWriter.send(raw(res), denial, figures),
     abort: (res) => nodeWriter.abort(raw(res)),
     beforeHeaders: (res, listener) => nodeWriter.beforeHeaders(raw(res), listener),

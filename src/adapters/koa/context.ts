@@ -83,8 +83,14 @@ export function prepareContext(ctx: ExtendableContext & { [LAST_RECORD]?: unknow
 
 /** The responses of Koa. A denial goes through Koa's own, so that outer middleware sees it. */
 export const koaWriter = writerOver<Response>('koa', ({ res }) => res, {
-  setStatus(response, status) {
-    response.status = status // Koa would set 200 with a body if only `res` had it
+  presetStatus(response, status) {
+    // In Koa 2 and 3, a body makes the status 200 unless this says that one was set.
+    const { status: before, _explicitStatus = false }: Response & { _explicitStatus?: boolean } = response
+    response.status = status
+    return () => {
+      response.status = before
+      Object.assign(response, { _explicitStatus })
+    }
   },
   send(response, denial) {
     if (response.ctx.respond === false) return nodeWriter.send(response.res, denial) // Koa would send nothing

@@ -54,7 +54,7 @@ export const nestWriter: ResponseWriter<NestResponse> = {
   appendHeader: (res, name, values) => res && platformWriter.appendHeader(res, name, values),
   areHeadersSent: (res) => res !== undefined && platformWriter.areHeadersSent(res),
   statusOf: (res) => (res === undefined ? 200 : platformWriter.statusOf(res)),
-  setStatus: (res, status) => res && platformWriter.setStatus(res, status),
+  presetStatus: (res, status) => (res ? platformWriter.presetStatus(res, status) : () => {}),
   send(res, denial, figures) {
     if (res === undefined) throw new RateLimitException(denial, figures)
     platformWriter.send(res, denial, figures)
