@@ -1,18 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Decision } from '../limiter/decision.js'
 import type { LimiterFields, LimitWithWindow } from '../limiter/options.js'
-import { ENTRIES_RULE } from '../limiter/read-limits.js'
 import { LIMITER_ROWS, LIMITER_RULES, limiterSettings } from '../limiter/read-options.js'
 import type { Fixes } from '../options/fixes.js'
 import { limiterFixes } from '../options/foreign-options.js'
-import {
-  callback,
-  optional,
-  type Rows,
-  readOptions,
-  type Settings,
-  withDefault,
-} from '../options/option-table.js'
+import { callback, optional, readOptions, type Settings, withDefault } from '../options/option-table.js'
 import { type Framework, HANDLERS } from '../util/framework.js'
 import type { FrameworkTypes, ServerTypes } from '../util/framework-types.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
@@ -106,7 +98,7 @@ export const MIDDLEWARE_ROWS = {
   onDenied: callback,
 }
 
-const FIXES = limiterFixes()
+export const FIXES = limiterFixes()
 
 const DELAY_RULE = {
   from: ['delay', 'limit', 'policy', 'limits'],
@@ -137,6 +129,9 @@ const COST_RULE = {
   },
 } as const
 
+/** The rules about options that only middleware has. */
+export const MIDDLEWARE_RULES = { delayCheck: DELAY_RULE, costCheck: COST_RULE }
+
 /**
  * Reads and checks the options for requests. Throws a `TypeError` that names the option and the fix.
  */
@@ -147,7 +142,7 @@ export function readRequestOptions<Req, Res>(
 ) {
   const table = {
     rows: MIDDLEWARE_ROWS,
-    rules: { ...LIMITER_RULES, delayCheck: DELAY_RULE, costCheck: COST_RULE },
+    rules: { ...LIMITER_RULES, ...MIDDLEWARE_RULES },
     fixes: { ...FIXES, ...fixesIn(writer.framework) },
   }
   const read = readOptions(owner, options, table)
@@ -183,46 +178,4 @@ const namedCount = choice('all', 'failed', 'successful')
 
 function readCount(owner: string, option: string, count: unknown): unknown {
   return typeof count === 'function' ? count : namedCount(owner, option, count)
-}
-
-/**
- * Checks options that need not say how much is allowed, such as those that routes inherit. `rows` are added
- * to the options of all frameworks, and `fixes` to what is written in place of other options. Throws a
- * `TypeError` that names the option and the fix.
- */
-export function checkOptions(owner: string, options: object, rows: Rows, fixes: Fixes): void {
-  const { onDenied: _, ...common } = MIDDLEWARE_ROWS
-  readOptions(owner, options, {
-    rows: { ...common, ...rows } as typeof common & Rows,
-    rules: { ...(hasAmount(options ?? {}) && { entries: ENTRIES_RULE }), delayCheck: DELAY_RULE },
-    fixes: { ...FIXES, ...fixes },
-  })
-}
-
-/** Options that say how much is allowed. If a route sets one of them, it inherits none of them. */
-const AMOUNTS = ['limit', 'window', 'policy', 'limits'] as const
-/** Options that belong to an amount. They are inherited only together with it. */
-const OF_AMOUNT = ['delay', 'candidate'] as const
-/** Options that cannot be combined with `limits`. */
-const OF_ONE_LIMIT = ['key', 'cost'] as const
-
-type Amounts = Partial<Record<(typeof AMOUNTS)[number], unknown>>
-
-export function hasAmount(options: Amounts): boolean {
-  return AMOUNTS.some((name) => options[name] !== undefined)
-}
-
-/** Returns the options of a route: its own, and the application's for all others except the name. */
-export function inheritOptions<Options extends Amounts & { readonly name?: string }>(
-  shared: Options,
-  own: Options,
-): Options {
-  const left: readonly string[] = [
-    'name',
-    ...(hasAmount(own) ? [...AMOUNTS, ...OF_AMOUNT] : []),
-    ...(own.limits === undefined ? [] : OF_ONE_LIMIT),
-  ]
-  const inherited = Object.entries(shared).filter(([option]) => !left.includes(option))
-  const given = Object.entries(own).filter(([, value]) => value !== undefined)
-  return Object.fromEntries([...inherited, ...given]) as Options
 }

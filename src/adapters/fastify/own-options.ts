@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import type { RouteOptions } from 'fastify'
+import { inheritOptions } from '../../http/inherited-options.js'
 import { limiterName } from '../../http/limiter-name.js'
-import { inheritOptions } from '../../http/options.js'
 import { wrongOption } from '../../util/validate.js'
 import type { RateLimitHookOptions } from './hook.js'
 

@@ -7,7 +7,7 @@ import type {
   HookHandlerDoneFunction,
 } from 'fastify'
 import type { Limiter } from '../../features/limiter.js'
-import { checkOptions } from '../../http/options.js'
+import { checkOptions } from '../../http/inherited-options.js'
 import { LAST_RECORD } from '../../http/recorded-decision.js'
 import { callback } from '../../options/option-table.js'
 import { isFastifyInstance } from '../../util/framework.js'

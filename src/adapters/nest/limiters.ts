@@ -1,5 +1,6 @@
 import type { Limiter } from '../../features/limiter.js'
-import { afterResponse, hasAmount } from '../../http/options.js'
+import { hasAmount } from '../../http/inherited-options.js'
+import { afterResponse } from '../../http/options.js'
 import { type GuardSteps, type RequestSteps, requestSteps } from '../../http/request-steps.js'
 import { warnOnce } from '../../util/warn-once.js'
 import { hasStatus, isNestedField } from './call.js'

@@ -1,5 +1,6 @@
+import { checkOptions, inheritOptions } from '../../http/inherited-options.js'
 import { limiterName } from '../../http/limiter-name.js'
-import { checkOptions, inheritOptions, type RequestOptions } from '../../http/options.js'
+import type { RequestOptions } from '../../http/options.js'
 import type { LimitWithWindow } from '../../limiter/options.js'
 import { callback } from '../../options/option-table.js'
 import type { ServerTypes } from '../../util/framework-types.js'

@@ -137,6 +137,15 @@ describe("hook: 'preHandler' charges behind the hooks of that name", () => {
   })
 })
 
+test('a route with count inherits no actualCost, and the other way round', async () => {
+  const { get } = await start(async (app) => {
+    await app.register(rateLimit, { ...TWO, actualCost: () => 2 })
+    app.get('/', { config: { rateLimit: { count: 'failed' } } }, () => 'hello')
+  })
+  const left = async () => (await get('/')).headers['x-ratelimit-remaining']
+  expect([await left(), await left()]).toEqual(['1', '1'])
+})
+
 test('covers what is declared on the same instance before it has loaded, or in plugins after it', async () => {
   const { statuses } = await start((app) => {
     app.register(rateLimit, TWO)

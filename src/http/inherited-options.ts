@@ -1,0 +1,47 @@
+import { ENTRIES_RULE } from '../limiter/read-limits.js'
+import type { Fixes } from '../options/fixes.js'
+import { type Rows, readOptions } from '../options/option-table.js'
+import { FIXES, MIDDLEWARE_ROWS, MIDDLEWARE_RULES } from './options.js'
+
+/**
+ * Checks options that need not say how much is allowed, such as those that routes inherit. `rows` are added
+ * to the options of all frameworks, and `fixes` to what is written in place of other options. Throws a
+ * `TypeError` that names the option and the fix.
+ */
+export function checkOptions(owner: string, options: object, rows: Rows, fixes: Fixes): void {
+  const { onDenied: _, ...common } = MIDDLEWARE_ROWS
+  readOptions(owner, options, {
+    rows: { ...common, ...rows } as typeof common & Rows,
+    rules: { ...(hasAmount(options ?? {}) && { entries: ENTRIES_RULE }), ...MIDDLEWARE_RULES },
+    fixes: { ...FIXES, ...fixes },
+  })
+}
+
+/** Options that say how much is allowed. If a route sets one of them, it inherits none of them. */
+const AMOUNTS = ['limit', 'window', 'policy', 'limits'] as const
+/** Options that belong to an amount. They are inherited only together with it. */
+const OF_AMOUNT = ['delay', 'candidate'] as const
+/** Options of which a limiter has only one. If a route sets one of them, it inherits neither. */
+const AFTER_RESPONSE = ['count', 'actualCost'] as const
+/** Options that cannot be combined with `limits`. */
+const OF_ONE_LIMIT = ['key', 'cost'] as const
+
+type Amounts = Partial<Record<(typeof AMOUNTS)[number], unknown>>
+type Given = Amounts & Partial<Record<'name' | (typeof AFTER_RESPONSE)[number], unknown>>
+
+export function hasAmount(options: Amounts): boolean {
+  return AMOUNTS.some((name) => options[name] !== undefined)
+}
+
+/** Returns the options of a route: its own, and the application's for all others except the name. */
+export function inheritOptions<Options extends Given>(shared: Options, own: Options): Options {
+  const left: readonly string[] = [
+    'name',
+    ...(hasAmount(own) ? [...AMOUNTS, ...OF_AMOUNT] : []),
+    ...(AFTER_RESPONSE.some((name) => own[name] !== undefined) ? AFTER_RESPONSE : []),
+    ...(own.limits === undefined ? [] : OF_ONE_LIMIT),
+  ]
+  const inherited = Object.entries(shared).filter(([option]) => !left.includes(option))
+  const given = Object.entries(own).filter(([, value]) => value !== undefined)
+  return Object.fromEntries([...inherited, ...given]) as Options
+}
