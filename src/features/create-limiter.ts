@@ -17,7 +17,7 @@ import { request } from '../stores/shared/pipe.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { adjustmentsOf } from './adjustments.js'
 import { createCandidate } from './candidate/candidate.js'
-import { watchCreation } from './created-in-handler.js'
+import { watchCreation, watchFirstCharges } from './created-in-handler.js'
 import { decisionReporter } from './decision-report.js'
 import { healthOf } from './health.js'
 import { holdingsOf, releaseDecision } from './holdings.js'
@@ -35,7 +35,7 @@ export function createLimiter<Subject = unknown>(options: LimiterOptions<Subject
 export interface SteppedLimiter<Subject> {
   readonly limiter: Limiter<Subject>
   readonly access: Access
-  /** Charges a subject on which the access rules did not decide. */
+  /** Charges a subject on which the access rules did not decide. Another function once some are charged. */
   readonly chargeLimits: ChargeSubject
   /** Reports a decision, and returns it unchanged, even in report mode. */
   readonly report: Finish
@@ -66,18 +66,12 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
   const waiting = createWaiting(core, { access, modeSwitch, finish, onRefundFailed })
   const candidate = createCandidate(settings, events)
   const adjustments = adjustmentsOf<Subject>(owner, core, onStoreError)
-  let watch = watchCreation(!settings.isOwnStore)
-  const chargeLimits = watchCharges(candidate?.chargeBeside(core.charge) ?? core.charge)
-  const peekLimits = watchCharges(core.charge)
-  const unsubscribe = settings.store.onLimitsLost?.((error) => emitFailure(events, 'limitsLost', error))
-
-  /** Returns a function that charges as `charge` does, and also watches the first charges of this limiter. */
-  function watchCharges(charge: ChargeSubject): ChargeSubject {
-    return (subject, cost, finish) => {
-      if (watch !== undefined) watch = watch(subject)
-      return charge(subject, cost, finish)
-    }
+  const chargers = {
+    chargeLimits: candidate?.chargeBeside(core.charge) ?? core.charge,
+    peekLimits: core.charge,
   }
+  watchFirstCharges(chargers, watchCreation(!settings.isOwnStore))
+  const unsubscribe = settings.store.onLimitsLost?.((error) => emitFailure(events, 'limitsLost', error))
 
   function chargeUnlessDecided(
     subject: Subject,
@@ -96,10 +90,11 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
   const limiter: Limiter<Subject> = {
     charge(subject, options) {
       const cost = options?.cost === undefined ? undefined : checkedCost(owner, 'cost', options.cost)
-      return chargeUnlessDecided(subject, cost, finish, chargeLimits)
+      return chargeUnlessDecided(subject, cost, finish, chargers.chargeLimits)
     },
     waitFor: waiting.waitFor,
-    peek: (subject) => chargeUnlessDecided(subject, 0, (peek) => applyMode(closeReceipt(peek)), peekLimits),
+    peek: (subject) =>
+      chargeUnlessDecided(subject, 0, (peek) => applyMode(closeReceipt(peek)), chargers.peekLimits),
     ...(candidate?.adjustBeside(adjustments) ?? adjustments),
     release(decision) {
       checkDecision(owner, decision)
@@ -140,7 +135,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     candidateIdentities: () => candidate?.identities() ?? [],
   })
   logIfDebugged(limiter)
-  return { limiter, access, chargeLimits, report }
+  return Object.assign(chargers, { limiter, access, report })
 }
 
 /** Returns the decision of a peek, which has nothing to refund or to adjust. */

@@ -1,4 +1,5 @@
 import { asRequest, peerAddress } from '../keys/request.js'
+import type { ChargeSubject } from '../limiter/bind-limit.js'
 import { processWide } from '../util/process-wide.js'
 import { RecentMap } from '../util/recent-map.js'
 import { fieldsOf } from '../util/values.js'
@@ -56,6 +57,22 @@ export function watchCreation(hasStore: boolean): Watch | undefined {
       return undefined
     }
   }
+}
+
+/** Watches the charges of a limiter until the watch is over, and then puts its own functions back. */
+export function watchFirstCharges(
+  chargers: Record<'chargeLimits' | 'peekLimits', ChargeSubject>,
+  first: Watch | undefined,
+): void {
+  if (first === undefined) return
+  const plain = { ...chargers }
+  let watch: Watch | undefined = first
+  for (const name of ['chargeLimits', 'peekLimits'] as const)
+    chargers[name] = (subject, cost, finish) => {
+      watch = watch?.(subject)
+      if (watch === undefined) Object.assign(chargers, plain)
+      return plain[name](subject, cost, finish)
+    }
 }
 
 function warn(line: string, hasStore: boolean): void {

@@ -54,7 +54,8 @@ export function requestSteps<Req extends object, Res>(
   const { modeSwitch, canHold } = settings.limiter
   const { isMalformed, denialFigures, onAllowed = settings.onAllowed } = guard
   const headersOf = rateLimitHeaders(settings.headers, settings.resetFormat, writer)
-  const { limiter, access, chargeLimits, report } = limiterFrom<Req>(owner, settings.limiter)
+  const stepped = limiterFrom<Req>(owner, settings.limiter)
+  const { limiter, access, report } = stepped
   type Step = (req: Req, res: Res, onDenied: Respond | undefined) => MaybePromise<boolean>
 
   // A step whose option is not set is left out.
@@ -92,7 +93,7 @@ export function requestSteps<Req extends object, Res>(
   }
 
   function charge(req: Req, res: Res, onDenied: Respond | undefined): MaybePromise<boolean> {
-    const decision = chargeLimits(req, undefined, report)
+    const decision = stepped.chargeLimits(req, undefined, report)
     if ('then' in decision) return decision.then((later) => respond(req, res, onDenied, later))
     return respond(req, res, onDenied, decision)
   }
@@ -128,7 +129,7 @@ export function requestSteps<Req extends object, Res>(
   /** Reports a decision only once its delay is known, because a request that cannot be delayed is denied. */
   function chargeOrDelay(delayRequest: Delayer<Req, Res>): Step {
     return (req, res, onDenied) => {
-      const charged = chargeLimits(req, undefined, asDecided)
+      const charged = stepped.chargeLimits(req, undefined, asDecided)
       return thenMaybe(charged, (decision) => {
         // A policy function may return concurrency, which is never delayed: a request would hold its units.
         if (!decision.allowed || isHolding(decision) || modeSwitch.mode === 'report')

@@ -4,16 +4,14 @@
  * whole, so that eviction needs no search.
  */
 export class RecentMap<Value> {
+  /** Whether there are no keys. A field and not a getter: each charge of a remote store reads it. */
+  isEmpty = true
   readonly #minKeys: number
   #young = new Map<string, Value>()
   #old = new Map<string, Value>()
 
   constructor(minKeys: number) {
     this.#minKeys = minKeys
-  }
-
-  get isEmpty(): boolean {
-    return this.#young.size + this.#old.size === 0
   }
 
   get(key: string): Value | undefined {
@@ -26,10 +24,12 @@ export class RecentMap<Value> {
       this.#young = new Map()
     }
     this.#young.set(key, value)
+    this.isEmpty = false
   }
 
   delete(key: string): void {
     this.#young.delete(key)
     this.#old.delete(key)
+    this.isEmpty = this.#young.size + this.#old.size === 0
   }
 }
