@@ -1,9 +1,9 @@
-import { memoryStore } from '../stores/memory/memory-store.js'
-import { isStore } from '../stores/shared/validate.js'
-import type { Store } from '../stores/store.js'
-import { hasMethods } from '../util/framework.js'
-import { processWide } from '../util/process-wide.js'
-import { wrongKind } from '../util/validate.js'
+import { hasMethods } from '../../util/framework.js'
+import { processWide } from '../../util/process-wide.js'
+import { wrongKind } from '../../util/validate.js'
+import { memoryStore } from '../memory/memory-store.js'
+import type { Store } from '../store.js'
+import { isStore } from './validate.js'
 
 const FIX =
   "Use memoryStore(), or the store of your database, such as redisStore(client) from 'headgate/redis'."
