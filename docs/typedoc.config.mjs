@@ -35,7 +35,7 @@ export default {
   requiredToBeDocumented: ['Class', 'Interface', 'TypeAlias', 'Variable'],
   // No entry exports these.
   intentionallyNotDocumented: [
-    ...['headgate/fetch.Controls', 'headgate/fetch.Shared', 'headgate/redis.Emitter'],
+    ...['headgate/fetch.Controls', 'headgate/redis.Emitter'],
     ...['Decoration', 'HandlerLimit', 'PlatformResponse', 'RequestSteps'].map(
       (name) => `headgate/nest.${name}`,
     ),

@@ -34,6 +34,7 @@ export type RequestOptions<F extends FrameworkTypes> = RequestFields<
   F['requestTest']
 >
 
+/** The options for requests, by what their callbacks are called with. */
 export interface RequestFields<Req, Res, Skip>
   extends Omit<LimiterFields<Req>, 'skip'>,
     Omit<AnswerOptions, 'accept'> {
@@ -70,6 +71,7 @@ export interface RequestFields<Req, Res, Skip>
 /** What responds to a denied request in a framework. */
 export type DenialOptions<F extends FrameworkTypes> = DenialFields<F['handlerArgs'], F['handlerResult']>
 
+/** What responds to a denied request, by what the framework calls a handler with. */
 interface DenialFields<Args extends readonly unknown[], Result> {
   /**
    * Responds to a denied request. Called with what the framework calls a handler with, and the decision last.

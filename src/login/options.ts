@@ -22,6 +22,7 @@ const SHARED = [
   ...['statusCode', 'message', 'onDenied'],
 ] as const
 
+/** An option that `loginGuard` shares with `rateLimit`. */
 type Shared = (typeof SHARED)[number]
 
 /** Returns what an object has for the options that `rateLimit` shares. */

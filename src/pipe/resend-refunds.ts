@@ -62,7 +62,7 @@ export function resendRefunds(
   function sendRefund(
     refund: Refund,
     settle: Settle<Refund>,
-    onLate?: OnLate<Refund>,
+    onLate?: OnLate,
   ): RefundResult | StoreError | undefined {
     if (store.state([refund]) !== 'closed' && !isClosed) return enqueue(refund)
     const enqueueIfUnsent = (outcome: RefundResult | StoreError) =>
