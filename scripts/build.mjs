@@ -1,7 +1,7 @@
 // Builds dist/esm and dist/cjs: a bundle and its types for each entry of the package, and one for its command.
 // What entries share is in chunks, so that a process has one copy of it, however many entries it loads. The
 // packages that headgate uses are bundled, with their licenses. `node scripts/build.mjs --code FOLDER` builds no
-// types, and into another folder.
+// types, and into another folder. It calls rolldown itself: tsdown, which wraps it, needs Node.js 22.
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
@@ -12,6 +12,8 @@ import { dts } from 'rolldown-plugin-dts'
 const [flag, target = 'dist'] = process.argv.slice(2)
 const dist = resolve(target)
 process.chdir(fileURLToPath(new URL('..', import.meta.url)))
+if (process.cwd().startsWith(dist))
+  throw new Error(`build: ${target} holds the sources, and would be emptied.`)
 
 const { exports, bin } = JSON.parse(readFileSync('package.json', 'utf8'))
 const ENTRIES = Object.keys(exports)

@@ -21,13 +21,16 @@ export function checkOptions(owner: string, options: object, rows: Rows, fixes: 
 const AMOUNTS = ['limit', 'window', 'policy', 'limits'] as const
 /** Options that belong to an amount. They are inherited only together with it. */
 const OF_AMOUNT = ['delay', 'candidate'] as const
-/** Options of which a limiter has only one. If a route sets one of them, it inherits neither. */
-const AFTER_RESPONSE = ['count', 'actualCost'] as const
+/** Options that go only with others. If a route sets the first ones, it inherits none of the second ones. */
+const REPLACED = [
+  { own: ['count', 'actualCost'], shared: ['count', 'actualCost'] },
+  { own: ['onStoreError'], shared: ['fallbackShare'] },
+] as const
 /** Options that cannot be combined with `limits`. */
 const OF_ONE_LIMIT = ['key', 'cost'] as const
 
 type Amounts = Partial<Record<(typeof AMOUNTS)[number], unknown>>
-type Given = Amounts & Partial<Record<'name' | (typeof AFTER_RESPONSE)[number], unknown>>
+type Given = Amounts & Partial<Record<'name' | (typeof REPLACED)[number]['own'][number], unknown>>
 
 export function hasAmount(options: Amounts): boolean {
   return AMOUNTS.some((name) => options[name] !== undefined)
@@ -35,13 +38,15 @@ export function hasAmount(options: Amounts): boolean {
 
 /** Returns the options of a route: its own, and the application's for all others except the name. */
 export function inheritOptions<Options extends Given>(shared: Options, own: Options): Options {
-  const left: readonly string[] = [
+  const notInherited: readonly string[] = [
     'name',
     ...(hasAmount(own) ? [...AMOUNTS, ...OF_AMOUNT] : []),
-    ...(AFTER_RESPONSE.some((name) => own[name] !== undefined) ? AFTER_RESPONSE : []),
+    ...REPLACED.filter((each) => each.own.some((name) => own[name] !== undefined)).flatMap(
+      (each) => each.shared,
+    ),
     ...(own.limits === undefined ? [] : OF_ONE_LIMIT),
   ]
-  const inherited = Object.entries(shared).filter(([option]) => !left.includes(option))
+  const inherited = Object.entries(shared).filter(([option]) => !notInherited.includes(option))
   const given = Object.entries(own).filter(([, value]) => value !== undefined)
   return Object.fromEntries([...inherited, ...given]) as Options
 }

@@ -24,9 +24,9 @@ export type NodeTypes<
 > = ServerTypes<Req, Res, [req: Req, res: Res, next: Next]>
 
 /**
- * The options for requests of a framework, with or without those that say how much is allowed. An interface
- * of `F` itself would have TypeScript infer the request and the response at once, so that the first callback
- * without an annotation would settle both.
+ * The options for requests of a framework, with or without those that say how much is allowed. The parts of `F`
+ * are parameters of their own, so that TypeScript infers each one alone. Otherwise the first callback without
+ * an annotation would settle all of them.
  */
 export type RequestOptions<F extends FrameworkTypes> = RequestFields<
   F['request'],
@@ -171,9 +171,9 @@ export function afterResponse<Req, Res>(
 /** Returns what to write for options whose counterparts depend on the framework. */
 function fixesIn(framework: Framework): Fixes {
   const { onDenied, decision } = HANDLERS[framework]
-  const respond = `Write onDenied, which is called with ${onDenied}.`
-  const read = `Leave it out: the decision is always at ${decision}.`
-  return { handler: respond, requestPropertyName: read, requestStorePropertyName: read, onExceeding: read }
+  const handler = `Write onDenied, which is called with ${onDenied}.`
+  const place = `Leave it out: the decision is always at ${decision}.`
+  return { handler, requestPropertyName: place, requestStorePropertyName: place, onExceeding: place }
 }
 
 const namedCount = choice('all', 'failed', 'successful')

@@ -57,16 +57,18 @@ export function middlewareOf<Req extends IncomingMessage, Res extends ServerResp
     if (!isChecked) isChecked = checkNodeCall(owner, req, next)
     const respond: Respond | undefined =
       onDenied &&
-      ((decision, withdraw) => watch(res, () => onDenied(req, res, nextAfter(withdraw, next), decision)))
+      ((decision, withdraw) =>
+        watch(res, (passOn) => onDenied(req, res, nextAfterDenial(next, passOn, withdraw), decision)))
     runSteps(owner, run, req, res, respond, next)
   }
 
   return Object.assign(rateLimitMiddleware, { limiter })
 }
 
-/** Returns a `next` that takes the denial back from the response, unless it is called with an error. */
-function nextAfter(withdraw: () => void, next: Next): Next {
+/** Returns a `next` for a denied request. It takes the denial back, unless it is called with an error. */
+function nextAfterDenial(next: Next, passOn: () => void, withdraw: () => void): Next {
   return (error) => {
+    passOn()
     if (!error || error === 'route' || error === 'router') withdraw() // as Express passes a request on
     next(error)
   }

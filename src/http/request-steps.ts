@@ -29,6 +29,9 @@ export interface GuardSteps<Req, Res> {
  */
 export type Respond = (decision: Decision, withdraw: () => void) => unknown
 
+/** What `Respond` returns, or resolves with, if it leaves the response to these steps. */
+export const UNANSWERED = Symbol('unanswered')
+
 export interface RequestSteps<Req extends object, Res> {
   readonly limiter: Limiter<Req>
   /**
@@ -152,8 +155,16 @@ export function requestSteps<Req extends object, Res>(
     const isLimited = decision.source !== 'fail-closed' && decision.source !== 'blocked'
     const figures = (isLimited && denialFigures) || decision
     if (isLimited && onDenied !== undefined && !writer.areHeadersSent(res)) {
-      return respondAsApp(res, denialHeaders(figures), (withdraw) => onDenied(decision, withdraw))
+      const responded = respondAsApp(res, denialHeaders(figures), (withdraw) => onDenied(decision, withdraw))
+      return thenMaybe(
+        responded,
+        (result) => result === UNANSWERED && sendDenial(req, res, decision, figures),
+      )
     }
+    return sendDenial(req, res, decision, figures)
+  }
+
+  function sendDenial(req: Req, res: Res, decision: Decision, figures: DenialFigures): false {
     return send(res, denialResponse(decision, figures, settings, headerOf(req, 'accept')), figures)
   }
 
@@ -162,7 +173,7 @@ export function requestSteps<Req extends object, Res>(
     res: Res,
     headers: HeaderList,
     onDenial: (withdraw: () => void) => unknown,
-  ): MaybePromise<false> {
+  ): MaybePromise<unknown> {
     writer.setHeaders(res, headers)
     const restoreStatus = writer.presetStatus(res, settings.statusCode)
     const withdraw = () => {
@@ -170,14 +181,13 @@ export function requestSteps<Req extends object, Res>(
       restoreStatus()
       for (let i = 0; i < headers.length; i += 2) writer.removeHeader(res, headers[i] as string)
     }
-    const responded = catchMaybe(
+    return catchMaybe(
       () => onDenial(withdraw),
       (error) => {
         if (!writer.areHeadersSent(res)) restoreStatus()
         throw error
       },
     )
-    return thenMaybe(responded, () => false as const)
   }
 
   /** Sends the denial. If the application has already sent headers, aborts its response instead. */

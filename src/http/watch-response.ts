@@ -10,27 +10,35 @@ const WATCHED = 10
 
 /**
  * Creates a function that has `onDenied` respond, and warns if no response begins. An application may respond
- * later than its function returns, so time alone can tell.
+ * later than its function returns, so only time can tell. `respond` calls `passOn` if the request goes on to
+ * the next handler, whose response is its own matter.
  */
 export function responseWatch(
   owner: string,
-): (res: ServerResponse, respond: () => MaybePromise<unknown>) => MaybePromise<unknown> {
+): (res: ServerResponse, respond: (passOn: () => void) => MaybePromise<unknown>) => MaybePromise<unknown> {
   let left = WATCHED
 
-  function watchResponse(res: ServerResponse): void {
+  function watchResponse(res: ServerResponse, passedOn: () => boolean): void {
     if (left === 0 || res.headersSent) return
     left--
     const timer = setTimeout(() => {
       stopListening()
-      if (!res.headersSent) warnOnce('HEADGATE_NO_RESPONSE', NO_RESPONSE.replace('OWNER', owner))
+      if (!res.headersSent && !passedOn())
+        warnOnce('HEADGATE_NO_RESPONSE', NO_RESPONSE.replace('OWNER', owner))
     }, PATIENCE_MS)
     timer.unref()
     const stopListening = onceClosed(res, () => clearTimeout(timer))
   }
 
   return (res, respond) => {
-    const responded = respond()
-    return thenMaybe(responded, () => watchResponse(res))
+    let isPassedOn = false
+    const responded = respond(() => {
+      isPassedOn = true
+    })
+    return thenMaybe(responded, (result) => {
+      watchResponse(res, () => isPassedOn)
+      return result
+    })
   }
 }
 

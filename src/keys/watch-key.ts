@@ -1,13 +1,14 @@
+import { processWide } from '../util/process-wide.js'
 import { warnOnce } from '../util/warn-once.js'
 import type { KeyFunction } from './key.js'
 import { asRequest, peerAddress } from './request.js'
 
-/** This many subjects, from the first one on, without a key: the function probably never returns one. */
+/** This many subjects in a row without a key: they are probably limited nowhere. */
 const WITHOUT_KEY = 100
 /** How many keys are compared with the address of their request. */
 const COMPARED = 20
 
-const skipping = new WeakSet<KeyFunction<never>>()
+const skipping = processWide('skippingKeys', () => new WeakSet<KeyFunction<never>>())
 
 /** Marks a key function that returns `undefined` because its options say so; returns it. */
 export function markSkipping<K extends KeyFunction<never>>(key: K): K {
@@ -16,20 +17,24 @@ export function markSkipping<K extends KeyFunction<never>>(key: K): K {
 }
 
 /**
- * Creates a watch on the first results of a key function. It warns if all of them are `undefined`, so that
- * the limit applies to no subject, and of addresses of IPv6 as they are: a client has a whole network of them.
+ * Creates a watch on the results of a key function. It warns in two cases: many results in a row are
+ * `undefined`, so the limit applies to none of those subjects; or a result is a bare IPv6 address, although one
+ * client has a whole network of them.
  */
 export function keyWatch(key: KeyFunction<never>): (value: unknown, subject: unknown) => void {
   const name = key.name || '(anonymous)'
-  let withoutKey = skipping.has(key) ? WITHOUT_KEY : 0
+  let withoutKey = 0
+  let isReported = skipping.has(key)
   let compared = 0
 
   return function watchKey(value, subject) {
     if (value === undefined) {
-      if (withoutKey < WITHOUT_KEY && ++withoutKey === WITHOUT_KEY) warnOfNoKey(name)
+      if (isReported || ++withoutKey < WITHOUT_KEY) return
+      isReported = true
+      warnOfNoKey(name)
       return
     }
-    withoutKey = WITHOUT_KEY
+    withoutKey = 0
     if (compared === COMPARED || typeof value !== 'string' || !value.includes(':')) return
     compared++
     if (value === asRequest(subject).ip || value === peerAddress(subject)) warnOfAddress(name, value)
@@ -39,9 +44,9 @@ export function keyWatch(key: KeyFunction<never>): (value: unknown, subject: unk
 function warnOfNoKey(name: string): void {
   warnOnce(
     'HEADGATE_KEY_UNDEFINED',
-    `headgate: the key function ${name} returned undefined for the first ${WITHOUT_KEY} subjects, and its limit does not ` +
-      'apply to any of them. Write req.user?.id ?? null to limit those without a key by their address, and mount the limiter ' +
-      'behind the middleware that the key needs.',
+    `headgate: the key function ${name} returned undefined for ${WITHOUT_KEY} subjects in a row, and its limit applies to ` +
+      'none of them. Return null in place of undefined to limit them by their address, and mount the limiter behind the ' +
+      'middleware that the key needs.',
     name,
   )
 }

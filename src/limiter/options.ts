@@ -16,7 +16,10 @@ type GivenPolicy<Subject> = Policy | ((subject: Subject) => MaybePromise<Policy 
 interface LimitFields<Subject> {
   /** The name of this limit in headers, events and keys. Default: the policy's name. */
   name?: string
-  /** Identifies the client: a key, or several that are joined into one identity. Default `byIp()`. */
+  /**
+   * Identifies the client: a key, or several that are joined into one identity. Default `byIp()`. `byUser()` is
+   * the user, or else the address.
+   */
   key?: KeyFunction<Subject> | readonly KeyFunction<Subject>[]
   /** The units that one charge takes, a whole number. Default 1; 0 takes nothing and is always allowed. */
   cost?: number | ((subject: Subject) => MaybePromise<number>)

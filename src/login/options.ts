@@ -70,8 +70,8 @@ interface LoginFields<Req, Res, Skip>
    * `failureRedirect` or `succeeded`. Elsewhere it clears nothing, and the first one emits the process
    * warning `HEADGATE_LOGIN_PATH`. `guard.reportSuccess` counts everywhere.
    *
-   * Default: the route that the guard is part of (`app.post('/login', guard, handler)`), if it is part of no
-   * other one and the pattern is a plain path.
+   * Default: the route that the guard is part of (`app.post('/login', guard, handler)`), if it is part of
+   * one route only, whose pattern is a plain path.
    */
   path?: string | readonly string[]
   /** Reads the address. Default `byIp()`. */
@@ -89,8 +89,8 @@ interface LoginFields<Req, Res, Skip>
   consecutive?: number | false
   /**
    * Called with the account when the last of these failures has happened: the place to start a password
-   * reset. Anybody can bring an account there, and a password that is disabled keeps known browsers out,
-   * too; the lock does not. Its errors become the process warning `HEADGATE_LOCKOUT_FAILED`; the account is
+   * reset. Anybody can bring an account there. Do not disable its password, which would keep known
+   * browsers out as well; the lock does not. Its errors become the process warning `HEADGATE_LOCKOUT_FAILED`; the account is
    * locked all the same. Not called if the process ends during that attempt or its store replies too late.
    */
   onLockout?: (account: string, req: Req) => unknown

@@ -1,5 +1,4 @@
 export type { Policy, State, Step } from '../policies/policy.js'
-export type { Prepaid } from '../policies/prepaid.js'
 export type {
   Block,
   BlockResult,

@@ -4,11 +4,11 @@ import type { Limiter } from '../../features/limiter.js'
 import { checkCaller } from '../../http/check-caller.js'
 import type { RateLimitOptions } from '../../http/options.js'
 import { runSteps } from '../../http/rate-limit.js'
-import { type RequestSteps, requestSteps } from '../../http/request-steps.js'
+import { type RequestSteps, requestSteps, UNANSWERED } from '../../http/request-steps.js'
 import { responseWatch } from '../../http/watch-response.js'
 import type { Decision } from '../../limiter/decision.js'
 import type { ServerTypes } from '../../util/framework-types.js'
-import { type MaybePromise, thenMaybe } from '../../util/maybe-promise.js'
+import { isPromise, type MaybePromise, thenMaybe } from '../../util/maybe-promise.js'
 import { fastifyWriter } from './response-writer.js'
 
 /** The types of Fastify. */
@@ -64,11 +64,15 @@ export function hookOf(
     runSteps(owner, run, request, reply, onDenial, done)
   }
 
-  function respond(request: FastifyRequest, reply: FastifyReply, decision: Decision): MaybePromise<void> {
+  /** A payload is sent, as that of a handler is. An async function that has none has not responded. */
+  function respond(request: FastifyRequest, reply: FastifyReply, decision: Decision): MaybePromise<unknown> {
     const result = onDenied?.(request, reply, decision)
-    if (result === reply) return // a reply is a thenable, which resolves once it is sent
+    if (result === reply) return undefined // a reply is a thenable, which resolves once it is sent
     return thenMaybe(result, (payload) => {
-      if (payload !== undefined && !reply.sent) reply.send(payload)
+      if (reply.sent) return undefined
+      if (payload === undefined) return isPromise(result) ? UNANSWERED : undefined
+      reply.send(payload)
+      return undefined
     })
   }
 

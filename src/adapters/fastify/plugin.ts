@@ -19,8 +19,9 @@ import { isOwnLimit, ownOptions, type Route } from './own-options.js'
 export type RouteRateLimitOptions = RateLimitHookOptions & {
   /**
    * When requests are charged. Write `'preValidation'` if a key or a cost reads the body, and `'preHandler'`
-   * if it reads what other hooks set, such as a user. Requests are charged before the route's own hooks of
-   * that name, but after those that are called `preHandler`. Default `'onRequest'`, before the body is read.
+   * if it reads what other hooks set, such as a user. In `onRequest` and `preValidation`, requests are charged
+   * before the route's own hooks run, and in `preHandler` after them. Default `'onRequest'`, before the body is
+   * read.
    */
   hook?: 'onRequest' | 'preValidation' | 'preHandler'
 }
@@ -52,6 +53,7 @@ export const rateLimit: FastifyPluginAsync<RateLimitPluginOptions> = Object.assi
 
 async function plugin(app: FastifyInstance, options: RateLimitPluginOptions): Promise<void> {
   if (!isFastifyInstance(app)) throw new TypeError(NOT_REGISTERED)
+  if (app.hasDecorator('rateLimiters')) throw new TypeError(REGISTERED_TWICE)
   const { global = true, hook = 'onRequest', ...shared } = options
   const limiters: Limiter<FastifyRequest>[] = []
   const createHook = (owner: string, given: RateLimitHookOptions): RateLimitHook => {
@@ -109,14 +111,14 @@ function limitRoute(route: Route, { hook, shared, limits, createHook, limitOther
   }
   const at = readHook(owner, 'hook', own.hook ?? hook)
   // A HEAD route that Fastify adds to a GET route comes right after it, with the same options.
-  const last = route.method === 'HEAD' ? limits.get(own) : undefined
-  const ofGet = last?.route === `GET ${route.url}` ? last.limit : undefined
-  const limit = ofGet ?? createHook(owner, ownOptions(shared, own, route))
+  const previous = route.method === 'HEAD' ? limits.get(own) : undefined
+  const limitOfGet = previous?.route === `GET ${route.url}` ? previous.limit : undefined
+  const limit = limitOfGet ?? createHook(owner, ownOptions(shared, own, route))
   limits.set(own, { route: `${route.method} ${route.url}`, limit })
   addHook(route, at, limit)
 }
 
-/** Adds a limit to a route: behind its `preHandler` hooks, which may set a user, else before its hooks. */
+/** Adds a limit to a route. A `preHandler` limit goes last, since other hooks may set a user. Others go first. */
 function addHook(route: Route, at: Plugin['hook'], limit: RateLimitHook): void {
   const hooks = [route[at] ?? []].flat()
   route[at] = at === 'preHandler' ? [...hooks, limit] : [limit, ...hooks]
@@ -132,6 +134,10 @@ function limitOtherRoutes(limitOthers: RateLimitHook | undefined, limits: WeakMa
     else next()
   }
 }
+
+const REGISTERED_TWICE =
+  'rateLimit: it is registered on this application already. Write limits: [{ limit, window }, …] for several limits, ' +
+  'and config.rateLimit or rateLimitHook for single routes.'
 
 const NOT_REGISTERED =
   'rateLimit: it is a plugin, and was called without an application of Fastify. Write ' +

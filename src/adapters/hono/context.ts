@@ -62,9 +62,9 @@ const JSON_TYPE = /^application\/([\w.+-]+\+)?json\b/i
 const FORM_TYPE = /^(application\/x-www-form-urlencoded|multipart\/form-data)\b/i
 
 /**
- * Returns the parsed body of JSON or of a form; `undefined` if there is none, and for a form that is also JSON:
- * `c.req.json()` of Hono reads any type, so the handler would read another name than this. Hono derives what a
- * handler reads from the bytes, whichever way it reads the body.
+ * Returns the parsed body of JSON or of a form; `undefined` if there is none. Also returns `undefined` for a
+ * form whose text is JSON: `c.req.json()` takes any content type, so the handler might read another name than
+ * the guard. Hono derives what a handler reads from the bytes, whichever way it reads the body.
  */
 export async function readBody({ req }: Context): Promise<unknown> {
   if (req.method === 'GET' || req.method === 'HEAD') return undefined

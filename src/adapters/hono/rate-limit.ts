@@ -68,9 +68,14 @@ function denialResponder<Ctx extends Context>({
   statusCode = 429,
 }: Pick<RateLimitOptions<HonoTypes<Ctx>>, 'onDenied' | 'statusCode'>) {
   if (onDenied === undefined) return undefined
-  return (c: Ctx, decision: Decision) => {
+  return async (c: Ctx, decision: Decision) => {
     c.status(statusCode as Parameters<Context['status']>[0])
-    return onDenied(c, decision)
+    try {
+      return await onDenied(c, decision)
+    } catch (error) {
+      c.status(200) // or the response of `app.onError` would have the status of a denial
+      throw error
+    }
   }
 }
 
@@ -99,8 +104,9 @@ function middlewareOf<Ctx extends Context>(
       failExchange(exchangeOf(raw))
       throw error
     }
-    const own = c.res instanceof Response ? c.res : new Response((c.res as Response).body, c.res) // of undici
-    const response = limit.finish(raw, own)
+    // A handler may return a response of undici, the package, which is another class.
+    const given = c.res instanceof Response ? c.res : new Response((c.res as Response).body, c.res)
+    const response = limit.finish(raw, given)
     if (response === c.res) return undefined
     c.res = undefined // or Hono would put the old headers over the new ones
     c.res = response

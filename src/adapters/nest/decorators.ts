@@ -38,9 +38,12 @@ export function RateLimit<Req extends object = NestRequest, Res = unknown>(
   return decorator(options)
 }
 
-/** Exempts a class or a handler from all limits. */
-export function SkipRateLimit(): RateLimitDecorator {
-  return decorator(undefined)
+/** Exempts a class or a handler from all limits. Throws a `TypeError` for an argument: it skips no single one. */
+export function SkipRateLimit(): RateLimitDecorator
+export function SkipRateLimit(...given: readonly unknown[]): RateLimitDecorator {
+  if (given.length === 0) return decorator(undefined)
+  const fix = 'Write @RateLimit({ limits: […] }) with the limits that remain.'
+  throw new TypeError(`SkipRateLimit: it takes no argument, and skips all limits. ${fix}`)
 }
 
 function decorator(options: object | undefined): RateLimitDecorator {

@@ -150,7 +150,6 @@ const NAMES: Readonly<Record<string, ExportedNames>> = {
       'Part',
       'PartResult',
       'Policy',
-      'Prepaid',
       'ProcessNotes',
       'ReadState',
       'Refund',

@@ -202,6 +202,13 @@ describe('a message, which has no response,', () => {
   })
 })
 
+test('@SkipRateLimit takes no argument: it skips all limits', () => {
+  const skip: (...given: readonly unknown[]) => unknown = SkipRateLimit
+  expect(() => skip({ short: true })).toThrow(
+    'SkipRateLimit: it takes no argument, and skips all limits. Write',
+  )
+})
+
 describe('the option exception', () => {
   const replaced = new Error('replaced')
 

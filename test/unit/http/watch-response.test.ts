@@ -7,11 +7,17 @@ const warnings = recordWarnings()
 afterEach(closeServers)
 afterEach(() => jest.useRealTimers())
 
-/** Starts a server whose limiter denies all requests but one, and `next` answers with an error's message. */
-function start(onDenied: RateLimitOptions['onDenied']) {
+/**
+ * Starts a server whose limiter denies all requests but one, and `next` answers with an error's message, or not
+ * at all.
+ */
+function start(onDenied: RateLimitOptions['onDenied'], atError: 'answers' | 'waits' = 'answers') {
   const limit = rateLimit({ limit: 1, window: '1m', ...(onDenied && { onDenied }) })
   const answer: RequestListener = (req, res) =>
-    limit(req, res, (error) => res.end(error instanceof Error ? `${res.statusCode} ${error.message}` : 'ok'))
+    limit(req, res, (error) => {
+      if (!(error instanceof Error)) res.end('ok')
+      else if (atError === 'answers') res.end(`${res.statusCode} ${error.message}`)
+    })
   return serve(answer)
 }
 
@@ -62,6 +68,22 @@ test('onDenied that never responds is reported after 5 seconds, while the client
   expect(warnings()).toEqual([])
   jest.advanceTimersByTime(1)
   expect(warnings()).toEqual(['HEADGATE_NO_RESPONSE'])
+  waiting.end('at last')
+  expect((await denied).text).toBe('at last')
+})
+
+test('a request that onDenied passes on may take its time', async () => {
+  let waiting: ServerResponse | undefined
+  const server = await start((_req, res, next) => {
+    waiting = res
+    next(new Error('still'))
+  }, 'waits')
+  await send(server)
+  jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] })
+  const denied = send(server)
+  while (waiting === undefined) await new Promise((resolve) => setImmediate(resolve))
+  jest.advanceTimersByTime(10_000)
+  expect(warnings()).toEqual([])
   waiting.end('at last')
   expect((await denied).text).toBe('at last')
 })

@@ -13,16 +13,20 @@ async function chargeAll(key: KeyFunction<unknown>, subjects: readonly unknown[]
 const times = (count: number, subject: unknown) => Array.from({ length: count }, () => subject)
 const REQUEST = requestFrom('192.0.2.7')
 
-test('a key function that returns undefined for the first 100 subjects is reported', async () => {
+test('a key function that returns undefined for 100 subjects in a row is reported', async () => {
   await chargeAll(() => undefined, times(99, REQUEST))
   expect(warnings()).toEqual([])
   await chargeAll(async () => undefined, times(100, REQUEST))
   expect(warnings()).toEqual(['HEADGATE_KEY_UNDEFINED'])
 })
 
-test('a key function that has returned a key before is not', async () => {
-  await chargeAll((subject) => (subject === REQUEST ? undefined : 'a'), [{}, ...times(200, REQUEST)])
+test('a key function that returns keys in between is reported only after 100 others in a row', async () => {
+  const key = (subject: unknown) => (subject === REQUEST ? undefined : 'a')
+  const mixed = [...times(99, REQUEST), {}, ...times(99, REQUEST), {}]
+  await chargeAll(key, mixed)
   expect(warnings()).toEqual([])
+  await chargeAll(key, [...mixed, ...times(100, REQUEST)])
+  expect(warnings()).toEqual(['HEADGATE_KEY_UNDEFINED'])
 })
 
 test('a key function that leaves out requests because its options say so is not', async () => {

@@ -144,6 +144,19 @@ test('onDenied may return an object, which is sent as JSON', async () => {
   expect(JSON.parse((await get('/')).text)).toEqual({ error: 'slow down' })
 })
 
+test('a denial that an async onDenied leaves unanswered is answered as without it', async () => {
+  const logged: number[] = []
+  const { get } = await startWith({
+    ...ONE,
+    onDenied: async (_request, _reply, { limit }) => void logged.push(limit),
+  })
+  await get('/')
+  const { status, text, headers } = await get('/')
+  expect({ status, text }).toEqual({ status: 429, text: 'Too many requests. Try again in 60 seconds.\n' })
+  expect(headers['retry-after']).toBe('60')
+  expect(logged).toEqual([1])
+})
+
 test('onDenied may answer once it has returned', async () => {
   const { get } = await startWith({
     ...ONE,

@@ -137,6 +137,14 @@ describe("hook: 'preHandler' charges behind the hooks of that name", () => {
   })
 })
 
+test('a second registration on the same application says what to write', async () => {
+  const app = fastify()
+  await app.register(rateLimit, ONE)
+  await expect(app.register(rateLimit, TWO)).rejects.toThrow(
+    /registered on this application already\. Write limits/,
+  )
+})
+
 test('a route with count inherits no actualCost, and the other way round', async () => {
   const { get } = await start(async (app) => {
     await app.register(rateLimit, { ...TWO, actualCost: () => 2 })

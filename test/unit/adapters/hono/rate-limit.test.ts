@@ -95,6 +95,17 @@ test('callbacks are called with the context, and the result of onDenied is the r
   expect(await responses[2]?.json()).toEqual({ limit: 1, tenant: 'a' })
 })
 
+test('an error of onDenied leaves no status of a denial for app.onError', async () => {
+  const onDenied = () => {
+    throw new Error('no template')
+  }
+  const app = new Hono().use(rateLimit({ ...ONE_PER_HOUR, onDenied }))
+  app.get('/', (c) => c.text('ok')).onError(({ message }, c) => c.text(message))
+  await app.request('/', {}, node('192.0.2.1'))
+  const response = await app.request('/', {}, node('192.0.2.1'))
+  expect([response.status, await response.text()]).toEqual([200, 'no template'])
+})
+
 describe('key functions', () => {
   test.each([
     ['byUser() of the variable user', 'user', { id: 7 }, byUser()],
