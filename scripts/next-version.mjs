@@ -7,7 +7,7 @@ const UNRELEASED = /^## Unreleased$/m
 
 const changelog = readFileSync('CHANGELOG.md', 'utf8')
 if (!UNRELEASED.test(changelog)) throw new Error('CHANGELOG.md has no heading "## Unreleased".')
-run('npx', '--yes', '@changesets/cli@3.0.3', 'version')
+run('npx', 'changeset', 'version')
 run('npm', 'install', '--package-lock-only', '--ignore-scripts', '--no-audit', '--no-fund')
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
 const today = new Date().toISOString().slice(0, 10)
