@@ -1,8 +1,8 @@
 import type { FastifyRequest as Request } from 'fastify'
 import type { FastifyTypes } from './adapters/fastify/hook.js'
 import type { RouteRateLimitOptions } from './adapters/fastify/plugin.js'
-import * as http from './http.js'
-import type { MakeByUser } from './keys/by-user.js'
+import type * as http from './http.js'
+import { byUser as httpByUser, type MakeByUser } from './keys/by-user.js'
 import type { LoginGuardOptions as GuardOptions } from './login/options.js'
 
 export {
@@ -44,4 +44,4 @@ export type LoginGuardOptions = GuardOptions<FastifyTypes>
  * anonymous.
  * @function
  */
-export const byUser: MakeByUser<FastifyTypes> = http.byUser
+export const byUser: MakeByUser<FastifyTypes> = httpByUser

@@ -1,7 +1,6 @@
 import type { FetchInfo, FetchSubject, FetchTypes } from './adapters/fetch/options.js'
 import type { RateLimitOptions as Options } from './http/options.js'
-import * as http from './http.js'
-import type { MakeByUser } from './keys/by-user.js'
+import { byUser as httpByUser, type MakeByUser } from './keys/by-user.js'
 import type { LoginGuardOptions as GuardOptions } from './login/options.js'
 
 export type { RateLimit } from './adapters/fetch/limit.js'
@@ -25,4 +24,4 @@ export type LoginGuardOptions<Info = FetchInfo> = GuardOptions<FetchTypes<FetchS
  * `byIp()`.
  * @function
  */
-export const byUser: MakeByUser<FetchTypes> = http.byUser
+export const byUser: MakeByUser<FetchTypes> = httpByUser

@@ -1,8 +1,8 @@
 import type { Context } from 'hono'
 import type { HonoTypes } from './adapters/hono/rate-limit.js'
 import type { RateLimitOptions as Options } from './http/options.js'
-import * as http from './http.js'
-import type { MakeByUser } from './keys/by-user.js'
+import type * as http from './http.js'
+import { byUser as httpByUser, type MakeByUser } from './keys/by-user.js'
 import type { LoginGuardOptions as GuardOptions } from './login/options.js'
 
 export {
@@ -32,4 +32,4 @@ export type LoginGuardOptions<Ctx extends Context = Context> = GuardOptions<Hono
  * does, by default `byIp()`. Mount the limiter after the middleware that authenticates.
  * @function
  */
-export const byUser: MakeByUser<HonoTypes> = http.byUser
+export const byUser: MakeByUser<HonoTypes> = httpByUser

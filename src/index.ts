@@ -1,8 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Request, Response } from 'express'
 import type { NodeTypes } from './http/options.js'
-import * as http from './http.js'
-import type { MakeByUser } from './keys/by-user.js'
+import { rateLimit as httpRateLimit } from './http/rate-limit.js'
+import type * as http from './http.js'
+import { byUser as httpByUser, type MakeByUser } from './keys/by-user.js'
+import { loginGuard as httpLoginGuard } from './login/login-guard.js'
 
 export * from './http.js'
 
@@ -82,7 +84,7 @@ type MakeLoginGuard = {
  * Throws a `TypeError` for wrong options, with the fix in the message.
  * @function
  */
-export const rateLimit: MakeRateLimit = http.rateLimit
+export const rateLimit: MakeRateLimit = httpRateLimit
 
 /**
  * Creates middleware that stops password guessing and lets real users in: it limits failed attempts per
@@ -96,7 +98,7 @@ export const rateLimit: MakeRateLimit = http.rateLimit
  * Throws a `TypeError` for wrong options, with the fix in the message.
  * @function
  */
-export const loginGuard: MakeLoginGuard = http.loginGuard
+export const loginGuard: MakeLoginGuard = httpLoginGuard
 
 /**
  * Identifies a client by the authenticated user: what `get` returns, or `req.user.id`, `.sub` or
@@ -104,4 +106,4 @@ export const loginGuard: MakeLoginGuard = http.loginGuard
  * middleware must come after the one that authenticates. Otherwise all clients are anonymous.
  * @function
  */
-export const byUser: MakeExpressByUser = http.byUser
+export const byUser: MakeExpressByUser = httpByUser

@@ -1,8 +1,8 @@
 import type { Context, ExtendableContext } from 'koa'
 import type { KoaTypes } from './adapters/koa/rate-limit.js'
 import type { RateLimitOptions as Options } from './http/options.js'
-import * as http from './http.js'
-import type { MakeByUser } from './keys/by-user.js'
+import type * as http from './http.js'
+import { byUser as httpByUser, type MakeByUser } from './keys/by-user.js'
 import type { LoginGuardOptions as GuardOptions } from './login/options.js'
 
 export {
@@ -36,4 +36,4 @@ export type LoginGuardOptions<Ctx extends ExtendableContext = Context> = GuardOp
  * clients are anonymous.
  * @function
  */
-export const byUser: MakeByUser<KoaTypes> = http.byUser
+export const byUser: MakeByUser<KoaTypes> = httpByUser
