@@ -107,8 +107,11 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
       waiting.close()
       await holdings.releaseAll().catch(onRefundFailed)
       await candidate?.close()
-      await core.close()
-      settings.releaseStore()
+      try {
+        await core.close()
+      } finally {
+        settings.releaseStore()
+      }
     },
     get mode() {
       return modeSwitch.mode

@@ -1,8 +1,9 @@
 import { stopRenewals } from '../features/holdings.js'
 import type { Limiter } from '../features/limiter.js'
-import type { Decision } from '../limiter/decision.js'
+import { chargedParts, type Decision } from '../limiter/decision.js'
 import { emitFailure } from '../limiter/events.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
+import { wrongOption } from '../util/validate.js'
 import type { ResponseWriter } from './response-writer.js'
 
 /** Which requests stay charged. The others are refunded. A function returns true for those that count. */
@@ -34,20 +35,58 @@ export function refundUncounted<Req, Res>(
   }
 }
 
+/** What a request has cost: units, or the units of each limit by its name. */
+export type ActualCost = number | Readonly<Record<string, number>>
+
 /**
  * Corrects what a request was charged to what it has cost, once its response has finished. If the client hangs
- * up before that, the charge stays as it is. Otherwise hanging up would make expensive requests cheap.
+ * up before that, units are only taken, and once the handler has ended: hanging up makes no request cheaper.
  */
 export function adjustToActualCost<Req, Res>(
-  actualCost: (req: Req, res: Res) => MaybePromise<number>,
+  actualCost: (req: Req, res: Res) => MaybePromise<ActualCost>,
   writer: ResponseWriter<Res>,
 ): OnAllowed<Req, Res> {
   return (limiter, req, res, decision) => {
-    writer.onceFinished(res, () =>
-      emitIfFails(limiter, decision, async () => limiter.adjust(decision, await actualCost(req, res))),
+    let hasLeft = false
+    let isSettled = false
+    const settle = (change: 'any' | 'upwards') => {
+      if (isSettled) return undefined
+      isSettled = true
+      return emitIfFails(limiter, decision, async () => {
+        await adjustParts(limiter, decision, await actualCost(req, res), change)
+      })
+    }
+    writer.onceFinished(res, () => settle('any'))
+    writer.onceEnded(
+      res,
+      () => hasLeft && settle('upwards'),
+      () => {
+        hasLeft = true
+      },
     )
   }
 }
+
+async function adjustParts(
+  limiter: Limiter<never>,
+  decision: Decision,
+  actualCost: ActualCost,
+  change: 'any' | 'upwards',
+): Promise<void> {
+  const parts = (chargedParts(decision) ?? []).filter(({ policy }) => !policy.holdsUnits)
+  const isNumber = typeof actualCost === 'number'
+  if (isNumber && parts.length > 1) throw wrongOption(...OF_EACH_LIMIT, actualCost)
+  const costs = isNumber ? parts.map(({ name }) => [name, actualCost] as const) : Object.entries(actualCost)
+  const charged = new Map(parts.map(({ name, cost }) => [name, cost]))
+  const changes = costs.filter(([name, cost]) => change === 'any' || !(cost <= (charged.get(name) ?? cost)))
+  await Promise.all(changes.map(([name, cost]) => limiter.adjust(decision, cost, { limits: [name] })))
+}
+
+const OF_EACH_LIMIT = [
+  'headgate',
+  'the result of actualCost',
+  'the units of each limit by its name, such as { tokens: 1210 }',
+] as const
 
 /**
  * Holds the `concurrency` units of a request until its response is over. If it is over already, releases

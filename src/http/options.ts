@@ -9,7 +9,13 @@ import { type Framework, HANDLERS } from '../util/framework.js'
 import type { FrameworkTypes, ServerTypes } from '../util/framework-types.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
 import { choice, wrongOption } from '../util/validate.js'
-import { adjustToActualCost, type Count, type OnAllowed, refundUncounted } from './after-response.js'
+import {
+  type ActualCost,
+  adjustToActualCost,
+  type Count,
+  type OnAllowed,
+  refundUncounted,
+} from './after-response.js'
 import { ANSWER_ROWS, type AnswerOptions } from './answer.js'
 import { createDelayer, type DelayOptions, readDelay } from './delay.js'
 import type { ResponseWriter } from './response-writer.js'
@@ -51,12 +57,13 @@ export interface RequestFields<Req, Res, Skip>
    */
   count?: Count<Req, Res>
   /**
-   * Returns the units that a request has cost in the end, a whole number from 0. Called once its response has
-   * finished (in servers of the Fetch standard, by `finish`). Each request is charged `cost` before its handler
-   * runs. The difference is then refunded, or taken as far as units are left. If the client hangs up first, the
-   * charge stays: call `limiter.adjust` from the handler, if it knows better. Not together with `count`.
+   * Returns the units that a request has cost in the end, a whole number from 0; with several limits, the units
+   * of those that change by their names, such as `{ tokens: 1210 }`. Called once the response has finished (in
+   * servers of the Fetch standard, by `finish`). Each request is charged `cost`, at least 1, before its handler
+   * runs. The difference is then refunded, or taken as far as units are left. If the client hangs up first,
+   * nothing is refunded. Not together with `count`.
    */
-  actualCost?: (req: Req, res: Res) => MaybePromise<number>
+  actualCost?: (req: Req, res: Res) => MaybePromise<ActualCost>
   /**
    * Delays requests before their handler runs, if their client has used more than `after` units of its
    * limit. Requests over the limit are denied. If the client hangs up meanwhile, the request never reaches
@@ -123,11 +130,16 @@ const DELAY_RULE = {
 } as const
 
 const COST_RULE = {
-  from: ['actualCost', 'count'],
-  read(owner: string, { actualCost, count }: Settings<typeof MIDDLEWARE_ROWS>): void {
-    if (actualCost === undefined || count === 'all') return
-    const problem = 'give either count or actualCost, not both'
-    throw new TypeError(`${owner}: ${problem}. Return 0 from actualCost for requests that do not count.`)
+  from: ['actualCost', 'count', 'cost', 'limits'],
+  read(owner: string, { actualCost, count, cost, limits = [] }: Settings<typeof MIDDLEWARE_ROWS>): void {
+    if (actualCost === undefined) return
+    if (count !== 'all') {
+      const problem = 'give either count or actualCost, not both'
+      throw new TypeError(`${owner}: ${problem}. Return 0 from actualCost for requests that do not count.`)
+    }
+    if (![{ cost }, ...limits].some((each) => each.cost === 0)) return
+    const fix = 'A charge of 0 is always allowed. Write an estimate.'
+    throw wrongOption(owner, 'cost', 'at least 1 with actualCost', 0, fix)
   },
 } as const
 

@@ -11,6 +11,7 @@ import type { Delayer } from './delay.js'
 import type { DenialFigures } from './denial-body.js'
 import { denialHeaders, rateLimitHeaders } from './headers.js'
 import { type RequestOptions, readRequestOptions } from './options.js'
+import { presetDenial } from './preset-denial.js'
 import { decisionFor, recordDecision } from './recorded-decision.js'
 import type { DenialResponse, HeaderList, ResponseWriter } from './response-writer.js'
 
@@ -174,17 +175,11 @@ export function requestSteps<Req extends object, Res>(
     headers: HeaderList,
     onDenial: (withdraw: () => void) => unknown,
   ): MaybePromise<unknown> {
-    writer.setHeaders(res, headers)
-    const restoreStatus = writer.presetStatus(res, settings.statusCode)
-    const withdraw = () => {
-      if (writer.areHeadersSent(res)) return
-      restoreStatus()
-      for (let i = 0; i < headers.length; i += 2) writer.removeHeader(res, headers[i] as string)
-    }
+    const { withdraw, restoreStatus } = presetDenial(writer, res, settings.statusCode, headers)
     return catchMaybe(
       () => onDenial(withdraw),
       (error) => {
-        if (!writer.areHeadersSent(res)) restoreStatus()
+        restoreStatus()
         throw error
       },
     )

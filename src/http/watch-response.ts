@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
+import type { MaybePromise } from '../util/maybe-promise.js'
 import { warnOnce } from '../util/warn-once.js'
 import { onceClosed } from './response-end.js'
 
@@ -35,10 +35,8 @@ export function responseWatch(
     const responded = respond(() => {
       isPassedOn = true
     })
-    return thenMaybe(responded, (result) => {
-      watchResponse(res, () => isPassedOn)
-      return result
-    })
+    watchResponse(res, () => isPassedOn)
+    return responded
   }
 }
 

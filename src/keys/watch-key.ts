@@ -22,7 +22,7 @@ export function markSkipping<K extends KeyFunction<never>>(key: K): K {
  * client has a whole network of them.
  */
 export function keyWatch(key: KeyFunction<never>): (value: unknown, subject: unknown) => void {
-  const name = key.name || '(anonymous)'
+  const name = typeof key.name === 'string' && key.name !== '' ? key.name : '(anonymous)'
   let withoutKey = 0
   let isReported = skipping.has(key)
   let compared = 0
@@ -37,7 +37,15 @@ export function keyWatch(key: KeyFunction<never>): (value: unknown, subject: unk
     withoutKey = 0
     if (compared === COMPARED || typeof value !== 'string' || !value.includes(':')) return
     compared++
-    if (value === asRequest(subject).ip || value === peerAddress(subject)) warnOfAddress(name, value)
+    if (isAddressOf(subject, value)) warnOfAddress(name, value)
+  }
+}
+
+function isAddressOf(subject: unknown, value: string): boolean {
+  try {
+    return value === asRequest(subject).ip || value === peerAddress(subject)
+  } catch {
+    return false // the key itself did not read the address, so its error is not the application's
   }
 }
 

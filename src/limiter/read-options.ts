@@ -11,7 +11,7 @@ import { ACCESS_ROWS, accessRules, type ModeSwitch, type Skip } from './access-r
 import type { LimitContext } from './bind-limit.js'
 import { readCandidate, withKeysOf } from './candidate-options.js'
 import type { LimiterOptions, StoreErrorChoice } from './options.js'
-import { ENTRIES_RULE, type Entry, LIMIT_ROWS } from './read-limits.js'
+import { ENTRIES_RULE, type Entry, LIMIT_ROWS, namesOf } from './read-limits.js'
 
 /** The version of the state format. It is part of every key, so that no other format is ever read. */
 const STATE_VERSION = 1
@@ -76,6 +76,7 @@ export function limiterSettings(
     mode,
     candidate,
   } = read
+  for (const limitName of namesOf(entries, name) ?? []) keyName(owner, 'policy.name', limitName)
   const limiterScope = `${prefix}:${STATE_VERSION}:${name ?? UNNAMED}`
   const readAddress = addressKey(addressReaderAmong(entries))
   const modeSwitch: ModeSwitch = { mode }

@@ -84,8 +84,11 @@ export function guardSteps<Req extends object, Res>(
   const { limiter } = steps
   const { close } = limiter
   limiter.close = async () => {
-    await close()
-    claimed?.releaseStore()
+    try {
+      await close()
+    } finally {
+      claimed?.releaseStore()
+    }
   }
   limiter.forget = forgetAccount(limiter.forget, attempts, inARowNames(login.consecutive))
   const controls = {

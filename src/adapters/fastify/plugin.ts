@@ -64,10 +64,9 @@ async function plugin(app: FastifyInstance, options: RateLimitPluginOptions): Pr
   const at = readHook('rateLimit', 'hook', hook)
   if (typeof global !== 'boolean') throw wrongOption('rateLimit', 'global', 'true or false', global)
   if (!global) checkOptions('rateLimit', shared, { onDenied: callback }, {})
+  app.decorateRequest('rateLimit').decorateRequest(LAST_RECORD).decorate('rateLimiters', limiters)
   const limitOthers = global ? createHook('rateLimit', shared) : undefined
   const limits = new WeakMap<object, RouteLimit>()
-
-  app.decorateRequest('rateLimit').decorateRequest(LAST_RECORD).decorate('rateLimiters', limiters)
   app.addHook('onRoute', (route) => limitRoute(route, { hook: at, shared, limits, createHook, limitOthers }))
   app.addHook(at, limitOtherRoutes(limitOthers, limits))
   app.addHook('onClose', async () => {

@@ -29,7 +29,7 @@ function fixFor(value: unknown): string {
 /** A limiter's store, until `releaseStore` is called. */
 export interface ClaimedStore {
   readonly store: Store
-  /** Lets another limiter without a name use the store. */
+  /** Lets another limiter without a name use the store. Does nothing the second time. */
   releaseStore(): void
 }
 
@@ -70,5 +70,9 @@ function claim(owner: string, store: Store, prefix: string): () => void {
     )
   }
   claims.set(client, claimed.add(keys))
-  return () => void claimed.delete(keys)
+  let isHeld = true
+  return () => {
+    if (isHeld) claimed.delete(keys) // and not the claim of the next limiter
+    isHeld = false
+  }
 }

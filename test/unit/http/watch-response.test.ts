@@ -38,6 +38,33 @@ test('a request that onDenied passes on has neither the status nor the headers o
   expect(Object.keys(denied.headers)).toEqual(Object.keys(first.headers))
 })
 
+test('headers that were there before are there again for a request that onDenied passes on', async () => {
+  const limit = rateLimit({ limit: 1, window: '1m', onDenied: (_req, _res, next) => next() })
+  const server = await serve((req, res) => {
+    res.setHeader('Cache-Control', 'public')
+    limit(req, res, () => res.end('ok'))
+  })
+  await send(server)
+  const { headers } = await send(server)
+  expect([headers['cache-control'], headers['retry-after']]).toEqual(['public', undefined])
+})
+
+test('an async onDenied that never settles is reported as well', async () => {
+  let waiting: ServerResponse | undefined
+  const server = await start((_req, res) => {
+    waiting = res
+    return new Promise(() => {})
+  })
+  await send(server)
+  jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] })
+  const denied = send(server)
+  while (waiting === undefined) await new Promise((resolve) => setImmediate(resolve))
+  jest.advanceTimersByTime(5000)
+  expect(warnings()).toEqual(['HEADGATE_NO_RESPONSE'])
+  waiting.end()
+  await denied
+})
+
 test.each<[string, NonNullable<RateLimitOptions['onDenied']>]>([
   [
     'throws',

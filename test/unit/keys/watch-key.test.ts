@@ -57,3 +57,14 @@ test('another key with colons is not', async () => {
   await chargeAll(() => 'user:7', [{ ip: V6 }])
   expect(warnings()).toEqual([])
 })
+
+test('a subject whose address cannot be read is charged by its key', async () => {
+  const subject = {
+    get ip() {
+      throw new Error('no address')
+    },
+  }
+  const limiter = createLimiter({ limit: 5, window: '1m', key: () => 'user:7' })
+  expect(await limiter.charge(subject)).toMatchObject({ allowed: true })
+  expect(warnings()).toEqual([])
+})

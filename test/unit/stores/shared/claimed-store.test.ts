@@ -76,6 +76,16 @@ test('once a limiter or guard without a name is closed, another one may use its 
   expect(() => createLimiter({ ...five, store: redisStore(client) })).not.toThrow()
   expect(() => loginGuard({ field: 'username', store: redisStore(client) })).not.toThrow()
   expect(() => createLimiter({ ...five, store: redisStore(client) })).toThrow(TAKEN)
+  await Promise.all([limiter.close(), guard.limiter.close()])
+  expect(() => createLimiter({ ...five, store: redisStore(client) })).toThrow(TAKEN)
+})
+
+test('a store is free again if its limiter could not be closed, or not be created', async () => {
+  const store: Store = { ...memoryStore(), close: () => Promise.reject(new Error('gone')) }
+  await expect(createLimiter({ ...five, store }).close()).rejects.toThrow('gone')
+  const policy = { ...slidingWindow({ limit: 1, window: '1m' }), name: 'a b' }
+  expect(() => createLimiter({ policy, store })).toThrow('policy.name must be')
+  expect(() => createLimiter({ ...five, store })).not.toThrow()
 })
 
 test.each<[string, object, string]>([

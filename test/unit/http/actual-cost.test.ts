@@ -1,0 +1,94 @@
+import http, { type IncomingMessage, type ServerResponse } from 'node:http'
+import { type Decision, memoryStore, type RateLimitOptions, rateLimit } from 'headgate/http'
+import { closeServers, send, serve } from '../../support/http.js'
+import { until } from '../../support/servers/wait.js'
+
+afterEach(closeServers)
+
+type Handle = (req: IncomingMessage, res: ServerResponse) => void
+
+const answer: Handle = (_req, res) => void res.end('answer')
+
+/** Starts a server with a limiter by a clock that stands still, and returns what is left of its limits. */
+async function start(options: RateLimitOptions, handle: Handle = answer) {
+  const limit = rateLimit({ store: memoryStore({ clock: () => 0 }), ...options })
+  const errors: unknown[] = []
+  limit.limiter.events.on('refundFailed', (error) => errors.push((error as Error).message))
+  const server = await serve((req, res) => limit(req, res, () => handle(req, res)))
+  return {
+    server,
+    errors,
+    async left() {
+      const { parts } = (await limit.limiter.peek({} as never)) as Decision
+      return Object.fromEntries(parts.map(({ name, remaining }) => [name, remaining]))
+    },
+  }
+}
+
+const LIMITS = [
+  { name: 'requests', limit: 10, window: '1m', key: () => 'all' },
+  { name: 'tokens', limit: 1000, window: '1m', key: () => 'all', cost: 50 },
+] as const
+
+const both = (actualCost: NonNullable<RateLimitOptions['actualCost']>) => ({ limits: LIMITS, actualCost })
+
+test('of several limits, only those change whose units are returned', async () => {
+  const { server, left, errors } = await start(both(() => ({ tokens: 120 })))
+  await send(server)
+  await until('the tokens are taken', async () => (await left()).tokens === 880)
+  expect(await left()).toEqual({ requests: 9, tokens: 880 })
+  expect(errors).toEqual([])
+})
+
+test.each<[NonNullable<RateLimitOptions['actualCost']>, RegExp]>([
+  [() => 120, /must be the units of each limit by its name, such as \{ tokens: 1210 \}, got 120/],
+  [() => ({ token: 120 }), /limits must be names of this limiter's limits, got "token"/],
+  [() => ({ tokens: 1.5 }), /actualCost must be a whole number/],
+])('of several limits, a wrong result is emitted, and changes nothing: %p', async (actualCost, message) => {
+  const { server, left, errors } = await start(both(actualCost))
+  await send(server)
+  await until('the error is emitted', async () => errors.length > 0)
+  expect(errors).toEqual([expect.stringMatching(message)])
+  expect(await left()).toEqual({ requests: 9, tokens: 950 })
+})
+
+describe('a client that hangs up before the response has finished', () => {
+  /** Streams until the client has left, and ends the response then. */
+  const stream: Handle = (_req, res) => {
+    res.write('the whole answer')
+    res.once('close', () => setImmediate(() => res.end()))
+  }
+
+  async function leftAfterHangUp(cost: number) {
+    const actualCost = jest.fn(() => cost)
+    const key = () => 'all'
+    const { server, left } = await start(
+      { limit: 100, window: '1m', name: 'api', key, cost: 10, actualCost },
+      stream,
+    )
+    await new Promise<void>((resolve) => {
+      const request = http.get(server, (response) => response.once('data', () => request.destroy()))
+      request.once('close', resolve).once('error', () => {})
+    })
+    await until('the cost is known', () => actualCost.mock.calls.length === 1)
+    await new Promise((resolve) => setImmediate(resolve)) // memory takes or refunds within that
+    return left()
+  }
+
+  test('pays what the request has cost', async () => {
+    expect(await leftAfterHangUp(70)).toEqual({ api: 30 })
+  })
+
+  test('gets nothing back', async () => {
+    expect(await leftAfterHangUp(0)).toEqual({ api: 90 })
+  })
+})
+
+test.each<[string, RateLimitOptions]>([
+  ['of the limiter', { limit: 10, window: '1m', cost: 0, actualCost: () => 1 }],
+  ['of an entry', { limits: [{ limit: 10, window: '1m', cost: 0 }], actualCost: () => ({}) }],
+])('a cost %s that is always allowed is refused, since nothing would ever be denied', (_whose, options) => {
+  expect(() => rateLimit(options)).toThrow(
+    'cost must be at least 1 with actualCost, got 0. A charge of 0 is always',
+  )
+})
