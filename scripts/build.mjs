@@ -1,7 +1,8 @@
-// Builds dist/esm and dist/cjs: a bundle and its types for each entry of the package, and one for its command.
-// What entries share is in chunks, so that a process has one copy of it, however many entries it loads. The
-// packages that headgate uses are bundled, with their licenses. `node scripts/build.mjs --code FOLDER` builds no
-// types, and into another folder. It calls rolldown itself: tsdown, which wraps it, needs Node.js 22.
+// Builds dist/esm and dist/cjs: a bundle and its types for each entry of the package, and one for its
+// command. What entries share is in chunks, so that a process has one copy of it, however many entries it
+// loads. The packages that headgate uses are bundled, with their licenses. `node scripts/build.mjs --code
+// FOLDER` builds only the code, into another folder. It calls rolldown itself, because tsdown, which wraps
+// it, needs Node.js 22.
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
@@ -93,9 +94,9 @@ async function buildTypes() {
 }
 
 /**
- * Returns the types of an entry's ES module: those of its CommonJS module, so that what one file imports and
- * another requires is of one type. To an ES module, the default export of CommonJS is `module.exports`, so the
- * default export is taken by its other name.
+ * Returns the types of an entry's ES module. They re-export those of its CommonJS module, so that importing
+ * and requiring a class give the same type. To an ES module, the default export of CommonJS is
+ * `module.exports`, so the default export is re-exported from its other name.
  */
 function typesOfModule(entry) {
   const [, name] = /(\w+) as default\b/.exec(readFileSync(`dist/cjs/${entry}.d.ts`, 'utf8')) ?? []

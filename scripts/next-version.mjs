@@ -1,5 +1,5 @@
-// Takes the waiting changesets into a new version, and dates `## Unreleased` in CHANGELOG.md. The release
-// workflow runs it: `node scripts/next-version.mjs`. Changesets needs Node.js 22.11 or newer.
+// Turns the waiting changesets into a new version, and dates `## Unreleased` in CHANGELOG.md. The release
+// workflow runs it with `node scripts/next-version.mjs`. Changesets needs Node.js 22.11 or newer.
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 

@@ -11,7 +11,7 @@ export * from './http.js'
 
 /**
  * The options of `rateLimit`. All functions may be async. If one throws, the promise of the limiter rejects
- * with that error; what a `count` function throws is emitted as `refundFailed`.
+ * with that error. Errors of `count` and `actualCost` are emitted as `refundFailed`.
  */
 export type RateLimitOptions<Info = FetchInfo> = Options<FetchTypes<FetchSubject<Info>>>
 

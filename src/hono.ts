@@ -20,7 +20,10 @@ declare module 'hono' {
   }
 }
 
-/** The options of `rateLimit`. All functions may be async. What they throw goes to `app.onError`. */
+/**
+ * The options of `rateLimit`. All functions may be async. What they throw goes to `app.onError`. `count` and
+ * `actualCost` run after the response, so their errors are emitted as `refundFailed`.
+ */
 export type RateLimitOptions<Ctx extends Context = Context> = Options<HonoTypes<Ctx>>
 
 /** The options of `loginGuard`. Only `field` or `account` is required. */

@@ -40,8 +40,8 @@ export { StoreError } from './stores/store-error.js'
 export type { Duration } from './util/durations.js'
 
 /**
- * The options of `rateLimit`. All functions may be async. What they throw goes to `next`. A `count` function
- * runs after the response, so what it throws is emitted as `refundFailed`.
+ * The options of `rateLimit`. All functions may be async. What they throw goes to `next`. `count` and
+ * `actualCost` run after the response, so their errors are emitted as `refundFailed`.
  */
 export type RateLimitOptions<
   Req extends IncomingMessage = IncomingMessage,
@@ -56,8 +56,8 @@ export type LoginGuardOptions<
 
 /**
  * Identifies a client by the authenticated user: what `get` returns, or `req.user.id`, `.sub` or
- * `.username`, the first that exists. Without a user it is `anonymous`, by default the address. A user is
- * never mixed up with an anonymous client whose address spells the same.
+ * `.username`, the first that exists. Without a user it is `anonymous`, by default the address. A user
+ * never shares a bucket with an anonymous client, even if both identities are the same string.
  *
  * The middleware must come after the one that authenticates. Otherwise all clients are anonymous.
  * @function

@@ -52,8 +52,8 @@ export interface LoginGuard<Req extends IncomingMessage = ExpressRequest>
     Properties<http.LoginGuard<Req>> {}
 
 /**
- * The type of `byUser`. Like the next two an alias of its own: declarations of projects spell out such types,
- * and cannot name types that are not exported.
+ * The type of `byUser`. This alias and the next two exist because the declarations of projects spell out such
+ * types, and cannot name types that are not exported.
  */
 type MakeExpressByUser = MakeByUser<NodeTypes<ExpressRequest, ExpressResponse>>
 

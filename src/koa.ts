@@ -21,8 +21,8 @@ declare module 'koa' {
 }
 
 /**
- * The options of `rateLimit`. All functions may be async. What they throw goes to Koa's error handling. A
- * `count` function runs after the response, so what it throws is emitted as `refundFailed`.
+ * The options of `rateLimit`. All functions may be async. What they throw goes to Koa's error handling.
+ * `count` and `actualCost` run after the response, so their errors are emitted as `refundFailed`.
  */
 export type RateLimitOptions<Ctx extends ExtendableContext = Context> = Options<KoaTypes<Ctx>>
 

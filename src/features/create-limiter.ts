@@ -35,7 +35,7 @@ export function createLimiter<Subject = unknown>(options: LimiterOptions<Subject
 export interface SteppedLimiter<Subject> {
   readonly limiter: Limiter<Subject>
   readonly access: Access
-  /** Charges a subject on which the access rules did not decide. Another function once some are charged. */
+  /** Charges a subject that the access rules did not decide. May be replaced after the first charges. */
   readonly chargeLimits: ChargeSubject
   /** Reports a decision, and returns it unchanged, even in report mode. */
   readonly report: Finish

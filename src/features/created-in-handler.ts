@@ -59,7 +59,9 @@ export function watchCreation(hasStore: boolean): Watch | undefined {
   }
 }
 
-/** Watches the charges of a limiter until the watch is over, and then puts its own functions back. */
+/**
+ * Watches the charges of a limiter until the watch is over, and then restores the limiter's own functions.
+ */
 export function watchFirstCharges(
   chargers: Record<'chargeLimits' | 'peekLimits', ChargeSubject>,
   first: Watch | undefined,
@@ -93,7 +95,7 @@ function warn(line: string, hasStore: boolean): void {
 function textOf(subject: unknown): string | undefined {
   const view = asRequest(subject)
   const { method, headers, body } = view
-  const { request = subject } = fieldsOf(subject) // of Koa, or a whole URL
+  const { request = subject } = fieldsOf(subject) // of Koa, or of a Fetch server, whose `url` is a whole URL
   const { originalUrl, url = originalUrl ?? view.url } = fieldsOf(request)
   const address = peerAddress(subject)
   const fields = isIterable(headers) ? Array.from(headers) : headers // JSON shows none of `Headers`

@@ -44,7 +44,7 @@ export function inspectionOf(limiter: unknown): Inspection | undefined {
   return inspected[INSPECTION]
 }
 
-/** Returns whether a value is a limiter, of any copy of this package. */
+/** Returns whether a value is a limiter from any copy of this package. */
 export function isLimiter(value: unknown): value is Limiter<never> {
   return inspectionOf(value) !== undefined
 }

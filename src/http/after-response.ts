@@ -39,8 +39,9 @@ export function refundUncounted<Req, Res>(
 export type ActualCost = number | Readonly<Record<string, number>>
 
 /**
- * Corrects what a request was charged to what it has cost, once its response has finished. If the client hangs
- * up before that, units are only taken, and once the handler has ended: hanging up makes no request cheaper.
+ * Corrects the charge of a request to what it cost, once its response has finished. If the client hangs up
+ * first, this waits until the handler ends the response, and refunds nothing. Otherwise hanging up would make
+ * requests cheaper.
  */
 export function adjustToActualCost<Req, Res>(
   actualCost: (req: Req, res: Res) => MaybePromise<ActualCost>,

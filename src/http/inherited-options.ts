@@ -4,9 +4,9 @@ import { type Rows, readOptions } from '../options/option-table.js'
 import { FIXES, MIDDLEWARE_ROWS, MIDDLEWARE_RULES } from './options.js'
 
 /**
- * Checks options that need not say how much is allowed, such as those that routes inherit. `rows` are added
- * to the options of all frameworks, and `fixes` to what is written in place of other options. Throws a
- * `TypeError` that names the option and the fix.
+ * Checks options that may leave out the limit, such as those that routes inherit. `rows` extend the options
+ * of all frameworks, and `fixes` extend the fixes for unknown options. Throws a `TypeError` that names the
+ * option and the fix.
  */
 export function checkOptions(owner: string, options: object, rows: Rows, fixes: Fixes): void {
   const { onDenied: _, ...common } = MIDDLEWARE_ROWS
@@ -21,7 +21,7 @@ export function checkOptions(owner: string, options: object, rows: Rows, fixes: 
 const AMOUNTS = ['limit', 'window', 'policy', 'limits'] as const
 /** Options that belong to an amount. They are inherited only together with it. */
 const OF_AMOUNT = ['delay', 'candidate'] as const
-/** Options that go only with others. If a route sets the first ones, it inherits none of the second ones. */
+/** Options that exclude or need each other. If a route sets one of `own`, it inherits none of `shared`. */
 const REPLACED = [
   { own: ['count', 'actualCost'], shared: ['count', 'actualCost'] },
   { own: ['onStoreError'], shared: ['fallbackShare'] },
@@ -36,7 +36,7 @@ export function hasAmount(options: Amounts): boolean {
   return AMOUNTS.some((name) => options[name] !== undefined)
 }
 
-/** Returns the options of a route: its own, and the application's for all others except the name. */
+/** Returns the options of a route: its own, and those that it inherits from the application. */
 export function inheritOptions<Options extends Given>(shared: Options, own: Options): Options {
   const notInherited: readonly string[] = [
     'name',

@@ -23,16 +23,16 @@ import type { ResponseWriter } from './response-writer.js'
 /** Continues with the next handler, or with the error handlers of Express or Connect if it gets an error. */
 export type Next = (error?: unknown) => void
 
-/** The types of node:http and Connect, or of a framework that calls its middleware alike. */
+/** The types of node:http and Connect, or of a framework that calls middleware in the same way. */
 export type NodeTypes<
   Req extends IncomingMessage = IncomingMessage,
   Res extends ServerResponse = ServerResponse,
 > = ServerTypes<Req, Res, [req: Req, res: Res, next: Next]>
 
 /**
- * The options for requests of a framework, with or without those that say how much is allowed. The parts of `F`
- * are parameters of their own, so that TypeScript infers each one alone. Otherwise the first callback without
- * an annotation would settle all of them.
+ * The options for the requests of a framework, with or without a limit. Each part of `F` is a separate
+ * parameter, so that TypeScript infers each one alone. Otherwise the first callback without an annotation
+ * would settle all of them.
  */
 export type RequestOptions<F extends FrameworkTypes> = RequestFields<
   F['request'],
@@ -40,7 +40,7 @@ export type RequestOptions<F extends FrameworkTypes> = RequestFields<
   F['requestTest']
 >
 
-/** The options for requests, by what their callbacks are called with. */
+/** The options for requests, by the arguments of their callbacks. */
 export interface RequestFields<Req, Res, Skip>
   extends Omit<LimiterFields<Req>, 'skip'>,
     Omit<AnswerOptions, 'accept'> {
@@ -57,11 +57,13 @@ export interface RequestFields<Req, Res, Skip>
    */
   count?: Count<Req, Res>
   /**
-   * Returns the units that a request has cost in the end, a whole number from 0; with several limits, the units
-   * of those that change by their names, such as `{ tokens: 1210 }`. Called once the response has finished (in
-   * servers of the Fetch standard, by `finish`). Each request is charged `cost`, at least 1, before its handler
-   * runs. The difference is then refunded, or taken as far as units are left. If the client hangs up first,
-   * nothing is refunded. Not together with `count`.
+   * Returns the units that a request cost in the end, a whole number from 0. With several limits, returns
+   * units by limit name, such as `{ tokens: 1210 }`. Limits that it leaves out keep their charge. Called
+   * once the response has finished (in servers of the Fetch standard, by `finish`).
+   *
+   * Each request is charged `cost`, at least 1, before its handler runs. headgate then refunds the
+   * difference, or takes as much of it as is left. If the client hangs up first, nothing is refunded. Cannot
+   * be combined with `count`.
    */
   actualCost?: (req: Req, res: Res) => MaybePromise<ActualCost>
   /**
@@ -75,23 +77,22 @@ export interface RequestFields<Req, Res, Skip>
   delay?: DelayOptions<Req>
 }
 
-/** What responds to a denied request in a framework. */
+/** The option that responds to a denied request in a framework. */
 export type DenialOptions<F extends FrameworkTypes> = DenialFields<F['handlerArgs'], F['handlerResult']>
 
-/** What responds to a denied request, by what the framework calls a handler with. */
+/** The option that responds to a denied request, by the arguments and the result of a handler. */
 interface DenialFields<Args extends readonly unknown[], Result> {
   /**
-   * Responds to a denied request. Called with what the framework calls a handler with, and the decision last.
-   * The headers and the status are set already. In servers of the Fetch standard, a `Response` that it returns
-   * gets the headers that it does not have, and keeps its own status. Default: text or problem+json, as
-   * `Accept` says.
+   * Responds to a denied request. Called with the arguments of a handler, and the decision last. The status
+   * and the headers are already set. In servers of the Fetch standard, a `Response` that it returns keeps
+   * its status, and gets the headers that it lacks. Default: text or problem+json, as `Accept` says.
    */
   onDenied?: (...args: [...Args, decision: Decision]) => Result
 }
 
 /**
  * The options of `rateLimit` in a framework. All functions may be async. What they throw goes where the
- * framework handles errors. A `count` function runs after the response, so what it throws is emitted as
+ * framework handles errors. `count` and `actualCost` run after the response, so their errors are emitted as
  * `refundFailed`.
  */
 export type RateLimitOptions<F extends FrameworkTypes> = RequestOptions<F> &
@@ -180,7 +181,7 @@ export function afterResponse<Req, Res>(
   return count === 'all' ? undefined : refundUncounted(count, writer)
 }
 
-/** Returns what to write for options whose counterparts depend on the framework. */
+/** Returns the fixes that depend on the framework. */
 function fixesIn(framework: Framework): Fixes {
   const { onDenied, decision } = HANDLERS[framework]
   const handler = `Write onDenied, which is called with ${onDenied}.`

@@ -1,14 +1,14 @@
 import type { HeaderList, ResponseWriter } from './response-writer.js'
 
-/** Takes back what a response was given, unless its headers have been sent. */
+/** Takes back what `presetDenial` set, unless the headers of the response have been sent. */
 interface PresetDenial {
-  /** Sets the status from before again. */
+  /** Restores the earlier status. */
   restoreStatus(): void
-  /** Sets the status and the headers from before again. */
+  /** Restores the earlier status and headers. */
   withdraw(): void
 }
 
-/** Gives a response the status and the headers of a denial, for an application that sends the rest. */
+/** Sets the status and the headers of a denial on a response that the application will send. */
 export function presetDenial<Res>(
   writer: ResponseWriter<Res>,
   res: Res,

@@ -69,7 +69,7 @@ export function middlewareOf<Req extends IncomingMessage, Res extends ServerResp
 function nextAfterDenial(next: Next, passOn: () => void, withdraw: () => void): Next {
   return (error) => {
     passOn()
-    if (!error || error === 'route' || error === 'router') withdraw() // as Express passes a request on
+    if (!error || error === 'route' || error === 'router') withdraw() // Express passes requests on with these
     next(error)
   }
 }

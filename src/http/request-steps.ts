@@ -18,19 +18,19 @@ import type { DenialResponse, HeaderList, ResponseWriter } from './response-writ
 export interface GuardSteps<Req, Res> {
   /** Called before anything is charged. If it returns true, the response is a 400, except in report mode. */
   readonly isMalformed?: (req: Req) => MaybePromise<boolean>
-  /** The figures that every request over its limit is shown. Default: those of its decision. */
+  /** The figures in the response to every request over its limit. Default: those of its decision. */
   readonly denialFigures?: DenialFigures
   /** Called for each allowed request, in place of the refunds by `count`. */
   readonly onAllowed?: OnAllowed<Req, Res>
 }
 
 /**
- * Responds to a denied request, whose status and headers are set. `withdraw` takes them back, for a request
- * that goes on to the next handler.
+ * Responds to a denied request. The status and the headers of the response are already set. `withdraw` takes
+ * them back if the request goes on to the next handler.
  */
 export type Respond = (decision: Decision, withdraw: () => void) => unknown
 
-/** What `Respond` returns, or resolves with, if it leaves the response to these steps. */
+/** `Respond` returns this, or resolves with it, to leave the response to these steps. */
 export const UNANSWERED = Symbol('unanswered')
 
 export interface RequestSteps<Req extends object, Res> {
@@ -169,7 +169,9 @@ export function requestSteps<Req extends object, Res>(
     return send(res, denialResponse(decision, figures, settings, headerOf(req, 'accept')), figures)
   }
 
-  /** Has the application respond, with the status of a denial unless it sets another one, or throws. */
+  /**
+   * Lets the application respond. Presets the status of a denial, and restores the earlier one if it throws.
+   */
   function respondAsApp(
     res: Res,
     headers: HeaderList,

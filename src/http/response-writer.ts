@@ -23,7 +23,7 @@ export function contentHeaders({ contentType, body }: DenialResponse): HeaderLis
 
 /** Reads and writes the responses of a framework. Middleware for node:http uses `nodeWriter`. */
 export interface ResponseWriter<Res> {
-  /** The framework that errors speak of. */
+  /** The framework that error messages are about. */
   readonly framework: Framework
   /** Returns a header that was set on a response, or `undefined` if there is none. */
   getHeader(res: Res, name: string): unknown
@@ -36,8 +36,8 @@ export interface ResponseWriter<Res> {
   /** Returns the status of a response, as set so far. */
   statusOf(res: Res): number
   /**
-   * Sets the status of a response that the application is about to send. Returns a function that sets the one
-   * from before again.
+   * Sets the status of a response that the application is about to send. Returns a function that restores the
+   * earlier status.
    */
   presetStatus(res: Res, status: number): () => void
   /**

@@ -3,15 +3,15 @@ import type { MaybePromise } from '../util/maybe-promise.js'
 import { warnOnce } from '../util/warn-once.js'
 import { onceClosed } from './response-end.js'
 
-/** A denied request that has no response after this time probably never gets one. */
+/** A denied request without a response after this time will probably never get one. */
 const PATIENCE_MS = 5000
-/** How many denials of each limiter are watched: a function that never responds shows it soon. */
+/** How many denials of each limiter to watch. A function that never responds is found among the first. */
 const WATCHED = 10
 
 /**
- * Creates a function that has `onDenied` respond, and warns if no response begins. An application may respond
- * later than its function returns, so only time can tell. `respond` calls `passOn` if the request goes on to
- * the next handler, whose response is its own matter.
+ * Creates a function that lets `onDenied` respond, and warns if no response begins in time. An application
+ * may respond after its function has returned, so nothing else shows it. `respond` calls `passOn` if the
+ * request goes on to the next handler, whose response is not watched.
  */
 export function responseWatch(
   owner: string,
@@ -41,5 +41,6 @@ export function responseWatch(
 }
 
 const NO_RESPONSE =
-  'headgate: OWNER has denied a request, and onDenied has not responded within 5 seconds, so the client still waits. ' +
-  "Respond in onDenied, or listen to limiter.events.on('denied', …) to log denials, and leave onDenied out."
+  'headgate: OWNER denied a request, and onDenied did not respond within 5 seconds, so the client is still ' +
+  'waiting. Respond in onDenied. To log denials, leave onDenied out, and listen to ' +
+  "limiter.events.on('denied', …)."

@@ -32,7 +32,7 @@ export function addressList(
   }
 }
 
-/** Returns whether an address is IPv6, of any copy of ipaddr.js. */
+/** Returns whether an address from any copy of ipaddr.js is IPv6. */
 function isIpv6(address: ipaddr.IPv4 | ipaddr.IPv6): address is ipaddr.IPv6 {
   return address.kind() === 'ipv6'
 }

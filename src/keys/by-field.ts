@@ -86,7 +86,7 @@ function warnIfUnparsed(subject: unknown, name: string): void {
   warnOnce(
     'HEADGATE_NO_BODY',
     `headgate: byField('${name}') found no parsed body, so the name is unknown. Put a body parser in ` +
-      "front, such as express.urlencoded() or express.json(). In Fastify write hook: 'preValidation', and in Hono put a " +
-      'validator in front.',
+      'front, such as express.urlencoded() or express.json(). In Fastify, write ' +
+      "hook: 'preValidation'. In Hono, put a validator in front.",
   )
 }

@@ -14,7 +14,7 @@ export type ByUserOptions<Subject = never> = {
   anonymous?: KeyFunction<Subject>
 }
 
-/** The type of `byUser` in a framework, whose requests `get` reads unless it is annotated. */
+/** The type of `byUser` in a framework. Without an annotation, `get` takes the framework's requests. */
 export type MakeByUser<F extends FrameworkTypes> = {
   <Subject = unknown>(get?: undefined, options?: ByUserOptions<Subject>): KeyFunction<Subject>
   <Subject = F['request']>(
@@ -27,8 +27,8 @@ const OPTIONS = { rows: { anonymous: callback<KeyFunction<unknown>> } }
 
 /**
  * Identifies a client by the authenticated user: what `get` returns, or `req.user.id`, `.sub` or
- * `.username`, the first that exists. Without a user it is `anonymous`, by default the address. A user is
- * never mixed up with an anonymous client whose address spells the same.
+ * `.username`, the first that exists. Without a user it is `anonymous`, by default the address. A user
+ * never shares a bucket with an anonymous client, even if both identities are the same string.
  *
  * The middleware must come after the one that authenticates. Otherwise all clients are anonymous.
  */

@@ -59,8 +59,8 @@ export function asRequest(subject: unknown): RequestLike {
 export function requestOf(owner: string, subject: unknown): RequestLike {
   if (typeof subject === 'object' && subject !== null) return asRequest(subject)
   const fix =
-    "Pass the request, or what a key reads of one, such as { ip: '203.0.113.7' }; or give the limiter a key of its " +
-    'subjects, such as key: (id) => id.'
+    "Pass the request, or an object with the fields that the key reads, such as { ip: '203.0.113.7' }. " +
+    'Otherwise give the limiter a key for its subjects, such as key: (id) => id.'
   throw wrongKind(owner, 'subject', 'a request', subject, fix)
 }
 

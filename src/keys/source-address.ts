@@ -101,9 +101,9 @@ const NO_KEY =
 
 const NO_ADDRESS =
   'headgate: a request has no source address (for example, its connection is a Unix socket). Such requests share one bucket. ' +
-  "Behind a proxy on a Unix socket set app.set('trust proxy', 1) in Express, or byIp({ trustProxy: 1 }); give ip to a limiter " +
-  "of headgate/fetch; in tests of Hono write app.request(path, {}, { incoming: { socket: { remoteAddress: '127.0.0.1' } } }); " +
-  'or use another key.'
+  "Behind a proxy on a Unix socket, write app.set('trust proxy', 1) in Express, or byIp({ trustProxy: 1 }). " +
+  'Pass ip to a limiter of headgate/fetch. In tests of Hono, write ' +
+  "app.request(path, {}, { incoming: { socket: { remoteAddress: '127.0.0.1' } } }). Or use another key."
 
 interface AddressUse {
   readonly read: AddressReader

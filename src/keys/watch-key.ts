@@ -3,9 +3,9 @@ import { warnOnce } from '../util/warn-once.js'
 import type { KeyFunction } from './key.js'
 import { asRequest, peerAddress } from './request.js'
 
-/** This many subjects in a row without a key: they are probably limited nowhere. */
+/** A limit is reported after this many subjects in a row without a key: it probably applies to none. */
 const WITHOUT_KEY = 100
-/** How many keys are compared with the address of their request. */
+/** How many keys of a function are compared with the address of their request. */
 const COMPARED = 20
 
 const skipping = processWide('skippingKeys', () => new WeakSet<KeyFunction<never>>())
@@ -17,9 +17,9 @@ export function markSkipping<K extends KeyFunction<never>>(key: K): K {
 }
 
 /**
- * Creates a watch on the results of a key function. It warns in two cases: many results in a row are
- * `undefined`, so the limit applies to none of those subjects; or a result is a bare IPv6 address, although one
- * client has a whole network of them.
+ * Creates a watch on the results of a key function. It warns if many results in a row are `undefined`,
+ * because the limit then applies to none of those subjects. It also warns if a result is a bare IPv6
+ * address, because one client has a whole network of them.
  */
 export function keyWatch(key: KeyFunction<never>): (value: unknown, subject: unknown) => void {
   const name = typeof key.name === 'string' && key.name !== '' ? key.name : '(anonymous)'
@@ -45,26 +45,27 @@ function isAddressOf(subject: unknown, value: string): boolean {
   try {
     return value === asRequest(subject).ip || value === peerAddress(subject)
   } catch {
-    return false // the key itself did not read the address, so its error is not the application's
+    return false // the key did not read the address, so the application must not see this error
   }
 }
 
 function warnOfNoKey(name: string): void {
   warnOnce(
     'HEADGATE_KEY_UNDEFINED',
-    `headgate: the key function ${name} returned undefined for ${WITHOUT_KEY} subjects in a row, and its limit applies to ` +
-      'none of them. Return null in place of undefined to limit them by their address, and mount the limiter behind the ' +
-      'middleware that the key needs.',
+    `headgate: the key function ${name} returned undefined for ${WITHOUT_KEY} subjects in a row, so its ` +
+      'limit applied to none of them. To limit such subjects by their address, return null instead. If the ' +
+      'key needs other middleware, mount the limiter behind it.',
     name,
   )
 }
 
 function warnOfAddress(name: string, address: string): void {
-  if (address.startsWith('::ffff:')) return // an IPv4 address, of which a client has one
+  if (address.startsWith('::ffff:')) return // an IPv4 address: a client has only one
   warnOnce(
     'HEADGATE_KEY_IS_IPV6',
-    `headgate: the key function ${name} returned an IPv6 address as it is. A client can use any address of its network, ` +
-      'each with a limit of its own. Write byIp(), or byUser() for users and addresses, which limit by network.',
+    `headgate: the key function ${name} returned an IPv6 address unchanged. A client can use every address ` +
+      'of its network, and each has its own limit. Write byIp(), or byUser() for users and addresses: both ' +
+      'limit by network.',
     name,
   )
 }

@@ -12,13 +12,13 @@ export type StoreErrorChoice = 'allow' | 'deny' | 'local'
 /** A policy, or a function that returns one. If it returns `undefined`, its limit does not apply. */
 type GivenPolicy<Subject> = Policy | ((subject: Subject) => MaybePromise<Policy | undefined>)
 
-/** What each of several limits has, and a limiter that has only one. */
+/** The options of one limit: the only one of a limiter, or one of several. */
 interface LimitFields<Subject> {
   /** The name of this limit in headers, events and keys. Default: the policy's name. */
   name?: string
   /**
-   * Identifies the client: a key, or several that are joined into one identity. Default `byIp()`. `byUser()` is
-   * the user, or else the address.
+   * Identifies the client: a key, or several that are joined into one identity. Default `byIp()`.
+   * `byUser()` identifies the user, or otherwise the address.
    */
   key?: KeyFunction<Subject> | readonly KeyFunction<Subject>[]
   /** The units that one charge takes, a whole number. Default 1; 0 takes nothing and is always allowed. */
@@ -30,9 +30,9 @@ interface LimitNumbers {
   /** With `window`: a token bucket of this capacity that refills once per window. */
   limit: number
   /**
-   * With `limit`: a string with its unit, such as `'15m'`, or milliseconds, at least 1000: smaller numbers
-   * look like seconds. Units come back evenly. For a window whose units come back at its end, write
-   * `policy: fixedWindow({ limit, window })`.
+   * With `limit`: a string with its unit, such as `'15m'`, or milliseconds, at least 1000, because smaller
+   * numbers look like seconds. Units come back evenly. To bring them all back at the end of each window,
+   * write `policy: fixedWindow({ limit, window })`.
    */
   window: Duration
 }

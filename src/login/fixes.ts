@@ -27,8 +27,8 @@ export const FIXES: Fixes = {
   legacyHeaders: NO_FIGURES,
   lease: 'Leave it out: a guard charges several limits together, and their units are not leased.',
   accountInEvents:
-    'Leave it out: events name the account by guard.accountId(req). Read its name from the second argument.',
+    'Leave it out: events name the account by guard.accountId(req). Read the name from the second argument.',
   handler: 'onDenied',
   retryAfter:
-    "Leave it out: Retry-After is the window of the account's limit. Set the header in onDenied for another time.",
+    "Leave it out: Retry-After is the window of the account's limit. Set a different time in onDenied.",
 }

@@ -120,8 +120,8 @@ function malformedTest<Req extends object>(
 }
 
 /**
- * Returns what a denied attempt is shown: the same for all of them, neither which limit denied nor how much
- * is left, so that no client learns whether there is such an account, or whether it is locked (OWASP
+ * Returns the figures in the response to a denied attempt, the same for all of them. They say neither which
+ * limit denied nor how much is left, so no client learns whether an account exists or is locked (OWASP
  * Authentication cheat sheet; ASVS 5.0, 6.3.8). The time is the window of the account's limit.
  */
 function uniformFigures({ limits }: LoginSettings<never, never>): DenialFigures {

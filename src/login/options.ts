@@ -71,7 +71,7 @@ interface LoginFields<Req, Res, Skip>
    * warning `HEADGATE_LOGIN_PATH`. `guard.reportSuccess` counts everywhere.
    *
    * Default: the route that the guard is part of (`app.post('/login', guard, handler)`), if it is part of
-   * one route only, whose pattern is a plain path.
+   * only one route, and the pattern of that route is a plain path.
    */
   path?: string | readonly string[]
   /** Reads the address. Default `byIp()`. */
@@ -88,10 +88,11 @@ interface LoginFields<Req, Res, Skip>
    */
   consecutive?: number | false
   /**
-   * Called with the account when the last of these failures has happened: the place to start a password
-   * reset. Anybody can bring an account there. Do not disable its password, which would keep known
-   * browsers out as well; the lock does not. Its errors become the process warning `HEADGATE_LOCKOUT_FAILED`; the account is
-   * locked all the same. Not called if the process ends during that attempt or its store replies too late.
+   * Called with the account after the last of these failures: the place to start a password reset. Anyone
+   * can get an account locked, so do not disable its password. That would also keep out known browsers,
+   * which the lock lets in. If it throws, the account is still locked, and headgate emits the process
+   * warning `HEADGATE_LOCKOUT_FAILED`. Not called if the process ends during that attempt or its store
+   * replies too late.
    */
   onLockout?: (account: string, req: Req) => unknown
   /**

@@ -14,8 +14,8 @@ export interface LoginEvents<Req> {
 
 /**
  * An entry for a security log, in the words of OWASP's Logging Vocabulary cheat sheet. It holds no password.
- * It names the account by its hash, `guard.accountId(req)`. For the name itself, read the request, which a
- * listener gets as its second argument.
+ * It names the account by its hash, `guard.accountId(req)`. For the name itself, read the request, the second
+ * argument of listeners.
  */
 export interface SecurityEvent {
   /** ISO 8601, in UTC. */

@@ -24,7 +24,7 @@ const TABLE = 'Write store: mysqlStore(pool, { table }), or postgresStore with t
 /**
  * What to write for options of express-rate-limit 8, express-slow-down 3, rate-limiter-flexible 11,
  * @fastify/rate-limit 11, @nestjs/throttler 6, koa-ratelimit 6 and hono-rate-limiter 0.5. `docs/migrating.md`
- * and the frameworks' pages say the same in tables.
+ * and the pages of the frameworks have the same in tables.
  */
 export const FOREIGN_OPTIONS: Fixes = {
   // How much, and in which time.
@@ -51,10 +51,10 @@ export const FOREIGN_OPTIONS: Fixes = {
   whiteList: 'allow',
   blackList: 'block',
   allowList: 'Write allow for addresses and ranges, and skip for a function.',
-  groupId: "Write name: 'login' in each route with the same store: they share their counts then.",
-  blacklist: 'Write block for addresses and ranges, and answer other requests before the limiter.',
+  groupId: "Write name: 'login' in each route with the same store, so that they share their counts.",
+  blacklist: 'Write block for addresses and ranges, and respond to other requests before the limiter.',
   isBlackListed:
-    'There is no equivalent: answer such requests before the limiter. For addresses, write block.',
+    'There is no equivalent: respond to such requests before the limiter. For addresses, write block.',
 
   // What counts.
   skipFailedRequests: COUNT,

@@ -40,8 +40,9 @@ export interface GuardOptions {
 }
 
 /**
- * Called with the outcome of any operation. A layer declares `send` twice: for callers, to whom the outcome has
- * the type of their operation, and for itself, which tells operations apart by their tags.
+ * Called with the outcome of any operation. A layer declares `send` twice. For callers, the outcome has the
+ * type of their operation. For the layer itself, which tells operations apart by their tags, it is this
+ * type.
  */
 export type SettleAny = (outcome: Outcome) => void
 /** Called with an outcome that comes after the time-out. */

@@ -89,7 +89,7 @@ function makeSlidingWindow(name: string, limit: number, windowMs: number, slices
    */
   function msUntilUsed(most: number, { index, tick, counts }: View, nowMs: number): number {
     let room = most // `most` less the slices that are still whole
-    // Casts in this function, because a default for each read would make a decision a fifth slower.
+    // This function casts, because a default for each read would make a decision a fifth slower.
     for (let i = 0; i <= slices; i++) room -= counts[i] as number
     for (let later = 0; later <= slices; later++) {
       const oldest = counts[slices - later] as number

@@ -85,7 +85,7 @@ function numbersOf({ kind, ...rest }: Exclude<PolicySpec, BanSpec>): readonly nu
   return fieldsOf(kind, numbers).map((name) => numbers[name] ?? Number.NaN)
 }
 
-/** Returns the names of a kind's numbers in their fixed order, or for an unknown kind in the order given. */
+/** Returns the names of a kind's numbers in their fixed order. An unknown kind keeps the given order. */
 function fieldsOf(kind: string, numbers: object): readonly string[] {
   const fields = Object.hasOwn(FIELDS, kind) ? FIELDS[kind] : undefined
   return fields ?? Object.keys(numbers)

@@ -163,7 +163,7 @@ export type ResultOf<O extends Operation> = Extract<Result, { readonly type: O['
 /** The result of an operation, or why it alone failed. */
 export type Outcome = Result | StoreError
 
-/** Returns whether an outcome is a result of the operation's type, and not an error. */
+/** Returns whether an outcome is a result of the operation's type rather than an error. */
 export function isResultOf<O extends Operation>(operation: O, outcome: Outcome): outcome is ResultOf<O> {
   return !(outcome instanceof Error) && outcome.type === operation.type
 }

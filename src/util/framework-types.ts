@@ -1,19 +1,19 @@
 import type { MaybePromise } from './maybe-promise.js'
 
 /**
- * The types of a framework: what it calls a handler with, and what it gets back. Options, middleware and key
- * functions are declared once, generic over this.
+ * The types of a framework: what it passes to handlers, and what they return. Options, middleware and key
+ * functions are declared once, generic over these types.
  */
 export interface FrameworkTypes {
-  /** What callbacks are called with first: the request, or a context that has it. Limiters charge it. */
+  /** The first argument of callbacks: the request, or a context that holds it. Limiters charge it. */
   readonly request: unknown
   /** The response, once the handler has run. */
   readonly response: unknown
-  /** A test of a request before its handler runs. Not all frameworks have an object for the response then. */
+  /** A test of a request before its handler runs. Not all frameworks have a response object by then. */
   readonly requestTest: (...args: never[]) => MaybePromise<boolean>
-  /** What the framework calls a handler with. */
+  /** The arguments of a handler. */
   readonly handlerArgs: readonly unknown[]
-  /** What a handler returns that responds. */
+  /** What a handler returns to respond. */
   readonly handlerResult: unknown
 }
 

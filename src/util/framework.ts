@@ -13,7 +13,7 @@ export const FRAMEWORKS: Readonly<Record<Framework, string>> = {
   nest: 'NestJS',
 }
 
-/** How `onDenied` is called in each, and where handlers find the decision. */
+/** How each framework calls `onDenied`, and where handlers find the decision. */
 export const HANDLERS: Readonly<Record<Framework, { readonly onDenied: string; readonly decision: string }>> =
   {
     node: { onDenied: '(req, res, next, decision)', decision: 'req.rateLimit' },

@@ -4,7 +4,7 @@
  * whole, so that eviction needs no search.
  */
 export class RecentMap<Value> {
-  /** Whether there are no keys. A field and not a getter: each charge of a remote store reads it. */
+  /** Whether there are no keys. A field, not a getter, because each charge of a remote store reads it. */
   isEmpty = true
   readonly #minKeys: number
   #young = new Map<string, Value>()

@@ -1,12 +1,12 @@
 /** The properties of an object, before they are checked. */
 export type Fields = Readonly<Record<string, unknown>>
 
-/** Returns whether a value is an object, and no function, whose properties may be read and checked. */
+/** Returns whether a value is an object but not a function. Its properties may be read and checked. */
 export function isObject(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null
 }
 
-/** Returns whether a value is a function, which may be called with anything and return anything. */
+/** Returns whether a value is a function. It may take and return anything. */
 export function isFunction(value: unknown): value is (...args: unknown[]) => unknown {
   return typeof value === 'function'
 }

@@ -20,7 +20,7 @@ export type FastifyTypes = ServerTypes<
 
 /**
  * The options of `rateLimitHook`. All functions may be async. What they throw goes to Fastify's error
- * handler. A `count` function runs after the response, so what it throws is emitted as `refundFailed`.
+ * handler. `count` and `actualCost` run after the response, so their errors are emitted as `refundFailed`.
  */
 export type RateLimitHookOptions = RateLimitOptions<FastifyTypes>
 
@@ -64,10 +64,10 @@ export function hookOf(
     runSteps(owner, run, request, reply, onDenial, done)
   }
 
-  /** A payload is sent, as that of a handler is. An async function that has none has not responded. */
+  /** Sends the payload that `onDenied` returns. An async function that returns none has not responded. */
   function respond(request: FastifyRequest, reply: FastifyReply, decision: Decision): MaybePromise<unknown> {
     const result = onDenied?.(request, reply, decision)
-    if (result === reply) return undefined // a reply is a thenable, which resolves once it is sent
+    if (result === reply) return undefined // a reply is a thenable that resolves once it is sent
     return thenMaybe(result, (payload) => {
       if (reply.sent) return undefined
       if (payload === undefined) return isPromise(result) ? UNANSWERED : undefined

@@ -19,9 +19,8 @@ import { isOwnLimit, ownOptions, type Route } from './own-options.js'
 export type RouteRateLimitOptions = RateLimitHookOptions & {
   /**
    * When requests are charged. Write `'preValidation'` if a key or a cost reads the body, and `'preHandler'`
-   * if it reads what other hooks set, such as a user. In `onRequest` and `preValidation`, requests are charged
-   * before the route's own hooks run, and in `preHandler` after them. Default `'onRequest'`, before the body is
-   * read.
+   * if it reads what other hooks set, such as a user. In `preHandler`, requests are charged after the route's
+   * own hooks, and in the others before them. Default `'onRequest'`, before the body is read.
    */
   hook?: 'onRequest' | 'preValidation' | 'preHandler'
 }
@@ -90,14 +89,14 @@ interface Plugin {
   readonly limitOthers: RateLimitHook | undefined
 }
 
-/** Marks the configuration of routes that have the shared limit among their own hooks. */
+/** Marks the configuration of a route that has the shared limit among its own hooks. */
 const HAS_SHARED_LIMIT = Symbol('headgate.hasSharedLimit')
 
 interface MarkedConfig {
   readonly [HAS_SHARED_LIMIT]?: true
 }
 
-/** Puts the limit of a route among the route's hooks, if hooks of all routes would be too early or too late. */
+/** Adds the limit of a route to the route's own hooks, unless the hook for all routes applies it. */
 function limitRoute(route: Route, { hook, shared, limits, createHook, limitOthers }: Plugin): void {
   const own = route.config?.rateLimit
   const owner = `rateLimit of ${[route.method].flat().join(', ')} ${route.url}`
@@ -117,13 +116,16 @@ function limitRoute(route: Route, { hook, shared, limits, createHook, limitOther
   addHook(route, at, limit)
 }
 
-/** Adds a limit to a route. A `preHandler` limit goes last, since other hooks may set a user. Others go first. */
+/**
+ * Adds a limit to a route's hooks: a `preHandler` limit last, because other hooks may set a user, others
+ * first.
+ */
 function addHook(route: Route, at: Plugin['hook'], limit: RateLimitHook): void {
   const hooks = [route[at] ?? []].flat()
   route[at] = at === 'preHandler' ? [...hooks, limit] : [limit, ...hooks]
 }
 
-/** Creates the hook of all routes, which limits those that have no limit among their own hooks. */
+/** Creates the hook for all routes. It limits those that have no limit among their own hooks. */
 function limitOtherRoutes(limitOthers: RateLimitHook | undefined, limits: WeakMap<object, RouteLimit>) {
   return (request: FastifyRequest, reply: FastifyReply, next: HookHandlerDoneFunction): void => {
     const { rateLimit: own, [HAS_SHARED_LIMIT]: isLimitedLater }: MarkedConfig & FastifyContextConfig =
@@ -135,8 +137,8 @@ function limitOtherRoutes(limitOthers: RateLimitHook | undefined, limits: WeakMa
 }
 
 const REGISTERED_TWICE =
-  'rateLimit: it is registered on this application already. Write limits: [{ limit, window }, …] for several limits, ' +
-  'and config.rateLimit or rateLimitHook for single routes.'
+  'rateLimit: the plugin is already registered on this application. For several limits, write ' +
+  'limits: [{ limit, window }, …]. For single routes, write config.rateLimit or use rateLimitHook.'
 
 const NOT_REGISTERED =
   'rateLimit: it is a plugin, and was called without an application of Fastify. Write ' +

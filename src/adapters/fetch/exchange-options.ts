@@ -4,10 +4,10 @@ import type { ServerTypes } from '../../util/framework-types.js'
 import type { Exchange } from './exchange.js'
 import type { FetchTypes } from './options.js'
 
-/** How limiters themselves call callbacks: with the exchange in place of the response. */
+/** The types with which limiters call callbacks: the exchange takes the place of the response. */
 type ExchangeTypes<Subject> = ServerTypes<Subject, Exchange>
 
-/** Returns the options of `rateLimit`, with callbacks that find the response in its exchange. */
+/** Returns the options of `rateLimit`. Their callbacks take the response from the exchange. */
 export function exchangeOptions<Subject>(
   options: RateLimitOptions<FetchTypes<Subject>>,
 ): RequestOptions<ExchangeTypes<Subject>> {
@@ -21,7 +21,7 @@ export function exchangeOptions<Subject>(
   }
 }
 
-/** Returns the options of `loginGuard`, with callbacks that find the response in its exchange. */
+/** Returns the options of `loginGuard`. Their callbacks take the response from the exchange. */
 export function exchangeGuardOptions<Subject>(
   options: LoginGuardOptions<FetchTypes<Subject>>,
 ): LoginOptions<ExchangeTypes<Subject>> {
@@ -34,7 +34,7 @@ export function exchangeGuardOptions<Subject>(
   }
 }
 
-/** The callbacks that get a response, or in other frameworks do. */
+/** The callbacks that get a response, here or in other frameworks. */
 interface Callbacks {
   readonly skip?: unknown
   readonly count?: unknown
@@ -43,8 +43,8 @@ interface Callbacks {
 }
 
 /**
- * Returns whether options are fine as they are. They may also be none at all, or something else in their
- * place, which a copy would hide from the error about it.
+ * Returns whether the options need no copy. They may be missing or not an object: a copy would hide that from
+ * the check that reports it.
  */
 function readsNoResponse<Options extends Callbacks>(
   options: Options,
@@ -53,7 +53,10 @@ function readsNoResponse<Options extends Callbacks>(
   return [skip, count, succeeded, actualCost].every((callback) => callback === undefined)
 }
 
-/** Returns `skip` as it is called by the subject alone. What is no function is left to the error about it. */
+/**
+ * Returns a `skip` that is called with the subject alone. Returns other values unchanged, for a check to
+ * report.
+ */
 function withSubject<Subject, Result>(skip: (subject: Subject) => Result): (subject: Subject) => Result {
   return typeof skip === 'function' ? (subject) => skip(subject) : skip
 }

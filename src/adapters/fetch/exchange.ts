@@ -31,8 +31,8 @@ interface Marked<Info extends FetchInfo> {
 }
 
 /**
- * Returns the exchange of a request; `undefined` if no limiter has seen it. `Info` is what the limiter that
- * asks was called with.
+ * Returns the exchange of a request; `undefined` if no limiter has seen it. `Info` is the type of the `info`
+ * that the calling limiter got.
  */
 export function exchangeOf<Info extends FetchInfo>(
   request: Request & Marked<Info>,
@@ -53,7 +53,7 @@ export function openExchange<Info extends FetchInfo>(
     return existing
   }
   const subject = Object.assign(new Subject(request), info)
-  subject.request = request // and nothing of that name in `info`
+  subject.request = request // replaces a field of this name in `info`
   const exchange: Exchange<Info> = {
     subject,
     headers: new Map(),
@@ -103,7 +103,7 @@ export function markQuotaHeaders(response: Response & MarkedResponse): Response 
 class Subject {
   declare readonly ip: unknown
   declare readonly route: unknown
-  /** Returns the pattern of the route, if reading it for every request would cost too much. */
+  /** Returns the pattern of the route. It takes the place of `route` if reading that is slow. */
   declare readonly findRoute: unknown
   request: Request
   readonly [LAST_RECORD] = undefined

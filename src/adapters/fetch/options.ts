@@ -33,7 +33,7 @@ export type FetchSubject<Info = FetchInfo> = Info & {
   readonly rateLimit?: Decision
 }
 
-/** The types of servers of the Fetch standard: a handler makes the response, and returns it. */
+/** The types of servers of the Fetch standard, whose handlers return the response. */
 export interface FetchTypes<Subject = FetchSubject> extends FrameworkTypes {
   readonly request: Subject
   readonly response: Response

@@ -11,7 +11,7 @@ export const fetchWriter: ResponseWriter<Exchange> = {
   appendHeader: ({ cookies }, _name, values) => void cookies.push(...values), // the only one that is appended
   areHeadersSent: () => false,
   statusOf: ({ response }) => response?.status ?? 200,
-  presetStatus: () => () => {}, // the application makes the whole response
+  presetStatus: () => () => {}, // the application creates the whole response
   send(exchange, denial) {
     const { status, body } = denial
     setAll(exchange.headers, denial.headers)

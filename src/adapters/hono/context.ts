@@ -6,7 +6,7 @@ import type { FetchInfo } from '../fetch/options.js'
 /** What the adapter knows about a request of Hono. */
 export interface HonoInfo<Ctx extends Context> extends FetchInfo {
   readonly context: Ctx
-  /** Returns the pattern of the route. Hono lists all matches anew on each read, so only `byRoute` asks. */
+  /** Returns the pattern of the route. Each read makes Hono list all matches, so only `byRoute` calls it. */
   readonly findRoute: () => string | undefined
 }
 
@@ -62,9 +62,9 @@ const JSON_TYPE = /^application\/([\w.+-]+\+)?json\b/i
 const FORM_TYPE = /^(application\/x-www-form-urlencoded|multipart\/form-data)\b/i
 
 /**
- * Returns the parsed body of JSON or of a form; `undefined` if there is none. Also returns `undefined` for a
- * form whose text is JSON: `c.req.json()` takes any content type, so the handler might read another name than
- * the guard. Hono derives what a handler reads from the bytes, whichever way it reads the body.
+ * Returns the parsed JSON or form body; `undefined` if there is none. Also returns `undefined` for a form
+ * whose text is JSON: `c.req.json()` accepts any content type, so the handler might read another name than
+ * the guard. However a handler reads the body, Hono parses the same bytes.
  */
 export async function readBody({ req }: Context): Promise<unknown> {
   if (req.method === 'GET' || req.method === 'HEAD') return undefined

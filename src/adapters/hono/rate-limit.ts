@@ -17,7 +17,7 @@ import { cachedBody, type HonoInfo, infoOf, readBody, subjectOf } from './contex
 
 const honoWriter = { ...fetchWriter, framework: 'hono' } as const
 
-/** The types of Hono, whose handlers get a context, and return the response. */
+/** The types of Hono, whose handlers get a context and return the response. */
 export type HonoTypes<Ctx extends Context = Context> = FetchTypes<Ctx>
 
 /** Middleware of Hono, with its limiter as a property. */
@@ -62,7 +62,7 @@ export function loginGuard<Ctx extends Context = Context>(
   return Object.assign(middlewareOf(OWNER, limit, readBody), controls)
 }
 
-/** Returns `onDenied`, whose responses such as `c.json(body)` have the status of a denial. */
+/** Returns an `onDenied` whose responses, such as `c.json(body)`, have the status of a denial. */
 function denialResponder<Ctx extends Context>({
   onDenied,
   statusCode = 429,
@@ -73,7 +73,7 @@ function denialResponder<Ctx extends Context>({
     try {
       return await onDenied(c, decision)
     } catch (error) {
-      c.status(200) // or the response of `app.onError` would have the status of a denial
+      c.status(200) // otherwise the response of `app.onError` would have the status of a denial
       throw error
     }
   }
@@ -104,7 +104,7 @@ function middlewareOf<Ctx extends Context>(
       failExchange(exchangeOf(raw))
       throw error
     }
-    // A handler may return a response of undici, the package, which is another class.
+    // A handler may return a `Response` of the package undici, which is another class.
     const given = c.res instanceof Response ? c.res : new Response((c.res as Response).body, c.res)
     const response = limit.finish(raw, given)
     if (response === c.res) return undefined

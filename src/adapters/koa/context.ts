@@ -58,7 +58,7 @@ interface KoaLayer {
   readonly stack: readonly unknown[]
 }
 
-/** What @koa/router keeps at a context. */
+/** What @koa/router stores on a context. */
 interface Routed {
   readonly router?: { readonly stack?: readonly KoaLayer[] }
 }
@@ -84,7 +84,7 @@ export function prepareContext(ctx: ExtendableContext & { [LAST_RECORD]?: unknow
 /** The responses of Koa. A denial goes through Koa's own, so that outer middleware sees it. */
 export const koaWriter = writerOver<Response>('koa', ({ res }) => res, {
   presetStatus(response, status) {
-    // In Koa 2 and 3, a body makes the status 200 unless this says that one was set.
+    // In Koa 2 and 3, setting a body sets the status to 200, unless this field says that a status was set.
     const { status: before, _explicitStatus = false }: Response & { _explicitStatus?: boolean } = response
     response.status = status
     return () => {

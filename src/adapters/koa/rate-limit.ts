@@ -64,7 +64,7 @@ export function loginGuard<Ctx extends ExtendableContext = Context>(
   return guard
 }
 
-/** Returns a `next` that takes the denial back from the response. */
+/** Returns a `next` that first takes back the denial. */
 function nextAfter(withdraw: () => void, next: Next): Next {
   return () => {
     withdraw()

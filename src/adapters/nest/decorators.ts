@@ -38,7 +38,7 @@ export function RateLimit<Req extends object = NestRequest, Res = unknown>(
   return decorator(options)
 }
 
-/** Exempts a class or a handler from all limits. Throws a `TypeError` for an argument: it skips no single one. */
+/** Exempts a class or a handler from all limits. Throws a `TypeError` if it gets an argument. */
 export function SkipRateLimit(): RateLimitDecorator
 export function SkipRateLimit(...given: readonly unknown[]): RateLimitDecorator {
   if (given.length === 0) return decorator(undefined)

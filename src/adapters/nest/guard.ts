@@ -47,7 +47,7 @@ export function runSteps<Req extends object, Res>(
   })
 }
 
-/** Returns what `exception` returned. Throws a `TypeError` for what filters would not take for an exception. */
+/** Returns the result of `exception`. Throws a `TypeError` if filters would not treat it as an exception. */
 function checkException(value: unknown): object {
   if (typeof value === 'object' && value !== null && 'message' in value) return value
   const fix = 'Write new HttpException(body, 429), or the option message for a fixed body.'

@@ -98,7 +98,7 @@ function handlerLimit(owner: string, given: InheritedOptions): HandlerLimit {
   return { steps: requestSteps(owner, options, nestWriter, stepsOf(options)), exception }
 }
 
-/** Has options act after a response, if it says how the request went. */
+/** Applies the options that act after a response, if its status says how the request went. */
 function stepsOf(options: InheritedOptions): GuardSteps<object, NestResponse> {
   const settle = afterResponse(options, nestWriter)
   if (settle === undefined) return {}

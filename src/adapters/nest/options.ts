@@ -12,7 +12,7 @@ import type { ExecutionContext, NestRequest } from './types.js'
 
 /**
  * The options of one limiter in Nest. All functions may be async. What they throw goes to the exception
- * filters. A `count` function runs after the response, so what it throws is emitted as `refundFailed`.
+ * filters. `count` and `actualCost` run after the response, so their errors are emitted as `refundFailed`.
  */
 export type NestLimitOptions<Req = NestRequest, Res = unknown> = RequestOptions<ServerTypes<Req, Res>> &
   LimitWithWindow &

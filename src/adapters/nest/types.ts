@@ -12,7 +12,7 @@ export interface NestRequest {
   readonly url?: string | undefined
   /** The parsed body; of a GraphQL call its arguments, of a WebSocket message its data. */
   readonly body?: unknown
-  /** What a guard that authenticates has set. To read it, annotate a callback's request with its type. */
+  /** Set by a guard that authenticates. To read it, annotate the request of a callback with its type. */
   readonly user?: unknown
   /** The decision of the last limiter that charged the request. */
   rateLimit?: Decision

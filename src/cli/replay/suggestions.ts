@@ -21,7 +21,7 @@ export interface Suggestions {
   readonly clients: readonly Suggestion[]
 }
 
-/** Returns the suggestions for each share: that for requests, and that for clients. */
+/** Returns two suggestions for each share: one for requests, and one for clients. */
 export function suggestionPairs({
   requests,
   clients,

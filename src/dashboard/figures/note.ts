@@ -58,7 +58,7 @@ function object(fields: Readonly<Record<string, Validator>>): Validator {
 
 const hasNoteFields = object({ process: isText, atMs: isCount, report: isPresent })
 
-/** Returns whether a value is a note, but for its report. */
+/** Returns whether a value is a note. Does not check its report. */
 function isNote(value: unknown): value is Omit<Note, 'report'> & { readonly report: unknown } {
   return hasNoteFields(value)
 }

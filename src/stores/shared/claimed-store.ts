@@ -8,18 +8,18 @@ import { isStore } from './validate.js'
 const FIX =
   "Use memoryStore(), or the store of your database, such as redisStore(client) from 'headgate/redis'."
 
-/** Returns a store. Throws a `TypeError` for anything else. */
+/** Returns the option if it is a store. Throws a `TypeError` for anything else. */
 export function readStore(owner: string, option: string, store: unknown): Store {
   if (isStore(store)) return store
   throw wrongKind(owner, option, 'a store', store, fixFor(store))
 }
 
-/** Returns what to write in place of what somebody may take for a store. */
+/** Returns the fix for a value that a caller passed as a store. */
 function fixFor(value: unknown): string {
   if (typeof value === 'function' && /Store$/.test(value.name)) return `Call it: ${value.name}(client).`
   if (typeof value !== 'object' || value === null) return FIX
   if (hasMethods(value, 'increment', 'decrement'))
-    return `It is a store of express-rate-limit, which only headgate/express-rate-limit takes. ${FIX}`
+    return `It is a store of express-rate-limit, which only headgate/express-rate-limit accepts. ${FIX}`
   if (hasMethods(value, 'sendCommand')) return "Write redisStore(client), from 'headgate/redis'."
   if (hasMethods(value, 'query'))
     return "Write mysqlStore(pool) or postgresStore(pool), from 'headgate/mysql' or 'headgate/postgres'."
@@ -66,13 +66,13 @@ function claim(owner: string, store: Store, prefix: string): () => void {
     throw new TypeError(
       `${owner}: ${what} already serves a limiter without a name, and a second one would count the same ` +
         'requests into the same keys. Create each limiter once, not in a handler, and give it a name, such as ' +
-        "name: 'login'. In tests, close the limiter of the test before.",
+        "name: 'login'. In tests, close the limiter of the previous test.",
     )
   }
   claims.set(client, claimed.add(keys))
   let isHeld = true
   return () => {
-    if (isHeld) claimed.delete(keys) // and not the claim of the next limiter
+    if (isHeld) claimed.delete(keys) // a later call must not end the claim of the next limiter
     isHeld = false
   }
 }

@@ -98,7 +98,7 @@ export async function runGroups(
   return outcomes
 }
 
-/** Returns the items at some indexes of a list. */
+/** Returns the items of a list at the given indexes. */
 export function itemsAt<T>(list: readonly T[], indexes: readonly number[]): T[] {
   const items: T[] = []
   for (const index of indexes) {

@@ -1,7 +1,7 @@
 import { show } from '../../util/validate.js'
 import type { Batching, DenialTimes, Store } from '../store.js'
 
-/** A value from outside, any field of which may be missing or of another type. */
+/** A value from outside: any of its fields may be missing or of another type. */
 export type Unchecked<T> = { readonly [Name in keyof T]?: unknown }
 
 /** Returns whether a value has what a store needs. */

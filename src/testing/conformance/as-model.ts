@@ -54,7 +54,10 @@ export function operationsOf(policy: Policy) {
   }
 }
 
-/** Returns a receipt by its index; -1 is the last one. Throws if the store has allowed too little so far. */
+/**
+ * Returns a receipt by its index; -1 is the last one. Throws if the store has allowed too few charges so
+ * far.
+ */
 export function receiptAt(receipts: readonly Refund[], index: number): Refund {
   const receipt = receipts.at(index)
   if (receipt === undefined) throw new Error('no charge before this step was allowed')

@@ -54,7 +54,7 @@ interface RequestOf<N extends keyof Orders> {
   readonly order: Orders[N]['order']
 }
 
-/** To a process: an order, which its name tells apart from the others. */
+/** A message to a process: an order. Its name tells it apart from other orders. */
 export type Request = { [N in keyof Orders]: RequestOf<N> }[keyof Orders]
 
 /** From a process: that it serves a store, an outcome, or what ends it. */

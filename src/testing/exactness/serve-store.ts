@@ -33,7 +33,7 @@ export async function serveStore(store: Store): Promise<void> {
 }
 
 async function serveOrder(store: Store, message: unknown): Promise<void> {
-  if (!isRequest(message)) return // a message of the user's own
+  if (!isRequest(message)) return // one of the user's own messages
   try {
     send({ headgate: 'reply', id: message.id, reply: await replyTo(message, store) })
   } catch (error) {

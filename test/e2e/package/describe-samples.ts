@@ -13,7 +13,7 @@ import { LIMIT, visit } from './visit.js'
 
 const HOUR = 3600
 
-/** What is seen of each sample: it allows `LIMIT` requests an hour, all at once. */
+/** What the client of each sample sees: `LIMIT` requests are allowed at once, and then `LIMIT` an hour. */
 export const LIMITED = {
   statuses: [...Array(LIMIT).fill(200), 429],
   limits: Array(LIMIT + 1).fill(String(LIMIT)),
@@ -23,7 +23,7 @@ export const LIMITED = {
   end: { code: 0, signal: null, stderr: '' },
 }
 
-/** Has TypeScript compile the servers of `samples/`, and several versions of Node.js run them. */
+/** Compiles the servers in `samples/` with TypeScript, and runs them on several versions of Node.js. */
 export function describeSamples(packed: PackedProject, majors: readonly string[]): void {
   const all = once(() => compileSamples(packed))
   const onExpress4 = once(() => compileOnExpress4(packed))
@@ -49,8 +49,8 @@ export function describeSamples(packed: PackedProject, majors: readonly string[]
 
   testTogether(
     [
-      compiles('TypeScript takes them under strict', all),
-      compiles('TypeScript takes those for Express with Express 4', onExpress4),
+      compiles('TypeScript compiles them in strict mode', all),
+      compiles('TypeScript compiles those for Express with Express 4', onExpress4),
       ...majors.flatMap((major) => [
         ...SAMPLES.map((sample) => limits(major, sample.name, sample, all)),
         ...ON_EXPRESS.map((sample) => limits(major, `${sample.name} on Express 4`, sample, onExpress4)),
@@ -60,7 +60,7 @@ export function describeSamples(packed: PackedProject, majors: readonly string[]
   )
 }
 
-/** Returns a function that calls `make` the first time, and returns what that returned from then on. */
+/** Returns a function that calls `make` once, and always returns that result. */
 function once<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined
   return () => {

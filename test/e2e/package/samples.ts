@@ -14,7 +14,7 @@ export interface Sample {
 
 const file = (name: string): Sample => ({ name, args: [name] })
 
-/** Loads headgate's CommonJS, as before Node.js 20.19: a newer one requires its ES modules. */
+/** Loads headgate's CommonJS modules, as Node.js before 20.19 does: newer versions require its ES modules. */
 const fileOfOldNode = (name: string): Sample => ({
   name: `${name}, without require of ES modules`,
   args: ['--no-experimental-require-module', name],
@@ -62,7 +62,7 @@ export async function compileSamples({ project }: PackedProject): Promise<Compil
   return compiled
 }
 
-/** Compiles the samples on Express in a folder of their own, where Express 4 is installed. */
+/** Compiles the samples for Express in a separate folder, where Express 4 is installed. */
 export async function compileOnExpress4({ project }: PackedProject): Promise<Compiled> {
   const { folderOf } = await typescriptOf(CURRENT)
   const folder = join(project, 'samples-express-4')
@@ -71,7 +71,7 @@ export async function compileOnExpress4({ project }: PackedProject): Promise<Com
   const samples = join(project, 'samples')
   for (const each of readdirSync(samples).filter((name) => /^express-|\.json$/.test(name)))
     cpSync(join(samples, each), join(folder, each))
-  // A copy, since a link would lead it to the types of Express 5.
+  // A copy, because a link would resolve to the types of Express 5.
   cpSync(join(project, 'node_modules/headgate'), join(packages, 'headgate'), { recursive: true })
   symlinkSync(join(ROOT, 'node_modules/express4'), join(packages, 'express'), 'dir')
   symlinkSync(folderOf('types-express-4'), join(packages, '@types/express'), 'dir')
@@ -85,7 +85,7 @@ async function compile(folder: string): Promise<Compiled> {
   return { folder: join(folder, 'out'), errors: ownErrors(stdout) }
 }
 
-/** Leaves out errors in the types of other packages, with the lines that belong to them. */
+/** Leaves out errors in the types of other packages, together with their continuation lines. */
 function ownErrors(printed: string): string {
   const errors = printed.split(/\n(?! )/)
   return errors.filter((error) => !/^\S*node_modules\/(?!headgate\/)/.test(error)).join('\n')

@@ -9,7 +9,7 @@ type Handle = (req: IncomingMessage, res: ServerResponse) => void
 
 const answer: Handle = (_req, res) => void res.end('answer')
 
-/** Starts a server with a limiter by a clock that stands still, and returns what is left of its limits. */
+/** Starts a server whose limiter's clock stands still. `left` returns the remaining units by limit. */
 async function start(options: RateLimitOptions, handle: Handle = answer) {
   const limit = rateLimit({ store: memoryStore({ clock: () => 0 }), ...options })
   const errors: unknown[] = []
@@ -32,7 +32,7 @@ const LIMITS = [
 
 const both = (actualCost: NonNullable<RateLimitOptions['actualCost']>) => ({ limits: LIMITS, actualCost })
 
-test('of several limits, only those change whose units are returned', async () => {
+test('with several limits, only limits whose units are returned change', async () => {
   const { server, left, errors } = await start(both(() => ({ tokens: 120 })))
   await send(server)
   await until('the tokens are taken', async () => (await left()).tokens === 880)
@@ -44,16 +44,19 @@ test.each<[NonNullable<RateLimitOptions['actualCost']>, RegExp]>([
   [() => 120, /must be the units of each limit by its name, such as \{ tokens: 1210 \}, got 120/],
   [() => ({ token: 120 }), /limits must be names of this limiter's limits, got "token"/],
   [() => ({ tokens: 1.5 }), /actualCost must be a whole number/],
-])('of several limits, a wrong result is emitted, and changes nothing: %p', async (actualCost, message) => {
-  const { server, left, errors } = await start(both(actualCost))
-  await send(server)
-  await until('the error is emitted', async () => errors.length > 0)
-  expect(errors).toEqual([expect.stringMatching(message)])
-  expect(await left()).toEqual({ requests: 9, tokens: 950 })
-})
+])(
+  'with several limits, a wrong result emits an error, and changes nothing: %p',
+  async (actualCost, message) => {
+    const { server, left, errors } = await start(both(actualCost))
+    await send(server)
+    await until('the error is emitted', async () => errors.length > 0)
+    expect(errors).toEqual([expect.stringMatching(message)])
+    expect(await left()).toEqual({ requests: 9, tokens: 950 })
+  },
+)
 
 describe('a client that hangs up before the response has finished', () => {
-  /** Streams until the client has left, and ends the response then. */
+  /** Streams until the client has left, and then ends the response. */
   const stream: Handle = (_req, res) => {
     res.write('the whole answer')
     res.once('close', () => setImmediate(() => res.end()))
@@ -71,7 +74,7 @@ describe('a client that hangs up before the response has finished', () => {
       request.once('close', resolve).once('error', () => {})
     })
     await until('the cost is known', () => actualCost.mock.calls.length === 1)
-    await new Promise((resolve) => setImmediate(resolve)) // memory takes or refunds within that
+    await new Promise((resolve) => setImmediate(resolve)) // the memory store takes or refunds by then
     return left()
   }
 
@@ -87,7 +90,7 @@ describe('a client that hangs up before the response has finished', () => {
 test.each<[string, RateLimitOptions]>([
   ['of the limiter', { limit: 10, window: '1m', cost: 0, actualCost: () => 1 }],
   ['of an entry', { limits: [{ limit: 10, window: '1m', cost: 0 }], actualCost: () => ({}) }],
-])('a cost %s that is always allowed is refused, since nothing would ever be denied', (_whose, options) => {
+])('a cost %s that is always allowed throws, because no request would ever be denied', (_whose, options) => {
   expect(() => rateLimit(options)).toThrow(
     'cost must be at least 1 with actualCost, got 0. A charge of 0 is always',
   )

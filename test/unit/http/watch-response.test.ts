@@ -8,8 +8,8 @@ afterEach(closeServers)
 afterEach(() => jest.useRealTimers())
 
 /**
- * Starts a server whose limiter denies all requests but one, and `next` answers with an error's message, or not
- * at all.
+ * Starts a server whose limiter denies all requests but one. If `next` gets an error, the server responds
+ * with its message, or not at all.
  */
 function start(onDenied: RateLimitOptions['onDenied'], atError: 'answers' | 'waits' = 'answers') {
   const limit = rateLimit({ limit: 1, window: '1m', ...(onDenied && { onDenied }) })
@@ -38,7 +38,7 @@ test('a request that onDenied passes on has neither the status nor the headers o
   expect(Object.keys(denied.headers)).toEqual(Object.keys(first.headers))
 })
 
-test('headers that were there before are there again for a request that onDenied passes on', async () => {
+test('a request that onDenied passes on has the headers that were set before the denial', async () => {
   const limit = rateLimit({ limit: 1, window: '1m', onDenied: (_req, _res, next) => next() })
   const server = await serve((req, res) => {
     res.setHeader('Cache-Control', 'public')
@@ -49,7 +49,7 @@ test('headers that were there before are there again for a request that onDenied
   expect([headers['cache-control'], headers['retry-after']]).toEqual(['public', undefined])
 })
 
-test('an async onDenied that never settles is reported as well', async () => {
+test('an async onDenied that never settles is reported', async () => {
   let waiting: ServerResponse | undefined
   const server = await start((_req, res) => {
     waiting = res
@@ -74,7 +74,7 @@ test.each<[string, NonNullable<RateLimitOptions['onDenied']>]>([
   ],
   ['rejects', () => Promise.reject(new Error('no template'))],
 ])(
-  'what onDenied %s is an error of the application, and has no status of a denial',
+  'an error that onDenied %s goes to the application, without the status of a denial',
   async (_how, onDenied) => {
     const server = await start(onDenied)
     await send(server)
@@ -82,7 +82,7 @@ test.each<[string, NonNullable<RateLimitOptions['onDenied']>]>([
   },
 )
 
-test('onDenied that never responds is reported after 5 seconds, while the client waits', async () => {
+test('an onDenied that never responds is reported after 5 seconds, while the client waits', async () => {
   let waiting: ServerResponse | undefined
   const server = await start((_req, res) => {
     waiting = res
@@ -99,7 +99,7 @@ test('onDenied that never responds is reported after 5 seconds, while the client
   expect((await denied).text).toBe('at last')
 })
 
-test('a request that onDenied passes on may take its time', async () => {
+test('a request that onDenied passes on is not reported, however long its response takes', async () => {
   let waiting: ServerResponse | undefined
   const server = await start((_req, res, next) => {
     waiting = res
@@ -115,7 +115,7 @@ test('a request that onDenied passes on may take its time', async () => {
   expect((await denied).text).toBe('at last')
 })
 
-test('a client that leaves, or a response that begins later, is not reported', async () => {
+test('a response that begins after onDenied returns is not reported', async () => {
   const server = await start((_req, res) => void setImmediate(() => res.end('later')))
   await send(server)
   jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] })

@@ -20,7 +20,7 @@ test('a key function that returns undefined for 100 subjects in a row is reporte
   expect(warnings()).toEqual(['HEADGATE_KEY_UNDEFINED'])
 })
 
-test('a key function that returns keys in between is reported only after 100 others in a row', async () => {
+test('a key in between starts the count of undefined results afresh', async () => {
   const key = (subject: unknown) => (subject === REQUEST ? undefined : 'a')
   const mixed = [...times(99, REQUEST), {}, ...times(99, REQUEST), {}]
   await chargeAll(key, mixed)
@@ -29,7 +29,7 @@ test('a key function that returns keys in between is reported only after 100 oth
   expect(warnings()).toEqual(['HEADGATE_KEY_UNDEFINED'])
 })
 
-test('a key function that leaves out requests because its options say so is not', async () => {
+test('a key function that skips requests because its options say so is not reported', async () => {
   const posted = { ...REQUEST, body: { name: 'ada' } }
   await chargeAll(byField('email', { missing: 'skip' }), times(200, posted))
   expect(warnings()).toEqual([])
@@ -48,12 +48,12 @@ test.each<[string, readonly unknown[], KeyFunction<unknown>]>([
 test.each<[string, unknown]>([
   ['an IPv4 address', { ip: '192.0.2.7' }],
   ['an IPv4 address in IPv6', { ip: '::ffff:192.0.2.7' }],
-])('%s as a key is not', async (_what, subject) => {
+])('%s as a key is not reported', async (_what, subject) => {
   await chargeAll((request) => (request as { ip: string }).ip, [subject])
   expect(warnings()).toEqual([])
 })
 
-test('another key with colons is not', async () => {
+test('another key with colons is not reported', async () => {
   await chargeAll(() => 'user:7', [{ ip: V6 }])
   expect(warnings()).toEqual([])
 })

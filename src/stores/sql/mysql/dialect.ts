@@ -10,7 +10,7 @@ import { begin, CLOCK, COMMIT, deleteRows, hex, LOCK_WAIT, ROLLBACK, STATEMENT_S
 /** Keeps the server off the index of `expires_at`, where it would lock the first live row. */
 const STILL_EXPIRED = ' AND expires_at + 0 < UNIX_TIMESTAMP()'
 
-/** Returns whether a value is a key of a row: bytes, or text in a table of the operator's own. */
+/** Returns whether a value is a key of a row: bytes, or text in a table that the operator created. */
 function isBytes(value: unknown): value is string | Buffer {
   return typeof value === 'string' || Buffer.isBuffer(value)
 }

@@ -94,7 +94,7 @@ const KINDS: Readonly<Record<BaseSpec['kind'], TakeSql>> = {
   consecutive: CONSECUTIVE,
 }
 
-/** A policy of which one statement can take units. */
+/** A policy whose units a single statement can take. */
 type TakeablePolicy = Policy & { readonly spec: BaseSpec }
 
 /** Whether one statement can take units of a policy. Not of a ban, which also writes when it denies. */

@@ -1,7 +1,7 @@
 const fastify = require('fastify')
 
 const app = fastify()
-// @ts-expect-error: Fastify takes a module whose default export is a plugin, but its types only take a promise of one
+// @ts-expect-error: Fastify accepts a module with a plugin as default export. Its types only accept a promise.
 app.register(require('headgate/fastify'), { limit: 5, window: '1h' })
 
 app.register(async (routes) => {

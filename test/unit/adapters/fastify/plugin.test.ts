@@ -141,7 +141,7 @@ test('a second registration on the same application says what to write', async (
   const app = fastify()
   await app.register(rateLimit, ONE)
   await expect(app.register(rateLimit, TWO)).rejects.toThrow(
-    /registered on this application already\. Write limits/,
+    /already registered on this application\. For several limits, write limits/,
   )
 })
 

@@ -92,7 +92,7 @@ test.each<[string, object, string]>([
   [
     'a store of express-rate-limit',
     { increment() {}, decrement() {} },
-    'which only headgate/express-rate-limit takes',
+    'which only headgate/express-rate-limit accepts',
   ],
   ['a client of Redis', lazyRedis(), "Write redisStore(client), from 'headgate/redis'."],
   ['a pool', pgPool(), 'Write mysqlStore(pool) or postgresStore(pool)'],
