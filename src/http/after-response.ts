@@ -1,6 +1,6 @@
 import { stopRenewals } from '../features/holdings.js'
 import type { Limiter } from '../features/limiter.js'
-import { chargedParts, type Decision } from '../limiter/decision.js'
+import { chargedParts, type Decision, receiptOf } from '../limiter/decision.js'
 import { emitFailure } from '../limiter/events.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
 import { wrongOption } from '../util/validate.js'
@@ -74,6 +74,8 @@ async function adjustParts(
   actualCost: ActualCost,
   change: 'any' | 'upwards',
 ): Promise<void> {
+  // The handler has corrected the charge itself, perhaps to more than this.
+  if (change === 'upwards' && receiptOf(decision)?.ledger !== undefined) return
   const parts = (chargedParts(decision) ?? []).filter(({ policy }) => !policy.holdsUnits)
   const isNumber = typeof actualCost === 'number'
   if (isNumber && parts.length > 1) throw wrongOption(...OF_EACH_LIMIT, actualCost)

@@ -1,5 +1,12 @@
 import http, { type IncomingMessage, type ServerResponse } from 'node:http'
-import { type Decision, memoryStore, type RateLimitOptions, rateLimit } from 'headgate/http'
+import {
+  type Decision,
+  type Limiter,
+  memoryStore,
+  type RateLimited,
+  type RateLimitOptions,
+  rateLimit,
+} from 'headgate/http'
 import { closeServers, send, serve } from '../../support/http.js'
 import { until } from '../../support/servers/wait.js'
 
@@ -7,11 +14,15 @@ afterEach(closeServers)
 
 type Handle = (req: IncomingMessage, res: ServerResponse) => void
 
+/** The limiter of the server that was started last. */
+let limiter: Limiter<IncomingMessage> | undefined
+
 const answer: Handle = (_req, res) => void res.end('answer')
 
 /** Starts a server whose limiter's clock stands still. `left` returns the remaining units by limit. */
 async function start(options: RateLimitOptions, handle: Handle = answer) {
   const limit = rateLimit({ store: memoryStore({ clock: () => 0 }), ...options })
+  limiter = limit.limiter
   const errors: unknown[] = []
   limit.limiter.events.on('refundFailed', (error) => errors.push((error as Error).message))
   const server = await serve((req, res) => limit(req, res, () => handle(req, res)))
@@ -62,12 +73,12 @@ describe('a client that hangs up before the response has finished', () => {
     res.once('close', () => setImmediate(() => res.end()))
   }
 
-  async function leftAfterHangUp(cost: number) {
+  async function leftAfterHangUp(cost: number, handle = stream) {
     const actualCost = jest.fn(() => cost)
     const key = () => 'all'
     const { server, left } = await start(
       { limit: 100, window: '1m', name: 'api', key, cost: 10, actualCost },
-      stream,
+      handle,
     )
     await new Promise<void>((resolve) => {
       const request = http.get(server, (response) => response.once('data', () => request.destroy()))
@@ -80,6 +91,14 @@ describe('a client that hangs up before the response has finished', () => {
 
   test('pays what the request has cost', async () => {
     expect(await leftAfterHangUp(70)).toEqual({ api: 30 })
+  })
+
+  test('pays what the handler has adjusted the charge to', async () => {
+    const handle: Handle = (req, res) => {
+      void limiter?.adjust((req as RateLimited).rateLimit as Decision, 80)
+      stream(req, res)
+    }
+    expect(await leftAfterHangUp(70, handle)).toEqual({ api: 20 })
   })
 
   test('gets nothing back', async () => {
