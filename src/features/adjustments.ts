@@ -1,12 +1,13 @@
 import type { LimiterCore } from '../limiter/core.js'
 import { chargedParts, checkDecision, type Decision, receiptOf } from '../limiter/decision.js'
 import { adjustReceipt, refundReceipt } from '../limiter/ledger.js'
-import { checkedCost, readNames } from '../limiter/read-limits.js'
+import { checkedCost } from '../limiter/read-limits.js'
 import type { LimiterSettings } from '../limiter/read-options.js'
 import type { NamedPart } from '../limiter/receipt.js'
 import type { Operation, Part } from '../stores/operation.js'
 import { type Duration, durationMs, durationText } from '../util/durations.js'
 import { catchMaybe, type MaybePromise, settleAll, thenMaybe } from '../util/maybe-promise.js'
+import { readNames } from './named-limits.js'
 
 /** Which of the limits to change. */
 export interface AdjustmentOptions {

@@ -66,31 +66,6 @@ export function namesOf(entries: readonly Entry[], limiterName: string | undefin
   return names.every((name) => name !== undefined) ? names : undefined
 }
 
-const NAMES = {
-  rows: {
-    limits: (owner: string, option: string, names: unknown): readonly string[] | undefined => {
-      if (names === undefined || Array.isArray(names)) return names
-      throw wrongOption(owner, option, 'an array of names of limits', names)
-    },
-  },
-}
-
-/** Reads the option `limits`, a list of names. Throws a `TypeError` for a name that no limit has. */
-export function readNames(
-  owner: string,
-  options: { readonly limits?: readonly string[] } | undefined,
-  limitNames: readonly string[] | undefined,
-): readonly string[] | undefined {
-  if (options === undefined) return undefined
-  const { limits: names } = readOptions(owner, options, NAMES)
-  if (names === undefined) return undefined
-  const unknown = limitNames && names.find((name) => !limitNames.includes(name))
-  if (unknown === undefined) return names
-  const fix = `The limits are ${limitNames?.map((name) => `'${name}'`).join(', ')}.`
-  const must = "names of this limiter's limits"
-  throw new TypeError(`${owner}: limits must be ${must}, got ${show(unknown)}. ${fix}`)
-}
-
 function readLimit(owner: string, option: string, limit: unknown): number {
   if (isPolicy(limit))
     throw wrongOption(owner, option, 'a whole number', limit, 'Write policy: … in place of limit.')
