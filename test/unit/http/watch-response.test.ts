@@ -1,5 +1,6 @@
 import type { RequestListener, ServerResponse } from 'node:http'
 import { type RateLimitOptions, rateLimit } from 'headgate/http'
+import type { Next } from '../../../src/http/options.js'
 import { closeServers, send, serve } from '../../support/http.js'
 import { recordWarnings } from '../../support/warnings.js'
 
@@ -19,6 +20,23 @@ function start(onDenied: RateLimitOptions['onDenied'], atError: 'answers' | 'wai
       else if (atError === 'answers') res.end(`${res.statusCode} ${error.message}`)
     })
   return serve(answer)
+}
+
+/**
+ * Denies a request that `onDenied` does not respond to, and holds its client until the response is ended. From
+ * then on, timers are fake.
+ */
+async function holdDenial(onDenied: (next: Next) => unknown, atError?: 'answers' | 'waits') {
+  let held: ServerResponse | undefined
+  const server = await start((_req, res, next) => {
+    held = res
+    return onDenied(next)
+  }, atError)
+  await send(server)
+  jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] })
+  const denied = send(server)
+  while (held === undefined) await new Promise((resolve) => setImmediate(resolve))
+  return { response: held, denied }
 }
 
 test('a response of onDenied has the status of a denial, unless it sets another one', async () => {
@@ -49,19 +67,11 @@ test('a request that onDenied passes on has the headers that were set before the
   expect([headers['cache-control'], headers['retry-after']]).toEqual(['public', undefined])
 })
 
-test('an async onDenied that never settles is reported', async () => {
-  let waiting: ServerResponse | undefined
-  const server = await start((_req, res) => {
-    waiting = res
-    return new Promise(() => {})
-  })
-  await send(server)
-  jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] })
-  const denied = send(server)
-  while (waiting === undefined) await new Promise((resolve) => setImmediate(resolve))
+test('an async onDenied that never settles is reported as well', async () => {
+  const { response, denied } = await holdDenial(() => new Promise(() => {}))
   jest.advanceTimersByTime(5000)
   expect(warnings()).toEqual(['HEADGATE_NO_RESPONSE'])
-  waiting.end()
+  response.end()
   await denied
 })
 
@@ -83,35 +93,20 @@ test.each<[string, NonNullable<RateLimitOptions['onDenied']>]>([
 )
 
 test('an onDenied that never responds is reported after 5 seconds, while the client waits', async () => {
-  let waiting: ServerResponse | undefined
-  const server = await start((_req, res) => {
-    waiting = res
-  })
-  await send(server)
-  jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] })
-  const denied = send(server)
-  while (waiting === undefined) await new Promise((resolve) => setImmediate(resolve))
+  const { response, denied } = await holdDenial(() => undefined)
   jest.advanceTimersByTime(4999)
   expect(warnings()).toEqual([])
   jest.advanceTimersByTime(1)
   expect(warnings()).toEqual(['HEADGATE_NO_RESPONSE'])
-  waiting.end('at last')
+  response.end('at last')
   expect((await denied).text).toBe('at last')
 })
 
 test('a request that onDenied passes on is not reported, however long its response takes', async () => {
-  let waiting: ServerResponse | undefined
-  const server = await start((_req, res, next) => {
-    waiting = res
-    next(new Error('still'))
-  }, 'waits')
-  await send(server)
-  jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] })
-  const denied = send(server)
-  while (waiting === undefined) await new Promise((resolve) => setImmediate(resolve))
+  const { response, denied } = await holdDenial((next) => next(new Error('still')), 'waits')
   jest.advanceTimersByTime(10_000)
   expect(warnings()).toEqual([])
-  waiting.end('at last')
+  response.end('at last')
   expect((await denied).text).toBe('at last')
 })
 
