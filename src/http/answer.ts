@@ -11,7 +11,7 @@ import {
   readMessage,
 } from './denial-body.js'
 import { denialHeaders, type HeaderStyle, quotaHeaders, type ResetFormat } from './headers.js'
-import { contentHeaders, type DenialResponse, type HeaderList } from './response-writer.js'
+import { contentHeaders, type DenialResponse, eachHeader, type HeaderList } from './response-writer.js'
 
 /** The options of `answerFor`: how to respond to a decision. */
 export interface AnswerOptions {
@@ -105,11 +105,9 @@ export function undecidedDenial(
 
 function toRecord(headers: HeaderList): Record<string, string> {
   const record: Record<string, string> = {}
-  for (let i = 0; i < headers.length; i += 2) {
-    const name = headers[i]
-    const value = headers[i + 1]
-    if (name !== undefined && value !== undefined) record[name] = value
-  }
+  eachHeader(headers, (name, value) => {
+    record[name] = value
+  })
   return record
 }
 

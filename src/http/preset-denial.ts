@@ -1,4 +1,4 @@
-import type { HeaderList, ResponseWriter } from './response-writer.js'
+import { eachHeader, type HeaderList, type ResponseWriter } from './response-writer.js'
 
 /** Takes back what `presetDenial` set, unless the headers of the response have been sent. */
 interface PresetDenial {
@@ -15,8 +15,8 @@ export function presetDenial<Res>(
   status: number,
   headers: HeaderList,
 ): PresetDenial {
-  const names = headers.filter((_, i) => i % 2 === 0)
-  const before = names.map((name) => [name, writer.getHeader(res, name)] as const)
+  const before = new Map<string, unknown>()
+  eachHeader(headers, (name) => before.set(name, writer.getHeader(res, name)))
   const putStatusBack = writer.presetStatus(res, status)
   writer.setHeaders(res, headers)
 

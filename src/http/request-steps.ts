@@ -31,7 +31,7 @@ export interface GuardSteps<Req, Res> {
 export type Respond = (decision: Decision, withdraw: () => void) => unknown
 
 /** `Respond` returns this, or resolves with it, to leave the response to these steps. */
-export const UNANSWERED = Symbol('unanswered')
+export const SEND_DEFAULT = Symbol('send the default response')
 
 export interface RequestSteps<Req extends object, Res> {
   readonly limiter: Limiter<Req>
@@ -159,7 +159,7 @@ export function requestSteps<Req extends object, Res>(
       const responded = respondAsApp(res, denialHeaders(figures), (withdraw) => onDenied(decision, withdraw))
       return thenMaybe(
         responded,
-        (result) => result === UNANSWERED && sendDenial(req, res, decision, figures),
+        (result) => result === SEND_DEFAULT && sendDenial(req, res, decision, figures),
       )
     }
     return sendDenial(req, res, decision, figures)

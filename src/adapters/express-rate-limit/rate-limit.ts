@@ -1,7 +1,7 @@
 import type { NextFunction, Request, Response } from 'express'
 import { checkNodeCall } from '../../http/check-caller.js'
 import { recordDecision } from '../../http/recorded-decision.js'
-import { type HeaderList, setAll } from '../../http/response-writer.js'
+import { eachHeader, type HeaderList, setAll } from '../../http/response-writer.js'
 import { peerAddress } from '../../keys/request.js'
 import { isPromise, type MaybePromise } from '../../util/maybe-promise.js'
 import type { Check } from './checks.js'
@@ -160,11 +160,7 @@ function setHeaders(
 
 /** Adds lines to headers that are lists: each limiter on a route has its own. */
 function appendAll(res: Response, headers: HeaderList): void {
-  for (let i = 0; i < headers.length; i += 2) {
-    const name = headers[i]
-    const value = headers[i + 1]
-    if (name !== undefined && value !== undefined) res.appendHeader(name, value)
-  }
+  eachHeader(headers, (name, value) => res.appendHeader(name, value))
 }
 
 async function deny(

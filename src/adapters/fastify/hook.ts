@@ -4,7 +4,7 @@ import type { Limiter } from '../../features/limiter.js'
 import { checkCaller } from '../../http/check-caller.js'
 import type { RateLimitOptions } from '../../http/options.js'
 import { runSteps } from '../../http/rate-limit.js'
-import { type RequestSteps, requestSteps, UNANSWERED } from '../../http/request-steps.js'
+import { type RequestSteps, requestSteps, SEND_DEFAULT } from '../../http/request-steps.js'
 import { responseWatch } from '../../http/watch-response.js'
 import type { Decision } from '../../limiter/decision.js'
 import type { ServerTypes } from '../../util/framework-types.js'
@@ -70,7 +70,7 @@ export function hookOf(
     if (result === reply) return undefined // a reply is a thenable that resolves once it is sent
     return thenMaybe(result, (payload) => {
       if (reply.sent) return undefined
-      if (payload === undefined) return isPromise(result) ? UNANSWERED : undefined
+      if (payload === undefined) return isPromise(result) ? SEND_DEFAULT : undefined
       reply.send(payload)
       return undefined
     })

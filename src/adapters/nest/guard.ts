@@ -1,6 +1,7 @@
 import type { RequestSteps } from '../../http/request-steps.js'
 import { catchMaybe, type MaybePromise, thenMaybe } from '../../util/maybe-promise.js'
 import { wrongKind } from '../../util/validate.js'
+import { isObject } from '../../util/values.js'
 import { callOf, type HandlerCall } from './call.js'
 import { RateLimitException } from './exception.js'
 import type { RateLimiters } from './limiters.js'
@@ -49,7 +50,7 @@ export function runSteps<Req extends object, Res>(
 
 /** Returns the result of `exception`. Throws a `TypeError` if filters would not treat it as an exception. */
 function checkException(value: unknown): object {
-  if (typeof value === 'object' && value !== null && 'message' in value) return value
+  if (isObject(value) && 'message' in value) return value
   const fix = 'Write new HttpException(body, 429), or the option message for a fixed body.'
   throw wrongKind('headgate', 'the result of exception', 'an exception', value, fix)
 }

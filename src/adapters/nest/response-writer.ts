@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import {
   type DenialResponse,
+  eachHeader,
   type HeaderList,
   nodeWriter,
   type ResponseWriter,
@@ -87,11 +88,7 @@ function setHeaders(res: PlatformResponse, headers: HeaderList): void {
     nodeWriter.setHeaders(res, headers)
     return
   }
-  for (let i = 0; i < headers.length; i += 2) {
-    const name = headers[i]
-    const value = headers[i + 1]
-    if (name !== undefined && value !== undefined) res.header(name, value)
-  }
+  eachHeader(headers, (name, value) => res.header(name, value))
 }
 
 function isReply(res: PlatformResponse): res is Reply {
