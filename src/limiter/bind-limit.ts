@@ -1,7 +1,8 @@
 import { type IdentityOptions, identityReader } from '../keys/identity.js'
 import { peerAddress } from '../keys/request.js'
 import { defaultKey } from '../keys/source-address.js'
-import { type Policy, signatureOf } from '../policies/policy.js'
+import type { Policy } from '../policies/policy.js'
+import { keyCodeOf } from '../policies/spec.js'
 import { type MaybePromise, readAll, thenMaybe } from '../util/maybe-promise.js'
 import { weakMemo } from '../util/memo.js'
 import { keyName } from '../util/validate.js'
@@ -96,7 +97,7 @@ function limitOf(
   const limit = {
     name: entryName ?? name ?? keyName(owner, 'policy.name', policy.name),
     policy,
-    scope: `${entryScope}:${signatureOf(policy)}:{`,
+    scope: `${entryScope}:${keyCodeOf(policy.spec)}:{`,
   }
   if (limitsByScope.size < MAX_RECORDED) limitsByScope.set(limit.scope, limit)
   return limit

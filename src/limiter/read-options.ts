@@ -14,7 +14,7 @@ import type { LimiterOptions, StoreErrorChoice } from './options.js'
 import { ENTRIES_RULE, type Entry, LIMIT_ROWS, namesOf } from './read-limits.js'
 
 /** The version of the state format. It is part of every key, so that no other format is ever read. */
-const STATE_VERSION = 1
+const STATE_VERSION = 2
 /** Replaces the name in keys of an unnamed limiter. No name begins with an underscore or contains a slash. */
 const UNNAMED = '_default'
 

@@ -15,7 +15,7 @@ export interface BanRecord {
 export type BanRules = Omit<BanSpec, 'kind' | 'base'>
 
 export const RECORD_WIDTH = 4
-const CLEAN: BanRecord = { strikes: 0, strikesUntilMs: 0, level: 0, bannedUntilMs: 0 }
+export const CLEAN: BanRecord = { strikes: 0, strikesUntilMs: 0, level: 0, bannedUntilMs: 0 }
 
 export function splitState(state: State | undefined): { baseState: State | undefined; record: BanRecord } {
   if (state === undefined) return { baseState: undefined, record: CLEAN }

@@ -6,6 +6,7 @@ import {
   type BanRules,
   banMsAt,
   blockFor,
+  CLEAN,
   clampRecord,
   cleanAfterMs,
   joinState,
@@ -14,7 +15,7 @@ import {
   splitState,
   strike,
 } from './ban-escalation.js'
-import { isPolicy, type Policy, type State, type Step } from './policy.js'
+import { canRead, isPolicy, type Policy, type State, type Step } from './policy.js'
 import type { BaseSpec } from './spec.js'
 
 /** Options of `ban`. */
@@ -86,13 +87,13 @@ function readBans(owner: string, option: string, value: unknown): readonly numbe
 }
 
 function makeBan(base: Policy, rules: BanRules): Policy {
-  const zeros = new Array<number>(base.width).fill(0)
+  const zeros = base.blank ?? new Array<number>(base.width).fill(0)
   const stateOf = (baseState: State | undefined, record: BanRecord) => joinState(baseState ?? zeros, record)
 
-  function take(state: State | undefined, nowMs: number, cost: number): Step {
+  function take(state: State | undefined, nowMs: number, cost: number, mayOwe = false): Step {
     const clamped = clampToNow(state, nowMs)
     const { baseState, record } = splitState(clamped)
-    const step = base.take(baseState, nowMs, cost)
+    const step = base.take(baseState, nowMs, cost, mayOwe)
     if (cost > 0 && record.bannedUntilMs > nowMs) {
       const untaken = step.allowed ? base.take(baseState, nowMs, 0) : step
       const denial = { ...untaken, allowed: false }
@@ -124,7 +125,9 @@ function makeBan(base: Policy, rules: BanRules): Policy {
     const atEnd = base.take(baseState, nowMs + endsAfterMs, 0)
     const moreAfterMs = endsAfterMs + (atEnd.remaining > 0 ? 0 : atEnd.moreAfterMs)
     const retryAfterMs = step.allowed ? 0 : Math.max(step.retryAfterMs, endsAfterMs)
-    return { allowed: step.allowed, remaining: 0, resetAfterMs, retryAfterMs, moreAfterMs, next }
+    const { allowed, debt } = step
+    const figures = { allowed, remaining: 0, resetAfterMs, retryAfterMs, moreAfterMs, next }
+    return debt === undefined ? figures : { ...figures, debt }
   }
 
   function clampToNow(state: State | undefined, nowMs: number): State | undefined {
@@ -151,6 +154,10 @@ function makeBan(base: Policy, rules: BanRules): Policy {
     limit,
     windowMs,
     width: width + RECORD_WIDTH,
+    ...(base.blank && { blank: joinState(base.blank, CLEAN) }),
+    ...(base.perKey && { perKey: [...base.perKey, width, width + 1, width + 2, width + 3] }),
+    debt: base.debt ?? 0,
+    canRead: (state) => canRead(base, state.slice(0, -RECORD_WIDTH)),
     isBan: true,
     longestBanMs: longestOf(rules),
     take,

@@ -3,3 +3,46 @@
  * are exact. (Epoch milliseconds reach 2^41, where the spacing doubles, in 2039.) Lua and SQL round alike.
  */
 export const GRID_PER_MS = 4096
+
+/** The largest relative error of a rate. */
+const MAX_RATE_ERROR = 0.0001
+/** The bits of an interval that is not on the grid: rounding changes it by less than 0.004 %. */
+const INTERVAL_BITS = 15
+
+/**
+ * Returns the time in which a bucket's token is refilled, as it is kept: on the grid, if that changes the
+ * rate by at most 0.01 %; otherwise a number of 15 bits, so that sums of up to 2^38 of them are exact.
+ */
+export function bucketInterval(exactMs: number, round = Math.round): number {
+  const onGridMs = round(exactMs * GRID_PER_MS) / GRID_PER_MS
+  if (onGridMs > 0 && Math.abs(onGridMs - exactMs) <= MAX_RATE_ERROR * exactMs) return onGridMs
+  const unitMs = fineUnit(exactMs)
+  return round(exactMs / unitMs) * unitMs
+}
+
+/** Returns whether `bucketInterval` may have returned this time. */
+export function isBucketInterval(ms: number): boolean {
+  return ms > 0 && (isOnGrid(ms) || Number.isInteger(ms / fineUnit(ms)))
+}
+
+/** Returns whether a bucket whose tokens take this time can keep its times on the grid. */
+export function isOnGrid(ms: number): boolean {
+  return Number.isInteger(ms * GRID_PER_MS)
+}
+
+/** Returns the unit of a bucket's times, from the time that one of its tokens takes. */
+export function bucketUnit(intervalMs: number): number {
+  return isOnGrid(intervalMs) ? 1 / GRID_PER_MS : fineUnit(intervalMs)
+}
+
+function fineUnit(intervalMs: number): number {
+  return 2 ** (Math.floor(Math.log2(intervalMs)) + 1 - INTERVAL_BITS)
+}
+
+export function floorToGrid(ms: number): number {
+  return Math.floor(ms * GRID_PER_MS) / GRID_PER_MS
+}
+
+export function ceilToGrid(ms: number): number {
+  return Math.ceil(ms * GRID_PER_MS) / GRID_PER_MS
+}

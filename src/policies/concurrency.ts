@@ -40,6 +40,10 @@ function readTtl(owner: string, option: string, value: unknown): number {
  */
 const RETRY_HINT_MS = 1000
 
+/** Where the counts begin in a state, and how many numbers it has. */
+const FIRST = 2
+const WIDTH = FIRST + SLICES + 1
+
 /** The units to renew or release: how many, when they were taken, and when time alone frees them. */
 type HeldCost = readonly [cost: number, takenAtMs: number, resetAtMs?: number]
 
@@ -47,8 +51,8 @@ type HeldCost = readonly [cost: number, takenAtMs: number, resetAtMs?: number]
  * Creates a limit on units in use at once, such as requests in flight. A charge holds its units until
  * `limiter.release(decision)`, which the middleware calls when the response is over.
  *
- * State: the newest slice's index, then how many units were last renewed in each slice, newest first. The
- * units of a slice count for `ttl` after it has ended, unless they are renewed or released.
+ * State: `ttl`, the newest slice's index, then how many units were last renewed in each slice, newest first.
+ * The units of a slice count for `ttl` after it has ended, unless they are renewed or released.
  *
  * **Bound.** At most `limit` units are held at once, as long as each process renews its units within `ttl`.
  * It first tries after an eighth of `ttl`, and then every sixteenth. Units are not renewed if their process
@@ -62,6 +66,9 @@ type HeldCost = readonly [cost: number, takenAtMs: number, resetAtMs?: number]
  * **Clock.** A step back frees nothing. Units that were taken before it may count for twice `ttl` and a
  * slice, even after they are released. A step forward of more than `ttl` frees all units, until their
  * renewal counts them again.
+ *
+ * **Change of numbers.** Units that are held stay held. Under another `ttl` they count as taken when it is
+ * first read, until their next renewal or release.
  */
 export function concurrency(options: ConcurrencyOptions): Policy {
   const { limit, ttl, name = `${limit}-at-once` } = readOptions('concurrency', options, OPTIONS)
@@ -78,12 +85,13 @@ function makeConcurrency(name: string, limit: number, ttlMs: number): Policy {
 
   /** Returns a copy of the state, shifted to the current slice unless its newest slice is ahead of it. */
   function shiftTo(nowMs: number, state: State | undefined): number[] {
-    const shifted = new Array<number>(SLICES + 2).fill(0)
-    const index = state?.[0] ?? 0
-    shifted[0] = Math.max(indexOf(nowMs), index)
+    const shifted = new Array<number>(WIDTH).fill(0)
+    const index = state?.[1] ?? 0
+    shifted[0] = ttlMs
+    shifted[1] = Math.max(indexOf(nowMs), index)
     if (state === undefined) return shifted
-    const shift = shifted[0] - index
-    for (let i = 1 + shift; i < shifted.length; i++) shifted[i] = state[i - shift] as number
+    const shift = shifted[1] - index
+    for (let i = FIRST + shift; i < shifted.length; i++) shifted[i] = state[i - shift] as number
     return shifted
   }
 
@@ -92,9 +100,9 @@ function makeConcurrency(name: string, limit: number, ttlMs: number): Policy {
     const shifted = shiftTo(nowMs, clamped)
     const before = unitsIn(shifted)
     const allowed = cost === 0 || before + cost <= limit
-    if (allowed) shifted[1] = (shifted[1] ?? 0) + cost
+    if (allowed) shifted[FIRST] = (shifted[FIRST] ?? 0) + cost
     const used = allowed ? before + cost : before
-    const newest = (shifted[0] ?? 0) + 1 - shifted.findIndex((count, i) => i > 0 && count > 0)
+    const newest = (shifted[1] ?? 0) + FIRST - shifted.findIndex((count, i) => i >= FIRST && count > 0)
     const after = allowed ? shifted : clamped
     return {
       allowed,
@@ -107,18 +115,30 @@ function makeConcurrency(name: string, limit: number, ttlMs: number): Policy {
   }
 
   function clampToNow(state: State | undefined, nowMs: number): State | undefined {
+    const own = adopt(state, nowMs)
     const latest = indexOf(nowMs) + SLICES
-    return state && (state[0] ?? 0) > latest ? [latest, ...state.slice(1)] : state
+    return own && (own[1] ?? 0) > latest ? [ttlMs, latest, ...own.slice(FIRST)] : own
+  }
+
+  /** Returns a state with this policy's slices. Units held under another ttl are as if taken now. */
+  function adopt(state: State | undefined, nowMs: number): State | undefined {
+    if (state === undefined || state[0] === ttlMs) return state
+    const [oldTtlMs = 0, index = 0] = state
+    const shift = Math.max(0, sliceIndex(nowMs, oldTtlMs || 1, SLICES) - index)
+    const held = unitsIn(state.slice(0, Math.max(0, WIDTH - shift)))
+    return [ttlMs, indexOf(nowMs), held, ...new Array<number>(SLICES).fill(0)]
   }
 
   function refund(state: State, nowMs: number, ...held: HeldCost): State | undefined {
-    const left = without(state, held)
-    return left !== state && unitsIn(shiftTo(nowMs, left)) === 0 ? undefined : left
+    const own = adopt(state, nowMs) ?? state
+    const left = without(own, held)
+    if (left === own) return state
+    return unitsIn(shiftTo(nowMs, left)) === 0 ? undefined : left
   }
 
   function renew(state: State | undefined, nowMs: number, ...held: HeldCost): State {
-    const [index = 0, newest = 0, ...older] = without(shiftTo(nowMs, clampToNow(state, nowMs)), held)
-    return [index, newest + held[0], ...older]
+    const [, index = 0, newest = 0, ...older] = without(shiftTo(nowMs, clampToNow(state, nowMs)), held)
+    return [ttlMs, index, newest + held[0], ...older]
   }
 
   /**
@@ -126,8 +146,8 @@ function makeConcurrency(name: string, limit: number, ttlMs: number): Policy {
    * are.
    */
   function without(state: State, held: HeldCost): State {
-    const at = 1 + (state[0] ?? 0) - sliceOf(held)
-    const count = at >= 1 ? (state[at] ?? 0) : 0
+    const at = FIRST + (state[1] ?? 0) - sliceOf(held)
+    const count = at >= FIRST ? (state[at] ?? 0) : 0
     if (count === 0 || held[0] === 0) return state
     return state.map((value, i) => (i === at ? Math.max(0, count - held[0]) : value))
   }
@@ -137,7 +157,9 @@ function makeConcurrency(name: string, limit: number, ttlMs: number): Policy {
     name,
     limit,
     windowMs: Number.POSITIVE_INFINITY,
-    width: SLICES + 2,
+    width: WIDTH,
+    blank: [ttlMs, ...new Array<number>(SLICES + 2).fill(0)],
+    perKey: Array.from({ length: SLICES + 2 }, (_, i) => 1 + i),
     holdsUnits: true,
     ttlMs,
     take,
@@ -151,6 +173,6 @@ function makeConcurrency(name: string, limit: number, ttlMs: number): Policy {
 
 function unitsIn(state: State): number {
   let units = 0
-  for (let i = 1; i < state.length; i++) units += state[i] as number
+  for (let i = FIRST; i < state.length; i++) units += state[i] as number
   return units
 }

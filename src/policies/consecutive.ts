@@ -1,6 +1,8 @@
 import { optional, readOptions } from '../options/option-table.js'
 import { keyName, wholeNumber } from '../util/validate.js'
-import { type Policy, type State, type Step, shareOf } from './policy.js'
+import { ON_CHANGE_ROW, specOfRules } from './change-options.js'
+import { carryBack, carryOver, type Policy, type State, type Step, shareOf } from './policy.js'
+import type { BaseSpec, OnChange } from './spec.js'
 
 /** Options of `consecutive`. */
 export interface ConsecutiveOptions {
@@ -8,10 +10,12 @@ export interface ConsecutiveOptions {
   limit: number
   /** For headers and keys. Default: made from the limit, such as `5-in-a-row`. */
   name?: string
+  /** As in the other policies. Default `'keep'`. */
+  onChange?: OnChange
 }
 
 const OPTIONS = {
-  rows: { limit: wholeNumber, name: optional(keyName) },
+  rows: { limit: wholeNumber, name: optional(keyName), ...ON_CHANGE_ROW },
   fixes: {
     max: 'limit',
     points: 'limit',
@@ -22,45 +26,62 @@ const OPTIONS = {
 
 /**
  * Creates a cap without a window: only a refund or `forget` frees units. With `count: 'failed'`, it counts
- * failed logins in a row. State: the count.
+ * failed logins in a row. State: the limit, and the count.
  *
  * **Bound.** At most `limit` units are outstanding at any time.
  *
  * **Clock.** Time changes nothing.
  */
 export function consecutive(options: ConsecutiveOptions): Policy {
-  const { limit, name = `${limit}-in-a-row` } = readOptions('consecutive', options, OPTIONS)
-  return makeConsecutive(name, limit)
+  const read = readOptions('consecutive', options, OPTIONS)
+  const { limit, name = `${limit}-in-a-row`, onChange } = read
+  return makeConsecutive(name, limit, onChange)
 }
 
-function makeConsecutive(name: string, limit: number): Policy {
-  function take(state: State | undefined, _nowMs: number, cost: number): Step {
-    const before = state?.[0] ?? 0
+function makeConsecutive(name: string, limit: number, onChange: OnChange): Policy {
+  const scales = onChange === 'scale'
+
+  function take(state: State | undefined, nowMs: number, cost: number): Step {
+    const before = clampToNow(state, nowMs)?.[1] ?? 0
     const allowed = cost === 0 || before + cost <= limit
     const count = allowed ? before + cost : before
     const resetAfterMs = count === 0 ? 0 : Number.POSITIVE_INFINITY
     const retryAfterMs = allowed ? 0 : Number.POSITIVE_INFINITY
-    const next = allowed && cost > 0 ? [count] : undefined
+    const next = allowed && cost > 0 ? [limit, count] : undefined
     const remaining = Math.max(0, limit - count)
     return { allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs: resetAfterMs, next }
   }
 
-  function giveBack(state: State, _nowMs: number, cost: number): State | undefined {
-    const [count = 0] = state
-    if (cost === 0) return state
-    return count > cost ? [count - cost] : undefined
+  function clampToNow(state: State | undefined, _nowMs: number): State | undefined {
+    const [oldLimit = 0, count = 0] = state ?? []
+    if (!scales || state === undefined || oldLimit === limit) return state
+    return [limit, carryOver(count, oldLimit, limit, scales)]
+  }
+
+  function reward([oldLimit = 0, count = 0]: State, _nowMs: number, units: number): State | undefined {
+    const taken = carryOver(count, oldLimit, limit, scales)
+    return taken > units ? [limit, taken - units] : undefined
+  }
+
+  function refund(state: State, _nowMs: number, cost: number): State | undefined {
+    const [oldLimit = 0, count = 0] = state
+    const units = carryBack(cost, limit, oldLimit, scales)
+    if (units === 0) return state
+    return count > units ? [oldLimit, count - units] : undefined
   }
 
   return Object.freeze<Policy>({
-    spec: Object.freeze({ kind: 'consecutive', limit }),
+    spec: Object.freeze<BaseSpec>({ kind: 'consecutive', limit, ...specOfRules({ debt: 0, onChange }) }),
     name,
     limit,
     windowMs: Number.POSITIVE_INFINITY,
-    width: 1,
+    width: 2,
+    blank: [limit, 0],
+    perKey: [1],
     take,
-    refund: giveBack,
-    reward: giveBack,
-    clampToNow: (state) => state,
-    scale: (share) => makeConsecutive(name, shareOf(limit, share)),
+    refund,
+    reward: (state, nowMs, units) => (units === 0 ? state : reward(state, nowMs, units)),
+    clampToNow,
+    scale: (share) => makeConsecutive(name, shareOf(limit, share), onChange),
   })
 }

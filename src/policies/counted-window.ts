@@ -1,80 +1,120 @@
-import { type Policy, type State, type Step, shareOf } from './policy.js'
+import { type ChangeRules, specOfRules } from './change-options.js'
+import { carryBack, carryOver, type Policy, type State, type Step, shareOf } from './policy.js'
 import type { Prepaid } from './prepaid.js'
 import type { BaseSpec } from './spec.js'
 
-/** How the kinds of counted windows differ. A window is one number: its index, or when it began. */
+/** How the kinds of counted windows differ. */
 export interface WindowKind {
   readonly kind: 'fixed-window' | 'first-request-window'
   readonly prepaid: Prepaid
-  /** Returns the window that a charge at `nowMs` begins. */
-  windowAt(nowMs: number): number
-  /** Returns the latest window that is possible at `nowMs`. */
-  latestAt(nowMs: number): number
-  endOf(window: number): number
-  /** Returns whether a window has not ended, or has yet to begin. */
-  isCurrent(window: number, nowMs: number): boolean
-  /** Returns whether units that were taken at `takenAtMs` count in a window. */
-  contains(window: number, takenAtMs: number): boolean
+  /** Returns when the window begins that a charge at `nowMs` is the first of. */
+  startAt(nowMs: number): number
+  /** Returns the latest start of a window that is possible at `nowMs`. */
+  latestStartAt(nowMs: number): number
+  /** Returns the length of the window that begins at `startsAtMs`. */
+  lengthOf(startsAtMs: number): number
+  /** Returns when the units of an unfinished window of another length count as taken from. */
+  adoptStart(startsAtMs: number, nowMs: number): number
 }
 
-/** Creates a policy that counts up to `limit` in each window. State: the window, and its count. */
-export function countedWindow(name: string, limit: number, windowMs: number, windows: WindowKind): Policy {
-  function take(state: State | undefined, nowMs: number, cost: number): Step {
+/** A counted window: its limit, its name, and what becomes of its units. */
+export interface CountedLimit extends ChangeRules {
+  readonly name: string
+  readonly limit: number
+  readonly windowMs: number
+}
+
+/**
+ * Creates a policy that counts up to `limit` in each window. State: the limit, the length of the window, when
+ * it began, and its count.
+ */
+export function countedWindow(counted: CountedLimit, windows: WindowKind): Policy {
+  const { name, limit, windowMs, debt, onChange } = counted
+  const scales = onChange === 'scale'
+
+  function take(state: State | undefined, nowMs: number, cost: number, mayOwe = false): Step {
     const clamped = clampToNow(state, nowMs)
-    const [window, before] = currentCount(clamped, nowMs)
-    const allowed = cost === 0 || before + cost <= limit
+    const isCurrent = clamped !== undefined && isCounting(clamped, nowMs)
+    const startsAtMs = isCurrent ? (clamped[2] ?? 0) : windows.startAt(nowMs)
+    const before = isCurrent ? (clamped[3] ?? 0) : 0
+    const allowed = cost === 0 || before + cost <= (mayOwe ? limit + debt : limit)
     const count = allowed ? before + cost : before
-    const endsAfterMs = windows.endOf(window) - nowMs
+    const lengthMs = windows.lengthOf(startsAtMs)
+    const endsAfterMs = startsAtMs + lengthMs - nowMs
     const resetAfterMs = count === 0 ? 0 : endsAfterMs
     const retryAfterMs = allowed ? 0 : cost > limit ? Number.POSITIVE_INFINITY : endsAfterMs
-    const after = allowed ? [window, count] : clamped
+    const after = allowed ? [limit, lengthMs, startsAtMs, count] : clamped
     const next = cost === 0 || after === state ? undefined : after
-    const remaining = Math.max(0, limit - count)
-    return { allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs: resetAfterMs, next }
-  }
-
-  /** Returns the window that counts a charge at `nowMs`, and its count: the state's, or a new one. */
-  function currentCount(state: State | undefined, nowMs: number): readonly [window: number, count: number] {
-    if (state === undefined) return [windows.windowAt(nowMs), 0]
-    const [window = 0, count = 0] = state
-    return count > 0 && windows.isCurrent(window, nowMs) ? [window, count] : [windows.windowAt(nowMs), 0]
+    if (count > limit)
+      return {
+        allowed,
+        remaining: 0,
+        resetAfterMs,
+        retryAfterMs,
+        moreAfterMs: resetAfterMs,
+        debt: count - limit,
+        next,
+      }
+    return { allowed, remaining: limit - count, resetAfterMs, retryAfterMs, moreAfterMs: resetAfterMs, next }
   }
 
   function clampToNow(state: State | undefined, nowMs: number): State | undefined {
-    const latest = windows.latestAt(nowMs)
-    return state && (state[0] ?? 0) > latest ? [latest, state[1] ?? 0] : state
+    if (state === undefined) return undefined
+    const [oldLimit = 0, lengthMs = 0, startsAtMs = 0, count = 0] = state
+    const latestMs = windows.latestStartAt(nowMs)
+    if (startsAtMs > latestMs) return [limit, windows.lengthOf(latestMs), latestMs, kept(count, oldLimit)]
+    if (!isCounting(state, nowMs)) return state
+    const isSameWindow =
+      windows.lengthOf(startsAtMs) === lengthMs && windows.startAt(startsAtMs) === startsAtMs
+    if (isSameWindow && !(scales && oldLimit !== limit)) return state // the count stays as it is
+    const adoptedMs = isSameWindow ? startsAtMs : windows.adoptStart(startsAtMs, nowMs)
+    return [limit, windows.lengthOf(adoptedMs), adoptedMs, kept(count, oldLimit)]
   }
 
+  const kept = (count: number, oldLimit: number) => carryOver(count, oldLimit, limit, scales)
+
+  /** Gives units back to a state, whatever its window and its limit are. */
   function refund(state: State, _nowMs: number, cost: number, takenAtMs: number): State | undefined {
-    const [window = 0, count = 0] = state
-    return windows.contains(window, takenAtMs) ? without(state, window, count, cost) : state
+    const [oldLimit = 0, lengthMs = 0, startsAtMs = 0] = state
+    const isTakenHere = startsAtMs <= takenAtMs && takenAtMs < startsAtMs + lengthMs
+    return isTakenHere ? without(state, carryBack(cost, limit, oldLimit, scales)) : state
   }
 
   function reward(state: State, nowMs: number, units: number): State | undefined {
-    const [window, count] = currentCount(clampToNow(state, nowMs), nowMs)
-    return without(state, window, count, units)
+    if (units === 0) return state
+    const clamped = clampToNow(state, nowMs)
+    return clamped && isCounting(clamped, nowMs) ? without(clamped, units) : undefined
   }
 
   return Object.freeze<Policy>({
-    spec: Object.freeze<BaseSpec>({ kind: windows.kind, limit, windowMs }),
+    spec: Object.freeze<BaseSpec>({ kind: windows.kind, limit, windowMs, ...specOfRules(counted) }),
     name,
     limit,
     windowMs,
-    width: 2,
+    width: 4,
+    blank: [limit, windowMs, 0, 0],
+    perKey: [2, 3],
+    debt,
     take,
     refund,
     reward,
     clampToNow,
     prepaid: windows.prepaid,
-    scale: (share) => countedWindow(name, shareOf(limit, share), windowMs, windows),
+    scale: (share) => countedWindow({ ...counted, limit: shareOf(limit, share) }, windows),
   })
+}
+
+/** Returns whether a state has a count in a window that has not ended. */
+function isCounting([, lengthMs = 0, startsAtMs = 0, count = 0]: State, nowMs: number): boolean {
+  return count > 0 && nowMs < startsAtMs + lengthMs
 }
 
 /**
  * Returns a state with fewer units in its window: the same object for 0 units, `undefined` if the window is
  * then empty.
  */
-function without(state: State, window: number, count: number, units: number): State | undefined {
+function without(state: State, units: number): State | undefined {
+  const [limit = 0, lengthMs = 0, startsAtMs = 0, count = 0] = state
   if (units === 0) return state
-  return count > units ? [window, count - units] : undefined
+  return count > units ? [limit, lengthMs, startsAtMs, count - units] : undefined
 }

@@ -31,10 +31,9 @@ function readStart(owner: string, option: string, value: unknown): 'clock' | 'fi
  *
  * - `startsAt: 'clock'`, the default: windows are aligned to the Unix epoch, so a window of a day is a day
  *   in UTC. All clients get their quota back at the same moment. In memcached, this is the cheaper setting.
- *   State: the window's index and the count.
  * - `startsAt: 'first-request'`: a window begins with a client's first request, and the first request after
  *   its end begins the next one, as in express-rate-limit. Clients get their quota back at different
- *   moments. State: when the window began, and the count.
+ *   moments.
  *
  * **Bound.** Any span of one window's length overlaps at most two windows, each with at most `limit`: at
  * most `2 × limit` units. In the long run at most `limit` per window.
@@ -49,38 +48,39 @@ function readStart(owner: string, option: string, value: unknown): 'clock' | 'fi
  *
  * **Refunds** reach only the window in which the units were taken. They do not change when it ends, except
  * that with `'first-request'`, a window that becomes empty ends at once.
+ *
+ * **Change of numbers.** The count of a window that has not ended goes on. If the window gets another length,
+ * the count goes to the current window of the new length. A debt ends with its window.
  */
 export function fixedWindow(options: FixedWindowOptions): Policy {
-  const { limit, window, name, startsAt } = readOptions('fixedWindow', options, OPTIONS)
+  const { limit, window, name, startsAt, debt, onChange } = readOptions('fixedWindow', options, OPTIONS)
   const windows = startsAt === 'clock' ? clockWindows(window) : firstRequestWindows(window)
-  return countedWindow(name ?? windowName(limit, window), limit, window, windows)
+  const counted = { name: name ?? windowName(limit, window), limit, windowMs: window, debt, onChange }
+  return countedWindow(counted, windows)
 }
 
-/** Windows at multiples of their length since the Unix epoch. A window is its index. */
+/** Windows at multiples of their length since the Unix epoch. */
 function clockWindows(windowMs: number): WindowKind {
   const indexOf = (atMs: number) => Math.floor(atMs / windowMs)
+  const startAt = (atMs: number) => indexOf(atMs) * windowMs
   return {
     kind: 'fixed-window',
     prepaid: prepaidInSlice(indexOf),
-    windowAt: indexOf,
-    latestAt: (nowMs) => indexOf(nowMs) + 1,
-    endOf: (index) => (index + 1) * windowMs,
-    isCurrent: (index, nowMs) => index >= indexOf(nowMs),
-    contains: (index, takenAtMs) => index === indexOf(takenAtMs),
+    startAt,
+    latestStartAt: (nowMs) => startAt(nowMs) + windowMs,
+    lengthOf: () => windowMs,
+    adoptStart: (_startsAtMs, nowMs) => startAt(nowMs),
   }
 }
 
-/**
- * Windows that begin with a key's first charge after the last window. A window is the time when it began.
- */
+/** Windows that begin with a key's first charge after the last window. */
 function firstRequestWindows(windowMs: number): WindowKind {
   return {
     kind: 'first-request-window',
     prepaid: prepaidUntilReset,
-    windowAt: (nowMs) => nowMs,
-    latestAt: (nowMs) => nowMs,
-    endOf: (startsAtMs) => startsAtMs + windowMs,
-    isCurrent: (startsAtMs, nowMs) => nowMs < startsAtMs + windowMs,
-    contains: (startsAtMs, takenAtMs) => startsAtMs <= takenAtMs && takenAtMs < startsAtMs + windowMs,
+    startAt: (nowMs) => nowMs,
+    latestStartAt: (nowMs) => nowMs,
+    lengthOf: () => windowMs,
+    adoptStart: (startsAtMs, nowMs) => (nowMs < startsAtMs + windowMs ? startsAtMs : nowMs),
   }
 }

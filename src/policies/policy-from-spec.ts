@@ -1,5 +1,6 @@
 import { wrongOption } from '../util/validate.js'
 import { ban } from './ban.js'
+import type { ChangeRules } from './change-options.js'
 import { concurrency } from './concurrency.js'
 import { consecutive } from './consecutive.js'
 import { fixedWindow } from './fixed-window.js'
@@ -15,17 +16,22 @@ import { tokenBucketOf } from './token-bucket.js'
 export function policyFromSpec(spec: PolicySpec): Policy {
   switch (spec.kind) {
     case 'token-bucket':
-      return tokenBucketOf(spec.capacity, spec.intervalMs)
+      return tokenBucketOf(spec.capacity, spec.intervalMs, rulesOfSpec(spec))
     case 'sliding-window': {
       const { limit, windowMs, slices = Number.NaN } = spec // a default would change what was written
-      return slidingWindow({ limit, window: `${windowMs}ms`, slices })
+      return slidingWindow({ limit, window: `${windowMs}ms`, slices, ...rulesOfSpec(spec) })
     }
     case 'fixed-window':
-      return fixedWindow({ limit: spec.limit, window: `${spec.windowMs}ms` })
+      return fixedWindow({ limit: spec.limit, window: `${spec.windowMs}ms`, ...rulesOfSpec(spec) })
     case 'first-request-window':
-      return fixedWindow({ limit: spec.limit, window: `${spec.windowMs}ms`, startsAt: 'first-request' })
+      return fixedWindow({
+        limit: spec.limit,
+        window: `${spec.windowMs}ms`,
+        startsAt: 'first-request',
+        ...rulesOfSpec(spec),
+      })
     case 'consecutive':
-      return consecutive({ limit: spec.limit })
+      return consecutive({ limit: spec.limit, onChange: rulesOfSpec(spec).onChange })
     case 'concurrency':
       return concurrency({ limit: spec.limit, ttl: `${spec.ttlMs}ms` })
     case 'ban': {
@@ -38,6 +44,11 @@ export function policyFromSpec(spec: PolicySpec): Policy {
       throw wrongOption('policyFromSpec', 'kind', must, kind)
     }
   }
+}
+
+/** Returns what a spec says about debts and changes, with its defaults. */
+function rulesOfSpec({ debt = 0, onChange = 'keep' }: Partial<ChangeRules>): ChangeRules {
+  return { debt, onChange }
 }
 
 const SIGNATURE = signaturePattern()

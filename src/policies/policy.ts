@@ -1,9 +1,10 @@
 import { weakMemo } from '../util/memo.js'
 import type { Prepaid } from './prepaid.js'
-import { flattenSpec, isSpec, type PolicySpec } from './spec.js'
+import { isSpec, type PolicySpec, signatureOfSpec } from './spec.js'
 
 /**
- * What a store keeps for one key: numbers whose meaning the policy defines. `undefined` is a fresh state.
+ * What a store keeps for one key: numbers whose meaning the policy defines. `undefined` is a fresh state. A
+ * state names the numbers that it was written under, so that a policy with other numbers can read it.
  */
 export type State = readonly number[]
 
@@ -19,6 +20,8 @@ export interface Step {
   readonly retryAfterMs: number
   /** Until `remaining` grows. 0 if all units are left, `Infinity` if time restores none. */
   readonly moreAfterMs: number
+  /** Whole units that were taken beyond the limit. Absent if none were. */
+  readonly debt?: number
   /** Set on a denial that counts: the next one may be denied for longer. A ban counts denials. */
   readonly isCounted?: true
   /** The state to keep; `undefined` or absent if the state stays as it is. */
@@ -52,8 +55,22 @@ export interface Policy {
   readonly windowMs: number
   /** How many numbers a state has. All zeros is also a fresh state. */
   readonly width: number
-  /** Takes `cost` whole units at `nowMs`. Never changes `state`; the state to keep is the step's `next`. */
-  take(state: State | undefined, nowMs: number, cost: number): Step
+  /**
+   * A state without any key's figures: 0 in the places `perKey`, and the policy's own numbers in all others.
+   * A store may keep the figures alone, beside a reference to this. Absent = all numbers differ by key.
+   */
+  readonly blank?: State
+  /** The places of the numbers in a state that differ by key. Absent = all. */
+  readonly perKey?: readonly number[]
+  /** The most units that a `take` may leave owed. A charge never owes. Absent = 0. */
+  readonly debt?: number
+  /** Returns whether the numbers are a state of this kind of policy, whatever its limit is. */
+  canRead?(state: State): boolean
+  /**
+   * Takes `cost` whole units at `nowMs`. Never changes `state`; the state to keep is the step's `next`. With
+   * `mayOwe`, up to `debt` units more than the limit may be taken.
+   */
+  take(state: State | undefined, nowMs: number, cost: number, mayOwe?: boolean): Step
   /**
    * Returns the state without `cost` units that were taken at `takenAtMs`: the same object if nothing
    * changes, `undefined` if it is fresh again. Never goes beyond a fresh state, nor into another window.
@@ -67,8 +84,10 @@ export interface Policy {
    */
   reward(state: State, nowMs: number, units: number): State | undefined
   /**
-   * Returns the state itself, or the latest state that is possible at `nowMs` if only a clock ahead of
-   * `nowMs` can have written it. `take` reads the clamped state; a denial stores it.
+   * Returns the state as this policy reads it: the same object if it has the policy's numbers and is possible
+   * at `nowMs`. The units in use under other numbers are carried over, by the rule of `onChange`. If only a
+   * clock ahead of `nowMs` can have written the state, returns the latest one that is possible. `take` reads
+   * the clamped state.
    */
   clampToNow(state: State | undefined, nowMs: number): State | undefined
   /**
@@ -110,14 +129,30 @@ export function shareOf(limit: number, share: number): number {
   return Math.max(1, Math.floor(limit * share + 1e-9))
 }
 
+/**
+ * Returns how many units of an old limit stay in use under a new one: the same number, or, if the policy
+ * scales, the same share, rounded up.
+ */
+export function carryOver(units: number, oldLimit: number, limit: number, scales: boolean): number {
+  if (!scales || oldLimit === limit || !(oldLimit > 0)) return units
+  return Math.ceil((units * limit) / oldLimit - 1e-9)
+}
+
+/** Returns how many units of an old limit a refund of a new one's units is, rounded down. */
+export function carryBack(units: number, limit: number, oldLimit: number, scales: boolean): number {
+  return scales && oldLimit !== limit ? Math.floor((units * oldLimit) / limit + 1e-9) : units
+}
+
 /** Returns a string that identifies a policy's decisions. */
-export const signatureOf = weakMemo(({ spec }: Policy) => {
-  const { kind, params } = flattenSpec(spec)
-  return [kind, ...params].join('-')
-})
+export const signatureOf = weakMemo(({ spec }: Policy) => signatureOfSpec(spec))
 
 export function isSamePolicy(a: Policy, b: Policy): boolean {
   return a === b || signatureOf(a) === signatureOf(b)
+}
+
+/** Returns whether numbers are a state that a policy can read. */
+export function canRead(policy: Policy, state: State): boolean {
+  return policy.canRead?.(state) ?? state.length === policy.width
 }
 
 /** Returns whether a value has what a policy needs, including what `holdsUnits` and `isBan` need. */

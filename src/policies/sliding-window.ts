@@ -1,7 +1,9 @@
 import { readOptions, withDefault } from '../options/option-table.js'
 import { whole, wrongOption } from '../util/validate.js'
-import { type Policy, type State, type Step, shareOf } from './policy.js'
+import { type ChangeRules, specOfRules } from './change-options.js'
+import { carryBack, carryOver, type Policy, type State, type Step, shareOf } from './policy.js'
 import { prepaidInSlice } from './prepaid.js'
+import type { BaseSpec } from './spec.js'
 import { WINDOW_FIXES, type WindowOptions, windowName, windowRows } from './window-options.js'
 
 /** Options of `slidingWindow`. */
@@ -22,8 +24,10 @@ function checkSlices(owner: string, { slices, window }: { slices: number; window
 
 /**
  * Creates one counter per slice of time, summed over the window that ends now. The oldest slice lies partly
- * outside the window. Its count is weighted by the part inside, rounded down. State: the newest slice's
- * index, then `slices + 1` counters, newest first.
+ * outside the window. Its count is weighted by the part inside, rounded down.
+ *
+ * State: the limit, the window, the number of slices, the newest slice's index, then `slices + 1` counters,
+ * newest first.
  *
  * **Bound.** A window that ends in slice k overlaps slices k-n to k. Neither n whole slices nor one alone
  * exceed `limit`. So a window admits at most `limit` plus what was admitted in the oldest slice. That is `2
@@ -36,10 +40,14 @@ function checkSlices(owner: string, { slices, window }: { slices: number; window
  * than two windows and a slice.
  *
  * **Refunds** reach only the slice in which the units were taken.
+ *
+ * **Change of numbers.** The counts stay. With another window or number of slices, each count goes to the
+ * newest new slice that its old slice overlaps.
  */
 export function slidingWindow(options: SlidingWindowOptions): Policy {
-  const { limit, window, name, slices } = readOptions('slidingWindow', options, OPTIONS)
-  return makeSlidingWindow(name ?? windowName(limit, window), limit, window, slices)
+  const { limit, window, name, slices, debt, onChange } = readOptions('slidingWindow', options, OPTIONS)
+  const fallback = windowName(limit, window)
+  return makeSlidingWindow({ name: name ?? fallback, limit, windowMs: window, slices, debt, onChange })
 }
 
 /** Returns the slice of a moment, counted from the Unix epoch. Times are read in whole milliseconds. */
@@ -57,17 +65,31 @@ interface View {
   readonly counts: number[]
 }
 
+interface SlidingLimit extends ChangeRules {
+  readonly name: string
+  readonly limit: number
+  readonly windowMs: number
+  readonly slices: number
+}
+
+/** How many numbers of a state come before its counters. */
+const HEAD = 4
+
 // Time is counted in ticks of 1/slices ms: a slice is exactly `windowMs` ticks, and all numbers are whole.
-function makeSlidingWindow(name: string, limit: number, windowMs: number, slices: number): Policy {
+function makeSlidingWindow(sliding: SlidingLimit): Policy {
+  const { name, limit, windowMs, slices, debt, onChange } = sliding
   const sliceTicks = windowMs
+  const width = HEAD + slices + 1
+  const scales = onChange === 'scale'
   const indexOf = (atMs: number) => sliceIndex(atMs, windowMs, slices)
+  const stateOf = (index: number, counts: readonly number[]) => [limit, windowMs, slices, index, ...counts]
 
   function viewAt(state: State | undefined, nowMs: number): View {
     const nowIndex = indexOf(nowMs)
-    const ahead = state === undefined ? 0 : (state[0] ?? 0) - nowIndex
+    const ahead = state === undefined ? 0 : (state[3] ?? 0) - nowIndex
     const counts = new Array<number>(slices + 1).fill(0)
     const shift = Math.max(0, -ahead)
-    if (state !== undefined) for (let i = shift; i <= slices; i++) counts[i] = state[1 + i - shift] ?? 0
+    if (state !== undefined) for (let i = shift; i <= slices; i++) counts[i] = state[HEAD + i - shift] ?? 0
     if (ahead > 0) return { index: nowIndex + ahead, tick: 0, counts }
     return { index: nowIndex, tick: Math.floor(nowMs) * slices - nowIndex * sliceTicks, counts }
   }
@@ -103,36 +125,69 @@ function makeSlidingWindow(name: string, limit: number, windowMs: number, slices
     return Number.POSITIVE_INFINITY // in the last round room was `most`, which is negative
   }
 
-  function take(state: State | undefined, nowMs: number, cost: number): Step {
-    const clamped = clampToNow(state, nowMs)
+  function take(state: State | undefined, nowMs: number, cost: number, mayOwe = false): Step {
+    const own = adopt(state, nowMs)
+    const clamped = clampAhead(own, nowMs)
     const view = viewAt(clamped, nowMs)
     const before = usedIn(view)
-    const allowed = cost === 0 || before + cost <= limit
+    const allowed = cost === 0 || before + cost <= (mayOwe ? limit + debt : limit)
     const retryAfterMs = allowed ? 0 : msUntilUsed(limit - cost, view, nowMs)
     if (allowed) view.counts[0] = (view.counts[0] ?? 0) + cost
     const used = allowed ? before + cost : before
-    const after = allowed ? [view.index, ...view.counts] : clamped
+    // A denial does not store what it has adopted: the counts would move on each time that two sets of numbers
+    // take turns.
+    const after = allowed ? stateOf(view.index, view.counts) : own === state ? clamped : state
     return {
       allowed,
       remaining: Math.max(0, limit - used),
       resetAfterMs: used === 0 ? 0 : msUntilUsed(0, view, nowMs),
       retryAfterMs,
       moreAfterMs: used === 0 ? 0 : msUntilUsed(Math.min(used, limit) - 1, view, nowMs),
+      ...(used > limit && { debt: used - limit }),
       next: cost === 0 || after === state ? undefined : after,
     }
   }
 
-  function clampToNow(state: State | undefined, nowMs: number): State | undefined {
-    const latest = indexOf(nowMs) + slices
-    return state && (state[0] ?? 0) > latest ? [latest, ...state.slice(1)] : state
+  /** Returns a state with this policy's slices, from one of any other numbers. */
+  function adopt(state: State | undefined, nowMs: number): State | undefined {
+    if (state === undefined) return undefined
+    const [oldLimit = 0, oldWindowMs = 0, oldSlices = 0, index = 0] = state
+    const isSameLimit = oldLimit === limit || !scales
+    if (oldWindowMs === windowMs && oldSlices === slices && isSameLimit) return state
+    if (oldWindowMs <= 0) return undefined // all zeros
+    const counts = new Array<number>(slices + 1).fill(0)
+    const newest = indexOf(nowMs)
+    let sum = 0
+    let carried = 0
+    for (let i = 0; i <= oldSlices; i++) {
+      const endsAtMs = Math.ceil(((index - i + 1) * oldWindowMs) / oldSlices)
+      if (endsAtMs + oldWindowMs <= nowMs) break // no longer in its own window
+      const age = Math.max(0, newest - indexOf(endsAtMs - 1))
+      sum += state[HEAD + i] ?? 0
+      const total = carryOver(sum, oldLimit, limit, scales)
+      if (age <= slices) counts[age] = (counts[age] ?? 0) + total - carried
+      carried = total
+    }
+    return stateOf(newest, counts)
   }
 
+  /** Returns a state with this policy's numbers, or the latest one that is possible at `nowMs`. */
+  function clampAhead(state: State | undefined, nowMs: number): State | undefined {
+    const latest = indexOf(nowMs) + slices
+    return state && (state[3] ?? 0) > latest ? stateOf(latest, state.slice(HEAD)) : state
+  }
+
+  const clampToNow = (state: State | undefined, nowMs: number) => clampAhead(adopt(state, nowMs), nowMs)
+
+  /** Gives units back to the slice that counted them, whatever the state's slices and limit are. */
   function refund(state: State, nowMs: number, cost: number, takenAtMs: number): State | undefined {
-    const at = 1 + (state[0] ?? 0) - indexOf(takenAtMs)
-    const count = at >= 1 ? (state[at] ?? 0) : 0
-    if (cost === 0 || count === 0) return state
-    const next = state.map((value, i) => (i === at ? Math.max(0, count - cost) : value))
-    return usedIn(viewAt(next, nowMs)) === 0 ? undefined : next
+    const [oldLimit = 0, oldWindowMs = 0, oldSlices = 0, index = 0] = state
+    const at = HEAD + index - sliceIndex(takenAtMs, oldWindowMs, oldSlices)
+    const count = at >= HEAD ? (state[at] ?? 0) : 0
+    const units = carryBack(cost, limit, oldLimit, scales)
+    if (units === 0 || count === 0) return state
+    const next = state.map((value, i) => (i === at ? Math.max(0, count - units) : value))
+    return usedIn(viewAt(clampToNow(next, nowMs), nowMs)) === 0 ? undefined : next
   }
 
   /**
@@ -154,20 +209,30 @@ function makeSlidingWindow(name: string, limit: number, windowMs: number, slices
     if (left > 0 && kept <= 0) return undefined // all other slices are empty
     if (left > 0)
       counts[slices] = Math.min(oldest, Math.ceil(((kept + 1) * sliceTicks) / (sliceTicks - tick)) - 1)
-    return usedIn({ index, tick, counts }) === 0 ? undefined : [index, ...counts]
+    return usedIn({ index, tick, counts }) === 0 ? undefined : stateOf(index, counts)
   }
 
   return Object.freeze<Policy>({
-    spec: Object.freeze({ kind: 'sliding-window', limit, windowMs, slices }),
+    spec: Object.freeze<BaseSpec>({
+      kind: 'sliding-window',
+      limit,
+      windowMs,
+      slices,
+      ...specOfRules(sliding),
+    }),
     name,
     limit,
     windowMs,
-    width: slices + 2,
+    width,
+    blank: [limit, windowMs, slices, ...new Array<number>(slices + 2).fill(0)],
+    perKey: Array.from({ length: slices + 2 }, (_, i) => HEAD - 1 + i),
+    debt,
+    canRead: (state) => state.length === HEAD + 1 + (state[2] ?? 0),
     take,
     refund,
     reward,
     clampToNow,
     prepaid: prepaidInSlice(indexOf),
-    scale: (share) => makeSlidingWindow(name, shareOf(limit, share), windowMs, slices),
+    scale: (share) => makeSlidingWindow({ ...sliding, limit: shareOf(limit, share) }),
   })
 }

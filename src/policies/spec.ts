@@ -1,23 +1,41 @@
+/** What becomes of the units in use when a limit gets other numbers. */
+export type OnChange = 'keep' | 'scale' | 'reset'
+
+/**
+ * What the specs of policies that count units have in common.
+ * @inline
+ */
+interface CountingSpec {
+  /** The most units that adjustments may leave owed. Absent = 0. */
+  readonly debt?: number
+  /** Absent = `'keep'`. */
+  readonly onChange?: OnChange
+}
+
 /**
  * The spec of a policy that `ban` accepts.
  * @inline
  */
 export type BaseSpec =
-  | {
+  | ({
       readonly kind: 'token-bucket'
       readonly capacity: number
-      /** The time in which one token is refilled, a multiple of 1/4096 ms. */
+      /** The time in which one token is refilled, as `bucketInterval` rounds it. */
       readonly intervalMs: number
-    }
-  | {
+    } & CountingSpec)
+  | ({
       readonly kind: 'sliding-window'
       readonly limit: number
       readonly windowMs: number
       readonly slices: number
-    }
-  | { readonly kind: 'fixed-window'; readonly limit: number; readonly windowMs: number }
-  | { readonly kind: 'first-request-window'; readonly limit: number; readonly windowMs: number }
-  | { readonly kind: 'consecutive'; readonly limit: number }
+    } & CountingSpec)
+  | ({ readonly kind: 'fixed-window'; readonly limit: number; readonly windowMs: number } & CountingSpec)
+  | ({
+      readonly kind: 'first-request-window'
+      readonly limit: number
+      readonly windowMs: number
+    } & CountingSpec)
+  | { readonly kind: 'consecutive'; readonly limit: number; readonly onChange?: OnChange }
 
 /**
  * The spec of a `ban`.
@@ -51,16 +69,29 @@ export interface FlatSpec {
 
 /** The names of each kind's numbers, in the order of signatures and scripts. */
 export const FIELDS: Readonly<Record<string, readonly string[]>> = {
-  'token-bucket': ['capacity', 'intervalMs'],
-  'sliding-window': ['limit', 'windowMs', 'slices'],
-  'fixed-window': ['limit', 'windowMs'],
-  'first-request-window': ['limit', 'windowMs'],
-  consecutive: ['limit'],
+  'token-bucket': ['capacity', 'intervalMs', 'debt', 'onChange'],
+  'sliding-window': ['limit', 'windowMs', 'slices', 'debt', 'onChange'],
+  'fixed-window': ['limit', 'windowMs', 'debt', 'onChange'],
+  'first-request-window': ['limit', 'windowMs', 'debt', 'onChange'],
+  consecutive: ['limit', 'onChange'],
   concurrency: ['limit', 'ttlMs'],
 } satisfies Record<Exclude<PolicySpec['kind'], 'ban'>, readonly string[]>
 
+/** The code of each kind in keys, where every byte is stored once for each client. */
+const CODES: Readonly<Record<string, string>> = {
+  'token-bucket': 'tb',
+  'sliding-window': 'sw',
+  'fixed-window': 'fw',
+  'first-request-window': 'rw',
+  consecutive: 'cs',
+  concurrency: 'cc',
+} satisfies Record<Exclude<PolicySpec['kind'], 'ban'>, string>
+
+/** The code that a ban's key has before that of its base policy. */
+const BAN_CODE = 'b'
+
 /** A ban's params begin with those of its base policy, padded with 0 to this length. */
-const BASE_PARAMS = 3
+export const BASE_PARAMS = 5
 
 /**
  * How many slices `concurrency` divides `ttl` into to count units. It is the last of its params, because
@@ -68,10 +99,15 @@ const BASE_PARAMS = 3
  */
 export const TTL_SLICES = 8
 
+/** The values of `onChange`, each as the number that it has in flat specs. */
+const ON_CHANGE: readonly OnChange[] = ['keep', 'scale', 'reset']
+/** The fields that a spec may leave out. */
+const OPTIONAL: readonly string[] = ['debt', 'onChange']
+
 export function flattenSpec(spec: PolicySpec): FlatSpec {
   if (spec.kind === 'ban') {
     const params = numbersOf(spec.base)
-    const padded = [...params, 0, 0, 0].slice(0, Math.max(BASE_PARAMS, params.length))
+    const padded = [...params, 0, 0, 0, 0, 0].slice(0, Math.max(BASE_PARAMS, params.length))
     const restarts = spec.onAttempt === 'restart' ? 1 : 0
     const banParams = [spec.after, spec.withinMs, restarts, ...spec.bansMs]
     return { kind: `ban-${spec.base.kind}`, params: [...padded, ...banParams] }
@@ -80,9 +116,41 @@ export function flattenSpec(spec: PolicySpec): FlatSpec {
   return { kind: spec.kind, params: spec.kind === 'concurrency' ? [...params, TTL_SLICES] : params }
 }
 
+/** Returns a string that identifies a spec. Numbers that the kind may leave out are absent if they are 0. */
+export function signatureOfSpec(spec: PolicySpec): string {
+  const { kind, params } = flattenSpec(spec)
+  const written = [...params]
+  const names = fieldsOf(kind, {})
+  while (OPTIONAL.includes(names[written.length - 1] ?? '') && written.at(-1) === 0) written.pop()
+  return [kind, ...written.map(plainNumber)].join('-')
+}
+
+/** Returns a number as digits: an exponent would hold the separator of signatures. */
+function plainNumber(value: number): string {
+  const text = String(value)
+  return text.includes('e-') ? value.toFixed(60).replace(/0+$/, '') : text
+}
+
+/**
+ * Returns what the keys of a policy have for its kind. The numbers are not part of a key, so that usage
+ * survives their change, unless the policy asks for the opposite.
+ */
+export function keyCodeOf(spec: PolicySpec): string {
+  const base = baseOf(spec)
+  const code = (spec.kind === 'ban' ? BAN_CODE : '') + (CODES[base.kind] ?? base.kind)
+  const resets = 'onChange' in base && base.onChange === 'reset'
+  return resets ? `${code}-${signatureOfSpec(base)}` : code
+}
+
 function numbersOf({ kind, ...rest }: Exclude<PolicySpec, BanSpec>): readonly number[] {
-  const numbers: Readonly<Record<string, number>> = rest
-  return fieldsOf(kind, numbers).map((name) => numbers[name] ?? Number.NaN)
+  const values: Readonly<Record<string, unknown>> = rest
+  return fieldsOf(kind, values).map((name) => numberOf(name, values[name]))
+}
+
+function numberOf(name: string, value: unknown): number {
+  if (typeof value === 'number') return value
+  if (name === 'onChange') return Math.max(0, ON_CHANGE.indexOf(value as OnChange))
+  return OPTIONAL.includes(name) && value === undefined ? 0 : Number.NaN
 }
 
 /** Returns the names of a kind's numbers in their fixed order. An unknown kind keeps the given order. */
@@ -101,29 +169,33 @@ export function expandSpec(kind: string, params: readonly number[]): PolicySpec 
     return { kind, limit, ttlMs }
   }
   if (!kind.startsWith('ban-')) return expandBase(kind, params)
-  const base = expandBase(kind.slice('ban-'.length), params)
+  const base = expandBase(kind.slice('ban-'.length), params.slice(0, BASE_PARAMS))
   const [after = NaN, withinMs = NaN, restarts, ...bansMs] = params.slice(BASE_PARAMS)
   const onAttempt = restarts === 1 ? 'restart' : 'nothing'
   return base && { kind: 'ban', base, after, withinMs, bansMs, onAttempt }
 }
 
-function expandBase(
-  kind: string,
-  [first = NaN, second = NaN, third = NaN]: readonly number[],
-): BaseSpec | undefined {
+function expandBase(kind: string, params: readonly number[]): BaseSpec | undefined {
+  const [first = NaN, second = NaN, third = NaN] = params
   switch (kind) {
     case 'token-bucket':
-      return { kind, capacity: first, intervalMs: second }
+      return { kind, capacity: first, intervalMs: second, ...rulesOf(params.slice(2)) }
     case 'sliding-window':
-      return { kind, limit: first, windowMs: second, slices: third }
+      return { kind, limit: first, windowMs: second, slices: third, ...rulesOf(params.slice(3)) }
     case 'fixed-window':
     case 'first-request-window':
-      return { kind, limit: first, windowMs: second }
+      return { kind, limit: first, windowMs: second, ...rulesOf(params.slice(2)) }
     case 'consecutive':
-      return { kind, limit: first }
+      return { kind, limit: first, ...rulesOf([0, second || 0]) }
     default:
       return undefined
   }
+}
+
+/** Returns the optional fields of a spec, without those that have their default. */
+export function rulesOf([debt = 0, onChange = 0]: readonly number[]): CountingSpec {
+  const name = ON_CHANGE[onChange]
+  return { ...(debt > 0 && { debt }), ...(onChange > 0 && name && { onChange: name }) }
 }
 
 /** Returns the spec of a ban's base policy, or of any other policy itself. */
@@ -134,8 +206,8 @@ export function baseOf(spec: PolicySpec): Exclude<PolicySpec, BanSpec> {
 /** Returns whether a value is a spec: a kind, and numbers. */
 export function isSpec(value: unknown): value is PolicySpec {
   if (typeof value !== 'object' || value === null) return false
-  const { kind, ...numbers }: Readonly<Record<string, unknown>> = { ...value }
-  if (kind === 'ban') return isSpec(numbers.base)
+  const { kind, ...fields }: Readonly<Record<string, unknown>> = { ...value }
+  if (kind === 'ban') return isSpec(fields.base)
   if (typeof kind !== 'string') return false
-  return fieldsOf(kind, numbers).every((name) => typeof numbers[name] === 'number')
+  return fieldsOf(kind, fields).every((name) => OPTIONAL.includes(name) || typeof fields[name] === 'number')
 }

@@ -1,12 +1,21 @@
 import { optional, readOptions } from '../options/option-table.js'
 import { type Duration, durationMs, MAX_DURATION_MS, shortDuration } from '../util/durations.js'
 import { keyName, wholeNumber, wrongOption } from '../util/validate.js'
-import { GRID_PER_MS } from './bucket-grid.js'
+import {
+  bucketInterval,
+  bucketUnit,
+  ceilToGrid,
+  floorToGrid,
+  isBucketInterval,
+  isOnGrid,
+} from './bucket-grid.js'
+import { CHANGE_ROWS, type ChangeOptions, type ChangeRules, NO_RULES, specOfRules } from './change-options.js'
 import { type Policy, type State, type Step, shareOf } from './policy.js'
 import { prepaidRefill } from './prepaid.js'
+import type { BaseSpec } from './spec.js'
 
 /** Options of `tokenBucket`. */
-export interface TokenBucketOptions {
+export interface TokenBucketOptions extends ChangeOptions {
   /** The most tokens that the bucket holds, and so the largest burst. A whole number of at least 1. */
   capacity: number
   /** How many tokens are added per `every`, evenly spread. A whole number of at least 1. */
@@ -18,7 +27,13 @@ export interface TokenBucketOptions {
 }
 
 const OPTIONS = {
-  rows: { capacity: wholeNumber, refill: wholeNumber, every: durationMs, name: optional(keyName) },
+  rows: {
+    capacity: wholeNumber,
+    refill: wholeNumber,
+    every: durationMs,
+    name: optional(keyName),
+    ...CHANGE_ROWS,
+  },
   rules: { intervalMs: { from: ['capacity', 'refill', 'every'], read: readInterval } },
   fixes: {
     limit: 'Write capacity and refill.',
@@ -30,112 +45,188 @@ const OPTIONS = {
   },
 } as const
 
-/** The largest relative error of a rate on the grid. All rates up to 16,384 a second are within it. */
-const MAX_RATE_ERROR = 0.002
+/** The largest capacity: sums of its tokens' times are still exact. */
+const MAX_CAPACITY = 2 ** 37
+/** The highest rate: a billion a second. */
+const MAX_PER_MS = 1e6
 
 const WINDOW_UNITS = [86_400_000, 3_600_000, 60_000, 1000, 1]
 
 /**
  * Creates a bucket that starts full, loses a token for each unit of cost, and is refilled evenly and lazily.
- * Its whole state is one timestamp: when it will be full again. It decides as the generic cell rate
- * algorithm (GCRA, ITU-T I.371) does.
+ * It decides as the generic cell rate algorithm (GCRA, ITU-T I.371) does: its state says when it will be full
+ * again.
+ *
+ * State: the capacity, the time in which a token is refilled, when the bucket is full again, the most tokens
+ * that may be owed, and 0. If its rate is too high for the grid of doubles: the time of the last charge in
+ * place of the third, and how long the refill takes from then on as the last.
  *
  * **Bound.** In any `d` ms at most `capacity + floor(d / interval)` units are admitted, with `interval =
  * every / refill`: what the bucket held at the start, plus the refill. So a bucket of `limit` tokens,
  * refilled once per window, admits at most twice the limit in one window, and the limit per window in the
- * long run. The interval is rounded to 1/4096 ms: by at most 0.13 % at 10,000 a second, less in proportion
- * at lower rates. Rates that rounding would change by more than 0.2 % are rejected. That is no rate up to
- * 16,384 a second, and most rates above.
+ * long run. The interval is rounded by at most 0.01 %, at any rate from one a year to a billion a second.
  *
- * **Clock.** If a clock was ahead, no client waits for longer than a full refill takes.
+ * **Clock.** If a clock was ahead, no client waits for longer than a full refill takes, and the time of its
+ * debt.
  *
  * **Refunds** restore the units that the refill has not brought back yet.
  *
- * Throws a `TypeError` for a rate that rounding changes by more than 0.2 %, and for a bucket that takes over
- * ten years to fill.
+ * **Change of numbers.** The missing tokens stay missing, and are refilled at the new rate. A client that
+ * misses more than the new capacity waits until it has a token again.
+ *
+ * Throws a `TypeError` for a bucket that takes over ten years to fill, or of more than 2^37 tokens.
  */
 export function tokenBucket(options: TokenBucketOptions): Policy {
-  const { capacity, refill, every, name, intervalMs } = readOptions('tokenBucket', options, OPTIONS)
+  const { capacity, refill, every, name, intervalMs, debt, onChange } = readOptions(
+    'tokenBucket',
+    options,
+    OPTIONS,
+  )
   const fallback = `${refill}-in-${shortDuration(every)}${capacity === refill ? '' : `-burst-${capacity}`}`
-  return makeTokenBucket(name ?? fallback, capacity, intervalMs, (capacity * every) / refill)
+  const windowMs = (capacity * every) / refill
+  return makeTokenBucket({ name: name ?? fallback, capacity, intervalMs, windowMs, debt, onChange })
 }
 
 /**
- * Returns the bucket of a spec: of a capacity, and of the time in which one token is refilled, on the grid.
- * Its window is the longest unit, or multiple of one, that rounds to this time.
+ * Returns the bucket of a spec: of a capacity, and of the time in which one token is refilled, rounded as
+ * `bucketInterval` does. Its window is the longest unit, or multiple of one, that rounds to this time.
  */
-export function tokenBucketOf(capacity: number, intervalMs: number): Policy {
-  if (!(Number.isInteger(intervalMs * GRID_PER_MS) && intervalMs > 0))
-    throw wrongOption('tokenBucket', 'intervalMs', 'a multiple of 1/4096 ms', intervalMs)
+export function tokenBucketOf(capacity: number, intervalMs: number, rules: ChangeRules = NO_RULES): Policy {
+  if (!isBucketInterval(intervalMs))
+    throw wrongOption('tokenBucket', 'intervalMs', 'a multiple of 1/4096 ms, or of 15 bits', intervalMs)
   const spanMs = wholeNumber('tokenBucket', 'capacity', capacity) * intervalMs
-  if (spanMs > (1 + MAX_RATE_ERROR) * MAX_DURATION_MS)
+  if (spanMs > 1.001 * MAX_DURATION_MS || capacity > MAX_CAPACITY)
     throw wrongOption('tokenBucket', 'capacity', 'small enough that 10 years fill it', capacity)
   const windows = WINDOW_UNITS.map((unitMs) => Math.round(spanMs / unitMs) * unitMs)
-  const windowMs = windows.find((each) => onGrid(each / capacity) === intervalMs) ?? spanMs
+  const isNamed = (each: number) => each > 0 && bucketInterval(each / capacity) === intervalMs
+  const windowMs = windows.find(isNamed) ?? spanMs
   const every = windowMs % 1 === 0 ? shortDuration(windowMs) : `${windowMs}ms`
-  return makeTokenBucket(`${capacity}-in-${every}`, capacity, intervalMs, windowMs)
+  return makeTokenBucket({ name: `${capacity}-in-${every}`, capacity, intervalMs, windowMs, ...rules })
 }
 
-/** Returns the time in which one token is refilled, rounded to the grid. */
+/** Returns the time in which one token is refilled, rounded. */
 function readInterval(
   owner: string,
   { capacity, refill, every }: Record<'capacity' | 'refill' | 'every', number>,
 ): number {
-  const exactMs = every / refill
-  const intervalMs = onGrid(exactMs)
-  if (Math.abs(intervalMs - exactMs) > MAX_RATE_ERROR * exactMs) {
-    const must = 'at most 16,384 a second, or a rate that whole multiples of 1/4096 ms keep within 0.2 %'
-    const fix =
-      'Use slidingWindow, which keeps any rate exactly, or let one unit stand for more, such as a kilobyte.'
-    throw wrongOption(owner, 'refill', must, refill, fix)
-  }
   if ((capacity / refill) * every > MAX_DURATION_MS) {
     const must = 'small enough that the refill fills it within 10 years'
     throw wrongOption(owner, 'capacity', must, capacity, 'Use a smaller capacity or a faster refill.')
   }
-  return intervalMs
+  const fix = 'Let one unit stand for more, such as a kilobyte.'
+  if (capacity > MAX_CAPACITY) throw wrongOption(owner, 'capacity', 'at most 2^37', capacity, fix)
+  if (refill / every > MAX_PER_MS) throw wrongOption(owner, 'refill', 'at most 10^9 a second', refill, fix)
+  return bucketInterval(every / refill)
 }
 
-function makeTokenBucket(name: string, capacity: number, intervalMs: number, windowMs: number): Policy {
-  const spanMs = capacity * intervalMs // from empty to full: `windowMs` rounded to the grid
+interface Bucket extends ChangeRules {
+  readonly name: string
+  readonly capacity: number
+  readonly intervalMs: number
+  readonly windowMs: number
+}
 
-  function take(state: State | undefined, nowMs: number, cost: number): Step {
-    const now = floorToGrid(nowMs)
-    const missingMs = state === undefined ? 0 : Math.max(0, (state[0] ?? 0) - now) // until full
-    const debtMs = Math.min(missingMs, spanMs) // a clock that was ahead may have stored a later time
-    const afterMs = debtMs + cost * intervalMs // until full, once the cost is taken
-    if (cost === 0) return stepOf(true, debtMs, 0, undefined)
-    if (afterMs <= spanMs) return stepOf(true, afterMs, 0, [now + afterMs])
-    const retryAfterMs = cost > capacity ? Number.POSITIVE_INFINITY : afterMs - spanMs
-    const clamped = clampToNow(state, nowMs)
-    return stepOf(false, debtMs, retryAfterMs, clamped === state ? undefined : clamped)
+function makeTokenBucket(bucket: Bucket): Policy {
+  const { name, capacity, intervalMs, windowMs, debt, onChange } = bucket
+  const spanMs = capacity * intervalMs // from empty to full: `windowMs`, rounded
+  const mostMs = (capacity + debt) * intervalMs // that a bucket may miss
+  const scales = onChange === 'scale'
+  const onGrid = isOnGrid(intervalMs)
+  const unitMs = bucketUnit(intervalMs)
+
+  /** Returns the state of a bucket that will be full in `missingMs`. */
+  const stateOf = (now: number, missingMs: number, owedAtMost = debt): State =>
+    onGrid
+      ? [capacity, intervalMs, now + missingMs, owedAtMost, 0]
+      : [capacity, intervalMs, now, owedAtMost, missingMs]
+
+  /** Returns how long the bucket of a state takes to be full at this policy's rate. */
+  function missingAt(state: State | undefined, now: number): number {
+    if (state === undefined) return 0
+    const [oldCapacity, oldIntervalMs, atMs = 0, owedAtMost, extraMs = 0] = state
+    const oldMs = extraMs - (now - atMs)
+    if (oldMs <= 0) return 0
+    if (oldCapacity === capacity && oldIntervalMs === intervalMs && owedAtMost === debt)
+      return oldMs < mostMs ? oldMs : mostMs // a clock that was ahead may have stored a later time
+    return carriedOver(state, oldMs)
   }
 
-  function stepOf(allowed: boolean, debtMs: number, retryAfterMs: number, next: State | undefined): Step {
-    const remaining = Math.floor((spanMs - debtMs) / intervalMs)
-    const moreAfterMs = debtMs === 0 ? 0 : debtMs - (capacity - remaining - 1) * intervalMs
-    return { allowed, remaining, resetAfterMs: debtMs, retryAfterMs, moreAfterMs, next }
+  /** Returns how long the units that a bucket with other numbers misses take at this policy's rate. */
+  function carriedOver([oldCapacity = 0, oldIntervalMs = 0, , owedAtMost = 0]: State, oldMs: number): number {
+    if (oldIntervalMs <= 0) return 0
+    const usedMs = Math.min(oldMs, (oldCapacity + owedAtMost) * oldIntervalMs)
+    const share = scales && oldCapacity !== capacity ? capacity / oldCapacity : 1
+    if (share === 1 && oldIntervalMs === intervalMs) return usedMs
+    return Math.ceil(((usedMs / oldIntervalMs) * share * intervalMs) / unitMs) * unitMs
+  }
+
+  function take(state: State | undefined, nowMs: number, cost: number, mayOwe = false): Step {
+    const now = floorToGrid(nowMs)
+    const missingMs = missingAt(state, now)
+    const afterMs = missingMs + cost * intervalMs // until full, once the cost is taken
+    if (cost === 0) return stepOf(true, missingMs, 0, undefined)
+    if (afterMs <= (mayOwe ? mostMs : spanMs)) return stepOf(true, afterMs, 0, stateOf(now, afterMs))
+    const retryAfterMs = cost > capacity ? Number.POSITIVE_INFINITY : wholeTime(afterMs - spanMs)
+    const clamped = clampToNow(state, nowMs)
+    return stepOf(false, missingMs, retryAfterMs, clamped === state ? undefined : clamped)
+  }
+
+  /** Returns the first moment on the grid by which a time has passed. */
+  const wholeTime = (ms: number) => (onGrid ? ms : ceilToGrid(ms))
+
+  function stepOf(allowed: boolean, missingMs: number, retryAfterMs: number, next: State | undefined): Step {
+    const resetAfterMs = wholeTime(missingMs)
+    if (missingMs > spanMs) {
+      const owed = Math.ceil((missingMs - spanMs) / intervalMs)
+      const moreAfterMs = wholeTime(missingMs - (capacity - 1) * intervalMs)
+      return { allowed, remaining: 0, resetAfterMs, retryAfterMs, moreAfterMs, debt: owed, next }
+    }
+    const remaining = Math.floor((spanMs - missingMs) / intervalMs)
+    const moreAfterMs = missingMs === 0 ? 0 : wholeTime(missingMs - (capacity - remaining - 1) * intervalMs)
+    return { allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs, next }
   }
 
   function clampToNow(state: State | undefined, nowMs: number): State | undefined {
-    const latestMs = floorToGrid(nowMs) + spanMs
-    return state && (state[0] ?? 0) > latestMs ? [latestMs] : state
+    if (state === undefined) return undefined
+    const now = floorToGrid(nowMs)
+    const [oldCapacity, oldIntervalMs, atMs = 0, owedAtMost = 0, extraMs = 0] = state
+    const oldMs = extraMs - (now - atMs)
+    if (oldMs <= 0) return state // fresh
+    const missingMs = missingAt(state, now)
+    // The units of a larger limit before may be more than this one allows: the state says how many.
+    const needed = Math.max(debt, Math.ceil(missingMs / intervalMs) - capacity)
+    const isOwn = oldCapacity === capacity && oldIntervalMs === intervalMs && owedAtMost === needed
+    return isOwn && missingMs === oldMs ? state : stateOf(now, missingMs, needed)
   }
 
+  /** Gives units back to a state, whatever its numbers are: those of the charge were this policy's. */
   const refund: Policy['refund'] = (state, nowMs, cost, takenAtMs, resetAtMs) => {
+    const [oldCapacity = 0, oldIntervalMs = 0, atMs = 0, owedAtMost = 0, extraMs = 0] = state
     const costMs = cost * intervalMs
-    const refundMs = floorToGrid(Math.min(costMs, (resetAtMs ?? takenAtMs + costMs) - nowMs))
+    const untilMs = Math.min(costMs, (resetAtMs ?? takenAtMs + costMs) - nowMs)
+    if (untilMs <= 0 || oldIntervalMs <= 0) return state
+    const share = scales && oldCapacity !== capacity ? oldCapacity / capacity : 1
+    const isSame = share === 1 && oldIntervalMs === intervalMs
+    const backMs = isSame ? untilMs : (untilMs / intervalMs) * share * oldIntervalMs
+    const oldUnitMs = bucketUnit(oldIntervalMs)
+    const refundMs = Math.floor(backMs / oldUnitMs) * oldUnitMs
     if (refundMs <= 0) return state
-    const [fullAtMs = 0] = clampToNow(state, nowMs) ?? []
-    return fullAtMs - refundMs <= nowMs ? undefined : [fullAtMs - refundMs]
+    const now = floorToGrid(nowMs)
+    const leftMs = Math.min(extraMs - (now - atMs), (oldCapacity + owedAtMost) * oldIntervalMs) - refundMs
+    if (leftMs <= nowMs - now) return undefined
+    if (isOnGrid(oldIntervalMs)) return [oldCapacity, oldIntervalMs, now + leftMs, owedAtMost, 0]
+    return [oldCapacity, oldIntervalMs, now, owedAtMost, leftMs]
   }
 
   return Object.freeze<Policy>({
-    spec: Object.freeze({ kind: 'token-bucket', capacity, intervalMs }),
+    spec: Object.freeze<BaseSpec>({ kind: 'token-bucket', capacity, intervalMs, ...specOfRules(bucket) }),
     name,
     limit: capacity,
     windowMs,
-    width: 1,
+    width: 5,
+    blank: [capacity, intervalMs, 0, debt, 0],
+    perKey: onGrid ? [2] : [2, 4],
+    debt,
     take,
     refund,
     reward: (state, nowMs, units) => refund(state, nowMs, units, nowMs),
@@ -144,15 +235,8 @@ function makeTokenBucket(name: string, capacity: number, intervalMs: number, win
     scale(share) {
       const exactMs = windowMs / capacity / share
       const tokens = shareOf(capacity, share)
-      return makeTokenBucket(name, tokens, Math.ceil(exactMs * GRID_PER_MS) / GRID_PER_MS, tokens * exactMs)
+      const slower = bucketInterval(exactMs, Math.ceil)
+      return makeTokenBucket({ ...bucket, capacity: tokens, intervalMs: slower, windowMs: tokens * exactMs })
     },
   })
-}
-
-function onGrid(ms: number): number {
-  return Math.round(ms * GRID_PER_MS) / GRID_PER_MS
-}
-
-function floorToGrid(ms: number): number {
-  return Math.floor(ms * GRID_PER_MS) / GRID_PER_MS
 }

@@ -1,9 +1,10 @@
 import { optional } from '../options/option-table.js'
 import { type Duration, shortDuration, windowMs } from '../util/durations.js'
 import { keyName, wholeNumber } from '../util/validate.js'
+import { CHANGE_ROWS, type ChangeOptions } from './change-options.js'
 
 /** The options that `fixedWindow` and `slidingWindow` share. */
-export interface WindowOptions {
+export interface WindowOptions extends ChangeOptions {
   /** Units that may be taken per window. A whole number of at least 1. */
   limit: number
   /** The length of the window: a string with its unit, such as `'15m'`, or milliseconds, at least 1000. */
@@ -12,7 +13,7 @@ export interface WindowOptions {
   name?: string
 }
 
-const WINDOW_ROWS = { limit: wholeNumber, window: windowMs, name: optional(keyName) }
+const WINDOW_ROWS = { limit: wholeNumber, window: windowMs, name: optional(keyName), ...CHANGE_ROWS }
 
 export const WINDOW_FIXES = {
   max: 'limit',

@@ -1,7 +1,7 @@
 import type { Policy, Step } from '../policies/policy.js'
 import type { StoreError } from './store-error.js'
 
-/** A key and its policy. A key belongs to one policy. */
+/** A key and its policy. Policies of one kind may share a key: one that reads it carries its units over. */
 export interface KeyedPolicy {
   /** The complete key, of bounded length; a store uses it as it is. */
   readonly key: string
@@ -20,7 +20,8 @@ export interface Charge {
 }
 
 /**
- * Takes whole `units` of a key, or as many as are left. A ban does not count it as a denial. 0 only reads.
+ * Takes whole `units` of a key, or as many as are left and may be owed (the policy's `debt`). A ban does not
+ * count it as a denial. 0 only reads.
  */
 export interface Take extends KeyedPolicy {
   readonly type: 'take'
@@ -111,6 +112,8 @@ export interface Standing {
   readonly resetAfterMs: number
   /** Until a ban ends; 0 if there is none. */
   readonly bannedForMs: number
+  /** Units that were taken beyond the limit. Absent if none were. */
+  readonly debt?: number
 }
 
 /** The result of a `take`. */

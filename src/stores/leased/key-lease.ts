@@ -109,6 +109,7 @@ export function keyLease(context: LeaseContext, leased: LeasedKey, demand: Deman
   }
 
   return {
+    policy,
     consume,
     charge,
     /** Returns the unused units of an expired block to the store. */

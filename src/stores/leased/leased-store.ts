@@ -1,3 +1,4 @@
+import { isSamePolicy } from '../../policies/policy.js'
 import { inBackground } from '../../util/background-timer.js'
 import { catchMaybe, type MaybePromise, readAll, thenMaybe } from '../../util/maybe-promise.js'
 import { RecentMap } from '../../util/recent-map.js'
@@ -83,15 +84,24 @@ export function leasedStore(store: Store, settings: LeaseSettings): Store {
 
   function decideLocally(charge: Charge): ChargeResult | undefined {
     const part = leasablePart(charge)
-    return part && leases.get(part.key)?.consume(part.cost)
+    return part && leaseOf(part)?.consume(part.cost)
   }
 
   function applyOne(operation: Operation): MaybePromise<Outcome> {
     const part = leasablePart(operation)
-    const lease = part && (leases.get(part.key) ?? leaseIfHot(part))
+    const lease = part && (leaseOf(part) ?? leaseIfHot(part))
     if (part !== undefined && lease !== undefined) return lease.charge(part)
     if (operation.type === 'forget') forgetKey(operation.key)
     return request(pipe, operation)
+  }
+
+  /** Returns the lease of a key. Ends one of a policy with other numbers, whose units go back to the store. */
+  function leaseOf({ key, policy }: Part): KeyLease | undefined {
+    const lease = leases.get(key)
+    if (lease === undefined || lease.policy === policy || isSamePolicy(lease.policy, policy)) return lease
+    leases.delete(key)
+    lease.close().catch(reportFailure)
+    return undefined
   }
 
   /** Returns the only part of a charge, if it takes units. */

@@ -131,7 +131,10 @@ export function evaluate(
   nowMs: number,
 ): readonly ChargeResult[] {
   const { sliceAt, stateOf } = countersOf(policy)
-  const state = stateOf(sliceAt(nowMs), [Math.min(before + next, policy.limit), ...older])
+  const state = stateOf(sliceAt(nowMs), [
+    Math.min(before + next, policy.limit + (policy.debt ?? 0)),
+    ...older,
+  ])
   const verdicts = applyBatch(charges, () => state, nowMs).results as ChargeResult[]
   if (!verdicts.some(isDenial) || !isOvercounted()) return verdicts
   return verdicts.map((verdict) => (isDenial(verdict) ? { ...verdict, isTentative: true } : verdict))

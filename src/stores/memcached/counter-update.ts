@@ -30,7 +30,8 @@ export function counterUpdater(io: CounterIo, slices: SliceCache) {
       io.readVersion(key, counterAt(0)),
       slices.read(key, counters, nowMs),
     ])
-    const counts = [Math.min(version.count + next, policy.limit), ...older]
+    const most = policy.limit + (policy.debt ?? 0)
+    const counts = [Math.min(version.count + next, most), ...older]
     const state = counts.some((count) => count > 0) ? counters.stateOf(present, counts) : undefined
     const { results, writes } = applyBatch(operations, () => state, nowMs)
     const [write] = writes.values() // all operations are of one key

@@ -18,18 +18,20 @@ export interface Counters {
 
 /** Returns the counters of a policy whose state is only counts. */
 export function countersOf(policy: Policy): Counters {
-  return policy.spec.kind === 'consecutive' ? SINGLE_COUNTER : windowCounters(policy)
+  return policy.spec.kind === 'consecutive' ? singleCounter(policy) : windowCounters(policy)
 }
 
-const SINGLE_COUNTER: Counters = {
-  sliceAt: () => 0,
-  older: 0,
-  keyOf: (key) => key,
-  expirationAt: () => 0,
-  stateOf: (_slice, counts) => counts,
-}
+const singleCounter = weakMemo(
+  ({ limit }: Policy): Counters => ({
+    sliceAt: () => 0,
+    older: 0,
+    keyOf: (key) => key,
+    expirationAt: () => 0,
+    stateOf: (_slice, counts) => [limit, ...counts],
+  }),
+)
 
-const windowCounters = weakMemo(({ spec, windowMs }: Policy): Counters => {
+const windowCounters = weakMemo(({ spec, limit, windowMs }: Policy): Counters => {
   const older = spec.kind === 'sliding-window' ? spec.slices : 0
   const slices = Math.max(1, older)
   const sliceAt = (ms: number) => sliceIndex(ms, windowMs, slices)
@@ -41,6 +43,9 @@ const windowCounters = weakMemo(({ spec, windowMs }: Policy): Counters => {
       const endMs = ((sliceAt(nowMs) + 1 + older) * windowMs) / slices
       return expirationOf(endMs - nowMs, nowMs)
     },
-    stateOf: (slice, counts) => [slice, ...counts],
+    stateOf: (slice, counts) =>
+      older === 0
+        ? [limit, windowMs, slice * windowMs, ...counts]
+        : [limit, windowMs, slices, slice, ...counts],
   }
 })

@@ -12,7 +12,7 @@ const GROWTH = 4
 const SPARSE = 0.5
 
 /**
- * A hash table for states of one width. Two keys of equal hash share a state, which `memoryStore` describes.
+ * A hash table for states with the same number of figures per key. Two keys of equal hash share a state, which `memoryStore` describes.
  *
  * Extendible hashing (Fagin, Nievergelt, Pippenger and Strong, 1979): the first bits of `high` select an
  * entry of the directory, which is a page.
@@ -176,7 +176,7 @@ export class Page {
     return this.#policyIds[slot] ?? 0
   }
 
-  /** Returns the state in a slot, in an array that the next call reuses. */
+  /** Returns the figures in a slot, in an array that the next call reuses. */
   read(slot: number): State {
     const state = this.#buffer
     const first = slot * (1 + state.length) + 1
@@ -184,20 +184,31 @@ export class Page {
     return state
   }
 
-  write(slot: number, state: State): void {
+  /** Fills the figures in a slot into a state, in the given places. */
+  readInto(slot: number, state: number[], places: readonly number[]): void {
     const first = slot * (1 + this.width) + 1
-    for (let i = 0; i < this.width; i++) this.#numbers[first + i] = state[i] ?? 0
+    for (let i = 0; i < this.width; i++) state[places[i] ?? 0] = this.#numbers[first + i] ?? 0
   }
 
-  /** Adds a state under a hash that has none. The page must not be full. */
-  add(high: number, low: number, policyId: number, state: State): void {
+  /** Writes the figures that a state has in the given places; without places, those that it consists of. */
+  write(slot: number, state: State, places?: readonly number[]): void {
+    const first = slot * (1 + this.width) + 1
+    for (let i = 0; i < this.width; i++) this.#numbers[first + i] = state[places?.[i] ?? i] ?? 0
+  }
+
+  setPolicyId(slot: number, policyId: number): void {
+    this.#policyIds[slot] = policyId
+  }
+
+  /** Adds figures under a hash that has none. The page must not be full. */
+  add(high: number, low: number, policyId: number, state: State, places?: readonly number[]): void {
     let slot = low & (this.slots - 1)
     while (this.lowAt(slot) !== 0) slot = (slot + 1) & (this.slots - 1)
     const first = 2 * slot * (1 + this.width)
     this.#words[first] = low
     this.#words[first + 1] = high
     this.#policyIds[slot] = policyId
-    this.write(slot, state)
+    this.write(slot, state, places)
     this.states++
   }
 

@@ -1,8 +1,19 @@
-import { type Policy, signatureOf } from '../../policies/policy.js'
+import { type Policy, type State, signatureOf } from '../../policies/policy.js'
 
-interface RegistryEntry {
+/**
+ * A policy, and the numbers that states were written under: its own, or those that it has carried units over
+ * with. All states of an entry have these numbers in the same places, so that a page keeps the others alone.
+ */
+export interface RegistryEntry {
   readonly policy: Policy
   readonly id: number
+  /** The places of the numbers that a page keeps for each key. */
+  readonly perKey: readonly number[]
+  /** The places of the other numbers. */
+  readonly shared: readonly number[]
+  /** A state with the shared numbers, in which a reader fills in the places of `perKey`. */
+  readonly buffer: number[]
+  readonly name: string
   states: number
 }
 
@@ -14,30 +25,79 @@ interface RegistryEntry {
 export class PolicyRegistry {
   readonly #entries: RegistryEntry[] = []
   readonly #freeIds: number[] = []
-  readonly #bySignature = new Map<string, RegistryEntry>()
+  readonly #byName = new Map<string, RegistryEntry>()
+  /** How many numbers per key the states of each kind of policy may have. */
+  readonly #widths = new Map<string, number[]>()
 
-  policyOf(id: number): Policy {
-    return (this.#entries[id] as RegistryEntry).policy
+  entryOf(id: number): RegistryEntry {
+    return this.#entries[id] as RegistryEntry
   }
 
-  /** Counts one more state of a policy. Returns the policy's number. */
-  acquire(policy: Policy): number {
-    const entry = this.#bySignature.get(signatureOf(policy)) ?? this.#add(policy)
+  /** Counts one more state of a policy. Returns the entry of the policy and the state's numbers. */
+  acquire(policy: Policy, state: State): RegistryEntry {
+    const name = nameOf(policy, state)
+    const entry = this.#byName.get(name) ?? this.#add(name, policy, state)
     entry.states++
-    return entry.id
+    return entry
   }
 
-  release(id: number): void {
+  release({ id }: Pick<RegistryEntry, 'id'>): void {
     const entry = this.#entries[id]
     if (entry === undefined || --entry.states > 0) return
     this.#freeIds.push(id)
-    this.#bySignature.delete(signatureOf(entry.policy))
+    this.#byName.delete(entry.name)
   }
 
-  #add(policy: Policy): RegistryEntry {
-    const entry = { policy, id: this.#freeIds.pop() ?? this.#entries.length, states: 0 }
-    this.#entries[entry.id] = entry
-    this.#bySignature.set(signatureOf(policy), entry)
+  /** Returns the other widths in which a key of this kind of policy may have its state. */
+  otherWidths(kind: string): readonly number[] | undefined {
+    const widths = this.#widths.get(kind)
+    return widths !== undefined && widths.length > 1 ? widths : undefined
+  }
+
+  #add(name: string, policy: Policy, state: State): RegistryEntry {
+    const perKey = perKeyOf(policy)
+    const shared = Array.from(state.keys()).filter((place) => !perKey.includes(place))
+    const buffer = Array.from(state, () => 0.5) // a fraction makes V8 keep an array of doubles
+    for (const place of shared) buffer[place] = state[place] ?? 0
+    const id = this.#freeIds.pop() ?? this.#entries.length
+    const entry = { policy, id, perKey, shared, buffer, name, states: 0 }
+    this.#entries[id] = entry
+    this.#byName.set(name, entry)
+    const widths = this.#widths.get(policy.spec.kind) ?? []
+    if (!widths.includes(perKey.length)) this.#widths.set(policy.spec.kind, [...widths, perKey.length])
     return entry
   }
+}
+
+/** Returns how many numbers per key the states of a policy have. */
+export function widthPerKey({ perKey, width }: Policy): number {
+  return perKey?.length ?? width
+}
+
+/** Returns whether a state has the numbers of an entry. */
+export function hasNumbersOf({ shared, buffer }: RegistryEntry, state: State): boolean {
+  if (state.length !== buffer.length) return false
+  for (const place of shared) if (state[place] !== buffer[place]) return false
+  return true
+}
+
+function perKeyOf({ perKey, width }: Policy): readonly number[] {
+  return perKey ?? Array.from({ length: width }, (_, i) => i)
+}
+
+/** Returns a text that identifies the decisions of a policy, and the numbers of a state if they are others. */
+function nameOf(policy: Policy, state: State): string {
+  const signature = signatureOf(policy)
+  if (isBlankOf(policy, state)) return signature
+  const { perKey } = policy
+  return [signature, ...state.filter((_, place) => perKey?.includes(place) === false)].join(':')
+}
+
+/** Returns whether a state has the policy's own numbers. */
+export function isBlankOf({ blank, perKey }: Policy, state: State): boolean {
+  if (blank === undefined || perKey === undefined) return true
+  if (blank.length !== state.length) return false
+  for (let place = 0; place < blank.length; place++)
+    if (blank[place] !== state[place] && !perKey.includes(place)) return false
+  return true
 }

@@ -1,7 +1,13 @@
 import type { Policy, State, Step } from '../../policies/policy.js'
 import { type HashStart, KeyHash } from './key-hash.js'
 import { Page, PageTable } from './page-table.js'
-import { PolicyRegistry } from './policy-registry.js'
+import {
+  hasNumbersOf,
+  isBlankOf,
+  PolicyRegistry,
+  type RegistryEntry,
+  widthPerKey,
+} from './policy-registry.js'
 
 /** One sweep per this many charges, so that fresh states are removed even if no new keys arrive. */
 const CHARGES_PER_SWEEP = 16
@@ -33,7 +39,7 @@ export class StateTable {
   readonly #registry = new PolicyRegistry()
   /** The pages of all tables, in the order in which the clock hand visits them. */
   readonly #pages: Page[] = []
-  /** A table for each width of states. */
+  /** A table for each number of figures that a key has. */
   readonly #tables: PageTable[] = []
   #size = 0
   #charged = 0
@@ -67,7 +73,7 @@ export class StateTable {
   ): Step | undefined {
     this.countCharge(nowMs)
     const isStored = this.seek(key, policy, start, end)
-    const step = policy.take(isStored ? this.#page.read(this.#slot) : undefined, nowMs, cost)
+    const step = policy.take(isStored ? this.read() : undefined, nowMs, cost)
     if (step.next === undefined) return step
     if (!isStored && !this.makeRoom(nowMs, 1)) return undefined
     this.put(policy, step.next)
@@ -91,34 +97,79 @@ export class StateTable {
   }
 
   /** Selects a key by its hash, as `seek` does by the key. */
-  select({ high, low }: Hash, { width }: Policy): boolean {
+  select({ high, low }: Hash, policy: Policy): boolean {
     this.#hash.high = high
     this.#hash.low = low
-    let table = this.#tables[width]
-    if (table === undefined) {
-      table = new PageTable(width, this.#pages)
-      this.#tables[width] = table
-    }
-    this.#page = table.pageOf(high)
+    this.#page = this.#tableOf(widthPerKey(policy)).pageOf(high)
     this.#slot = this.#page.find(high, low)
-    return this.#slot >= 0
+    return this.#slot >= 0 || this.#selectElsewhere(policy)
+  }
+
+  /** Selects a state that was written under numbers which need more or less room. */
+  #selectElsewhere({ spec: { kind } }: Policy): boolean {
+    const widths = this.#registry.otherWidths(kind)
+    if (widths === undefined) return false
+    const { high, low } = this.#hash
+    for (const width of widths) {
+      const page = this.#tableOf(width).pageOf(high)
+      const slot = page.find(high, low)
+      if (slot < 0) continue
+      this.#page = page
+      this.#slot = slot
+      return true
+    }
+    return false
+  }
+
+  #tableOf(width: number): PageTable {
+    const table = this.#tables[width] ?? new PageTable(width, this.#pages)
+    this.#tables[width] = table
+    return table
   }
 
   /** Returns the key's state, which must exist, in an array that the next call reuses. */
   read(): State {
-    return this.#page.read(this.#slot)
+    return this.#readSlot(this.#page, this.#slot)
+  }
+
+  #readSlot(page: Page, slot: number): State {
+    const { buffer, perKey } = this.#registry.entryOf(page.policyIdAt(slot))
+    page.readInto(slot, buffer, perKey)
+    return buffer
   }
 
   /** Writes the key's state, or removes it. A key without a state needs room: `makeRoom` returned true. */
   put(policy: Policy, state: State | undefined): void {
     if (state === undefined) this.#remove(this.#page, this.#slot)
-    else if (this.#slot >= 0) this.#page.write(this.#slot, state)
+    else if (this.#slot < 0) this.#add(policy, state)
     else {
-      const { high, low } = this.#hash
-      const page = (this.#tables[policy.width] as PageTable).pageWithRoom(high)
-      page.add(high, low, this.#registry.acquire(policy), state)
-      this.#size++
+      const entry = this.#registry.entryOf(this.#page.policyIdAt(this.#slot))
+      // An operation on units of an earlier charge leaves the numbers of the state as they are.
+      const isOfEntry = hasNumbersOf(entry, state) && (entry.policy === policy || !isBlankOf(policy, state))
+      if (isOfEntry) this.#page.write(this.#slot, state, entry.perKey)
+      else this.#replace(entry, policy, state)
     }
+  }
+
+  #add(policy: Policy, state: State): void {
+    const { high, low } = this.#hash
+    const page = this.#tableOf(widthPerKey(policy)).pageWithRoom(high)
+    const { id, perKey } = this.#registry.acquire(policy, state)
+    page.add(high, low, id, state, perKey)
+    this.#size++
+  }
+
+  /** Writes a state under other numbers than the one before it. */
+  #replace(before: RegistryEntry, policy: Policy, state: State): void {
+    if (before.perKey.length !== widthPerKey(policy)) {
+      this.#remove(this.#page, this.#slot)
+      this.#add(policy, state)
+      return
+    }
+    const entry = this.#registry.acquire(policy, state)
+    this.#page.setPolicyId(this.#slot, entry.id)
+    this.#page.write(this.#slot, state, entry.perKey)
+    this.#registry.release(before)
   }
 
   forget(key: string): void {
@@ -170,7 +221,7 @@ export class StateTable {
       if (isNearlyFresh && examined >= MIN_EXAMINED) break
       const page = this.#advance(Number.POSITIVE_INFINITY)
       if (page === undefined) break // never, because there is a state
-      const policy = this.#registry.policyOf(page.policyIdAt(this.#handSlot))
+      const { policy } = this.#registry.entryOf(page.policyIdAt(this.#handSlot))
       const isSpared = spared.has(page.lowAt(this.#handSlot))
       const share = isSpared ? 0 : shareLeft(policy, this.#peek(page, nowMs))
       if (share > largestShare) {
@@ -201,12 +252,12 @@ export class StateTable {
   }
 
   #peek(page: Page, nowMs: number): Step {
-    const policy = this.#registry.policyOf(page.policyIdAt(this.#handSlot))
-    return policy.take(page.read(this.#handSlot), nowMs, 0)
+    const { policy } = this.#registry.entryOf(page.policyIdAt(this.#handSlot))
+    return policy.take(this.#readSlot(page, this.#handSlot), nowMs, 0)
   }
 
   #remove(page: Page, slot: number): void {
-    this.#registry.release(page.policyIdAt(slot))
+    this.#registry.release({ id: page.policyIdAt(slot) })
     const table = this.#tables[page.width] as PageTable
     table.remove(page, slot)
     this.#size--

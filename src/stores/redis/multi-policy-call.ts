@@ -1,4 +1,4 @@
-import type { Policy, State } from '../../policies/policy.js'
+import { isSamePolicy, type Policy, type State } from '../../policies/policy.js'
 import { indexIn } from '../../util/group-by.js'
 import { keysOf, type Operation, type Outcome, type Result } from '../operation.js'
 import { applyBatch, type KeyOperation } from '../shared/apply-batch.js'
@@ -10,12 +10,20 @@ import type { Reading, ScriptCall } from './script-call.js'
 
 /**
  * Returns the call that applies operations of any keys and policies, in order. Charges alone have a shorter
- * script. The reply is read as in `singlePolicyCall`.
+ * script. The reply is read as in `singlePolicyCall`. Returns `undefined` if several operations name one key
+ * under different policies: a call has one policy for each key. Throws if one charge does.
  */
-export function multiPolicyCall(operations: readonly Operation[]): ScriptCall {
+export function multiPolicyCall(operations: readonly Operation[]): ScriptCall | undefined {
   const indexByKey = new Map<string, number>()
   const policyOf: Policy[] = []
-  for (const { key, policy } of operations.flatMap(keysOf)) policyOf[indexIn(indexByKey, key)] = policy
+  for (const { key, policy } of operations.flatMap(keysOf)) {
+    const index = indexIn(indexByKey, key)
+    const other = policyOf[index]
+    policyOf[index] = policy
+    if (other === undefined || other === policy || isSamePolicy(other, policy)) continue
+    if (operations.length > 1) return undefined
+    throw new TypeError(`redisStore: a charge names the key ${key} under two policies.`)
+  }
   const policies = new Map<string, number>()
   const policyNumbers = policyOf.map((policy) => 1 + indexIn(policies, encodePolicy(policy).json))
 

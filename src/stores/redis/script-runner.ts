@@ -1,8 +1,9 @@
-import { signatureOf } from '../../policies/policy.js'
+import { isSamePolicy, type Policy, signatureOf } from '../../policies/policy.js'
 import { groupBy } from '../../util/group-by.js'
 import { retry } from '../../util/retry.js'
 import { firstKeyOf, keysOf, type Operation, type Outcome, onlyPartOf } from '../operation.js'
 import { itemsAt, type Run, type RunGroup, runGroups, type SettleIndex } from '../shared/run-operations.js'
+import { decodeState } from '../shared/state-codec.js'
 import { asStoreError, StoreError } from '../store-error.js'
 import { commandError, isMoving, isSplit, isUnknownScript } from './errors.js'
 import { multiPolicyCall } from './multi-policy-call.js'
@@ -69,6 +70,10 @@ export function scriptRunner({ shardOf, serverOf, send }: Transport): Run {
       const operations = isAll ? batch : itemsAt(batch, indexes)
       try {
         const call = singlePolicyCall(operations) ?? multiPolicyCall(operations)
+        if (call === undefined) {
+          for (const part of withOnePolicyPerKey(operations)) add(shard, itemsAt(indexes, part))
+          return
+        }
         commands.push(commandFor('evalsha', call.script.sha1, call, shard))
         calls.push({ shard, indexes, operations, call })
       } catch (cause) {
@@ -110,11 +115,35 @@ function splitByPolicy(operations: readonly Operation[]): Iterable<readonly numb
   const shared = new Set(
     operations.flatMap((operation) => (onlyPartOf(operation) ? [] : keysOf(operation).map(({ key }) => key))),
   )
+  const policyByKey = new Map<string, Policy>()
+  for (const { key, policy } of operations.flatMap(keysOf)) {
+    if (!isSamePolicy(policyByKey.get(key) ?? policy, policy)) shared.add(key)
+    policyByKey.set(key, policy)
+  }
   const groupOf = (operation: Operation | undefined) => {
     const part = onlyPartOf(operation)
     return part === undefined || shared.has(part.key) ? 'several' : signatureOf(part.policy)
   }
   return groupBy(operations.keys(), (i) => groupOf(operations[i])).values()
+}
+
+/** Splits operations, in order, so that each key has one policy in each group. Returns their indexes. */
+function withOnePolicyPerKey(operations: readonly Operation[]): readonly (readonly number[])[] {
+  const groups: number[][] = [[]]
+  let policyByKey = new Map<string, Policy>()
+  for (const [i, operation] of operations.entries()) {
+    const conflicts = keysOf(operation).some(({ key, policy }) => {
+      const other = policyByKey.get(key)
+      return other !== undefined && !isSamePolicy(other, policy)
+    })
+    if (conflicts) {
+      groups.push([])
+      policyByKey = new Map()
+    }
+    for (const { key, policy } of keysOf(operation)) policyByKey.set(key, policy)
+    groups.at(-1)?.push(i)
+  }
+  return groups
 }
 
 function hasScript(operation: Operation): boolean {
@@ -134,7 +163,7 @@ function commandFor(name: string, script: string, { keys, args }: ScriptCall, sh
 
 /** Returns the outcomes in the reply to a call. Throws a `StoreError` for a malformed reply. */
 function readReply({ widths, outcomesFrom }: ScriptCall, reply: unknown): readonly Outcome[] {
-  const [bytes, refused, ...foreign]: readonly unknown[] = Array.isArray(reply) ? reply : [reply]
+  const [bytes, refused, ...others]: readonly unknown[] = Array.isArray(reply) ? reply : [reply]
   let length = 8
   for (const width of widths) length += 8 * width
   if (!Buffer.isBuffer(bytes) || bytes.length !== length)
@@ -147,8 +176,12 @@ function readReply({ widths, outcomesFrom }: ScriptCall, reply: unknown): readon
     for (let i = 0; i < width; i++, at += 8) state[i] = numbers.getFloat64(at, true)
     states.push(state)
   }
-  for (const keyNumber of foreign) states[Number(keyNumber) - 1] = undefined
-  const message = String(refused ?? '') // an empty buffer, if only `foreign` has something to say
+  for (const other of others) {
+    const [keyNumber = 0, ...state] = Buffer.isBuffer(other) ? (decodeState(other) ?? []) : []
+    if (keyNumber > 0) states[keyNumber - 1] = state
+    else states[Number(other) - 1] = undefined // a foreign key
+  }
+  const message = String(refused ?? '') // an empty buffer, if only `others` have something to say
   const refusal = message ? asStoreError('redis', new Error(message), { answered: true }) : undefined
   return outcomesFrom({ atMs: numbers.getFloat64(0, true), states, refusal })
 }

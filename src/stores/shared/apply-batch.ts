@@ -164,9 +164,10 @@ function renew(operation: Renew, before: State | undefined, nowMs: number): Appl
 function change(operation: Take | Reward | Block, before: State | undefined, nowMs: number): Applied {
   const { type, policy } = operation
   const { state: changed, taken } = changeState(operation, policy.clampToNow(before, nowMs), nowMs)
-  const { remaining, moreAfterMs, resetAfterMs } = policy.take(changed, nowMs, 0)
+  const { remaining, moreAfterMs, resetAfterMs, debt } = policy.take(changed, nowMs, 0)
   const bannedForMs = (changed && policy.bannedForMs?.(changed, nowMs)) ?? 0
-  const standing = { atMs: nowMs, remaining, moreAfterMs, resetAfterMs, bannedForMs }
+  const figures = { atMs: nowMs, remaining, moreAfterMs, resetAfterMs, bannedForMs }
+  const standing = debt === undefined ? figures : { ...figures, debt }
   const isRead = type !== 'block' && operation.units === 0
   const kept = resetAfterMs > 0 ? changed : undefined
   const state = isRead || changed === before ? before : kept
@@ -178,6 +179,14 @@ function changeState(operation: Take | Reward | Block, state: State | undefined,
   const { type, policy } = operation
   if (type === 'block') return { state: policy.block?.(state, nowMs, operation.forMs) ?? state, taken: 0 }
   if (type === 'reward') return { state: state && policy.reward(state, nowMs, operation.units), taken: 0 }
-  const taken = Math.min(operation.units, policy.take(state, nowMs, 0).remaining)
-  return { state: policy.take(state, nowMs, taken).next ?? state, taken }
+  const taken = Math.min(operation.units, takeable(policy, state, nowMs))
+  return { state: policy.take(state, nowMs, taken, true).next ?? state, taken }
+}
+
+/** Returns how many units are left, and may be owed. During a ban, none may be. */
+function takeable(policy: Policy, state: State | undefined, nowMs: number): number {
+  const { remaining, debt = 0 } = policy.take(state, nowMs, 0)
+  if (policy.debt === undefined || policy.debt === 0) return remaining
+  if (state && (policy.bannedForMs?.(state, nowMs) ?? 0) > 0) return 0
+  return Math.max(0, remaining + policy.debt - debt)
 }

@@ -1,3 +1,4 @@
+import { isSamePolicy } from '../../policies/policy.js'
 import { groupBy } from '../../util/group-by.js'
 import {
   type Charge,
@@ -140,15 +141,23 @@ export function keyedPolicyOf(operation: Operation | undefined): KeyedPolicy {
 
 /**
  * Returns a function that runs single-key operations, for a store in which every key is a shard. Operations
- * on one key run together, and different keys run in parallel. `storageKey` returns the name under which
+ * on one key and policy that follow one another run together, and different keys run in parallel. `storageKey` returns the name under which
  * the server keeps a key.
  */
 export function runByKey(applyToKey: ApplyToKey, storageKey: (key: string) => string = (key) => key): Run {
+  async function applyInOrder(key: string, operations: readonly Operation[]): Promise<readonly Outcome[]> {
+    const first = keyedPolicyOf(operations[0]).policy
+    const end = operations.findIndex((operation) => !isSamePolicy(keyedPolicyOf(operation).policy, first))
+    if (end < 0) return applyToKey(key, operations)
+    const outcomes = await applyToKey(key, operations.slice(0, end))
+    return [...outcomes, ...(await applyInOrder(key, operations.slice(end)))]
+  }
+
   return async function runEachKey(operations, settle) {
     if (operations.length === 1) return applyToKey(storageKey(keyedPolicyOf(operations[0]).key), operations)
     const outcomes = new Array<Outcome>(operations.length)
     const runKey = async (key: string, indexes: readonly number[]) => {
-      const results = await applyToKey(key, itemsAt(operations, indexes))
+      const results = await applyInOrder(key, itemsAt(operations, indexes))
       for (let i = 0; i < indexes.length; i++) {
         const index = indexes[i]
         const outcome = results[i]

@@ -1,9 +1,9 @@
-import type { Policy, State } from '../../policies/policy.js'
+import { canRead, type Policy, type State } from '../../policies/policy.js'
 import { StoreError } from '../store-error.js'
 
 /** Returns whether a value is a state of a policy, as far as can be told. */
-export function isStateOf({ width }: Policy, value: unknown): value is State {
-  return Array.isArray(value) && value.length === width && value.every(Number.isFinite)
+export function isStateOf(policy: Policy, value: unknown): value is State {
+  return Array.isArray(value) && value.every(Number.isFinite) && canRead(policy, value)
 }
 
 /** Returns the error for a key that headgate did not write, or not for this policy. */

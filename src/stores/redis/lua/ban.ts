@@ -1,28 +1,29 @@
 import type { LuaPolicy } from './lua-policy.js'
 
 /**
- * Returns the ban of a policy. Its params follow those of the policy, from p[6] on (after, within, whether
+ * Returns the ban of a policy. Its params follow those of the policy, from p[8] on (after, within, whether
  * attempts restart a ban, the bans), and its record follows the policy's state (strikes, when they cease to
- * count, level, end of the ban), so that the policy's own pieces run unchanged.
+ * count, level, end of the ban), so that the policy's own pieces run unchanged. A state that holds only a record has the policy's numbers.
  */
-export function banFrom({ once, clamp, take, refund, left, reward, expiry }: LuaPolicy): LuaPolicy {
+export function banFrom(base: LuaPolicy): LuaPolicy {
+  const { once, blank = '', clamp, take, refund, left, reward, expiry, length } = base
   const keepRecord = `
     local has_record = state[strikes_end] > now or state[level] > 0 and state[ban_end] + longest > now
     if is_fresh and has_record then
-      for i = 1, strikes - 1 do state[i] = 0 end
+      ${blank}
       is_fresh = false
     end`
   return {
     once: `${once}
     local strikes, strikes_end, level, ban_end = p[2] - 3, p[2] - 2, p[2] - 1, p[2] -- places in the state
-    local limit_of_strikes, within, restarts, longest = p[6], p[7], p[8] > 0, p[#p]`,
+    local limit_of_strikes, within, restarts, longest = p[8], p[9], p[10] > 0, p[#p]`,
     clamp: `${clamp}
     if state[strikes_end] > now + within then state[strikes_end], changed = now + within, true end
     if state[ban_end] > now + longest then state[ban_end], changed = now + longest, true end`,
     take: `
     if state[ban_end] > now then
-      allowed = false
-      if restarts then state[ban_end], changed = max(state[ban_end], now + p[8 + state[level]]), true end
+      allowed, changed = false, changed or adopted
+      if restarts then state[ban_end], changed = max(state[ban_end], now + p[10 + state[level]]), true end
     else
       ${take}
       if not allowed then
@@ -33,12 +34,13 @@ export function banFrom({ once, clamp, take, refund, left, reward, expiry }: Lua
           state[strikes] = count
           if not goes_on then state[strikes_end] = now + within end
         else
-          local next_level = state[ban_end] + longest > now and min(state[level] + 1, #p - 8) or 1
+          local next_level = state[ban_end] + longest > now and min(state[level] + 1, #p - 10) or 1
           state[strikes], state[strikes_end], state[level] = 0, 0, next_level
-          state[ban_end] = now + p[8 + next_level]
+          state[ban_end] = now + p[10 + next_level]
         end
       end
-    end`,
+    end
+    if changed and state[1] == 0 then ${blank} end`,
     refund: `${refund}${keepRecord}`,
     left: `
     if state[ban_end] > now then left = 0 else ${left} end`,
@@ -46,8 +48,10 @@ export function banFrom({ once, clamp, take, refund, left, reward, expiry }: Lua
     block: `
     local escalates = state[ban_end] + longest > now
     state[strikes], state[strikes_end], state[level] = 0, 0, escalates and max(1, state[level]) or 1
-    state[ban_end] = max(state[ban_end], now + ban)`,
+    state[ban_end] = max(state[ban_end], now + ban)
+    if state[1] == 0 then ${blank} end`,
     expiry: `${expiry}
     expires_at = max(expires_at, state[strikes_end], state[level] > 0 and state[ban_end] + longest or 0)`,
+    ...(length && { length: `${length} + 4` }),
   }
 }

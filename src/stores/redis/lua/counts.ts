@@ -1,84 +1,96 @@
-import type { LuaPolicy } from './lua-policy.js'
+import { carryBack, carryOver, type LuaPolicy } from './lua-policy.js'
 
-/** What tells the kinds of counted windows apart. A state's first number is its window. */
+/** What tells the kinds of counted windows apart. */
 interface LuaWindow {
   readonly once: string
-  /** The latest window that is possible now. */
+  /** The latest start of a window that is possible now. */
   readonly latest: string
-  /** The window that begins with a charge now. */
+  /** The start of the window that a charge now is the first of. */
   readonly next: string
-  /** Whether the state's window has not ended. */
-  readonly isCurrent: string
-  /** Whether units taken at `taken_at` count in the state's window. */
-  readonly holdsTaken: string
-  readonly expiry: string
+  /** The start of the window that goes on with the count of one of another length. */
+  readonly adopted: string
 }
 
-/** Returns the policy of counted windows. State: the window, the count. */
-function countedWindow({ once, latest, next, isCurrent, holdsTaken, expiry }: LuaWindow): LuaPolicy {
+/** Returns the policy of counted windows. State: the limit, the length, the start, the count. */
+function countedWindow({ once, latest, next, adopted }: LuaWindow): LuaPolicy {
   return {
     once: `
-    local limit, window = p[3], p[4]${once}`,
+    local limit, window, debt, scales = p[3], p[4], p[5], p[6] == 1${once}`,
+    blank: `
+      state[1], state[2], state[3], state[4] = limit, window, 0, 0`,
     clamp: `
-    if state[1] > ${latest} then state[1], changed = ${latest}, true end`,
+    if state[3] > ${latest} then
+      state[4], changed = ${carryOver('state[4]', 'state[1]')}, true
+      state[1], state[2], state[3] = limit, window, ${latest}
+    elseif state[4] > 0 and now < state[3] + state[2] then
+      if state[2] ~= window or scales and state[1] ~= limit then
+        state[4], changed = ${carryOver('state[4]', 'state[1]')}, true
+        if state[2] ~= window then state[3] = ${adopted} end
+        state[1], state[2] = limit, window
+      end
+    end`,
     take: `
-    local used = ${isCurrent} and state[2] or 0
-    allowed = used + cost <= limit
+    local is_current = state[4] > 0 and now < state[3] + state[2]
+    local used = is_current and state[4] or 0
+    allowed = used + cost <= (may_owe and limit + debt or limit)
     if allowed then
-      if used == 0 then state[1] = ${next} end
-      state[2], changed = used + cost, true
+      if not is_current then state[3] = ${next} end
+      state[1], state[2], state[4], changed = limit, window, used + cost, true
     end`,
     refund: `
-    changed = ${holdsTaken}
-    if changed then state[2] = state[2] - cost end
-    is_fresh = state[2] <= 0`,
+    local units = ${carryBack('state[1]')}
+    changed = units > 0 and state[3] <= taken_at and taken_at < state[3] + state[2]
+    if changed then state[4] = state[4] - units end
+    is_fresh = state[4] <= 0`,
     left: `
-    left = max(0, limit - (${isCurrent} and state[2] or 0))`,
+    left = max(0, limit + debt - (now < state[3] + state[2] and state[4] or 0))`,
     reward: `
-    state[2], changed = (${isCurrent} and state[2] or 0) - cost, true
-    is_fresh = state[2] <= 0`,
+    state[4], changed = (now < state[3] + state[2] and state[4] or 0) - cost, true
+    is_fresh = state[4] <= 0`,
     expiry: `
-    expires_at = ${expiry}`,
+    expires_at = state[3] + state[2]`,
   }
 }
 
-/** The window is its index. */
 export const FIXED_WINDOW = countedWindow({
   once: `
-    local now_index = floor(now / window)`,
-  latest: 'now_index + 1',
-  next: 'now_index',
-  isCurrent: 'state[1] >= now_index',
-  holdsTaken: 'state[1] == floor(taken_at / window)',
-  expiry: '(state[1] + 1) * window',
+    local start = floor(now / window) * window`,
+  latest: 'start + window',
+  next: 'start',
+  adopted: 'start',
 })
 
-/** The window is the time at which it began. */
 export const FIRST_REQUEST_WINDOW = countedWindow({
   once: '',
   latest: 'now',
   next: 'now',
-  isCurrent: 'state[1] + window > now',
-  holdsTaken: 'state[1] <= taken_at and taken_at < state[1] + window',
-  expiry: 'state[1] + window',
+  adopted: '(now < state[3] + window and state[3] or now)',
 })
 
-const GIVE_BACK_COUNT = `
-    state[1], changed = state[1] - cost, true
-    is_fresh = state[1] <= 0`
-
-/** State: the count. */
+/** State: the limit, the count. */
 export const CONSECUTIVE: LuaPolicy = {
   once: `
-    local limit = p[3]`,
-  clamp: '',
+    local limit, scales = p[3], p[4] == 1`,
+  blank: `
+      state[1], state[2] = limit, 0`,
+  clamp: `
+    if scales and state[2] > 0 and state[1] ~= limit then
+      state[2], adopted = ${carryOver('state[2]', 'state[1]')}, true
+      state[1] = limit
+    end`,
   take: `
-    allowed = state[1] + cost <= limit
-    if allowed then state[1], changed = state[1] + cost, true end`,
-  refund: GIVE_BACK_COUNT,
+    allowed = state[2] + cost <= limit
+    if allowed then state[1], state[2], changed = limit, state[2] + cost, true end`,
+  refund: `
+    local units = ${carryBack('state[1]')}
+    changed = units > 0
+    state[2] = state[2] - units
+    is_fresh = state[2] <= 0`,
   left: `
-    left = max(0, limit - state[1])`,
-  reward: GIVE_BACK_COUNT,
+    left = max(0, limit - state[2])`,
+  reward: `
+    state[1], state[2], changed = limit, state[2] - cost, true
+    is_fresh = state[2] <= 0`,
   expiry: `
-    expires_at = state[1] > 0 and huge or 0`,
+    expires_at = state[2] > 0 and huge or 0`,
 }

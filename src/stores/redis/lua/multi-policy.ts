@@ -22,8 +22,8 @@ function functions(
     const body = bodyOf(lua)
     if (body === undefined) return ''
     return `${name}['${kind}'] = function(p, state${args})
-  local ${locals} ${lua.once} ${body}
-  return ${locals}
+  local ${locals}, adopted ${lua.once} ${body}
+  return ${locals}, adopted
 end\n`
   })
   return `local ${name} = {}\n${definitions.join('')}`
@@ -31,27 +31,44 @@ end\n`
 
 /** Decodes the policies, defines their functions, and reads the states. */
 const POLICIES = `
-${functions('take', ', cost', 'allowed, changed', ({ clamp, take }) => {
+${functions('take', ', cost, may_owe', 'allowed, changed', ({ clamp, take }) => {
   return `allowed, changed = true, false if cost > 0 then ${clamp} ${take} end`
 })}
 ${functions('refund', ', cost, taken_at, reset_at', 'changed, is_fresh', ({ refund }) => refund)}
 ${functions('expiry', '', 'expires_at', ({ expiry }) => expiry)}
+${functions('length', '', 'length', ({ length }) => length && ` length = ${length}`)}
 local policies = cjson.decode(ARGV[1])
 for _, p in ipairs(policies) do
-  p.format = '<' .. string.rep('d', p[2])
   p.fresh = string.rep('\\0', 8 * p[2])
   for i = 3, #p do p[i] = p[i] + 0.0 end
 end
 
+-- Reads the state of a key, whole or without its last zeros. Returns its numbers, then where unpacking stopped.
+local function read_state(k, p)
+  local bytes = raw[k]
+  local count = bytes and #bytes / 8
+  if count and count % 1 == 0 and count > 0 then
+    if count < p[2] and not length[p[1]] then
+      raw[k] = bytes .. string.sub(p.fresh, #bytes + 1)
+      return { unpack_numbers(formats(p[2]), raw[k]) }
+    end
+    if count == p[2] then return { unpack_numbers(formats(count), bytes) } end
+    local state = length[p[1]] and { unpack_numbers(formats(count), bytes) }
+    if state and count > 5 and length[p[1]](p, state) == count then
+      resize(k, p.fresh)
+      return state
+    end
+  end
+  if is_missing(k, p.fresh) then return { unpack_numbers(formats(p[2]), p.fresh) } end
+end
+
 -- By number of the key. A foreign key has no state.
-local states, policy_of, held, changed, is_fresh = {}, {}, {}, {}, {}
+local states, policy_of, held, held_bytes, changed, is_fresh = {}, {}, {}, {}, {}, {}
 for k, number in ipairs(cjson.decode(ARGV[2])) do
   local p, bytes = policies[number], raw[k]
   policy_of[k] = p
-  if bytes and #bytes == #p.fresh or is_missing(k, p.fresh) then
-    states[k] = { unpack_numbers(p.format, raw[k]) } -- its numbers, then where unpacking stopped
-    if bytes then held[k] = expiry[p[1]](p, states[k]) end
-  end
+  states[k] = read_state(k, p)
+  if states[k] and bytes then held[k], held_bytes[k] = expiry[p[1]](p, states[k]), #bytes end
 end
 `
 
@@ -63,8 +80,11 @@ for k in pairs(changed) do
     local reply = try('DEL', key)
     refused = type(reply) == 'table' and reply.err or nil
   else
-    local bytes = pack_numbers(p.format, unpack(state, 1, p[2]))
+    local count = p[2]
+    while not length[p[1]] and state[count] == 0 do count = count - 1 end
+    local bytes = pack_numbers(formats(count), unpack(state, 1, count))
     local expires_at = expiry[p[1]](p, state)
+    if #bytes ~= held_bytes[k] then held_until = nil end
     ${WRITE}
   end
 end
@@ -107,13 +127,13 @@ ${WRITE_CHANGED}`,
 
 /** Defines what each operation does to a state of each kind of policy, which it clamps first. */
 const OPERATIONS = `
-${functions('left', '', 'left, changed', ({ clamp, left }) => left && clamp + left)}
+${functions('left', '', 'left, changed', ({ clamp, left }) => left && `changed = false ${clamp} ${left} changed = changed or adopted`)}
 ${functions(
   'reward',
   ', cost',
   'changed, is_fresh',
   ({ clamp, reward }) =>
-    reward && `${clamp} local is_clamped = changed ${reward} changed = is_clamped or changed`,
+    reward && `${clamp} local is_clamped = changed or adopted ${reward} changed = is_clamped or changed`,
 )}
 ${functions('block', ', ban', 'changed', ({ clamp, block }) => block && clamp + block)}
 ${functions('renew', ', cost, taken_at, reset_at', 'changed', ({ clamp, renew }) => renew && clamp + renew)}
@@ -129,7 +149,7 @@ local apply = {
   take = function(p, state, units)
     if units == 0 then return false, false end
     local units_left, is_clamped = left[p[1]](p, state)
-    local _, is_changed = take[p[1]](p, state, min(units, units_left))
+    local _, is_changed = take[p[1]](p, state, min(units, units_left), true)
     return is_clamped or is_changed, false
   end,
   reward = function(p, state, units)

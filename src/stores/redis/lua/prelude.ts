@@ -10,8 +10,9 @@ export interface Script {
 const COMMON_HEAD = `  KEYS     the distinct keys, at most some thousands, or none. Keys and policies are numbered from 1.
   Returns  a string of little-endian doubles, as states are stored: the server's time (ms since the Unix
            epoch), then the states as they were read, in the order of KEYS, zeros for a missing one. With a
-           foreign key or a refused write, a list: that string; why the server refused to write, or '';
-           the numbers of foreign keys.
+           foreign key, a refused write, or a state of another length than its policy's, a list: that string;
+           why the server refused to write, or ''; the numbers of foreign keys; and for each state of another
+           length, with zeros in its place, the number of its key and its own numbers, as a string.
   A foreign key is one of another type, or of a length that no state of its policy has. It is left alone,
   and so is every item that names it. A server that takes no writes (out of memory, a replica) refuses the
   first one, so nothing has changed then; what needs no write, such as a denial, is still decided.`
@@ -31,6 +32,20 @@ local keys = KEYS
 local raw = #keys > 0 and call('MGET', unpack(keys)) or {} -- false for a missing key or one of another type
 local foreign = {} -- numbers of foreign keys
 local refused -- why the server refused to write
+
+-- Returns the format of so many numbers.
+local format_of = {}
+local function formats(count)
+  format_of[count] = format_of[count] or '<' .. string.rep('d', count)
+  return format_of[count]
+end
+
+-- Replies with a state that has more or fewer numbers than its policy's apart, and with a fresh one in its place.
+local resized = {}
+local function resize(k, fresh)
+  resized[#resized + 1] = pack_numbers('<d', k) .. raw[k]
+  raw[k] = fresh
+end
 
 -- Puts a fresh state in place of what is no state. Returns whether the key is missing, not foreign.
 local function is_missing(k, fresh)
@@ -61,8 +76,9 @@ export const WRITE = `
 
 const END = `
 local reply = pack_numbers('<d', now) .. table.concat(raw)
-if #foreign > 0 or refused then return { reply, refused or '', unpack(foreign) } end
-return reply
+if #foreign == 0 and #resized == 0 and not refused then return reply end
+for _, state in ipairs(resized) do foreign[#foreign + 1] = state end
+return { reply, refused or '', unpack(foreign) }
 `
 
 /** Creates a script. `head` says what it does with which ARGV. */

@@ -21,24 +21,30 @@ export function singlePolicyScript(kind: FlatSpec['kind'], width: number, length
 }
 
 function bodyFor(kind: FlatSpec['kind'], length: number, width: number): string {
-  const { once, clamp, take, expiry } = LUA_POLICIES[kind]
+  const { once, clamp, take, expiry, length: ownLength } = LUA_POLICIES[kind]
   const params = Array.from({ length }, (_, i) => `ARGV[${i + 2}] + 0.0`).join(', ')
   const numbers = Array.from({ length: width }, (_, i) => `state[${i + 1}]`).join(', ')
-  const format = `'<${'d'.repeat(width)}'`
   // Where all places in the state are fixed, locals in place of a table take a tenth less time.
   const isFixed = !/state\[\D/.test(clamp + take + expiry)
+  const read =
+    ownLength === undefined
+      ? `${numbers} = unpack_numbers(format, raw[k])`
+      : `if other then state = other else ${numbers} = unpack_numbers(format, raw[k]) end`
   const body = `
 local p = { '${kind}', ${width}, ${params} }
 local costs = ARGV[1] ~= '' and cjson.decode(ARGV[1])
 local one = { 1, 1 }
 local fresh = '${'\\0'.repeat(8 * width)}'
+local format = formats(${width})
+local may_owe = false
 ${isFixed ? '' : 'local state = {}'}
 ${once}
 
 for k = 1, #keys do
   local key, bytes = keys[k], raw[k]
-  if bytes and #bytes == ${8 * width} or is_missing(k, fresh) then
-    ${isFixed ? 'local ' : ''}${numbers} = unpack_numbers(${format}, raw[k])
+  ${ownLength === undefined ? padded(width) : otherLength(ownLength, width)}
+  if is_read or is_missing(k, fresh) then
+    ${isFixed ? 'local ' : ''}${read}
     local held_until
     if bytes then
       local expires_at
@@ -50,7 +56,7 @@ for k = 1, #keys do
     for i = 1, #own, 2 do
       local cost = own[i]
       for _ = 1, own[i + 1] do
-        local allowed, changed = true, false
+        local allowed, changed, adopted = true, false, false
         if cost > 0 then
           ${clamp}
           ${take}
@@ -62,11 +68,39 @@ for k = 1, #keys do
     if is_changed and not refused then
       local expires_at
       ${expiry}
-      bytes = pack_numbers(${format}, ${numbers})
+      ${ownLength === undefined ? trimmed(width) : `bytes = pack_numbers(format, ${numbers})`}
+      if #bytes ~= held_bytes then held_until = nil end
       ${WRITE}
     end
   end
 end
 `
   return isFixed ? body.replaceAll(/state\[(\d+)\]/g, 'number_$1') : body
+}
+
+/** Reads a state that may lack its last zeros. */
+function padded(width: number): string {
+  return `local held_bytes = bytes and #bytes
+  local is_read = bytes and held_bytes <= ${8 * width} and held_bytes > 0 and held_bytes % 8 == 0
+  if is_read and held_bytes < ${8 * width} then raw[k] = bytes .. string.sub(fresh, held_bytes + 1) end`
+}
+
+/** Reads a state that may have more or fewer numbers than its policy's. */
+function otherLength(length: string, width: number): string {
+  return `local held_bytes, other = bytes and #bytes, nil
+  local is_read = held_bytes == ${8 * width}
+  if bytes and not is_read and held_bytes % 8 == 0 and held_bytes > 40 then
+    local state = { unpack_numbers(formats(held_bytes / 8), bytes) }
+    if ${length} == held_bytes / 8 then
+      is_read, other = true, state
+      resize(k, fresh)
+    end
+  end`
+}
+
+/** Packs a state without its last zeros. */
+function trimmed(width: number): string {
+  const counts = Array.from({ length: width - 1 }, (_, i) => `state[${width - i}] ~= 0 and ${width - i} or `)
+  const numbers = Array.from({ length: width }, (_, i) => `state[${i + 1}]`).join(', ')
+  return `bytes = pack_numbers(formats(${counts.join('')}1), ${numbers})`
 }

@@ -1,105 +1,152 @@
-import type { LuaPolicy } from './lua-policy.js'
+import { carryBack, carryOver, type LuaPolicy } from './lua-policy.js'
 
-/** Makes the current slice the newest one, from `shift`, how many slices have begun since. */
-const SHIFT_TO_NOW = `
+/**
+ * Makes the current slice the newest one, from `shift`, how many slices have begun since. `first` is the
+ * place of the newest slice's count, and the one before it that of its index.
+ */
+function shiftToNow(first: number): string {
+  return `
     if shift > 0 then
-      state[1] = now_index
-      for i = slices, 0, -1 do state[i + 2] = i >= shift and state[i - shift + 2] or 0 end
+      state[${first - 1}] = now_index
+      for i = slices, 0, -1 do state[i + ${first}] = i >= shift and state[i - shift + ${first}] or 0 end
     end`
-
-/** Counts the cost in the current slice, if it fits beside what is `used`. */
-const TAKE_FROM_NOW = `
-    allowed = used + cost <= limit
-    if allowed then
-      ${SHIFT_TO_NOW}
-      state[2], changed = state[2] + cost, true
-    end`
+}
 
 /** Sets `is_fresh`: whether no slice has a count. */
-const FIND_COUNTS = `
+function findCounts(first: number): string {
+  return `
     is_fresh = true
-    for i = 2, slices + 2 do is_fresh = is_fresh and state[i] == 0 end`
+    for i = ${first}, slices + ${first} do is_fresh = is_fresh and state[i] == 0 end`
+}
 
 /** Also sets `inside`, how much of the oldest slice is in the window, in ticks. */
 const SLIDE_TO_NOW = `
-    local shift = max(0, now_index - state[1])
-    ${SHIFT_TO_NOW}
-    local inside = window - (state[1] > now_index and 0 or ticks - now_index * window)`
+    local shift = max(0, now_index - state[4])
+    ${shiftToNow(5)}
+    state[1], state[2], state[3] = limit, window, slices
+    local inside = window - (state[4] > now_index and 0 or ticks - now_index * window)`
 
-/** State: the newest slice's index, the counts of the slices, newest first. */
+/** Moves the counts of other slices into this policy's. A denial does not store that. */
+const ADOPT = `
+      local counts, sum, carried = {}, 0, 0
+      for i = 0, slices do counts[i] = 0 end
+      for i = 0, state[3] do
+        local ends_at = ceil((state[4] - i + 1) * state[2] / state[3])
+        if ends_at + state[2] <= now then break end
+        local age = max(0, now_index - floor((ends_at - 1) * slices / window))
+        sum = sum + state[5 + i]
+        local total = ${carryOver('sum', 'state[1]')}
+        if age <= slices then counts[age] = counts[age] + total - carried end
+        carried = total
+      end
+      state[1], state[2], state[3], state[4], adopted = limit, window, slices, now_index, true
+      for i = 0, slices do state[5 + i] = counts[i] end`
+
+/** State: the limit, the window, the slices, the newest slice's index, the counts of the slices, newest first. */
 export const SLIDING_WINDOW: LuaPolicy = {
   once: `
-    local limit, window, slices = p[3], p[4], p[5]
+    local limit, window, slices, debt, scales = p[3], p[4], p[5], p[6], p[7] == 1
     local ticks = floor(now) * slices
     local now_index = floor(ticks / window)`,
+  blank: `
+      state[1], state[2], state[3] = limit, window, slices
+      for i = 4, slices + 5 do state[i] = 0 end`,
   clamp: `
-    if state[1] > now_index + slices then state[1], changed = now_index + slices, true end`,
+    if state[2] > 0 and (state[2] ~= window or state[3] ~= slices or scales and state[1] ~= limit) then
+      ${ADOPT}
+    elseif state[4] > now_index + slices then
+      state[1], state[4], changed = limit, now_index + slices, true
+    end`,
   take: `
-    local ahead = state[1] - now_index
+    local ahead = state[4] - now_index
     local shift = max(0, -ahead) -- how many slices have begun since the state was written
     local tick = ahead > 0 and 0 or ticks - now_index * window
-    local used = shift > slices and 0 or floor(state[slices - shift + 2] * (window - tick) / window)
-    for i = shift, slices - 1 do used = used + state[i - shift + 2] end
-    ${TAKE_FROM_NOW}`,
+    local used = shift > slices and 0 or floor(state[slices - shift + 5] * (window - tick) / window)
+    for i = shift, slices - 1 do used = used + state[i - shift + 5] end
+    allowed = used + cost <= (may_owe and limit + debt or limit)
+    if allowed then
+      ${shiftToNow(5)}
+      state[1], state[2], state[3] = limit, window, slices
+      state[5], changed = state[5] + cost, true
+    end`,
   refund: `
-    local at = state[1] - floor(floor(taken_at) * slices / window) + 2
-    changed = at >= 2 and at <= slices + 2 and state[at] > 0
-    if changed then state[at] = max(0, state[at] - cost) end
-    ${FIND_COUNTS}`,
+    local at = state[4] - floor(floor(taken_at) * state[3] / state[2]) + 5
+    local units = ${carryBack('state[1]')}
+    changed = units > 0 and at >= 5 and at <= state[3] + 5 and state[at] > 0
+    if changed then state[at] = max(0, state[at] - units) end
+    is_fresh = true
+    for i = 5, state[3] + 5 do is_fresh = is_fresh and state[i] == 0 end`,
   left: `
     ${SLIDE_TO_NOW}
-    left = limit - floor(state[slices + 2] * inside / window)
-    for i = 2, slices + 1 do left = left - state[i] end
+    left = limit + debt - floor(state[slices + 5] * inside / window)
+    for i = 5, slices + 4 do left = left - state[i] end
     left = max(0, left)`,
   reward: `
     -- The newest units come first. The oldest slice, of which a part counts, keeps what leaves enough of it.
     ${SLIDE_TO_NOW}
-    local owed, oldest = cost, state[slices + 2]
-    for i = 2, slices + 1 do
+    local owed, oldest = cost, state[slices + 5]
+    for i = 5, slices + 4 do
       local given = min(owed, state[i])
       state[i], owed = state[i] - given, owed - given
     end
     if owed > 0 then
       local kept = floor(oldest * inside / window) - owed
-      state[slices + 2] = kept > 0 and min(oldest, ceil((kept + 1) * window / inside) - 1) or 0
+      state[slices + 5] = kept > 0 and min(oldest, ceil((kept + 1) * window / inside) - 1) or 0
     end
     changed = true
-    is_fresh = floor(state[slices + 2] * inside / window) == 0
-    for i = 2, slices + 1 do is_fresh = is_fresh and state[i] == 0 end`,
+    is_fresh = floor(state[slices + 5] * inside / window) == 0
+    for i = 5, slices + 4 do is_fresh = is_fresh and state[i] == 0 end`,
   expiry: `
     -- The newest slice leaves the window a window after its end.
-    expires_at = (state[1] + slices + 1) * window / slices`,
+    expires_at = (state[4] + state[3] + 1) * state[2] / state[3]`,
+  length: 'state[3] + 5',
 }
 
 /**
- * State: the newest slice's index, then how many units were last renewed in each slice, newest first. Units
- * are held in the slice that `reset_at` names, since a step back may have put them ahead of `taken_at`.
+ * State: the ttl, the newest slice's index, then how many units were last renewed in each slice, newest first.
+ * Units are held in the slice that `reset_at` names, since a step back may have put them ahead of `taken_at`.
  */
 const PLACE_OF_UNITS = `
     local held_in = floor(floor(taken_at) * slices / ttl)
     if reset_at then held_in = floor(floor(reset_at + 0.5) * slices / ttl) - slices - 1 end
-    local at = state[1] - held_in + 2
-    local is_counted = at >= 2 and at <= slices + 2 and state[at] > 0
+    local at = state[2] - held_in + 3
+    local is_counted = at >= 3 and at <= slices + 3 and state[at] > 0
     if is_counted then state[at] = max(0, state[at] - cost) end`
+
+/** Counts units that are held under another ttl as taken now. */
+const ADOPT_HELD = `
+    if state[1] > 0 and state[1] ~= ttl then
+      local passed, held = max(0, floor(floor(now) * slices / state[1]) - state[2]), 0
+      for i = 3, slices + 3 - passed do held = held + state[i] end
+      for i = 4, slices + 3 do state[i] = 0 end
+      state[1], state[2], state[3], changed = ttl, now_index, held, true
+    end`
+
 export const CONCURRENCY: LuaPolicy = {
   once: `
     local limit, ttl, slices = p[3], p[4], p[5]
     local now_index = floor(floor(now) * slices / ttl)`,
-  clamp: SLIDING_WINDOW.clamp,
+  clamp: `${ADOPT_HELD}
+    if state[2] > now_index + slices then state[2], changed = now_index + slices, true end`,
   take: `
-    local shift = max(0, now_index - state[1]) -- how many slices have begun since the state was written
+    local shift = max(0, now_index - state[2]) -- how many slices have begun since the state was written
     local used = 0
-    for i = shift, slices do used = used + state[i - shift + 2] end
-    ${TAKE_FROM_NOW}`,
+    for i = shift, slices do used = used + state[i - shift + 3] end
+    allowed = used + cost <= limit
+    if allowed then
+      ${shiftToNow(3)}
+      state[1], state[3], changed = ttl, state[3] + cost, true
+    end`,
   refund: `
+    ${ADOPT_HELD}
     ${PLACE_OF_UNITS}
     changed = is_counted
-    ${FIND_COUNTS}`,
+    ${findCounts(3)}`,
   renew: `
-    local shift = max(0, now_index - state[1])
-    ${SHIFT_TO_NOW}
+    local shift = max(0, now_index - state[2])
+    ${shiftToNow(3)}
     ${PLACE_OF_UNITS}
-    state[2] = state[2] + cost`,
+    state[1], state[3] = ttl, state[3] + cost`,
   expiry: `
-    expires_at = (state[1] + slices + 1) * ttl / slices`,
+    expires_at = (state[2] + slices + 1) * state[1] / slices`,
 }

@@ -1,35 +1,82 @@
 import { GRID_PER_MS } from '../../../policies/bucket-grid.js'
 import type { LuaPolicy } from './lua-policy.js'
 
-const BUCKET_REFUND = `
-    local give = min(cost * interval, (reset_at or taken_at + cost * interval) - now)
-    give = floor(give * ${GRID_PER_MS}) / ${GRID_PER_MS}
-    changed = give > 0
-    if changed then state[1] = min(state[1], at + span) - give end
-    is_fresh = state[1] <= now`
+/** Sets `missing`, how long the bucket takes to be full at this policy's rate. */
+const CLAMP = `
+    local missing, stored = 0, state[5] - (at - state[3])
+    if stored > 0 then
+      if state[1] == capacity and state[2] == interval and state[4] == debt then
+        missing = stored
+        if stored > most then
+          missing, changed = most, true
+          if on_grid then state[3] = at + most else state[3], state[5] = at, most end
+        end
+      elseif state[2] > 0 then
+        missing = min(stored, (state[1] + state[4]) * state[2])
+        local share = scales and state[1] ~= capacity and capacity / state[1] or 1
+        if share ~= 1 or state[2] ~= interval then
+          missing = ceil(missing / state[2] * share * interval / unit) * unit
+        end
+        local needed = max(debt, ceil(missing / interval) - capacity)
+        if missing ~= stored or state[1] ~= capacity or state[2] ~= interval or state[4] ~= needed then
+          state[1], state[2], state[3], state[4], state[5] = capacity, interval, at, needed, missing
+          if on_grid then state[3], state[5] = at + missing, 0 end
+          changed = true
+        end
+      end
+    end`
 
-/** State: when the bucket is full again. */
+const REFUND = `
+    local back = min(cost * interval, (reset_at or taken_at + cost * interval) - now)
+    changed = false
+    if back > 0 and state[2] > 0 then
+      local share = scales and state[1] ~= capacity and state[1] / capacity or 1
+      if share ~= 1 or state[2] ~= interval then back = back / interval * share * state[2] end
+      local stored_unit = 1 / ${GRID_PER_MS}
+      local is_on_grid = state[2] * ${GRID_PER_MS} % 1 == 0
+      while not is_on_grid and state[2] / stored_unit < 16384 do stored_unit = stored_unit / 2 end
+      back = floor(back / stored_unit) * stored_unit
+      if back > 0 then
+        local left = min(state[5] - (at - state[3]), (state[1] + state[4]) * state[2]) - back
+        changed, is_fresh = true, left <= now - at
+        if is_on_grid then state[3], state[5] = at + left, 0 else state[3], state[5] = at, left end
+      end
+    end`
+
+/**
+ * State: the capacity, the time in which a token is refilled, when the bucket is full again, the most tokens that
+ * may be owed, and 0. Off the grid: the time of the last write in place of the third, and how long the refill
+ * takes from then on as the last.
+ */
 export const TOKEN_BUCKET: LuaPolicy = {
   once: `
-    local capacity, interval = p[3], p[4]
+    local capacity, interval, debt, scales = p[3], p[4], p[5], p[6] == 1
     local at = floor(now * ${GRID_PER_MS}) / ${GRID_PER_MS}
     local span = capacity * interval -- from empty to full
-    local grid = span / 16`,
-  clamp: `
-    if state[1] > at + span then state[1], changed = at + span, true end`,
+    local most = (capacity + debt) * interval
+    local on_grid = interval * ${GRID_PER_MS} % 1 == 0
+    local unit = 1 / ${GRID_PER_MS}
+    while not on_grid and interval / unit < 16384 do unit = unit / 2 end`,
+  blank: `
+      state[1], state[2], state[3], state[4], state[5] = capacity, interval, 0, debt, 0`,
+  clamp: CLAMP,
   take: `
-    local full_at = state[1]
-    local debt = full_at > at and full_at - at or 0
-    local after = (debt > span and span or debt) + cost * interval
-    allowed = after <= span
-    if allowed then state[1], changed = at + after, true end`,
-  refund: BUCKET_REFUND,
+    local after = missing + cost * interval
+    allowed = after <= (may_owe and most or span)
+    if allowed then
+      state[1], state[2], state[3], state[4], state[5] = capacity, interval, at, debt, after
+      if on_grid then state[3], state[5] = at + after, 0 end
+      changed = true
+    end`,
+  refund: REFUND,
   left: `
-    left = floor((span - min(span, max(0, state[1] - at))) / interval)`,
+    if missing > span then left = max(0, debt - ceil((missing - span) / interval))
+    else left = floor((span - missing) / interval) + debt end`,
   reward: `
     local taken_at, reset_at = now, nil
-    ${BUCKET_REFUND}`,
+    ${REFUND}`,
   expiry: `
-    local spans = state[1] / grid
+    local grid = state[1] * state[2] / 16
+    local spans = (state[3] + state[5]) / grid
     expires_at = (spans + -spans % 1) * grid`,
 }

@@ -1,4 +1,4 @@
-import { GRID_PER_MS } from '../../../policies/bucket-grid.js'
+import { GRID_PER_MS, isOnGrid } from '../../../policies/bucket-grid.js'
 import type { Policy } from '../../../policies/policy.js'
 import type { BaseSpec } from '../../../policies/spec.js'
 import { weakMemo } from '../../../util/memo.js'
@@ -26,64 +26,85 @@ interface TakeSql<Spec extends BaseSpec = BaseSpec> {
 
 type SpecOf<Kind> = Extract<BaseSpec, { readonly kind: Kind }>
 
-/** State: when the bucket will be full. $4 is how long the cost takes to refill, $5 how long the rest. */
+/**
+ * State: the policy's numbers and when the bucket will be full. $4 is how long the cost takes to refill, $5 how
+ * long the rest, $6 to $8 are the policy's numbers.
+ */
 const TOKEN_BUCKET: TakeSql<SpecOf<'token-bucket'>> = {
-  valuesOf: ({ capacity, intervalMs }, cost) => [cost * intervalMs, (capacity - cost) * intervalMs],
+  valuesOf: ({ capacity, intervalMs, debt = 0 }, cost) => [
+    cost * intervalMs,
+    (capacity - cost) * intervalMs,
+    capacity,
+    intervalMs,
+    debt,
+  ],
   resetMs: ({ capacity, intervalMs }) => capacity * intervalMs,
-  first: `ARRAY[floor(${NOW} * ${GRID_PER_MS}) / ${GRID_PER_MS} + $4::float8]`,
-  next: 'ARRAY[greatest(excluded.state[1], t.state[1] + $4::float8)]',
-  isAllowed: 't.state[1] + $4::float8 <= excluded.state[1] + $5::float8',
+  first: bucketState(`floor(${NOW} * ${GRID_PER_MS}) / ${GRID_PER_MS} + $4::float8`),
+  next: bucketState('greatest(excluded.state[3], t.state[3] + $4::float8)'),
+  isAllowed:
+    't.state[1:2] = excluded.state[1:2] AND t.state[4:5] = excluded.state[4:5] ' +
+    'AND t.state[3] + $4::float8 <= excluded.state[3] + $5::float8',
 }
 
-const WINDOW_COUNT = '(CASE WHEN t.state[1] = excluded.state[1] THEN t.state[2] ELSE 0 END)'
+function bucketState(fullAt: string): string {
+  return `ARRAY[$6::float8, $7::float8, ${fullAt}, $8::float8, 0]`
+}
 
-/** State: the window's index, and the count. $4 is the cost, $5 the window, $6 the limit less the cost. */
+const WINDOW_COUNT = '(CASE WHEN t.state[3] = excluded.state[3] THEN t.state[4] ELSE 0 END)'
+
+/**
+ * State: the limit, the window, its start and the count. $4 is the cost, $5 the window, $6 the limit less the
+ * cost, $7 the limit.
+ */
 const FIXED_WINDOW: TakeSql<SpecOf<'fixed-window' | 'first-request-window'>> = {
-  valuesOf: ({ limit, windowMs }, cost) => [cost, windowMs, limit - cost],
+  valuesOf: ({ limit, windowMs }, cost) => [cost, windowMs, limit - cost, limit],
   resetMs: ({ windowMs }) => windowMs,
-  first: `ARRAY[floor(${NOW} / $5::float8), $4::float8]`,
-  next: `ARRAY[excluded.state[1], ${WINDOW_COUNT} + $4::float8]`,
-  isAllowed: `t.state[1] <= excluded.state[1] AND ${WINDOW_COUNT} <= $6::float8`,
+  first: `ARRAY[$7::float8, $5::float8, floor(${NOW} / $5::float8) * $5::float8, $4::float8]`,
+  next: `ARRAY[$7::float8, $5::float8, excluded.state[3], ${WINDOW_COUNT} + $4::float8]`,
+  isAllowed: `t.state[1:2] = excluded.state[1:2] AND t.state[3] <= excluded.state[3] AND ${WINDOW_COUNT} <= $6::float8`,
 }
 
-const HAS_ENDED = 't.state[1] + $5::float8 <= excluded.state[1]'
+const HAS_ENDED = 't.state[3] + $5::float8 <= excluded.state[3]'
 
-/** State: when the window began, and the count. $4 to $6 as above. */
+/** As above, but the window began at any time. */
 const FIRST_REQUEST_WINDOW: TakeSql<SpecOf<'first-request-window'>> = {
   valuesOf: FIXED_WINDOW.valuesOf,
   resetMs: FIXED_WINDOW.resetMs,
-  first: `ARRAY[${NOW}, $4::float8]`,
-  next: `CASE WHEN ${HAS_ENDED} THEN excluded.state ELSE ARRAY[t.state[1], t.state[2] + $4::float8] END`,
-  isAllowed: `t.state[1] <= excluded.state[1] AND (t.state[2] <= $6::float8 OR ${HAS_ENDED})`,
+  first: `ARRAY[$7::float8, $5::float8, ${NOW}, $4::float8]`,
+  next: `CASE WHEN ${HAS_ENDED} THEN excluded.state ELSE t.state[1:3] || (t.state[4] + $4::float8) END`,
+  isAllowed:
+    't.state[1:2] = excluded.state[1:2] AND t.state[3] <= excluded.state[3] ' +
+    `AND (t.state[4] <= $6::float8 OR ${HAS_ENDED})`,
 }
 
-/** State: the newest slice's index, its counter and older ones. $4 to $6 as above, $7 the slices. */
+/** State: the limit, the window, the slices, the newest slice's index, its counter and older ones. */
 function slidingWindow(): TakeSql<SpecOf<'sliding-window'>> {
-  const [cost, window, room, slices] = ['$4::float8', '$5::float8', '$6::float8', '$7::int']
+  const [cost, window, room, slices] = ['$4::float8', '$5::float8', '$6::float8', '$8::int']
+  const numbers = `ARRAY[$7::float8, ${window}, ${slices}::float8]`
   const ticks = `floor(${NOW}) * ${slices}`
   // the slices since the row was written
-  const shift = `least(excluded.state[1] - t.state[1], ${slices} + 1)::int`
-  const whole = `(SELECT coalesce(sum(c), 0) FROM unnest(t.state[2 : ${slices} + 1 - ${shift}]) AS c)`
-  const oldest = `coalesce((t.state[2 : ${slices} + 2])[${slices} + 1 - ${shift}], 0)`
-  const weighted = `floor(${oldest} * (${window} - (${ticks} - excluded.state[1] * ${window})) / ${window})`
-  const same = `ARRAY[t.state[1], t.state[2] + ${cost}] || t.state[3 : ${slices} + 2]`
-  const shifted = `excluded.state[1 : ${shift} + 1] || t.state[2 : ${slices} + 2 - ${shift}]`
+  const shift = `least(excluded.state[4] - t.state[4], ${slices} + 1)::int`
+  const whole = `(SELECT coalesce(sum(c), 0) FROM unnest(t.state[5 : ${slices} + 4 - ${shift}]) AS c)`
+  const oldest = `coalesce((t.state[5 : ${slices} + 5])[${slices} + 1 - ${shift}], 0)`
+  const weighted = `floor(${oldest} * (${window} - (${ticks} - excluded.state[4] * ${window})) / ${window})`
+  const same = `t.state[1:4] || (t.state[5] + ${cost}) || t.state[6 : ${slices} + 5]`
+  const shifted = `excluded.state[1 : ${shift} + 4] || t.state[5 : ${slices} + 5 - ${shift}]`
   return {
-    valuesOf: ({ limit, windowMs, slices: count }, taken) => [taken, windowMs, limit - taken, count],
+    valuesOf: ({ limit, windowMs, slices: count }, taken) => [taken, windowMs, limit - taken, limit, count],
     resetMs: ({ windowMs, slices: count }) => windowMs + Math.ceil(windowMs / count),
-    first: `ARRAY[floor(${ticks} / ${window}), ${cost}] || array_fill(0::float8, ARRAY[${slices}])`,
-    next: `CASE WHEN t.state[1] = excluded.state[1] THEN ${same} ELSE ${shifted} END`,
-    isAllowed: `t.state[1] <= excluded.state[1] AND ${whole} + ${weighted} <= ${room}`,
+    first: `${numbers} || ARRAY[floor(${ticks} / ${window}), ${cost}] || array_fill(0::float8, ARRAY[${slices}])`,
+    next: `CASE WHEN t.state[4] = excluded.state[4] THEN ${same} ELSE ${shifted} END`,
+    isAllowed: `t.state[1:3] = excluded.state[1:3] AND t.state[4] <= excluded.state[4] AND ${whole} + ${weighted} <= ${room}`,
   }
 }
 
-/** State: the count. $4 is the cost, $5 the limit less the cost. */
+/** State: the limit, and the count. $4 is the cost, $5 the limit less the cost, $6 the limit. */
 const CONSECUTIVE: TakeSql<SpecOf<'consecutive'>> = {
-  valuesOf: ({ limit }, cost) => [cost, limit - cost],
+  valuesOf: ({ limit }, cost) => [cost, limit - cost, limit],
   resetMs: () => NEVER_S * 1000,
-  first: 'ARRAY[$4::float8]',
-  next: 'ARRAY[t.state[1] + $4::float8]',
-  isAllowed: 't.state[1] <= $5::float8',
+  first: 'ARRAY[$6::float8, $4::float8]',
+  next: 'ARRAY[$6::float8, t.state[2] + $4::float8]',
+  isAllowed: 't.state[1] = $6::float8 AND t.state[2] <= $5::float8',
 }
 
 const KINDS: Readonly<Record<BaseSpec['kind'], TakeSql>> = {
@@ -97,9 +118,13 @@ const KINDS: Readonly<Record<BaseSpec['kind'], TakeSql>> = {
 /** A policy whose units a single statement can take. */
 type TakeablePolicy = Policy & { readonly spec: BaseSpec }
 
-/** Whether one statement can take units of a policy. Not of a ban, which also writes when it denies. */
+/**
+ * Whether one statement can take units of a policy. Not of a ban, which also writes when it denies, nor of a
+ * bucket whose times are not on the grid.
+ */
 export function canTake(policy: Policy): policy is TakeablePolicy {
-  return policy.spec.kind in KINDS
+  const { spec } = policy
+  return spec.kind in KINDS && !(spec.kind === 'token-bucket' && !isOnGrid(spec.intervalMs))
 }
 
 /** Returns a function that creates queries, which take units and return the time and state, or no row. */
