@@ -54,7 +54,7 @@ function makeConsecutive(name: string, limit: number, onChange: OnChange): Polic
 
   function clampToNow(state: State | undefined, _nowMs: number): State | undefined {
     const [oldLimit = 0, count = 0] = state ?? []
-    if (!scales || state === undefined || oldLimit === limit) return state
+    if (!scales || state === undefined || oldLimit === limit || count === 0) return state
     return [limit, carryOver(count, oldLimit, limit, scales)]
   }
 

@@ -134,7 +134,7 @@ export function shareOf(limit: number, share: number): number {
  * scales, the same share, rounded up.
  */
 export function carryOver(units: number, oldLimit: number, limit: number, scales: boolean): number {
-  if (!scales || oldLimit === limit || !(oldLimit > 0)) return units
+  if (!scales || oldLimit === limit || !(oldLimit > 0) || units === 0) return units
   return Math.ceil((units * limit) / oldLimit - 1e-9)
 }
 

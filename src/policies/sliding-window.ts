@@ -157,13 +157,17 @@ function makeSlidingWindow(sliding: SlidingLimit): Policy {
     if (oldWindowMs <= 0) return undefined // all zeros
     const counts = new Array<number>(slices + 1).fill(0)
     const newest = indexOf(nowMs)
+    const oldNewest = sliceIndex(nowMs, oldWindowMs, oldSlices)
+    const insideTicks = oldWindowMs - (Math.floor(nowMs) * oldSlices - oldNewest * oldWindowMs)
     let sum = 0
     let carried = 0
     for (let i = 0; i <= oldSlices; i++) {
+      const oldAge = oldNewest - index + i
+      if (oldAge > oldSlices) break // no longer in its own window
+      const count = state[HEAD + i] ?? 0
       const endsAtMs = Math.ceil(((index - i + 1) * oldWindowMs) / oldSlices)
-      if (endsAtMs + oldWindowMs <= nowMs) break // no longer in its own window
       const age = Math.max(0, newest - indexOf(endsAtMs - 1))
-      sum += state[HEAD + i] ?? 0
+      sum += oldAge < oldSlices ? count : Math.floor((count * insideTicks) / oldWindowMs)
       const total = carryOver(sum, oldLimit, limit, scales)
       if (age <= slices) counts[age] = (counts[age] ?? 0) + total - carried
       carried = total

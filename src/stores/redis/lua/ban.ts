@@ -3,21 +3,23 @@ import type { LuaPolicy } from './lua-policy.js'
 /**
  * Returns the ban of a policy. Its params follow those of the policy, from p[8] on (after, within, whether
  * attempts restart a ban, the bans), and its record follows the policy's state (strikes, when they cease to
- * count, level, end of the ban), so that the policy's own pieces run unchanged. A state that holds only a record has the policy's numbers.
+ * count, level, end of the ban), so that the policy's own pieces run unchanged. A state that holds only a record
+ * has the policy's numbers.
  */
 export function banFrom(base: LuaPolicy): LuaPolicy {
   const { once, blank = '', clamp, take, refund, left, reward, expiry, length } = base
+  const recordWhere = length === undefined ? '' : placesByLength(length)
   const keepRecord = `
     local has_record = state[strikes_end] > now or state[level] > 0 and state[ban_end] + longest > now
     if is_fresh and has_record then
-      ${blank}
       is_fresh = false
+      ${keepingRecord(blank, length)}
     end`
   return {
     once: `${once}
     local strikes, strikes_end, level, ban_end = p[2] - 3, p[2] - 2, p[2] - 1, p[2] -- places in the state
     local limit_of_strikes, within, restarts, longest = p[8], p[9], p[10] > 0, p[#p]`,
-    clamp: `${clamp}
+    clamp: `${keepingRecord(clamp, length)}
     if state[strikes_end] > now + within then state[strikes_end], changed = now + within, true end
     if state[ban_end] > now + longest then state[ban_end], changed = now + longest, true end`,
     take: `
@@ -41,7 +43,7 @@ export function banFrom(base: LuaPolicy): LuaPolicy {
       end
     end
     if changed and state[1] == 0 then ${blank} end`,
-    refund: `${refund}${keepRecord}`,
+    refund: `${recordWhere}${refund}${keepRecord}`,
     left: `
     if state[ban_end] > now then left = 0 else ${left} end`,
     reward: `${reward}${keepRecord}`,
@@ -50,8 +52,25 @@ export function banFrom(base: LuaPolicy): LuaPolicy {
     state[strikes], state[strikes_end], state[level] = 0, 0, escalates and max(1, state[level]) or 1
     state[ban_end] = max(state[ban_end], now + ban)
     if state[1] == 0 then ${blank} end`,
-    expiry: `${expiry}
+    expiry: `${recordWhere}${expiry}
     expires_at = max(expires_at, state[strikes_end], state[level] > 0 and state[ban_end] + longest or 0)`,
     ...(length && { length: `${length} + 4` }),
   }
+}
+
+/** Finds the record of a state that may be longer or shorter than the policy's. */
+function placesByLength(length: string): string {
+  return `
+    local ban_end = state[1] > 0 and ${length} + 4 or p[2]
+    local strikes, strikes_end, level = ban_end - 3, ban_end - 2, ban_end - 1`
+}
+
+/** Runs code that may change how long the state of the base policy is. */
+function keepingRecord(code: string, length: string | undefined): string {
+  if (length === undefined) return code
+  return `
+    local stored_end = state[1] > 0 and ${length} + 4 or p[2]
+    local r1, r2, r3, r4 = unpack(state, stored_end - 3, stored_end)
+    ${code}
+    if stored_end ~= p[2] then state[p[2] - 3], state[p[2] - 2], state[p[2] - 1], state[p[2]] = r1, r2, r3, r4 end`
 }

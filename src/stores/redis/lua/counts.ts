@@ -14,6 +14,7 @@ interface LuaWindow {
 /** Returns the policy of counted windows. State: the limit, the length, the start, the count. */
 function countedWindow({ once, latest, next, adopted }: LuaWindow): LuaPolicy {
   return {
+    least: 4,
     once: `
     local limit, window, debt, scales = p[3], p[4], p[5], p[6] == 1${once}`,
     blank: `
@@ -69,6 +70,7 @@ export const FIRST_REQUEST_WINDOW = countedWindow({
 
 /** State: the limit, the count. */
 export const CONSECUTIVE: LuaPolicy = {
+  least: 2,
   once: `
     local limit, scales = p[3], p[4] == 1`,
   blank: `

@@ -34,9 +34,11 @@ export interface LuaPolicy {
    * by which the key's present expiry was set.
    */
   readonly expiry: string
+  /** Of a policy whose states are stored without their last zeros: how many numbers are stored at least. */
+  readonly least?: number
   /**
    * Of a policy whose states may have more or fewer numbers than its own: how many numbers a state has, by
-   * its first ones, such as `state[3] + 5`. Such a state is stored whole; others without their last zeros.
+   * its first ones, such as `state[3] + 5`.
    */
   readonly length?: string
 }
@@ -44,7 +46,7 @@ export interface LuaPolicy {
 /** How many units of `units` in use under the state's limit are in use under this policy's: `carryOver`. */
 export function carryOver(units: string, oldLimit: string): string {
   const scaled = `ceil(${units} * limit / ${oldLimit} - 1e-9)`
-  return `(scales and ${oldLimit} ~= limit and ${oldLimit} > 0 and ${scaled} or ${units})`
+  return `(scales and ${units} > 0 and ${oldLimit} ~= limit and ${oldLimit} > 0 and ${scaled} or ${units})`
 }
 
 /** How many units a refund of `cost` gives back to a state of another limit: `carryBack`. */

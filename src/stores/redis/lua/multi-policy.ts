@@ -29,6 +29,11 @@ end\n`
   return `local ${name} = {}\n${definitions.join('')}`
 }
 
+/** How many numbers are stored at least of a state whose last zeros are left out. */
+const LEAST = Object.entries(LUA_POLICIES)
+  .flatMap(([kind, { least }]) => (least === undefined ? [] : [`['${kind}'] = ${least}`]))
+  .join(', ')
+
 /** Decodes the policies, defines their functions, and reads the states. */
 const POLICIES = `
 ${functions('take', ', cost, may_owe', 'allowed, changed', ({ clamp, take }) => {
@@ -43,18 +48,20 @@ for _, p in ipairs(policies) do
   for i = 3, #p do p[i] = p[i] + 0.0 end
 end
 
+local least = { ${LEAST} }
+
 -- Reads the state of a key, whole or without its last zeros. Returns its numbers, then where unpacking stopped.
 local function read_state(k, p)
   local bytes = raw[k]
   local count = bytes and #bytes / 8
   if count and count % 1 == 0 and count > 0 then
-    if count < p[2] and not length[p[1]] then
+    if count < p[2] and count >= (least[p[1]] or huge) then
       raw[k] = bytes .. string.sub(p.fresh, #bytes + 1)
       return { unpack_numbers(formats(p[2]), raw[k]) }
     end
     if count == p[2] then return { unpack_numbers(formats(count), bytes) } end
     local state = length[p[1]] and { unpack_numbers(formats(count), bytes) }
-    if state and count > 5 and length[p[1]](p, state) == count then
+    if count >= 6 and state and length[p[1]](p, state) == count then
       resize(k, p.fresh)
       return state
     end
@@ -80,8 +87,8 @@ for k in pairs(changed) do
     local reply = try('DEL', key)
     refused = type(reply) == 'table' and reply.err or nil
   else
-    local count = p[2]
-    while not length[p[1]] and state[count] == 0 do count = count - 1 end
+    local count = length[p[1]] and length[p[1]](p, state) or p[2]
+    while least[p[1]] and state[count] == 0 do count = count - 1 end
     local bytes = pack_numbers(formats(count), unpack(state, 1, count))
     local expires_at = expiry[p[1]](p, state)
     if #bytes ~= held_bytes[k] then held_until = nil end

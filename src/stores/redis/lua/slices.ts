@@ -30,11 +30,15 @@ const SLIDE_TO_NOW = `
 const ADOPT = `
       local counts, sum, carried = {}, 0, 0
       for i = 0, slices do counts[i] = 0 end
+      local stored_now = floor(floor(now) * state[3] / state[2])
+      local stored_inside = state[2] - (floor(now) * state[3] - stored_now * state[2])
       for i = 0, state[3] do
+        local stored_age = stored_now - state[4] + i
+        if stored_age > state[3] then break end
         local ends_at = ceil((state[4] - i + 1) * state[2] / state[3])
-        if ends_at + state[2] <= now then break end
         local age = max(0, now_index - floor((ends_at - 1) * slices / window))
-        sum = sum + state[5 + i]
+        local inside = stored_age < state[3] and state[2] or stored_inside
+        sum = sum + floor(state[5 + i] * inside / state[2])
         local total = ${carryOver('sum', 'state[1]')}
         if age <= slices then counts[age] = counts[age] + total - carried end
         carried = total
@@ -123,6 +127,7 @@ const ADOPT_HELD = `
     end`
 
 export const CONCURRENCY: LuaPolicy = {
+  least: 3,
   once: `
     local limit, ttl, slices = p[3], p[4], p[5]
     local now_index = floor(floor(now) * slices / ttl)`,

@@ -49,6 +49,7 @@ const REFUND = `
  * takes from then on as the last.
  */
 export const TOKEN_BUCKET: LuaPolicy = {
+  least: 3,
   once: `
     local capacity, interval, debt, scales = p[3], p[4], p[5], p[6] == 1
     local at = floor(now * ${GRID_PER_MS}) / ${GRID_PER_MS}
