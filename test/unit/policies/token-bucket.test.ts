@@ -29,6 +29,9 @@ const GOLDEN: readonly Row[] = [
   { atMs: 9500, cost: 5, allowed: false, remaining: 2, resetAfterMs: 3000, retryAfterMs: 3000 },
 ]
 
+/** Returns the state of a bucket of 5 that gets one token a second, and is full again at a time. */
+const fullAt = (atMs: number): State => [5, 1000, atMs, 0, 0]
+
 test.each([0, Date.UTC(2026, 10, 21)])('the golden cases hold, in order, from time %d on', (originMs) => {
   const policy = tokenBucket({ capacity: 5, refill: 5, every: '5s' })
   let state: State | undefined
@@ -39,22 +42,23 @@ test.each([0, Date.UTC(2026, 10, 21)])('the golden cases hold, in order, from ti
   }
 })
 
-test('the state is one number: when the bucket is full again', () => {
+test('its state is the capacity, the interval, when the bucket is full again, the debt and 0', () => {
   const policy = tokenBucket({ capacity: 10, refill: 1, every: '1s' })
-  expect(policy.take(undefined, 5000, 3).next).toEqual([8000])
+  expect(policy.take(undefined, 5000, 3).next).toEqual([10, 1000, 8000, 0, 0])
+  expect(policy.take([0, 0, 0, 0, 0], 5000, 3).next).toEqual([10, 1000, 8000, 0, 0])
 })
 
 test('moreAfterMs is exact, between two tokens too', () => {
   const policy = tokenBucket({ capacity: 5, refill: 1, every: '1s' })
-  expect(policy.take([13_500], 10_000, 0)).toMatchObject({ remaining: 1, moreAfterMs: 500 })
+  expect(policy.take(fullAt(13_500), 10_000, 0)).toMatchObject({ remaining: 1, moreAfterMs: 500 })
   expect(policy.take(undefined, 10_000, 0)).toMatchObject({ remaining: 5, moreAfterMs: 0 })
 })
 
 test('after a clock that was a year ahead, nobody waits for longer than a full refill takes', () => {
   const policy = tokenBucket({ capacity: 5, refill: 1, every: '1s' })
   const nowMs = Date.UTC(2026, 0, 1)
-  const denied = policy.take([nowMs + 365 * 86_400_000], nowMs, 1)
-  expect(denied).toMatchObject({ allowed: false, retryAfterMs: 1000, next: [nowMs + 5000] })
+  const denied = policy.take(fullAt(nowMs + 365 * 86_400_000), nowMs, 1)
+  expect(denied).toMatchObject({ allowed: false, retryAfterMs: 1000, next: fullAt(nowMs + 5000) })
   expect(policy.take(denied.next, nowMs + 1000, 1).allowed).toBe(true)
 })
 
@@ -62,23 +66,23 @@ test('a refund restores what has not been refilled yet', () => {
   const policy = tokenBucket({ capacity: 5, refill: 1, every: '1s' })
   const { next: taken } = policy.take(undefined, 0, 3)
   expect(policy.refund(taken as State, 0, 3, 0)).toBeUndefined()
-  expect(policy.refund(taken as State, 0, 1, 0)).toEqual([2000])
+  expect(policy.refund(taken as State, 0, 1, 0)).toEqual(fullAt(2000))
   const { next: takenLater } = policy.take(taken, 1000, 3)
-  expect(takenLater).toEqual([6000])
-  expect(policy.refund(takenLater as State, 1000, 3, 0)).toEqual([4000])
-  expect(policy.refund(takenLater as State, 3000, 3, 0)).toEqual([6000])
+  expect(takenLater).toEqual(fullAt(6000))
+  expect(policy.refund(takenLater as State, 1000, 3, 0)).toEqual(fullAt(4000))
+  expect(policy.refund(takenLater as State, 3000, 3, 0)).toEqual(fullAt(6000))
 })
 
 test('after a clock that was a year ahead, a refund shortens the wait by its units', () => {
   const policy = tokenBucket({ capacity: 5, refill: 1, every: '1s' })
   const nowMs = Date.UTC(2026, 0, 1)
   const aheadMs = nowMs + 365 * 86_400_000
-  const refunded = policy.refund([aheadMs + 5000], nowMs, 2, aheadMs, aheadMs + 5000)
-  expect(refunded).toEqual([nowMs + 3000])
+  const refunded = policy.refund(fullAt(aheadMs + 5000), nowMs, 2, aheadMs, aheadMs + 5000)
+  expect(refunded).toEqual(fullAt(nowMs + 3000))
   expect(policy.take(refunded, nowMs, 3)).toMatchObject({ allowed: false, retryAfterMs: 1000 })
-  expect(policy.refund([aheadMs], nowMs, 2, nowMs)).toEqual([nowMs + 3000])
-  expect(policy.refund([aheadMs], nowMs, 10, aheadMs)).toBeUndefined()
-  expect(policy.refund([aheadMs], nowMs, 2, nowMs - 9000, nowMs)).toEqual([aheadMs])
+  expect(policy.refund(fullAt(aheadMs), nowMs, 2, nowMs)).toEqual(fullAt(nowMs + 3000))
+  expect(policy.refund(fullAt(aheadMs), nowMs, 10, aheadMs)).toBeUndefined()
+  expect(policy.refund(fullAt(aheadMs), nowMs, 2, nowMs - 9000, nowMs)).toEqual(fullAt(aheadMs))
 })
 
 test.each([

@@ -28,12 +28,16 @@ describe('fixedWindow', () => {
       resetAfterMs: 100,
       moreAfterMs: 100,
     })
-    expect(policy.take(state, 2000, 1)).toMatchObject({ allowed: true, remaining: 2, next: [2, 1] })
+    expect(policy.take(state, 2000, 1)).toMatchObject({
+      allowed: true,
+      remaining: 2,
+      next: [3, 1000, 2000, 1],
+    })
   })
 
   test('a refund reaches only the window in which the units were taken', () => {
     const { state } = run(policy, [[1200, 2]])
-    expect(policy.refund(state as State, 1300, 1, 1200)).toEqual([1, 1])
+    expect(policy.refund(state as State, 1300, 1, 1200)).toEqual([3, 1000, 1000, 1])
     expect(policy.refund(state as State, 1300, 5, 1200)).toBeUndefined()
     expect(policy.refund(state as State, 1300, 1, 900)).toBe(state)
   })
@@ -45,24 +49,29 @@ describe('fixedWindow', () => {
   })
 
   test('a denial clamps a state from a clock far ahead, which then waits for two windows at most', () => {
-    const denied = policy.take([900, 3], 1500, 1)
-    expect(denied).toMatchObject({ allowed: false, retryAfterMs: 1500, next: [2, 3] })
+    const denied = policy.take([3, 1000, 900_000, 3], 1500, 1)
+    expect(denied).toMatchObject({ allowed: false, retryAfterMs: 1500, next: [3, 1000, 2000, 3] })
     expect(policy.take(denied.next, 3000, 1).allowed).toBe(true)
   })
 
   test('a refund to a state from a clock far ahead reaches only the window of its units, even once clamped', () => {
-    const ahead: State = [900, 3]
-    expect(policy.refund(ahead, 1500, 2, 900_100)).toEqual([900, 1])
+    const ahead: State = [3, 1000, 900_000, 3]
+    expect(policy.refund(ahead, 1500, 2, 900_100)).toEqual([3, 1000, 900_000, 1])
     expect(policy.refund(ahead, 1500, 3, 900_100)).toBeUndefined()
     expect(policy.refund(ahead, 1500, 2, 1400)).toBe(ahead)
     const { next: clamped } = policy.take(ahead, 1500, 1)
     expect(policy.refund(clamped as State, 1500, 2, 900_100)).toBe(clamped)
-    expect(policy.refund(clamped as State, 1500, 2, 2100)).toEqual([2, 1])
+    expect(policy.refund(clamped as State, 1500, 2, 2100)).toEqual([3, 1000, 2000, 1])
   })
 })
 
 describe('slidingWindow', () => {
   const policy = slidingWindow({ limit: 10, window: '10s', slices: 10 })
+
+  /** Returns a state of the policy, from its newest slice and the counts of this and the ones before. */
+  function slidingState(index: number, ...newest: readonly number[]): State {
+    return [10, 10_000, 10, index, ...newest, ...new Array<number>(11 - newest.length).fill(0)]
+  }
 
   test('the oldest slice is weighted by its part inside the window, rounded down', () => {
     const { state } = run(policy, [[500, 10]]) // slice 0, fully inside until 10,000
@@ -116,8 +125,8 @@ describe('slidingWindow', () => {
       [500, 4],
       [3500, 2],
     ])
-    expect(policy.refund(state as State, 3600, 1, 500)).toEqual([3, 2, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0])
-    expect(policy.refund(state as State, 3600, 9, 3500)).toEqual([3, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0])
+    expect(policy.refund(state as State, 3600, 1, 500)).toEqual(slidingState(3, 2, 0, 0, 3))
+    expect(policy.refund(state as State, 3600, 9, 3500)).toEqual(slidingState(3, 0, 0, 0, 4))
     expect(policy.refund(state as State, 3600, 1, 1500)).toBe(state)
     expect(policy.refund(state as State, 30_000, 1, 20_000)).toBe(state)
   })
@@ -125,7 +134,7 @@ describe('slidingWindow', () => {
   test('a denial clamps a state from a clock far ahead', () => {
     const { state } = run(policy, [[900_000, 10]])
     const denied = policy.take(state, 500, 1)
-    expect(denied).toMatchObject({ allowed: false, next: [10, 10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0] })
+    expect(denied).toMatchObject({ allowed: false, next: slidingState(10, 10) })
     expect(denied.retryAfterMs).toBe(20_001 - 500)
     expect(policy.take(denied.next, 20_001, 1).allowed).toBe(true)
   })
@@ -136,13 +145,13 @@ describe('slidingWindow', () => {
       [900_000, 7],
     ])
     const ahead = state as State
-    expect(policy.refund(ahead, 500, 2, 900_100)).toEqual([900, 5, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0])
-    expect(policy.refund(ahead, 500, 9, 895_100)).toEqual([900, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])
+    expect(policy.refund(ahead, 500, 2, 900_100)).toEqual(slidingState(900, 5, 0, 0, 0, 0, 3))
+    expect(policy.refund(ahead, 500, 9, 895_100)).toEqual(slidingState(900, 7))
     for (const takenAtMs of [500, 889_999, 901_000])
       expect(policy.refund(ahead, 500, 2, takenAtMs)).toBe(ahead)
     const { next: clamped } = policy.take(ahead, 500, 1)
     expect(policy.refund(clamped as State, 500, 2, 900_100)).toBe(clamped)
-    expect(policy.refund(clamped as State, 500, 2, 10_100)).toEqual([10, 5, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0])
+    expect(policy.refund(clamped as State, 500, 2, 10_100)).toEqual(slidingState(10, 5, 0, 0, 0, 0, 3))
   })
 
   test('a refund of all units of a state from a clock far ahead makes it fresh', () => {
@@ -166,7 +175,7 @@ describe('consecutive', () => {
       resetAfterMs: never,
       moreAfterMs: never,
     })
-    expect(policy.refund(state as State, 0, 2, 0)).toEqual([1])
+    expect(policy.refund(state as State, 0, 2, 0)).toEqual([3, 1])
     expect(policy.refund(state as State, 0, 3, 0)).toBeUndefined()
   })
 })
