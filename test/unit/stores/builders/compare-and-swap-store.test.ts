@@ -138,7 +138,7 @@ describe('a failure', () => {
   })
 })
 
-test.each(['[1,2]', '"a text"', '{}', 'null', '[null]'])(
+test.each(['[3]', '[1,2,3]', '"a text"', '{}', 'null', '[null]'])(
   'a key that holds %s fails alone, stays as it is, and can be forgotten',
   async (text) => {
     const database = new VersionedDatabase()

@@ -129,7 +129,7 @@ test('what is not leased goes in the batches of the inner store, with those of i
 test('each server has its own circuit breaker, and units of a server that is down are consumed at once', async () => {
   const memory = memoryStore()
   const down = new Set<string>()
-  const serverOf = (key: string) => (key.startsWith('hg:1:a:') ? 'a' : 'b')
+  const serverOf = (key: string) => (key.startsWith('hg:2:a:') ? 'a' : 'b')
   const inner: Store = {
     name: 'remote',
     serverOf,

@@ -1,6 +1,6 @@
 import { ban, fixedWindow, memoryStore, slidingWindow, tokenBucket } from 'headgate'
 import { PageTable } from '../../../../src/stores/memory/page-table.js'
-import { PolicyRegistry } from '../../../../src/stores/memory/policy-registry.js'
+import { PolicyRegistry, type RegistryEntry } from '../../../../src/stores/memory/policy-registry.js'
 import { StateTable } from '../../../../src/stores/memory/state-table.js'
 import { part } from '../../../../src/testing/conformance/store-calls.js'
 import { chargeStore, forgetStore } from '../../../support/store-calls.js'
@@ -53,7 +53,7 @@ test('policies made for each charge are released with their states', () => {
     if (next === undefined || !table.makeRoom(nowMs, 1)) throw new Error('there is room')
     table.put(policy, next)
   }
-  const numbers = acquire.mock.results.map(({ value }) => value as number)
+  const numbers = acquire.mock.results.map(({ value }) => (value as RegistryEntry).id)
   expect(numbers).toHaveLength(20_000)
   expect(Math.max(...numbers)).toBeLessThan(500) // at most 100 of them are live
 })
