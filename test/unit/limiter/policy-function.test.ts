@@ -1,10 +1,17 @@
 import { createLimiter, fixedWindow, type LimiterOptions, memoryStore, type Policy } from 'headgate'
 
-const PLANS: Readonly<Record<string, Policy | undefined>> = {
+type Plans = Readonly<Record<string, Policy | undefined>>
+
+const PLANS: Plans = {
   free: fixedWindow({ limit: 2, window: '1h' }),
   paid: fixedWindow({ limit: 5, window: '1h' }),
 }
-const policyOf = (plan: unknown) => PLANS[String(plan)]
+const PLANS_APART: Plans = {
+  free: fixedWindow({ limit: 2, window: '1h', onChange: 'reset' }),
+  paid: fixedWindow({ limit: 5, window: '1h', onChange: 'reset' }),
+}
+const policyIn = (plans: Plans) => (plan: unknown) => plans[String(plan)]
+const policyOf = policyIn(PLANS)
 const key = () => 'one client'
 
 function remaining(policy: LimiterOptions<unknown>['policy'], plans: readonly string[]) {
@@ -12,16 +19,20 @@ function remaining(policy: LimiterOptions<unknown>['policy'], plans: readonly st
   return plans.map(async (plan) => (await limiter.charge(plan)).remaining)
 }
 
-test.each<[string, LimiterOptions<unknown>['policy']]>([
-  ['at once', policyOf as never],
-  ['later', (async (plan: unknown) => policyOf(plan)) as never],
-])(
-  'a function that returns a policy %s chooses each charge’s policy, each with a count of its own',
-  async (_when, policy) => {
-    const counts = await Promise.all(remaining(policy, ['free', 'paid', 'free', 'free', 'paid']))
-    expect(counts).toEqual([1, 4, 0, 0, 3])
-  },
-)
+describe.each<[string, (policyFor: (plan: unknown) => Policy | undefined) => unknown]>([
+  ['at once', (policyFor) => policyFor],
+  ['later', (policyFor) => async (plan: unknown) => policyFor(plan)],
+])('a function that returns a policy %s chooses each charge’s policy', (_when, functionOf) => {
+  const charged = ['free', 'paid', 'free', 'free', 'paid']
+
+  test.each([
+    ['the policies of a kind share a count', PLANS, [1, 3, 0, 0, 2]],
+    ["with onChange: 'reset', each has its own count", PLANS_APART, [1, 4, 0, 0, 3]],
+  ])('%s', async (_which, plans, expected) => {
+    const policy = functionOf(policyIn(plans)) as LimiterOptions<unknown>['policy']
+    expect(await Promise.all(remaining(policy, charged))).toEqual(expected)
+  })
+})
 
 test('a function that returns undefined leaves a charge unlimited', async () => {
   const counts = await Promise.all(remaining(policyOf as never, ['none', 'none', 'none']))
