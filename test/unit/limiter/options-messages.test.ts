@@ -31,17 +31,27 @@ describe.each([
   )
 
   test.each([
-    [1e9, '1s'],
-    [1_000_001, '1s'],
-    [60_000, '1s'],
-    [2000, '1ms'],
+    [1e9 + 1, '1s'],
+    [1e9, '1ms'],
+    [1_000_001, '1ms'],
+    [2 ** 37 + 1, '10 years'],
     [Number.MAX_SAFE_INTEGER, '10 years'],
   ])('a limit of %d in %p is rejected in the words of the caller', (limit, window) => {
     const error = wrong({ limit, window, key })
     expect(error).toBeInstanceOf(TypeError)
     expect(error.message).toMatch(new RegExp(`^${owner}: limit must be at most .*, got ${limit}\\.`))
     expect(error.message).not.toMatch(/refill|capacity|tokenBucket|every/)
-    expect(error.message).toContain('Use slidingWindow, which keeps any rate exactly')
+    expect(error.message).toContain('Let one unit stand for more, such as a kilobyte.')
+  })
+
+  test.each([
+    [1e9, '1s'],
+    [1_000_001, '1s'],
+    [60_000, '1s'],
+    [1e6, '1ms'],
+    [2 ** 37, '10 years'],
+  ])('a limit of %d in %p is accepted', (limit, window) => {
+    expect(() => (make as typeof createLimiter)({ limit, window, key })).not.toThrow()
   })
 
   test.each([1, 7, 11, 1000])(

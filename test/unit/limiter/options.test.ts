@@ -16,7 +16,7 @@ const WRONG: readonly (readonly [object, string])[] = [
   [{ limit: 5n }, 'limit must be a whole number of at least 1, got 5n. Did you mean limit: 100?'],
   [{ limit: () => 5 }, 'limit must be a whole number of at least 1, got function limit.'],
   [{ limit: undefined }, 'limit must be a whole number of at least 1, got undefined.'],
-  [{ limit: 1e9, window: '1ms' }, 'limit must be at most 16,384 a second'],
+  [{ limit: 1e9, window: '1ms' }, 'limit must be at most 10^9 a second'],
   [{ window: undefined }, "window must be given with limit, got undefined. Did you mean window: '1m'?"],
   [{ window: 0 }, 'window must be a duration of 1 ms to 10 years'],
   [{ window: -1 }, 'got -1'],

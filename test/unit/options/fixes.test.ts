@@ -212,7 +212,7 @@ const MESSAGES: readonly (readonly [() => unknown, string])[] = [
   ],
   [
     () => tokenBucket({ ...numbered, keyGenerator: fn } as never),
-    'there is no option "keyGenerator". Known options: capacity, refill, every, name.',
+    'there is no option "keyGenerator". Known options: capacity, refill, every, name, debt, onChange.',
   ],
   [
     () => ban(policy, { after: 1, within: '1m', blockDuration: 600 } as never),
