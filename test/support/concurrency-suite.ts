@@ -32,7 +32,9 @@ const POLICIES = [
   tokenBucket({ capacity: 6, refill: 6, every: '1000d' }),
   consecutive({ limit: 12 }),
 ] as const
-const SLICE_MS = 450_000
+/** The ttl of the policies that are aged. Their states begin with it. */
+export const TTL_MS = 3_600_000
+const SLICE_MS = TTL_MS / 8
 const LONG = concurrency({ limit: 5, ttl: '1000d' })
 const BUCKET = tokenBucket({ capacity: 2, refill: 2, every: '1000d' })
 
@@ -181,6 +183,11 @@ function aged(units: Refund, slices: number): Refund {
   return { ...units, takenAtMs: takenAtMs - slices * SLICE_MS, resetAtMs: resetAtMs - slices * SLICE_MS }
 }
 
+/** Returns a state of concurrency whose slices began so many slices earlier. */
+export function agedState([ttlMs = 0, index = 0, ...counts]: State, slices: number): State {
+  return [ttlMs, index - slices, ...counts]
+}
+
 /**
  * Runs a trace through a store and through the policies. Renewals and releases that cross a slice's end are
  * rare.
@@ -251,8 +258,7 @@ async function compare({ store, now, age, shiftsStates }: MadeStore, steps: read
       if (!shiftsStates) continue
       held = held.map((units) => aged(units, step.age))
       for (const [key, state] of states)
-        if (state && policies.get(key)?.holdsUnits)
-          states.set(key, [(state[0] as number) - step.age, ...state.slice(1)])
+        if (state && policies.get(key)?.holdsUnits) states.set(key, agedState(state, step.age))
     } else if ('forget' in step) {
       await forgetStore(store, [{ key: step.forget, policy: POLICIES[0] }])
       states.delete(step.forget)

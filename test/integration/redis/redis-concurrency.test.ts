@@ -1,11 +1,8 @@
 import { redisStore } from 'headgate/redis'
-import { describeConcurrency } from '../../support/concurrency-suite.js'
+import { agedState, describeConcurrency, TTL_MS } from '../../support/concurrency-suite.js'
 import { serverTimeMs } from './connect.js'
 import { bytesOf, stateOf } from './rest.js'
 import { useRedis } from './use-redis.js'
-
-/** The numbers in a state of concurrency; other policies' states are left alone. */
-const WIDTH = 10
 
 const redis = useRedis()
 
@@ -17,8 +14,8 @@ describeConcurrency('redisStore', async () => {
     async age(slices) {
       for (const key of await redis.client.keys('*')) {
         const state = stateOf((await redis.client.getBuffer(key)) as Buffer)
-        if (state.length !== WIDTH) continue
-        await redis.client.set(key, bytesOf([(state[0] as number) - slices, ...state.slice(1)]))
+        if (state[0] !== TTL_MS) continue // of another policy
+        await redis.client.set(key, bytesOf(agedState(state, slices)))
       }
     },
     shiftsStates: true,
