@@ -109,6 +109,7 @@ export class DenialCache {
     const ageMs = nowMs - sentAtMs
     const denied = charged[i]
     const figures = verdict.parts[i]
+    if (denied !== undefined && !isSamePolicy(denied.policy, part.policy)) return undefined
     if (denied === undefined || figures?.allowed !== false) {
       if (part.policy.isBan) return undefined
       return figures ? figuresAfter(ageMs, figures, 0) : part.policy.take(undefined, verdict.atMs + ageMs, 0)
@@ -116,7 +117,7 @@ export class DenialCache {
     const { policy, cost } = denied
     const isOver = ageMs >= Math.min(figures.retryAfterMs, maxMs) && nowMs >= minUntilMs
     if (isOver || this.#denials.get(part.key) !== denial) return undefined
-    if (part.cost < cost || !isSamePolicy(policy, part.policy)) return undefined
+    if (part.cost < cost) return undefined
     const leftMs = Math.max(figures.retryAfterMs - ageMs, minUntilMs - nowMs)
     return figuresAfter(ageMs, figures, part.cost > policy.limit ? Number.POSITIVE_INFINITY : leftMs)
   }

@@ -42,12 +42,14 @@ function makeConsecutive(name: string, limit: number, onChange: OnChange): Polic
   const scales = onChange === 'scale'
 
   function take(state: State | undefined, nowMs: number, cost: number): Step {
-    const before = clampToNow(state, nowMs)?.[1] ?? 0
+    const clamped = clampToNow(state, nowMs)
+    const before = clamped?.[1] ?? 0
     const allowed = cost === 0 || before + cost <= limit
     const count = allowed ? before + cost : before
     const resetAfterMs = count === 0 ? 0 : Number.POSITIVE_INFINITY
     const retryAfterMs = allowed ? 0 : Number.POSITIVE_INFINITY
-    const next = allowed && cost > 0 ? [limit, count] : undefined
+    const after = allowed ? [limit, count] : clamped
+    const next = cost === 0 || after === state ? undefined : after
     const remaining = Math.max(0, limit - count)
     return { allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs: resetAfterMs, next }
   }

@@ -40,7 +40,7 @@ export interface Step {
  * 5. A clock that steps back grants nothing, and locks no client out for longer than the policy's
  *    documentation says.
  * 6. A state whose `resetAfterMs` is 0 may be dropped without changing any decision.
- * 7. In the long run, rates are exact to 0.2 %. A factory rejects numbers that would break this.
+ * 7. In the long run, rates are exact to 0.01 %.
  */
 export interface Policy {
   /**
@@ -119,7 +119,7 @@ export interface Policy {
   readonly prepaid?: Prepaid | undefined
   /**
    * Returns a policy with a share of this one's limit, at least 1, in the same window. Rounding only lowers
-   * its rate: that of a token bucket by at most 0.4 % up to 16,384 a second.
+   * its rate: that of a token bucket by at most 0.01 %.
    */
   scale(share: number): Policy
 }

@@ -1,3 +1,5 @@
+import { GRID_PER_MS, isOnGrid } from './bucket-grid.js'
+
 /**
  * The largest share of a limit that all processes together hold as prepaid units. So it is also the most
  * that can lie unused in some processes while others deny. With eight processes, each takes a 128th of the
@@ -62,7 +64,9 @@ export const prepaidUntilReset: Prepaid = {
  */
 export function prepaidRefill(intervalMs: number, capacity: number): Prepaid {
   const reserveMs = 2 * MAX_PREPAID_SHARE * capacity * intervalMs
-  const refilledIn = (ms: number) => Math.max(0, Math.floor(ms / intervalMs))
+  // Off the grid, `resetAtMs` is rounded up to it, and once more as a sum.
+  const roundedMs = isOnGrid(intervalMs) ? 0 : 2 / GRID_PER_MS
+  const refilledIn = (ms: number) => Math.max(0, Math.floor((ms - roundedMs) / intervalMs))
   return {
     usable: (units, nowMs, _takenAtMs, resetAtMs) => Math.min(units, refilledIn(resetAtMs - nowMs)),
     returnable: (units, nowMs, holdMs, resetAtMs) =>

@@ -42,7 +42,8 @@ function checkSlices(owner: string, { slices, window }: { slices: number; window
  * **Refunds** reach only the slice in which the units were taken.
  *
  * **Change of numbers.** The counts stay. With another window or number of slices, each count goes to the
- * newest new slice that its old slice overlaps.
+ * newest new slice that its old slice overlaps. So while processes with different slices take turns on a key,
+ * the counts of a client at its limit may stay in the newest slice until the processes agree.
  */
 export function slidingWindow(options: SlidingWindowOptions): Policy {
   const { limit, window, name, slices, debt, onChange } = readOptions('slidingWindow', options, OPTIONS)
@@ -126,17 +127,14 @@ function makeSlidingWindow(sliding: SlidingLimit): Policy {
   }
 
   function take(state: State | undefined, nowMs: number, cost: number, mayOwe = false): Step {
-    const own = adopt(state, nowMs)
-    const clamped = clampAhead(own, nowMs)
+    const clamped = clampToNow(state, nowMs)
     const view = viewAt(clamped, nowMs)
     const before = usedIn(view)
     const allowed = cost === 0 || before + cost <= (mayOwe ? limit + debt : limit)
     const retryAfterMs = allowed ? 0 : msUntilUsed(limit - cost, view, nowMs)
     if (allowed) view.counts[0] = (view.counts[0] ?? 0) + cost
     const used = allowed ? before + cost : before
-    // A denial does not store what it has adopted: the counts would move on each time that two sets of numbers
-    // take turns.
-    const after = allowed ? stateOf(view.index, view.counts) : own === state ? clamped : state
+    const after = allowed ? stateOf(view.index, view.counts) : clamped
     return {
       allowed,
       remaining: Math.max(0, limit - used),

@@ -157,7 +157,7 @@ function makeTokenBucket(bucket: Bucket): Policy {
     const usedMs = Math.min(oldMs, (oldCapacity + owedAtMost) * oldIntervalMs)
     const share = scales && oldCapacity !== capacity ? capacity / oldCapacity : 1
     if (share === 1 && oldIntervalMs === intervalMs) return usedMs
-    return Math.ceil(((usedMs / oldIntervalMs) * share * intervalMs) / unitMs) * unitMs
+    return Math.ceil(((usedMs / oldIntervalMs) * share * intervalMs) / unitMs - 1e-6) * unitMs
   }
 
   function take(state: State | undefined, nowMs: number, cost: number, mayOwe = false): Step {
@@ -203,7 +203,9 @@ function makeTokenBucket(bucket: Bucket): Policy {
   const refund: Policy['refund'] = (state, nowMs, cost, takenAtMs, resetAtMs) => {
     const [oldCapacity = 0, oldIntervalMs = 0, atMs = 0, owedAtMost = 0, extraMs = 0] = state
     const costMs = cost * intervalMs
-    const untilMs = Math.min(costMs, (resetAtMs ?? takenAtMs + costMs) - nowMs)
+    // Not `takenAtMs + costMs`: such a sum would round the time of few tokens of a fast bucket.
+    const pendingMs = resetAtMs === undefined ? costMs + (takenAtMs - nowMs) : resetAtMs - nowMs
+    const untilMs = Math.min(costMs, pendingMs)
     if (untilMs <= 0 || oldIntervalMs <= 0) return state
     const share = scales && oldCapacity !== capacity ? oldCapacity / capacity : 1
     const isSame = share === 1 && oldIntervalMs === intervalMs

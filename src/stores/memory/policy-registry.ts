@@ -48,10 +48,11 @@ export class PolicyRegistry {
     this.#byName.delete(entry.name)
   }
 
-  /** Returns the other widths in which a key of this kind of policy may have its state. */
-  otherWidths(kind: string): readonly number[] | undefined {
+  /** Returns the widths in which a key of a kind of policy may have its state; `undefined` if only in `width`. */
+  otherWidths(kind: string, width: number): readonly number[] | undefined {
     const widths = this.#widths.get(kind)
-    return widths !== undefined && widths.length > 1 ? widths : undefined
+    const isOnly = widths === undefined || (widths.length === 1 && widths[0] === width)
+    return isOnly ? undefined : widths
   }
 
   #add(name: string, policy: Policy, state: State): RegistryEntry {

@@ -106,8 +106,8 @@ export class StateTable {
   }
 
   /** Selects a state that was written under numbers which need more or less room. */
-  #selectElsewhere({ spec: { kind } }: Policy): boolean {
-    const widths = this.#registry.otherWidths(kind)
+  #selectElsewhere(policy: Policy): boolean {
+    const widths = this.#registry.otherWidths(policy.spec.kind, widthPerKey(policy))
     if (widths === undefined) return false
     const { high, low } = this.#hash
     for (const width of widths) {

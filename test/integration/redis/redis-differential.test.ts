@@ -107,8 +107,8 @@ const redis = useRedis()
 
 test('on random traces, every figure and every stored state equals that of the TypeScript policies', async () => {
   await fc.assert(fc.asyncProperty(trace, compare), {
-    numRuns: 400,
-    interruptAfterTimeLimit: 15_000,
+    numRuns: 250,
+    interruptAfterTimeLimit: 20_000,
     markInterruptAsFailure: true,
   })
 })

@@ -24,7 +24,7 @@ export function banFrom(base: LuaPolicy): LuaPolicy {
     if state[ban_end] > now + longest then state[ban_end], changed = now + longest, true end`,
     take: `
     if state[ban_end] > now then
-      allowed, changed = false, changed or adopted
+      allowed = false
       if restarts then state[ban_end], changed = max(state[ban_end], now + p[10 + state[level]]), true end
     else
       ${take}

@@ -77,7 +77,7 @@ export const CONSECUTIVE: LuaPolicy = {
       state[1], state[2] = limit, 0`,
   clamp: `
     if scales and state[2] > 0 and state[1] ~= limit then
-      state[2], adopted = ${carryOver('state[2]', 'state[1]')}, true
+      state[2], changed = ${carryOver('state[2]', 'state[1]')}, true
       state[1] = limit
     end`,
   take: `

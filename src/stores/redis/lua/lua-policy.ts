@@ -11,10 +11,7 @@ export interface LuaPolicy {
   readonly once: string
   /** Gives a fresh state this policy's numbers, the policy's `blank`. Not of `concurrency`. */
   readonly blank?: string
-  /**
-   * `clampToNow`: gives the state this policy's numbers, and sets `changed` if a denial stores that, or
-   * `adopted` if it does not.
-   */
+  /** `clampToNow`: gives the state this policy's numbers, and sets `changed` if that changes it. */
   readonly clamp: string
   /** `take` of a clamped state and a `cost` above 0. Sets `allowed`, and `changed` with the state. */
   readonly take: string

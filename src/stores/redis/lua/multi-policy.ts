@@ -22,8 +22,8 @@ function functions(
     const body = bodyOf(lua)
     if (body === undefined) return ''
     return `${name}['${kind}'] = function(p, state${args})
-  local ${locals}, adopted ${lua.once} ${body}
-  return ${locals}, adopted
+  local ${locals} ${lua.once} ${body}
+  return ${locals}
 end\n`
   })
   return `local ${name} = {}\n${definitions.join('')}`
@@ -134,13 +134,13 @@ ${WRITE_CHANGED}`,
 
 /** Defines what each operation does to a state of each kind of policy, which it clamps first. */
 const OPERATIONS = `
-${functions('left', '', 'left, changed', ({ clamp, left }) => left && `changed = false ${clamp} ${left} changed = changed or adopted`)}
+${functions('left', '', 'left, changed', ({ clamp, left }) => left && clamp + left)}
 ${functions(
   'reward',
   ', cost',
   'changed, is_fresh',
   ({ clamp, reward }) =>
-    reward && `${clamp} local is_clamped = changed or adopted ${reward} changed = is_clamped or changed`,
+    reward && `${clamp} local is_clamped = changed ${reward} changed = is_clamped or changed`,
 )}
 ${functions('block', ', ban', 'changed', ({ clamp, block }) => block && clamp + block)}
 ${functions('renew', ', cost, taken_at, reset_at', 'changed', ({ clamp, renew }) => renew && clamp + renew)}

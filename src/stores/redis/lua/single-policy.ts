@@ -56,7 +56,7 @@ for k = 1, #keys do
     for i = 1, #own, 2 do
       local cost = own[i]
       for _ = 1, own[i + 1] do
-        local allowed, changed, adopted = true, false, false
+        local allowed, changed = true, false
         if cost > 0 then
           ${clamp}
           ${take}

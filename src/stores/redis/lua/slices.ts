@@ -26,7 +26,7 @@ const SLIDE_TO_NOW = `
     state[1], state[2], state[3] = limit, window, slices
     local inside = window - (state[4] > now_index and 0 or ticks - now_index * window)`
 
-/** Moves the counts of other slices into this policy's. A denial does not store that. */
+/** Moves the counts of other slices into this policy's. */
 const ADOPT = `
       local counts, sum, carried = {}, 0, 0
       for i = 0, slices do counts[i] = 0 end
@@ -43,7 +43,7 @@ const ADOPT = `
         if age <= slices then counts[age] = counts[age] + total - carried end
         carried = total
       end
-      state[1], state[2], state[3], state[4], adopted = limit, window, slices, now_index, true
+      state[1], state[2], state[3], state[4], changed = limit, window, slices, now_index, true
       for i = 0, slices do state[5 + i] = counts[i] end`
 
 /** State: the limit, the window, the slices, the newest slice's index, the counts of the slices, newest first. */

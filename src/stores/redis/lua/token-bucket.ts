@@ -15,7 +15,7 @@ const CLAMP = `
         missing = min(stored, (state[1] + state[4]) * state[2])
         local share = scales and state[1] ~= capacity and capacity / state[1] or 1
         if share ~= 1 or state[2] ~= interval then
-          missing = ceil(missing / state[2] * share * interval / unit) * unit
+          missing = ceil(missing / state[2] * share * interval / unit - 1e-6) * unit
         end
         local needed = max(debt, ceil(missing / interval) - capacity)
         if missing ~= stored or state[1] ~= capacity or state[2] ~= interval or state[4] ~= needed then
@@ -27,7 +27,8 @@ const CLAMP = `
     end`
 
 const REFUND = `
-    local back = min(cost * interval, (reset_at or taken_at + cost * interval) - now)
+    local pending = reset_at and reset_at - now or cost * interval + (taken_at - now)
+    local back = min(cost * interval, pending)
     changed = false
     if back > 0 and state[2] > 0 then
       local share = scales and state[1] ~= capacity and state[1] / capacity or 1
