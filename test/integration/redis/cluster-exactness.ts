@@ -101,7 +101,7 @@ export function describeClusterExactness(fleets: Fleets, processes: number, call
     const own = POLICIES.fixedWindow(5)
 
     /** What lies in Redis, where a count above the limit would show. */
-    const taken = async () => stateOf((await client.getBuffer('shared')) ?? Buffer.alloc(16))[1] as number
+    const taken = async () => stateOf((await client.getBuffer('shared')) ?? Buffer.alloc(32))[3] as number
 
     test('exceed it by at most their costs for a moment, and refund all of that', async () => {
       const store = redisStore(client)

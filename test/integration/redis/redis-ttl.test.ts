@@ -126,14 +126,14 @@ type Reply = [[unknown, Buffer | null], [unknown, number]]
 const ROUNDED: readonly (readonly [Policy, (state: readonly number[]) => number, number])[] = [
   [
     tokenBucket({ capacity: 160, refill: 1, every: '1s' }),
-    ([fullAtMs = 0]) => Math.ceil(fullAtMs / 10_000) * 10_000,
+    ([, , fullAtMs = 0]) => Math.ceil(fullAtMs / 10_000) * 10_000,
     0,
   ],
-  [slidingWindow({ limit: 1000, window: '600ms', slices: 10 }), ([slice = 0]) => (slice + 11) * 60, 12],
-  [fixedWindow({ limit: 1000, window: '70ms' }), ([index = 0]) => (index + 1) * 70, 12],
+  [slidingWindow({ limit: 1000, window: '600ms', slices: 10 }), ([, , , slice = 0]) => (slice + 11) * 60, 12],
+  [fixedWindow({ limit: 1000, window: '70ms' }), ([, , startsAtMs = 0]) => startsAtMs + 70, 12],
   [
     fixedWindow({ limit: 1000, window: '70ms', startsAt: 'first-request' }),
-    ([startsAtMs = 0]) => Math.ceil(startsAtMs + 70),
+    ([, , startsAtMs = 0]) => Math.ceil(startsAtMs + 70),
     12,
   ],
 ]
