@@ -53,19 +53,36 @@ const FRESH_AFTER_DENIAL: readonly Step[] = [
 
 /**
  * States by kind that were written by a clock that is ahead, or behind, by so many windows; perhaps by a
- * larger limit.
+ * larger limit, which some of them name.
  */
 function stateFrom({ spec, limit, windowMs }: Policy, nowMs: number, ahead: number, share: number): State {
   const count = share % (limit + 3)
-  const index = Math.floor(nowMs / windowMs) + Math.trunc(ahead)
-  const { kind } = spec
-  if (kind === 'token-bucket') return [Math.floor((nowMs + ahead * windowMs) * 4096) / 4096]
-  if (kind === 'fixed-window') return [index, count]
-  if (kind === 'first-request-window') return [nowMs + ahead * windowMs, Math.max(1, count)] // one of 0 is removed
-  if (kind === 'consecutive') return [count]
-  const slices = kind === 'sliding-window' ? spec.slices : 1
-  const slice = Math.floor((Math.floor(nowMs) * slices) / windowMs) + Math.trunc(ahead)
-  return [slice, ...Array.from({ length: slices + 1 }, (_, i) => (share + i) % 3)]
+  const named = share % 3 === 0 ? limit + 2 : limit
+  const atMs = nowMs + ahead * windowMs
+  const startsAtMs = (Math.floor(nowMs / windowMs) + Math.trunc(ahead)) * windowMs
+  switch (spec.kind) {
+    case 'token-bucket':
+      return [named, spec.intervalMs, Math.floor(atMs * 4096) / 4096, 0, 0]
+    case 'fixed-window':
+      return [named, windowMs, startsAtMs, count]
+    case 'first-request-window':
+      return [named, windowMs, atMs, Math.max(1, count)] // one of 0 is removed
+    case 'consecutive':
+      return [named, count]
+    case 'sliding-window': {
+      const { slices } = spec
+      const slice = Math.floor((Math.floor(nowMs) * slices) / windowMs) + Math.trunc(ahead)
+      return [
+        named,
+        windowMs,
+        slices,
+        slice,
+        ...Array.from({ length: slices + 1 }, (_, i) => (share + i) % 3),
+      ]
+    }
+    default:
+      throw new Error(`No single statement takes units of ${spec.kind}.`)
+  }
 }
 
 /** Defines the tests of decisions that PostgreSQL makes by itself, on so many random traces. */
@@ -151,7 +168,7 @@ export function describeSingleStatement({ traces }: { traces: number }): void {
     for (let i = 0; i < 80; i++) {
       const key = `border-${i}`
       const [before] = await chargeStore(store, [[part(key, policy, 0)]])
-      const state = [(before?.atMs ?? 0) - 1000 + i / 20, 1] // ends in up to 4 ms
+      const state = [1, 1000, (before?.atMs ?? 0) - 1000 + i / 20, 1] // ends in up to 4 ms
       await setState(key, state)
       const [verdict] = await chargeStore(store, [[part(key, policy)]])
       expect(verdict).toMatchObject({ allowed: policy.take(state, verdict?.atMs ?? 0, 1).allowed })

@@ -25,7 +25,10 @@ export interface DatabaseSetup {
   makeStore(options?: PoolOptions): Promise<{ store: SqlStore; pool: UserPool; table: string }>
 }
 
-/** Writes so many rows with these names and a number, all of the same state and expiry. */
+/**
+ * Writes so many rows with these names and a number, all of the same state and expiry. By default, the state is
+ * that of a consecutive limit of which nothing is taken.
+ */
 export async function insertRows(
   { literal }: Kind,
   { run }: UserPool,
@@ -37,7 +40,7 @@ export async function insertRows(
     readonly expiresAtS: number
   },
 ): Promise<void> {
-  const { name, count, state = [0], expiresAtS } = rows
+  const { name, count, state = [1, 0], expiresAtS } = rows
   for (let from = 0; from < count; from += 1000) {
     const values = Array.from(
       { length: Math.min(1000, count - from) },

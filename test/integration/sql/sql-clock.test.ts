@@ -12,8 +12,8 @@ const HELD_MS = 700 // MariaDB waits a second
 const FULL_MS = 20 * HELD_MS
 const policy = tokenBucket({ capacity: 100, refill: 100, every: FULL_MS })
 
-/** The state of a bucket that is empty at a time. */
-const emptyAt = (atMs: number) => [Math.ceil(atMs) + FULL_MS]
+/** The state of the bucket that is empty at a time. */
+const emptyAt = (atMs: number) => [100, FULL_MS / 100, Math.ceil(atMs) + FULL_MS, 0, 0]
 
 const CHARGES: readonly (readonly [string, readonly Parts[]])[] = [
   ['a single charge', [[part('key', policy)]]],
