@@ -26,8 +26,8 @@ const sliding = slidingWindow({ limit: 5, window: LONG })
 const fifty = fixedWindow({ limit: 50, window: LONG })
 const bucket = tokenBucket({ capacity: 5, refill: 5, every: LONG })
 
-/** Of values; with keys of some twenty bytes. */
-const ITEM_LENGTHS = [5, 25, 50, 80]
+/** Of values, among them the five doubles of a bucket; with keys of some twenty bytes. */
+const ITEM_LENGTHS = [5, 25, 40, 50, 80]
 
 const { open, closeAll } = connections()
 

@@ -19,6 +19,7 @@ import { stateOf } from '../redis/rest.js'
 import { connections } from './clients.js'
 import { expiriesOn, itemOf } from './items.js'
 
+const DAY_MS = 86_400_000
 /** The flags of a state. */
 const STATE = 0x68670001
 /** memcached's clock ticks once a second, and a test may take a while. */
@@ -49,7 +50,7 @@ describe('in memcached,', () => {
     const sliding = slidingWindow({ limit: 50, window: '1000d', slices: 10 })
     for (const policy of [fixed, sliding, consecutive({ limit: 50 })])
       await takeOne(store, policy.spec.kind, policy, 12)
-    const days = Math.floor(Date.now() / 86_400_000)
+    const days = Math.floor(Date.now() / DAY_MS)
     const keys = [
       `fixed-window:${Math.floor(days / 1000)}`,
       `sliding-window:${Math.floor(days / 100)}`,
@@ -62,11 +63,14 @@ describe('in memcached,', () => {
     }
   })
 
-  test('a bucket is one double with flags of its own, and is gone once all is refunded', async () => {
+  test('a bucket is the doubles of its state with flags of its own, and is gone once all is refunded', async () => {
     const policy = tokenBucket({ capacity: 50, refill: 50, every: '1000d' })
     const receipt = await receiptOf(store, 'bucket', policy, 12)
     const item = await itemOf(server, client, 'bucket')
-    expect([stateOf(item?.value ?? Buffer.of()), item?.flags]).toEqual([[receipt.resetAtMs], STATE])
+    expect([stateOf(item?.value ?? Buffer.of()), item?.flags]).toEqual([
+      [50, DAY_MS * 20, receipt.resetAtMs, 0, 0],
+      STATE,
+    ])
     await refundStore(store, [receipt])
     expect((await expiriesOn(server)).size).toBe(0)
   })
