@@ -4,7 +4,7 @@ import { mysqlStore } from 'headgate/mysql'
 import { postgresStore } from 'headgate/postgres'
 import { createPool } from 'mysql2/promise'
 import { Pool } from 'pg'
-import { signatureOf } from '../../src/policies/policy.js'
+import { keyCodeOf } from '../../src/policies/spec.js'
 import { chargeStore } from '../support/store-calls.js'
 import { keyText, shuffledIndexes } from './contenders/keys.js'
 import { longWindow } from './contenders/server-contender.js'
@@ -33,7 +33,7 @@ const store =
     ? mysqlStore(createPool({ uri: url, connectionLimit }))
     : postgresStore(new Pool({ connectionString: url, max: connectionLimit }))
 const policy = longWindow(1_000_000)
-const keys = Array.from(shuffledIndexes(KEYS), (i) => `hg:1:api:${signatureOf(policy)}:{${keyText(i)}}`)
+const keys = Array.from(shuffledIndexes(KEYS), (i) => `hg:2:api:${keyCodeOf(policy.spec)}:{${keyText(i)}}`)
 const warnings: string[] = []
 let charged = 0
 

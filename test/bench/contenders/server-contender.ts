@@ -11,7 +11,7 @@ import {
 } from 'headgate'
 import type { Charge } from 'headgate/store'
 import { type RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible'
-import { signatureOf } from '../../../src/policies/policy.js'
+import { keyCodeOf } from '../../../src/policies/spec.js'
 import { request } from '../../../src/stores/shared/pipe.js'
 import { pipeTo } from '../../../src/stores/shared/store-pipe.js'
 
@@ -42,7 +42,7 @@ export type MakeContender = (url: string, limit: number) => ServerContender | Pr
 
 /**
  * The store itself, as limiters send to it, without all that protects it. Contenders that share a server and
- * a policy need different names.
+ * a kind of policy need different names.
  */
 export function headgateOn(store: Store, policy: Policy, name = 'api'): ServerContender {
   const pipe = pipeTo(store)
@@ -50,7 +50,7 @@ export function headgateOn(store: Store, policy: Policy, name = 'api'): ServerCo
     request<Charge>(pipe, { type: 'charge', parts: [{ key, policy, cost }] })
   const remaining = async (key: string) => (await take(key, 0)).parts[0]?.remaining ?? Number.NaN
   return {
-    keyOf: (address) => `hg:1:${name}:${signatureOf(policy)}:{${address}}`, // as a limiter makes it
+    keyOf: (address) => `hg:2:${name}:${keyCodeOf(policy.spec)}:{${address}}`, // as a limiter makes it
     decide: async (key) => (await take(key, 1)).allowed,
     used: async (key) => policy.limit - (await remaining(key)),
     async leave(key, units) {

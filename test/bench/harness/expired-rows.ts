@@ -16,12 +16,13 @@ export interface ExpiredRows {
 
 export const EXPIRED_ROWS = CHUNK * STEPS
 
-const KEY = 'hg:1:api:fixed-window-100-60000:'
+/** The rows are of fixed windows, whose states have four numbers. */
+const KEY = 'hg:2:api:fw:'
 
 export function expiredInMariadb(server: SqlServer): ExpiredRows {
   const key = (from: number) => `CONCAT('${KEY}{', LPAD(HEX(${from} + seq), 8, '0'), '}')`
   const expiry = (from: number) => `UNIX_TIMESTAMP() - 60 * (1 + CRC32(${from} + seq) % 1440)`
-  const columns = (from: number) => `${key(from)}, REPEAT('\\0', 16), ${expiry(from)}`
+  const columns = (from: number) => `${key(from)}, REPEAT('\\0', 32), ${expiry(from)}`
   return {
     async fill() {
       for (let i = 0; i < STEPS; i++) {
@@ -41,7 +42,7 @@ export function expiredInMariadb(server: SqlServer): ExpiredRows {
 export function expiredInPostgres(server: SqlServer): ExpiredRows {
   const key = `convert_to('${KEY}{' || lpad(to_hex(i), 8, '0') || '}', 'UTF8')`
   const now = "date_part('epoch', now())::bigint"
-  const columns = `${key}, '{0,0}', ${now} - 60 * (1 + abs(hashint4(i)::bigint) % 1440)`
+  const columns = `${key}, '{0,0,0,0}', ${now} - 60 * (1 + abs(hashint4(i)::bigint) % 1440)`
   return {
     async fill() {
       for (let i = 0; i < STEPS; i++) {
