@@ -46,7 +46,10 @@ export interface Adjustments<Subject> {
    * is closed. In that case, pass the decision.
    */
   forget(subject: Adjustable<Subject>, options?: AdjustmentOptions): MaybePromise<void>
-  /** Takes units of each limit, or as many as are left. A ban does not count it as a denial. */
+  /**
+   * Takes units of each limit, or as many as are left and may be owed, by the `debt` of its policy. A ban does not
+   * count it as a denial.
+   */
   penalize(subject: Adjustable<Subject>, units: number, options?: AdjustmentOptions): MaybePromise<void>
   /** Gives back up to `units` units of each limit, whenever they were taken. Does not end a ban. */
   reward(subject: Adjustable<Subject>, units: number, options?: AdjustmentOptions): MaybePromise<void>
@@ -58,10 +61,10 @@ export interface Adjustments<Subject> {
   blockFor(subject: Adjustable<Subject>, duration: Duration, options?: AdjustmentOptions): MaybePromise<void>
   /**
    * Corrects the cost of an allowed decision to `actualCost` for each limit, if the cost is known only after
-   * the response. Refunds the difference, or takes it, as far as units are left. A later `refund` returns
+   * the response. Refunds the difference, or takes it, as far as units are left or may be owed. A later `refund` returns
    * what is taken in the end. Does nothing for a denial, for a peek, and once the decision was refunded.
    *
-   * You may call it again, also after a failure. If the outcome was unknown, units that it tried to take
+   * You may call it again, such as while a response is streamed, and after a failure. If the outcome was unknown, units that it tried to take
    * count as not taken, and units that it tried to refund count as refunded.
    */
   adjust(decision: Decision, actualCost: number, options?: AdjustmentOptions): MaybePromise<void>

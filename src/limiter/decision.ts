@@ -41,6 +41,8 @@ export interface PartDecision extends Figures {
   /** The length of the window; `Infinity` if it never resets by itself. */
   readonly windowMs: number
   readonly cost: number
+  /** Units that were taken beyond the limit. Absent if none were. */
+  readonly debt?: number
   /** Set for `concurrency`, whose units come back when requests end. */
   readonly quotaUnit?: 'concurrent-requests'
 }
@@ -136,10 +138,11 @@ export function partDecision(
   cost: number,
   figures: PartResult,
 ): PartDecision {
-  const { allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs } = figures
+  const { allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs, debt } = figures
   const { limit, windowMs } = policy
   if (policy.holdsUnits) return heldPart(name, limit, cost, figures)
-  return { name, limit, windowMs, cost, allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs }
+  const part = { name, limit, windowMs, cost, allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs }
+  return debt === undefined ? part : { ...part, debt }
 }
 
 /** Returns the part of a concurrency limit. Time does not restore units that requests hold. */

@@ -51,7 +51,8 @@ function makeConsecutive(name: string, limit: number, onChange: OnChange): Polic
     const after = allowed ? [limit, count] : clamped
     const next = cost === 0 || after === state ? undefined : after
     const remaining = Math.max(0, limit - count)
-    return { allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs: resetAfterMs, next }
+    const step = { allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs: resetAfterMs, next }
+    return count > limit ? { ...step, debt: count - limit } : step
   }
 
   function clampToNow(state: State | undefined, _nowMs: number): State | undefined {

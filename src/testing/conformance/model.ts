@@ -75,17 +75,24 @@ export class ModelStore {
 
   #change(operation: Take | Reward | Block, nowMs: number): Result {
     const { type, key, policy } = operation
-    const state = this.#states.get(key)
+    const stored = this.#states.get(key)
+    const isRead = type !== 'block' && operation.units === 0
+    const state = isRead ? stored : policy.clampToNow(stored, nowMs)
+    this.#keep(key, state)
     let taken = 0
     if (type === 'take') {
-      taken = Math.min(operation.units, policy.take(state, nowMs, 0).remaining)
-      this.#keep(key, policy.take(state, nowMs, taken).next)
+      const { remaining, debt = 0 } = policy.take(state, nowMs, 0)
+      const isBanned = state !== undefined && (policy.bannedForMs?.(state, nowMs) ?? 0) > 0
+      const mayOwe = isBanned ? 0 : Math.max(0, (policy.debt ?? 0) - debt)
+      taken = Math.min(operation.units, remaining + mayOwe)
+      this.#keep(key, policy.take(state, nowMs, taken, true).next)
     } else if (type === 'block') this.#keep(key, policy.block?.(state, nowMs, operation.forMs))
     else if (state !== undefined) this.#replace(key, policy.reward(state, nowMs, operation.units))
     const after = this.#states.get(key)
-    const { remaining, moreAfterMs, resetAfterMs } = policy.take(after, nowMs, 0)
+    const { remaining, moreAfterMs, resetAfterMs, debt } = policy.take(after, nowMs, 0)
     const bannedForMs = (after && policy.bannedForMs?.(after, nowMs)) ?? 0
-    const standing = { atMs: nowMs, remaining, moreAfterMs, resetAfterMs, bannedForMs }
+    const figures = { atMs: nowMs, remaining, moreAfterMs, resetAfterMs, bannedForMs }
+    const standing = debt === undefined ? figures : { ...figures, debt }
     return type === 'take' ? { type, taken, ...standing } : { type, ...standing }
   }
 

@@ -123,8 +123,10 @@ export function figures({
   resetAfterMs,
   retryAfterMs,
   moreAfterMs,
+  debt,
 }: PartResult): PartResult {
-  return { allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs }
+  const always = { allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs }
+  return debt === undefined ? always : { ...always, debt }
 }
 
 /**

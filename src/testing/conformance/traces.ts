@@ -4,7 +4,9 @@ import { consecutive } from '../../policies/consecutive.js'
 import { fixedWindow } from '../../policies/fixed-window.js'
 import { type Policy, signatureOf } from '../../policies/policy.js'
 import { slidingWindow } from '../../policies/sliding-window.js'
+import { keyCodeOf } from '../../policies/spec.js'
 import { tokenBucket } from '../../policies/token-bucket.js'
+import type { Part } from '../../stores/operation.js'
 import type { TestCase } from '../test-case.js'
 import { type CaseStep, expectAsModel, operationsOf } from './as-model.js'
 import { part } from './store-calls.js'
@@ -25,6 +27,17 @@ const SAMPLES: readonly Policy[] = [
     for: [200, 500],
     onAttempt: 'restart',
   }),
+  // The same keys under other numbers, some of which may be owed.
+  tokenBucket({ capacity: 8, refill: 3, every: '2s', debt: 3 }),
+  tokenBucket({ capacity: 4, refill: 3, every: '1s', onChange: 'scale' }),
+  tokenBucket({ capacity: 9, refill: 7000, every: '1s', debt: 2 }),
+  slidingWindow({ limit: 7, window: 1000, slices: 4, debt: 2 }),
+  fixedWindow({ limit: 5, window: '700ms', debt: 2 }),
+  fixedWindow({ limit: 2, window: '700ms', startsAt: 'first-request', debt: 4 }),
+  fixedWindow({ limit: 5, window: '900ms', startsAt: 'first-request', onChange: 'scale' }),
+  consecutive({ limit: 6 }),
+  ban(slidingWindow({ limit: 6, window: '700ms', slices: 3 }), { after: 1, within: 500, for: [400] }),
+  ban(tokenBucket({ capacity: 5, refill: 3, every: '1s', debt: 2 }), { after: 3, within: 700, for: [300] }),
 ]
 
 /** The policies by names that tell what they are, in a trace that fails. */
@@ -45,7 +58,22 @@ type TraceStep =
   | { readonly forget: readonly Unit[] }
   | { readonly advanceMs: number }
 
-const keyOf = ({ owner, policy }: Unit) => `${owner}:${policy}`
+/**
+ * Policies share a key if all stores carry units over between them: memcached counts the slices of each length
+ * apart.
+ */
+function keyOf(each: Unit): string {
+  const { spec } = policyOf(each)
+  const isSlice = spec.kind === 'fixed-window' || spec.kind === 'sliding-window'
+  return `${each.owner}:${keyCodeOf(spec)}${isSlice ? `:${spec.windowMs}` : ''}`
+}
+
+/** The parts of a charge, each key under one policy. */
+function partsOf(units: readonly Unit[]): readonly Part[] {
+  const parts = units.map(partOf)
+  return parts.filter(({ key, policy }) => parts.find((other) => other.key === key)?.policy === policy)
+}
+
 const partOf = (each: Unit) => part(keyOf(each), policyOf(each), each.cost)
 const operationsOn = (each: Unit) => operationsOf(policyOf(each))
 
@@ -58,7 +86,7 @@ function policyOf({ policy }: Unit): Policy {
 function stepOf(step: TraceStep): CaseStep {
   if ('advanceMs' in step) return { type: 'advance', ms: step.advanceMs }
   if ('charges' in step)
-    return step.charges.map((units) => ({ type: 'charge', parts: units.map(partOf) }) as const)
+    return step.charges.map((units) => ({ type: 'charge', parts: partsOf(units) }) as const)
   if ('forget' in step) return step.forget.map((each) => operationsOn(each).forget(keyOf(each)))
   if ('take' in step) return operationsOn(step.take).take(step.take.cost, keyOf(step.take))
   if ('reward' in step) return operationsOn(step.reward).reward(step.reward.cost, keyOf(step.reward))
