@@ -142,6 +142,17 @@ export function keyCodeOf(spec: PolicySpec): string {
   return resets ? `${code}-${signatureOfSpec(base)}` : code
 }
 
+/** Returns what a code of `keyCodeOf` says of a policy; `undefined` for another text. */
+export function readKeyCode(text: string): { readonly kind: string; readonly isBan: boolean } | undefined {
+  const [code = ''] = text.split('-', 1)
+  const isBan = code.startsWith(BAN_CODE)
+  const baseCode = isBan ? code.slice(BAN_CODE.length) : code
+  const kind = Object.keys(CODES).find((each) => CODES[each] === baseCode)
+  const isWhole = text === code || text.startsWith(`${code}-${kind}-`)
+  const isBannable = !isBan || kind !== 'concurrency'
+  return kind !== undefined && isWhole && isBannable ? { kind, isBan } : undefined
+}
+
 function numbersOf({ kind, ...rest }: Exclude<PolicySpec, BanSpec>): readonly number[] {
   const values: Readonly<Record<string, unknown>> = rest
   return fieldsOf(kind, values).map((name) => numberOf(name, values[name]))
