@@ -143,16 +143,21 @@ describe('errors', () => {
       'is of version 7',
     ],
     [
-      'an unknown policy',
-      { headgate: 'operations', version: 1, policies: ['leaky-bucket-5'], operations: [] },
-      '"leaky-bucket-5" is not a policy',
+      'a policy of an unknown kind',
+      { headgate: 'operations', version: 1, policies: ['{"kind":"leaky-bucket"}'], operations: [] },
+      'is not a policy: the versions of headgate may differ',
+    ],
+    [
+      'a policy that is not JSON',
+      { headgate: 'operations', version: 1, policies: ['consecutive-5'], operations: [] },
+      '"consecutive-5" is not a policy',
     ],
     [
       'no key',
       {
         headgate: 'operations',
         version: 1,
-        policies: ['consecutive-5'],
+        policies: ['{"kind":"consecutive","limit":5}'],
         operations: [{ type: 'forget', policy: 0 }],
       },
       'an operation has no key or policy',
