@@ -146,12 +146,16 @@ function operationOn({ key, policy }: Part, change: Change): Operation {
 }
 
 /**
- * Returns the parts whose policies are bans. Throws if there are none, or if `banMs` exceeds the longest
- * ban.
+ * Returns the limits whose policies are bans. Throws a `TypeError` if none are, or if `banMs` exceeds the
+ * longest ban of one.
  */
-function bansAmong(owner: string, parts: readonly NamedPart[], banMs: number): readonly NamedPart[] {
-  const bans = parts.filter(({ policy }) => policy.isBan)
-  if (parts.length > 0 && bans.length === 0) {
+export function bansAmong<L extends Pick<NamedPart, 'name' | 'policy'>>(
+  owner: string,
+  limits: readonly L[],
+  banMs: number,
+): readonly L[] {
+  const bans = limits.filter(({ policy }) => policy.isBan)
+  if (limits.length > 0 && bans.length === 0) {
     const fix = "Wrap the policy: ban(policy, { after: 10, within: '1m', for: '1h' })."
     throw new TypeError(`${owner}: blockFor needs a limit whose policy is a ban. ${fix}`)
   }

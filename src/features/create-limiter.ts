@@ -123,14 +123,14 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     events,
     name: context.name,
   }
-  const { limiterScope, secret, isLocal = false, limitsByScope } = context
+  const { limiterScope, secret, isLocal = false, limits } = context
   withInspection(limiter, {
     store: settings.store,
     limiterScope,
     secret,
     isLocal,
     listingOf: access.listingOf,
-    limits: limitsByScope,
+    limits,
     onStoreError,
     fallbackShare: settings.fallbackShare,
     apply: (operation) => request(core.store, operation),

@@ -19,7 +19,10 @@ export interface Inspection extends Pick<LimiterSettings, 'onStoreError' | 'fall
   readonly isLocal: boolean
   /** Returns the option that lists an address, in any spelling; `undefined` if none does. */
   readonly listingOf: (address: string) => Listing | undefined
-  /** The limits whose policy is always the same, and those that a function has returned so far. */
+  /**
+   * The limits whose policy is always the same, and those that a function has returned so far. Several may
+   * share the scope of their keys.
+   */
   readonly limits: ReadonlyMap<string, Limit>
   /**
    * Returns hashes of the clients that `candidateReport` counts; `undefined` if there is no candidate.

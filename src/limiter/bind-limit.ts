@@ -1,7 +1,7 @@
 import { type IdentityOptions, identityReader } from '../keys/identity.js'
 import { peerAddress } from '../keys/request.js'
 import { defaultKey } from '../keys/source-address.js'
-import type { Policy } from '../policies/policy.js'
+import { type Policy, signatureOf } from '../policies/policy.js'
 import { keyCodeOf } from '../policies/spec.js'
 import { type MaybePromise, readAll, thenMaybe } from '../util/maybe-promise.js'
 import { weakMemo } from '../util/memo.js'
@@ -33,8 +33,8 @@ export interface LimitContext extends IdentityOptions {
   readonly name: string | undefined
   /** Throws a `TypeError` for a policy that is not supported here. */
   readonly checkSupported?: (owner: string, policy: Policy) => void
-  /** The limits used so far, by scope. */
-  readonly limitsByScope: Map<string, Limit>
+  /** The limits used so far, each once. Several may share a scope, such as the plans of a policy function. */
+  readonly limits: Map<string, Limit>
 }
 
 /** The most limits that are recorded. A policy function may return a new policy for each client. */
@@ -88,7 +88,7 @@ export function limitBinder<T>(
 
 function limitOf(
   { owner, entryName }: Entry,
-  { limiterScope, name, checkSupported, limitsByScope }: LimitContext,
+  { limiterScope, name, checkSupported, limits }: LimitContext,
   value: object,
 ): Limit {
   const policy = checkPolicy(owner, value)
@@ -99,7 +99,7 @@ function limitOf(
     policy,
     scope: `${entryScope}:${keyCodeOf(policy.spec)}:{`,
   }
-  if (limitsByScope.size < MAX_RECORDED) limitsByScope.set(limit.scope, limit)
+  if (limits.size < MAX_RECORDED) limits.set(`${limit.name} ${limit.scope} ${signatureOf(policy)}`, limit)
   return limit
 }
 

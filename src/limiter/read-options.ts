@@ -86,7 +86,7 @@ export function limiterSettings(
     secret,
     readAddress,
     isLocal: read.store === undefined || localStatesOf(read.store) !== undefined,
-    limitsByScope: new Map(),
+    limits: new Map(),
   }
   return {
     entries,

@@ -4,9 +4,9 @@ import type { ChangeRules } from './change-options.js'
 import { concurrency } from './concurrency.js'
 import { consecutive } from './consecutive.js'
 import { fixedWindow } from './fixed-window.js'
-import { type Policy, signatureOf } from './policy.js'
+import type { Policy } from './policy.js'
 import { slidingWindow } from './sliding-window.js'
-import { expandSpec, FIELDS, type PolicySpec } from './spec.js'
+import { FIELDS, type PolicySpec } from './spec.js'
 import { tokenBucketOf } from './token-bucket.js'
 
 /**
@@ -49,30 +49,4 @@ export function policyFromSpec(spec: PolicySpec): Policy {
 /** Returns what a spec says about debts and changes, with its defaults. */
 function rulesOfSpec({ debt = 0, onChange = 'keep' }: Partial<ChangeRules>): ChangeRules {
   return { debt, onChange }
-}
-
-const SIGNATURE = signaturePattern()
-
-/* @__NO_SIDE_EFFECTS__ */
-function signaturePattern(): RegExp {
-  const kinds = Object.keys(FIELDS).join('|')
-  return new RegExp(`^((?:ban-)?(?:${kinds}))((?:-\\d+(?:\\.\\d+)?){1,24})$`)
-}
-
-/**
- * Returns the policy that has a signature, under a name made from its numbers: the inverse of `signatureOf`.
- * Returns `undefined` for a text that is not a policy's signature.
- */
-export function policyOf(signature: string): Policy | undefined {
-  const [, kind, numbers] = SIGNATURE.exec(signature) ?? []
-  if (kind === undefined || numbers === undefined) return undefined
-  const params = numbers.slice(1).split('-').map(Number)
-  try {
-    const spec = expandSpec(kind, params)
-    const policy = spec && policyFromSpec(spec)
-    return policy && signatureOf(policy) === signature ? policy : undefined
-  } catch (error) {
-    if (error instanceof TypeError) return undefined // numbers that no policy has
-    throw error
-  }
 }

@@ -91,7 +91,7 @@ const CODES: Readonly<Record<string, string>> = {
 const BAN_CODE = 'b'
 
 /** A ban's params begin with those of its base policy, padded with 0 to this length. */
-export const BASE_PARAMS = 5
+const BASE_PARAMS = 5
 
 /**
  * How many slices `concurrency` divides `ttl` into to count units. It is the last of its params, because
@@ -142,6 +142,17 @@ export function keyCodeOf(spec: PolicySpec): string {
   return resets ? `${code}-${signatureOfSpec(base)}` : code
 }
 
+/** Returns what a code of `keyCodeOf` says of a policy; `undefined` for another text. */
+export function readKeyCode(text: string): { readonly kind: string; readonly isBan: boolean } | undefined {
+  const [code = ''] = text.split('-', 1)
+  const isBan = code.startsWith(BAN_CODE)
+  const baseCode = isBan ? code.slice(BAN_CODE.length) : code
+  const kind = Object.keys(CODES).find((each) => CODES[each] === baseCode)
+  const isWhole = text === code || text.startsWith(`${code}-${kind}-`)
+  const isBannable = !isBan || kind !== 'concurrency'
+  return kind !== undefined && isWhole && isBannable ? { kind, isBan } : undefined
+}
+
 function numbersOf({ kind, ...rest }: Exclude<PolicySpec, BanSpec>): readonly number[] {
   const values: Readonly<Record<string, unknown>> = rest
   return fieldsOf(kind, values).map((name) => numberOf(name, values[name]))
@@ -157,45 +168,6 @@ function numberOf(name: string, value: unknown): number {
 function fieldsOf(kind: string, numbers: object): readonly string[] {
   const fields = Object.hasOwn(FIELDS, kind) ? FIELDS[kind] : undefined
   return fields ?? Object.keys(numbers)
-}
-
-/**
- * Returns the spec that was flattened; `undefined` for an unknown kind. Missing numbers become `NaN`, and
- * surplus ones are dropped.
- */
-export function expandSpec(kind: string, params: readonly number[]): PolicySpec | undefined {
-  if (kind === 'concurrency') {
-    const [limit = NaN, ttlMs = NaN] = params
-    return { kind, limit, ttlMs }
-  }
-  if (!kind.startsWith('ban-')) return expandBase(kind, params)
-  const base = expandBase(kind.slice('ban-'.length), params.slice(0, BASE_PARAMS))
-  const [after = NaN, withinMs = NaN, restarts, ...bansMs] = params.slice(BASE_PARAMS)
-  const onAttempt = restarts === 1 ? 'restart' : 'nothing'
-  return base && { kind: 'ban', base, after, withinMs, bansMs, onAttempt }
-}
-
-function expandBase(kind: string, params: readonly number[]): BaseSpec | undefined {
-  const [first = NaN, second = NaN, third = NaN] = params
-  switch (kind) {
-    case 'token-bucket':
-      return { kind, capacity: first, intervalMs: second, ...rulesOf(params.slice(2)) }
-    case 'sliding-window':
-      return { kind, limit: first, windowMs: second, slices: third, ...rulesOf(params.slice(3)) }
-    case 'fixed-window':
-    case 'first-request-window':
-      return { kind, limit: first, windowMs: second, ...rulesOf(params.slice(2)) }
-    case 'consecutive':
-      return { kind, limit: first, ...rulesOf([0, second || 0]) }
-    default:
-      return undefined
-  }
-}
-
-/** Returns the optional fields of a spec, without those that have their default. */
-export function rulesOf([debt = 0, onChange = 0]: readonly number[]): CountingSpec {
-  const name = ON_CHANGE[onChange]
-  return { ...(debt > 0 && { debt }), ...(onChange > 0 && name && { onChange: name }) }
 }
 
 /** Returns the spec of a ban's base policy, or of any other policy itself. */

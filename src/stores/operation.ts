@@ -1,4 +1,4 @@
-import type { Policy, Step } from '../policies/policy.js'
+import type { Policy, State, Step } from '../policies/policy.js'
 import type { StoreError } from './store-error.js'
 
 /** A key and its policy. Policies of one kind may share a key: one that reads it carries its units over. */
@@ -26,6 +26,8 @@ export interface Charge {
 export interface Take extends KeyedPolicy {
   readonly type: 'take'
   readonly units: number
+  /** Asks for the state of the key, whose numbers may be those of another policy. */
+  readonly withState?: true
 }
 
 /** Gives back what a charge took from one key, in the window in which it was taken. */
@@ -121,6 +123,8 @@ export interface TakeResult extends Standing {
   readonly type: 'take'
   /** Whole units: `units` of the operation, or fewer. */
   readonly taken: number
+  /** The state before the operation, if `withState` asks for it and there is one. A store may leave it out. */
+  readonly state?: State
 }
 
 /** The result of a `reward`. */

@@ -143,9 +143,13 @@ describe('inspect', () => {
       identity: '203.0.113.7',
       remaining: 99,
       of: 100,
+      inUse: null,
       limited: null,
       limitedForMs: null,
       limitedUntil: null,
+      bans: null,
+      denials: null,
+      denialsUntil: null,
       freshAt: expect.stringMatching(/^\d{4}-/),
     })
     expect(byName.get('row')).toMatchObject({
@@ -155,14 +159,17 @@ describe('inspect', () => {
       freshAt: null,
     })
     expect(byName.get('busy')).toMatchObject({
-      policy: '5 at once (concurrency)',
-      remaining: 4,
+      policy: 'concurrency',
+      remaining: null,
+      of: null,
+      inUse: 1,
       limited: null,
     })
     expect(byName.get(null)).toMatchObject({
       limiter: '_default',
-      policy: '5 in 15m (sliding-window); banned for 1m, 1h after 3 denials in 2m',
+      policy: '5 in 15m (sliding-window), with bans',
       limited: 'banned',
+      bans: 1,
     })
     await api.close()
   })
@@ -174,12 +181,37 @@ describe('inspect', () => {
     const lines = (await mustRun(['inspect', 'ada'])).split('\n')
     expect(lines).toEqual([
       'login/account',
-      '  policy      2 in 30d (fixed-window); banned for 1h after 1 denial in 1m',
+      '  policy      2 in 30d (fixed-window), with bans',
       '  remaining   0 of 2',
       expect.stringMatching(/^ {2}state +banned until \d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ, for 60 min$/),
+      '  bans        1 in a row',
       expect.stringMatching(/^ {2}fresh +\d{4}-/),
       expect.stringMatching(/^ {2}stored as +[\w-]{22}$/),
       '',
+    ])
+  })
+
+  test('shows a client under the plan that charged it last, and each policy that keeps its usage apart', async () => {
+    const plans = [
+      slidingWindow({ limit: 5, window: '1h', slices: 12 }),
+      slidingWindow({ limit: 90, window: '15m', slices: 3 }),
+      slidingWindow({ limit: 7, window: '15m', onChange: 'reset' }),
+    ]
+    const limiter = limiterOf<{ ip: string; plan: number }>({
+      name: 'api',
+      policy: ({ plan }) => plans[plan],
+      key: byIp(),
+    })
+    const shownAfter = async (plan: number) => {
+      await limiter.charge({ ip: '203.0.113.7', plan })
+      const { limits } = await mustReport(['inspect', '203.0.113.7'])
+      return limits.map(({ policy, remaining }: { policy: string; remaining: number }) => [policy, remaining])
+    }
+    expect(await shownAfter(0)).toEqual([['5 in 1h (sliding-window)', 4]])
+    expect(await shownAfter(1)).toEqual([['90 in 15m (sliding-window)', 88]])
+    expect(await shownAfter(2)).toEqual([
+      ['7 in 15m (sliding-window)', 6],
+      ['90 in 15m (sliding-window)', 88],
     ])
   })
 
@@ -284,13 +316,13 @@ describe('inspect', () => {
     }
     const [key] = (await redis.client.keys('*')) as [string]
     const plain = key.slice('[a]*:'.length)
-    await redis.client.lpush(plain.replace(':1:', ':2:'), 'x')
-    await redis.client.set(plain.replace('fixed-window', 'other-window'), 'x')
-    await redis.client.set(plain.replace('fixed-window-2', 'fixed-window-02'), 'x')
+    await redis.client.lpush(plain.replace(':2:', ':3:'), 'x')
+    await redis.client.set(plain.replace(':fw:', ':ow:'), 'x')
+    await redis.client.set(plain.replace(':fw:', ':fw-2-2592000000:'), 'x')
     await redis.client.set(plain.replace('api', 'a b'), 'x')
     await redis.client.set(plain.replace('}', ''), 'x')
-    await redis.client.set('hg:1:\u202e', 'x')
-    await redis.client.set(Buffer.from([0x68, 0x67, 0x3a, 0x31, 0x3a, 0xff, 0x00]), 'x')
+    await redis.client.set('hg:2:\u202e', 'x')
+    await redis.client.set(Buffer.from([0x68, 0x67, 0x3a, 0x32, 0x3a, 0xff, 0x00]), 'x')
     await redis.client.set(plain.replace('hg', 'aX:hg'), 'x')
     expect(await mustRun(['inspect', '203.0.113.7'])).toBe(
       'nothing is stored for "203.0.113.7": the store has no limit under the prefix "hg"\n',
@@ -302,7 +334,7 @@ describe('inspect', () => {
   test('searches a store of many keys to its end', async () => {
     const limiter = limiterOf<object>({ name: 'api', policy: fixedWindow(window), key: byIp() })
     await limiter.charge({ ip: '203.0.113.7' })
-    await redis.server.cli('eval', "for i = 1, 20000 do redis.call('set', 'hg:1:filler:' .. i, 'x') end", 0)
+    await redis.server.cli('eval', "for i = 1, 20000 do redis.call('set', 'hg:2:filler:' .. i, 'x') end", 0)
     expect((await mustReport(['inspect', '203.0.113.7'])).limits).toHaveLength(1)
   })
 
@@ -384,17 +416,33 @@ describe('block', () => {
     expect((await limiter.charge(subject)).allowed).toBe(false)
   })
 
-  test('never shortens a ban, and allows none longer than the longest', async () => {
+  test('never shortens a ban, and bans for at most the longest of the limit', async () => {
     const limiter = limiterOf<object>({ name: 'api', policy, key: byIp() })
-    await limiter.blockFor({ ip: '203.0.113.7' }, '1h')
+    const client = { ip: '203.0.113.7' }
+    await limiter.blockFor(client, '1h')
+    const [key] = (await redis.client.keys('*')) as [string]
     await mustRun(['block', '203.0.113.7', '--for', '1m'])
-    expect((await limiter.charge({ ip: '203.0.113.7' })).retryAfterMs).toBeGreaterThan(3_500_000)
-    expect(await failureOf(['block', '203.0.113.7', '--for', '2h'])).toEqual([
-      1,
-      expect.stringContaining(
-        "--for must be at most the longest ban of api, 1h: add '2h' to the for option of that ban",
-      ),
-    ])
+    expect((await limiter.charge(client)).retryAfterMs).toBeGreaterThan(3_500_000)
+    expect(await redis.client.pttl(key)).toBeGreaterThan(7_100_000)
+
+    await mustRun(['block', '203.0.113.7', '--for', '2h'])
+    const { retryAfterMs } = await limiter.charge(client)
+    expect(retryAfterMs).toBeGreaterThan(3_500_000)
+    expect(retryAfterMs).toBeLessThanOrEqual(3_600_000)
+  })
+
+  test('keeps what the client has used, and how many bans it had', async () => {
+    const limiter = limiterOf<object>({ name: 'api', policy, key: byIp() })
+    const client = { ip: '203.0.113.7' }
+    await limiter.charge(client)
+    await limiter.blockFor(client, '1m')
+    await mustRun(['block', '203.0.113.7', '--for', '10m'])
+    const [{ of, bans, limitedForMs }] = (await mustReport(['inspect', '203.0.113.7'])).limits
+    expect([of, bans]).toEqual([2, 1])
+    expect(limitedForMs).toBeGreaterThan(590_000)
+    const [key] = (await redis.client.keys('*')) as [string]
+    const state = (await redis.client.getBuffer(key)) as Buffer
+    expect(state.readDoubleLE(24)).toBe(1) // the count of its window
   })
 
   test('fails where no limit is a ban, and in a store without limits', async () => {
@@ -420,7 +468,7 @@ describe('hostile identities', () => {
     ['right-to-left marks', 'ada\u202e\u200f'],
     ['escape sequences', '\u001b[2J\u001b]0;x\u0007'],
     ['a pattern', '*[a-z]?\\'],
-    ['a key', 'hg:1:api:fixed-window-2-2592000000:{ada}'],
+    ['a key', 'hg:2:api:fw:{ada}'],
     ['1024 characters', 'x'.repeat(1024)],
   ])('%s', async (_what, identity) => {
     const limiter = limiterOf<string>({ name: 'api', policy: fixedWindow(window), key: (id) => id })
@@ -462,7 +510,7 @@ describe('failures', () => {
     secured = await startRedis({ own: true })
     await secured.cli('acl', 'setuser', 'bob', 'on', '>pw', '~*', '+@all', '-scan')
     const own = '+evalsha +eval +unlink +mget +set +setrange +del +exists +time +info'.split(' ')
-    await secured.cli('acl', 'setuser', 'eve', 'on', '>pw', '~hg:*', ...own, '+scan', '+dbsize')
+    await secured.cli('acl', 'setuser', 'eve', 'on', '>pw', '~hg:*', ...own, '+scan', '+dbsize', '+pttl')
     await secured.cli('config', 'set', 'requirepass', PASSWORD)
     silent = createServer((socket) => sockets.add(socket)).listen(0, '127.0.0.1')
     await once(silent, 'listening')

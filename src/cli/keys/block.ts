@@ -1,11 +1,12 @@
 import { DEFAULT_IPV6_PREFIX } from '../../keys/source-address.js'
-import { durationText } from '../../util/durations.js'
+import { MAX_DURATION_MS } from '../../util/durations.js'
 import { InputError } from '../failures.js'
 import type { BlockSettings } from './arguments.js'
 import type { StoreConnection } from './connection.js'
 import { listText } from './report-text.js'
 import type { FoundKey, SearchResult } from './search.js'
-import { fullName, keyOf, type StoredLimit, shapeOf } from './stored-limit.js'
+import { fullName, keyOf, policyFor, type StoredLimit, shapeOf } from './stored-limit.js'
+import { readState } from './stored-state.js'
 
 /** What a ban is made of. */
 type Ban = Pick<BlockSettings, 'spellings' | 'spellingsWith' | 'banMs'>
@@ -20,45 +21,52 @@ export async function blockIdentity(
   found: SearchResult,
   settings: Ban,
 ): Promise<readonly FoundKey[]> {
-  const bans = bansAmong(found, settings.banMs)
+  const bans = bansAmong(found)
   const keys = bans.flatMap((limit) => keysToBan(limit, found, settings))
   if (keys.length === 0) {
     throw new InputError(
       `the keys of ${listText(bans.map(fullName))} hold identities of another kind: name the identity as inspect shows it stored`,
     )
   }
-  for (const { key, limit } of keys) {
-    const { policy } = limit
-    await connection.applyOne({ type: 'block', key, policy, forMs: settings.banMs })
-  }
+  for (const each of keys) await blockKey(connection, found, each, settings.banMs)
   return keys
 }
 
-/** Returns the limits in force whose policies are bans. Throws if there are none, or none so long. */
-function bansAmong({ limits }: SearchResult, banMs: number): readonly StoredLimit[] {
+/**
+ * Bans a key. The store does not have the longest ban of the limit, which says how long a record is kept:
+ * assumes one that shortens neither a running ban nor the time for which the key is kept.
+ */
+async function blockKey(
+  connection: StoreConnection,
+  { limits }: SearchResult,
+  { key, limit }: FoundKey,
+  banMs: number,
+): Promise<void> {
+  const own = await readState(connection, { key, limit })
+  const example = limits.get(limit)?.example ?? key
+  const { policy } = own ?? (await readState(connection, { key: example, limit })) ?? {}
+  const keptMs = Number(await connection.send('pttl', key)) // negative if it is missing, or never expires
+  const bannedForMs = own === undefined ? 0 : Math.ceil(own.record.bannedUntilMs - own.atMs)
+  const longestBanMs = Math.min(Math.max(banMs, bannedForMs, keptMs), MAX_DURATION_MS)
+  const ban = policyFor(limit, policy, longestBanMs)
+  await connection.applyOne({ type: 'block', key, policy: ban, forMs: banMs })
+}
+
+/** Returns the limits in force whose policies are bans. Throws if there are none. */
+function bansAmong({ limits }: SearchResult): readonly StoredLimit[] {
   const stored = Array.from(limits.keys())
-  const bans = stored.filter(({ policy, isCandidate }) => policy.isBan && !isCandidate)
-  if (bans.length === 0) {
-    const fix = "wrap a policy, as ban(policy, { after: 10, within: '1m', for: '1h' })"
-    const names = stored.length === 0 ? '' : ` among ${listText(stored.map(fullName))}`
-    throw new InputError(`block needs a limit whose policy is a ban, and the store has none${names}: ${fix}`)
-  }
-  for (const limit of bans) {
-    const { longestBanMs = 0 } = limit.policy
-    if (banMs <= longestBanMs) continue
-    const must = `--for must be at most the longest ban of ${fullName(limit)}, ${durationText(longestBanMs)}`
-    throw new InputError(
-      `${must}: add '${durationText(banMs)}' to the for option of that ban, or narrow with --limiter`,
-    )
-  }
-  return bans
+  const bans = stored.filter(({ isBan, isCandidate }) => isBan && !isCandidate)
+  if (bans.length > 0) return bans
+  const fix = "wrap a policy, as ban(policy, { after: 10, within: '1m', for: '1h' })"
+  const names = stored.length === 0 ? '' : ` among ${listText(stored.map(fullName))}`
+  throw new InputError(`block needs a limit whose policy is a ban, and the store has none${names}: ${fix}`)
 }
 
 /** Returns the keys of an identity that exist under a limit, or those that it may have. */
 function keysToBan(limit: StoredLimit, found: SearchResult, { spellings, spellingsWith }: Ban): FoundKey[] {
   const existing = found.keys.filter((each) => each.limit === limit && spellings.includes(each.identity))
   if (existing.length > 0) return existing
-  const shapes = found.limits.get(limit) ?? new Set()
+  const shapes = found.limits.get(limit)?.shapes ?? new Set<string>()
   const prefixes = Array.from(shapes).flatMap(networkPrefix)
   return spellingsWith(prefixes.length > 0 ? prefixes : [DEFAULT_IPV6_PREFIX])
     .filter((spelling) => isPossible(shapeOf(spelling), shapes, prefixes))

@@ -7,7 +7,7 @@ import { connectStore, type StoreConnection } from './connection.js'
 import { type KeyReport, keyReport, readStandings } from './inspect.js'
 import { blockedText, listText, quoted, releasedText, standingsText } from './report-text.js'
 import { type FoundKey, type SearchResult, searchStore } from './search.js'
-import { fullName, type StoredLimit } from './stored-limit.js'
+import { fullName, policyFor, type StoredLimit } from './stored-limit.js'
 
 /** How many keys are forgotten at a time. */
 const FORGET_TOGETHER = 1000
@@ -26,7 +26,9 @@ export async function inspectCommand(args: readonly string[]): Promise<string> {
 export async function releaseCommand(args: readonly string[]): Promise<string> {
   const settings = parseKeyArguments(args, process.env)
   return withSearch(settings, async (connection, found) => {
-    const keys = found.keys.map(({ key, limit: { policy } }) => ({ type: 'forget', key, policy }) as const)
+    const keys = found.keys.map(
+      ({ key, limit }) => ({ type: 'forget', key, policy: policyFor(limit) }) as const,
+    )
     for (let i = 0; i < keys.length; i += FORGET_TOGETHER)
       await connection.apply(keys.slice(i, i + FORGET_TOGETHER))
     const released = reportsOf(found.keys)

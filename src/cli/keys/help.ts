@@ -29,8 +29,9 @@ ${OPTIONS}`
 
 export const BLOCK_HELP = `Usage: headgate block <identity> --for <time> --store <url> [options]
 
-Bans an identity from now on in the limits whose policy is a ban, as limiter.blockFor does.
+Bans an identity from now on in the limits whose policy is a ban, as limiter.blockFor does. The longest ban
+of a limit applies: with the next request of the identity, the limiter shortens a longer one to that.
 
-  --for <time>         how long, such as 15m or 1h: at most the longest ban of each limit
+  --for <time>         how long, such as 15m or 1h
 ${STORE}
 ${OPTIONS}`

@@ -18,19 +18,33 @@ export function standingsText(standings: readonly StandingReport[]): string {
 }
 
 function standingLines(report: StandingReport): string[] {
+  const { inUse, bans, denials } = report
   return [
     nameOf(report),
     row('  policy', report.policy),
-    row('  remaining', `${count(report.remaining)} of ${count(report.of)}`),
-    row('  state', stateText(report)),
+    ...(inUse === null
+      ? limitLines(report)
+      : [row('  in use', `${count(inUse)}, of a limit that is not stored`)]),
+    ...(denials
+      ? [row('  denials', `${count(denials)}, counted until ${timeText(report.denialsUntil)}`)]
+      : []),
+    ...(bans ? [row('  bans', `${count(bans)} in a row`)] : []),
     row('  fresh', report.freshAt === null ? 'not by itself' : timeText(report.freshAt)),
     row('  stored as', printable(report.identity)),
   ]
 }
 
+function limitLines(report: StandingReport): string[] {
+  const { remaining, of } = report
+  return [
+    row('  remaining', `${count(remaining ?? 0)} of ${count(of ?? 0)}`),
+    row('  state', stateText(report)),
+  ]
+}
+
 function stateText({ limited, limitedForMs, limitedUntil }: StandingReport): string {
   if (limited === null) return 'not limited'
-  if (limitedForMs === null) return `${limited} until units are released or refunded`
+  if (limitedForMs === null) return `${limited} until units are refunded`
   return `${limited} until ${timeText(limitedUntil)}, for ${spanText(limitedForMs)}`
 }
 

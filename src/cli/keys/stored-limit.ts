@@ -1,6 +1,8 @@
 import { isPlainIpv4 } from '../../keys/address.js'
+import { ban } from '../../policies/ban.js'
 import type { Policy } from '../../policies/policy.js'
-import { policyOf } from '../../policies/policy-from-spec.js'
+import { policyFromSpec } from '../../policies/policy-from-spec.js'
+import { type PolicySpec, readKeyCode } from '../../policies/spec.js'
 
 /** A limit, as the keys of a store show it. */
 export interface StoredLimit {
@@ -10,7 +12,10 @@ export interface StoredLimit {
   readonly limit: string | undefined
   /** Whether it belongs to the candidate of the limiter, and so never denies a request. */
   readonly isCandidate: boolean
-  readonly policy: Policy
+  /** Whether its policy is a ban. */
+  readonly isBan: boolean
+  /** A policy of its kind; of a ban, of the wrapped policy. Keys do not have its numbers, but states do. */
+  readonly anyPolicy: Policy
   /** What its keys begin with, up to the identity. */
   readonly beginning: string
 }
@@ -22,6 +27,16 @@ const HEAD = new RegExp(`^(_default|${NAME})(/_candidate)?(?:/(${NAME}))?:(.+)$`
 const STATE_VERSION = 2
 const IDENTITY_START = ':{'
 const KEY_END = '}'
+
+/** Numbers for a policy of any kind. Those of `concurrency` count up to the limit, since no state has it. */
+const ANY_NUMBERS = {
+  capacity: 1,
+  intervalMs: 1000,
+  limit: 2 ** 37,
+  windowMs: 1000,
+  slices: 1,
+  ttlMs: 1000,
+}
 
 /** Returns what all keys of headgate begin with under a prefix. */
 export function keyStart(prefix: string): string {
@@ -40,10 +55,20 @@ export function splitKey(key: string): { beginning: string; identity: string } |
 export function limitOf(beginning: string, start: string): StoredLimit | undefined {
   if (!beginning.startsWith(start)) return undefined
   const head = beginning.slice(start.length, -IDENTITY_START.length)
-  const [, limiter, candidate, limit, signature] = HEAD.exec(head) ?? []
-  const policy = signature === undefined ? undefined : policyOf(signature)
-  if (limiter === undefined || policy === undefined) return undefined
-  return { limiter, limit, isCandidate: candidate !== undefined, policy, beginning }
+  const [, limiter, candidate, limit, code] = HEAD.exec(head) ?? []
+  const coded = code === undefined ? undefined : readKeyCode(code)
+  if (limiter === undefined || coded === undefined) return undefined
+  const { kind, isBan } = coded
+  const anyPolicy = policyFromSpec({ kind, ...ANY_NUMBERS } as PolicySpec)
+  return { limiter, limit, isCandidate: candidate !== undefined, isBan, anyPolicy, beginning }
+}
+
+/**
+ * Returns a policy for operations on keys of a limit. Keys do not have the rules of a ban: it has a longest ban
+ * of `longestBanMs`.
+ */
+export function policyFor({ isBan, anyPolicy }: StoredLimit, base = anyPolicy, longestBanMs = 1): Policy {
+  return isBan ? ban(base, { after: 1, within: longestBanMs, for: longestBanMs }) : base
 }
 
 /** Returns the key of an identity under a limit. */

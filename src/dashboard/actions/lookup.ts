@@ -1,10 +1,14 @@
+import { bansAmong } from '../../features/adjustments.js'
+import type { Inspection } from '../../features/inspection.js'
 import { shownIdentity } from '../../keys/identity.js'
 import { spellingsOf } from '../../keys/spellings.js'
 import type { Listing } from '../../limiter/access-rules.js'
-import { partOf } from '../../limiter/bind-limit.js'
+import { type Limit, partOf } from '../../limiter/bind-limit.js'
 import { subjectOfKeys } from '../../limiter/decision.js'
+import type { NamedPart } from '../../limiter/receipt.js'
 import { type KeyStanding, readStanding } from '../../stores/shared/read-standing.js'
 import { messageOf } from '../../stores/store-error.js'
+import { groupBy } from '../../util/group-by.js'
 import type { Watched } from '../figures/limiter-watch.js'
 
 /** What one limit holds of an identity. `Infinity` is `null` in JSON. */
@@ -33,17 +37,14 @@ const FIX_BLOCK = 'Block the client after its next request.'
 /** Returns what a limiter holds of an identity, as a person types it. Never rejects. */
 export async function lookUp(watched: Watched, text: string): Promise<Found> {
   const { name: limiter, inspection } = watched
-  const { apply, limits } = inspection
-  const bansMs = Array.from(limits.values()).flatMap(({ policy }) => policy.longestBanMs ?? [])
-  const longestBlockMs = bansMs.length > 0 ? Math.min(...bansMs) : 0
   const listing = inspection.listingOf(text)
-  const found = { limiter, longestBlockMs, ...(listing && { listing }) }
+  const found = { limiter, longestBlockMs: longestBlockOf(inspection), ...(listing && { listing }) }
   try {
     const read = keysOf(watched, text).map(async (part) => {
-      const standing = await readStanding(apply, part)
-      return standing === undefined
-        ? []
-        : [{ limitName: part.name, identity: shownIdentity(part.identity), ...standing }]
+      const standing = await readStanding(inspection.apply, part)
+      if (standing === undefined) return []
+      const limitName = nameIn(inspection, part, standing)
+      return [{ limitName, identity: shownIdentity(part.identity), ...standing }]
     })
     return { ...found, standings: (await Promise.all(read)).flat() }
   } catch (error) {
@@ -64,6 +65,7 @@ export async function blockIdentity(watched: Watched, text: string, durationMs: 
   const keys = keysOf(watched, text)
   if (keys.length === 0)
     throw new TypeError(`dashboard: ${watched.name} has had no request yet. ${FIX_BLOCK}`)
+  bansAmong('dashboard', Array.from(watched.inspection.limits.values()), durationMs) // throws
   await watched.limiter.blockFor(subjectOfKeys(keys), durationMs)
 }
 
@@ -72,12 +74,37 @@ export function canBeIdentity(text: string): boolean {
   return spellingsOf(text, { secret: undefined }).length > 0
 }
 
-/** Returns all keys that an identity may have in a limiter. */
+/** Returns the longest block that each limit can keep which is a ban; 0 if there is none. */
+function longestBlockOf({ limits }: Inspection): number {
+  const bansMs = Array.from(limits.values()).flatMap(({ policy }) => policy.longestBanMs ?? [])
+  return bansMs.length > 0 ? Math.min(...bansMs) : 0
+}
+
+/** Returns all keys that an identity may have in a limiter, each once. */
 function keysOf(watched: Watched, text: string) {
   const { limits, secret, isLocal } = watched.inspection
   const listed = watched.writtenOutOf?.(text.trim())
   const spellings = [...spellingsOf(text, { secret, isLocal }), ...(listed === undefined ? [] : [listed])]
-  return Array.from(limits.values()).flatMap((limit) =>
-    spellings.map((spelling) => partOf(limit, spelling, 0)),
+  const byScope = groupBy(limits.values(), ({ scope }) => scope)
+  return Array.from(byScope.values()).flatMap((sharing) => {
+    const limit = sharing.reduce(wider)
+    return spellings.map((spelling) => partOf(limit, spelling, 0))
+  })
+}
+
+/**
+ * Returns the limit by which the keys of both are read: of bans the longer one, which shortens none that the
+ * other has written. The limit itself matters to `concurrency` alone, whose states do not have it.
+ */
+function wider(a: Limit, b: Limit): Limit {
+  const sizeOf = ({ policy }: Limit) => policy.longestBanMs ?? policy.limit
+  return sizeOf(b) > sizeOf(a) ? b : a
+}
+
+/** Returns the name of the limit that wrote a state, among those that share its key. */
+function nameIn({ limits }: Inspection, { name, scope }: NamedPart, { limit }: KeyStanding): string {
+  const writer = Array.from(limits.values()).find(
+    (each) => each.scope === scope && each.policy.limit === limit,
   )
+  return writer?.name ?? name
 }

@@ -67,7 +67,7 @@ export function createCandidate<Subject>(
         ...context,
         checkSupported: checkCandidatePolicy,
         limiterScope: `${context.limiterScope}/_candidate`,
-        limitsByScope: new Map(),
+        limits: new Map(),
       },
     },
     { isPublished: false, onStoreError: onFailure, onRefundLost: onFailure },

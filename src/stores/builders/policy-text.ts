@@ -1,5 +1,5 @@
-import { type Policy, signatureOf } from '../../policies/policy.js'
-import { policyOf } from '../../policies/policy-from-spec.js'
+import { isSamePolicy, type Policy } from '../../policies/policy.js'
+import { policyFromSpec } from '../../policies/policy-from-spec.js'
 import { weakMemo } from '../../util/memo.js'
 import { RecentMap } from '../../util/recent-map.js'
 import { show } from '../../util/validate.js'
@@ -9,8 +9,9 @@ const MIN_POLICIES = 1000
 
 /** Returns the encoded policy. Throws a `TypeError` for a policy that headgate did not create. */
 export const policyText = weakMemo((policy: Policy): string => {
-  const text = signatureOf(policy)
-  if (policyOf(text) !== undefined) return text
+  const text = JSON.stringify(policy.spec)
+  const decoded = decode(text)
+  if (decoded !== undefined && isSamePolicy(decoded, policy)) return text
   throw new TypeError(
     `only policies of headgate can be sent to another process, got ${show(policy.spec.kind)}`,
   )
@@ -20,9 +21,17 @@ const policiesByText = new RecentMap<Policy>(MIN_POLICIES)
 
 /** Returns the policy that a text encodes. Throws a `TypeError` if there is none. */
 export function policyFromText(text: string): Policy {
-  const found = policiesByText.get(text) ?? policyOf(text)
+  const found = policiesByText.get(text) ?? decode(text)
   if (found === undefined)
     throw new TypeError(`${show(text)} is not a policy: the versions of headgate may differ`)
   policiesByText.set(text, found)
   return found
+}
+
+function decode(text: string): Policy | undefined {
+  try {
+    return policyFromSpec(JSON.parse(text))
+  } catch {
+    return undefined // not JSON, or not a spec
+  }
 }

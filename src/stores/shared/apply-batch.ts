@@ -171,7 +171,9 @@ function change(operation: Take | Reward | Block, before: State | undefined, now
   const isRead = type !== 'block' && operation.units === 0
   const kept = resetAfterMs > 0 ? changed : undefined
   const state = isRead || changed === before ? before : kept
-  return { state, result: type === 'take' ? { type, taken, ...standing } : { type, ...standing } }
+  if (type !== 'take') return { state, result: { type, ...standing } }
+  const wanted = operation.withState && before && { state: before }
+  return { state, result: { type, taken, ...standing, ...wanted } }
 }
 
 /** Returns the changed state, and how many units it has taken. */

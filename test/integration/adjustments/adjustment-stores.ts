@@ -8,6 +8,8 @@ import {
   slidingWindow,
   tokenBucket,
 } from 'headgate'
+import { lookUp } from '../../../src/dashboard/actions/lookup.js'
+import { type Inspection, inspectionOf } from '../../../src/features/inspection.js'
 import { LONG } from '../../../src/testing/conformance/sample-policies.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { kindsNamed, type Started, type StoreName } from '../store-kinds.js'
@@ -107,6 +109,26 @@ export function describeAdjustments(...names: StoreName[]): void {
       }
       await limiters[0]?.forget('eve')
       expect((await limiters[1]?.charge('eve'))?.remaining).toBe(LIMIT - 1)
+    })
+
+    test('a look-up shows the plan that charged last, of those that share a key', async () => {
+      const plans = [LIMIT, 3 * LIMIT].map((capacity) =>
+        tokenBucket({ capacity, refill: capacity, every: LONG }),
+      )
+      const limiter = createLimiter<number>({
+        policy: (plan) => plans[plan] as Policy,
+        key: () => 'dora',
+        store: await started.makeStore(),
+        name: 'plans',
+        denyCache: false,
+        timeout: 5000,
+      })
+      const inspection = inspectionOf(limiter) as Inspection
+      const watched = { name: 'plans', limiter: limiter as Limiter<never>, inspection }
+      for (const plan of [0, 1, 0]) {
+        const { limit, remaining } = await limiter.charge(plan)
+        expect((await lookUp(watched, 'dora')).standings).toMatchObject([{ limit, remaining }])
+      }
     })
 
     test('an adjusted decision is refunded whole', async () => {

@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { consecutive } from 'headgate'
 import { parseBlockArguments, parseKeyArguments } from '../../../src/cli/keys/arguments.js'
 import { BLOCK_HELP, INSPECT_HELP, RELEASE_HELP } from '../../../src/cli/keys/help.js'
 import { policyText } from '../../../src/cli/keys/policy-text.js'
 import { readStoreUrl } from '../../../src/cli/keys/store-url.js'
-import type { Policy } from '../../../src/policies/policy.js'
-import { policyOf } from '../../../src/policies/policy-from-spec.js'
+import { policyFromSpec } from '../../../src/policies/policy-from-spec.js'
+import type { PolicySpec } from '../../../src/policies/spec.js'
 
 const page = readFileSync(join(__dirname, '../../../docs/inspect.md'), 'utf8')
 const commands = Array.from(page.matchAll(/^npx headgate (inspect|release|block) (.+)$/gm))
@@ -60,18 +61,21 @@ test.each([
   expect(readStoreUrl(text)).toMatchObject({ url, database, place })
 })
 
-test.each([
-  ['token-bucket-100-600', '100 in 1m (token-bucket)'],
-  ['token-bucket-7-8571.428466796875', '7 in 1m (token-bucket)'],
-  ['token-bucket-100000-0.864013671875', '100,000 in 86401ms (token-bucket)'],
-  ['first-request-window-5-900000', '5 in 15m (first-request)'],
-  ['sliding-window-1000-3600000-10', '1,000 in 1h (sliding-window)'],
-  ['consecutive-100', '100 in a row (consecutive)'],
-  ['concurrency-50-60000-8', '50 at once (concurrency)'],
+test.each<[PolicySpec, string]>([
+  [{ kind: 'token-bucket', capacity: 100, intervalMs: 600 }, '100 in 1m (token-bucket)'],
+  [{ kind: 'token-bucket', capacity: 7, intervalMs: 8571.428466796875 }, '7 in 1m (token-bucket)'],
   [
-    'ban-consecutive-3-0-0-10-60000-0-60000-3600000',
-    '3 in a row (consecutive); banned for 1m, 1h after 10 denials in 1m',
+    { kind: 'token-bucket', capacity: 100_000, intervalMs: 0.864013671875 },
+    '100,000 in 86401ms (token-bucket)',
   ],
-])('%s is %s', (signature, text) => {
-  expect(policyText(policyOf(signature) as Policy)).toBe(text)
+  [{ kind: 'first-request-window', limit: 5, windowMs: 900_000 }, '5 in 15m (first-request)'],
+  [{ kind: 'sliding-window', limit: 1000, windowMs: 3_600_000, slices: 10 }, '1,000 in 1h (sliding-window)'],
+  [{ kind: 'consecutive', limit: 100 }, '100 in a row (consecutive)'],
+  [{ kind: 'concurrency', limit: 50, ttlMs: 60_000 }, 'concurrency'],
+])('%j is %s', (spec, text) => {
+  expect(policyText(policyFromSpec(spec), false)).toBe(text)
+})
+
+test('a policy in words says that it has bans', () => {
+  expect(policyText(consecutive({ limit: 3 }), true)).toBe('3 in a row (consecutive), with bans')
 })

@@ -40,8 +40,13 @@ interface Listed {
   readonly limitedForMs: number | null
   readonly limitedUntil: string | null
   readonly freshAt: string | null
-  readonly remaining: number
-  readonly of: number
+  readonly remaining: number | null
+  readonly of: number | null
+  readonly inUse: number | null
+  readonly policy: string
+  readonly bans: number | null
+  readonly denials: number | null
+  readonly denialsUntil: string | null
 }
 
 async function inspect(identity: string, ...args: readonly string[]): Promise<readonly Listed[]> {
@@ -61,19 +66,19 @@ describe('inspect', () => {
     await exhaust(by({ name: 'busy', policy: concurrency({ limit: 1, ttl: '1m' }) }), ada)
     const found = await inspect('203.0.113.7')
     const limited = found.map(({ limiter, limited }) => [limiter, limited])
-    expect(limited.slice(0, 2).sort()).toEqual([
-      ['busy', 'exhausted'],
+    expect(limited.slice(0, 3)).toEqual([
       ['row', 'exhausted'],
-    ])
-    expect(limited.slice(2)).toEqual([
       ['login', 'banned'],
       ['short', 'exhausted'],
+    ])
+    expect(limited.slice(3).sort()).toEqual([
+      ['busy', null],
       ['fresh', null],
     ])
     const byName = Object.fromEntries(found.map((each) => [each.limiter, each]))
     expect(byName.fresh).toMatchObject({ remaining: 1, of: 2, limitedForMs: null, limitedUntil: null })
     expect(byName.row).toMatchObject({ limitedForMs: null, limitedUntil: null, freshAt: null })
-    expect(byName.busy).toMatchObject({ limitedForMs: null, limitedUntil: null })
+    expect(byName.busy).toMatchObject({ remaining: null, of: null, inUse: 1, limitedUntil: null })
     expect(byName.login?.limitedForMs).toBeGreaterThan(3_590_000)
     expect(byName.short?.limitedForMs).toBeLessThanOrEqual(60_000)
     const untilMs = Date.parse(byName.login?.limitedUntil ?? '')
@@ -86,6 +91,7 @@ describe('inspect', () => {
       { name: 'account', policy: banning, key: byIp() },
       { name: 'rate', policy: window, key: byIp() },
       { name: 'row', policy: consecutive({ limit: 1 }), key: byIp() },
+      { name: 'busy', policy: concurrency({ limit: 3 }), key: byIp() },
     ]
     const login = by<object>({ name: 'login', limits, key: undefined as never })
     await login.charge(ada)
@@ -96,14 +102,21 @@ describe('inspect', () => {
       'login/row',
       '  policy      1 in a row (consecutive)',
       '  remaining   0 of 1',
-      '  state       exhausted until units are released or refunded',
+      '  state       exhausted until units are refunded',
       '  fresh       not by itself',
       '  stored as   203.0.113.7',
       '',
       'login/account',
-      '  policy      2 in 1h (fixed-window); banned for 1m, 1h after 1 denial in 1m',
+      '  policy      2 in 1h (fixed-window), with bans',
       '  remaining   0 of 2',
       expect.stringMatching(`^  state       banned until ${time}, for 60 min$`),
+      '  bans        1 in a row',
+      expect.stringMatching(`^  fresh       ${time}$`),
+      '  stored as   203.0.113.7',
+      '',
+      'login/busy',
+      '  policy      concurrency',
+      '  in use      1, of a limit that is not stored',
       expect.stringMatching(`^  fresh       ${time}$`),
       '  stored as   203.0.113.7',
       '',
@@ -114,6 +127,47 @@ describe('inspect', () => {
       expect.stringMatching(`^  fresh       ${time}$`),
       '  stored as   203.0.113.7',
       '',
+    ])
+    await login.close()
+  })
+
+  test('shows a state under the numbers that it was written under, whichever policy the limiter has by now', async () => {
+    const sizes = [5, 3]
+    const limiter = by<object>({
+      name: 'api',
+      policy: () => slidingWindow({ limit: sizes[0] as number, window: '1m', slices: sizes[0] as number }),
+    })
+    await limiter.charge(ada)
+    sizes.shift()
+    expect(await inspect('203.0.113.7')).toMatchObject([
+      { policy: '5 in 1m (sliding-window)', remaining: 4, of: 5, bans: null, denials: null },
+    ])
+    await limiter.charge(ada)
+    expect(await inspect('203.0.113.7')).toMatchObject([{ remaining: 1, of: 3 }])
+  })
+
+  test('shows the denials that count for a ban, and bans that have ended', async () => {
+    const policy = ban(window, { after: 3, within: '1m', for: '1s' })
+    const limiter = by<object>({ name: 'api', policy })
+    for (let i = 0; i < 4; i++) await limiter.charge(ada)
+    expect(await inspect('203.0.113.7')).toMatchObject([
+      { limited: 'exhausted', bans: 0, denials: 2, denialsUntil: expect.stringMatching(/Z$/) },
+    ])
+    const text = await mustRun('inspect', '203.0.113.7', ...STORE)
+    expect(text).toMatch(/^ {2}denials {5}2, counted until \d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ\n {2}fresh/m)
+    await limiter.charge(ada)
+    const [key, state] = [...stored.states][0] as [string, readonly number[]]
+    stored.states.set(key, state.with(-1, Date.now() - 500).with(3, 0))
+    expect(await inspect('203.0.113.7')).toMatchObject([{ limited: null, remaining: 2, bans: 1, denials: 0 }])
+  })
+
+  test('fails for a key that holds something else', async () => {
+    await by({ name: 'api', policy: window }).charge(ada)
+    const [key = ''] = stored.states.keys()
+    stored.states.set(key, [0.5, 1, 2, 3])
+    expect(await failureOf('inspect', '203.0.113.7', ...STORE)).toEqual([
+      1,
+      `the key ${key} holds something other than a state of headgate`,
     ])
   })
 
@@ -137,7 +191,7 @@ describe('inspect', () => {
   test('leaves out a key that expires while it is read', async () => {
     await by({ name: 'api', policy: window }).charge(ada)
     const { applyOne } = stored
-    stored.applyOne = async (operation) => ({ ...(await applyOne(operation)), resetAfterMs: 0 })
+    stored.applyOne = async (operation) => ({ ...(await applyOne(operation)), state: undefined })
     expect(await mustRun('inspect', '203.0.113.7', ...STORE)).toBe(
       'nothing is stored for "203.0.113.7" by api (limiters with a secret need it in HEADGATE_SECRET)\n',
     )
@@ -146,10 +200,10 @@ describe('inspect', () => {
   test('searches under the prefix, whatever characters it has, and skips what is no key of a limit', async () => {
     await by({ name: 'api', policy: window }).charge(ada)
     const [[key, state]] = stored.states as unknown as [[string, readonly number[]]]
-    for (const other of [`a*:${key}`, `ab:${key}`, 'a*:hg:1:health', `a*:${key.replace(':{', '{')}`])
+    for (const other of [`a*:${key}`, `ab:${key}`, 'a*:hg:2:health', `a*:${key.replace(':{', '{')}`])
       stored.states.set(other, state)
     expect(await inspect('203.0.113.7', '--prefix', 'a*:hg')).toHaveLength(1)
-    expect(stored.patterns).toEqual(['a\\*:hg:1:*'])
+    expect(stored.patterns).toEqual(['a\\*:hg:2:*'])
   })
 })
 
@@ -199,7 +253,6 @@ describe('release', () => {
               limiter: 'api',
               limit: 'two',
               candidate: false,
-              policy: '2 in 1h (fixed-window)',
               identity: '203.0.113.7',
             },
           ],
@@ -317,15 +370,34 @@ describe('block', () => {
     expect(stored.states.size).toBe(before)
   })
 
-  test('refuses what is longer than the longest ban, and allows that', async () => {
+  test('bans for at most the longest ban of the limit, from the next request on', async () => {
     const login = by<object>({ name: 'login', policy: banning })
     await login.charge(ada)
-    expect(await failure('203.0.113.7', '--for', '61m')).toEqual([
-      1,
-      "--for must be at most the longest ban of login, 1h: add '61m' to the for option of that ban, or narrow with --limiter",
+    expect(await mustRun('block', '203.0.113.7', '--for', '2h', ...STORE)).toContain('for 2h by login')
+    expect((await inspect('203.0.113.7'))[0]?.limitedForMs).toBeGreaterThan(7_190_000)
+    expect(await retryOf(login, ada)).toBeLessThanOrEqual(3_600_000)
+    const [standing] = await inspect('203.0.113.7')
+    expect(standing?.limitedForMs).toBeGreaterThan(3_590_000)
+    expect(standing?.limitedForMs).toBeLessThanOrEqual(3_600_000)
+  })
+
+  test('never shortens a ban, and leaves its place in a row as it is', async () => {
+    const login = by<object>({ name: 'login', policy: banning })
+    await login.blockFor(ada, '1m')
+    await block('203.0.113.7')
+    await mustRun('block', '203.0.113.7', '--for', '1m', ...STORE)
+    const [standing] = await inspect('203.0.113.7')
+    expect(standing).toMatchObject({ limited: 'banned', bans: 1, denials: 0, denialsUntil: null })
+    expect(standing?.limitedForMs).toBeGreaterThan(1_700_000)
+  })
+
+  test('gives a new key the numbers of another one', async () => {
+    const login = by<object>({ name: 'login', policy: banning })
+    await login.charge({ ip: '203.0.113.8' })
+    await block('203.0.113.7')
+    expect(await inspect('203.0.113.7')).toMatchObject([
+      { policy: '2 in 1h (fixed-window), with bans', remaining: 0, of: 2, bans: 1 },
     ])
-    expect((await login.peek(ada)).allowed).toBe(true)
-    expect(await mustRun('block', '203.0.113.7', '--for', '1h', ...STORE)).toContain('for 1h by login')
   })
 
   test('needs a limit that is a ban, and that is no candidate', async () => {

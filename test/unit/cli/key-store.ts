@@ -55,6 +55,7 @@ export function keyStore(): KeyStore {
     async send(...words) {
       const [command, cursor = '0', , pattern = ''] = words
       if (command === 'dbsize') return states.size
+      if (command === 'pttl') return -1
       if (command !== 'scan') throw new Error(`unknown command ${command}`)
       return scan(cursor, pattern)
     },

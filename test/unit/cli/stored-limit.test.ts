@@ -1,6 +1,26 @@
-import { byIp, createLimiter, identitiesOf, memoryStore } from 'headgate'
+import {
+  ban,
+  byIp,
+  concurrency,
+  consecutive,
+  createLimiter,
+  fixedWindow,
+  identitiesOf,
+  memoryStore,
+  slidingWindow,
+  tokenBucket,
+} from 'headgate'
 import { escapePattern, searchText } from '../../../src/cli/keys/search.js'
-import { fullName, keyOf, keyStart, limitOf, shapeOf, splitKey } from '../../../src/cli/keys/stored-limit.js'
+import {
+  fullName,
+  keyOf,
+  keyStart,
+  limitOf,
+  policyFor,
+  shapeOf,
+  splitKey,
+} from '../../../src/cli/keys/stored-limit.js'
+import { baseOf, keyCodeOf } from '../../../src/policies/spec.js'
 import { keysOf } from '../../../src/stores/operation.js'
 import type { Store } from '../../../src/stores/store.js'
 
@@ -30,7 +50,8 @@ test.each([
   const { beginning, identity } = splitKey(keys[0] as string) as { beginning: string; identity: string }
   expect(identity).toBe(identitiesOf(decision)[0]?.identity)
   const limit = limitOf(beginning, START)
-  expect(limit).toMatchObject({ limiter: name, limit: undefined, isCandidate: false, policy: { limit: 5 } })
+  expect(limit).toMatchObject({ limiter: name, limit: undefined, isCandidate: false, isBan: false })
+  expect(limit?.anyPolicy.spec.kind).toBe('token-bucket')
   expect(limit && [fullName(limit), keyOf(limit, identity)]).toEqual([name, keys[0]])
 })
 
@@ -43,30 +64,59 @@ test('reads the keys of several limits, and of a candidate', async () => {
   const beginnings = keys.map((key) => splitKey(key)?.beginning ?? '')
   const limits = beginnings.map((beginning) => limitOf(beginning, START))
   expect(limits.map((limit) => limit?.isCandidate).sort()).toEqual([false, true])
-  expect(limitOf('hg:1:login/account-1:fixed-window-5-60000:{', START)).toMatchObject({
+  expect(limitOf('hg:2:login/account-1:fw:{', START)).toMatchObject({
     limiter: 'login',
     limit: 'account-1',
-    policy: { spec: { kind: 'fixed-window' } },
+    isBan: false,
+    anyPolicy: { spec: { kind: 'fixed-window' } },
   })
-  expect(limitOf('hg:1:login/_candidate/account:fixed-window-5-60000:{', START)).toMatchObject({
+  expect(limitOf('hg:2:login/_candidate/account:bfw:{', START)).toMatchObject({
     limiter: 'login',
     limit: 'account',
     isCandidate: true,
+    isBan: true,
+    anyPolicy: { spec: { kind: 'fixed-window' } },
   })
 })
 
+const KINDS = [
+  tokenBucket({ capacity: 5, refill: 5, every: '1m' }),
+  slidingWindow({ limit: 5, window: '1m' }),
+  fixedWindow({ limit: 5, window: '1m' }),
+  fixedWindow({ limit: 5, window: '1m', startsAt: 'first-request' }),
+  fixedWindow({ limit: 5, window: '1m', debt: 2, onChange: 'reset' }),
+  consecutive({ limit: 5, onChange: 'reset' }),
+]
+const BANS = KINDS.map((policy) => ban(policy, { after: 2, within: '1m', for: '1h' }))
+
+test.each([...KINDS, ...BANS, concurrency({ limit: 5 })].map((policy) => [keyCodeOf(policy.spec), policy]))(
+  'reads the kind in the code %s',
+  (code, { spec, isBan = false, width }) => {
+    const limit = limitOf(`hg:2:api:${code}:{`, START)
+    expect(limit).toMatchObject({ limiter: 'api', isBan, anyPolicy: { spec: { kind: baseOf(spec).kind } } })
+    const policy = limit && policyFor(limit)
+    expect(policy?.isBan ?? false).toBe(isBan)
+    if (baseOf(spec).kind !== 'sliding-window') expect(policy?.width).toBe(width)
+  },
+)
+
 test.each([
-  ['hg:1:health'],
-  ['hg:1:api:fixed-window-5-60000'],
-  ['hg:1:api:fixed-window-5-60000:{ada'],
-  ['hg:1:api:fixed-window-5-60000{ada}'],
-  ['hg:2:api:fixed-window-5-60000:{ada}'],
-  ['other:1:api:fixed-window-5-60000:{ada}'],
-  ['hg:1:_other:fixed-window-5-60000:{ada}'],
-  ['hg:1:api/a/b:fixed-window-5-60000:{ada}'],
-  ['hg:1:api:x:fixed-window-5-60000:{ada}'],
-  ['hg:1:a\nb:fixed-window-5-60000:{ada}'],
-  [`hg:1:${'a'.repeat(65)}:fixed-window-5-60000:{ada}`],
+  ['hg:2:health'],
+  ['hg:2:api:fw'],
+  ['hg:2:api:fw:{ada'],
+  ['hg:2:api:fw{ada}'],
+  ['hg:1:api:fw:{ada}'],
+  ['hg:3:api:fw:{ada}'],
+  ['other:2:api:fw:{ada}'],
+  ['hg:2:_other:fw:{ada}'],
+  ['hg:2:api/a/b:fw:{ada}'],
+  ['hg:2:api:x:{ada}'],
+  ['hg:2:api:b:{ada}'],
+  ['hg:2:api:bcc:{ada}'],
+  ['hg:2:api:fw-5-60000:{ada}'],
+  ['hg:2:api:fw-token-bucket-5-60000:{ada}'],
+  ['hg:2:a\nb:fw:{ada}'],
+  [`hg:2:${'a'.repeat(65)}:fw:{ada}`],
 ])('%j is the key of no limit', (key) => {
   const pieces = splitKey(key)
   expect(pieces && limitOf(pieces.beginning, START)).toBeUndefined()

@@ -1,13 +1,17 @@
 import {
   ban,
   byIp,
+  concurrency,
+  consecutive,
   createLimiter,
   fixedWindow,
   type Limiter,
   loginGuard,
   memoryStore,
+  type Policy,
   type Store,
 } from 'headgate'
+import { keysOf, type Operation } from 'headgate/store'
 import {
   blockIdentity,
   canBeIdentity,
@@ -57,6 +61,92 @@ test.each([
   ['two are: that of the shorter', [banning, shorter], 600_000],
 ])('the longest block of a limiter, where %s', async (_, policies, longestBlockMs) => {
   expect(await lookUp(watched(keyed(...policies)).watch, 'ada')).toMatchObject({ longestBlockMs })
+})
+
+describe('plans of a policy function, whose states share a key', () => {
+  const free = fixedWindow({ limit: 3, window: '1h' })
+  const paid = fixedWindow({ limit: 9, window: '1d' })
+  const plans = (...policies: readonly Policy[]) => {
+    const calls: Operation[] = []
+    const memory = memoryStore()
+    const store: Store = {
+      name: 'plans',
+      async apply(operations) {
+        calls.push(...operations)
+        return memory.apply(operations)
+      },
+    }
+    const policy = ({ plan }: { plan: number }) => policies[plan]
+    const key = ({ id }: { id: string }) => id
+    return { ...watched<{ id: string; plan: number }>({ policy, key, store, denyCache: false }), calls }
+  }
+  const keysIn = (calls: readonly Operation[]) => calls.flatMap(keysOf).map(({ key }) => key)
+
+  test('are each looked up and released once, under the numbers of the plan that charged last', async () => {
+    const { limiter, watch, calls } = plans(free, paid)
+    for (const plan of [0, 1]) await limiter.charge({ id: 'ada', plan })
+    for (const plan of [1, 0]) await limiter.charge({ id: 'bob', plan })
+    calls.length = 0
+    expect((await lookUp(watch, 'ada')).standings).toMatchObject([
+      { limitName: 'api', limit: 9, remaining: 7 },
+    ])
+    expect(new Set(keysIn(calls)).size).toBe(calls.length)
+    expect((await lookUp(watch, 'bob')).standings).toMatchObject([
+      { limitName: 'api', limit: 3, remaining: 1 },
+    ])
+    calls.length = 0
+    await releaseIdentity(watch, 'ada')
+    expect(new Set(keysIn(calls)).size).toBe(calls.length)
+    expect((await lookUp(watch, 'ada')).standings).toEqual([])
+    expect((await lookUp(watch, 'bob')).standings).toHaveLength(1)
+  })
+
+  test('have each its name, where the limiter has none', async () => {
+    const { limiter, watch } = watched<number>({
+      name: undefined,
+      policy: (plan: number) => (plan === 0 ? free : paid),
+      key: () => 'ada',
+    })
+    for (const [plan, limitName] of [free.name, paid.name].entries()) {
+      await limiter.charge(plan)
+      expect((await lookUp(watch, 'ada')).standings).toMatchObject([{ limitName }])
+    }
+  })
+
+  test('are all there in a limiter with a plan of another kind', async () => {
+    const { limiter, watch } = plans(free, consecutive({ limit: 5 }))
+    for (const plan of [0, 1]) await limiter.charge({ id: 'ada', plan })
+    expect((await lookUp(watch, 'ada')).standings).toMatchObject([{ limit: 3 }, { limit: 5 }])
+  })
+
+  test('are blocked for at most the shorter of their bans, which shortens none of the longer one', async () => {
+    const { limiter, watch } = plans(shorter, banning)
+    for (const plan of [0, 1]) await limiter.charge({ id: 'bob', plan })
+    await limiter.blockFor({ id: 'ada', plan: 1 }, '1h')
+    expect(await lookUp(watch, 'ada')).toMatchObject({
+      longestBlockMs: 600_000,
+      standings: [{ bannedForMs: expect.closeTo(3_600_000, -4) }],
+    })
+    await expect(blockIdentity(watch, 'ada', 3_600_000)).rejects.toThrow(
+      'at most the longest ban of the limit api, 10m',
+    )
+    await blockIdentity(watch, 'ada', 600_000)
+    const { standings } = await lookUp(watch, 'ada') // also of other spellings
+    expect(Math.max(...standings.map(({ bannedForMs }) => bannedForMs))).toBeGreaterThan(3_000_000)
+    await blockIdentity(watch, 'bob', 600_000)
+    for (const plan of [0, 1]) {
+      const { allowed, retryAfterMs } = await limiter.charge({ id: 'bob', plan })
+      expect([allowed, Math.round(retryAfterMs / 60_000)]).toEqual([false, 10])
+    }
+  })
+
+  test('of requests in flight show what is held of the larger limit', async () => {
+    const [small, large] = [concurrency({ limit: 2 }), concurrency({ limit: 5 })]
+    const { limiter, watch } = plans(large, small)
+    for (const plan of [0, 1]) await limiter.charge({ id: 'ada', plan })
+    expect((await lookUp(watch, 'ada')).standings).toMatchObject([{ limit: 5, remaining: 3 }])
+    await limiter.close()
+  })
 })
 
 test('says which option lists an address', async () => {

@@ -5,6 +5,7 @@ import {
   type Limiter,
   type LimiterOptions,
   memoryStore,
+  type Policy,
   tokenBucket,
 } from 'headgate'
 import { boardOf } from '../../../../src/dashboard/figures/board.js'
@@ -126,6 +127,22 @@ test('of the limits that a policy function returns, 64 have figures', async () =
   expect(limits).toHaveLength(64)
   expect(limits[0]).toMatchObject({ limit: 1, allowed: 1, denied: 1 })
   expect([sum(traffic.allowed), sum(traffic.denied)]).toEqual([71, 1])
+})
+
+test('shows all plans of a policy function that share a key, each with its kind', async () => {
+  const plans: Readonly<Record<string, Policy>> = {
+    free: fixedWindow({ limit: 1, window: '1h' }),
+    paid: fixedWindow({ limit: 5, window: '1h' }),
+  }
+  const { limiter, watch } = watched<string>({
+    policy: (plan: string) => plans[plan],
+    key: () => 'ada',
+  } as object)
+  for (const plan of ['free', 'paid', 'free']) await limiter.charge(plan)
+  expect(watch.report().limits).toMatchObject([
+    { kind: 'fixed-window', limit: 1, allowed: 1, denied: 1 },
+    { kind: 'fixed-window', limit: 5, allowed: 1, denied: 0 },
+  ])
 })
 
 test('tells limits of one name apart by their size and their window', async () => {

@@ -85,6 +85,7 @@ test.each([
     { type: 'reward', key: 'k4', policy: three, units: 1 },
     { type: 'renew', key: 'k5', policy: renewable, cost: 1, takenAtMs: nowMs, resetAtMs: nowMs + 90_000 },
     { type: 'block', key: 'k6', policy: banning, forMs: 60_000 },
+    { type: 'take', key: 'k1', policy: policies[1] as Policy, units: 0, withState: true },
     { type: 'forget', key: 'k0', policy: policies[0] as Policy },
     { type: 'charge', parts: [] },
   ]
@@ -97,6 +98,7 @@ test.each([
     (_name, value) => (value === 'never' ? Number.POSITIVE_INFINITY : value),
   )
   expect(outcomes).toEqual(withoutNext)
+  expect(outcomes.at(-3)).toMatchObject({ type: 'take', state: { length: 8 } })
   const shown = (all: readonly Operation[]) =>
     JSON.stringify(all, (_name, value) =>
       value === Number.POSITIVE_INFINITY ? 'never' : (value?.spec ?? value),
@@ -141,16 +143,21 @@ describe('errors', () => {
       'is of version 7',
     ],
     [
-      'an unknown policy',
-      { headgate: 'operations', version: 1, policies: ['leaky-bucket-5'], operations: [] },
-      '"leaky-bucket-5" is not a policy',
+      'a policy of an unknown kind',
+      { headgate: 'operations', version: 1, policies: ['{"kind":"leaky-bucket"}'], operations: [] },
+      'is not a policy: the versions of headgate may differ',
+    ],
+    [
+      'a policy that is not JSON',
+      { headgate: 'operations', version: 1, policies: ['consecutive-5'], operations: [] },
+      '"consecutive-5" is not a policy',
     ],
     [
       'no key',
       {
         headgate: 'operations',
         version: 1,
-        policies: ['consecutive-5'],
+        policies: ['{"kind":"consecutive","limit":5}'],
         operations: [{ type: 'forget', policy: 0 }],
       },
       'an operation has no key or policy',

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { concurrency, type Policy, tokenBucket } from 'headgate'
 import { signatureOf } from '../../src/policies/policy.js'
-import { policyFromSpec, policyOf } from '../../src/policies/policy-from-spec.js'
+import { policyFromSpec } from '../../src/policies/policy-from-spec.js'
 import type { PolicySpec } from '../../src/policies/spec.js'
 import { anyPolicy, costOf, moment, takes, waitMs } from './arbitrary-policies.js'
 
@@ -22,7 +22,6 @@ const MAKE_AGAIN: readonly (readonly [string, (policy: Policy) => Policy])[] = [
   ['a spec', ({ spec }) => policyFromSpec(spec)],
   ['a spec in JSON', ({ spec }) => policyFromSpec(JSON.parse(JSON.stringify(spec)))],
   ['a spec in another order', ({ spec }) => policyFromSpec(reversed(spec) as PolicySpec)],
-  ['a signature', (policy) => policyOf(signatureOf(policy)) as Policy],
 ]
 
 /** Returns an object whose properties are in the reverse order, as a database may return them. */
@@ -67,19 +66,7 @@ test('the window of a bucket is the one that rateLimit made it of', () => {
   fc.assert(
     fc.property(limits, ({ limit, every }) => {
       const policy = tokenBucket({ capacity: limit, refill: limit, every })
-      expect(policyOf(signatureOf(policy))).toMatchObject({ name: policy.name, windowMs: every })
-    }),
-  )
-})
-
-test('a text is the signature of a policy only in the one spelling of signatureOf', () => {
-  const numbers = fc.array(fc.integer({ min: 0, max: 100_000 }), { maxLength: 12 })
-  const kinds = fc.constantFrom('token-bucket', 'fixed-window', 'ban-sliding-window', 'concurrency')
-  fc.assert(
-    fc.property(kinds, numbers, (kind, params) => {
-      const text = [kind, ...params].join('-')
-      const policy = policyOf(text)
-      if (policy !== undefined) expect(signatureOf(policy)).toBe(text)
+      expect(policyFromSpec(policy.spec)).toMatchObject({ name: policy.name, windowMs: every })
     }),
   )
 })
