@@ -2,13 +2,14 @@ import { type IdentityOptions, identityReader } from '../keys/identity.js'
 import { peerAddress } from '../keys/request.js'
 import { defaultKey } from '../keys/source-address.js'
 import { type Policy, signatureOf } from '../policies/policy.js'
-import { keyCodeOf } from '../policies/spec.js'
+import { keyCodeOf, resetsOnChange } from '../policies/spec.js'
 import { type MaybePromise, readAll, thenMaybe } from '../util/maybe-promise.js'
 import { weakMemo } from '../util/memo.js'
 import { keyName } from '../util/validate.js'
 import { type Decision, denyDisconnected, type Finish } from './decision.js'
 import { checkPolicy, type Entry } from './read-limits.js'
 import type { NamedPart } from './receipt.js'
+import { type KeepsUsage, warnUsageReset } from './usage-reset.js'
 
 /** A limit: a policy with its name and the scope of its keys. */
 export interface Limit {
@@ -33,6 +34,8 @@ export interface LimitContext extends IdentityOptions {
   readonly name: string | undefined
   /** Throws a `TypeError` for a policy that is not supported here. */
   readonly checkSupported?: (owner: string, policy: Policy) => void
+  /** Whether usage under a policy counts under another one of its kind. Absent: always. */
+  readonly keepsUsage?: KeepsUsage | undefined
   /** The limits used so far, each once. Several may share a scope, such as the plans of a policy function. */
   readonly limits: Map<string, Limit>
 }
@@ -88,7 +91,7 @@ export function limitBinder<T>(
 
 function limitOf(
   { owner, entryName }: Entry,
-  { limiterScope, name, checkSupported, limits }: LimitContext,
+  { limiterScope, name, checkSupported, keepsUsage, limits }: LimitContext,
   value: object,
 ): Limit {
   const policy = checkPolicy(owner, value)
@@ -99,6 +102,7 @@ function limitOf(
     policy,
     scope: `${entryScope}:${keyCodeOf(policy.spec)}:{`,
   }
+  if (!resetsOnChange(policy.spec)) warnUsageReset(owner, limit, limits.values(), keepsUsage)
   if (limits.size < MAX_RECORDED) limits.set(`${limit.name} ${limit.scope} ${signatureOf(policy)}`, limit)
   return limit
 }

@@ -138,8 +138,7 @@ function plainNumber(value: number): string {
 export function keyCodeOf(spec: PolicySpec): string {
   const base = baseOf(spec)
   const code = (spec.kind === 'ban' ? BAN_CODE : '') + (CODES[base.kind] ?? base.kind)
-  const resets = 'onChange' in base && base.onChange === 'reset'
-  return resets ? `${code}-${signatureOfSpec(base)}` : code
+  return resetsOnChange(spec) ? `${code}-${signatureOfSpec(base)}` : code
 }
 
 /** Returns what a code of `keyCodeOf` says of a policy; `undefined` for another text. */
@@ -151,6 +150,12 @@ export function readKeyCode(text: string): { readonly kind: string; readonly isB
   const isWhole = text === code || text.startsWith(`${code}-${kind}-`)
   const isBannable = !isBan || kind !== 'concurrency'
   return kind !== undefined && isWhole && isBannable ? { kind, isBan } : undefined
+}
+
+/** Returns whether the usage under each set of numbers is kept apart. */
+export function resetsOnChange(spec: PolicySpec): boolean {
+  const base = baseOf(spec)
+  return 'onChange' in base && base.onChange === 'reset'
 }
 
 function numbersOf({ kind, ...rest }: Exclude<PolicySpec, BanSpec>): readonly number[] {

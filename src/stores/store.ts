@@ -138,6 +138,11 @@ export interface Store {
    * that changes the keys must replace it.
    */
   readonly origin?: StoreOrigin
+  /**
+   * Whether the units that a key has used under a policy count under another one of its kind. Default: always.
+   * It is false for a store that keeps counters apart by the length of their windows.
+   */
+  keepsUsage?(before: Policy, after: Policy): boolean
   /** Where processes leave notes. With it, the dashboard adds up the figures of all processes. */
   readonly notes?: ProcessNotes
   /**

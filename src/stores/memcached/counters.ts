@@ -49,3 +49,14 @@ const windowCounters = weakMemo(({ spec, limit, windowMs }: Policy): Counters =>
         : [limit, windowMs, slices, slice, ...counts],
   }
 })
+
+/** Returns whether the counts under a policy are those under another one of its kind. */
+export function haveSameCounters(before: Policy, after: Policy): boolean {
+  return sliceMsOf(before) === sliceMsOf(after)
+}
+
+/** Returns the length of a slice; `undefined` if time does not divide the counts, or if there are none. */
+function sliceMsOf({ spec }: Policy): number | undefined {
+  if (spec.kind === 'fixed-window') return spec.windowMs
+  return spec.kind === 'sliding-window' ? spec.windowMs / spec.slices : undefined
+}

@@ -5,6 +5,7 @@ import { casStrategy } from './cas-strategy.js'
 import { type MemcachedClient, readClient } from './client.js'
 import { memjsTransport } from './connection.js'
 import { counterStrategy } from './counter-strategy.js'
+import { haveSameCounters } from './counters.js'
 import { lossMonitor } from './loss-monitor.js'
 import { itemKey } from './protocol.js'
 
@@ -31,6 +32,8 @@ const COUNTED: readonly string[] = ['consecutive', 'fixed-window', 'sliding-wind
  *   may be denied for those units.
  * - Clock: this process's, in whole milliseconds. Synchronize the clocks of processes that share limits: a
  *   second apart is too much, and windows of the clock count apart around their borders.
+ * - Another limit keeps the counts of `fixedWindow`, `slidingWindow` and `consecutive`, also with `onChange:
+ *   'scale'`. Another window, or another length of its slices, starts with new ones.
  * - Items expire one to three seconds after their state equals a fresh one, never earlier.
  * - `client` is the user's memjs client, version 1.3. The store never closes it, and sends no request
  *   twice, whatever the client's `retries` are.
@@ -61,6 +64,7 @@ export function memcachedStore(client: MemcachedClient): Store {
       acrossShards((key) => key, run, BATCHING),
       BATCHING.maxKeys,
     ),
+    keepsUsage: haveSameCounters,
     onLimitsLost: losses.subscribe,
     origin: { client },
     ...(client.servers.length > 1 && { serverOf: (key: string) => transport.serverOf(itemKey(key)) }),
