@@ -65,21 +65,29 @@ describe.each(FRAMEWORKS)('on $name', ({ app }) => {
     expect(reached).not.toHaveBeenCalled()
   })
 
-  test('a policy function chooses who gets how much, and undefined is not limited', async () => {
-    const one = fixedWindow({ limit: 1, window: '1h' })
-    const plans: Record<string, Policy> = { free: one, pro: five }
-    const choose = (req: IncomingMessage) => plans[String(req.headers['x-plan'])]
-    const plan = (name: string) => times(6, { headers: { 'x-plan': name } })
-    for (const policy of [choose, async (req: IncomingMessage) => choose(req)]) {
-      const served = await serveLimited({ policy })
-      expect(await statuses(served, plan('free'))).toEqual([200, 429, 429, 429, 429, 429])
-      expect(await statuses(served, plan('pro'))).toEqual([200, 200, 200, 200, 200, 429])
-      expect(await statuses(served, plan('staff'))).toEqual([200, 200, 200, 200, 200, 200])
-      expect((await send(served, { headers: { 'x-plan': 'staff' } })).headers).not.toHaveProperty(
-        'x-ratelimit-limit',
-      )
-    }
-  })
+  test.each([
+    ['keep', [200, 200, 200, 200, 429, 429]], // what the free plan took stays in use
+    ['reset', [200, 200, 200, 200, 200, 429]],
+  ] as const)(
+    'a policy function chooses who gets how much, and undefined is not limited: %s',
+    async (onChange, pro) => {
+      const plans: Record<string, Policy> = {
+        free: fixedWindow({ limit: 1, window: '1h', onChange }),
+        pro: fixedWindow({ limit: 5, window: '1h', onChange }),
+      }
+      const choose = (req: IncomingMessage) => plans[String(req.headers['x-plan'])]
+      const plan = (name: string) => times(6, { headers: { 'x-plan': name } })
+      for (const policy of [choose, async (req: IncomingMessage) => choose(req)]) {
+        const served = await serveLimited({ policy })
+        expect(await statuses(served, plan('free'))).toEqual([200, 429, 429, 429, 429, 429])
+        expect(await statuses(served, plan('pro'))).toEqual(pro)
+        expect(await statuses(served, plan('staff'))).toEqual([200, 200, 200, 200, 200, 200])
+        expect((await send(served, { headers: { 'x-plan': 'staff' } })).headers).not.toHaveProperty(
+          'x-ratelimit-limit',
+        )
+      }
+    },
+  )
 
   test('a policy function may make an equal policy for each request', async () => {
     const served = await serveLimited({ policy: () => fixedWindow({ limit: 1, window: '1h' }) })
