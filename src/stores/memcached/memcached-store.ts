@@ -5,6 +5,7 @@ import { casStrategy } from './cas-strategy.js'
 import { type MemcachedClient, readClient } from './client.js'
 import { memjsTransport } from './connection.js'
 import { counterStrategy } from './counter-strategy.js'
+import { memcachedDocuments } from './documents.js'
 import { lossMonitor } from './loss-monitor.js'
 import { itemKey } from './protocol.js'
 
@@ -63,6 +64,7 @@ export function memcachedStore(client: MemcachedClient): Store {
     ),
     onLimitsLost: losses.subscribe,
     origin: { client },
+    documents: memcachedDocuments(transport),
     ...(client.servers.length > 1 && { serverOf: (key: string) => transport.serverOf(itemKey(key)) }),
   }
 }
