@@ -45,32 +45,35 @@ const candidates = channel('headgate:candidate')
 
 /**
  * Creates the candidate of a limiter: a second limiter, whose decisions are only counted; `undefined` if the
- * options have none. It counts as if it stood alone, under its own keys. In memory it has its own store,
+ * options have none. `ruleCore` adds the rules of settings. It counts as if it stood alone, under its own keys. In memory it has its own store,
  * where it evicts no state of the limits in force. A remote store gets its charges in the same batches,
  * through its own circuit breaker.
  */
 export function createCandidate<Subject>(
   settings: LimiterSettings,
   events: EventEmitter<LimiterEvents<Subject>>,
+  ruleCore: (core: LimiterCore) => LimiterCore = (core) => core,
 ): Candidate | undefined {
   const { candidate: entries, context } = settings
   if (entries === undefined) return undefined
   const onFailure = (error: unknown) => emitFailure(events, 'candidateFailed', error)
   const store = storeFor(settings.store)
-  const core = limiterCore(
-    {
-      ...settings,
-      entries,
-      store,
-      onStoreError: 'allow',
-      context: {
-        ...context,
-        checkSupported: checkCandidatePolicy,
-        limiterScope: `${context.limiterScope}/_candidate`,
-        limitsByScope: new Map(),
+  const core = ruleCore(
+    limiterCore(
+      {
+        ...settings,
+        entries,
+        store,
+        onStoreError: 'allow',
+        context: {
+          ...context,
+          checkSupported: checkCandidatePolicy,
+          limiterScope: `${context.limiterScope}/_candidate`,
+          limitsByScope: new Map(),
+        },
       },
-    },
-    { isPublished: false, onStoreError: onFailure, onRefundLost: onFailure },
+      { isPublished: false, onStoreError: onFailure, onRefundLost: onFailure },
+    ),
   )
   const adjustments = adjustmentsOf<unknown>('candidate', core, 'allow')
   const figures = new CandidateFigures()
@@ -99,6 +102,7 @@ export function createCandidate<Subject>(
       figures.countFailure()
       return
     }
+    if (candidate.source === 'blocked') return // by settings, which say the same of the limits in force
     figures.count(decision, candidate)
     if (events.listenerCount('candidate') > 0)
       emit(events, 'candidate', [candidate, decision, subject as Subject])

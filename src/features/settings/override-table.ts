@@ -32,7 +32,7 @@ export class OverrideTable<Effect extends object> {
     overrides: readonly SettingsOverride[],
     effectOf: (override: SettingsOverride, index: number) => Effect,
     embeddings: readonly Embedding[],
-    now: () => number = Date.now,
+    now: () => number = () => Date.now(),
   ) {
     const prefixes: [string, Row<Effect>][] = []
     const networks: [string, Row<Effect>][] = []

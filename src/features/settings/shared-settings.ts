@@ -1,3 +1,4 @@
+import { FOLLOW, type SettingsSource } from '../../limiter/settings-source.js'
 import { readOptions, withDefault } from '../../options/option-table.js'
 import { readTogether } from '../../options/problems.js'
 import { isStore } from '../../stores/shared/validate.js'
@@ -7,6 +8,7 @@ import { keyName, wrongKind } from '../../util/validate.js'
 import { changeDocument } from './change-document.js'
 import type { GivenDocument, SettingsChange, SettingsDocument } from './document.js'
 import { type DocumentStore, pollerOf } from './document-poller.js'
+import { followDocument } from './follow-document.js'
 import { readStored, shownChange } from './stored-settings.js'
 
 /** Options of `sharedSettings`. */
@@ -16,7 +18,7 @@ export interface SharedSettingsOptions {
 }
 
 /** Settings in a store, which the limiters of all processes follow. */
-export interface SharedSettings {
+export interface SharedSettings extends SettingsSource {
   /**
    * Returns the document of a limiter, by the limiter's name. Without one, it is `{ limits: {}, overrides:
    * [] }`. Rejects with `StoreError` if the store failed, and with `TypeError` if the document is not valid.
@@ -69,6 +71,11 @@ export function sharedSettings(store: Store, options: SharedSettingsOptions = {}
   }
 
   return {
+    [FOLLOW]: (limiter) =>
+      followDocument(
+        { follow: (follower) => poller.follow(keyOf(limiter.name), follower), pollIfDue: poller.pollIfDue },
+        limiter,
+      ),
     read: async (name) => (await readAll(name))?.document ?? { limits: {}, overrides: [] },
     async change(name, edit, origin) {
       const document = await changeDocument(kept, keyOf(name), edit, origin)

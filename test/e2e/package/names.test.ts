@@ -35,6 +35,7 @@ const NAMES: Readonly<Record<string, ExportedNames>> = {
       'loginGuard',
       'memoryStore',
       'rateLimit',
+      'sharedSettings',
       'slidingWindow',
       'tokenBucket',
     ],
@@ -48,6 +49,7 @@ const NAMES: Readonly<Record<string, ExportedNames>> = {
       'Health',
       'KeyFunction',
       'Limiter',
+      'LimiterDescription',
       'LimiterEvents',
       'LimiterOptions',
       'LoginGuard',
@@ -59,6 +61,10 @@ const NAMES: Readonly<Record<string, ExportedNames>> = {
       'RateLimitOptions',
       'RateLimited',
       'SecurityEvent',
+      'SettingsChange',
+      'SettingsDocument',
+      'SettingsOverride',
+      'SharedSettings',
       'Store',
       'StoreMessage',
     ],
@@ -94,6 +100,11 @@ const NAMES: Readonly<Record<string, ExportedNames>> = {
   'headgate/redis': {
     values: ['redisStore'],
     types: [],
+    includesHttp: false,
+  },
+  'headgate/settings-file': {
+    values: ['settingsFile'],
+    types: ['FileSettings'],
     includesHttp: false,
   },
   'headgate/memcached': {
