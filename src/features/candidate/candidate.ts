@@ -58,23 +58,22 @@ export function createCandidate<Subject>(
   if (entries === undefined) return undefined
   const onFailure = (error: unknown) => emitFailure(events, 'candidateFailed', error)
   const store = storeFor(settings.store)
-  const core = ruleCore(
-    limiterCore(
-      {
-        ...settings,
-        entries,
-        store,
-        onStoreError: 'allow',
-        context: {
-          ...context,
-          checkSupported: checkCandidatePolicy,
-          limiterScope: `${context.limiterScope}/_candidate`,
-          limitsByScope: new Map(),
-        },
+  const ownCore = limiterCore(
+    {
+      ...settings,
+      entries,
+      store,
+      onStoreError: 'allow',
+      context: {
+        ...context,
+        checkSupported: checkCandidatePolicy,
+        limiterScope: `${context.limiterScope}/_candidate`,
+        limitsByScope: new Map(),
       },
-      { isPublished: false, onStoreError: onFailure, onRefundLost: onFailure },
-    ),
+    },
+    { isPublished: false, onStoreError: onFailure, onRefundLost: onFailure },
   )
+  const core = ruleCore(ownCore)
   const adjustments = adjustmentsOf<unknown>('candidate', core, 'allow')
   const figures = new CandidateFigures()
 
