@@ -3,6 +3,7 @@ import type { ModeSwitch } from '../../limiter/access-rules.js'
 import { type ChargeSubject, type ResolveParts, subjectCharger } from '../../limiter/bind-limit.js'
 import type { LimiterCore } from '../../limiter/core.js'
 import { unchargedDecision } from '../../limiter/decision.js'
+import type { Entry } from '../../limiter/read-limits.js'
 import type { FollowedSettings, FollowingLimiter } from '../../limiter/settings-source.js'
 import type { Follower, Settled } from './feed.js'
 import { BLOCKED, ruledLimits } from './ruled-limits.js'
@@ -106,11 +107,20 @@ function ruledCore(base: LimiterCore, modeSwitch: ModeSwitch, pollIfDue?: () => 
     core,
     waitingCore: { ...core, resolveParts: (subject, cost, names) => resolveCharge(subject, cost, names) },
     apply(rules) {
-      const bound = base.bind(rules.entries)
+      const bound = bindAnew(base, rules.entries)
       const ruled = rules.overrides.isEmpty ? undefined : ruledLimits(rules, base.context, modeSwitch)
       resolveParts = ruled?.resolveParts ?? bound.resolveParts
       resolveCharge = ruled?.resolveCharge ?? bound.resolveParts
       charge = ruled ? subjectCharger(ruled.resolveCharge, chargeParts) : bound.charge
     },
   }
+}
+
+/** Binds the limits of a document. Inspection then no longer shows those of the document before. */
+function bindAnew({ bind, context }: LimiterCore, entries: readonly Entry[]) {
+  const recorded = context.limitsByScope
+  const before = new Map(recorded)
+  const bound = bind(entries)
+  for (const [id, limit] of before) if (recorded.get(id) === limit) recorded.delete(id)
+  return bound
 }

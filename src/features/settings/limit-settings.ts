@@ -23,7 +23,7 @@ const FACTORIES: Readonly<Record<string, (options: never) => Policy>> = {
 }
 
 const OWNER = 'settings'
-const readFactory = choice('tokenBucket', 'slidingWindow', 'fixedWindow', 'consecutive', 'concurrency')
+const readFactory = choice(...Object.keys(FACTORIES))
 
 /**
  * Returns the policy that a document names. `path` is its place in the document. Throws a `TypeError` that
@@ -90,8 +90,9 @@ function samePolicyWith(given: Policy, limit = given.limit, lengthMs?: number): 
     return ban(inner, { after, within: withinMs, for: bansMs, onAttempt })
   }
   if (spec.kind === 'token-bucket') {
+    const { kind: _kind, capacity: _capacity, intervalMs: _intervalMs, ...others } = spec
     const every = lengthMs ?? Math.max(1, Math.round(given.windowMs))
-    return tokenBucket({ capacity: limit, refill: limit, every })
+    return tokenBucket({ ...others, capacity: limit, refill: limit, every })
   }
   if (lengthMs === undefined) return policyFromSpec({ ...spec, limit } as PolicySpec)
   if ('windowMs' in spec) return policyFromSpec({ ...spec, limit, windowMs: lengthMs } as PolicySpec)
