@@ -30,7 +30,15 @@ const CALLABLE = 'module.exports = Object.assign(exports.default, exports)'
 const CHUNKS = {
   policies: ['util', 'options', 'policies'],
   stores: ['stores', 'stores/shared', 'stores/memory', 'stores/leased'],
-  limiter: ['pipe', 'limiter', 'features', 'features/candidate', 'features/waiting', 'http'],
+  limiter: [
+    'pipe',
+    'limiter',
+    'features',
+    'features/candidate',
+    'features/settings',
+    'features/waiting',
+    'http',
+  ],
 }
 const CHUNK_OF_FOLDER = new Map(
   Object.entries(CHUNKS).flatMap(([chunk, folders]) => folders.map((folder) => [folder, chunk])),

@@ -38,6 +38,7 @@ export const GROUPS: readonly Group[] = [
       headers: 'Headers and responses',
       'without-http': 'Without HTTP',
       operations: 'Operations',
+      settings: 'Settings',
       inspect: 'Look up a client',
       observability: 'Logs and metrics',
       dashboard: 'Dashboard',

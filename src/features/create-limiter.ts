@@ -24,6 +24,7 @@ import { holdingsOf, releaseDecision } from './holdings.js'
 import { withInspection } from './inspection.js'
 import type { Limiter } from './limiter.js'
 import { logIfDebugged } from './log-events.js'
+import { limiterDocument } from './settings-in-force.js'
 import { createWaiting } from './waiting/wait-for.js'
 
 /** Creates a limiter. Throws a `TypeError` for wrong options, with the fix in the message. */
@@ -48,7 +49,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
   const onRefundFailed = (error: unknown, decision?: Decision) =>
     emitFailure(events, 'refundFailed', error, decision)
   const holdings = holdingsOf((error) => emitFailure(events, 'renewalFailed', error), onRefundFailed)
-  const core = limiterCore(settings, {
+  const ownCore = limiterCore(settings, {
     onStoreError: (error) => emitFailure(events, 'storeError', error),
     onRefundLost: onRefundFailed,
     onUnitsBack: (keys) => waiting.retry(keys),
@@ -63,11 +64,18 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
   const finish: Finish = (decision, subject) => applyMode(report(decision, subject))
   const applyMode = (decision: Decision) =>
     decision.allowed || modeSwitch.mode !== 'report' ? decision : reportedDecision(decision)
-  const waiting = createWaiting(core, { access, modeSwitch, finish, onRefundFailed })
-  const candidate = createCandidate(settings, events)
+  const document = limiterDocument(settings, ownCore, events, {
+    useCandidate,
+    onModeChanged: () => waiting.endIfReport(),
+  })
+  const { followed } = document
+  const { core, waitingCore } = followed ?? { core: ownCore, waitingCore: ownCore }
+  const waiting = createWaiting(waitingCore, { access, modeSwitch, finish, onRefundFailed })
+  let candidate = createCandidate(settings, events, followed?.ruleCandidate)
   const adjustments = adjustmentsOf<Subject>(owner, core, onStoreError)
+  let chargeInForce = candidate?.chargeBeside(core.charge) ?? core.charge
   const chargers = {
-    chargeLimits: candidate?.chargeBeside(core.charge) ?? core.charge,
+    chargeLimits: followed === undefined ? chargeInForce : chargeByDocument,
     peekLimits: core.charge,
   }
   watchFirstCharges(chargers, watchCreation(!settings.isOwnStore))
@@ -87,6 +95,18 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     )
   }
 
+  /** Charges with the candidate that the document has now. */
+  function chargeByDocument(...charge: Parameters<ChargeSubject>): MaybePromise<Decision> {
+    return chargeInForce(...charge)
+  }
+
+  function useCandidate(entries: LimiterSettings['candidate']): void {
+    candidate?.close()
+    candidate = createCandidate({ ...settings, candidate: entries }, events, followed?.ruleCandidate)
+    chargeInForce = candidate?.chargeBeside(core.charge) ?? core.charge
+    Object.assign(limiter, candidate?.adjustBeside(adjustments) ?? adjustments)
+  }
+
   const limiter: Limiter<Subject> = {
     charge(subject, options) {
       const cost = options?.cost === undefined ? undefined : checkedCost(owner, 'cost', options.cost)
@@ -101,9 +121,11 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
       return releaseDecision(decision)
     },
     candidateReport: () => candidate?.report(),
+    describe: document.describe,
     health: () => healthOf(core.store, settings.healthKey),
     async close() {
       unsubscribe?.()
+      stopFollowing?.()
       waiting.close()
       await holdings.releaseAll().catch(onRefundFailed)
       await candidate?.close()
@@ -117,8 +139,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
       return modeSwitch.mode
     },
     set mode(mode) {
-      modeSwitch.mode = checkMode(owner, 'mode', mode)
-      waiting.endIfReport()
+      document.setMode(checkMode(owner, 'mode', mode))
     },
     events,
     name: context.name,
@@ -138,6 +159,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     candidateIdentities: () => candidate?.identities() ?? [],
   })
   logIfDebugged(limiter)
+  const stopFollowing = followed?.start()
   return Object.assign(chargers, { limiter, access, report })
 }
 

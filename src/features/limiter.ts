@@ -5,6 +5,7 @@ import type { LimiterEvents } from '../limiter/events.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
 import type { Adjustments } from './adjustments.js'
 import type { CandidateReport } from './candidate/candidate-report.js'
+import type { LimiterDescription } from './description.js'
 import type { Health } from './health.js'
 import type { WaitOptions } from './waiting/wait-options.js'
 
@@ -54,6 +55,11 @@ export interface Limiter<Subject> extends Adjustments<Subject> {
    * `undefined` if there are none.
    */
   candidateReport(): CandidateReport | undefined
+  /**
+   * Returns the rules in force in this process, and where each comes from: the code, or the document of
+   * `settings`.
+   */
+  describe(): LimiterDescription
   /** Calls the store without taking anything, for readiness probes. Never rejects. */
   health(): Promise<Health>
   /**
@@ -63,7 +69,8 @@ export interface Limiter<Subject> extends Adjustments<Subject> {
   close(): Promise<void>
   /**
    * `'enforce'` or `'report'`, from the option `mode`. May be set at any time, and is valid from the next
-   * charge on. Throws a `TypeError` for another value.
+   * charge on. Throws a `TypeError` for another value. If the document of `settings` has a mode, that one
+   * applies instead.
    */
   mode: Mode
   readonly events: EventEmitter<LimiterEvents<Subject>>

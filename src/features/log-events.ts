@@ -1,5 +1,6 @@
 import type { EventEmitter } from 'node:events'
 import type { Decision } from '../limiter/decision.js'
+import type { AppliedSettings } from '../limiter/settings-source.js'
 import { identitiesOf } from './identities.js'
 import type { Limiter } from './limiter.js'
 
@@ -74,6 +75,13 @@ function attach<Subject>(limiter: Limiter<Subject>, logger: EventLogger): () => 
   onFailure('limitsLost', 'the store lost limits')
   onFailure('refundFailed', 'units could not be refunded')
   onFailure('renewalFailed', 'units could not be renewed')
+  onFailure('settingsFailed', 'a document of settings is not in force')
+  on('settings', (settings: AppliedSettings) => {
+    logger.info(
+      { limiter: name, event: 'settings', ...settings },
+      `${title}: a document of settings is in force`,
+    )
+  })
   if (isDebugged())
     on('decision', (decision: Decision) => {
       logger.debug(fieldsOf(limiter, 'decision', decision), `${title}: ${outcomeOf(limiter, decision)}`)

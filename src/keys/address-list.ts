@@ -39,9 +39,18 @@ function isIpv6(address: ipaddr.IPv4 | ipaddr.IPv6): address is ipaddr.IPv6 {
 
 const CIDR = /^([^/]*)(?:\/(\d{1,3}))?$/
 
-type Range = readonly [network: ipaddr.IPv4 | ipaddr.IPv6, prefix: number]
+/** A network and the length of its prefix. */
+export type Range = readonly [network: ipaddr.IPv4 | ipaddr.IPv6, prefix: number]
 
-function readRange(must: string, entry: unknown, embeddings: readonly Embedding[]): Range {
+/**
+ * Returns the range of an entry: an address or a CIDR range. Throws a `TypeError` that begins with `must` for
+ * anything else.
+ */
+export function readRange(
+  must: string,
+  entry: unknown,
+  embeddings: readonly Embedding[] = EMBEDDINGS,
+): Range {
   const [, text = '', bits] = typeof entry === 'string' ? (CIDR.exec(entry) ?? []) : []
   const address = parseAsWritten(text)
   const width = typeof address === 'string' ? 32 : 128

@@ -38,6 +38,43 @@ export function identityReader<Subject>(
     thenMaybe(readParts(subject), (parts) => (parts.includes(undefined) ? undefined : parts.join('|')))
 }
 
+/** An identity as it is stored, and as its keys returned it: those of several, with `'\\0'` in between. */
+export interface RawIdentity {
+  readonly identity: string
+  readonly raw: string
+}
+
+/** Creates the reader of `identityReader`, which also returns what the keys returned. */
+export function rawIdentityReader<Subject>(
+  keys: readonly KeyFunction<Subject>[],
+  options: IdentityOptions,
+): (subject: Subject) => MaybePromise<RawIdentity | undefined> {
+  const readers = keys.map((key) => rawPartReader(key, options))
+  return (subject) =>
+    thenMaybe(
+      readAll(readers, (read) => read(subject)),
+      (parts) => {
+        if (parts.some((part) => part === undefined)) return undefined
+        const join = (of: keyof RawIdentity, separator: string) =>
+          parts.map((part) => part?.[of]).join(separator)
+        return { identity: join('identity', '|'), raw: join('raw', '\0') }
+      },
+    )
+}
+
+function rawPartReader<Subject>(key: KeyFunction<Subject>, options: IdentityOptions) {
+  const isIdentity = returnsIdentity(key, options)
+  const identify = identifier(key, options)
+  const watchKey = keyWatch(key)
+  return (subject: Subject): MaybePromise<RawIdentity | undefined> =>
+    thenMaybe<unknown, RawIdentity | undefined>(key(subject), (value) => {
+      if (!isIdentity) watchKey(value, subject)
+      const identity = isIdentity ? (value as string | undefined) : identify(value, subject)
+      if (identity === undefined) return undefined
+      return { identity, raw: isKey(value) ? String(value) : identity }
+    })
+}
+
 function partReader<Subject>(key: KeyFunction<Subject>, options: IdentityOptions): IdentityReader<Subject> {
   if (returnsIdentity(key, options)) return key
   const identify = identifier(key, options)

@@ -1,7 +1,7 @@
-import { parseAddress } from '../keys/address.js'
+import { type Address, parseAddress } from '../keys/address.js'
 import { addressList } from '../keys/address-list.js'
 import { peerAddress } from '../keys/request.js'
-import { addressReaderAmong } from '../keys/source-address.js'
+import { type AddressReader, addressReaderAmong } from '../keys/source-address.js'
 import { optional, type Settings, withDefault } from '../options/option-table.js'
 import { isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { choice } from '../util/validate.js'
@@ -66,12 +66,13 @@ export function accessRules(
   modeSwitch: ModeSwitch,
 ): Access {
   const read = addressReaderAmong(entries)
+  const addressOf = subjectAddress(read)
   const isAllowed = addressList(owner, 'allow', allow, read.embeddings)
   const isBlocked = addressList(owner, 'block', block, read.embeddings)
 
   function checkAddress(subject: unknown): Decision | undefined {
     try {
-      const address = typeof subject === 'string' ? parseAddress(subject, read.embeddings) : read(subject)
+      const address = addressOf(subject)
       if (modeSwitch.mode !== 'report' && isBlocked(address)) return unchargedDecision('blocked')
       return isAllowed(address) ? unchargedDecision('none') : undefined
     } catch (error) {
@@ -88,6 +89,14 @@ export function accessRules(
       return isAllowed(address) ? 'allow' : undefined
     },
   }
+}
+
+/**
+ * Creates a function that returns the address of a subject: that of a request, or a text itself. Throws a
+ * `DisconnectedError` for a request whose connection is gone.
+ */
+export function subjectAddress(read: AddressReader): (subject: unknown) => Address | undefined {
+  return (subject) => (typeof subject === 'string' ? parseAddress(subject, read.embeddings) : read(subject))
 }
 
 /** Creates the rule of `skip`, before that of `allow` and `block`. */

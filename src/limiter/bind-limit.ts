@@ -89,7 +89,8 @@ export function limitBinder<T>(
     })
 }
 
-function limitOf(
+/** Returns the limit of a policy. Throws a `TypeError` for a value that is none. */
+export function limitOf(
   { owner, entryName }: Entry,
   { limiterScope, name, checkSupported, keepsUsage, limits }: LimitContext,
   value: object,

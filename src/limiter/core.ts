@@ -8,10 +8,16 @@ import { request } from '../stores/shared/pipe.js'
 import { pipeTo } from '../stores/shared/store-pipe.js'
 import type { StoreError } from '../stores/store-error.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
-import { type ChargeSubject, partsResolver, type ResolveParts, subjectCharger } from './bind-limit.js'
+import {
+  type ChargeSubject,
+  type LimitContext,
+  partsResolver,
+  type ResolveParts,
+  subjectCharger,
+} from './bind-limit.js'
 import { type ChargeSource, type Decision, decisionOf, type Finish, unchargedDecision } from './decision.js'
 import { directCharge } from './direct-decision.js'
-import { namesOf } from './read-limits.js'
+import { type Entry, namesOf } from './read-limits.js'
 import type { LimiterSettings } from './read-options.js'
 import type { Apply, NamedPart, Receipt } from './receipt.js'
 
@@ -33,6 +39,7 @@ export interface CoreHooks extends Pick<Parameters<typeof limiterPipe>[1], 'onCh
 export interface LimiterCore {
   /** The names of the limits; `undefined` if a policy function determines one of them. */
   readonly limitNames: readonly string[] | undefined
+  readonly context: LimitContext
   readonly store: GuardedStore
   /** Applies an operation to the store. A refund that cannot be sent now is sent later. */
   readonly apply: Apply
@@ -40,6 +47,8 @@ export interface LimiterCore {
   readonly resolveParts: ResolveParts
   /** Charges a subject with all limits. */
   readonly charge: ChargeSubject
+  /** Returns these functions for other limits, whose units are in the same store. */
+  bind(entries: readonly Entry[]): Pick<LimiterCore, 'resolveParts' | 'charge'>
   chargeParts(parts: readonly NamedPart[], subject: unknown, finish: Finish): MaybePromise<Decision>
   /**
    * Tries once more to send the refunds that could not be sent, and closes the store unless it is shared.
@@ -61,7 +70,6 @@ interface LocalFallback {
 export function limiterCore(settings: LimiterSettings, hooks: CoreHooks): LimiterCore {
   const { entries, canHold, context, onStoreError } = settings
   const { hold = () => {}, releaseLate = () => {} } = hooks
-  const resolveParts = partsResolver(entries, context)
   const store = limiterPipe(settings.store, { ...settings, ...hooks, limiter: context.name })
   const reportingPipe = reportUnitsBack(store, (keys) => hooks.onUnitsBack?.(keys))
   const refundPipe = resendRefunds(reportingPipe, store, hooks.onRefundLost)
@@ -125,15 +133,22 @@ export function limiterCore(settings: LimiterSettings, hooks: CoreHooks): Limite
     if (!(outcome instanceof Error)) releaseLate(parts as readonly NamedPart[], outcome, apply)
   }
 
+  function bind(boundEntries: readonly Entry[]) {
+    const resolveParts = partsResolver(boundEntries, context)
+    const charge =
+      directCharge({ ...settings, entries: boundEntries }, { apply, hold, decideWithoutStore }) ??
+      subjectCharger(resolveParts, chargeParts)
+    return { resolveParts, charge }
+  }
+
   return {
     limitNames: namesOf(entries, context.name),
+    context,
     store,
     apply,
     fallback,
-    resolveParts,
-    charge:
-      directCharge(settings, { apply, hold, decideWithoutStore }) ??
-      subjectCharger(resolveParts, chargeParts),
+    ...bind(entries),
+    bind,
     chargeParts,
     async close({ isStoreShared = false } = {}) {
       await refundPipe.close()

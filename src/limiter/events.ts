@@ -3,6 +3,7 @@ import type { BreakerState } from '../pipe/breaker-state.js'
 import { messageOf, type StoreError } from '../stores/store-error.js'
 import { warnOnce } from '../util/warn-once.js'
 import type { Decision, PartDecision } from './decision.js'
+import type { AppliedSettings } from './settings-source.js'
 
 /**
  * The events of a limiter, with their arguments. Those of a charge (`decision`, `denied`, `nearLimit` and
@@ -29,6 +30,14 @@ export interface LimiterEvents<Subject> {
   candidateFailed: [error: unknown]
   /** The candidate limits also decided a charge. `decision` is that of the limits in force. */
   candidate: [candidate: Decision, decision: Decision, subject: Subject]
+  /** A document of `settings` was applied: from now on, its rules are in force. */
+  settings: [settings: AppliedSettings]
+  /**
+   * The document of `settings` could not be read, is gone, or is not valid, and the last one stays in force.
+   * Emitted once until it can be read, and once for each such document. Also emitted for a document that
+   * names a limit that the limiter does not have; the rest of it is in force.
+   */
+  settingsFailed: [error: Error]
   /** The store could not decide a charge; `source` of the decision says what happened instead. */
   storeError: [error: StoreError]
   /**
@@ -56,6 +65,7 @@ const FAILURES = {
   limitsLost: ['HEADGATE_LIMITS_LOST', 'limits were lost'],
   refundFailed: ['HEADGATE_REFUND_FAILED', 'units could not be refunded'],
   candidateFailed: ['HEADGATE_CANDIDATE_FAILED', 'the limits of candidate could not decide or be changed'],
+  settingsFailed: ['HEADGATE_SETTINGS_FAILED', 'a document of settings is not in force'],
   renewalFailed: ['HEADGATE_RENEWAL_FAILED', 'units of a concurrency limit could not be renewed'],
 } as const
 

@@ -5,6 +5,7 @@ import type { StoreError } from '../stores/store-error.js'
 import type { Duration } from '../util/durations.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
 import type { AccessOptions } from './access-rules.js'
+import type { SettingsSource } from './settings-source.js'
 
 /** What to do with a charge that the store could not decide. */
 export type StoreErrorChoice = 'allow' | 'deny' | 'local'
@@ -71,6 +72,12 @@ export interface LimiterFields<Subject> extends LimitFields<Subject>, Partial<Li
    * have done. Key functions are called once more for them. They take no part in `waitFor` and `blockFor`.
    */
   candidate?: CandidateOptions<Subject>
+  /**
+   * Settings to follow, such as `sharedSettings(store)`: limits, mode, candidate and overrides in a document
+   * with the limiter's `name`, which must be given. The document overrides these options. `skip`, `allow`
+   * and `block` come first.
+   */
+  settings?: SettingsSource
   /** Where the states live: limiters share counts by sharing a store. Default: the limiter's own memory. */
   store?: Store
   /**

@@ -12,6 +12,7 @@ import type { LimitContext } from './bind-limit.js'
 import { readCandidate, withKeysOf } from './candidate-options.js'
 import type { LimiterOptions, StoreErrorChoice } from './options.js'
 import { ENTRIES_RULE, type Entry, LIMIT_ROWS, namesOf } from './read-limits.js'
+import { readSettings } from './settings-source.js'
 
 /** The version of the state format. It is part of every key, so that no other format is ever read. */
 const STATE_VERSION = 2
@@ -24,6 +25,7 @@ export const LIMITER_ROWS = {
   ...ACCESS_ROWS,
   skip: callback<Skip>,
   candidate: optional(readCandidate),
+  settings: optional(readSettings),
   store: optional(readStore),
   name: optional(keyName),
   prefix: withDefault('hg', keyName),
@@ -37,6 +39,7 @@ export const LIMITER_ROWS = {
 /** Rules that read several options together. */
 export const LIMITER_RULES = {
   entries: ENTRIES_RULE,
+  settingsCheck: { from: ['settings', 'name'], read: checkName },
   shareCheck: { from: ['fallbackShare', 'onStoreError'], read: checkShare },
 } as const
 
@@ -95,6 +98,10 @@ export function limiterSettings(
     canHold: entries.some(({ policy }) => typeof policy === 'function' || policy.holdsUnits),
     context,
     candidate: candidate && withKeysOf(entries, candidate),
+    /** Where the limiter's document comes from. */
+    source: read.settings,
+    /** The lists of addresses as they were given. */
+    lists: { allow: read.allow ?? [], block: read.block ?? [] },
     modeSwitch,
     access: accessRules(owner, read, entries, modeSwitch),
     timeoutMs,
@@ -131,6 +138,17 @@ function checkShare(
   if (fallbackShare === 1 || onStoreError === 'local' || typeof onStoreError === 'function') return
   const problem = "fallbackShare applies only with onStoreError: 'local' or a function"
   throw new TypeError(`${owner}: ${problem}. Set onStoreError, or leave fallbackShare out.`)
+}
+
+function checkName(owner: string, { settings, name }: Pick<LimiterRows, 'settings' | 'name'>): void {
+  if (settings === undefined || name !== undefined) return
+  throw wrongOption(
+    owner,
+    'name',
+    'given with settings',
+    name,
+    "Write name: 'api', the name of the document.",
+  )
 }
 
 function readDenyCache(owner: string, option: string, denyCache: unknown): number {

@@ -146,7 +146,7 @@ export const MIDDLEWARE_OPTIONS: readonly string[] = [
 /** The options that stand beside `limits`, not in each limit. */
 export const BESIDE_LIMITS: readonly string[] = [
   ...['store', 'prefix', 'secret', 'onStoreError', 'fallbackShare', 'denyCache', 'timeout'],
-  ...['skip', 'allow', 'block', 'mode', 'candidate'],
+  ...['skip', 'allow', 'block', 'mode', 'candidate', 'settings'],
   ...MIDDLEWARE_OPTIONS,
 ]
 

@@ -1,4 +1,5 @@
 export type { Policy, State, Step } from '../policies/policy.js'
+export type { DocumentRequest, Documents, StoredDocument } from './documents.js'
 export type {
   Block,
   BlockResult,

@@ -1,5 +1,6 @@
 import type { Policy } from '../policies/policy.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
+import type { Documents } from './documents.js'
 import type { Charge, ChargeResult, Operation, Outcome, PartResult } from './operation.js'
 import type { StoreError } from './store-error.js'
 
@@ -145,6 +146,8 @@ export interface Store {
   keepsUsage?(before: Policy, after: Policy): boolean
   /** Where processes leave notes. With it, the dashboard adds up the figures of all processes. */
   readonly notes?: ProcessNotes
+  /** Where processes share documents. `sharedSettings` needs it. */
+  readonly documents?: Documents
   /**
    * Calls `listener`, which must not throw, whenever the store detects that live state was lost (eviction,
    * flush, restart). Returns a function that unsubscribes.

@@ -45,19 +45,20 @@ const candidates = channel('headgate:candidate')
 
 /**
  * Creates the candidate of a limiter: a second limiter, whose decisions are only counted; `undefined` if the
- * options have none. It counts as if it stood alone, under its own keys. In memory it has its own store,
+ * options have none. `ruleCore` adds the rules of settings. It counts as if it stood alone, under its own keys. In memory it has its own store,
  * where it evicts no state of the limits in force. A remote store gets its charges in the same batches,
  * through its own circuit breaker.
  */
 export function createCandidate<Subject>(
   settings: LimiterSettings,
   events: EventEmitter<LimiterEvents<Subject>>,
+  ruleCore: (core: LimiterCore) => LimiterCore = (core) => core,
 ): Candidate | undefined {
   const { candidate: entries, context } = settings
   if (entries === undefined) return undefined
   const onFailure = (error: unknown) => emitFailure(events, 'candidateFailed', error)
   const store = storeFor(settings.store)
-  const core = limiterCore(
+  const ownCore = limiterCore(
     {
       ...settings,
       entries,
@@ -72,6 +73,7 @@ export function createCandidate<Subject>(
     },
     { isPublished: false, onStoreError: onFailure, onRefundLost: onFailure },
   )
+  const core = ruleCore(ownCore)
   const adjustments = adjustmentsOf<unknown>('candidate', core, 'allow')
   const figures = new CandidateFigures()
 
@@ -99,6 +101,7 @@ export function createCandidate<Subject>(
       figures.countFailure()
       return
     }
+    if (candidate.source === 'blocked') return // by settings, which say the same of the limits in force
     figures.count(decision, candidate)
     if (events.listenerCount('candidate') > 0)
       emit(events, 'candidate', [candidate, decision, subject as Subject])

@@ -6,7 +6,7 @@ import type { Batching, Store } from '../store.js'
 
 /** Options common to all builders. */
 export interface CommonStoreOptions
-  extends Pick<Store, 'serverOf' | 'onLimitsLost' | 'origin' | 'notes' | 'close'> {
+  extends Pick<Store, 'serverOf' | 'onLimitsLost' | 'origin' | 'notes' | 'documents' | 'close'> {
   /** The store's name in errors and events, such as `'dynamodb'`. */
   readonly name: string
   /**
@@ -34,6 +34,7 @@ export const COMMON_ROWS = {
   close: callback<NonNullable<Store['close']>>,
   origin: optionalObject<NonNullable<Store['origin']>>("Write origin: { client, table: 'limits' }."),
   notes: optionalObject<NonNullable<Store['notes']>>('Write notes: { write, read, remove }.'),
+  documents: optionalObject<NonNullable<Store['documents']>>('Write documents: { read, replace }.'),
 }
 
 /** Creates a row for an object. `fix` shows how to write it. */
@@ -61,6 +62,7 @@ export function builtStore(
     onLimitsLost,
     origin,
     notes,
+    documents,
     close,
   }: CommonStoreOptions & { readonly batching: Batching },
   run: Run,
@@ -73,6 +75,7 @@ export function builtStore(
     ...(onLimitsLost && { onLimitsLost }),
     ...(origin && { origin }),
     ...(notes && { notes }),
+    ...(documents && { documents }),
     ...(close && { close }),
   }
 }

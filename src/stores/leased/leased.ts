@@ -33,8 +33,13 @@ export function leased(store: Store, options: LeaseOptions = {}): Store {
     () => readInner(store),
     () => readLeaseOptions('leased', options),
   )
-  const { origin = { client: inner }, notes } = inner // its keys are those of the inner store
-  return { ...leasedStore(inner, settings), origin, ...(notes && { notes }) }
+  const { origin = { client: inner }, notes, documents } = inner // its keys are those of the inner store
+  return {
+    ...leasedStore(inner, settings),
+    origin,
+    ...(notes && { notes }),
+    ...(documents && { documents }),
+  }
 }
 
 /** Returns a store whose units can be leased. Throws a `TypeError` for anything else. */

@@ -5,7 +5,7 @@ import type { ApplyToKey } from '../shared/shards.js'
 import { decodeState, encodeState } from '../shared/state-codec.js'
 import type { MemcachedTransport } from './connection.js'
 import { statusError } from './errors.js'
-import { CHANGED, expirationOf, get, hasStateFlags, remove, STATUS, swap } from './protocol.js'
+import { CHANGED, expirationOf, get, hasFlags, remove, STATUS, swap } from './protocol.js'
 
 /** How many keys have their last state cached, at least. */
 const MIN_KEYS = 100_000
@@ -38,7 +38,7 @@ export function casStrategy(transport: MemcachedTransport): ApplyToKey {
     const { status, cas } = reply.header
     if (status === STATUS.notFound) return undefined
     if (status !== STATUS.ok) throw statusError(request, reply)
-    const state = hasStateFlags(reply.extras) ? decodeState(reply.val) : undefined
+    const state = hasFlags(reply.extras) ? decodeState(reply.val) : undefined
     return { state: state ?? null, version: cas.readBigUInt64BE(0) }
   }
 

@@ -6,6 +6,7 @@ import { type MemcachedClient, readClient } from './client.js'
 import { memjsTransport } from './connection.js'
 import { counterStrategy } from './counter-strategy.js'
 import { haveSameCounters } from './counters.js'
+import { memcachedDocuments } from './documents.js'
 import { lossMonitor } from './loss-monitor.js'
 import { itemKey } from './protocol.js'
 
@@ -67,6 +68,7 @@ export function memcachedStore(client: MemcachedClient): Store {
     keepsUsage: haveSameCounters,
     onLimitsLost: losses.subscribe,
     origin: { client },
+    documents: memcachedDocuments(transport),
     ...(client.servers.length > 1 && { serverOf: (key: string) => transport.serverOf(itemKey(key)) }),
   }
 }

@@ -87,9 +87,9 @@ export function swapCount(key: string, count: number, expiration: number, cas: b
   return swap(key, Buffer.from(String(count)), expiration, cas, 0)
 }
 
-/** Returns whether the flags in a reply's extras are those that `swap` writes. */
-export function hasStateFlags(extras: Buffer): boolean {
-  return extras.length === 4 && extras.readUInt32BE(0) === STATE_FLAGS
+/** Returns whether the flags in a reply's extras are those of a state, or the given ones. */
+export function hasFlags(extras: Buffer, flags = STATE_FLAGS): boolean {
+  return extras.length === 4 && extras.readUInt32BE(0) === flags
 }
 
 const NO_EXTRAS: readonly number[] = []

@@ -9,6 +9,7 @@ import { applyToKey } from './apply-to-key.js'
 import type { MemoryStore } from './contract.js'
 import { decideCharge, decideInOverflow } from './decide-charge.js'
 import type { HashStart } from './key-hash.js'
+import { memoryDocuments } from './memory-documents.js'
 import { MemoryStates } from './memory-states.js'
 
 /** Options of `memoryStore`. */
@@ -79,6 +80,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     name: 'memory',
     apply,
     local: { apply, limitOf, createSibling: () => memoryStore(options) },
+    documents: memoryDocuments(),
     get size() {
       return states.table.size
     },

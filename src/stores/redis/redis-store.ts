@@ -2,6 +2,7 @@ import { applyBy } from '../shared/run-operations.js'
 import { acrossShards } from '../shared/shards.js'
 import type { Batching, Store } from '../store.js'
 import { type AnyRedisClient, transportOf } from './client.js'
+import { redisDocuments } from './documents.js'
 import { redisNotes } from './notes.js'
 import { scriptRunner } from './script-runner.js'
 
@@ -46,5 +47,6 @@ export function redisStore(client: AnyRedisClient): Store {
     ...(shardOf && serverOf && { serverOf: (key: string) => serverOf(shardOf(key)) }),
     origin: { client },
     notes: redisNotes(transport),
+    documents: redisDocuments(transport),
   }
 }

@@ -2,6 +2,7 @@ import type { MaybePromise } from '../../util/maybe-promise.js'
 import type { LockedStates } from '../builders/transaction-writes.js'
 import type { ChargeResult, Part } from '../operation.js'
 import type { Changes } from './changes.js'
+import type { DocumentStatements } from './documents.js'
 
 /**
  * What the store needs of a kind of database. Its methods reject with what the driver throws. `Transaction`
@@ -35,6 +36,7 @@ export interface Dialect<Connection, Transaction = Connection> {
   chargeSingle?(connection: Connection, part: Part): Promise<ChargeResult | undefined>
   /** Removes expired rows, up to `limit`. Returns how many. */
   removeExpired(connection: Connection, limit: number): Promise<number>
-  /** Creates the table if it does not exist. Rejects if the existing one has no unique keys. */
+  readonly documents: DocumentStatements<Connection>
+  /** Creates the tables that do not exist. Rejects if an existing one has no unique keys. */
   prepare(connection: Connection): Promise<void>
 }

@@ -4,6 +4,7 @@ import type { Batching, Store } from '../store.js'
 import { asStoreError } from '../store-error.js'
 import { changesOf } from './changes.js'
 import type { Dialect } from './dialect.js'
+import { sqlDocuments } from './documents.js'
 import { hints, isContention, isDuplicate, isTemporary } from './errors.js'
 import { purger } from './purge.js'
 import { rowKey } from './table.js'
@@ -19,8 +20,8 @@ const BATCHING: Batching = { maxKeys: 256, maxInFlight: 2, maxPending: 3, locksK
 /** A store in a database, whose table must exist before the first operation. */
 export interface SqlStore extends Store {
   /**
-   * Creates the table if it does not exist, for applications that do not run the SQL themselves. Await it
-   * before the first request. Rejects with `StoreError` if the table cannot be created, or cannot be used.
+   * Creates the tables if they do not exist, for applications that do not run the SQL themselves. Await it
+   * before the first request. Rejects with `StoreError` if a table cannot be created, or cannot be used.
    */
   prepare(): Promise<void>
   /** Stops the removal of expired rows. The database stays open. */
@@ -53,8 +54,16 @@ export function sqlStore<Connection, Transaction>(dialect: Dialect<Connection, T
     }),
   })
 
+  const documentHintFor = hints(name, dialect.documents.table)
+  const documents = sqlDocuments(dialect.documents, (use) =>
+    withRetry(use).catch((error) => {
+      throw asStoreError(name, error, { hint: documentHintFor(error), answered: isContention(error) })
+    }),
+  )
+
   return {
     ...store,
+    documents,
     apply(operations, settle) {
       purge.runIfDue()
       return store.apply(operations, settle)

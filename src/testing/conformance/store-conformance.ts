@@ -3,6 +3,7 @@ import { banCases } from './bans.js'
 import { batchCases } from './batches.js'
 import { chargeCases } from './charges.js'
 import { concurrencyCases } from './concurrency.js'
+import { documentCases } from './documents.js'
 import { expiryCases } from './expiry.js'
 import { keyCases } from './key-names.js'
 import { manyPartsCases } from './many-parts.js'
@@ -39,6 +40,7 @@ export function storeConformance(setup: ConformanceSetup): TestCase[] {
     ...banCases(capabilities),
     ...keyCases(capabilities),
     ...expiryCases(capabilities),
+    ...documentCases,
   ]
   const ofStores = cases.map(({ name, body }): TestCase => ({ name, run: () => withStore(read, body) }))
   return [...setupCases(read), ...ofStores, ...(capabilities.settableClock ? traceCases(read) : [])]

@@ -78,6 +78,7 @@ const OWN_CHUNKS: Readonly<Record<string, readonly string[]>> = {
   nest: ['adapters-nest'],
   postgres: ['stores-sql-postgres', 'stores-sql', 'stores-builders'],
   redis: ['stores-redis'],
+  'settings-file': ['features-settings-file'],
   sqlite: ['stores-sql-sqlite', 'stores-sql', 'stores-builders'],
   store: ['stores-builders'],
   testing: ['testing'],

@@ -24,6 +24,7 @@ describeStoreConformance('mysqlStore', {
   capabilities: { settableClock: false, anyKey: true, atomicAcrossKeys: true },
   async makeStore() {
     await pool.query('DELETE FROM headgate')
+    await pool.query('DELETE FROM headgate_documents')
     return { store: mysqlStore(pool), advance: (ms) => pause(ms + 2) }
   },
 })

@@ -25,6 +25,7 @@ describeStoreConformance('postgresStore', {
   capabilities: { settableClock: false, anyKey: true, atomicAcrossKeys: true },
   async makeStore() {
     await pool.query('DELETE FROM headgate')
+    await pool.query('DELETE FROM headgate_documents')
     return { store: postgresStore(pool), advance: (ms) => pause(ms + 2) }
   },
 })

@@ -58,7 +58,7 @@ export const mariadb: Scene<SqlStage> = {
       await connection.end()
     }),
   ],
-  start: async () => stageOf('mariadb', await startMariadb({ own: true }), [mysqlSchema()]),
+  start: async () => stageOf('mariadb', await startMariadb({ own: true }), mysqlSchema().split(';')),
 }
 
 export const postgres: Scene<SqlStage> = {

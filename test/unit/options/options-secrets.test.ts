@@ -28,6 +28,7 @@ const {
   postgresStore,
   rateLimit,
   redisStore,
+  sharedSettings,
   slidingWindow,
   tokenBucket,
 } = headgate
@@ -59,6 +60,9 @@ const PLACES: readonly (readonly [string, (given: never) => unknown])[] = [
   ['rateLimit secret', (secret) => rateLimit({ ...enough, secret })],
   ['leased store', (store) => leased(store)],
   ['leased options', (given) => leased(remote, given)],
+  ['sharedSettings store', (store) => sharedSettings(store)],
+  ['sharedSettings options', (given) => sharedSettings(memoryStore(), given)],
+  ['createLimiter settings', (settings) => createLimiter({ ...enough, name: 'api', settings })],
   ['rateLimit limits', (entry) => rateLimit({ limits: [entry] })],
   ['rateLimit storeClient', (storeClient) => rateLimit({ ...enough, storeClient } as never)],
   ['rateLimit key', (key) => rateLimit({ ...enough, key })],

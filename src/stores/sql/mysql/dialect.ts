@@ -3,7 +3,8 @@ import { decodeState, encodeState } from '../../shared/state-codec.js'
 import type { Row } from '../changes.js'
 import type { Dialect } from '../dialect.js'
 import { acquire, type MysqlCallbackPool, type MysqlConnection, run } from './client.js'
-import { prepareTable, quoteName } from './schema.js'
+import { mysqlDocuments } from './documents.js'
+import { prepareTables, quoteName } from './schema.js'
 import { singleCharge } from './single-charge.js'
 import { begin, CLOCK, COMMIT, deleteRows, hex, LOCK_WAIT, ROLLBACK, STATEMENT_START } from './statements.js'
 
@@ -58,6 +59,7 @@ export function mysqlDialect(pool: MysqlCallbackPool, names: readonly string[]):
       await deleteRows(connection, table, deleted)
     },
     chargeSingle: singleCharge(table),
+    documents: mysqlDocuments(names),
     // Of processes that purge the same rows, all but one delete nothing and stop.
     async removeExpired(connection, limit) {
       await begin(connection)
@@ -67,6 +69,6 @@ export function mysqlDialect(pool: MysqlCallbackPool, names: readonly string[]):
       await run(connection, COMMIT)
       return deleted > 0 ? keys.length : 0 // a full batch, even if some rows were charged again
     },
-    prepare: (connection) => prepareTable(connection, names),
+    prepare: (connection) => prepareTables(connection, names),
   }
 }

@@ -1,4 +1,5 @@
 import { readOptions } from '../../../options/option-table.js'
+import { documentsTable } from '../documents.js'
 import { codeOf, MYSQL_NO_TABLE } from '../errors.js'
 import { MAX_KEY_BYTES, type SqlStoreOptions, TABLE_OPTIONS } from '../table.js'
 import { type MysqlConnection, type MysqlReply, run } from './client.js'
@@ -7,8 +8,9 @@ import { type MysqlConnection, type MysqlReply, run } from './client.js'
 const MAX_STATE_BYTES = 1024
 
 /**
- * Returns the SQL that creates the table of `mysqlStore`, one statement, for applications with their own
- * migrations. It changes nothing if the table exists.
+ * Returns the SQL that creates the tables of `mysqlStore`, one statement for each, for applications with
+ * their own migrations. It changes nothing if they exist. The second one holds the documents of
+ * `sharedSettings`.
  *
  * - `table` is the table's name, perhaps with its database's: `limits.headgate`. Default: `headgate`.
  *
@@ -16,6 +18,10 @@ const MAX_STATE_BYTES = 1024
  */
 export function mysqlSchema(options: SqlStoreOptions = {}): string {
   const { table: names } = readOptions('mysqlSchema', options, TABLE_OPTIONS)
+  return `${statesSchema(names)};\n${documentsSchema(documentsTable(names))}`
+}
+
+function statesSchema(names: readonly string[]): string {
   return [
     `CREATE TABLE IF NOT EXISTS ${quoteName(names)} (`,
     `  \`key\` VARBINARY(${MAX_KEY_BYTES}) NOT NULL PRIMARY KEY,`,
@@ -26,17 +32,36 @@ export function mysqlSchema(options: SqlStoreOptions = {}): string {
   ].join('\n')
 }
 
+function documentsSchema(names: readonly string[]): string {
+  return [
+    `CREATE TABLE IF NOT EXISTS ${quoteName(names)} (`,
+    `  \`key\` VARBINARY(${MAX_KEY_BYTES}) NOT NULL PRIMARY KEY,`,
+    '  version VARBINARY(64) NOT NULL,',
+    '  text MEDIUMBLOB NOT NULL',
+    ') ENGINE = InnoDB',
+  ].join('\n')
+}
+
 export const quoteName = (names: readonly string[]) => names.map((name) => `\`${name}\``).join('.')
 
 /**
- * Creates the table if it does not exist. Rejects if the existing one has no unique keys: an upsert would
- * add rows instead of changing them.
+ * Creates the tables that do not exist. Rejects if an existing one has no unique keys: an upsert would add
+ * rows instead of changing them.
  */
-export async function prepareTable(connection: MysqlConnection, names: readonly string[]): Promise<void> {
+export async function prepareTables(connection: MysqlConnection, names: readonly string[]): Promise<void> {
+  await prepareTable(connection, names, statesSchema)
+  await prepareTable(connection, documentsTable(names), documentsSchema)
+}
+
+async function prepareTable(
+  connection: MysqlConnection,
+  names: readonly string[],
+  schemaOf: (names: readonly string[]) => string,
+): Promise<void> {
   const indexes = await run(connection, `SHOW INDEX FROM ${quoteName(names)}`).catch((error: unknown) => {
     if (codeOf(error) !== MYSQL_NO_TABLE) throw error
   })
-  if (indexes === undefined) await run(connection, mysqlSchema({ table: names.join('.') }))
+  if (indexes === undefined) await run(connection, schemaOf(names))
   else if (!hasUniqueKeys(indexes)) throw new Error('its keys are not unique')
 }
 

@@ -3,7 +3,8 @@ import type { Dialect } from '../dialect.js'
 import { openTransactionError } from '../errors.js'
 import { isInTransaction, type PostgresConnection, type PostgresPool, run } from './client.js'
 import { CLOCK, decode, encodeAsHex, keyArray, rowTable } from './codec.js'
-import { prepareTable, quoteName } from './schema.js'
+import { postgresDocuments } from './documents.js'
+import { prepareTables, quoteName } from './schema.js'
 import { singleCharge } from './single-charge.js'
 
 const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED'
@@ -71,6 +72,7 @@ export function postgresDialect(
       if (deleted.length > 0) writes.push(`DELETE FROM ${table} WHERE key = ANY(${keyArray(deleted)})`)
     },
     chargeSingle: singleCharge(table),
+    documents: postgresDocuments(names),
     async removeExpired(connection, limit) {
       const expired = `SELECT key FROM ${table} WHERE expires_at < date_part('epoch', now())::bigint ORDER BY expires_at LIMIT ${limit} FOR UPDATE SKIP LOCKED`
       const [, deleted] = await run(
@@ -81,7 +83,7 @@ export function postgresDialect(
       )
       return deleted?.rows.length ?? 0
     },
-    prepare: (connection) => prepareTable(connection, names),
+    prepare: (connection) => prepareTables(connection, names),
   }
 }
 

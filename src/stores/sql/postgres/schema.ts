@@ -1,10 +1,12 @@
 import { readOptions } from '../../../options/option-table.js'
+import { documentsTable } from '../documents.js'
 import { type SqlStoreOptions, TABLE_OPTIONS } from '../table.js'
 import { type PostgresConnection, run } from './client.js'
 
 /**
- * Returns the SQL that creates the table of `postgresStore` and its index, two statements, for applications
- * with their own migrations. It changes nothing if they exist.
+ * Returns the SQL that creates the table of `postgresStore` with its index, and the table that holds the
+ * documents of `sharedSettings`: three statements, for applications with their own migrations. It changes
+ * nothing if they exist.
  *
  * - `table` is the table's name, perhaps with its schema's: `limits.headgate`. Default: `headgate`.
  *
@@ -12,6 +14,10 @@ import { type PostgresConnection, run } from './client.js'
  */
 export function postgresSchema(options: SqlStoreOptions = {}): string {
   const { table: names } = readOptions('postgresSchema', options, TABLE_OPTIONS)
+  return `${statesSchema(names)};\n${documentsSchema(documentsTable(names))}`
+}
+
+function statesSchema(names: readonly string[]): string {
   return [
     `CREATE TABLE IF NOT EXISTS ${quoteName(names)} (`,
     '  key bytea PRIMARY KEY,',
@@ -22,15 +28,30 @@ export function postgresSchema(options: SqlStoreOptions = {}): string {
   ].join('\n')
 }
 
+function documentsSchema(names: readonly string[]): string {
+  return [
+    `CREATE TABLE IF NOT EXISTS ${quoteName(names)} (`,
+    '  key bytea PRIMARY KEY,',
+    '  version bytea NOT NULL,',
+    '  text bytea NOT NULL',
+    ')',
+  ].join('\n')
+}
+
 export const quoteName = (names: readonly string[]) => names.map((name) => `"${name}"`).join('.')
 
 /**
- * Creates the table and its index if the table does not exist. Checks first, since only a table's owner may
- * run `CREATE INDEX IF NOT EXISTS`. Rejects with a temporary error if another process creates them, too. The
- * transaction shows at once whether a pooler allows one.
+ * Creates the tables that do not exist. Checks first, since only a table's owner may run `CREATE INDEX IF
+ * NOT EXISTS`. Rejects with a temporary error if another process creates them, too. The transaction shows at
+ * once whether a pooler allows one.
  */
-export async function prepareTable(connection: PostgresConnection, names: readonly string[]): Promise<void> {
-  const [, table] = await run(connection, 'BEGIN', `SELECT to_regclass('${quoteName(names)}')`)
-  const exists = table?.rows[0]?.[0] !== null
-  await run(connection, ...(exists ? [] : [postgresSchema({ table: names.join('.') })]), 'COMMIT')
+export async function prepareTables(connection: PostgresConnection, names: readonly string[]): Promise<void> {
+  const tables = [
+    { names, schemaOf: statesSchema },
+    { names: documentsTable(names), schemaOf: documentsSchema },
+  ]
+  const lookUps = tables.map((table) => `to_regclass('${quoteName(table.names)}')`)
+  const [, found] = await run(connection, 'BEGIN', `SELECT ${lookUps}`)
+  const missing = tables.filter((_, i) => found?.rows[0]?.[i] === null)
+  await run(connection, ...missing.map((table) => table.schemaOf(table.names)), 'COMMIT')
 }

@@ -3,6 +3,7 @@ import { decodeState, encodeState } from '../../shared/state-codec.js'
 import type { Dialect } from '../dialect.js'
 import { isTemporary } from '../errors.js'
 import type { SqliteDatabase } from './client.js'
+import { sqliteDocuments } from './documents.js'
 import { quoteName, sqliteSchema } from './schema.js'
 
 /** Some megabytes of log. */
@@ -85,6 +86,7 @@ export function sqliteDialect(
       for (const key of deleted) remove.run(key)
       beforeCheckpoint -= rows.length + deleted.length
     },
+    documents: sqliteDocuments(names),
     async removeExpired(_database, limit) {
       return inTransaction(({ purge }) => Number(purge.run(Math.floor(clock() / 1000), limit).changes))
     },

@@ -1,9 +1,11 @@
 import { readOptions } from '../../../options/option-table.js'
+import { documentsTable } from '../documents.js'
 import { type SqlStoreOptions, TABLE_OPTIONS } from '../table.js'
 
 /**
- * Returns the SQL that creates the table of `sqliteStore` and its index, two statements, for applications
- * with their own migrations. It changes nothing if they exist.
+ * Returns the SQL that creates the table of `sqliteStore` with its index, and the table that holds the
+ * documents of `sharedSettings`: three statements, for applications with their own migrations. It changes
+ * nothing if they exist.
  *
  * - `table` is the table's name, perhaps with that of an attached database: `limits.headgate`. Default:
  *   `headgate`.
@@ -20,6 +22,11 @@ export function sqliteSchema(options: SqlStoreOptions = {}): string {
     '  expires_at INTEGER NOT NULL',
     ') STRICT, WITHOUT ROWID;',
     `CREATE INDEX IF NOT EXISTS ${quoteName([...database, `${name}_expires_at`])} ON ${quoteName([name])} (expires_at);`,
+    `CREATE TABLE IF NOT EXISTS ${quoteName(documentsTable(names))} (`,
+    '  key TEXT NOT NULL PRIMARY KEY,',
+    '  version TEXT NOT NULL,',
+    '  text TEXT NOT NULL',
+    ') STRICT, WITHOUT ROWID;',
   ].join('\n')
 }
 

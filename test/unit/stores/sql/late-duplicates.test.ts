@@ -25,6 +25,12 @@ function slowDatabase(error: Error) {
     lock: () => ({ states: new Map(), nowMs: 0 }),
     write: () => undefined,
     removeExpired: async () => 0,
+    documents: {
+      table: 'headgate_documents',
+      select: async () => new Map(),
+      insert: async () => false,
+      update: async () => false,
+    },
     prepare: async () => undefined,
   }
   return sqlStore(dialect)

@@ -1,0 +1,77 @@
+import type { EventEmitter } from 'node:events'
+import type { Mode } from '../limiter/access-rules.js'
+import type { LimiterCore } from '../limiter/core.js'
+import { emit, emitFailure, type LimiterEvents } from '../limiter/events.js'
+import type { Entry } from '../limiter/read-limits.js'
+import type { LimiterSettings } from '../limiter/read-options.js'
+import { FOLLOW, type FollowedSettings, type SettingsInForce } from '../limiter/settings-source.js'
+import { isPolicy } from '../policies/policy.js'
+import { describeRules, type LimiterDescription } from './description.js'
+
+/** What a document changes in a limiter besides its limits. */
+interface DocumentHooks {
+  /** Called with the limits of the candidate when they have changed; `undefined` if there is none. */
+  useCandidate(entries: readonly Entry[] | undefined): void
+  onModeChanged(): void
+}
+
+/** The document that a limiter follows, if any. */
+export interface LimiterDocument {
+  /** Absent if the limiter follows no settings. */
+  readonly followed: FollowedSettings | undefined
+  /** Sets the mode that applies unless the document has one. */
+  setMode(mode: Mode): void
+  describe(): LimiterDescription
+}
+
+/** Creates the document of a limiter. It is followed once `start` of `followed` is called. */
+export function limiterDocument<Subject>(
+  settings: LimiterSettings,
+  core: LimiterCore,
+  events: EventEmitter<LimiterEvents<Subject>>,
+  { useCandidate, onModeChanged }: DocumentHooks,
+): LimiterDocument {
+  const { source, modeSwitch, context, candidate } = settings
+  const { name = '' } = context
+  let codeMode = modeSwitch.mode
+  let inForce: SettingsInForce | undefined
+  let candidateId = idOf(candidate)
+
+  function applyMode(): void {
+    modeSwitch.mode = inForce?.mode ?? codeMode
+    onModeChanged()
+  }
+
+  function onApplied(next: SettingsInForce): void {
+    inForce = next
+    applyMode()
+    const candidateEntries = next.candidate ?? candidate
+    if (candidateId !== idOf(candidateEntries)) {
+      candidateId = idOf(candidateEntries)
+      useCandidate(candidateEntries)
+    }
+    emit(events, 'settings', [next.applied])
+  }
+
+  return {
+    followed: source?.[FOLLOW]({
+      name,
+      settings,
+      core,
+      onApplied,
+      onFailure: (error) => emitFailure(events, 'settingsFailed', error),
+    }),
+    setMode(mode) {
+      codeMode = mode
+      applyMode()
+    },
+    describe: () => describeRules(settings, inForce),
+  }
+}
+
+/** Returns a text that two candidates share only if they have the same limits. */
+function idOf(entries: readonly Entry[] | undefined): string {
+  return JSON.stringify(
+    entries?.map(({ entryName, policy }) => [entryName, isPolicy(policy) ? policy.spec : 'function']) ?? [],
+  )
+}

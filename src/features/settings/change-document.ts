@@ -1,0 +1,96 @@
+import { StoreError } from '../../stores/store-error.js'
+import type { MaybePromise } from '../../util/maybe-promise.js'
+import { TimeoutError, timeout } from '../../util/timeout.js'
+import { wrongKind } from '../../util/validate.js'
+import { isFunction } from '../../util/values.js'
+import type { GivenDocument, SettingsDocument } from './document.js'
+import type { DocumentStore } from './document-poller.js'
+import { readDocument } from './read-document.js'
+import { NO_SETTINGS, readChange, readStored, type StoredSettings, textAfter } from './stored-settings.js'
+
+/** How long a change is tried while the store fails, or others change the document. */
+const MAX_ELAPSED_MS = 10_000
+/** A reply that takes longer is not waited for. */
+const TIMEOUT_MS = 5000
+const MAX_DELAY_MS = 200
+
+type Edit = (document: SettingsDocument) => MaybePromise<GivenDocument>
+
+/** The changes of this process that are being made, by store and key: it does not compete with itself. */
+const pending = new WeakMap<object, Map<string, Promise<unknown>>>()
+
+/** Makes a change of a document, after those that this process began before. */
+export async function changeDocument(
+  store: DocumentStore,
+  key: string,
+  edit: Edit,
+  origin: unknown,
+): Promise<SettingsDocument> {
+  if (!isFunction(edit))
+    throw wrongKind('settings', 'edit', 'a function', edit, 'Write (document) => document.')
+  const change = readChange(origin, Date.now(), crypto.randomUUID())
+  const ofStore = pending.get(store.documents) ?? new Map<string, Promise<unknown>>()
+  pending.set(store.documents, ofStore)
+  const earlier = ofStore.get(key)
+  const made = (earlier ?? Promise.resolve()).then(() => swapUntilMade(store, key, edit, change))
+  const settled = made.then(
+    () => undefined,
+    () => undefined,
+  )
+  ofStore.set(key, settled)
+  try {
+    return await made
+  } finally {
+    if (ofStore.get(key) === settled) ofStore.delete(key)
+  }
+}
+
+/**
+ * Reads the document, edits it, and writes it if no other process has written since; again until it
+ * succeeds. If the outcome of a write is unknown, the next read shows whether the change is there.
+ */
+async function swapUntilMade(
+  { name, documents }: DocumentStore,
+  key: string,
+  edit: Edit,
+  change: ReturnType<typeof readChange>,
+): Promise<SettingsDocument> {
+  const within = timeout(TIMEOUT_MS)
+  const endMs = performance.now() + MAX_ELAPSED_MS
+  let failure = new StoreError(name, `others changed ${key} during every attempt`)
+
+  async function attempt(): Promise<SettingsDocument | undefined> {
+    const [found] = await within(documents.read([{ key }]))
+    const before: StoredSettings =
+      found?.text === undefined ? NO_SETTINGS : readStored(found.text, Date.now())
+    if (before.changes.some(({ id }) => id === change.id)) return before.document
+    const edited = await edit(structuredClone(before.document))
+    const document = readDocument(asJson(edited), Date.now())
+    const isWritten = await within(
+      documents.replace(key, textAfter(before, document, change), found?.version),
+    )
+    return isWritten ? document : undefined
+  }
+
+  for (let attempts = 1; ; attempts++) {
+    try {
+      const document = await attempt()
+      if (document !== undefined) return document
+    } catch (error) {
+      if (!(error instanceof StoreError || error instanceof TimeoutError)) throw error
+      if (error instanceof StoreError && error.answered) throw error
+      failure = error instanceof StoreError ? error : new StoreError(name, error.message, { cause: error })
+    }
+    if (performance.now() > endMs) throw failure
+    await pause(Math.random() * Math.min(2 ** attempts, MAX_DELAY_MS))
+  }
+}
+
+/** Returns a value as JSON keeps it: a `Date` becomes a string. */
+function asJson(value: unknown): unknown {
+  return value === undefined ? undefined : JSON.parse(JSON.stringify(value))
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}

@@ -1,0 +1,47 @@
+import { describeUnknown } from '../../options/fixes.js'
+import { throwProblems } from '../../options/problems.js'
+import { windowMs } from '../../util/durations.js'
+import { keyName, wholeNumber, wrongOption } from '../../util/validate.js'
+import { type Fields, isObject } from '../../util/values.js'
+import { policyIn } from './limit-settings.js'
+
+const OWNER = 'settings'
+/** The most limits that a document names at one place: as many as a limiter may have. */
+const MAX_LIMITS = 16
+const EXAMPLE = "Write { limit: 200, window: '1m' }."
+
+/** Runs a check, and collects its `TypeError`. */
+export type Check = (run: () => void) => void
+
+/** Checks limits by name. `path` is their place in the document. */
+export function checkLimits(check: Check, path: string, limits: unknown): void {
+  if (limits === undefined) return
+  check(() => {
+    if (isObject(limits) && !Array.isArray(limits) && Object.keys(limits).length <= MAX_LIMITS) return
+    const must = `an object of at most ${MAX_LIMITS} limits by name`
+    throw wrongOption(OWNER, path, must, limits, "Write { api: { limit: 200, window: '1m' } }.")
+  })
+  if (!isObject(limits) || Array.isArray(limits)) return
+  for (const [name, settings] of Object.entries(limits)) {
+    check(() => void keyName(OWNER, `a name in ${path}`, name))
+    check(() => checkLimitSettings(`${path}.${name}`, settings))
+  }
+}
+
+/** Checks what a document says of a limit. `path` is its place. Throws a `TypeError` that names it. */
+function checkLimitSettings(path: string, value: unknown): void {
+  if (!isObject(value)) throw wrongOption(OWNER, path, 'an object', value, EXAMPLE)
+  if (value.policy !== undefined) policyIn(path, value)
+  else checkNumbers(path, value)
+}
+
+/** Checks other numbers, as far as the limit in the code need not be known. */
+function checkNumbers(path: string, value: Fields): void {
+  const fixes = { ban: "Write policy: 'fixedWindow', with its options, beside ban." }
+  const [unknown] = describeUnknown(`${OWNER}: ${path}`, value, ['limit', 'window', 'policy'], fixes)
+  if (unknown !== undefined) throwProblems(OWNER, [unknown.error])
+  if (value.limit === undefined && value.window === undefined)
+    throw wrongOption(OWNER, path, 'limit, window or policy', value, EXAMPLE)
+  if (value.limit !== undefined) wholeNumber(OWNER, `${path}.limit`, value.limit)
+  if (value.window !== undefined) windowMs(OWNER, `${path}.window`, value.window)
+}

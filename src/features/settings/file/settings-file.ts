@@ -1,0 +1,98 @@
+import { type BigIntStats, readFileSync, statSync } from 'node:fs'
+import { readFile, stat } from 'node:fs/promises'
+import { FOLLOW, type SettingsSource } from '../../../limiter/settings-source.js'
+import { messageOf } from '../../../stores/store-error.js'
+import { inBackground } from '../../../util/background-timer.js'
+import { showKind } from '../../../util/validate.js'
+import type { SettingsDocument } from '../document.js'
+import { DocumentFeed, type Follower } from '../feed.js'
+import { followDocument } from '../follow-document.js'
+import { readDocument } from '../read-document.js'
+import { parseJson } from '../stored-settings.js'
+
+/** How often the file is looked at. `fs.watch` does not see a link that is replaced, as in a ConfigMap. */
+const INTERVAL_MS = 1000
+
+/** Settings in a file, which can only be read. */
+export interface FileSettings extends SettingsSource {
+  /**
+   * Returns the document in the file. Rejects with the error of the file system, and with `TypeError` if the
+   * document is not valid.
+   */
+  read(): Promise<SettingsDocument>
+}
+
+/**
+ * Creates settings that are one document in a JSON file, such as a mounted ConfigMap: that of one limiter.
+ * The limiter reads the file when it is created, so the document is in force from its first charge on. Then
+ * it looks every second whether the file has changed. If the file cannot be read or is not valid, the last
+ * document applies, and the limiter emits `settingsFailed`.
+ *
+ * Throws a `TypeError` if `path` is not a string.
+ */
+export function settingsFile(path: string): FileSettings {
+  if (typeof path !== 'string' || path === '') {
+    const must = `path must be the path of a file, got ${path === '' ? 'an empty string' : showKind(path)}`
+    throw new TypeError(`settingsFile: ${must}. Write settingsFile('/etc/headgate/api.json').`)
+  }
+  const feed = new DocumentFeed()
+  let timer: NodeJS.Timeout | undefined
+  let isReading = false
+
+  const offer = (version: string, text: string) =>
+    feed.offer(version, () => ({ document: readDocument(parseJson(text), Date.now()) }))
+
+  function fail(error: unknown): void {
+    feed.fail(new TypeError(`settingsFile: ${path} cannot be read: ${messageOf(error)}`, { cause: error }))
+  }
+
+  function readNow(): void {
+    try {
+      offer(versionOf(statSync(path, { bigint: true })), readFileSync(path, 'utf8'))
+    } catch (error) {
+      fail(error)
+    }
+  }
+
+  async function readIfChanged(): Promise<void> {
+    if (isReading) return
+    isReading = true
+    try {
+      const version = versionOf(await stat(path, { bigint: true })) // before the text: a later one is read again
+      if (version !== feed.version) offer(version, await readFile(path, 'utf8'))
+      else feed.offer(version, unread)
+    } catch (error) {
+      fail(error)
+    } finally {
+      isReading = false
+    }
+  }
+
+  function follow(follower: Follower): () => void {
+    const unfollow = feed.follow(follower)
+    if (timer === undefined) {
+      readNow()
+      timer = inBackground(setInterval(readIfChanged, INTERVAL_MS))
+    }
+    return () => {
+      unfollow()
+      if (feed.hasFollowers) return
+      clearInterval(timer)
+      timer = undefined
+    }
+  }
+
+  return {
+    [FOLLOW]: (limiter) => followDocument({ follow, pollIfDue: undefined }, limiter),
+    read: async () => readDocument(parseJson(await readFile(path, 'utf8')), Date.now()),
+  }
+}
+
+/** Returns what changes with the file that a path leads to, in whatever way it is written. */
+function versionOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
+  return [dev, ino, size, mtimeNs, ctimeNs].join('-')
+}
+
+function unread(): never {
+  throw new Error('a version that was seen is not read again')
+}

@@ -1,0 +1,126 @@
+import { addressReaderAmong } from '../../keys/source-address.js'
+import type { ModeSwitch } from '../../limiter/access-rules.js'
+import { type ChargeSubject, type ResolveParts, subjectCharger } from '../../limiter/bind-limit.js'
+import type { LimiterCore } from '../../limiter/core.js'
+import { unchargedDecision } from '../../limiter/decision.js'
+import type { Entry } from '../../limiter/read-limits.js'
+import type { FollowedSettings, FollowingLimiter } from '../../limiter/settings-source.js'
+import type { Follower, Settled } from './feed.js'
+import { BLOCKED, ruledLimits } from './ruled-limits.js'
+import { limitName, type Rules, rulesOf } from './rules.js'
+
+/** Where the document of a limiter comes from. */
+export interface DocumentSource {
+  follow(follower: Follower): () => void
+  /** Called by each charge, where no timer runs between requests. */
+  readonly pollIfDue: (() => void) | undefined
+}
+
+/** A core whose rules may change. */
+interface RuledCore {
+  readonly core: LimiterCore
+  readonly waitingCore: LimiterCore
+  apply(rules: Rules): void
+}
+
+/** Creates what lets a limiter follow a document. Its code is loaded only where settings are used. */
+export function followDocument(
+  { follow, pollIfDue }: DocumentSource,
+  limiter: FollowingLimiter,
+): FollowedSettings {
+  const { settings, name } = limiter
+  const { entries, modeSwitch } = settings
+  const { embeddings } = addressReaderAmong(entries)
+  const inForce = ruledCore(limiter.core, modeSwitch, pollIfDue)
+  let candidate: RuledCore | undefined
+  let latest: ReturnType<typeof rulesOf> | undefined
+
+  function apply({ document, version, change }: Settled): void {
+    let rules: ReturnType<typeof rulesOf>
+    try {
+      rules = rulesOf(document, { entries, name, embeddings })
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error
+      limiter.onFailure(error)
+      return
+    }
+    latest = rules
+    inForce.apply(rules)
+    limiter.onApplied({
+      applied: { version, ...change },
+      mode: document.mode,
+      limitNames: Object.keys(document.limits),
+      entries: rules.entries,
+      candidate: rules.candidate?.entries,
+      overrides: document.overrides,
+    })
+    candidate?.apply(candidateRules(rules))
+    if (rules.unknownNames.length > 0) limiter.onFailure(unknownLimits(rules.unknownNames))
+  }
+
+  /** The rules for the candidate of the document, or for that of the code. */
+  const candidateRules = ({ candidate: own, overrides }: ReturnType<typeof rulesOf>): Rules =>
+    own ?? { entries: settings.candidate ?? [], overrides }
+
+  function unknownLimits(names: readonly string[]): TypeError {
+    const known = entries.map((entry) => limitName(entry, name)).join(', ')
+    const problem = `the limiter ${name} has no limit ${names.join(' and no limit ')}, which its document names`
+    return new TypeError(`settings: ${problem}. Its limits are: ${known}.`)
+  }
+
+  return {
+    core: inForce.core,
+    waitingCore: inForce.waitingCore,
+    ruleCandidate(core) {
+      candidate = ruledCore(core, modeSwitch)
+      if (latest !== undefined) candidate.apply(candidateRules(latest))
+      return candidate.core
+    },
+    start: () => follow({ onDocument: apply, onFailure: limiter.onFailure }),
+  }
+}
+
+/** Creates a core that charges by rules, which `apply` replaces. Until then it is the given core. */
+function ruledCore(base: LimiterCore, modeSwitch: ModeSwitch, pollIfDue?: () => void): RuledCore {
+  let resolveParts: ResolveParts = base.resolveParts
+  let resolveCharge: ResolveParts = base.resolveParts
+  let charge: ChargeSubject = base.charge
+
+  const chargeParts: LimiterCore['chargeParts'] = (parts, subject, finish) =>
+    parts === BLOCKED
+      ? finish(unchargedDecision('blocked'), subject)
+      : base.chargeParts(parts, subject, finish)
+
+  const core: LimiterCore = {
+    ...base,
+    chargeParts,
+    resolveParts: (subject, cost, names) => resolveParts(subject, cost, names),
+    charge:
+      pollIfDue === undefined
+        ? (subject, cost, finish) => charge(subject, cost, finish)
+        : (subject, cost, finish) => {
+            pollIfDue()
+            return charge(subject, cost, finish)
+          },
+  }
+  return {
+    core,
+    waitingCore: { ...core, resolveParts: (subject, cost, names) => resolveCharge(subject, cost, names) },
+    apply(rules) {
+      const bound = bindAnew(base, rules.entries)
+      const ruled = rules.overrides.isEmpty ? undefined : ruledLimits(rules, base.context, modeSwitch)
+      resolveParts = ruled?.resolveParts ?? bound.resolveParts
+      resolveCharge = ruled?.resolveCharge ?? bound.resolveParts
+      charge = ruled ? subjectCharger(ruled.resolveCharge, chargeParts) : bound.charge
+    },
+  }
+}
+
+/** Binds the limits of a document. Inspection then no longer shows those of the document before. */
+function bindAnew({ bind, context }: LimiterCore, entries: readonly Entry[]) {
+  const recorded = context.limitsByScope
+  const before = new Map(recorded)
+  const bound = bind(entries)
+  for (const [id, limit] of before) if (recorded.get(id) === limit) recorded.delete(id)
+  return bound
+}

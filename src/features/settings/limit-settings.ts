@@ -1,0 +1,100 @@
+import { ban } from '../../policies/ban.js'
+import { concurrency } from '../../policies/concurrency.js'
+import { consecutive } from '../../policies/consecutive.js'
+import { fixedWindow } from '../../policies/fixed-window.js'
+import type { Policy } from '../../policies/policy.js'
+import { policyFromSpec } from '../../policies/policy-from-spec.js'
+import { slidingWindow } from '../../policies/sliding-window.js'
+import type { PolicySpec } from '../../policies/spec.js'
+import { tokenBucket } from '../../policies/token-bucket.js'
+import { messageOf } from '../../stores/store-error.js'
+import { windowMs } from '../../util/durations.js'
+import { choice, wrongOption } from '../../util/validate.js'
+import type { Fields } from '../../util/values.js'
+import type { LimitSettings } from './document.js'
+
+/** The factories of policies, by the names that a document gives. */
+const FACTORIES: Readonly<Record<string, (options: never) => Policy>> = {
+  tokenBucket,
+  slidingWindow,
+  fixedWindow,
+  consecutive,
+  concurrency,
+}
+
+const OWNER = 'settings'
+const readFactory = choice(...Object.keys(FACTORIES))
+
+/**
+ * Returns the policy that a document names. `path` is its place in the document. Throws a `TypeError` that
+ * names the place.
+ */
+export function policyIn(path: string, { policy, ban: rules, ...options }: Fields): Policy {
+  const name = readFactory(OWNER, `${path}.policy`, policy)
+  if (options.name !== undefined)
+    throw new TypeError(`${OWNER}: ${path} has no name: it is that of the limit. Leave name out.`)
+  const inner = atPath(path, () => FACTORIES[name]?.(options as never)) as Policy
+  return rules === undefined ? inner : atPath(`${path}.ban`, () => ban(inner, rules as never))
+}
+
+/** Returns what a factory makes. Its errors then say where in the document the options are. */
+function atPath<T>(path: string, make: () => T): T {
+  try {
+    return make()
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    const message = messageOf(error).replace(/^\w+: /, '')
+    throw new TypeError(`${OWNER}: ${path}${/^[\w.]+ must /.test(message) ? '.' : ': '}${message}`)
+  }
+}
+
+/**
+ * Returns the policy of a limit by a document. `given` is the policy in the code, whose kind other numbers
+ * keep; `undefined` if a function returns it. Throws a `TypeError` if they do not fit that policy.
+ */
+export function policyOf(path: string, settings: LimitSettings, given: Policy | undefined): Policy {
+  const policy =
+    settings.policy === undefined
+      ? withNumbers(path, settings, given)
+      : policyIn(path, settings as unknown as Fields)
+  if (Boolean(policy.holdsUnits) === Boolean(given?.holdsUnits)) return policy
+  const must = given?.holdsUnits ? 'concurrency, as in the code' : 'another one than concurrency'
+  throw wrongOption(OWNER, `${path}.policy`, must, settings.policy, 'Change the policy in the code.')
+}
+
+function withNumbers(path: string, numbers: LimitSettings, given: Policy | undefined): Policy {
+  const { limit, window } = numbers as { limit?: number; window?: number | string }
+  const lengthMs = window === undefined ? undefined : windowMs(OWNER, `${path}.window`, window)
+  if (given !== undefined) return atPath(path, () => samePolicyWith(given, limit, lengthMs))
+  if (limit === undefined || window === undefined) {
+    const missing = limit === undefined ? 'limit' : 'window'
+    throw wrongOption(
+      OWNER,
+      `${path}.${missing}`,
+      'given: a function in the code returns the policy',
+      undefined,
+    )
+  }
+  return atPath(path, () => tokenBucket({ capacity: limit, refill: limit, every: window }))
+}
+
+/**
+ * Returns a policy of the same kind with another limit, another window, or both. The window of a token bucket
+ * is the time in which an empty one is full again.
+ */
+function samePolicyWith(given: Policy, limit = given.limit, lengthMs?: number): Policy {
+  const { spec } = given
+  if (spec.kind === 'ban') {
+    const { base, after, withinMs, bansMs, onAttempt } = spec
+    const inner = samePolicyWith(policyFromSpec(base), limit, lengthMs)
+    return ban(inner, { after, within: withinMs, for: bansMs, onAttempt })
+  }
+  if (spec.kind === 'token-bucket') {
+    const { kind: _kind, capacity: _capacity, intervalMs: _intervalMs, ...others } = spec
+    const every = lengthMs ?? Math.max(1, Math.round(given.windowMs))
+    return tokenBucket({ ...others, capacity: limit, refill: limit, every })
+  }
+  if (lengthMs === undefined) return policyFromSpec({ ...spec, limit } as PolicySpec)
+  if ('windowMs' in spec) return policyFromSpec({ ...spec, limit, windowMs: lengthMs } as PolicySpec)
+  throw new TypeError(`window must be left out, since ${spec.kind} has none. Write limit alone.`)
+}

@@ -1,0 +1,114 @@
+import { type RawIdentity, rawIdentityReader } from '../../keys/identity.js'
+import { isDisconnectedError } from '../../keys/request.js'
+import { addressReaderAmong, defaultKey } from '../../keys/source-address.js'
+import { type ModeSwitch, subjectAddress } from '../../limiter/access-rules.js'
+import { type LimitContext, limitOf, partOf, type ResolveParts } from '../../limiter/bind-limit.js'
+import { checkPolicy, type Entry } from '../../limiter/read-limits.js'
+import type { NamedPart } from '../../limiter/receipt.js'
+import { type MaybePromise, readAll, thenMaybe } from '../../util/maybe-promise.js'
+import { weakMemo } from '../../util/memo.js'
+import { isObject } from '../../util/values.js'
+import type { Effect, Rules } from './rules.js'
+import { limitName } from './rules.js'
+
+/** What the charge of a subject that is exempt or blocked has in place of parts. */
+export const EXEMPT: readonly NamedPart[] = []
+export const BLOCKED: readonly NamedPart[] = []
+
+/** Resolves subjects by rules with overrides. */
+export interface RuledLimits {
+  /** Returns the parts of a charge, or `EXEMPT`, or `BLOCKED`. */
+  readonly resolveCharge: ResolveParts
+  /** Returns the parts of a subject, even if it is exempt or blocked: for adjustments. */
+  readonly resolveParts: ResolveParts
+}
+
+/**
+ * Creates the functions that resolve subjects by rules with overrides. They read the keys first, look each
+ * identity up, and then know the policies. No charge is sent for the look-ups.
+ */
+export function ruledLimits(
+  { entries, overrides }: Rules,
+  context: LimitContext,
+  modeSwitch: ModeSwitch,
+): RuledLimits {
+  const limits = entries.map((entry) => ruledLimit(entry, context))
+  const readAddress = subjectAddress(addressReaderAmong(entries))
+
+  function resolver(isCharge: boolean): ResolveParts {
+    return (subject, cost, names) => {
+      const reads = readAll(limits, (limit) =>
+        names?.includes(limit.name) === false ? undefined : limit.readIdentity(subject),
+      )
+      return thenMaybe(reads, (identities) => {
+        const effects = effectsOf(identities, subject, isCharge)
+        const access = isCharge ? accessBy(effects) : undefined
+        if (access === 'exempt') return EXEMPT
+        if (access === 'block' && modeSwitch.mode !== 'report') return BLOCKED
+        const parts = readAll([...limits.entries()], ([i, limit]) =>
+          limit.partsFor(identities[i], effects[i]?.policies[i], subject, cost),
+        )
+        return thenMaybe(parts, (all) => all.flat())
+      })
+    }
+  }
+
+  /** Returns the effect on each limit, and then, if no limit applies, that of the address alone. */
+  function effectsOf(identities: readonly (RawIdentity | undefined)[], subject: unknown, isCharge: boolean) {
+    const ofAddress = overrides.hasNetworks ? addressEffect(subject, isCharge) : undefined
+    const effects = identities.map((read) => read && (overrides.ofIdentity(read.raw) ?? ofAddress))
+    return identities.every((read) => read === undefined) ? [...effects, ofAddress] : effects
+  }
+
+  /** An adjustment of a subject without an address is made by its keys alone. */
+  function addressEffect(subject: unknown, isCharge: boolean): Effect | undefined {
+    try {
+      return overrides.ofAddress(readAddress(subject))
+    } catch (error) {
+      if (isCharge || !isDisconnectedError(error)) throw error
+      return undefined
+    }
+  }
+
+  return { resolveCharge: resolver(true), resolveParts: resolver(false) }
+}
+
+/** Returns what the overrides of a subject's identities say together. A block takes precedence. */
+function accessBy(effects: readonly (Effect | undefined)[]): Effect['access'] {
+  let access: Effect['access']
+  for (const effect of effects) {
+    if (effect?.access === 'block') return 'block'
+    access ??= effect?.access
+  }
+  return access
+}
+
+/** A limit whose policy may depend on the identity. */
+function ruledLimit(entry: Entry, context: LimitContext) {
+  const { owner, policy: usualPolicy, key = [defaultKey()], cost: limitCost = 1 } = entry
+  const unrecorded = { ...context, limitsByScope: new Map() }
+  const usualLimit = weakMemo((policy: object) => limitOf(entry, context, policy))
+  const otherLimit = weakMemo((policy: object) => limitOf(entry, unrecorded, policy))
+
+  return {
+    name: limitName(entry, context.name ?? ''),
+    readIdentity: rawIdentityReader(key, context),
+    /** Returns the part of a charge; none if the limit does not apply. */
+    partsFor(
+      read: RawIdentity | undefined,
+      otherPolicy: object | undefined,
+      subject: unknown,
+      cost: number | undefined,
+    ): MaybePromise<readonly NamedPart[]> {
+      if (read === undefined) return []
+      const policy = otherPolicy ?? (typeof usualPolicy === 'function' ? usualPolicy(subject) : usualPolicy)
+      const bind = otherPolicy === undefined ? usualLimit : otherLimit
+      return thenMaybe<unknown, readonly NamedPart[]>(policy, (resolved) => {
+        if (resolved === undefined) return []
+        const limit = bind(isObject(resolved) ? resolved : checkPolicy(owner, resolved))
+        const units = cost ?? (typeof limitCost === 'number' ? limitCost : limitCost(subject))
+        return thenMaybe(units, (each) => [partOf(limit, read.identity, each)])
+      })
+    },
+  }
+}

@@ -1,0 +1,98 @@
+import type { Embedding } from '../../keys/embedded-ipv4.js'
+import { withKeysOf } from '../../limiter/candidate-options.js'
+import type { Entry } from '../../limiter/read-limits.js'
+import { collectTypeError, throwProblems } from '../../options/problems.js'
+import { isPolicy, type Policy } from '../../policies/policy.js'
+import type { LimitSettings, LimitsByName, SettingsDocument, SettingsOverride } from './document.js'
+import { policyOf } from './limit-settings.js'
+import { OverrideTable } from './override-table.js'
+
+/** What an override does to the limits of a limiter. */
+export interface Effect {
+  readonly access: 'exempt' | 'block' | undefined
+  /** Other policies, by the index of the limit; `undefined` for a limit that is as for all others. */
+  readonly policies: readonly (Policy | undefined)[]
+}
+
+/** The limits of a limiter, and the overrides of them. */
+export interface Rules {
+  readonly entries: readonly Entry[]
+  readonly overrides: OverrideTable<Effect>
+}
+
+/** The rules of a document for a limiter. */
+export interface DocumentRules extends Rules {
+  /** The rules for its candidate; `undefined` if the document has none. */
+  readonly candidate: Rules | undefined
+  /** The names of limits in the document that the limiter does not have. */
+  readonly unknownNames: readonly string[]
+}
+
+/** What the rules of a document are made for. */
+interface RulesContext {
+  /** The limits of the code. */
+  readonly entries: readonly Entry[]
+  readonly name: string
+  readonly embeddings: readonly Embedding[]
+}
+
+/** Returns the name of a limit: without one, it is that of its limiter. */
+export const limitName = ({ entryName }: Entry, limiter: string): string => entryName ?? limiter
+
+/**
+ * Returns the rules of a document. Throws a `TypeError` for numbers that do not fit the limiter's policies.
+ */
+export function rulesOf(document: SettingsDocument, context: RulesContext): DocumentRules {
+  const { limits, candidate, overrides } = document
+  const { name, embeddings } = context
+  const problems: TypeError[] = []
+  const unknownNames = new Set<string>()
+  const policies = new Map<string, Policy>()
+
+  /** Returns the policy for a limit, the same one for all overrides with the same numbers. */
+  function policyFor(path: string, settings: LimitSettings, { policy: given }: Entry, i: number) {
+    const id = `${i} ${JSON.stringify(settings)}`
+    const known = policies.get(id)
+    if (known !== undefined) return known
+    let made: Policy | undefined
+    collectTypeError(problems, () => {
+      made = policyOf(path, settings, isPolicy(given) ? given : undefined)
+    })
+    if (made !== undefined) policies.set(id, made)
+    return made
+  }
+
+  /** Returns the policies that some limits by name stand for, by the index of the limit. */
+  function policiesOf(path: string, byName: LimitsByName, entries: readonly Entry[]) {
+    const names = entries.map((entry) => limitName(entry, name))
+    for (const each of Object.keys(byName)) if (!names.includes(each)) unknownNames.add(each)
+    return entries.map((entry, i) => {
+      const settings = Object.hasOwn(byName, names[i] ?? '') ? byName[names[i] ?? ''] : undefined
+      return settings && policyFor(`${path}.${names[i]}`, settings, entry, i)
+    })
+  }
+
+  function change(path: string, byName: LimitsByName, entries: readonly Entry[]): readonly Entry[] {
+    const changed = policiesOf(path, byName, entries)
+    return entries.map((entry, i) => ({ ...entry, policy: changed[i] ?? entry.policy }))
+  }
+
+  const effectOf = ({ limits: byName = {}, exempt, block }: SettingsOverride, i: number): Effect => ({
+    access: block ? 'block' : exempt ? 'exempt' : undefined,
+    policies: policiesOf(`overrides[${i}].limits`, byName, context.entries),
+  })
+
+  const entries = change('limits', limits, context.entries)
+  const table = new OverrideTable(overrides, effectOf, embeddings)
+  const candidateEntries = candidate && change('candidate.limits', candidate.limits, entries)
+  throwProblems('settings', problems)
+  return {
+    entries,
+    overrides: table,
+    candidate: candidateEntries && {
+      entries: withKeysOf(context.entries, candidateEntries),
+      overrides: table,
+    },
+    unknownNames: [...unknownNames],
+  }
+}

@@ -1,0 +1,75 @@
+import { messageOf } from '../../stores/store-error.js'
+import { wrongOption } from '../../util/validate.js'
+import { isObject } from '../../util/values.js'
+import type { SettingsChange, SettingsDocument } from './document.js'
+import { readDocument } from './read-document.js'
+
+const OWNER = 'settings'
+/** How many changes are kept. */
+const MAX_CHANGES = 100
+/** What every store can hold under one key: memcached takes a megabyte. */
+const MAX_LENGTH = 1_000_000
+const MAX_BY = 200
+const MAX_REASON = 1000
+
+/** A document with its last changes, the newest first, as a store keeps it. */
+export interface StoredSettings {
+  readonly document: SettingsDocument
+  readonly changes: readonly StoredChange[]
+}
+
+/** A change with a name that no other change has: after a lost reply, it shows whether the change was made. */
+interface StoredChange extends SettingsChange {
+  readonly id: string
+}
+
+/** What holds before the first change. */
+export const NO_SETTINGS: StoredSettings = { document: { limits: {}, overrides: [] }, changes: [] }
+
+/** Returns the value of a JSON text. Throws a `TypeError` for any other text. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new TypeError(`${OWNER}: the document must be JSON, got other text (${messageOf(error)}).`)
+  }
+}
+
+/** Reads what a store holds. Throws a `TypeError` for what is not a document. */
+export function readStored(text: string, nowMs: number): StoredSettings {
+  const value = parseJson(text)
+  const stored = isObject(value) ? value : {}
+  if (!('document' in stored)) {
+    const fix = 'Write it with settings.change.'
+    throw wrongOption(OWNER, 'the stored value', 'an object with document and changes', value, fix)
+  }
+  const changes = Array.isArray(stored.changes) ? (stored.changes as readonly StoredChange[]) : []
+  return { document: readDocument(stored.document, nowMs), changes }
+}
+
+/** Returns what to store after a change. Throws a `TypeError` if it is too large. */
+export function textAfter(before: StoredSettings, document: SettingsDocument, change: StoredChange): string {
+  const changes = [change, ...before.changes].slice(0, MAX_CHANGES)
+  const text = JSON.stringify({ document, changes } satisfies StoredSettings)
+  if (text.length <= MAX_LENGTH) return text
+  const must = `at most ${MAX_LENGTH} characters with its changes, as JSON`
+  throw wrongOption(OWNER, 'the document', must, text.length, 'Use prefixes or networks, or fewer overrides.')
+}
+
+/** Returns the record of a change. Throws a `TypeError` unless it says who and why. */
+export function readChange(origin: unknown, nowMs: number, id: string): StoredChange {
+  const { by, reason } = isObject(origin) ? origin : {}
+  checkText('by', by, MAX_BY, "Write { by: 'ada', reason: 'a launch' }.")
+  checkText('reason', reason, MAX_REASON, "Write { by: 'ada', reason: 'a launch' }.")
+  return { by: String(by), reason: String(reason), atMs: nowMs, id }
+}
+
+function checkText(option: string, value: unknown, maxLength: number, fix: string): void {
+  if (typeof value === 'string' && value.trim() !== '' && value.length <= maxLength) return
+  throw wrongOption(OWNER, option, `a string of 1 to ${maxLength} characters`, value, fix)
+}
+
+/** Returns a change without its name. */
+export function shownChange({ by, reason, atMs }: SettingsChange): SettingsChange {
+  return { by, reason, atMs }
+}

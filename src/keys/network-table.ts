@@ -1,0 +1,135 @@
+import type { Address } from './address.js'
+import type { Range } from './address-list.js'
+import {
+  type Bounds,
+  boundsOf,
+  compareNumbers,
+  type Numbers,
+  numberAfter,
+  numbersOf,
+} from './network-bounds.js'
+
+/** The addresses are divided into this many buckets of equal width, so that few steps search most of them. */
+const BUCKETS = 4096
+
+/**
+ * Finds the longest of many networks that contain an address. The networks are cut into ranges that do not
+ * overlap, each with the innermost network that contains it, and the ranges are searched.
+ */
+export class NetworkTable {
+  readonly #ipv4: RangeTable
+  readonly #ipv6: RangeTable
+  /** The network around each network, by index; -1 if there is none. */
+  readonly #outer: Int32Array
+
+  constructor(ranges: readonly Range[]) {
+    this.#outer = new Int32Array(ranges.length).fill(-1)
+    const ofKind = (kind: 'ipv4' | 'ipv6') =>
+      new RangeTable(
+        [...ranges.entries()].flatMap(([index, range]) =>
+          range[0].kind() === kind ? { ...boundsOf(range), index } : [],
+        ),
+        this.#outer,
+      )
+    this.#ipv4 = ofKind('ipv4')
+    this.#ipv6 = ofKind('ipv6')
+  }
+
+  /** Returns the index of the longest network that contains an address; -1 if none does. */
+  find(address: Address): number {
+    return (typeof address === 'string' ? this.#ipv4 : this.#ipv6).find(numbersOf(address))
+  }
+
+  /** Returns the index of the next longest network around a network; -1 if there is none. */
+  outerOf(index: number): number {
+    return this.#outer[index] ?? -1
+  }
+}
+
+type IndexedBounds = Bounds & { readonly index: number }
+
+/** The ranges of one kind of addresses. */
+class RangeTable {
+  /** The first address of each range, in order. */
+  readonly #high: Float64Array
+  readonly #middle: Float64Array
+  readonly #low: Float64Array
+  /** The innermost network of each range; -1 if there is none. */
+  readonly #networks: Int32Array
+  /** The first range of each bucket. */
+  readonly #buckets = new Int32Array(BUCKETS + 1)
+  readonly #firstHigh: number
+  readonly #bucketsPerUnit: number
+
+  /** Fills `outer` with the network around each. */
+  constructor(networks: IndexedBounds[], outer: Int32Array) {
+    const { starts, owners } = cut(networks, outer)
+    this.#high = Float64Array.from(starts, ([high]) => high)
+    this.#middle = Float64Array.from(starts, ([, middle]) => middle)
+    this.#low = Float64Array.from(starts, ([, , low]) => low)
+    this.#networks = Int32Array.from(owners)
+    this.#firstHigh = this.#high[0] ?? 0
+    this.#bucketsPerUnit = BUCKETS / ((this.#high.at(-1) ?? 0) - this.#firstHigh + 1)
+    let bucket = 0
+    for (const [i, high] of this.#high.entries())
+      for (; bucket <= this.#bucketOf(high); bucket++) this.#buckets[bucket] = i
+    this.#buckets.fill(starts.length, bucket)
+  }
+
+  #bucketOf(high: number): number {
+    return Math.floor((high - this.#firstHigh) * this.#bucketsPerUnit)
+  }
+
+  find([high, middle, low]: Numbers): number {
+    const bucket = this.#bucketOf(high)
+    if (bucket < 0) return -1
+    const highs = this.#high
+    let from = this.#buckets[Math.min(bucket, BUCKETS)] as number
+    let to = this.#buckets[Math.min(bucket + 1, BUCKETS)] as number
+    while (from < to) {
+      const at = (from + to) >>> 1
+      const order =
+        (highs[at] as number) - high ||
+        (this.#middle[at] as number) - middle ||
+        (this.#low[at] as number) - low
+      if (order <= 0) from = at + 1
+      else to = at
+    }
+    return from === 0 ? -1 : (this.#networks[from - 1] as number)
+  }
+}
+
+/** Cuts networks into ranges. Returns the first address of each, and its innermost network. */
+function cut(networks: IndexedBounds[], outer: Int32Array) {
+  const starts: Numbers[] = []
+  const owners: number[] = []
+  /** The networks around the current address, the innermost last. */
+  const enclosing: IndexedBounds[] = []
+
+  function begin(start: Numbers, network: number): void {
+    const last = starts.at(-1)
+    if (last !== undefined && compareNumbers(last, start) === 0) owners[owners.length - 1] = network
+    else {
+      starts.push(start)
+      owners.push(network)
+    }
+  }
+
+  function endBefore(next: Numbers | undefined): void {
+    for (let network = enclosing.at(-1); network !== undefined; network = enclosing.at(-1)) {
+      if (next !== undefined && compareNumbers(network.last, next) >= 0) return
+      enclosing.pop()
+      begin(numberAfter(network.last), enclosing.at(-1)?.index ?? -1)
+    }
+  }
+
+  networks.sort((a, b) => compareNumbers(a.first, b.first) || compareNumbers(b.last, a.last))
+  for (const network of networks) {
+    endBefore(network.first)
+    outer[network.index] = enclosing.at(-1)?.index ?? -1
+    enclosing.push(network)
+    begin(network.first, network.index)
+  }
+  endBefore(undefined)
+  return { starts, owners }
+}

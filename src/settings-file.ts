@@ -1,0 +1,1 @@
+export { type FileSettings, settingsFile } from './features/settings/file/settings-file.js'

@@ -1,0 +1,48 @@
+import type { Documents } from '../documents.js'
+import { foreignKeyError } from '../shared/state-codec.js'
+import { textVersion } from '../shared/text-version.js'
+import type { MemcachedTransport } from './connection.js'
+import { statusError } from './errors.js'
+import { CHANGED, get, hasFlags, itemKey, STATUS, swap } from './protocol.js'
+
+/** The flags of documents, which distinguish them from states. */
+const FLAGS = 0x68670002
+/** The expiration of items that never expire. */
+const NEVER = 0
+
+/**
+ * Keeps each document in an item that never expires. memcached may evict it when its memory is full; then
+ * there is no document.
+ */
+export function memcachedDocuments(transport: MemcachedTransport): Documents {
+  /** Returns the text of an item, and the token for its next write. */
+  async function readItem(item: string): Promise<{ text: string; cas: bigint } | undefined> {
+    const request = get(item)
+    const reply = await transport.request(item, request)
+    const { status, cas } = reply.header
+    if (status === STATUS.notFound) return undefined
+    if (status !== STATUS.ok) throw statusError(request, reply)
+    if (!hasFlags(reply.extras, FLAGS)) throw foreignKeyError('memcached', item)
+    return { text: reply.val.toString(), cas: cas.readBigUInt64BE(0) }
+  }
+
+  return {
+    read: (requests) =>
+      Promise.all(
+        requests.map(async ({ key }) => {
+          const { text } = (await readItem(itemKey(key))) ?? {}
+          return text === undefined ? undefined : { text, version: textVersion(text) }
+        }),
+      ),
+    async replace(key, text, version) {
+      const item = itemKey(key)
+      const before = await readItem(item)
+      if ((before && textVersion(before.text)) !== version) return false
+      const request = swap(item, Buffer.from(text), NEVER, before?.cas, FLAGS)
+      const reply = await transport.request(item, request)
+      if (CHANGED.includes(reply.header.status)) return false
+      if (reply.header.status !== STATUS.ok) throw statusError(request, reply)
+      return true
+    },
+  }
+}

@@ -1,0 +1,17 @@
+import type { Documents, StoredDocument } from '../documents.js'
+
+/** Counts the documents written in this process, so that no two have the same version. */
+let written = 0
+
+/** Creates the documents of a memory store, for one process and for tests. */
+export function memoryDocuments(): Documents {
+  const stored = new Map<string, StoredDocument>()
+  return {
+    read: async (requests) => requests.map(({ key }) => stored.get(key)),
+    async replace(key, text, version) {
+      if (stored.get(key)?.version !== version) return false
+      stored.set(key, { text, version: String(++written) })
+      return true
+    },
+  }
+}

@@ -1,0 +1,58 @@
+import type { Documents, StoredDocument } from '../documents.js'
+import { textVersion } from '../shared/text-version.js'
+import { asStoreError } from '../store-error.js'
+import type { Command, Transport } from './transport.js'
+
+/**
+ * Replaces a document, a hash of `version` and `text`, without an expiry.
+ *
+ * KEYS[1]: the document. ARGV[1]: the version that it must have, '' if it must be missing. ARGV[2], ARGV[3]:
+ * its new version and text. Returns 1 if it was replaced, and otherwise 0.
+ */
+const REPLACE = `
+if (redis.call('hget', KEYS[1], 'version') or '') ~= ARGV[1] then return 0 end
+redis.call('hset', KEYS[1], 'version', ARGV[2], 'text', ARGV[3])
+return 1`
+
+/** Keeps each document in a hash: a reader that has its version does not get the text again. */
+export function redisDocuments({ shardOf = () => 0, send }: Transport): Documents {
+  async function run(firstKey: number, ...commands: readonly Command['words'][]): Promise<unknown[]> {
+    const toSend = commands.map((words): Command => {
+      return { shard: shardOf(words[firstKey] ?? ''), words, firstKey, keyCount: 1 }
+    })
+    try {
+      return await Promise.all(send(toSend))
+    } catch (cause) {
+      throw asStoreError('redis', cause)
+    }
+  }
+
+  async function readText(key: string): Promise<StoredDocument | undefined> {
+    const [reply] = await run(1, ['hmget', key, 'version', 'text'])
+    const [version, text] = textsIn(reply)
+    return version === undefined || text === undefined ? undefined : { version, text }
+  }
+
+  return {
+    async read(requests) {
+      const replies = await run(1, ...requests.map(({ key }): Command['words'] => ['hmget', key, 'version']))
+      return Promise.all(
+        requests.map(({ key, version: known }, i) => {
+          const [version] = textsIn(replies[i])
+          if (version === undefined) return undefined
+          return version === known ? { version } : readText(key)
+        }),
+      )
+    },
+    async replace(key, text, version = '') {
+      const [reply] = await run(3, ['eval', REPLACE, '1', key, version, textVersion(text), text])
+      return Number(reply) === 1
+    },
+  }
+}
+
+/** Returns the strings in a reply, which come as buffers. */
+function textsIn(reply: unknown): readonly (string | undefined)[] {
+  if (!Array.isArray(reply)) return []
+  return reply.map((item: unknown) => (item === null || item === undefined ? undefined : String(item)))
+}

@@ -1,0 +1,3 @@
+import { describeSettings } from './settings.js'
+
+describeSettings(100, 4)
