@@ -8,7 +8,7 @@ import { subjectOfKeys } from '../../limiter/decision.js'
 import type { NamedPart } from '../../limiter/receipt.js'
 import { type KeyStanding, readStanding } from '../../stores/shared/read-standing.js'
 import { messageOf } from '../../stores/store-error.js'
-import { groupBy } from '../../util/group-by.js'
+import type { Group } from '../../util/group-by.js'
 import type { Watched } from '../figures/limiter-watch.js'
 
 /** What one limit holds of an identity. `Infinity` is `null` in JSON. */
@@ -82,23 +82,30 @@ function longestBlockOf({ limits }: Inspection): number {
 
 /** Returns all keys that an identity may have in a limiter, each once. */
 function keysOf(watched: Watched, text: string) {
-  const { limits, secret, isLocal } = watched.inspection
+  const { secret, isLocal } = watched.inspection
   const listed = watched.writtenOutOf?.(text.trim())
   const spellings = [...spellingsOf(text, { secret, isLocal }), ...(listed === undefined ? [] : [listed])]
-  const byScope = groupBy(limits.values(), ({ scope }) => scope)
-  return Array.from(byScope.values()).flatMap((sharing) => {
-    const limit = sharing.reduce(wider)
-    return spellings.map((spelling) => partOf(limit, spelling, 0))
-  })
+  return limitsOfKeys(watched.inspection).flatMap((limit) =>
+    spellings.map((spelling) => partOf(limit, spelling, 0)),
+  )
 }
 
 /**
- * Returns the limit by which the keys of both are read: of bans the longer one, which shortens none that the
- * other has written. The limit itself matters to `concurrency` alone, whose states do not have it.
+ * Returns a limit for each group that shares its usage: of bans the longest one, which shortens none that
+ * another has written. The size of the limit matters only where states do not have it: of `concurrency`, and
+ * of counters in memcached.
  */
-function wider(a: Limit, b: Limit): Limit {
+function limitsOfKeys({ limits, store }: Inspection): readonly Limit[] {
+  const groups: Group<Limit>[] = []
   const sizeOf = ({ policy }: Limit) => policy.longestBanMs ?? policy.limit
-  return sizeOf(b) > sizeOf(a) ? b : a
+  for (const limit of limits.values()) {
+    const group = groups.find(
+      ([{ scope, policy }]) => scope === limit.scope && store.keepsUsage?.(policy, limit.policy) !== false,
+    )
+    if (group === undefined) groups.push([limit])
+    else group.push(limit)
+  }
+  return groups.map((group) => group.reduce((a, b) => (sizeOf(b) > sizeOf(a) ? b : a)))
 }
 
 /** Returns the name of the limit that wrote a state, among those that share its key. */

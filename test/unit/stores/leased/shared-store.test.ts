@@ -167,12 +167,18 @@ test('a limiter without a name cannot share the keys of one on the inner store',
 test('what the inner store tells of itself is kept', () => {
   const notes = {} as ProcessNotes
   const unsubscribe = () => {}
-  const inner = { ...asynchronous(memoryStore()), onLimitsLost: () => unsubscribe, notes }
+  const inner = {
+    ...asynchronous(memoryStore()),
+    onLimitsLost: () => unsubscribe,
+    keepsUsage: () => false,
+    notes,
+  }
   const store = leased(inner)
   expect(store.name).toBe('remote')
   expect(store.notes).toBe(notes)
   expect(store.onLimitsLost?.(() => {})).toBe(unsubscribe)
+  expect(store.keepsUsage?.(hourly, hourly)).toBe(false)
   const plain = leased(asynchronous(memoryStore()))
-  expect(Object.keys(plain)).toEqual(expect.not.arrayContaining(['serverOf', 'onLimitsLost']))
+  expect(Object.keys(plain)).toEqual(expect.not.arrayContaining(['serverOf', 'onLimitsLost', 'keepsUsage']))
   expect(plain.notes).toBeUndefined()
 })
