@@ -155,6 +155,15 @@ export function canRead(policy: Policy, state: State): boolean {
   return policy.canRead?.(state) ?? state.length === policy.width
 }
 
+/** Returns whether a state has the policy's own numbers. */
+export function hasOwnNumbers({ blank, perKey }: Policy, state: State): boolean {
+  if (blank === undefined || perKey === undefined) return true
+  if (blank.length !== state.length) return false
+  for (let place = 0; place < blank.length; place++)
+    if (blank[place] !== state[place] && !perKey.includes(place)) return false
+  return true
+}
+
 /** Returns whether a value has what a policy needs, including what `holdsUnits` and `isBan` need. */
 export function isPolicy(value: unknown): value is Policy {
   if (typeof value !== 'object' || value === null) return false

@@ -147,7 +147,7 @@ function makeTokenBucket(bucket: Bucket): Policy {
     const oldMs = extraMs - (now - atMs)
     if (oldMs <= 0) return 0
     if (oldCapacity === capacity && oldIntervalMs === intervalMs && owedAtMost === debt)
-      return oldMs < mostMs ? oldMs : mostMs // a clock that was ahead may have stored a later time
+      return Math.min(oldMs, mostMs) // a clock that was ahead may have stored a later time
     return carriedOver(state, oldMs)
   }
 

@@ -460,14 +460,14 @@ describe('failures', () => {
     [['replay', 'good.log', ...LIMIT, '--key', 'ip,'], '--key must be ip, user, path or field:NAME'],
     [['replay', 'good.log', ...LIMIT, '--only', 'login'], '--only must be a path'],
     [['replay', 'good.log', ...LIMIT, '--suggest'], '--suggest requires --policy fixed-window'],
-    [['replay', 'good.log', '--limit', '99999999', '--window', '1s'], 'use --policy sliding-window'],
+    [['replay', 'good.log', '--limit', '1000000001', '--window', '1s'], 'use --policy sliding-window'],
     [
       ['replay', 'good.log', '--limit', '2', '--window', '1ms', '--policy', 'sliding-window'],
       '--policy sliding-window requires a --window of at least 10ms, got 1ms',
     ],
     [
-      ['replay', 'good.log', '--limit', '99999999', '--window', '1m'],
-      '--limit 99999999 in --window 1m is too fast for a token bucket',
+      ['replay', 'good.log', '--limit', '99999999999', '--window', '1m'],
+      '--limit 99999999999 in --window 1m is too fast for a token bucket',
     ],
   ])('an argument: %j', async (args, message) => {
     expect(await failureOf(args)).toEqual([2, expect.stringContaining(message)])

@@ -118,7 +118,7 @@ function ruledCore(base: LimiterCore, modeSwitch: ModeSwitch, pollIfDue?: () => 
 
 /** Binds the limits of a document. Inspection then no longer shows those of the document before. */
 function bindAnew({ bind, context }: LimiterCore, entries: readonly Entry[]) {
-  const recorded = context.limitsByScope
+  const recorded = context.limits
   const before = new Map(recorded)
   const bound = bind(entries)
   for (const [id, limit] of before) if (recorded.get(id) === limit) recorded.delete(id)

@@ -1,4 +1,4 @@
-import type { Policy, State } from '../../policies/policy.js'
+import { hasOwnNumbers, type Policy, type State } from '../../policies/policy.js'
 import { retry } from '../../util/retry.js'
 import type { Operation, Outcome, Result } from '../operation.js'
 import { applyBatch, stateWrite, type Write } from '../shared/apply-batch.js'
@@ -59,7 +59,7 @@ export function swapLoop<Version>(name: string, access: SwapAccess<Version>): Ap
     const { policy } = keyedPolicyOf(operations[0])
     const before = isStateOf(policy, stored?.state) ? stored.state : undefined
     const clockMs = access.now()
-    const nowMs = policy.clampToNow(before, clockMs) === before ? clockMs : timeFor(policy, before, clockMs)
+    const nowMs = isAhead(policy, before, clockMs) ? timeFor(policy, before, clockMs) : clockMs
     const isForeign = stored !== undefined && before === undefined
     const read = () => {
       if (isForeign) throw foreignKeyError(name, key)
@@ -104,6 +104,14 @@ export function contentionError(store: string, key: string): StoreError {
 
 /** How far the clocks of two processes may be apart for a state to keep to the one that is ahead. */
 const MAX_SKEW_MS = 1000
+
+/**
+ * Returns whether only a clock ahead of this one can have written a state. One with the numbers of another
+ * policy may be clamped because of those.
+ */
+function isAhead(policy: Policy, state: State | undefined, clockMs: number): boolean {
+  return state !== undefined && hasOwnNumbers(policy, state) && policy.clampToNow(state, clockMs) !== state
+}
 
 /**
  * Returns the time at which to read a state that its policy clamps by this process's clock. If a process

@@ -1,4 +1,4 @@
-import { type Policy, type State, signatureOf } from '../../policies/policy.js'
+import { hasOwnNumbers, type Policy, type State, signatureOf } from '../../policies/policy.js'
 
 /**
  * A policy, and the numbers that states were written under: its own, or those that it has carried units over
@@ -89,16 +89,7 @@ function perKeyOf({ perKey, width }: Policy): readonly number[] {
 /** Returns a text that identifies the decisions of a policy, and the numbers of a state if they are others. */
 function nameOf(policy: Policy, state: State): string {
   const signature = signatureOf(policy)
-  if (isBlankOf(policy, state)) return signature
+  if (hasOwnNumbers(policy, state)) return signature
   const { perKey } = policy
   return [signature, ...state.filter((_, place) => perKey?.includes(place) === false)].join(':')
-}
-
-/** Returns whether a state has the policy's own numbers. */
-export function isBlankOf({ blank, perKey }: Policy, state: State): boolean {
-  if (blank === undefined || perKey === undefined) return true
-  if (blank.length !== state.length) return false
-  for (let place = 0; place < blank.length; place++)
-    if (blank[place] !== state[place] && !perKey.includes(place)) return false
-  return true
 }

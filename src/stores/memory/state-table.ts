@@ -1,13 +1,7 @@
-import type { Policy, State, Step } from '../../policies/policy.js'
+import { hasOwnNumbers, type Policy, type State, type Step } from '../../policies/policy.js'
 import { type HashStart, KeyHash } from './key-hash.js'
 import { Page, PageTable } from './page-table.js'
-import {
-  hasNumbersOf,
-  isBlankOf,
-  PolicyRegistry,
-  type RegistryEntry,
-  widthPerKey,
-} from './policy-registry.js'
+import { hasNumbersOf, PolicyRegistry, type RegistryEntry, widthPerKey } from './policy-registry.js'
 
 /** One sweep per this many charges, so that fresh states are removed even if no new keys arrive. */
 const CHARGES_PER_SWEEP = 16
@@ -145,7 +139,8 @@ export class StateTable {
     else {
       const entry = this.#registry.entryOf(this.#page.policyIdAt(this.#slot))
       // An operation on units of an earlier charge leaves the numbers of the state as they are.
-      const isOfEntry = hasNumbersOf(entry, state) && (entry.policy === policy || !isBlankOf(policy, state))
+      const isOfEntry =
+        hasNumbersOf(entry, state) && (entry.policy === policy || !hasOwnNumbers(policy, state))
       if (isOfEntry) this.#page.write(this.#slot, state, entry.perKey)
       else this.#replace(entry, policy, state)
     }
