@@ -4,9 +4,10 @@ import { readTimeZone } from '../util/time-zone.js'
 import { choice, findNearest, keyName, whole, wholeNumber, wrongOption } from '../util/validate.js'
 import { isFunction } from '../util/values.js'
 import { type PeriodStart, WEEKDAYS, type Weekday } from './calendar.js'
+import { CHANGE_ROWS, type ChangeOptions } from './change-options.js'
 
 /** The options of `quota` besides its periods. */
-interface QuotaNumbers {
+interface QuotaNumbers extends ChangeOptions {
   /** Units that may be taken per period. A whole number of at least 1. */
   limit: number
   /**
@@ -39,7 +40,7 @@ export type SubjectQuotaOptions<Subject> = QuotaNumbers &
   )
 
 /** Returns when the periods of a subject begin. */
-type ReadStart = (subject: unknown) => MaybePromise<PeriodStart>
+export type ReadStart = (subject: unknown) => MaybePromise<PeriodStart>
 
 const PERIODS = ['day', 'week', 'month', 'year'] as const
 type Per = (typeof PERIODS)[number]
@@ -51,6 +52,7 @@ const OPTIONS = {
     timeZone: withDefault('UTC', readTimeZone),
     startsOn: unchecked,
     name: optional(keyName),
+    ...CHANGE_ROWS,
   },
   rules: { start: { from: ['per', 'startsOn'], read: readStartOption } },
   fixes: {
