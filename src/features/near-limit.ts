@@ -11,7 +11,7 @@ const MIN_CLIENTS = 10_000
 const ENDLESS_MS = 60 * 60 * 1000
 const NONE: readonly PartDecision[] = []
 /** The kinds of policies whose quota comes back all at once. */
-const FIXED = /^(fixed|first-request)-window$/
+const FIXED = /^((fixed|first-request)-window|quota)$/
 
 /** Returns whether a client has used 80 % of a limit. */
 export function isNearLimit({ limit, remaining }: Pick<Decision, 'limit' | 'remaining'>): boolean {

@@ -1,4 +1,5 @@
 import { isDisconnectedError } from '../keys/request.js'
+import { lengthOf } from '../policies/calendar.js'
 import type { ChargeResult, PartResult } from '../stores/operation.js'
 import { isPromise } from '../util/maybe-promise.js'
 import { emptyReceipt, type NamedPart, type Receipt } from './receipt.js'
@@ -38,7 +39,7 @@ interface Figures {
 export interface PartDecision extends Figures {
   /** The limit's name, as in headers. */
   readonly name: string
-  /** The length of the window; `Infinity` if it never resets by itself. */
+  /** The length of the window, or of a quota's current period; `Infinity` if it never resets by itself. */
   readonly windowMs: number
   readonly cost: number
   /** Units that were taken beyond the limit. Absent if none were. */
@@ -126,21 +127,23 @@ export function decisionOf(source: ChargeSource, receipt: Receipt, result: Charg
   const decisions: PartDecision[] = []
   for (const part of receipt.parts) {
     const figures = parts[decisions.length]
-    if (figures !== undefined) decisions.push(partDecision(part, part.cost, figures))
+    if (figures !== undefined) decisions.push(partDecision(part, part.cost, figures, result.atMs))
   }
   const binding = decisions.length === 1 && decisions[0] ? decisions[0] : bindingLimit(decisions, allowed)
   return new LimiterDecision(binding, allowed, decisions, source, receipt)
 }
 
-/** Returns one limit's part of a decision. */
+/** Returns one limit's part of a decision, which the store made at `atMs`. */
 export function partDecision(
   { name, policy }: Pick<NamedPart, 'name' | 'policy'>,
   cost: number,
   figures: PartResult,
+  atMs: number,
 ): PartDecision {
   const { allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs, debt } = figures
-  const { limit, windowMs } = policy
+  const { limit, periodAt } = policy
   if (policy.holdsUnits) return heldPart(name, limit, cost, figures)
+  const windowMs = periodAt === undefined ? policy.windowMs : lengthOf(periodAt(atMs))
   const part = { name, limit, windowMs, cost, allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs }
   return debt === undefined ? part : { ...part, debt }
 }

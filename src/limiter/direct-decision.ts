@@ -47,7 +47,7 @@ export function directCharge(
       }
       const receipt = new DirectReceipt(limit, identity, cost, nowMs, figures, apply)
       if (holdsUnits) hold(receipt)
-      const part = partDecision(limit, cost, figures)
+      const part = partDecision(limit, cost, figures, nowMs)
       return new LimiterDecision(part, figures.allowed, [part], 'store', receipt)
     }
   })

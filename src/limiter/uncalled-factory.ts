@@ -7,6 +7,7 @@ import { ban } from '../policies/ban.js'
 import { concurrency } from '../policies/concurrency.js'
 import { consecutive } from '../policies/consecutive.js'
 import { fixedWindow } from '../policies/fixed-window.js'
+import { quota } from '../policies/quota.js'
 import { slidingWindow } from '../policies/sliding-window.js'
 import { tokenBucket } from '../policies/token-bucket.js'
 
@@ -24,6 +25,7 @@ const CALLS: ReadonlyMap<unknown, string> = /* @__PURE__ */ new Map<unknown, str
   [tokenBucket, "tokenBucket({ capacity: 100, refill: 100, every: '1m' })"],
   [slidingWindow, "slidingWindow({ limit: 100, window: '1m' })"],
   [fixedWindow, "fixedWindow({ limit: 100, window: '1m' })"],
+  [quota, "quota({ limit: 10_000, per: 'month' })"],
   [consecutive, 'consecutive({ limit: 100 })'],
   [concurrency, 'concurrency({ limit: 5 })'],
   [ban, "ban(policy, { after: 15, within: '1m', for: '15m' })"],

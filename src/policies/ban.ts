@@ -156,6 +156,7 @@ function makeBan(base: Policy, rules: BanRules): Policy {
     width: width + RECORD_WIDTH,
     ...(base.blank && { blank: joinState(base.blank, CLEAN) }),
     ...(base.perKey && { perKey: [...base.perKey, width, width + 1, width + 2, width + 3] }),
+    ...(base.periodAt && { periodAt: base.periodAt }),
     debt: base.debt ?? 0,
     canRead: (state) => canRead(base, state.slice(0, -RECORD_WIDTH)),
     isBan: true,

@@ -1,3 +1,4 @@
+import type { PeriodAt } from './calendar.js'
 import { type ChangeRules, specOfRules } from './change-options.js'
 import { carryBack, carryOver, type Policy, type State, type Step, shareOf } from './policy.js'
 import type { Prepaid } from './prepaid.js'
@@ -5,7 +6,8 @@ import type { BaseSpec } from './spec.js'
 
 /** How the kinds of counted windows differ. */
 export interface WindowKind {
-  readonly kind: 'fixed-window' | 'first-request-window'
+  /** Returns the spec of a limit, without the rules of change. */
+  specOf(limit: number): CountedSpec
   readonly prepaid: Prepaid
   /** Returns when the window begins that a charge at `nowMs` is the first of. */
   startAt(nowMs: number): number
@@ -15,7 +17,11 @@ export interface WindowKind {
   lengthOf(startsAtMs: number): number
   /** Returns when the units of an unfinished window of another length count as taken from. */
   adoptStart(startsAtMs: number, nowMs: number): number
+  /** Set if windows are periods of a calendar, which differ in length. */
+  readonly periodAt?: PeriodAt
 }
+
+type CountedSpec = Extract<BaseSpec, { kind: 'fixed-window' | 'first-request-window' | 'quota' }>
 
 /** A counted window: its limit, its name, and what becomes of its units. */
 export interface CountedLimit extends ChangeRules {
@@ -86,14 +92,16 @@ export function countedWindow(counted: CountedLimit, windows: WindowKind): Polic
     return clamped && isCounting(clamped, nowMs) ? without(clamped, units) : undefined
   }
 
+  const { periodAt } = windows
   return Object.freeze<Policy>({
-    spec: Object.freeze<BaseSpec>({ kind: windows.kind, limit, windowMs, ...specOfRules(counted) }),
+    spec: Object.freeze<BaseSpec>({ ...windows.specOf(limit), ...specOfRules(counted) }),
     name,
     limit,
     windowMs,
     width: 4,
-    blank: [limit, windowMs, 0, 0],
-    perKey: [2, 3],
+    blank: [limit, periodAt ? 0 : windowMs, 0, 0],
+    perKey: periodAt ? [1, 2, 3] : [2, 3],
+    ...(periodAt && { periodAt }),
     debt,
     take,
     refund,

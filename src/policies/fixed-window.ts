@@ -64,7 +64,7 @@ function clockWindows(windowMs: number): WindowKind {
   const indexOf = (atMs: number) => Math.floor(atMs / windowMs)
   const startAt = (atMs: number) => indexOf(atMs) * windowMs
   return {
-    kind: 'fixed-window',
+    specOf: (limit) => ({ kind: 'fixed-window', limit, windowMs }),
     prepaid: prepaidInSlice(indexOf),
     startAt,
     latestStartAt: (nowMs) => startAt(nowMs) + windowMs,
@@ -76,7 +76,7 @@ function clockWindows(windowMs: number): WindowKind {
 /** Windows that begin with a key's first charge after the last window. */
 function firstRequestWindows(windowMs: number): WindowKind {
   return {
-    kind: 'first-request-window',
+    specOf: (limit) => ({ kind: 'first-request-window', limit, windowMs }),
     prepaid: prepaidUntilReset,
     startAt: (nowMs) => nowMs,
     latestStartAt: (nowMs) => nowMs,

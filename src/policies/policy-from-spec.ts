@@ -5,6 +5,8 @@ import { concurrency } from './concurrency.js'
 import { consecutive } from './consecutive.js'
 import { fixedWindow } from './fixed-window.js'
 import type { Policy } from './policy.js'
+import { quota } from './quota.js'
+import type { QuotaOptions } from './quota-options.js'
 import { slidingWindow } from './sliding-window.js'
 import { FIELDS, type PolicySpec } from './spec.js'
 import { tokenBucketOf } from './token-bucket.js'
@@ -30,6 +32,10 @@ export function policyFromSpec(spec: PolicySpec): Policy {
         startsAt: 'first-request',
         ...rulesOfSpec(spec),
       })
+    case 'quota': {
+      const { kind: _, ...options } = spec
+      return quota(options as QuotaOptions) // which are checked
+    }
     case 'consecutive':
       return consecutive({ limit: spec.limit, onChange: rulesOfSpec(spec).onChange })
     case 'concurrency':

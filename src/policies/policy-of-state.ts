@@ -2,7 +2,7 @@ import type { Policy, State } from './policy.js'
 import { policyFromSpec } from './policy-from-spec.js'
 import { baseOf, type PolicySpec } from './spec.js'
 
-type Kind = Exclude<PolicySpec['kind'], 'ban'>
+type Kind = Exclude<PolicySpec['kind'], 'ban' | 'quota'>
 
 /** Which numbers of its spec a state has, by the kind of policy that wrote it. */
 const NUMBERS: {
@@ -18,18 +18,27 @@ const NUMBERS: {
 
 /**
  * Returns a policy with the numbers that a state was written under. A state lacks the rules of a ban and the
- * limit of `concurrency`: these are the policy's. Returns `undefined` if no policy has such numbers, and the
- * policy itself if headgate does not know its kind.
+ * limit of `concurrency`: these are the policy's. A state of a quota lacks the calendar, so the policy is a window
+ * from the first request. Until the period ends, it decides alike. Returns `undefined` if no policy has such
+ * numbers, and the policy itself if headgate does not know its kind.
  */
 export function policyOfState(policy: Policy, state: State): Policy | undefined {
   const { spec } = policy
   const base = baseOf(spec)
-  if (!Object.hasOwn(NUMBERS, base.kind)) return policy
-  const own = { ...base, ...NUMBERS[base.kind](state) } as typeof base
+  if (base.kind !== 'quota' && !Object.hasOwn(NUMBERS, base.kind)) return policy
+  const own = base.kind === 'quota' ? windowOf(base, state) : { ...base, ...NUMBERS[base.kind](state) }
   try {
-    return policyFromSpec(spec.kind === 'ban' ? ({ ...spec, base: own } as PolicySpec) : own)
+    return policyFromSpec((spec.kind === 'ban' ? { ...spec, base: own } : own) as PolicySpec)
   } catch (error) {
     if (error instanceof TypeError) return undefined
     throw error
   }
+}
+
+/** Returns the spec of a window that lasts as long as the period in a quota's state. */
+function windowOf(spec: Extract<PolicySpec, { readonly kind: 'quota' }>, state: State): PolicySpec {
+  const { per: _per, timeZone: _timeZone, startsOn: _startsOn, ...rules } = spec
+  const [limit = 0, lengthMs = 0] = state
+  const windowMs = lengthMs || 1 // a ban that has counted no units has no period
+  return { ...rules, kind: 'first-request-window', limit, windowMs }
 }

@@ -1,4 +1,5 @@
 import { weakMemo } from '../util/memo.js'
+import type { PeriodAt } from './calendar.js'
 import type { Prepaid } from './prepaid.js'
 import { isSpec, type PolicySpec, signatureOfSpec } from './spec.js'
 
@@ -51,8 +52,17 @@ export interface Policy {
   readonly name: string
   /** The largest cost that can be taken at once. */
   readonly limit: number
-  /** The time over which `limit` applies. `Infinity` = it never resets by itself. */
+  /**
+   * The time over which `limit` applies. `Infinity` = it never resets by itself. With `periodAt`, the length
+   * that its name suggests: 30 days for a month.
+   */
   readonly windowMs: number
+  /**
+   * Returns the period of the calendar that contains a moment, if the policy counts in such periods, as
+   * `quota` does. A store whose own clock does not follow the system clock gives such a policy the time of
+   * the system clock. Absent = it counts in no such periods.
+   */
+  readonly periodAt?: PeriodAt
   /** How many numbers a state has. All zeros is also a fresh state. */
   readonly width: number
   /**

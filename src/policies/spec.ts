@@ -13,6 +13,19 @@ interface CountingSpec {
 }
 
 /**
+ * The spec of a `quota`.
+ * @inline
+ */
+interface QuotaSpec extends CountingSpec {
+  readonly kind: 'quota'
+  readonly limit: number
+  readonly per: 'day' | 'week' | 'month' | 'year'
+  readonly timeZone: string
+  /** A weekday, a day of the month, or `MM-DD`. Absent if periods are days. */
+  readonly startsOn?: string | number
+}
+
+/**
  * The spec of a policy that `ban` accepts.
  * @inline
  */
@@ -35,6 +48,7 @@ export type BaseSpec =
       readonly limit: number
       readonly windowMs: number
     } & CountingSpec)
+  | QuotaSpec
   | { readonly kind: 'consecutive'; readonly limit: number; readonly onChange?: OnChange }
 
 /**
@@ -73,6 +87,7 @@ export const FIELDS: Readonly<Record<string, readonly string[]>> = {
   'sliding-window': ['limit', 'windowMs', 'slices', 'debt', 'onChange'],
   'fixed-window': ['limit', 'windowMs', 'debt', 'onChange'],
   'first-request-window': ['limit', 'windowMs', 'debt', 'onChange'],
+  quota: ['limit', 'debt', 'onChange'],
   consecutive: ['limit', 'onChange'],
   concurrency: ['limit', 'ttlMs'],
 } satisfies Record<Exclude<PolicySpec['kind'], 'ban'>, readonly string[]>
@@ -83,6 +98,7 @@ const CODES: Readonly<Record<string, string>> = {
   'sliding-window': 'sw',
   'fixed-window': 'fw',
   'first-request-window': 'rw',
+  quota: 'qt',
   consecutive: 'cs',
   concurrency: 'cc',
 } satisfies Record<Exclude<PolicySpec['kind'], 'ban'>, string>
@@ -91,7 +107,7 @@ const CODES: Readonly<Record<string, string>> = {
 const BAN_CODE = 'b'
 
 /** A ban's params begin with those of its base policy, padded with 0 to this length. */
-const BASE_PARAMS = 5
+export const BASE_PARAMS = 5
 
 /**
  * How many slices `concurrency` divides `ttl` into to count units. It is the last of its params, because
@@ -116,13 +132,22 @@ export function flattenSpec(spec: PolicySpec): FlatSpec {
   return { kind: spec.kind, params: spec.kind === 'concurrency' ? [...params, TTL_SLICES] : params }
 }
 
-/** Returns a string that identifies a spec. Numbers that the kind may leave out are absent if they are 0. */
+/**
+ * Returns a string that identifies a spec. Numbers that the kind may leave out are absent if they are 0. The
+ * periods of a quota are at the end: `quota-10000@month-15@Europe/Berlin`.
+ */
 export function signatureOfSpec(spec: PolicySpec): string {
   const { kind, params } = flattenSpec(spec)
   const written = [...params]
   const names = fieldsOf(kind, {})
   while (OPTIONAL.includes(names[written.length - 1] ?? '') && written.at(-1) === 0) written.pop()
-  return [kind, ...written.map(plainNumber)].join('-')
+  const base = baseOf(spec)
+  const numbers = [kind, ...written.map(plainNumber)].join('-')
+  return base.kind === 'quota' ? `${numbers}@${periodsText(base)}` : numbers
+}
+
+function periodsText({ per, startsOn, timeZone }: QuotaSpec): string {
+  return `${startsOn === undefined ? per : `${per}-${startsOn}`}@${timeZone}`
 }
 
 /** Returns a number as digits: an exponent would hold the separator of signatures. */
@@ -180,11 +205,13 @@ export function baseOf(spec: PolicySpec): Exclude<PolicySpec, BanSpec> {
   return spec.kind === 'ban' ? spec.base : spec
 }
 
-/** Returns whether a value is a spec: a kind, and numbers. */
+/** Returns whether a value is a spec: a kind, its numbers, and the periods of a quota. */
 export function isSpec(value: unknown): value is PolicySpec {
   if (typeof value !== 'object' || value === null) return false
   const { kind, ...fields }: Readonly<Record<string, unknown>> = { ...value }
   if (kind === 'ban') return isSpec(fields.base)
   if (typeof kind !== 'string') return false
+  if (kind === 'quota' && !(typeof fields.per === 'string' && typeof fields.timeZone === 'string'))
+    return false
   return fieldsOf(kind, fields).every((name) => OPTIONAL.includes(name) || typeof fields[name] === 'number')
 }

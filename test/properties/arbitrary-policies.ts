@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { ban, consecutive, fixedWindow, type Policy, slidingWindow, tokenBucket } from 'headgate'
+import { ban, consecutive, fixedWindow, type Policy, quota, slidingWindow, tokenBucket } from 'headgate'
 import type { State } from 'headgate/store'
 import { baseOf } from '../../src/policies/spec.js'
 
@@ -76,8 +76,39 @@ const inARow = fc.integer({ min: 1, max: 30 }).map(
   }),
 )
 
+const ZONES = ['UTC', '+05:45', 'America/New_York', 'Antarctica/Troll', 'Australia/Lord_Howe', 'Asia/Beirut']
+const DAY_MS = 86_400_000
+/** By how much a clock may be set forward or back within a period. */
+const CHANGE_MS = 2 * 3_600_000
+
+/** Periods of a calendar, with the lengths of the shortest and the longest in days. */
+const period = fc.oneof(
+  fc.constant({ options: { per: 'day' as const }, shortest: 1, longest: 1 }),
+  fc
+    .constantFrom('monday' as const, 'saturday' as const)
+    .map((startsOn) => ({ options: { per: 'week' as const, startsOn }, shortest: 7, longest: 7 })),
+  fc
+    .integer({ min: 1, max: 31 })
+    .map((startsOn) => ({ options: { per: 'month' as const, startsOn }, shortest: 28, longest: 31 })),
+  fc
+    .constantFrom('01-01', '02-29', '10-31')
+    .map((startsOn) => ({ options: { per: 'year' as const, startsOn }, shortest: 365, longest: 366 })),
+)
+
+/** Periods of a calendar, in zones with and without daylight saving time. */
+export const inPeriods = fc
+  .record({ limit: fc.integer({ min: 1, max: 30 }), timeZone: fc.constantFrom(...ZONES), period })
+  .map(({ limit, timeZone, period: { options, shortest, longest } }): Promised => {
+    const periods = (elapsedMs: number) => Math.floor(elapsedMs / (shortest * DAY_MS - CHANGE_MS)) + 2
+    return {
+      policy: quota({ limit, timeZone, ...options }),
+      most: (elapsedMs) => limit * periods(elapsedMs),
+      longestLockoutMs: 2 * (longest * DAY_MS + CHANGE_MS),
+    }
+  })
+
 /** Any policy that stands for itself. */
-export const basePolicy = fc.oneof(bucket, fixed, fromFirstRequest, sliding, inARow)
+export const basePolicy = fc.oneof(bucket, fixed, fromFirstRequest, sliding, inARow, inPeriods)
 
 /** Policies whose quota comes back with time. */
 export const timedPolicy = fc.oneof(bucket, fixed, fromFirstRequest, sliding)
@@ -103,7 +134,7 @@ export function bannedPolicy(base: fc.Arbitrary<Promised>): fc.Arbitrary<Promise
 export const anyPolicy = fc.oneof(basePolicy, bannedPolicy(basePolicy))
 
 /** Policies by which waiting always helps, at last. */
-export const endingPolicy = fc.oneof(timedPolicy, bannedPolicy(timedPolicy))
+export const endingPolicy = fc.oneof(timedPolicy, inPeriods, bannedPolicy(fc.oneof(timedPolicy, inPeriods)))
 
 /** The time in which one token of a bucket is refilled. */
 export function intervalMsOf({ spec }: Policy): number {

@@ -59,7 +59,7 @@ async function readOne(connection: StoreConnection, found: FoundKey): Promise<St
   const stored = await readState(connection, found)
   if (stored === undefined) return undefined
   const { atMs, policy, state, record } = stored
-  const { isBan } = found.limit
+  const { isBan, anyPolicy } = found.limit
   const { remaining, moreAfterMs, resetAfterMs } = policy.take(state, atMs, 0)
   const bannedForMs = Math.max(0, record.bannedUntilMs - atMs)
   const isBanned = bannedForMs > 0
@@ -69,7 +69,7 @@ async function readOne(connection: StoreConnection, found: FoundKey): Promise<St
   const forMs = limited === null ? Number.NaN : isBanned ? bannedForMs : moreAfterMs
   return {
     ...keyReport(found.limit, found.identity),
-    policy: policyText(policy, isBan),
+    policy: policyText(policy, isBan, anyPolicy.spec.kind),
     ...unitsOf(policy, isBanned ? 0 : remaining),
     limited,
     limitedForMs: Number.isFinite(forMs) ? Math.ceil(forMs) : null,

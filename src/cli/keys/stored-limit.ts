@@ -36,6 +36,8 @@ const ANY_NUMBERS = {
   windowMs: 1000,
   slices: 1,
   ttlMs: 1000,
+  per: 'month',
+  timeZone: 'UTC',
 }
 
 /** Returns what all keys of headgate begin with under a prefix. */

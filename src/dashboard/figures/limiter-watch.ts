@@ -133,10 +133,20 @@ export class LimiterWatch implements Watched {
   #figuresOf(limit: LimitNumbers, nowMs: number): WatchedLimit | undefined {
     const key = keyOf(limit)
     const existing = this.#limits.get(key)
-    if (existing !== undefined || this.#limits.size >= MAX_LIMITS) return existing
+    if (existing !== undefined) return existing
+    const windowMs = this.#windowOf(limit)
+    if (windowMs !== limit.windowMs) return this.#figuresOf({ ...limit, windowMs }, nowMs)
+    if (this.#limits.size >= MAX_LIMITS) return undefined
     const figures = { ...limit, traffic: new Traffic(MINUTE_SLOTS, nowMs) }
     this.#limits.set(key, figures)
     return figures
+  }
+
+  /** Returns the window of a limit, the same for all periods of a quota. */
+  #windowOf({ name, windowMs }: LimitNumbers): number {
+    const limits = [...this.inspection.limits.values()]
+    const quota = limits.find((limit) => limit.name === name && limit.policy.periodAt !== undefined)
+    return quota?.policy.windowMs ?? windowMs
   }
 
   /** Returns the limits that have decided, and those that are known, but have not yet. */

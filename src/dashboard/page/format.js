@@ -52,6 +52,7 @@ const KINDS = {
   'sliding-window': 'sliding window',
   'fixed-window': 'fixed window',
   'first-request-window': 'window from the first request',
+  quota: 'quota',
   consecutive: 'in a row',
   concurrency: 'at once',
 }

@@ -11,12 +11,16 @@ import { decideCharge, decideInOverflow } from './decide-charge.js'
 import type { HashStart } from './key-hash.js'
 import { memoryDocuments } from './memory-documents.js'
 import { MemoryStates } from './memory-states.js'
+import { systemClock } from './system-clock.js'
 
 /** Options of `memoryStore`. */
 export interface MemoryStoreOptions {
   /** The most keys stored at once. Default 1,000,000. */
   maxKeys?: number
-  /** Milliseconds since the Unix epoch, for simulations and tests. Default: a clock that never steps. */
+  /**
+   * Milliseconds since the Unix epoch, for simulations and tests. Default: a clock that never steps. Only a
+   * `quota` follows the system clock, which may step.
+   */
   clock?: () => number
 }
 
@@ -45,9 +49,11 @@ const ORIGIN_MS = performance.timeOrigin // read once: it is a slow getter
 export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   const { maxKeys, clock } = readOptions('memoryStore', options, OPTIONS)
   const now = clock === undefined ? monotonicNow : validateClock(clock)
+  const calendarClock = clock === undefined ? systemClock(now) : undefined
   const states = new MemoryStates(maxKeys)
 
-  function limitOf(policy: Policy, before: string, after: string): LocalLimit {
+  function limitOf(given: Policy, before: string, after: string): LocalLimit {
+    const policy = calendarClock?.policyOf(given) ?? given
     let start: HashStart | undefined // at the first charge: `KeyHash` needs a random secret
     return {
       now,
@@ -61,8 +67,9 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     }
   }
 
-  function applyOne(operation: Operation, nowMs: number): Outcome {
+  function applyOne(given: Operation, nowMs: number): Outcome {
     try {
+      const operation = calendarClock?.operationOf(given) ?? given
       if (operation.type === 'charge') return decideCharge(states, operation.parts, nowMs)
       return applyToKey(states, operation, nowMs)
     } catch (cause) {

@@ -11,9 +11,10 @@ import type { Reading, ScriptCall } from './script-call.js'
 /**
  * Returns the call that applies operations of any keys and policies, in order. Charges alone have a shorter
  * script. The reply is read as in `singlePolicyCall`. Returns `undefined` if several operations name one key
- * under different policies: a call has one policy for each key. Throws if one charge does.
+ * under different policies: a call has one policy for each key. Throws if one charge does. `atMs` is as for
+ * `encodePolicy`.
  */
-export function multiPolicyCall(operations: readonly Operation[]): ScriptCall | undefined {
+export function multiPolicyCall(operations: readonly Operation[], atMs?: number): ScriptCall | undefined {
   const indexByKey = new Map<string, number>()
   const policyOf: Policy[] = []
   for (const { key, policy } of operations.flatMap(keysOf)) {
@@ -25,7 +26,7 @@ export function multiPolicyCall(operations: readonly Operation[]): ScriptCall | 
     throw new TypeError(`redisStore: a charge names the key ${key} under two policies.`)
   }
   const policies = new Map<string, number>()
-  const policyNumbers = policyOf.map((policy) => 1 + indexIn(policies, encodePolicy(policy).json))
+  const policyNumbers = policyOf.map((policy) => 1 + indexIn(policies, encodePolicy(policy, atMs).json))
 
   function encode(operation: Operation): readonly (number | string)[] {
     if (operation.type === 'charge')

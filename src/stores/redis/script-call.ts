@@ -24,6 +24,12 @@ export interface Reading {
   readonly refusal: StoreError | undefined
 }
 
+/** Returns the server's time in the reply to a call whose periods did not reach to it; `undefined` in others. */
+export function timeAlone(reply: unknown): number | undefined {
+  if (!Array.isArray(reply) || reply.length !== 1) return undefined
+  return Buffer.isBuffer(reply[0]) && reply[0].length === 8 ? reply[0].readDoubleLE() : undefined
+}
+
 /** Returns the error with which the server refused to write, as the reply to a call says; '' for none. */
 export function refusalIn(reply: unknown): string {
   return Array.isArray(reply) ? String(reply[1] ?? '') : ''

@@ -8,7 +8,7 @@ import { asStoreError, StoreError } from '../store-error.js'
 import { commandError, isMoving, isSplit, isUnknownScript } from './errors.js'
 import { multiPolicyCall } from './multi-policy-call.js'
 import { encodePolicy } from './policy-codec.js'
-import type { Reading, ScriptCall } from './script-call.js'
+import { type Reading, type ScriptCall, timeAlone } from './script-call.js'
 import { singlePolicyCall } from './single-policy-call.js'
 import type { Command, Transport } from './transport.js'
 
@@ -39,7 +39,9 @@ export function scriptRunner({ shardOf, serverOf, send }: Transport): Run {
   ): Promise<readonly Outcome[]> {
     const { shard, operations, call } = group
     try {
-      return readReply(call, await pendingReply?.catch((error) => sendAgain(group, error)))
+      const reply = await pendingReply?.catch((error) => sendAgain(group, error))
+      const atMs = timeAlone(reply)
+      return atMs === undefined ? readReply(call, reply) : await outcomesAt(atMs, group)
     } catch (cause) {
       if (operations.length > 1 && isSplit(cause)) {
         // All are sent at once, so operations that share keys keep their order.
@@ -49,6 +51,14 @@ export function scriptRunner({ shardOf, serverOf, send }: Transport): Run {
       const error = commandError(cause, serverOf?.(shard))
       return operations.map(() => error)
     }
+  }
+
+  /** Sends a call again whose periods did not reach to the server's time, which is `atMs`. */
+  async function outcomesAt(atMs: number, group: GroupCall): Promise<readonly Outcome[]> {
+    const { shard, operations } = group
+    const call = callFor(operations, atMs) ?? group.call
+    const pendingReply = send([commandFor('evalsha', call.script.sha1, call, shard)])[0]
+    return readReply(call, await pendingReply?.catch((error) => sendAgain({ ...group, call }, error)))
   }
 
   /** Sends a call again that was certainly not run, as the reply says. Throws any other error. */
@@ -69,7 +79,7 @@ export function scriptRunner({ shardOf, serverOf, send }: Transport): Run {
       const isAll = indexes.length === batch.length
       const operations = isAll ? batch : itemsAt(batch, indexes)
       try {
-        const call = singlePolicyCall(operations) ?? multiPolicyCall(operations)
+        const call = callFor(operations)
         if (call === undefined) {
           for (const part of withOnePolicyPerKey(operations)) add(shard, itemsAt(indexes, part))
           return
@@ -100,6 +110,11 @@ export function scriptRunner({ shardOf, serverOf, send }: Transport): Run {
   }
 
   return run
+}
+
+/** Returns the call for some operations: as `multiPolicyCall` does, or a shorter one. */
+function callFor(operations: readonly Operation[], atMs?: number): ScriptCall | undefined {
+  return singlePolicyCall(operations, atMs) ?? multiPolicyCall(operations, atMs)
 }
 
 /**

@@ -6,12 +6,13 @@ import { encodePolicy } from './policy-codec.js'
 import type { Reading, ScriptCall } from './script-call.js'
 
 /**
- * Returns the call for charges of one part each, all of one policy; `undefined` for other operations.
+ * Returns the call for charges of one part each, all of one policy; `undefined` for other operations. `atMs` is
+ * as for `encodePolicy`.
  *
  * The reply holds the states that the script read, not its verdicts: the policy in TypeScript decides alike,
  * on the same states at the same time. So the script spends no time on figures.
  */
-export function singlePolicyCall(operations: readonly Operation[]): ScriptCall | undefined {
+export function singlePolicyCall(operations: readonly Operation[], atMs?: number): ScriptCall | undefined {
   const parts: Part[] = []
   let first: Part | undefined
   for (const operation of operations) {
@@ -22,14 +23,14 @@ export function singlePolicyCall(operations: readonly Operation[]): ScriptCall |
     parts.push(part)
   }
   if (first === undefined) return undefined
-  if (parts.length === 1) return lonePartCall(first)
+  if (parts.length === 1) return lonePartCall(first, atMs)
   const { policy } = first
   const indexByKey = new Map<string, number>()
   const indexes = parts.map(({ key }) => indexIn(indexByKey, key))
   const keys = [...indexByKey.keys()]
   const isPlain = keys.length === parts.length && parts.every(({ cost }) => cost === 1)
   const costs = isPlain ? '' : JSON.stringify(costsByKey(parts))
-  const { params, script } = encodePolicy(policy)
+  const { params, script } = encodePolicy(policy, atMs)
 
   const outcomesFrom = (reading: Reading) => parts.map((part, i) => takeFrom(reading, indexes[i] ?? -1, part))
 
@@ -37,9 +38,9 @@ export function singlePolicyCall(operations: readonly Operation[]): ScriptCall |
 }
 
 /** Returns the call for one charge of one part, as when a limiter has a single caller. */
-function lonePartCall(part: Part): ScriptCall {
+function lonePartCall(part: Part, atMs: number | undefined): ScriptCall {
   const { key, policy, cost } = part
-  const { params, script } = encodePolicy(policy)
+  const { params, script } = encodePolicy(policy, atMs)
   const args = [cost === 1 ? '' : JSON.stringify([[cost, 1]]), ...params]
   return {
     script,

@@ -1,6 +1,7 @@
 import { consecutive } from '../../policies/consecutive.js'
 import { fixedWindow } from '../../policies/fixed-window.js'
 import type { Policy } from '../../policies/policy.js'
+import { quota } from '../../policies/quota.js'
 import { slidingWindow } from '../../policies/sliding-window.js'
 import { tokenBucket } from '../../policies/token-bucket.js'
 
@@ -19,11 +20,17 @@ export const LONG_POLICIES: readonly (readonly [string, PolicyMaker])[] = [
   ['consecutive', (limit) => consecutive({ limit })],
 ]
 
-/** These, and the other kind of fixed window. */
+/** These, the other kind of fixed window, and a quota whose year ends in three to nine months. */
 export const LONG_KINDS: typeof LONG_POLICIES = [
   ...LONG_POLICIES,
   [FROM_FIRST_REQUEST, (limit) => fixedWindow({ limit, window: LONG, startsAt: 'first-request' })],
+  ['quota', (limit) => quota({ limit, per: 'year', startsOn: isSummer() ? '01-01' : '07-01' })],
 ]
+
+function isSummer(): boolean {
+  const month = new Date().getUTCMonth() + 1
+  return month >= 4 && month <= 9
+}
 
 /**
  * Every kind of policy that time refills, with a window that a test against a real clock can wait for. Some

@@ -34,6 +34,7 @@ const NAMES: Readonly<Record<string, ExportedNames>> = {
       'logEvents',
       'loginGuard',
       'memoryStore',
+      'quota',
       'rateLimit',
       'sharedSettings',
       'slidingWindow',

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import { ban, fixedWindow, type Policy, slidingWindow, tokenBucket } from 'headgate'
+import { ban, fixedWindow, type Policy, quota, slidingWindow, tokenBucket } from 'headgate'
 import { redisStore } from 'headgate/redis'
 import type { State } from 'headgate/store'
 import { signatureOf } from '../../../src/policies/policy.js'
@@ -17,7 +17,10 @@ const POLICIES: readonly Policy[] = [
   slidingWindow({ limit: 4, window: '1d' }),
   fixedWindow({ limit: 3, window: '1h' }),
   fixedWindow({ limit: 3, window: '1h', startsAt: 'first-request' }),
+  quota({ limit: 3, per: 'day', timeZone: 'America/Havana' }),
+  quota({ limit: 5, per: 'month', startsOn: 31 }),
   ban(slidingWindow({ limit: 4, window: '1h' }), { after: 2, within: '1h', for: ['1h', '2h'] }),
+  ban(quota({ limit: 4, per: 'day' }), { after: 2, within: '1h', for: ['1h', '2h'] }),
 ]
 
 const redis = useRedis()

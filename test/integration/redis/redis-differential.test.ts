@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import { ban, consecutive, fixedWindow, type Policy, slidingWindow, tokenBucket } from 'headgate'
+import { ban, consecutive, fixedWindow, type Policy, quota, slidingWindow, tokenBucket } from 'headgate'
 import { redisStore } from 'headgate/redis'
 import type { Part, State } from 'headgate/store'
 import { baseOf, keyCodeOf } from '../../../src/policies/spec.js'
@@ -48,6 +48,12 @@ const POLICIES: readonly Policy[] = [
   consecutive({ limit: 7, onChange: 'scale' }),
   ban(slidingWindow({ limit: 4, window: '2h', slices: 5 }), { after: 3, within: '1h', for: ['2h', '2h'] }),
   ban(consecutive({ limit: 3, onChange: 'scale' }), { after: 1, within: '1h', for: ['1h'] }),
+  quota({ limit: 5, per: 'month', timeZone: 'America/New_York', startsOn: 31 }),
+  quota({ limit: 7, per: 'day', timeZone: '+05:45', debt: 3 }),
+  quota({ limit: 6, per: 'year', startsOn: '02-29', onChange: 'scale' }),
+  quota({ limit: 9, per: 'week', timeZone: 'Asia/Beirut', onChange: 'scale' }),
+  ban(quota({ limit: 4, per: 'week' }), { after: 2, within: '1h', for: ['1h', '2h'] }),
+  ban(quota({ limit: 3, per: 'day' }), { after: 1, within: '1h', for: ['1h'], onAttempt: 'restart' }),
 ]
 
 /** The policy by its place, so that a counterexample can be read. */

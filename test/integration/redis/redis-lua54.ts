@@ -5,6 +5,7 @@ import {
   consecutive,
   fixedWindow,
   type Policy,
+  quota,
   type Store,
   slidingWindow,
   tokenBucket,
@@ -29,8 +30,9 @@ const SLIDING = slidingWindow({ limit: 6, window: '997ms', slices: 3 })
 const FIXED = fixedWindow({ limit: 3, window: '700ms' })
 const FIRST = fixedWindow({ limit: 3, window: '700ms', startsAt: 'first-request' })
 const CONSECUTIVE = consecutive({ limit: 4 })
+const QUOTA = quota({ limit: 4, per: 'day', timeZone: 'America/Havana' })
 const POLICIES: readonly Policy[] = [
-  ...[BUCKET, SLIDING, FIXED, FIRST, CONSECUTIVE, concurrency({ limit: 4, ttl: '1s' })],
+  ...[BUCKET, SLIDING, FIXED, FIRST, CONSECUTIVE, QUOTA, concurrency({ limit: 4, ttl: '1s' })],
   WRAPPING,
   slidingWindow({ limit: MOST, window: '1d', slices: 1 }),
   fixedWindow({ limit: MOST, window: '1h' }),
@@ -39,6 +41,7 @@ const POLICIES: readonly Policy[] = [
   ban(FIXED, { after: 2, within: 900, for: [300] }),
   ban(FIRST, { after: 2, within: 900, for: [300, 1100] }),
   ban(CONSECUTIVE, { after: 1, within: 900, for: [300, 1100] }),
+  ban(QUOTA, { after: 2, within: 900, for: [300, 1100], onAttempt: 'restart' }),
 ]
 
 interface Taking {
@@ -61,6 +64,8 @@ type Step =
   | { readonly changes: readonly ChangeOf[] }
   | { readonly forget: Taking }
   | { readonly advanceUs: number }
+
+const HOUR_US = 3_600_000_000
 
 const taking: fc.Arbitrary<Taking> = fc.record({
   owner: fc.constantFrom('a', 'b'),
@@ -92,6 +97,10 @@ const steps = fc.array(
     },
     { weight: 1, arbitrary: fc.record({ forget: taking }) },
     { weight: 4, arbitrary: fc.record({ advanceUs: fc.oneof(fc.nat(400_000), fc.nat(3_000_000)) }) },
+    {
+      weight: 1,
+      arbitrary: fc.record({ advanceUs: fc.integer({ min: 0, max: 48 }).map((hours) => hours * HOUR_US) }),
+    },
   ),
   { minLength: 10, maxLength: 30 },
 )

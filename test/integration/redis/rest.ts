@@ -47,6 +47,7 @@ function countedUntilMs(policy: Policy, [first = 0, second = 0, third = 0, fourt
     }
     case 'fixed-window':
     case 'first-request-window':
+    case 'quota':
       return third + second
     case 'sliding-window':
       return ((fourth + third + 1) * second) / third

@@ -76,6 +76,18 @@ test.each<[PolicySpec, string]>([
   expect(policyText(policyFromSpec(spec), false)).toBe(text)
 })
 
+test.each([
+  [82_800_000, 'day'],
+  [90_000_000, 'day'],
+  [7 * 86_400_000 - 3_600_000, 'week'],
+  [28 * 86_400_000, 'month'],
+  [31 * 86_400_000 + 3_600_000, 'month'],
+  [365 * 86_400_000, 'year'],
+])('a period of %d ms is a %s', (windowMs, period) => {
+  const policy = policyFromSpec({ kind: 'first-request-window', limit: 5, windowMs })
+  expect(policyText(policy, false, 'quota')).toBe(`5 per ${period} (quota)`)
+})
+
 test('a policy in words says that it has bans', () => {
   expect(policyText(consecutive({ limit: 3 }), true)).toBe('3 in a row (consecutive), with bans')
 })

@@ -1,4 +1,13 @@
-import { ban, concurrency, consecutive, fixedWindow, type Policy, slidingWindow, tokenBucket } from 'headgate'
+import {
+  ban,
+  concurrency,
+  consecutive,
+  fixedWindow,
+  type Policy,
+  quota,
+  slidingWindow,
+  tokenBucket,
+} from 'headgate'
 import type { State } from 'headgate/store'
 import { policyOfState } from '../../../src/policies/policy-of-state.js'
 
@@ -39,6 +48,23 @@ test.each([...PAIRS, ...WITH_BANS].map(([writer, reader]) => [writer.spec, write
     expect(own?.take(state, NOW_MS, 0)).toEqual(writer.take(state, NOW_MS, 0))
   },
 )
+
+test('a state of a quota is read as a window that ends with its period', () => {
+  const writer = quota({ limit: 5, per: 'month', timeZone: 'Europe/Berlin', startsOn: 20 })
+  const reader = quota({ limit: 1, per: 'day', debt: 2 })
+  for (const wrap of [(policy: Policy) => policy, withBan]) {
+    const state = stateOf(wrap(writer))
+    const own = policyOfState(wrap(reader), state)
+    const { next: _, ...figures } = wrap(writer).take(state, NOW_MS, 1)
+    expect(own?.take(state, NOW_MS, 1)).toMatchObject(figures)
+    expect(own).toMatchObject({ limit: 5, debt: 2 })
+  }
+  const banned = withBan(writer).block?.(undefined, NOW_MS, 1000) as State
+  expect(policyOfState(withBan(reader), banned)?.take(banned, NOW_MS, 1)).toMatchObject({
+    allowed: false,
+    retryAfterMs: 1000,
+  })
+})
 
 test('what a state does not have is as the policy that reads it says', () => {
   const held = stateOf(concurrency({ limit: 5, ttl: '10s' }))

@@ -58,7 +58,14 @@ test('names are unique, and capabilities choose the cases', () => {
 test('a sample has each sentence of the contract once, and every policy several times', () => {
   const cases = storeConformance({ makeStore: () => mapStore(), capabilities })
   const names = sampleOf(cases).map(({ name }) => name)
-  const policies = ['tokenBucket', 'slidingWindow', 'fixedWindow', 'consecutive', 'from the first request']
+  const policies = [
+    'tokenBucket',
+    'slidingWindow',
+    'fixedWindow',
+    'consecutive',
+    'from the first request',
+    'quota',
+  ]
   for (const policy of policies)
     expect(names.filter((name) => name.includes(policy)).length).toBeGreaterThanOrEqual(5)
   for (const end of [

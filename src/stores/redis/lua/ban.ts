@@ -1,13 +1,15 @@
+import { BASE_PARAMS } from '../../../policies/spec.js'
 import type { LuaPolicy } from './lua-policy.js'
 
 /**
- * Returns the ban of a policy. Its params follow those of the policy, from p[8] on (after, within, whether
- * attempts restart a ban, the bans), and its record follows the policy's state (strikes, when they cease to
+ * Returns the ban of a policy. Its params follow the `baseParams` of the policy (after, within, whether attempts
+ * restart a ban, the bans), and its record follows the policy's state (strikes, when they cease to
  * count, level, end of the ban), so that the policy's own pieces run unchanged. A state that holds only a record
  * has the policy's numbers.
  */
-export function banFrom(base: LuaPolicy): LuaPolicy {
-  const { once, blank = '', clamp, take, refund, left, reward, expiry, length } = base
+export function banFrom(base: LuaPolicy, baseParams = BASE_PARAMS): LuaPolicy {
+  const [after, within, restarts] = [baseParams + 3, baseParams + 4, baseParams + 5]
+  const { once, blank = '', clamp, take, refund, left, reward, expiry, length, outdated } = base
   const recordWhere = length === undefined ? '' : placesByLength(length)
   const keepRecord = `
     local has_record = state[strikes_end] > now or state[level] > 0 and state[ban_end] + longest > now
@@ -18,14 +20,14 @@ export function banFrom(base: LuaPolicy): LuaPolicy {
   return {
     once: `${once}
     local strikes, strikes_end, level, ban_end = p[2] - 3, p[2] - 2, p[2] - 1, p[2] -- places in the state
-    local limit_of_strikes, within, restarts, longest = p[8], p[9], p[10] > 0, p[#p]`,
+    local limit_of_strikes, within, restarts, longest = p[${after}], p[${within}], p[${restarts}] > 0, p[#p]`,
     clamp: `${keepingRecord(clamp, length)}
     if state[strikes_end] > now + within then state[strikes_end], changed = now + within, true end
     if state[ban_end] > now + longest then state[ban_end], changed = now + longest, true end`,
     take: `
     if state[ban_end] > now then
       allowed = false
-      if restarts then state[ban_end], changed = max(state[ban_end], now + p[10 + state[level]]), true end
+      if restarts then state[ban_end], changed = max(state[ban_end], now + p[${restarts} + state[level]]), true end
     else
       ${take}
       if not allowed then
@@ -36,9 +38,9 @@ export function banFrom(base: LuaPolicy): LuaPolicy {
           state[strikes] = count
           if not goes_on then state[strikes_end] = now + within end
         else
-          local next_level = state[ban_end] + longest > now and min(state[level] + 1, #p - 10) or 1
+          local next_level = state[ban_end] + longest > now and min(state[level] + 1, #p - ${restarts}) or 1
           state[strikes], state[strikes_end], state[level] = 0, 0, next_level
-          state[ban_end] = now + p[10 + next_level]
+          state[ban_end] = now + p[${restarts} + next_level]
         end
       end
     end
@@ -55,6 +57,7 @@ export function banFrom(base: LuaPolicy): LuaPolicy {
     expiry: `${recordWhere}${expiry}
     expires_at = max(expires_at, state[strikes_end], state[level] > 0 and state[ban_end] + longest or 0)`,
     ...(length && { length: `${length} + 4` }),
+    ...(outdated && { outdated }),
   }
 }
 

@@ -7,27 +7,43 @@ interface LuaWindow {
   readonly latest: string
   /** The start of the window that a charge now is the first of. */
   readonly next: string
-  /** The start of the window that goes on with the count of one of another length. */
+  /** The length of the latest window. */
+  readonly latestLength: string
+  /** Whether the state's window is none of this policy's. */
+  readonly differs: string
+  /** The start of the window that goes on with the count of such a window. */
   readonly adopted: string
+  /** The length in a state that has counted nothing. */
+  readonly blankLength: string
 }
 
-/** Returns the policy of counted windows. State: the limit, the length, the start, the count. */
-function countedWindow({ once, latest, next, adopted }: LuaWindow): LuaPolicy {
+/**
+ * Returns the policy of counted windows. State: the limit, the length, the start, the count. `once` sets
+ * `limit`, `debt`, `scales`, and `window`, the length of the window that is current now.
+ */
+function countedWindow({
+  once,
+  latest,
+  next,
+  latestLength,
+  differs,
+  adopted,
+  blankLength,
+}: LuaWindow): LuaPolicy {
   return {
     least: 4,
-    once: `
-    local limit, window, debt, scales = p[3], p[4], p[5], p[6] == 1${once}`,
+    once,
     blank: `
-      state[1], state[2], state[3], state[4] = limit, window, 0, 0`,
+      state[1], state[2], state[3], state[4] = limit, ${blankLength}, 0, 0`,
     clamp: `
     if state[3] > ${latest} then
       state[4], changed = ${carryOver('state[4]', 'state[1]')}, true
-      state[1], state[2], state[3] = limit, window, ${latest}
+      state[1], state[2], state[3] = limit, ${latestLength}, ${latest}
     elseif state[4] > 0 and now < state[3] + state[2] then
-      if state[2] ~= window or scales and state[1] ~= limit then
+      if ${differs} or scales and state[1] ~= limit then
         state[4], changed = ${carryOver('state[4]', 'state[1]')}, true
-        if state[2] ~= window then state[3] = ${adopted} end
-        state[1], state[2] = limit, window
+        if ${differs} then state[2], state[3] = window, ${adopted} end
+        state[1] = limit
       end
     end`,
     take: `
@@ -35,8 +51,8 @@ function countedWindow({ once, latest, next, adopted }: LuaWindow): LuaPolicy {
     local used = is_current and state[4] or 0
     allowed = used + cost <= (may_owe and limit + debt or limit)
     if allowed then
-      if not is_current then state[3] = ${next} end
-      state[1], state[2], state[4], changed = limit, window, used + cost, true
+      if not is_current then state[2], state[3] = window, ${next} end
+      state[1], state[4], changed = limit, used + cost, true
     end`,
     refund: `
     local units = ${carryBack('state[1]')}
@@ -53,8 +69,13 @@ function countedWindow({ once, latest, next, adopted }: LuaWindow): LuaPolicy {
   }
 }
 
+const OF_ONE_LENGTH = { latestLength: 'window', differs: 'state[2] ~= window', blankLength: 'window' }
+const WINDOW_PARAMS = `
+    local limit, window, debt, scales = p[3], p[4], p[5], p[6] == 1`
+
 export const FIXED_WINDOW = countedWindow({
-  once: `
+  ...OF_ONE_LENGTH,
+  once: `${WINDOW_PARAMS}
     local start = floor(now / window) * window`,
   latest: 'start + window',
   next: 'start',
@@ -62,11 +83,34 @@ export const FIXED_WINDOW = countedWindow({
 })
 
 export const FIRST_REQUEST_WINDOW = countedWindow({
-  once: '',
+  ...OF_ONE_LENGTH,
+  once: WINDOW_PARAMS,
   latest: 'now',
   next: 'now',
   adopted: '(now < state[3] + window and state[3] or now)',
 })
+
+/** How many params a quota has: its limit, debt and rule of change, and five starts of periods, p[6] to p[10]. */
+export const QUOTA_PARAMS = 8
+
+/** A quota, whose periods are sent along: a script knows no calendar. `now` lies before the last two starts. */
+export const QUOTA: LuaPolicy = {
+  ...countedWindow({
+    once: `
+    local limit, debt, scales = p[3], p[4], p[5] == 1
+    local at = now < p[7] and 6 or now < p[8] and 7 or 8
+    local start, window, latest = p[at], p[at + 1] - p[at], p[at + 1]
+    local latest_window = p[at + 2] - latest`,
+    latest: 'latest',
+    next: 'start',
+    latestLength: 'latest_window',
+    differs:
+      '(state[3] ~= start or state[2] ~= window) and (state[3] ~= latest or state[2] ~= latest_window)',
+    adopted: 'start',
+    blankLength: '0',
+  }),
+  outdated: 'now < p[6] or now >= p[9]',
+}
 
 /** State: the limit, the count. */
 export const CONSECUTIVE: LuaPolicy = {

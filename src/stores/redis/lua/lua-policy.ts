@@ -7,6 +7,11 @@
  * cost more than the rest: x - x % 1 is floor(x), x + -x % 1 is ceil(x).
  */
 export interface LuaPolicy {
+  /**
+   * Whether the params hold for another time than `now`. Then the script applies nothing, and replies with the
+   * time alone. Absent = they hold at any time.
+   */
+  readonly outdated?: string
   /** Sets the locals that the other pieces read, from `p` and `now`. Runs once for many states. */
   readonly once: string
   /** Gives a fresh state this policy's numbers, the policy's `blank`. Not of `concurrency`. */

@@ -1,7 +1,7 @@
 import { once } from '../../../util/memo.js'
 import type { LuaPolicy } from './lua-policy.js'
 import { LUA_POLICIES } from './policies.js'
-import { script, WRITE } from './prelude.js'
+import { REPLY_TIME, script, WRITE } from './prelude.js'
 
 const POLICIES_HEAD = `
   ARGV[1]  JSON: a list of policies, each [kind, number of numbers in its state, params (units, ms)...].
@@ -34,6 +34,11 @@ const LEAST = Object.entries(LUA_POLICIES)
   .flatMap(([kind, { least }]) => (least === undefined ? [] : [`['${kind}'] = ${least}`]))
   .join(', ')
 
+/** Whether the params of a policy hold for another time than now, for kinds of which that may be. */
+const OUTDATED = Object.entries(LUA_POLICIES)
+  .flatMap(([kind, { outdated }]) => (outdated ? [`['${kind}'] = function(p) return ${outdated} end`] : []))
+  .join(', ')
+
 /** Decodes the policies, defines their functions, and reads the states. */
 const POLICIES = `
 ${functions('take', ', cost, may_owe', 'allowed, changed', ({ clamp, take }) => {
@@ -42,10 +47,12 @@ ${functions('take', ', cost, may_owe', 'allowed, changed', ({ clamp, take }) => 
 ${functions('refund', ', cost, taken_at, reset_at', 'changed, is_fresh', ({ refund }) => refund)}
 ${functions('expiry', '', 'expires_at', ({ expiry }) => expiry)}
 ${functions('length', '', 'length', ({ length }) => length && ` length = ${length}`)}
+local outdated = { ${OUTDATED} }
 local policies = cjson.decode(ARGV[1])
 for _, p in ipairs(policies) do
   p.fresh = string.rep('\\0', 8 * p[2])
   for i = 3, #p do p[i] = p[i] + 0.0 end
+  if outdated[p[1]] and outdated[p[1]](p) then ${REPLY_TIME} end
 end
 
 local least = { ${LEAST} }

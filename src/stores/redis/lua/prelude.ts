@@ -12,10 +12,12 @@ const COMMON_HEAD = `  KEYS     the distinct keys, at most some thousands, or no
            epoch), then the states as they were read, in the order of KEYS, zeros for a missing one. With a
            foreign key, a refused write, or a state of another length than its policy's, a list: that string;
            why the server refused to write, or ''; the numbers of foreign keys; and for each state of another
-           length, with zeros in its place, the number of its key and its own numbers, as a string.
+           length, with zeros in its place, the number of its key and its own numbers, as a string. If the
+           periods of a quota do not reach to the server's time, a list of that time alone.
   A foreign key is one of another type, or of a length that no state of its policy has. It is left alone,
   and so is every item that names it. A server that takes no writes (out of memory, a replica) refuses the
-  first one, so nothing has changed then; what needs no write, such as a denial, is still decided.`
+  first one, so nothing has changed then; what needs no write, such as a denial, is still decided.
+  If the periods of a quota do not reach to the server's time, nothing is applied.`
 
 /**
  * Redis runs Lua 5.1, and Dragonfly Lua 5.4, which has integers beside floats: JSON, `tonumber` and `floor`
@@ -80,6 +82,9 @@ if #foreign == 0 and #resized == 0 and not refused then return reply end
 for _, state in ipairs(resized) do foreign[#foreign + 1] = state end
 return { reply, refused or '', unpack(foreign) }
 `
+
+/** Ends a script that applies nothing. */
+export const REPLY_TIME = "return { pack_numbers('<d', now) }"
 
 /** Creates a script. `head` says what it does with which ARGV. */
 export function script(head: string, body: string): Script {

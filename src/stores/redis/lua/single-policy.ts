@@ -1,6 +1,6 @@
 import type { FlatSpec } from '../../../policies/spec.js'
 import { LUA_POLICIES } from './policies.js'
-import { type Script, script, WRITE } from './prelude.js'
+import { REPLY_TIME, type Script, script, WRITE } from './prelude.js'
 
 const HEAD = `  Charges keys of one policy, each charge of one part.
   ARGV[1]  '' where each charge takes 1 unit from its own key. Else JSON: for each key a flat list of its
@@ -21,7 +21,7 @@ export function singlePolicyScript(kind: FlatSpec['kind'], width: number, length
 }
 
 function bodyFor(kind: FlatSpec['kind'], length: number, width: number): string {
-  const { once, clamp, take, expiry, least, length: ownLength } = LUA_POLICIES[kind]
+  const { once, clamp, take, expiry, least, length: ownLength, outdated } = LUA_POLICIES[kind]
   const params = Array.from({ length }, (_, i) => `ARGV[${i + 2}] + 0.0`).join(', ')
   const numbers = Array.from({ length: width }, (_, i) => `state[${i + 1}]`).join(', ')
   // Where all places in the state are fixed, locals in place of a table take a tenth less time.
@@ -31,7 +31,7 @@ function bodyFor(kind: FlatSpec['kind'], length: number, width: number): string 
       ? `${numbers} = unpack_numbers(format, raw[k])`
       : `if other then state = other else ${numbers} = unpack_numbers(format, raw[k]) end`
   const body = `
-local p = { '${kind}', ${width}, ${params} }
+local p = { '${kind}', ${width}, ${params} }${outdated ? `\nif ${outdated} then ${REPLY_TIME} end` : ''}
 local costs = ARGV[1] ~= '' and cjson.decode(ARGV[1])
 local one = { 1, 1 }
 local fresh = '${'\\0'.repeat(8 * width)}'

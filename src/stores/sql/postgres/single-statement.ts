@@ -107,7 +107,10 @@ const CONSECUTIVE: TakeSql<SpecOf<'consecutive'>> = {
   isAllowed: 't.state[1] = $6::float8 AND t.state[2] <= $5::float8',
 }
 
-const KINDS: Readonly<Record<BaseSpec['kind'], TakeSql>> = {
+/** A statement knows no calendar, and so takes no units of a quota. */
+type TakeableSpec = Exclude<BaseSpec, { kind: 'quota' }>
+
+const KINDS: Readonly<Record<TakeableSpec['kind'], TakeSql>> = {
   'token-bucket': TOKEN_BUCKET,
   'fixed-window': FIXED_WINDOW,
   'first-request-window': FIRST_REQUEST_WINDOW,
@@ -116,7 +119,7 @@ const KINDS: Readonly<Record<BaseSpec['kind'], TakeSql>> = {
 }
 
 /** A policy whose units a single statement can take. */
-type TakeablePolicy = Policy & { readonly spec: BaseSpec }
+type TakeablePolicy = Policy & { readonly spec: TakeableSpec }
 
 /**
  * Whether one statement can take units of a policy. Not of a ban, which also writes when it denies, nor of a

@@ -1,0 +1,82 @@
+import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
+import { DAY_MS } from '../util/time-zone.js'
+import { calendar, lengthOf, type PeriodStart } from './calendar.js'
+import { countedWindow, type WindowKind } from './counted-window.js'
+import type { Policy } from './policy.js'
+import { prepaidInSlice } from './prepaid.js'
+import { type QuotaOptions, readQuotaOptions, type SubjectQuotaOptions } from './quota-options.js'
+
+type Settings = Omit<ReturnType<typeof readQuotaOptions>, 'start'>
+
+/** The length of a period as its name suggests. The calendar knows the real one. */
+const NOMINAL_MS = { day: DAY_MS, week: 7 * DAY_MS, month: 30 * DAY_MS, year: 365 * DAY_MS }
+
+/**
+ * Creates one counter per day, week, month or year of a calendar. A period admits `limit`, and its quota comes
+ * back all at once when it ends: at midnight in `timeZone`, on the day that `startsOn` says. So the periods
+ * are as long as they are in that time zone, daylight saving time and leap days included.
+ *
+ * `startsOn` may be a function of the subject, such as `(req) => req.account.billingDay`. Then `quota` returns
+ * a function that returns the policy for a subject: pass it as the option `policy`.
+ *
+ * - A month that is shorter than `startsOn` begins on its last day, and the next one on the day itself again.
+ * - If the clock is set forward over midnight, the period begins when it is. If midnight comes twice, it
+ *   begins at the first.
+ *
+ * State: the limit, the length of the period, when it began, and its count.
+ *
+ * **Bound.** `limit` in each period, and `2 × limit` across the end of one.
+ *
+ * **Clock.** The clock of the store decides, and the time zones of the process. A step back grants nothing: a
+ * state keeps counting in its own period, at most the one after the current one. No client waits for longer
+ * than two periods.
+ *
+ * **Refunds** reach only the period in which the units were taken.
+ *
+ * **Change of numbers.** The count of a period that has not ended goes on in the current period of the new
+ * calendar. A debt ends with its period.
+ *
+ * Throws a `TypeError` for wrong options.
+ */
+export function quota(options: QuotaOptions): Policy
+export function quota<Subject>(
+  options: SubjectQuotaOptions<Subject>,
+): (subject: Subject) => MaybePromise<Policy>
+export function quota(options: unknown): Policy | ((subject: unknown) => MaybePromise<Policy>) {
+  const { start, ...settings } = readQuotaOptions(options)
+  if (typeof start !== 'function') return makeQuota(settings, start)
+  const policies = new Map<unknown, Policy>() // at most one for each day of a year
+  return function quotaOf(subject) {
+    return thenMaybe(start(subject), (subjectStart) => {
+      const day = startDay(subjectStart)
+      const policy = policies.get(day) ?? makeQuota(settings, subjectStart)
+      policies.set(day, policy)
+      return policy
+    })
+  }
+}
+
+function startDay(start: PeriodStart): string | number | undefined {
+  return 'startsOn' in start ? start.startsOn : undefined
+}
+
+function makeQuota(settings: Settings, start: PeriodStart): Policy {
+  const { limit, per, name = `${limit}-per-${per}`, debt, onChange } = settings
+  const counted = { name, limit, windowMs: NOMINAL_MS[per], debt, onChange }
+  return countedWindow(counted, calendarWindows(settings, start))
+}
+
+/** Windows that are the periods of a calendar. */
+function calendarWindows({ timeZone }: Settings, start: PeriodStart): WindowKind {
+  const periodAt = calendar(start, timeZone)
+  const startAt = (atMs: number) => periodAt(atMs).startsAtMs
+  return {
+    specOf: (limit) => ({ kind: 'quota', limit, timeZone: timeZone.name, ...start }),
+    prepaid: prepaidInSlice(startAt),
+    startAt,
+    latestStartAt: (nowMs) => periodAt(nowMs).endsAtMs,
+    lengthOf: (startsAtMs) => lengthOf(periodAt(startsAtMs)),
+    adoptStart: (_startsAtMs, nowMs) => startAt(nowMs),
+    periodAt,
+  }
+}

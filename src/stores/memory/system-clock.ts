@@ -1,0 +1,67 @@
+import type { Policy } from '../../policies/policy.js'
+import { weakMemo } from '../../util/memo.js'
+import type { Operation } from '../operation.js'
+
+/** How long the distance of the two clocks is remembered. */
+const REMEMBERED_MS = 100
+
+/** Gives policies that count in periods of a calendar the time of the system clock. */
+export interface SystemClock {
+  /** Returns the policy that takes the store's times, and decides by the system clock. */
+  policyOf(policy: Policy): Policy
+  /** Returns an operation with such policies. */
+  operationOf(operation: Operation): Operation
+}
+
+/**
+ * Creates the system clock beside a store's clock, which never steps. After the system clock was set, or the
+ * machine was suspended, the two differ, and only the system clock knows when a day ends.
+ *
+ * While one operation is applied, all of its times are the same distance apart.
+ */
+export function systemClock(storeNow: () => number, systemNow: () => number = Date.now): SystemClock {
+  let aheadMs = 0
+  let readAtMs = Number.NEGATIVE_INFINITY
+
+  /** Returns how far the system clock is ahead at a time of the store's clock. */
+  function aheadAt(nowMs: number): number {
+    if (nowMs - readAtMs >= REMEMBERED_MS) {
+      aheadMs = systemNow() - storeNow()
+      readAtMs = nowMs
+    }
+    return aheadMs
+  }
+
+  const shifted = weakMemo((policy: Policy): Policy => {
+    const { block, bannedForMs } = policy
+    return {
+      ...policy,
+      take: (state, nowMs, cost, mayOwe) => policy.take(state, nowMs + aheadAt(nowMs), cost, mayOwe),
+      refund(state, nowMs, cost, takenAtMs, resetAtMs) {
+        const ahead = aheadAt(nowMs)
+        const resetMs = resetAtMs === undefined ? undefined : resetAtMs + ahead
+        return policy.refund(state, nowMs + ahead, cost, takenAtMs + ahead, resetMs)
+      },
+      reward: (state, nowMs, units) => policy.reward(state, nowMs + aheadAt(nowMs), units),
+      clampToNow: (state, nowMs) => policy.clampToNow(state, nowMs + aheadAt(nowMs)),
+      ...(block && { block: (state, nowMs, forMs) => block(state, nowMs + aheadAt(nowMs), forMs) }),
+      ...(bannedForMs && { bannedForMs: (state, nowMs) => bannedForMs(state, nowMs + aheadAt(nowMs)) }),
+    }
+  })
+
+  const policyOf = (policy: Policy) => (policy.periodAt === undefined ? policy : shifted(policy))
+
+  function operationOf(operation: Operation): Operation {
+    if (operation.type !== 'charge') return withPolicy(operation)
+    const { parts } = operation
+    return parts.every(({ policy }) => policy.periodAt === undefined)
+      ? operation
+      : { ...operation, parts: parts.map(withPolicy) }
+  }
+
+  function withPolicy<T extends { readonly policy: Policy }>(keyed: T): T {
+    return keyed.policy.periodAt === undefined ? keyed : { ...keyed, policy: policyOf(keyed.policy) }
+  }
+
+  return { policyOf, operationOf }
+}

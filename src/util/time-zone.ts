@@ -1,0 +1,120 @@
+import { RecentMap } from './recent-map.js'
+import { findNearest, wrongOption } from './validate.js'
+
+/** The length of a day by the clock of UTC. */
+export const DAY_MS = 86_400_000
+
+/** What the calendar on the wall shows in a time zone. Days are counted from 1970-01-01, which is day 0. */
+export interface TimeZone {
+  /** As it was given: a name of the IANA database, or an offset. */
+  readonly name: string
+  /** Returns the day that the calendar shows at a moment. */
+  dayAt(atMs: number): number
+  /**
+   * Returns the first moment at which the calendar shows a day or a later one. That is midnight, the first
+   * of two midnights if the clock is set back over it, or the moment at which the clock skips midnight.
+   */
+  startOfDayMs(day: number): number
+}
+
+const MIN_ZONES = 64
+/** A formatter takes a tenth of a millisecond to create, the first one in a process ten. */
+const zones = /* @__PURE__ */ new RecentMap<TimeZone>(MIN_ZONES)
+
+/** Returns the time zone with a name. Throws a `TypeError` with a fix. */
+export function readTimeZone(owner: string, option: string, value: unknown): TimeZone {
+  const zone = typeof value === 'string' ? (zones.get(value) ?? timeZoneOf(value)) : undefined
+  if (zone === undefined) {
+    const near = typeof value === 'string' ? suggestZone(value) : undefined
+    const must = "a time zone such as 'Europe/Berlin', or an offset such as '+02:00'"
+    throw wrongOption(owner, option, must, value, near && `Did you mean ${option}: '${near}'?`)
+  }
+  zones.set(zone.name, zone)
+  return zone
+}
+
+function timeZoneOf(name: string): TimeZone | undefined {
+  const offsetMs = fixedOffsetMs(name)
+  if (offsetMs !== undefined) return fixedZone(name, offsetMs)
+  try {
+    return changingZone(name, offsetReader(name))
+  } catch (error) {
+    if (error instanceof RangeError) return undefined // no runtime knows all names
+    throw error
+  }
+}
+
+/** Returns how far a zone that never changes is ahead of UTC. Node.js 20 does not take offsets as zones. */
+function fixedOffsetMs(name: string): number | undefined {
+  if (/^(?:etc\/)?(?:utc|gmt)$/i.test(name)) return 0
+  const [, sign, hours, minutes] = /^([+-])([01]\d|2[0-3]):([0-5]\d)$/.exec(name) ?? []
+  if (sign === undefined) return undefined
+  return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * 60_000
+}
+
+function fixedZone(name: string, offsetMs: number): TimeZone {
+  return {
+    name,
+    dayAt: (atMs) => Math.floor((Math.floor(atMs) + offsetMs) / DAY_MS),
+    startOfDayMs: (day) => day * DAY_MS - offsetMs,
+  }
+}
+
+/**
+ * Creates a zone whose offset changes, but never twice within two days: in the IANA database of 2025, the
+ * closest two changes of a zone are four days apart (Africa/Freetown in 1939).
+ */
+function changingZone(name: string, offsetAt: (atMs: number) => number): TimeZone {
+  function startOfDayMs(day: number): number {
+    const utcMidnightMs = day * DAY_MS
+    const offsetBefore = offsetAt(utcMidnightMs - DAY_MS)
+    const offsetAfter = offsetAt(utcMidnightMs + DAY_MS)
+    const midnightBefore = utcMidnightMs - offsetBefore
+    if (offsetAt(midnightBefore) === offsetBefore) return midnightBefore // no change until then
+    const midnightAfter = utcMidnightMs - offsetAfter
+    if (offsetAt(midnightAfter) === offsetAfter) return midnightAfter // no change after that
+    return changeBetween(midnightAfter, midnightBefore) // the change skips midnight
+  }
+
+  /** Returns the first millisecond with another offset than `fromMs`, up to `toMs`, which has another. */
+  function changeBetween(fromMs: number, toMs: number): number {
+    const offsetBefore = offsetAt(fromMs)
+    let [before, after] = [fromMs, toMs]
+    while (after - before > 1) {
+      const middle = Math.floor((before + after) / 2)
+      if (offsetAt(middle) === offsetBefore) before = middle
+      else after = middle
+    }
+    return after
+  }
+
+  return { name, dayAt: (atMs) => Math.floor((Math.floor(atMs) + offsetAt(atMs)) / DAY_MS), startOfDayMs }
+}
+
+const FIELDS = ['year', 'month', 'day', 'hour', 'minute', 'second'] as const
+
+/** Before 1900, zones keep the offset that they had then. */
+const FIRST_MS = Date.UTC(1900)
+
+/** Creates a function that returns how far a zone is ahead of UTC. Throws a `RangeError` for no zone. */
+function offsetReader(timeZone: string): (atMs: number) => number {
+  const fields = Object.fromEntries(FIELDS.map((field) => [field, 'numeric']))
+  const clock = new Intl.DateTimeFormat('en-US', { timeZone, hourCycle: 'h23', ...fields })
+  return function offsetAt(atMs) {
+    const secondMs = Math.floor(Math.max(atMs, FIRST_MS) / 1000) * 1000
+    const shown: Record<string, number> = {}
+    for (const { type, value } of clock.formatToParts(secondMs)) shown[type] = Number(value)
+    const { year = NaN, month = NaN, day, hour, minute, second } = shown
+    return Date.UTC(year, month - 1, day, hour, minute, second) - secondMs
+  }
+}
+
+/** Returns what a text that is no zone may have meant: `Berlin` is Europe/Berlin, and `UTC+2` is +02:00. */
+function suggestZone(text: string): string | undefined {
+  const [, sign, hours = '', minutes = '00'] = /^(?:utc|gmt)? *([+-])(\d\d?):?(\d\d)?$/i.exec(text) ?? []
+  const offset = `${sign}${hours.padStart(2, '0')}:${minutes}`
+  if (fixedOffsetMs(offset) !== undefined) return offset
+  const names = Intl.supportedValuesOf('timeZone')
+  const city = `/${text.trim().replaceAll(' ', '_').toLowerCase()}`
+  return names.find((name) => name.toLowerCase().endsWith(city)) ?? findNearest(text, names)
+}
