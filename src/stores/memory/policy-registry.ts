@@ -1,4 +1,5 @@
 import { hasOwnNumbers, type Policy, type State, signatureOf } from '../../policies/policy.js'
+import { baseOf, type PolicySpec } from '../../policies/spec.js'
 
 /**
  * A policy, and the numbers that states were written under: its own, or those that it has carried units over
@@ -26,8 +27,9 @@ export class PolicyRegistry {
   readonly #entries: RegistryEntry[] = []
   readonly #freeIds: number[] = []
   readonly #byName = new Map<string, RegistryEntry>()
-  /** How many numbers per key the states of each kind of policy may have. */
+  /** How many numbers per key the states of each kind of policy may have, and those of each kind's bans. */
   readonly #widths = new Map<string, number[]>()
+  readonly #banWidths = new Map<string, number[]>()
 
   entryOf(id: number): RegistryEntry {
     return this.#entries[id] as RegistryEntry
@@ -49,8 +51,8 @@ export class PolicyRegistry {
   }
 
   /** Returns the widths in which a key of a kind of policy may have its state; `undefined` if only in `width`. */
-  otherWidths(kind: string, width: number): readonly number[] | undefined {
-    const widths = this.#widths.get(kind)
+  otherWidths(spec: PolicySpec, width: number): readonly number[] | undefined {
+    const widths = this.#widthsOf(spec).get(baseOf(spec).kind)
     const isOnly = widths === undefined || (widths.length === 1 && widths[0] === width)
     return isOnly ? undefined : widths
   }
@@ -64,9 +66,15 @@ export class PolicyRegistry {
     const entry = { policy, id, perKey, shared, buffer, name, states: 0 }
     this.#entries[id] = entry
     this.#byName.set(name, entry)
-    const widths = this.#widths.get(policy.spec.kind) ?? []
-    if (!widths.includes(perKey.length)) this.#widths.set(policy.spec.kind, [...widths, perKey.length])
+    const byKind = this.#widthsOf(policy.spec)
+    const { kind } = baseOf(policy.spec)
+    const widths = byKind.get(kind) ?? []
+    if (!widths.includes(perKey.length)) byKind.set(kind, [...widths, perKey.length])
     return entry
+  }
+
+  #widthsOf({ kind }: PolicySpec): Map<string, number[]> {
+    return kind === 'ban' ? this.#banWidths : this.#widths
   }
 }
 

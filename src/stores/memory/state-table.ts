@@ -101,7 +101,7 @@ export class StateTable {
 
   /** Selects a state that was written under numbers which need more or less room. */
   #selectElsewhere(policy: Policy): boolean {
-    const widths = this.#registry.otherWidths(policy.spec.kind, widthPerKey(policy))
+    const widths = this.#registry.otherWidths(policy.spec, widthPerKey(policy))
     if (widths === undefined) return false
     const { high, low } = this.#hash
     for (const width of widths) {
