@@ -74,17 +74,23 @@ export function scriptRunner({ shardOf, serverOf, send }: Transport): Run {
     const commands: Command[] = []
     const failed: RunGroup[] = []
 
-    /** Adds the call for some operations. Those whose policies have no script fail alone. */
-    function add(shard: number, indexes: readonly number[]): void {
+    /**
+     * Adds the call for some operations. Those whose policies have no script fail alone. A call whose order
+     * matters sends its script's text: one that the server does not know by its digest would run later.
+     */
+    function add(shard: number, indexes: readonly number[], isOrdered = false): void {
       const isAll = indexes.length === batch.length
       const operations = isAll ? batch : itemsAt(batch, indexes)
       try {
         const call = callFor(operations)
         if (call === undefined) {
-          for (const part of withOnePolicyPerKey(operations)) add(shard, itemsAt(indexes, part))
+          for (const part of withOnePolicyPerKey(operations)) add(shard, itemsAt(indexes, part), true)
           return
         }
-        commands.push(commandFor('evalsha', call.script.sha1, call, shard))
+        const { text, sha1 } = call.script
+        commands.push(
+          isOrdered ? commandFor('eval', text, call, shard) : commandFor('evalsha', sha1, call, shard),
+        )
         calls.push({ shard, indexes, operations, call })
       } catch (cause) {
         if (indexes.length === 1) failed.push({ indexes, run: async () => [asStoreError('redis', cause)] })
