@@ -8,6 +8,7 @@ import { concurrency } from '../policies/concurrency.js'
 import { consecutive } from '../policies/consecutive.js'
 import { fixedWindow } from '../policies/fixed-window.js'
 import { quota } from '../policies/quota.js'
+import { slidingLog } from '../policies/sliding-log.js'
 import { slidingWindow } from '../policies/sliding-window.js'
 import { tokenBucket } from '../policies/token-bucket.js'
 
@@ -24,6 +25,7 @@ const CALLS: ReadonlyMap<unknown, string> = /* @__PURE__ */ new Map<unknown, str
   [byRoute, 'byRoute()'],
   [tokenBucket, "tokenBucket({ capacity: 100, refill: 100, every: '1m' })"],
   [slidingWindow, "slidingWindow({ limit: 100, window: '1m' })"],
+  [slidingLog, "slidingLog({ limit: 5, window: '1m' })"],
   [fixedWindow, "fixedWindow({ limit: 100, window: '1m' })"],
   [quota, "quota({ limit: 10_000, per: 'month' })"],
   [consecutive, 'consecutive({ limit: 100 })'],

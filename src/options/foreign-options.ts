@@ -129,6 +129,7 @@ const MISPLACED_OPTIONS: Fixes = {
   every: TOKEN_BUCKET,
   tokenBucket: TOKEN_BUCKET,
   slidingWindow: "Write policy: slidingWindow({ limit: 100, window: '1m' }).",
+  slidingLog: "Write policy: slidingLog({ limit: 5, window: '1m' }).",
   fixedWindow: "Write policy: fixedWindow({ limit: 100, window: '1m' }).",
   consecutive: 'Write policy: consecutive({ limit: 100 }).',
   ban: BAN,

@@ -7,6 +7,7 @@ import { fixedWindow } from './fixed-window.js'
 import type { Policy } from './policy.js'
 import { quota } from './quota.js'
 import type { QuotaOptions } from './quota-options.js'
+import { type SlidingLogOptions, slidingLog } from './sliding-log.js'
 import { slidingWindow } from './sliding-window.js'
 import { FIELDS, type PolicySpec } from './spec.js'
 import { tokenBucketOf } from './token-bucket.js'
@@ -35,6 +36,14 @@ export function policyFromSpec(spec: PolicySpec): Policy {
     case 'quota': {
       const { kind: _, ...options } = spec
       return quota(options as QuotaOptions) // which are checked
+    }
+    case 'sliding-log': {
+      const options = {
+        limit: spec.limit,
+        window: `${spec.windowMs}ms`,
+        onChange: rulesOfSpec(spec).onChange,
+      }
+      return slidingLog(options as SlidingLogOptions) // which rejects 'scale'
     }
     case 'consecutive':
       return consecutive({ limit: spec.limit, onChange: rulesOfSpec(spec).onChange })

@@ -10,6 +10,7 @@ const NUMBERS: {
 } = {
   'token-bucket': ([capacity = 0, intervalMs = 0, , debt = 0]) => ({ capacity, intervalMs, debt }),
   'sliding-window': ([limit = 0, windowMs = 0, slices = 0]) => ({ limit, windowMs, slices }),
+  'sliding-log': ([limit = 0, windowMs = 0]) => ({ limit, windowMs }),
   'fixed-window': ([limit = 0, windowMs = 0]) => ({ limit, windowMs }),
   'first-request-window': ([limit = 0, windowMs = 0]) => ({ limit, windowMs }),
   consecutive: ([limit = 0]) => ({ limit }),

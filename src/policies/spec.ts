@@ -49,6 +49,12 @@ export type BaseSpec =
       readonly windowMs: number
     } & CountingSpec)
   | QuotaSpec
+  | {
+      readonly kind: 'sliding-log'
+      readonly limit: number
+      readonly windowMs: number
+      readonly onChange?: OnChange
+    }
   | { readonly kind: 'consecutive'; readonly limit: number; readonly onChange?: OnChange }
 
 /**
@@ -88,6 +94,7 @@ export const FIELDS: Readonly<Record<string, readonly string[]>> = {
   'fixed-window': ['limit', 'windowMs', 'debt', 'onChange'],
   'first-request-window': ['limit', 'windowMs', 'debt', 'onChange'],
   quota: ['limit', 'debt', 'onChange'],
+  'sliding-log': ['limit', 'windowMs', 'onChange'],
   consecutive: ['limit', 'onChange'],
   concurrency: ['limit', 'ttlMs'],
 } satisfies Record<Exclude<PolicySpec['kind'], 'ban'>, readonly string[]>
@@ -99,6 +106,7 @@ const CODES: Readonly<Record<string, string>> = {
   'fixed-window': 'fw',
   'first-request-window': 'rw',
   quota: 'qt',
+  'sliding-log': 'sl',
   consecutive: 'cs',
   concurrency: 'cc',
 } satisfies Record<Exclude<PolicySpec['kind'], 'ban'>, string>

@@ -3,8 +3,8 @@ import { type Duration, shortDuration, windowMs } from '../util/durations.js'
 import { keyName, wholeNumber } from '../util/validate.js'
 import { CHANGE_ROWS, type ChangeOptions } from './change-options.js'
 
-/** The options that `fixedWindow` and `slidingWindow` share. */
-export interface WindowOptions extends ChangeOptions {
+/** The options of every policy that has a limit and a window. */
+export interface LimitInWindow {
   /** Units that may be taken per window. A whole number of at least 1. */
   limit: number
   /** The length of the window: a string with its unit, such as `'15m'`, or milliseconds, at least 1000. */
@@ -13,7 +13,12 @@ export interface WindowOptions extends ChangeOptions {
   name?: string
 }
 
-const WINDOW_ROWS = { limit: wholeNumber, window: windowMs, name: optional(keyName), ...CHANGE_ROWS }
+/** The options that `fixedWindow` and `slidingWindow` share. */
+export interface WindowOptions extends LimitInWindow, ChangeOptions {}
+
+export const WINDOW_ROWS = { limit: wholeNumber, window: windowMs, name: optional(keyName) }
+
+const COUNTED_ROWS = { ...WINDOW_ROWS, ...CHANGE_ROWS }
 
 export const WINDOW_FIXES = {
   max: 'limit',
@@ -24,8 +29,8 @@ export const WINDOW_FIXES = {
 
 /** Returns the rows of the options of a window, and of those that only one kind has. */
 /* @__NO_SIDE_EFFECTS__ */
-export function windowRows<OfKind extends object>(ofKind: OfKind): typeof WINDOW_ROWS & OfKind {
-  return { ...WINDOW_ROWS, ...ofKind }
+export function windowRows<OfKind extends object>(ofKind: OfKind): typeof COUNTED_ROWS & OfKind {
+  return { ...COUNTED_ROWS, ...ofKind }
 }
 
 /** The default name of a window, such as `100-in-1min`. */

@@ -1,5 +1,14 @@
 import fc from 'fast-check'
-import { ban, consecutive, fixedWindow, type Policy, quota, slidingWindow, tokenBucket } from 'headgate'
+import {
+  ban,
+  consecutive,
+  fixedWindow,
+  type Policy,
+  quota,
+  slidingLog,
+  slidingWindow,
+  tokenBucket,
+} from 'headgate'
 import type { State } from 'headgate/store'
 import { baseOf } from '../../src/policies/spec.js'
 
@@ -68,6 +77,21 @@ const sliding = fc
     }
   })
 
+/** Logs, of ticks of 1 ms and longer. */
+const log = fc
+  .record({
+    limit: fc.integer({ min: 1, max: 30 }),
+    window: fc.oneof(fc.integer({ min: 1, max: 100_000 }), fc.integer({ min: 1, max: 1e9 })),
+  })
+  .map(({ limit, window }): Promised => {
+    const tickMs = 2 ** Math.max(0, Math.ceil(Math.log2(window)) - 25)
+    return {
+      policy: slidingLog({ limit, window: `${window}ms` }),
+      most: (elapsedMs) => limit * (Math.floor(elapsedMs / window) + 1),
+      longestLockoutMs: window + tickMs,
+    }
+  })
+
 const inARow = fc.integer({ min: 1, max: 30 }).map(
   (limit): Promised => ({
     policy: consecutive({ limit }),
@@ -108,10 +132,10 @@ export const inPeriods = fc
   })
 
 /** Any policy that stands for itself. */
-export const basePolicy = fc.oneof(bucket, fixed, fromFirstRequest, sliding, inARow, inPeriods)
+export const basePolicy = fc.oneof(bucket, fixed, fromFirstRequest, sliding, log, inARow, inPeriods)
 
 /** Policies whose quota comes back with time. */
-export const timedPolicy = fc.oneof(bucket, fixed, fromFirstRequest, sliding)
+export const timedPolicy = fc.oneof(bucket, fixed, fromFirstRequest, sliding, log)
 
 const length = fc.integer({ min: 1, max: 200_000 })
 

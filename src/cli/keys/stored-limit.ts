@@ -61,7 +61,8 @@ export function limitOf(beginning: string, start: string): StoredLimit | undefin
   const coded = code === undefined ? undefined : readKeyCode(code)
   if (limiter === undefined || coded === undefined) return undefined
   const { kind, isBan } = coded
-  const anyPolicy = policyFromSpec({ kind, ...ANY_NUMBERS } as PolicySpec)
+  const numbers = kind === 'sliding-log' ? { ...ANY_NUMBERS, limit: 1 } : ANY_NUMBERS // at most 1,000
+  const anyPolicy = policyFromSpec({ kind, ...numbers } as PolicySpec)
   return { limiter, limit, isCandidate: candidate !== undefined, isBan, anyPolicy, beginning }
 }
 

@@ -50,6 +50,7 @@ export function latency(ms) {
 const KINDS = {
   'token-bucket': 'token bucket',
   'sliding-window': 'sliding window',
+  'sliding-log': 'sliding log',
   'fixed-window': 'fixed window',
   'first-request-window': 'window from the first request',
   quota: 'quota',

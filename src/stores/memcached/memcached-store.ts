@@ -25,7 +25,7 @@ const COUNTED: readonly string[] = ['consecutive', 'fixed-window', 'sliding-wind
  * Creates a store that keeps states in memcached, for any number of processes, without locks.
  *
  * - Technique: `fixedWindow`, `slidingWindow` and `consecutive` are counters, changed by `incr`. The
- *   others, such as `tokenBucket`, `ban`, `concurrency` and a `fixedWindow` from the first request, are one
+ *   others, such as `tokenBucket`, `slidingLog`, `ban`, `concurrency` and a `fixedWindow` from the first request, are one
  *   value, changed by compare-and-swap. It is retried for two seconds. Then the operation fails with a
  *   `StoreError`.
  * - Bound: never more than a limit is admitted, if clocks are less than a second apart. A charge of several

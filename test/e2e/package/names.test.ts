@@ -37,6 +37,7 @@ const NAMES: Readonly<Record<string, ExportedNames>> = {
       'quota',
       'rateLimit',
       'sharedSettings',
+      'slidingLog',
       'slidingWindow',
       'tokenBucket',
     ],

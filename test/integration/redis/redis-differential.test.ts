@@ -1,5 +1,14 @@
 import * as fc from 'fast-check'
-import { ban, consecutive, fixedWindow, type Policy, quota, slidingWindow, tokenBucket } from 'headgate'
+import {
+  ban,
+  consecutive,
+  fixedWindow,
+  type Policy,
+  quota,
+  slidingLog,
+  slidingWindow,
+  tokenBucket,
+} from 'headgate'
 import { redisStore } from 'headgate/redis'
 import type { Part, State } from 'headgate/store'
 import { baseOf, keyCodeOf } from '../../../src/policies/spec.js'
@@ -54,6 +63,16 @@ const POLICIES: readonly Policy[] = [
   quota({ limit: 9, per: 'week', timeZone: 'Asia/Beirut', onChange: 'scale' }),
   ban(quota({ limit: 4, per: 'week' }), { after: 2, within: '1h', for: ['1h', '2h'] }),
   ban(quota({ limit: 3, per: 'day' }), { after: 1, within: '1h', for: ['1h'], onAttempt: 'restart' }),
+  slidingLog({ limit: 4, window: '1h' }),
+  slidingLog({ limit: 9, window: '2h' }),
+  slidingLog({ limit: 2, window: '30d' }),
+  // Apart from the long ones, since a state is forgotten at the end of the window that it was written under.
+  slidingLog({ limit: 1, window: '9ms', onChange: 'reset' }),
+  slidingLog({ limit: 6, window: '17ms', onChange: 'reset' }),
+  slidingLog({ limit: 450, window: '1h' }),
+  ban(slidingLog({ limit: 3, window: '1h' }), { after: 2, within: '1h', for: ['1h', '2h'] }),
+  ban(slidingLog({ limit: 7, window: '1d' }), { after: 1, within: '2h', for: ['1h'], onAttempt: 'restart' }),
+  ban(slidingLog({ limit: 440, window: '2h' }), { after: 2, within: '1h', for: ['1h', '3h'] }),
 ]
 
 /** The policy by its place, so that a counterexample can be read. */
@@ -169,6 +188,8 @@ async function compare(steps: readonly Step[]): Promise<void> {
     const held = await atRest(redis.client, key)
     const nowMs = await serverTimeMs(redis.client)
     const late = at(nowMs)
+    // What writes a log sets the expiry that it needs itself.
+    if (baseOf(policy.spec).kind === 'sliding-log' && late !== state) policies.set(key, policy)
     if (baseOf(policy.spec).kind !== 'token-bucket' || held === undefined) {
       if (held === undefined) expect(policy.take(late, nowMs, 0).resetAfterMs).toBe(0)
       model.set(key, late)

@@ -7,6 +7,7 @@ import {
   type Policy,
   quota,
   type Store,
+  slidingLog,
   slidingWindow,
   tokenBucket,
 } from 'headgate'
@@ -27,17 +28,20 @@ const BUCKET = tokenBucket({ capacity: 5, refill: 7, every: '1s' })
 const WRAPPING_COST = 2 ** 52 + 1
 const WRAPPING = tokenBucket({ capacity: 5, refill: 1, every: 2 ** 12 })
 const SLIDING = slidingWindow({ limit: 6, window: '997ms', slices: 3 })
+const LOG = slidingLog({ limit: 5, window: '997ms' })
 const FIXED = fixedWindow({ limit: 3, window: '700ms' })
 const FIRST = fixedWindow({ limit: 3, window: '700ms', startsAt: 'first-request' })
 const CONSECUTIVE = consecutive({ limit: 4 })
 const QUOTA = quota({ limit: 4, per: 'day', timeZone: 'America/Havana' })
 const POLICIES: readonly Policy[] = [
   ...[BUCKET, SLIDING, FIXED, FIRST, CONSECUTIVE, QUOTA, concurrency({ limit: 4, ttl: '1s' })],
+  LOG,
   WRAPPING,
   slidingWindow({ limit: MOST, window: '1d', slices: 1 }),
   fixedWindow({ limit: MOST, window: '1h' }),
   ban(BUCKET, { after: 1, within: '1s', for: [200, 500], onAttempt: 'restart' }),
   ban(SLIDING, { after: 2, within: 900, for: [300, 1100] }),
+  ban(LOG, { after: 2, within: 900, for: [300, 1100] }),
   ban(FIXED, { after: 2, within: 900, for: [300] }),
   ban(FIRST, { after: 2, within: 900, for: [300, 1100] }),
   ban(CONSECUTIVE, { after: 1, within: 900, for: [300, 1100] }),

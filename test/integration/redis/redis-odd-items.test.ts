@@ -1,4 +1,4 @@
-import { createLimiter, fixedWindow, type Policy, type Store, slidingWindow } from 'headgate'
+import { createLimiter, fixedWindow, type Policy, type Store, slidingLog, slidingWindow } from 'headgate'
 import { redisStore } from 'headgate/redis'
 import { LONG } from '../../../src/testing/conformance/sample-policies.js'
 import { part, remainingOf } from '../../../src/testing/conformance/store-calls.js'
@@ -79,3 +79,25 @@ describe('operations whose policy has no script', () => {
     expect(await calls()).toBe(0)
   })
 })
+
+test.each([1, 2, 5, 1000])(
+  'what is not a log is foreign to a log of %d, and is left alone',
+  async (limit) => {
+    const log = slidingLog({ limit, window: LONG })
+    const items = [
+      Buffer.alloc(8 * log.width),
+      Buffer.alloc(8 * log.width, 0x41),
+      Buffer.alloc(24),
+      Buffer.alloc(2_000_000, 1),
+      Buffer.from('text'),
+    ]
+    for (const item of items) {
+      await redis.client.set('key', item)
+      const apart = part('apart', log)
+      for (const parts of [[part('key', log)], [part('key', log), apart]])
+        await expect(chargeStore(store, [parts])).rejects.toThrow('the key key holds something other than')
+      expect((await redis.client.getBuffer('key'))?.equals(item)).toBe(true)
+    }
+    expect(await remainingOf(store, log, ['apart'])).toEqual([limit])
+  },
+)

@@ -8,6 +8,8 @@ import { serverTimeMs } from './connect.js'
 const GRID_MS = 1 / 4096
 /** A server on a busy machine may take this long between reading its clock and writing. */
 const BUSY_MS = 100
+/** The longest window of a log in these tests. */
+const LONGEST_LOG_MS = 30 * 86_400_000
 
 /** A state as it lies in Redis: little-endian doubles. */
 export function bytesOf(state: State): Buffer {
@@ -64,11 +66,12 @@ export async function putAtRest(client: Redis, key: string, policy: Policy, stat
 
 /**
  * How much later than it must a state may expire: a sixteenth of a bucket's span, or, with counts from other
- * numbers, a window and a slice.
+ * numbers, a window and a slice. A log expires by the longest window that has written to its key.
  */
 function slackMs({ spec, windowMs }: Policy): number {
   const base = baseOf(spec)
   if (base.kind === 'token-bucket') return windowMs / 16 + 1
+  if (base.kind === 'sliding-log') return LONGEST_LOG_MS
   return base.kind === 'sliding-window' ? (1 + 1 / base.slices) * windowMs + 1 : 1
 }
 

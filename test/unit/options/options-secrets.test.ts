@@ -29,6 +29,7 @@ const {
   rateLimit,
   redisStore,
   sharedSettings,
+  slidingLog,
   slidingWindow,
   tokenBucket,
 } = headgate
@@ -80,6 +81,7 @@ const PLACES: readonly (readonly [string, (given: never) => unknown])[] = [
   ['loginGuard deviceCookie secret', (secret) => loginGuard({ ...guard, deviceCookie: { secret } })],
   ['tokenBucket options', tokenBucket],
   ['fixedWindow options', fixedWindow],
+  ['slidingLog options', slidingLog],
   ['slidingWindow options', slidingWindow],
   ['consecutive options', consecutive],
   ['concurrency options', concurrency],

@@ -9,7 +9,7 @@ import type { LuaPolicy } from './lua-policy.js'
  */
 export function banFrom(base: LuaPolicy, baseParams = BASE_PARAMS): LuaPolicy {
   const [after, within, restarts] = [baseParams + 3, baseParams + 4, baseParams + 5]
-  const { once, blank = '', clamp, take, refund, left, reward, expiry, length, outdated } = base
+  const { once, blank = '', clamp, take, refund, left, reward, expiry, length, outdated, isLog } = base
   const recordWhere = length === undefined ? '' : placesByLength(length)
   const keepRecord = `
     local has_record = state[strikes_end] > now or state[level] > 0 and state[ban_end] + longest > now
@@ -21,7 +21,7 @@ export function banFrom(base: LuaPolicy, baseParams = BASE_PARAMS): LuaPolicy {
     once: `${once}
     local strikes, strikes_end, level, ban_end = p[2] - 3, p[2] - 2, p[2] - 1, p[2] -- places in the state
     local limit_of_strikes, within, restarts, longest = p[${after}], p[${within}], p[${restarts}] > 0, p[#p]`,
-    clamp: `${keepingRecord(clamp, length)}
+    clamp: `${isLog ? recordWhere + clamp : keepingRecord(clamp, length)}
     if state[strikes_end] > now + within then state[strikes_end], changed = now + within, true end
     if state[ban_end] > now + longest then state[ban_end], changed = now + longest, true end`,
     take: `
@@ -29,7 +29,7 @@ export function banFrom(base: LuaPolicy, baseParams = BASE_PARAMS): LuaPolicy {
       allowed = false
       if restarts then state[ban_end], changed = max(state[ban_end], now + p[${restarts} + state[level]]), true end
     else
-      ${take}
+      ${isLog ? keepingRecord(take, length, 'allowed and ') : take}
       if not allowed then
         changed = true
         local goes_on = state[strikes_end] > now
@@ -58,6 +58,7 @@ export function banFrom(base: LuaPolicy, baseParams = BASE_PARAMS): LuaPolicy {
     expires_at = max(expires_at, state[strikes_end], state[level] > 0 and state[ban_end] + longest or 0)`,
     ...(length && { length: `${length} + 4` }),
     ...(outdated && { outdated }),
+    ...(isLog && { isLog }),
   }
 }
 
@@ -68,12 +69,12 @@ function placesByLength(length: string): string {
     local strikes, strikes_end, level = ban_end - 3, ban_end - 2, ban_end - 1`
 }
 
-/** Runs code that may change how long the state of the base policy is. */
-function keepingRecord(code: string, length: string | undefined): string {
+/** Runs code that may change how long the state of the base policy is. `where` says when it has. */
+function keepingRecord(code: string, length: string | undefined, where = ''): string {
   if (length === undefined) return code
   return `
     local stored_end = state[1] > 0 and ${length} + 4 or p[2]
     local r1, r2, r3, r4 = unpack(state, stored_end - 3, stored_end)
     ${code}
-    if stored_end ~= p[2] then state[p[2] - 3], state[p[2] - 2], state[p[2] - 1], state[p[2]] = r1, r2, r3, r4 end`
+    if ${where}stored_end ~= p[2] then state[p[2] - 3], state[p[2] - 2], state[p[2] - 1], state[p[2]] = r1, r2, r3, r4 end`
 }

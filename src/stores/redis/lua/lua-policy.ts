@@ -43,6 +43,12 @@ export interface LuaPolicy {
    * its first ones, such as `state[3] + 5`.
    */
   readonly length?: string
+  /**
+   * Whether states may have hundreds of numbers, so that scripts only read them as tables, and only if they
+   * have as many numbers as `length` says. `clamp` keeps how many there are, and an allowed `take` gives
+   * the state the policy's. Nearly all writes change the key's expiry, so it is always set. Absent = false.
+   */
+  readonly isLog?: true
 }
 
 /** How many units of `units` in use under the state's limit are in use under this policy's: `carryOver`. */

@@ -1,7 +1,7 @@
 import { once } from '../../../util/memo.js'
 import type { LuaPolicy } from './lua-policy.js'
 import { LUA_POLICIES } from './policies.js'
-import { REPLY_TIME, script, WRITE } from './prelude.js'
+import { MAX_BYTES, REPLY_TIME, script, WRITE } from './prelude.js'
 
 const POLICIES_HEAD = `
   ARGV[1]  JSON: a list of policies, each [kind, number of numbers in its state, params (units, ms)...].
@@ -39,6 +39,10 @@ const OUTDATED = Object.entries(LUA_POLICIES)
   .flatMap(([kind, { outdated }]) => (outdated ? [`['${kind}'] = function(p) return ${outdated} end`] : []))
   .join(', ')
 
+const LOGS = Object.entries(LUA_POLICIES)
+  .flatMap(([kind, { isLog }]) => (isLog ? [`['${kind}'] = true`] : []))
+  .join(', ')
+
 /** Decodes the policies, defines their functions, and reads the states. */
 const POLICIES = `
 ${functions('take', ', cost, may_owe', 'allowed, changed', ({ clamp, take }) => {
@@ -56,6 +60,7 @@ for _, p in ipairs(policies) do
 end
 
 local least = { ${LEAST} }
+local is_log = { ${LOGS} }
 
 -- Reads the state of a key, whole or without its last zeros. Returns its numbers, then where unpacking stopped.
 local function read_state(k, p)
@@ -66,10 +71,10 @@ local function read_state(k, p)
       raw[k] = bytes .. string.sub(p.fresh, #bytes + 1)
       return { unpack_numbers(formats(p[2]), raw[k]) }
     end
-    if count == p[2] then return { unpack_numbers(formats(count), bytes) } end
-    local state = length[p[1]] and { unpack_numbers(formats(count), bytes) }
-    if count >= 6 and state and length[p[1]](p, state) == count then
-      resize(k, p.fresh)
+    if count == p[2] and not is_log[p[1]] then return { unpack_numbers(formats(count), bytes) } end
+    local state = length[p[1]] and count <= ${MAX_BYTES / 8} and { unpack_numbers(formats(count), bytes) }
+    if state and state[1] > 0 and count >= 5 and length[p[1]](p, state) == count then
+      if count ~= p[2] then resize(k, p.fresh) end
       return state
     end
   end
@@ -82,7 +87,7 @@ for k, number in ipairs(cjson.decode(ARGV[2])) do
   local p, bytes = policies[number], raw[k]
   policy_of[k] = p
   states[k] = read_state(k, p)
-  if states[k] and bytes then held[k], held_bytes[k] = expiry[p[1]](p, states[k]), #bytes end
+  if states[k] and bytes and not is_log[p[1]] then held[k], held_bytes[k] = expiry[p[1]](p, states[k]), #bytes end
 end
 `
 

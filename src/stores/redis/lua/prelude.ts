@@ -58,6 +58,9 @@ local function is_missing(k, fresh)
 end
 `
 
+/** The most bytes of a state: those of a log of 1,000 units with a ban, rounded up. No more are unpacked. */
+export const MAX_BYTES = 4096
+
 /**
  * Writes the bytes of a state to `key`, to expire at `expires_at`. `held_until` is the key's present expiry,
  * nil for a missing key. Where the expiry stays, SETRANGE overwrites the bytes in place and returns their

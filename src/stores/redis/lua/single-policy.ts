@@ -1,6 +1,7 @@
 import type { FlatSpec } from '../../../policies/spec.js'
+import type { LuaPolicy } from './lua-policy.js'
 import { LUA_POLICIES } from './policies.js'
-import { REPLY_TIME, type Script, script, WRITE } from './prelude.js'
+import { MAX_BYTES, REPLY_TIME, type Script, script, WRITE } from './prelude.js'
 
 const HEAD = `  Charges keys of one policy, each charge of one part.
   ARGV[1]  '' where each charge takes 1 unit from its own key. Else JSON: for each key a flat list of its
@@ -21,15 +22,12 @@ export function singlePolicyScript(kind: FlatSpec['kind'], width: number, length
 }
 
 function bodyFor(kind: FlatSpec['kind'], length: number, width: number): string {
-  const { once, clamp, take, expiry, least, length: ownLength, outdated } = LUA_POLICIES[kind]
+  const { once, clamp, take, expiry, outdated, isLog = false } = LUA_POLICIES[kind]
   const params = Array.from({ length }, (_, i) => `ARGV[${i + 2}] + 0.0`).join(', ')
   const numbers = Array.from({ length: width }, (_, i) => `state[${i + 1}]`).join(', ')
   // Where all places in the state are fixed, locals in place of a table take a tenth less time.
-  const isFixed = !/state\[\D/.test(clamp + take + expiry)
-  const read =
-    ownLength === undefined
-      ? `${numbers} = unpack_numbers(format, raw[k])`
-      : `if other then state = other else ${numbers} = unpack_numbers(format, raw[k]) end`
+  const isFixed = !isLog && !/state\[\D/.test(clamp + take + expiry)
+  const { find, read, pack } = codecOf(LUA_POLICIES[kind], width, numbers)
   const body = `
 local p = { '${kind}', ${width}, ${params} }${outdated ? `\nif ${outdated} then ${REPLY_TIME} end` : ''}
 local costs = ARGV[1] ~= '' and cjson.decode(ARGV[1])
@@ -42,15 +40,11 @@ ${once}
 
 for k = 1, #keys do
   local key, bytes = keys[k], raw[k]
-  ${ownLength === undefined ? padded(least ?? width, width) : otherLength(ownLength, width)}
+  ${find}
   if is_read or is_missing(k, fresh) then
     ${isFixed ? 'local ' : ''}${read}
     local held_until
-    if bytes then
-      local expires_at
-      ${expiry}
-      held_until = expires_at
-    end
+    ${isLog ? '' : holding(expiry)}
     local own = costs and costs[k] or one
     local is_changed = false
     for i = 1, #own, 2 do
@@ -68,7 +62,7 @@ for k = 1, #keys do
     if is_changed and not refused then
       local expires_at
       ${expiry}
-      ${least === undefined ? `bytes = pack_numbers(format, ${numbers})` : trimmed(width)}
+      ${pack}
       if #bytes ~= held_bytes then held_until = nil end
       ${WRITE}
     end
@@ -76,6 +70,34 @@ for k = 1, #keys do
 end
 `
   return isFixed ? body.replaceAll(/state\[(\d+)\]/g, 'number_$1') : body
+}
+
+/** Finds out when the key expires at present. */
+function holding(expiry: string): string {
+  return `if bytes then
+      local expires_at
+      ${expiry}
+      held_until = expires_at
+    end`
+}
+
+/** Finds out whether an item is a state (`is_read`), reads its numbers, and packs them. */
+function codecOf({ least, length, isLog }: LuaPolicy, width: number, numbers: string) {
+  const pack = least === undefined ? `bytes = pack_numbers(format, ${numbers})` : trimmed(width)
+  const read = `${numbers} = unpack_numbers(format, raw[k])`
+  if (length === undefined) return { find: padded(least ?? width, width), read, pack }
+  if (!isLog)
+    return {
+      find: otherLength(length, width),
+      read: `if other then state = other else ${read} end`,
+      pack,
+    }
+  return {
+    find: anyLength(length, width),
+    read: 'state = log or { unpack_numbers(format, fresh) }',
+    pack: `local count = ${length}
+      bytes = pack_numbers(formats(count), unpack(state, 1, count))`,
+  }
 }
 
 /** Reads a state that may lack its last zeros. */
@@ -89,13 +111,24 @@ function padded(least: number, width: number): string {
 function otherLength(length: string, width: number): string {
   return `local held_bytes, other = bytes and #bytes, nil
   local is_read = held_bytes == ${8 * width}
-  if bytes and not is_read and held_bytes % 8 == 0 and held_bytes > 40 then
+  if bytes and not is_read and held_bytes % 8 == 0 and held_bytes > 40 and held_bytes <= ${MAX_BYTES} then
     local state = { unpack_numbers(formats(held_bytes / 8), bytes) }
     if ${length} == held_bytes / 8 then
       is_read, other = true, state
       resize(k, fresh)
     end
   end`
+}
+
+/** Reads a log, which has as many numbers as its own limit says. */
+function anyLength(length: string, width: number): string {
+  return `local held_bytes, log = bytes and #bytes, nil
+  if bytes and held_bytes % 8 == 0 and held_bytes >= 40 and held_bytes <= ${MAX_BYTES} then
+    local state = { unpack_numbers(formats(held_bytes / 8), bytes) }
+    if state[1] > 0 and ${length} == held_bytes / 8 then log = state end
+    if log and held_bytes ~= ${8 * width} then resize(k, fresh) end
+  end
+  local is_read = log ~= nil`
 }
 
 /** Packs a state without its last zeros. */

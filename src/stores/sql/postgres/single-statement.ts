@@ -24,6 +24,9 @@ interface TakeSql<Spec extends BaseSpec = BaseSpec> {
   readonly isAllowed: string
 }
 
+/** All but a quota, since a statement knows no calendar, and a log, which would be a loop in SQL. */
+type TakeableSpec = Exclude<BaseSpec, { readonly kind: 'quota' | 'sliding-log' }>
+
 type SpecOf<Kind> = Extract<BaseSpec, { readonly kind: Kind }>
 
 /**
@@ -106,9 +109,6 @@ const CONSECUTIVE: TakeSql<SpecOf<'consecutive'>> = {
   next: 'ARRAY[$6::float8, t.state[2] + $4::float8]',
   isAllowed: 't.state[1] = $6::float8 AND t.state[2] <= $5::float8',
 }
-
-/** A statement knows no calendar, and so takes no units of a quota. */
-type TakeableSpec = Exclude<BaseSpec, { kind: 'quota' }>
 
 const KINDS: Readonly<Record<TakeableSpec['kind'], TakeSql>> = {
   'token-bucket': TOKEN_BUCKET,
