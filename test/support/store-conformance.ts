@@ -2,7 +2,8 @@ import { type ConformanceSetup, storeConformance, type TestCase } from 'headgate
 import { groupBy } from '../../src/util/group-by.js'
 
 /** What cases of the suite differ in: they say the same of each policy, or of each pair of policies. */
-const POLICY = /tokenBucket|slidingWindow|fixedWindow from the first request|fixedWindow|consecutive|quota/g
+const POLICY =
+  /tokenBucket|slidingWindow|slidingLog|fixedWindow from the first request|fixedWindow|consecutive|quota/g
 
 /**
  * Which tests of the store contract: all, or a sample. Each kind of server has all of them with one driver;

@@ -2,6 +2,7 @@ import { consecutive } from '../../policies/consecutive.js'
 import { fixedWindow } from '../../policies/fixed-window.js'
 import type { Policy } from '../../policies/policy.js'
 import { quota } from '../../policies/quota.js'
+import { slidingLog } from '../../policies/sliding-log.js'
 import { slidingWindow } from '../../policies/sliding-window.js'
 import { tokenBucket } from '../../policies/token-bucket.js'
 
@@ -20,11 +21,15 @@ export const LONG_POLICIES: readonly (readonly [string, PolicyMaker])[] = [
   ['consecutive', (limit) => consecutive({ limit })],
 ]
 
-/** These, the other kind of fixed window, and a quota whose year ends in three to nine months. */
+/**
+ * These, the other kind of fixed window, a quota whose year ends in three to nine months, and the log, whose
+ * limit is at most 1,000.
+ */
 export const LONG_KINDS: typeof LONG_POLICIES = [
   ...LONG_POLICIES,
   [FROM_FIRST_REQUEST, (limit) => fixedWindow({ limit, window: LONG, startsAt: 'first-request' })],
   ['quota', (limit) => quota({ limit, per: 'year', startsOn: isSummer() ? '01-01' : '07-01' })],
+  ['slidingLog', (limit) => slidingLog({ limit, window: LONG })],
 ]
 
 function isSummer(): boolean {
@@ -39,6 +44,7 @@ function isSummer(): boolean {
 export const SHORT_KINDS: typeof LONG_POLICIES = [
   ['tokenBucket', (limit) => tokenBucket({ capacity: limit, refill: limit, every: 200 })],
   ['slidingWindow', (limit) => slidingWindow({ limit, window: '200ms' })],
+  ['slidingLog', (limit) => slidingLog({ limit, window: '200ms' })],
   ['fixedWindow', (limit) => fixedWindow({ limit, window: '200ms' })],
   [FROM_FIRST_REQUEST, (limit) => fixedWindow({ limit, window: '200ms', startsAt: 'first-request' })],
 ]

@@ -3,6 +3,7 @@ import { ban } from '../../policies/ban.js'
 import { consecutive } from '../../policies/consecutive.js'
 import { fixedWindow } from '../../policies/fixed-window.js'
 import { type Policy, signatureOf } from '../../policies/policy.js'
+import { slidingLog } from '../../policies/sliding-log.js'
 import { slidingWindow } from '../../policies/sliding-window.js'
 import { keyCodeOf } from '../../policies/spec.js'
 import { tokenBucket } from '../../policies/token-bucket.js'
@@ -17,10 +18,13 @@ const SAMPLES: readonly Policy[] = [
   tokenBucket({ capacity: 3, refill: 7, every: '1s' }),
   slidingWindow({ limit: 4, window: 1000, slices: 4 }),
   slidingWindow({ limit: 6, window: '997ms', slices: 3 }),
+  slidingLog({ limit: 4, window: 1000 }),
+  slidingLog({ limit: 7, window: 1000 }),
   fixedWindow({ limit: 3, window: '700ms' }),
   fixedWindow({ limit: 3, window: '700ms', startsAt: 'first-request' }),
   consecutive({ limit: 4 }),
   ban(slidingWindow({ limit: 4, window: 1000, slices: 4 }), { after: 2, within: 900, for: [300, 1100] }),
+  ban(slidingLog({ limit: 5, window: 1000 }), { after: 2, within: 900, for: [300, 1100] }),
   ban(tokenBucket({ capacity: 3, refill: 7, every: '1s' }), {
     after: 1,
     within: '1s',

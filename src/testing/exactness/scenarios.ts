@@ -9,7 +9,9 @@ export interface Scenario {
   run(arena: Arena): Promise<void>
 }
 
-const NAMES = LONG_KINDS.map(([name]) => name)
+const ALL_NAMES = LONG_KINDS.map(([name]) => name)
+/** Without the log, whose limit cannot grow with the number of charges. */
+const NAMES = ALL_NAMES.filter((name) => name !== 'slidingLog')
 const PAIRED = LONG_POLICIES.map(([name]) => name)
 const LONG_WINDOW_MS = 1000 * 86_400_000
 
@@ -20,11 +22,11 @@ function expectUnits(what: string, actual: number | undefined, limit: number): v
   expectEqual(`${what}. ${(actual ?? 0) > limit ? LOST : DOUBLE}`, actual, limit)
 }
 
-const oneKey = NAMES.map(
+const oneKey = ALL_NAMES.map(
   (policy): Scenario => ({
     name: `take exactly the limit of one key, and no more later: ${policy}`,
     async run({ part, charge, sent, expectLeft }) {
-      const limit = Math.ceil(sent / 4)
+      const limit = Math.min(1000, Math.ceil(sent / 4))
       const hot = part('hot', { policy, limit })
       const counts = await charge({ charges: () => [[hot]] })
       expectUnits(`allowed of ${sent} charges with a limit of ${limit}`, counts.allowed, limit)

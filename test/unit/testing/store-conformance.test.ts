@@ -52,7 +52,7 @@ test('names are unique, and capabilities choose the cases', () => {
     'on random traces whose charges name each key at most once, every figure equals that of a plain model',
     'on random traces whose charges name a key several times, every figure equals that of a plain model',
   ])
-  expect(without({ settableClock: false })).toHaveLength(7)
+  expect(without({ settableClock: false })).toHaveLength(8)
 })
 
 test('a sample has each sentence of the contract once, and every policy several times', () => {

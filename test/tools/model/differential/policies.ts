@@ -1,4 +1,13 @@
-import { ban, concurrency, consecutive, fixedWindow, type Policy, slidingWindow, tokenBucket } from 'headgate'
+import {
+  ban,
+  concurrency,
+  consecutive,
+  fixedWindow,
+  type Policy,
+  slidingLog,
+  slidingWindow,
+  tokenBucket,
+} from 'headgate'
 
 const FIRST = { startsAt: 'first-request' } as const
 
@@ -13,6 +22,8 @@ function rates(window: number): Policy[] {
     slidingWindow({ limit: 7, window: `${window - 3}ms`, slices: 3 }),
     slidingWindow({ limit: 5, window: length, slices: 1 }),
     slidingWindow({ limit: 9, window: length }),
+    slidingLog({ limit: 4, window: length }),
+    slidingLog({ limit: 9, window: `${window - 3}ms` }),
     fixedWindow({ limit: 3, window: length }),
     fixedWindow({ limit: 3, window: length, ...FIRST }),
   ]
@@ -35,6 +46,7 @@ function bans(window: number): Policy[] {
       for: [half, window],
       ...restart,
     }),
+    ban(slidingLog({ limit: 3, window: length }), { after: 2, within: window, for: [half, 2 * window] }),
     ban(fixedWindow({ limit: 3, window: length }), { after: 3, within: 2 * window, for: 2 * window }),
     ban(fixedWindow({ limit: 3, window: length, ...FIRST }), {
       after: 2,
@@ -61,6 +73,7 @@ export const REAL: readonly Policy[] = [...rates(40), ...rates(300), ...bans(60)
 export const SLOW: readonly Policy[] = [
   tokenBucket({ capacity: 5, refill: 5, every: '100d' }),
   slidingWindow({ limit: 4, window: '100d', slices: 4 }),
+  slidingLog({ limit: 5, window: '100d' }),
   fixedWindow({ limit: 3, window: '1000d' }),
   fixedWindow({ limit: 3, window: '100d', ...FIRST }),
   consecutive({ limit: 4 }),

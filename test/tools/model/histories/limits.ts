@@ -8,6 +8,7 @@ import {
   type Policy,
   type Store,
   type StoreError,
+  slidingLog,
   slidingWindow,
   tokenBucket,
 } from 'headgate'
@@ -54,6 +55,7 @@ export const LIMITS: Readonly<Record<string, HotLimit>> = {
   fixed: limit(fixedWindow({ limit: 5, window: LONG }), ALL, { isCounted: true }),
   sliding: limit(slidingWindow({ limit: 4, window: LONG }), ALL, { isCounted: true }),
   bucket: limit(tokenBucket({ capacity: 4, refill: 4, every: LONG }), BASIC),
+  log: limit(slidingLog({ limit: 5, window: LONG }), ALL),
   first: limit(fixedWindow({ limit: 5, window: LONG, startsAt: 'first-request' }), BASIC),
   ban: limit(ban(four, { after: 3, within: LONG, for: LONG }), [...ALL, 'forget', 'block'], { after: 3 }),
   slots: limit(concurrency({ limit: 3, ttl: '100d' }), HELD),

@@ -2,6 +2,7 @@ import type { PolicySpec } from '../../../../src/policies/spec.js'
 import { banned } from './banned.js'
 import { bucket } from './bucket.js'
 import { inFlight } from './in-flight.js'
+import { log } from './log.js'
 import type { Reference } from './reference.js'
 import { sliding } from './sliding.js'
 import { clockWindow, firstRequestWindow, outstanding } from './windows.js'
@@ -24,6 +25,8 @@ function make(spec: PolicySpec): unknown {
       return clockWindow(spec.limit, spec.windowMs)
     case 'first-request-window':
       return firstRequestWindow(spec.limit, spec.windowMs)
+    case 'sliding-log':
+      return log(spec.limit, spec.windowMs)
     case 'consecutive':
       return outstanding(spec.limit)
     case 'concurrency':
