@@ -24,11 +24,11 @@ test.each<[object, string]>([
   [{ field: 'a', address: '::1' }, 'loginGuard: address must be a function, got a string.'],
   [
     { field: 'a', limits: { account: 5 } },
-    'loginGuard: limits: account must be a policy, got 5. Write slidingWindow(',
+    'loginGuard: limits: account must be a policy, got 5. Write slidingLog(',
   ],
   [
     { field: 'a', limits: { account: concurrency({ limit: 5 }) } },
-    'loginGuard: limits: account must be a policy other than concurrency, got an object. Write slidingWindow(',
+    'loginGuard: limits: account must be a policy other than concurrency, got an object. Write slidingLog(',
   ],
   [{ field: 'a', limits: { ip: 5 } }, 'loginGuard: limits: there is no option "ip". Write address instead.'],
   [{ field: 'a', limits: [] }, 'loginGuard: limits: options must be an object, got an array of 0.'],
@@ -155,9 +155,9 @@ test('describe returns a row for each default limit', () => {
     {
       limit: 'account-and-address',
       key: 'account, address',
-      policy: 'ban-sliding-window: 5 in 30m; after 5 denials in 30m banned for 30m, 2h, 6h',
+      policy: 'ban-sliding-log: 5 in 30m; after 5 denials in 30m banned for 30m, 2h, 6h',
     },
-    { limit: 'account', key: 'account', policy: 'sliding-window: 10 in 30m' },
+    { limit: 'account', key: 'account', policy: 'sliding-log: 10 in 30m' },
     { limit: 'consecutive', key: 'account', policy: 'consecutive: 100' },
   ])
 })
