@@ -47,15 +47,16 @@ function limit(
 const four = fixedWindow({ limit: 4, window: LONG })
 
 /**
- * The limits by name. A bucket loses fractions of a unit, and a window from the first request begins anew, if
- * units come back that are not those of a charge: so both have no rewards.
+ * The limits by name. If units come back that are not those of a charge, a bucket loses fractions of a unit, a
+ * window from the first request begins anew, and a log has none left for the refund of that charge: so these
+ * three have no rewards.
  */
 export const LIMITS: Readonly<Record<string, HotLimit>> = {
   consecutive: limit(consecutive({ limit: 5 }), ALL, { isCounted: true }),
   fixed: limit(fixedWindow({ limit: 5, window: LONG }), ALL, { isCounted: true }),
   sliding: limit(slidingWindow({ limit: 4, window: LONG }), ALL, { isCounted: true }),
   bucket: limit(tokenBucket({ capacity: 4, refill: 4, every: LONG }), BASIC),
-  log: limit(slidingLog({ limit: 5, window: LONG }), ALL),
+  log: limit(slidingLog({ limit: 5, window: LONG }), BASIC),
   first: limit(fixedWindow({ limit: 5, window: LONG, startsAt: 'first-request' }), BASIC),
   ban: limit(ban(four, { after: 3, within: LONG, for: LONG }), [...ALL, 'forget', 'block'], { after: 3 }),
   slots: limit(concurrency({ limit: 3, ttl: '100d' }), HELD),
