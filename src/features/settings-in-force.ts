@@ -4,7 +4,7 @@ import type { LimiterCore } from '../limiter/core.js'
 import { emit, emitFailure, type LimiterEvents } from '../limiter/events.js'
 import type { Entry } from '../limiter/read-limits.js'
 import type { LimiterSettings } from '../limiter/read-options.js'
-import { FOLLOW, type FollowedSettings, type SettingsInForce } from '../limiter/settings-source.js'
+import { type FollowedSettings, followSettings, type SettingsInForce } from '../limiter/settings-source.js'
 import { isPolicy } from '../policies/policy.js'
 import { describeRules, type LimiterDescription } from './description.js'
 
@@ -53,14 +53,10 @@ export function limiterDocument<Subject>(
     emit(events, 'settings', [next.applied])
   }
 
+  const onFailure = (error: Error) => emitFailure(events, 'settingsFailed', error)
+
   return {
-    followed: source?.[FOLLOW]({
-      name,
-      settings,
-      core,
-      onApplied,
-      onFailure: (error) => emitFailure(events, 'settingsFailed', error),
-    }),
+    followed: source && followSettings(source, { name, settings, core, onApplied, onFailure }),
     setMode(mode) {
       codeMode = mode
       applyMode()

@@ -40,6 +40,7 @@ export function hasAmount(options: Amounts): boolean {
 export function inheritOptions<Options extends Given>(shared: Options, own: Options): Options {
   const notInherited: readonly string[] = [
     'name',
+    ...(own.name === undefined ? ['settings'] : []), // a document is found by the name
     ...(hasAmount(own) ? [...AMOUNTS, ...OF_AMOUNT] : []),
     ...REPLACED.filter((each) => each.own.some((name) => own[name] !== undefined)).flatMap(
       (each) => each.shared,

@@ -9,9 +9,12 @@ export const FOLLOW: unique symbol = Symbol.for('headgate.settings') as never
 
 /** Where the document of a limiter comes from: what `sharedSettings` or `settingsFile` returns. */
 export interface SettingsSource {
-  /** @internal Lets a limiter follow its document. */
-  readonly [FOLLOW]: (limiter: FollowingLimiter) => FollowedSettings
+  /** Lets a limiter of this package follow its document. */
+  readonly [FOLLOW]: unknown
 }
+
+/** What the settings of this package have under `FOLLOW`. */
+export type Follow = (limiter: FollowingLimiter) => FollowedSettings
 
 /** The document that a limiter follows, and who changed it last, if that is recorded. */
 export interface AppliedSettings {
@@ -55,6 +58,11 @@ export interface FollowedSettings {
   ruleCandidate(core: LimiterCore): LimiterCore
   /** Begins to follow. Returns the function that ends it. */
   start(): () => void
+}
+
+/** Lets a limiter follow its document. */
+export function followSettings(source: SettingsSource, limiter: FollowingLimiter): FollowedSettings {
+  return (source[FOLLOW] as Follow)(limiter)
 }
 
 /** Returns the option if settings are what it must be. Throws a `TypeError` for anything else. */

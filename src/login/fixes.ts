@@ -25,6 +25,7 @@ export const FIXES: Fixes = {
   headers: NO_FIGURES,
   standardHeaders: NO_FIGURES,
   legacyHeaders: NO_FIGURES,
+  settings: 'Leave it out: the figures of a guard and its lock depend on each other.',
   lease: 'Leave it out: a guard charges several limits together, and their units are not leased.',
   accountInEvents:
     'Leave it out: events name the account by guard.accountId(req). Read the name from the second argument.',

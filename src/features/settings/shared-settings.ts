@@ -1,4 +1,4 @@
-import { FOLLOW, type SettingsSource } from '../../limiter/settings-source.js'
+import { FOLLOW, type Follow, type SettingsSource } from '../../limiter/settings-source.js'
 import { readOptions, withDefault } from '../../options/option-table.js'
 import { readTogether } from '../../options/problems.js'
 import { isStore } from '../../stores/shared/validate.js'
@@ -71,11 +71,11 @@ export function sharedSettings(store: Store, options: SharedSettingsOptions = {}
   }
 
   return {
-    [FOLLOW]: (limiter) =>
+    [FOLLOW]: ((limiter) =>
       followDocument(
         { follow: (follower) => poller.follow(keyOf(limiter.name), follower), pollIfDue: poller.pollIfDue },
         limiter,
-      ),
+      )) satisfies Follow,
     read: async (name) => (await readAll(name))?.document ?? { limits: {}, overrides: [] },
     async change(name, edit, origin) {
       const document = await changeDocument(kept, keyOf(name), edit, origin)

@@ -1,6 +1,6 @@
 import { type BigIntStats, readFileSync, statSync } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
-import { FOLLOW, type SettingsSource } from '../../../limiter/settings-source.js'
+import { FOLLOW, type Follow, type SettingsSource } from '../../../limiter/settings-source.js'
 import { messageOf } from '../../../stores/store-error.js'
 import { inBackground } from '../../../util/background-timer.js'
 import { showKind } from '../../../util/validate.js'
@@ -83,7 +83,7 @@ export function settingsFile(path: string): FileSettings {
   }
 
   return {
-    [FOLLOW]: (limiter) => followDocument({ follow, pollIfDue: undefined }, limiter),
+    [FOLLOW]: ((limiter) => followDocument({ follow, pollIfDue: undefined }, limiter)) satisfies Follow,
     read: async () => readDocument(parseJson(await readFile(path, 'utf8')), Date.now()),
   }
 }
