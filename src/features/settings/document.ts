@@ -3,6 +3,8 @@ import type { BanOptions } from '../../policies/ban.js'
 import type { ConcurrencyOptions } from '../../policies/concurrency.js'
 import type { ConsecutiveOptions } from '../../policies/consecutive.js'
 import type { FixedWindowOptions } from '../../policies/fixed-window.js'
+import type { QuotaOptions } from '../../policies/quota-options.js'
+import type { SlidingLogOptions } from '../../policies/sliding-log.js'
 import type { SlidingWindowOptions } from '../../policies/sliding-window.js'
 import type { TokenBucketOptions } from '../../policies/token-bucket.js'
 import type { Duration } from '../../util/durations.js'
@@ -17,11 +19,20 @@ interface NewNumbers {
 /** Another policy for a limit: the name of its factory, and the options of that. */
 type PolicyAs<Name extends string, Options> = { readonly policy: Name } & Readonly<Omit<Options, 'name'>>
 
+/** A quota, whose options depend on `per`. */
+type QuotaAs = QuotaOptions extends infer Options
+  ? Options extends QuotaOptions
+    ? PolicyAs<'quota', Options>
+    : never
+  : never
+
 /** A policy as data, perhaps within a ban. */
 type NewPolicy = (
   | PolicyAs<'tokenBucket', TokenBucketOptions>
   | PolicyAs<'slidingWindow', SlidingWindowOptions>
+  | PolicyAs<'slidingLog', SlidingLogOptions>
   | PolicyAs<'fixedWindow', FixedWindowOptions>
+  | QuotaAs
   | PolicyAs<'consecutive', ConsecutiveOptions>
   | PolicyAs<'concurrency', ConcurrencyOptions>
 ) & { readonly ban?: Readonly<BanOptions> }

@@ -4,6 +4,9 @@ import { consecutive } from '../../policies/consecutive.js'
 import { fixedWindow } from '../../policies/fixed-window.js'
 import type { Policy } from '../../policies/policy.js'
 import { policyFromSpec } from '../../policies/policy-from-spec.js'
+import { quota } from '../../policies/quota.js'
+import type { QuotaOptions } from '../../policies/quota-options.js'
+import { slidingLog } from '../../policies/sliding-log.js'
 import { slidingWindow } from '../../policies/sliding-window.js'
 import type { PolicySpec } from '../../policies/spec.js'
 import { tokenBucket } from '../../policies/token-bucket.js'
@@ -17,7 +20,9 @@ import type { LimitSettings } from './document.js'
 const FACTORIES: Readonly<Record<string, (options: never) => Policy>> = {
   tokenBucket,
   slidingWindow,
+  slidingLog,
   fixedWindow,
+  quota: (options: QuotaOptions) => quota(options),
   consecutive,
   concurrency,
 }
