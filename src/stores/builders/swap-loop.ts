@@ -120,16 +120,15 @@ function isAhead(policy: Policy, state: State | undefined, clockMs: number): boo
  * further ahead is clamped: its clock was wrong.
  */
 function timeFor(policy: Policy, state: State | undefined, nowMs: number): number {
-  const isPossible = (atMs: number) => policy.clampToNow(state, atMs) === state
-  if (!isPossible(nowMs + MAX_SKEW_MS)) return nowMs
-  let tooEarlyMs = nowMs
-  let possibleMs = nowMs + MAX_SKEW_MS
-  while (possibleMs - tooEarlyMs > 1) {
-    const middleMs = Math.floor((tooEarlyMs + possibleMs) / 2)
-    if (isPossible(middleMs)) possibleMs = middleMs
-    else tooEarlyMs = middleMs
+  const isPossible = (aheadMs: number) => policy.clampToNow(state, nowMs + aheadMs) === state
+  if (!isPossible(MAX_SKEW_MS)) return nowMs
+  let [tooEarly, possible] = [0, MAX_SKEW_MS] // whole numbers, so that the search ends whatever the clock shows
+  while (possible - tooEarly > 1) {
+    const middle = Math.floor((tooEarly + possible) / 2)
+    if (isPossible(middle)) possible = middle
+    else tooEarly = middle
   }
-  return possibleMs
+  return nowMs + possible
 }
 
 /** Applies operations on one key, in order. Returns a result for each. */

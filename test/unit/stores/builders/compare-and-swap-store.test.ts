@@ -171,6 +171,20 @@ test('two processes whose clocks are less than a second apart count as one', asy
   expect(allowed).toBeLessThanOrEqual(11)
 })
 
+test('a state from a clock that is almost a second ahead is read, whatever fraction the clock shows', async () => {
+  const policy = fixedWindow({ limit: 5, window: '10s', startsAt: 'first-request' })
+  for (const fraction of [0, 0.2, 0.5, 0.9])
+    for (const aheadMs of [998.5, 999, 999.3, 999.9, 1000, 1000.1]) {
+      const database = new VersionedDatabase()
+      const nowMs = 1_000_000 + fraction
+      database.put('key', JSON.stringify([5, 10_000, nowMs + aheadMs, 2]))
+      const store = storeIn(database, { clock: () => nowMs })
+      expect((await chargeOne(store, part('key', policy))).parts).toMatchObject([
+        { allowed: true, remaining: 2 },
+      ])
+    }
+})
+
 test('a charge without keys has the time of the clock', async () => {
   const store = storeIn(new VersionedDatabase(), { clock: () => 12_345 })
   expect(await store.apply([{ type: 'charge', parts: [] }])).toEqual([
