@@ -88,7 +88,7 @@ function accessBy(effects: readonly (Effect | undefined)[]): Effect['access'] {
 /** A limit whose policy may depend on the identity. */
 function ruledLimit(entry: Entry, context: LimitContext) {
   const { owner, policy: usualPolicy, key = [defaultKey()], cost: limitCost = 1 } = entry
-  const unrecorded = { ...context, limitsByScope: new Map() }
+  const unrecorded = { ...context, limits: new Map() }
   const usualLimit = weakMemo((policy: object) => limitOf(entry, context, policy))
   const otherLimit = weakMemo((policy: object) => limitOf(entry, unrecorded, policy))
 
