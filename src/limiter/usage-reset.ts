@@ -19,7 +19,7 @@ export function warnUsageReset(
     if (name !== limit.name || policy === limit.policy) continue
     const isSameKind = scope === limit.scope
     if (isSameKind && keepsUsage(policy, limit.policy)) continue
-    const what = isSameKind ? 'of another window' : 'of another kind'
+    const what = isSameKind ? 'of another window' : 'of another kind or with another rule'
     warnOnce(
       'HEADGATE_USAGE_RESET',
       `${owner}: the limit ${limit.name} has got a policy ${what} (${policy.spec.kind}, ${limit.policy.spec.kind}), ` +

@@ -125,10 +125,11 @@ export class DenialCache {
 
 /** Returns the figures `ageMs` later, assuming no other charge. */
 function figuresAfter(ageMs: number, figures: PartResult, retryAfterMs: number): PartResult {
-  const { allowed, remaining } = figures
+  const { allowed, remaining, debt } = figures
   const resetAfterMs = Math.max(0, figures.resetAfterMs - ageMs)
   const moreAfterMs = Math.max(0, figures.moreAfterMs - ageMs)
-  return { allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs }
+  const after = { allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs }
+  return debt === undefined ? after : { ...after, debt }
 }
 
 /** Returns the denial cache of a store. Limiters that share keys in the store also share the cache. */

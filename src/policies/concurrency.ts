@@ -67,8 +67,8 @@ type HeldCost = readonly [cost: number, takenAtMs: number, resetAtMs?: number]
  * slice, even after they are released. A step forward of more than `ttl` frees all units, until their
  * renewal counts them again.
  *
- * **Change of numbers.** Units that are held stay held. Under another `ttl` they count as taken when it is
- * first read, until their next renewal or release.
+ * **Change of numbers.** Under another limit, units that are held stay held. Those under another `ttl` are held
+ * apart, so until they are released, the units under both may be in use at once.
  */
 export function concurrency(options: ConcurrencyOptions): Policy {
   const { limit, ttl, name = `${limit}-at-once` } = readOptions('concurrency', options, OPTIONS)
@@ -115,25 +115,13 @@ function makeConcurrency(name: string, limit: number, ttlMs: number): Policy {
   }
 
   function clampToNow(state: State | undefined, nowMs: number): State | undefined {
-    const own = adopt(state, nowMs)
     const latest = indexOf(nowMs) + SLICES
-    return own && (own[1] ?? 0) > latest ? [ttlMs, latest, ...own.slice(FIRST)] : own
-  }
-
-  /** Returns a state with this policy's slices. Units held under another ttl are as if taken now. */
-  function adopt(state: State | undefined, nowMs: number): State | undefined {
-    if (state === undefined || state[0] === ttlMs) return state
-    const [oldTtlMs = 0, index = 0] = state
-    const shift = Math.max(0, sliceIndex(nowMs, oldTtlMs || 1, SLICES) - index)
-    const held = unitsIn(state.slice(0, Math.max(0, WIDTH - shift)))
-    return [ttlMs, indexOf(nowMs), held, ...new Array<number>(SLICES).fill(0)]
+    return state && (state[1] ?? 0) > latest ? [ttlMs, latest, ...state.slice(FIRST)] : state
   }
 
   function refund(state: State, nowMs: number, ...held: HeldCost): State | undefined {
-    const own = adopt(state, nowMs) ?? state
-    const left = without(own, held)
-    if (left === own) return state
-    return unitsIn(shiftTo(nowMs, left)) === 0 ? undefined : left
+    const left = without(state, held)
+    return left !== state && unitsIn(shiftTo(nowMs, left)) === 0 ? undefined : left
   }
 
   function renew(state: State | undefined, nowMs: number, ...held: HeldCost): State {

@@ -171,7 +171,10 @@ function plainNumber(value: number): string {
 export function keyCodeOf(spec: PolicySpec): string {
   const base = baseOf(spec)
   const code = (spec.kind === 'ban' ? BAN_CODE : '') + (CODES[base.kind] ?? base.kind)
-  return resetsOnChange(spec) ? `${code}-${signatureOfSpec(base)}` : code
+  if (resetsOnChange(spec)) return `${code}-${signatureOfSpec(base)}`
+  // Units of 'keep' and shares of 'scale' never share a key, nor do slices of time of two lengths.
+  if (base.kind === 'concurrency') return `${code}-${base.ttlMs}`
+  return 'onChange' in base && base.onChange === 'scale' ? `${code}-scale` : code
 }
 
 /** Returns what a code of `keyCodeOf` says of a policy; `undefined` for another text. */
@@ -180,9 +183,15 @@ export function readKeyCode(text: string): { readonly kind: string; readonly isB
   const isBan = code.startsWith(BAN_CODE)
   const baseCode = isBan ? code.slice(BAN_CODE.length) : code
   const kind = Object.keys(CODES).find((each) => CODES[each] === baseCode)
-  const isWhole = text === code || text.startsWith(`${code}-${kind}-`)
+  const rest = text.slice(code.length)
+  const isWhole = /^(-scale)?$/.test(rest) || rest.startsWith(`-${kind}-`) || isTtl(kind, rest)
   const isBannable = !isBan || kind !== 'concurrency'
   return kind !== undefined && isWhole && isBannable ? { kind, isBan } : undefined
+}
+
+/** Returns whether the rest of a code is the ttl of `concurrency`. */
+function isTtl(kind: string | undefined, rest: string): boolean {
+  return kind === 'concurrency' && /^-\d+$/.test(rest)
 }
 
 /** Returns whether the usage under each set of numbers is kept apart. */

@@ -209,7 +209,9 @@ function makeTokenBucket(bucket: Bucket): Policy {
     if (untilMs <= 0 || oldIntervalMs <= 0) return state
     const share = scales && oldCapacity !== capacity ? oldCapacity / capacity : 1
     const isSame = share === 1 && oldIntervalMs === intervalMs
-    const backMs = isSame ? untilMs : (untilMs / intervalMs) * share * oldIntervalMs
+    // Under other numbers, what their rate has refilled since the charge is back as well.
+    const queued = (pendingMs + (nowMs - takenAtMs)) / intervalMs - (nowMs - takenAtMs) / oldIntervalMs
+    const backMs = isSame ? untilMs : Math.min(untilMs / intervalMs, queued) * share * oldIntervalMs
     const oldUnitMs = bucketUnit(oldIntervalMs)
     const refundMs = Math.floor(backMs / oldUnitMs) * oldUnitMs
     if (refundMs <= 0) return state

@@ -2,7 +2,7 @@ import type { Embedding } from '../../keys/embedded-ipv4.js'
 import { withKeysOf } from '../../limiter/candidate-options.js'
 import type { Entry } from '../../limiter/read-limits.js'
 import { collectTypeError, throwProblems } from '../../options/problems.js'
-import { isPolicy, type Policy } from '../../policies/policy.js'
+import { isPolicy, type Policy, signatureOf } from '../../policies/policy.js'
 import type { LimitSettings, LimitsByName, SettingsDocument, SettingsOverride } from './document.js'
 import { policyOf } from './limit-settings.js'
 import { OverrideTable } from './override-table.js'
@@ -51,7 +51,8 @@ export function rulesOf(document: SettingsDocument, context: RulesContext): Docu
 
   /** Returns the policy for a limit, the same one for all overrides with the same numbers. */
   function policyFor(path: string, settings: LimitSettings, { policy: given }: Entry, i: number) {
-    const id = `${i} ${JSON.stringify(settings)}`
+    const base = isPolicy(given) ? signatureOf(given) : '' // that the numbers of a candidate are relative to
+    const id = `${i} ${base} ${JSON.stringify(settings)}`
     const known = policies.get(id)
     if (known !== undefined) return known
     let made: Policy | undefined

@@ -27,7 +27,7 @@ export function banFrom(base: LuaPolicy, baseParams = BASE_PARAMS): LuaPolicy {
     take: `
     if state[ban_end] > now then
       allowed = false
-      if restarts then state[ban_end], changed = max(state[ban_end], now + p[${restarts} + state[level]]), true end
+      if restarts then state[ban_end], changed = max(state[ban_end], now + (p[${restarts} + state[level]] or longest)), true end
     else
       ${isLog ? keepingRecord(take, length, 'allowed and ') : take}
       if not allowed then

@@ -117,21 +117,12 @@ const PLACE_OF_UNITS = `
     local is_counted = at >= 3 and at <= slices + 3 and state[at] > 0
     if is_counted then state[at] = max(0, state[at] - cost) end`
 
-/** Counts units that are held under another ttl as taken now. */
-const ADOPT_HELD = `
-    if state[1] > 0 and state[1] ~= ttl then
-      local passed, held = max(0, floor(floor(now) * slices / state[1]) - state[2]), 0
-      for i = 3, slices + 3 - passed do held = held + state[i] end
-      for i = 4, slices + 3 do state[i] = 0 end
-      state[1], state[2], state[3], changed = ttl, now_index, held, true
-    end`
-
 export const CONCURRENCY: LuaPolicy = {
   least: 3,
   once: `
     local limit, ttl, slices = p[3], p[4], p[5]
     local now_index = floor(floor(now) * slices / ttl)`,
-  clamp: `${ADOPT_HELD}
+  clamp: `
     if state[2] > now_index + slices then state[2], changed = now_index + slices, true end`,
   take: `
     local shift = max(0, now_index - state[2]) -- how many slices have begun since the state was written
@@ -143,7 +134,6 @@ export const CONCURRENCY: LuaPolicy = {
       state[1], state[3], changed = ttl, state[3] + cost, true
     end`,
   refund: `
-    ${ADOPT_HELD}
     ${PLACE_OF_UNITS}
     changed = is_counted
     ${findCounts(3)}`,

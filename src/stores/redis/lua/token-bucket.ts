@@ -32,7 +32,10 @@ const REFUND = `
     changed = false
     if back > 0 and state[2] > 0 then
       local share = scales and state[1] ~= capacity and state[1] / capacity or 1
-      if share ~= 1 or state[2] ~= interval then back = back / interval * share * state[2] end
+      if share ~= 1 or state[2] ~= interval then
+        local queued = (pending + (now - taken_at)) / interval - (now - taken_at) / state[2]
+        back = min(back / interval, queued) * share * state[2]
+      end
       local stored_unit = 1 / ${GRID_PER_MS}
       local is_on_grid = state[2] * ${GRID_PER_MS} % 1 == 0
       while not is_on_grid and state[2] / stored_unit < 16384 do stored_unit = stored_unit / 2 end
