@@ -34,7 +34,7 @@ const bucket = fc
     return {
       policy,
       most: (elapsedMs) => numbers.capacity + Math.floor(elapsedMs / intervalMs),
-      longestLockoutMs: numbers.capacity * intervalMs,
+      longestLockoutMs: Math.ceil(numbers.capacity * intervalMs * 4096) / 4096, // retry times are on the grid
     }
   })
 

@@ -8,6 +8,7 @@ import { policyIn } from './limit-settings.js'
 const OWNER = 'settings'
 /** The most limits that a document names at one place: as many as a limiter may have. */
 const MAX_LIMITS = 16
+const NUMBERS: readonly string[] = ['limit', 'window', 'policy']
 const EXAMPLE = "Write { limit: 200, window: '1m' }."
 
 /** Runs a check, and collects its `TypeError`. */
@@ -37,9 +38,11 @@ function checkLimitSettings(path: string, value: unknown): void {
 
 /** Checks other numbers, as far as the limit in the code need not be known. */
 function checkNumbers(path: string, value: Fields): void {
-  const fixes = { ban: "Write policy: 'fixedWindow', with its options, beside ban." }
-  const [unknown] = describeUnknown(`${OWNER}: ${path}`, value, ['limit', 'window', 'policy'], fixes)
-  if (unknown !== undefined) throwProblems(OWNER, [unknown.error])
+  if (!Object.keys(value).every((name) => NUMBERS.includes(name))) {
+    const fixes = { ban: "Write policy: 'fixedWindow', with its options, beside ban." }
+    const [unknown] = describeUnknown(`${OWNER}: ${path}`, value, NUMBERS, fixes)
+    if (unknown !== undefined) throwProblems(OWNER, [unknown.error])
+  }
   if (value.limit === undefined && value.window === undefined)
     throw wrongOption(OWNER, path, 'limit, window or policy', value, EXAMPLE)
   if (value.limit !== undefined) wholeNumber(OWNER, `${path}.limit`, value.limit)

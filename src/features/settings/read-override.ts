@@ -34,8 +34,10 @@ const EARLIEST_MS = 1e11
 export function checkOverride(path: string, value: unknown): asserts value is SettingsOverride {
   if (!isObject(value) || Array.isArray(value))
     throw wrongOption(OWNER, path, 'an object', value, "Write { identity: 'acme', exempt: true }.")
-  const [unknown] = describeUnknown(`${OWNER}: ${path}`, value, FIELDS, FIXES)
-  if (unknown !== undefined) throwProblems(OWNER, [unknown.error])
+  if (!Object.keys(value).every((name) => FIELDS.includes(name))) {
+    const [unknown] = describeUnknown(`${OWNER}: ${path}`, value, FIELDS, FIXES)
+    if (unknown !== undefined) throwProblems(OWNER, [unknown.error])
+  }
   checkOneOf(
     path,
     value,

@@ -55,9 +55,11 @@ export function ruledLimits(
 
   /** Returns the effect on each limit, and then, if no limit applies, that of the address alone. */
   function effectsOf(identities: readonly (RawIdentity | undefined)[], subject: unknown, isCharge: boolean) {
-    const ofAddress = overrides.hasNetworks ? addressEffect(subject, isCharge) : undefined
-    const effects = identities.map((read) => read && (overrides.ofIdentity(read.raw) ?? ofAddress))
-    return identities.every((read) => read === undefined) ? [...effects, ofAddress] : effects
+    const effects = identities.map((read) => read && overrides.ofIdentity(read.raw))
+    if (!overrides.hasNetworks || effects.every((effect) => effect !== undefined)) return effects
+    const ofAddress = addressEffect(subject, isCharge)
+    if (identities.every((read) => read === undefined)) return [...effects, ofAddress]
+    return effects.map((effect, i) => effect ?? (identities[i] && ofAddress))
   }
 
   /** An adjustment of a subject without an address is made by its keys alone. */
@@ -86,7 +88,7 @@ function accessBy(effects: readonly (Effect | undefined)[]): Effect['access'] {
 /** A limit whose policy may depend on the identity. */
 function ruledLimit(entry: Entry, context: LimitContext) {
   const { owner, policy: usualPolicy, key = [defaultKey()], cost: limitCost = 1 } = entry
-  const unrecorded = { ...context, limitsByScope: new Map() }
+  const unrecorded = { ...context, limits: new Map() }
   const usualLimit = weakMemo((policy: object) => limitOf(entry, context, policy))
   const otherLimit = weakMemo((policy: object) => limitOf(entry, unrecorded, policy))
 

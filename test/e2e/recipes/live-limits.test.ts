@@ -1,0 +1,64 @@
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Limiter } from 'headgate'
+import { writeRecipe } from './recipe.js'
+
+const cleanups: (() => unknown)[] = []
+
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+})
+
+async function recipe<T>(heading: string): Promise<T> {
+  const { file, remove } = writeRecipe(heading)
+  cleanups.push(remove)
+  return (await import(file)) as T
+}
+
+test('language models: a response takes what it cost, of the tokens and of each budget', async () => {
+  process.env.PORT = '0'
+  const { server } = await recipe<{ server: Server }>('A gateway for language models')
+  cleanups.push(() => server.close())
+  if (!server.listening) await new Promise((resolve) => server.once('listening', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/complete`
+  const complete = (key: string) =>
+    fetch(url, { method: 'POST', headers: { 'x-api-key': key, connection: 'close' } })
+  expect((await complete('unknown')).status).toBe(401)
+  const statuses: number[] = []
+  for (let i = 0; i < 61; i++) {
+    const response = await complete('key-ada')
+    statuses.push(response.status)
+    await response.arrayBuffer()
+  }
+  // Of 100,000 tokens, each response took 1734, and each charge needed 1000: 57 took 98,838, the refill a few more.
+  const allowed = statuses.filter((status) => status === 200).length
+  expect(allowed).toBeGreaterThanOrEqual(57)
+  expect(allowed).toBeLessThanOrEqual(60)
+  expect(statuses.at(-1)).toBe(429)
+  expect((await complete('key-bob')).status).toBe(200)
+})
+
+test('plans: an upgrade and a downgrade keep what was used', async () => {
+  type Plans = { limiter: Limiter<{ id: string; plan: string }> }
+  const { limiter } = await recipe<Plans>('Plans that change in the middle of a month')
+  cleanups.push(() => limiter.close())
+  await limiter.charge({ id: 'acme', plan: 'free' }, { cost: 900 })
+  expect(await limiter.charge({ id: 'acme', plan: 'pro' }, { cost: 0 })).toMatchObject({ remaining: 9100 })
+  await limiter.charge({ id: 'acme', plan: 'pro' }, { cost: 500 })
+  expect(await limiter.charge({ id: 'acme', plan: 'free' })).toMatchObject({ allowed: false, remaining: 0 })
+  expect(await limiter.charge({ id: 'umbrella', plan: 'free' })).toMatchObject({ remaining: 999 })
+})
+
+test('one customer has another limit until Friday, and others do not', async () => {
+  type Friday = { limiter: Limiter<string>; raiseUntilFriday(identity: string): Promise<void> }
+  const { limiter, raiseUntilFriday } = await recipe<Friday>('One customer until Friday')
+  cleanups.push(() => limiter.close())
+  await raiseUntilFriday('acme')
+  let acme = await limiter.charge('acme')
+  for (let i = 0; i < 30 && acme.limit === 100; i++) {
+    await new Promise((resolve) => setTimeout(resolve, 100)) // a process follows within two seconds
+    acme = await limiter.charge('acme')
+  }
+  expect(acme.limit).toBe(5000)
+  expect(await limiter.charge('umbrella')).toMatchObject({ limit: 100, remaining: 99 })
+})
