@@ -1,8 +1,9 @@
 import fc from 'fast-check'
-import { ban, consecutive, fixedWindow, type Policy, slidingWindow, tokenBucket } from 'headgate'
+import { ban, consecutive, fixedWindow, type Policy, quota, slidingWindow, tokenBucket } from 'headgate'
 import type { State } from 'headgate/store'
 import {
   allThatIsLeft,
+  inPeriods,
   isFromFirstRequest,
   moment,
   shareUpTo,
@@ -110,7 +111,7 @@ class World {
 
 test('the policy would have admitted every use of prepaid units at its moment, however many are held', () => {
   fc.assert(
-    fc.property(timedPolicy, moment, acts, ({ policy }, startMs, trace) => {
+    fc.property(fc.oneof(timedPolicy, inPeriods), moment, acts, ({ policy }, startMs, trace) => {
       const world = new World(policy, startMs, policy.limit, Number.POSITIVE_INFINITY)
       for (const each of trace) {
         // A bucket may not take that many back.
@@ -130,6 +131,7 @@ const large = fc
       slidingWindow({ limit, window: `${window}ms` }),
       fixedWindow({ limit, window: `${window}ms` }),
       fixedWindow({ limit, window: `${window}ms`, startsAt: 'first-request' }),
+      quota({ limit, per: 'day', timeZone: 'Antarctica/Troll' }),
     ),
   )
 

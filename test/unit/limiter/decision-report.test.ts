@@ -7,6 +7,7 @@ import {
   fixedWindow,
   identitiesOf,
   memoryStore,
+  quota,
   rateLimit,
   tokenBucket,
 } from 'headgate'
@@ -124,6 +125,16 @@ describe('nearLimit', () => {
     expect(await charge('a', 5)).toEqual([])
     expect(await charge('b', 10)).toEqual([['b', 2]])
     expect(await charge('c', 1, 10)).toEqual([['c', 0]])
+  })
+
+  test('is emitted once in each period of a quota', async () => {
+    const { charge, advance } = listening(quota({ limit: 10, per: 'day' }))
+    advance(20 * 3_600_000)
+    expect(await charge('a', 10)).toEqual([['a', 2]])
+    advance(3 * 3_600_000)
+    expect(await charge('a', 1)).toEqual([])
+    advance(3_600_000)
+    expect(await charge('a', 10)).toEqual([['a', 2]])
   })
 
   test('is not emitted again within the window by a client that goes up and down', async () => {

@@ -6,6 +6,7 @@ import {
   type LimiterOptions,
   memoryStore,
   type Policy,
+  quota,
   tokenBucket,
 } from 'headgate'
 import { boardOf } from '../../../../src/dashboard/figures/board.js'
@@ -84,6 +85,15 @@ test('reports what was allowed and denied, the highest use of each limit, and wh
   expect(report.denied[0]?.identity).toBe(report.near[0]?.identity)
   expect(report.denied[0]?.identity).not.toBe('')
   expect(report).not.toHaveProperty('candidate')
+})
+
+test('the months of a quota are one limit, whatever their lengths', async () => {
+  let today = ''
+  const store = memoryStore({ clock: () => Date.parse(today) })
+  const { limiter, watch } = watched({ store, policy: quota({ limit: 5, per: 'month' }) })
+  for (today of ['2026-02-10', '2026-03-10', '2026-04-10']) await limiter.charge('ada')
+  const monthMs = 30 * 86_400_000
+  expect(watch.report().limits).toMatchObject([{ kind: 'quota', limit: 5, windowMs: monthMs, allowed: 3 }])
 })
 
 test('a denied request brings nobody near the limits that allowed it', async () => {
