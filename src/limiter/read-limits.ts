@@ -19,7 +19,7 @@ export interface Entry extends Pick<LimitSettings, 'key' | 'cost'> {
 }
 
 /** A policy, or a function that returns one. */
-type GivenPolicy = Policy | ((subject: unknown) => MaybePromise<unknown>)
+export type GivenPolicy = Policy | ((subject: unknown) => MaybePromise<unknown>)
 
 /** The options that make a limiter's limits. */
 export const LIMIT_ROWS = {

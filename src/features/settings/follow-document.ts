@@ -38,7 +38,7 @@ export function followDocument(
   function apply({ document, version, change }: Settled): void {
     let rules: ReturnType<typeof rulesOf>
     try {
-      rules = rulesOf(document, { entries, name, embeddings })
+      rules = rulesOf(document, { entries, name, embeddings, onUnfit: limiter.onFailure })
     } catch (error) {
       if (!(error instanceof TypeError)) throw error
       limiter.onFailure(error)

@@ -1,8 +1,9 @@
+import type { GivenPolicy } from '../../limiter/read-limits.js'
 import { ban } from '../../policies/ban.js'
 import { concurrency } from '../../policies/concurrency.js'
 import { consecutive } from '../../policies/consecutive.js'
 import { fixedWindow } from '../../policies/fixed-window.js'
-import type { Policy } from '../../policies/policy.js'
+import { isPolicy, type Policy } from '../../policies/policy.js'
 import { policyFromSpec } from '../../policies/policy-from-spec.js'
 import { quota } from '../../policies/quota.js'
 import type { QuotaOptions } from '../../policies/quota-options.js'
@@ -12,6 +13,8 @@ import type { PolicySpec } from '../../policies/spec.js'
 import { tokenBucket } from '../../policies/token-bucket.js'
 import { messageOf } from '../../stores/store-error.js'
 import { windowMs } from '../../util/durations.js'
+import { thenMaybe } from '../../util/maybe-promise.js'
+import { weakMemo } from '../../util/memo.js'
 import { choice, wrongOption } from '../../util/validate.js'
 import type { Fields } from '../../util/values.js'
 import type { LimitSettings } from './document.js'
@@ -54,33 +57,46 @@ function atPath<T>(path: string, make: () => T): T {
 }
 
 /**
- * Returns the policy of a limit by a document. `given` is the policy in the code, whose kind other numbers
- * keep; `undefined` if a function returns it. Throws a `TypeError` if they do not fit that policy.
+ * Returns the policy of a limit by a document. `given` is the policy in the code, or the function that returns
+ * it: other numbers keep its kind. Throws a `TypeError` if they do not fit that policy. If they do not fit what
+ * the function returns, that applies as it is, and `onUnfit` gets the error.
  */
-export function policyOf(path: string, settings: LimitSettings, given: Policy | undefined): Policy {
+export function policyOf(
+  path: string,
+  settings: LimitSettings,
+  given: GivenPolicy,
+  onUnfit: (error: TypeError) => void,
+): GivenPolicy {
   const policy =
     settings.policy === undefined
-      ? withNumbers(path, settings, given)
+      ? withNumbers(path, settings, given, onUnfit)
       : policyIn(path, settings as unknown as Fields)
-  if (Boolean(policy.holdsUnits) === Boolean(given?.holdsUnits)) return policy
-  const must = given?.holdsUnits ? 'concurrency, as in the code' : 'another one than concurrency'
+  const holdsUnits = isPolicy(given) && Boolean(given.holdsUnits)
+  if (!isPolicy(policy) || Boolean(policy.holdsUnits) === holdsUnits) return policy
+  const must = holdsUnits ? 'concurrency, as in the code' : 'another one than concurrency'
   throw wrongOption(OWNER, `${path}.policy`, must, settings.policy, 'Change the policy in the code.')
 }
 
-function withNumbers(path: string, numbers: LimitSettings, given: Policy | undefined): Policy {
+function withNumbers(
+  path: string,
+  numbers: LimitSettings,
+  given: GivenPolicy,
+  onUnfit: (error: TypeError) => void,
+): GivenPolicy {
   const { limit, window } = numbers as { limit?: number; window?: number | string }
   const lengthMs = window === undefined ? undefined : windowMs(OWNER, `${path}.window`, window)
-  if (given !== undefined) return atPath(path, () => samePolicyWith(given, limit, lengthMs))
-  if (limit === undefined || window === undefined) {
-    const missing = limit === undefined ? 'limit' : 'window'
-    throw wrongOption(
-      OWNER,
-      `${path}.${missing}`,
-      'given: a function in the code returns the policy',
-      undefined,
-    )
-  }
-  return atPath(path, () => tokenBucket({ capacity: limit, refill: limit, every: window }))
+  const change = (policy: Policy) => atPath(path, () => samePolicyWith(policy, limit, lengthMs))
+  if (typeof given !== 'function') return change(given)
+  const changed = weakMemo((policy: Policy): Policy => {
+    try {
+      return change(policy)
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error
+      onUnfit(error)
+      return policy
+    }
+  })
+  return (subject) => thenMaybe(given(subject), (policy) => (isPolicy(policy) ? changed(policy) : policy))
 }
 
 /**

@@ -3,8 +3,9 @@ import { isDisconnectedError } from '../../keys/request.js'
 import { addressReaderAmong, defaultKey } from '../../keys/source-address.js'
 import { type ModeSwitch, subjectAddress } from '../../limiter/access-rules.js'
 import { type LimitContext, limitOf, partOf, type ResolveParts } from '../../limiter/bind-limit.js'
-import { checkPolicy, type Entry } from '../../limiter/read-limits.js'
+import { checkPolicy, type Entry, type GivenPolicy } from '../../limiter/read-limits.js'
 import type { NamedPart } from '../../limiter/receipt.js'
+import { warnUsageReset } from '../../limiter/usage-reset.js'
 import { type MaybePromise, readAll, thenMaybe } from '../../util/maybe-promise.js'
 import { weakMemo } from '../../util/memo.js'
 import { isObject } from '../../util/values.js'
@@ -90,7 +91,12 @@ function ruledLimit(entry: Entry, context: LimitContext) {
   const { owner, policy: usualPolicy, key = [defaultKey()], cost: limitCost = 1 } = entry
   const unrecorded = { ...context, limits: new Map() }
   const usualLimit = weakMemo((policy: object) => limitOf(entry, context, policy))
-  const otherLimit = weakMemo((policy: object) => limitOf(entry, unrecorded, policy))
+  const otherLimit = weakMemo((policy: object) => {
+    if (typeof usualPolicy === 'object') usualLimit(usualPolicy)
+    const limit = limitOf(entry, unrecorded, policy)
+    warnUsageReset(owner, limit, context.limits.values(), context.keepsUsage)
+    return limit
+  })
 
   return {
     name: limitName(entry, context.name ?? ''),
@@ -98,12 +104,13 @@ function ruledLimit(entry: Entry, context: LimitContext) {
     /** Returns the part of a charge; none if the limit does not apply. */
     partsFor(
       read: RawIdentity | undefined,
-      otherPolicy: object | undefined,
+      otherPolicy: GivenPolicy | undefined,
       subject: unknown,
       cost: number | undefined,
     ): MaybePromise<readonly NamedPart[]> {
       if (read === undefined) return []
-      const policy = otherPolicy ?? (typeof usualPolicy === 'function' ? usualPolicy(subject) : usualPolicy)
+      const given = otherPolicy ?? usualPolicy
+      const policy = typeof given === 'function' ? given(subject) : given
       const bind = otherPolicy === undefined ? usualLimit : otherLimit
       return thenMaybe<unknown, readonly NamedPart[]>(policy, (resolved) => {
         if (resolved === undefined) return []

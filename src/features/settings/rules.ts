@@ -1,8 +1,8 @@
 import type { Embedding } from '../../keys/embedded-ipv4.js'
 import { withKeysOf } from '../../limiter/candidate-options.js'
-import type { Entry } from '../../limiter/read-limits.js'
+import type { Entry, GivenPolicy } from '../../limiter/read-limits.js'
 import { collectTypeError, throwProblems } from '../../options/problems.js'
-import { isPolicy, type Policy, signatureOf } from '../../policies/policy.js'
+import { isPolicy, signatureOf } from '../../policies/policy.js'
 import type { LimitSettings, LimitsByName, SettingsDocument, SettingsOverride } from './document.js'
 import { policyOf } from './limit-settings.js'
 import { OverrideTable } from './override-table.js'
@@ -11,7 +11,7 @@ import { OverrideTable } from './override-table.js'
 export interface Effect {
   readonly access: 'exempt' | 'block' | undefined
   /** Other policies, by the index of the limit; `undefined` for a limit that is as for all others. */
-  readonly policies: readonly (Policy | undefined)[]
+  readonly policies: readonly (GivenPolicy | undefined)[]
 }
 
 /** The limits of a limiter, and the overrides of them. */
@@ -34,6 +34,8 @@ interface RulesContext {
   readonly entries: readonly Entry[]
   readonly name: string
   readonly embeddings: readonly Embedding[]
+  /** Called if numbers do not fit the policy that a function in the code returns. */
+  readonly onUnfit: (error: TypeError) => void
 }
 
 /** Returns the name of a limit: without one, it is that of its limiter. */
@@ -44,10 +46,10 @@ export const limitName = ({ entryName }: Entry, limiter: string): string => entr
  */
 export function rulesOf(document: SettingsDocument, context: RulesContext): DocumentRules {
   const { limits, candidate, overrides } = document
-  const { name, embeddings } = context
+  const { name, embeddings, onUnfit } = context
   const problems: TypeError[] = []
   const unknownNames = new Set<string>()
-  const policies = new Map<string, Policy>()
+  const policies = new Map<string, GivenPolicy>()
 
   /** Returns the policy for a limit, the same one for all overrides with the same numbers. */
   function policyFor(path: string, settings: LimitSettings, { policy: given }: Entry, i: number) {
@@ -55,9 +57,9 @@ export function rulesOf(document: SettingsDocument, context: RulesContext): Docu
     const id = `${i} ${base} ${JSON.stringify(settings)}`
     const known = policies.get(id)
     if (known !== undefined) return known
-    let made: Policy | undefined
+    let made: GivenPolicy | undefined
     collectTypeError(problems, () => {
-      made = policyOf(path, settings, isPolicy(given) ? given : undefined)
+      made = policyOf(path, settings, given, onUnfit)
     })
     if (made !== undefined) policies.set(id, made)
     return made

@@ -17,7 +17,8 @@ async function recipe<T>(heading: string): Promise<T> {
 
 test('language models: a response takes what it cost, of the tokens and of each budget', async () => {
   process.env.PORT = '0'
-  const { server } = await recipe<{ server: Server }>('A gateway for language models')
+  type Gateway = { server: Server; limit: { limiter: Limiter<object> } }
+  const { server, limit } = await recipe<Gateway>('A gateway for language models')
   cleanups.push(() => server.close())
   if (!server.listening) await new Promise((resolve) => server.once('listening', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/complete`
@@ -35,6 +36,10 @@ test('language models: a response takes what it cost, of the tokens and of each 
   expect(allowed).toBeGreaterThanOrEqual(57)
   expect(allowed).toBeLessThanOrEqual(60)
   expect(statuses.at(-1)).toBe(429)
+  const { parts } = await limit.limiter.peek({ get: () => 'key-ada' })
+  const used = Object.fromEntries(parts.map(({ name, limit: most, remaining }) => [name, most - remaining]))
+  const cost = 1734 * allowed
+  expect(used).toMatchObject({ organization: cost, team: cost, user: cost })
   expect((await complete('key-bob')).status).toBe(200)
 })
 
@@ -49,7 +54,7 @@ test('plans: an upgrade and a downgrade keep what was used', async () => {
   expect(await limiter.charge({ id: 'umbrella', plan: 'free' })).toMatchObject({ remaining: 999 })
 })
 
-test('one customer has another limit until Friday, and others do not', async () => {
+test('one customer has another limit until the override ends, and others do not', async () => {
   type Friday = { limiter: Limiter<string>; raiseUntilFriday(identity: string): Promise<void> }
   const { limiter, raiseUntilFriday } = await recipe<Friday>('One customer until Friday')
   cleanups.push(() => limiter.close())
@@ -61,4 +66,11 @@ test('one customer has another limit until Friday, and others do not', async () 
   }
   expect(acme.limit).toBe(5000)
   expect(await limiter.charge('umbrella')).toMatchObject({ limit: 100, remaining: 99 })
+  await raiseUntilFriday('acme') // again, which replaces the first
+  jest.useFakeTimers({
+    now: Date.now() + 8 * 86_400_000,
+    doNotFake: ['setTimeout', 'setInterval', 'nextTick', 'performance'],
+  })
+  cleanups.push(() => jest.useRealTimers())
+  expect(await limiter.charge('acme')).toMatchObject({ limit: 100 })
 })
