@@ -16,7 +16,7 @@ import { choice, wrongOption } from '../../util/validate.js'
 import type { Fields } from '../../util/values.js'
 import type { LimitSettings } from './document.js'
 
-/** The factories of policies, by the names that a document gives. */
+/** The factories of policies, by their names in documents. */
 const FACTORIES: Readonly<Record<string, (options: never) => Policy>> = {
   tokenBucket,
   slidingWindow,
@@ -37,12 +37,12 @@ const readFactory = choice(...Object.keys(FACTORIES))
 export function policyIn(path: string, { policy, ban: rules, ...options }: Fields): Policy {
   const name = readFactory(OWNER, `${path}.policy`, policy)
   if (options.name !== undefined)
-    throw new TypeError(`${OWNER}: ${path} has no name: it is that of the limit. Leave name out.`)
+    throw new TypeError(`${OWNER}: ${path}.name must be left out. The policy takes the name of its limit.`)
   const inner = atPath(path, () => FACTORIES[name]?.(options as never)) as Policy
   return rules === undefined ? inner : atPath(`${path}.ban`, () => ban(inner, rules as never))
 }
 
-/** Returns what a factory makes. Its errors then say where in the document the options are. */
+/** Returns what `make` returns. Adds the place in the document to a `TypeError` that it throws. */
 function atPath<T>(path: string, make: () => T): T {
   try {
     return make()
@@ -54,8 +54,9 @@ function atPath<T>(path: string, make: () => T): T {
 }
 
 /**
- * Returns the policy of a limit by a document. `given` is the policy in the code, whose kind other numbers
- * keep; `undefined` if a function returns it. Throws a `TypeError` if they do not fit that policy.
+ * Returns the policy that a document's settings give to a limit. `given` is the policy in the code, or
+ * `undefined` if a function returns it. New numbers keep its kind. Throws a `TypeError` if the settings do
+ * not fit that policy.
  */
 export function policyOf(path: string, settings: LimitSettings, given: Policy | undefined): Policy {
   const policy =
@@ -63,7 +64,9 @@ export function policyOf(path: string, settings: LimitSettings, given: Policy | 
       ? withNumbers(path, settings, given)
       : policyIn(path, settings as unknown as Fields)
   if (Boolean(policy.holdsUnits) === Boolean(given?.holdsUnits)) return policy
-  const must = given?.holdsUnits ? 'concurrency, as in the code' : 'another one than concurrency'
+  const must = given?.holdsUnits
+    ? 'concurrency, as in the code'
+    : 'a policy other than concurrency, as in the code'
   throw wrongOption(OWNER, `${path}.policy`, must, settings.policy, 'Change the policy in the code.')
 }
 
@@ -76,7 +79,7 @@ function withNumbers(path: string, numbers: LimitSettings, given: Policy | undef
     throw wrongOption(
       OWNER,
       `${path}.${missing}`,
-      'given: a function in the code returns the policy',
+      'given, because a function in the code returns the policy',
       undefined,
     )
   }
@@ -84,8 +87,8 @@ function withNumbers(path: string, numbers: LimitSettings, given: Policy | undef
 }
 
 /**
- * Returns a policy of the same kind with another limit, another window, or both. The window of a token bucket
- * is the time in which an empty one is full again.
+ * Returns a policy of the same kind with another limit, another window, or both. The window of a token
+ * bucket is the time that an empty bucket takes to fill.
  */
 function samePolicyWith(given: Policy, limit = given.limit, lengthMs?: number): Policy {
   const { spec } = given
@@ -101,5 +104,5 @@ function samePolicyWith(given: Policy, limit = given.limit, lengthMs?: number): 
   }
   if (lengthMs === undefined) return policyFromSpec({ ...spec, limit } as PolicySpec)
   if ('windowMs' in spec) return policyFromSpec({ ...spec, limit, windowMs: lengthMs } as PolicySpec)
-  throw new TypeError(`window must be left out, since ${spec.kind} has none. Write limit alone.`)
+  throw new TypeError(`window must be left out, because ${spec.kind} has none. Write only limit.`)
 }
