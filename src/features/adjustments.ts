@@ -47,8 +47,8 @@ export interface Adjustments<Subject> {
    */
   forget(subject: Adjustable<Subject>, options?: AdjustmentOptions): MaybePromise<void>
   /**
-   * Takes units of each limit, or as many as are left and may be owed, by the `debt` of its policy. A ban does not
-   * count it as a denial.
+   * Takes units of each limit, but at most those that are left and those that its policy's `debt` allows. A
+   * ban does not count it as a denial.
    */
   penalize(subject: Adjustable<Subject>, units: number, options?: AdjustmentOptions): MaybePromise<void>
   /** Gives back up to `units` units of each limit, whenever they were taken. Does not end a ban. */
@@ -61,11 +61,13 @@ export interface Adjustments<Subject> {
   blockFor(subject: Adjustable<Subject>, duration: Duration, options?: AdjustmentOptions): MaybePromise<void>
   /**
    * Corrects the cost of an allowed decision to `actualCost` for each limit, if the cost is known only after
-   * the response. Refunds the difference, or takes it, as far as units are left or may be owed. A later `refund` returns
-   * what is taken in the end. Does nothing for a denial, for a peek, and once the decision was refunded.
+   * the response. Refunds the difference, or takes it as far as units are left or the policy's `debt`
+   * allows. A later `refund` returns everything that is then taken. Does nothing for a denial, for a peek,
+   * and after a refund of the decision.
    *
-   * You may call it again, such as while a response is streamed, and after a failure. If the outcome was unknown, units that it tried to take
-   * count as not taken, and units that it tried to refund count as refunded.
+   * You may call it several times, such as while you stream a response, and again after a failure. If the
+   * outcome was unknown, units that it tried to take count as not taken, and units that it tried to refund
+   * count as refunded.
    */
   adjust(decision: Decision, actualCost: number, options?: AdjustmentOptions): MaybePromise<void>
 }
@@ -146,8 +148,8 @@ function operationOn({ key, policy }: Part, change: Change): Operation {
 }
 
 /**
- * Returns the limits whose policies are bans. Throws a `TypeError` if none are, or if `banMs` exceeds the
- * longest ban of one.
+ * Returns the limits whose policies are bans. Throws a `TypeError` if there are none, or if `banMs`
+ * exceeds the longest ban of one of them.
  */
 export function bansAmong<L extends Pick<NamedPart, 'name' | 'policy'>>(
   owner: string,

@@ -6,10 +6,10 @@ import { isPolicy } from '../policies/policy.js'
 import type { PolicySpec } from '../policies/spec.js'
 import type { SettingsOverride } from './settings/document.js'
 
-/** Where a rule comes from: the options of the limiter, or the document that it follows. */
+/** The origin of a rule: the options of the limiter, or the document that it follows. */
 export type RuleOrigin = 'code' | 'settings'
 
-/** A limit in force, for a subject without an override. */
+/** A limit that is in force for subjects without an override. */
 export interface DescribedLimit {
   readonly name: string
   /** The algorithm and its numbers; `undefined` if a function returns the policy. */
@@ -17,23 +17,25 @@ export interface DescribedLimit {
   readonly from: RuleOrigin
 }
 
-/** The rules of a limiter in this process, and where each comes from. */
+/** The rules of a limiter in this process, and the origin of each. */
 export interface LimiterDescription {
   readonly name: string | undefined
   readonly mode: { readonly value: Mode; readonly from: RuleOrigin }
   readonly limits: readonly DescribedLimit[]
   /** The limits of the candidate; absent if there is none. */
   readonly candidate?: readonly DescribedLimit[]
-  /** The options `allow` and `block`, which come before all overrides. */
+  /** The options `allow` and `block`, which take precedence over all overrides. */
   readonly allow: readonly string[]
   readonly block: readonly string[]
-  /** The overrides of the document, also those that have ended since it was read. */
+  /** The overrides of the document, including those that have ended since it was read. */
   readonly overrides: readonly SettingsOverride[]
-  /** The document in force: its version, who changed it last, why and when. Absent before there is one. */
+  /**
+   * The document in force: its version, and who changed it last, when and why. Absent until there is one.
+   */
   readonly settings?: AppliedSettings
 }
 
-/** Describes the rules of a limiter. `inForce` is its document; `undefined` before there is one. */
+/** Describes the rules of a limiter. `inForce` is its document; `undefined` until there is one. */
 export function describeRules(
   { context, entries, candidate, modeSwitch, lists }: LimiterSettings,
   inForce: SettingsInForce | undefined,

@@ -21,7 +21,8 @@ export interface Limiter<Subject> extends Adjustments<Subject> {
    * always allowed, and its `parts` say which limits would have denied.
    *
    * If a limit, `allow` or `block` needs the IP address of a request whose connection is already gone, the
-   * request is denied without a charge, with `source: 'fail-closed'`, because no client would read the response.
+   * request is denied without a charge, with `source: 'fail-closed'`, because no client would read the
+   * response.
    */
   charge(subject: Subject, options?: { cost?: number }): MaybePromise<Decision>
   /**
@@ -56,7 +57,7 @@ export interface Limiter<Subject> extends Adjustments<Subject> {
    */
   candidateReport(): CandidateReport | undefined
   /**
-   * Returns the rules in force in this process, and where each comes from: the code, or the document of
+   * Returns the rules in force in this process, and the origin of each: the code, or the document of
    * `settings`.
    */
   describe(): LimiterDescription
@@ -69,8 +70,8 @@ export interface Limiter<Subject> extends Adjustments<Subject> {
   close(): Promise<void>
   /**
    * `'enforce'` or `'report'`, from the option `mode`. May be set at any time, and is valid from the next
-   * charge on. Throws a `TypeError` for another value. If the document of `settings` has a mode, that one
-   * applies instead.
+   * charge on. Throws a `TypeError` for another value. If the document of `settings` has a mode, that
+   * mode applies instead.
    */
   mode: Mode
   readonly events: EventEmitter<LimiterEvents<Subject>>

@@ -10,7 +10,7 @@ import { describeRules, type LimiterDescription } from './description.js'
 
 /** What a document changes in a limiter besides its limits. */
 interface DocumentHooks {
-  /** Called with the limits of the candidate when they have changed; `undefined` if there is none. */
+  /** Called when the candidate's limits have changed. `entries` is `undefined` if there is no candidate. */
   useCandidate(entries: readonly Entry[] | undefined): void
   onModeChanged(): void
 }
@@ -24,7 +24,7 @@ export interface LimiterDocument {
   describe(): LimiterDescription
 }
 
-/** Creates the document of a limiter. It is followed once `start` of `followed` is called. */
+/** Creates the document of a limiter. The limiter follows it once `followed.start` is called. */
 export function limiterDocument<Subject>(
   settings: LimiterSettings,
   core: LimiterCore,
@@ -65,7 +65,7 @@ export function limiterDocument<Subject>(
   }
 }
 
-/** Returns a text that two candidates share only if they have the same limits. */
+/** Returns a text that identifies the limits of a candidate. */
 function idOf(entries: readonly Entry[] | undefined): string {
   return JSON.stringify(
     entries?.map(({ entryName, policy }) => [entryName, isPolicy(policy) ? policy.spec : 'function']) ?? [],

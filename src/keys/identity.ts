@@ -38,13 +38,16 @@ export function identityReader<Subject>(
     thenMaybe(readParts(subject), (parts) => (parts.includes(undefined) ? undefined : parts.join('|')))
 }
 
-/** An identity as it is stored, and as its keys returned it: those of several, with `'\\0'` in between. */
+/**
+ * An identity as it is stored, and as its keys returned it. The values of several keys are joined by
+ * `'\\0'`.
+ */
 export interface RawIdentity {
   readonly identity: string
   readonly raw: string
 }
 
-/** Creates the reader of `identityReader`, which also returns what the keys returned. */
+/** Creates a reader like `identityReader`. It also returns the values that the keys returned. */
 export function rawIdentityReader<Subject>(
   keys: readonly KeyFunction<Subject>[],
   options: IdentityOptions,

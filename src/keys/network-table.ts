@@ -9,7 +9,7 @@ import {
   numbersOf,
 } from './network-bounds.js'
 
-/** The addresses are divided into this many buckets of equal width, so that few steps search most of them. */
+/** The addresses are divided into this many buckets of equal width, so that most searches take few steps. */
 const BUCKETS = 4096
 
 /**
@@ -19,7 +19,7 @@ const BUCKETS = 4096
 export class NetworkTable {
   readonly #ipv4: RangeTable
   readonly #ipv6: RangeTable
-  /** The network around each network, by index; -1 if there is none. */
+  /** The index of the next larger network around each network, by index; -1 if there is none. */
   readonly #outer: Int32Array
 
   constructor(ranges: readonly Range[]) {
@@ -35,12 +35,12 @@ export class NetworkTable {
     this.#ipv6 = ofKind('ipv6')
   }
 
-  /** Returns the index of the longest network that contains an address; -1 if none does. */
+  /** Returns the index of the smallest network that contains an address; -1 if none does. */
   find(address: Address): number {
     return (typeof address === 'string' ? this.#ipv4 : this.#ipv6).find(numbersOf(address))
   }
 
-  /** Returns the index of the next longest network around a network; -1 if there is none. */
+  /** Returns the index of the next larger network around a network; -1 if there is none. */
   outerOf(index: number): number {
     return this.#outer[index] ?? -1
   }

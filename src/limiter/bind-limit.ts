@@ -34,9 +34,11 @@ export interface LimitContext extends IdentityOptions {
   readonly name: string | undefined
   /** Throws a `TypeError` for a policy that is not supported here. */
   readonly checkSupported?: (owner: string, policy: Policy) => void
-  /** Whether usage under a policy counts under another one of its kind. Absent: always. */
+  /** Whether usage under one policy still counts under another of the same kind. Absent = always. */
   readonly keepsUsage?: KeepsUsage | undefined
-  /** The limits used so far, each once. Several may share a scope, such as the plans of a policy function. */
+  /**
+   * The limits used so far, each once. Several may share a scope, such as the plans of a policy function.
+   */
   readonly limits: Map<string, Limit>
 }
 
@@ -89,7 +91,7 @@ export function limitBinder<T>(
     })
 }
 
-/** Returns the limit of a policy. Throws a `TypeError` for a value that is none. */
+/** Returns the limit of a policy. Throws a `TypeError` for a value that is not a policy. */
 export function limitOf(
   { owner, entryName }: Entry,
   { limiterScope, name, checkSupported, keepsUsage, limits }: LimitContext,

@@ -30,12 +30,12 @@ export interface LimiterEvents<Subject> {
   candidateFailed: [error: unknown]
   /** The candidate limits also decided a charge. `decision` is that of the limits in force. */
   candidate: [candidate: Decision, decision: Decision, subject: Subject]
-  /** A document of `settings` was applied: from now on, its rules are in force. */
+  /** A document of `settings` was applied. Its rules are now in force. */
   settings: [settings: AppliedSettings]
   /**
-   * The document of `settings` could not be read, is gone, or is not valid, and the last one stays in force.
-   * Emitted once until it can be read, and once for each such document. Also emitted for a document that
-   * names a limit that the limiter does not have; the rest of it is in force.
+   * The document of `settings` could not be read, is missing, or is invalid. The last valid one stays in
+   * force. Emitted once for each outage, and once for each invalid document. Also emitted for a document
+   * that names a limit that the limiter does not have. The rest of that document is in force.
    */
   settingsFailed: [error: Error]
   /** The store could not decide a charge; `source` of the decision says what happened instead. */
@@ -65,7 +65,7 @@ const FAILURES = {
   limitsLost: ['HEADGATE_LIMITS_LOST', 'limits were lost'],
   refundFailed: ['HEADGATE_REFUND_FAILED', 'units could not be refunded'],
   candidateFailed: ['HEADGATE_CANDIDATE_FAILED', 'the limits of candidate could not decide or be changed'],
-  settingsFailed: ['HEADGATE_SETTINGS_FAILED', 'a document of settings is not in force'],
+  settingsFailed: ['HEADGATE_SETTINGS_FAILED', 'a document of settings could not be applied'],
   renewalFailed: ['HEADGATE_RENEWAL_FAILED', 'units of a concurrency limit could not be renewed'],
 } as const
 

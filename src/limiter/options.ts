@@ -73,9 +73,9 @@ export interface LimiterFields<Subject> extends LimitFields<Subject>, Partial<Li
    */
   candidate?: CandidateOptions<Subject>
   /**
-   * Settings to follow, such as `sharedSettings(store)`: limits, mode, candidate and overrides in a document
-   * with the limiter's `name`, which must be given. The document overrides these options. `skip`, `allow`
-   * and `block` come first.
+   * The settings to follow, such as `sharedSettings(store)`. They have a document under the limiter's
+   * `name`, which is required. The document can set limits, mode, candidate and overrides, and replaces
+   * these options. `skip`, `allow` and `block` take precedence.
    */
   settings?: SettingsSource
   /** Where the states live: limiters share counts by sharing a store. Default: the limiter's own memory. */

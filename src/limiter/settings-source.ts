@@ -4,7 +4,7 @@ import type { LimiterCore } from './core.js'
 import type { Entry } from './read-limits.js'
 import type { LimiterSettings } from './read-options.js'
 
-/** Registered: a limiter of one copy of this package follows the settings of another. */
+/** Shared by copies of the package, so that a limiter of one copy follows the settings of another. */
 export const FOLLOW: unique symbol = Symbol.for('headgate.settings') as never
 
 /** Where the document of a limiter comes from: what `sharedSettings` or `settingsFile` returns. */
@@ -13,10 +13,10 @@ export interface SettingsSource {
   readonly [FOLLOW]: unknown
 }
 
-/** What the settings of this package have under `FOLLOW`. */
+/** The value of the property `FOLLOW`. */
 export type Follow = (limiter: FollowingLimiter) => FollowedSettings
 
-/** The document that a limiter follows, and who changed it last, if that is recorded. */
+/** The document that a limiter follows, and who changed it last. Files do not record that. */
 export interface AppliedSettings {
   readonly version: string
   readonly by?: string
@@ -25,11 +25,11 @@ export interface AppliedSettings {
   readonly atMs?: number
 }
 
-/** What a document says of a limiter, for `limiter.describe`. */
+/** The rules of a document, for `limiter.describe`. */
 export interface SettingsInForce {
   readonly applied: AppliedSettings
   readonly mode: Mode | undefined
-  /** The names of the limits that the document has. */
+  /** The names of the limits in the document. */
   readonly limitNames: readonly string[]
   readonly entries: readonly Entry[]
   /** The limits of the document's candidate; `undefined` if it has none. */
@@ -37,26 +37,26 @@ export interface SettingsInForce {
   readonly overrides: readonly object[]
 }
 
-/** A limiter, for its settings. */
+/** A limiter, as its settings see it. */
 export interface FollowingLimiter {
   readonly name: string
   readonly settings: LimiterSettings
   readonly core: LimiterCore
-  /** Called when a document is in force. */
+  /** Called when a document has come into force. */
   onApplied(inForce: SettingsInForce): void
-  /** Called for a document that cannot be read or is not valid. The last one stays in force. */
+  /** Called if a document cannot be read or is invalid. The last valid one stays in force. */
   onFailure(error: Error): void
 }
 
-/** What settings give to their limiter. */
+/** What settings return to the limiter that follows them. */
 export interface FollowedSettings {
   /** The core of the limiter, with the rules of its document. */
   readonly core: LimiterCore
-  /** The same for `waitFor`. */
+  /** The core for `waitFor`. */
   readonly waitingCore: LimiterCore
-  /** Returns the core of a candidate with these rules. */
+  /** Returns the core of a candidate, with the candidate's rules in the document. */
   ruleCandidate(core: LimiterCore): LimiterCore
-  /** Begins to follow. Returns the function that ends it. */
+  /** Starts to follow the document. Returns a function that stops. */
   start(): () => void
 }
 
@@ -65,7 +65,7 @@ export function followSettings(source: SettingsSource, limiter: FollowingLimiter
   return (source[FOLLOW] as Follow)(limiter)
 }
 
-/** Returns the option if settings are what it must be. Throws a `TypeError` for anything else. */
+/** Returns the value if it is settings. Throws a `TypeError` for anything else. */
 export function readSettings(owner: string, option: string, value: unknown): SettingsSource {
   if (typeof value === 'object' && value !== null && FOLLOW in value) return value as SettingsSource
   throw wrongKind(owner, option, 'settings', value, 'Write settings: sharedSettings(store).')

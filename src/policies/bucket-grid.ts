@@ -6,12 +6,13 @@ export const GRID_PER_MS = 4096
 
 /** The largest relative error of a rate. */
 const MAX_RATE_ERROR = 0.0001
-/** The bits of an interval that is not on the grid: rounding changes it by less than 0.004 %. */
+/** The bits of an interval that is not on the grid. Rounding to them changes it by less than 0.004 %. */
 const INTERVAL_BITS = 15
 
 /**
- * Returns the time in which a bucket's token is refilled, as it is kept: on the grid, if that changes the
- * rate by at most 0.01 %; otherwise a number of 15 bits, so that sums of up to 2^38 of them are exact.
+ * Returns the time in which a bucket refills one token, rounded so that sums of it are exact. It is rounded
+ * to the grid if that changes the rate by at most 0.01 %. Otherwise it is rounded to 15 bits, so that sums
+ * of up to 2^38 such times are exact.
  */
 export function bucketInterval(exactMs: number, round = Math.round): number {
   const onGridMs = round(exactMs * GRID_PER_MS) / GRID_PER_MS
@@ -20,17 +21,17 @@ export function bucketInterval(exactMs: number, round = Math.round): number {
   return round(exactMs / unitMs) * unitMs
 }
 
-/** Returns whether `bucketInterval` may have returned this time. */
+/** Returns whether a time is rounded as `bucketInterval` rounds. */
 export function isBucketInterval(ms: number): boolean {
   return ms > 0 && (isOnGrid(ms) || Number.isInteger(ms / fineUnit(ms)))
 }
 
-/** Returns whether a bucket whose tokens take this time can keep its times on the grid. */
+/** Returns whether a bucket that refills a token in this time can keep its times on the grid. */
 export function isOnGrid(ms: number): boolean {
   return Number.isInteger(ms * GRID_PER_MS)
 }
 
-/** Returns the unit of a bucket's times, from the time that one of its tokens takes. */
+/** Returns the unit of the times of a bucket that refills a token in `intervalMs`. */
 export function bucketUnit(intervalMs: number): number {
   return isOnGrid(intervalMs) ? 1 / GRID_PER_MS : fineUnit(intervalMs)
 }

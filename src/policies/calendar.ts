@@ -1,6 +1,6 @@
 import { DAY_MS, type TimeZone } from '../util/time-zone.js'
 
-/** A span of time: from its start up to its end, without the end. In milliseconds since the Unix epoch. */
+/** A span of time, in milliseconds since the Unix epoch. It includes its start and excludes its end. */
 export interface Period {
   readonly startsAtMs: number
   readonly endsAtMs: number
@@ -27,9 +27,9 @@ export type Weekday = (typeof WEEKDAYS)[number]
 export type PeriodStart =
   | { readonly per: 'day' }
   | { readonly per: 'week'; readonly startsOn: Weekday }
-  /** A day from 1 to 31. Shorter months begin their period on their last day. */
+  /** A day from 1 to 31. In shorter months, the period begins on the last day. */
   | { readonly per: 'month'; readonly startsOn: number }
-  /** `MM-DD`. For `02-29`, other years begin their period on 28 February. */
+  /** `MM-DD`. With `02-29`, the period begins on 28 February in other years. */
   | { readonly per: 'year'; readonly startsOn: string }
 
 /** Returns the period that contains a moment. */
@@ -39,15 +39,17 @@ export type PeriodAt = (atMs: number) => Period
  * Creates the calendar of a time zone. Each moment lies in exactly one period, which begins at the first
  * moment of its first day:
  *
- * - At midnight, where days usually begin.
- * - At the first of two midnights, if the clock is set back over midnight. What it shows twice is then part
- *   of the new period, even where it shows the evening before again.
- * - At the moment when the clock is set forward, if it skips midnight or the whole day.
+ * - Usually, that is midnight.
+ * - If the clock is set back over midnight, it is the first of the two midnights. The time that the clock
+ *   then shows twice is part of the new period, even though the second time it shows the evening before
+ *   again.
+ * - If the clock is set forward over midnight or over the whole day, it is the moment of that change.
  *
- * So the periods are as long as they are on the wall: a day has 23 to 25 hours where daylight saving time
+ * So periods have the length that local clocks show. A day has 23 or 25 hours when daylight saving time
  * begins or ends.
  *
- * The last two periods are remembered: a moment in one of them costs a few comparisons, any other about 20 µs.
+ * The calendar remembers the last two periods. To look up a moment in one of them takes a few comparisons,
+ * and any other moment about 20 µs.
  */
 export function calendar(start: PeriodStart, timeZone: TimeZone): PeriodAt {
   const { indexOf, firstDayOf } = numberingOf(start)
@@ -73,9 +75,9 @@ export function calendar(start: PeriodStart, timeZone: TimeZone): PeriodAt {
   }
 }
 
-/** Numbers periods in the order of time. Days are counted from 1970-01-01. */
+/** Numbers periods in chronological order. Days are counted from 1970-01-01. */
 interface Numbering {
-  /** Returns the period to which a day belongs. */
+  /** Returns the number of the period to which a day belongs. */
   indexOf(day: number): number
   firstDayOf(index: number): number
 }
@@ -106,7 +108,7 @@ function numberingOf(start: PeriodStart): Numbering {
   }
 }
 
-/** Numbers periods of which exactly one begins in each month, or in each year. */
+/** Numbers months or years: exactly one period begins in each. */
 function numbering(indexAt: (date: Date) => number, firstDayOf: (index: number) => number): Numbering {
   return {
     firstDayOf,
@@ -117,13 +119,13 @@ function numbering(indexAt: (date: Date) => number, firstDayOf: (index: number) 
   }
 }
 
-/** Returns the number of a day, or of the last day of a month that is too short. January is month 0. */
+/** Returns the number of a day; in a month that is too short, of its last day. January is month 0. */
 function dayNumber(year: number, month: number, dayOfMonth: number): number {
   const lastDay = new Date(atMidnight(year, month + 1, 0)).getUTCDate()
   return atMidnight(year, month, Math.min(dayOfMonth, lastDay)) / DAY_MS
 }
 
-/** `Date.UTC` takes the years 0 to 99 for those from 1900 on. */
+/** Replaces `Date.UTC`, which reads the years 0 to 99 as 1900 to 1999. */
 function atMidnight(year: number, month: number, dayOfMonth: number): number {
   return new Date(0).setUTCFullYear(year, month, dayOfMonth)
 }

@@ -2,22 +2,23 @@ import { withDefault } from '../options/option-table.js'
 import { choice, whole } from '../util/validate.js'
 import type { OnChange } from './spec.js'
 
-/** What policies that count units say about debts and about a change of their numbers. */
+/** The options for debts and for changes of numbers, which policies that count units share. */
 export interface ChangeOptions {
   /**
    * How many units `adjust` and `penalize` may take beyond the limit, for a cost that is known only
-   * afterwards. Further charges are denied until the debt is paid back. A charge itself never owes. Default 0.
+   * afterwards. Further charges are denied until the debt is paid back. A charge itself never leaves a debt.
+   * Default 0.
    */
   debt?: number
   /**
-   * What becomes of the units in use when the limit gets other numbers. `'keep'`: they stay in use. With
-   * `'scale'`, the same share of the limit does. `'reset'`: the usage under each set of numbers is kept apart,
-   * so a new one starts fresh. Default `'keep'`.
+   * How the units in use carry over when the numbers of the limit change. With `'keep'`, the same number of
+   * units stays in use. With `'scale'`, the same share of the limit stays in use. With `'reset'`, the usage
+   * under each set of numbers is counted separately, so new numbers start fresh. Default `'keep'`.
    */
   onChange?: OnChange
 }
 
-/** The largest debt: that of the largest limit. */
+/** The largest debt, which is also the largest limit. */
 const MAX_DEBT = 2 ** 37
 
 export const CHANGE_ROWS = {
@@ -28,16 +29,16 @@ export const CHANGE_ROWS = {
 /** The row of `onChange`, for a policy that has no debt. */
 export const ON_CHANGE_ROW = { onChange: CHANGE_ROWS.onChange }
 
-/** The settings of these options. */
+/** The values of these options. */
 export interface ChangeRules {
   readonly debt: number
   readonly onChange: OnChange
 }
 
-/** The rules of a policy that says nothing about them. */
+/** The rules of a policy whose options do not set them. */
 export const NO_RULES: ChangeRules = { debt: 0, onChange: 'keep' }
 
-/** Returns the fields of a spec that say so, without those that have their default. */
+/** Returns the fields of a spec for these rules. Rules that have their default are left out. */
 export function specOfRules({ debt, onChange }: ChangeRules): { debt?: number; onChange?: OnChange } {
   return { ...(debt > 0 && { debt }), ...(onChange !== 'keep' && { onChange }) }
 }

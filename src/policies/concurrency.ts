@@ -40,7 +40,7 @@ function readTtl(owner: string, option: string, value: unknown): number {
  */
 const RETRY_HINT_MS = 1000
 
-/** Where the counts begin in a state, and how many numbers it has. */
+/** The index of a state's first count, and how many numbers a state has. */
 const FIRST = 2
 const WIDTH = FIRST + SLICES + 1
 
@@ -67,8 +67,8 @@ type HeldCost = readonly [cost: number, takenAtMs: number, resetAtMs?: number]
  * slice, even after they are released. A step forward of more than `ttl` frees all units, until their
  * renewal counts them again.
  *
- * **Change of numbers.** Under another limit, units that are held stay held. Those under another `ttl` are held
- * apart, so until they are released, the units under both may be in use at once.
+ * **Change of numbers.** If the limit changes, held units stay held. The units under each `ttl` are counted
+ * separately. So after a change of `ttl`, twice the limit may be in use until the old units are released.
  */
 export function concurrency(options: ConcurrencyOptions): Policy {
   const { limit, ttl, name = `${limit}-at-once` } = readOptions('concurrency', options, OPTIONS)

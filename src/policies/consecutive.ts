@@ -10,7 +10,7 @@ export interface ConsecutiveOptions {
   limit: number
   /** For headers and keys. Default: made from the limit, such as `5-in-a-row`. */
   name?: string
-  /** As in the other policies. Default `'keep'`. */
+  /** How the units in use carry over, as in the other policies. Default `'keep'`. */
   onChange?: OnChange
 }
 

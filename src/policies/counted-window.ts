@@ -6,24 +6,24 @@ import type { BaseSpec } from './spec.js'
 
 /** How the kinds of counted windows differ. */
 export interface WindowKind {
-  /** Returns the spec of a limit, without the rules of change. */
+  /** Returns the spec for a limit, without its `debt` and `onChange`. */
   specOf(limit: number): CountedSpec
   readonly prepaid: Prepaid
-  /** Returns when the window begins that a charge at `nowMs` is the first of. */
+  /** Returns the start of the window, if the first charge in it comes at `nowMs`. */
   startAt(nowMs: number): number
-  /** Returns the latest start of a window that is possible at `nowMs`. */
+  /** Returns the latest start that a window can have in a state written at `nowMs`. */
   latestStartAt(nowMs: number): number
   /** Returns the length of the window that begins at `startsAtMs`. */
   lengthOf(startsAtMs: number): number
-  /** Returns when the units of an unfinished window of another length count as taken from. */
+  /** Returns the start of the window that takes over the count of an unfinished window of another length. */
   adoptStart(startsAtMs: number, nowMs: number): number
-  /** Set if windows are periods of a calendar, which differ in length. */
+  /** Set if windows are calendar periods, whose lengths differ. */
   readonly periodAt?: PeriodAt
 }
 
 type CountedSpec = Extract<BaseSpec, { kind: 'fixed-window' | 'first-request-window' | 'quota' }>
 
-/** A counted window: its limit, its name, and what becomes of its units. */
+/** The limit and the name of a counted window, and its rules of change. */
 export interface CountedLimit extends ChangeRules {
   readonly name: string
   readonly limit: number
@@ -31,8 +31,8 @@ export interface CountedLimit extends ChangeRules {
 }
 
 /**
- * Creates a policy that counts up to `limit` in each window. State: the limit, the length of the window, when
- * it began, and its count.
+ * Creates a policy that counts up to `limit` in each window. State: the limit, the length of the window,
+ * when it began, and its count.
  */
 export function countedWindow(counted: CountedLimit, windows: WindowKind): Policy {
   const { name, limit, windowMs, debt, onChange } = counted
@@ -79,7 +79,7 @@ export function countedWindow(counted: CountedLimit, windows: WindowKind): Polic
 
   const kept = (count: number, oldLimit: number) => carryOver(count, oldLimit, limit, scales)
 
-  /** Gives units back to a state, whatever its window and its limit are. */
+  /** Returns units to a state, even if it was written under another window or limit. */
   function refund(state: State, _nowMs: number, cost: number, takenAtMs: number): State | undefined {
     const [oldLimit = 0, lengthMs = 0, startsAtMs = 0] = state
     const isTakenHere = startsAtMs <= takenAtMs && takenAtMs < startsAtMs + lengthMs
@@ -112,7 +112,7 @@ export function countedWindow(counted: CountedLimit, windows: WindowKind): Polic
   })
 }
 
-/** Returns whether a state has a count in a window that has not ended. */
+/** Returns whether a state has counted units in a window that has not ended. */
 function isCounting([, lengthMs = 0, startsAtMs = 0, count = 0]: State, nowMs: number): boolean {
   return count > 0 && nowMs < startsAtMs + lengthMs
 }

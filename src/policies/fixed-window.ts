@@ -49,8 +49,8 @@ function readStart(owner: string, option: string, value: unknown): 'clock' | 'fi
  * **Refunds** reach only the window in which the units were taken. They do not change when it ends, except
  * that with `'first-request'`, a window that becomes empty ends at once.
  *
- * **Change of numbers.** The count of a window that has not ended goes on. If the window gets another length,
- * the count goes to the current window of the new length. A debt ends with its window.
+ * **Change of numbers.** A window that has not ended keeps its count. If the length changes, the count moves
+ * to the current window of the new length. A debt ends with its window.
  */
 export function fixedWindow(options: FixedWindowOptions): Policy {
   const { limit, window, name, startsAt, debt, onChange } = readOptions('fixedWindow', options, OPTIONS)

@@ -5,12 +5,12 @@ import type { State } from './policy.js'
  *
  * It begins with the numbers that it was written under: the limit, and the window in milliseconds. Then come
  * its base (in ticks since the Unix epoch) and the slot to write next. The slots follow, two in each number.
- * A slot has a time, in ticks after the base; 0 means that it is empty. The length of a tick depends on the
+ * A slot holds a time in ticks after the base, or 0 if it is empty. The length of a tick depends on the
  * window.
  *
- * The slots form a ring, so a charge writes a slot for each of its units and moves no other. From the slot
- * written last backwards, the times go from the newest to the oldest, and empty slots come after them. The
- * rank of a unit is how many units are newer: 0 for the newest.
+ * The slots form a ring, so a charge writes one slot for each of its units and moves no others. Read
+ * backwards from the slot written last, the times go from the newest to the oldest, and then come the empty
+ * slots. The rank of a unit is the number of newer units: 0 for the newest.
  *
  * Times are rounded up to whole ticks, so that no unit comes back early. The functions below read any number
  * of slots, and ticks of any length. So a state needs no conversion when the numbers of its policy change.
@@ -21,9 +21,9 @@ const BASE = 2
 const NEXT = 3
 const HEADER = 4
 
-/** Times in ticks after the base are below this, so that two fit in the 53 bits of a double. */
+/** The upper bound of times in ticks after the base. Two times fit in the 53 bits of a double. */
 const RANGE = 2 ** 26
-/** The most ticks in a window. The base moves at most once in as many. */
+/** The most ticks in a window. The base moves at most once in that many ticks. */
 const WINDOW_TICKS = 2 ** 25
 
 /** The numbers that a policy writes its states under. */
@@ -58,9 +58,9 @@ function slotsOf(log: State): number {
   return 2 * (log.length - HEADER)
 }
 
-// The casts below are for speed: a default for each read makes a decision slower.
+// The functions below cast, because a default for each read would make a decision slower.
 
-/** Returns the slot of the unit of a rank. */
+/** Returns the slot that holds the unit of a rank. */
 function slotAt(log: State, rank: number): number {
   const slot = (log[NEXT] as number) - 1 - rank
   return slot < 0 ? slot + slotsOf(log) : slot
@@ -95,8 +95,8 @@ export function countAfter(log: State, atMs: number): number {
 }
 
 /**
- * Returns a log under the given numbers, with `count` units that are taken now, and the newest others for
- * which it has room. `log` must have no unit that is later than now.
+ * Returns a log under the given numbers, with `count` units that are taken now, and as many of the newest
+ * other units as it has room for. `log` must not have units that are later than now.
  */
 export function append(log: State | undefined, count: number, numbers: LogNumbers, nowMs: number): State {
   const { limit, windowMs } = numbers
@@ -114,7 +114,7 @@ function push(log: number[], tick: number): void {
   log[NEXT] = slot + 1 === slotsOf(log) ? 0 : slot + 1
 }
 
-/** Returns a log without `count` units, of this rank and the following ones. All of them must exist. */
+/** Returns a log without `count` units, beginning with this rank. All of them must exist. */
 export function remove(log: State, rank: number, count: number): State {
   const after = log.slice()
   const ticksAt = (each: number) => timeAt(log, each) / tickOf(log) - (log[BASE] as number)
@@ -124,15 +124,15 @@ export function remove(log: State, rank: number, count: number): State {
   return after
 }
 
-/** Returns the log itself, or, if it has units that are later than now, one in which they are of now. */
+/** Returns the log itself; if it has units later than now, a log in which they were taken now. */
 export function clampLog(log: State, nowMs: number): State {
   if (timeAt(log, 0) <= roundUp(log, nowMs)) return log
   return rewrite(log, { limit: log[LIMIT] as number, windowMs: log[WINDOW] as number }, nowMs)
 }
 
 /**
- * Returns a copy of a log under the given numbers, with now in the middle of the range of times. It has the
- * newest units for which there is room. Units that are later than now are of now.
+ * Returns a copy of a log under the given numbers, with now in the middle of the range of times. It has as
+ * many of the newest units as it has room for. Units that are later than now count as taken now.
  */
 function rewrite(log: State | undefined, { limit, windowMs }: LogNumbers, nowMs: number): number[] {
   const tickMs = tickFor(windowMs)

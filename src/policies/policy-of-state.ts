@@ -4,7 +4,7 @@ import { baseOf, type PolicySpec } from './spec.js'
 
 type Kind = Exclude<PolicySpec['kind'], 'ban' | 'quota'>
 
-/** Which numbers of its spec a state has, by the kind of policy that wrote it. */
+/** Reads the numbers of the spec that a state includes, by the kind of the policy that wrote it. */
 const NUMBERS: {
   readonly [K in Kind]: (state: State) => Partial<Extract<PolicySpec, { readonly kind: K }>>
 } = {
@@ -18,10 +18,11 @@ const NUMBERS: {
 }
 
 /**
- * Returns a policy with the numbers that a state was written under. A state lacks the rules of a ban and the
- * limit of `concurrency`: these are the policy's. A state of a quota lacks the calendar, so the policy is a window
- * from the first request. Until the period ends, it decides alike. Returns `undefined` if no policy has such
- * numbers, and the policy itself if headgate does not know its kind.
+ * Returns a policy with the numbers that a state was written under. A state does not include the rules of a
+ * ban or the limit of `concurrency`, so these come from `policy`. A state of a quota does not include the
+ * calendar, so the policy is a window from the first request, which decides alike until the period ends.
+ * Returns `undefined` if no policy can have such numbers, and `policy` itself if headgate does not know its
+ * kind.
  */
 export function policyOfState(policy: Policy, state: State): Policy | undefined {
   const { spec } = policy
@@ -36,7 +37,7 @@ export function policyOfState(policy: Policy, state: State): Policy | undefined 
   }
 }
 
-/** Returns the spec of a window that lasts as long as the period in a quota's state. */
+/** Returns the spec of a window as long as the period in a quota's state. */
 function windowOf(spec: Extract<PolicySpec, { readonly kind: 'quota' }>, state: State): PolicySpec {
   const { per: _per, timeZone: _timeZone, startsOn: _startsOn, ...rules } = spec
   const [limit = 0, lengthMs = 0] = state

@@ -5,7 +5,8 @@ import { isSpec, type PolicySpec, signatureOfSpec } from './spec.js'
 
 /**
  * What a store keeps for one key: numbers whose meaning the policy defines. `undefined` is a fresh state. A
- * state names the numbers that it was written under, so that a policy with other numbers can read it.
+ * state includes the policy's numbers at the time of writing, so that a policy with other numbers can read
+ * it.
  */
 export type State = readonly number[]
 
@@ -53,28 +54,31 @@ export interface Policy {
   /** The largest cost that can be taken at once. */
   readonly limit: number
   /**
-   * The time over which `limit` applies. `Infinity` = it never resets by itself. With `periodAt`, the length
-   * that its name suggests: 30 days for a month.
+   * The time over which `limit` applies. `Infinity` = it never resets by itself. With `periodAt`, the
+   * nominal length of a period: 30 days for a month.
    */
   readonly windowMs: number
   /**
-   * Returns the period of the calendar that contains a moment, if the policy counts in such periods, as
-   * `quota` does. A store whose own clock does not follow the system clock gives such a policy the time of
-   * the system clock. Absent = it counts in no such periods.
+   * Returns the calendar period that contains a moment. Set if the policy counts in such periods, as `quota`
+   * does. If a store's own clock does not follow the system clock, the store gives such a policy the time of
+   * the system clock instead. Absent = the policy does not count in calendar periods.
    */
   readonly periodAt?: PeriodAt
   /** How many numbers a state has. All zeros is also a fresh state. */
   readonly width: number
   /**
-   * A state without any key's figures: 0 in the places `perKey`, and the policy's own numbers in all others.
-   * A store may keep the figures alone, beside a reference to this. Absent = all numbers differ by key.
+   * The state of a key that has used nothing: 0 at the indexes in `perKey`, and the policy's own numbers at
+   * all others. A store may keep only the numbers at `perKey`, with a reference to `blank`. Absent = all
+   * numbers differ by key.
    */
   readonly blank?: State
-  /** The places of the numbers in a state that differ by key. Absent = all. */
+  /** The indexes of the numbers in a state that differ by key. Absent = all. */
   readonly perKey?: readonly number[]
-  /** The most units that a `take` may leave owed. A charge never owes. Absent = 0. */
+  /**
+   * The largest debt that `take` with `mayOwe` may leave, in units. A charge never leaves one. Absent = 0.
+   */
   readonly debt?: number
-  /** Returns whether the numbers are a state of this kind of policy, whatever its limit is. */
+  /** Returns whether the numbers are a state of this kind of policy, under any limit. */
   canRead?(state: State): boolean
   /**
    * Takes `cost` whole units at `nowMs`. Never changes `state`; the state to keep is the step's `next`. With
@@ -94,10 +98,10 @@ export interface Policy {
    */
   reward(state: State, nowMs: number, units: number): State | undefined
   /**
-   * Returns the state as this policy reads it: the same object if it has the policy's numbers and is possible
-   * at `nowMs`. The units in use under other numbers are carried over, by the rule of `onChange`. If only a
-   * clock ahead of `nowMs` can have written the state, returns the latest one that is possible. `take` reads
-   * the clamped state.
+   * Returns the state as this policy reads it: the same object if it has the policy's numbers and is
+   * possible at `nowMs`. Carries over the units in use under other numbers, as `onChange` says. If only a
+   * clock ahead of `nowMs` can have written the state, returns the latest state that is possible at `nowMs`.
+   * `take` reads the clamped state.
    */
   clampToNow(state: State | undefined, nowMs: number): State | undefined
   /**
@@ -148,7 +152,7 @@ export function carryOver(units: number, oldLimit: number, limit: number, scales
   return Math.ceil((units * limit) / oldLimit - 1e-9)
 }
 
-/** Returns how many units of an old limit a refund of a new one's units is, rounded down. */
+/** Converts a refund of units of a new limit to units of the old one, rounded down. */
 export function carryBack(units: number, limit: number, oldLimit: number, scales: boolean): number {
   return scales && oldLimit !== limit ? Math.floor((units * oldLimit) / limit + 1e-9) : units
 }
@@ -160,7 +164,7 @@ export function isSamePolicy(a: Policy, b: Policy): boolean {
   return a === b || signatureOf(a) === signatureOf(b)
 }
 
-/** Returns whether numbers are a state that a policy can read. */
+/** Returns whether a policy can read numbers as a state. */
 export function canRead(policy: Policy, state: State): boolean {
   return policy.canRead?.(state) ?? state.length === policy.width
 }

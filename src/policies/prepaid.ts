@@ -64,7 +64,7 @@ export const prepaidUntilReset: Prepaid = {
  */
 export function prepaidRefill(intervalMs: number, capacity: number): Prepaid {
   const reserveMs = 2 * MAX_PREPAID_SHARE * capacity * intervalMs
-  // Off the grid, `resetAtMs` is rounded up to it, and once more as a sum.
+  // If the interval is off the grid, `resetAtMs` is rounded up to the grid, and rounded again as a sum.
   const roundedMs = isOnGrid(intervalMs) ? 0 : 2 / GRID_PER_MS
   const refilledIn = (ms: number) => Math.max(0, Math.floor((ms - roundedMs) / intervalMs))
   return {

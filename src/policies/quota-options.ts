@@ -11,8 +11,8 @@ interface QuotaNumbers extends ChangeOptions {
   /** Units that may be taken per period. A whole number of at least 1. */
   limit: number
   /**
-   * Whose calendar counts: a zone of the IANA database, such as `'Europe/Berlin'`, or an offset from UTC, such
-   * as `'+02:00'`. Default `'UTC'`.
+   * The time zone of the periods: a name in the IANA database, such as `'Europe/Berlin'`, or an offset from
+   * UTC, such as `'+02:00'`. Default `'UTC'`.
    */
   timeZone?: string
   /** For headers and keys. Default: made from the numbers, such as `10000-per-month`. */
@@ -23,15 +23,15 @@ interface QuotaNumbers extends ChangeOptions {
 export type QuotaOptions = QuotaNumbers &
   (
     | { per: 'day'; startsOn?: undefined }
-    /** Weeks begin on a day of the week. Default `'monday'`. */
+    /** The weekday on which weeks begin. Default `'monday'`. */
     | { per: 'week'; startsOn?: Weekday }
-    /** Months begin on a day from 1 to 31, or on their last day if they do not have it. Default 1. */
+    /** The day on which months begin, from 1 to 31. A shorter month begins on its last day. Default 1. */
     | { per: 'month'; startsOn?: number }
-    /** Years begin on a day, `'MM-DD'`. With `'02-29'`, other years begin on 28 February. Default `'01-01'`. */
+    /** The day on which years begin, as `'MM-DD'`. Without a 29 February, 28 February. Default `'01-01'`. */
     | { per: 'year'; startsOn?: string }
   )
 
-/** Options of a `quota` that reads from each subject when its periods begin, such as its billing day. */
+/** Options of a `quota` whose periods begin on a day that differs by subject, such as a billing day. */
 export type SubjectQuotaOptions<Subject> = QuotaNumbers &
   (
     | { per: 'week'; startsOn: (subject: Subject) => MaybePromise<Weekday> }
@@ -39,7 +39,7 @@ export type SubjectQuotaOptions<Subject> = QuotaNumbers &
     | { per: 'year'; startsOn: (subject: Subject) => MaybePromise<string> }
   )
 
-/** Returns when the periods of a subject begin. */
+/** Returns the day on which the periods of a subject begin. */
 export type ReadStart = (subject: unknown) => MaybePromise<PeriodStart>
 
 const PERIODS = ['day', 'week', 'month', 'year'] as const
@@ -84,7 +84,7 @@ function readPer(owner: string, option: string, value: unknown): Per {
   throw wrongOption(owner, option, "'day', 'week', 'month' or 'year'", value, fix)
 }
 
-/** Returns when all periods begin, or a function that returns it for a subject. */
+/** Returns the day on which periods begin, or a function that returns it for a subject. */
 function readStartOption(
   owner: string,
   { per, startsOn }: { readonly per: Per; readonly startsOn: unknown },
@@ -120,7 +120,7 @@ function readStart(owner: string, per: Exclude<Per, 'day'>, value: unknown): Per
   }
 }
 
-/** Returns a day that leap years have, as `MM-DD`. */
+/** Returns a day of the year, as `MM-DD`. 29 February is valid. */
 function readDayOfYear(owner: string, option: string, value: unknown): string {
   if (typeof value === 'string' && isLeapYearDay(value)) return value
   const must = "a day of the year as 'MM-DD'"

@@ -8,32 +8,33 @@ import { type QuotaOptions, readQuotaOptions, type SubjectQuotaOptions } from '.
 
 type Settings = Omit<ReturnType<typeof readQuotaOptions>, 'start'>
 
-/** The length of a period as its name suggests. The calendar knows the real one. */
+/** The nominal lengths of periods. Their real lengths come from the calendar. */
 const NOMINAL_MS = { day: DAY_MS, week: 7 * DAY_MS, month: 30 * DAY_MS, year: 365 * DAY_MS }
 
 /**
- * Creates one counter per day, week, month or year of a calendar. A period admits `limit`, and its quota comes
- * back all at once when it ends: at midnight in `timeZone`, on the day that `startsOn` says. So the periods
- * are as long as they are in that time zone, daylight saving time and leap days included.
+ * Creates one counter per calendar day, week, month or year. A period admits `limit`. Its quota comes back
+ * all at once when the next period begins: at midnight in `timeZone`, on the day that `startsOn` names. So
+ * the length of a period follows the calendar of that time zone, including daylight saving time and leap
+ * days.
  *
- * `startsOn` may be a function of the subject, such as `(req) => req.account.billingDay`. Then `quota` returns
- * a function that returns the policy for a subject: pass it as the option `policy`.
+ * `startsOn` may be a function of the subject, such as `(req) => req.account.billingDay`. `quota` then
+ * returns a function that returns the policy for a subject. Pass that function as the option `policy`.
  *
- * - A month that is shorter than `startsOn` begins on its last day, and the next one on the day itself again.
- * - If the clock is set forward over midnight, the period begins when it is. If midnight comes twice, it
- *   begins at the first.
+ * - In a month that is too short for `startsOn`, the period begins on the last day of the month.
+ * - If the clock is set forward over midnight, the period begins at that moment. If midnight comes twice,
+ *   the period begins at the first.
  *
  * State: the limit, the length of the period, when it began, and its count.
  *
- * **Bound.** `limit` in each period, and `2 × limit` across the end of one.
+ * **Bound.** At most `limit` in each period, and `2 × limit` around the end of a period.
  *
- * **Clock.** The clock of the store decides, and the time zones of the process. A step back grants nothing: a
- * state keeps counting in its own period, at most the one after the current one. No client waits for longer
- * than two periods.
+ * **Clock.** Read from the store. The time zone data are those of the process. A step back grants nothing,
+ * because a state keeps counting in its own period, which is at most the one after the current one. No
+ * client waits for longer than two periods.
  *
  * **Refunds** reach only the period in which the units were taken.
  *
- * **Change of numbers.** The count of a period that has not ended goes on in the current period of the new
+ * **Change of numbers.** The count of a period that has not ended moves to the current period of the new
  * calendar. A debt ends with its period.
  *
  * Throws a `TypeError` for wrong options.
@@ -66,7 +67,7 @@ function makeQuota(settings: Settings, start: PeriodStart): Policy {
   return countedWindow(counted, calendarWindows(settings, start))
 }
 
-/** Windows that are the periods of a calendar. */
+/** Returns windows that are the periods of a calendar. */
 function calendarWindows({ timeZone }: Settings, start: PeriodStart): WindowKind {
   const periodAt = calendar(start, timeZone)
   const startAt = (atMs: number) => periodAt(atMs).startsAtMs

@@ -21,8 +21,9 @@ export interface SlidingLogOptions extends LimitInWindow {
   /** Units that may be taken in any window. A whole number from 1 to 1,000. */
   limit: number
   /**
-   * What becomes of the units in use when the limit gets other numbers. `'keep'`: they stay in use. `'reset'`:
-   * the usage under each set of numbers is kept apart, so a new one starts fresh. Default `'keep'`.
+   * How the units in use carry over when the numbers of the limit change. With `'keep'`, they stay in use.
+   * With `'reset'`, the usage under each set of numbers is counted separately, so new numbers start fresh.
+   * Default `'keep'`.
    */
   onChange?: 'keep' | 'reset'
 }
@@ -42,28 +43,28 @@ function readLimit(owner: string, option: string, value: unknown): number {
 }
 
 /**
- * Creates a log of when each unit was taken. A unit counts for exactly one window, so the policy suits small
- * limits that must hold strictly, such as five failed logins in 30 minutes.
+ * Creates a log of the time at which each unit was taken. A unit counts for exactly one window. Use it for
+ * small limits that must hold strictly, such as five failed logins in 30 minutes.
  *
- * State: two units in each number, and four numbers more (packed-times.ts). So a limit of 5 has 7 numbers,
- * and one of 1,000 has 504.
+ * State: four numbers, and then the times of the units, two in each number (packed-times.ts). So the state
+ * has 7 numbers for a limit of 5, and 504 for a limit of 1,000.
  *
- * **Bound.** At most `limit` in any window, wherever it begins. A window contains its beginning, and not its
- * end. Times are rounded up to whole milliseconds, so a unit comes back less than 1 ms late, and never
- * early. For windows of more than 9.3 hours, that is less than a 16-millionth of the window: 4 ms for one
- * day, 16.4 s for ten years.
+ * **Bound.** At most `limit` in any window, wherever it begins. A window includes its start and excludes its
+ * end. Times are rounded up to whole milliseconds, so a unit never comes back early, and less than 1 ms
+ * late. If the window is longer than 9.3 hours, the delay can be longer, but is less than a 16-millionth of
+ * the window: 4 ms for one day, and 16.4 s for ten years.
  *
  * **Clock.** After the clock steps back, units that were taken later than now count as taken now. So the
- * step grants nothing, and no client waits for longer than one window, plus that rounding. If
- * the clock then steps forward again, a unit may come back as much earlier. Units that had ended
- * before the step may count again.
+ * step grants nothing, and no client waits for longer than one window and the rounding. If the clock then
+ * steps forward again, a unit may come back that much earlier. Units that no longer counted before the step
+ * may count again.
  *
  * **Refunds** reach only units that were taken at the time of the charge. A reward gives back the newest
  * units first.
  *
- * **Change of numbers.** A log of any numbers is read as it is. It gets the room of this limit, and its times
- * this window's rounding, with the next unit that is taken. Until then, it may be forgotten at the end of the
- * window that it was written under.
+ * **Change of numbers.** The policy can read a log that was written under any numbers. With the next unit
+ * that is taken, the log adopts the room of the new limit and the rounding of the new window. Until then,
+ * the store may expire the log at the end of the old window.
  */
 export function slidingLog(options: SlidingLogOptions): Policy {
   const { limit, window, name, onChange } = readOptions('slidingLog', options, OPTIONS)
@@ -99,7 +100,7 @@ function makeSlidingLog(numbers: LogLimit): Policy {
     return log === undefined ? 0 : countAfter(log, nowMs - windowMs)
   }
 
-  /** Returns when the unit of a rank ceases to count. */
+  /** Returns when the unit of a rank no longer counts. */
   function endOf(log: State | undefined, rank: number): number {
     return log === undefined ? 0 : timeAt(log, rank) + windowMs
   }

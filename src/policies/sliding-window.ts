@@ -41,9 +41,10 @@ function checkSlices(owner: string, { slices, window }: { slices: number; window
  *
  * **Refunds** reach only the slice in which the units were taken.
  *
- * **Change of numbers.** The counts stay. With another window or number of slices, each count goes to the
- * newest new slice that its old slice overlaps. So while processes with different slices take turns on a key,
- * the counts of a client at its limit may stay in the newest slice until the processes agree.
+ * **Change of numbers.** The state keeps its counts. If the window or the number of slices changes, each
+ * count moves to the newest of the new slices that its old slice overlaps. If processes with different
+ * slices take turns on a key, its counts may therefore stay in the newest slice until all processes have the
+ * same slices.
  */
 export function slidingWindow(options: SlidingWindowOptions): Policy {
   const { limit, window, name, slices, debt, onChange } = readOptions('slidingWindow', options, OPTIONS)
@@ -73,7 +74,7 @@ interface SlidingLimit extends ChangeRules {
   readonly slices: number
 }
 
-/** How many numbers of a state come before its counters. */
+/** How many numbers come before the counters in a state. */
 const HEAD = 4
 
 // Time is counted in ticks of 1/slices ms: a slice is exactly `windowMs` ticks, and all numbers are whole.
@@ -146,7 +147,7 @@ function makeSlidingWindow(sliding: SlidingLimit): Policy {
     }
   }
 
-  /** Returns a state with this policy's slices, from one of any other numbers. */
+  /** Converts a state that was written under other numbers to this policy's slices. */
   function adopt(state: State | undefined, nowMs: number): State | undefined {
     if (state === undefined) return undefined
     const [oldLimit = 0, oldWindowMs = 0, oldSlices = 0, index = 0] = state
@@ -173,7 +174,7 @@ function makeSlidingWindow(sliding: SlidingLimit): Policy {
     return stateOf(newest, counts)
   }
 
-  /** Returns a state with this policy's numbers, or the latest one that is possible at `nowMs`. */
+  /** Returns the state under this policy's numbers, at most the latest that is possible at `nowMs`. */
   function clampAhead(state: State | undefined, nowMs: number): State | undefined {
     const latest = indexOf(nowMs) + slices
     return state && (state[3] ?? 0) > latest ? stateOf(latest, state.slice(HEAD)) : state
@@ -181,7 +182,7 @@ function makeSlidingWindow(sliding: SlidingLimit): Policy {
 
   const clampToNow = (state: State | undefined, nowMs: number) => clampAhead(adopt(state, nowMs), nowMs)
 
-  /** Gives units back to the slice that counted them, whatever the state's slices and limit are. */
+  /** Returns units to the slice that counted them, even if the state was written under other numbers. */
   function refund(state: State, nowMs: number, cost: number, takenAtMs: number): State | undefined {
     const [oldLimit = 0, oldWindowMs = 0, oldSlices = 0, index = 0] = state
     const at = HEAD + index - sliceIndex(takenAtMs, oldWindowMs, oldSlices)

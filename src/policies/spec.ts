@@ -1,4 +1,4 @@
-/** What becomes of the units in use when a limit gets other numbers. */
+/** How the units in use carry over when the numbers of a limit change. */
 export type OnChange = 'keep' | 'scale' | 'reset'
 
 /**
@@ -99,7 +99,7 @@ export const FIELDS: Readonly<Record<string, readonly string[]>> = {
   concurrency: ['limit', 'ttlMs'],
 } satisfies Record<Exclude<PolicySpec['kind'], 'ban'>, readonly string[]>
 
-/** The code of each kind in keys, where every byte is stored once for each client. */
+/** The code of each kind in keys. It is short because every client's key contains it. */
 const CODES: Readonly<Record<string, string>> = {
   'token-bucket': 'tb',
   'sliding-window': 'sw',
@@ -111,7 +111,7 @@ const CODES: Readonly<Record<string, string>> = {
   concurrency: 'cc',
 } satisfies Record<Exclude<PolicySpec['kind'], 'ban'>, string>
 
-/** The code that a ban's key has before that of its base policy. */
+/** The code that comes before the base policy's code in the key of a ban. */
 const BAN_CODE = 'b'
 
 /** A ban's params begin with those of its base policy, padded with 0 to this length. */
@@ -123,7 +123,7 @@ export const BASE_PARAMS = 5
  */
 export const TTL_SLICES = 8
 
-/** The values of `onChange`, each as the number that it has in flat specs. */
+/** The values of `onChange`. A flat spec has the index of the value. */
 const ON_CHANGE: readonly OnChange[] = ['keep', 'scale', 'reset']
 /** The fields that a spec may leave out. */
 const OPTIONAL: readonly string[] = ['debt', 'onChange']
@@ -141,8 +141,8 @@ export function flattenSpec(spec: PolicySpec): FlatSpec {
 }
 
 /**
- * Returns a string that identifies a spec. Numbers that the kind may leave out are absent if they are 0. The
- * periods of a quota are at the end: `quota-10000@month-15@Europe/Berlin`.
+ * Returns a string that identifies a spec. Optional numbers at the end are left out if they are 0. The
+ * periods of a quota come last: `quota-10000@month-15@Europe/Berlin`.
  */
 export function signatureOfSpec(spec: PolicySpec): string {
   const { kind, params } = flattenSpec(spec)
@@ -158,26 +158,26 @@ function periodsText({ per, startsOn, timeZone }: QuotaSpec): string {
   return `${startsOn === undefined ? per : `${per}-${startsOn}`}@${timeZone}`
 }
 
-/** Returns a number as digits: an exponent would hold the separator of signatures. */
+/** Returns a number as digits, because an exponent contains `-`, the separator of signatures. */
 function plainNumber(value: number): string {
   const text = String(value)
   return text.includes('e-') ? value.toFixed(60).replace(/0+$/, '') : text
 }
 
 /**
- * Returns what the keys of a policy have for its kind. The numbers are not part of a key, so that usage
- * survives their change, unless the policy asks for the opposite.
+ * Returns the part of a key that names the kind of its policy. Numbers are not part of it, so that usage
+ * survives a change of numbers. With `onChange: 'reset'`, they are.
  */
 export function keyCodeOf(spec: PolicySpec): string {
   const base = baseOf(spec)
   const code = (spec.kind === 'ban' ? BAN_CODE : '') + (CODES[base.kind] ?? base.kind)
   if (resetsOnChange(spec)) return `${code}-${signatureOfSpec(base)}`
-  // Units of 'keep' and shares of 'scale' never share a key, nor do slices of time of two lengths.
+  // Keys keep the units of 'keep' apart from the shares of 'scale', and slices of different lengths apart.
   if (base.kind === 'concurrency') return `${code}-${base.ttlMs}`
   return 'onChange' in base && base.onChange === 'scale' ? `${code}-scale` : code
 }
 
-/** Returns what a code of `keyCodeOf` says of a policy; `undefined` for another text. */
+/** Reads a code that `keyCodeOf` returned. Returns `undefined` for any other text. */
 export function readKeyCode(text: string): { readonly kind: string; readonly isBan: boolean } | undefined {
   const [code = ''] = text.split('-', 1)
   const isBan = code.startsWith(BAN_CODE)
@@ -189,12 +189,12 @@ export function readKeyCode(text: string): { readonly kind: string; readonly isB
   return kind !== undefined && isWhole && isBannable ? { kind, isBan } : undefined
 }
 
-/** Returns whether the rest of a code is the ttl of `concurrency`. */
+/** Returns whether the rest of a code is the `ttl` of `concurrency`. */
 function isTtl(kind: string | undefined, rest: string): boolean {
   return kind === 'concurrency' && /^-\d+$/.test(rest)
 }
 
-/** Returns whether the usage under each set of numbers is kept apart. */
+/** Returns whether the usage under each set of numbers is counted separately. */
 export function resetsOnChange(spec: PolicySpec): boolean {
   const base = baseOf(spec)
   return 'onChange' in base && base.onChange === 'reset'

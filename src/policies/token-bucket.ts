@@ -45,7 +45,7 @@ const OPTIONS = {
   },
 } as const
 
-/** The largest capacity: sums of its tokens' times are still exact. */
+/** The largest capacity for which sums of its tokens' intervals are exact. */
 const MAX_CAPACITY = 2 ** 37
 /** The highest rate: a billion a second. */
 const MAX_PER_MS = 1e6
@@ -54,8 +54,8 @@ const WINDOW_UNITS = [86_400_000, 3_600_000, 60_000, 1000, 1]
 
 /**
  * Creates a bucket that starts full, loses a token for each unit of cost, and is refilled evenly and lazily.
- * It decides as the generic cell rate algorithm (GCRA, ITU-T I.371) does: its state says when it will be full
- * again.
+ * It decides as the generic cell rate algorithm (GCRA, ITU-T I.371) does: its state says when it will be
+ * full again.
  *
  * State: the capacity, the time in which a token is refilled, when the bucket is full again, the most tokens
  * that may be owed, and 0. If its rate is too high for the grid of doubles: the time of the last charge in
@@ -71,10 +71,10 @@ const WINDOW_UNITS = [86_400_000, 3_600_000, 60_000, 1000, 1]
  *
  * **Refunds** restore the units that the refill has not brought back yet.
  *
- * **Change of numbers.** The missing tokens stay missing, and are refilled at the new rate. A client that
- * misses more than the new capacity waits until it has a token again.
+ * **Change of numbers.** The missing tokens stay missing, and are refilled at the new rate. If more tokens
+ * are missing than the new capacity has, the client waits until it has a token again.
  *
- * Throws a `TypeError` for a bucket that takes over ten years to fill, or of more than 2^37 tokens.
+ * Throws a `TypeError` for a bucket that takes over ten years to fill, or has more than 2^37 tokens.
  */
 export function tokenBucket(options: TokenBucketOptions): Policy {
   const { capacity, refill, every, name, intervalMs, debt, onChange } = readOptions(
@@ -93,10 +93,15 @@ export function tokenBucket(options: TokenBucketOptions): Policy {
  */
 export function tokenBucketOf(capacity: number, intervalMs: number, rules: ChangeRules = NO_RULES): Policy {
   if (!isBucketInterval(intervalMs))
-    throw wrongOption('tokenBucket', 'intervalMs', 'a multiple of 1/4096 ms, or of 15 bits', intervalMs)
+    throw wrongOption(
+      'tokenBucket',
+      'intervalMs',
+      'a multiple of 1/4096 ms, or a number of 15 bits',
+      intervalMs,
+    )
   const spanMs = wholeNumber('tokenBucket', 'capacity', capacity) * intervalMs
   if (spanMs > 1.001 * MAX_DURATION_MS || capacity > MAX_CAPACITY)
-    throw wrongOption('tokenBucket', 'capacity', 'small enough that 10 years fill it', capacity)
+    throw wrongOption('tokenBucket', 'capacity', 'small enough to fill within 10 years', capacity)
   const windows = WINDOW_UNITS.map((unitMs) => Math.round(spanMs / unitMs) * unitMs)
   const isNamed = (each: number) => each > 0 && bucketInterval(each / capacity) === intervalMs
   const windowMs = windows.find(isNamed) ?? spanMs
@@ -129,7 +134,7 @@ interface Bucket extends ChangeRules {
 function makeTokenBucket(bucket: Bucket): Policy {
   const { name, capacity, intervalMs, windowMs, debt, onChange } = bucket
   const spanMs = capacity * intervalMs // from empty to full: `windowMs`, rounded
-  const mostMs = (capacity + debt) * intervalMs // that a bucket may miss
+  const mostMs = (capacity + debt) * intervalMs // the longest that a bucket with a debt takes to fill
   const scales = onChange === 'scale'
   const onGrid = isOnGrid(intervalMs)
   const unitMs = bucketUnit(intervalMs)
@@ -140,7 +145,7 @@ function makeTokenBucket(bucket: Bucket): Policy {
       ? [capacity, intervalMs, now + missingMs, owedAtMost, 0]
       : [capacity, intervalMs, now, owedAtMost, missingMs]
 
-  /** Returns how long the bucket of a state takes to be full at this policy's rate. */
+  /** Returns how long the bucket of a state takes to fill at this policy's rate. */
   function missingAt(state: State | undefined, now: number): number {
     if (state === undefined) return 0
     const [oldCapacity, oldIntervalMs, atMs = 0, owedAtMost, extraMs = 0] = state
@@ -151,7 +156,9 @@ function makeTokenBucket(bucket: Bucket): Policy {
     return carriedOver(state, oldMs)
   }
 
-  /** Returns how long the units that a bucket with other numbers misses take at this policy's rate. */
+  /**
+   * Returns how long this policy takes to refill the units that are missing under a state's other numbers.
+   */
   function carriedOver([oldCapacity = 0, oldIntervalMs = 0, , owedAtMost = 0]: State, oldMs: number): number {
     if (oldIntervalMs <= 0) return 0
     const usedMs = Math.min(oldMs, (oldCapacity + owedAtMost) * oldIntervalMs)
@@ -193,23 +200,25 @@ function makeTokenBucket(bucket: Bucket): Policy {
     const oldMs = extraMs - (now - atMs)
     if (oldMs <= 0) return state // fresh
     const missingMs = missingAt(state, now)
-    // The units of a larger limit before may be more than this one allows: the state says how many.
+    // After a larger limit, more units may be in use than this limit and its debt allow. The state says so.
     const needed = Math.max(debt, Math.ceil(missingMs / intervalMs) - capacity)
     const isOwn = oldCapacity === capacity && oldIntervalMs === intervalMs && owedAtMost === needed
     return isOwn && missingMs === oldMs ? state : stateOf(now, missingMs, needed)
   }
 
-  /** Gives units back to a state, whatever its numbers are: those of the charge were this policy's. */
+  /**
+   * Returns units to a state, even if it has other numbers. The charge was made under this policy's numbers.
+   */
   const refund: Policy['refund'] = (state, nowMs, cost, takenAtMs, resetAtMs) => {
     const [oldCapacity = 0, oldIntervalMs = 0, atMs = 0, owedAtMost = 0, extraMs = 0] = state
     const costMs = cost * intervalMs
-    // Not `takenAtMs + costMs`: such a sum would round the time of few tokens of a fast bucket.
+    // Not `takenAtMs + costMs`, because that sum would round away the time of a few tokens of a fast bucket.
     const pendingMs = resetAtMs === undefined ? costMs + (takenAtMs - nowMs) : resetAtMs - nowMs
     const untilMs = Math.min(costMs, pendingMs)
     if (untilMs <= 0 || oldIntervalMs <= 0) return state
     const share = scales && oldCapacity !== capacity ? oldCapacity / capacity : 1
     const isSame = share === 1 && oldIntervalMs === intervalMs
-    // Under other numbers, what their rate has refilled since the charge is back as well.
+    // Under other numbers, the units that their rate has refilled since the charge are also back.
     const queued = (pendingMs + (nowMs - takenAtMs)) / intervalMs - (nowMs - takenAtMs) / oldIntervalMs
     const backMs = isSame ? untilMs : Math.min(untilMs / intervalMs, queued) * share * oldIntervalMs
     const oldUnitMs = bucketUnit(oldIntervalMs)

@@ -1,8 +1,8 @@
-/** What a store holds under the key of a document. */
+/** A document as a store holds it. */
 export interface StoredDocument {
-  /** Changes with the text. Two texts never have the same version, also in two stores. */
+  /** Changes with the text. Two texts never have the same version, even in different stores. */
   readonly version: string
-  /** Absent if the reader said that it has this version. */
+  /** Absent if the request named this version. */
   readonly text?: string
 }
 
@@ -14,17 +14,18 @@ export interface DocumentRequest {
 }
 
 /**
- * Small documents that the processes of a store share, such as settings. They never expire. A text has at
- * most a million characters, or as many bytes as the store keeps under a key: memcached takes 1 MB. Neither
- * method waits for longer than the store's driver does, and both reject with a `StoreError` if the store
- * failed.
+ * Small documents, such as settings, that processes share through a store. They never expire. A text has at
+ * most a million characters. If the store holds fewer bytes under a key, as memcached does with 1 MB, that
+ * is the limit. Neither method waits for longer than the store's driver does, and both reject with a
+ * `StoreError` if the store failed.
  */
 export interface Documents {
-  /** Returns what the store holds, in the order of the requests: `undefined` for a key without a document. */
+  /** Returns the documents in the order of the requests; `undefined` for a key without a document. */
   read(requests: readonly DocumentRequest[]): Promise<readonly (StoredDocument | undefined)[]>
   /**
-   * Writes a document if it still has the version that was read, or, if that is `undefined`, if there is
-   * none. Does so in one atomic step. Returns whether it wrote. If it rejects, it may have written.
+   * Writes a document in one atomic step, if the stored one still has this version. If `version` is
+   * `undefined`, writes only if there is no document. Resolves with whether it wrote. If it rejects, it may
+   * have written.
    */
   replace(key: string, text: string, version: string | undefined): Promise<boolean>
 }

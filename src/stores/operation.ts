@@ -1,7 +1,10 @@
 import type { Policy, State, Step } from '../policies/policy.js'
 import type { StoreError } from './store-error.js'
 
-/** A key and its policy. Policies of one kind may share a key: one that reads it carries its units over. */
+/**
+ * A key and its policy. Policies of one kind may share a key. Each carries over the units that it finds
+ * there.
+ */
 export interface KeyedPolicy {
   /** The complete key, of bounded length; a store uses it as it is. */
   readonly key: string
@@ -20,8 +23,8 @@ export interface Charge {
 }
 
 /**
- * Takes whole `units` of a key, or as many as are left and may be owed (the policy's `debt`). A ban does not
- * count it as a denial. 0 only reads.
+ * Takes whole `units` of a key, but at most those that are left and those that the policy's `debt` allows. A
+ * ban does not count it as a denial. 0 only reads.
  */
 export interface Take extends KeyedPolicy {
   readonly type: 'take'
@@ -123,7 +126,9 @@ export interface TakeResult extends Standing {
   readonly type: 'take'
   /** Whole units: `units` of the operation, or fewer. */
   readonly taken: number
-  /** The state before the operation, if `withState` asks for it and there is one. A store may leave it out. */
+  /**
+   * The state before the operation, if `withState` asks for it and there is one. A store may leave it out.
+   */
   readonly state?: State
 }
 

@@ -140,13 +140,14 @@ export interface Store {
    */
   readonly origin?: StoreOrigin
   /**
-   * Whether the units that a key has used under a policy count under another one of its kind. Default: always.
-   * It is false for a store that keeps counters apart by the length of their windows.
+   * Returns whether the units that a key has used under one policy still count under another of the same
+   * kind. Absent = always. A store whose counters depend on the length of the window returns false for
+   * another length.
    */
   keepsUsage?(before: Policy, after: Policy): boolean
   /** Where processes leave notes. With it, the dashboard adds up the figures of all processes. */
   readonly notes?: ProcessNotes
-  /** Where processes share documents. `sharedSettings` needs it. */
+  /** Small documents that processes share. `sharedSettings` requires it. */
   readonly documents?: Documents
   /**
    * Calls `listener`, which must not throw, whenever the store detects that live state was lost (eviction,

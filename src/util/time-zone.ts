@@ -1,12 +1,12 @@
 import { RecentMap } from './recent-map.js'
 import { findNearest, wrongOption } from './validate.js'
 
-/** The length of a day by the clock of UTC. */
+/** The length of a day in UTC. */
 export const DAY_MS = 86_400_000
 
-/** What the calendar on the wall shows in a time zone. Days are counted from 1970-01-01, which is day 0. */
+/** The local calendar of a time zone. Days are counted from 1970-01-01, which is day 0. */
 export interface TimeZone {
-  /** As it was given: a name of the IANA database, or an offset. */
+  /** The name as it was given: from the IANA database, or an offset. */
   readonly name: string
   /** Returns the day that the calendar shows at a moment. */
   dayAt(atMs: number): number
@@ -18,7 +18,7 @@ export interface TimeZone {
 }
 
 const MIN_ZONES = 64
-/** A formatter takes a tenth of a millisecond to create, the first one in a process ten. */
+/** Formatters by zone. To create one takes 0.1 ms, and to create the first one in a process 10 ms. */
 const zones = /* @__PURE__ */ new RecentMap<TimeZone>(MIN_ZONES)
 
 /** Returns the time zone with a name. Throws a `TypeError` with a fix. */
@@ -39,12 +39,12 @@ function timeZoneOf(name: string): TimeZone | undefined {
   try {
     return changingZone(name, offsetReader(name))
   } catch (error) {
-    if (error instanceof RangeError) return undefined // no runtime knows all names
+    if (error instanceof RangeError) return undefined // the runtime does not know the name
     throw error
   }
 }
 
-/** Returns how far a zone that never changes is ahead of UTC. Node.js 20 does not take offsets as zones. */
+/** Returns how far a fixed offset is ahead of UTC. Node.js 20 does not accept offsets as time zones. */
 function fixedOffsetMs(name: string): number | undefined {
   if (/^(?:etc\/)?(?:utc|gmt)$/i.test(name)) return 0
   const [, sign, hours, minutes] = /^([+-])([01]\d|2[0-3]):([0-5]\d)$/.exec(name) ?? []
@@ -96,7 +96,9 @@ const FIELDS = ['year', 'month', 'day', 'hour', 'minute', 'second'] as const
 /** Before 1900, zones keep the offset that they had then. */
 const FIRST_MS = Date.UTC(1900)
 
-/** Creates a function that returns how far a zone is ahead of UTC. Throws a `RangeError` for no zone. */
+/**
+ * Creates a function that returns how far a zone is ahead of UTC. Throws a `RangeError` for an unknown zone.
+ */
 function offsetReader(timeZone: string): (atMs: number) => number {
   const fields = Object.fromEntries(FIELDS.map((field) => [field, 'numeric']))
   const clock = new Intl.DateTimeFormat('en-US', { timeZone, hourCycle: 'h23', ...fields })
@@ -109,7 +111,7 @@ function offsetReader(timeZone: string): (atMs: number) => number {
   }
 }
 
-/** Returns what a text that is no zone may have meant: `Berlin` is Europe/Berlin, and `UTC+2` is +02:00. */
+/** Returns the zone that a wrong text may mean: Europe/Berlin for `Berlin`, and +02:00 for `UTC+2`. */
 function suggestZone(text: string): string | undefined {
   const [, sign, hours = '', minutes = '00'] = /^(?:utc|gmt)? *([+-])(\d\d?):?(\d\d)?$/i.exec(text) ?? []
   const offset = `${sign}${hours.padStart(2, '0')}:${minutes}`

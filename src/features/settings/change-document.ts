@@ -8,18 +8,20 @@ import type { DocumentStore } from './document-poller.js'
 import { readDocument } from './read-document.js'
 import { NO_SETTINGS, readChange, readStored, type StoredSettings, textAfter } from './stored-settings.js'
 
-/** How long a change is tried while the store fails, or others change the document. */
+/** How long a change is retried while the store fails, or others change the document. */
 const MAX_ELAPSED_MS = 10_000
-/** A reply that takes longer is not waited for. */
+/** How long an attempt waits for a reply of the store. */
 const TIMEOUT_MS = 5000
 const MAX_DELAY_MS = 200
 
 type Edit = (document: SettingsDocument) => MaybePromise<GivenDocument>
 
-/** The changes of this process that are being made, by store and key: it does not compete with itself. */
+/**
+ * This process's changes in progress, by store and key. They run one after another, so they never conflict.
+ */
 const pending = new WeakMap<object, Map<string, Promise<unknown>>>()
 
-/** Makes a change of a document, after those that this process began before. */
+/** Changes a document, once the changes that this process began earlier are done. */
 export async function changeDocument(
   store: DocumentStore,
   key: string,
@@ -46,8 +48,8 @@ export async function changeDocument(
 }
 
 /**
- * Reads the document, edits it, and writes it if no other process has written since; again until it
- * succeeds. If the outcome of a write is unknown, the next read shows whether the change is there.
+ * Reads the document, edits it, and writes it if no other process has changed it since. Retries until that
+ * succeeds. If the outcome of a write is unknown, the next read shows whether the change was made.
  */
 async function swapUntilMade(
   { name, documents }: DocumentStore,

@@ -6,12 +6,12 @@ import { type Fields, isObject } from '../../util/values.js'
 import { policyIn } from './limit-settings.js'
 
 const OWNER = 'settings'
-/** The most limits that a document names at one place: as many as a limiter may have. */
+/** The most limits that a document may name in one place. A limiter may have as many. */
 const MAX_LIMITS = 16
 const NUMBERS: readonly string[] = ['limit', 'window', 'policy']
 const EXAMPLE = "Write { limit: 200, window: '1m' }."
 
-/** Runs a check, and collects its `TypeError`. */
+/** Runs a check, and collects the `TypeError` that it throws. */
 export type Check = (run: () => void) => void
 
 /** Checks limits by name. `path` is their place in the document. */
@@ -29,14 +29,16 @@ export function checkLimits(check: Check, path: string, limits: unknown): void {
   }
 }
 
-/** Checks what a document says of a limit. `path` is its place. Throws a `TypeError` that names it. */
+/**
+ * Checks the settings of a limit. `path` is their place in the document. Throws a `TypeError` that names it.
+ */
 function checkLimitSettings(path: string, value: unknown): void {
   if (!isObject(value)) throw wrongOption(OWNER, path, 'an object', value, EXAMPLE)
   if (value.policy !== undefined) policyIn(path, value)
   else checkNumbers(path, value)
 }
 
-/** Checks other numbers, as far as the limit in the code need not be known. */
+/** Checks new numbers as far as possible without the limit in the code. */
 function checkNumbers(path: string, value: Fields): void {
   if (!Object.keys(value).every((name) => NUMBERS.includes(name))) {
     const fixes = { ban: "Write policy: 'fixedWindow', with its options, beside ban." }
@@ -44,7 +46,7 @@ function checkNumbers(path: string, value: Fields): void {
     if (unknown !== undefined) throwProblems(OWNER, [unknown.error])
   }
   if (value.limit === undefined && value.window === undefined)
-    throw wrongOption(OWNER, path, 'limit, window or policy', value, EXAMPLE)
+    throw wrongOption(OWNER, path, 'an object with limit, window or policy', value, EXAMPLE)
   if (value.limit !== undefined) wholeNumber(OWNER, `${path}.limit`, value.limit)
   if (value.window !== undefined) windowMs(OWNER, `${path}.window`, value.window)
 }

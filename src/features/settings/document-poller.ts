@@ -6,23 +6,23 @@ import { timeout } from '../../util/timeout.js'
 import { DocumentFeed, type Follower } from './feed.js'
 import { readStored, shownChange } from './stored-settings.js'
 
-/** How often the documents of a store are read, at most. */
+/** The shortest time between two reads of a store's documents. */
 const INTERVAL_MS = 1000
-/** A reply that takes longer is not waited for: the next read may get one. */
+/** How long a read waits for the store's reply. After that, the next read is due. */
 const TIMEOUT_MS = 5000
 
 /** A store that keeps documents. */
 export type DocumentStore = Pick<Store, 'name'> & { readonly documents: Documents }
 
-/** Reads the documents that the limiters of this process follow in a store: all of them in one read. */
+/** Reads the documents in a store that the limiters of this process follow, all in one read. */
 export interface DocumentPoller {
   /** Follows a document. Reads it at once, unless the store was read within the last second. */
   follow(key: string, follower: Follower): () => void
   /** Reads a document that this process has changed. Never rejects: the next read may succeed. */
   refresh(key: string): Promise<void>
   /**
-   * Reads the documents if a second has passed. Called by charges where no timer runs between requests, as on
-   * Workers. Absent elsewhere.
+   * Reads the documents if a second has passed since the last read. Charges call it on platforms where no
+   * timer runs between requests, such as Workers. Absent elsewhere.
    */
   readonly pollIfDue: (() => void) | undefined
 }
@@ -53,7 +53,7 @@ function createPoller({ name, documents }: DocumentStore): DocumentPoller {
     schedule()
   }
 
-  /** Reads documents, and passes them on. A failure is passed on too. */
+  /** Reads documents, and passes them or the failure on to their followers. */
   async function read(followed: readonly (readonly [string, DocumentFeed])[]): Promise<void> {
     try {
       const found = await within(documents.read(followed.map(([key, { version }]) => ({ key, version }))))
@@ -67,7 +67,7 @@ function createPoller({ name, documents }: DocumentStore): DocumentPoller {
   function take(feed: DocumentFeed, found: StoredDocument | undefined): void {
     if (found !== undefined) feed.offer(found.version, () => settledIn(found.text ?? ''))
     else if (feed.version !== undefined)
-      feed.fail(new StoreError(name, 'the settings are gone: the last apply'))
+      feed.fail(new StoreError(name, 'the settings document is missing, so the last one still applies'))
   }
 
   function schedule(): void {
@@ -104,13 +104,16 @@ function createPoller({ name, documents }: DocumentStore): DocumentPoller {
   }
 }
 
-/** Returns the document in a stored text, and its last change. */
+/** Returns the document in a stored text, and the most recent change to it. */
 function settledIn(text: string) {
   const { document, changes } = readStored(text, Date.now())
   return { document, change: changes[0] && shownChange(changes[0]) }
 }
 
-/** Whether timers run between requests. On Workers they do not: there a timer is a number, or an error. */
+/**
+ * Returns whether timers run between requests. On Workers they do not, and `setTimeout` returns a number or
+ * throws.
+ */
 function canRunInBackground(): boolean {
   try {
     const timer: unknown = setTimeout(() => {}, 0)

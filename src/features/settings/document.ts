@@ -9,14 +9,14 @@ import type { SlidingWindowOptions } from '../../policies/sliding-window.js'
 import type { TokenBucketOptions } from '../../policies/token-bucket.js'
 import type { Duration } from '../../util/durations.js'
 
-/** Other numbers for a limit, which keeps its policy. What is left out stays as it is. */
+/** New numbers for a limit, which keeps its policy. A number that is left out stays the same. */
 interface NewNumbers {
   readonly limit?: number
   readonly window?: Duration
   readonly policy?: undefined
 }
 
-/** Another policy for a limit: the name of its factory, and the options of that. */
+/** Another policy for a limit: the name of a factory, and the factory's options. */
 type PolicyAs<Name extends string, Options> = { readonly policy: Name } & Readonly<Omit<Options, 'name'>>
 
 /** A quota, whose options depend on `per`. */
@@ -26,7 +26,7 @@ type QuotaAs = QuotaOptions extends infer Options
     : never
   : never
 
-/** A policy as data, perhaps within a ban. */
+/** A policy as data, with or without a ban around it. */
 type NewPolicy = (
   | PolicyAs<'tokenBucket', TokenBucketOptions>
   | PolicyAs<'slidingWindow', SlidingWindowOptions>
@@ -37,7 +37,7 @@ type NewPolicy = (
   | PolicyAs<'concurrency', ConcurrencyOptions>
 ) & { readonly ban?: Readonly<BanOptions> }
 
-/** What a document says of a limit: other numbers, or another policy. */
+/** How a document changes a limit: new numbers, or another policy. */
 export type LimitSettings = NewNumbers | NewPolicy
 
 /** Limits by name. An unnamed limit has the name of its limiter. */
@@ -46,33 +46,39 @@ export type LimitsByName = Readonly<Record<string, LimitSettings>>
 /** An exception for one identity, for a prefix of identities, or for an IP network. */
 export interface SettingsOverride {
   /**
-   * The identity as the key function returns it. For a limit of several keys, an array of what they return.
+   * The identity, as the key function returns it. If the limit has several keys, an array of their values.
    */
   identity?: string | readonly string[]
-  /** What identities begin with; for a limit of several keys, the first of them. */
+  /**
+   * What identities begin with. If the limit has several keys, it is compared with the value of the first.
+   */
   identityPrefix?: string
-  /** An IP address or a CIDR range, compared with the address that `allow` and `block` see. */
+  /** An IP address or a CIDR range. It is compared with the same address as `allow` and `block` are. */
   network?: string
-  /** Other limits. Those not named are as for all others. */
+  /** Changes to limits. Limits that are not named stay the same as for everyone. */
   limits?: LimitsByName
   /** Allows without counting. */
   exempt?: true
   /** Denies, as the option `block` does: middleware responds 403. */
   block?: true
-  /** When it ends: a time such as `'2026-12-31T00:00:00Z'`, or milliseconds since the Unix epoch. */
+  /**
+   * When the override ends: a time such as `'2026-12-31T00:00:00Z'`, or milliseconds since the Unix epoch.
+   */
   until?: string | number
 }
 
-/** What a limiter follows. What a document leaves out is as the code says. */
+/** What a limiter follows. The code decides whatever a document leaves out. */
 export interface SettingsDocument {
   mode?: Mode
   limits: Record<string, LimitSettings>
-  /** Limits to try beside those in force. Those not named are as they are in force. */
+  /**
+   * Limits to try beside those in force. For a limit that is not named, the candidate uses the one in force.
+   */
   candidate?: { limits: Record<string, LimitSettings> }
   overrides: SettingsOverride[]
 }
 
-/** A document as it is written: all of it may be left out. */
+/** A document as it is written: every field is optional. */
 export type GivenDocument = Partial<SettingsDocument>
 
 /** Who changed a document, when and why. */

@@ -1,28 +1,28 @@
 import type { StoreError } from '../../stores/store-error.js'
 import type { SettingsChange, SettingsDocument } from './document.js'
 
-/** A valid document, and where it comes from. */
+/** A valid document, its version, and the change that made it. */
 export interface Settled {
   readonly document: SettingsDocument
   readonly version: string
-  /** The last change of it; absent if none is recorded, as in a file. */
+  /** The most recent change. Absent if changes are not recorded, as in a file. */
   readonly change?: SettingsChange | undefined
 }
 
 /** What follows a document. */
 export interface Follower {
-  /** Called with the document now, if it is known, and each time that it has changed. */
+  /** Called at once if a document is already known, and then each time that it has changed. */
   onDocument(settled: Settled): void
   /**
-   * Called once for each outage of the source, and for each document that is not valid. The last document
+   * Called once for each outage of the source, and once for each invalid document. The last valid document
    * stays in force.
    */
   onFailure(error: StoreError | TypeError): void
 }
 
 /**
- * Passes one document on to its followers. It keeps the last valid one. A version that was seen is not read
- * again, whether it was valid or not.
+ * Passes one document on to its followers, and keeps its last valid version. A version is read only once,
+ * whether it is valid or not.
  */
 export class DocumentFeed {
   readonly #followers = new Set<Follower>()
@@ -30,7 +30,7 @@ export class DocumentFeed {
   #seenVersion: string | undefined
   #hasFailed = false
 
-  /** The version that was seen last. */
+  /** The version that was offered last. */
   get version(): string | undefined {
     return this.#seenVersion
   }
@@ -39,14 +39,14 @@ export class DocumentFeed {
     return this.#followers.size > 0
   }
 
-  /** Returns the function that ends it. */
+  /** Adds a follower. Returns a function that removes it. */
   follow(follower: Follower): () => void {
     this.#followers.add(follower)
     if (this.#settled !== undefined) follower.onDocument(this.#settled)
     return () => this.#followers.delete(follower)
   }
 
-  /** Takes a version of the document. `read` throws a `TypeError` if it is not valid. */
+  /** Offers a version of the document. `read` throws a `TypeError` if it is invalid. */
   offer(version: string, read: () => Omit<Settled, 'version'>): void {
     this.#hasFailed = false
     if (version === this.#seenVersion) return
@@ -61,7 +61,7 @@ export class DocumentFeed {
     for (const follower of this.#followers) follower.onDocument(this.#settled)
   }
 
-  /** Reports that the source could not be read, once until it can. */
+  /** Reports that the source could not be read. Repeated failures are ignored until it can be read again. */
   fail(error: StoreError | TypeError): void {
     if (this.#hasFailed) return
     this.#hasFailed = true

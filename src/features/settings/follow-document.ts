@@ -12,7 +12,7 @@ import { limitName, type Rules, rulesOf } from './rules.js'
 /** Where the document of a limiter comes from. */
 export interface DocumentSource {
   follow(follower: Follower): () => void
-  /** Called by each charge, where no timer runs between requests. */
+  /** Each charge calls it on platforms where no timer runs between requests. */
   readonly pollIfDue: (() => void) | undefined
 }
 
@@ -23,7 +23,7 @@ interface RuledCore {
   apply(rules: Rules): void
 }
 
-/** Creates what lets a limiter follow a document. Its code is loaded only where settings are used. */
+/** Lets a limiter follow a document. A bundle contains this code only if the application uses settings. */
 export function followDocument(
   { follow, pollIfDue }: DocumentSource,
   limiter: FollowingLimiter,
@@ -58,13 +58,13 @@ export function followDocument(
     if (rules.unknownNames.length > 0) limiter.onFailure(unknownLimits(rules.unknownNames))
   }
 
-  /** The rules for the candidate of the document, or for that of the code. */
+  /** The rules for the candidate in the document or, if it has none, for the candidate in the code. */
   const candidateRules = ({ candidate: own, overrides }: ReturnType<typeof rulesOf>): Rules =>
     own ?? { entries: settings.candidate ?? [], overrides }
 
   function unknownLimits(names: readonly string[]): TypeError {
     const known = entries.map((entry) => limitName(entry, name)).join(', ')
-    const problem = `the limiter ${name} has no limit ${names.join(' and no limit ')}, which its document names`
+    const problem = `the document names limits that the limiter ${name} does not have: ${names.join(', ')}`
     return new TypeError(`settings: ${problem}. Its limits are: ${known}.`)
   }
 
@@ -80,7 +80,9 @@ export function followDocument(
   }
 }
 
-/** Creates a core that charges by rules, which `apply` replaces. Until then it is the given core. */
+/**
+ * Creates a core that charges by the rules last given to `apply`. Before that, it behaves as the given core.
+ */
 function ruledCore(base: LimiterCore, modeSwitch: ModeSwitch, pollIfDue?: () => void): RuledCore {
   let resolveParts: ResolveParts = base.resolveParts
   let resolveCharge: ResolveParts = base.resolveParts
@@ -116,7 +118,7 @@ function ruledCore(base: LimiterCore, modeSwitch: ModeSwitch, pollIfDue?: () => 
   }
 }
 
-/** Binds the limits of a document. Inspection then no longer shows those of the document before. */
+/** Binds the limits of a document. Inspection then no longer shows the limits of the previous document. */
 function bindAnew({ bind, context }: LimiterCore, entries: readonly Entry[]) {
   const recorded = context.limits
   const before = new Map(recorded)

@@ -19,7 +19,7 @@ import { choice, wrongOption } from '../../util/validate.js'
 import type { Fields } from '../../util/values.js'
 import type { LimitSettings } from './document.js'
 
-/** The factories of policies, by the names that a document gives. */
+/** The factories of policies, by their names in documents. */
 const FACTORIES: Readonly<Record<string, (options: never) => Policy>> = {
   tokenBucket,
   slidingWindow,
@@ -40,12 +40,12 @@ const readFactory = choice(...Object.keys(FACTORIES))
 export function policyIn(path: string, { policy, ban: rules, ...options }: Fields): Policy {
   const name = readFactory(OWNER, `${path}.policy`, policy)
   if (options.name !== undefined)
-    throw new TypeError(`${OWNER}: ${path} has no name: it is that of the limit. Leave name out.`)
+    throw new TypeError(`${OWNER}: ${path}.name must be left out. The policy takes the name of its limit.`)
   const inner = atPath(path, () => FACTORIES[name]?.(options as never)) as Policy
   return rules === undefined ? inner : atPath(`${path}.ban`, () => ban(inner, rules as never))
 }
 
-/** Returns what a factory makes. Its errors then say where in the document the options are. */
+/** Returns what `make` returns. Adds the place in the document to a `TypeError` that it throws. */
 function atPath<T>(path: string, make: () => T): T {
   try {
     return make()
@@ -73,7 +73,7 @@ export function policyOf(
       : policyIn(path, settings as unknown as Fields)
   const holdsUnits = isPolicy(given) && Boolean(given.holdsUnits)
   if (!isPolicy(policy) || Boolean(policy.holdsUnits) === holdsUnits) return policy
-  const must = holdsUnits ? 'concurrency, as in the code' : 'another one than concurrency'
+  const must = holdsUnits ? 'concurrency, as in the code' : 'a policy other than concurrency, as in the code'
   throw wrongOption(OWNER, `${path}.policy`, must, settings.policy, 'Change the policy in the code.')
 }
 
@@ -100,8 +100,8 @@ function withNumbers(
 }
 
 /**
- * Returns a policy of the same kind with another limit, another window, or both. The window of a token bucket
- * is the time in which an empty one is full again.
+ * Returns a policy of the same kind with another limit, another window, or both. The window of a token
+ * bucket is the time that an empty bucket takes to fill.
  */
 function samePolicyWith(given: Policy, limit = given.limit, lengthMs?: number): Policy {
   const { spec } = given
@@ -117,5 +117,5 @@ function samePolicyWith(given: Policy, limit = given.limit, lengthMs?: number): 
   }
   if (lengthMs === undefined) return policyFromSpec({ ...spec, limit } as PolicySpec)
   if ('windowMs' in spec) return policyFromSpec({ ...spec, limit, windowMs: lengthMs } as PolicySpec)
-  throw new TypeError(`window must be left out, since ${spec.kind} has none. Write limit alone.`)
+  throw new TypeError(`window must be left out, because ${spec.kind} has none. Write only limit.`)
 }

@@ -6,16 +6,16 @@ import type { SettingsOverride } from './document.js'
 import { PrefixTable } from './prefix-table.js'
 import { endOf, rawIdentity } from './read-override.js'
 
-/** An override with what was made of it. */
+/** An override's effect, and when it ends. */
 interface Row<Effect> {
   readonly effect: Effect
   readonly endMs: number
 }
 
 /**
- * Finds the override of an identity and of an address, among thousands. The most specific one applies: the
- * identity itself, then its longest prefix, then the longest network of the address. One that has ended is
- * passed over.
+ * Finds the override of an identity or of an address among thousands. The most specific one applies: the
+ * identity itself, then its longest prefix, then the smallest network that contains the address. Overrides
+ * that have ended are skipped.
  */
 export class OverrideTable<Effect extends object> {
   readonly isEmpty: boolean
@@ -53,7 +53,7 @@ export class OverrideTable<Effect extends object> {
     this.hasNetworks = networks.length > 0
   }
 
-  /** Returns the effect for an identity, as its keys returned it; `undefined` if there is no override. */
+  /** Returns the effect for an identity as its keys returned it; `undefined` if there is no override. */
   ofIdentity(raw: string): Effect | undefined {
     const row = this.#byIdentity.get(raw)
     if (row !== undefined && this.#isCurrent(row)) return row.effect
@@ -70,7 +70,7 @@ export class OverrideTable<Effect extends object> {
     return index < 0 ? undefined : this.#byNetwork[index]?.effect
   }
 
-  /** Returns whether an override has not ended. The clock is read only if it ends. */
+  /** Returns whether an override has not ended. Reads the clock only for an override that has an end. */
   #isCurrent(row: Row<Effect> | undefined): boolean {
     return row !== undefined && (row.endMs === Number.POSITIVE_INFINITY || row.endMs > this.#now())
   }

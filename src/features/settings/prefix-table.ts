@@ -6,7 +6,9 @@ export class PrefixTable {
   readonly #prefixes: readonly string[]
   /** Whether there are prefixes of a length. */
   readonly #hasLength: Uint8Array
-  /** An open-addressing table of hashes, each with the index of its prefix plus 1; 0 is an empty place. */
+  /**
+   * An open-addressing table of hashes, each with the index of its prefix plus 1. 0 marks an empty place.
+   */
   readonly #hashes: Int32Array
   readonly #places: Int32Array
   readonly #mask: number
@@ -34,7 +36,7 @@ export class PrefixTable {
     this.#hasLength[prefix.length] = 1
   }
 
-  /** Returns the index of the longest prefix of a text that `isAccepted`; -1 if there is none. */
+  /** Returns the index of the text's longest prefix that `isAccepted` accepts; -1 if there is none. */
   find(text: string, isAccepted: (index: number) => boolean): number {
     const hits = this.#findHashes(text)
     for (let i = hits - 1; i >= 0; i--) {
@@ -44,7 +46,7 @@ export class PrefixTable {
     return -1
   }
 
-  /** Collects the prefixes whose hash is that of a beginning of the text, the longest last. */
+  /** Collects the prefixes whose hash and length match the beginning of the text, the longest last. */
   #findHashes(text: string): number {
     const hasLength = this.#hasLength
     const length = Math.min(text.length, hasLength.length - 1)
@@ -57,7 +59,7 @@ export class PrefixTable {
       for (; this.#places[place] !== 0; place = (place + 1) & this.#mask)
         if (this.#hashes[place] === hash) {
           const index = (this.#places[place] as number) - 1
-          if (this.#prefixes[index]?.length === i + 1) this.#hits[hits++] = index // or their hashes collide
+          if (this.#prefixes[index]?.length === i + 1) this.#hits[hits++] = index // or the hashes collide
         }
     }
     return hits

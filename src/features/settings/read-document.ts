@@ -8,7 +8,7 @@ import type { GivenDocument, SettingsDocument } from './document.js'
 import { checkOverride, endOf, targetOf } from './read-override.js'
 
 const OWNER = 'settings'
-/** The most overrides of a document. */
+/** The most overrides that a document may have. */
 export const MAX_OVERRIDES = 10_000
 /** The most problems that an error lists. */
 const MAX_PROBLEMS = 10
@@ -22,8 +22,8 @@ const FIXES = {
 }
 
 /**
- * Returns a document with all its parts, each checked, and without overrides that have ended. Throws a
- * `TypeError` that names each wrong place, such as `limits.api.window`, and the fix.
+ * Checks a document. Returns it with all its parts, but without overrides that have ended. Throws a
+ * `TypeError` that lists the problems, each with its place, such as `limits.api.window`, and its fix.
  */
 export function readDocument(value: unknown, nowMs: number): SettingsDocument {
   if (!isObject(value) || Array.isArray(value)) {
@@ -76,7 +76,7 @@ function checkOverrides(check: Check, overrides: readonly unknown[]): void {
       const earlier = indexes.get(target)
       indexes.set(target, i)
       if (earlier === undefined) return
-      throw new TypeError(`${OWNER}: ${path} has the target of overrides[${earlier}]. Make them one.`)
+      throw new TypeError(`${OWNER}: ${path} has the same target as overrides[${earlier}]. Merge the two.`)
     })
   }
 }

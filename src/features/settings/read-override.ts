@@ -19,7 +19,7 @@ const FIXES = {
   allow: 'exempt',
 }
 
-/** Longer texts are no keys. */
+/** The length of the longest key. */
 const MAX_IDENTITY = 1024
 const MAX_KEYS = 8
 /** The length of the longest prefix. */
@@ -27,7 +27,7 @@ export const MAX_PREFIX = 64
 
 /** A time with its zone, as in RFC 3339. */
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/
-/** Earlier times are seconds that were taken for milliseconds. */
+/** A smaller number is most likely in seconds instead of milliseconds. */
 const EARLIEST_MS = 1e11
 
 /** Checks an override. `path` is its place in the document. Throws a `TypeError` that names it. */
@@ -48,7 +48,7 @@ export function checkOverride(path: string, value: unknown): asserts value is Se
   checkTarget(path, value)
   for (const effect of ['exempt', 'block'])
     if (value[effect] !== undefined && value[effect] !== true)
-      throw wrongOption(OWNER, `${path}.${effect}`, 'true', value[effect], 'Or leave it out.')
+      throw wrongOption(OWNER, `${path}.${effect}`, 'true', value[effect], 'Write true, or leave it out.')
   const checkNow: Check = (run) => run()
   checkLimits(checkNow, `${path}.limits`, value.limits)
   if (value.until !== undefined) checkEnd(`${path}.until`, value.until)
@@ -58,7 +58,9 @@ function checkOneOf(path: string, value: Fields, names: readonly string[], fix: 
   const given = names.filter((name) => value[name] !== undefined)
   if (given.length === 1) return
   const problem = given.length === 0 ? 'none' : given.join(' and ')
-  throw new TypeError(`${OWNER}: ${path} must have one of ${names.join(', ')}, got ${problem}. ${fix}`)
+  throw new TypeError(
+    `${OWNER}: ${path} must have exactly one of ${names.join(', ')}, got ${problem}. ${fix}`,
+  )
 }
 
 function checkTarget(path: string, { identity, identityPrefix, network }: Fields): void {
@@ -75,7 +77,7 @@ function checkIdentity(path: string, identity: unknown): void {
   const texts: readonly unknown[] = Array.isArray(identity) ? identity : [identity]
   const isValid = texts.length <= MAX_KEYS && texts.every((text) => isText(text, MAX_IDENTITY))
   if (isValid && texts.length > 0) return
-  const must = `a string of 1 to ${MAX_IDENTITY} characters, or an array of 1 to ${MAX_KEYS} of them`
+  const must = `a string of 1 to ${MAX_IDENTITY} characters, or an array of 1 to ${MAX_KEYS} such strings`
   throw wrongOption(OWNER, path, must, identity, 'Write what the key function returns, as a string.')
 }
 
@@ -90,7 +92,7 @@ function checkEnd(path: string, until: unknown): void {
   throw wrongOption(OWNER, path, must, until, "Did you mean until: '2026-12-31T00:00:00Z'?")
 }
 
-/** Returns when an override ends, in milliseconds since the Unix epoch; `Infinity` if it does not. */
+/** Returns when an override ends, in milliseconds since the Unix epoch; `Infinity` if it has no end. */
 export function endOf(until: string | number | undefined): number {
   if (until === undefined) return Number.POSITIVE_INFINITY
   return typeof until === 'number' ? until : Date.parse(until)
@@ -103,7 +105,7 @@ export function targetOf({ identity, identityPrefix, network }: SettingsOverride
   return `network ${networkText(readRange('', network))}`
 }
 
-/** Returns the text by which an identity is looked up. No key contains the separator. */
+/** Returns the text by which an identity is looked up. No key contains the separator `'\0'`. */
 export function rawIdentity(identity: string | readonly string[]): string {
   return typeof identity === 'string' ? identity : identity.join('\0')
 }

@@ -12,21 +12,21 @@ import { isObject } from '../../util/values.js'
 import type { Effect, Rules } from './rules.js'
 import { limitName } from './rules.js'
 
-/** What the charge of a subject that is exempt or blocked has in place of parts. */
+/** What `resolveCharge` returns in place of parts for an exempt or a blocked subject. */
 export const EXEMPT: readonly NamedPart[] = []
 export const BLOCKED: readonly NamedPart[] = []
 
 /** Resolves subjects by rules with overrides. */
 export interface RuledLimits {
-  /** Returns the parts of a charge, or `EXEMPT`, or `BLOCKED`. */
+  /** Returns the parts of a charge, `EXEMPT` or `BLOCKED`. */
   readonly resolveCharge: ResolveParts
-  /** Returns the parts of a subject, even if it is exempt or blocked: for adjustments. */
+  /** Returns the parts of a subject even if it is exempt or blocked. Adjustments use it. */
   readonly resolveParts: ResolveParts
 }
 
 /**
- * Creates the functions that resolve subjects by rules with overrides. They read the keys first, look each
- * identity up, and then know the policies. No charge is sent for the look-ups.
+ * Creates the functions that resolve subjects by rules with overrides. They read the keys, look up each
+ * identity, and choose the policies accordingly. The lookups need no call of the store.
  */
 export function ruledLimits(
   { entries, overrides }: Rules,
@@ -54,7 +54,7 @@ export function ruledLimits(
     }
   }
 
-  /** Returns the effect on each limit, and then, if no limit applies, that of the address alone. */
+  /** Returns the effect on each limit. If no limit applies, the effect of the address follows. */
   function effectsOf(identities: readonly (RawIdentity | undefined)[], subject: unknown, isCharge: boolean) {
     const effects = identities.map((read) => read && overrides.ofIdentity(read.raw))
     if (!overrides.hasNetworks || effects.every((effect) => effect !== undefined)) return effects
@@ -63,7 +63,7 @@ export function ruledLimits(
     return effects.map((effect, i) => effect ?? (identities[i] && ofAddress))
   }
 
-  /** An adjustment of a subject without an address is made by its keys alone. */
+  /** Returns the effect for the subject's address. An adjustment may have a subject without an address. */
   function addressEffect(subject: unknown, isCharge: boolean): Effect | undefined {
     try {
       return overrides.ofAddress(readAddress(subject))
@@ -76,7 +76,7 @@ export function ruledLimits(
   return { resolveCharge: resolver(true), resolveParts: resolver(false) }
 }
 
-/** Returns what the overrides of a subject's identities say together. A block takes precedence. */
+/** Combines the effects of a subject's overrides. A block takes precedence over an exemption. */
 function accessBy(effects: readonly (Effect | undefined)[]): Effect['access'] {
   let access: Effect['access']
   for (const effect of effects) {
@@ -101,7 +101,7 @@ function ruledLimit(entry: Entry, context: LimitContext) {
   return {
     name: limitName(entry, context.name ?? ''),
     readIdentity: rawIdentityReader(key, context),
-    /** Returns the part of a charge; none if the limit does not apply. */
+    /** Returns the limit's part of a charge, in an array; an empty one if the limit does not apply. */
     partsFor(
       read: RawIdentity | undefined,
       otherPolicy: GivenPolicy | undefined,

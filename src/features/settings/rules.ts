@@ -10,11 +10,11 @@ import { OverrideTable } from './override-table.js'
 /** What an override does to the limits of a limiter. */
 export interface Effect {
   readonly access: 'exempt' | 'block' | undefined
-  /** Other policies, by the index of the limit; `undefined` for a limit that is as for all others. */
+  /** Policies by the index of the limit; `undefined` for a limit that the override does not change. */
   readonly policies: readonly (GivenPolicy | undefined)[]
 }
 
-/** The limits of a limiter, and the overrides of them. */
+/** The limits of a limiter, and their overrides. */
 export interface Rules {
   readonly entries: readonly Entry[]
   readonly overrides: OverrideTable<Effect>
@@ -28,7 +28,7 @@ export interface DocumentRules extends Rules {
   readonly unknownNames: readonly string[]
 }
 
-/** What the rules of a document are made for. */
+/** The limiter for which the rules of a document are made. */
 interface RulesContext {
   /** The limits of the code. */
   readonly entries: readonly Entry[]
@@ -38,7 +38,7 @@ interface RulesContext {
   readonly onUnfit: (error: TypeError) => void
 }
 
-/** Returns the name of a limit: without one, it is that of its limiter. */
+/** Returns the name of a limit. An unnamed limit goes by the name of its limiter. */
 export const limitName = ({ entryName }: Entry, limiter: string): string => entryName ?? limiter
 
 /**
@@ -51,9 +51,9 @@ export function rulesOf(document: SettingsDocument, context: RulesContext): Docu
   const unknownNames = new Set<string>()
   const policies = new Map<string, GivenPolicy>()
 
-  /** Returns the policy for a limit, the same one for all overrides with the same numbers. */
+  /** Returns the policy for a limit. All overrides with the same numbers share one policy. */
   function policyFor(path: string, settings: LimitSettings, { policy: given }: Entry, i: number) {
-    const base = isPolicy(given) ? signatureOf(given) : '' // that the numbers of a candidate are relative to
+    const base = isPolicy(given) ? signatureOf(given) : '' // the numbers of a candidate build on it
     const id = `${i} ${base} ${JSON.stringify(settings)}`
     const known = policies.get(id)
     if (known !== undefined) return known
@@ -65,7 +65,7 @@ export function rulesOf(document: SettingsDocument, context: RulesContext): Docu
     return made
   }
 
-  /** Returns the policies that some limits by name stand for, by the index of the limit. */
+  /** Returns the policies of limits by name, by the index of the limit; `undefined` for limits not named. */
   function policiesOf(path: string, byName: LimitsByName, entries: readonly Entry[]) {
     const names = entries.map((entry) => limitName(entry, name))
     for (const each of Object.keys(byName)) if (!names.includes(each)) unknownNames.add(each)

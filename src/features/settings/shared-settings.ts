@@ -13,48 +13,50 @@ import { readStored, shownChange } from './stored-settings.js'
 
 /** Options of `sharedSettings`. */
 export interface SharedSettingsOptions {
-  /** What the keys of the documents start with, as the option `prefix` of the limiters. Default `'hg'`. */
+  /** The prefix of the documents' keys, like the option `prefix` of a limiter. Default `'hg'`. */
   readonly prefix?: string
 }
 
 /** Settings in a store, which the limiters of all processes follow. */
 export interface SharedSettings extends SettingsSource {
   /**
-   * Returns the document of a limiter, by the limiter's name. Without one, it is `{ limits: {}, overrides:
-   * [] }`. Rejects with `StoreError` if the store failed, and with `TypeError` if the document is not valid.
+   * Returns the document of a limiter, by the limiter's name. If there is none yet, returns `{ limits: {},
+   * overrides: [] }`. Rejects with `StoreError` if the store failed, and with `TypeError` if the document is
+   * invalid.
    */
   read(name: string): Promise<SettingsDocument>
   /**
-   * Changes the document of a limiter. `edit` gets a copy, which it may change, and returns the next
-   * document. It is called again if another process changes the document meanwhile, so no change is lost.
-   * Overrides that have ended are removed. `by` and `reason` say who made the change, and why. Resolves with
-   * the next document.
+   * Changes the document of a limiter. `edit` gets a copy, which it may modify, and returns the new
+   * document. If another process changes the document in the meantime, `edit` is called again, so no change
+   * is lost. Overrides that have ended are removed. `by` and `reason` record who made the change, and why.
+   * Resolves with the new document.
    *
-   * Rejects with what `edit` throws, and with a `TypeError` for a document that is not valid; then nothing
-   * has changed. If the store fails, the change is tried for ten seconds, and never made twice. Then it
-   * rejects with a `StoreError`, and may have been made.
+   * Rejects with what `edit` throws, and with a `TypeError` if the new document is invalid. In both cases,
+   * nothing has changed. If the store fails, retries for ten seconds, and never makes the change twice. If
+   * it still fails, rejects with a `StoreError`. The change may have been made all the same.
    */
   change(
     name: string,
     edit: (document: SettingsDocument) => MaybePromise<GivenDocument>,
     origin: { readonly by: string; readonly reason: string },
   ): Promise<SettingsDocument>
-  /** Returns the last 100 changes of a document, the newest first. */
+  /** Returns the last 100 changes to a document, the newest first. */
   changes(name: string): Promise<readonly SettingsChange[]>
 }
 
 const OPTIONS = { rows: { prefix: withDefault('hg', keyName) } }
 
 /**
- * Creates settings that are documents in a store, one for each limiter: limits, mode, candidate and
- * overrides. Limiters of any process follow them with the option `settings`.
+ * Creates settings that are documents in a store. Each limiter has one document, with limits, mode,
+ * candidate and overrides. Limiters in any process follow it with the option `settings`.
  *
- * - A process reads the documents of its limiters when they are created, and then once a second, in one read
- *   for each store. Until the first read is back, the limiter does as the code says. No charge waits for it.
- * - If the store fails, or a document is not valid or gone, the last one applies. The limiter emits
- *   `settingsFailed`.
+ * - A process reads the documents of its limiters when they are created, and then once a second. One read
+ *   per store fetches all of them. Until the first read completes, the code's rules apply. No charge waits
+ *   for it.
+ * - If the store fails, or a document is missing or invalid, the last valid one still applies. The limiter
+ *   emits `settingsFailed`.
  *
- * Throws a `TypeError` for wrong options, and for a store that keeps no documents.
+ * Throws a `TypeError` for wrong options, and for a store that does not support documents.
  */
 export function sharedSettings(store: Store, options: SharedSettingsOptions = {}): SharedSettings {
   const [kept, { prefix }] = readTogether(
@@ -86,12 +88,12 @@ export function sharedSettings(store: Store, options: SharedSettingsOptions = {}
   }
 }
 
-/** Returns a store that keeps documents. Throws a `TypeError` for anything else. */
+/** Returns a store that supports documents. Throws a `TypeError` for anything else. */
 function readDocumentStore(store: unknown): DocumentStore {
   if (!isStore(store))
     throw wrongKind('sharedSettings', 'store', 'a store', store, 'Write sharedSettings(redisStore(client)).')
   const { name, documents } = store
   if (documents !== undefined) return { name, documents }
-  const problem = `store must keep documents, and ${name} keeps none`
-  throw new TypeError(`sharedSettings: ${problem}. Give its builder the option documents.`)
+  const problem = `store must support documents, but ${name} does not`
+  throw new TypeError(`sharedSettings: ${problem}. Pass the option documents to its builder.`)
 }

@@ -7,7 +7,7 @@ import { readDocument } from './read-document.js'
 const OWNER = 'settings'
 /** How many changes are kept. */
 const MAX_CHANGES = 100
-/** What every store can hold under one key: memcached takes a megabyte. */
+/** The most characters that every store can hold under one key. memcached holds a megabyte. */
 const MAX_LENGTH = 1_000_000
 const MAX_BY = 200
 const MAX_REASON = 1000
@@ -18,12 +18,12 @@ export interface StoredSettings {
   readonly changes: readonly StoredChange[]
 }
 
-/** A change with a name that no other change has: after a lost reply, it shows whether the change was made. */
+/** A change with a unique `id`. After a lost reply, the `id` shows whether the change was made. */
 interface StoredChange extends SettingsChange {
   readonly id: string
 }
 
-/** What holds before the first change. */
+/** The settings before the first change. */
 export const NO_SETTINGS: StoredSettings = { document: { limits: {}, overrides: [] }, changes: [] }
 
 /** Returns the value of a JSON text. Throws a `TypeError` for any other text. */
@@ -35,7 +35,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Reads what a store holds. Throws a `TypeError` for what is not a document. */
+/** Reads the text that a store holds. Throws a `TypeError` if it is not a document with its changes. */
 export function readStored(text: string, nowMs: number): StoredSettings {
   const value = parseJson(text)
   const stored = isObject(value) ? value : {}
@@ -47,7 +47,7 @@ export function readStored(text: string, nowMs: number): StoredSettings {
   return { document: readDocument(stored.document, nowMs), changes }
 }
 
-/** Returns what to store after a change. Throws a `TypeError` if it is too large. */
+/** Returns the text to store after a change. Throws a `TypeError` if it is too long. */
 export function textAfter(before: StoredSettings, document: SettingsDocument, change: StoredChange): string {
   const changes = [change, ...before.changes].slice(0, MAX_CHANGES)
   const text = JSON.stringify({ document, changes } satisfies StoredSettings)
@@ -56,7 +56,7 @@ export function textAfter(before: StoredSettings, document: SettingsDocument, ch
   throw wrongOption(OWNER, 'the document', must, text.length, 'Use prefixes or networks, or fewer overrides.')
 }
 
-/** Returns the record of a change. Throws a `TypeError` unless it says who and why. */
+/** Returns the record of a change. Throws a `TypeError` if `by` or `reason` is missing. */
 export function readChange(origin: unknown, nowMs: number, id: string): StoredChange {
   const { by, reason } = isObject(origin) ? origin : {}
   checkText('by', by, MAX_BY, "Write { by: 'ada', reason: 'a launch' }.")
@@ -69,7 +69,7 @@ function checkText(option: string, value: unknown, maxLength: number, fix: strin
   throw wrongOption(OWNER, option, `a string of 1 to ${maxLength} characters`, value, fix)
 }
 
-/** Returns a change without its name. */
+/** Returns a change without its `id`. */
 export function shownChange({ by, reason, atMs }: SettingsChange): SettingsChange {
   return { by, reason, atMs }
 }

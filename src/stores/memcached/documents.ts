@@ -11,11 +11,11 @@ const FLAGS = 0x68670002
 const NEVER = 0
 
 /**
- * Keeps each document in an item that never expires. memcached may evict it when its memory is full; then
- * there is no document.
+ * Keeps each document in an item that never expires. memcached may evict the item when its memory is full.
+ * The document is then lost.
  */
 export function memcachedDocuments(transport: MemcachedTransport): Documents {
-  /** Returns the text of an item, and the token for its next write. */
+  /** Returns the text of an item, and the CAS token for its next write. */
   async function readItem(item: string): Promise<{ text: string; cas: bigint } | undefined> {
     const request = get(item)
     const reply = await transport.request(item, request)

@@ -1,6 +1,6 @@
 import type { Documents, StoredDocument } from '../documents.js'
 
-/** Counts the documents written in this process, so that no two have the same version. */
+/** The number of documents written in this process. It makes each version unique. */
 let written = 0
 
 /** Creates the documents of a memory store, for one process and for tests. */

@@ -6,15 +6,15 @@ import type { Command, Transport } from './transport.js'
 /**
  * Replaces a document, a hash of `version` and `text`, without an expiry.
  *
- * KEYS[1]: the document. ARGV[1]: the version that it must have, '' if it must be missing. ARGV[2], ARGV[3]:
- * its new version and text. Returns 1 if it was replaced, and otherwise 0.
+ * KEYS[1]: the document. ARGV[1]: the version that it must have, or '' if it must not exist. ARGV[2],
+ * ARGV[3]: the new version and text. Returns 1 if it was replaced, and 0 otherwise.
  */
 const REPLACE = `
 if (redis.call('hget', KEYS[1], 'version') or '') ~= ARGV[1] then return 0 end
 redis.call('hset', KEYS[1], 'version', ARGV[2], 'text', ARGV[3])
 return 1`
 
-/** Keeps each document in a hash: a reader that has its version does not get the text again. */
+/** Keeps each document in a hash, so that a reader can fetch the version without the text. */
 export function redisDocuments({ shardOf = () => 0, send }: Transport): Documents {
   async function run(firstKey: number, ...commands: readonly Command['words'][]): Promise<unknown[]> {
     const toSend = commands.map((words): Command => {
@@ -51,7 +51,7 @@ export function redisDocuments({ shardOf = () => 0, send }: Transport): Document
   }
 }
 
-/** Returns the strings in a reply, which come as buffers. */
+/** Returns the strings of a reply, which arrive as buffers. */
 function textsIn(reply: unknown): readonly (string | undefined)[] {
   if (!Array.isArray(reply)) return []
   return reply.map((item: unknown) => (item === null || item === undefined ? undefined : String(item)))

@@ -10,26 +10,29 @@ export interface NewDocument {
   readonly version: string
 }
 
-/** The statements for the documents of a kind of database. They lie in a table beside that of the states. */
+/**
+ * The statements for documents in a kind of database. Documents have their own table, beside the states'
+ * table.
+ */
 export interface DocumentStatements<Connection> {
   /** The table's name, quoted. */
   readonly table: string
-  /** Returns the documents of these rows that exist, by key; without the text if the version is known. */
+  /** Returns the documents that exist in these rows, by key. Leaves out the text of a known version. */
   select(
     connection: Connection,
     keys: readonly string[],
     knownVersions: readonly string[],
   ): Promise<ReadonlyMap<string, StoredDocument>>
-  /** Inserts a document. Returns false if there is one. */
+  /** Inserts a document. Returns false if its key already has one. */
   insert(connection: Connection, document: NewDocument): Promise<boolean>
-  /** Replaces a document of this version. Returns false if there is none. */
+  /** Replaces the document if it has this version. Returns false otherwise. */
   update(connection: Connection, document: NewDocument, version: string): Promise<boolean>
 }
 
-/** Runs statements on a connection, again after an error that has changed nothing. */
+/** Runs statements on a connection. Retries after an error that changed nothing. */
 type RunOn<Connection> = <T>(use: (connection: Connection) => Promise<T>) => Promise<T>
 
-/** Creates the documents of a database. `run` rejects with what is thrown to the caller. */
+/** Creates the documents of a database. Its methods reject with the errors of `run`. */
 export function sqlDocuments<Connection>(
   { select, insert, update }: DocumentStatements<Connection>,
   run: RunOn<Connection>,
@@ -51,7 +54,7 @@ export function sqlDocuments<Connection>(
   }
 }
 
-/** Returns the names of the table of the documents, from those of the states' table. */
+/** Returns the names of the documents' table, derived from those of the states' table. */
 export function documentsTable(names: readonly string[]): readonly string[] {
   return names.with(-1, `${names.at(-1)}_documents`)
 }

@@ -10,23 +10,25 @@ import { followDocument } from '../follow-document.js'
 import { readDocument } from '../read-document.js'
 import { parseJson } from '../stored-settings.js'
 
-/** How often the file is looked at. `fs.watch` does not see a link that is replaced, as in a ConfigMap. */
+/**
+ * How often the file is checked. `fs.watch` misses the replacement of a symbolic link, as in a ConfigMap.
+ */
 const INTERVAL_MS = 1000
 
-/** Settings in a file, which can only be read. */
+/** Read-only settings in a file. */
 export interface FileSettings extends SettingsSource {
   /**
-   * Returns the document in the file. Rejects with the error of the file system, and with `TypeError` if the
-   * document is not valid.
+   * Returns the document in the file. Rejects with the file system's error, and with `TypeError` if the
+   * document is invalid.
    */
   read(): Promise<SettingsDocument>
 }
 
 /**
- * Creates settings that are one document in a JSON file, such as a mounted ConfigMap: that of one limiter.
- * The limiter reads the file when it is created, so the document is in force from its first charge on. Then
- * it looks every second whether the file has changed. If the file cannot be read or is not valid, the last
- * document applies, and the limiter emits `settingsFailed`.
+ * Creates settings in a JSON file, such as a mounted ConfigMap. The file holds one document, for one
+ * limiter. The limiter reads it when it is created, so the document is in force from the first charge. It
+ * then checks every second whether the file has changed. If the file cannot be read or is invalid, the last
+ * valid document still applies, and the limiter emits `settingsFailed`.
  *
  * Throws a `TypeError` if `path` is not a string.
  */
@@ -58,7 +60,7 @@ export function settingsFile(path: string): FileSettings {
     if (isReading) return
     isReading = true
     try {
-      const version = versionOf(await stat(path, { bigint: true })) // before the text: a later one is read again
+      const version = versionOf(await stat(path, { bigint: true })) // before the text, so no change is missed
       if (version !== feed.version) offer(version, await readFile(path, 'utf8'))
       else feed.offer(version, unread)
     } catch (error) {
@@ -88,11 +90,11 @@ export function settingsFile(path: string): FileSettings {
   }
 }
 
-/** Returns what changes with the file that a path leads to, in whatever way it is written. */
+/** Returns a text that changes whenever the file does, whether it is rewritten or replaced. */
 function versionOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
   return [dev, ino, size, mtimeNs, ctimeNs].join('-')
 }
 
 function unread(): never {
-  throw new Error('a version that was seen is not read again')
+  throw new Error('a version is read only once')
 }

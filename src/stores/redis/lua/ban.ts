@@ -2,10 +2,10 @@ import { BASE_PARAMS } from '../../../policies/spec.js'
 import type { LuaPolicy } from './lua-policy.js'
 
 /**
- * Returns the ban of a policy. Its params follow the `baseParams` of the policy (after, within, whether attempts
- * restart a ban, the bans), and its record follows the policy's state (strikes, when they cease to
- * count, level, end of the ban), so that the policy's own pieces run unchanged. A state that holds only a record
- * has the policy's numbers.
+ * Returns the ban of a policy. The ban's params follow the `baseParams` of the policy: after, within,
+ * whether attempts restart a ban, and the bans. The ban's record follows the policy's state: strikes, when
+ * they stop counting, level, and end of the ban. So the policy's own pieces run unchanged. A state that
+ * holds only a record has the policy's numbers.
  */
 export function banFrom(base: LuaPolicy, baseParams = BASE_PARAMS): LuaPolicy {
   const [after, within, restarts] = [baseParams + 3, baseParams + 4, baseParams + 5]
@@ -62,14 +62,17 @@ export function banFrom(base: LuaPolicy, baseParams = BASE_PARAMS): LuaPolicy {
   }
 }
 
-/** Finds the record of a state that may be longer or shorter than the policy's. */
+/** Finds the record of a state that may have more or fewer numbers than the policy's. */
 function placesByLength(length: string): string {
   return `
     local ban_end = state[1] > 0 and ${length} + 4 or p[2]
     local strikes, strikes_end, level = ban_end - 3, ban_end - 2, ban_end - 1`
 }
 
-/** Runs code that may change how long the state of the base policy is. `where` says when it has. */
+/**
+ * Moves the record along when `code` changes the length of the base policy's state. `where` says when it
+ * does.
+ */
 function keepingRecord(code: string, length: string | undefined, where = ''): string {
   if (length === undefined) return code
   return `

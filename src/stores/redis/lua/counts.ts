@@ -1,25 +1,25 @@
 import { carryBack, carryOver, type LuaPolicy } from './lua-policy.js'
 
-/** What tells the kinds of counted windows apart. */
+/** How the kinds of counted windows differ. */
 interface LuaWindow {
   readonly once: string
-  /** The latest start of a window that is possible now. */
+  /** The latest start that a window can have now. */
   readonly latest: string
-  /** The start of the window that a charge now is the first of. */
+  /** The start of the window, if the first charge in it comes now. */
   readonly next: string
-  /** The length of the latest window. */
+  /** The length of the window that starts at `latest`. */
   readonly latestLength: string
-  /** Whether the state's window is none of this policy's. */
+  /** Whether the state's window is not one of this policy's windows. */
   readonly differs: string
-  /** The start of the window that goes on with the count of such a window. */
+  /** The start of the window that takes over the count of such a window. */
   readonly adopted: string
-  /** The length in a state that has counted nothing. */
+  /** The window's length in the state of a key that has used nothing. */
   readonly blankLength: string
 }
 
 /**
  * Returns the policy of counted windows. State: the limit, the length, the start, the count. `once` sets
- * `limit`, `debt`, `scales`, and `window`, the length of the window that is current now.
+ * `limit`, `debt`, `scales`, and `window`, the length of the current window.
  */
 function countedWindow({
   once,
@@ -90,10 +90,14 @@ export const FIRST_REQUEST_WINDOW = countedWindow({
   adopted: '(now < state[3] + window and state[3] or now)',
 })
 
-/** How many params a quota has: its limit, debt and rule of change, and five starts of periods, p[6] to p[10]. */
+/**
+ * How many params a quota has: its limit, debt and `onChange`, and five starts of periods, p[6] to p[10].
+ */
 export const QUOTA_PARAMS = 8
 
-/** A quota, whose periods are sent along: a script knows no calendar. `now` lies before the last two starts. */
+/**
+ * A quota. Scripts have no calendar, so the client sends the periods. `now` lies before the last two starts.
+ */
 export const QUOTA: LuaPolicy = {
   ...countedWindow({
     once: `

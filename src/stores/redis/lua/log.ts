@@ -1,14 +1,17 @@
 import type { LuaPolicy } from './lua-policy.js'
 
-/** How many numbers a state has: two slots in each, after the first four. */
+/** How many numbers a state has: four, and then one for every two slots. */
 const LENGTH = '4 + ceil(state[1] / 2)'
-/** Times in ticks after the base are below this, two in a number. A window has at most half as many ticks. */
+/**
+ * The upper bound of times in ticks after the base, two in a number. A window has at most half as many
+ * ticks.
+ */
 const RANGE = '67108864'
 const WINDOW_TICKS = '33554432'
 
 /**
- * A translation of packed-times.ts. `slots` and `tick` belong to the state; `measure` sets them, since states
- * may have the numbers of another limit and window.
+ * A translation of packed-times.ts. `slots` and `tick` describe the state. `measure` sets them, because
+ * states may have the numbers of another limit and window.
  */
 const TIMES = `
     local slots, tick
@@ -75,7 +78,9 @@ const TIMES = `
       for _, ticks in ipairs(kept) do push(ticks) end
     end`
 
-/** State: the limit, the window, the base, the slot to write next, then the times of units, two in a number. */
+/**
+ * State: the limit, the window, the base, the slot to write next, then the times of units, two in a number.
+ */
 export const SLIDING_LOG: LuaPolicy = {
   once: `
     local limit, window = p[3], p[4]${TIMES}`,

@@ -29,12 +29,12 @@ end\n`
   return `local ${name} = {}\n${definitions.join('')}`
 }
 
-/** How many numbers are stored at least of a state whose last zeros are left out. */
+/** The `least` of each kind whose states are stored without their trailing zeros. */
 const LEAST = Object.entries(LUA_POLICIES)
   .flatMap(([kind, { least }]) => (least === undefined ? [] : [`['${kind}'] = ${least}`]))
   .join(', ')
 
-/** Whether the params of a policy hold for another time than now, for kinds of which that may be. */
+/** The `outdated` of each kind whose params may be for another time than now. */
 const OUTDATED = Object.entries(LUA_POLICIES)
   .flatMap(([kind, { outdated }]) => (outdated ? [`['${kind}'] = function(p) return ${outdated} end`] : []))
   .join(', ')
@@ -62,7 +62,7 @@ end
 local least = { ${LEAST} }
 local is_log = { ${LOGS} }
 
--- Reads the state of a key, whole or without its last zeros. Returns its numbers, then where unpacking stopped.
+-- Reads the state of a key, with or without its trailing zeros. Returns its numbers, and where unpacking ended.
 local function read_state(k, p)
   local bytes = raw[k]
   local count = bytes and #bytes / 8

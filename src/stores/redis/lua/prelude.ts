@@ -35,21 +35,21 @@ local raw = #keys > 0 and call('MGET', unpack(keys)) or {} -- false for a missin
 local foreign = {} -- numbers of foreign keys
 local refused -- why the server refused to write
 
--- Returns the format of so many numbers.
+-- Returns the format of this many numbers.
 local format_of = {}
 local function formats(count)
   format_of[count] = format_of[count] or '<' .. string.rep('d', count)
   return format_of[count]
 end
 
--- Replies with a state that has more or fewer numbers than its policy's apart, and with a fresh one in its place.
+-- Appends a state of another length than its policy's to the reply, and puts a fresh one in its place.
 local resized = {}
 local function resize(k, fresh)
   resized[#resized + 1] = pack_numbers('<d', k) .. raw[k]
   raw[k] = fresh
 end
 
--- Puts a fresh state in place of what is no state. Returns whether the key is missing, not foreign.
+-- Puts a fresh state in place of an item that is not a state. Returns whether the key is missing.
 local function is_missing(k, fresh)
   local is_foreign = raw[k] or call('EXISTS', keys[k]) > 0
   if is_foreign then foreign[#foreign + 1] = k end
@@ -58,7 +58,7 @@ local function is_missing(k, fresh)
 end
 `
 
-/** The most bytes of a state: those of a log of 1,000 units with a ban, rounded up. No more are unpacked. */
+/** The most bytes that are unpacked as a state. A log of 1,000 units with a ban has almost as many. */
 export const MAX_BYTES = 4096
 
 /**

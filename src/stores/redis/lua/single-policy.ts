@@ -72,7 +72,7 @@ end
   return isFixed ? body.replaceAll(/state\[(\d+)\]/g, 'number_$1') : body
 }
 
-/** Finds out when the key expires at present. */
+/** Finds out when the key currently expires. */
 function holding(expiry: string): string {
   return `if bytes then
       local expires_at
@@ -81,7 +81,7 @@ function holding(expiry: string): string {
     end`
 }
 
-/** Finds out whether an item is a state (`is_read`), reads its numbers, and packs them. */
+/** Returns code that checks whether an item is a state (`is_read`), reads its numbers, and packs them. */
 function codecOf({ least, length, isLog }: LuaPolicy, width: number, numbers: string) {
   const pack = least === undefined ? `bytes = pack_numbers(format, ${numbers})` : trimmed(width)
   const read = `${numbers} = unpack_numbers(format, raw[k])`
@@ -100,7 +100,7 @@ function codecOf({ least, length, isLog }: LuaPolicy, width: number, numbers: st
   }
 }
 
-/** Reads a state that may lack its last zeros. */
+/** Reads a state that may be stored without its trailing zeros. */
 function padded(least: number, width: number): string {
   return `local held_bytes = bytes and #bytes
   local is_read = bytes and held_bytes <= ${8 * width} and held_bytes >= ${8 * least} and held_bytes % 8 == 0
@@ -131,7 +131,7 @@ function anyLength(length: string, width: number): string {
   local is_read = log ~= nil`
 }
 
-/** Packs a state without its last zeros. */
+/** Packs a state without its trailing zeros. */
 function trimmed(width: number): string {
   const counts = Array.from({ length: width - 1 }, (_, i) => `state[${width - i}] ~= 0 and ${width - i} or `)
   const numbers = Array.from({ length: width }, (_, i) => `state[${i + 1}]`).join(', ')

@@ -1,8 +1,8 @@
 import { carryBack, carryOver, type LuaPolicy } from './lua-policy.js'
 
 /**
- * Makes the current slice the newest one, from `shift`, how many slices have begun since. `first` is the
- * place of the newest slice's count, and the one before it that of its index.
+ * Makes the current slice the newest one. `shift` is how many slices have begun since the state was written.
+ * `first` is the place of the newest slice's count. The newest slice's index is in the place before it.
  */
 function shiftToNow(first: number): string {
   return `
@@ -26,7 +26,7 @@ const SLIDE_TO_NOW = `
     state[1], state[2], state[3] = limit, window, slices
     local inside = window - (state[4] > now_index and 0 or ticks - now_index * window)`
 
-/** Moves the counts of other slices into this policy's. */
+/** Moves counts under other slices into this policy's slices. */
 const ADOPT = `
       local counts, sum, carried = {}, 0, 0
       for i = 0, slices do counts[i] = 0 end
@@ -46,7 +46,10 @@ const ADOPT = `
       state[1], state[2], state[3], state[4], changed = limit, window, slices, now_index, true
       for i = 0, slices do state[5 + i] = counts[i] end`
 
-/** State: the limit, the window, the slices, the newest slice's index, the counts of the slices, newest first. */
+/**
+ * State: the limit, the window, the slices, the newest slice's index, the counts of the slices, newest
+ * first.
+ */
 export const SLIDING_WINDOW: LuaPolicy = {
   once: `
     local limit, window, slices, debt, scales = p[3], p[4], p[5], p[6], p[7] == 1
@@ -107,8 +110,9 @@ export const SLIDING_WINDOW: LuaPolicy = {
 }
 
 /**
- * State: the ttl, the newest slice's index, then how many units were last renewed in each slice, newest first.
- * Units are held in the slice that `reset_at` names, since a step back may have put them ahead of `taken_at`.
+ * State: the ttl, the newest slice's index, then how many units were last renewed in each slice, newest
+ * first. Units are held in the slice that `reset_at` names, since a step back may have put them ahead of
+ * `taken_at`.
  */
 const PLACE_OF_UNITS = `
     local held_in = floor(floor(taken_at) * slices / ttl)

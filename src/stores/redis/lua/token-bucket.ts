@@ -1,7 +1,7 @@
 import { GRID_PER_MS } from '../../../policies/bucket-grid.js'
 import type { LuaPolicy } from './lua-policy.js'
 
-/** Sets `missing`, how long the bucket takes to be full at this policy's rate. */
+/** Sets `missing`: how long the bucket takes to fill at this policy's rate. */
 const CLAMP = `
     local missing, stored = 0, state[5] - (at - state[3])
     if stored > 0 then
@@ -48,9 +48,9 @@ const REFUND = `
     end`
 
 /**
- * State: the capacity, the time in which a token is refilled, when the bucket is full again, the most tokens that
- * may be owed, and 0. Off the grid: the time of the last write in place of the third, and how long the refill
- * takes from then on as the last.
+ * State: the capacity, the time in which a token is refilled, when the bucket is full again, the most tokens
+ * that may be owed, and 0. If the times are not on the grid, the third number is the time of the last write,
+ * and the last number is how long the refill takes from then on.
  */
 export const TOKEN_BUCKET: LuaPolicy = {
   least: 3,

@@ -5,11 +5,11 @@ import { type MysqlConnection, type MysqlReply, run } from './client.js'
 import { quoteName } from './schema.js'
 import { begin, COMMIT, hex, LOCK_WAIT } from './statements.js'
 
-/** Creates the statements for the documents beside a table. Texts are bytes: no collation applies to them. */
+/** Creates the statements for documents. Texts are stored as bytes, so no collation applies to them. */
 export function mysqlDocuments(names: readonly string[]): DocumentStatements<MysqlConnection> {
   const table = quoteName(documentsTable(names))
 
-  /** Runs a statement in its own transaction: with `autocommit` off, it would leave one open. */
+  /** Runs a statement in its own transaction. Otherwise, with `autocommit` off, it would leave one open. */
   async function runAlone(connection: MysqlConnection, sql: string): Promise<MysqlReply> {
     await begin(connection)
     const reply = await run(connection, sql)

@@ -4,11 +4,11 @@ import { type PostgresConnection, run } from './client.js'
 import { keyArray } from './codec.js'
 import { quoteName } from './schema.js'
 
-/** Creates the statements for the documents beside a table. */
+/** Creates the statements for documents. */
 export function postgresDocuments(names: readonly string[]): DocumentStatements<PostgresConnection> {
   const table = quoteName(documentsTable(names))
 
-  /** Runs one statement, which is its own transaction. Returns whether it has written a row. */
+  /** Runs one statement as its own transaction. Returns whether it wrote a row. */
   async function write(connection: PostgresConnection, sql: string): Promise<boolean> {
     const [reply] = await run(connection, `${sql} RETURNING 1`)
     return reply?.rows.length === 1
@@ -45,7 +45,7 @@ export function postgresDocuments(names: readonly string[]): DocumentStatements<
   }
 }
 
-/** Returns a text as a literal of its bytes, which is valid whatever the settings of the connection are. */
+/** Returns a text as a literal of its bytes, which is valid under any settings of the connection. */
 function bytes(text: string): string {
   return `decode('${Buffer.from(text).toString('hex')}', 'hex')`
 }

@@ -4,8 +4,8 @@ import type { SqliteDatabase } from './client.js'
 import { quoteName } from './schema.js'
 
 /**
- * Creates the statements for the documents beside a table. Each is its own transaction. They are prepared
- * anew each time, at most once a second.
+ * Creates the statements for documents. Each is its own transaction. They run so rarely, about once a
+ * second, that each call prepares them again.
  */
 export function sqliteDocuments(names: readonly string[]): DocumentStatements<SqliteDatabase> {
   const table = quoteName(documentsTable(names))

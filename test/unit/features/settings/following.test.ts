@@ -304,7 +304,7 @@ describe('a document that is not in force', () => {
     expect(events).toEqual([
       [
         'settingsFailed',
-        'settings: limits.api.window must be left out, since concurrency has none. Write limit alone.',
+        'settings: limits.api.window must be left out, because concurrency has none. Write only limit.',
       ],
     ])
     await set({ limits: { api: { limit: 5 } } })
@@ -341,7 +341,7 @@ describe('a document that is not in force', () => {
     })
     expect(events.at(-1)).toEqual([
       'settingsFailed',
-      'settings: the limiter api has no limit apii and no limit login, which its document names. Its limits are: api.',
+      'settings: the document names limits that the limiter api does not have: apii, login. Its limits are: api.',
     ])
     expect(charge('acme')).toMatchObject(warning)
   })
@@ -416,7 +416,9 @@ describe('reads', () => {
     read.mockResolvedValue([undefined])
     await jest.advanceTimersByTimeAsync(5000)
     expect(charge('acme').limit).toBe(5)
-    expect(events.slice(1)).toEqual([['settingsFailed', 'memory: the settings are gone: the last apply']])
+    expect(events.slice(1)).toEqual([
+      ['settingsFailed', 'memory: the settings document is missing, so the last one still applies'],
+    ])
   })
 
   test('a read without a reply is given up after five seconds, and does not keep later ones back', async () => {

@@ -59,7 +59,7 @@ test.each<[unknown, string]>([
   [{ limits: [] }, 'settings: limits must be an object of at most 16 limits by name, got an array of 0'],
   [{ limits: { 'a b': { limit: 5 } } }, 'settings: a name in limits must be 1 to 64 letters'],
   [limit(5), 'settings: limits.api must be an object, got 5'],
-  [limit({}), 'settings: limits.api must be limit, window or policy, got an object'],
+  [limit({}), 'settings: limits.api must be an object with limit, window or policy, got an object'],
   [limit({ limit: '10' }), 'settings: limits.api.limit must be a whole number of at least 1, got "10"'],
   [limit({ limit: 5, window: 60 }), 'settings: limits.api.window must be a string with its unit'],
   [
@@ -70,7 +70,7 @@ test.each<[unknown, string]>([
   [limit({ policy: 'leaky' }), "settings: limits.api.policy must be one of 'tokenBucket'"],
   [limit({ policy: 'slidingWindow', limit: 0, window: '1m' }), 'settings: limits.api.limit must be a whole'],
   [limit({ policy: 'fixedWindow', limit: 5 }), 'settings: limits.api.window must be a duration'],
-  [limit({ policy: 'consecutive', limit: 5, name: 'x' }), 'settings: limits.api has no name'],
+  [limit({ policy: 'consecutive', limit: 5, name: 'x' }), 'settings: limits.api.name must be left out'],
   [
     limit({ policy: 'consecutive', limit: 5, ban: { after: 3, within: '1m', for: 'ever' } }),
     'settings: limits.api.ban.for must be a duration',
@@ -78,11 +78,17 @@ test.each<[unknown, string]>([
   [{ candidate: {} }, 'settings: candidate must be an object of limits, got an object'],
   [{ candidate: { limits: { api: { limit: -1 } } } }, 'settings: candidate.limits.api.limit must be a whole'],
   [{ overrides: {} }, 'settings: overrides must be an array of at most 10000 overrides, got an object'],
-  [override({}), 'settings: overrides[1] must have one of identity, identityPrefix, network, got none'],
-  [override({ identity: 'b' }), 'settings: overrides[1] must have one of limits, exempt, block, got none'],
+  [
+    override({}),
+    'settings: overrides[1] must have exactly one of identity, identityPrefix, network, got none',
+  ],
+  [
+    override({ identity: 'b' }),
+    'settings: overrides[1] must have exactly one of limits, exempt, block, got none',
+  ],
   [
     override({ identity: 'b', exempt: true, block: true }),
-    'settings: overrides[1] must have one of limits, exempt, block, got exempt and block',
+    'settings: overrides[1] must have exactly one of limits, exempt, block, got exempt and block',
   ],
   [override({ identity: 'b', exempt: false }), 'settings: overrides[1].exempt must be true, got false'],
   [override({ prefix: 'b', exempt: true }), 'there is no option "prefix". Write identityPrefix instead'],
@@ -105,7 +111,7 @@ test.each<[unknown, string]>([
     override({ identity: 'b', block: true, until: 1_790_000_000 }),
     'settings: overrides[1].until must be a time',
   ],
-  [override({ identity: 'a', block: true }), 'settings: overrides[1] has the target of overrides[0]'],
+  [override({ identity: 'a', block: true }), 'settings: overrides[1] has the same target as overrides[0]'],
 ])('%j is wrong', (document, problem) => {
   expect(() => read(document)).toThrow(TypeError)
   expect(() => read(document)).toThrow(problem)
@@ -113,7 +119,7 @@ test.each<[unknown, string]>([
 
 test('two spellings of a network are one target', () => {
   const overrides = ['10.0.0.0/8', '10.1.2.3/8'].map((network) => ({ network, exempt: true }))
-  expect(() => read({ overrides })).toThrow('overrides[1] has the target of overrides[0]')
+  expect(() => read({ overrides })).toThrow('overrides[1] has the same target as overrides[0]')
 })
 
 test('an error lists each wrong place, ten at most', () => {

@@ -181,7 +181,7 @@ test('a stored text that is not a document rejects with its fix', async () => {
 
 test.each([
   [undefined, {}, 'sharedSettings: store must be a store, got undefined'],
-  [{ name: 'mine', apply: () => [] }, {}, 'store must keep documents, and mine keeps none'],
+  [{ name: 'mine', apply: () => [] }, {}, 'store must support documents, but mine does not'],
   [memoryStore(), { prefix: 'a b' }, 'sharedSettings: prefix must be 1 to 64 letters'],
   [memoryStore(), { every: '1s' }, 'sharedSettings: there is no option "every"'],
 ])('wrong arguments are named', (store, options, problem) => {
