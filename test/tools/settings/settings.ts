@@ -34,7 +34,7 @@ export function describeSettings(changes: number, freezeEvery: number): void {
 
   test('concurrent changes lose nothing', () => {
     expect(outcome.failures).toEqual([])
-    expect(outcome.marks).toBe(4 * changes)
+    expect(outcome.marks).toBe(4 * Math.ceil(changes / 2)) // beside every second change
     expect(outcome.lost).toEqual([])
   })
 }
