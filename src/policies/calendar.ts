@@ -10,6 +10,7 @@ export function lengthOf({ startsAtMs, endsAtMs }: Period): number {
   return endsAtMs - startsAtMs
 }
 
+/** The days of a week, as `startsOn` names them. */
 export const WEEKDAYS = [
   'monday',
   'tuesday',
