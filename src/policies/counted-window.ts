@@ -66,12 +66,14 @@ export function countedWindow(counted: CountedLimit, windows: WindowKind): Polic
 
   function clampToNow(state: State | undefined, nowMs: number): State | undefined {
     if (state === undefined) return undefined
-    const [oldLimit = 0, lengthMs = 0, startsAtMs = 0, count = 0] = state
+    const oldLimit = state[0] ?? 0
+    const startsAtMs = state[2] ?? 0
+    const count = state[3] ?? 0
     const latestMs = windows.latestStartAt(nowMs)
     if (startsAtMs > latestMs) return [limit, windows.lengthOf(latestMs), latestMs, kept(count, oldLimit)]
     if (!isCounting(state, nowMs)) return state
     const isSameWindow =
-      windows.lengthOf(startsAtMs) === lengthMs && windows.startAt(startsAtMs) === startsAtMs
+      windows.lengthOf(startsAtMs) === state[1] && windows.startAt(startsAtMs) === startsAtMs
     if (isSameWindow && !(scales && oldLimit !== limit)) return state // the count stays as it is
     const adoptedMs = isSameWindow ? startsAtMs : windows.adoptStart(startsAtMs, nowMs)
     return [limit, windows.lengthOf(adoptedMs), adoptedMs, kept(count, oldLimit)]
@@ -113,8 +115,8 @@ export function countedWindow(counted: CountedLimit, windows: WindowKind): Polic
 }
 
 /** Returns whether a state has counted units in a window that has not ended. */
-function isCounting([, lengthMs = 0, startsAtMs = 0, count = 0]: State, nowMs: number): boolean {
-  return count > 0 && nowMs < startsAtMs + lengthMs
+function isCounting(state: State, nowMs: number): boolean {
+  return (state[3] ?? 0) > 0 && nowMs < (state[2] ?? 0) + (state[1] ?? 0)
 }
 
 /**

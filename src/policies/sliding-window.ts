@@ -136,23 +136,27 @@ function makeSlidingWindow(sliding: SlidingLimit): Policy {
     if (allowed) view.counts[0] = (view.counts[0] ?? 0) + cost
     const used = allowed ? before + cost : before
     const after = allowed ? stateOf(view.index, view.counts) : clamped
-    return {
+    const step = {
       allowed,
       remaining: Math.max(0, limit - used),
       resetAfterMs: used === 0 ? 0 : msUntilUsed(0, view, nowMs),
       retryAfterMs,
       moreAfterMs: used === 0 ? 0 : msUntilUsed(Math.min(used, limit) - 1, view, nowMs),
-      ...(used > limit && { debt: used - limit }),
       next: cost === 0 || after === state ? undefined : after,
     }
+    return used > limit ? { ...step, debt: used - limit } : step
+  }
+
+  /** Returns a state with this policy's slices: the same object if it has them. */
+  function adopt(state: State | undefined, nowMs: number): State | undefined {
+    if (state === undefined) return undefined
+    const isSameLimit = state[0] === limit || !scales
+    return state[1] === windowMs && state[2] === slices && isSameLimit ? state : convert(state, nowMs)
   }
 
   /** Converts a state that was written under other numbers to this policy's slices. */
-  function adopt(state: State | undefined, nowMs: number): State | undefined {
-    if (state === undefined) return undefined
+  function convert(state: State, nowMs: number): State | undefined {
     const [oldLimit = 0, oldWindowMs = 0, oldSlices = 0, index = 0] = state
-    const isSameLimit = oldLimit === limit || !scales
-    if (oldWindowMs === windowMs && oldSlices === slices && isSameLimit) return state
     if (oldWindowMs <= 0) return undefined // all zeros
     const counts = new Array<number>(slices + 1).fill(0)
     const newest = indexOf(nowMs)

@@ -148,12 +148,11 @@ function makeTokenBucket(bucket: Bucket): Policy {
   /** Returns how long the bucket of a state takes to fill at this policy's rate. */
   function missingAt(state: State | undefined, now: number): number {
     if (state === undefined) return 0
-    const [oldCapacity, oldIntervalMs, atMs = 0, owedAtMost, extraMs = 0] = state
-    const oldMs = extraMs - (now - atMs)
+    // By index: to destructure an array would make a decision slower.
+    const oldMs = (state[4] ?? 0) - (now - (state[2] ?? 0))
     if (oldMs <= 0) return 0
-    if (oldCapacity === capacity && oldIntervalMs === intervalMs && owedAtMost === debt)
-      return Math.min(oldMs, mostMs) // a clock that was ahead may have stored a later time
-    return carriedOver(state, oldMs)
+    const isOwn = state[0] === capacity && state[1] === intervalMs && state[3] === debt
+    return isOwn ? Math.min(oldMs, mostMs) : carriedOver(state, oldMs) // a clock that was ahead may exceed `mostMs`
   }
 
   /**
