@@ -31,7 +31,8 @@ const SAMPLES: readonly Policy[] = [
     for: [200, 500],
     onAttempt: 'restart',
   }),
-  // The same keys under other numbers, some of which may be owed.
+  // The same keys under other numbers, some of which may be owed. The longest ban of a key stays the same: a store
+  // may drop the record of a ban once the rules that wrote it have no more use for it.
   tokenBucket({ capacity: 8, refill: 3, every: '2s', debt: 3 }),
   tokenBucket({ capacity: 4, refill: 3, every: '1s', onChange: 'scale' }),
   tokenBucket({ capacity: 9, refill: 7000, every: '1s', debt: 2 }),
@@ -40,8 +41,12 @@ const SAMPLES: readonly Policy[] = [
   fixedWindow({ limit: 2, window: '700ms', startsAt: 'first-request', debt: 4 }),
   fixedWindow({ limit: 5, window: '900ms', startsAt: 'first-request', onChange: 'scale' }),
   consecutive({ limit: 6 }),
-  ban(slidingWindow({ limit: 6, window: '700ms', slices: 3 }), { after: 1, within: 500, for: [400] }),
-  ban(tokenBucket({ capacity: 5, refill: 3, every: '1s', debt: 2 }), { after: 3, within: 700, for: [300] }),
+  ban(slidingWindow({ limit: 6, window: '700ms', slices: 3 }), { after: 1, within: 500, for: [400, 1100] }),
+  ban(tokenBucket({ capacity: 5, refill: 3, every: '1s', debt: 2 }), {
+    after: 3,
+    within: 700,
+    for: [300, 500],
+  }),
 ]
 
 /** The policies by names that tell what they are, in a trace that fails. */
