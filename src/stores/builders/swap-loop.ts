@@ -1,9 +1,10 @@
 import { hasOwnNumbers, type Policy, type State } from '../../policies/policy.js'
 import { retry } from '../../util/retry.js'
 import type { Operation, Outcome, Result } from '../operation.js'
-import { applyBatch, stateWrite, type Write } from '../shared/apply-batch.js'
+import { applyBatch, type Write } from '../shared/apply-batch.js'
 import { type ApplyToKey, keyedPolicyOf } from '../shared/shards.js'
 import { foreignKeyError, isStateOf } from '../shared/state-codec.js'
+import { stateWrite } from '../shared/state-write.js'
 import { asStoreError, StoreError } from '../store-error.js'
 
 /** A state in a database, with its version, which changes with each write. */

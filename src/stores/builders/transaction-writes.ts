@@ -1,5 +1,6 @@
 import type { Policy } from '../../policies/policy.js'
-import { type StateWrite, stateWrite, type Writes } from '../shared/apply-batch.js'
+import type { Writes } from '../shared/apply-batch.js'
+import { type StateWrite, stateWrite } from '../shared/state-write.js'
 
 /** What a transaction reads after it has locked its keys. */
 export interface LockedStates {

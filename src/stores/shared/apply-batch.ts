@@ -25,18 +25,6 @@ export interface Write {
 /** The states to write, by key. */
 export type Writes = ReadonlyMap<string, Write>
 
-/** A state for a store to write. */
-export interface StateWrite {
-  readonly key: string
-  /** The state that replaces the key's; `undefined` removes the key. */
-  readonly state: State | undefined
-  /**
-   * For how long the state has to be kept, in whole milliseconds; `Infinity`: until it is replaced. 0 only
-   * if the key is removed.
-   */
-  readonly ttlMs: number
-}
-
 /**
  * Applies a batch of operations to states, in order. Each one sees what those before it have written. An
  * operation for which `read` or a policy throws changes nothing, and has the error in place of its result.
@@ -73,12 +61,6 @@ export function applyBatch(
     }
   }
   return { results, writes }
-}
-
-/** Returns what to write for a key. A state that is fresh by now is removed. */
-export function stateWrite(key: string, { policy, state }: Write, nowMs: number): StateWrite {
-  const ttlMs = state === undefined ? 0 : Math.ceil(policy.take(state, nowMs, 0).resetAfterMs)
-  return { key, state: ttlMs === 0 ? undefined : state, ttlMs }
 }
 
 /** The verdict on a charge, and the states to write, by key, with the policies that read them. */

@@ -3,9 +3,10 @@ import { isPromise } from '../../util/maybe-promise.js'
 import { show } from '../../util/validate.js'
 import type { Operation, Outcome, Result } from '../operation.js'
 import { StoreError } from '../store-error.js'
-import { applyBatch, type ReadState, type StateWrite, stateWrite } from './apply-batch.js'
+import { applyBatch, type ReadState } from './apply-batch.js'
 import { checkOperations } from './run-operations.js'
 import { foreignKeyError, isStateOf } from './state-codec.js'
+import { type StateWrite, stateWrite } from './state-write.js'
 import { checkTime } from './validate.js'
 
 /**
