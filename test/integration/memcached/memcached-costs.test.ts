@@ -1,5 +1,4 @@
-import { consecutive, fixedWindow, type Policy, type Store, slidingWindow } from 'headgate'
-import { memcachedStore } from 'headgate/memcached'
+import { consecutive, fixedWindow, type Policy, slidingWindow } from 'headgate'
 import type { Part } from 'headgate/store'
 import { LONG, LONG_POLICIES } from '../../../src/testing/conformance/sample-policies.js'
 import {
@@ -7,40 +6,14 @@ import {
   chargeOne,
   part,
   receiptOf,
-  remainingOf,
   takeOne,
 } from '../../../src/testing/conformance/store-calls.js'
-import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
-import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
-import { until } from '../../support/servers/wait.js'
 import { chargeStore, refundStore } from '../../support/store-calls.js'
-import { connections } from './clients.js'
+import { expectLeft, useMemcached } from './use-memcached.js'
 
 const MOST = Number.MAX_SAFE_INTEGER
 
-const { open, closeAll } = connections()
-let server: MemcachedServer
-let store: Store
-
-beforeAll(async () => {
-  server = await startMemcached({ own: true })
-}, INSTALL_TIMEOUT_MS)
-
-afterEach(closeAll)
-
-afterAll(() => server?.stop())
-
-beforeEach(async () => {
-  await server.command('flush_all')
-  store = memcachedStore(open(server.url, { timeout: 30 }))
-})
-
-/** Units of denied charges are refunded after the verdict. */
-async function expectLeft(policy: Policy, keys: readonly string[], left: readonly number[]): Promise<void> {
-  await until(`${left} are left`, async () => {
-    return JSON.stringify(await remainingOf(store, policy, keys)) === JSON.stringify(left)
-  })
-}
+const memcached = useMemcached({ timeout: 30 })
 
 describe.each(LONG_POLICIES)('an invalid cost, with a %s', (_, policyOf) => {
   const policy = policyOf(5)
@@ -59,23 +32,23 @@ describe.each(LONG_POLICIES)('an invalid cost, with a %s', (_, policyOf) => {
     ['a list', [2]],
     ['a bigint', 2n],
   ])('is an error, and takes nothing from any key: %s', async (_name, cost) => {
-    await takeOne(store, 'held', policy, 2)
+    await takeOne(memcached.store, 'held', policy, 2)
     for (const charges of [
       [[wrong('held', cost)]],
       [[part('held', policy)], [wrong('new', cost)], [part('late', policy)]],
       [[part('held', policy), part('new', policy), wrong('late', cost)]],
     ]) {
-      await expect(chargeStore(store, charges)).rejects.toThrow(TypeError)
-      await expect(chargeStore(store, charges)).rejects.toThrow(
+      await expect(chargeStore(memcached.store, charges)).rejects.toThrow(TypeError)
+      await expect(chargeStore(memcached.store, charges)).rejects.toThrow(
         /memcachedStore: a cost must be a whole number/,
       )
     }
-    const good = Array.from({ length: 4 }, () => chargeStore(store, [[part('held', policy)]]))
-    const bad = chargeStore(store, [[wrong('held', cost)]])
+    const good = Array.from({ length: 4 }, () => chargeStore(memcached.store, [[part('held', policy)]]))
+    const bad = chargeStore(memcached.store, [[wrong('held', cost)]])
     const outcomes = await Promise.allSettled([...good.slice(0, 2), bad, ...good.slice(2)])
     expect(outcomes.map(({ status }) => status === 'fulfilled')).toEqual([true, true, false, true, true])
     expect(allowedCount((await Promise.all(good)).flat())).toBe(3)
-    await expectLeft(policy, ['held', 'new', 'late'], [0, 5, 5])
+    await expectLeft(memcached.store, policy, ['held', 'new', 'late'], [0, 5, 5])
   })
 })
 
@@ -85,21 +58,24 @@ describe.each<[string, Policy]>([
   ['consecutive', consecutive({ limit: MOST })],
 ])('the largest limit, with a %s', (_, policy) => {
   test('is counted exactly to the last unit', async () => {
-    expect(await takeOne(store, 'key', policy, MOST - 3)).toMatchObject({ allowed: true, remaining: 3 })
-    expect(await takeOne(store, 'key', policy, 4)).toMatchObject({ allowed: false, remaining: 3 })
-    await expectLeft(policy, ['key'], [3])
+    expect(await takeOne(memcached.store, 'key', policy, MOST - 3)).toMatchObject({
+      allowed: true,
+      remaining: 3,
+    })
+    expect(await takeOne(memcached.store, 'key', policy, 4)).toMatchObject({ allowed: false, remaining: 3 })
+    await expectLeft(memcached.store, policy, ['key'], [3])
     for (const remaining of [2, 1, 0]) {
-      expect(await takeOne(store, 'key', policy)).toMatchObject({ allowed: true, remaining })
+      expect(await takeOne(memcached.store, 'key', policy)).toMatchObject({ allowed: true, remaining })
     }
-    expect(await takeOne(store, 'key', policy)).toMatchObject({ allowed: false, remaining: 0 })
-    await expectLeft(policy, ['key'], [0])
+    expect(await takeOne(memcached.store, 'key', policy)).toMatchObject({ allowed: false, remaining: 0 })
+    await expectLeft(memcached.store, policy, ['key'], [0])
   })
 
   test('is refunded exactly', async () => {
-    const receipt = await receiptOf(store, 'key', policy, MOST)
-    await refundStore(store, [{ ...receipt, cost: 1 }])
-    expect((await chargeOne(store, part('key', policy, 0))).parts[0]?.remaining).toBe(1)
-    await refundStore(store, [{ ...receipt, cost: MOST - 1 }])
-    expect((await chargeOne(store, part('key', policy, 0))).parts[0]?.remaining).toBe(MOST)
+    const receipt = await receiptOf(memcached.store, 'key', policy, MOST)
+    await refundStore(memcached.store, [{ ...receipt, cost: 1 }])
+    expect((await chargeOne(memcached.store, part('key', policy, 0))).parts[0]?.remaining).toBe(1)
+    await refundStore(memcached.store, [{ ...receipt, cost: MOST - 1 }])
+    expect((await chargeOne(memcached.store, part('key', policy, 0))).parts[0]?.remaining).toBe(MOST)
   })
 })

@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { consecutive, fixedWindow, type Policy, type Store, slidingWindow, tokenBucket } from 'headgate'
+import { consecutive, fixedWindow, type Policy, slidingWindow, tokenBucket } from 'headgate'
 import { memcachedStore } from 'headgate/memcached'
-import type { Client } from 'memjs'
 import { signatureOf } from '../../../src/policies/policy.js'
 import { LONG_POLICIES } from '../../../src/testing/conformance/sample-policies.js'
 import {
@@ -11,13 +10,11 @@ import {
   remainingOf,
   takeOne,
 } from '../../../src/testing/conformance/store-calls.js'
-import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
-import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
 import { until } from '../../support/servers/wait.js'
 import { chargeStore, refundStore } from '../../support/store-calls.js'
 import { stateOf } from '../redis/rest.js'
-import { connections } from './clients.js'
 import { expiriesOn, itemOf } from './items.js'
+import { useMemcached } from './use-memcached.js'
 
 const DAY_MS = 86_400_000
 /** The flags of a state. */
@@ -25,65 +22,48 @@ const STATE = 0x68670001
 /** memcached's clock ticks once a second, and a test may take a while. */
 const SLACK_S = 6
 
-const { open, closeAll } = connections()
-let server: MemcachedServer
-let client: Client
-let store: Store
-
-beforeAll(async () => {
-  server = await startMemcached({ own: true })
-}, INSTALL_TIMEOUT_MS)
-
-afterEach(closeAll)
-
-afterAll(() => server?.stop())
-
-beforeEach(async () => {
-  await server.command('flush_all')
-  client = open(server.url)
-  store = memcachedStore(client)
-})
+const memcached = useMemcached()
 
 describe('in memcached,', () => {
   test('a counter is the digits of its count, one for each slice, named in its key', async () => {
     const fixed = fixedWindow({ limit: 50, window: '1000d' })
     const sliding = slidingWindow({ limit: 50, window: '1000d', slices: 10 })
     for (const policy of [fixed, sliding, consecutive({ limit: 50 })])
-      await takeOne(store, policy.spec.kind, policy, 12)
+      await takeOne(memcached.store, policy.spec.kind, policy, 12)
     const days = Math.floor(Date.now() / DAY_MS)
     const keys = [
       `fixed-window:${Math.floor(days / 1000)}`,
       `sliding-window:${Math.floor(days / 100)}`,
       'consecutive',
     ]
-    expect([...(await expiriesOn(server)).keys()].sort()).toEqual(keys.sort())
+    expect([...(await expiriesOn(memcached.server)).keys()].sort()).toEqual(keys.sort())
     for (const key of keys) {
-      const item = await itemOf(server, client, key)
+      const item = await itemOf(memcached.server, memcached.client, key)
       expect([item?.value.toString(), item?.flags]).toEqual(['12', 0])
     }
   })
 
   test('a bucket is the doubles of its state with flags of its own, and is gone once all is refunded', async () => {
     const policy = tokenBucket({ capacity: 50, refill: 50, every: '1000d' })
-    const receipt = await receiptOf(store, 'bucket', policy, 12)
-    const item = await itemOf(server, client, 'bucket')
+    const receipt = await receiptOf(memcached.store, 'bucket', policy, 12)
+    const item = await itemOf(memcached.server, memcached.client, 'bucket')
     expect([stateOf(item?.value ?? Buffer.of()), item?.flags]).toEqual([
       [50, DAY_MS * 20, receipt.resetAtMs, 0, 0],
       STATE,
     ])
-    await refundStore(store, [receipt])
-    expect((await expiriesOn(server)).size).toBe(0)
+    await refundStore(memcached.store, [receipt])
+    expect((await expiriesOn(memcached.server)).size).toBe(0)
   })
 
   test('denials and peeks store nothing for a fresh key', async () => {
     for (const [, policyOf] of LONG_POLICIES) {
       const policy = policyOf(5)
-      await chargeStore(store, [
+      await chargeStore(memcached.store, [
         [part(`a-${policy.spec.kind}`, policy, 0)],
         [part(`b-${policy.spec.kind}`, policy, 6)],
       ])
     }
-    expect((await expiriesOn(server)).size).toBe(0)
+    expect((await expiriesOn(memcached.server)).size).toBe(0)
   })
 })
 
@@ -99,20 +79,20 @@ test.each(EXPIRING.map((policy) => [signatureOf(policy), policy] as const))(
   'an item expires soon after it no longer counts, and not before: %s',
   async (_, policy) => {
     await until('no window ends soon', () => Date.now() % 1000 < 500)
-    const { atMs, parts } = await chargeOne(store, part('key', policy, 5))
-    const [[, expiresAtS] = ['', Number.NaN]] = await expiriesOn(server)
+    const { atMs, parts } = await chargeOne(memcached.store, part('key', policy, 5))
+    const [[, expiresAtS] = ['', Number.NaN]] = await expiriesOn(memcached.server)
     const freshAtS = (atMs + (parts[0]?.resetAfterMs ?? 0)) / 1000
     const { spec } = policy
     const slackS = spec.kind === 'sliding-window' ? spec.windowMs / spec.slices / 1000 : 0
     expect(expiresAtS).toBeGreaterThanOrEqual(Math.floor(freshAtS))
     expect(expiresAtS).toBeLessThanOrEqual(freshAtS + slackS + SLACK_S)
-    expect(await remainingOf(memcachedStore(open(server.url)), policy, ['key'])).toEqual([0])
+    expect(await remainingOf(memcachedStore(memcached.open()), policy, ['key'])).toEqual([0])
   },
 )
 
 test('an item without an end does not expire', async () => {
-  await takeOne(store, 'key', consecutive({ limit: 5 }))
-  expect(await expiriesOn(server)).toEqual(new Map([['key', 0]]))
+  await takeOne(memcached.store, 'key', consecutive({ limit: 5 }))
+  expect(await expiriesOn(memcached.server)).toEqual(new Map([['key', 0]]))
 })
 
 test('nothing is forgotten early, at any moment of a short window', async () => {
@@ -127,7 +107,7 @@ test('nothing is forgotten early, at any moment of a short window', async () => 
   for (const key of keys) {
     for (const policy of policies) {
       const { atMs, parts } = await chargeOne(
-        store,
+        memcached.store,
         part(`${key}:${policy.name}:${policy.spec.kind}`, policy, 5),
       )
       charged.push({
@@ -140,7 +120,7 @@ test('nothing is forgotten early, at any moment of a short window', async () => 
   }
   for (let open = charged; open.length > 0; open = open.filter(({ untilMs }) => untilMs > Date.now())) {
     // Another process knows nothing but what lies in the server.
-    const other = memcachedStore(client)
+    const other = memcachedStore(memcached.client)
     const verdicts = await chargeStore(
       other,
       open.map(({ key, policy }) => [part(key, policy, 0)]),
