@@ -65,7 +65,7 @@ export function banFrom(base: LuaPolicy, baseParams = BASE_PARAMS): LuaPolicy {
 /** Finds the record of a state that may have more or fewer numbers than the policy's. */
 function placesByLength(length: string): string {
   return `
-    local ban_end = state[1] > 0 and ${length} + 4 or p[2]
+    local ban_end = ${recordEnd(length)}
     local strikes, strikes_end, level = ban_end - 3, ban_end - 2, ban_end - 1`
 }
 
@@ -76,8 +76,13 @@ function placesByLength(length: string): string {
 function keepingRecord(code: string, length: string | undefined, where = ''): string {
   if (length === undefined) return code
   return `
-    local stored_end = state[1] > 0 and ${length} + 4 or p[2]
+    local stored_end = ${recordEnd(length)}
     local r1, r2, r3, r4 = unpack(state, stored_end - 3, stored_end)
     ${code}
     if ${where}stored_end ~= p[2] then state[p[2] - 3], state[p[2] - 2], state[p[2] - 1], state[p[2]] = r1, r2, r3, r4 end`
+}
+
+/** Where the record of a state ends, by how many numbers its base policy's state has. */
+function recordEnd(length: string): string {
+  return `(state[1] > 0 and ${length} + 4 or p[2])`
 }

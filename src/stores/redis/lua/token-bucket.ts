@@ -1,6 +1,12 @@
 import { GRID_PER_MS } from '../../../policies/bucket-grid.js'
 import type { LuaPolicy } from './lua-policy.js'
 
+/** Sets whether times of an interval are on the grid, and their unit: `bucketUnit`. */
+function unitOf(interval: string, onGrid: string, unit: string): string {
+  return `local ${onGrid}, ${unit} = ${interval} * ${GRID_PER_MS} % 1 == 0, 1 / ${GRID_PER_MS}
+      while not ${onGrid} and ${interval} / ${unit} < 16384 do ${unit} = ${unit} / 2 end`
+}
+
 /** Sets `missing`: how long the bucket takes to fill at this policy's rate. */
 const CLAMP = `
     local missing, stored = 0, state[5] - (at - state[3])
@@ -36,9 +42,7 @@ const REFUND = `
         local queued = (pending + (now - taken_at)) / interval - (now - taken_at) / state[2]
         back = min(back / interval, queued) * share * state[2]
       end
-      local stored_unit = 1 / ${GRID_PER_MS}
-      local is_on_grid = state[2] * ${GRID_PER_MS} % 1 == 0
-      while not is_on_grid and state[2] / stored_unit < 16384 do stored_unit = stored_unit / 2 end
+      ${unitOf('state[2]', 'is_on_grid', 'stored_unit')}
       back = floor(back / stored_unit) * stored_unit
       if back > 0 then
         local left = min(state[5] - (at - state[3]), (state[1] + state[4]) * state[2]) - back
@@ -59,9 +63,7 @@ export const TOKEN_BUCKET: LuaPolicy = {
     local at = floor(now * ${GRID_PER_MS}) / ${GRID_PER_MS}
     local span = capacity * interval -- from empty to full
     local most = (capacity + debt) * interval
-    local on_grid = interval * ${GRID_PER_MS} % 1 == 0
-    local unit = 1 / ${GRID_PER_MS}
-    while not on_grid and interval / unit < 16384 do unit = unit / 2 end`,
+    ${unitOf('interval', 'on_grid', 'unit')}`,
   blank: `
       state[1], state[2], state[3], state[4], state[5] = capacity, interval, 0, debt, 0`,
   clamp: CLAMP,
