@@ -48,7 +48,7 @@ export class DocumentFeed {
 
   /** Offers a version of the document. `read` throws a `TypeError` if it is invalid. */
   offer(version: string, read: () => Omit<Settled, 'version'>): void {
-    this.#hasFailed = false
+    this.recover()
     if (version === this.#seenVersion) return
     this.#seenVersion = version
     try {
@@ -59,6 +59,11 @@ export class DocumentFeed {
       return
     }
     for (const follower of this.#followers) follower.onDocument(this.#settled)
+  }
+
+  /** Notes that the source can be read, so that its next failure is reported. */
+  recover(): void {
+    this.#hasFailed = false
   }
 
   /** Reports that the source could not be read. Repeated failures are ignored until it can be read again. */

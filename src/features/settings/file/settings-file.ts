@@ -61,8 +61,8 @@ export function settingsFile(path: string): FileSettings {
     isReading = true
     try {
       const version = versionOf(await stat(path, { bigint: true })) // before the text, so no change is missed
-      if (version !== feed.version) offer(version, await readFile(path, 'utf8'))
-      else feed.offer(version, unread)
+      if (version === feed.version) feed.recover()
+      else offer(version, await readFile(path, 'utf8'))
     } catch (error) {
       fail(error)
     } finally {
@@ -93,8 +93,4 @@ export function settingsFile(path: string): FileSettings {
 /** Returns a text that changes whenever the file does, whether it is rewritten or replaced. */
 function versionOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
   return [dev, ino, size, mtimeNs, ctimeNs].join('-')
-}
-
-function unread(): never {
-  throw new Error('a version is read only once')
 }
