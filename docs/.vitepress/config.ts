@@ -39,7 +39,7 @@ export default defineConfig({
   },
   themeConfig: {
     nav: [
-      { text: 'Guides', link: '/production-checklist', activeMatch: '^/(?!api/)(?=.)' },
+      { text: 'Guides', link: '/getting-started', activeMatch: '^/(?!api/)(?=.)' },
       { text: 'API', link: '/api/', activeMatch: '^/api/' },
       { text: 'Changes', link: `${SOURCE}/CHANGELOG.md` },
     ],

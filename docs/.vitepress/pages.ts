@@ -1,24 +1,93 @@
 import { readdirSync } from 'node:fs'
 
-/** A group of the sidebar: the names of its pages, without `.md`, and what the sidebar calls them. */
+/**
+ * A group of the sidebar: the paths of its pages, without `.md` and `index.md`, and what the sidebar calls
+ * them.
+ */
 export interface Group {
   readonly text: string
   readonly pages: Readonly<Record<string, string>>
 }
 
-/** All pages of `docs/` but the home page, in the groups of the README. */
+/** All pages of `docs/` but the home page, in the order in which a reader meets them. */
 export const GROUPS: readonly Group[] = [
   {
-    text: 'Set up',
+    text: 'Start',
     pages: {
+      'getting-started': 'Getting started',
+      'choosing-numbers': 'Choosing numbers',
       'production-checklist': 'Production checklist',
-      'behind-a-proxy': 'Behind a proxy or a CDN',
-      cors: 'CORS',
+      troubleshooting: 'Troubleshooting',
+      comparison: 'Comparison',
+    },
+  },
+  {
+    text: 'Guides',
+    pages: {
+      login: 'Login',
       recipes: 'Recipes',
+      policies: 'Policies',
+      keys: 'Keys',
+      headers: 'Headers and responses',
+      proxies: 'Proxies',
+      cors: 'CORS',
+      'without-http': 'Without HTTP',
       testing: 'Testing your limits',
       replay: 'Try a limit on your logs',
-      sizing: 'Sizing',
+    },
+  },
+  {
+    text: 'Frameworks',
+    pages: {
+      fastify: 'Fastify',
+      koa: 'Koa',
+      nest: 'NestJS',
+      hono: 'Hono',
+      fetch: 'Next.js, SvelteKit, Workers',
+    },
+  },
+  {
+    text: 'Stores',
+    pages: {
+      'stores/': 'Choosing a store',
+      'stores/memory': 'Memory',
+      'stores/redis': 'Redis and Valkey',
+      'stores/memcached': 'memcached',
+      'stores/mysql': 'MySQL and MariaDB',
+      'stores/postgresql': 'PostgreSQL',
+      'stores/sqlite': 'SQLite',
+    },
+  },
+  {
+    text: 'Operate',
+    pages: {
+      rollout: 'Rolling out a limit',
+      reliability: 'Reliability',
+      'hot-keys': 'Hot keys',
+      settings: 'Settings',
       upgrading: 'Upgrading a running fleet',
+      sizing: 'Sizing',
+      observability: 'Logs and metrics',
+      dashboard: 'Dashboard',
+      inspect: 'Look up a client',
+      operations: 'Operations',
+    },
+  },
+  {
+    text: 'Moving over',
+    pages: {
+      'migrating/': 'Overview',
+      'migrating/express-rate-limit': 'express-rate-limit',
+      'migrating/rate-limiter-flexible': 'rate-limiter-flexible',
+      'migrating/express-slow-down': 'express-slow-down',
+      'migrating/fastify-rate-limit': '@fastify/rate-limit',
+      'migrating/koa-ratelimit': 'koa-ratelimit',
+      'migrating/nestjs-throttler': '@nestjs/throttler',
+      'migrating/hono-rate-limiter': 'hono-rate-limiter',
+      'migrating/upstash-ratelimit': '@upstash/ratelimit',
+      'migrating/bottleneck': 'bottleneck',
+      'migrating/p-limit': 'p-limit',
+      'migrating/rack-attack': 'rack-attack',
     },
   },
   {
@@ -26,48 +95,22 @@ export const GROUPS: readonly Group[] = [
     pages: {
       options: 'Options',
       entries: 'What to import',
-      koa: 'Koa',
-      fastify: 'Fastify',
-      nest: 'NestJS',
-      hono: 'Hono',
-      fetch: 'Next.js, SvelteKit, Workers',
-      policies: 'Policies',
-      keys: 'Keys',
-      stores: 'Stores',
-      login: 'Login',
-      headers: 'Headers and responses',
-      'without-http': 'Without HTTP',
-      operations: 'Operations',
-      settings: 'Settings',
-      inspect: 'Look up a client',
-      observability: 'Logs and metrics',
-      dashboard: 'Dashboard',
-      reliability: 'Reliability',
       benchmarks: 'Benchmarks',
-    },
-  },
-  {
-    text: 'Moving over',
-    pages: {
-      'express-rate-limit': 'From express-rate-limit',
-      migrating: 'From other limiters',
-    },
-  },
-  {
-    text: 'Inside',
-    pages: {
       'how-it-works': 'How it works',
       'writing-a-store': 'Writing a store',
     },
   },
 ]
 
+/** What `docs/` holds besides guides. */
+const NOT_GUIDES = /^(?:node_modules|api|\.vitepress)\//
+
 /** Throws unless each page of a folder is in one group, and each page of the groups exists. */
 export function checkGroups(groups: readonly Group[], folder: string): void {
   const listed = groups.flatMap(({ pages }) => Object.keys(pages))
-  const there = readdirSync(folder)
-    .filter((file) => file.endsWith('.md') && file !== 'index.md')
-    .map((file) => file.slice(0, -'.md'.length))
+  const there = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.md') && file !== 'index.md' && !NOT_GUIDES.test(file))
+    .map((file) => file.replace(/(?:(?<=\/)index)?\.md$/, ''))
   const problems = [
     ...there.filter((page) => !listed.includes(page)).map((page) => `${page}.md is in no group`),
     ...listed.filter((page) => !there.includes(page)).map((page) => `${page}.md does not exist`),

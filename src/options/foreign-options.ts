@@ -23,7 +23,7 @@ const TABLE = 'Write store: mysqlStore(pool, { table }), or postgresStore with t
 
 /**
  * What to write for options of express-rate-limit 8, express-slow-down 3, rate-limiter-flexible 11,
- * @fastify/rate-limit 11, @nestjs/throttler 6, koa-ratelimit 6 and hono-rate-limiter 0.5. `docs/migrating.md`
+ * @fastify/rate-limit 11, @nestjs/throttler 6, koa-ratelimit 6 and hono-rate-limiter 0.5. `docs/migrating/`
  * and the pages of the frameworks have the same in tables.
  */
 export const FOREIGN_OPTIONS: Fixes = {

@@ -15,7 +15,7 @@ import {
 import { rowsOf } from './rows.js'
 
 const ROOT = resolve(__dirname, '../../..')
-const path = 'docs/migrating.md'
+const path = 'docs/migrating/index.md'
 const text = readFileSync(join(ROOT, path), 'utf8')
 /** What follows each `## ` heading. */
 const sections = new Map(

@@ -36,7 +36,7 @@ for (const { events } of Object.values(limiters))
   })
 
 /**
- * A counter in memcached may lose units if it is forgotten while charges are denied (docs/stores.md), or
+ * A counter in memcached may lose units if it is forgotten while charges are denied (docs/stores/memcached.md), or
  * rewarded: what a denied charge still counts is given back twice.
  */
 function withoutLosses(limit: HotLimit): HotLimit {
