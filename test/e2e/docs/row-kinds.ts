@@ -40,7 +40,16 @@ const KINDS: Readonly<Record<string, Complete>> = {
 /** Where the names come from that cells may use, beside `app`. */
 const MODULES: Readonly<Record<string, readonly string[]>> = {
   headgate: [
-    ...['ban', 'consecutive', 'fixedWindow', 'slidingWindow', 'tokenBucket'],
+    ...[
+      'ban',
+      'concurrency',
+      'consecutive',
+      'fixedWindow',
+      'quota',
+      'slidingLog',
+      'slidingWindow',
+      'tokenBucket',
+    ],
     ...['byField', 'byHeader', 'byIp', 'byRoute', 'byUser'],
     ...['createLimiter', 'memoryStore', 'rateLimit', 'type Decision'],
   ],
