@@ -1,9 +1,12 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { figureIn, printedTables } from './printed-tables.js'
+import { figureIn, printedRun, printedTables } from './printed-tables.js'
 
-const page = readFileSync(join(resolve(__dirname, '../../..'), 'docs/benchmarks.md'), 'utf8')
-const tables = printedTables(page)
+const ROOT = resolve(__dirname, '../../..')
+const RESULTS = 'test/bench/results'
+const page = readFileSync(join(ROOT, 'docs/benchmarks.md'), 'utf8')
+const runs = readdirSync(join(ROOT, RESULTS)).filter((file) => file.endsWith('.txt'))
+const tables = runs.flatMap((file) => printedTables(printedRun(`${RESULTS}/${file}`)))
 const prose = page.replace(/\s+/g, ' ')
 
 type Cells = Readonly<Record<string, string>>

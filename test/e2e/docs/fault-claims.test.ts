@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { printedRun } from './printed-tables.js'
 
 const page = readFileSync(join(resolve(__dirname, '../../..'), 'docs/reliability.md'), 'utf8')
 const prose = page.replace(/\s+/g, ' ')
@@ -7,7 +8,7 @@ const prose = page.replace(/\s+/g, ' ')
 /**
  * The lines of the printed run of all combinations, each with its cells; those with a broken bound say so.
  */
-const printed = page.split(/^ {2}store {6}fault .*\n/m)[1]?.split('```')[0] ?? ''
+const printed = printedRun('test/tools/results/faults.txt').split(/^ {2}store {6}fault .*\n/m)[1] ?? ''
 const combinations = [...printed.matchAll(/^ {2}(\S.*)\n(?: {4}(BROKEN.*)\n)?/gm)].map(
   ([, line = '', broken]) => {
     const [, fault, , requests, p50, , p999, , , , , otherwise, , , first, steady] = line.split(/ {2,}/)
