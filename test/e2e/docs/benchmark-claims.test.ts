@@ -80,7 +80,7 @@ const CLAIMS = [
     one,
   )} times as long as with the peers' stores.`,
   `Through a limiter, it waits ${one(waits('Redis', LIMITER, 'rate-limit-redis'))} times as long as with rate-limit-redis (${one(waits('Redis', ON_NODE_REDIS, 'rate-limit-redis'))} with node-redis).`,
-  `headgate through a limiter decides ${two(busy('Redis', ON_NODE_REDIS, 'rate-limit-redis'))} times as many requests as rate-limit-redis with it, and ${two(busy('Redis', LIMITER, 'rate-limit-redis'))} times with ioredis.`,
+  `headgate through a limiter decides ${two(busy('Redis', ON_NODE_REDIS, 'rate-limit-redis'))} times as many requests as rate-limit-redis. With ioredis, ${two(busy('Redis', LIMITER, 'rate-limit-redis'))} times.`,
   `a single caller waits ${span(
     [bucket, window, sliding].map((own) => waits('PostgreSQL', own, FREE)),
     one,
