@@ -1,14 +1,33 @@
+import { readFileSync } from 'node:fs'
 import { Application, Converter, ReflectionKind } from 'typedoc'
+import { MarkdownPageEvent } from 'typedoc-plugin-markdown'
+import { firstSentence, listOptions } from './api-options.mjs'
+
+/** A row of an index: a link and a description. */
+const INDEX_ROW = /^\| (\[[^|]*\]\([^|)]*\)) \| ((?:\\\||[^|])+) \|$/gm
+/** Folders whose types every framework's entry names. */
+const SHARED = /^(?:features|http|keys|limiter|login|options|pipe|policies|util)\//
 
 /**
- * A plugin of TypeDoc. It calls each module by what projects import, such as `headgate/redis`, and warns of
- * exported functions without a comment. TypeDoc's own check would want one for every method of every
- * interface, too.
+ * A plugin of TypeDoc. It names each module as projects import it, such as `headgate/redis`. It lists the
+ * options of a function on the function's page, and shortens the descriptions in indexes to a sentence. It
+ * warns of exported functions without a comment, as TypeDoc would do for every method of every interface.
  */
 export function load(app) {
   app.converter.on(Converter.EVENT_RESOLVE_BEGIN, ({ project }) => {
-    for (const module of project.getChildrenByKind(ReflectionKind.Module))
+    const modules = project.getChildrenByKind(ReflectionKind.Module)
+    moveSharedTypes(modules)
+    for (const module of modules)
       module.name = module.name === 'index' ? 'headgate' : `headgate/${module.name}`
+  })
+  app.converter.on(Converter.EVENT_RESOLVE_END, ({ project }) => {
+    for (const each of project.getReflectionsByKind(ReflectionKind.Function)) listOptions(each)
+  })
+  app.renderer.on(MarkdownPageEvent.END, (page) => {
+    page.contents = page.contents.replace(
+      INDEX_ROW,
+      (_, link, prose) => `| ${link} | ${firstSentence(prose)} |`,
+    )
   })
   app.on(Application.EVENT_VALIDATE_PROJECT, (project) => {
     const functions = project.getReflectionsByKind(ReflectionKind.Function)
@@ -16,4 +35,25 @@ export function load(app) {
       if (![each, ...(each.signatures ?? [])].some((reflection) => reflection.hasComment()))
         app.logger.warn(`${each.getFullName()} has no doc comment.`)
   })
+}
+
+/**
+ * Moves types that no entry exports, such as those of single options, to `headgate`. Otherwise they would be
+ * with the last entry that names them, such as `headgate/nest`.
+ */
+function moveSharedTypes(modules) {
+  const main = modules.find(({ name }) => name === 'index')
+  for (const module of modules) {
+    if (module === main) continue
+    const entry = readFileSync(new URL(`../src/${module.name}.ts`, import.meta.url), 'utf8')
+    const isShared = ({ name, sources }) =>
+      SHARED.test(sources?.[0]?.fileName ?? '') &&
+      !new RegExp(`\\b${name}\\b`).test(entry) &&
+      !main.children.some((other) => other.name === name)
+    for (const child of module.children?.filter(isShared) ?? []) {
+      module.removeChild(child)
+      child.parent = main
+      main.addChild(child)
+    }
+  }
 }

@@ -1,13 +1,10 @@
 // Takes the pictures of docs/pictures, light and dark: the first view of the demo, and the dashboard of
-// examples/dashboard.ts, each after it has run for a while. Needs Chromium: /usr/bin/chromium, or the one that
-// CHROMIUM_PATH names.
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdirSync, writeFileSync } from 'node:fs'
+// examples/dashboard.ts, each after it has run for a while.
+import { mkdirSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { chromium } from 'playwright-core'
-import { withPalette } from './palette-png.mjs'
+import sharp from 'sharp'
+import { launchChromium, PASSWORD, startProgram } from './program.mjs'
 
 const PICTURES = [
   {
@@ -25,13 +22,11 @@ const PICTURES = [
     isReady: (page) => page.locator('[data-limiter=login]').waitFor(),
   },
 ]
-const PASSWORD = 'pictures'
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)))
 mkdirSync('docs/pictures', { recursive: true })
 
-const executablePath = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium'
-const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] })
+const browser = await launchChromium()
 try {
   await Promise.all(PICTURES.map(take))
 } finally {
@@ -39,13 +34,8 @@ try {
 }
 
 async function take({ name, program, path, filledMs, isReady }) {
-  const server = spawn(process.execPath, ['--import', 'tsx', program], {
-    env: { ...process.env, PORT: '0', PASSWORD },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+  const { url, stop } = await startProgram(program)
   try {
-    const [printed] = await once(server.stdout, 'data')
-    const [url] = /http:\/\/localhost:\d+/.exec(printed)
     const page = await browser.newPage({
       viewport: { width: 1440, height: 900 },
       httpCredentials: { username: 'admin', password: PASSWORD },
@@ -56,9 +46,10 @@ async function take({ name, program, path, filledMs, isReady }) {
     for (const colorScheme of ['light', 'dark']) {
       await page.emulateMedia({ colorScheme })
       await pause(200) // until the charts are drawn
-      writeFileSync(`docs/pictures/${name}-${colorScheme}.png`, withPalette(await page.screenshot()))
+      const png = sharp(await page.screenshot()).png({ palette: true, effort: 10 })
+      await png.toFile(`docs/pictures/${name}-${colorScheme}.png`)
     }
   } finally {
-    server.kill()
+    stop()
   }
 }

@@ -1,2 +1,8 @@
+/**
+ * A live page about limiters, to mount in your application.
+ *
+ * @module
+ */
+
 export { type Dashboard, dashboard } from './dashboard/server/dashboard.js'
 export type { DashboardOptions } from './dashboard/server/options.js'

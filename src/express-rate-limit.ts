@@ -1,3 +1,9 @@
+/**
+ * The API of express-rate-limit, on the limiter of headgate.
+ *
+ * @module
+ */
+
 export { ValidationError } from './adapters/express-rate-limit/checks.js'
 export { ipKeyGenerator } from './adapters/express-rate-limit/ip-key-generator.js'
 export { MemoryStore } from './adapters/express-rate-limit/memory-store.js'

@@ -1,3 +1,9 @@
+/**
+ * A plugin, a hook and the login guard for Fastify.
+ *
+ * @module
+ */
+
 import type { FastifyRequest as Request } from 'fastify'
 import type { FastifyTypes } from './adapters/fastify/hook.js'
 import type { RouteRateLimitOptions } from './adapters/fastify/plugin.js'

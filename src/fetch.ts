@@ -1,3 +1,9 @@
+/**
+ * Limits for servers of the Fetch standard: Next.js, SvelteKit, Remix, Deno, Bun and Workers.
+ *
+ * @module
+ */
+
 import type { FetchInfo, FetchSubject, FetchTypes } from './adapters/fetch/options.js'
 import type { RateLimitOptions as Options } from './http/options.js'
 import { byUser as httpByUser, type MakeByUser } from './keys/by-user.js'

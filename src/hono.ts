@@ -1,3 +1,9 @@
+/**
+ * Middleware and the login guard for Hono.
+ *
+ * @module
+ */
+
 import type { Context } from 'hono'
 import type { HonoTypes } from './adapters/hono/rate-limit.js'
 import type { RateLimitOptions as Options } from './http/options.js'

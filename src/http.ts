@@ -1,3 +1,9 @@
+/**
+ * The same as `headgate`, typed for Connect and `node:http`. Needs no types of Express.
+ *
+ * @module
+ */
+
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { NodeTypes, RateLimitOptions as Options } from './http/options.js'
 import * as keys from './keys/by-user.js'

@@ -1,3 +1,9 @@
+/**
+ * Rate limiting for Express: middleware, policies, keys, the memory store and the login guard.
+ *
+ * @module
+ */
+
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Request, Response } from 'express'
 import type { NodeTypes } from './http/options.js'

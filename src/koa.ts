@@ -1,3 +1,9 @@
+/**
+ * Middleware and the login guard for Koa.
+ *
+ * @module
+ */
+
 import type { Context, ExtendableContext } from 'koa'
 import type { KoaTypes } from './adapters/koa/rate-limit.js'
 import type { RateLimitOptions as Options } from './http/options.js'

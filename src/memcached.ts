@@ -1,1 +1,7 @@
+/**
+ * The store for memcached.
+ *
+ * @module
+ */
+
 export { memcachedStore } from './stores/memcached/memcached-store.js'

@@ -1,3 +1,9 @@
+/**
+ * A module, a guard and decorators for NestJS, on Express and on Fastify.
+ *
+ * @module
+ */
+
 export { RateLimit, SkipRateLimit } from './adapters/nest/decorators.js'
 export { RateLimitException } from './adapters/nest/exception.js'
 export { RateLimitFilter } from './adapters/nest/filter.js'

@@ -1,1 +1,7 @@
+/**
+ * The store for Redis and Valkey.
+ *
+ * @module
+ */
+
 export { redisStore } from './stores/redis/redis-store.js'

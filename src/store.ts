@@ -1,3 +1,9 @@
+/**
+ * For authors of stores: the contract, and builders that fulfill it.
+ *
+ * @module
+ */
+
 export type { CommonStoreOptions } from './stores/builders/built-store.js'
 export { type CompareAndSwapOptions, compareAndSwapStore } from './stores/builders/compare-and-swap-store.js'
 export type { OperationsMessage, OutcomesMessage } from './stores/builders/operation-codec.js'

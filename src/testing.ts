@@ -1,3 +1,9 @@
+/**
+ * For tests: a clock to set by hand, and the contract of stores as tests.
+ *
+ * @module
+ */
+
 export { storeConformance } from './testing/conformance/store-conformance.js'
 export type {
   Capabilities,

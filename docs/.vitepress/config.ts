@@ -3,7 +3,9 @@ import { fileURLToPath } from 'node:url'
 import { slug } from 'github-slugger'
 import { type DefaultTheme, defineConfig } from 'vitepress'
 import { linkToRepository, SOURCE } from './links.js'
+import { anchorOptionRows } from './option-rows.js'
 import { checkGroups, GROUPS } from './pages.js'
+import { SEARCH } from './search.js'
 
 const BASE = '/headgate/'
 const REPOSITORY = 'https://github.com/headgate/headgate'
@@ -32,7 +34,10 @@ export default defineConfig({
     // GitHub's anchors, so that a link to a heading works on both.
     anchor: { slugify: (heading) => slug(heading) },
     languageAlias: { cjs: 'javascript' },
-    config: linkToRepository,
+    config(md) {
+      linkToRepository(md)
+      anchorOptionRows(md)
+    },
   },
   transformPageData({ relativePath, frontmatter }) {
     if (relativePath.startsWith('api/')) frontmatter.editLink = false // it comes from the doc comments
@@ -48,15 +53,7 @@ export default defineConfig({
     externalLinkIcon: true,
     socialLinks: [{ icon: 'github', link: REPOSITORY }],
     editLink: { pattern: `${REPOSITORY}/edit/main/docs/:path`, text: 'Edit this page on GitHub' },
-    search: {
-      provider: 'local',
-      options: {
-        miniSearch: {
-          // Guides before pages of the API reference. The function runs in the browser, without this file.
-          searchOptions: { boostDocument: (page) => (page.includes('/api/') ? 0.5 : 1) },
-        },
-      },
-    },
+    search: SEARCH,
     notFound: { quote: 'There is no such page. The search finds pages by their words.', linkText: 'Home' },
     footer: { message: 'MIT license' },
   },

@@ -70,9 +70,9 @@ export async function send({ port, host = '127.0.0.1' }: Target, sent: Sent = {}
 }
 
 /** The statuses of some requests, one after the other. */
-export async function statuses(served: Served, requests: readonly Sent[]): Promise<number[]> {
+export async function statuses(target: Target, requests: readonly Sent[]): Promise<number[]> {
   const seen: number[] = []
-  for (const sent of requests) seen.push((await send(served, sent)).status)
+  for (const sent of requests) seen.push((await send(target, sent)).status)
   return seen
 }
 

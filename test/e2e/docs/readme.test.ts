@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import express, { type Request } from 'express'
 import { memoryStore, rateLimit } from 'headgate'
@@ -15,27 +15,43 @@ function readPage(path: string): string {
   return readFileSync(join(ROOT, path), 'utf8')
 }
 
-test('the README has at most 800 words, code and tables included, as wc -w counts', () => {
-  expect(text.trim().split(/\s+/).length).toBeLessThanOrEqual(800)
+test('the README has at most 700 words, code and tables included, as wc -w counts', () => {
+  expect(text.trim().split(/\s+/).length).toBeLessThanOrEqual(700)
 })
 
-test('the first screen says why, leads on, and has the command, three lines of code and six reasons of one line', () => {
+test('the first screen has badges, why, links, the command, three lines of code and seven reasons of one line', () => {
   const [first = ''] = text.split('<picture>')
-  const [title, why, links, command, code, reasons, ...rest] = first.trim().split(/\n\n(?!const)/)
+  const [title, badges, why, links, command, code, reasons, runsOn, ...rest] = first
+    .trim()
+    .split(/\n\n(?!const)/)
   expect([title, rest]).toEqual(['# headgate', []])
-  expect(why?.match(/\. |exact under load|when Redis\s+is down/g)).toHaveLength(2) // one sentence
+  expect(badges?.split('\n').every((badge) => /^\[!\[[^\]]+\]\([^)]+\)\]\([^)]+\)$/.test(badge))).toBe(true)
+  expect(why?.match(/\. |exact under load|when Redis is down/g)).toHaveLength(2) // one sentence
   expect(links?.match(/\]\(/g)).toHaveLength(3)
   expect(command).toContain('npm install headgate')
   expect(code?.split('\n')).toHaveLength(3 + 3) // with the comment about its scope, and the fences
-  expect(reasons?.split('\n').map((line) => /^- \*\*[^*]+\.\*\* .*\]\(.*\.$/.test(line))).toEqual(
-    Array(6).fill(true),
+  expect(reasons?.split('\n').map((line) => /^- \*\*[^*]+\*\* .*\]\(.*\.$/.test(line))).toEqual(
+    Array(7).fill(true),
   )
+  expect(runsOn).toMatch(/^\*\*Frameworks:.*\n\*\*\[Stores\].*$/s)
+})
+
+test('the badges are of this package, its workflow and its license', () => {
+  const { name, license, repository } = JSON.parse(readPage('package.json'))
+  const home = repository.url.replace(/^git\+|\.git$/g, '')
+  const [, workflow] = /\/actions\/workflows\/([\w.]+)\/badge\.svg/.exec(text) ?? []
+  expect(readPage(`.github/workflows/${workflow}`)).toMatch(/^name: CI$/m)
+  expect(text).toContain(
+    `(${home}/actions/workflows/${workflow}/badge.svg)](${home}/actions/workflows/${workflow})`,
+  )
+  expect(text).toContain(`(https://img.shields.io/npm/v/${name})](https://www.npmjs.com/package/${name})`)
+  expect(text).toContain(`[![${license} license](https://img.shields.io/npm/l/${name})](LICENSE)`)
 })
 
 test('a block of code in the README has at most ten lines', () => {
   const blocks = blocksOf({ path: 'README.md', text }).filter(isRun)
   const linesOf = (code: string) => code.split('\n').filter((line) => line !== '').length
-  expect(blocks.length).toBeGreaterThan(5)
+  expect(blocks.length).toBeGreaterThan(4)
   expect(blocks.filter(({ code }) => linesOf(code) > 10).map(({ line }) => line)).toEqual([])
 })
 
@@ -86,6 +102,11 @@ test('each picture in the README is there for a light and for a dark page, with 
     expect(alt?.length).toBeGreaterThan(20)
   }
   expect(text.match(/<img/g)?.length).toBe(pictures.length)
+})
+
+test.each(['light', 'dark'])('the animation for a %s page has at most 1 MB', (look) => {
+  const { size } = statSync(join(ROOT, `docs/pictures/lane-${look}.webp`))
+  expect(size).toBeLessThanOrEqual(1_000_000)
 })
 
 test.each(['light', 'dark'])('the plot for a %s page has the figures that the benchmarks print', (look) => {

@@ -17,6 +17,7 @@ const KINDS: Readonly<Record<string, Complete>> = {
     `const limiter = createLimiter<string>({ key: (id) => id, policy: ${BANNING} }); ` +
     `const id = 'ada'; const decision = await limiter.charge(id); ${cell}`,
   'Express calls': (cell) => cell,
+  policies: (cell) => `app.use(rateLimit({ policy: ${cell} }))`,
   'express-rate-limit options': (cell) => {
     const options = names(cell, 'max') ? cell : withDefaults(cell, ['limit: 1'])
     return `app.use(expressRateLimit({ ${options} }))`
@@ -40,7 +41,8 @@ const KINDS: Readonly<Record<string, Complete>> = {
 /** Where the names come from that cells may use, beside `app`. */
 const MODULES: Readonly<Record<string, readonly string[]>> = {
   headgate: [
-    ...['ban', 'consecutive', 'fixedWindow', 'slidingWindow', 'tokenBucket'],
+    ...['ban', 'concurrency', 'consecutive', 'fixedWindow', 'quota', 'slidingLog', 'slidingWindow'],
+    'tokenBucket',
     ...['byField', 'byHeader', 'byIp', 'byRoute', 'byUser'],
     ...['createLimiter', 'memoryStore', 'rateLimit', 'type Decision'],
   ],

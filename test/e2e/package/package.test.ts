@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { figureIn, printedRun, printedTables } from '../docs/printed-tables.js'
 import { describeSamples } from './describe-samples.js'
@@ -35,6 +36,18 @@ test('the tarball holds the build, its documents and nothing else', async () => 
   expect(files.filter((file) => !isChunk(file)).sort()).toEqual(
     expected.map((file) => `package/${file}`).sort(),
   )
+})
+
+test('npm has nothing to correct in package.json when it publishes', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'headgate-publish-'))
+  try {
+    const before = readFileSync(join(ROOT, 'package.json'), 'utf8')
+    writeFileSync(join(folder, 'package.json'), before)
+    await mustRun('npm', ['pkg', 'fix'], folder)
+    expect(JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))).toEqual(JSON.parse(before))
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 })
 
 test('the tarball has the licenses of the packages that it bundles', async () => {

@@ -1,6 +1,6 @@
-import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Limiter } from 'headgate'
+import express, { type RequestHandler } from 'express'
+import { createLimiter, type Limiter, memoryStore, type SharedSettings, sharedSettings } from 'headgate'
 import { until } from '../../support/servers/wait.js'
 import { writeRecipe } from './recipe.js'
 
@@ -17,11 +17,26 @@ async function recipe<T>(heading: string): Promise<T> {
 }
 
 test('language models: a response takes what it cost, of the tokens and of each budget', async () => {
-  process.env.PORT = '0'
-  type Gateway = { server: Server; limit: { limiter: Limiter<object> } }
-  const { server, limit } = await recipe<Gateway>('A gateway for language models')
+  type Gateway = { limit: RequestHandler & { limiter: Limiter<object> } }
+  const { limit } = await recipe<Gateway>('A gateway for language models')
+  const accounts: Readonly<Record<string, object>> = {
+    'key-ada': { user: 'ada', team: 'search', organization: 'acme' },
+    'key-bob': { user: 'bob', team: 'ads', organization: 'globex' },
+  }
+  const app = express()
+  app.use((req, res, next) => {
+    const account = accounts[req.get('x-api-key') ?? '']
+    if (account === undefined) return res.sendStatus(401)
+    Object.assign(req, { account })
+    return next()
+  })
+  app.post('/v1/complete', limit, (_req, res) => {
+    res.locals.tokens = 1734
+    res.json({ text: 'Hello.' })
+  })
+  const server = app.listen(0)
   cleanups.push(() => server.close())
-  if (!server.listening) await new Promise((resolve) => server.once('listening', resolve))
+  await new Promise((resolve) => server.once('listening', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/complete`
   const complete = (key: string) =>
     fetch(url, { method: 'POST', headers: { 'x-api-key': key, connection: 'close' } })
@@ -37,7 +52,7 @@ test('language models: a response takes what it cost, of the tokens and of each 
   expect(allowed).toBeGreaterThanOrEqual(57)
   expect(allowed).toBeLessThanOrEqual(60)
   expect(statuses.at(-1)).toBe(429)
-  const { parts } = await limit.limiter.peek({ get: () => 'key-ada' })
+  const { parts } = await limit.limiter.peek({ account: accounts['key-ada'] })
   const used = Object.fromEntries(parts.map(({ name, limit: most, remaining }) => [name, most - remaining]))
   const cost = 1734 * allowed
   expect(used).toMatchObject({ organization: cost, team: cost, user: cost })
@@ -56,13 +71,18 @@ test('plans: an upgrade and a downgrade keep what was used', async () => {
 })
 
 test('one customer has another limit until the override ends, and others do not', async () => {
-  type Friday = { limiter: Limiter<string>; raiseUntilFriday(identity: string): Promise<void> }
-  const { limiter, raiseUntilFriday } = await recipe<Friday>('One customer until Friday')
+  type Friday = { raise(settings: SharedSettings, identity: string, until: string): Promise<void> }
+  const { raise } = await recipe<Friday>('One customer until Friday')
+  const store = memoryStore()
+  const settings = sharedSettings(store)
+  const key = (customer: string) => customer
+  const limiter = createLimiter({ name: 'api', limit: 100, window: '1m', key, store, settings })
   cleanups.push(() => limiter.close())
-  await raiseUntilFriday('acme')
+  const friday = new Date(Date.now() + 7 * 86_400_000).toISOString()
+  await raise(settings, 'acme', friday)
   await until('acme has its limit', async () => (await limiter.charge('acme')).limit === 5000)
   expect(await limiter.charge('umbrella')).toMatchObject({ limit: 100, remaining: 99 })
-  await raiseUntilFriday('acme') // again, which replaces the first
+  await raise(settings, 'acme', friday) // again, which replaces the first
   jest.useFakeTimers({
     now: Date.now() + 8 * 86_400_000,
     doNotFake: ['setTimeout', 'setInterval', 'nextTick', 'performance'],

@@ -11,7 +11,10 @@ export interface Recipe {
   remove(): void
 }
 
-/** Writes a recipe's code into a file: the block under this heading, the first one or the one at `index`. */
+/**
+ * Writes a recipe's code into a file: the block under this heading, the first one or the one at `index`. A
+ * server listens on a free port instead of the one of the page.
+ */
 export function writeRecipe(heading: string, index = 0): Recipe {
   const text = readFileSync(join(ROOT, PATH), 'utf8')
   const lines = text.split('\n')
@@ -25,6 +28,6 @@ export function writeRecipe(heading: string, index = 0): Recipe {
   mkdirSync(join(ROOT, '.cache'), { recursive: true })
   const folder = mkdtempSync(join(ROOT, '.cache/recipe-'))
   const file = join(folder, 'recipe.ts')
-  writeFileSync(file, block.code)
+  writeFileSync(file, block.code.replace(/\bport: \d+/, 'port: 0'))
   return { file, remove: () => rmSync(folder, { recursive: true, force: true }) }
 }

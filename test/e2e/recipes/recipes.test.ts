@@ -1,5 +1,10 @@
 import { once } from 'node:events'
+import { createServer } from 'node:http'
 import type { AddressInfo, Server, Socket } from 'node:net'
+import { initTRPC } from '@trpc/server'
+import { type CreateHTTPContextOptions, createHTTPServer } from '@trpc/server/adapters/standalone'
+import { createSchema, createYoga, type Plugin } from 'graphql-yoga'
+import { Server as SocketServer } from 'socket.io'
 import { io } from 'socket.io-client'
 import { WebSocket } from 'ws'
 import { writeRecipe } from './recipe.js'
@@ -10,18 +15,37 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
 })
 
-/** Starts the server of a recipe; returns its address. */
-async function start(heading: string, index?: number): Promise<string> {
-  process.env.PORT = '0'
+/** Imports what a recipe exports. */
+async function recipe<T>(heading: string, index?: number): Promise<T> {
   const { file, remove } = writeRecipe(heading, index)
   cleanups.push(remove)
-  const { server } = (await import(file)) as { server: Server }
+  return (await import(file)) as T
+}
+
+/** Waits until a server listens, which closes after the test; returns its address. */
+async function addressOf(server: Server): Promise<string> {
   cleanups.push(() => server.close())
   if (server.address() === null) await once(server, 'listening')
   return `127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
+/** Starts the server of the recipe about `ws`; returns its address. */
+async function startWs(): Promise<string> {
+  const { server } = await recipe<{ server: Server }>('WebSockets')
+  return addressOf(server)
+}
+
 describe('GraphQL', () => {
+  async function start(): Promise<string> {
+    const { chargeFields } = await recipe<{ chargeFields: Plugin }>('GraphQL')
+    const search = { resolve: () => ['ada'], extensions: { complexity: 20 } }
+    const schema = createSchema({
+      typeDefs: 'type Query { hello: String, search: [String] }',
+      resolvers: { Query: { hello: () => 'world', search } },
+    })
+    return addressOf(createServer(createYoga({ schema, plugins: [chargeFields] })).listen(0))
+  }
+
   async function query(address: string, text: string) {
     const body = JSON.stringify({ query: text })
     const headers = { 'content-type': 'application/json' }
@@ -31,7 +55,7 @@ describe('GraphQL', () => {
   }
 
   test('a query is charged by its fields, before it is executed', async () => {
-    const address = await start('GraphQL')
+    const address = await start()
     for (let i = 0; i < 4; i++) expect(await query(address, '{ search }')).toMatchObject({ status: 200 })
     expect(await query(address, '{ hello ...more } fragment more on Query { a: search }')).toMatchObject({
       status: 429,
@@ -44,8 +68,13 @@ describe('GraphQL', () => {
   })
 })
 
+const trpc = initTRPC.context<CreateHTTPContextOptions>().create()
+type TrpcRecipe = { t: typeof trpc; limitedProcedure: typeof trpc.procedure }
+
 test('tRPC: procedures that use the middleware are limited', async () => {
-  const address = await start('tRPC')
+  const { t, limitedProcedure } = await recipe<TrpcRecipe>('tRPC')
+  const router = t.router({ hello: limitedProcedure.query(() => 'world') })
+  const address = await addressOf(createHTTPServer({ router, createContext: (options) => options }).listen(0))
   const responses = await Promise.all(Array.from({ length: 6 }, () => fetch(`http://${address}/hello`)))
   expect(responses.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 200, 429])
   const refused = responses.find(({ status }) => status === 429)
@@ -54,7 +83,7 @@ test('tRPC: procedures that use the middleware are limited', async () => {
 })
 
 test('ws: messages are limited by address, across connections', async () => {
-  const address = await start('WebSockets')
+  const address = await startWs()
   const sockets = await Promise.all(
     [0, 1].map(async () => {
       const socket = new WebSocket(`ws://${address}`)
@@ -81,7 +110,7 @@ test('ws: messages are limited by address, across connections', async () => {
 
 test('ws: a malformed frame closes its connection, and the server goes on', async () => {
   const reported = jest.spyOn(console, 'error').mockImplementation(() => {})
-  const address = await start('WebSockets')
+  const address = await startWs()
   const broken = new WebSocket(`ws://${address}`)
   await once(broken, 'open')
   ;(broken as unknown as { _socket: Socket })._socket.write(Buffer.from([0xff, 0xff, 0, 0]))
@@ -97,7 +126,13 @@ test('ws: a malformed frame closes its connection, and the server goes on', asyn
 })
 
 test('Socket.IO: events are limited, and the client is told', async () => {
-  const address = await start('WebSockets', 1)
+  type Recipe = { limitEvents: Parameters<SocketServer['on']>[1] }
+  const { limitEvents } = await recipe<Recipe>('WebSockets', 1)
+  const server = createServer().listen(0)
+  const sockets = new SocketServer(server)
+  sockets.on('connection', limitEvents)
+  sockets.on('connection', (each) => each.on('say', (text, answer) => answer?.(`you said ${text}`)))
+  const address = await addressOf(server)
   const socket = io(`http://${address}`, { transports: ['websocket'] })
   cleanups.push(() => socket.disconnect())
   socket.emit('say', 'without an answer')

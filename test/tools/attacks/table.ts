@@ -1,6 +1,6 @@
 import { type Attack, type Outcome, play } from './attack.js'
 
-export const TITLE = 'Attacks on a login behind loginGuard with its default limits'
+const TITLE = 'Attacks on a login behind loginGuard with its default limits'
 
 const GROUPS = ['without device cookies', 'with device cookies'] as const
 const FIGURES = ['reached', 'lost', 'locked', 'user in']

@@ -20,7 +20,7 @@ export async function playOn({ start }: SiteOf, addresses = ADDRESSES): Promise<
   }
 }
 
-const TITLE =
+export const SITES_TITLE =
   `What a guesser sends between ${ADDRESSES * PER_ADDRESS} guesses, and how many of these reached the password: ` +
   `from ${ADDRESSES} addresses / from one browser`
 
@@ -37,7 +37,7 @@ export function siteTable(rows: readonly (readonly [name: string, row: SiteRow])
   const padded = [head, rule, ...body].map((line) =>
     line.map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0))),
   )
-  return [TITLE, '', ...padded.map((line) => line.join('  ').trimEnd())]
+  return [SITES_TITLE, '', ...padded.map((line) => line.join('  ').trimEnd())]
     .map((line) => (line === '' ? '' : `  ${line}`))
     .join('\n')
 }

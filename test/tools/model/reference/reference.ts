@@ -1,6 +1,6 @@
 /**
- * An independent model of the policies and operations, written from `docs/policies.md` and
- * `docs/writing-a-store.md`. It shares no code with `src`, and prefers the plainest rule to the fastest: it
+ * An independent model of the policies and operations, written from `docs/policies.md` and the comments on
+ * `Store` and `Operation`. It shares no code with `src`, and prefers the plainest rule to the fastest: it
  * counts units one by one, and searches for times instead of computing them.
  */
 

@@ -1,0 +1,50 @@
+import type { DefaultTheme } from 'vitepress'
+import { FOREIGN_OPTIONS } from '../../src/options/foreign-options.js'
+import { rowsAsSections } from './option-rows.js'
+
+/** What people who do not know the name of an option search for. */
+const WORDS: Readonly<Record<string, string>> = {
+  key: 'per user, per client, per IP, per API key, identify, tenant',
+  limits: 'several limits, multiple limits, nested limits',
+  skip: 'exempt, exclude, ignore, bypass, health check',
+  allow: 'allowlist, whitelist',
+  block: 'blocklist, blacklist, denylist, ban addresses',
+  onStoreError: 'Redis down, outage, fail open, fail closed',
+  mode: 'dry run, shadow, monitor',
+  onDenied: 'onLimited, response to a denied request',
+  message: 'response body, error message',
+  count: 'only failed, only successful, failed requests',
+  window: 'per second, per minute, per hour, per day',
+}
+
+/**
+ * The search of the site. Rows of options come before guides, and guides before pages of the API reference.
+ * An option is also found by the names that it has in other packages.
+ */
+export const SEARCH = {
+  provider: 'local',
+  options: {
+    _render(source, env, md) {
+      const html = md.render(source, env)
+      if (env.frontmatter?.search === false) return ''
+      return env.relativePath.startsWith('api/') ? html : rowsAsSections(html, wordsFor)
+    },
+    miniSearch: {
+      searchOptions: {
+        // Runs in the browser, without the rest of this file.
+        boostDocument: (id: string) => (id.includes('/api/') ? 0.2 : id.includes('/options#option-') ? 4 : 1),
+      },
+    },
+  },
+} satisfies DefaultTheme.Config['search']
+
+function wordsFor(option: string): string {
+  const foreign = Object.entries(FOREIGN_OPTIONS).filter(([, fix]) => isFor(option, fix))
+  return [...foreign.map(([name]) => name), WORDS[option] ?? ''].join(', ')
+}
+
+/** Whether a fix says to write this option. */
+function isFor(option: string, fix: string | ((value: unknown) => string)): boolean {
+  const sentence = typeof fix === 'string' ? fix : fix(64)
+  return sentence === option || sentence.startsWith(`Write ${option}`)
+}
