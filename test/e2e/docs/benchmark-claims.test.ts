@@ -235,3 +235,50 @@ describe('the summary', () => {
     expect(rows.filter((line) => !line.startsWith('| what'))).toHaveLength(19)
   })
 })
+
+describe('a plot has the figures of the printed run:', () => {
+  const drawn = (name: string) => {
+    const svg = readFileSync(join(ROOT, `docs/plots/${name}.svg`), 'utf8')
+    return /<desc[^>]*>[^<]*?: ([^<]*)/.exec(svg)?.[1]?.split('; ') ?? []
+  }
+  /** A figure as plots show it: whole from 100 up, else of three digits. */
+  const shown = (value: number) =>
+    value >= 100 ? Math.round(value).toLocaleString('en') : String(Number(value.toPrecision(3)))
+
+  test.each([
+    ['memory', MEMORY, 'ns/decision', 12],
+    ['redis-decisions', 'Redis, 200 callers in one process: 50,000 decisions a round, 15', 'decisions/s', 8],
+  ])('%s', (name, caption, column, least) => {
+    const bars = drawn(name)
+    expect(bars.length).toBeGreaterThanOrEqual(least)
+    for (const bar of bars) {
+      const [, keys = '', contender = '', value] = /^(one|[\d,]+) keys?, (.+) ([\d,.]+)$/.exec(bar) ?? []
+      const printed = figure(caption, { contender, keys: keys === 'one' ? '1' : keys }, column)
+      expect(`${bar}: ${value}`).toBe(`${bar}: ${shown(printed)}`)
+    }
+  })
+
+  test('attack', () => {
+    const bars = drawn('attack')
+    expect(bars).toHaveLength(5)
+    for (const bar of bars) {
+      const [, contender = '', value] = /^(.+) ([\d,.]+)$/.exec(bar) ?? []
+      const sum = ['client µs', 'Redis µs'].reduce(
+        (us, column) => us + figure(ATTACK, { contender }, column),
+        0,
+      )
+      expect(Math.abs(Number(value) - sum)).toBeLessThan(0.06) // both columns are rounded
+    }
+  })
+
+  test('scale', () => {
+    const lines = drawn('scale')
+    expect(lines).toHaveLength(4)
+    for (const line of lines) {
+      const points = [...line.matchAll(/([\d,.]+) at (\d[\d,]*\d)/g)]
+      const contender = line.slice(0, points[0]?.index).trim()
+      expect(points).toHaveLength(5)
+      for (const [, y, x = ''] of points) expect([x, y]).toEqual([x, shown(figure(SCALE, { contender }, x))])
+    }
+  })
+})
