@@ -70,7 +70,6 @@ export const GROUPS: readonly Group[] = [
       observability: 'Logs and metrics',
       dashboard: 'Dashboard',
       inspect: 'Look up a client',
-      operations: 'Operations',
     },
   },
   {

@@ -32,7 +32,7 @@ export const SEARCH = {
     miniSearch: {
       searchOptions: {
         // Runs in the browser, without the rest of this file.
-        boostDocument: (id: string) => (id.includes('/api/') ? 0.2 : id.includes('#option-') ? 3 : 1),
+        boostDocument: (id: string) => (id.includes('/api/') ? 0.2 : id.includes('/options#option-') ? 4 : 1),
       },
     },
   },

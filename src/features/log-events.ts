@@ -75,6 +75,7 @@ function attach<Subject>(limiter: Limiter<Subject>, logger: EventLogger): () => 
   onFailure('limitsLost', 'the store lost limits')
   onFailure('refundFailed', 'units could not be refunded')
   onFailure('renewalFailed', 'units could not be renewed')
+  onFailure('candidateFailed', 'the candidate could not decide or be changed')
   onFailure('settingsFailed', 'a document of settings is not in force')
   on('settings', (settings: AppliedSettings) => {
     logger.info(

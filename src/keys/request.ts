@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../util/codes.js'
 import { processWide } from '../util/process-wide.js'
 import { wrongKind } from '../util/validate.js'
 import { fieldsOf, isObject } from '../util/values.js'
@@ -96,7 +97,7 @@ export function isDisconnected(subject: unknown): boolean {
   return fieldsOf(stream).destroyed === true || fieldsOf(socket).destroyed === true
 }
 
-const CODE = 'HEADGATE_DISCONNECTED'
+const CODE: ErrorCode = 'HEADGATE_DISCONNECTED'
 
 /**
  * Thrown if the IP address of a request is needed, its connection is gone, and it was not read before.

@@ -1,6 +1,7 @@
 import type { EventEmitter } from 'node:events'
 import type { BreakerState } from '../pipe/breaker-state.js'
 import { messageOf, type StoreError } from '../stores/store-error.js'
+import type { WarningCode } from '../util/codes.js'
 import { warnOnce } from '../util/warn-once.js'
 import type { Decision, PartDecision } from './decision.js'
 import type { AppliedSettings } from './settings-source.js'
@@ -67,7 +68,7 @@ const FAILURES = {
   candidateFailed: ['HEADGATE_CANDIDATE_FAILED', 'the limits of candidate could not decide or be changed'],
   settingsFailed: ['HEADGATE_SETTINGS_FAILED', 'a document of settings could not be applied'],
   renewalFailed: ['HEADGATE_RENEWAL_FAILED', 'units of a concurrency limit could not be renewed'],
-} as const
+} as const satisfies Record<string, readonly [code: WarningCode, problem: string]>
 
 /** Emits a failure, or warns once if it has no listener. */
 export function emitFailure<Subject, Name extends keyof typeof FAILURES>(

@@ -1,5 +1,9 @@
+import type { WarningCode } from './codes.js'
 import { escapeUnprintable } from './printable.js'
 import { processWide } from './process-wide.js'
+
+/** The page with a heading for each code. */
+const PAGE = 'https://headgate.github.io/headgate/troubleshooting'
 
 const emitted = processWide('warnings', () => new Set<string>())
 
@@ -7,13 +11,13 @@ const emitted = processWide('warnings', () => new Set<string>())
  * Emits a process warning with a stable code, once per process: a busy server must not fill its log. With
  * `about`, such as the name of a limiter, once for each of these. Logs it on Cloudflare Workers, which print
  * no warnings, and if there are none. The message may hold text of a client, such as that of an error that
- * its request caused: it is printed on one line.
+ * its request caused: it is printed on one line. Its last sentence is the URL of what explains the code.
  */
-export function warnOnce(code: `HEADGATE_${string}`, message: string, about = ''): void {
+export function warnOnce(code: WarningCode, message: string, about = ''): void {
   const id = `${code} ${about}`
   if (emitted.has(id)) return
   emitted.add(id)
-  const line = escapeUnprintable(message)
+  const line = `${escapeUnprintable(message)} See ${PAGE}#${code.toLowerCase()}`
   const { process, navigator }: Platform = globalThis
   process?.emitWarning?.(line, { type: 'HeadgateWarning', code })
   const isPrinted = process?.emitWarning && navigator?.userAgent !== 'Cloudflare-Workers'

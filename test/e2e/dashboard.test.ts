@@ -1,11 +1,13 @@
 import connect from 'connect'
 import express from 'express'
 import express4 from 'express4'
+import Fastify from 'fastify'
 import { createLimiter, fixedWindow } from 'headgate'
 import { type Dashboard, dashboard } from 'headgate/dashboard'
+import Koa from 'koa'
 import { closeServers, type Served, send, serve } from '../support/http.js'
 import { recordWarnings } from '../support/warnings.js'
-import { MOUNTS, type Mount, ON_EXPRESS, ON_NODE_HTTP, SECURITY_HEADERS } from './dashboard-mounts.js'
+import { MOUNTS, type Mount, ON_EXPRESS, ON_NODE_HTTP, post, SECURITY_HEADERS } from './dashboard-mounts.js'
 
 const opened: Dashboard[] = []
 const warnings = recordWarnings()
@@ -56,6 +58,42 @@ describe('the way to the page', () => {
     }
     expect(await send(served, { path: `${path}/?a=b` })).toMatchObject({ status: 200 })
   })
+
+  test('is a hook before the body is parsed, on Fastify', async () => {
+    const page = pageFor()
+    const fastify = Fastify()
+    fastify.addHook('onRequest', (req, reply, done) => {
+      if (!req.url.startsWith('/limits/')) return done()
+      reply.hijack()
+      page(req.raw, reply.raw)
+    })
+    fastify.get('/', async () => 'hello')
+    await fastify.ready()
+    await expectPageIn(await serve((req, res) => fastify.routing(req, res)))
+  })
+
+  test('is a middleware before a body parser, on Koa', async () => {
+    const page = pageFor()
+    const koa = new Koa()
+    koa.use((ctx, next) => {
+      if (!ctx.path.startsWith('/limits/')) return next()
+      ctx.respond = false
+      page(ctx.req, ctx.res)
+    })
+    koa.use((ctx) => {
+      ctx.body = 'hello'
+    })
+    await expectPageIn(await serve(koa.callback()))
+  })
+
+  /** Checks that an application serves the page and its actions at `/limits/`, and its own response at `/`. */
+  async function expectPageIn(served: Served): Promise<void> {
+    const { status, text } = await send(served, { path: '/limits/' })
+    expect([status, text]).toEqual([200, expect.stringContaining('<title>Rate limits</title>')])
+    const action = await post(served, '/limits/release', { limiter: 'secret-api', identity: 'ada' })
+    expect(action.status).toBe(200)
+    expect(await send(served, { path: '/' })).toMatchObject({ status: 200, text: 'hello' })
+  }
 
   test('cannot lead to another host', async () => {
     const served = await serve(express().use(pageFor()))

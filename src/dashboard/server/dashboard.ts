@@ -90,7 +90,7 @@ export function dashboard<
       else {
         warnOnce(
           'HEADGATE_DASHBOARD_FAILED',
-          `headgate: a request to the dashboard failed: ${messageOf(error)}`,
+          `headgate: a request to the dashboard failed (${messageOf(error)}).`,
         )
         sendJson(res, 500, { error: 'The page failed.' })
       }

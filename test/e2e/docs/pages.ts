@@ -108,7 +108,7 @@ function leadsSomewhere(root: string, page: Page, link: string): boolean {
 }
 
 /** The anchors that GitHub gives to headings; a heading that comes again gets a number. */
-function anchorsOf(text: string): string[] {
+export function anchorsOf(text: string): string[] {
   const slugs = [...withoutFences(text).matchAll(/^#{1,6}\s+(.+?)\s*#*$/gm)].map((match) =>
     slug(match[1] ?? ''),
   )

@@ -51,7 +51,7 @@ test('the warning names the guard, both limits and the fix', () => {
   expect(jest.mocked(process.emitWarning).mock.calls[0]?.[0]).toBe(
     'headgate: loginGuard "staff": limits.accountAndAddress allows 10 in 1h, and limits.account 10 in 30m, so guesses ' +
       'from one or two addresses can lock out the owner of an account. Allow at most half as many, such as 5 in 30m, or ' +
-      'raise limits.account.',
+      'raise limits.account. See https://headgate.github.io/headgate/troubleshooting#headgate_login_limits',
   )
 })
 

@@ -25,7 +25,8 @@ test('a body without the field gets 400, and a warning that names the field and 
   expect(warnings()).toEqual(['HEADGATE_LOGIN_FIELD'])
   expect(message()).toBe(
     'headgate: loginGuard "login" found no field "username" in a request. It responds with 400 to such requests. ' +
-      'The body has "email", "password". Set field to the one with the user name.',
+      'The body has "email", "password". Set field to the one with the user name. ' +
+      'See https://headgate.github.io/headgate/troubleshooting#headgate_login_field',
   )
 })
 

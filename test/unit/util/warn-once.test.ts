@@ -1,4 +1,8 @@
+import { WARNING_CODES } from '../../../src/util/codes.js'
 import { forgetWarnings, warnOnce } from '../../../src/util/warn-once.js'
+
+const CODE = 'HEADGATE_NO_KEY'
+const SEE = 'See https://headgate.github.io/headgate/troubleshooting#headgate_no_key'
 
 let emitted: unknown[][]
 beforeEach(() => {
@@ -13,26 +17,27 @@ afterEach(() => {
 })
 
 test('a warning is emitted once, with a stable code', () => {
-  for (let i = 0; i < 3; i++) warnOnce('HEADGATE_TEST', `headgate: this happened (${i})`)
-  expect(emitted).toEqual([
-    ['headgate: this happened (0)', { type: 'HeadgateWarning', code: 'HEADGATE_TEST' }],
-  ])
+  for (let i = 0; i < 3; i++) warnOnce(CODE, `headgate: this happened (${i}).`)
+  expect(emitted).toEqual([[`headgate: this happened (0). ${SEE}`, { type: 'HeadgateWarning', code: CODE }]])
 })
 
-test('each code is emitted once', () => {
-  for (const code of ['HEADGATE_A', 'HEADGATE_B', 'HEADGATE_A'] as const) warnOnce(code, code)
-  expect(emitted.map(([message]) => message)).toEqual(['HEADGATE_A', 'HEADGATE_B'])
+test('each code is emitted once, with its own URL', () => {
+  for (const code of [...WARNING_CODES, ...WARNING_CODES]) warnOnce(code, `headgate: ${code}.`)
+  const urls = WARNING_CODES.map((code) => SEE.replace('headgate_no_key', code.toLowerCase()))
+  expect(emitted.map(([message]) => message)).toEqual(
+    WARNING_CODES.map((code, i) => `headgate: ${code}. ${urls[i]}`),
+  )
 })
 
 test('text of a client in a warning neither steers a terminal nor ends the line', () => {
-  warnOnce('HEADGATE_TEST', 'headgate: a listener threw (\u009b2J\r\n\u2028\u202e).')
-  expect(emitted[0]?.[0]).toBe('headgate: a listener threw (\\u009b2J\\u000d\\u000a\\u2028\\u202e).')
+  warnOnce(CODE, 'headgate: a listener threw (\u009b2J\r\n\u2028\u202e).')
+  expect(emitted[0]?.[0]).toBe(`headgate: a listener threw (\\u009b2J\\u000d\\u000a\\u2028\\u202e). ${SEE}`)
 })
 
 describe('a warning is logged, with its code', () => {
   const logged = () => jest.spyOn(console, 'warn').mockImplementation(() => undefined)
   const warnTwice = () => {
-    for (let i = 0; i < 2; i++) warnOnce('HEADGATE_TEST', 'headgate: this happened')
+    for (let i = 0; i < 2; i++) warnOnce(CODE, 'headgate: this happened.')
   }
 
   test('where the platform has no process warnings', () => {
@@ -41,7 +46,7 @@ describe('a warning is logged, with its code', () => {
     Reflect.deleteProperty(process, 'emitWarning')
     warnTwice()
     process.emitWarning = emitWarning
-    expect(calls).toEqual([['[HEADGATE_TEST] headgate: this happened']])
+    expect(calls).toEqual([[`[${CODE}] headgate: this happened. ${SEE}`]])
   })
 
   test('where the platform emits process warnings and prints none', () => {
@@ -53,8 +58,8 @@ describe('a warning is logged, with its code', () => {
     if (before === undefined) Reflect.deleteProperty(globalThis, 'navigator')
     else Object.defineProperty(globalThis, 'navigator', before)
     expect({ calls, emitted }).toMatchObject({
-      calls: [['[HEADGATE_TEST] headgate: this happened']],
-      emitted: [['headgate: this happened', { code: 'HEADGATE_TEST' }]],
+      calls: [[`[${CODE}] headgate: this happened. ${SEE}`]],
+      emitted: [[`headgate: this happened. ${SEE}`, { code: CODE }]],
     })
   })
 

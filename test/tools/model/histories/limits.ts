@@ -83,7 +83,7 @@ const leasedLimit = (policy: Policy, calls: HotLimit['calls']): HotLimit => ({
   isLeased: true,
 })
 
-/** Limits that are leased. Refunds to a bucket may admit more units (`docs/operations.md`), so it has none. */
+/** Limits that are leased. Refunds to a bucket may admit more units (`docs/hot-keys.md`), so it has none. */
 const LEASED: Readonly<Record<string, HotLimit>> = {
   'leased-fixed': leasedLimit(fixedWindow({ limit: UNITS, window: LONG }), LEASED_CALLS),
   'leased-sliding': leasedLimit(slidingWindow({ limit: UNITS, window: LONG }), LEASED_CALLS),

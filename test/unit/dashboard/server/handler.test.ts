@@ -182,7 +182,8 @@ describe('authorize', () => {
     expect(errorOf(await send('/'))).toEqual([500, 'The page failed.'])
     expect(warnings()).toEqual(['HEADGATE_DASHBOARD_FAILED'])
     expect(jest.mocked(process.emitWarning).mock.calls[0]?.[0]).toBe(
-      'headgate: a request to the dashboard failed: no database',
+      'headgate: a request to the dashboard failed (no database). ' +
+        'See https://headgate.github.io/headgate/troubleshooting#headgate_dashboard_failed',
     )
   })
 })
