@@ -61,7 +61,7 @@ test('language models: a response takes what it cost, of the tokens and of each 
 
 test('plans: an upgrade and a downgrade keep what was used', async () => {
   type Plans = { limiter: Limiter<{ id: string; plan: string }> }
-  const { limiter } = await recipe<Plans>('Plans that change in the middle of a month')
+  const { limiter } = await recipe<Plans>('Plans that change mid-month')
   cleanups.push(() => limiter.close())
   await limiter.charge({ id: 'acme', plan: 'free' }, { cost: 900 })
   expect(await limiter.charge({ id: 'acme', plan: 'pro' }, { cost: 0 })).toMatchObject({ remaining: 9100 })
@@ -72,7 +72,7 @@ test('plans: an upgrade and a downgrade keep what was used', async () => {
 
 test('one customer has another limit until the override ends, and others do not', async () => {
   type Friday = { raise(settings: SharedSettings, identity: string, until: string): Promise<void> }
-  const { raise } = await recipe<Friday>('One customer until Friday')
+  const { raise } = await recipe<Friday>('A temporary limit for one customer')
   const store = memoryStore()
   const settings = sharedSettings(store)
   const key = (customer: string) => customer
