@@ -1,4 +1,9 @@
+import { readFileSync } from 'node:fs'
 import { Comment, CommentTag, ReflectionKind } from 'typedoc'
+
+/** The options of `rateLimit` in the order in which its page explains them. */
+const guide = readFileSync(new URL('options.md', import.meta.url), 'utf8')
+const ORDER = Array.from(guide.matchAll(/^\| `(\w+)` \|/gm), ([, name]) => name)
 
 /** Adds a table of the options that a function takes, one sentence each, to the function's page. */
 export function listOptions(declaration) {
@@ -10,6 +15,7 @@ export function listOptions(declaration) {
     if (!members.has(member.name)) members.set(member.name, member)
   const rows = [...members.values()].filter(({ flags }) => !flags.isInternal)
   if (rows.length < 2) return
+  rows.sort((a, b) => placeOf(a) - placeOf(b))
   const parts = [text('| option | meaning |\n|---|---|\n')]
   for (const member of rows) parts.push(text('| '), link(member), text(` | ${meaning(member)} |\n`))
   const commented = declaration.comment ?? signature.comment
@@ -39,6 +45,12 @@ function meaning(member) {
 export function firstSentence(prose) {
   const line = prose.replace(/\s+/g, ' ').trim()
   return /^.*?\.(?= [A-Z`'"]|$)/.exec(line)?.[0] ?? line
+}
+
+/** Options that the guide does not have keep their order, after those that it has. */
+function placeOf({ name }) {
+  const place = ORDER.indexOf(name)
+  return place < 0 ? ORDER.length : place
 }
 
 function text(content) {

@@ -16,7 +16,7 @@ export interface DocumentRequest {
 /**
  * Small documents, such as settings, that processes share through a store. They never expire. A text has at
  * most a million characters. If the store holds fewer bytes under a key, as memcached does with 1 MB, that
- * is the limit. Neither method waits for longer than the store's driver does, and both reject with a
+ * is the limit. Neither method waits for longer than the store's driver does. Both reject with a
  * `StoreError` if the store failed.
  */
 export interface Documents {

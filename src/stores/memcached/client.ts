@@ -23,20 +23,20 @@ export interface MemcachedServer {
   write(request: Buffer): void
   /** Calls `listener` for each new connection, before anything is written to it. */
   on(event: 'authenticated', listener: () => void): unknown
-  /** Drops the connection and fails its pending requests. */
+  /** Closes the connection, and fails its pending requests. */
   error(error: Error): void
 }
 
 /**
- * What the store needs of a memjs client, version 1.3 (https://github.com/memcachier/memjs). The store
- * writes its own requests to memjs' connections, because memjs has no command for compare-and-swap. They
- * bypass `perform`, so the client's `retries` can never count a charge twice.
+ * What the store needs of a memjs client, version 1.3 (https://github.com/memcachier/memjs). memjs has no
+ * command for compare-and-swap, so the store writes its own requests to memjs' connections. They bypass
+ * `perform`, so the client's `retries` can never count a charge twice.
  */
 export interface MemcachedClient {
   readonly seq: number
   readonly servers: readonly MemcachedServer[]
   incrSeq(): void
-  /** Returns the server that holds a key; nothing when no server is available. */
+  /** Returns the server that holds a key, or nothing if no server is available. */
   server(key: string): MemcachedServer | null | undefined
   stats(callback: (error: Error | null, server: string, stats: Record<string, string> | null) => void): void
 }
