@@ -21,8 +21,8 @@ const store = memoryStore({ clock: manualClock() })
 
 /**
  * Writes a recipe's code into a file: the block under this heading, the first one or the one at `index`. A
- * server listens on a free port instead of the one of the page, and a limiter without a store does not see
- * time pass.
+ * server listens on a free port instead of the one of the page. A limiter without a store does not see time
+ * pass, and one with a store waits for it.
  */
 export function writeRecipe(heading: string, index = 0): Recipe {
   const text = readFileSync(join(ROOT, PATH), 'utf8')
@@ -37,11 +37,13 @@ export function writeRecipe(heading: string, index = 0): Recipe {
   mkdirSync(join(ROOT, '.cache'), { recursive: true })
   const folder = mkdtempSync(join(ROOT, '.cache/recipe-'))
   const file = join(folder, 'recipe.ts')
-  writeFileSync(file, withStoppedClock(block.code.replace(/\bport: \d+/, 'port: 0')))
+  writeFileSync(file, patient(block.code.replace(/\bport: \d+/, 'port: 0')))
   return { file, remove: () => rmSync(folder, { recursive: true, force: true }) }
 }
 
-function withStoppedClock(code: string): string {
-  if (/\bstore\b/.test(code)) return code
-  return STOPPED_CLOCK + code.replace(/\b(createLimiter|rateLimit)\(\{/g, '$&store, ')
+/** Keeps a busy machine from changing what a limiter decides. */
+function patient(code: string): string {
+  const isInMemory = !/\bstore\b/.test(code)
+  const added = isInMemory ? 'store' : "timeout: '10s'"
+  return (isInMemory ? STOPPED_CLOCK : '') + code.replace(/\b(createLimiter|rateLimit)\(\{/g, `$&${added}, `)
 }
