@@ -55,14 +55,14 @@ test('each class of rate-limiter-flexible, and each method of its limiters, is n
   expect(names.filter((name) => !new RegExp(`\\b${name}\\b`).test(section))).toEqual([])
 })
 
-/** Options of packages for one framework, and the page of the framework with a table of them. */
+/** Options of packages for one framework, and the page with a table of them. */
 const OF_FRAMEWORKS = Object.entries({
-  'docs/fastify.md': FASTIFY_RATE_LIMIT,
-  'docs/koa.md': KOA_RATELIMIT,
-  'docs/hono.md': HONO_RATE_LIMITER,
+  'docs/migrating/fastify-rate-limit.md': FASTIFY_RATE_LIMIT,
+  'docs/migrating/koa-ratelimit.md': KOA_RATELIMIT,
+  'docs/migrating/hono-rate-limiter.md': HONO_RATE_LIMITER,
 })
 
-/** Returns what pages of frameworks say in their tables about an option, in prose. */
+/** Returns what the pages of packages for one framework say in their tables about an option, in prose. */
 function adviceOn(option: string): readonly string[] {
   const named = new RegExp(`\`${option}\\b`)
   return OF_FRAMEWORKS.filter(([, options]) => options.includes(option)).flatMap(([page]) =>
@@ -89,7 +89,7 @@ describe.each(options)('the error for %s, an option of another package', (option
     })
     return
   }
-  test('says what the page of its framework says', () => {
+  test('says what the page of its package says', () => {
     const unnamed = sentence.startsWith('Listen') ? /events\.on/ : /nothing|block/
     const expected = name === undefined ? unnamed : new RegExp(`\`${name}\\b|\\b${name}\``)
     expect(adviceOn(option)).toContainEqual(expect.stringMatching(expected))
