@@ -27,7 +27,20 @@ import { logIfDebugged } from './log-events.js'
 import { limiterDocument } from './settings-in-force.js'
 import { createWaiting } from './waiting/wait-for.js'
 
-/** Creates a limiter. Throws a `TypeError` for wrong options, with the fix in the message. */
+/**
+ * Creates a limiter that you charge yourself: for WebSockets, queues, GraphQL and other code without HTTP.
+ *
+ * Throws a `TypeError` for wrong options, with the fix in the message.
+ *
+ * @example
+ * ```ts
+ * import { createLimiter } from 'headgate'
+ *
+ * const emails = createLimiter({ limit: 10, window: '1h', key: (user: { id: string }) => user.id })
+ * const decision = await emails.charge({ id: 'ada' })
+ * if (!decision.allowed) console.log(`Try again in ${Math.ceil(decision.retryAfterMs / 1000)} seconds.`)
+ * ```
+ */
 export function createLimiter<Subject = unknown>(options: LimiterOptions<Subject>): Limiter<Subject> {
   return limiterFrom<Subject>('createLimiter', readLimiterOptions('createLimiter', options)).limiter
 }
