@@ -18,6 +18,7 @@ import type { ExecutionContext } from './types.js'
 
 const MODULE = 'RateLimitModule'
 
+/** How the guard limits a handler. */
 export interface HandlerLimit {
   readonly steps: RequestSteps<object, NestResponse>
   readonly exception: InheritedOptions['exception']

@@ -21,6 +21,7 @@ interface Reply {
   send(body: string): unknown
 }
 
+/** A response of Express, or a reply of Fastify. */
 export type PlatformResponse = ServerResponse | Reply
 
 /** The response to a request, or `undefined` if there is none, as for a WebSocket message. */
