@@ -57,7 +57,8 @@ export type LoginGuardOptions = GuardOptions<FastifyTypes>
  * import { byUser, rateLimit } from 'headgate/fastify'
  *
  * const app = fastify()
- * await app.register(rateLimit, { limit: 1000, window: '1h', key: byUser(), hook: 'preHandler' })
+ * const options = { limit: 1000, window: '1h', key: byUser(), hook: 'preHandler' } as const
+ * await app.register(rateLimit, options)
  * ```
  * @function
  */

@@ -80,7 +80,8 @@ export type LoginGuardOptions<
  * import { byUser, rateLimit } from 'headgate/http'
  *
  * type SignedIn = IncomingMessage & { session?: { userId: string } }
- * const api = rateLimit({ limit: 100, window: '1m', key: byUser((req: SignedIn) => req.session?.userId) })
+ * const key = byUser((req: SignedIn) => req.session?.userId)
+ * const api = rateLimit({ limit: 100, window: '1m', key })
  * ```
  * @function
  */

@@ -133,7 +133,7 @@ export const rateLimit: MakeRateLimit = httpRateLimit
  * const app = express()
  * const guard = loginGuard({ field: 'username' })
  * app.post('/login', express.urlencoded(), guard, (req, res) => {
- *   const isRight = req.body.username === 'ada' && req.body.password === 'engine' // your check
+ *   const isRight = req.body.password === 'engine' // your check
  *   res.sendStatus(isRight ? 204 : 401)
  * })
  * app.listen(3000)

@@ -36,9 +36,10 @@ import { createWaiting } from './waiting/wait-for.js'
  * ```ts
  * import { createLimiter } from 'headgate'
  *
- * const emails = createLimiter({ limit: 10, window: '1h', key: (user: { id: string }) => user.id })
- * const decision = await emails.charge({ id: 'ada' })
- * if (!decision.allowed) console.log(`Try again in ${Math.ceil(decision.retryAfterMs / 1000)} seconds.`)
+ * const key = (user: { id: string }) => user.id
+ * const emails = createLimiter({ limit: 10, window: '1h', key })
+ * const { allowed, retryAfterMs } = await emails.charge({ id: 'ada' })
+ * if (!allowed) console.log(`Try again in ${Math.ceil(retryAfterMs / 1000)} seconds.`)
  * ```
  */
 export function createLimiter<Subject = unknown>(options: LimiterOptions<Subject>): Limiter<Subject> {

@@ -65,8 +65,9 @@ const OPTIONS = { rows: { ...ANSWER_ROWS, accept: optional(readAccept) } }
  *
  * const limiter = createLimiter({ limit: 100, window: '1m' })
  * createServer(async (req, res) => {
- *   const { accept } = req.headers
- *   const { status = 200, headers, body = 'hello' } = answerFor(await limiter.charge(req), { accept })
+ *   const decision = await limiter.charge(req)
+ *   const answer = answerFor(decision, { accept: req.headers.accept })
+ *   const { status = 200, headers, body = 'hello' } = answer
  *   res.writeHead(status, headers).end(body)
  * }).listen(3000)
  * ```

@@ -45,9 +45,10 @@ export interface LoginGuard<Info extends FetchInfo = FetchInfo>
  *
  * const guard = loginGuard({ field: 'username', path: '/login' })
  * export async function POST(request: Request): Promise<Response> {
- *   const info = { ip: request.headers.get('x-real-ip'), body: await request.clone().json() }
- *   const next = () => new Response('Wrong name or password', { status: 401 }) // your check
- *   return guard.handle(request, info, next)
+ *   const ip = request.headers.get('x-real-ip')
+ *   const body: unknown = await request.clone().json()
+ *   const next = () => new Response('Wrong password', { status: 401 }) // your check
+ *   return guard.handle(request, { ip, body }, next)
  * }
  * ```
  */

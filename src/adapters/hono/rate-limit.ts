@@ -79,8 +79,8 @@ export function rateLimit<Ctx extends Context = Context>(
  * const app = new Hono()
  * const guard = loginGuard({ field: 'username', path: '/login' })
  * app.post('/login', guard, async (c) => {
- *   const { username, password } = await c.req.parseBody()
- *   const isRight = username === 'ada' && password === 'engine' // your check
+ *   const { password } = await c.req.parseBody()
+ *   const isRight = password === 'engine' // your check
  *   return isRight ? c.text('Welcome') : c.text('Wrong name or password', 401)
  * })
  * ```

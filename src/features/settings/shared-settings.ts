@@ -67,8 +67,10 @@ const OPTIONS = { rows: { prefix: withDefault('hg', keyName) } }
  * const store = redisStore(new Redis({ autoResendUnfulfilledCommands: false }))
  * const settings = sharedSettings(store)
  * const api = rateLimit({ name: 'api', limit: 100, window: '1m', store, settings })
- * const by = { by: 'ada', reason: 'launch day' }
- * export const raise = () => settings.change('api', (now) => ({ ...now, limits: { api: { limit: 200 } } }), by)
+ *
+ * const raised = { limits: { api: { limit: 200 } } }
+ * const note = { by: 'ada', reason: 'launch day' }
+ * export const raise = () => settings.change('api', (now) => ({ ...now, ...raised }), note)
  * ```
  */
 export function sharedSettings(store: Store, options: SharedSettingsOptions = {}): SharedSettings {
