@@ -16,12 +16,12 @@ export interface SettingsSource {
 /** The value of the property `FOLLOW`. */
 export type Follow = (limiter: FollowingLimiter) => FollowedSettings
 
-/** The document that a limiter follows, and who changed it last. Files do not record that. */
+/** The document that a limiter follows, and who changed it last. A file does not record who changed it. */
 export interface AppliedSettings {
   readonly version: string
   readonly by?: string
   readonly reason?: string
-  /** In milliseconds since the Unix epoch. */
+  /** When it was changed, in milliseconds since the Unix epoch. */
   readonly atMs?: number
 }
 

@@ -78,7 +78,7 @@ const OPTIONS = {
  * import { ban, rateLimit, tokenBucket } from 'headgate'
  *
  * const base = tokenBucket({ capacity: 20, refill: 20, every: '1m' })
- * // 100 denials in 10 minutes ban a client for 5 minutes, then for an hour, then for a day.
+ * // 100 denials in 10 minutes start a ban: of 5 minutes, then an hour, then a day.
  * const policy = ban(base, { after: 100, within: '10m', for: ['5m', '1h', '1d'] })
  * const api = rateLimit({ policy })
  * ```

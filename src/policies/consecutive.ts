@@ -39,7 +39,8 @@ const OPTIONS = {
  * import { byField, consecutive, rateLimit } from 'headgate'
  *
  * // 10 wrong PINs lock a card until you call pins.limiter.forget({ body: { card } }).
- * const pins = rateLimit({ policy: consecutive({ limit: 10 }), key: byField('card'), count: 'failed' })
+ * const policy = consecutive({ limit: 10 })
+ * const pins = rateLimit({ policy, key: byField('card'), count: 'failed' })
  * ```
  */
 export function consecutive(options: ConsecutiveOptions): Policy {

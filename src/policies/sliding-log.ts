@@ -73,7 +73,8 @@ function readLimit(owner: string, option: string, value: unknown): number {
  * import { byField, rateLimit, slidingLog } from 'headgate'
  *
  * // At most 5 text messages to a phone number in any 30 minutes.
- * const codes = rateLimit({ policy: slidingLog({ limit: 5, window: '30m' }), key: byField('phone') })
+ * const policy = slidingLog({ limit: 5, window: '30m' })
+ * const codes = rateLimit({ policy, key: byField('phone') })
  * ```
  */
 export function slidingLog(options: SlidingLogOptions): Policy {

@@ -84,7 +84,8 @@ const WINDOW_UNITS = [86_400_000, 3_600_000, 60_000, 1000, 1]
  * import { rateLimit, tokenBucket } from 'headgate'
  *
  * // Bursts of up to 50 requests, then 10 a second.
- * const api = rateLimit({ policy: tokenBucket({ capacity: 50, refill: 10, every: '1s' }) })
+ * const policy = tokenBucket({ capacity: 50, refill: 10, every: '1s' })
+ * const api = rateLimit({ policy })
  * ```
  */
 export function tokenBucket(options: TokenBucketOptions): Policy {

@@ -41,9 +41,11 @@ const BATCHING: Batching = { maxKeys: 256, maxInFlight: 2, stallTimeoutMs: 10 }
  * import { rateLimit } from 'headgate'
  * import { redisStore } from 'headgate/redis'
  *
- * const redis = new Redis({ autoResendUnfulfilledCommands: false }) // a charge that is sent again counts twice
+ * // ioredis would send charges again after a reconnect, and so count them twice.
+ * const redis = new Redis({ autoResendUnfulfilledCommands: false })
  * redis.on('error', ({ message }) => console.error('Redis:', message))
- * const api = rateLimit({ name: 'api', limit: 100, window: '1m', store: redisStore(redis) })
+ * const store = redisStore(redis)
+ * const api = rateLimit({ name: 'api', limit: 100, window: '1m', store })
  * ```
  */
 export function redisStore(client: AnyRedisClient): Store {

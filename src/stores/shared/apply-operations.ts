@@ -33,7 +33,8 @@ import { checkTime } from './validate.js'
  * export const mapStore: Store = {
  *   name: 'map',
  *   apply(operations) {
- *     const { outcomes, writes } = applyOperations(operations, (key) => states.get(key), Date.now())
+ *     const read = (key: string) => states.get(key)
+ *     const { outcomes, writes } = applyOperations(operations, read, Date.now())
  *     for (const { key, state } of writes) {
  *       if (state) states.set(key, state)
  *       else states.delete(key)

@@ -32,9 +32,11 @@ import { traceCases } from './traces.js'
  * const capabilities = { settableClock: true, anyKey: true, atomicAcrossKeys: true }
  * function makeStore() {
  *   const clock = manualClock()
- *   return { store: memoryStore({ clock }), advance: (ms: number) => void clock.advance(ms) }
+ *   const advance = (ms: number) => void clock.advance(ms)
+ *   return { store: memoryStore({ clock }), advance }
  * }
- * for (const { name, run } of storeConformance({ makeStore, capabilities })) test(name, run)
+ * const cases = storeConformance({ makeStore, capabilities })
+ * for (const { name, run } of cases) test(name, run)
  * ```
  */
 export function storeConformance(setup: ConformanceSetup): TestCase[] {

@@ -59,7 +59,8 @@ const OPTIONS = {
  *
  * // store-process.js opens the store, and calls `await serveStore(store)`.
  * const startProcess = () => fork('./store-process.js')
- * export const tests = storeExactness({ startProcess, capabilities: { atomicAcrossKeys: true } })
+ * const capabilities = { atomicAcrossKeys: true }
+ * export const tests = storeExactness({ startProcess, capabilities })
  * // In a test file: for (const { name, run } of tests) test(name, run)
  * ```
  */

@@ -11,6 +11,7 @@ export interface NodeRedisCommandOptions {
   readonly asap: boolean
 }
 
+/** What the store needs of an event emitter. */
 interface Emitter {
   on(event: string | symbol, listener: () => void): unknown
   listenerCount(event: string): number

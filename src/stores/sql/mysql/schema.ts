@@ -21,7 +21,8 @@ const MAX_STATE_BYTES = 4096
  * ```ts
  * import { mysqlSchema } from 'headgate/mysql'
  *
- * console.log(mysqlSchema({ table: 'limits.headgate' })) // node print-schema.js > 001-headgate.sql
+ * // node print-schema.js > 001-headgate.sql
+ * console.log(mysqlSchema({ table: 'limits.headgate' }))
  * ```
  */
 export function mysqlSchema(options: SqlStoreOptions = {}): string {

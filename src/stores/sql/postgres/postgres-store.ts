@@ -27,7 +27,7 @@ import { postgresDialect } from './dialect.js'
  * import { postgresStore } from 'headgate/postgres'
  *
  * const pool = new Pool({ connectionString: process.env.POSTGRES_URL })
- * pool.on('error', console.error) // without a listener, a lost idle connection ends the process
+ * pool.on('error', console.error) // otherwise a lost idle connection ends the process
  * const store = postgresStore(pool)
  * const api = rateLimit({ name: 'api', limit: 100, window: '1m', store, timeout: '250ms' })
  * export const start = () => store.prepare() // creates the tables if they do not exist

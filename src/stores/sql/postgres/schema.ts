@@ -17,7 +17,8 @@ import { type PostgresConnection, run } from './client.js'
  * ```ts
  * import { postgresSchema } from 'headgate/postgres'
  *
- * console.log(postgresSchema({ table: 'limits.headgate' })) // node print-schema.js > 001-headgate.sql
+ * // node print-schema.js > 001-headgate.sql
+ * console.log(postgresSchema({ table: 'limits.headgate' }))
  * ```
  */
 export function postgresSchema(options: SqlStoreOptions = {}): string {

@@ -16,7 +16,8 @@ import { type SqlStoreOptions, TABLE_OPTIONS } from '../table.js'
  * ```ts
  * import { sqliteSchema } from 'headgate/sqlite'
  *
- * console.log(sqliteSchema()) // node print-schema.js > 001-headgate.sql
+ * // node print-schema.js > 001-headgate.sql
+ * console.log(sqliteSchema())
  * ```
  */
 export function sqliteSchema(options: SqlStoreOptions = {}): string {
