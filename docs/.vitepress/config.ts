@@ -5,12 +5,15 @@ import { type DefaultTheme, defineConfig } from 'vitepress'
 import { linkToRepository, SOURCE } from './links.js'
 import { anchorOptionRows } from './option-rows.js'
 import { checkGroups, GROUPS } from './pages.js'
+import { followTheme } from './pictures.js'
 import { SEARCH } from './search.js'
 
 const BASE = '/headgate/'
 const REPOSITORY = 'https://github.com/headgate/headgate'
 
-checkGroups(GROUPS, fileURLToPath(new URL('..', import.meta.url)))
+const DOCS = fileURLToPath(new URL('..', import.meta.url))
+
+checkGroups(GROUPS, DOCS)
 
 const guides: DefaultTheme.SidebarItem[] = GROUPS.map(({ text, pages }) => ({
   text,
@@ -28,7 +31,10 @@ export default defineConfig({
     ['link', { rel: 'icon', type: 'image/svg+xml', href: `${BASE}favicon.svg` }],
     ['meta', { name: 'theme-color', content: '#0f766e' }],
   ],
-  vite: { build: { chunkSizeWarningLimit: 1500 } }, // kB: the search index, which loads when a search begins
+  vite: {
+    build: { chunkSizeWarningLimit: 1500 }, // kB: the search index, which loads when a search begins
+    server: { fs: { allow: ['..'] } }, // the policies and colors of the home page
+  },
   sitemap: { hostname: `https://headgate.github.io${BASE}` },
   markdown: {
     // GitHub's anchors, so that a link to a heading works on both.
@@ -37,12 +43,14 @@ export default defineConfig({
     config(md) {
       linkToRepository(md)
       anchorOptionRows(md)
+      followTheme(md, DOCS)
     },
   },
   transformPageData({ relativePath, frontmatter }) {
     if (relativePath.startsWith('api/')) frontmatter.editLink = false // it comes from the doc comments
   },
   themeConfig: {
+    logo: '/favicon.svg',
     nav: [
       { text: 'Guides', link: '/getting-started', activeMatch: '^/(?!api/)(?=.)' },
       { text: 'API', link: '/api/', activeMatch: '^/api/' },

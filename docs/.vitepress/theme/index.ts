@@ -1,4 +1,8 @@
 import DefaultTheme from 'vitepress/theme'
-import './style.css'
+import './style/brand.css'
+import './style/pages.css'
+import './style/front/page.css'
+import './style/front/hero.css'
+import './style/front/cards.css'
 
 export default DefaultTheme
