@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { LOOKS } from '../bench/harness/look.js'
 
 const ROOT = resolve(__dirname, '../..')
 const TOKENS = 'examples/demo/page/style/tokens.css' // which the documentation imports
@@ -37,4 +38,14 @@ test('each color has a value for light pages and one for dark pages', () => {
   const colors = [...tokensIn(TOKENS)].filter(([name]) => !['--sans', '--mono'].includes(name))
   expect(colors.length).toBeGreaterThan(10)
   for (const [, value] of colors) expect(value).toMatch(/^light-dark\(#[\da-f]{6}, #[\da-f]{6}\)$/)
+})
+
+test('plots have the colors of the pages that show them', () => {
+  const tokens = tokensIn(TOKENS)
+  const { light, dark } = LOOKS
+  expect(tokens.get('--brand')).toBe(`light-dark(${light.ours[0]}, ${dark.ours[0]})`)
+  expect(tokens.get('--ink')).toBe(`light-dark(${light.text}, ${dark.text})`)
+  expect(tokens.get('--muted')).toBe(`light-dark(${light.muted}, ${dark.muted})`)
+  expect(tokens.get('--card')).toContain(`(${light.background},`)
+  expect(tokens.get('--paper')).toContain(`, ${dark.background})`)
 })
