@@ -4,11 +4,13 @@ import { slug } from 'github-slugger'
 import { type DefaultTheme, defineConfig } from 'vitepress'
 import { linkToRepository, SOURCE } from './links.js'
 import { anchorOptionRows } from './option-rows.js'
+import { describePage, previewTags } from './page-head.js'
 import { checkGroups, GROUPS } from './pages.js'
 import { followTheme } from './pictures.js'
 import { SEARCH } from './search.js'
 
 const BASE = '/headgate/'
+const HOME = `https://headgate.github.io${BASE}`
 const REPOSITORY = 'https://github.com/headgate/headgate'
 
 const DOCS = fileURLToPath(new URL('..', import.meta.url))
@@ -35,7 +37,7 @@ export default defineConfig({
     build: { chunkSizeWarningLimit: 1500 }, // kB: the search index, which loads when a search begins
     server: { fs: { allow: ['..'] } }, // the policies and colors of the home page
   },
-  sitemap: { hostname: `https://headgate.github.io${BASE}` },
+  sitemap: { hostname: HOME },
   markdown: {
     // GitHub's anchors, so that a link to a heading works on both.
     anchor: { slugify: (heading) => slug(heading) },
@@ -46,9 +48,11 @@ export default defineConfig({
       followTheme(md, DOCS)
     },
   },
-  transformPageData({ relativePath, frontmatter }) {
-    if (relativePath.startsWith('api/')) frontmatter.editLink = false // it comes from the doc comments
+  transformPageData(pageData) {
+    if (pageData.relativePath.startsWith('api/')) pageData.frontmatter.editLink = false // from doc comments
+    describePage(pageData, DOCS)
   },
+  transformHead: (context) => previewTags(context, HOME),
   themeConfig: {
     logo: '/favicon.svg',
     nav: [
