@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { slug } from 'github-slugger'
 import { type DefaultTheme, defineConfig } from 'vitepress'
+import { codeThemes } from './code-themes.js'
 import { linkToRepository, SOURCE } from './links.js'
 import { anchorOptionRows } from './option-rows.js'
 import { describePage, previewTags } from './page-head.js'
@@ -42,6 +43,7 @@ export default defineConfig({
     // GitHub's anchors, so that a link to a heading works on both.
     anchor: { slugify: (heading) => slug(heading) },
     languageAlias: { cjs: 'javascript' },
+    theme: codeThemes(`${DOCS}/../examples/demo/page/style/tokens.css`),
     config(md) {
       linkToRepository(md)
       anchorOptionRows(md)
@@ -56,7 +58,9 @@ export default defineConfig({
   themeConfig: {
     logo: '/favicon.svg',
     nav: [
-      { text: 'Guides', link: '/getting-started', activeMatch: '^/(?!api/)(?=.)' },
+      { text: 'Guides', link: '/getting-started', activeMatch: '^/(?!api/|migrating/|benchmarks)(?=.)' },
+      { text: 'Migrate', link: '/migrating/', activeMatch: '^/migrating/' },
+      { text: 'Benchmarks', link: '/benchmarks' },
       { text: 'API', link: '/api/', activeMatch: '^/api/' },
       { text: 'Changes', link: `${SOURCE}/CHANGELOG.md` },
     ],

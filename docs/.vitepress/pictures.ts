@@ -43,8 +43,8 @@ function boxOf(images: readonly string[], folder: string): string {
   const shown = images.map((image, i) =>
     image.replace('<img', `<img loading="lazy"${themes[i]}${sizeOf(join(folder, srcOf(image)))}`),
   )
-  const isPlot = srcOf(images[0] ?? '').endsWith('.svg')
-  return `<span class="picture${isPlot ? ' is-plot' : ''}">${shown.join('')}</span>`
+  const isPlot = srcOf(images[0] ?? '').endsWith('.svg') // wider than a phone, so it has to scroll by keyboard
+  return `<span class="picture${isPlot ? ' is-plot" tabindex="0' : ''}">${shown.join('')}</span>`
 }
 
 function sizeOf(path: string): string {
