@@ -11,7 +11,7 @@ import { followTheme } from './pictures.js'
 import { SEARCH } from './search.js'
 
 const BASE = '/headgate/'
-const HOME = `https://headgate.github.io${BASE}`
+const SITE = `https://headgate.github.io${BASE}`
 const REPOSITORY = 'https://github.com/headgate/headgate'
 
 const DOCS = fileURLToPath(new URL('..', import.meta.url))
@@ -38,7 +38,7 @@ export default defineConfig({
     build: { chunkSizeWarningLimit: 1500 }, // kB: the search index, which loads when a search begins
     server: { fs: { allow: ['..'] } }, // the policies and colors of the home page
   },
-  sitemap: { hostname: HOME },
+  sitemap: { hostname: SITE },
   markdown: {
     // GitHub's anchors, so that a link to a heading works on both.
     anchor: { slugify: (heading) => slug(heading) },
@@ -54,7 +54,7 @@ export default defineConfig({
     if (pageData.relativePath.startsWith('api/')) pageData.frontmatter.editLink = false // from doc comments
     describePage(pageData, DOCS)
   },
-  transformHead: (context) => previewTags(context, HOME),
+  transformHead: (context) => previewTags(context, SITE),
   themeConfig: {
     logo: '/favicon.svg',
     nav: [
