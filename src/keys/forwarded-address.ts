@@ -143,15 +143,15 @@ function addressInHeader(
 function warnUntrusted(header: string): void {
   warnOnce(
     'HEADGATE_UNTRUSTED_PROXY',
-    `headgate: a request carries ${header} from an address that is not in from, so the header is not believed. If that ` +
-      'is your proxy, add its address to from, or use trustProxy: 1 for a proxy on a Unix socket.',
+    `headgate: ${header} was ignored: the request came from an IP address that the option from does not list. If ` +
+      'that is your proxy, add its address to from. For a proxy on a Unix socket, write trustProxy: 1.',
   )
 }
 
 function warnUnreadable(header: string): void {
   warnOnce(
     'HEADGATE_UNREADABLE_ADDRESS',
-    `headgate: ${header} came from a proxy in from and holds no address, so the request counts by the proxy's. Have ` +
-      'the proxy send the address of the client alone.',
+    `headgate: a trusted proxy sent ${header} without an IP address, so the request counts by the proxy's address. ` +
+      "Have the proxy send only the client's address.",
   )
 }

@@ -60,7 +60,9 @@ test.each(['173.245.64.1', '::ffff:198.51.100.1', '::1'])(
     expect([through(peer, '203.0.113.7'), through(peer, '203.0.113.8')]).toEqual([alone, alone])
     expect(warnings()).toEqual(['HEADGATE_UNTRUSTED_PROXY'])
     const [message] = (process.emitWarning as jest.Mock).mock.calls[0] as [string]
-    expect(message).toContain('a request carries cf-connecting-ip from an address that is not in from')
+    expect(message).toContain(
+      'cf-connecting-ip was ignored: the request came from an IP address that the option from does not list',
+    )
   },
 )
 

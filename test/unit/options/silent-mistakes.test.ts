@@ -200,7 +200,9 @@ test.each<[string, (req: unknown) => unknown]>([
   ['a function of the user that makes a key', () => () => 'ada'],
 ])('a key that is %s is an error at the first charge', (_what, key) => {
   const { req } = { req: { method: 'GET', headers: {}, socket: { remoteAddress: '192.0.2.1' } } }
-  expect(() => createLimiter({ ...enough, key }).charge(req)).toThrow(/Write byIp\(…\)|Call it where/)
+  expect(() => createLimiter({ ...enough, key }).charge(req)).toThrow(
+    /Write byIp\(…\)|Call that function in the options/,
+  )
 })
 
 test.each<[string, headgate.KeyFunction<unknown>]>([
