@@ -52,7 +52,7 @@ export function forwardedReader(
     return trustProxy === undefined ? undefined : addressBehindProxies(owner, trustProxy, embeddings)
   if (trustProxy === undefined) return addressInHeader(owner, header, from, embeddings)
   throw new TypeError(
-    `${owner}: give either trustProxy, or header and from, not both. Leave trustProxy out if a header holds the address.`,
+    `${owner}: give either trustProxy, or header and from, not both. Leave trustProxy out if a header holds the client's IP address.`,
   )
 }
 
@@ -105,7 +105,7 @@ function readTrust(owner: string, trustProxy: TrustProxy, embeddings: readonly E
 }
 
 function wrongTrust(owner: string, trustProxy: TrustProxy): TypeError {
-  const must = 'the number of proxies (at least 1), or their addresses and CIDR ranges'
+  const must = 'the number of proxies (at least 1), or their IP addresses and CIDR ranges'
   const fix =
     "Write trustProxy: 1 or trustProxy: ['loopback', '10.0.0.0/8'], or leave it out to trust no proxy."
   return wrongOption(owner, 'trustProxy', must, trustProxy, fix)
@@ -121,11 +121,17 @@ function addressInHeader(
   if (!isHeaderName(header)) throw wrongOption(owner, 'header', 'the name of a header', header, fix)
   const name = header.toLowerCase()
   if (name === 'x-forwarded-for' || name === 'forwarded') {
-    const must = 'one that holds the address alone'
-    throw wrongOption(owner, 'header', must, header, 'Use trustProxy: 1, the number of proxies, for a list.')
+    const must = 'a header with a single IP address'
+    throw wrongOption(
+      owner,
+      'header',
+      must,
+      header,
+      'For a list, write trustProxy: 1, the number of proxies.',
+    )
   }
   if (!Array.isArray(from) || from.length === 0)
-    throw wrongOption(owner, 'from', 'an array of at least one address or CIDR range', from, fix)
+    throw wrongOption(owner, 'from', 'an array of at least one IP address or CIDR range', from, fix)
   const isTrusted = addressList(owner, 'from', from, embeddings)
   return function forwardedInHeader(subject) {
     const address = headerOf(subject, name)

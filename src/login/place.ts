@@ -73,7 +73,7 @@ export function readPaths(owner: string, option: string, value: unknown): readon
   return list.map((path) => {
     if (isLiteral(path)) return path
     const must = "a path such as '/login', without patterns, or an array of paths"
-    throw wrongOption(owner, option, must, path, 'For other paths call guard.reportSuccess(req).')
+    throw wrongOption(owner, option, must, path, 'For other paths, call guard.reportSuccess(req).')
   })
 }
 
