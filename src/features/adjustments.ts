@@ -162,7 +162,7 @@ export function bansAmong<L extends Pick<NamedPart, 'name' | 'policy'>>(
   const bans = limits.filter(({ policy }) => policy.isBan)
   if (limits.length > 0 && bans.length === 0) {
     const fix = "Wrap the policy: ban(policy, { after: 10, within: '1m', for: '1h' })."
-    throw new TypeError(`${owner}: blockFor needs a limit whose policy is a ban. ${fix}`)
+    throw new TypeError(`${owner}: blockFor requires a limit whose policy is a ban. ${fix}`)
   }
   for (const { name, policy } of bans) {
     const { longestBanMs = 0 } = policy

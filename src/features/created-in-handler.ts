@@ -81,10 +81,10 @@ function warn(line: string, hasStore: boolean): void {
   const effect = hasStore
     ? 'each has its own denial cache and circuit breaker, and is never closed'
     : 'each counts on its own, so none of them ever limits'
-  const fix = 'Create the limiter once, outside of the handler, and mount it or call it there.'
+  const fix = 'Create the limiter once, outside the handler.'
   warnOnce(
     'HEADGATE_CREATED_IN_HANDLER',
-    `headgate: a new limiter is created for each request, ${line}: ${effect}. ${fix}`,
+    `headgate: each request creates a new limiter, ${line}: ${effect}. ${fix}`,
   )
 }
 

@@ -5,7 +5,7 @@ const NAMES = {
   rows: {
     limits: (owner: string, option: string, names: unknown): readonly string[] | undefined => {
       if (names === undefined || Array.isArray(names)) return names
-      throw wrongOption(owner, option, 'an array of names of limits', names)
+      throw wrongOption(owner, option, 'an array of limit names', names)
     },
   },
 }

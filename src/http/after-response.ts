@@ -88,7 +88,7 @@ async function adjustParts(
 const OF_EACH_LIMIT = [
   'headgate',
   'the result of actualCost',
-  'the units of each limit by its name, such as { tokens: 1210 }',
+  'an object with the units of each limit, such as { tokens: 1210 }',
 ] as const
 
 /**

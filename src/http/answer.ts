@@ -83,7 +83,7 @@ export function answerFor(decision: Decision, options: AnswerOptions = {}): Answ
 }
 
 function checkDecision(decision: unknown): void {
-  const must = 'decision must be what a limiter decided'
+  const must = 'decision must be a decision of a limiter'
   if (isPromise(decision))
     throw new TypeError(`answerFor: ${must}, got a promise. Write answerFor(await decision).`)
   if (!Array.isArray(fieldsOf(decision).parts))

@@ -8,7 +8,7 @@ const FIXES: Readonly<Record<Framework, (name: 'rateLimit' | 'loginGuard') => st
   fastify: (name) =>
     name === 'loginGuard'
       ? "Import loginGuard from 'headgate/fastify'."
-      : "Register rateLimit of 'headgate/fastify', or write rateLimitHook of the same entry where this hook is.",
+      : "Register the plugin rateLimit from 'headgate/fastify', or use its rateLimitHook as the hook.",
   hono: (name) => `Import ${name} from 'headgate/hono'.`,
   fetch: (name) => `Import ${name} from 'headgate/fetch', and call what it returns with the Request.`,
   nest: (name) =>
@@ -25,14 +25,14 @@ const FIXES: Readonly<Record<Framework, (name: 'rateLimit' | 'loginGuard') => st
 export function checkCaller(owner: string, expected: Framework, first: unknown): true {
   const framework = frameworkOf(first)
   if (framework === undefined || framework === expected) return true
-  const problem = `made for ${FRAMEWORKS[expected]}, and was called by ${FRAMEWORKS[framework]}`
+  const problem = `for ${FRAMEWORKS[expected]}, but was called by ${FRAMEWORKS[framework]}`
   const name = owner === 'loginGuard' ? 'loginGuard' : 'rateLimit'
-  throw new TypeError(`${owner}: what it returned is ${problem}. ${FIXES[framework](name)}`)
+  throw new TypeError(`${owner}: what it returns is ${problem}. ${FIXES[framework](name)}`)
 }
 
 /** Throws a `TypeError` if middleware for node:http was not called with (req, res, next). Returns true. */
 export function checkNodeCall(owner: string, req: unknown, next: unknown): true {
   checkCaller(owner, 'node', req)
   if (typeof next === 'function') return true
-  throw wrongKind(owner, 'next', 'a function', next, 'Call what it returned with (req, res, next).')
+  throw wrongKind(owner, 'next', 'a function', next, 'Call what it returns with (req, res, next).')
 }

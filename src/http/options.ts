@@ -124,13 +124,20 @@ const DELAY_RULE = {
     }
     const limitPolicy = limits[0]?.policy ?? policy
     if (typeof limitPolicy === 'object' && limitPolicy.holdsUnits) {
-      const problem = 'delay does not go with concurrency: a request would hold its units while it waits'
-      throw new TypeError(`${owner}: ${problem}. Put concurrency into its own middleware, behind this.`)
+      const problem =
+        'delay cannot be combined with concurrency: a request would hold its units while it waits'
+      throw new TypeError(`${owner}: ${problem}. Put concurrency into its own middleware, after this one.`)
     }
     const most = typeof limitPolicy === 'object' ? limitPolicy.limit : limit
     if (most === undefined || delay.after < most) return
     const must = `below the limit of ${most}`
-    throw wrongOption(owner, 'delay.after', must, delay.after, 'Requests beyond the limit are denied.')
+    throw wrongOption(
+      owner,
+      'delay.after',
+      must,
+      delay.after,
+      'Requests over the limit are denied, not delayed.',
+    )
   },
 } as const
 
@@ -143,7 +150,7 @@ const COST_RULE = {
       throw new TypeError(`${owner}: ${problem}. Return 0 from actualCost for requests that do not count.`)
     }
     if (![{ cost }, ...limits].some((each) => each.cost === 0)) return
-    const fix = 'A charge of 0 is always allowed. Write an estimate.'
+    const fix = 'A charge of 0 is always allowed: write an estimate.'
     throw wrongOption(owner, 'cost', 'at least 1 with actualCost', 0, fix)
   },
 } as const

@@ -166,8 +166,8 @@ function abort(res: ServerResponse & OnHttp2): void {
   if (res.writableEnded || isClosed(res)) return
   warnOnce(
     'HEADGATE_HEADERS_SENT',
-    'headgate: a request was denied after the headers of its response had been sent, so its connection was closed. ' +
-      'Mount the limiter before whatever sends the response.',
+    'headgate: a request was denied after its response headers had been sent, so its connection was closed. ' +
+      'Mount the limiter before the handler that responds.',
   )
   const { stream } = res
   if (stream === undefined) res.destroy()

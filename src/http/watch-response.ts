@@ -41,6 +41,5 @@ export function responseWatch(
 }
 
 const NO_RESPONSE =
-  'headgate: OWNER denied a request, and onDenied did not respond within 5 seconds, so the client is still ' +
-  'waiting. Respond in onDenied. To log denials, leave onDenied out, and listen to ' +
-  "limiter.events.on('denied', …)."
+  'headgate: OWNER denied a request, but onDenied did not respond within 5 seconds, so the client is still ' +
+  "waiting. Respond in onDenied. If you only log denials, listen to limiter.events.on('denied', …) instead."

@@ -16,10 +16,10 @@ export function addressList(
 ): (address: Address | undefined) => boolean {
   if (!Array.isArray(entries)) {
     const fix = `Did you mean ${option}: ['10.0.0.0/8']?`
-    throw wrongOption(owner, option, 'an array of addresses and CIDR ranges', entries, fix)
+    throw wrongOption(owner, option, 'an array of IP addresses and CIDR ranges', entries, fix)
   }
   const ranges = entries.map((entry) => {
-    const must = `${owner}: ${option} must hold addresses and CIDR ranges, got ${show(entry)}.`
+    const must = `${owner}: ${option} must hold IP addresses and CIDR ranges, got ${show(entry)}.`
     return readRange(must, entry, embeddings)
   })
   return function isListed(address) {
@@ -62,7 +62,7 @@ export function readRange(
   const range: Range | undefined = embedding ? embeddedRange(address, prefix, embedding) : [address, prefix]
   if (range !== undefined) return range
   throw new TypeError(
-    `${must} Addresses of that network count as the IPv4 address in them: write the IPv4 range, such as '192.0.2.0/24'.`,
+    `${must} Addresses in that range count as the IPv4 addresses that they embed. Write the IPv4 range, such as '192.0.2.0/24'.`,
   )
 }
 

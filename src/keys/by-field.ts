@@ -98,8 +98,8 @@ function warnIfUnparsed(subject: unknown, name: string): void {
   if (length === '0' || !PARSED_TYPES.test(headerOf(subject, 'content-type') ?? '')) return
   warnOnce(
     'HEADGATE_NO_BODY',
-    `headgate: byField('${name}') found no parsed body, so the name is unknown. Put a body parser in ` +
-      'front, such as express.urlencoded() or express.json(). In Fastify, write ' +
-      "hook: 'preValidation'. In Hono, put a validator in front.",
+    `headgate: byField('${name}') found no parsed body, so the name is unknown. Mount a body parser before ` +
+      "the limiter, such as express.json(). In Fastify, write hook: 'preValidation'. In Hono, mount a " +
+      'validator first.',
   )
 }

@@ -53,7 +53,7 @@ export function forwardedReader(
     return trustProxy === undefined ? undefined : addressBehindProxies(owner, trustProxy, embeddings)
   if (trustProxy === undefined) return addressInHeader(owner, header, from, embeddings)
   throw new TypeError(
-    `${owner}: give either trustProxy, or header and from, not both. Leave trustProxy out if a header holds the address.`,
+    `${owner}: give either trustProxy, or header and from, not both. Leave trustProxy out if a header holds the client's IP address.`,
   )
 }
 
@@ -106,7 +106,7 @@ function readTrust(owner: string, trustProxy: TrustProxy, embeddings: readonly E
 }
 
 function wrongTrust(owner: string, trustProxy: TrustProxy): TypeError {
-  const must = 'the number of proxies (at least 1), or their addresses and CIDR ranges'
+  const must = 'the number of proxies (at least 1), or their IP addresses and CIDR ranges'
   const fix =
     "Write trustProxy: 1 or trustProxy: ['loopback', '10.0.0.0/8'], or leave it out to trust no proxy."
   return wrongOption(owner, 'trustProxy', must, trustProxy, fix)
@@ -122,11 +122,17 @@ function addressInHeader(
   if (!isHeaderName(header)) throw wrongOption(owner, 'header', 'the name of a header', header, fix)
   const name = header.toLowerCase()
   if (name === 'x-forwarded-for' || name === 'forwarded') {
-    const must = 'one that holds the address alone'
-    throw wrongOption(owner, 'header', must, header, 'Use trustProxy: 1, the number of proxies, for a list.')
+    const must = 'a header with a single IP address'
+    throw wrongOption(
+      owner,
+      'header',
+      must,
+      header,
+      'For a list, write trustProxy: 1, the number of proxies.',
+    )
   }
   if (!Array.isArray(from) || from.length === 0)
-    throw wrongOption(owner, 'from', 'an array of at least one address or CIDR range', from, fix)
+    throw wrongOption(owner, 'from', 'an array of at least one IP address or CIDR range', from, fix)
   const isTrusted = addressList(owner, 'from', from, embeddings)
   return function forwardedInHeader(subject) {
     const address = headerOf(subject, name)
@@ -144,15 +150,15 @@ function addressInHeader(
 function warnUntrusted(header: string): void {
   warnOnce(
     'HEADGATE_UNTRUSTED_PROXY',
-    `headgate: a request carries ${header} from an address that is not in from, so the header is not believed. If that ` +
-      'is your proxy, add its address to from, or use trustProxy: 1 for a proxy on a Unix socket.',
+    `headgate: ${header} was ignored: the request came from an IP address that the option from does not list. If ` +
+      'that is your proxy, add its address to from. For a proxy on a Unix socket, write trustProxy: 1.',
   )
 }
 
 function warnUnreadable(header: string): void {
   warnOnce(
     'HEADGATE_UNREADABLE_ADDRESS',
-    `headgate: ${header} came from a proxy in from and holds no address, so the request counts by the proxy's. Have ` +
-      'the proxy send the address of the client alone.',
+    `headgate: a trusted proxy sent ${header} without an IP address, so the request counts by the proxy's address. ` +
+      "Have the proxy send only the client's address.",
   )
 }

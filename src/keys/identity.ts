@@ -136,7 +136,7 @@ export function shownIdentity(identity: string): string {
 /** Says that a key function was called in place of the one that it makes. */
 function uncalled({ name }: KeyFunction<never>, { name: made }: { readonly name: string }): string {
   const problem = `the key function ${name || '(anonymous)'} returned a function (${made || 'anonymous'})`
-  return `headgate: ${problem}. Call it where the options are written, such as key: byIp().`
+  return `headgate: ${problem}. Call that function in the options, such as key: byIp().`
 }
 
 const identityKeys = new WeakSet<KeyFunction<never>>()
@@ -170,8 +170,8 @@ export function warnOfObject<Subject>(key: KeyFunction<Subject>, value: unknown)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return
   warnOnce(
     'HEADGATE_OBJECT_AS_KEY',
-    `headgate: the key function ${key.name || '(anonymous)'} returned an object, which cannot be a key; such requests ` +
-      'are limited by their address. Return a string, such as String(user.id).',
+    `headgate: the key function ${key.name || '(anonymous)'} returned an object, so the request counts by its IP ` +
+      'address. Return a string, such as String(user.id).',
   )
 }
 

@@ -61,7 +61,7 @@ export function requestOf(owner: string, subject: unknown): RequestLike {
   if (typeof subject === 'object' && subject !== null) return asRequest(subject)
   const fix =
     "Pass the request, or an object with the fields that the key reads, such as { ip: '203.0.113.7' }. " +
-    'Otherwise give the limiter a key for its subjects, such as key: (id) => id.'
+    'For other subjects, set key, such as key: (id) => id.'
   throw wrongKind(owner, 'subject', 'a request', subject, fix)
 }
 
@@ -109,7 +109,10 @@ export class DisconnectedError extends Error {
   readonly code = CODE
 
   constructor() {
-    super("headgate: the request's connection is closed, and its address is not known")
+    super(
+      "headgate: the request's connection has closed, so its IP address is unknown. Pass the decision, or an " +
+        "object such as { ip: '203.0.113.7' }.",
+    )
   }
 }
 

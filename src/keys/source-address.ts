@@ -54,8 +54,8 @@ function expressReader(): (subject: unknown) => string | undefined {
 }
 
 const TRUSTS_EVERY_PROXY =
-  "headgate: 'trust proxy' is true, so req.ip is whatever the client writes into X-Forwarded-For. Set the number of " +
-  "proxies in front, such as app.set('trust proxy', 1), or their addresses."
+  "headgate: 'trust proxy' is true, so clients can choose their own IP address with X-Forwarded-For. Set it to the " +
+  "number of your proxies, such as app.set('trust proxy', 1), or to their addresses."
 
 /** Warns of forwarding headers, unless they name the address `ip`: then the framework trusts the proxy. */
 function warnIfForwarded(subject: unknown, ip = ''): void {
@@ -63,8 +63,8 @@ function warnIfForwarded(subject: unknown, ip = ''): void {
   if (forwarded === undefined || (ip !== '' && forwarded.includes(ip.replace(/^::ffff:/i, '')))) return
   warnOnce(
     'HEADGATE_UNTRUSTED_PROXY',
-    'headgate: a request carries X-Forwarded-For or Forwarded, and no proxy is trusted. If it came through your proxy, ' +
-      "set app.set('trust proxy', 1) in Express, or byIp({ trustProxy: 1 }) elsewhere: otherwise all clients share a bucket.",
+    'headgate: a request has X-Forwarded-For or Forwarded, but no proxy is trusted. If your proxy sent it, all clients ' +
+      "share one limit. Write app.set('trust proxy', 1) in Express, or byIp({ trustProxy: 1 }) elsewhere.",
   )
 }
 
@@ -96,14 +96,12 @@ export function addressKey(
 }
 
 const NO_KEY =
-  'headgate: a limiter without a key was charged for a subject that is not a request: it has neither ip nor socket. All such ' +
-  'subjects share one bucket. Set key, such as (job) => job.tenant.'
+  'headgate: a limiter without a key was charged for a subject that is not a request: it has neither ip nor socket. All ' +
+  'such subjects share one limit. Set key, such as (job) => job.tenant.'
 
 const NO_ADDRESS =
-  'headgate: a request has no source address (for example, its connection is a Unix socket). Such requests share one bucket. ' +
-  "Behind a proxy on a Unix socket, write app.set('trust proxy', 1) in Express, or byIp({ trustProxy: 1 }). " +
-  'Pass ip to a limiter of headgate/fetch. In tests of Hono, write ' +
-  "app.request(path, {}, { incoming: { socket: { remoteAddress: '127.0.0.1' } } }). Or use another key."
+  'headgate: a request has no IP address, as on a Unix socket. All such requests share one limit. Behind a ' +
+  "proxy, write app.set('trust proxy', 1) in Express, or byIp({ trustProxy: 1 }). With headgate/fetch, pass { ip }."
 
 interface AddressUse {
   readonly read: AddressReader

@@ -52,9 +52,9 @@ function isAddressOf(subject: unknown, value: string): boolean {
 function warnOfNoKey(name: string): void {
   warnOnce(
     'HEADGATE_KEY_UNDEFINED',
-    `headgate: the key function ${name} returned undefined for ${WITHOUT_KEY} subjects in a row, so its ` +
-      'limit applied to none of them. To limit such subjects by their address, return null instead. If the ' +
-      'key needs other middleware, mount the limiter behind it.',
+    `headgate: the key function ${name} returned undefined ${WITHOUT_KEY} times in a row, so its limit applied ` +
+      'to nothing. Mount the limiter after the middleware that the key needs, or return null to count by IP ' +
+      'address.',
     name,
   )
 }
@@ -64,8 +64,7 @@ function warnOfAddress(name: string, address: string): void {
   warnOnce(
     'HEADGATE_KEY_IS_IPV6',
     `headgate: the key function ${name} returned an IPv6 address unchanged. A client can use every address ` +
-      'of its network, and each has its own limit. Write byIp(), or byUser() for users and addresses: both ' +
-      'limit by network.',
+      'of its network, and each has its own limit. Write byIp() or byUser(), which count by network.',
     name,
   )
 }

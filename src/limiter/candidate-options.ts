@@ -6,7 +6,7 @@ import { ENTRIES_RULE, type Entry, LIMIT_ROWS } from './read-limits.js'
 const TABLE = {
   rows: LIMIT_ROWS,
   rules: { entries: ENTRIES_RULE },
-  fixes: limiterFixes(BESIDE_LIMITS, 'beside candidate'),
+  fixes: limiterFixes(BESIDE_LIMITS, 'next to candidate, not in it'),
 }
 
 /** Reads the limits of a candidate. Throws a `TypeError` that names each wrong option and its fix. */

@@ -66,10 +66,10 @@ export interface LimiterEvents<Subject> {
 /** The warning for each failure event that has no listener. */
 const FAILURES = {
   storeError: ['HEADGATE_STORE_ERROR', 'the store could not decide a request'],
-  limitsLost: ['HEADGATE_LIMITS_LOST', 'limits were lost'],
-  refundFailed: ['HEADGATE_REFUND_FAILED', 'units could not be refunded'],
-  candidateFailed: ['HEADGATE_CANDIDATE_FAILED', 'the limits of candidate could not decide or be changed'],
-  settingsFailed: ['HEADGATE_SETTINGS_FAILED', 'a document of settings could not be applied'],
+  limitsLost: ['HEADGATE_LIMITS_LOST', 'the store lost counts, so some clients start afresh'],
+  refundFailed: ['HEADGATE_REFUND_FAILED', 'units could not be refunded or released'],
+  candidateFailed: ['HEADGATE_CANDIDATE_FAILED', 'a candidate could not decide a charge or be adjusted'],
+  settingsFailed: ['HEADGATE_SETTINGS_FAILED', 'a settings document could not be read or applied'],
   renewalFailed: ['HEADGATE_RENEWAL_FAILED', 'units of a concurrency limit could not be renewed'],
 } as const satisfies Record<string, readonly [code: WarningCode, problem: string]>
 
@@ -81,7 +81,7 @@ export function emitFailure<Subject, Name extends keyof typeof FAILURES>(
 ): void {
   if (emit(events, name, args)) return
   const [code, problem] = FAILURES[name]
-  const fix = `Listen to limiter.events.on('${name}', …) for each occurrence.`
+  const fix = `To log every occurrence, listen to limiter.events.on('${name}', …).`
   warnOnce(code, `headgate: ${problem} (${messageOf(args[0])}). ${fix}`)
 }
 
@@ -94,7 +94,7 @@ export function emit<Events extends Record<keyof Events, unknown[]>, Name extend
   try {
     return (events as EventEmitter).emit(name, ...args)
   } catch (error) {
-    const problem = `a listener to '${name}' threw (${messageOf(error)})`
+    const problem = `a listener for '${name}' threw (${messageOf(error)})`
     warnOnce('HEADGATE_LISTENER_FAILED', `headgate: ${problem}. Fix the listener.`)
     return true
   }

@@ -41,7 +41,9 @@ export const ENTRIES_RULE = {
     if (limits === undefined) return [{ owner, policy: resolvePolicy(owner, settings), key, cost }]
     for (const option of ['limit', 'window', 'policy', 'key', 'cost'] as const) {
       if (settings[option] === undefined) continue
-      throw new TypeError(`${owner}: ${option} does not go with limits. Put it into each entry of limits.`)
+      throw new TypeError(
+        `${owner}: ${option} cannot be combined with limits. Move it into each entry of limits.`,
+      )
     }
     return limits
   },
@@ -52,7 +54,7 @@ const { limits: _, ...OF_ONE_LIMIT } = LIMIT_ROWS
 /** The options of one of several limits. */
 const ENTRY = {
   rows: { name: optional(keyName), ...OF_ONE_LIMIT },
-  fixes: limiterFixes(BESIDE_LIMITS, 'beside limits'),
+  fixes: limiterFixes(BESIDE_LIMITS, 'next to limits, not in it'),
 }
 
 /**
@@ -68,9 +70,9 @@ export function namesOf(entries: readonly Entry[], limiterName: string | undefin
 
 function readLimit(owner: string, option: string, limit: unknown): number {
   if (isPolicy(limit))
-    throw wrongOption(owner, option, 'a whole number', limit, 'Write policy: … in place of limit.')
+    throw wrongOption(owner, option, 'a whole number', limit, 'Write policy: … instead of limit.')
   if (typeof limit !== 'function') return wholeNumber(owner, option, limit)
-  const fix = 'Give a function as policy, which returns the policy for a request.'
+  const fix = 'Write policy: (req) => …, which returns the policy for a request.'
   throw wrongOption(owner, option, 'a whole number of at least 1', limit, fix)
 }
 
@@ -83,9 +85,9 @@ function resolvePolicy(
     const problem = 'give either limit and window, or policy, not both'
     throw new TypeError(`${owner}: ${problem}. Put the numbers into the policy.`)
   }
-  const example = "Give limit and window, such as { limit: 100, window: '1m' }."
+  const example = "Write limit and window, such as { limit: 100, window: '1m' }."
   if (limit === undefined && window === undefined)
-    throw new TypeError(`${owner}: there is no limit. ${example}`)
+    throw new TypeError(`${owner}: no limit is set. ${example}`)
   const capacity = wholeNumber(owner, 'limit', limit)
   if (window === undefined)
     throw wrongOption(owner, 'window', 'given with limit', window, "Did you mean window: '1m'?")
@@ -112,7 +114,7 @@ function readEntries(owner: string, option: string, limits: unknown): readonly E
   )
   for (const [i, { owner, entryName }] of entries.entries())
     if (entries.findIndex((entry) => entry.entryName === entryName) < i)
-      throw new TypeError(`${owner}: there are two limits called ${show(entryName)}. Give each its own name.`)
+      throw new TypeError(`${owner}: two limits are called ${show(entryName)}. Give each limit its own name.`)
   return entries
 }
 
@@ -120,7 +122,7 @@ function readEntry(owner: string, entry: object, i: number): Entry {
   checkCalled(owner, 'the limit', entry)
   if (isPolicy(entry))
     throw new TypeError(
-      `${owner} must be an object of options, got a policy. Write { policy: … }, perhaps with key.`,
+      `${owner} must be an options object, got a policy. Write { policy: … }, with its key if it has one.`,
     )
   const { name, key, cost, ...given } = readOptions(owner, entry, ENTRY)
   const policy = resolvePolicy(owner, given)

@@ -46,7 +46,7 @@ export const LIMITER_RULES = {
 const LIMITER_TABLE = {
   rows: LIMITER_ROWS,
   rules: LIMITER_RULES,
-  fixes: limiterFixes(MIDDLEWARE_OPTIONS, 'into the options of rateLimit'),
+  fixes: limiterFixes(MIDDLEWARE_OPTIONS, 'in the options of rateLimit'),
 }
 
 type LimiterRows = Settings<typeof LIMITER_ROWS>
@@ -128,7 +128,7 @@ export function readSecret(owner: string, _option: string, secret: unknown): str
 function readShare(owner: string, option: string, share: unknown): number {
   if (typeof share === 'number' && share > 0 && share <= 1) return share
   const must = 'a number above 0 and at most 1'
-  throw wrongOption(owner, option, must, share, 'With four processes write fallbackShare: 1 / 4.')
+  throw wrongOption(owner, option, must, share, 'With four processes, write fallbackShare: 1 / 4.')
 }
 
 function checkShare(

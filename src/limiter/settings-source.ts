@@ -68,5 +68,11 @@ export function followSettings(source: SettingsSource, limiter: FollowingLimiter
 /** Returns the value if it is settings. Throws a `TypeError` for anything else. */
 export function readSettings(owner: string, option: string, value: unknown): SettingsSource {
   if (typeof value === 'object' && value !== null && FOLLOW in value) return value as SettingsSource
-  throw wrongKind(owner, option, 'settings', value, 'Write settings: sharedSettings(store).')
+  throw wrongKind(
+    owner,
+    option,
+    'what sharedSettings or settingsFile returns',
+    value,
+    'Write settings: sharedSettings(store).',
+  )
 }

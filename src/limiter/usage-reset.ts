@@ -19,12 +19,12 @@ export function warnUsageReset(
     if (name !== limit.name || policy === limit.policy) continue
     const isSameKind = scope === limit.scope
     if (isSameKind && keepsUsage(policy, limit.policy)) continue
-    const what = isSameKind ? 'with another window' : 'of another kind, or with another onChange or ttl'
+    const what = isSameKind ? 'another window' : 'another kind, onChange or ttl'
     warnOnce(
       'HEADGATE_USAGE_RESET',
-      `${owner}: the limit ${limit.name} now has a policy ${what} (${limit.policy.spec.kind} after ` +
-        `${policy.spec.kind}). The store counts their usage separately, so a client whose policy changes starts ` +
-        'with a fresh quota. Keep the kind and change only the numbers, or accept the fresh start.',
+      `${owner}: the policy of the limit ${limit.name} now has ${what} (${limit.policy.spec.kind} after ` +
+        `${policy.spec.kind}). A client whose policy changes starts with a fresh quota. Undo the change, or accept ` +
+        'the fresh start.',
       limit.name,
     )
     return

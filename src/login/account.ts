@@ -55,7 +55,9 @@ export function accountReader(
   if (field !== undefined && account !== undefined)
     throw new TypeError(`${owner}: give either field or account, not both. Leave one of them out.`)
   if (field === undefined && normalize !== undefined)
-    throw new TypeError(`${owner}: normalize goes with field. Normalize in the account function.`)
+    throw new TypeError(
+      `${owner}: normalize applies only with field. Normalize the name in the account function.`,
+    )
   if (account !== undefined) {
     const isMissing = (req: unknown) => thenMaybe(account(req), (name) => name === undefined)
     return { read: nameOrNull(account), fieldOf: () => undefined, isMissing }
@@ -70,7 +72,7 @@ const FIX = "Write field: 'username'."
 
 function readField(owner: string, option: string, field: unknown): string {
   if (typeof field === 'string' && field !== '') return field
-  throw wrongOption(owner, option, 'the name of the field with the user name', field, FIX)
+  throw wrongOption(owner, option, 'the name of the field that holds the user name', field, FIX)
 }
 
 function readAccount(owner: string, option: string, account: unknown): KeyFunction<unknown> {

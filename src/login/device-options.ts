@@ -40,7 +40,7 @@ const OPTIONS = {
     epoch: callback<(account: string, req: unknown) => MaybePromise<DeviceEpoch>>,
     lasts: withDefault('90d', durationMs),
   },
-  fixes: { maxAge: 'lasts', expires: 'lasts', name: 'Write name beside deviceCookie.' },
+  fixes: { maxAge: 'lasts', expires: 'lasts', name: 'Move name out of deviceCookie.' },
 }
 
 /** The options of device cookies, read and checked: all secrets, and `lasts` in milliseconds. */

@@ -3,7 +3,7 @@ import type { Fixes } from '../options/fixes.js'
 const KEY = "Write account: (req) => req.body?.username for the account, or field: 'username'."
 const LIMITS = 'Write limits: { account: slidingWindow({ limit, window }) }.'
 const FAILURES =
-  'Leave it out: a guard counts failed logins. Write succeeded, which says which responses are successes.'
+  'Leave it out: a guard counts failed logins. Use succeeded to say which responses are successes.'
 const NO_FIGURES = 'Leave it out: a guard sends no headers that say how many attempts are left.'
 
 /**
@@ -25,8 +25,8 @@ export const FIXES: Fixes = {
   headers: NO_FIGURES,
   standardHeaders: NO_FIGURES,
   legacyHeaders: NO_FIGURES,
-  settings: 'Leave it out: the figures of a guard and its lock depend on each other.',
-  lease: 'Leave it out: a guard charges several limits together, and their units are not leased.',
+  settings: "Leave it out: a guard's limits and its lock depend on each other.",
+  lease: 'Leave it out: a guard charges several limits together, which cannot be leased.',
   accountInEvents:
     'Leave it out: events name the account by guard.accountId(req). Read the name from the second argument.',
   handler: 'onDenied',

@@ -68,7 +68,7 @@ const COUNTED_BY: Readonly<Record<LimitName, readonly [string, string]>> = {
   address: ['address', 'address of unknown browsers'],
   'account-and-address': ['account, address', 'account, browser, address'],
   account: ['account', 'account, browser'],
-  consecutive: ['account', 'account, known and unknown browsers apart'],
+  consecutive: ['account', 'account, known and unknown browsers separately'],
 }
 
 /** Returns a row for each limit: its name, what it counts by, and its policy's numbers. */

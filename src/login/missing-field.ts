@@ -17,8 +17,8 @@ export function warnOfMissingField(guard: string, field: string, req: unknown): 
   const names = typeof body === 'object' && body !== null ? Object.keys(body) : []
   warnOnce(
     'HEADGATE_LOGIN_FIELD',
-    `headgate: loginGuard ${show(guard)} found no field ${show(field)} in a request. It responds with 400 to ` +
-      `such requests. ${names.length > 0 ? namesOf(names) : bodyHint(body, type)}`,
+    `headgate: loginGuard ${show(guard)} found no field ${show(field)} in a request, so it responds with ` +
+      `400. ${names.length > 0 ? namesOf(names) : bodyHint(body, type)}`,
     `${guard} ${field}`,
   )
 }
@@ -31,6 +31,6 @@ function namesOf(names: readonly string[]): string {
 
 function bodyHint(body: unknown, type: string | undefined): string {
   const problem = body === undefined ? 'There is no parsed body' : 'The parsed body has no fields'
-  const fix = 'Put a body parser for it before the guard, such as express.urlencoded() or express.json()'
+  const fix = 'Mount a body parser before the guard, such as express.urlencoded()'
   return `${problem}, and the content type is ${type === undefined ? 'missing' : show(type)}. ${fix}.`
 }

@@ -168,12 +168,12 @@ function checkOutcome(owner: string, { succeeded, failureRedirect }: LoginRead):
 function checkCookie(owner: string, { deviceCookie: cookie, name, consecutive }: LoginRead): void {
   if (cookie === undefined) return
   if (name === undefined) {
-    const problem = 'deviceCookie needs the option name, for which its cookies are valid'
+    const problem = 'deviceCookie requires name, because its cookies are valid for one name'
     throw new TypeError(`${owner}: ${problem}. Write name: 'login'.`)
   }
   // Else whoever collected cookies before the password changed has all limits with each of them.
   if (consecutive === false && cookie.epoch === undefined) {
-    const problem = 'deviceCookie with consecutive: false needs an epoch that ends older cookies'
+    const problem = 'deviceCookie with consecutive: false requires an epoch that ends older cookies'
     throw new TypeError(`${owner}: ${problem}. Write epoch: (account) => passwordChangedAt(account).`)
   }
 }

@@ -56,7 +56,7 @@ export function report(ending: Ending | undefined, outcome: 'success' | 'failure
   if (ending === undefined) return
   if (ending.areHeadersSent)
     throw new Error(
-      'loginGuard: the headers were sent before the report. Report the outcome before the response.',
+      'loginGuard: the response headers were sent before the outcome was reported. Report it before you respond.',
     )
   ending.reported = outcome
 }
@@ -80,6 +80,6 @@ export function outcomeOf(succeeded: boolean | undefined, status: number, place:
 export function checkResult(result: unknown): boolean {
   if (typeof result === 'boolean') return result
   if (isPromise(result)) result.then(undefined, () => undefined) // headers cannot wait for it
-  const must = 'true or false, and not a promise'
+  const must = 'true or false, not a promise'
   throw new TypeError(`loginGuard: succeeded must return ${must}, got ${show(result)}.`)
 }

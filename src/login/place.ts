@@ -61,9 +61,9 @@ export function warnOfPlace(guard: string, req: unknown): void {
   const seen = show(`${asRequest(req).method} ${pathOf(req)}`)
   warnOnce(
     'HEADGATE_LOGIN_PATH',
-    `headgate: a request that passed loginGuard ${show(guard)} (${seen}) had a response that looks like a ` +
-      'success. It cleared no failures, since the guard does not know whether a password was checked there. ' +
-      "Set path to the path of your login, such as path: '/login', or call guard.reportSuccess(req) after the password check.",
+    `headgate: loginGuard ${show(guard)} saw a successful response (${seen}), but cleared no ` +
+      'failures: it does not know whether a password was checked there. ' +
+      "Set path, such as path: '/login', or call guard.reportSuccess(req).",
     guard,
   )
 }
@@ -73,7 +73,7 @@ export function readPaths(owner: string, option: string, value: unknown): readon
   return list.map((path) => {
     if (isLiteral(path)) return path
     const must = "a path such as '/login', without patterns, or an array of paths"
-    throw wrongOption(owner, option, must, path, 'For other paths call guard.reportSuccess(req).')
+    throw wrongOption(owner, option, must, path, 'For other paths, call guard.reportSuccess(req).')
   })
 }
 

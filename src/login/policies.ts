@@ -63,12 +63,12 @@ export function warnOfLockout(guard: string, { account, accountAndAddress: pair 
   const fromOneAddress = pair.limit * Math.max(1, windows)
   if (fromOneAddress * 2 <= account.limit) return
   const half = Math.max(1, Math.floor(account.limit / 2))
-  const fix = `Allow at most half as many, such as ${half}${windowText(account.windowMs)}, or raise limits.account.`
+  const fix = `Lower the first to ${half}${windowText(account.windowMs)}, or raise the second.`
   warnOnce(
     'HEADGATE_LOGIN_LIMITS',
-    `headgate: loginGuard ${show(guard)}: limits.accountAndAddress allows ${pair.limit}${windowText(pair.windowMs)}, and ` +
-      `limits.account ${account.limit}${windowText(account.windowMs)}, so guesses from one or two addresses can ` +
-      `lock out the owner of an account. ${fix}`,
+    `headgate: loginGuard ${show(guard)}: limits.accountAndAddress (${pair.limit}${windowText(pair.windowMs)}) lets one or ` +
+      `two IP addresses use up limits.account (${account.limit}${windowText(account.windowMs)}), and so lock out the ` +
+      `owner. ${fix}`,
     guard,
   )
 }

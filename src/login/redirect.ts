@@ -32,10 +32,9 @@ export function succeededByStatus<Res>(
 function failRedirect(): boolean {
   warnOnce(
     'HEADGATE_LOGIN_REDIRECT',
-    'headgate: a guarded login was answered with a redirect, which counts as a failure. Call ' +
-      'guard.reportSuccess(req) before redirecting a success. Or set failureRedirect to the path that failed ' +
-      "logins are redirected to ('/login'), or to false if only successful ones are redirected; or pass a " +
-      "function such as succeeded: (req, res) => res.getHeader('location') === '/home'.",
+    'headgate: a login responded with a redirect, which counts as a failure. Before you redirect a success, call ' +
+      'guard.reportSuccess(req). Or set succeeded, or set failureRedirect to where failed logins go ' +
+      "('/login' or false).",
   )
   return false
 }

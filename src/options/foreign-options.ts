@@ -1,13 +1,13 @@
 import type { Fixes } from './fixes.js'
 
 const COUNT = "Write count: 'successful' for skipFailedRequests, count: 'failed' for skipSuccessfulRequests."
-const DENY_CACHE = "Write denyCache: '10s', or leave it out: denials are cached for a second."
+const DENY_CACHE = "Write denyCache: '10s', or leave it out: by default, denials are cached for one second."
 const NOT_SPREAD =
-  'There is no equivalent: allowed charges are not spread. ' +
-  'Use delay of rateLimit, or limiter.waitFor(subject), which waits until a charge is allowed.'
+  'There is no equivalent. ' +
+  'Use the option delay of rateLimit, or limiter.waitFor(subject), which waits until a charge is allowed.'
 const HEADERS = "Write headers: 'legacy', 'draft', 'both' or 'none'."
 const DELAY = "Write delay: { after: 5, by: '500ms', max: '10s' }."
-const SKIP = 'Write skip, which is called with (req, res), or with the subject of createLimiter.'
+const SKIP = 'Write skip, which is called with (req, res) or, in createLimiter, with the subject.'
 const STORE = "Write store: redisStore(client), from 'headgate/redis', or the store of your database."
 const LEASED = 'Write store: leased(redisStore(client), { processes: 8 }).'
 const TOKEN_BUCKET = "Write policy: tokenBucket({ capacity: 100, refill: 100, every: '1m' })."
@@ -59,12 +59,12 @@ export const FOREIGN_OPTIONS: Fixes = {
   ignoreUserAgents: SKIP,
   whiteList: 'allow',
   blackList: 'block',
-  allowList: 'Write allow for addresses and ranges, and skip for a function.',
-  groupId: "Write name: 'login' in each route with the same store, so that they share their counts.",
-  blacklist: 'Write block for addresses and ranges, and respond to other requests before the limiter.',
-  enableProtection: 'Write block for addresses and ranges.',
+  allowList: 'Write allow for IP addresses and ranges, and skip for a function.',
+  groupId: "Write name: 'login' and the same store in each route, so that they share their counts.",
+  blacklist: 'Write block for IP addresses and ranges. To deny other requests, respond before the limiter.',
+  enableProtection: 'Write block for IP addresses and ranges.',
   isBlackListed:
-    'There is no equivalent: respond to such requests before the limiter. For addresses, write block.',
+    'There is no equivalent: respond to such requests before the limiter. For IP addresses, write block.',
 
   // What counts.
   skipFailedRequests: COUNT,
@@ -84,7 +84,7 @@ export const FOREIGN_OPTIONS: Fixes = {
   addHeadersOnExceeding: HEADERS,
   enableDraftSpec: HEADERS,
   disableHeader: HEADERS,
-  retryAfter: 'Leave it out: Retry-After is always sent, with the exact time that the policy gives.',
+  retryAfter: 'Leave it out: Retry-After is always sent, with the exact time.',
   handler: 'onDenied',
   errorMessage: 'message',
   requestPropertyName: DECISION_PLACE,
@@ -112,7 +112,7 @@ export const FOREIGN_OPTIONS: Fixes = {
   rejectIfRedisNotReady: OWN_CLIENT,
   passOnStoreError: STORE_ERROR,
   skipOnError: STORE_ERROR,
-  insuranceLimiter: "Write onStoreError: 'local', which decides by the same policies in memory.",
+  insuranceLimiter: "Write onStoreError: 'local', which applies the same policies in memory.",
   inMemoryBlockDuration: DENY_CACHE,
   inMemoryBlockOnConsumed: DENY_CACHE,
   ephemeralCache: DENY_CACHE,
@@ -122,7 +122,7 @@ export const FOREIGN_OPTIONS: Fixes = {
   keyPrefix: 'Write name, which keeps limiters apart.',
   nameSpace: 'prefix',
   namespace: 'prefix',
-  validate: 'Leave it out: options are always checked, and a wrong set-up is a process warning.',
+  validate: 'Leave it out: options are always checked, and mistakes in the set-up cause process warnings.',
   logger: "Listen to limiter.events.on('storeError', (error) => { … }), and log process warnings.",
   onLimitReached: ON_DENIED,
   onExceeded: ON_DENIED,

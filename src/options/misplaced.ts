@@ -12,11 +12,11 @@ interface Misplaced {
  */
 export function misplacedFor(owner: string, value: object): Misplaced | undefined {
   if (isFastifyInstance(value))
-    return { what: 'an application of Fastify', fix: "Register the plugin rateLimit of 'headgate/fastify'." }
+    return { what: 'a Fastify application', fix: "Register the plugin rateLimit from 'headgate/fastify'." }
   const framework = frameworkOf(value)
   if (framework !== undefined) {
-    const fix = `Write ${owner}(…) where ${owner} itself is mounted or passed.`
-    return { what: `a request of ${FRAMEWORKS[framework]}`, fix }
+    const fix = `Mount or pass ${owner}(…), not ${owner} itself.`
+    return { what: `a request from ${FRAMEWORKS[framework]}`, fix }
   }
   if (hasMethods(value, 'take', 'clampToNow')) return { what: 'a policy', fix: 'Write { policy: … }.' }
   if (hasMethods(value, 'charge', 'forget') || (typeof value === 'object' && hasMethods(value, 'apply')))

@@ -52,7 +52,7 @@ export function readOptions<R extends Rows, D extends Rules<Settings<R>>>(
   const misplaced = misplacedFor(owner, options)
   if (misplaced !== undefined)
     throw new TypeError(
-      `${owner}: options must be an object of options, got ${misplaced.what}. ${misplaced.fix}`,
+      `${owner}: options must be an options object, got ${misplaced.what}. ${misplaced.fix}`,
     )
   const given = fieldsOf(options)
   const problems: TypeError[] = []

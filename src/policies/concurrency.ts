@@ -32,7 +32,7 @@ const OPTIONS = {
 function readTtl(owner: string, option: string, value: unknown): number {
   const ttlMs = windowMs(owner, option, value)
   if (ttlMs >= 1000) return ttlMs
-  throw wrongOption(owner, option, 'at least 1 second, since it is renewed in time', value)
+  throw wrongOption(owner, option, 'at least 1 second', value, "Write ttl: '30s'.")
 }
 
 /**

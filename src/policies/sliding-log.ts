@@ -39,7 +39,7 @@ const OPTIONS = {
 function readLimit(owner: string, option: string, value: unknown): number {
   if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= MAX_LIMIT) return value
   const isLarge = typeof value === 'number' && value > MAX_LIMIT
-  const fix = isLarge ? 'Use slidingWindow, whose state does not grow with its limit.' : 'Write limit: 5.'
+  const fix = isLarge ? 'Use slidingWindow, which has no such maximum.' : 'Write limit: 5.'
   throw wrongOption(owner, option, 'a whole number from 1 to 1,000', value, fix)
 }
 

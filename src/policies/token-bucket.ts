@@ -127,12 +127,12 @@ function readInterval(
   { capacity, refill, every }: Record<'capacity' | 'refill' | 'every', number>,
 ): number {
   if ((capacity / refill) * every > MAX_DURATION_MS) {
-    const must = 'small enough that the refill fills it within 10 years'
+    const must = 'small enough to fill within 10 years'
     throw wrongOption(owner, 'capacity', must, capacity, 'Use a smaller capacity or a faster refill.')
   }
-  const fix = 'Let one unit stand for more, such as a kilobyte.'
+  const fix = 'Count in larger units, such as kilobytes.'
   if (capacity > MAX_CAPACITY) throw wrongOption(owner, 'capacity', 'at most 2^37', capacity, fix)
-  if (refill / every > MAX_PER_MS) throw wrongOption(owner, 'refill', 'at most 10^9 a second', refill, fix)
+  if (refill / every > MAX_PER_MS) throw wrongOption(owner, 'refill', 'at most 10^9 per second', refill, fix)
   return bucketInterval(every / refill)
 }
 

@@ -15,7 +15,7 @@ export function durationMs(owner: string, option: string, value: unknown): numbe
   if (typeof parsed === 'number' && Number.isInteger(parsed) && parsed >= 1 && parsed <= MAX_DURATION_MS)
     return parsed
   const must =
-    "a duration of 1 ms to 10 years in whole milliseconds, or a string such as '10s' or '5 minutes'"
+    "a duration from 1 ms to 10 years: whole milliseconds, or a string such as '10s' or '5 minutes'"
   throw wrongOption(owner, option, must, value, `Did you mean ${option}: '1m'?`)
 }
 
@@ -41,7 +41,7 @@ export function windowMs(owner: string, option: string, value: unknown): number 
   const lengthMs = durationMs(owner, option, value)
   const hasUnit = typeof value === 'string' && /[a-z]/i.test(value)
   if (hasUnit || (typeof value === 'number' && value >= 1000)) return lengthMs
-  const must = 'a string with its unit, or at least 1000 milliseconds'
+  const must = 'a string with a unit, or a number of at least 1000 milliseconds'
   throw wrongOption(owner, option, must, value, `Write '${value}s' or '${value}ms'.`)
 }
 
@@ -51,7 +51,13 @@ export function durationUpTo(longest: string): (owner: string, option: string, v
   return (owner, option, value) => {
     const lengthMs = durationMs(owner, option, value)
     if (lengthMs <= (parse(longest) ?? 0)) return lengthMs
-    throw wrongOption(owner, option, `at most '${longest}'`, value, `Write ${option}: '${longest}', or less.`)
+    throw wrongOption(
+      owner,
+      option,
+      `at most '${longest}'`,
+      value,
+      `Write ${option}: '${longest}', or a shorter time.`,
+    )
   }
 }
 

@@ -9,7 +9,7 @@ export const FRAMEWORKS: Readonly<Record<Framework, string>> = {
   koa: 'Koa',
   fastify: 'Fastify',
   hono: 'Hono',
-  fetch: 'a server of the Fetch standard',
+  fetch: 'a Fetch API server',
   nest: 'NestJS',
 }
 

@@ -204,7 +204,7 @@ describe('block', () => {
       'no limit is a ban',
       { policy },
       60_000,
-      'blockFor needs a limit whose policy is a ban. Wrap the policy: ban(',
+      'blockFor requires a limit whose policy is a ban. Wrap the policy: ban(',
     ],
     ['it is longer than the longest ban', {}, 2 * HOUR_MS, "Add '2h' to the for option of that ban."],
     ['it has no length', {}, undefined, "Did you mean durationMs: '1m'?"],

@@ -238,7 +238,7 @@ test('rule 7: a bucket keeps its rate within 0.01 % up to a billion a second, an
       const make = () => tokenBucket({ capacity: 1, refill, every: everyMs })
       if (refill / everyMs <= 1e6)
         expect(rateError(refill, everyMs, make())).toBeLessThanOrEqual(0.0001 + 1e-9)
-      else expect(make).toThrow(/^tokenBucket: refill must be at most 10\^9 a second/)
+      else expect(make).toThrow(/^tokenBucket: refill must be at most 10\^9 per second/)
     }),
     { numRuns: 1000 },
   )

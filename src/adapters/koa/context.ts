@@ -103,7 +103,7 @@ export const koaWriter = writerOver<Response>('koa', ({ res }) => res, {
 function warnOfAnyProxy(): void {
   warnOnce(
     'HEADGATE_TRUSTS_EVERY_PROXY',
-    'headgate: app.proxy is true and app.maxIpsCount is 0, so ctx.ip is whatever the client writes into X-Forwarded-For. ' +
-      'Set app.maxIpsCount to the number of proxies in front.',
+    'headgate: app.proxy is true and app.maxIpsCount is 0, so clients can choose their own IP address with ' +
+      'X-Forwarded-For. Set app.maxIpsCount to the number of your proxies.',
   )
 }

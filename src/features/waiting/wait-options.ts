@@ -32,7 +32,7 @@ export function readWaitOptions(options: WaitOptions) {
 function readMaxWait(owner: string, option: string, maxWait: unknown): number {
   if (maxWait === 0) return 0
   if (maxWait !== Number.POSITIVE_INFINITY) return durationMs(owner, option, maxWait)
-  const fix = 'To wait until the charge is allowed, leave it out.'
+  const fix = 'Leave it out to wait until the charge is allowed.'
   throw wrongOption(owner, option, 'a duration', maxWait, fix)
 }
 

@@ -46,7 +46,7 @@ function readHold(owner: string, option: string, hold: unknown): number {
 }
 
 function warnOfReturn(error: StoreError): void {
-  const fix = 'Pass onReturnFailed to leased(…) for each occurrence.'
+  const fix = 'To log every occurrence, pass onReturnFailed to leased(…).'
   warnOnce(
     'HEADGATE_RETURN_FAILED',
     `headgate: leased units could not be returned (${messageOf(error)}). ${fix}`,

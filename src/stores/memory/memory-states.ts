@@ -55,8 +55,8 @@ export function redirectToOverflow(
 ): readonly Part[] {
   warnOnce(
     'HEADGATE_MEMORY_FULL',
-    `headgate: the memory store holds maxKeys (${maxKeys}) clients, all of them in use. New clients share one limit ` +
-      'until there is room. Raise maxKeys, use a shared store, or add an address limit where one client can use many keys.',
+    `headgate: the memory store holds maxKeys (${maxKeys}) clients, all of them in use, so new clients share one limit. ` +
+      'Raise maxKeys, or use a shared store. If one client can use many keys, add a limit by IP address.',
   )
   return parts.map((part) => (newKeys.has(part.key) ? { ...part, key: overflowKey(part) } : part))
 }

@@ -34,7 +34,7 @@ test.each([
   ['--store=redsi', "Did you mean store: 'redis'?"],
   [
     '--window=10',
-    "window must be a string with its unit, or at least 1000 milliseconds, got 10. Write '10s'",
+    "window must be a string with a unit, or a number of at least 1000 milliseconds, got 10. Write '10s'",
   ],
   ['--lease=yes', 'lease must be an option without a value, got "yes". Write --lease.'],
   ['--store=memcached', 'Use --policy=fixed-window.'],

@@ -245,12 +245,12 @@ const mistakes: readonly (readonly [string, (limiter: Limiter<Id>) => unknown, s
   [
     'a duration',
     (limiter) => limiter.blockFor(ada, 'long'),
-    'createLimiter: duration must be a duration of 1 ms to 10 years',
+    'createLimiter: duration must be a duration from 1 ms to 10 years',
   ],
   [
     'a block without a ban',
     (limiter) => limiter.blockFor(ada, '1m'),
-    'createLimiter: blockFor needs a limit whose policy is a ban. Wrap the policy: ban(policy,',
+    'createLimiter: blockFor requires a limit whose policy is a ban. Wrap the policy: ban(policy,',
   ],
 ]
 
@@ -276,7 +276,7 @@ test('throws a TypeError for the name of no limit', async () => {
   expect(() => limiter.refund(decision, misspelt)).toThrow(message)
   expect(() => limiter.forget(ada, misspelt)).toThrow(message)
   expect(() => limiter.penalize(ada, 1, { limits: 'tokens' as never })).toThrow(
-    'createLimiter: limits must be an array of names of limits, got "tokens".',
+    'createLimiter: limits must be an array of limit names, got "tokens".',
   )
   const single = createLimiter({ policy: hourly, key, store: memoryStore() })
   expect(() => single.penalize(ada, 1, misspelt)).toThrow("The limits are '10-in-1h'.")

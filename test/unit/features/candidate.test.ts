@@ -188,12 +188,12 @@ test('a limiter without a candidate has no report', () => {
 })
 
 test.each<[CandidateOptions<string>, string]>([
-  [{}, 'createLimiter: candidate: there is no limit.'],
+  [{}, 'createLimiter: candidate: no limit is set.'],
   [
     { limit: 0, window: '1m' },
     'createLimiter: candidate: limit must be a whole number of at least 1, got 0.',
   ],
-  [{ store: memoryStore() } as never, 'Write store beside candidate.'],
+  [{ store: memoryStore() } as never, 'Write store next to candidate, not in it.'],
   [
     { policy: concurrency({ limit: 5 }) },
     'createLimiter: candidate: policy must not be concurrency: a candidate denies no request, so it cannot hold units.',

@@ -562,8 +562,8 @@ test.each<[object, string]>([
     { cost: 1.5 },
     'limiter.waitFor: cost must be a whole number of at least 0, got 1.5. Did you mean cost: 2?',
   ],
-  [{ maxWait: -1 }, 'limiter.waitFor: maxWait must be a duration of 1 ms to 10 years'],
-  [{ maxWait: Number.POSITIVE_INFINITY }, 'got Infinity. To wait until the charge is allowed, leave it out.'],
+  [{ maxWait: -1 }, 'limiter.waitFor: maxWait must be a duration from 1 ms to 10 years'],
+  [{ maxWait: Number.POSITIVE_INFINITY }, 'got Infinity. Leave it out to wait until the charge is allowed.'],
   [{ maxWaitMs: 5 }, 'limiter.waitFor: there is no option "maxWaitMs". Did you mean maxWait?'],
   [{ signal: new AbortController() }, 'Did you mean signal: controller.signal?'],
 ])('wrong options reject: %j', async (options, message) => {

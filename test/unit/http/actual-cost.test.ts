@@ -52,7 +52,7 @@ test('with several limits, only limits whose units are returned change', async (
 })
 
 test.each<[NonNullable<RateLimitOptions['actualCost']>, RegExp]>([
-  [() => 120, /must be the units of each limit by its name, such as \{ tokens: 1210 \}, got 120/],
+  [() => 120, /must be an object with the units of each limit, such as \{ tokens: 1210 \}, got 120/],
   [() => ({ token: 120 }), /limits must be names of this limiter's limits, got "token"/],
   [() => ({ tokens: 1.5 }), /actualCost must be a whole number/],
 ])(

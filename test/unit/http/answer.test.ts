@@ -70,7 +70,7 @@ test.each<[string, unknown, string]>([
   ['undefined', undefined, 'got undefined.'],
   ['an object', { allowed: true }, 'got an object.'],
 ])('what is no decision fails: %s', (_what, decision, message) => {
-  const error = `answerFor: decision must be what a limiter decided, ${message}`
+  const error = `answerFor: decision must be a decision of a limiter, ${message}`
   expect(() => answerFor(decision as Decision)).toThrow(new TypeError(error))
 })
 

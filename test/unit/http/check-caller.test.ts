@@ -60,7 +60,7 @@ const inExpress: Serve = async (middleware) => {
   return seen
 }
 
-const ofNode = 'made for Express, Connect or node:http'
+const ofNode = 'for Express, Connect or node:http'
 const GUARD = { field: 'username' } as const
 
 test.each<[string, Serve, () => unknown, string]>([
@@ -68,7 +68,7 @@ test.each<[string, Serve, () => unknown, string]>([
     'rateLimit of headgate in Koa',
     inKoa,
     () => rateLimit(options),
-    `${ofNode}, and was called by Koa. Import rateLimit from 'headgate/koa'.`,
+    `${ofNode}, but was called by Koa. Import rateLimit from 'headgate/koa'.`,
   ],
   ['loginGuard of headgate in Koa', inKoa, () => loginGuard(GUARD), "Import loginGuard from 'headgate/koa'."],
   ['the drop-in in Koa', inKoa, () => dropIn({ limit: 5 }), "Import rateLimit from 'headgate/koa'."],
@@ -76,13 +76,13 @@ test.each<[string, Serve, () => unknown, string]>([
     'rateLimit of headgate in Hono',
     inHono,
     () => rateLimit(options),
-    `${ofNode}, and was called by Hono. Import rateLimit from 'headgate/hono'`,
+    `${ofNode}, but was called by Hono. Import rateLimit from 'headgate/hono'`,
   ],
   [
     'rateLimit of headgate in Fastify',
     inFastify,
     () => rateLimit(options),
-    "Register rateLimit of 'headgate/fastify'",
+    "Register the plugin rateLimit from 'headgate/fastify'",
   ],
   [
     'loginGuard of headgate in Fastify',
@@ -94,7 +94,7 @@ test.each<[string, Serve, () => unknown, string]>([
     'rateLimit of headgate/koa in Express',
     inExpress,
     () => ofKoa.rateLimit(options),
-    "made for Koa, and was called by Express, Connect or node:http. Import rateLimit from 'headgate'",
+    "for Koa, but was called by Express, Connect or node:http. Import rateLimit from 'headgate'",
   ],
   [
     'loginGuard of headgate/koa in Express',
@@ -139,7 +139,7 @@ test.each<[string, readonly unknown[], string]>([
   [
     'anything else',
     [],
-    'rateLimit: next must be a function, got undefined. Call what it returned with (req, res, next).',
+    'rateLimit: next must be a function, got undefined. Call what it returns with (req, res, next).',
   ],
 ])('middleware that %s calls throws a TypeError with the fix, each time', (_what, args, message) => {
   const limit = rateLimit(options) as unknown as (...args: readonly unknown[]) => void

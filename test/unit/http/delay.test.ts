@@ -146,13 +146,13 @@ const limits = [{ policy }, { policy: tokenBucket({ capacity: 5, refill: 5, ever
 test.each<[string, object, string]>([
   ['a number', { policy, delay: 500 }, 'rateLimit: delay: options must be an object, got a number.'],
   ['after', { policy, delay: { after: -1, by: 5 } }, 'delay: after must be a whole number of at least 0'],
-  ['by', { policy, delay: { after: 1, by: '' } }, 'delay: by must be a duration of 1 ms to 10 years'],
-  ['max', { policy, delay: { after: 1, by: 5, max: 0 } }, 'delay: max must be a duration of 1 ms'],
+  ['by', { policy, delay: { after: 1, by: '' } }, 'delay: by must be a duration from 1 ms to 10 years'],
+  ['max', { policy, delay: { after: 1, by: 5, max: 0 } }, 'delay: max must be a duration from 1 ms'],
   ['mx', { policy, delay: { after: 1, by: 5, mx: 9 } }, 'there is no option "mx". Did you mean max?'],
   [
     'after at the limit',
     { limit: 5, window: '1m', delay: { after: 5, by: 500 } },
-    'rateLimit: delay.after must be below the limit of 5, got 5. Requests beyond the limit are denied.',
+    'rateLimit: delay.after must be below the limit of 5, got 5. Requests over the limit are denied, not delayed.',
   ],
   [
     "after at a policy's limit",
@@ -162,13 +162,13 @@ test.each<[string, object, string]>([
   [
     'concurrency',
     { policy: concurrency({ limit: 5 }), delay: { after: 1, by: 500 } },
-    'rateLimit: delay does not go with concurrency: a request would hold its units while it waits. ' +
-      'Put concurrency into its own middleware, behind this.',
+    'rateLimit: delay cannot be combined with concurrency: a request would hold its units while it waits. ' +
+      'Put concurrency into its own middleware, after this one.',
   ],
   [
     'concurrency in limits',
     { limits: [{ policy: concurrency({ limit: 5 }) }], delay: { after: 1, by: 500 } },
-    'rateLimit: delay does not go with concurrency',
+    'rateLimit: delay cannot be combined with concurrency',
   ],
   ['several limits', { limits, delay: { after: 1, by: 500 } }, 'rateLimit: delay supports only one limit'],
   [
@@ -182,5 +182,5 @@ test.each<[string, object, string]>([
 
 test('createLimiter has no delay', () => {
   const options = { limit: 5, window: '1m', delay: { after: 1, by: 500 } }
-  expect(() => createLimiter(options)).toThrow('Write delay into the options of rateLimit.')
+  expect(() => createLimiter(options)).toThrow('Write delay in the options of rateLimit.')
 })

@@ -138,12 +138,12 @@ describe('the middleware’s own options:', () => {
     [{ mode: 'reports' }, "Did you mean mode: 'report'?"],
     [
       { allow: '10.0.0.1' },
-      'allow must be an array of addresses and CIDR ranges, got "10.0.0.1". Did you mean allow: [\'10.0.0.0/8\']?',
+      'allow must be an array of IP addresses and CIDR ranges, got "10.0.0.1". Did you mean allow: [\'10.0.0.0/8\']?',
     ],
-    [{ block: {} }, 'block must be an array of addresses and CIDR ranges, got an object'],
+    [{ block: {} }, 'block must be an array of IP addresses and CIDR ranges, got an object'],
     [
       { allow: ['10.0.0.1', 'localhost'] },
-      'allow must hold addresses and CIDR ranges, got "localhost". Use an entry such as',
+      'allow must hold IP addresses and CIDR ranges, got "localhost". Use an entry such as',
     ],
     [{ block: ['10.0.0.0/33'] }, 'got "10.0.0.0/33"'],
     [{ block: ['2001:db8::/129'] }, 'got "2001:db8::/129"'],

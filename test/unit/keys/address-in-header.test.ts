@@ -43,13 +43,15 @@ test.each<[unknown]>([
 test.each(['x-forwarded-for', 'X-Forwarded-For', 'forwarded'])(
   'header: %s, which holds a list, is an error that says to give the number of proxies',
   (header) => {
-    expect(() => byIp({ header, from: ['127.0.0.1'] })).toThrow('Use trustProxy: 1, the number of proxies')
+    expect(() => byIp({ header, from: ['127.0.0.1'] })).toThrow(
+      'For a list, write trustProxy: 1, the number of proxies',
+    )
   },
 )
 
 test('a header on a closed connection emits no warning', () => {
   const gone = { headers: { [HEADER]: '203.0.113.7' }, socket: { destroyed: true, remoteAddress: undefined } }
-  expect(() => cdn(gone)).toThrow("the request's connection is closed")
+  expect(() => cdn(gone)).toThrow("the request's connection has closed")
   expect(warnings()).toEqual([])
 })
 
@@ -60,7 +62,9 @@ test.each(['173.245.64.1', '::ffff:198.51.100.1', '::1'])(
     expect([through(peer, '203.0.113.7'), through(peer, '203.0.113.8')]).toEqual([alone, alone])
     expect(warnings()).toEqual(['HEADGATE_UNTRUSTED_PROXY'])
     const [message] = (process.emitWarning as jest.Mock).mock.calls[0] as [string]
-    expect(message).toContain('a request carries cf-connecting-ip from an address that is not in from')
+    expect(message).toContain(
+      'cf-connecting-ip was ignored: the request came from an IP address that the option from does not list',
+    )
   },
 )
 
@@ -119,7 +123,7 @@ describe.each(FRAMEWORKS)('on $name', ({ app }) => {
 })
 
 const FIX = "Write header: 'cf-connecting-ip', from: ['173.245.48.0/20']."
-const FROM = 'an array of at least one address or CIDR range'
+const FROM = 'an array of at least one IP address or CIDR range'
 test.each<[object, string]>([
   [{ header: HEADER }, `byIp: from must be ${FROM}, got undefined. ${FIX}`],
   [{ header: HEADER, from: [] }, `byIp: from must be ${FROM}, got an array of 0. ${FIX}`],
@@ -131,10 +135,14 @@ test.each<[object, string]>([
     `byIp: header must be the name of a header, got "x real ip". ${FIX}`,
   ],
   [{ header: 7, from: ['127.0.0.1'] }, `byIp: header must be the name of a header, got 7. ${FIX}`],
-  [{ header: HEADER, from: ['loopback'] }, 'byIp: from must hold addresses and CIDR ranges, got "loopback".'],
+  [
+    { header: HEADER, from: ['loopback'] },
+    'byIp: from must hold IP addresses and CIDR ranges, got "loopback".',
+  ],
   [
     { header: HEADER, from: ['127.0.0.1'], trustProxy: 1 },
-    'byIp: give either trustProxy, or header and from, not both. Leave trustProxy out if a header holds the address.',
+    'byIp: give either trustProxy, or header and from, not both. ' +
+      "Leave trustProxy out if a header holds the client's IP address.",
   ],
   [{ from: ['127.0.0.1'], trustProxy: 1 }, 'byIp: give either trustProxy, or header and from, not both.'],
 ])('byIp(%j) throws an error with the fix', (options, message) => {

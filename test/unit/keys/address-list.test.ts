@@ -85,8 +85,8 @@ test.each([
 ])('%s is an error that says to write IPv4', (entry) => {
   expect(() => listed([entry])).toThrow(TypeError)
   expect(() => listed([entry])).toThrow(
-    `rateLimit: block must hold addresses and CIDR ranges, got "${entry}". Addresses of that network count as the ` +
-      "IPv4 address in them: write the IPv4 range, such as '192.0.2.0/24'.",
+    `rateLimit: block must hold IP addresses and CIDR ranges, got "${entry}". Addresses in that range ` +
+      "count as the IPv4 addresses that they embed. Write the IPv4 range, such as '192.0.2.0/24'.",
   )
 })
 
@@ -157,7 +157,7 @@ test.each<[unknown, string]>([
 ])('the entry %j is an error that shows it', (entry, shown) => {
   const make = () => listed(['192.0.2.7', entry])
   expect(make).toThrow(TypeError)
-  expect(make).toThrow(`rateLimit: block must hold addresses and CIDR ranges, got ${shown}.`)
+  expect(make).toThrow(`rateLimit: block must hold IP addresses and CIDR ranges, got ${shown}.`)
 })
 
 test.each<[unknown, string]>([
@@ -167,6 +167,6 @@ test.each<[unknown, string]>([
   [7, '7'],
 ])('%p instead of a list is an error with the fix', (entries, shown) => {
   expect(() => listed(entries)).toThrow(
-    `rateLimit: block must be an array of addresses and CIDR ranges, got ${shown}. Did you mean block: ['10.0.0.0/8']?`,
+    `rateLimit: block must be an array of IP addresses and CIDR ranges, got ${shown}. Did you mean block: ['10.0.0.0/8']?`,
   )
 })

@@ -57,7 +57,7 @@ describe('allow and block see the IPv4 address behind a translator', () => {
   test('but not a block of the whole prefix, which is an error', () => {
     const make = () => rateLimit({ limit: 9, window: '1h', key: nat64, block: ['2001:db8:64::/96'] })
     expect(make).toThrow(TypeError)
-    expect(make).toThrow('write the IPv4 range')
+    expect(make).toThrow('Write the IPv4 range')
   })
 })
 

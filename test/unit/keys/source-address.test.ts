@@ -198,7 +198,7 @@ test.each<[unknown, string]>([
   const make = () => byIp({ trustProxy: trustProxy as string })
   expect(make).toThrow(TypeError)
   expect(make).toThrow(
-    `byIp: trustProxy must be the number of proxies (at least 1), or their addresses and CIDR ranges, got ${shown}. ` +
+    `byIp: trustProxy must be the number of proxies (at least 1), or their IP addresses and CIDR ranges, got ${shown}. ` +
       "Write trustProxy: 1 or trustProxy: ['loopback', '10.0.0.0/8'], or leave it out to trust no proxy.",
   )
 })

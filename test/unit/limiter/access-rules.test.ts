@@ -87,6 +87,6 @@ test('subjects without an address are neither allowed nor blocked', () => {
 
 test('wrong lists fail at start-up', () => {
   expect(() => createLimiter({ limit: 1, window: '1m', allow: ['localhost'] })).toThrow(
-    'createLimiter: allow must hold addresses and CIDR ranges',
+    'createLimiter: allow must hold IP addresses and CIDR ranges',
   )
 })

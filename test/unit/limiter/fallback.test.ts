@@ -176,7 +176,7 @@ test.each(['failing', 'up'] as const)(
 test.each([
   [
     0,
-    /fallbackShare must be a number above 0 and at most 1, got 0\. With four processes write fallbackShare: 1 \/ 4/,
+    /fallbackShare must be a number above 0 and at most 1, got 0\. With four processes, write fallbackShare: 1 \/ 4/,
   ],
   [1.5, /fallbackShare must be .* got 1\.5/],
   [Number.NaN, /fallbackShare must be .* got NaN/],

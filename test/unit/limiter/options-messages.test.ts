@@ -41,7 +41,7 @@ describe.each([
     expect(error).toBeInstanceOf(TypeError)
     expect(error.message).toMatch(new RegExp(`^${owner}: limit must be at most .*, got ${limit}\\.`))
     expect(error.message).not.toMatch(/refill|capacity|tokenBucket|every/)
-    expect(error.message).toContain('Let one unit stand for more, such as a kilobyte.')
+    expect(error.message).toContain('Count in larger units, such as kilobytes.')
   })
 
   test.each([

@@ -16,9 +16,9 @@ const WRONG: readonly (readonly [object, string])[] = [
   [{ limit: 5n }, 'limit must be a whole number of at least 1, got 5n. Did you mean limit: 100?'],
   [{ limit: () => 5 }, 'limit must be a whole number of at least 1, got function limit.'],
   [{ limit: undefined }, 'limit must be a whole number of at least 1, got undefined.'],
-  [{ limit: 1e9, window: '1ms' }, 'limit must be at most 10^9 a second'],
+  [{ limit: 1e9, window: '1ms' }, 'limit must be at most 10^9 per second'],
   [{ window: undefined }, "window must be given with limit, got undefined. Did you mean window: '1m'?"],
-  [{ window: 0 }, 'window must be a duration of 1 ms to 10 years'],
+  [{ window: 0 }, 'window must be a duration from 1 ms to 10 years'],
   [{ window: -1 }, 'got -1'],
   [{ window: 1 }, "got 1. Write '1s' or '1ms'."],
   [{ window: '60' }, "got \"60\". Write '60s' or '60ms'."],
@@ -35,7 +35,7 @@ const WRONG: readonly (readonly [object, string])[] = [
   [{ window: null }, 'got null'],
   [{ window: {} }, 'got an object'],
   [{ policy }, 'give either limit and window, or policy, not both'],
-  [{ limits: [{ policy }] }, 'limit does not go with limits. Put it into each entry of limits.'],
+  [{ limits: [{ policy }] }, 'limit cannot be combined with limits. Move it into each entry of limits.'],
   [
     { key: 'ip' },
     'key must be a function, or an array of 1 to 8 functions, got a string. Did you mean key: byIp()?',
@@ -61,8 +61,8 @@ const WRONG: readonly (readonly [object, string])[] = [
   [{ name: 7 }, 'got 7'],
   [{ prefix: 'rl:' }, 'prefix must be 1 to 64 letters, digits, dots, dashes or underscores'],
   [{ prefix: '' }, 'got ""'],
-  [{ timeout: 0 }, 'timeout must be a duration of 1 ms to 10 years'],
-  [{ timeout: '2m' }, "timeout must be at most '1m', got \"2m\". Write timeout: '1m', or less."],
+  [{ timeout: 0 }, 'timeout must be a duration from 1 ms to 10 years'],
+  [{ timeout: '2m' }, "timeout must be at most '1m', got \"2m\". Write timeout: '1m', or a shorter time."],
   [{ timeout: Infinity }, 'got Infinity'],
   [{ timeout: 2 ** 31 }, 'timeout must be at most'],
   [{ onStoreError: 'open' }, "onStoreError must be one of 'allow', 'deny', 'local', got \"open\""],
@@ -90,7 +90,7 @@ describe.each([
 
   test('no limit at all is an error that shows one', () => {
     expect(making({})).toThrow(
-      `${owner}: there is no limit. Give limit and window, such as { limit: 100, window: '1m' }.`,
+      `${owner}: no limit is set. Write limit and window, such as { limit: 100, window: '1m' }.`,
     )
   })
 
@@ -113,7 +113,7 @@ describe.each([
     ['ip', 'got "ip"'],
     [Array(17).fill({ policy }), 'got an array of 17'],
     [[null], 'limits[0]: options must be an object, got null'],
-    [[{ name: 'a', policy }, {}], 'limits[1]: there is no limit. Give limit and window, such as'],
+    [[{ name: 'a', policy }, {}], 'limits[1]: no limit is set. Write limit and window, such as'],
     [
       [{ policy, key: 5 }],
       'limits[0]: key must be a function, or an array of 1 to 8 functions, got a number',
@@ -123,7 +123,7 @@ describe.each([
     [[{ limit: 5 }], "limits[0]: window must be given with limit, got undefined. Did you mean window: '1m'?"],
     [[{ policy, limit: 5, window: '1h' }], 'limits[0]: give either limit and window, or policy, not both.'],
     [[{ policy, polici: 1 }], 'limits[0]: there is no option "polici". Did you mean policy?'],
-    [[{ policy }, { policy }], 'limits[1]: there are two limits called "5-in-1min". Give each its own name.'],
+    [[{ policy }, { policy }], 'limits[1]: two limits are called "5-in-1min". Give each limit its own name.'],
   ])('limits of %p are an error that says which entry', (limits, says) => {
     expect(making({ limits })).toThrow(TypeError)
     expect(making({ limits })).toThrow(`${owner}: ${says.startsWith('got') ? '' : says}`)
@@ -146,7 +146,7 @@ describe.each([
   test.each(['policy', 'key', 'cost', 'window'])('%s beside limits is an error', (option) => {
     const value = { policy, key: () => 'a', cost: 1, window: '1m' }[option]
     expect(making({ limits: [{ policy }], [option]: value })).toThrow(
-      `${owner}: ${option} does not go with limits.`,
+      `${owner}: ${option} cannot be combined with limits.`,
     )
   })
 

@@ -49,9 +49,9 @@ test.each<[string, Partial<LoginPolicies>, boolean]>([
 test('the warning names the guard, both limits and the fix', () => {
   loginGuard({ field: 'username', name: 'staff', limits: { accountAndAddress: banned } })
   expect(jest.mocked(process.emitWarning).mock.calls[0]?.[0]).toBe(
-    'headgate: loginGuard "staff": limits.accountAndAddress allows 10 in 1h, and limits.account 10 in 30m, so guesses ' +
-      'from one or two addresses can lock out the owner of an account. Allow at most half as many, such as 5 in 30m, or ' +
-      'raise limits.account. See https://headgate.github.io/headgate/troubleshooting#headgate_login_limits',
+    'headgate: loginGuard "staff": limits.accountAndAddress (10 in 1h) lets one or two IP addresses use up ' +
+      'limits.account (10 in 30m), and so lock out the owner. Lower the first to 5 in 30m, or raise the second. ' +
+      'See https://headgate.github.io/headgate/troubleshooting#headgate_login_limits',
   )
 })
 

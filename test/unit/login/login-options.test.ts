@@ -13,13 +13,13 @@ type Options = LoginGuardOptions<IncomingMessage, ServerResponse>
 test.each<[object, string]>([
   [
     {},
-    "loginGuard: field must be the name of the field with the user name, got undefined. Write field: 'username'.",
+    "loginGuard: field must be the name of the field that holds the user name, got undefined. Write field: 'username'.",
   ],
-  [{ field: '' }, 'loginGuard: field must be the name of the field with the user name, got "".'],
-  [{ field: 7 }, 'loginGuard: field must be the name of the field with the user name, got 7.'],
+  [{ field: '' }, 'loginGuard: field must be the name of the field that holds the user name, got "".'],
+  [{ field: 7 }, 'loginGuard: field must be the name of the field that holds the user name, got 7.'],
   [{ account: 'username' }, 'loginGuard: account must be a function of the request, got "username".'],
   [{ field: 'a', account: () => 'a' }, 'loginGuard: give either field or account, not both. Leave one'],
-  [{ account: () => 'a', normalize: String }, 'loginGuard: normalize goes with field.'],
+  [{ account: () => 'a', normalize: String }, 'loginGuard: normalize applies only with field.'],
   [{ field: 'a', normalize: 'NFC' }, 'loginGuard: normalize must be a function, got a string.'],
   [{ field: 'a', address: '::1' }, 'loginGuard: address must be a function, got a string.'],
   [
@@ -60,15 +60,15 @@ test.each<[object, string]>([
   ],
   [
     { field: 'a', deviceCookie: { secret: 'x'.repeat(16) } },
-    "loginGuard: deviceCookie needs the option name, for which its cookies are valid. Write name: 'login'.",
+    "loginGuard: deviceCookie requires name, because its cookies are valid for one name. Write name: 'login'.",
   ],
   [
     { field: 'a', name: 'b', deviceCookie: { secret: 'x'.repeat(16), name: 'c' } },
-    'loginGuard: deviceCookie: there is no option "name". Write name beside deviceCookie.',
+    'loginGuard: deviceCookie: there is no option "name". Move name out of deviceCookie.',
   ],
   [
     { field: 'a', name: 'b', deviceCookie: { secret: 'x'.repeat(16) }, consecutive: false },
-    'loginGuard: deviceCookie with consecutive: false needs an epoch that ends older cookies.',
+    'loginGuard: deviceCookie with consecutive: false requires an epoch that ends older cookies.',
   ],
   [
     { field: 'a', name: 'b', deviceCookie: { secret: [] } },
@@ -111,7 +111,7 @@ test.each<[object, string]>([
     'loginGuard: there is no option "key". Write account: (req) => req.body?.username for the account',
   ],
   [{ field: 'a', feild: 'b' }, 'loginGuard: there is no option "feild". Did you mean field?'],
-  [{ field: 'a', timeout: 0 }, 'loginGuard: timeout must be a duration of 1 ms to 10 years'],
+  [{ field: 'a', timeout: 0 }, 'loginGuard: timeout must be a duration from 1 ms to 10 years'],
   [
     { field: 'a', statusCode: 200 },
     'loginGuard: statusCode must be a whole number from 400 to 599, got 200.',

@@ -51,17 +51,17 @@ test.each<[string, () => unknown, string]>([
   [
     'returns a user',
     () => ({ name: 'ada' }),
-    'loginGuard: succeeded must return true or false, and not a promise, got an object.',
+    'loginGuard: succeeded must return true or false, not a promise, got an object.',
   ],
   [
     'is async',
     async () => true,
-    'loginGuard: succeeded must return true or false, and not a promise, got an object.',
+    'loginGuard: succeeded must return true or false, not a promise, got an object.',
   ],
   [
     'is async and fails',
     () => Promise.reject(new Error('x')),
-    'loginGuard: succeeded must return true or false, and not a promise, got an object.',
+    'loginGuard: succeeded must return true or false, not a promise, got an object.',
   ],
 ])(
   'a succeeded that %s is reported, makes a failure, and does not change the response',

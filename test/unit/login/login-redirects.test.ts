@@ -46,8 +46,8 @@ test('the first redirect is reported once, with its fixes, unless an option or a
   const [message] = warn.mock.calls[0] as [string]
   for (const fix of [
     'guard.reportSuccess(req)',
-    "set failureRedirect to the path that failed logins are redirected to ('/login'), or to false",
-    "succeeded: (req, res) => res.getHeader('location') === '/home'",
+    "set failureRedirect to where failed logins go ('/login' or false)",
+    'set succeeded',
   ])
     expect(message).toContain(fix)
 })

@@ -82,7 +82,7 @@ describe.each<[Outcome, boolean]>([
         }
       })
       expect(thrown).toEqual([
-        'loginGuard: the headers were sent before the report. Report the outcome before the response.',
+        'loginGuard: the response headers were sent before the outcome was reported. Report it before you respond.',
       ])
       expect(await attemptsLeft(guard)).toBe(left)
     }

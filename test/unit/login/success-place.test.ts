@@ -171,10 +171,8 @@ test('the warning names the fix, comes once for each guard, and shows the path o
     await clientOf((app) => app.use(guard, respond), guard)(200, `/${'x'.repeat(99)}`)
   expect(warnings()).toEqual(['HEADGATE_LOGIN_PATH', 'HEADGATE_LOGIN_PATH'])
   const [message] = jest.mocked(process.emitWarning).mock.calls[0] ?? []
-  expect(message).toContain(`loginGuard "one" ("POST /${'x'.repeat(51)}...")`)
-  expect(message).toContain(
-    "Set path to the path of your login, such as path: '/login', or call guard.reportSuccess(req)",
-  )
+  expect(message).toContain(`loginGuard "one" saw a successful response ("POST /${'x'.repeat(51)}...")`)
+  expect(message).toContain("Set path, such as path: '/login', or call guard.reportSuccess(req)")
 })
 
 test.each<[string, Options]>([

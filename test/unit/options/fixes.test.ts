@@ -117,7 +117,7 @@ test('no fix of loginGuard writes a rule by the status', () => {
 const COUNT = "Write count: 'successful' for skipFailedRequests, count: 'failed' for skipSuccessfulRequests."
 const HEADERS = "Write headers: 'legacy', 'draft', 'both' or 'none'."
 const FAILURES =
-  'Leave it out: a guard counts failed logins. Write succeeded, which says which responses are successes.'
+  'Leave it out: a guard counts failed logins. Use succeeded to say which responses are successes.'
 
 /** What errors say, without their owner. */
 const MESSAGES: readonly (readonly [() => unknown, string])[] = [
@@ -135,7 +135,7 @@ const MESSAGES: readonly (readonly [() => unknown, string])[] = [
   [
     () => rateLimit({ ...enough, limit: fn } as never),
     'limit must be a whole number of at least 1, got function fn. ' +
-      'Give a function as policy, which returns the policy for a request.',
+      'Write policy: (req) => …, which returns the policy for a request.',
   ],
   [
     () => rateLimit({ ...enough, ipv6Subnet: 48 } as never),
@@ -164,8 +164,8 @@ const MESSAGES: readonly (readonly [() => unknown, string])[] = [
   [
     () => createLimiter({ ...enough, handler: fn, headers: 'both' } as never),
     '2 options are wrong:\n- there is no option "handler". ' +
-      'Write onDenied into the options of rateLimit.\n' +
-      '- there is no option "headers". Write headers into the options of rateLimit.',
+      'Write onDenied in the options of rateLimit.\n' +
+      '- there is no option "headers". Write headers in the options of rateLimit.',
   ],
   ...['redis://me:pw@host', 'postgresql://me:pw@host', 'memcached://host'].map(
     (store) =>
@@ -181,7 +181,7 @@ const MESSAGES: readonly (readonly [() => unknown, string])[] = [
   ],
   [
     () => rateLimit({ limits: [{ policy, store: headgate.memoryStore() }] } as never),
-    'limits[0]: there is no option "store". Write store beside limits.',
+    'limits[0]: there is no option "store". Write store next to limits, not in it.',
   ],
   [
     () => loginGuard({ field: 'user', limit: 5, windowMs: 60_000 } as never),
@@ -233,7 +233,7 @@ test('an unknown option hides no other problem', () => {
   const { message } = errorOf(() => tokenBucket({ capacity: 5, foo: 1 } as never))
   for (const problem of ['"foo"', 'refill must be', 'every must be']) expect(message).toContain(problem)
   const { message: noLimit } = errorOf(() => rateLimit({ delayMs: 5 } as never))
-  for (const problem of ['"delayMs"', 'there is no limit']) expect(noLimit).toContain(problem)
+  for (const problem of ['"delayMs"', 'no limit is set']) expect(noLimit).toContain(problem)
 })
 
 test('an option of another package that is undefined counts as left out', () => {

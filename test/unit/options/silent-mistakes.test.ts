@@ -80,7 +80,7 @@ test.each<Mistake>([
   [
     'limits: [tokenBucket(…)]',
     () => rateLimit({ limits: [policy as never] }),
-    'rateLimit: limits[0] must be an object of options, got a policy. Write { policy: … }, perhaps with key.',
+    'rateLimit: limits[0] must be an options object, got a policy. Write { policy: … }, with its key if it has one.',
   ],
   [
     'limits: tokenBucket(…)',
@@ -90,7 +90,7 @@ test.each<Mistake>([
   [
     'limit: tokenBucket(…)',
     () => rateLimit({ limit: policy as never, window: '1m' }),
-    'Write policy: … in place of limit.',
+    'Write policy: … instead of limit.',
   ],
   [
     'concurrency: 5',
@@ -117,12 +117,12 @@ test.each<Mistake>([
   [
     'rateLimit(tokenBucket(…))',
     () => rateLimit(policy as never),
-    'options must be an object of options, got a policy. Write { policy: … }.',
+    'options must be an options object, got a policy. Write { policy: … }.',
   ],
   [
     'candidate: tokenBucket(…)',
     () => rateLimit({ ...enough, candidate: policy as never }),
-    'rateLimit: candidate: options must be an object of options, got a policy.',
+    'rateLimit: candidate: options must be an options object, got a policy.',
   ],
   [
     'createLimiter(store)',
@@ -159,12 +159,12 @@ test.each<Mistake>([
   [
     'register(rateLimit) of headgate in Fastify',
     () => rateLimit({ register() {}, addHook() {} } as never),
-    "got an application of Fastify. Register the plugin rateLimit of 'headgate/fastify'.",
+    "got a Fastify application. Register the plugin rateLimit from 'headgate/fastify'.",
   ],
   [
     'Bun.serve({ fetch: rateLimit })',
     () => ofFetch.rateLimit(new Request('http://localhost/') as never),
-    'got a request of a server of the Fetch standard. Write rateLimit(…) where rateLimit itself is mounted or passed.',
+    'got a request from a Fetch API server. Mount or pass rateLimit(…), not rateLimit itself.',
   ],
 ])('%s is an error with the fix', (_what, write, message) => {
   expect(write).toThrow(TypeError)
@@ -179,15 +179,17 @@ test.each<[string, express.RequestHandler]>([
 ])('app.use(%s) in Express is an error with the fix at the first request', async (name, factory) => {
   const app = express().use(factory)
   const { text } = await request(app).get('/').expect(500)
-  expect(text).toContain(`${name}: options must be an object of options, got a request of Express`)
-  expect(text).toContain(`Write ${name}(…) where ${name} itself is mounted or passed.`)
+  expect(text).toContain(`${name}: options must be an options object, got a request from Express`)
+  expect(text).toContain(`Mount or pass ${name}(…), not ${name} itself.`)
 })
 
 test('app.use(rateLimit) in Koa is an error with the fix at the first request', async () => {
   const errors: Error[] = []
   const app = new Koa().use(ofKoa.rateLimit as never).on('error', (error) => errors.push(error))
   await request(app.callback()).get('/').expect(500)
-  expect(errors[0]?.message).toContain('got a request of Koa. Write rateLimit(…) where rateLimit itself')
+  expect(errors[0]?.message).toContain(
+    'got a request from Koa. Mount or pass rateLimit(…), not rateLimit itself',
+  )
 })
 
 test('the plugin for Fastify, called with options, says how it is registered', async () => {
@@ -200,7 +202,9 @@ test.each<[string, (req: unknown) => unknown]>([
   ['a function of the user that makes a key', () => () => 'ada'],
 ])('a key that is %s is an error at the first charge', (_what, key) => {
   const { req } = { req: { method: 'GET', headers: {}, socket: { remoteAddress: '192.0.2.1' } } }
-  expect(() => createLimiter({ ...enough, key }).charge(req)).toThrow(/Write byIp\(…\)|Call it where/)
+  expect(() => createLimiter({ ...enough, key }).charge(req)).toThrow(
+    /Mount or pass byIp\(…\)|Call that function in the options/,
+  )
 })
 
 test.each<[string, headgate.KeyFunction<unknown>]>([

@@ -94,7 +94,7 @@ test.each([
   ['no policy', 5, {}, 'ban: policy must be a policy that is not a ban, got 5. Write ban(slidingWindow('],
   ['a ban', policy, {}, 'ban: policy must be a policy that is not a ban, got an object.'],
   ['no number of denials', window, { after: 0 }, 'ban: after must be a whole number of at least 1, got 0.'],
-  ['no time for them', window, { within: '0s' }, 'ban: within must be a duration of 1 ms to 10 years'],
+  ['no time for them', window, { within: '0s' }, 'ban: within must be a duration from 1 ms to 10 years'],
   [
     'no duration',
     window,
@@ -105,7 +105,7 @@ test.each([
     'a duration that is none',
     window,
     { for: ['1m', 'soon'] },
-    'ban: for must be a duration of 1 ms to 10 years',
+    'ban: for must be a duration from 1 ms to 10 years',
   ],
   ['shrinking durations', window, { for: ['2m', '1m'] }, "Did you mean for: ['1m', '10m', '1h']?"],
   ['too many', window, { for: new Array(17).fill('1m') }, 'ban: for must be 1 to 16 durations'],

@@ -176,8 +176,14 @@ test('the ttl is a minute by default', () => {
 
 test.each([
   [{ limit: 0 }, 'concurrency: limit must be a whole number of at least 1, got 0.'],
-  [{ limit: 5, ttl: '500ms' }, 'concurrency: ttl must be at least 1 second, since it is renewed in time'],
-  [{ limit: 5, ttl: 30 }, 'concurrency: ttl must be a string with its unit, or at least 1000 milliseconds'],
+  [
+    { limit: 5, ttl: '500ms' },
+    'concurrency: ttl must be at least 1 second, got "500ms". Write ttl: \'30s\'.',
+  ],
+  [
+    { limit: 5, ttl: 30 },
+    'concurrency: ttl must be a string with a unit, or a number of at least 1000 milliseconds',
+  ],
   [{ limit: 5, window: '1m' }, 'concurrency: there is no option "window". Write ttl instead.'],
 ])('%p is an error', (options, message) => {
   expect(() => concurrency(options as never)).toThrow(message)

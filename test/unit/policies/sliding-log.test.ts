@@ -204,9 +204,9 @@ test.each([
   ],
   [
     { limit: 1001, window: '1m' },
-    'slidingLog: limit must be a whole number from 1 to 1,000, got 1001. Use slidingWindow, whose state does not grow with its limit.',
+    'slidingLog: limit must be a whole number from 1 to 1,000, got 1001. Use slidingWindow, which has no such maximum.',
   ],
-  [{ limit: 5, window: 60 }, /^slidingLog: window must be a string with its unit/],
+  [{ limit: 5, window: 60 }, /^slidingLog: window must be a string with a unit/],
   [{ limit: 5, window: '1m', slices: 3 }, /^slidingLog: .*slices/],
 ])('rejects wrong options (%#)', (options: SlidingLogOptions, message) => {
   expect(() => slidingLog(options)).toThrow(message)

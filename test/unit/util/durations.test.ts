@@ -5,7 +5,7 @@ test.each([1, 60, 999, '1', '60', '60000'])(
   (value) => {
     const make = () => windowMs('someone', 'window', value)
     expect(make).toThrow(
-      'someone: window must be a string with its unit, or at least 1000 milliseconds, got ',
+      'someone: window must be a string with a unit, or a number of at least 1000 milliseconds, got ',
     )
     expect(make).toThrow(`. Write '${value}s' or '${value}ms'.`)
     for (const unit of ['s', 'ms'])
@@ -83,7 +83,7 @@ test.each([
 ])('%p is no duration, and the message says what is', (value) => {
   expect(() => durationMs('someone', 'window', value)).toThrow(TypeError)
   expect(() => durationMs('someone', 'window', value)).toThrow(
-    /^someone: window must be a duration of 1 ms to 10 years .*, got .{1,70}\. Did you mean window: '1m'\?$/,
+    /^someone: window must be a duration from 1 ms to 10 years: .*, got .{1,70}\. Did you mean window: '1m'\?$/,
   )
 })
 

@@ -63,7 +63,7 @@ export function warnOfResends(client: RedisClient | RedisClusterClient): void {
   } else if (client.options.autoResendUnfulfilledCommands === false) return
   warnOnce(
     'HEADGATE_REDIS_RESENDS',
-    'headgate: the ioredis client resends commands when a connection is lost, which can count a request twice. ' +
+    'headgate: the ioredis client resends commands after a lost connection, which can count a request twice. ' +
       `Create it with ${safe}.`,
   )
 }

@@ -67,7 +67,7 @@ describe('an attempt', () => {
     const finished = request()
     await guard.handle(finished, INFO, () => new Response('wrong', { status: 401 }))
     expect(() => guard.reportSuccess(finished)).toThrow(
-      'loginGuard: the headers were sent before the report.',
+      'loginGuard: the response headers were sent before the outcome was reported.',
     )
     expect(() => guard.reportSuccess(request())).not.toThrow()
   })

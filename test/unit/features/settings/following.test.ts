@@ -438,9 +438,18 @@ describe('reads', () => {
 
 test.each([
   [{ settings: sharedSettings(memoryStore()), name: undefined }, 'name must be given with settings'],
-  [{ settings: {} }, 'settings must be settings, got an object. Write settings: sharedSettings(store).'],
-  [{ settings: memoryStore() }, 'settings must be settings, got an object'],
-  [{ limits: [{ name: 'a', limit: 5, window: '1m', settings: {} }] }, 'Write settings beside limits.'],
+  [
+    { settings: {} },
+    'settings must be what sharedSettings or settingsFile returns, got an object. Write settings: sharedSettings(store).',
+  ],
+  [
+    { settings: memoryStore() },
+    'settings must be what sharedSettings or settingsFile returns, got an object',
+  ],
+  [
+    { limits: [{ name: 'a', limit: 5, window: '1m', settings: {} }] },
+    'Write settings next to limits, not in it.',
+  ],
 ])('wrong options are named', (options, problem) => {
   const limit = 'limits' in options ? {} : { limit: 5, window: '1m' }
   expect(() => createLimiter({ name: 'api', ...limit, ...options } as never)).toThrow(problem)

@@ -61,7 +61,7 @@ test.each<[unknown, string]>([
   [limit(5), 'settings: limits.api must be an object, got 5'],
   [limit({}), 'settings: limits.api must be an object with limit, window or policy, got an object'],
   [limit({ limit: '10' }), 'settings: limits.api.limit must be a whole number of at least 1, got "10"'],
-  [limit({ limit: 5, window: 60 }), 'settings: limits.api.window must be a string with its unit'],
+  [limit({ limit: 5, window: 60 }), 'settings: limits.api.window must be a string with a unit'],
   [
     limit({ limit: 5, windo: '1m' }),
     'settings: limits.api: there is no option "windo". Did you mean window?',

@@ -7,7 +7,7 @@ test.each<[unknown, string]>([
   [true, 'options must be an object, got true. Known options: hold, processes, onReturnFailed.'],
   [{ holdMs: 5 }, 'there is no option "holdMs". Did you mean hold?'],
   [{ workers: 4 }, 'there is no option "workers". Write processes instead.'],
-  [{ hold: 0 }, 'hold must be a duration of 1 ms to 10 years'],
+  [{ hold: 0 }, 'hold must be a duration from 1 ms to 10 years'],
   [{ hold: '1m' }, 'hold must be from 10 ms to 10 s, got "1m". Did you mean hold: \'100ms\'?'],
   [{ hold: 9 }, 'hold must be from 10 ms to 10 s, got 9.'],
   [{ processes: 0 }, 'processes must be a whole number from 1 to 10000, got 0. Did you mean'],
