@@ -1,7 +1,7 @@
 import { Comment, CommentTag, ReflectionKind } from 'typedoc'
 
 /** The options that most limits set, which tables have first. */
-const FIRST = ['limit', 'window', 'policy', 'limits', 'key', 'cost', 'name', 'store']
+const FIRST = ['field', 'account', 'limit', 'window', 'policy', 'limits', 'key', 'cost', 'name', 'store']
 
 /** Adds a table of the options that a function takes, one sentence each, to the function's page. */
 export function listOptions(declaration) {

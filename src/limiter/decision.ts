@@ -33,11 +33,11 @@ interface Figures {
   readonly allowed: boolean
   readonly limit: number
   readonly remaining: number
-  /** When the whole quota is back. */
+  /** The time until the whole quota is back. */
   readonly resetAfterMs: number
-  /** When the same cost is allowed. 0 if it was allowed, `Infinity` if it never will be. */
+  /** The time until the same cost is allowed. 0 if it was allowed, `Infinity` if it never will be. */
   readonly retryAfterMs: number
-  /** When `remaining` grows. */
+  /** The time until `remaining` grows. */
   readonly moreAfterMs: number
 }
 
@@ -61,7 +61,7 @@ export interface Decision extends Figures {
    * charged.
    */
   readonly limitName: string
-  /** Each limit's own figures; empty if no limit was charged. */
+  /** The figures of each limit. Empty if no limit was charged. */
   readonly parts: readonly PartDecision[]
   readonly source: DecisionSource
 }

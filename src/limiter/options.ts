@@ -50,7 +50,7 @@ interface LimitNumbers {
 export type LimitOptions<Subject> = LimitFields<Subject> &
   (LimitNumbers | { policy: GivenPolicy<Subject>; limit?: never; window?: never })
 
-/** Requires `window` beside `limit`, and `limit` beside `window`. */
+/** Requires both `limit` and `window`, or neither. */
 export type LimitWithWindow = LimitNumbers | { limit?: never; window?: never }
 
 /**

@@ -9,7 +9,7 @@ export const FOLLOW: unique symbol = Symbol.for('headgate.settings') as never
 
 /** Where the document of a limiter comes from: what `sharedSettings` or `settingsFile` returns. */
 export interface SettingsSource {
-  /** Lets a limiter of this package follow its document. */
+  /** Allows a limiter of this package to follow its document. */
   readonly [FOLLOW]: unknown
 }
 

@@ -32,9 +32,9 @@ export interface LoginGuard<
  * - **Outages.** While the store is unavailable, each process decides in its own memory
  *   (`onStoreError: 'local'`).
  *
- * The options `limits` and `consecutive` name the sources of the default numbers. The rules follow OWASP
- * ASVS 5.0 V6.3, NIST SP 800-63B-4 §3.2.2, and the OWASP cheat sheets on Authentication, Credential Stuffing
- * Prevention and Bot Management.
+ * The default numbers follow PCI DSS 4.0 8.3.4 for an account, and NIST SP 800-63B-4 §3.2.2 for failures in
+ * a row. The rules follow OWASP ASVS 5.0 V6.3, and the OWASP cheat sheets on Authentication, Credential
+ * Stuffing Prevention and Bot Management.
  *
  * Throws a `TypeError` for wrong options, with the fix in the message.
  *

@@ -41,6 +41,7 @@ export type LoginOptions<F extends FrameworkTypes> = LoginFields<
   F['requestTest']
 >
 
+/** Each option of a login guard. */
 interface LoginFields<Req, Res, Skip>
   extends AccountOptions<Req>,
     Pick<RequestFields<Req, Res, Skip>, Exclude<Shared, 'onDenied'>> {

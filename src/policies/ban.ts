@@ -55,11 +55,12 @@ const OPTIONS = {
 }
 
 /**
- * Creates a policy that bans clients which keep exceeding another policy. After `after` denials by `policy`
+ * Creates a policy that bans clients for repeated denials by another policy. After `after` denials by `policy`
  * in `within`, a ban starts, and everything is denied.
  *
  * The first ban lasts the first duration of `for`, the next one the second, and so on. If a client gets no
- * new ban for the length of the longest one, it starts from the first duration again.
+ * new ban within the length of the longest one after its last ban ends, it starts from the first duration
+ * again.
  *
  * **Bound.** That of `policy`, because a ban only denies. Denials by another limit of the same charge do not
  * count.

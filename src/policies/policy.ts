@@ -16,17 +16,25 @@ export interface Step {
   readonly allowed: boolean
   /** Whole units left after this step. */
   readonly remaining: number
-  /** Until the state is fresh again, if no more is taken. 0 = fresh now, `Infinity` = not by itself. */
+  /**
+   * The time until the state is fresh again, if no more is taken. 0 if it is fresh now, `Infinity` if it
+   * never will be by itself.
+   */
   readonly resetAfterMs: number
-  /** Until the same cost is allowed, exactly. 0 if allowed, `Infinity` if time alone never allows it. */
+  /**
+   * The time until the same cost is allowed, exactly. 0 if it was allowed, `Infinity` if time alone never
+   * allows it.
+   */
   readonly retryAfterMs: number
-  /** Until `remaining` grows. 0 if all units are left; `Infinity` if time alone brings none back. */
+  /**
+   * The time until `remaining` grows. 0 if all units are left, `Infinity` if time alone brings none back.
+   */
   readonly moreAfterMs: number
   /** Whole units that were taken beyond the limit. Absent if none were. */
   readonly debt?: number
   /** Set on a denial that counts, as in a ban: the next one may be denied for longer. */
   readonly isCounted?: true
-  /** The state to keep; `undefined` or absent if the state stays as it is. */
+  /** The state to keep. `undefined` or absent if the state stays as it is. */
   readonly next?: State | undefined
 }
 
@@ -84,7 +92,7 @@ export interface Policy {
   /** Returns whether the numbers are a state of this kind of policy, under any limit. */
   canRead?(state: State): boolean
   /**
-   * Takes `cost` whole units at `nowMs`. Never changes `state`; the state to keep is the step's `next`. With
+   * Takes `cost` whole units at `nowMs`. Never changes `state`: the state to keep is the step's `next`. With
    * `mayOwe`, up to `debt` units more than the limit may be taken.
    */
   take(state: State | undefined, nowMs: number, cost: number, mayOwe?: boolean): Step
@@ -130,7 +138,7 @@ export interface Policy {
   readonly longestBanMs?: number
   /** With `isBan`: returns the state with a ban of `forMs`, at most `longestBanMs`. Never shortens a ban. */
   block?(state: State | undefined, nowMs: number, forMs: number): State
-  /** With `isBan`: returns how long a ban in the state still lasts; 0 if there is none. */
+  /** With `isBan`: returns how long a ban in the state still lasts, or 0 if there is none. */
   bannedForMs?(state: State, nowMs: number): number
   /** Rules for units taken before they are used, as by a lease. Absent if that would not be exact. */
   readonly prepaid?: Prepaid | undefined

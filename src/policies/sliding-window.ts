@@ -23,7 +23,7 @@ function checkSlices(owner: string, { slices, window }: { slices: number; window
 }
 
 /**
- * Creates a policy that allows `limit` units per window, where the window always ends now. It has one
+ * Creates a policy that allows `limit` units per window, in a window that always ends now. It has one
  * counter for each slice of time, and sums them over the window. The oldest slice lies partly outside the
  * window. Its count is weighted by the part inside, rounded down.
  *

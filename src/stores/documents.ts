@@ -20,7 +20,7 @@ export interface DocumentRequest {
  * `StoreError` if the store failed.
  */
 export interface Documents {
-  /** Returns the documents in the order of the requests; `undefined` for a key without a document. */
+  /** Returns the documents in the order of the requests, with `undefined` for a key without a document. */
   read(requests: readonly DocumentRequest[]): Promise<readonly (StoredDocument | undefined)[]>
   /**
    * Writes a document in one atomic step, if the stored one still has this version. If `version` is

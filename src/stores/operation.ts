@@ -117,11 +117,11 @@ export interface Standing {
   readonly atMs: number
   /** Units left: 0 during a ban. */
   readonly remaining: number
-  /** Until `remaining` grows. 0 if all units are left. */
+  /** The time until `remaining` grows. 0 if all units are left. */
   readonly moreAfterMs: number
-  /** Until all units are back. */
+  /** The time until all units are back. */
   readonly resetAfterMs: number
-  /** Until a ban ends; 0 if there is none. */
+  /** The time until a ban ends. 0 if there is none. */
   readonly bannedForMs: number
   /** Units that were taken beyond the limit. Absent if none were. */
   readonly debt?: number

@@ -149,7 +149,7 @@ export type Options = {
   legacyHeaders: boolean
   /** An older name of `legacyHeaders`. */
   headers?: boolean
-  /** Which draft of the `RateLimit` headers to send; `true` is `'draft-6'`. Default false. */
+  /** Which draft of the `RateLimit` headers to send. `true` is `'draft-6'`. Default false. */
   standardHeaders: boolean | DraftHeadersVersion
   /**
    * The name of the policy in the headers of draft 8. Default: made from the limit and the window, such as

@@ -6,7 +6,7 @@ import { limitOf, type RateLimit } from './limit.js'
 import type { FetchInfo, FetchSubject, FetchTypes } from './options.js'
 import { fetchWriter } from './response-writer.js'
 
-/** The methods and events of `LoginControls`, which take what callbacks are called with. */
+/** The methods and events of a login guard, for what its callbacks are called with. */
 type Controls<Info> = LoginControls<FetchSubject<Info>>
 
 /** A guard of a login. Several routes behind one guard share its limits. */

@@ -10,7 +10,8 @@ export interface DenialDetails {
    */
   readonly code: string
   /**
-   * When the same request is allowed, in milliseconds from now, rounded up. Absent if waiting does not help.
+   * The time until the same request is allowed, in milliseconds, rounded up. Absent if waiting does not
+   * help.
    */
   readonly retryAfterMs?: number
   /** The names of the limits that denied. */

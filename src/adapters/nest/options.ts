@@ -42,7 +42,7 @@ export type RateLimitModuleOptions<Req = NestRequest, Res = unknown> = NestLimit
   global?: boolean
 }
 
-/** The options with the types with which the adapter itself calls their functions. */
+/** The options of a limiter, typed as the adapter calls their functions. */
 export type InheritedOptions = NestLimitOptions<object, NestResponse>
 
 /** Returns the options of the limiter of a decoration: its own, and for the rest those of the module. */

@@ -13,7 +13,7 @@ export interface MemcachedReply {
 export interface MemcachedServer {
   readonly host: string
   readonly port: number | string
-  /** Whether `write` sends at once; otherwise it queues until the connection is open. */
+  /** Whether `write` sends at once. Otherwise it queues until the connection is open. */
   connected: boolean
   /** The current connection, which may still be connecting. */
   readonly _socket?: Socket | undefined
@@ -28,9 +28,9 @@ export interface MemcachedServer {
 }
 
 /**
- * What the store needs of a memjs client, version 1.3 (https://github.com/memcachier/memjs). memjs has no
- * command for compare-and-swap, so the store writes its own requests to memjs' connections. They bypass
- * `perform`, so the client's `retries` can never count a charge twice.
+ * What the store needs of a memjs client, version 1.3 (https://github.com/memcachier/memjs). The store
+ * writes its own requests to memjs' connections, because memjs has no command for compare-and-swap. They
+ * bypass `perform`, so the client's `retries` can never count a charge twice.
  */
 export interface MemcachedClient {
   readonly seq: number
