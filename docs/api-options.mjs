@@ -1,14 +1,17 @@
 import { Comment, CommentTag, ReflectionKind } from 'typedoc'
 
+/** The options that most limits set, which tables have first. */
+const FIRST = ['field', 'account', 'limit', 'window', 'policy', 'limits', 'key', 'cost', 'name', 'store']
+
 /** Adds a table of the options that a function takes, one sentence each, to the function's page. */
 export function listOptions(declaration) {
   const [signature] = declaration.signatures ?? []
-  const parameter = signature?.parameters?.find(({ name }) => name === 'options')
+  const parameter = signature?.parameters?.find(({ name }) => name === 'options' || name === 'setup')
   if (parameter === undefined) return
   const members = new Map()
   for (const member of membersOf(parameter.type, new Set()))
     if (!members.has(member.name)) members.set(member.name, member)
-  const rows = [...members.values()].filter(({ flags }) => !flags.isInternal)
+  const rows = [...members.values()].filter(({ flags }) => !flags.isInternal).sort(byUse)
   if (rows.length < 2) return
   const parts = [text('| option | meaning |\n|---|---|\n')]
   for (const member of rows) parts.push(text('| '), link(member), text(` | ${meaning(member)} |\n`))
@@ -28,10 +31,16 @@ function membersOf(type, seen) {
   return reflection.children ?? membersOf(reflection.type, seen)
 }
 
+/** Compares options: those of `FIRST` come first, and the others stay in the order of their declarations. */
+function byUse(a, b) {
+  const place = ({ name }) => (FIRST.includes(name) ? FIRST.indexOf(name) : FIRST.length)
+  return place(a) - place(b)
+}
+
 /** What the comment on an option says first. */
 function meaning(member) {
-  const { summary = [] } =
-    member.comment ?? member.getSignature?.comment ?? member.signatures?.[0]?.comment ?? {}
+  const [signature] = member.signatures ?? member.type?.declaration?.signatures ?? []
+  const { summary = [] } = member.comment ?? member.getSignature?.comment ?? signature?.comment ?? {}
   return firstSentence(Comment.combineDisplayParts(summary)).replaceAll('|', '\\|')
 }
 

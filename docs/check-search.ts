@@ -18,7 +18,7 @@ const QUERIES = {
   denyCache: 'options#option-denycache',
   whitelist: 'options#option-allow',
   'token bucket': 'policies#the-token-bucket',
-  'trust proxy': 'proxies',
+  heroku: 'proxies',
   'getting started': 'getting-started',
   HEADGATE_NO_ADDRESS: 'troubleshooting#headgate_no_address',
   bottleneck: 'migrating/bottleneck',

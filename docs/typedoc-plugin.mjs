@@ -5,13 +5,25 @@ import { firstSentence, listOptions } from './api-options.mjs'
 
 /** A row of an index: a link and a description. */
 const INDEX_ROW = /^\| (\[[^|]*\]\([^|)]*\)) \| ((?:\\\||[^|])+) \|$/gm
+/** The end of the index of an entry: a heading and a sentence for each name of another entry. */
+const REFERENCES = /^## References\n([\s\S]*)/m
+const REFERENCE = /^### (.+)\n\n(?:Re-exports|Renames and re-exports) \[.*\]\((.+)\)$/gm
+/** Where the functions of an entry come from, in the order of its index. Others come last. */
+const PLACES = [
+  /^(?:\w+\.ts|http\/rate-limit|login\/|adapters\/)/,
+  /^features\/create-limiter/,
+  /^keys\//,
+  /^policies\//,
+  /^stores\//,
+]
 /** Folders whose types every framework's entry names. */
 const SHARED = /^(?:features|http|keys|limiter|login|options|pipe|policies|util)\//
 
 /**
  * A plugin of TypeDoc. It names each module as projects import it, such as `headgate/redis`. It lists the
- * options of a function on the function's page, and shortens the descriptions in indexes to a sentence. It
- * warns of exported functions without a comment, as TypeDoc would do for every method of every interface.
+ * options of a function on the function's page. In indexes, it sorts functions, shortens descriptions to a
+ * sentence, and lists what comes from other entries as links. It warns of exported functions without a
+ * comment, as TypeDoc would do for every method of every interface.
  */
 export function load(app) {
   app.converter.on(Converter.EVENT_RESOLVE_BEGIN, ({ project }) => {
@@ -23,11 +35,18 @@ export function load(app) {
   app.converter.on(Converter.EVENT_RESOLVE_END, ({ project }) => {
     for (const each of project.getReflectionsByKind(ReflectionKind.Function)) listOptions(each)
   })
+  app.converter.on(Converter.EVENT_END, ({ project }) => {
+    for (const module of project.getChildrenByKind(ReflectionKind.Module)) sortFunctions(module)
+  })
   app.renderer.on(MarkdownPageEvent.END, (page) => {
     page.contents = page.contents.replace(
       INDEX_ROW,
       (_, link, prose) => `| ${link} | ${firstSentence(prose)} |`,
     )
+    page.contents = page.contents.replace(REFERENCES, (_, references) => {
+      const links = [...references.matchAll(REFERENCE)].map(([, name, path]) => `[${name}](${path})`)
+      return `## From other entries\n\n${links.join(',\n')}\n`
+    })
   })
   app.on(Application.EVENT_VALIDATE_PROJECT, (project) => {
     const functions = project.getReflectionsByKind(ReflectionKind.Function)
@@ -35,6 +54,18 @@ export function load(app) {
       if (![each, ...(each.signatures ?? [])].some((reflection) => reflection.hasComment()))
         app.logger.warn(`${each.getFullName()} has no doc comment.`)
   })
+}
+
+/** Sorts the functions of a module: what users call first comes first. */
+function sortFunctions(module) {
+  const functions = module.groups?.find(({ title }) => title === 'Functions')
+  functions?.children.sort((a, b) => placeOf(a) - placeOf(b))
+}
+
+/** The place of a function in its index, by the folder of its source. */
+function placeOf({ sources }) {
+  const place = PLACES.findIndex((pattern) => pattern.test(sources?.[0]?.fileName))
+  return place < 0 ? PLACES.length : place
 }
 
 /**

@@ -31,17 +31,12 @@ export default {
   sortEntryPoints: false,
   indexFormat: 'table',
   parametersFormat: 'table',
+  // The example and the options come before the types.
+  blockTagsPreserveOrder: ['@example', '@options'],
   groupOrder: ['Functions', 'Interfaces', 'Type Aliases', 'Classes', '*'],
   navigation: { includeGroups: true, includeFolders: false },
   // Members whose signature says it all, such as `allowed`, have no comment. The plugin checks functions.
   requiredToBeDocumented: ['Class', 'Interface', 'TypeAlias', 'Variable'],
-  // No entry exports these.
-  intentionallyNotDocumented: [
-    'headgate/fetch.Controls',
-    'headgate/redis.Emitter',
-    ...['Decoration', 'HandlerLimit', 'PlatformResponse'].map((name) => `headgate/nest.${name}`),
-    'headgate.RequestSteps',
-  ],
   validation: { invalidLink: true, notDocumented: true, notExported: true },
   excludeInternal: true,
   treatWarningsAsErrors: true,

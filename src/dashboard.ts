@@ -1,5 +1,5 @@
 /**
- * A live page about limiters, to mount in your application.
+ * A live page about limiters, which you mount in your application.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * The API of express-rate-limit, on the limiter of headgate.
+ * The API of express-rate-limit 8, on headgate's limiter and stores.
  *
  * @module
  */

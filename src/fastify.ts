@@ -27,7 +27,7 @@ export * from './http.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The options of a limiter for this route, in place of the shared one; `false` for no limit. */
+    /** The options of this route's own limiter, in place of the shared one, or `false` for no limit. */
     rateLimit?: RouteRateLimitOptions | false
   }
   interface FastifyRequest {
@@ -44,10 +44,22 @@ declare module 'fastify' {
 export type LoginGuardOptions = GuardOptions<FastifyTypes>
 
 /**
- * Returns a key that identifies a client by the authenticated user: what `get` returns, or the first of
- * `request.user.id`, `.sub` and `.username` that exists. Without a user, the key `anonymous` does, by
- * default `byIp()`. Let the limiter run in a later hook than the authentication. Otherwise all clients are
- * anonymous.
+ * Creates a key that identifies a client by the authenticated user.
+ *
+ * The user is what `get` returns, or the first of `request.user.id`, `.sub` and `.username` that exists.
+ * Without a user, the key `anonymous` identifies the client, by default `byIp()`.
+ *
+ * Run the limiter in a later hook than the authentication. Otherwise all clients are anonymous.
+ *
+ * @example
+ * ```ts
+ * import fastify from 'fastify'
+ * import { byUser, rateLimit } from 'headgate/fastify'
+ *
+ * const app = fastify()
+ * const options = { limit: 1000, window: '1h', key: byUser(), hook: 'preHandler' } as const
+ * await app.register(rateLimit, options)
+ * ```
  * @function
  */
 export const byUser: MakeByUser<FastifyTypes> = httpByUser

@@ -25,9 +25,21 @@ export type RateLimitOptions<Info = FetchInfo> = Options<FetchTypes<FetchSubject
 export type LoginGuardOptions<Info = FetchInfo> = GuardOptions<FetchTypes<FetchSubject<Info>>>
 
 /**
- * Returns a key that identifies a client by the authenticated user: what `get` returns, or the first of
- * `id`, `sub` and `username` that `info.user` has. Without a user, the key `anonymous` does, by default
- * `byIp()`.
+ * Creates a key that identifies a client by the authenticated user.
+ *
+ * The user is what `get` returns, or the first of `id`, `sub` and `username` that `info.user` has. Without a
+ * user, the key `anonymous` identifies the client, by default `byIp()`.
+ *
+ * @example
+ * ```ts
+ * import { byUser, rateLimit } from 'headgate/fetch'
+ *
+ * const limit = rateLimit({ limit: 1000, window: '1h', key: byUser() })
+ * export async function GET(request: Request): Promise<Response> {
+ *   const user = { id: 'ada' } // your session
+ *   return limit.handle(request, { user }, () => new Response('hello'))
+ * }
+ * ```
  * @function
  */
 export const byUser: MakeByUser<FetchTypes> = httpByUser

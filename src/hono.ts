@@ -27,8 +27,8 @@ declare module 'hono' {
 }
 
 /**
- * The options of `rateLimit`. All functions may be async. What they throw goes to `app.onError`. `count` and
- * `actualCost` run after the response, so their errors are emitted as `refundFailed`.
+ * The options of `rateLimit`. All functions may be async. If one throws, the error goes to `app.onError`.
+ * `count` and `actualCost` run after the response, so their errors are emitted as `refundFailed`.
  */
 export type RateLimitOptions<Ctx extends Context = Context> = Options<HonoTypes<Ctx>>
 
@@ -36,9 +36,23 @@ export type RateLimitOptions<Ctx extends Context = Context> = Options<HonoTypes<
 export type LoginGuardOptions<Ctx extends Context = Context> = GuardOptions<HonoTypes<Ctx>>
 
 /**
- * Returns a key that identifies a client by the authenticated user: what `get` returns, or the first of `id`,
- * `sub` and `username` that `c.get('user')` or `c.get('jwtPayload')` has. Without a user, the key `anonymous`
- * does, by default `byIp()`. Mount the limiter after the middleware that authenticates.
+ * Creates a key that identifies a client by the authenticated user.
+ *
+ * The user is what `get` returns, or the first of `id`, `sub` and `username` that `c.get('user')` or
+ * `c.get('jwtPayload')` has. Without a user, the key `anonymous` identifies the client, by default `byIp()`.
+ *
+ * Mount the limiter after the middleware that authenticates. Otherwise all clients are anonymous.
+ *
+ * @example
+ * ```ts
+ * import { byUser, rateLimit } from 'headgate/hono'
+ * import { Hono } from 'hono'
+ * import { jwt } from 'hono/jwt'
+ *
+ * const app = new Hono()
+ * app.use(jwt({ secret: process.env.JWT_SECRET ?? 'only for this example', alg: 'HS256' }))
+ * app.use(rateLimit({ limit: 1000, window: '1h', key: byUser() }))
+ * ```
  * @function
  */
 export const byUser: MakeByUser<HonoTypes> = httpByUser

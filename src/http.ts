@@ -1,5 +1,5 @@
 /**
- * The same as `headgate`, typed for Connect and `node:http`. Needs no types of Express.
+ * Everything in `headgate`, typed for Connect and `node:http`. Needs no types of Express.
  *
  * @module
  */
@@ -51,8 +51,8 @@ export { StoreError } from './stores/store-error.js'
 export type { Duration } from './util/durations.js'
 
 /**
- * The options of `rateLimit`. All functions may be async. What they throw goes to `next`. `count` and
- * `actualCost` run after the response, so their errors are emitted as `refundFailed`.
+ * The options of `rateLimit`. All functions may be async. If one throws, the error goes to `next`. `count`
+ * and `actualCost` run after the response, so their errors are emitted as `refundFailed`.
  */
 export type RateLimitOptions<
   Req extends IncomingMessage = IncomingMessage,
@@ -66,11 +66,23 @@ export type LoginGuardOptions<
 > = GuardOptions<NodeTypes<Req, Res>>
 
 /**
- * Identifies a client by the authenticated user: what `get` returns, or `req.user.id`, `.sub` or
- * `.username`, the first that exists. Without a user it is `anonymous`, by default the address. A user
- * never shares a bucket with an anonymous client, even if both identities are the same string.
+ * Creates a key that identifies a client by the authenticated user.
  *
- * The middleware must come after the one that authenticates. Otherwise all clients are anonymous.
+ * The user is what `get` returns, or the first of `req.user.id`, `.sub` and `.username` that exists. Without
+ * a user, the key `anonymous` identifies the client, by default `byIp()`. A user never shares a bucket with
+ * an anonymous client, even if both identities are the same string.
+ *
+ * Run the limiter after authentication. Otherwise all clients are anonymous.
+ *
+ * @example
+ * ```ts
+ * import type { IncomingMessage } from 'node:http'
+ * import { byUser, rateLimit } from 'headgate/http'
+ *
+ * type SignedIn = IncomingMessage & { session?: { userId: string } }
+ * const key = byUser((req: SignedIn) => req.session?.userId)
+ * const api = rateLimit({ limit: 100, window: '1m', key })
+ * ```
  * @function
  */
 export const byUser: keys.MakeByUser<NodeTypes> = keys.byUser

@@ -23,7 +23,7 @@ declare global {
   }
 }
 
-/** A request of Express, by a name of this package: types of exported middleware are written with it. */
+/** A request of Express, under a name of this package that declarations of exported middleware can use. */
 export interface ExpressRequest extends Request {}
 
 /** A response of Express. */
@@ -41,13 +41,16 @@ export type LoginGuardOptions<
   Res extends ServerResponse = ExpressResponse,
 > = http.LoginGuardOptions<Req, Res>
 
-/** Takes any request, so that it fits Connect, and Express infers `req.params` from the path of a route. */
+/**
+ * A handler that takes any request. It fits Connect, and lets Express infer `req.params` from the path of a
+ * route.
+ */
 type AnyRequest = (req: IncomingMessage, res: ServerResponse, next: (error?: unknown) => void) => void
 
-/** The properties of a function, without its call signature: Express would infer `req.params` from that. */
+/** The properties of a function without its call signature, from which Express would infer `req.params`. */
 type Properties<T> = Pick<T, keyof T>
 
-/** The middleware of `rateLimit`; carries its limiter. */
+/** Express middleware that `rateLimit` returns, with its limiter as a property. */
 export interface RateLimitMiddleware<Req extends IncomingMessage = ExpressRequest>
   extends AnyRequest,
     Properties<http.RateLimitMiddleware<Req>> {}
@@ -80,36 +83,80 @@ type MakeLoginGuard = {
 }
 
 /**
- * Creates middleware that lets a request through with `next()`, or answers it: 429 with `Retry-After` when
- * it is over its limit, 403 when its address is in `block`, 503 when the store failed and `onStoreError` is
- * `'deny'`. The request carries its `Decision` as `req.rateLimit`.
+ * Creates Express middleware that limits the requests of each client.
  *
- * The callbacks among the options take requests and responses of Express, unless they are annotated with
- * types of your own. The same function as `rateLimit` of `headgate/http`, which is typed for `node:http`.
+ * An allowed request goes on to the next handler, which finds the decision at `req.rateLimit`. A denied
+ * request gets a response:
+ *
+ * - 429 with `Retry-After` if it is over its limit,
+ * - 403 if its IP address is in `block`,
+ * - 503 if the store failed and `onStoreError` is `'deny'`.
+ *
+ * Callbacks get the requests and responses of Express, unless you annotate them with your own types. This is
+ * the same function as `rateLimit` of `headgate/http`, which is typed for `node:http`.
  *
  * Throws a `TypeError` for wrong options, with the fix in the message.
+ *
+ * @example
+ * ```ts
+ * import express from 'express'
+ * import { rateLimit } from 'headgate'
+ *
+ * const app = express()
+ * app.use(rateLimit({ limit: 100, window: '1m' }))
+ * app.get('/', (_req, res) => {
+ *   res.send('hello')
+ * })
+ * app.listen(3000)
+ * ```
  * @function
  */
 export const rateLimit: MakeRateLimit = httpRateLimit
 
 /**
- * Creates middleware that stops password guessing and lets real users in: it limits failed attempts per
- * address, per account across all addresses, per account and address, and in a row, decided together in one
- * round trip. A body parser must run first. A status below 300 is a success, unless `succeeded`,
- * `failureRedirect` or `reportSuccess` says otherwise.
+ * Creates Express middleware that stops password guessing without locking out real users.
  *
- * The callbacks among the options take requests and responses of Express, unless they are annotated with
- * types of your own. The same function as `loginGuard` of `headgate/http`, which is typed for `node:http`.
+ * It limits failed attempts per IP address, per account from all addresses, per account and address, and in
+ * a row. One round trip decides all four. Mount a body parser before it. A status below 300 is a success,
+ * unless `succeeded`, `failureRedirect` or `reportSuccess` says otherwise. `loginGuard` of `headgate/http`
+ * is the same function, and has more details.
+ *
+ * Callbacks get the requests and responses of Express, unless you annotate them with your own types.
  *
  * Throws a `TypeError` for wrong options, with the fix in the message.
+ *
+ * @example
+ * ```ts
+ * import express from 'express'
+ * import { loginGuard } from 'headgate'
+ *
+ * const app = express()
+ * const guard = loginGuard({ field: 'username' })
+ * app.post('/login', express.urlencoded(), guard, (req, res) => {
+ *   const isRight = req.body.password === 'engine' // your check
+ *   res.sendStatus(isRight ? 204 : 401)
+ * })
+ * app.listen(3000)
+ * ```
  * @function
  */
 export const loginGuard: MakeLoginGuard = httpLoginGuard
 
 /**
- * Identifies a client by the authenticated user: what `get` returns, or `req.user.id`, `.sub` or
- * `.username`, the first that exists. Without a user it is `anonymous`, by default the address. The
- * middleware must come after the one that authenticates. Otherwise all clients are anonymous.
+ * Creates a key that identifies a client by the authenticated user.
+ *
+ * The user is what `get` returns, or the first of `req.user.id`, `.sub` and `.username` that exists. Without
+ * a user, the key `anonymous` identifies the client, by default `byIp()`. A user never shares a bucket with
+ * an anonymous client, even if both identities are the same string.
+ *
+ * Mount the limiter after the middleware that authenticates. Otherwise all clients are anonymous.
+ *
+ * @example
+ * ```ts
+ * import { byUser, rateLimit } from 'headgate'
+ *
+ * const api = rateLimit({ limit: 1000, window: '1h', key: byUser() })
+ * ```
  * @function
  */
 export const byUser: MakeExpressByUser = httpByUser

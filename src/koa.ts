@@ -27,8 +27,8 @@ declare module 'koa' {
 }
 
 /**
- * The options of `rateLimit`. All functions may be async. What they throw goes to Koa's error handling.
- * `count` and `actualCost` run after the response, so their errors are emitted as `refundFailed`.
+ * The options of `rateLimit`. All functions may be async. If one throws, the error goes to Koa's error
+ * handling. `count` and `actualCost` run after the response, so their errors are emitted as `refundFailed`.
  */
 export type RateLimitOptions<Ctx extends ExtendableContext = Context> = Options<KoaTypes<Ctx>>
 
@@ -36,10 +36,25 @@ export type RateLimitOptions<Ctx extends ExtendableContext = Context> = Options<
 export type LoginGuardOptions<Ctx extends ExtendableContext = Context> = GuardOptions<KoaTypes<Ctx>>
 
 /**
- * Returns a key that identifies a client by the authenticated user: what `get` returns, or the first of
- * `ctx.state.user.id`, `.sub` and `.username` that exists. Without a user, the key `anonymous` does, by
- * default `byIp()`. Mount the limiter after the middleware that authenticates. Otherwise all
- * clients are anonymous.
+ * Creates a key that identifies a client by the authenticated user.
+ *
+ * The user is what `get` returns, or the first of `ctx.state.user.id`, `.sub` and `.username` that exists.
+ * Without a user, the key `anonymous` identifies the client, by default `byIp()`.
+ *
+ * Mount the limiter after the middleware that authenticates. Otherwise all clients are anonymous.
+ *
+ * @example
+ * ```ts
+ * import { byUser, rateLimit } from 'headgate/koa'
+ * import Koa from 'koa'
+ *
+ * const app = new Koa()
+ * app.use((ctx, next) => {
+ *   ctx.state.user = { id: 'ada' } // your session
+ *   return next()
+ * })
+ * app.use(rateLimit({ limit: 1000, window: '1h', key: byUser() }))
+ * ```
  * @function
  */
 export const byUser: MakeByUser<KoaTypes> = httpByUser

@@ -1,5 +1,5 @@
 /**
- * Settings that limiters follow in a file.
+ * Settings in a file, which a limiter follows while it runs.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * For authors of stores: the contract, and builders that fulfill it.
+ * Builders for your own store, and the contract that a store fulfills.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * For tests: a clock to set by hand, and the contract of stores as tests.
+ * A manual clock for tests of your limits, and tests for your own store.
  *
  * @module
  */

@@ -2,15 +2,21 @@ import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { slug } from 'github-slugger'
 import { type DefaultTheme, defineConfig } from 'vitepress'
+import { codeThemes } from './code-themes.js'
 import { linkToRepository, SOURCE } from './links.js'
 import { anchorOptionRows } from './option-rows.js'
+import { describePage, previewTags } from './page-head.js'
 import { checkGroups, GROUPS } from './pages.js'
+import { followTheme } from './pictures.js'
 import { SEARCH } from './search.js'
 
 const BASE = '/headgate/'
+const SITE = `https://headgate.github.io${BASE}`
 const REPOSITORY = 'https://github.com/headgate/headgate'
 
-checkGroups(GROUPS, fileURLToPath(new URL('..', import.meta.url)))
+const DOCS = fileURLToPath(new URL('..', import.meta.url))
+
+checkGroups(GROUPS, DOCS)
 
 const guides: DefaultTheme.SidebarItem[] = GROUPS.map(({ text, pages }) => ({
   text,
@@ -28,23 +34,33 @@ export default defineConfig({
     ['link', { rel: 'icon', type: 'image/svg+xml', href: `${BASE}favicon.svg` }],
     ['meta', { name: 'theme-color', content: '#0f766e' }],
   ],
-  vite: { build: { chunkSizeWarningLimit: 1500 } }, // kB: the search index, which loads when a search begins
-  sitemap: { hostname: `https://headgate.github.io${BASE}` },
+  vite: {
+    build: { chunkSizeWarningLimit: 1500 }, // kB: the search index, which loads when a search begins
+    server: { fs: { allow: ['..'] } }, // the policies and colors of the home page
+  },
+  sitemap: { hostname: SITE },
   markdown: {
     // GitHub's anchors, so that a link to a heading works on both.
     anchor: { slugify: (heading) => slug(heading) },
     languageAlias: { cjs: 'javascript' },
+    theme: codeThemes(`${DOCS}/../examples/demo/page/style/tokens.css`),
     config(md) {
       linkToRepository(md)
       anchorOptionRows(md)
+      followTheme(md, DOCS)
     },
   },
-  transformPageData({ relativePath, frontmatter }) {
-    if (relativePath.startsWith('api/')) frontmatter.editLink = false // it comes from the doc comments
+  transformPageData(pageData) {
+    if (pageData.relativePath.startsWith('api/')) pageData.frontmatter.editLink = false // from doc comments
+    describePage(pageData, DOCS)
   },
+  transformHead: (context) => previewTags(context, SITE),
   themeConfig: {
+    logo: '/favicon.svg',
     nav: [
-      { text: 'Guides', link: '/getting-started', activeMatch: '^/(?!api/)(?=.)' },
+      { text: 'Guides', link: '/getting-started', activeMatch: '^/(?!api/|migrating/|benchmarks)(?=.)' },
+      { text: 'Migrate', link: '/migrating/', activeMatch: '^/migrating/' },
+      { text: 'Benchmarks', link: '/benchmarks' },
       { text: 'API', link: '/api/', activeMatch: '^/api/' },
       { text: 'Changes', link: `${SOURCE}/CHANGELOG.md` },
     ],

@@ -67,7 +67,7 @@ export const GROUPS: readonly Group[] = [
       settings: 'Settings',
       upgrading: 'Upgrading a running fleet',
       sizing: 'Sizing',
-      observability: 'Logs and metrics',
+      observability: 'Logs, metrics and events',
       dashboard: 'Dashboard',
       inspect: 'Look up a client',
     },

@@ -65,14 +65,11 @@ function escaped(text: string): string {
 const STYLE = `
 :root {
   color-scheme: light dark;
-  --paper: #f3f5f7; --card: #ffffff; --ink: #10181f; --line: #dbe1e7; --edge: #7c8994;
-  --water: #0b5cad; --water-ink: #ffffff; --stop: #b3380b; --stop-soft: #fbe9e1;
-}
-@media (prefers-color-scheme: dark) {
-  :root {
-    --paper: #0c1116; --card: #131a21; --ink: #e4ebf1; --line: #26313b; --edge: #6f7f8d;
-    --water: #63b3f7; --water-ink: #06121d; --stop: #ff9166; --stop-soft: #3a1e13;
-  }
+  --paper: light-dark(#f5f6f8, #0d1217); --card: light-dark(#ffffff, #141b22);
+  --ink: light-dark(#121a21, #e5ecf2); --line: light-dark(#e0e5ea, #25303a);
+  --edge: light-dark(#7b8894, #71818f); --brand: light-dark(#0f766e, #2dd4bf);
+  --brand-ink: light-dark(#ffffff, #05201d); --red: light-dark(#b3380b, #ff9469);
+  --red-soft: light-dark(#fbeae2, #38201a);
 }
 * { box-sizing: border-box; }
 body { margin: 0; padding: 12vh 1rem 2rem; background: var(--paper); color: var(--ink); font: 1rem/1.5 system-ui, sans-serif; }
@@ -83,7 +80,7 @@ p { margin: 0; }
 p + form { margin-top: 1.5rem; }
 label { display: block; margin-bottom: 0.25rem; font-weight: 600; }
 input { width: 100%; margin-bottom: 1.25rem; padding: 0.6rem 0.75rem; border: 1px solid var(--edge); border-radius: 0.4rem; background: var(--card); color: inherit; font: inherit; }
-button { width: 100%; margin-top: 0.25rem; padding: 0.7rem; border: 0; border-radius: 0.4rem; background: var(--water); color: var(--water-ink); font: inherit; font-weight: 600; cursor: pointer; }
-.problem { margin-bottom: 1.5rem; padding: 0.75rem 1rem; border-left: 0.3rem solid var(--stop); border-radius: 0.25rem; background: var(--stop-soft); }
-:focus-visible { outline: 2px solid var(--water); outline-offset: 2px; }
+button { width: 100%; margin-top: 0.25rem; padding: 0.7rem; border: 0; border-radius: 0.4rem; background: var(--brand); color: var(--brand-ink); font: inherit; font-weight: 600; cursor: pointer; }
+.problem { margin-bottom: 1.5rem; padding: 0.75rem 1rem; border-left: 0.3rem solid var(--red); border-radius: 0.25rem; background: var(--red-soft); }
+:focus-visible { outline: 2px solid var(--brand); outline-offset: 2px; }
 `

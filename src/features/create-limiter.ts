@@ -27,7 +27,21 @@ import { logIfDebugged } from './log-events.js'
 import { limiterDocument } from './settings-in-force.js'
 import { createWaiting } from './waiting/wait-for.js'
 
-/** Creates a limiter. Throws a `TypeError` for wrong options, with the fix in the message. */
+/**
+ * Creates a limiter that you charge yourself: for WebSockets, queues, GraphQL and other code without HTTP.
+ *
+ * Throws a `TypeError` for wrong options, with the fix in the message.
+ *
+ * @example
+ * ```ts
+ * import { createLimiter } from 'headgate'
+ *
+ * const key = (user: { id: string }) => user.id
+ * const emails = createLimiter({ limit: 10, window: '1h', key })
+ * const { allowed, retryAfterMs } = await emails.charge({ id: 'ada' })
+ * if (!allowed) console.log(`Try again in ${Math.ceil(retryAfterMs / 1000)} seconds.`)
+ * ```
+ */
 export function createLimiter<Subject = unknown>(options: LimiterOptions<Subject>): Limiter<Subject> {
   return limiterFrom<Subject>('createLimiter', readLimiterOptions('createLimiter', options)).limiter
 }

@@ -5,11 +5,11 @@ import type { Decision, Finish } from '../limiter/decision.js'
 import { emit, type LimiterEvents } from '../limiter/events.js'
 import { nearLimitDetector } from './near-limit.js'
 
-/** What is published to the channel `headgate:decision`. */
+/** A message on the channel `headgate:decision`. */
 export interface DecisionMessage {
   /** The name of the limiter. */
   readonly limiter: string | undefined
-  /** With `'report'`, nothing was denied, whatever the decision says. */
+  /** The mode of the limiter. With `'report'`, nothing was denied, whatever the decision says. */
   readonly mode: Mode
   readonly decision: Decision
   /** What was charged: the request, or the subject of a limiter without HTTP. */

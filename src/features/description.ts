@@ -6,13 +6,16 @@ import { isPolicy } from '../policies/policy.js'
 import type { PolicySpec } from '../policies/spec.js'
 import type { SettingsOverride } from './settings/document.js'
 
-/** The origin of a rule: the options of the limiter, or the document that it follows. */
+/**
+ * Where a rule comes from: the options of the limiter (`'code'`), or the document that it follows
+ * (`'settings'`).
+ */
 export type RuleOrigin = 'code' | 'settings'
 
 /** A limit that is in force for subjects without an override. */
 export interface DescribedLimit {
   readonly name: string
-  /** The algorithm and its numbers; `undefined` if a function returns the policy. */
+  /** The algorithm and its numbers, or `undefined` if a function returns the policy. */
   readonly policy: PolicySpec | undefined
   readonly from: RuleOrigin
 }
@@ -22,7 +25,7 @@ export interface LimiterDescription {
   readonly name: string | undefined
   readonly mode: { readonly value: Mode; readonly from: RuleOrigin }
   readonly limits: readonly DescribedLimit[]
-  /** The limits of the candidate; absent if there is none. */
+  /** The limits of the candidate. Absent if there is none. */
   readonly candidate?: readonly DescribedLimit[]
   /** The options `allow` and `block`, which take precedence over all overrides. */
   readonly allow: readonly string[]

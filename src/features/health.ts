@@ -7,19 +7,20 @@ import type { StoreError } from '../stores/store-error.js'
 
 /** The health of a limiter's store. */
 export interface Health {
-  /** Whether the store answered; of several servers, whether all answered that were asked. */
+  /** Whether the store replied. If it has several servers, whether all that were asked replied. */
   readonly isHealthy: boolean
   /** The store's name, such as `'redis'`. */
   readonly store: string
   /**
-   * The circuit breaker of the store: `'closed'` = all charges reach it, `'open'` = none for a moment. Of
-   * several servers, the worst.
+   * The state of the circuit breaker of the store: `'closed'` if all charges reach it, `'open'` if none does
+   * for a moment. Of several servers, the worst.
    */
   readonly state: BreakerState
-  /** How long the store took to answer, in milliseconds. */
+  /** How long the store took to reply, in milliseconds. */
   readonly tookMs: number
   /**
-   * Why the store is not healthy; `undefined` if it is. Its `server` is the one of several that failed.
+   * Why the store is not healthy, or `undefined` if it is. If it has several servers, `cause.server` is the
+   * one that failed.
    */
   readonly cause: StoreError | undefined
 }

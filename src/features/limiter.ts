@@ -9,26 +9,32 @@ import type { LimiterDescription } from './description.js'
 import type { Health } from './health.js'
 import type { WaitOptions } from './waiting/wait-options.js'
 
-/** A rate limiter without HTTP: for WebSockets, queues, GraphQL, and inside the middleware. */
+/** A rate limiter without HTTP, such as `createLimiter` returns. Each middleware has one as `limiter`. */
 export interface Limiter<Subject> extends Adjustments<Subject> {
   /**
-   * Charges a subject with all limits at once, all or nothing. `cost` replaces the limits' own cost. If the
-   * store and the option functions are synchronous, returns the decision itself, and otherwise a promise of
-   * it. Throws or rejects with what such a function threw, and with a `TypeError` for a wrong cost, but
-   * never for a denial.
+   * Charges a subject with all limits at once, all or nothing. `cost` replaces the limits' own cost. Returns
+   * the decision itself if the store and the option functions are synchronous, and otherwise a promise of
+   * it.
+   *
+   * Throws or rejects with what an option function threw, and with a `TypeError` for a wrong cost, but never
+   * for a denial.
    *
    * `skip`, `allow`, `block` and `mode` apply as they do in the middleware. In report mode the decision is
    * always allowed, and its `parts` say which limits would have denied.
    *
-   * If a limit, `allow` or `block` needs the IP address of a request whose connection is already gone, the
-   * request is denied without a charge, with `source: 'fail-closed'`, because no client would read the
+   * A limit, `allow` or `block` may need the IP address of a request whose connection is already gone. Then
+   * the request is denied without a charge, with `source: 'fail-closed'`, because no client would read the
    * response.
    */
   charge(subject: Subject, options?: { cost?: number }): MaybePromise<Decision>
   /**
-   * Charges a subject as `charge` does, once the charge is allowed. Resolves with the allowed decision, or
-   * with a denied one in three cases: as soon as the charge can no longer be allowed within `maxWait`, if
-   * there is no place to wait (of 10,000, a client gets no more than are left), or if the limiter is closed.
+   * Waits until the charge is allowed, and then charges the subject as `charge` does. Resolves with the
+   * allowed decision, or with a denied one in these cases:
+   *
+   * - The charge can no longer be allowed within `maxWait`.
+   * - There is no place to wait. There are 10,000 places, and a client gets no more than are left.
+   * - The limiter is closed.
+   *
    * If `signal` aborts, refunds what a charge took in the meantime, and rejects with the signal's reason.
    * Async option functions run before the wait: `signal` ends the wait for them, and `maxWait` does not.
    *
@@ -40,8 +46,8 @@ export interface Limiter<Subject> extends Adjustments<Subject> {
    */
   waitFor(subject: Subject, options?: WaitOptions): Promise<Decision>
   /**
-   * Returns the figures as they stand, without taking anything. A cost of 0 is always allowed: `remaining`
-   * says what is left, and `moreAfterMs` when there will be more.
+   * Returns the current figures without taking anything. A cost of 0 is always allowed. `remaining` is what
+   * is left, and `moreAfterMs` is when there will be more.
    */
   peek(subject: Subject): MaybePromise<Decision>
   /**
@@ -52,8 +58,8 @@ export interface Limiter<Subject> extends Adjustments<Subject> {
    */
   release(decision: Decision): MaybePromise<void>
   /**
-   * Returns what the limits of `candidate` would have done since this process created the limiter;
-   * `undefined` if there are none.
+   * Returns what the limits of `candidate` would have done since this process created the limiter, or
+   * `undefined` without a candidate.
    */
   candidateReport(): CandidateReport | undefined
   /**
@@ -69,12 +75,12 @@ export interface Limiter<Subject> extends Adjustments<Subject> {
    */
   close(): Promise<void>
   /**
-   * `'enforce'` or `'report'`, from the option `mode`. May be set at any time, and is valid from the next
-   * charge on. Throws a `TypeError` for another value. If the document of `settings` has a mode, that
-   * mode applies instead.
+   * Whether the limiter enforces its limits or only reports denials, as in the option `mode`. You may set it
+   * at any time, and it applies from the next charge on. Throws a `TypeError` for another value. If the
+   * document of `settings` has a mode, that mode applies instead.
    */
   mode: Mode
   readonly events: EventEmitter<LimiterEvents<Subject>>
-  /** The option `name`. */
+  /** The name of the limiter, from the option `name`. */
   readonly name: string | undefined
 }

@@ -4,10 +4,10 @@ import type { AppliedSettings } from '../limiter/settings-source.js'
 import { identitiesOf } from './identities.js'
 import type { Limiter } from './limiter.js'
 
-/** Writes an entry of a log: its fields, and what it says. */
+/** Writes a log entry: its fields, and a message. */
 export type WriteEntry = (fields: Readonly<Record<string, unknown>>, message: string) => void
 
-/** A logger: pino, `console`, or another one with these methods. */
+/** A logger: pino, `console`, or another object with these methods. */
 export interface EventLogger {
   readonly debug: WriteEntry
   readonly info: WriteEntry
@@ -18,12 +18,26 @@ export interface EventLogger {
 const debugged = new WeakMap<object, () => void>()
 
 /**
- * Logs the events of a limiter. Failures of the store and lost limits are warnings; denials and clients near
- * a limit are info; with `DEBUG=headgate` in the environment, each decision is a debug entry. Fields are
- * `limiter`, the limiter's name; `event`; and `err`, or the figures of the decision with the limiter's
- * `mode` and the identities as stores keep them. Returns a function that stops it.
+ * Logs the events of a limiter to pino, `console` or a similar logger. Returns a function that stops it.
+ *
+ * - `warn`: failures of the store, lost limits, failed refunds and settings, with the error as `err`, and a
+ *   circuit breaker that opens.
+ * - `info`: denials, clients near a limit, changes of settings, and other changes of circuit breakers.
+ * - `debug`: each decision, if `DEBUG=headgate` is in the environment.
+ *
+ * Entries have the fields `limiter`, the limiter's name, and `event`. Entries about a decision also have its
+ * figures, the limiter's `mode`, and the identities as stores keep them.
  *
  * Without a call of `logEvents`, `DEBUG=headgate` logs the events of all limiters to standard error.
+ *
+ * @example
+ * ```ts
+ * import { logEvents, rateLimit } from 'headgate'
+ * import { pino } from 'pino'
+ *
+ * const api = rateLimit({ name: 'api', limit: 100, window: '1m' })
+ * logEvents(api.limiter, pino())
+ * ```
  */
 export function logEvents<Subject>(limiter: Limiter<Subject>, logger: EventLogger): () => void {
   debugged.get(limiter)?.()
@@ -75,6 +89,7 @@ function attach<Subject>(limiter: Limiter<Subject>, logger: EventLogger): () => 
   onFailure('limitsLost', 'the store lost counts, so some clients start afresh')
   onFailure('refundFailed', 'units could not be refunded or released')
   onFailure('renewalFailed', 'units could not be renewed')
+  onFailure('candidateFailed', 'a candidate could not decide a charge or be adjusted')
   onFailure('settingsFailed', 'a settings document could not be read or applied')
   on('settings', (settings: AppliedSettings) => {
     logger.info(

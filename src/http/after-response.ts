@@ -6,7 +6,7 @@ import type { MaybePromise } from '../util/maybe-promise.js'
 import { wrongOption } from '../util/validate.js'
 import type { ResponseWriter } from './response-writer.js'
 
-/** Which requests stay charged. The others are refunded. A function returns true for those that count. */
+/** Which requests stay charged. All others are refunded. A function returns true for requests that count. */
 export type Count<Req, Res> =
   | 'all'
   | 'failed'
@@ -35,7 +35,7 @@ export function refundUncounted<Req, Res>(
   }
 }
 
-/** What a request has cost: units, or the units of each limit by its name. */
+/** What a request has cost: a number of units, or units by limit name. */
 export type ActualCost = number | Readonly<Record<string, number>>
 
 /**

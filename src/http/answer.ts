@@ -13,7 +13,7 @@ import {
 import { denialHeaders, type HeaderStyle, quotaHeaders, type ResetFormat } from './headers.js'
 import { contentHeaders, type DenialResponse, eachHeader, type HeaderList } from './response-writer.js'
 
-/** The options of `answerFor`: how to respond to a decision. */
+/** Options of `answerFor`. */
 export interface AnswerOptions {
   /** The `Accept` header of the request. If it prefers JSON, the body of a denial is problem+json. */
   accept?: string | null | undefined
@@ -30,13 +30,13 @@ export interface AnswerOptions {
 /** What a server sends for a decision. */
 export interface Answer {
   /**
-   * The status of a denied request: 429, or `statusCode`; 403 if its address is in `block`; 503 if the store
-   * failed. `undefined` if the request is allowed.
+   * The status of a denied request, or `undefined` if the request is allowed. It is 429 or `statusCode`, 403
+   * if its IP address is in `block`, and 503 if the store failed.
    */
   readonly status: number | undefined
-  /** Headers for the response, whether the request is allowed or not. */
+  /** Headers for the response, whether or not the request is allowed. */
   readonly headers: Readonly<Record<string, string>>
-  /** The body of a denial; `undefined` if the request is allowed. */
+  /** The body of a denial, or `undefined` if the request is allowed. */
   readonly body: string | undefined
 }
 
@@ -50,11 +50,27 @@ export const ANSWER_ROWS = {
 const OPTIONS = { rows: { ...ANSWER_ROWS, accept: optional(readAccept) } }
 
 /**
- * Returns what the middleware sends for a decision, for servers that have no middleware: the quota headers,
- * and for a denial the status, the body, `Retry-After` and `Cache-Control: no-store`. In report mode, the
- * middleware sends no headers. A decision does not show that mode, so write `headers: 'none'` then.
+ * Returns what the middleware would send for a decision, for servers that have no middleware. That is the
+ * quota headers, and for a denial also the status, the body, `Retry-After` and `Cache-Control: no-store`.
+ *
+ * In report mode, the middleware sends no headers. A decision does not show that mode, so write
+ * `headers: 'none'` then.
  *
  * Throws a `TypeError` for wrong options, and if `decision` is not a decision, such as a promise of one.
+ *
+ * @example
+ * ```ts
+ * import { createServer } from 'node:http'
+ * import { answerFor, createLimiter } from 'headgate/http'
+ *
+ * const limiter = createLimiter({ limit: 100, window: '1m' })
+ * createServer(async (req, res) => {
+ *   const decision = await limiter.charge(req)
+ *   const answer = answerFor(decision, { accept: req.headers.accept })
+ *   const { status = 200, headers, body = 'hello' } = answer
+ *   res.writeHead(status, headers).end(body)
+ * }).listen(3000)
+ * ```
  */
 export function answerFor(decision: Decision, options: AnswerOptions = {}): Answer {
   checkDecision(decision)

@@ -10,13 +10,13 @@ import type { ResponseWriter } from './response-writer.js'
 /** The most requests of a limiter that are delayed at a time. A client gets no more places than are left. */
 const MAX_DELAYED = 1000
 
-/** Which requests below the limit are delayed, and for how long. */
+/** Which requests to delay, and for how long. */
 export interface DelayOptions<Req> {
-  /** The most used units of the limit without a delay: a whole number from 0. */
+  /** How many units of the limit a client may use without a delay. A whole number of at least 0. */
   after: number
   /**
-   * The delay for each used unit beyond `after`; or a function of the used units that returns the whole
-   * delay in milliseconds. 0 or less is no delay.
+   * The delay for each unit beyond `after`, or a function that returns the whole delay in milliseconds. The
+   * function gets the used units. 0 or less is no delay.
    */
   by: Duration | ((used: number, req: Req) => MaybePromise<number>)
   /** The longest delay. Default `'10s'`. */

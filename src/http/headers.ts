@@ -1,7 +1,10 @@
 import type { Decision, PartDecision } from '../limiter/decision.js'
 import type { HeaderList, ResponseWriter } from './response-writer.js'
 
-/** Which rate limit headers a response carries. */
+/**
+ * Which quota headers a response has. `'legacy'`: `X-RateLimit-*`. `'draft'`: those of the IETF draft.
+ * `'both'` or `'none'`.
+ */
 export type HeaderStyle = 'legacy' | 'draft' | 'both' | 'none'
 
 /** How `X-RateLimit-Reset` counts: seconds since the Unix epoch, or seconds from now. */

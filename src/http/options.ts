@@ -20,7 +20,9 @@ import { ANSWER_ROWS, type AnswerOptions } from './answer.js'
 import { createDelayer, type DelayOptions, readDelay } from './delay.js'
 import type { ResponseWriter } from './response-writer.js'
 
-/** Continues with the next handler, or with the error handlers of Express or Connect if it gets an error. */
+/**
+ * Continues with the next handler. With an error, continues with the error handlers of Express or Connect.
+ */
 export type Next = (error?: unknown) => void
 
 /** The types of node:http and Connect, or of a framework that calls middleware in the same way. */
@@ -45,34 +47,35 @@ export interface RequestFields<Req, Res, Skip>
   extends Omit<LimiterFields<Req>, 'skip'>,
     Omit<AnswerOptions, 'accept'> {
   /**
-   * Requests for which it returns true are allowed, unlimited and uncounted. `limiter.charge(req)` also
-   * calls it, and passes `req.res`, which Express sets.
+   * Returns whether a request is exempt: allowed, unlimited and uncounted. `limiter.charge(req)` also calls
+   * it, and passes `req.res`, which Express sets.
    */
   skip?: Skip
   /**
-   * Which requests count: `'failed'` (status 400 and up), `'successful'`, or those for which a function of
-   * the response returns true. Each request is charged before its handler runs, and refunded after the
-   * response if it does not count (in servers of the Fetch standard, by `finish`). If the client hangs up
-   * first, the request stays charged. Default `'all'`.
+   * Which requests stay charged: `'all'`, `'failed'` (status 400 and up), `'successful'`, or those for which
+   * a function returns true. Default `'all'`.
+   *
+   * Each request is charged before its handler runs, and refunded after the response if it does not count.
+   * In servers of the Fetch standard, `finish` refunds it. If the client hangs up first, the request stays
+   * charged.
    */
   count?: Count<Req, Res>
   /**
-   * Returns the units that a request cost in the end, a whole number from 0. With several limits, returns
-   * units by limit name, such as `{ tokens: 1210 }`. Limits that it leaves out keep their charge. Called
-   * once the response has finished (in servers of the Fetch standard, by `finish`).
+   * Returns the units that a request cost in the end, a whole number of at least 0. With several limits,
+   * returns units by limit name, such as `{ tokens: 1210 }`. Limits that it leaves out keep their charge.
    *
-   * Each request is charged `cost`, at least 1, before its handler runs. headgate then refunds the
-   * difference, or takes as much of it as is left. If the client hangs up first, nothing is refunded. Cannot
-   * be combined with `count`.
+   * Each request is charged `cost`, at least 1, before its handler runs. Once the response has finished,
+   * headgate refunds the difference, or takes as much of it as is left. In servers of the Fetch standard,
+   * `finish` does so. If the client hangs up first, nothing is refunded. Cannot be combined with `count`.
    */
   actualCost?: (req: Req, res: Res) => MaybePromise<ActualCost>
   /**
-   * Delays requests before their handler runs, if their client has used more than `after` units of its
-   * limit. Requests over the limit are denied. If the client hangs up meanwhile, the request never reaches
-   * its handler. Over HTTP/1.1, Node.js sees no hang-up while an upload of some 100 KB or more is unread.
+   * Delays requests of clients that have used more than `after` units of their limit. Requests over the
+   * limit are denied. If the client hangs up during the delay, the request never reaches its handler. Over
+   * HTTP/1.1, Node.js sees no hang-up while an upload of some 100 KB or more is unread.
    *
-   * There are 1,000 places for delayed requests, and a client gets no more than are left. For a limiter of
-   * one limit, other than `concurrency`.
+   * There are 1,000 places for delayed requests, and a client gets no more than are left. The limiter must
+   * have one limit, other than `concurrency`.
    */
   delay?: DelayOptions<Req>
 }
@@ -83,16 +86,17 @@ export type DenialOptions<F extends FrameworkTypes> = DenialFields<F['handlerArg
 /** The option that responds to a denied request, by the arguments and the result of a handler. */
 interface DenialFields<Args extends readonly unknown[], Result> {
   /**
-   * Responds to a denied request. Called with the arguments of a handler, and the decision last. The status
-   * and the headers are already set. In servers of the Fetch standard, a `Response` that it returns keeps
-   * its status, and gets the headers that it lacks. Default: text or problem+json, as `Accept` says.
+   * Responds to a denied request, in place of headgate. Called with the arguments of a handler, and the
+   * decision last. The status and the headers are already set. In servers of the Fetch standard, a
+   * `Response` that it returns keeps its status, and gets the headers that it lacks. Default: text or
+   * problem+json, as `Accept` says.
    */
   onDenied?: (...args: [...Args, decision: Decision]) => Result
 }
 
 /**
- * The options of `rateLimit` in a framework. All functions may be async. What they throw goes where the
- * framework handles errors. `count` and `actualCost` run after the response, so their errors are emitted as
+ * The options of `rateLimit` in a framework. All functions may be async. If one throws, the framework
+ * handles the error. `count` and `actualCost` run after the response, so their errors are emitted as
  * `refundFailed`.
  */
 export type RateLimitOptions<F extends FrameworkTypes> = RequestOptions<F> &

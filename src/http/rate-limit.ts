@@ -18,23 +18,41 @@ export interface RateLimitMiddleware<
   readonly limiter: Limiter<Req>
 }
 
-/** A request that may have passed a limiter. For Express' own type, `headgate` adds the property itself. */
+/** A request that may have passed a limiter. `headgate` adds the property to Express' own type. */
 export type RateLimited<Req = IncomingMessage> = Req & {
   /** The decision of the last limiter that this request passed. */
   rateLimit?: Decision
 }
 
 /**
- * Creates middleware that lets a request through with `next()`, or responds: with 429 and `Retry-After` if
- * it is over its limit, with 403 if its IP address is in `block`, and with 503 if the store failed and
- * `onStoreError` is `'deny'`. The request carries its `Decision` as `req.rateLimit`. The middleware is
- * synchronous if the store and the option functions are.
+ * Creates middleware for Connect that limits the requests of each client. It is also a guard for a
+ * `node:http` handler.
+ *
+ * An allowed request goes on to `next()`, with the decision at `req.rateLimit`. A denied request gets a
+ * response:
+ *
+ * - 429 with `Retry-After` if it is over its limit,
+ * - 403 if its IP address is in `block`,
+ * - 503 if the store failed and `onStoreError` is `'deny'`.
+ *
+ * The middleware is synchronous if the store and the option functions are.
  *
  * If a request is denied after the application sent the headers of its response, the connection is closed
  * (in HTTP/2, the stream). A process warning (`HEADGATE_HEADERS_SENT`) reports this once. A response that
  * has ended is left alone.
  *
  * Throws a `TypeError` for wrong options, with the fix in the message.
+ *
+ * @example
+ * ```ts
+ * import { createServer } from 'node:http'
+ * import { rateLimit } from 'headgate/http'
+ *
+ * const limit = rateLimit({ limit: 100, window: '1m' })
+ * createServer((req, res) => {
+ *   limit(req, res, () => res.end('hello'))
+ * }).listen(3000)
+ * ```
  */
 export function rateLimit<
   Req extends IncomingMessage = IncomingMessage,

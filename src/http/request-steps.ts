@@ -33,6 +33,7 @@ export type Respond = (decision: Decision, withdraw: () => void) => unknown
 /** `Respond` returns this, or resolves with it, to leave the response to these steps. */
 export const SEND_DEFAULT = Symbol('send the default response')
 
+/** The steps that decide a request, for the middleware of each framework. */
 export interface RequestSteps<Req extends object, Res> {
   readonly limiter: Limiter<Req>
   /**

@@ -5,7 +5,7 @@ import { warnOnce } from '../util/warn-once.js'
 import { beforeHeaders } from './before-headers.js'
 import { isClosed, type OnHttp2, onceClosed, onceEnded } from './response-end.js'
 
-/** Response headers in one flat list, as `rawHeaders` has them: name, value, name, value. */
+/** Response headers in one flat list of names and values, as in `rawHeaders`: name, value, name, value. */
 export type HeaderList = string[]
 
 /** The whole response to a denied request. */

@@ -7,18 +7,20 @@ import { fold, isName, normalizeName } from './name.js'
 import { asRequest, headerOf, requestOf } from './request.js'
 import { markSkipping } from './watch-key.js'
 
-/** How a field becomes an identity. */
+/** Options of `byField`: how a field becomes an identity. */
 export interface ByFieldOptions {
   /**
    * Returns the one spelling that stands for all spellings of a name. Default: as `foldName`.
    *
-   * The application must compare names in the same way: `foldName` says why. Names with invisible characters
-   * (`\p{C}`) never get here, and a result that holds any is malformed.
+   * The application must compare names in the same way, for the reason given at `foldName`. Names with
+   * invisible characters (`\p{C}`) never get here, and a result that holds any is malformed.
    */
   normalize?: (value: string) => string
   /**
-   * How a request without the field is limited. `'address'`: with the malformed input of its source address,
-   * so that leaving the field out bypasses no limit. `'skip'`: not by this limit. Default `'address'`.
+   * How to limit a request without the field. Default `'address'`.
+   *
+   * - `'address'`: as malformed input of its source address, so leaving the field out bypasses no limit.
+   * - `'skip'`: not by this limit.
    */
   missing?: 'address' | 'skip'
 }
@@ -31,14 +33,25 @@ const OPTIONS = {
 }
 
 /**
- * Identifies a client by a field of the parsed body, such as the user name of a login form; `'user.name'`
- * reads a nested one. Only strings and finite numbers are a key. Everything else (arrays, objects,
- * booleans, inherited properties, an empty string, more than 1024 characters) is limited as malformed
- * input, per source address; so are names with invisible characters (control, format, private-use,
- * surrogate or unassigned: `\p{C}`), which databases often ignore.
+ * Creates a key that identifies a client by a field of the parsed body, such as the user name in a login
+ * form. `'user.name'` reads a nested field.
  *
- * A body parser must run first; a body that was never parsed is reported once, as the process warning
- * `HEADGATE_NO_BODY`.
+ * Only strings and finite numbers are keys. All other values are limited as malformed input, per source
+ * address: arrays, objects, booleans, inherited properties, an empty string, and more than 1024 characters.
+ * So are names with invisible characters (control, format, private-use, surrogate or unassigned: `\p{C}`),
+ * which databases often ignore.
+ *
+ * Mount a body parser first. The process warning `HEADGATE_NO_BODY` reports once if a body was never parsed.
+ *
+ * @example
+ * ```ts
+ * import { byField, byIp, rateLimit } from 'headgate'
+ *
+ * // At most 3 password resets an hour for an email address, and 20 for an IP address.
+ * const email = { name: 'email', limit: 3, window: '1h', key: byField('email') }
+ * const address = { name: 'address', limit: 20, window: '1h', key: byIp() }
+ * const resets = rateLimit({ limits: [email, address] })
+ * ```
  */
 export function byField(name: string, options: ByFieldOptions = {}): KeyFunction<unknown> {
   if (typeof name !== 'string' || name === '') {

@@ -3,10 +3,25 @@ import type { KeyFunction } from './key.js'
 import { headerOf, requestOf } from './request.js'
 
 /**
- * Identifies a client by a request header, such as `x-api-key`; the name's case does not matter. Reads
- * requests of `node:http` and of the Fetch standard. The header must be verified first: a client that can
- * invent values has as many buckets as it likes. Requests without it are limited as malformed input, per
- * source address, so that leaving it out bypasses no limit.
+ * Creates a key that identifies a client by a request header, such as `x-api-key`. The name's case does not
+ * matter. It reads requests of `node:http` and of the Fetch standard.
+ *
+ * Verify the header before the limiter runs: a client that invents values gets a new bucket for each.
+ * Requests without the header are limited as malformed input, per source address. So leaving it out bypasses
+ * no limit.
+ *
+ * @example
+ * ```ts
+ * import express from 'express'
+ * import { byHeader, rateLimit } from 'headgate'
+ *
+ * const app = express()
+ * app.use((req, res, next) => {
+ *   if (req.get('x-api-key') === process.env.API_KEY) next()
+ *   else res.sendStatus(401)
+ * })
+ * app.use(rateLimit({ limit: 1000, window: '1h', key: byHeader('x-api-key') }))
+ * ```
  */
 export function byHeader(name: string): KeyFunction<unknown> {
   if (!isHeaderName(name)) {

@@ -4,11 +4,11 @@ import type { AddressOptions } from './forwarded-address.js'
 import type { KeyFunction } from './key.js'
 import { addressKey, addressReader, DEFAULT_IPV6_PREFIX } from './source-address.js'
 
-/** How addresses become identities. */
+/** Options of `byIp`: how IP addresses become identities. */
 export interface ByIpOptions extends AddressOptions {
   /**
-   * IPv6 addresses that share this many leading bits are one client, since a home gets a whole network:
-   * usually /56 or /64 (RIPE-690), a business /48. From 1 to 128. Default 56.
+   * How many leading bits IPv6 addresses of one client share, from 1 to 128. Default 56. A home gets a whole
+   * network, usually /56 or /64 (RIPE-690), and a business /48.
    */
   ipv6Prefix?: number
 }
@@ -31,21 +31,37 @@ const OPTIONS = {
 } as const
 
 /**
- * Identifies a client by its source IP address. By default, that is `req.ip` if Express trusts a proxy
- * (`app.set('trust proxy', …)`), and otherwise the socket's address. With `trustProxy`, it is the address
- * that trusted proxies report, and with `header` and `from`, the one in a header of theirs. All spellings
- * of an address are one. IPv4 embedded in IPv6 (mapped, NAT64, 6to4, Teredo) is IPv4.
+ * Creates a key that identifies a client by its source IP address. All spellings of an address are one. IPv4
+ * embedded in IPv6 (mapped, NAT64, 6to4, Teredo) is IPv4.
  *
- * A process warning reports once a forwarding header if no proxy is trusted (`HEADGATE_UNTRUSTED_PROXY`; one
- * request in 64 is checked), and an Express that trusts every proxy (`HEADGATE_TRUSTS_EVERY_PROXY`).
+ * - By default, the address is `req.ip` if Express trusts a proxy (`app.set('trust proxy', …)`), and
+ *   otherwise the socket's.
+ * - With `trustProxy`, it is the one that trusted proxies report.
+ * - With `header` and `from`, it is the one in a header that they set.
  *
- * A malformed forwarded address falls back to the socket's. If connections have no address (Unix sockets),
- * their requests share the identity `unknown`, and the process warning `HEADGATE_NO_ADDRESS` reports it
- * once. If a connection is closed and its address was not read before, a limiter denies the request and
- * charges nothing. Objects that are not requests (they have neither `ip` nor `socket`) share another
- * identity. For a string or another subject that is not an object, the key throws a `TypeError`.
+ * Process warnings report two mistakes, each once. `HEADGATE_UNTRUSTED_PROXY`: requests have a forwarding
+ * header, but no proxy is trusted (one request in 64 is checked). `HEADGATE_TRUSTS_EVERY_PROXY`: Express
+ * trusts every proxy.
+ *
+ * If the address is malformed or missing:
+ *
+ * - A malformed forwarded address falls back to the socket's.
+ * - If connections have no address (Unix sockets), their requests share the identity `unknown`. The process
+ *   warning `HEADGATE_NO_ADDRESS` reports it once.
+ * - If a connection is closed and its address was not read before, a limiter denies the request and charges
+ *   nothing.
+ * - Objects that are not requests (they have neither `ip` nor `socket`) share another identity. For a string
+ *   or another subject that is not an object, the key throws a `TypeError`.
  *
  * Throws a `TypeError` for wrong options.
+ *
+ * @example
+ * ```ts
+ * import { byIp, rateLimit } from 'headgate/http'
+ *
+ * // Behind one proxy. With Express, write app.set('trust proxy', 1) instead.
+ * const api = rateLimit({ limit: 100, window: '1m', key: byIp({ trustProxy: 1 }) })
+ * ```
  */
 export function byIp(options: ByIpOptions = {}): KeyFunction<unknown> {
   const { ipv6Prefix, read } = readOptions('byIp', options, OPTIONS)

@@ -16,15 +16,29 @@ const COUNTED_AS = new Map([
 const OTHER = '*'
 
 /**
- * Identifies a route by method and pattern, such as `GET /users/:id`: not by the raw path, which a client
- * can vary. HEAD counts as GET, which Express serves it with. Methods beyond those of HTTP, PATCH and QUERY
- * count as one: many servers take any word as a method, and each would be a fresh bucket. Join it with a
- * client's key: `key: [byIp(), byRoute()]`.
+ * Creates a key that identifies a route by its method and pattern, such as `GET /users/:id`. It does not use
+ * the raw path, which clients can vary. Join it with a key that identifies the client.
  *
- * In Express the pattern is known inside a route (`app.get('/users/:id', rateLimit(…), handler)`). Before
- * routing, as in `app.use(rateLimit(…))`, only the method and the mount path are. A router mounted on a path
- * with parameters (`app.use('/orgs/:org', router)`) counts each value of them apart, since Express does not
- * expose the pattern. Fastify knows the pattern in every hook; it is empty if no route matches.
+ * HEAD counts as GET, because Express serves both with one handler. Methods other than those of HTTP, PATCH
+ * and QUERY count as one. Many servers accept any word as a method, and each would be a fresh bucket.
+ *
+ * In Express the pattern is known inside a route (`app.get('/users/:id', rateLimit(…), handler)`). In
+ * `app.use(rateLimit(…))`, only the method and the mount path are known. If a router is mounted on a path
+ * with parameters (`app.use('/orgs/:org', router)`), each value of them counts separately, because Express
+ * does not expose the pattern. Fastify knows the pattern in every hook. It is empty if no route matches.
+ *
+ * @example
+ * ```ts
+ * import express from 'express'
+ * import { byIp, byRoute, rateLimit } from 'headgate'
+ *
+ * const app = express()
+ * const perRoute = rateLimit({ limit: 30, window: '1m', key: [byIp(), byRoute()] })
+ * app.get('/users/:id', perRoute, (req, res) => {
+ *   res.send(req.params.id)
+ * })
+ * app.listen(3000)
+ * ```
  */
 export function byRoute(): KeyFunction<unknown> {
   return function routeKey(subject: unknown): string {

@@ -8,7 +8,7 @@ import type { KeyFunction } from './key.js'
 import { requestOf } from './request.js'
 import { addressUseOf, markAddressUse } from './source-address.js'
 
-/** What happens to requests without a user. */
+/** Options of `byUser`: how to identify requests without a user. */
 export type ByUserOptions<Subject = never> = {
   /** The key of a request without a user. Default: `byIp()`. */
   anonymous?: KeyFunction<Subject>
@@ -26,11 +26,12 @@ export type MakeByUser<F extends FrameworkTypes> = {
 const OPTIONS = { rows: { anonymous: callback<KeyFunction<unknown>> } }
 
 /**
- * Identifies a client by the authenticated user: what `get` returns, or `req.user.id`, `.sub` or
- * `.username`, the first that exists. Without a user it is `anonymous`, by default the address. A user
- * never shares a bucket with an anonymous client, even if both identities are the same string.
+ * Creates a key that identifies a client by the authenticated user: what `get` returns, or the first of
+ * `req.user.id`, `.sub` and `.username` that exists. Without a user, the key `anonymous` identifies the
+ * client, by default `byIp()`. A user never shares a bucket with an anonymous client, even if both
+ * identities are the same string.
  *
- * The middleware must come after the one that authenticates. Otherwise all clients are anonymous.
+ * Run the limiter after authentication. Otherwise all clients are anonymous.
  */
 export function byUser<Subject>(
   get?: (subject: Subject) => unknown,

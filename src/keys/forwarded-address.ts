@@ -7,31 +7,32 @@ import type { Embedding } from './embedded-ipv4.js'
 import { headerOf, isDisconnected, peerAddress } from './request.js'
 
 /**
- * How many proxies stand in front, each of which adds an entry to `X-Forwarded-For`; or which proxies'
- * entries are trusted: addresses, CIDR ranges, `'loopback'`, `'linklocal'`, `'uniquelocal'`.
+ * The proxies that a server trusts: their number, or their addresses. Each proxy adds an entry to
+ * `X-Forwarded-For`. Addresses may be CIDR ranges, and the names `'loopback'`, `'linklocal'` and
+ * `'uniquelocal'`.
  */
 export type TrustProxy = number | string | readonly string[]
 
-/** How source addresses are read. */
+/** Options for reading source IP addresses. */
 export interface AddressOptions {
   /**
-   * Which proxies to trust, outside Express: their number, or their addresses. The number is right only
-   * if no client can reach the server around them. Under Express set `app.set('trust proxy', …)` instead.
+   * Which proxies to trust: their number, or their addresses. The number is right only if no client can
+   * reach the server around them. Under Express, set `app.set('trust proxy', …)` instead.
    */
   trustProxy?: TrustProxy
   /**
-   * The header in which a CDN or a proxy sends the client's address alone, such as `'cf-connecting-ip'`.
-   * Needs `from`. Under Express it takes the place of `req.ip`.
+   * The header in which a CDN or a proxy sends only the client's address, such as `'cf-connecting-ip'`.
+   * Requires `from`. Under Express, it takes the place of `req.ip`.
    */
   header?: string
   /**
-   * The addresses and CIDR ranges from which `header` is trusted. The socket's peer has to be in them,
-   * also under Express.
+   * The addresses and CIDR ranges from which `header` is trusted. The socket's peer must be in them, also
+   * under Express.
    */
   from?: readonly string[]
   /**
-   * The prefixes of your own NAT64 translators (RFC 6052), of 96 bits each, such as `['2001:db8:64::/96']`:
-   * clients behind them count by their IPv4 address, as those behind the well-known `64:ff9b::/96` do.
+   * The prefixes of your own NAT64 translators (RFC 6052), of 96 bits each, such as `['2001:db8:64::/96']`.
+   * Clients behind them count by their IPv4 address, as behind the well-known `64:ff9b::/96`.
    */
   nat64?: readonly string[]
 }

@@ -18,19 +18,30 @@ export function isName(value: unknown): value is string | number | bigint {
 }
 
 /**
- * Returns one spelling for all spellings of a name. Case, width and surrounding white space make no
- * difference, but accents do. `"Bob "`, `"BOB"` and full-width letters fold to `"bob"`; `"josé"` and
- * `"jose"` stay two names. `byField` and `loginGuard` fold names in this way, unless you set their
- * `normalize`.
+ * Returns one spelling for all spellings of a name. `byField` and `loginGuard` fold names in this way,
+ * unless you set their `normalize`.
  *
- * Returns `undefined` for what `loginGuard` responds to with 400: an empty name, more than 1024 characters,
- * half a surrogate pair, and any control, format, private-use or unassigned character (`\p{C}` in the
- * Unicode version of Node.js).
+ * Case, width and surrounding white space make no difference, but accents do. `"Bob "`, `"BOB"` and
+ * full-width letters fold to `"bob"`, but `"josé"` and `"jose"` stay two names.
+ *
+ * Returns `undefined` for names to which `loginGuard` responds with 400. Those are an empty name, more than
+ * 1024 characters, half a surrogate pair, and any control, format, private-use or unassigned character
+ * (`\p{C}` in the Unicode version of Node.js).
  *
  * An application must compare names as the guard folds them. If it distinguishes `"Ada"` from `"ada"`, the
- * owner of one clears the failed attempts at the other. If it equates names that the guard distinguishes,
- * as many collations do, each spelling has its own guesses. So store `foldName(name)` at registration in a
+ * owner of one clears the failed attempts at the other. If it equates names that the guard distinguishes, as
+ * many collations do, each spelling has its own guesses. So store `foldName(name)` at registration in a
  * column that compares bytes, and find accounts by `foldName(name)` at login.
+ *
+ * @example
+ * ```ts
+ * import { foldName } from 'headgate'
+ *
+ * const users = new Map([['ada', { id: 1 }]]) // by folded name
+ * export function findUser(typedName: string) {
+ *   return users.get(foldName(typedName) ?? '') // ' ADA ' finds 'ada'
+ * }
+ * ```
  */
 export function foldName(name: string): string | undefined {
   return typeof name === 'string' ? normalizeName(name, fold) : undefined

@@ -20,16 +20,20 @@ export interface ModeSwitch {
   mode: Mode
 }
 
-/** Which clients are exempt from the limits, and which are blocked. */
+/** Options that exempt or block clients. */
 export interface AccessOptions {
-  /** IP addresses and CIDR ranges that are allowed, unlimited and uncounted. */
+  /** IP addresses and CIDR ranges that are exempt: allowed, unlimited and uncounted. */
   allow?: readonly string[]
-  /** IP addresses and CIDR ranges that are denied: middleware responds 403. Takes precedence over `allow`. */
+  /**
+   * IP addresses and CIDR ranges that are denied. Middleware responds with 403. Takes precedence over
+   * `allow`.
+   */
   block?: readonly string[]
   /**
-   * `'report'` decides, counts and emits events, but denies nothing: middleware sets no headers, and
-   * `limiter.charge` returns an allowed decision, whose `parts` say which limits would have denied. Default
-   * `'enforce'`. Set `limiter.mode` to switch it while the limiter runs.
+   * Whether to enforce the limits (`'enforce'`) or only to report denials (`'report'`). Default `'enforce'`.
+   * In report mode, the limiter decides, counts and emits events. Middleware sets no headers, and
+   * `limiter.charge` returns an allowed decision, whose `parts` say which limits would have denied. Set
+   * `limiter.mode` to switch it while the limiter runs.
    */
   mode?: Mode
 }

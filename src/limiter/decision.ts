@@ -5,12 +5,18 @@ import { isPromise } from '../util/maybe-promise.js'
 import { emptyReceipt, type NamedPart, type Receipt } from './receipt.js'
 
 /**
- * Where a decision comes from. `'store'`; `'deny-cache'` = a cached denial of the store; `'lease'` = units
- * that this process leased from the store; `'local'` = the local fallback. If the store could not decide:
- * `'fail-open'` = allowed by `onStoreError`, `'fail-closed'` = denied. `'fail-closed'` also covers a
- * request that disconnected before its address was read, and a `waitFor` that ended before the store was
- * called. `'none'` = no limit applies to the request, or `skip` or `allow` exempts it. `'blocked'` = its IP
- * address is in `block`.
+ * Where a decision comes from.
+ *
+ * - `'store'`: the store.
+ * - `'deny-cache'`: a cached denial of the store.
+ * - `'lease'`: units that this process leased from the store.
+ * - `'local'`: the fallback store in this process.
+ * - `'fail-open'`: the store could not decide, and `onStoreError` allowed the charge.
+ * - `'fail-closed'`: the store could not decide, and `onStoreError` denied the charge. Also for a request
+ *   that disconnected before its address was read, and for a `waitFor` that ended before the store was
+ *   called.
+ * - `'none'`: no limit applies, or `skip` or `allow` exempts the request.
+ * - `'blocked'`: its IP address is in `block`.
  */
 export type DecisionSource =
   | 'store'
@@ -22,16 +28,16 @@ export type DecisionSource =
   | 'none'
   | 'blocked'
 
-/** The figures of a limit. Times are milliseconds from the decision. */
+/** The figures of a limit. Times are in milliseconds from the decision. */
 interface Figures {
   readonly allowed: boolean
   readonly limit: number
   readonly remaining: number
-  /** Until the whole quota is back. */
+  /** The time until the whole quota is back. */
   readonly resetAfterMs: number
-  /** Until the same cost is allowed: 0 if it was, `Infinity` if it never will be. */
+  /** The time until the same cost is allowed. 0 if it was allowed, `Infinity` if it never will be. */
   readonly retryAfterMs: number
-  /** Until `remaining` grows. */
+  /** The time until `remaining` grows. */
   readonly moreAfterMs: number
 }
 
@@ -39,7 +45,7 @@ interface Figures {
 export interface PartDecision extends Figures {
   /** The limit's name, as in headers. */
   readonly name: string
-  /** The length of the window, or of a quota's current period; `Infinity` if it never resets by itself. */
+  /** The length of the window, or of a quota's current period. `Infinity` if it never resets by itself. */
   readonly windowMs: number
   readonly cost: number
   /** Units that were taken beyond the limit. Absent if none were. */
@@ -48,11 +54,14 @@ export interface PartDecision extends Figures {
   readonly quotaUnit?: 'concurrent-requests'
 }
 
-/** The outcome of one charge. Plain data, with the figures of the binding limit. */
+/** The outcome of one charge, as plain data. Its figures are those of the binding limit. */
 export interface Decision extends Figures {
-  /** The limit that denied for longest, or the one nearest to exhaustion; `''` if none was charged. */
+  /**
+   * The binding limit: the one that denied for longest, or the one nearest to exhaustion. `''` if none was
+   * charged.
+   */
   readonly limitName: string
-  /** Each limit's own figures; empty if no limit was charged. */
+  /** The figures of each limit. Empty if no limit was charged. */
   readonly parts: readonly PartDecision[]
   readonly source: DecisionSource
 }

@@ -7,8 +7,8 @@ import type { Decision, PartDecision } from './decision.js'
 import type { AppliedSettings } from './settings-source.js'
 
 /**
- * The events of a limiter, with their arguments. Those of a charge (`decision`, `denied`, `nearLimit` and
- * `storeError`) are emitted in its async context, so that an `AsyncLocalStorage` of the request can be read.
+ * The events of a limiter, with their arguments. Events of a charge (`decision`, `denied`, `nearLimit` and
+ * `storeError`) are emitted in its async context, so listeners can read the request's `AsyncLocalStorage`.
  */
 export interface LimiterEvents<Subject> {
   /**
@@ -29,7 +29,7 @@ export interface LimiterEvents<Subject> {
    * failed, or one of their functions threw. The limits in force are not affected.
    */
   candidateFailed: [error: unknown]
-  /** The candidate limits also decided a charge. `decision` is that of the limits in force. */
+  /** The limits of `candidate` also decided a charge. `decision` is that of the limits in force. */
   candidate: [candidate: Decision, decision: Decision, subject: Subject]
   /** A document of `settings` was applied. Its rules are now in force. */
   settings: [settings: AppliedSettings]
@@ -39,21 +39,24 @@ export interface LimiterEvents<Subject> {
    * that names a limit that the limiter does not have. The rest of that document is in force.
    */
   settingsFailed: [error: Error]
-  /** The store could not decide a charge; `source` of the decision says what happened instead. */
+  /** The store could not decide a charge. `source` of the decision says what happened instead. */
   storeError: [error: StoreError]
   /**
-   * A circuit breaker changed its state. `cause` is the store's last error, unless it is closed. A store of
-   * several servers has one for each: `server` says which. `'closed'` also means that a server is no longer
-   * called, as after a failover.
+   * A circuit breaker changed its state. `cause` is the store's last error, unless the breaker is closed. If
+   * the store has several servers, each has a circuit breaker, and `server` says which. `'closed'` also
+   * means that a server is not called any more, as after a failover.
    */
   storeState: [state: BreakerState, cause: StoreError | undefined, server?: string]
-  /** The store lost counts (evicted, flushed, restarted): for a while, more than a limit may be admitted. */
+  /**
+   * The store lost counts, as by eviction, a flush or a restart. For a while, more than a limit may be
+   * admitted.
+   */
   limitsLost: [error: StoreError]
   /**
    * A refund or a release failed. Either a `count` function threw, or the store failed and the outcome is
-   * unknown, or the operation was never sent. It is not sent if the limiter is closed first, or if more
-   * than 10,000 refunds are waiting. Units that were not given back stay taken; those of a concurrency
-   * limit expire after `ttl`. `decision` is `undefined` if headgate no longer has it.
+   * unknown, or the operation was never sent. It is not sent if the limiter is closed first, or if more than
+   * 10,000 refunds are waiting. Units that were not given back stay taken, but those of a concurrency limit
+   * expire after `ttl`. `decision` is `undefined` if headgate no longer has it.
    */
   refundFailed: [error: unknown, decision: Decision | undefined]
   /** The units of a concurrency limit could not be renewed. headgate retries until they are released. */

@@ -18,22 +18,28 @@ interface LimitFields<Subject> {
   /** The name of this limit in headers, events and keys. Default: the policy's name. */
   name?: string
   /**
-   * Identifies the client: a key, or several that are joined into one identity. Default `byIp()`.
-   * `byUser()` identifies the user, or otherwise the address.
+   * The key function that identifies the client, or several whose results are joined into one identity.
+   * Default `byIp()`. `byUser()` identifies the user, or otherwise the address.
    */
   key?: KeyFunction<Subject> | readonly KeyFunction<Subject>[]
-  /** The units that one charge takes, a whole number. Default 1; 0 takes nothing and is always allowed. */
+  /**
+   * The units that one charge takes, or a function that returns them. A whole number. Default 1. With 0, a
+   * charge takes nothing and is always allowed.
+   */
   cost?: number | ((subject: Subject) => MaybePromise<number>)
 }
 
 /** How much is allowed in how much time. */
 interface LimitNumbers {
-  /** With `window`: a token bucket of this capacity that refills once per window. */
+  /**
+   * How many units a client may take at once. They come back evenly over `window`, as in a token bucket of
+   * this capacity. Requires `window`.
+   */
   limit: number
   /**
-   * With `limit`: a string with its unit, such as `'15m'`, or milliseconds, at least 1000, because smaller
-   * numbers look like seconds. Units come back evenly. To bring them all back at the end of each window,
-   * write `policy: fixedWindow({ limit, window })`.
+   * The time in which `limit` units come back: a string such as `'15m'`, or milliseconds, at least 1000,
+   * because smaller numbers look like seconds. Units come back evenly. To bring them all back at the end of
+   * each window, write `policy: fixedWindow({ limit, window })`.
    */
   window: Duration
 }
@@ -44,13 +50,13 @@ interface LimitNumbers {
 export type LimitOptions<Subject> = LimitFields<Subject> &
   (LimitNumbers | { policy: GivenPolicy<Subject>; limit?: never; window?: never })
 
-/** Requires `window` beside `limit`, and `limit` beside `window`. */
+/** Requires both `limit` and `window`, or neither. */
 export type LimitWithWindow = LimitNumbers | { limit?: never; window?: never }
 
 /**
- * Limits to try. Like those of a limiter, they are given by `limit` and `window`, `policy`, or `limits`. A
- * limit without `key` or `cost` inherits it from the limit in force with the same name. If there is none,
- * it inherits from the first limit.
+ * Limits to try without enforcing them. Like those of a limiter, they are given by `limit` and `window`,
+ * `policy`, or `limits`. A limit without `key` or `cost` inherits it from the limit in force with the same
+ * name. If there is none, it inherits from the first limit.
  */
 export type CandidateOptions<Subject> = LimitWithWindow &
   Pick<LimiterFields<Subject>, 'policy' | 'key' | 'cost' | 'limits'>
@@ -60,56 +66,63 @@ export type LimiterOptions<Subject> = LimiterFields<Subject> & LimitWithWindow
 
 /** Each option of a limiter. */
 export interface LimiterFields<Subject> extends LimitFields<Subject>, Partial<LimitNumbers>, AccessOptions {
-  /** Subjects for which it returns true are allowed, unlimited and uncounted. */
+  /** Returns whether a subject is exempt: allowed, unlimited and uncounted. */
   skip?: (subject: Subject) => MaybePromise<boolean>
-  /** A policy, or a function that returns one. If it returns `undefined`, the limit does not apply. */
+  /**
+   * The policy of the limit, in place of `limit` and `window`, or a function that returns one. If it returns
+   * `undefined`, the limit does not apply.
+   */
   policy?: GivenPolicy<Subject>
   /** Several limits that are decided together: if one denies, none is charged. */
   limits?: readonly LimitOptions<Subject>[]
   /**
-   * Limits to try beside those in force. They count as if they were the only limits, with their own keys,
-   * and never deny a request. `limiter.candidateReport()` and the event `candidate` show what they would
-   * have done. Key functions are called once more for them. They take no part in `waitFor` and `blockFor`.
+   * Limits to try without enforcing them. They count with their own keys, as if they were the only limits.
+   * `limiter.candidateReport()` and the event `candidate` show what they would have done. Key functions are
+   * called once more for them. They take no part in `waitFor` and `blockFor`.
    */
   candidate?: CandidateOptions<Subject>
   /**
-   * The settings to follow, such as `sharedSettings(store)`. They have a document under the limiter's
-   * `name`, which is required. The document can set limits, mode, candidate and overrides, and replaces
-   * these options. `skip`, `allow` and `block` take precedence.
+   * The settings to follow while the limiter runs, such as `sharedSettings(store)`. They have a document
+   * under the limiter's `name`, which is required. The document can set limits, mode, candidate and
+   * overrides, and replaces these options. `skip`, `allow` and `block` take precedence.
    */
   settings?: SettingsSource
-  /** Where the states live: limiters share counts by sharing a store. Default: the limiter's own memory. */
+  /** Where counts are kept. Limiters share counts by sharing a store. Default: the limiter's own memory. */
   store?: Store
   /**
    * The name of the limiter in keys and headers. Limiters with the same name, prefix, policy and store share
-   * their states. Only one limiter without a name may use a store. Stores on one client, or on one table of
+   * their counts. Only one limiter without a name may use a store. Stores on one client, or on one table of
    * a pool, count as one store here.
    */
   name?: string
-  /** What every key starts with. Default `'hg'`. */
+  /** The start of every key in the store. Default `'hg'`. */
   prefix?: string
-  /** Hashes identities in keys by HMAC-SHA-256, addresses included. At least 16 characters. */
+  /**
+   * A secret for hashing identities in keys by HMAC-SHA-256, including IP addresses. At least 16 characters.
+   */
   secret?: string
   /**
-   * What to do when the store cannot decide: `'allow'` (the default); `'deny'` (middleware responds 503);
-   * `'local'` (a fallback store in this process decides, with `fallbackShare` of the limits); or a function
-   * that returns one of these.
+   * What to do if the store cannot decide: `'allow'`, `'deny'`, `'local'`, or a function that returns one of
+   * these. Default `'allow'`.
+   *
+   * - `'deny'`: middleware responds with 503.
+   * - `'local'`: a fallback store in this process decides, with `fallbackShare` of the limits.
    */
   onStoreError?: StoreErrorChoice | ((error: StoreError, subject: Subject) => MaybePromise<StoreErrorChoice>)
   /**
-   * The share of each limit that the fallback store of this process grants: above 0, at most 1. With four
-   * processes 1/4. Default 1.
+   * The share of each limit that the fallback store of this process grants, above 0 and at most 1. With four
+   * processes, write 1/4. Default 1.
    */
   fallbackShare?: number
   /**
-   * The longest time that this process caches a denial from a remote store. A `forget` or a refund in
-   * another process may take this long to apply here. Default `'1s'`, or `'100ms'` if `count` is not
-   * `'all'`. `false` turns the cache off.
+   * The longest time for which this process caches a denial of a remote store. Default `'1s'`, or `'100ms'`
+   * if `count` is not `'all'`. `false` turns the cache off. A `forget` or a refund in another process may
+   * take this long to apply here.
    */
   denyCache?: Duration | false
   /**
-   * The longest time that a charge waits for the store, up to a minute. Default `'100ms'`. The time that
-   * async option functions (`key`, `cost`, `policy`) take before the charge does not count.
+   * The longest time that a charge waits for the store, up to a minute. Default `'100ms'`. It does not
+   * include the time that async option functions (`key`, `cost`, `policy`) take before the charge.
    */
   timeout?: Duration
 }

@@ -9,19 +9,19 @@ export const FOLLOW: unique symbol = Symbol.for('headgate.settings') as never
 
 /** Where the document of a limiter comes from: what `sharedSettings` or `settingsFile` returns. */
 export interface SettingsSource {
-  /** Lets a limiter of this package follow its document. */
+  /** Allows a limiter of this package to follow its document. */
   readonly [FOLLOW]: unknown
 }
 
 /** The value of the property `FOLLOW`. */
 export type Follow = (limiter: FollowingLimiter) => FollowedSettings
 
-/** The document that a limiter follows, and who changed it last. Files do not record that. */
+/** The document that a limiter follows, and who changed it last. A file does not record who changed it. */
 export interface AppliedSettings {
   readonly version: string
   readonly by?: string
   readonly reason?: string
-  /** In milliseconds since the Unix epoch. */
+  /** When it was changed, in milliseconds since the Unix epoch. */
   readonly atMs?: number
 }
 

@@ -9,19 +9,25 @@ import { wrongOption } from '../util/validate.js'
 import { isFunction } from '../util/values.js'
 import { hasSafeMethod } from './place.js'
 
-/** Which account an attempt is for. Give `field`, and `normalize` with it, or `account`. */
+/**
+ * Options that say which account an attempt is for. Pass `field`, and `normalize` with it, or pass
+ * `account`.
+ */
 export interface AccountOptions<Req> extends Pick<ByFieldOptions, 'normalize'> {
   /**
-   * The POST field with the user name, as `byField` reads it. Device cookies are valid for the name as it
-   * was typed.
+   * The field of the body with the user name, as `byField` reads it. Device cookies are valid for the name
+   * as it was typed.
    */
   field?: string
   /**
-   * Names the account where it is in no field: `(req) => req.session.userId` where a one-time code is
-   * checked. May be async. For `undefined` only the address is limited, and a request with a safe method
-   * passes. Any other value that cannot be a name, such as `null` or a name with invisible characters, gets
-   * a 400; if the method is safe, only the address is limited. Names are compared as they are: call
-   * `foldName` for a name that was typed. Device cookies are then valid for all spellings that fold to one.
+   * Returns the account's name if no field has it, such as `(req) => req.session.userId` for a one-time
+   * code. May be async.
+   *
+   * - If it returns `undefined`, only the address is limited, and a request with a safe method passes.
+   * - If it returns anything else that cannot be a name, such as `null` or a name with invisible characters,
+   *   the response is a 400. If the method is safe, only the address is limited.
+   * - Names are compared as they are, so call `foldName` for a name that was typed. Device cookies are then
+   *   valid for all spellings that fold to one.
    */
   account?: KeyFunction<Req>
 }

@@ -6,20 +6,22 @@ import { type Duration, durationMs } from '../util/durations.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
 import { show } from '../util/validate.js'
 
-/** How browsers that have logged in before are recognized. */
+/** Options that recognize browsers that have logged in before. */
 export interface DeviceCookieOptions<Req = IncomingMessage> {
   /**
-   * Signs the cookies. At least 16 characters. If it is an array, the first secret signs and all verify: to
-   * rotate secrets, put the new one first, and remove the old one when `lasts` has passed. Cookies signed
-   * with a removed secret make their browsers strangers until they log in again.
+   * The secret that signs the cookies, or several of them. At least 16 characters. The first one signs and
+   * all verify. To rotate secrets, put the new one first, and remove the old one when `lasts` has passed. If
+   * you remove a secret earlier, its browsers count as strangers until they log in again.
    */
   secret: string | readonly string[]
   /**
-   * Ends all older cookies of an account when its return value changes: `(account) =>
-   * users.get(account)?.passwordChangedAt`. It receives the name as the guard folds it, as `onLockout` does,
-   * and is called once for each attempt, before the charge and also for attempts that are denied. Keep it
-   * cheap; for a name without an account it must return `undefined` and take as long. May be async; its
-   * errors go to `next`.
+   * Returns a value whose change ends all older cookies of an account:
+   * `(account) => users.get(account)?.passwordChangedAt`. May be async. If it throws, the error goes to
+   * `next`.
+   *
+   * It receives the name as the guard folds it, as `onLockout` does. It is called once for each attempt,
+   * before the charge, and also for attempts that are denied. So keep it cheap. For a name without an
+   * account, it must return `undefined` and take as long.
    */
   epoch?: (account: string, req: Req) => MaybePromise<DeviceEpoch>
   /** How long a device is known after its last login. Default 90 days. */
@@ -27,7 +29,7 @@ export interface DeviceCookieOptions<Req = IncomingMessage> {
 }
 
 /**
- * A value that changes when an account's device cookies are to end. `null` and `undefined` are equal, and so
+ * A value that changes when an account's device cookies should end. `null` and `undefined` are equal, and so
  * are a date and its milliseconds.
  */
 export type DeviceEpoch = string | number | bigint | Date | null | undefined

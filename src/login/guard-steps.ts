@@ -23,24 +23,28 @@ export const OWNER = 'loginGuard'
 /** `Retry-After` of denied attempts if the account's limit has no window. */
 const DEFAULT_RETRY_AFTER_MS = 3_600_000
 
-/** What a login guard has beside its middleware, and beside what `rateLimit` has. */
+/** The methods and events that a login guard has in addition to those of `rateLimit`. */
 export interface LoginControls<Req> {
   /** Entries for a security log. The limiter's own events are at `limiter.events`. */
   readonly events: EventEmitter<LoginEvents<Req>>
   /**
-   * Returns the account's name in events and keys: a hash. Takes what the key functions read, such as
-   * `{ body: { username: 'ada' } }`, and reads it anew on each call; of an attempt in progress it is the
-   * account that was charged. `undefined` if there is no name.
+   * Returns the account's name in events and keys, which is a hash, or `undefined` if there is no name.
+   * `subject` is what the key functions read, such as `{ body: { username: 'ada' } }`. It is read again on
+   * each call. For an attempt in progress, returns the account that was charged.
    */
   accountId(subject: Req | Record<string, unknown>): MaybePromise<string | undefined>
   /**
-   * Reports that an attempt is a success, whatever its status is and `succeeded` returns. Must be called
-   * before the headers of the response are sent, else it throws an `Error`; the last report takes effect.
-   * Has no effect on a request that this guard has not allowed as an attempt, or whose client has hung up;
-   * nor on one that it has never seen, such as a copy or a wrapper of the request.
+   * Reports that an attempt is a success, whatever its status is and `succeeded` returns. Call it before the
+   * headers of the response are sent. Otherwise it throws an `Error`. The last report takes effect.
+   *
+   * It has no effect if the guard has not allowed the request as an attempt, or if the client has hung up.
+   * It also has none on a request that the guard has never seen, such as a copy or a wrapper.
    */
   reportSuccess(req: Req): void
-  /** Like `reportSuccess`, for a failure. It counts as a failure in a row even if the status is a 5xx. */
+  /**
+   * Reports that an attempt is a failure, as `reportSuccess` does for a success. It counts as a failure in a
+   * row even if the status is a 5xx.
+   */
   reportFailure(req: Req): void
   /** Returns a row for each limit in force, for `console.table` and for security documentation. */
   describe(): { limit: string; key: string; policy: string }[]

@@ -22,7 +22,7 @@ const SHARED = [
   ...['statusCode', 'message', 'onDenied'],
 ] as const
 
-/** An option that `loginGuard` shares with `rateLimit`. */
+/** The name of an option that `loginGuard` shares with `rateLimit`. */
 type Shared = (typeof SHARED)[number]
 
 /** Returns what an object has for the options that `rateLimit` shares. */
@@ -32,9 +32,8 @@ export function pickShared<T extends object>(options: T): Pick<T, Shared & keyof
 }
 
 /**
- * The options of a login guard for any framework: how the account is read (`field` or `account`), the
- * limits, how a success is recognized, and some of the options of `rateLimit`. Only `field` or `account` is
- * required.
+ * The options of a login guard in any framework. Only `field` or `account` is required. The others are the
+ * limits, how the guard recognizes a success, and some of the options of `rateLimit`.
  */
 export type LoginOptions<F extends FrameworkTypes> = LoginFields<
   F['request'],
@@ -42,61 +41,66 @@ export type LoginOptions<F extends FrameworkTypes> = LoginFields<
   F['requestTest']
 >
 
+/** Each option of a login guard. */
 interface LoginFields<Req, Res, Skip>
   extends AccountOptions<Req>,
     Pick<RequestFields<Req, Res, Skip>, Exclude<Shared, 'onDenied'>> {
   /**
-   * Returns whether a response means that somebody logged in; called when its headers are about to be sent.
-   * Default: a status below 300, or a redirect (3xx) that is a success by `failureRedirect`.
-   * `guard.reportSuccess` and `guard.reportFailure` take precedence.
+   * Returns whether a response is a successful login. Called right before its headers are sent. Default: a
+   * status below 300, or a redirect (3xx) that is a success by `failureRedirect`. `guard.reportSuccess` and
+   * `guard.reportFailure` take precedence.
    */
   succeeded?: SuccessTest<Req, Res>
   /**
    * Which redirects (3xx) are failures. Default: all of them, and the first one emits the process warning
    * `HEADGATE_LOGIN_REDIRECT`.
    *
-   * - A path, `'/login'`, or one with query parameters, `'/login?error'`, or several of them: redirects to
-   *   these are failures, others successes. A `Location` must be an absolute path or URL to be a success.
+   * - A path such as `'/login'`, one with query parameters such as `'/login?error'`, or several of them:
+   *   redirects to these are failures, and all others are successes. A `Location` must be an absolute path
+   *   or URL to be a success.
    * - `false`: failures are never redirected, so every redirect is a success.
    *
-   * A list of paths is only safe if the application writes the whole `Location` itself. Where the client
-   * chooses any of it (`/:lang/login`, `req.originalUrl`, `Referer`), it can have its failures redirected to
-   * a path that is not in the list: use `guard.reportSuccess` or `succeeded` instead.
+   * A list of paths is safe only if the application writes the whole `Location` itself. If a client can
+   * choose any of it (`/:lang/login`, `req.originalUrl`, `Referer`), it can have its failures redirected to
+   * a path that is not in the list. Use `guard.reportSuccess` or `succeeded` instead.
    */
   failureRedirect?: string | readonly string[] | false
   /**
-   * The path whose POST requests carry the password, such as `'/login'`, or several: with every prefix, and
-   * as clients send it, since it is compared exactly. Only there is a response a success by its status,
-   * `failureRedirect` or `succeeded`. Elsewhere it clears nothing, and the first one emits the process
-   * warning `HEADGATE_LOGIN_PATH`. `guard.reportSuccess` counts everywhere.
+   * The path whose POST requests carry the password, such as `'/login'`, or several. Write whole paths as
+   * clients send them, with every prefix, because they are compared exactly.
+   *
+   * Only a response there can be a success by its status, `failureRedirect` or `succeeded`. Elsewhere such a
+   * response clears nothing, and the first one emits the process warning `HEADGATE_LOGIN_PATH`.
+   * `guard.reportSuccess` counts everywhere.
    *
    * Default: the route that the guard is part of (`app.post('/login', guard, handler)`), if it is part of
-   * only one route, and the pattern of that route is a plain path.
+   * only one route whose pattern is a plain path.
    */
   path?: string | readonly string[]
-  /** Reads the address. Default `byIp()`. */
+  /** The key function that reads the IP address. Default `byIp()`. */
   address?: KeyFunction<Req>
   /**
-   * Replaces default policies: 50 in an hour per address, 10 in 30 minutes per account, 5 in 30 minutes per
-   * account and address.
+   * Policies in place of the default ones. By default, an IP address has 50 failures in an hour, an account
+   * 10 in 30 minutes, and an account from one address 5 in 30 minutes.
    */
   limits?: Partial<LoginPolicies>
   /**
-   * How many failures in a row lock the account until it is forgotten, at any time. Default 100, the most
-   * that NIST SP 800-63B-4 §3.2.2 allows; `false` = no lock, which leaves that rule to the application. With
-   * device cookies, known browsers have their own count: one for all of an account.
+   * How many failures in a row lock the account until you call `forget`, however long they take. Default
+   * 100, the most that NIST SP 800-63B-4 §3.2.2 allows. With `false`, there is no lock, which leaves that
+   * rule to the application. With device cookies, known browsers have a separate count: one for all browsers
+   * of an account.
    */
   consecutive?: number | false
   /**
-   * Called with the account after the last of these failures: the place to start a password reset. Anyone
-   * can get an account locked, so do not disable its password. That would also keep out known browsers,
-   * which the lock lets in. If it throws, the account is still locked, and headgate emits the process
-   * warning `HEADGATE_LOCKOUT_FAILED`. Not called if the process ends during that attempt or its store
+   * Called with the account after the last of these failures. Use it to start a password reset. Anyone can
+   * get an account locked, so do not disable its password. That would also keep out known browsers, which
+   * the lock does not deny. If it throws, the account is still locked, and headgate emits the process
+   * warning `HEADGATE_LOCKOUT_FAILED`. It is not called if the process ends during that attempt or its store
    * replies too late.
    */
   onLockout?: (account: string, req: Req) => unknown
   /**
-   * Limits browsers that have logged in before apart from others, so that no attacker locks users out by
+   * Limits browsers that have logged in before separately from others, so attackers cannot lock users out by
    * guessing at their names. Requires the option `name`: the cookies are valid for this guard alone.
    */
   deviceCookie?: DeviceCookieOptions<Req>

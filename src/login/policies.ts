@@ -7,13 +7,16 @@ import { durationText } from '../util/durations.js'
 import { show, wrongOption } from '../util/validate.js'
 import { warnOnce } from '../util/warn-once.js'
 
-/** The limits of a guard that have a window. Any policy will do. */
+/** The limits of a guard that have a window. Each can be any policy except `concurrency`. */
 export interface LoginPolicies {
-  /** Failures of one address (IPv6: one network), whatever the account: stops password spraying. */
+  /** Failures from one IP address (IPv6: one network), whatever the account. Stops password spraying. */
   readonly address: Policy
-  /** Failures of one account from all addresses together: stops guesses from many addresses. */
+  /** Failures for one account from all addresses together. Stops guesses from many addresses. */
   readonly account: Policy
-  /** Failures of one account from one address: stops one guesser before the account denies everybody. */
+  /**
+   * Failures for one account from one address. Stops a single guesser before the account's limit denies all
+   * others.
+   */
   readonly accountAndAddress: Policy
 }
 

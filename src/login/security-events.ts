@@ -8,28 +8,28 @@ import type { LoginSettings } from './options.js'
 
 /** The events that a guard emits, with their arguments. */
 export interface LoginEvents<Req> {
-  /** An entry for the security log. */
+  /** An entry for the security log was made. */
   security: [event: SecurityEvent, req: Req]
 }
 
 /**
  * An entry for a security log, in the words of OWASP's Logging Vocabulary cheat sheet. It holds no password.
- * It names the account by its hash, `guard.accountId(req)`. For the name itself, read the request, the second
- * argument of listeners.
+ * It names the account by its hash, `guard.accountId(req)`. For the name itself, read the request, which is
+ * the second argument of listeners.
  */
 export interface SecurityEvent {
-  /** ISO 8601, in UTC. */
+  /** The time as ISO 8601, in UTC. */
   readonly datetime: string
-  /** The guard's name. */
+  /** The name of the guard. */
   readonly appid: string
   /**
-   * `authn_login_fail_max:<account>,<limit>`, `authn_login_lock:<account>,maxretries`,
+   * What happened: `authn_login_fail_max:<account>,<limit>`, `authn_login_lock:<account>,maxretries`,
    * `authn_login_successafterfail:<account>,<failures>` or `excess_rate_limit_exceeded:<address>,<limit>`.
    */
   readonly event: string
   readonly level: 'INFO' | 'WARN'
   readonly description: string
-  /** The address, IPv6 as its network; left out if there is none. */
+  /** The IP address, or the network of an IPv6 address. Absent if there is none. */
   readonly source_ip?: string
 }
 

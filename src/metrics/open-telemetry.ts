@@ -3,10 +3,10 @@ import { collect } from './collect.js'
 import { type Attributes, GAUGES, INSTRUMENTS } from './instruments.js'
 import { type MetricsOptions, readMetricsOptions } from './options.js'
 
-/** What a meter calls when metrics are collected. */
+/** A callback that a meter calls when metrics are collected. */
 export type Observe = (result: { observe(value: number, attributes?: Attributes): void }) => void
 
-/** What a meter takes beside the name of an instrument. */
+/** The options of an instrument, which a meter takes after its name. */
 export interface MeterOptions {
   description?: string
   unit?: string
@@ -27,10 +27,22 @@ export interface OpenTelemetryMeter {
 }
 
 /**
- * Records what all limiters of this process do as metrics of OpenTelemetry: decisions, those near a limit
- * and those of candidates; the duration of store operations in seconds, and the size of batches; the states
- * of circuit breakers, and the keys of the memory stores in `stores`. No attribute is an identity. Returns a
- * function that stops it. Throws a `TypeError` for what is not a meter, and for wrong options.
+ * Records metrics of all limiters in this process with OpenTelemetry. Returns a function that stops it. No
+ * attribute is an identity. The metrics are:
+ *
+ * - decisions, also those near a limit and those of candidates,
+ * - the duration of store operations in seconds, and the size of batches,
+ * - the states of circuit breakers, and the keys of the memory stores in `stores`.
+ *
+ * Throws a `TypeError` for anything but a meter, and for wrong options.
+ *
+ * @example
+ * ```ts
+ * import { metrics } from '@opentelemetry/api'
+ * import { openTelemetryMetrics } from 'headgate/metrics'
+ *
+ * const stop = openTelemetryMetrics(metrics.getMeter('headgate'))
+ * ```
  */
 export function openTelemetryMetrics(meter: OpenTelemetryMeter, options: MetricsOptions = {}): () => void {
   if (typeof meter?.createObservableGauge !== 'function') {

@@ -6,9 +6,9 @@ import { fieldsOf } from '../util/values.js'
 /** Memory stores by the names that their labels have. */
 export type NamedStores = Readonly<Record<string, Pick<MemoryStore, 'size'>>>
 
-/** Options of metrics. */
+/** Options of `openTelemetryMetrics`. */
 export interface MetricsOptions {
-  /** Memory stores whose number of keys is a metric, each by the name that its label has. */
+  /** Memory stores whose number of keys is a metric, each under the name for its label. */
   readonly stores?: NamedStores
 }
 

@@ -6,7 +6,7 @@ import { type MetricsOptions, type PrometheusRegistry, readPrometheusOptions } f
 /** The labels of a measurement, with their values. */
 export type Labels = Record<string, string>
 
-/** What `prom-client` takes for a metric. */
+/** The options of a metric in `prom-client`. */
 export interface MetricConfiguration<Registry> {
   name: string
   help: string
@@ -14,7 +14,7 @@ export interface MetricConfiguration<Registry> {
   registers: Registry[]
 }
 
-/** The parts of `prom-client` 14 or newer that are used: https://github.com/siimon/prom-client */
+/** The parts of `prom-client` 14 or newer that headgate uses: https://github.com/siimon/prom-client */
 export interface PromClient<Registry = unknown> {
   readonly register: Registry
   readonly Counter: new (
@@ -30,14 +30,26 @@ export interface PromClient<Registry = unknown> {
 
 /** Options of `prometheusMetrics`. */
 export interface PrometheusOptions<Registry> extends MetricsOptions {
-  /** The registry that has the metrics. Default: the `register` of `prom-client`. */
+  /** The registry for the metrics. Default: the `register` of `prom-client`. */
   readonly register?: Registry & PrometheusRegistry
 }
 
 /**
- * Records what all limiters of this process do as metrics of Prometheus: as `openTelemetryMetrics` does,
- * under names such as `headgate_decisions_total`. Takes the module `prom-client`. Returns a function that
- * stops it, and removes the metrics. Throws a `TypeError` for another module, and for wrong options.
+ * Records metrics of all limiters in this process with Prometheus, as `openTelemetryMetrics` does. The
+ * metrics have names such as `headgate_decisions_total`. `client` is the module `prom-client`. Returns a
+ * function that stops it and removes the metrics.
+ *
+ * Throws a `TypeError` for another module, and for wrong options.
+ *
+ * @example
+ * ```ts
+ * import { prometheusMetrics } from 'headgate/metrics'
+ * import client from 'prom-client'
+ *
+ * const register = new client.Registry() // without it, metrics go to the default registry
+ * prometheusMetrics(client, { register })
+ * export const metrics = () => register.metrics() // the body of GET /metrics
+ * ```
  */
 export function prometheusMetrics<Registry extends PrometheusRegistry>(
   client: PromClient<Registry>,

@@ -15,16 +15,19 @@ const OWN_CLIENT =
   'Leave it out: redisStore recognizes the client, and fails at once when its connection is lost.'
 const prefixFix = (bits: unknown, usual: number) =>
   `Write key: byIp({ ipv6Prefix: ${Number.isInteger(bits) ? bits : usual} }).`
+const concurrencyFix = (limit: unknown) =>
+  `Write policy: concurrency({ limit: ${Number.isInteger(limit) ? limit : 5} }).`
 const DECISION_PLACE = 'Leave it out: the decision is always at req.rateLimit.'
 const STORE_ERROR = "Write onStoreError: 'allow', 'deny' or 'local'."
 const BAN = "Write policy: ban(policy, { after: 15, within: '1m', for: '15m' })."
 const ON_DENIED = "Listen to limiter.events.on('denied', (decision, req) => { … })."
+const RESERVOIR = "Write policy: fixedWindow({ limit: 100, window: '1m' })."
 const TABLE = 'Write store: mysqlStore(pool, { table }), or postgresStore with the same option.'
 
 /**
  * What to write for options of express-rate-limit 8, express-slow-down 3, rate-limiter-flexible 11,
- * @fastify/rate-limit 11, @nestjs/throttler 6, koa-ratelimit 6 and hono-rate-limiter 0.5. `docs/migrating/`
- * and the pages of the frameworks have the same in tables.
+ * @fastify/rate-limit 11, @nestjs/throttler 6, koa-ratelimit 6, hono-rate-limiter 0.5, @upstash/ratelimit 2
+ * and bottleneck 2. `docs/migrating/` has the same in tables.
  */
 export const FOREIGN_OPTIONS: Fixes = {
   // How much, and in which time.
@@ -34,6 +37,12 @@ export const FOREIGN_OPTIONS: Fixes = {
   timeWindow: 'window',
   ttl: 'window',
   duration: "Write window with its unit, such as window: '1m'.",
+  limiter: "Write policy: slidingWindow({ limit: 10, window: '10s' }).",
+  minTime: "Write policy: tokenBucket({ capacity: 1, refill: 1, every: '200ms' }).",
+  maxConcurrent: concurrencyFix,
+  reservoir: RESERVOIR,
+  reservoirRefreshAmount: RESERVOIR,
+  reservoirRefreshInterval: RESERVOIR,
   throttlers: "Write limits: [{ name: 'short', limit: 3, window: '1s' }].",
 
   // Who is charged.
@@ -53,6 +62,7 @@ export const FOREIGN_OPTIONS: Fixes = {
   allowList: 'Write allow for IP addresses and ranges, and skip for a function.',
   groupId: "Write name: 'login' and the same store in each route, so that they share their counts.",
   blacklist: 'Write block for IP addresses and ranges. To deny other requests, respond before the limiter.',
+  enableProtection: 'Write block for IP addresses and ranges.',
   isBlackListed:
     'There is no equivalent: respond to such requests before the limiter. For IP addresses, write block.',
 
@@ -105,6 +115,7 @@ export const FOREIGN_OPTIONS: Fixes = {
   insuranceLimiter: "Write onStoreError: 'local', which applies the same policies in memory.",
   inMemoryBlockDuration: DENY_CACHE,
   inMemoryBlockOnConsumed: DENY_CACHE,
+  ephemeralCache: DENY_CACHE,
 
   // The set-up.
   identifier: 'name',
@@ -123,7 +134,7 @@ export const FOREIGN_OPTIONS: Fixes = {
  */
 const MISPLACED_OPTIONS: Fixes = {
   startsAt: "Write policy: fixedWindow({ limit: 100, window: '1h', startsAt: 'first-request' }).",
-  concurrency: (limit) => `Write policy: concurrency({ limit: ${Number.isInteger(limit) ? limit : 5} }).`,
+  concurrency: concurrencyFix,
   capacity: TOKEN_BUCKET,
   refill: TOKEN_BUCKET,
   every: TOKEN_BUCKET,

@@ -1,4 +1,7 @@
-/** `'closed'`: every call reaches the store; `'open'`: none does; `'half-open'`: one probes it. */
+/**
+ * The state of a circuit breaker. `'closed'`: every call reaches the store. `'open'`: none does.
+ * `'half-open'`: one probes it.
+ */
 export type BreakerState = 'closed' | 'open' | 'half-open'
 
 /** All states, from best to worst. */

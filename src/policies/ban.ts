@@ -20,13 +20,16 @@ import type { BaseSpec } from './spec.js'
 
 /** Options of `ban`. */
 export interface BanOptions {
-  /** How many denials start a ban. A whole number of at least 1. */
+  /** How many denials within `within` start a ban. A whole number of at least 1. */
   after: number
-  /** How long these denials count, from the first of them. */
+  /** How long denials count, from the first of them, such as `'10m'`. */
   within: Duration
-  /** How long each ban in a row lasts. None may be shorter than the one before. The last one repeats. */
+  /**
+   * How long each ban in a row lasts: a duration, or an array of them. None may be shorter than the one
+   * before. The last one repeats.
+   */
   for: Duration | readonly Duration[]
-  /** What an attempt during a ban does. `'restart'` starts the same ban over. Default `'nothing'`. */
+  /** What an attempt during a ban does: `'restart'` starts the same ban over. Default `'nothing'`. */
   onAttempt?: 'nothing' | 'restart'
 }
 
@@ -52,13 +55,12 @@ const OPTIONS = {
 }
 
 /**
- * Creates a policy with escalating bans: `after` denials by `policy` in `within` start a ban, during which
- * everything is denied. The first ban lasts the first duration of `for`, the next one the second, and so on.
- * After its last ban ends, a client that gets no new one for the length of the longest ban starts from the
- * first duration again.
+ * Creates a policy that bans clients for repeated denials by another policy. After `after` denials by `policy`
+ * in `within`, a ban starts, and everything is denied.
  *
- * State: that of `policy`, then the number of denials, when they stop counting, the number of the last ban,
- * and its end.
+ * The first ban lasts the first duration of `for`, the next one the second, and so on. If a client gets no
+ * new ban within the length of the longest one after its last ban ends, it starts from the first duration
+ * again.
  *
  * **Bound.** That of `policy`, because a ban only denies. Denials by another limit of the same charge do not
  * count.
@@ -67,7 +69,20 @@ const OPTIONS = {
  *
  * **Refunds** go to `policy`. They neither end a ban nor remove a denial. `forget` does both.
  *
+ * **State.** That of `policy`, then the number of denials, when they stop counting, the number of the last
+ * ban, and its end.
+ *
  * Throws a `TypeError` for wrong options, and for a ban of a ban or of `concurrency`.
+ *
+ * @example
+ * ```ts
+ * import { ban, rateLimit, tokenBucket } from 'headgate'
+ *
+ * const base = tokenBucket({ capacity: 20, refill: 20, every: '1m' })
+ * // 100 denials in 10 minutes start a ban: of 5 minutes, then an hour, then a day.
+ * const policy = ban(base, { after: 100, within: '10m', for: ['5m', '1h', '1d'] })
+ * const api = rateLimit({ policy })
+ * ```
  */
 export function ban(policy: Policy, options: BanOptions): Policy {
   if (!isPolicy(policy) || policy.isBan)

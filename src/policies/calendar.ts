@@ -28,7 +28,7 @@ export type Weekday = (typeof WEEKDAYS)[number]
 export type PeriodStart =
   | { readonly per: 'day' }
   | { readonly per: 'week'; readonly startsOn: Weekday }
-  /** A day from 1 to 31. In shorter months, the period begins on the last day. */
+  /** The day from 1 to 31. A month that is too short begins its period on its last day. */
   | { readonly per: 'month'; readonly startsOn: number }
   /** `MM-DD`. With `02-29`, the period begins on 28 February in other years. */
   | { readonly per: 'year'; readonly startsOn: string }

@@ -2,18 +2,20 @@ import { withDefault } from '../options/option-table.js'
 import { choice, whole } from '../util/validate.js'
 import type { OnChange } from './spec.js'
 
-/** The options for debts and for changes of numbers, which policies that count units share. */
+/** Options for debts and for changes of numbers. All policies that count units have them. */
 export interface ChangeOptions {
   /**
-   * How many units `adjust` and `penalize` may take beyond the limit, for a cost that is known only
-   * afterwards. Further charges are denied until the debt is paid back. A charge itself never leaves a debt.
+   * How many units `adjust` and `penalize` may take beyond the limit. Use it for costs that are known only
+   * after the response. Charges are denied until the debt is paid back, and never leave a debt themselves.
    * Default 0.
    */
   debt?: number
   /**
-   * How the units in use carry over when the numbers of the limit change. With `'keep'`, the same number of
-   * units stays in use. With `'scale'`, the same share of the limit stays in use. With `'reset'`, the usage
-   * under each set of numbers is counted separately, so new numbers start fresh. Default `'keep'`.
+   * How the units in use carry over when the numbers of the limit change. Default `'keep'`.
+   *
+   * - `'keep'`: the same number of units stays in use.
+   * - `'scale'`: the same share of the limit stays in use.
+   * - `'reset'`: usage under each set of numbers is counted separately, so new numbers start fresh.
    */
   onChange?: OnChange
 }

@@ -10,11 +10,11 @@ export interface ConcurrencyOptions {
   /** The most units that may be held at once. A whole number of at least 1. */
   limit: number
   /**
-   * How long units stay held after they were taken or last renewed, or up to an eighth longer. At least one
-   * second. A request may take longer, because its units are renewed. Default `'1m'`.
+   * How long units stay held without being renewed, or up to an eighth longer. At least one second. A
+   * request may take longer, because headgate renews its units. Default `'1m'`.
    */
   ttl?: Duration
-  /** The name in headers and keys. Default: made from the limit, such as `50-at-once`. */
+  /** The name of the limit in headers and keys. Default: made from the limit, such as `50-at-once`. */
   name?: string
 }
 
@@ -48,11 +48,8 @@ const WIDTH = FIRST + SLICES + 1
 type HeldCost = readonly [cost: number, takenAtMs: number, resetAtMs?: number]
 
 /**
- * Creates a limit on units in use at once, such as requests in flight. A charge holds its units until
- * `limiter.release(decision)`, which the middleware calls when the response is over.
- *
- * State: `ttl`, the newest slice's index, then how many units were last renewed in each slice, newest first.
- * The units of a slice count for `ttl` after it has ended, unless they are renewed or released.
+ * Creates a policy that limits units in use at once, such as requests in flight. A charge holds its units
+ * until `limiter.release(decision)`. Middleware releases them when the response is over.
  *
  * **Bound.** At most `limit` units are held at once, as long as each process renews its units within `ttl`.
  * It first tries after an eighth of `ttl`, and then every sixteenth. Units are not renewed if their process
@@ -60,8 +57,8 @@ type HeldCost = readonly [cost: number, takenAtMs: number, resetAtMs?: number]
  * eighth later.
  *
  * **Rules.** Those of other policies hold, with two exceptions: the retry time is a hint of one second, and
- * there is no rate. Units are released, not refunded. A denial is never cached, units are never leased,
- * and `ban` does not accept it.
+ * there is no rate. Units are released, not refunded. A denial is never cached, units are never leased, and
+ * `ban` does not accept it.
  *
  * **Clock.** A step back frees nothing. Units that were taken before it may count for twice `ttl` and a
  * slice, even after they are released. A step forward of more than `ttl` frees all units, until their
@@ -69,6 +66,17 @@ type HeldCost = readonly [cost: number, takenAtMs: number, resetAtMs?: number]
  *
  * **Change of numbers.** If the limit changes, held units stay held. The units under each `ttl` are counted
  * separately. So after a change of `ttl`, twice the limit may be in use until the old units are released.
+ *
+ * **State.** `ttl`, the newest slice's index, then how many units were last renewed in each slice, newest
+ * first. The units of a slice count for `ttl` after it has ended, unless they are renewed or released.
+ *
+ * @example
+ * ```ts
+ * import { concurrency, rateLimit } from 'headgate'
+ *
+ * // At most 2 reports for each client at the same time.
+ * const reports = rateLimit({ policy: concurrency({ limit: 2, ttl: '30s' }) })
+ * ```
  */
 export function concurrency(options: ConcurrencyOptions): Policy {
   const { limit, ttl, name = `${limit}-at-once` } = readOptions('concurrency', options, OPTIONS)

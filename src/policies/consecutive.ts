@@ -8,9 +8,9 @@ import type { BaseSpec, OnChange } from './spec.js'
 export interface ConsecutiveOptions {
   /** The most units that may be outstanding. A whole number of at least 1. */
   limit: number
-  /** For headers and keys. Default: made from the limit, such as `5-in-a-row`. */
+  /** The name of the limit in headers and keys. Default: made from the limit, such as `5-in-a-row`. */
   name?: string
-  /** How the units in use carry over, as in the other policies. Default `'keep'`. */
+  /** How the units in use carry over when the limit changes, as in other policies. Default `'keep'`. */
   onChange?: OnChange
 }
 
@@ -25,12 +25,23 @@ const OPTIONS = {
 }
 
 /**
- * Creates a cap without a window: only a refund or `forget` frees units. With `count: 'failed'`, it counts
- * failed logins in a row. State: the limit, and the count.
+ * Creates a policy without a window: units stay taken until a refund or `forget`. With `count: 'failed'`, it
+ * counts failures in a row.
  *
  * **Bound.** At most `limit` units are outstanding at any time.
  *
  * **Clock.** Time changes nothing.
+ *
+ * **State.** The limit, and the count.
+ *
+ * @example
+ * ```ts
+ * import { byField, consecutive, rateLimit } from 'headgate'
+ *
+ * // 10 wrong PINs lock a card until you call pins.limiter.forget({ body: { card } }).
+ * const policy = consecutive({ limit: 10 })
+ * const pins = rateLimit({ policy, key: byField('card'), count: 'failed' })
+ * ```
  */
 export function consecutive(options: ConsecutiveOptions): Policy {
   const read = readOptions('consecutive', options, OPTIONS)

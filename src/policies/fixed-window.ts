@@ -8,8 +8,10 @@ import { WINDOW_FIXES, type WindowOptions, windowName, windowRows } from './wind
 /** Options of `fixedWindow`. */
 export interface FixedWindowOptions extends WindowOptions {
   /**
-   * When a window begins. With `'clock'`, at multiples of its length since the Unix epoch, for all keys at
-   * once. With `'first-request'`, at the first charge of each key. Default `'clock'`.
+   * When a window begins. Default `'clock'`.
+   *
+   * - `'clock'`: at multiples of its length since the Unix epoch, at the same time for all keys.
+   * - `'first-request'`: at the first charge of each key.
    */
   startsAt?: 'clock' | 'first-request'
 }
@@ -26,22 +28,20 @@ function readStart(owner: string, option: string, value: unknown): 'clock' | 'fi
 }
 
 /**
- * Creates one counter per window. A window admits `limit`, and its quota comes back all at once when it
- * ends.
+ * Creates a policy that allows `limit` units per window, all of which come back when the window ends.
  *
  * - `startsAt: 'clock'`, the default: windows are aligned to the Unix epoch, so a window of a day is a day
  *   in UTC. All clients get their quota back at the same moment. In memcached, this is the cheaper setting.
- * - `startsAt: 'first-request'`: a window begins with a client's first request, and the first request after
- *   its end begins the next one, as in express-rate-limit. Clients get their quota back at different
- *   moments.
+ * - `startsAt: 'first-request'`: a window begins with a client's first request. The first request after its
+ *   end begins the next one, as in express-rate-limit. Clients get their quota back at different moments.
  *
- * **Bound.** Any span of one window's length overlaps at most two windows, each with at most `limit`: at
- * most `2 × limit` units. In the long run at most `limit` per window.
+ * **Bound.** Any span of one window's length overlaps at most two windows, each with at most `limit`. So it
+ * admits at most `2 × limit` units. In the long run, it is at most `limit` per window.
  *
  * **Clock.** A step back grants nothing.
  *
- * - With `'clock'`, a state keeps counting in its own window, at most the one after the current one. No
- *   client waits for longer than two windows.
+ * - With `'clock'`, a state keeps counting in its own window, which is at most the one after the current
+ *   one. No client waits for longer than two windows.
  * - With `'first-request'`, a window that would begin later begins now. No client waits for longer than one
  *   window. If the clock then steps forward again, that window may be shorter by that step, and prepaid
  *   units may be used as long after its end.
@@ -51,6 +51,13 @@ function readStart(owner: string, option: string, value: unknown): 'clock' | 'fi
  *
  * **Change of numbers.** A window that has not ended keeps its count. If the length changes, the count moves
  * to the current window of the new length. A debt ends with its window.
+ *
+ * @example
+ * ```ts
+ * import { fixedWindow, rateLimit } from 'headgate'
+ *
+ * const api = rateLimit({ policy: fixedWindow({ limit: 1000, window: '1h' }) })
+ * ```
  */
 export function fixedWindow(options: FixedWindowOptions): Policy {
   const { limit, window, name, startsAt, debt, onChange } = readOptions('fixedWindow', options, OPTIONS)

@@ -16,30 +16,38 @@ export interface Step {
   readonly allowed: boolean
   /** Whole units left after this step. */
   readonly remaining: number
-  /** Until the state is fresh again, if no more is taken. 0 = fresh now, `Infinity` = not by itself. */
+  /**
+   * The time until the state is fresh again, if no more is taken. 0 if it is fresh now, `Infinity` if it
+   * never will be by itself.
+   */
   readonly resetAfterMs: number
-  /** Until the same cost is allowed, exactly. 0 if allowed, `Infinity` if time alone never allows it. */
+  /**
+   * The time until the same cost is allowed, exactly. 0 if it was allowed, `Infinity` if time alone never
+   * allows it.
+   */
   readonly retryAfterMs: number
-  /** Until `remaining` grows. 0 if all units are left, `Infinity` if time restores none. */
+  /**
+   * The time until `remaining` grows. 0 if all units are left, `Infinity` if time alone brings none back.
+   */
   readonly moreAfterMs: number
   /** Whole units that were taken beyond the limit. Absent if none were. */
   readonly debt?: number
-  /** Set on a denial that counts: the next one may be denied for longer. A ban counts denials. */
+  /** Set on a denial that counts, as in a ban: the next one may be denied for longer. */
   readonly isCounted?: true
-  /** The state to keep; `undefined` or absent if the state stays as it is. */
+  /** The state to keep. `undefined` or absent if the state stays as it is. */
   readonly next?: State | undefined
 }
 
 /**
- * An algorithm and its numbers: frozen and pure. Time is an argument, in milliseconds since the Unix
- * epoch, as a double. Every policy keeps these rules, `concurrency` all but 3 and 7:
+ * An algorithm and its numbers: frozen and pure. Time is an argument, in milliseconds since the Unix epoch,
+ * as a double. Every policy keeps the following rules, except that `concurrency` does not keep 3 and 7.
  *
- * 1. A denial takes nothing, and cost 0 is a peek that writes nothing. (A denial writes in two cases: `ban`
- *    counts it, and a state from a clock that was ahead is clamped, so that it locks no client out.)
+ * 1. A denial takes nothing, and cost 0 is a peek that writes nothing. A denial writes in two cases only. A
+ *    `ban` counts it, and a state from a clock that was ahead is clamped, so that it locks no client out.
  * 2. The cost admitted in any span of time is at most what the policy's documentation promises.
  * 3. `retryAfterMs` is exact: the same cost is denied 1 ms before it and allowed at it.
  * 4. A cost above `limit` can never be allowed: `retryAfterMs` is `Infinity`.
- * 5. A clock that steps back grants nothing, and locks no client out for longer than the policy's
+ * 5. A clock that steps back grants nothing. It locks no client out for longer than the policy's
  *    documentation says.
  * 6. A state whose `resetAfterMs` is 0 may be dropped without changing any decision.
  * 7. In the long run, rates are exact to 0.01 %.
@@ -49,52 +57,55 @@ export interface Policy {
    * The algorithm and its numbers as plain data that survives JSON. Policies with equal specs decide alike.
    */
   readonly spec: PolicySpec
-  /** For headers and keys. By default made from the numbers, such as `100-in-1min`. */
+  /**
+   * The name of the limit in headers and keys. By default, it is made from the numbers, such as
+   * `100-in-1min`.
+   */
   readonly name: string
   /** The largest cost that can be taken at once. */
   readonly limit: number
   /**
-   * The time over which `limit` applies. `Infinity` = it never resets by itself. With `periodAt`, the
+   * The time over which `limit` applies. `Infinity` if it never resets by itself. With `periodAt`, the
    * nominal length of a period: 30 days for a month.
    */
   readonly windowMs: number
   /**
    * Returns the calendar period that contains a moment. Set if the policy counts in such periods, as `quota`
-   * does. If a store's own clock does not follow the system clock, the store gives such a policy the time of
-   * the system clock instead. Absent = the policy does not count in calendar periods.
+   * does. If a store's clock does not follow the system clock, the store gives such a policy the time of the
+   * system clock instead.
    */
   readonly periodAt?: PeriodAt
   /** How many numbers a state has. All zeros is also a fresh state. */
   readonly width: number
   /**
-   * The state of a key that has used nothing: 0 at the indexes in `perKey`, and the policy's own numbers at
-   * all others. A store may keep only the numbers at `perKey`, with a reference to `blank`. Absent = all
-   * numbers differ by key.
+   * The state of a key that has used nothing. It has 0 at the indexes in `perKey`, and the policy's own
+   * numbers at all others. A store may keep only the numbers at `perKey`, with a reference to `blank`. If it
+   * is absent, all numbers differ by key.
    */
   readonly blank?: State
-  /** The indexes of the numbers in a state that differ by key. Absent = all. */
+  /** The indexes of the numbers in a state that differ by key. Absent if all do. */
   readonly perKey?: readonly number[]
   /**
-   * The largest debt that `take` with `mayOwe` may leave, in units. A charge never leaves one. Absent = 0.
+   * The largest debt that `take` with `mayOwe` may leave, in units. A charge never leaves one. Default 0.
    */
   readonly debt?: number
   /** Returns whether the numbers are a state of this kind of policy, under any limit. */
   canRead?(state: State): boolean
   /**
-   * Takes `cost` whole units at `nowMs`. Never changes `state`; the state to keep is the step's `next`. With
+   * Takes `cost` whole units at `nowMs`. Never changes `state`: the state to keep is the step's `next`. With
    * `mayOwe`, up to `debt` units more than the limit may be taken.
    */
   take(state: State | undefined, nowMs: number, cost: number, mayOwe?: boolean): Step
   /**
-   * Returns the state without `cost` units that were taken at `takenAtMs`: the same object if nothing
-   * changes, `undefined` if it is fresh again. Never goes beyond a fresh state, nor into another window.
-   * `resetAtMs` is when that charge's step expected a fresh state. Default: as if the state before was
-   * fresh.
+   * Returns the state without `cost` units that were taken at `takenAtMs`. Returns the same object if
+   * nothing changes, and `undefined` if the state is fresh again. Never goes beyond a fresh state, nor into
+   * another window. `resetAtMs` is when that charge's step expected a fresh state. By default, the state
+   * before the charge counts as fresh.
    */
   refund(state: State, nowMs: number, cost: number, takenAtMs: number, resetAtMs?: number): State | undefined
   /**
-   * Returns the state with `units` more left at `nowMs`, whenever they were taken: the same object if
-   * nothing changes, `undefined` if it is fresh. Never goes beyond a fresh state.
+   * Returns the state with `units` more left at `nowMs`, whenever they were taken. Returns the same object
+   * if nothing changes, and `undefined` if the state is fresh. Never goes beyond a fresh state.
    */
   reward(state: State, nowMs: number, units: number): State | undefined
   /**
@@ -106,28 +117,28 @@ export interface Policy {
   clampToNow(state: State | undefined, nowMs: number): State | undefined
   /**
    * Whether units are in use from a charge until their release, as with `concurrency`. Callers renew them
-   * within `ttlMs`, and release them by a refund. They take no units in advance, reward none, and do not
-   * repeat a denial, because any release may end it. Absent = false.
+   * within `ttlMs`, and release them by a refund. They take no units in advance, and reward none. They do
+   * not repeat a denial, because any release may end it. Default false.
    */
   readonly holdsUnits?: boolean
   /** With `holdsUnits`: how long units stay held without renewal, at least. */
   readonly ttlMs?: number
   /**
    * With `holdsUnits`: returns the state in which `cost` units, held since `takenAtMs`, are held as if taken
-   * at `nowMs`, including units that the state has lost. `resetAtMs` is as for a refund.
+   * at `nowMs`. That includes units that the state has lost. `resetAtMs` is as for a refund.
    */
   renew?(state: State | undefined, nowMs: number, cost: number, takenAtMs: number, resetAtMs?: number): State
   /**
    * Whether denials count, as with `ban`: enough of them start a ban, which denies everything. Callers send
    * the policy each charge that it may have to count, and peek first if a denial should not count. A store
-   * keeps a state even if it holds only denials. Absent = false.
+   * keeps a state even if it holds only denials. Default false.
    */
   readonly isBan?: boolean
   /** With `isBan`: the length of the longest ban. */
   readonly longestBanMs?: number
   /** With `isBan`: returns the state with a ban of `forMs`, at most `longestBanMs`. Never shortens a ban. */
   block?(state: State | undefined, nowMs: number, forMs: number): State
-  /** With `isBan`: returns how long a ban in the state still lasts; 0 if there is none. */
+  /** With `isBan`: returns how long a ban in the state still lasts, or 0 if there is none. */
   bannedForMs?(state: State, nowMs: number): number
   /** Rules for units taken before they are used, as by a lease. Absent if that would not be exact. */
   readonly prepaid?: Prepaid | undefined

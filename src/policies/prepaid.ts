@@ -8,9 +8,9 @@ import { GRID_PER_MS, isOnGrid } from './bucket-grid.js'
 export const MAX_PREPAID_SHARE = 1 / 16
 
 /**
- * The rules by which units taken in advance may be used and returned, so that all uses together stay within
- * the policy's bound. Pure. Times are the store's, in milliseconds since the Unix epoch; `takenAtMs` and
- * `resetAtMs` are as for a refund.
+ * The rules by which units taken in advance may be used and returned. They keep all uses together within the
+ * policy's bound. All functions are pure. Times are the store's, in milliseconds since the Unix epoch.
+ * `takenAtMs` and `resetAtMs` are as for a refund.
  */
 export interface Prepaid {
   /** Returns how many of the unused `units` may still be used at `nowMs`. */

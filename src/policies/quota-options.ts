@@ -6,35 +6,59 @@ import { isFunction } from '../util/values.js'
 import { type PeriodStart, WEEKDAYS, type Weekday } from './calendar.js'
 import { CHANGE_ROWS, type ChangeOptions } from './change-options.js'
 
-/** The options of `quota` besides its periods. */
+/** The options of `quota`, except those of its periods. */
 interface QuotaNumbers extends ChangeOptions {
   /** Units that may be taken per period. A whole number of at least 1. */
   limit: number
   /**
-   * The time zone of the periods: a name in the IANA database, such as `'Europe/Berlin'`, or an offset from
-   * UTC, such as `'+02:00'`. Default `'UTC'`.
+   * The time zone of the periods. Either a name in the IANA database, such as `'Europe/Berlin'`, or an
+   * offset from UTC, such as `'+02:00'`. Default `'UTC'`.
    */
   timeZone?: string
-  /** For headers and keys. Default: made from the numbers, such as `10000-per-month`. */
+  /**
+   * The name of the limit in headers and keys. Default: made from the numbers, such as `10000-per-month`.
+   */
   name?: string
 }
 
 /** Options of `quota`. */
 export type QuotaOptions = QuotaNumbers &
   (
-    | { per: 'day'; startsOn?: undefined }
-    /** The weekday on which weeks begin. Default `'monday'`. */
-    | { per: 'week'; startsOn?: Weekday }
-    /** The day on which months begin, from 1 to 31. A shorter month begins on its last day. Default 1. */
-    | { per: 'month'; startsOn?: number }
-    /** The day on which years begin, as `'MM-DD'`. Without a 29 February, 28 February. Default `'01-01'`. */
-    | { per: 'year'; startsOn?: string }
+    | {
+        /** The period: `'day'`, `'week'`, `'month'` or `'year'`. */
+        per: 'day'
+        /** The day on which periods begin: a weekday, a day of the month, or `'MM-DD'`. Days have none. */
+        startsOn?: undefined
+      }
+    | {
+        per: 'week'
+        /** The weekday on which weeks begin. Default `'monday'`. */
+        startsOn?: Weekday
+      }
+    | {
+        per: 'month'
+        /** The day on which months begin, from 1 to 31. A shorter month begins on its last day. Default 1. */
+        startsOn?: number
+      }
+    | {
+        per: 'year'
+        /**
+         * The day on which years begin, as `'MM-DD'`. For `'02-29'`, 28 February in other years. Default
+         * `'01-01'`.
+         */
+        startsOn?: string
+      }
   )
 
-/** Options of a `quota` whose periods begin on a day that differs by subject, such as a billing day. */
+/** Options of a `quota` whose periods begin on a different day for each subject, such as a billing day. */
 export type SubjectQuotaOptions<Subject> = QuotaNumbers &
   (
-    | { per: 'week'; startsOn: (subject: Subject) => MaybePromise<Weekday> }
+    | {
+        /** The period: `'week'`, `'month'` or `'year'`. */
+        per: 'week'
+        /** Returns the day on which the periods of a subject begin. */
+        startsOn: (subject: Subject) => MaybePromise<Weekday>
+      }
     | { per: 'month'; startsOn: (subject: Subject) => MaybePromise<number> }
     | { per: 'year'; startsOn: (subject: Subject) => MaybePromise<string> }
   )

@@ -12,24 +12,18 @@ type Settings = Omit<ReturnType<typeof readQuotaOptions>, 'start'>
 const NOMINAL_MS = { day: DAY_MS, week: 7 * DAY_MS, month: 30 * DAY_MS, year: 365 * DAY_MS }
 
 /**
- * Creates one counter per calendar day, week, month or year. A period admits `limit`. Its quota comes back
- * all at once when the next period begins: at midnight in `timeZone`, on the day that `startsOn` names. So
- * the length of a period follows the calendar of that time zone, including daylight saving time and leap
- * days.
- *
- * `startsOn` may be a function of the subject, such as `(req) => req.account.billingDay`. `quota` then
- * returns a function that returns the policy for a subject. Pass that function as the option `policy`.
+ * Creates a policy that allows `limit` units per calendar day, week, month or year. All units come back when
+ * the next period begins: at midnight in `timeZone`, on the day that `startsOn` names. The length of a
+ * period follows the calendar of that time zone, including daylight saving time and leap days.
  *
  * - In a month that is too short for `startsOn`, the period begins on the last day of the month.
  * - If the clock is set forward over midnight, the period begins at that moment. If midnight comes twice,
  *   the period begins at the first.
  *
- * State: the limit, the length of the period, when it began, and its count.
- *
  * **Bound.** At most `limit` in each period, and `2 × limit` around the end of a period.
  *
- * **Clock.** Read from the store. The time zone data are those of the process. A step back grants nothing,
- * because a state keeps counting in its own period, which is at most the one after the current one. No
+ * **Clock.** The time comes from the store, and the time zone data from the process. A step back grants
+ * nothing. A state keeps counting in its own period, which is at most the one after the current one. No
  * client waits for longer than two periods.
  *
  * **Refunds** reach only the period in which the units were taken.
@@ -37,9 +31,35 @@ const NOMINAL_MS = { day: DAY_MS, week: 7 * DAY_MS, month: 30 * DAY_MS, year: 36
  * **Change of numbers.** The count of a period that has not ended moves to the current period of the new
  * calendar. A debt ends with its period.
  *
+ * **State.** The limit, the length of the period, when it began, and its count.
+ *
  * Throws a `TypeError` for wrong options.
+ *
+ * @example
+ * ```ts
+ * import { byUser, quota, rateLimit } from 'headgate'
+ *
+ * const policy = quota({ limit: 50_000, per: 'month', timeZone: 'America/New_York' })
+ * const api = rateLimit({ policy, key: byUser() })
+ * ```
  */
 export function quota(options: QuotaOptions): Policy
+/**
+ * Creates a function that returns the `quota` of a subject, for periods that begin on a different day for
+ * each subject. Pass it as the option `policy`.
+ *
+ * Throws a `TypeError` for wrong options.
+ *
+ * @example
+ * ```ts
+ * import { byUser, type ExpressRequest, quota, rateLimit } from 'headgate'
+ *
+ * const billingDays = new Map([['ada', 15]])
+ * const startsOn = ({ user }: ExpressRequest) => billingDays.get(user?.id ?? '') ?? 1
+ * const policy = quota({ limit: 50_000, per: 'month', startsOn })
+ * const api = rateLimit({ policy, key: byUser() })
+ * ```
+ */
 export function quota<Subject>(
   options: SubjectQuotaOptions<Subject>,
 ): (subject: Subject) => MaybePromise<Policy>

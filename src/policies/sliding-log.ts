@@ -21,9 +21,10 @@ export interface SlidingLogOptions extends LimitInWindow {
   /** Units that may be taken in any window. A whole number from 1 to 1,000. */
   limit: number
   /**
-   * How the units in use carry over when the numbers of the limit change. With `'keep'`, they stay in use.
-   * With `'reset'`, the usage under each set of numbers is counted separately, so new numbers start fresh.
-   * Default `'keep'`.
+   * How the units in use carry over when the numbers of the limit change. Default `'keep'`.
+   *
+   * - `'keep'`: they stay in use.
+   * - `'reset'`: usage under each set of numbers is counted separately, so new numbers start fresh.
    */
   onChange?: 'keep' | 'reset'
 }
@@ -43,16 +44,14 @@ function readLimit(owner: string, option: string, value: unknown): number {
 }
 
 /**
- * Creates a log of the time at which each unit was taken. A unit counts for exactly one window. Use it for
- * small limits that must hold strictly, such as five failed logins in 30 minutes.
+ * Creates a policy that allows at most `limit` units in any window, wherever it begins. It logs when each
+ * unit was taken, and a unit counts for exactly one window. Use it for small limits that must hold strictly,
+ * such as five failed logins in 30 minutes.
  *
- * State: four numbers, and then the times of the units, two in each number (packed-times.ts). So the state
- * has 7 numbers for a limit of 5, and 504 for a limit of 1,000.
- *
- * **Bound.** At most `limit` in any window, wherever it begins. A window includes its start and excludes its
- * end. Times are rounded up to whole milliseconds, so a unit never comes back early, and less than 1 ms
- * late. If the window is longer than 9.3 hours, the delay can be longer, but is less than a 16-millionth of
- * the window: 4 ms for one day, and 16.4 s for ten years.
+ * **Bound.** At most `limit` in any window. A window includes its start and excludes its end. Times are
+ * rounded up to whole milliseconds, so a unit never comes back early, and less than 1 ms late. If the window
+ * is longer than 9.3 hours, the delay can be longer, but is less than a 16-millionth of the window. That is
+ * 4 ms for one day, and 16.4 s for ten years.
  *
  * **Clock.** After the clock steps back, units that were taken later than now count as taken now. So the
  * step grants nothing, and no client waits for longer than one window and the rounding. If the clock then
@@ -65,6 +64,18 @@ function readLimit(owner: string, option: string, value: unknown): number {
  * **Change of numbers.** The policy can read a log that was written under any numbers. With the next unit
  * that is taken, the log adopts the room of the new limit and the rounding of the new window. Until then,
  * the store may expire the log at the end of the old window.
+ *
+ * **State.** Four numbers, and then the times of the units, two in each number (packed-times.ts). So the
+ * state has 7 numbers for a limit of 5, and 504 for a limit of 1,000.
+ *
+ * @example
+ * ```ts
+ * import { byField, rateLimit, slidingLog } from 'headgate'
+ *
+ * // At most 5 text messages to a phone number in any 30 minutes.
+ * const policy = slidingLog({ limit: 5, window: '30m' })
+ * const codes = rateLimit({ policy, key: byField('phone') })
+ * ```
  */
 export function slidingLog(options: SlidingLogOptions): Policy {
   const { limit, window, name, onChange } = readOptions('slidingLog', options, OPTIONS)

@@ -23,20 +23,18 @@ function checkSlices(owner: string, { slices, window }: { slices: number; window
 }
 
 /**
- * Creates one counter per slice of time, summed over the window that ends now. The oldest slice lies partly
- * outside the window. Its count is weighted by the part inside, rounded down.
- *
- * State: the limit, the window, the number of slices, the newest slice's index, then `slices + 1` counters,
- * newest first.
+ * Creates a policy that allows `limit` units per window, in a window that always ends now. It has one
+ * counter for each slice of time, and sums them over the window. The oldest slice lies partly outside the
+ * window. Its count is weighted by the part inside, rounded down.
  *
  * **Bound.** A window that ends in slice k overlaps slices k-n to k. Neither n whole slices nor one alone
- * exceed `limit`. So a window admits at most `limit` plus what was admitted in the oldest slice. That is `2
- * × limit` for an attacker who sends a burst at the very end of a slice, and about `limit × (1 + 1/slices)`
- * for even traffic. In the long run, it is `limit` per window, less at most 1/(window in milliseconds): 0.1
- * % at one second.
+ * exceed `limit`. So a window admits at most `limit` plus what was admitted in the oldest slice. That is
+ * `2 × limit` for an attacker who sends a burst at the very end of a slice, and about
+ * `limit × (1 + 1/slices)` for even traffic. In the long run, it is `limit` per window, less at most
+ * 1/(window in milliseconds): 0.1 % at one second.
  *
  * **Clock.** Read in whole milliseconds. After the clock steps back, a state keeps counting in its own
- * newest slice, at most one window ahead of now, so that the step grants nothing. No client waits for longer
+ * newest slice, at most one window ahead of now. So the step grants nothing, and no client waits for longer
  * than two windows and a slice.
  *
  * **Refunds** reach only the slice in which the units were taken.
@@ -45,6 +43,16 @@ function checkSlices(owner: string, { slices, window }: { slices: number; window
  * count moves to the newest of the new slices that its old slice overlaps. If processes with different
  * slices take turns on a key, its counts may therefore stay in the newest slice until all processes have the
  * same slices.
+ *
+ * **State.** The limit, the window, the number of slices, the newest slice's index, then `slices + 1`
+ * counters, newest first.
+ *
+ * @example
+ * ```ts
+ * import { rateLimit, slidingWindow } from 'headgate'
+ *
+ * const api = rateLimit({ policy: slidingWindow({ limit: 100, window: '1m' }) })
+ * ```
  */
 export function slidingWindow(options: SlidingWindowOptions): Policy {
   const { limit, window, name, slices, debt, onChange } = readOptions('slidingWindow', options, OPTIONS)

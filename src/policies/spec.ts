@@ -6,9 +6,9 @@ export type OnChange = 'keep' | 'scale' | 'reset'
  * @inline
  */
 interface CountingSpec {
-  /** The most units that adjustments may leave owed. Absent = 0. */
+  /** The most units that adjustments may leave owed. Default 0. */
   readonly debt?: number
-  /** Absent = `'keep'`. */
+  /** How usage carries over when the numbers change. Default `'keep'`. */
   readonly onChange?: OnChange
 }
 

@@ -20,9 +20,12 @@ export interface TokenBucketOptions extends ChangeOptions {
   capacity: number
   /** How many tokens are added per `every`, evenly spread. A whole number of at least 1. */
   refill: number
-  /** The time in which `refill` tokens are added. */
+  /** The time in which `refill` tokens are added, such as `'1s'`. */
   every: Duration
-  /** For headers and keys. Default: made from the numbers, `100-in-1min` or `10-in-1s-burst-50`. */
+  /**
+   * The name of the limit in headers and keys. Default: made from the numbers, such as `100-in-1min` or
+   * `10-in-1s-burst-50`.
+   */
   name?: string
 }
 
@@ -53,28 +56,37 @@ const MAX_PER_MS = 1e6
 const WINDOW_UNITS = [86_400_000, 3_600_000, 60_000, 1000, 1]
 
 /**
- * Creates a bucket that starts full, loses a token for each unit of cost, and is refilled evenly and lazily.
- * It decides as the generic cell rate algorithm (GCRA, ITU-T I.371) does: its state says when it will be
- * full again.
+ * Creates a policy that allows bursts of up to `capacity` units, which come back evenly over time. A bucket
+ * starts full and loses a token for each unit of cost. It decides as the generic cell rate algorithm does
+ * (GCRA, ITU-T I.371).
  *
- * State: the capacity, the time in which a token is refilled, when the bucket is full again, the most tokens
- * that may be owed, and 0. If its rate is too high for the grid of doubles: the time of the last charge in
- * place of the third, and how long the refill takes from then on as the last.
+ * **Bound.** In any `d` ms, at most `capacity + floor(d / interval)` units are admitted, with
+ * `interval = every / refill`. That is what the bucket held at the start, plus the refill. So a bucket of
+ * `limit` tokens, refilled once per window, admits at most twice the limit in one window, and the limit per
+ * window in the long run. The interval is rounded by at most 0.01 %, at any rate from one a year to a
+ * billion a second.
  *
- * **Bound.** In any `d` ms at most `capacity + floor(d / interval)` units are admitted, with `interval =
- * every / refill`: what the bucket held at the start, plus the refill. So a bucket of `limit` tokens,
- * refilled once per window, admits at most twice the limit in one window, and the limit per window in the
- * long run. The interval is rounded by at most 0.01 %, at any rate from one a year to a billion a second.
- *
- * **Clock.** If a clock was ahead, no client waits for longer than a full refill takes, and the time of its
- * debt.
+ * **Clock.** If a clock was ahead, no client waits for longer than a full refill and the time of its debt.
  *
  * **Refunds** restore the units that the refill has not brought back yet.
  *
  * **Change of numbers.** The missing tokens stay missing, and are refilled at the new rate. If more tokens
  * are missing than the new capacity has, the client waits until it has a token again.
  *
+ * **State.** The capacity, the time in which a token is refilled, when the bucket is full again, the most
+ * tokens that may be owed, and 0. At rates too high for the grid of doubles, the third is the time of the
+ * last charge, and the last is how long the refill takes from then on.
+ *
  * Throws a `TypeError` for a bucket that takes over ten years to fill, or has more than 2^37 tokens.
+ *
+ * @example
+ * ```ts
+ * import { rateLimit, tokenBucket } from 'headgate'
+ *
+ * // Bursts of up to 50 requests, then 10 a second.
+ * const policy = tokenBucket({ capacity: 50, refill: 10, every: '1s' })
+ * const api = rateLimit({ policy })
+ * ```
  */
 export function tokenBucket(options: TokenBucketOptions): Policy {
   const { capacity, refill, every, name, intervalMs, debt, onChange } = readOptions(

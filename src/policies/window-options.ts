@@ -9,7 +9,7 @@ export interface LimitInWindow {
   limit: number
   /** The length of the window: a string with its unit, such as `'15m'`, or milliseconds, at least 1000. */
   window: Duration
-  /** For headers and keys. Default: made from the numbers, such as `100-in-1min`. */
+  /** The name of the limit in headers and keys. Default: made from the numbers, such as `100-in-1min`. */
   name?: string
 }
 

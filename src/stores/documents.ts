@@ -16,11 +16,11 @@ export interface DocumentRequest {
 /**
  * Small documents, such as settings, that processes share through a store. They never expire. A text has at
  * most a million characters. If the store holds fewer bytes under a key, as memcached does with 1 MB, that
- * is the limit. Neither method waits for longer than the store's driver does, and both reject with a
+ * is the limit. Neither method waits for longer than the store's driver does. Both reject with a
  * `StoreError` if the store failed.
  */
 export interface Documents {
-  /** Returns the documents in the order of the requests; `undefined` for a key without a document. */
+  /** Returns the documents in the order of the requests, with `undefined` for a key without a document. */
   read(requests: readonly DocumentRequest[]): Promise<readonly (StoredDocument | undefined)[]>
   /**
    * Writes a document in one atomic step, if the stored one still has this version. If `version` is

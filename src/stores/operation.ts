@@ -6,7 +6,7 @@ import type { StoreError } from './store-error.js'
  * there.
  */
 export interface KeyedPolicy {
-  /** The complete key, of bounded length; a store uses it as it is. */
+  /** The complete key, of bounded length. A store uses it as it is. */
   readonly key: string
   readonly policy: Policy
 }
@@ -24,7 +24,7 @@ export interface Charge {
 
 /**
  * Takes whole `units` of a key, but at most those that are left and those that the policy's `debt` allows. A
- * ban does not count it as a denial. 0 only reads.
+ * ban does not count it as a denial. With 0 units, it only reads.
  */
 export interface Take extends KeyedPolicy {
   readonly type: 'take'
@@ -88,34 +88,40 @@ export interface PartResult extends Omit<Step, 'next'> {
   readonly atMs?: number
 }
 
-/** The result of a charge. */
+/** The result of a `charge`. */
 export interface ChargeResult {
   readonly type: 'charge'
   readonly allowed: boolean
-  /** Set if a denial cache or a lease decided the charge; absent if the store did. */
+  /** Set if a denial cache or a lease decided the charge. Absent if the store did. */
   readonly source?: 'deny-cache' | 'lease'
   /** Set if another charge may refund units and so end the denial early. */
   readonly isTentative?: true
-  /** When the charge was decided, by the store's clock, in ms since the Unix epoch. Refunds need it. */
+  /**
+   * When the charge was decided, by the store's clock, in milliseconds since the Unix epoch. Refunds need
+   * it.
+   */
   readonly atMs: number
   /**
-   * One per part, in order. A denied charge takes nothing. Its parts have the figures as if nothing had been
-   * charged, and `allowed` says whether the part alone would have been allowed.
+   * The result of each part, in order. A denied charge takes nothing. Its parts have the figures as if
+   * nothing had been charged, and `allowed` says whether the part alone would have been allowed.
    */
   readonly parts: readonly PartResult[]
 }
 
-/** The figures of a key after an operation. Durations are milliseconds from `atMs`; `Infinity` is never. */
+/**
+ * The figures of a key after an operation. Durations are in milliseconds from `atMs`. `Infinity` means
+ * never.
+ */
 export interface Standing {
   /** When the operation was applied, by the store's clock, in milliseconds since the Unix epoch. */
   readonly atMs: number
   /** Units left: 0 during a ban. */
   readonly remaining: number
-  /** Until `remaining` grows. 0 if all units are left. */
+  /** The time until `remaining` grows. 0 if all units are left. */
   readonly moreAfterMs: number
-  /** Until all units are back. */
+  /** The time until all units are back. */
   readonly resetAfterMs: number
-  /** Until a ban ends; 0 if there is none. */
+  /** The time until a ban ends. 0 if there is none. */
   readonly bannedForMs: number
   /** Units that were taken beyond the limit. Absent if none were. */
   readonly debt?: number
@@ -124,7 +130,7 @@ export interface Standing {
 /** The result of a `take`. */
 export interface TakeResult extends Standing {
   readonly type: 'take'
-  /** Whole units: `units` of the operation, or fewer. */
+  /** The whole units that were taken: those of the operation, or fewer. */
   readonly taken: number
   /**
    * The state before the operation, if `withState` asks for it and there is one. A store may leave it out.
@@ -159,7 +165,7 @@ export interface ForgetResult {
   readonly type: 'forget'
 }
 
-/** The result of an operation: that of the same `type`. */
+/** The result of an operation, with the same `type`. */
 export type Result =
   | ChargeResult
   | TakeResult
@@ -190,7 +196,20 @@ export function keyCount(operation: Operation): number {
   return operation.type === 'charge' ? operation.parts.length : 1
 }
 
-/** Returns the keys that an operation reads or writes. */
+/**
+ * Returns the keys that an operation reads or writes, with their policies.
+ *
+ * @example
+ * ```ts
+ * import { keysOf, type Operation } from 'headgate/store'
+ *
+ * // The keys that a store has to read and lock for a batch.
+ * export function keysToLock(operations: readonly Operation[]): string[] {
+ *   const keys = operations.flatMap(keysOf).map(({ key }) => key)
+ *   return [...new Set(keys)].sort()
+ * }
+ * ```
+ */
 export function keysOf(operation: Operation): readonly KeyedPolicy[] {
   return operation.type === 'charge' ? operation.parts : [operation]
 }

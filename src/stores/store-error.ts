@@ -4,23 +4,42 @@ import { show } from '../util/validate.js'
 const STORE_ERROR = Symbol.for('headgate.StoreError')
 
 /**
- * An error of a store that could not apply an operation: it was unreachable, too slow, or sent an invalid
- * reply. A denial is never a `StoreError`. `cause` is what the store's client threw, if anything.
+ * An error of a store that could not apply an operation. The store was unreachable, was too slow, or sent an
+ * invalid reply. A denial is never a `StoreError`. `cause` is what the store's client threw, if anything.
  * `instanceof StoreError` also holds for errors of another copy of this package, such as one loaded by
  * `require`.
+ *
+ * @example
+ * ```ts
+ * import { createLimiter, StoreError } from 'headgate'
+ *
+ * const limiter = createLimiter({ limit: 10, window: '1h', key: (id: string) => id })
+ * try {
+ *   await limiter.forget('ada')
+ * } catch (error) {
+ *   if (!(error instanceof StoreError)) throw error
+ *   console.error(error.message, error.cause)
+ * }
+ * ```
  */
 export class StoreError extends Error {
   override readonly name = 'StoreError'
   /** The `name` of the store that failed, such as `'memory'` or `'redis'`. */
   readonly store: string
-  /** Whether the store replied that it cannot apply the operation. The circuit breaker counts no failure. */
+  /**
+   * Whether the store replied that it cannot apply the operation. Such an error is no failure for the
+   * circuit breaker.
+   */
   readonly answered: boolean
   /** Whether the call certainly never reached the store, so that it is safe to repeat it. */
   readonly unsent: boolean
-  /** The server that failed, such as `'10.0.0.7:6379'`, if the store has several and knows which. */
+  /**
+   * The server that failed, such as `'10.0.0.7:6379'`. Set if the store has several servers and knows which
+   * one.
+   */
   readonly server: string | undefined
 
-  /** The error's message is `message` after the name of the store: `redis: connection refused`. */
+  /** Creates an error whose message begins with the name of the store: `redis: connection refused`. */
   constructor(
     store: string,
     message: string,

@@ -10,11 +10,11 @@ export interface Batching {
   readonly maxKeys: number
   /** The most batches in flight at once. A stalled batch no longer counts. */
   readonly maxInFlight: number
-  /** Whether batches in flight must not share a key, as for a store that locks rows. Default false. */
+  /** Whether batches in flight must not share a key, as in a store that locks rows. Default false. */
   readonly locksKeys?: boolean
-  /** How long a batch without any outcome delays others, in ms. Default 50. */
+  /** How long a batch without any outcome delays others, in milliseconds. Default 50. */
   readonly stallTimeoutMs?: number
-  /** The most batches without any outcome at once, stalled ones included. Default: no limit. */
+  /** The most batches without any outcome at once, including stalled ones. Default: no limit. */
   readonly maxPending?: number
 }
 
@@ -29,8 +29,8 @@ export interface LocalLimit {
 /** A shortcut to a store whose states are in this process. */
 export interface LocalStates {
   /**
-   * The store's `apply`. The shortcut is ignored if the store has another `apply`, so that a wrapper such as
-   * `{ ...store, apply }` is called through its `apply`.
+   * The store's `apply`. If the store has another `apply`, the shortcut is ignored. So a wrapper such as
+   * `{ ...store, apply }` is called through its own `apply`.
    */
   readonly apply: Store['apply']
   /** Returns the limit of a policy whose keys are `before`, then an identity, then `after`. */
@@ -68,8 +68,8 @@ export interface ProcessNotes {
 }
 
 /**
- * A store keeps states and applies operations to them. This is its contract. `applyOperations` keeps every
- * rule that needs no database:
+ * Keeps states, and applies operations to them. The following rules are its contract. `applyOperations`
+ * keeps every rule that needs no database.
  *
  * - **Missing state**: a key without a state is fresh. The policy gets `undefined`.
  * - **Clock**: one clock for all processes that share the store (the server's, if it has one), in
@@ -89,9 +89,9 @@ export interface ProcessNotes {
  *   any of its operations may have been applied. An operation that fails alone has a `StoreError` in place
  *   of its result. If the error is `answered` or `unsent`, the operation has changed nothing. A denial is a
  *   result, never a rejection.
- * - **Foreign keys**: if a key holds something other than a state of the operation's policy, the operation
- *   fails alone with an `answered` error, and changes nothing. Only `forget` removes the key. A store may
- *   keep states of different widths separately; the key is then fresh for the other policy.
+ * - **Foreign keys**: a key may hold something other than a state of the operation's policy. Then the
+ *   operation fails alone with an `answered` error, and changes nothing. Only `forget` removes the key. A
+ *   store may keep states of different widths separately. The key is then fresh for the other policy.
  */
 export interface Store {
   /** The store's name in errors and events, such as `'memory'` or `'redis'`. */
@@ -111,9 +111,9 @@ export interface Store {
    */
   readonly batching?: Batching
   /**
-   * For a store whose states are in this process, and whose `apply` never returns a promise. A limiter puts
-   * no time-out, circuit breaker or denial cache in front of it, and does not hash identities. A limiter of
-   * one limit charges through `limitOf`, without building an operation.
+   * A shortcut for a store whose states are in this process, and whose `apply` never returns a promise. A
+   * limiter puts no time-out, circuit breaker or denial cache in front of it, and does not hash identities.
+   * A limiter of one limit charges through `limitOf`, without building an operation.
    */
   readonly local?: LocalStates
   /**
@@ -129,9 +129,8 @@ export interface Store {
   readonly denialTimes?: DenialTimes
   /**
    * Returns the server that holds a key now, such as `'10.0.0.7:6379'`, or `undefined` while that is not
-   * known. For a store of several servers: each then has its own circuit breaker, so that a server that is
-   * down does not block calls to the others. Called for every key of every call, so it must be fast. Must
-   * not throw.
+   * known. With it, each server of a store has its own circuit breaker, so a server that is down does not
+   * block calls to the others. Called for every key of every call, so it must be fast. Must not throw.
    */
   serverOf?(key: string): string | undefined
   /**
@@ -141,7 +140,7 @@ export interface Store {
   readonly origin?: StoreOrigin
   /**
    * Returns whether the units that a key has used under one policy still count under another of the same
-   * kind. Absent = always. A store whose counters depend on the length of the window returns false for
+   * kind. Default: always. A store whose counters depend on the length of the window returns false for
    * another length.
    */
   keepsUsage?(before: Policy, after: Policy): boolean

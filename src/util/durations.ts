@@ -1,6 +1,9 @@
 import { wrongOption } from './validate.js'
 
-/** A length of time: milliseconds, or a number and its unit, such as `'10s'`, `'1.5h'` or `'5 minutes'`. */
+/**
+ * A length of time: milliseconds, or a string of a number and its unit, such as `'10s'`, `'1.5h'` or
+ * `'5 minutes'`.
+ */
 export type Duration = number | string
 
 /** Ten years. Beyond it, timestamps in double precision lose the grid that makes token buckets exact. */

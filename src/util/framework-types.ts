@@ -2,14 +2,17 @@ import type { MaybePromise } from './maybe-promise.js'
 
 /**
  * The types of a framework: what it passes to handlers, and what they return. Options, middleware and key
- * functions are declared once, generic over these types.
+ * functions are generic over these types.
  */
 export interface FrameworkTypes {
-  /** The first argument of callbacks: the request, or a context that holds it. Limiters charge it. */
+  /** The first argument of callbacks, which limiters charge: the request, or a context that holds it. */
   readonly request: unknown
   /** The response, once the handler has run. */
   readonly response: unknown
-  /** A test of a request before its handler runs. Not all frameworks have a response object by then. */
+  /**
+   * The type of a function that tests a request before its handler runs. Not all frameworks have a response
+   * object by then.
+   */
   readonly requestTest: (...args: never[]) => MaybePromise<boolean>
   /** The arguments of a handler. */
   readonly handlerArgs: readonly unknown[]

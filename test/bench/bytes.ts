@@ -2,8 +2,6 @@ import assert from 'node:assert/strict'
 import type { BytesPerKey } from './bytes-child.js'
 import { STORES, type StoreName } from './contenders/stores.js'
 import { startChild } from './harness/child.js'
-import { keepPlot } from './harness/keep-plot.js'
-import { type Bar, barPlot } from './harness/plot.js'
 import { printTable, ratio, whole } from './harness/table.js'
 
 const KEY_COUNTS = [1_000_000, 10_000_000]
@@ -14,7 +12,6 @@ const NAMES = Object.keys(STORES) as StoreName[]
 
 /** What a store takes per key. It hardly varies between runs, so one process each is enough. */
 export async function benchBytes(): Promise<void> {
-  const bars: Bar[] = []
   for (const keys of KEY_COUNTS) {
     const sizes = new Map<StoreName, BytesPerKey>()
     for (const name of NAMES) sizes.set(name, await bytesPerKey(name, keys))
@@ -25,13 +22,7 @@ export async function benchBytes(): Promise<void> {
     )
     const { resident } = sizes.get('headgate, token bucket') ?? NONE
     assert.ok(resident <= MOST_BYTES, `a token bucket takes ${whole(resident)} bytes`)
-    for (const [label, { resident: value }] of sizes) {
-      if (!Number.isNaN(value)) bars.push({ label, value, group: `${whole(keys)} keys` })
-    }
   }
-  await keepPlot('bytes', () =>
-    barPlot({ title: 'Memory per key', unit: 'bytes resident per key, less is better', bars }),
-  )
 }
 
 /** Of a process that ran out of memory or time. */

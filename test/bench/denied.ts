@@ -2,8 +2,6 @@ import assert from 'node:assert/strict'
 import { DENIALS, type DenialName } from './contenders/denials.js'
 import { type Child, startChild } from './harness/child.js'
 import { sendRequests } from './harness/http-load.js'
-import { keepPlot } from './harness/keep-plot.js'
-import { barPlot } from './harness/plot.js'
 import { type Round, takeTurns } from './harness/rounds.js'
 import type { Question } from './harness/server-child.js'
 import { printTable, ratio, whole } from './harness/table.js'
@@ -28,13 +26,6 @@ export async function benchDenied(): Promise<void> {
     for (const [name, child] of children) contenders.push([name, await contender(name, child)])
     const usages = await takeTurns(Object.fromEntries(contenders) as Record<DenialName, Round>, ROUNDS)
     print(usages)
-    await keepPlot('denied', () =>
-      barPlot({
-        title: 'A denied request over a socket',
-        unit: "µs of the server's CPU per request, less is better",
-        bars: NAMES.map((label) => ({ label, value: usages[label].cpuNs / REQUESTS / 1000 })),
-      }),
-    )
   } finally {
     for (const [, child] of children) child.end()
   }

@@ -4,8 +4,6 @@ import { Redis } from 'ioredis'
 import { startRedis } from '../support/servers/redis.js'
 import { HOT_KEY_CONTENDERS, type HotKeyName, type Limit } from './contenders/leased-stores.js'
 import { type Child, startChild } from './harness/child.js'
-import { keepPlot } from './harness/keep-plot.js'
-import { barPlot } from './harness/plot.js'
 import { readRedisUsage } from './harness/redis-usage.js'
 import { type Round, takeTurns } from './harness/rounds.js'
 import { measureServer, type ServerUsage } from './harness/server-usage.js'
@@ -79,13 +77,6 @@ async function benchOneProcess(url: string, watcher: Redis): Promise<void> {
     for (const child of children.values()) await child.end()
   }
   printOneProcess(results)
-  await keepPlot('lease', () =>
-    barPlot({
-      title: `One hot key on Redis, ${CALLERS} callers in one process`,
-      unit: 'decisions a second, more is better',
-      bars: NAMES.map((label) => ({ label, value: 1e9 / results[label].wallNs })),
-    }),
-  )
 }
 
 /**

@@ -2,7 +2,6 @@ import { startMemcached } from '../support/servers/memcached.js'
 import { compareStores } from './compare-stores.js'
 import { MEMCACHED_STORES, type MemcachedStoreName } from './contenders/memcached-stores.js'
 import { readMemcachedUsage } from './harness/memcached-usage.js'
-import { plotResults } from './server-plots.js'
 import { isOurs, limiterGoal, printResults, type Report } from './server-tables.js'
 import { CACHE_WORKLOADS } from './workloads.js'
 
@@ -51,7 +50,6 @@ export async function benchMemcached(): Promise<void> {
       requestsPerDecision: (name) => (isOurs(name) ? undefined : 2),
     })
     printResults(REPORT, results)
-    await plotResults(REPORT, results)
   } finally {
     await server.stop()
   }

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict'
 import { BenchRequest, BenchResponse, CLIENTS, type Middleware } from './contenders/bench-request.js'
 import { type Headers, MIDDLEWARES, type MiddlewareName } from './contenders/middlewares.js'
-import { keepPlot } from './harness/keep-plot.js'
-import { type Bar, barPlot } from './harness/plot.js'
 import { type Round, takeTurns } from './harness/rounds.js'
 import { printTable, ratio } from './harness/table.js'
 import { measure, type Usage } from './harness/usage.js'
@@ -24,13 +22,11 @@ type Outcome = keyof typeof LIMITS
  */
 export async function benchMiddleware(): Promise<void> {
   const rows: string[][] = []
-  const bars: Bar[] = []
   const allowedTimes = new Map<Headers, number>()
   for (const headers of ['legacy', 'both'] as const) {
     for (const outcome of ['allowed', 'denied'] as const) {
       const usages = await compare(headers, outcome)
       rows.push(...rowsOf(headers, outcome, usages))
-      bars.push(...barsOf(headers, outcome, usages))
       if (outcome === 'denied') continue
       const above = (name: MiddlewareName) => microsecondsAbove(usages, name, 'wallNs')
       allowedTimes.set(headers, above('express-rate-limit') / above('headgate'))
@@ -47,13 +43,6 @@ export async function benchMiddleware(): Promise<void> {
       `\n  Goal, ${style} headers, allowed: at most 1/${GOAL_TIMES} of express-rate-limit: 1/${times.toFixed(2)}, ${verdict}`,
     )
   }
-  await keepPlot('middleware', () =>
-    barPlot({
-      title: 'What a middleware adds to a request',
-      unit: 'µs above an empty middleware, less is better',
-      bars,
-    }),
-  )
 }
 
 async function compare(headers: Headers, outcome: Outcome): Promise<Record<MiddlewareName, Usage>> {
@@ -139,11 +128,6 @@ function rowsOf(headers: Headers, outcome: Outcome, usages: Record<MiddlewareNam
       against('rate-limiter-flexible'),
     ]
   })
-}
-
-function barsOf(headers: Headers, outcome: Outcome, usages: Record<MiddlewareName, Usage>): Bar[] {
-  const group = `${outcome}, ${headers === 'both' ? 'legacy and draft headers' : 'legacy headers'}`
-  return LIMITERS.map((label) => ({ group, label, value: microsecondsAbove(usages, label, 'wallNs') }))
 }
 
 function microsecondsAbove(

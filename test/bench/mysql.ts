@@ -2,7 +2,6 @@ import { startMariadb } from '../support/servers/mariadb.js'
 import { compareStores } from './compare-stores.js'
 import { MYSQL_STORES, type MysqlStoreName } from './contenders/mysql-stores.js'
 import { watchMariadb } from './harness/sql-usage.js'
-import { plotResults } from './server-plots.js'
 import { isOurs, limiterGoal, printResults, type Report } from './server-tables.js'
 import { SQL_WORKLOADS } from './workloads.js'
 
@@ -37,7 +36,6 @@ export async function benchMysql(): Promise<void> {
       requestsPerDecision: (name) => (isOurs(name) ? undefined : 4),
     }).finally(() => watcher.end())
     printResults(REPORT, results)
-    await plotResults(REPORT, results)
   } finally {
     await server.stop()
   }

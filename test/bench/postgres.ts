@@ -2,7 +2,6 @@ import { startPostgres } from '../support/servers/postgres.js'
 import { compareStores } from './compare-stores.js'
 import { POSTGRES_STORES, type PostgresStoreName } from './contenders/postgres-stores.js'
 import { watchPostgres } from './harness/sql-usage.js'
-import { plotResults } from './server-plots.js'
 import { isOurs, limiterGoal, printResults, type Report } from './server-tables.js'
 import { SQL_WORKLOADS } from './workloads.js'
 
@@ -42,7 +41,6 @@ export async function benchPostgres(): Promise<void> {
       ownRequests: OWN_COMMITS,
     }).finally(() => watcher.end())
     printResults(REPORT, results)
-    await plotResults(REPORT, results)
   } finally {
     await server.stop()
   }

@@ -3,7 +3,7 @@ import { startRedis } from '../support/servers/redis.js'
 import { compareStores } from './compare-stores.js'
 import { REDIS_STORES, type RedisStoreName } from './contenders/redis-stores.js'
 import { readRedisUsage } from './harness/redis-usage.js'
-import { plotResults } from './server-plots.js'
+import { plotDecisions } from './server-plots.js'
 import { isOurs, limiterGoal, printResults, type Report } from './server-tables.js'
 import { CACHE_WORKLOADS } from './workloads.js'
 
@@ -40,7 +40,7 @@ export async function benchRedis(): Promise<void> {
       requestsPerDecision: (name, callers) => (callers === 1 || !isOurs(name) ? 1 : undefined),
     })
     printResults(REPORT, results)
-    await plotResults(REPORT, results)
+    await plotDecisions(REPORT, results)
   } finally {
     watcher.disconnect()
     await server.stop()

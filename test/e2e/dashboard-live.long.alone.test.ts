@@ -7,7 +7,7 @@ const { open, sendAs } = useDashboard()
 
 test('traffic appears within two seconds, without a click', async () => {
   const { page, troubles } = await open()
-  await figure(page, 'api', 'allowed a second').waitFor()
+  await figure(page, 'api', 'allowed per second').waitFor()
   await page.locator('#connection', { hasText: 'Live' }).waitFor()
   const sentAtMs = performance.now()
   expect(await sendAs('visible', 22)).toEqual([...Array(20).fill(200), 429, 429])
@@ -29,7 +29,7 @@ test('a limited client is found, released by keyboard alone, and let in again', 
   await page.keyboard.press('Enter')
   await page.locator('#found', { hasText: 'Limited: ada' }).waitFor()
   const found = page.locator('[data-found=api]')
-  expect(await found.locator('tbody').textContent()).toMatch(/^api.*0 of 20used up: more in /)
+  expect(await found.locator('tbody').textContent()).toMatch(/^api.*0 of 20used up; more in /)
   await page.getByRole('button', { name: 'Look up', exact: true }).focus()
   const isOnRelease = `document.activeElement.textContent === 'Release'`
   for (let i = 0; i < 5 && !(await page.evaluate(isOnRelease)); i++) await page.keyboard.press('Tab')

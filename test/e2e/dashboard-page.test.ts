@@ -96,7 +96,7 @@ describe('axe', () => {
     for (let i = 0; i < 9; i++) await logInAs('eve')
     const { page, troubles } = await open({ ...options, colorScheme: 'light' })
     await card(page, 'login')
-      .getByRole('group', { name: /^Denied most/ })
+      .getByRole('group', { name: /^Most denied/ })
       .waitFor()
     await lookUp(page, 'eve')
     await page.locator('[data-found=login] tbody').waitFor()
@@ -152,10 +152,10 @@ describe('while a store is unavailable', () => {
     const banner = page.locator('#outages')
     await banner.getByText(/^redis has been unavailable since \d\d:\d\d:\d\d\.$/).waitFor()
     expect(await banner.locator('li').allTextContents()).toEqual([
-      'api: local limits decide, 25 % of each limit in each process. 20 decisions without redis.',
+      'api: local limits apply, with 25 % of each limit in each process. 20 decisions without redis.',
       'search: requests are allowed without a limit. 20 decisions without redis.',
       'login: requests are denied. 20 decisions without redis.',
-      'mail: onStoreError has allowed 20 requests, denied 0, and left 0 to local limits. 20 decisions without redis.',
+      'mail: onStoreError has allowed 20 requests, denied 0, and applied local limits to 0. 20 decisions without redis.',
     ])
     const rows = card(page, 'api').getByRole('group', { name: 'Limits, last minute' }).locator('tbody tr')
     expect(await rows.allTextContents()).toEqual([
@@ -170,7 +170,7 @@ describe('while a store is unavailable', () => {
   })
 })
 
-test('a page whose server is gone says since when its figures are old', async () => {
+test('a page whose server is gone says since when its figures are out of date', async () => {
   const own = await startExample('examples/dashboard.ts', { TRAFFIC: 'off', PASSWORD }, bundleWithPage)
   const context = await dashboard.browser.newContext({ httpCredentials: CREDENTIALS })
   dashboard.closeAfterTest(() => context.close())
@@ -178,6 +178,6 @@ test('a page whose server is gone says since when its figures are old', async ()
   await page.goto(`${own.url}/limits/`)
   await page.locator('#connection', { hasText: 'Live' }).waitFor()
   expect(await own.stop()).toBe(0) // though the page is open
-  const status = page.locator('#connection', { hasText: /^No connection since \d\d:\d\d:\d\d/ })
+  const status = page.locator('#connection', { hasText: /^Disconnected since \d\d:\d\d:\d\d/ })
   await status.waitFor()
 })

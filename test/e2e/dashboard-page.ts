@@ -41,7 +41,7 @@ export async function takePicture(page: Page, name: string): Promise<void> {
 }
 
 export async function lookUp(page: Page, identity: string): Promise<void> {
-  await page.getByLabel(/^Address, user, name/).fill(identity)
+  await page.getByLabel(/^IP address, user, name/).fill(identity)
   await page.getByRole('button', { name: 'Look up', exact: true }).click()
 }
 

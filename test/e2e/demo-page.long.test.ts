@@ -140,7 +140,7 @@ async function reconnects(demo: OpenDemo): Promise<void> {
   const { page, stopServer, troubles } = demo
   await untilSent(page, 1)
   const startServer = await stopServer()
-  await page.locator('#offline', { hasText: 'The server does not answer.' }).waitFor()
+  await page.locator('#offline', { hasText: 'The server is not responding.' }).waitFor()
   await startServer()
   await page.locator('#offline').waitFor({ state: 'hidden' })
   await untilBusy(demo)

@@ -36,12 +36,26 @@ export const KOA_RATELIMIT = declaredIn(
 /** What hono-rate-limiter 0.5 adds to express-rate-limit's options. */
 export const HONO_RATE_LIMITER = ['binding', 'requestStorePropertyName']
 
+/** The options of @upstash/ratelimit 2, as its types declare them. */
+export const UPSTASH_RATELIMIT = declaredIn(
+  '@upstash/ratelimit/dist/index.d.ts',
+  /type RegionRatelimitConfig = \{(.*?)\n\};/gs,
+)
+
+/** The options of bottleneck 2, as its types declare them. */
+export const BOTTLENECK = declaredIn(
+  'bottleneck/bottleneck.d.ts',
+  /type ConstructorOptions = \{(.*?)\n {8}\};/gs,
+)
+
 /** Options of earlier versions of express-slow-down and express-rate-limit. */
 export const FORMER = ['trustProxy', 'onLimitReached']
 
 function declaredIn(file: string, blocks: RegExp): readonly string[] {
   const text = readFileSync(`node_modules/${file}`, 'utf8')
   return [...text.matchAll(blocks)].flatMap(([, body = '']) =>
-    [...body.matchAll(/^(?:\t| {4}| {8})(\w+)\??(?:\(key: any\))?:/gm)].map(([, name]) => name as string),
+    [...body.matchAll(/^(?:\t| {4}| {8}| {12,}readonly )(\w+)\??(?:\(key: any\))?:/gm)].map(
+      ([, name]) => name as string,
+    ),
   )
 }

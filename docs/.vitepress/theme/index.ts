@@ -1,4 +1,9 @@
 import DefaultTheme from 'vitepress/theme'
-import './style.css'
+import './style/brand.css'
+import './style/pictures.css'
+import './style/tables.css'
+import './style/front/page.css'
+import './style/front/hero.css'
+import './style/front/cards.css'
 
 export default DefaultTheme

@@ -4,7 +4,7 @@ const RETRY_MS = 1500
 const listeners = []
 let isUp = true
 
-/** Whether the server answers. When it does not, the page says so, and tries again until it does. */
+/** Whether the server responds. If it does not, the page says so, and retries until it does. */
 export const connection = {
   get isUp() {
     return isUp
@@ -24,7 +24,7 @@ export const connection = {
 function change(next) {
   isUp = next
   byId('offline').hidden = isUp
-  announce(isUp ? 'The server answers again.' : 'The server does not answer.')
+  announce(isUp ? 'The server is back.' : 'The server is not responding.')
   for (const listener of listeners) listener()
 }
 

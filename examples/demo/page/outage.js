@@ -8,14 +8,14 @@ import { animate, createRun, repeat } from './run.js'
 const REQUEST_EVERY_MS = 125
 const POLL_EVERY_MS = 250
 const LANES = {
-  allow: 'Every request passes, without a limit.',
+  allow: 'Every request is allowed, without a limit.',
   deny: 'Every request gets a 503.',
-  local: 'This process counts on its own.',
+  local: 'Each process applies its own limit.',
 }
 const NOTES = {
-  on: 'The store answers.',
-  rejects: 'The store rejects every call at once.',
-  hangs: 'The store takes calls and never answers.',
+  on: 'The store is up.',
+  rejects: 'Every call to the store fails at once.',
+  hangs: 'The store accepts calls and never replies.',
 }
 
 const lanes = new Map(Object.entries(LANES).map(([name, note]) => [name, createOutageLane(name, note)]))

@@ -13,7 +13,7 @@ export const PATTERNS = {
     },
   },
   border: {
-    note: 'Ten requests just before a window of the clock ends, and ten right after.',
+    note: 'Ten requests just before a fixed window ends, and ten right after.',
     *times(startMs, borderMs) {
       let border = borderMs
       while (border - 900 < startMs) border += 10_000

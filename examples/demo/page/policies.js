@@ -9,9 +9,13 @@ import { animate, createRun, repeat, runAt } from './run.js'
 const POLICIES = [
   { name: 'token-bucket', title: 'Token bucket', note: 'Ten at once, then one a second.' },
   { name: 'sliding-window', title: 'Sliding window', note: 'Ten in about ten seconds, counted in slices.' },
-  { name: 'fixed-window', title: 'Fixed by clock', note: 'Ten in each ten seconds of the clock.' },
-  { name: 'first-request', title: 'Fixed by client', note: 'Ten in ten seconds from its first request.' },
-  { name: 'ban', title: 'Ban', note: 'Sliding; eight denials start a ban.' },
+  { name: 'fixed-window', title: 'Fixed window', note: 'Ten in each ten seconds on the clock.' },
+  {
+    name: 'first-request',
+    title: 'First-request window',
+    note: 'Ten in the ten seconds after the first request.',
+  },
+  { name: 'ban', title: 'Ban', note: 'Sliding window; eight denials start a ban.' },
 ]
 const WINDOW_MS = 10_000
 const PEEK_EVERY_MS = 250

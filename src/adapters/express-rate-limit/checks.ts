@@ -4,7 +4,10 @@ import { findNearest, show } from '../../util/validate.js'
 import { DRAFTS } from './headers.js'
 import type { CheckName, EnabledValidations, Logger, Store } from './types.js'
 
-/** A mistake in how a limiter is used, by the code that express-rate-limit gives it. */
+/**
+ * A mistake in how a limiter is used, with the code that express-rate-limit gives it. It is logged, not
+ * thrown.
+ */
 export class ValidationError extends Error {
   override readonly name: string = 'ValidationError'
   constructor(

@@ -24,19 +24,24 @@ export interface Hit extends IncrementResponse {
 }
 
 /**
- * Counts the hits of each key in a headgate store, in a fixed window from the key's first hit. In memory
- * `increment` is synchronous. A remote store is protected by a deadline and a circuit breaker; if it
- * fails, `increment` rejects with a `StoreError`.
+ * Counts the hits of each key in a headgate store, in a fixed window from the key's first hit. In memory,
+ * `increment` is synchronous. A remote store is protected by a deadline and a circuit breaker. If it fails,
+ * `increment` rejects with a `StoreError`.
  */
 export class HitCounter implements Store {
-  /** Names keep the limiters of one store apart. */
+  /**
+   * Whether the counts of this object are its own. True, because names keep the limiters of one store apart.
+   */
   readonly localKeys = true
   readonly #windowMs: number
   readonly #name: string | undefined
   #store: HeadgateStore
   #limiter: Limiter<string>
 
-  /** Without a name, throws a `TypeError` if the store already serves a limiter that has none. */
+  /**
+   * Creates a counter in a store. Without a name, throws a `TypeError` if the store already serves a limiter
+   * that has none.
+   */
   constructor(store: HeadgateStore, windowMs: number, name?: string) {
     this.#windowMs = windowMs
     this.#name = name

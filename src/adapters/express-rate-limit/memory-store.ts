@@ -3,12 +3,21 @@ import { MINUTE, readWindow } from './numbers.js'
 import type { ClientRateLimitInfo, Options, Store } from './types.js'
 
 /**
- * Counts hits in the memory of this process, each object its own. It has no timer, and keeps at most
- * 1,000,000 clients; when all are in use, a newcomer takes the place of one with few hits.
+ * Counts hits in the memory of this process. Each object counts separately. It has no timer, and keeps at
+ * most 1,000,000 clients. If all are in use, a new client takes the place of one with few hits.
+ *
+ * @example
+ * ```ts
+ * import { MemoryStore, rateLimit } from 'headgate/express-rate-limit'
+ *
+ * const store = new MemoryStore()
+ * const limiter = rateLimit({ windowMs: 60_000, limit: 100, store })
+ * export const resetAll = () => store.resetAll() // such as between tests
+ * ```
  */
 export class MemoryStore implements Store {
   readonly localKeys = true
-  /** The length of the window, a minute until `init` sets it. */
+  /** The length of the window in milliseconds. It is a minute until `init` sets it. */
   windowMs = MINUTE
   #counter = new MemoryCounter(MINUTE)
 

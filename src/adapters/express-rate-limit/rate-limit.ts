@@ -22,10 +22,20 @@ import type {
 type HttpExchange = readonly [Request, Response, NextFunction]
 
 /**
- * Creates middleware with the options, the headers and the responses of express-rate-limit 8. It counts in a
- * store of express-rate-limit, or in one of headgate.
+ * Creates middleware with the options, headers and responses of express-rate-limit 8. It counts in a store
+ * of express-rate-limit or of headgate.
  *
  * Throws a `TypeError` for options that cannot work. Other mistakes are logged, as `validate` says.
+ *
+ * @example
+ * ```ts
+ * import express from 'express'
+ * import { rateLimit } from 'headgate/express-rate-limit' // was: 'express-rate-limit'
+ *
+ * const app = express()
+ * app.use(rateLimit({ windowMs: 15 * 60 * 1000, limit: 100, standardHeaders: 'draft-8' }))
+ * app.listen(3000)
+ * ```
  */
 export function rateLimit(options: GivenOptions | null = {}): RateLimitRequestHandler {
   const { settings, check } = readSettings(options)

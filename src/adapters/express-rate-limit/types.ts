@@ -2,10 +2,10 @@ import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import type { Store as HeadgateStore } from '../../stores/store.js'
 import type { MaybePromise } from '../../util/maybe-promise.js'
 
-/** How often a client has hit, and when its window ends. */
+/** How many hits a client has made, and when its window ends. */
 export type ClientRateLimitInfo = {
   totalHits: number
-  /** `undefined` if the store does not know. */
+  /** When the window ends, or `undefined` if the store does not know. */
   resetTime: Date | undefined
 }
 
@@ -15,15 +15,15 @@ export type IncrementResponse = ClientRateLimitInfo
 /** A count whose store knows when its window ends. */
 export type Client = ClientRateLimitInfo & { resetTime: Date }
 
-/** A store of express-rate-limit: counts the hits of each key in a window of `options.windowMs`. */
+/** A store of express-rate-limit. It counts the hits of each key in a window of `options.windowMs`. */
 export type Store = {
-  /** Called once, when the middleware is created. What it throws or rejects with is logged. */
+  /** Called once, when the middleware is created. Errors are logged. */
   init?: (options: Options) => MaybePromise<void>
-  /** Returns the count of a key; `undefined` if it has none. */
+  /** Returns the count of a key, or `undefined` if it has none. */
   get?: (key: string) => MaybePromise<ClientRateLimitInfo | undefined>
   /** Counts a hit and returns the count with it. */
   increment: (key: string) => MaybePromise<IncrementResponse>
-  /** Refunds one hit. */
+  /** Takes back one hit. */
   decrement: (key: string) => MaybePromise<void>
   /** Forgets a key. */
   resetKey: (key: string) => MaybePromise<void>
@@ -31,13 +31,13 @@ export type Store = {
   resetAll?: () => MaybePromise<void>
   /** Releases what the store opened. */
   shutdown?: () => MaybePromise<void>
-  /** Whether the counts of this object are its own. */
+  /** Whether other objects of the class do not share the counts of this one. */
   localKeys?: boolean
-  /** What the store puts before each key. Counting a key twice is no mistake under two prefixes. */
+  /** What the store puts before each key. A key may be counted twice under two prefixes. */
   prefix?: string
 }
 
-/** What a store with callbacks calls with the count. */
+/** A callback that receives the count from a store with callbacks. */
 export type IncrementCallback = (
   error: Error | undefined,
   totalHits: number,
@@ -52,7 +52,7 @@ export type LegacyStore = {
   resetAll?: () => void
 }
 
-/** The drafts of the IETF's `RateLimit` headers that `standardHeaders` knows. */
+/** The drafts of the IETF's `RateLimit` headers that `standardHeaders` accepts. */
 export type DraftHeadersVersion = 'draft-6' | 'draft-7' | 'draft-8'
 
 /** The checks for common mistakes, by the names that express-rate-limit gives them. @inline */
@@ -77,16 +77,16 @@ export type CheckName =
   | 'keyGeneratorIpFallback'
   | 'windowMs'
 
-/** Logs an error, with a sentence about where it happened if the error does not say so itself. */
+/** Logs an error. The message says where it happened, if the error itself does not. */
 export type LoggerFn = (error: unknown, message?: string) => void
 
-/** Where errors and warnings go. Pino's and winston's loggers fit. */
+/** A logger for errors and warnings, such as those of pino and winston. */
 export type Logger = { error: LoggerFn; warn: LoggerFn }
 
 /** Returns a value for a request, or a promise of it. */
 export type ValueDeterminingMiddleware<T> = (request: Request, response: Response) => MaybePromise<T>
 
-/** Responds to a request that is over its limit. */
+/** A function that responds to a request over its limit. */
 export type RateLimitExceededEventHandler = (
   request: Request,
   response: Response,
@@ -101,35 +101,35 @@ export type RateLimitReachedEventHandler = (
   optionsUsed: Options,
 ) => void
 
-/** Which checks run; `default` is for those that are not named. */
+/** Which checks run, by name. `default` is for those that you do not name. */
 export type EnabledValidations = { [Name in CheckName | 'default']?: boolean }
 
-/** What a request carries of its limit, as `req.rateLimit` by default. */
+/** A client's usage of its limit, which a request carries as `req.rateLimit` by default. */
 export type RateLimitInfo = {
   limit: number
-  /** The hits in this window, this one included; those over the limit also count. */
+  /** The hits in this window, including this one and those over the limit. */
   used: number
   remaining: number
-  /** When the window ends; `undefined` if the store does not know. */
+  /** When the window ends, or `undefined` if the store does not know. */
   resetTime: Date | undefined
   key: string
 }
 
 /**
- * A request that has passed a limiter: `(req as AugmentedRequest).rateLimit`. The entry `headgate` declares
- * another type of `req.rateLimit` for its own limiters, which this one leaves out.
+ * A request that has passed a limiter: `(req as AugmentedRequest).rateLimit`. `headgate` declares another
+ * type of `req.rateLimit` for its own limiters, which this type leaves out.
  */
 export type AugmentedRequest = Omit<Request, 'rateLimit'> & { [property: string]: RateLimitInfo }
 
-/** The middleware, with what it takes from its store. */
+/** The middleware, with methods of its store. */
 export type RateLimitRequestHandler = RequestHandler & {
   /** Forgets a client. */
   resetKey: (key: string) => void
-  /** Returns a client's count; throws if the store has no `get`. */
+  /** Returns a client's count. Throws if the store has no `get`. */
   getKey: (key: string) => MaybePromise<ClientRateLimitInfo | undefined>
 }
 
-/** The options of version 8 of express-rate-limit, with their meaning. */
+/** The options of express-rate-limit 8, with the same meaning. */
 export type Options = {
   /** The length of the window in milliseconds, from a client's first request. Default 60,000. */
   windowMs: number
@@ -137,50 +137,59 @@ export type Options = {
   limit: number | ValueDeterminingMiddleware<number>
   /** An older name of `limit`. */
   max?: number | ValueDeterminingMiddleware<number>
-  /** What a denied request is sent by `res.send`, or a function that returns it. Default: a sentence. */
+  /**
+   * The body of the response to a denied request, or a function that returns it. It is passed to `res.send`.
+   * Default: a sentence.
+   */
   // biome-ignore lint/suspicious/noExplicitAny: what express-rate-limit has, so that its users' code compiles.
   message: any | ValueDeterminingMiddleware<any>
-  /** The status of a denied request. Default 429. */
+  /** The status of the response to a denied request. Default 429. */
   statusCode: number
   /** Whether to send `X-RateLimit-*` headers. Default true. */
   legacyHeaders: boolean
   /** An older name of `legacyHeaders`. */
   headers?: boolean
-  /** Which draft of the `RateLimit` headers to send; `true` is `'draft-6'`. Default false. */
+  /** Which draft of the `RateLimit` headers to send. `true` is `'draft-6'`. Default false. */
   standardHeaders: boolean | DraftHeadersVersion
   /**
    * The name of the policy in the headers of draft 8. Default: made from the limit and the window, such as
-   * `5-in-1min`. With a headgate store, a string is also the limiter's name in keys: limiters that share a
-   * store need different ones.
+   * `5-in-1min`. With a headgate store, a string is also the limiter's name in keys, so limiters that share
+   * a store need different ones.
    */
   identifier: string | ValueDeterminingMiddleware<string>
-  /** The seconds in `Retry-After`, or a function that returns them. Default: until the window ends. */
+  /**
+   * The seconds in `Retry-After`, or a function that returns them. Default: the time until the window ends.
+   */
   retryAfter?: number | ValueDeterminingMiddleware<number>
-  /** Under which name a request carries its `RateLimitInfo`. Default `'rateLimit'`. */
+  /** The property of a request that holds its `RateLimitInfo`. Default `'rateLimit'`. */
   requestPropertyName: string
-  /** Whether to refund the hits of requests that failed, or whose client hung up. Default false. */
+  /** Whether to take back the hits of requests that failed, or whose client hung up. Default false. */
   skipFailedRequests: boolean
-  /** Whether to refund the hits of requests that succeeded. Default false. */
+  /** Whether to take back the hits of requests that succeeded. Default false. */
   skipSuccessfulRequests: boolean
-  /** Whether a finished request has succeeded. Default: a status below 400. */
+  /** Returns whether a finished request has succeeded. Default: a status below 400. */
   requestWasSuccessful: ValueDeterminingMiddleware<boolean>
-  /** Returns a client's key. Default: `req.ip` by `ipKeyGenerator`. */
+  /** Returns a client's key. Default: `req.ip`, as `ipKeyGenerator` converts it. */
   keyGenerator: ValueDeterminingMiddleware<string>
-  /** The length of an IPv6 network that is one client, from 32 to 64, for the default key. Default 56. */
+  /**
+   * The length of an IPv6 network that counts as one client, from 32 to 64, for the default key. Default 56.
+   */
   ipv6Subnet: number | false | ValueDeterminingMiddleware<number>
-  /** Responds to a denied request. Default: `statusCode` and `message`. */
+  /** Responds to a denied request. Default: sends `statusCode` and `message`. */
   handler: RateLimitExceededEventHandler
-  /** Whether a request passes uncounted. Default: none does. */
+  /** Returns whether a request passes uncounted. Default: none does. */
   skip: ValueDeterminingMiddleware<boolean>
   /** Where hits are counted. Default: a `MemoryStore`. */
   store: Store | LegacyStore
   /** Which checks for common mistakes run. Each runs once and logs what it finds. Default: all. */
   validate: boolean | EnabledValidations
-  /** Whether requests pass when the store fails; otherwise its error goes to `next`. Default false. */
+  /** Whether requests pass if the store fails. Otherwise the error goes to `next`. Default false. */
   passOnStoreError: boolean
-  /** Default: the console. */
+  /** The logger for errors and warnings. Default: the console. */
   logger: Logger
 }
 
-/** What `rateLimit` takes: any of the options, and a store of express-rate-limit or one of headgate. */
+/**
+ * The options that `rateLimit` takes: any of `Options`, and a store of express-rate-limit or of headgate.
+ */
 export type GivenOptions = Partial<Omit<Options, 'store'>> & { store?: Options['store'] | HeadgateStore }

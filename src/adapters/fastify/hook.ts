@@ -11,7 +11,7 @@ import type { ServerTypes } from '../../util/framework-types.js'
 import { isPromise, type MaybePromise, thenMaybe } from '../../util/maybe-promise.js'
 import { fastifyWriter } from './response-writer.js'
 
-/** The types of Fastify. */
+/** The types of Fastify: its requests and replies. */
 export type FastifyTypes = ServerTypes<
   FastifyRequest,
   FastifyReply,
@@ -19,12 +19,16 @@ export type FastifyTypes = ServerTypes<
 >
 
 /**
- * The options of `rateLimitHook`. All functions may be async. What they throw goes to Fastify's error
- * handler. `count` and `actualCost` run after the response, so their errors are emitted as `refundFailed`.
+ * The options of `rateLimitHook`. All functions may be async. If one throws, the error goes to Fastify's
+ * error handler. `count` and `actualCost` run after the response, so their errors are emitted as
+ * `refundFailed`.
  */
 export type RateLimitHookOptions = RateLimitOptions<FastifyTypes>
 
-/** A hook for `onRequest`, `preValidation` or `preHandler`, over HTTP/1 or HTTP/2; carries its limiter. */
+/**
+ * A hook for `onRequest`, `preValidation` or `preHandler`, over HTTP/1 or HTTP/2, with its limiter as a
+ * property.
+ */
 export interface RateLimitHook {
   (
     request: FastifyRequest | FastifyRequest<RouteGenericInterface, Http2Server>,
@@ -35,10 +39,21 @@ export interface RateLimitHook {
 }
 
 /**
- * Creates a hook for single routes, or for `app.addHook`, with or without the plugin. It allows or denies a
- * request as `rateLimit` does.
+ * Creates a hook that limits single routes, or all routes of a context by `app.addHook`. It works with and
+ * without the plugin, and responds to denied requests as `rateLimit` does.
  *
  * Throws a `TypeError` for wrong options, with the fix in the message.
+ *
+ * @example
+ * ```ts
+ * import fastify from 'fastify'
+ * import { rateLimitHook } from 'headgate/fastify'
+ *
+ * const app = fastify()
+ * const limitUploads = rateLimitHook({ limit: 10, window: '1h' })
+ * app.post('/uploads', { onRequest: limitUploads }, () => 'stored')
+ * await app.listen({ port: 3000 })
+ * ```
  */
 export function rateLimitHook(options: RateLimitHookOptions): RateLimitHook {
   return hookFrom('rateLimitHook', options)

@@ -9,11 +9,26 @@ import { fastifyWriter } from './response-writer.js'
 export interface LoginGuard extends RateLimitHook, LoginControls<FastifyRequest> {}
 
 /**
- * Creates a `preHandler` hook that stops password guessing and lets real users in, as `loginGuard` of
- * `headgate` does. A status below 300 is a success where the password is checked (a POST to the one route
- * with the guard, or to `path`), unless `succeeded`, `failureRedirect` or `reportSuccess` says otherwise.
+ * Creates a `preHandler` hook that stops password guessing without locking out real users, as `loginGuard`
+ * of `headgate` does.
+ *
+ * A status below 300 is a success where the password is checked, unless `succeeded`, `failureRedirect` or
+ * `reportSuccess` says otherwise. That is a POST to the one route with the guard, or to `path`.
  *
  * Throws a `TypeError` for wrong options, with the fix in the message.
+ *
+ * @example
+ * ```ts
+ * import fastify from 'fastify'
+ * import { loginGuard } from 'headgate/fastify'
+ *
+ * const app = fastify()
+ * const guard = loginGuard({ field: 'username' })
+ * app.post('/login', { preHandler: guard }, (_request, reply) => {
+ *   reply.code(401).send('Wrong name or password') // your check
+ * })
+ * await app.listen({ port: 3000 })
+ * ```
  */
 export function loginGuard(options: LoginGuardOptions<FastifyTypes>): LoginGuard {
   const routeOf = (request: FastifyRequest): unknown =>

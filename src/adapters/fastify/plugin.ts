@@ -15,12 +15,12 @@ import { choice, wrongOption } from '../../util/validate.js'
 import { hookFrom, type RateLimitHook, type RateLimitHookOptions } from './hook.js'
 import { isOwnLimit, ownOptions, type Route } from './own-options.js'
 
-/** The options of a route, as `config: { rateLimit: { … } }`. */
+/** The options of a single route, as `config: { rateLimit: { … } }`. */
 export type RouteRateLimitOptions = RateLimitHookOptions & {
   /**
-   * When requests are charged. Write `'preValidation'` if a key or a cost reads the body, and `'preHandler'`
-   * if it reads what other hooks set, such as a user. In `preHandler`, requests are charged after the route's
-   * own hooks, and in the others before them. Default `'onRequest'`, before the body is read.
+   * When requests are charged. Default `'onRequest'`, before the body is read. Write `'preValidation'` if a
+   * key or a cost reads the body, and `'preHandler'` if it reads what other hooks set, such as a user. In
+   * `preHandler`, requests are charged after the route's own hooks, and in the others before them.
    */
   hook?: 'onRequest' | 'preValidation' | 'preHandler'
 }
@@ -37,12 +37,26 @@ export type RateLimitPluginOptions = RouteRateLimitOptions & {
 const readHook = choice('onRequest', 'preValidation', 'preHandler')
 
 /**
- * A plugin for Fastify 4 and 5. One shared limiter covers all routes, except those with their own options
- * in `config.rateLimit`, which have their own limiter, and those where it is `false`, which have none. A
- * denied request gets 429 with `Retry-After`. The `Decision` is at `request.rateLimit`, and the limiters are
+ * The rate limit plugin for Fastify 4 and 5. One shared limiter covers all routes, with two exceptions.
+ * Routes with options in `config.rateLimit` have their own limiter, and routes where it is `false` have
+ * none.
+ *
+ * A denied request gets 429 with `Retry-After`. The decision is at `request.rateLimit`, and the limiters are
  * at `app.rateLimiters`. They close with the application.
  *
  * Throws a `TypeError` for wrong options, with the fix in the message.
+ *
+ * @example
+ * ```ts
+ * import fastify from 'fastify'
+ * import { rateLimit } from 'headgate/fastify'
+ *
+ * const app = fastify()
+ * await app.register(rateLimit, { limit: 100, window: '1m' })
+ * app.get('/', () => 'hello')
+ * app.post('/login', { config: { rateLimit: { limit: 5, window: '1m' } } }, () => 'welcome')
+ * await app.listen({ port: 3000 })
+ * ```
  */
 export const rateLimit: FastifyPluginAsync<RateLimitPluginOptions> = Object.assign(plugin, {
   [Symbol.for('skip-override')]: true, // adds its hooks to the instance that registers it

@@ -17,22 +17,22 @@ const CLIENT_GONE = 499
 /** A limiter for servers that respond to a `Request` with a `Response`. */
 export interface RateLimit<Info extends FetchInfo = FetchInfo, Subject = FetchSubject<Info>> {
   /**
-   * Charges a request. Resolves to a response if it is denied. Resolves to `undefined` if it is allowed:
-   * pass your own response to `finish` then. Rejects with what an option function threw.
+   * Charges a request. Resolves to a response if it is denied, and to `undefined` if it is allowed. Then
+   * pass your own response to `finish`. Rejects with what an option function threw.
    */
   (request: Request, info: Info & FetchInfo): Promise<Response | undefined>
   /**
-   * Returns the response with the quota headers of all limiters that charged the request, and refunds the
+   * Returns the response with the quota headers of all limiters that charged the request. Also refunds the
    * request if `count` does not count it. Replaces no header. If the headers are immutable, as in the
-   * response of `Response.redirect()` or `fetch()`, returns a copy; the body is not read.
+   * response of `Response.redirect()` or `fetch()`, returns a copy without reading the body.
    */
   finish(request: Request, response: Response): Response
   /**
-   * Resolves to the denial of a request, or to what `next` returns, passed to `finish`. A `Response` that
-   * `next` throws is passed to `finish` and thrown again. After any other error the request stays charged.
+   * Resolves to the denial of a request, or to what `next` returns, passed to `finish`. If `next` throws a
+   * `Response`, it is passed to `finish` and thrown again. After any other error the request stays charged.
    */
   handle(request: Request, info: Info & FetchInfo, next: () => MaybePromise<Response>): Promise<Response>
-  /** Returns this limiter's decision on a request; `undefined` if it has made none. */
+  /** Returns this limiter's decision on a request, or `undefined` if it has made none. */
   decisionOf(request: Request): Decision | undefined
   readonly limiter: Limiter<Subject>
 }

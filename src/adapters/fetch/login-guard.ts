@@ -6,6 +6,7 @@ import { limitOf, type RateLimit } from './limit.js'
 import type { FetchInfo, FetchSubject, FetchTypes } from './options.js'
 import { fetchWriter } from './response-writer.js'
 
+/** The methods and events of a login guard, for what its callbacks are called with. */
 type Controls<Info> = LoginControls<FetchSubject<Info>>
 
 /** A guard of a login. Several routes behind one guard share its limits. */
@@ -13,23 +14,43 @@ export interface LoginGuard<Info extends FetchInfo = FetchInfo>
   extends RateLimit<Info>,
     Pick<Controls<Info>, 'events' | 'accountId' | 'describe'> {
   /**
-   * Reports that an attempt is a success, whatever its status is and `succeeded` returns. Must be called
-   * before `finish`, and so within the `next` of `handle`, else it throws an `Error`; the last report takes
-   * effect. Has no effect on a request that this guard has not allowed as an attempt, such as a clone, or
-   * whose client has hung up.
+   * Reports that an attempt is a success, whatever its status is and `succeeded` returns. Call it before
+   * `finish`, and so within the `next` of `handle`. Otherwise it throws an `Error`. The last report takes
+   * effect.
+   *
+   * It has no effect on a request that this guard has not allowed as an attempt, such as a clone, or whose
+   * client has hung up.
    */
   reportSuccess(request: Request): void
-  /** Like `reportSuccess`, for a failure. It counts as a failure in a row even if the status is a 5xx. */
+  /**
+   * Reports that an attempt is a failure, as `reportSuccess` does for a success. It counts as a failure in a
+   * row even if the status is a 5xx.
+   */
   reportFailure(request: Request): void
 }
 
 /**
- * Creates a guard that stops password guessing and lets real users in, as `loginGuard` of `headgate` does.
- * It reads the account from `info.body`. A status below 300 in response to a POST to `path` is a success,
- * unless `succeeded`, `failureRedirect` or `reportSuccess` says otherwise. An attempt that is not passed to
- * `finish` stays charged as a failure.
+ * Creates a guard that stops password guessing without locking out real users, as `loginGuard` of `headgate`
+ * does. It reads the account from `info.body`.
+ *
+ * A status below 300 in response to a POST to `path` is a success, unless `succeeded`, `failureRedirect` or
+ * `reportSuccess` says otherwise. If you do not pass the response to `finish`, the attempt stays charged as
+ * a failure.
  *
  * Throws a `TypeError` for wrong options, with the fix in the message.
+ *
+ * @example
+ * ```ts
+ * import { loginGuard } from 'headgate/fetch'
+ *
+ * const guard = loginGuard({ field: 'username', path: '/login' })
+ * export async function POST(request: Request): Promise<Response> {
+ *   const ip = request.headers.get('x-real-ip')
+ *   const body: unknown = await request.clone().json()
+ *   const next = () => new Response('Wrong password', { status: 401 }) // your check
+ *   return guard.handle(request, { ip, body }, next)
+ * }
+ * ```
  */
 export function loginGuard<Info extends FetchInfo = FetchInfo>(
   options: LoginGuardOptions<FetchTypes<FetchSubject<Info>>>,

@@ -2,11 +2,11 @@ import type { Decision } from '../../limiter/decision.js'
 import type { FrameworkTypes } from '../../util/framework-types.js'
 import type { MaybePromise } from '../../util/maybe-promise.js'
 
-/** What a platform knows about a request. Extend it by what your own callbacks read. */
+/** What a platform knows about a request. Extend it with what your callbacks read. */
 export interface FetchInfo {
   /**
-   * The address that the request came from, as the platform reports it. `byIp({ trustProxy })` uses it as
-   * the peer's address. Requests without an address share the identity `unknown`; headgate then emits the
+   * The IP address that the request came from, as the platform reports it. `byIp({ trustProxy })` uses it as
+   * the peer's address. Requests without an address share the identity `unknown`. headgate then emits the
    * process warning `HEADGATE_NO_ADDRESS` once.
    */
   readonly ip?: string | null | undefined
@@ -18,7 +18,7 @@ export interface FetchInfo {
   readonly route?: string | null | undefined
   /** Keeps the process alive while a refund is in progress, such as `ctx.waitUntil` of Workers. */
   readonly waitUntil?: ((work: Promise<unknown>) => void) | undefined
-  /** The keys read these from the request. */
+  /** Must be absent, like the next four. Keys read them from the request. */
   readonly method?: never
   readonly url?: never
   readonly headers?: never
@@ -26,14 +26,14 @@ export interface FetchInfo {
   readonly baseUrl?: never
 }
 
-/** What callbacks among the options are called with: what was passed as `info`, plus the request. */
+/** What callbacks among the options are called with: the `info` that you passed, and the request. */
 export type FetchSubject<Info = FetchInfo> = Info & {
   readonly request: Request
   /** The decision of the last limiter that charged the request. */
   readonly rateLimit?: Decision
 }
 
-/** The types of servers of the Fetch standard, whose handlers return the response. */
+/** The types of servers of the Fetch standard. Their handlers return the response. */
 export interface FetchTypes<Subject = FetchSubject> extends FrameworkTypes {
   readonly request: Subject
   readonly response: Response

@@ -6,11 +6,27 @@ import type { FetchInfo, FetchSubject, FetchTypes } from './options.js'
 import { fetchWriter } from './response-writer.js'
 
 /**
- * Creates a limiter for servers of the Fetch standard: Hono, Next.js, SvelteKit, Remix, Deno, Bun, Workers.
- * It responds 429 with `Retry-After` when a request is over its limit, 403 when its address is in `block`,
- * 503 when the store failed and `onStoreError` is `'deny'`.
+ * Creates a limiter for servers of the Fetch standard, such as Next.js, SvelteKit, Remix, Deno, Bun and
+ * Workers.
+ *
+ * An allowed request resolves to `undefined`. A denied request resolves to a response:
+ *
+ * - 429 with `Retry-After` if it is over its limit,
+ * - 403 if its IP address is in `block`,
+ * - 503 if the store failed and `onStoreError` is `'deny'`.
  *
  * Throws a `TypeError` for wrong options, with the fix in the message.
+ *
+ * @example
+ * ```ts
+ * import { rateLimit } from 'headgate/fetch'
+ *
+ * const limit = rateLimit({ limit: 100, window: '1m' })
+ * export async function GET(request: Request): Promise<Response> {
+ *   const denial = await limit(request, { ip: request.headers.get('x-real-ip') })
+ *   return denial ?? limit.finish(request, new Response('hello'))
+ * }
+ * ```
  */
 export function rateLimit<Info extends FetchInfo = FetchInfo>(
   options: RateLimitOptions<FetchTypes<FetchSubject<Info>>>,

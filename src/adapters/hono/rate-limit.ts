@@ -17,26 +17,42 @@ import { cachedBody, type HonoInfo, infoOf, readBody, subjectOf } from './contex
 
 const honoWriter = { ...fetchWriter, framework: 'hono' } as const
 
-/** The types of Hono, whose handlers get a context and return the response. */
+/** The types of Hono. Its handlers get a context and return the response. */
 export type HonoTypes<Ctx extends Context = Context> = FetchTypes<Ctx>
 
-/** Middleware of Hono, with its limiter as a property. */
+/** Hono middleware that `rateLimit` returns, with its limiter as a property. */
 export interface RateLimitMiddleware<Ctx extends Context = Context> {
   (c: Context, next: Next): Promise<Response | undefined>
   readonly limiter: Limiter<Ctx>
 }
 
-/** Middleware of Hono that guards a login. Several routes behind one guard share its limits. */
+/** Hono middleware that guards a login. Several routes behind one guard share its limits. */
 export interface LoginGuard<Ctx extends Context = Context>
   extends RateLimitMiddleware<Ctx>,
     LoginControls<Ctx> {}
 
 /**
- * Creates middleware for Hono that calls `next()` for an allowed request, and responds to a denied one: 429
- * with `Retry-After` if it is over its limit, 403 if its address is in `block`, 503 if the store failed and
- * `onStoreError` is `'deny'`. Handlers find the decision at `c.get('rateLimit')`.
+ * Creates Hono middleware that limits the requests of each client.
+ *
+ * An allowed request goes on to the next handler, which finds the decision at `c.get('rateLimit')`. A denied
+ * request gets a response:
+ *
+ * - 429 with `Retry-After` if it is over its limit,
+ * - 403 if its IP address is in `block`,
+ * - 503 if the store failed and `onStoreError` is `'deny'`.
  *
  * Throws a `TypeError` for wrong options, with the fix in the message.
+ *
+ * @example
+ * ```ts
+ * import { rateLimit } from 'headgate/hono'
+ * import { Hono } from 'hono'
+ *
+ * const app = new Hono()
+ * app.use(rateLimit({ limit: 100, window: '1m' }))
+ * app.get('/', (c) => c.text('hello'))
+ * export default app
+ * ```
  */
 export function rateLimit<Ctx extends Context = Context>(
   options: RateLimitOptions<HonoTypes<Ctx>>,
@@ -47,11 +63,27 @@ export function rateLimit<Ctx extends Context = Context>(
 }
 
 /**
- * Creates middleware for Hono that stops password guessing and lets real users in, as `loginGuard` of
- * `headgate` does. It reads the account from a body of JSON or of a form. A status below 300 in response to
- * a POST to `path` is a success, unless `succeeded`, `failureRedirect` or `reportSuccess` says otherwise.
+ * Creates Hono middleware that stops password guessing without locking out real users, as `loginGuard` of
+ * `headgate` does. It reads the account from a JSON or form body.
+ *
+ * A status below 300 in response to a POST to `path` is a success, unless `succeeded`, `failureRedirect` or
+ * `reportSuccess` says otherwise.
  *
  * Throws a `TypeError` for wrong options, with the fix in the message.
+ *
+ * @example
+ * ```ts
+ * import { loginGuard } from 'headgate/hono'
+ * import { Hono } from 'hono'
+ *
+ * const app = new Hono()
+ * const guard = loginGuard({ field: 'username', path: '/login' })
+ * app.post('/login', guard, async (c) => {
+ *   const { password } = await c.req.parseBody()
+ *   const isRight = password === 'engine' // your check
+ *   return isRight ? c.text('Welcome') : c.text('Wrong name or password', 401)
+ * })
+ * ```
  */
 export function loginGuard<Ctx extends Context = Context>(
   options: LoginGuardOptions<HonoTypes<Ctx>>,

@@ -13,14 +13,17 @@ import type { ServerTypes } from '../../util/framework-types.js'
 import { isPromise } from '../../util/maybe-promise.js'
 import { koaRoute, koaWriter, prepareContext } from './context.js'
 
-/** The types of Koa, whose middleware gets a context. */
+/** The types of Koa. Its middleware gets a context. */
 export type KoaTypes<Ctx extends ExtendableContext = Context> = ServerTypes<
   Ctx,
   Response,
   [ctx: Ctx, next: Next]
 >
 
-/** Koa middleware for applications with any state and context, with its limiter as a property. */
+/**
+ * Koa middleware that `rateLimit` returns, with its limiter as a property. It fits applications with any
+ * state and context.
+ */
 export interface RateLimitMiddleware<Ctx extends ExtendableContext = Context> {
   (ctx: ExtendableContext, next: Next): Promise<unknown>
   readonly limiter: Limiter<Ctx>
@@ -32,13 +35,31 @@ export interface LoginGuard<Ctx extends ExtendableContext = Context>
     LoginControls<Ctx> {}
 
 /**
- * Creates Koa middleware that calls `next()` for an allowed request, and responds to a denied one by
- * `ctx.status` and `ctx.body`: 429 with `Retry-After` when it is over its limit, 403 when its address is in
- * `block`, 503 when the store failed and `onStoreError` is `'deny'`. Sets the `Decision` as `ctx.rateLimit`.
+ * Creates Koa middleware that limits the requests of each client.
  *
- * Keys read `ctx.ip`, `ctx.state.user`, `ctx.request.body` and the route of @koa/router that matched.
+ * An allowed request goes on to the next middleware, which finds the decision at `ctx.rateLimit`. A denied
+ * request gets a response in `ctx.status` and `ctx.body`:
+ *
+ * - 429 with `Retry-After` if it is over its limit,
+ * - 403 if its IP address is in `block`,
+ * - 503 if the store failed and `onStoreError` is `'deny'`.
+ *
+ * Keys read `ctx.ip`, `ctx.state.user`, `ctx.request.body`, and the route of @koa/router that matched.
  *
  * Throws a `TypeError` for wrong options, with the fix in the message.
+ *
+ * @example
+ * ```ts
+ * import { rateLimit } from 'headgate/koa'
+ * import Koa from 'koa'
+ *
+ * const app = new Koa()
+ * app.use(rateLimit({ limit: 100, window: '1m' }))
+ * app.use((ctx) => {
+ *   ctx.body = 'hello'
+ * })
+ * app.listen(3000)
+ * ```
  */
 export function rateLimit<Ctx extends ExtendableContext = Context>(
   options: RateLimitOptions<KoaTypes<Ctx>>,
@@ -48,12 +69,27 @@ export function rateLimit<Ctx extends ExtendableContext = Context>(
 }
 
 /**
- * Creates Koa middleware that stops password guessing and lets real users in, as `loginGuard` of `headgate`
- * does. A body parser must run first. A status below 300 is a success where the password is checked (a POST
- * to the route of the guard, or to `path`), unless `succeeded`, `failureRedirect` or `reportSuccess` says
- * otherwise.
+ * Creates Koa middleware that stops password guessing without locking out real users, as `loginGuard` of
+ * `headgate` does. Mount a body parser before it.
+ *
+ * A status below 300 is a success where the password is checked, unless `succeeded`, `failureRedirect` or
+ * `reportSuccess` says otherwise. That is a POST to the route of the guard, or to `path`.
  *
  * Throws a `TypeError` for wrong options, with the fix in the message.
+ *
+ * @example
+ * ```ts
+ * import Router from '@koa/router'
+ * import { loginGuard } from 'headgate/koa'
+ * import Koa from 'koa'
+ *
+ * const app = new Koa() // mount a body parser first
+ * const router = new Router()
+ * router.post('/login', loginGuard({ field: 'username' }), (ctx) => {
+ *   ctx.status = 401 // your check
+ * })
+ * app.use(router.routes()).listen(3000)
+ * ```
  */
 export function loginGuard<Ctx extends ExtendableContext = Context>(
   options: LoginGuardOptions<KoaTypes<Ctx>>,

@@ -4,7 +4,7 @@ import { type Decoration, decorate } from './metadata.js'
 import type { NestLimitOptions } from './options.js'
 import type { NestRequest } from './types.js'
 
-/** Decorates a class or a method of it. */
+/** A decorator for a class or a method. */
 export type RateLimitDecorator = ClassDecorator & MethodDecorator
 
 /** A decoration with its own limiter. */
@@ -20,17 +20,33 @@ function isLimit(decoration: Decoration): decoration is LimitDecoration {
 export const limitedDecorations = processWide('nestDecorations', () => new Set<LimitDecoration>())
 
 /**
- * Limits the handlers of a controller, a resolver or a gateway together, or one handler, by a limiter of its
- * own. Its options stand in place of those of the module: what they leave out is as there, and of `limit`,
- * `window`, `policy` and `limits` one replaces all, and `delay`. A handler's decorator replaces that of its
- * class.
+ * Gives a handler its own limiter, or all handlers of a controller, a resolver or a gateway together.
  *
- * In a shared store the limiter is named after the class and the method, such as `AuthController.login`: two
- * of the same name and policy share their counts, as do the processes of an application. Give `name` if
- * classes have the same name, or if a minifier renames them. Subclasses share the limiter of their base.
+ * - **Options.** The decorator inherits the module's options, except those that it sets. If it sets `limit`
+ *   and `window`, `policy` or `limits`, it inherits none of these. It never inherits `candidate` or `delay`.
+ *   A handler's decorator replaces that of its class.
+ * - **Name.** In a shared store, the limiter is named after the class and the method, such as
+ *   `AuthController.login`. Limiters with the same name and policy share their counts, as the processes of
+ *   an application do. Set `name` if two classes have the same name, or if a minifier renames them.
+ *   Subclasses share the limiter of their base.
+ * - **Errors.** Wrong options throw a `TypeError` when the application starts. If options conflict with
+ *   those of the module, headgate emits a process warning, and the error is thrown when a handler is called.
+ *   A second decorator throws at once.
  *
- * Wrong options throw a `TypeError` when the application starts; those that do not go with the options of
- * the module, as without an amount in both, when a handler is called. A second decorator throws at once.
+ * @example
+ * ```ts
+ * import { Controller, Post } from '@nestjs/common'
+ * import { RateLimit } from 'headgate/nest'
+ *
+ * @Controller()
+ * export class AuthController {
+ *   @Post('login')
+ *   @RateLimit({ limit: 5, window: '15m' })
+ *   login() {
+ *     return 'welcome'
+ *   }
+ * }
+ * ```
  */
 export function RateLimit<Req extends object = NestRequest, Res = unknown>(
   options: NestLimitOptions<Req, Res> = {},
@@ -38,7 +54,24 @@ export function RateLimit<Req extends object = NestRequest, Res = unknown>(
   return decorator(options)
 }
 
-/** Exempts a class or a handler from all limits. Throws a `TypeError` if it gets an argument. */
+/**
+ * Exempts a handler or a class from all limits. Throws a `TypeError` if it gets an argument.
+ *
+ * @example
+ * ```ts
+ * import { Controller, Get } from '@nestjs/common'
+ * import { SkipRateLimit } from 'headgate/nest'
+ *
+ * @Controller('health')
+ * @SkipRateLimit()
+ * export class HealthController {
+ *   @Get()
+ *   check() {
+ *     return 'ok'
+ *   }
+ * }
+ * ```
+ */
 export function SkipRateLimit(): RateLimitDecorator
 export function SkipRateLimit(...given: readonly unknown[]): RateLimitDecorator {
   if (given.length === 0) return decorator(undefined)

@@ -2,14 +2,17 @@ import { STATUS_CODES } from 'node:http'
 import type { DenialFigures } from '../../http/denial-body.js'
 import type { DenialResponse } from '../../http/response-writer.js'
 
-/** What headgate sends to clients of GraphQL and WebSockets about a denial. */
+/** The details of a denial that clients of GraphQL and WebSockets receive. */
 export interface DenialDetails {
   /**
-   * `'TOO_MANY_REQUESTS'`; `'FORBIDDEN'` if the address is blocked; `'SERVICE_UNAVAILABLE'` if the
+   * `'TOO_MANY_REQUESTS'`, `'FORBIDDEN'` if the IP address is blocked, or `'SERVICE_UNAVAILABLE'` if the
    * store failed. With `statusCode`, the name of that status.
    */
   readonly code: string
-  /** The time until the same request is allowed, rounded up. Absent if waiting does not help. */
+  /**
+   * The time until the same request is allowed, in milliseconds, rounded up. Absent if waiting does not
+   * help.
+   */
   readonly retryAfterMs?: number
   /** The names of the limits that denied. */
   readonly violatedPolicies?: readonly string[]
@@ -18,16 +21,32 @@ export interface DenialDetails {
 /** Marks the exceptions of all copies of this package in a process, as one imported and one required. */
 const MARK = Symbol.for('headgate.rateLimitException')
 
-/** What the guard throws for a denied request. `RateLimitFilter` responds to it. */
+/**
+ * The error that the guard throws for a denied request. `RateLimitFilter` responds to it.
+ *
+ * @example
+ * ```ts
+ * import { type ArgumentsHost, Catch } from '@nestjs/common'
+ * import { RateLimitException, RateLimitFilter } from 'headgate/nest'
+ *
+ * @Catch(RateLimitException)
+ * export class DenialFilter extends RateLimitFilter {
+ *   override catch(exception: RateLimitException, host: ArgumentsHost) {
+ *     console.log('denied by', exception.extensions.violatedPolicies)
+ *     return super.catch(exception, host)
+ *   }
+ * }
+ * ```
+ */
 export class RateLimitException extends Error {
   override readonly name = 'RateLimitException'
   readonly status: number
   readonly statusCode: number
   /** @internal */
   readonly [MARK] = true
-  /** As errors of the package http-errors have it: the message may be shown. */
+  /** Whether the message may be shown, as in errors of the package http-errors. */
   readonly expose = true
-  /** Part of the error in a GraphQL response. */
+  /** The details of the denial, which are part of the error in a GraphQL response. */
   readonly extensions: DenialDetails
   /** The whole response to an HTTP request. */
   readonly refusal: DenialResponse
@@ -46,22 +65,22 @@ export class RateLimitException extends Error {
     }
   }
 
-  /** Has `instanceof` hold, as in filters of Nest, for the exceptions of all copies of this package. */
+  /** Makes `instanceof` hold for the exceptions of all copies of this package, as in filters of Nest. */
   static override [Symbol.hasInstance](value: unknown): value is RateLimitException {
     return typeof value === 'object' && value !== null && MARK in value
   }
 
-  /** The status, as Nest's `HttpException` has it. */
+  /** Returns the status, as Nest's `HttpException` does. */
   getStatus(): number {
     return this.status
   }
 
-  /** The body of the HTTP response. */
+  /** Returns the body of the HTTP response. */
   getResponse(): string {
     return this.refusal.body
   }
 
-  /** What a WebSocket client is sent, as Nest's `WsException` has it. */
+  /** Returns what a WebSocket client is sent, as Nest's `WsException` does. */
   getError(): DenialDetails & { readonly status: 'error'; readonly message: string } {
     return { status: 'error', message: this.message, ...this.extensions }
   }

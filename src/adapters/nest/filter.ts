@@ -11,11 +11,29 @@ interface EmittingClient {
 }
 
 /**
- * The exception filter that responds to denied requests, and no others. The module has Nest apply it to all
- * routes. Nest applies such filters to no gateways: write `@UseFilters(RateLimitFilter)` above each.
+ * The exception filter that responds to denied requests, and to no others. The module applies it to all
+ * routes. Nest applies no such filter to gateways, so write `@UseFilters(RateLimitFilter)` above each
+ * gateway.
  *
- * An HTTP request gets the response of the middleware; a GraphQL field an error with `extensions`; a
- * WebSocket client the event `exception`.
+ * An HTTP request gets the response of the middleware. A GraphQL field gets an error with `extensions`, and
+ * a WebSocket client gets the event `exception`.
+ *
+ * @example
+ * ```ts
+ * import { UseFilters, UseGuards } from '@nestjs/common'
+ * import { SubscribeMessage, WebSocketGateway } from '@nestjs/websockets'
+ * import { RateLimitFilter, RateLimitGuard } from 'headgate/nest'
+ *
+ * @WebSocketGateway()
+ * @UseGuards(RateLimitGuard)
+ * @UseFilters(RateLimitFilter)
+ * export class ChatGateway {
+ *   @SubscribeMessage('say')
+ *   say() {
+ *     return { event: 'said', data: 'ok' }
+ *   }
+ * }
+ * ```
  */
 export class RateLimitFilter {
   constructor() {

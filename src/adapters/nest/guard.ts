@@ -8,8 +8,23 @@ import type { RateLimiters } from './limiters.js'
 import type { ExecutionContext } from './types.js'
 
 /**
- * The guard that limits requests, GraphQL calls and WebSocket messages. The module has Nest call it for
- * every handler, unless its option `global` is `false`. Microservices pass it.
+ * The guard that limits requests, GraphQL calls and WebSocket messages. The module applies it to every
+ * handler, unless its option `global` is `false`. It does not limit messages of microservices.
+ *
+ * @example
+ * ```ts
+ * import { Controller, Get, UseGuards } from '@nestjs/common'
+ * import { RateLimitGuard } from 'headgate/nest'
+ *
+ * @Controller('orders')
+ * @UseGuards(RateLimitGuard) // with RateLimitModule.forRoot({ global: false, … })
+ * export class OrdersController {
+ *   @Get()
+ *   list() {
+ *     return []
+ *   }
+ * }
+ * ```
  */
 export class RateLimitGuard {
   readonly #limiters: RateLimiters
@@ -18,7 +33,10 @@ export class RateLimitGuard {
     this.#limiters = limiters
   }
 
-  /** Returns true for an allowed request. Throws or rejects with a `RateLimitException` for others. */
+  /**
+   * Returns true for an allowed request. Throws a `RateLimitException`, or rejects with one, for a denied
+   * request.
+   */
   canActivate(context: ExecutionContext): MaybePromise<boolean> {
     const limit = this.#limiters.limitFor(context)
     if (limit === undefined) return true

@@ -18,12 +18,30 @@ import type { ExecutionContext } from './types.js'
 
 const MODULE = 'RateLimitModule'
 
+/** How the guard limits a handler. */
 export interface HandlerLimit {
   readonly steps: RequestSteps<object, NestResponse>
   readonly exception: InheritedOptions['exception']
 }
 
-/** The limiters of an application. Inject it to listen to their events, or to call `forget`. */
+/**
+ * The limiters of an application. Inject it to listen to their events, or to call `forget`.
+ *
+ * @example
+ * ```ts
+ * import { Injectable } from '@nestjs/common'
+ * import { RateLimiters } from 'headgate/nest'
+ *
+ * @Injectable()
+ * export class Support {
+ *   constructor(private readonly limiters: RateLimiters) {}
+ *
+ *   release(ip: string) {
+ *     return this.limiters.default?.forget({ ip })
+ *   }
+ * }
+ * ```
+ */
 export class RateLimiters {
   /** @internal */
   readonly isGlobal: boolean
@@ -40,12 +58,17 @@ export class RateLimiters {
     for (const decoration of limitedDecorations) this.#createUnlessForeign(decoration)
   }
 
-  /** The shared limiter of the module; `undefined` if its options have no `limit`, `policy` or `limits`. */
+  /**
+   * The shared limiter of the module, or `undefined` if its options have no `limit`, `policy` or `limits`.
+   */
   get default(): Limiter<object> | undefined {
     return this.#default?.steps.limiter
   }
 
-  /** Returns the limiter of a class or handler with `@RateLimit`, by name: `'AuthController.login'`. */
+  /**
+   * Returns the limiter of a class or handler with `@RateLimit`, by its name, such as
+   * `'AuthController.login'`.
+   */
   get(name: string): Limiter<object> | undefined {
     for (const [decoration, { steps }] of this.#own) if (decoration.name === name) return steps.limiter
     return undefined

@@ -15,22 +15,39 @@ export interface LoginGuardOptions<Req extends object = NestRequest, Res = unkno
   extends LoginOptions<ServerTypes<Req, Res>>,
     ExceptionOptions {}
 
-/** A guard of a login for `@UseGuards`. Several handlers behind one guard share its limits. */
+/** A login guard for `@UseGuards`. Several handlers behind one guard share its limits. */
 export interface LoginGuard<Req extends object = NestRequest> extends LoginControls<Req> {
   readonly limiter: Limiter<Req>
   canActivate(context: ExecutionContext): MaybePromise<boolean>
 }
 
 /**
- * Creates a guard for `@UseGuards` that stops password guessing and lets real users in, as `loginGuard` of
- * `headgate` does. A status below 300 is a success where the password is checked (a POST to the one handler
- * with the guard, or to `path`), unless `succeeded`, `failureRedirect` or `reportSuccess` says otherwise; an
- * `UnauthorizedException` is a failure.
+ * Creates a guard for `@UseGuards` that stops password guessing without locking out real users, as
+ * `loginGuard` of `headgate` does.
  *
- * `RateLimitFilter`, which `RateLimitModule` provides, responds to denied attempts. For HTTP only: the guard
- * throws an error for GraphQL and WebSockets, since they have no status that says whether a login succeeded.
+ * - **Success.** A status below 300 is a success where the password is checked, unless `succeeded`,
+ *   `failureRedirect` or `reportSuccess` says otherwise. That is a POST to the one handler with the guard,
+ *   or to `path`. An `UnauthorizedException` is a failure.
+ * - **Denials.** `RateLimitFilter` responds to denied attempts. `RateLimitModule` provides it.
+ * - **HTTP only.** The guard throws an error for GraphQL and WebSockets, because they have no status that
+ *   says whether a login succeeded.
  *
  * Throws a `TypeError` for wrong options, with the fix in the message.
+ *
+ * @example
+ * ```ts
+ * import { Controller, Post, UnauthorizedException, UseGuards } from '@nestjs/common'
+ * import { loginGuard } from 'headgate/nest'
+ *
+ * @Controller('login')
+ * export class LoginController {
+ *   @Post()
+ *   @UseGuards(loginGuard({ field: 'username' }))
+ *   login() {
+ *     throw new UnauthorizedException() // your check
+ *   }
+ * }
+ * ```
  */
 export function loginGuard<Req extends object = NestRequest, Res = unknown>(
   options: LoginGuardOptions<Req, Res>,

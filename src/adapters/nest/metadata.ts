@@ -9,10 +9,11 @@ const reflect = Reflect as unknown as MetadataReflect
 
 const RATE_LIMIT = 'headgate:rateLimit'
 
+/** What a decorator says about a class or a method. */
 export interface Decoration {
-  /** The class, or the class and the method. */
+  /** The name of the class, or of the class and the method. */
   readonly name: string
-  /** The options of its own limiter; `undefined` = not limited. */
+  /** The options of its own limiter, or `undefined` if it is not limited. */
   readonly options: object | undefined
 }
 

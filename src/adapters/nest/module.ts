@@ -6,25 +6,35 @@ import { declareParameters } from './metadata.js'
 import type { RateLimitModuleOptions } from './options.js'
 import type { DynamicModule, FactoryProvider, Inject, NestRequest } from './types.js'
 
-/** Where the options of `RateLimitModule` come from. */
+/** Options of `RateLimitModule.forRootAsync`: where the module's options come from. */
 export interface RateLimitModuleAsyncOptions<Req, Res, Imports> {
   /** The modules that export what is injected. */
   imports?: Imports
   inject?: Inject
-  /** Returns the options, or a promise of them; called with what is injected. */
+  /** Returns the module's options, or a promise of them. Called with what is injected. */
   useFactory: (...dependencies: never[]) => MaybePromise<RateLimitModuleOptions<Req, Res>>
 }
 
 const OPTIONS = 'headgate:options'
 
 /**
- * The module that limits requests. Import it once, in the root module; what it exports is available in all
+ * The module that limits requests. Import it once, in the root module. Its exports are available in all
  * modules.
+ *
+ * @example
+ * ```ts
+ * import { Module } from '@nestjs/common'
+ * import { RateLimitModule } from 'headgate/nest'
+ *
+ * @Module({ imports: [RateLimitModule.forRoot({ limit: 100, window: '1m' })] })
+ * export class AppModule {}
+ * ```
  */
 export class RateLimitModule {
   /**
    * Limits all handlers together by one limiter with these options, except those with `@RateLimit(…)` or
-   * `@SkipRateLimit()`. Without `limit`, `policy` or `limits` only those with `@RateLimit(…)` are limited.
+   * `@SkipRateLimit()`. Without `limit`, `policy` or `limits`, only handlers with `@RateLimit(…)` are
+   * limited.
    *
    * Nest throws a `TypeError` for wrong options when the application starts, with the fix in the message.
    */
@@ -34,7 +44,9 @@ export class RateLimitModule {
     return moduleWith({ provide: OPTIONS, useFactory: () => options, inject: [] }, [])
   }
 
-  /** Like `forRoot`, with options from a factory, such as those with a store that is a provider. */
+  /**
+   * Does the same as `forRoot`, with options from a factory, such as those with a store that is a provider.
+   */
   static forRootAsync<Req extends object = NestRequest, Res = unknown, Imports extends unknown[] = never[]>({
     imports,
     inject = [],

@@ -11,33 +11,38 @@ import type { NestResponse } from './response-writer.js'
 import type { ExecutionContext, NestRequest } from './types.js'
 
 /**
- * The options of one limiter in Nest. All functions may be async. What they throw goes to the exception
- * filters. `count` and `actualCost` run after the response, so their errors are emitted as `refundFailed`.
+ * The options of one limiter in Nest. All functions may be async. If one throws, the error goes to the
+ * exception filters. `count` and `actualCost` run after the response, so their errors are emitted as
+ * `refundFailed`.
  */
 export type NestLimitOptions<Req = NestRequest, Res = unknown> = RequestOptions<ServerTypes<Req, Res>> &
   LimitWithWindow &
   ExceptionOptions
 
-/** What replaces `onDenied` in Nest. */
+/** The option that replaces `onDenied` in Nest. */
 export interface ExceptionOptions {
   /**
-   * Returns what is thrown for a denied request in place of a `RateLimitException`, or a promise of it, such
-   * as Nest's own `HttpException` for filters that look for that. `Retry-After` and the other headers are
-   * set already. It may also send the response itself, and return the exception that it was given.
+   * Returns the exception to throw for a denied request, in place of a `RateLimitException`, or a promise of
+   * it. Return Nest's `HttpException` if your filters catch only that. `Retry-After` and the other headers
+   * are already set. The function may also send the response itself, and return the exception that it was
+   * given.
    */
   exception?(exception: RateLimitException, context: ExecutionContext): unknown
 }
 
-/** The options of `RateLimitModule`: of the shared limiter, and the defaults of those of `@RateLimit`. */
+/**
+ * The options of `RateLimitModule`: those of the shared limiter, which are also the defaults of
+ * `@RateLimit`.
+ */
 export type RateLimitModuleOptions<Req = NestRequest, Res = unknown> = NestLimitOptions<Req, Res> & {
   /**
-   * Whether the guard is called for every handler of the application. With `false` it is called where
-   * `@UseGuards(RateLimitGuard)` puts it, such as after a guard that authenticates. Default `true`.
+   * Whether the guard is called for every handler of the application. Default `true`. With `false`, it is
+   * called where `@UseGuards(RateLimitGuard)` puts it, such as after a guard that authenticates.
    */
   global?: boolean
 }
 
-/** The options as the adapter itself calls their functions. */
+/** The options of a limiter, typed as the adapter calls their functions. */
 export type InheritedOptions = NestLimitOptions<object, NestResponse>
 
 /** Returns the options of the limiter of a decoration: its own, and for the rest those of the module. */

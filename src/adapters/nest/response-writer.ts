@@ -10,7 +10,7 @@ import {
 import { fieldsOf } from '../../util/values.js'
 import { RateLimitException } from './exception.js'
 
-/** A reply of Fastify, through which headers and bodies go, so that its `onSend` hooks see them. */
+/** A reply of Fastify. Headers and bodies go through it, so that its `onSend` hooks see them. */
 interface Reply {
   readonly raw: ServerResponse
   getHeader(name: string): unknown
@@ -21,9 +21,10 @@ interface Reply {
   send(body: string): unknown
 }
 
+/** A response of Express, or a reply of Fastify. */
 export type PlatformResponse = ServerResponse | Reply
 
-/** The response to a request; `undefined` if there is none, as to a WebSocket message. */
+/** The response to a request, or `undefined` if there is none, as for a WebSocket message. */
 export type NestResponse = PlatformResponse | undefined
 
 export function asResponse(value: unknown): NestResponse {

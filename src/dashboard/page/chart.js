@@ -1,11 +1,17 @@
 import uPlot from './uPlot.esm.js'
 
 const HEIGHT = 160
+const FONT = '12px Inter, system-ui, sans-serif'
 
-/** Reads the colors of the page, which depend on the theme. */
-function colors() {
-  const style = getComputedStyle(document.documentElement)
-  return (name) => style.getPropertyValue(`--${name}`).trim()
+/** Returns a function that gives a color of the theme as `rgb(…)`: a canvas cannot read variables. */
+function colorsOf(holder) {
+  const probe = holder.appendChild(document.createElement('i'))
+  const colors = ['muted', 'line', 'brand', 'red'].map((name) => {
+    probe.style.color = `var(--${name})`
+    return [name, getComputedStyle(probe).color]
+  })
+  probe.remove()
+  return Object.fromEntries(colors)
 }
 
 /** Returns the rates of traffic, a second. All slots are over, so each point is final. */
@@ -17,23 +23,22 @@ function ratesOf({ traffic, slotMs }) {
   return [times, perSecond(allowed), perSecond(denied)]
 }
 
-function optionsOf(width) {
-  const color = colors()
+function optionsOf(width, colors) {
   const axis = {
-    stroke: color('muted'),
-    font: '12px system-ui, sans-serif',
-    labelFont: '12px system-ui, sans-serif',
-    grid: { stroke: color('line'), width: 1 },
+    stroke: colors.muted,
+    font: FONT,
+    labelFont: FONT,
+    grid: { stroke: colors.line, width: 1 },
     ticks: { show: false },
   }
-  const series = (label, name, dash) => ({
+  const series = (label, color, dash) => ({
     label,
-    stroke: color(name),
-    fill: `${color(name)}22`,
+    stroke: color,
+    fill: color.replace(')', ' / 0.13)').replaceAll(', ', ' '),
     width: 2,
     dash,
     points: { show: false },
-    value: (_, value) => (value == null ? '-' : `${value.toFixed(1)} a second`),
+    value: (_, value) => (value == null ? '-' : `${value.toFixed(1)} per second`),
   })
   return {
     width,
@@ -46,8 +51,8 @@ function optionsOf(width) {
         label: 'Time',
         value: (_, value) => (value == null ? '-' : new Date(value * 1000).toLocaleTimeString('en-GB')),
       },
-      series('Allowed', 'blue'),
-      series('Denied', 'red', [6, 3]),
+      series('Allowed', colors.brand),
+      series('Denied', colors.red, [6, 3]),
     ],
     axes: [
       {
@@ -56,7 +61,7 @@ function optionsOf(width) {
         values: (_, times) =>
           times.map((time) => new Date(time * 1000).toLocaleTimeString('en-GB').slice(0, 5)),
       },
-      { ...axis, label: 'requests a second', labelSize: 22, size: 46 },
+      { ...axis, label: 'requests per second', labelSize: 22, size: 46 },
     ],
     scales: { y: { range: (_, _min, max) => [0, Math.max(1, max * 1.1)] } },
   }
@@ -70,7 +75,7 @@ export function trafficChart(holder) {
   function draw() {
     chart?.destroy()
     const data = ratesOf(latest)
-    chart = new uPlot(optionsOf(holder.clientWidth), data, holder)
+    chart = new uPlot(optionsOf(holder.clientWidth, colorsOf(holder)), data, holder)
   }
 
   new ResizeObserver(() => {

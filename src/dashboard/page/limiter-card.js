@@ -10,7 +10,7 @@ export function limiterCard(name, onPick) {
   const holder = el('div', {
     class: 'chart',
     role: 'img',
-    'aria-label': `Requests to ${name} a second, last 15 minutes`,
+    'aria-label': `Requests per second to ${name}, last 15 minutes`,
   })
   const lists = el('div', { class: 'lists' })
   const titleId = `limiter-${name}`
@@ -79,14 +79,14 @@ function figuresOf({ traffic, store }) {
   const { allowed, denied } = traffic.perSecond
   const figure = (name, value, tone) => el('div', { class: tone }, el('dt', {}, name), el('dd', {}, value))
   const shown = [
-    figure('allowed a second', rate(allowed)),
-    figure('denied a second', rate(denied), denied > 0 ? 'is-denied' : undefined),
+    figure('allowed per second', rate(allowed)),
+    figure('denied per second', rate(denied), denied > 0 ? 'is-denied' : undefined),
     figure('denied', percent(allowed + denied === 0 ? 0 : denied / (allowed + denied))),
     figure('store', storeText(store), store.state === 'closed' ? undefined : 'is-denied'),
   ]
-  if (store.keys !== undefined) shown.push(figure('keys held', count(store.keys)))
+  if (store.keys !== undefined) shown.push(figure('keys stored', count(store.keys)))
   if (store.p99Ms !== undefined)
-    shown.push(figure('store latency', `${latency(store.medianMs)}, 99 % under ${latency(store.p99Ms)}`))
+    shown.push(figure('store latency', `median ${latency(store.medianMs)}, p99 ${latency(store.p99Ms)}`))
   if (store.failures > 0)
     shown.push(figure('failed calls', `${count(store.failures)} of ${count(store.calls)}`, 'is-denied'))
   if (store.problem !== undefined) shown.push(figure('this process only', store.problem, 'is-denied'))
@@ -100,7 +100,7 @@ function storeText({ name, state }) {
 function limitTable({ limits }) {
   return table({
     caption: 'Limits, last minute',
-    head: ['limit', 'allows', 'allowed', 'denied', 'highest use'],
+    head: ['limit', 'allows', 'allowed', 'denied', 'peak use'],
     numbers: [2, 3, 4],
     rows: limits.map((limit) => [
       limitName(limit.name, limit.isLocal),
@@ -140,9 +140,9 @@ function nearTable({ near }, onPick) {
 }
 
 function deniedTable({ denied }, onPick) {
-  if (denied.length === 0) return empty('Denied most, last 15 minutes', 'No client was denied.')
+  if (denied.length === 0) return empty('Most denied, last 15 minutes', 'No client was denied.')
   return table({
-    caption: 'Denied most, last 15 minutes',
+    caption: 'Most denied, last 15 minutes',
     head: ['client', 'limit', 'denied'],
     numbers: [2],
     rows: denied.map((client) => [pick(client.identity, onPick), client.limitName, count(client.denied)]),
@@ -155,19 +155,19 @@ function candidatePanel(candidate, onPick) {
   return el(
     'div',
     { class: 'candidate' },
-    el('h3', {}, 'Candidate, beside the limits in force'),
+    el('h3', {}, 'Candidate limits'),
     el(
       'p',
       {},
-      `It would have denied ${count(denied)} of ${count(requests)} requests (${percent(share)}), from ` +
-        `${clientCount(deniedClients)} of ${clientCount(clients)} clients. ` +
-        `The limits in force allowed ${count(newlyDenied)} of these, ` +
-        `and denied ${count(newlyAllowed)} that it would have allowed.`,
+      `The candidate would have denied ${count(denied)} of ${count(requests)} requests (${percent(share)}), ` +
+        `from ${clientCount(deniedClients)} of ${clientCount(clients)} clients. ` +
+        `The current limits allowed ${count(newlyDenied)} of these, ` +
+        `and denied ${count(newlyAllowed)} that the candidate would have allowed.`,
     ),
     table({
       caption: 'Limits of the candidate',
       isCaptionHidden: true,
-      head: ['limit', 'denied', 'clients', 'most often'],
+      head: ['limit', 'denied', 'clients', 'most denied'],
       numbers: [1, 2],
       rows: candidate.limits.map(({ name, denied, deniedClients, mostDenied }) => [
         name,

@@ -8,8 +8,8 @@ const BLOCKS = [
 ]
 
 const LISTINGS = {
-  block: 'The option block lists this address: it is always denied. Change the option to let it in.',
-  allow: 'The option allow lists this address: it is never limited.',
+  block: 'The block option lists this IP address, so it is always denied. Change the option to let it in.',
+  allow: 'The allow option lists this IP address, so it is never limited.',
 }
 
 /** Sends an action. Returns the response, or throws an `Error` with what went wrong. */
@@ -19,9 +19,9 @@ async function post(action, body) {
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify(body),
   }).catch(() => undefined)
-  if (response === undefined) throw new Error('The server does not answer.')
+  if (response === undefined) throw new Error('The server is not responding.')
   const reply = await response.json().catch(() => ({}))
-  if (!response.ok) throw new Error(reply.error ?? `The server answered ${response.status}.`)
+  if (!response.ok) throw new Error(reply.error ?? `The server responded with ${response.status}.`)
   return reply
 }
 
@@ -30,7 +30,7 @@ export function lookupForm(form, results) {
   const input = form.elements.namedItem('identity')
   let latest = 0
 
-  /** Shows what limiters hold of an identity, below a heading: what was done, or else what was found. */
+  /** Shows what limiters hold of an identity, below a heading: what was done, or what was found. */
   async function lookUp(text, done) {
     input.value = text
     const turn = ++latest
@@ -73,15 +73,13 @@ export function lookupForm(form, results) {
         ),
       ),
     ].filter(Boolean)
-    const hint = longestBlockMs === 0 ? 'No limit of this limiter is a ban, so it cannot block.' : undefined
+    const hint = longestBlockMs === 0 ? 'This limiter has no ban, so it cannot block clients.' : undefined
     return el(
       'div',
       { class: 'found', 'data-found': limiter },
       el('h3', {}, limiter),
       listing && el('p', {}, LISTINGS[listing]),
-      standings.length === 0
-        ? el('p', { class: 'quiet' }, 'Nothing used.')
-        : standingTable(limiter, standings),
+      standings.length === 0 ? el('p', { class: 'quiet' }, 'No usage.') : standingTable(limiter, standings),
       el('p', { class: 'row' }, ...buttons, hint && el('span', { class: 'quiet' }, hint)),
     )
   }
@@ -101,13 +99,13 @@ function standingTable(limiter, standings) {
   return table({
     caption: `Used of ${limiter}`,
     isCaptionHidden: true,
-    head: ['limit', 'stored as', 'left', 'why'],
+    head: ['limit', 'stored as', 'left', 'status'],
     numbers: [2],
     rows: standings.map((standing) => [
       standing.limitName,
       identity(standing.identity),
       `${count(standing.remaining)} of ${count(standing.limit)}`,
-      `${whyOf(standing)}; all is back ${backOf(standing)}`,
+      `${whyOf(standing)}; full quota ${backOf(standing)}`,
     ]),
   })
 }
@@ -116,8 +114,8 @@ function standingTable(limiter, standings) {
 function whyOf({ remaining, moreAfterMs, bannedForMs }) {
   if (bannedForMs > 0) return `banned for ${duration(bannedForMs)}, until ${clock(Date.now() + bannedForMs)}`
   if (remaining > 0) return 'not limited'
-  if (moreAfterMs === null) return 'used up, until it is released'
-  return `used up: more in ${duration(moreAfterMs)}, at ${clock(Date.now() + moreAfterMs)}`
+  if (moreAfterMs === null) return 'used up until it is released'
+  return `used up; more in ${duration(moreAfterMs)}, at ${clock(Date.now() + moreAfterMs)}`
 }
 
 function backOf({ resetAfterMs }) {
@@ -129,8 +127,8 @@ function summaryOf(found) {
     ({ standings, listing }) => listing === 'block' || standings.some(({ remaining }) => remaining === 0),
   )
   if (isLimited) return 'Limited:'
-  if (found.some(({ problem }) => problem !== undefined)) return 'Not all could be read of'
-  return found.some(({ standings }) => standings.length > 0) ? 'Not limited:' : 'No limiter knows'
+  if (found.some(({ problem }) => problem !== undefined)) return 'Some limiters could not be read for'
+  return found.some(({ standings }) => standings.length > 0) ? 'Not limited:' : 'No limiter has seen'
 }
 
 function button(text, label, onclick) {

@@ -29,7 +29,9 @@ let wasLive
 function setConnection(isLive) {
   if (isLive === wasLive) return
   wasLive = isLive
-  connection.textContent = isLive ? 'Live' : `No connection since ${clock(Date.now())}. Figures are old.`
+  connection.textContent = isLive
+    ? 'Live'
+    : `Disconnected since ${clock(Date.now())}. The figures are out of date.`
   connection.classList.toggle('is-live', isLive)
 }
 

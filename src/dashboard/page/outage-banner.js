@@ -38,10 +38,10 @@ function effectOf({ name, processes, store }) {
 function treatmentOf({ onStoreError, fallbackShare, outage }) {
   if (onStoreError === 'allow') return 'requests are allowed without a limit.'
   if (onStoreError === 'deny') return 'requests are denied.'
-  const part = fallbackShare === 1 ? 'the whole' : `${Math.round(100 * fallbackShare)} %`
-  if (onStoreError === 'local') return `local limits decide, ${part} of each limit in each process.`
+  const part = fallbackShare === 1 ? 'all' : `${Math.round(100 * fallbackShare)} %`
+  if (onStoreError === 'local') return `local limits apply, with ${part} of each limit in each process.`
   const [allowed, denied, local] = [outage.allowed, outage.denied, outage.local].map(count)
-  return `onStoreError has allowed ${allowed} requests, denied ${denied}, and left ${local} to local limits.`
+  return `onStoreError has allowed ${allowed} requests, denied ${denied}, and applied local limits to ${local}.`
 }
 
 function placeOf(processes, { outage, problem }) {

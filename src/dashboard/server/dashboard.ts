@@ -20,27 +20,44 @@ import {
   setSecurityHeaders,
 } from './respond.js'
 
-/** A handler of Express, Connect and `node:http`. */
+/** The dashboard: a handler for Express, Connect and `node:http`. */
 export interface Dashboard<
   Req extends IncomingMessage = IncomingMessage,
   Res extends ServerResponse = ServerResponse,
 > {
   (req: Req, res: Res, next?: (error?: unknown) => void): void
-  /** Stops counting, and ends open pages. */
+  /** Stops counting, and closes the connections of open pages. */
   close(): void
 }
 
 /**
- * Creates a live page about limiters, to be mounted on a path: allowed and denied requests over the last 15
- * minutes, the clients near a limit and those denied most, the limits with their load, candidates beside the
- * limits in force, and the store. It looks up an identity, releases it, or blocks it for a time. It counts
- * from its creation on; for limiters on Redis it adds up all processes that have created a dashboard.
+ * Creates a live page about limiters, which you mount on a path.
  *
- * `authorize` decides who may see it. The page loads nothing from other servers and runs under a strict
- * Content Security Policy; changes that other sites send are refused. At most 20 pages are served at a time.
+ * - **What it shows.** Allowed and denied requests over the last 15 minutes, the clients near a limit, and
+ *   those denied most. Also the load of each limit, candidates next to the limits in force, and the store.
+ *   It counts from its creation on. For limiters on Redis, it adds up all processes that have created a
+ *   dashboard.
+ * - **What it does.** It looks up an identity, releases it, or blocks it for a time.
+ * - **Security.** `authorize` decides who may see it. The page loads nothing from other servers and runs
+ *   under a strict Content Security Policy. It rejects changes that other sites send. It serves at most 20
+ *   pages at a time.
  *
- * Throws a `TypeError` for wrong options, with the fix in the message, and an `Error` if the files of the
- * page are missing, since a bundler left them out.
+ * Throws a `TypeError` for wrong options, with the fix in the message. Throws an `Error` if the files of the
+ * page are missing because a bundler left them out.
+ *
+ * @example
+ * ```ts
+ * import express, { type Request } from 'express'
+ * import { rateLimit } from 'headgate'
+ * import { dashboard } from 'headgate/dashboard'
+ *
+ * const app = express()
+ * const api = rateLimit({ name: 'api', limit: 100, window: '1m' })
+ * const authorize = (req: Request) => req.user?.id === 'ada' // your administrators
+ * app.use('/limits', dashboard({ limiters: [api.limiter], authorize }))
+ * app.use(api)
+ * app.listen(3000)
+ * ```
  */
 export function dashboard<
   Req extends IncomingMessage = IncomingMessage,

@@ -12,11 +12,13 @@ export interface DashboardOptions<
   Req extends IncomingMessage = IncomingMessage,
   Res extends ServerResponse = ServerResponse,
 > {
-  /** The limiters to show: what `createLimiter` returns, and the `limiter` of each middleware. Up to 50. */
+  /**
+   * The limiters to show, at most 50: what `createLimiter` returns, and the `limiter` of each middleware.
+   */
   limiters: readonly Limiter<never>[]
   /**
-   * Returns whether a request may see the page and act on it. Called for every request; others are answered
-   * 403. It may answer a request itself, such as with 401 or a redirect to the login.
+   * Returns whether a request may see the page and act on it. Called for every request. Denied requests get
+   * a 403, unless the function responds itself, such as with a redirect to the login.
    */
   authorize: (req: Req, res: Res) => MaybePromise<boolean>
 }

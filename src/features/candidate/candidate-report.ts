@@ -5,45 +5,49 @@ import { FrequentNames } from '../../util/frequent.js'
 
 /** A client that a candidate would have denied. */
 export interface DeniedClient {
-  /** The identity as stores keep it: an address in clear, unless there is a `secret`; others hashed. */
+  /**
+   * The identity as stores keep it. IP addresses are in clear, unless there is a `secret`. All others are
+   * hashed.
+   */
   readonly identity: string
-  /** How many requests of this client would have been denied; a lower bound above 1,000 denied clients. */
+  /**
+   * How many requests of this client would have been denied. A lower bound if there are more than 1,000
+   * denied clients.
+   */
   readonly denied: number
 }
 
 /** What one limit of a candidate would have denied. */
 export interface CandidateLimitReport {
-  /** The limit's name; `_other` for those beyond the first 64 names. */
+  /** The limit's name, or `_other` for limits beyond the first 64 names. */
   readonly name: string
   /** How many requests it would have denied. */
   readonly denied: number
-  /** By how many units these exceeded what was left of the limit. */
+  /** By how many units those requests exceeded what was left of the limit. */
   readonly excessUnits: number
-  /**
-   * How many clients it would have denied at least once. From 1,000 on, an estimate (standard error 3 %).
-   */
+  /** How many clients it would have denied at least once. An estimate from 1,000 on (standard error 3 %). */
   readonly deniedClients: number
   /** The ten clients that it would have denied most often. */
   readonly mostDenied: readonly DeniedClient[]
 }
 
-/** What a candidate would have done in this process so far, beside what the limits in force did. */
+/** What a candidate would have done in this process so far, compared with the limits in force. */
 export interface CandidateReport {
-  /** When counting began, in ms since the Unix epoch. */
+  /** When counting began, in milliseconds since the Unix epoch. */
   readonly sinceMs: number
   /** How many requests the candidate decided. */
   readonly requests: number
-  /** How many clients sent them. From 1,000 on, an estimate (standard error 3 %). */
+  /** How many clients sent them. An estimate from 1,000 on (standard error 3 %). */
   readonly clients: number
   /** How many of the requests the candidate would have denied. */
   readonly denied: number
-  /** How many clients it would have denied at least once. From 1,000 on, an estimate, as for `clients`. */
+  /** How many clients it would have denied at least once. An estimate from 1,000 on, as for `clients`. */
   readonly deniedClients: number
-  /** Denied by the candidate, and allowed by the limits in force. */
+  /** How many requests the candidate would have denied, and the limits in force allowed. */
   readonly newlyDenied: number
-  /** Allowed by the candidate, and denied by the limits in force. */
+  /** How many requests the candidate would have allowed, and the limits in force denied. */
   readonly newlyAllowed: number
-  /** How many requests the candidate could not decide: the store or one of its functions failed. */
+  /** How many requests the candidate could not decide, because the store or one of its functions failed. */
   readonly failed: number
   /** The limits that would have denied. */
   readonly limits: readonly CandidateLimitReport[]

@@ -29,13 +29,13 @@ export interface Candidate {
   close(): Promise<void>
 }
 
-/** What is published to the channel `headgate:candidate`. */
+/** A message on the channel `headgate:candidate`. */
 export interface CandidateMessage {
   /** The name of the limiter. */
   readonly limiter: string | undefined
-  /** What the limits of `candidate` say. */
+  /** The decision of the limits of `candidate`. */
   readonly candidate: Decision
-  /** What the limits in force say. */
+  /** The decision of the limits in force. */
   readonly decision: Decision
   /** What was charged: the request, or the subject of a limiter without HTTP. */
   readonly subject: unknown

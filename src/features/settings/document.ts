@@ -9,7 +9,7 @@ import type { SlidingWindowOptions } from '../../policies/sliding-window.js'
 import type { TokenBucketOptions } from '../../policies/token-bucket.js'
 import type { Duration } from '../../util/durations.js'
 
-/** New numbers for a limit, which keeps its policy. A number that is left out stays the same. */
+/** New numbers for a limit, which keeps its policy. Numbers that you leave out stay the same. */
 interface NewNumbers {
   readonly limit?: number
   readonly window?: Duration
@@ -19,7 +19,7 @@ interface NewNumbers {
 /** Another policy for a limit: the name of a factory, and the factory's options. */
 type PolicyAs<Name extends string, Options> = { readonly policy: Name } & Readonly<Omit<Options, 'name'>>
 
-/** A quota, whose options depend on `per`. */
+/** A quota. Its options depend on `per`. */
 type QuotaAs = QuotaOptions extends infer Options
   ? Options extends QuotaOptions
     ? PolicyAs<'quota', Options>
@@ -46,7 +46,8 @@ export type LimitsByName = Readonly<Record<string, LimitSettings>>
 /** An exception for one identity, for a prefix of identities, or for an IP network. */
 export interface SettingsOverride {
   /**
-   * The identity, as the key function returns it. If the limit has several keys, an array of their values.
+   * The start of all identities that the override is for. If the limit has several keys, it is compared with
+   * the value of the first.
    */
   identity?: string | readonly string[]
   /**
@@ -57,9 +58,9 @@ export interface SettingsOverride {
   network?: string
   /** Changes to limits. Limits that are not named stay the same as for everyone. */
   limits?: LimitsByName
-  /** Allows without counting. */
+  /** Allows every charge without counting it. */
   exempt?: true
-  /** Denies, as the option `block` does: middleware responds 403. */
+  /** Denies every charge, as the option `block` does. Middleware responds with 403. */
   block?: true
   /**
    * When the override ends: a time such as `'2026-12-31T00:00:00Z'`, or milliseconds since the Unix epoch.
@@ -67,12 +68,13 @@ export interface SettingsOverride {
   until?: string | number
 }
 
-/** What a limiter follows. The code decides whatever a document leaves out. */
+/** The document that a limiter follows. For everything that it leaves out, the code decides. */
 export interface SettingsDocument {
   mode?: Mode
   limits: Record<string, LimitSettings>
   /**
-   * Limits to try beside those in force. For a limit that is not named, the candidate uses the one in force.
+   * Limits to try without enforcing them. For a limit that you leave out, the candidate uses the one in
+   * force.
    */
   candidate?: { limits: Record<string, LimitSettings> }
   overrides: SettingsOverride[]
@@ -85,6 +87,9 @@ export type GivenDocument = Partial<SettingsDocument>
 export interface SettingsChange {
   readonly by: string
   readonly reason: string
-  /** In milliseconds since the Unix epoch, by the clock of the process that made the change. */
+  /**
+   * When the change was made, in milliseconds since the Unix epoch, by the clock of the process that made
+   * it.
+   */
   readonly atMs: number
 }

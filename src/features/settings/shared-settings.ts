@@ -26,10 +26,10 @@ export interface SharedSettings extends SettingsSource {
    */
   read(name: string): Promise<SettingsDocument>
   /**
-   * Changes the document of a limiter. `edit` gets a copy, which it may modify, and returns the new
-   * document. If another process changes the document in the meantime, `edit` is called again, so no change
-   * is lost. Overrides that have ended are removed. `by` and `reason` record who made the change, and why.
-   * Resolves with the new document.
+   * Changes the document of a limiter, and resolves with the new document. `edit` gets a copy, which it may
+   * modify, and returns the new document. If another process changes the document in the meantime, `edit` is
+   * called again, so no change is lost. Overrides that have ended are removed. `by` and `reason` record who
+   * made the change, and why.
    *
    * Rejects with what `edit` throws, and with a `TypeError` if the new document is invalid. In both cases,
    * nothing has changed. If the store fails, retries for ten seconds, and never makes the change twice. If
@@ -47,8 +47,8 @@ export interface SharedSettings extends SettingsSource {
 const OPTIONS = { rows: { prefix: withDefault('hg', keyName) } }
 
 /**
- * Creates settings that are documents in a store. Each limiter has one document, with limits, mode,
- * candidate and overrides. Limiters in any process follow it with the option `settings`.
+ * Creates settings that limiters in all processes follow, as documents in a store. Pass them to limiters as
+ * the option `settings`. Each limiter has one document, with limits, mode, candidate and overrides.
  *
  * - A process reads the documents of its limiters when they are created, and then once a second. One read
  *   per store fetches all of them. Until the first read completes, the code's rules apply. No charge waits
@@ -57,6 +57,21 @@ const OPTIONS = { rows: { prefix: withDefault('hg', keyName) } }
  *   emits `settingsFailed`.
  *
  * Throws a `TypeError` for wrong options, and for a store that does not support documents.
+ *
+ * @example
+ * ```ts
+ * import { Redis } from 'ioredis'
+ * import { rateLimit, sharedSettings } from 'headgate'
+ * import { redisStore } from 'headgate/redis'
+ *
+ * const store = redisStore(new Redis({ autoResendUnfulfilledCommands: false }))
+ * const settings = sharedSettings(store)
+ * const api = rateLimit({ name: 'api', limit: 100, window: '1m', store, settings })
+ *
+ * const raised = { limits: { api: { limit: 200 } } }
+ * const note = { by: 'ada', reason: 'launch day' }
+ * export const raise = () => settings.change('api', (now) => ({ ...now, ...raised }), note)
+ * ```
  */
 export function sharedSettings(store: Store, options: SharedSettingsOptions = {}): SharedSettings {
   const [kept, { prefix }] = readTogether(

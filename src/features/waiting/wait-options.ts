@@ -6,11 +6,11 @@ import { fieldsOf } from '../../util/values.js'
 
 /** The options of `limiter.waitFor`. */
 export interface WaitOptions {
-  /** Replaces the limits' own cost. */
+  /** The cost of the charge, in place of the limits' own cost. */
   cost?: number
-  /** The longest wait; 0 for none. Default: until the charge is allowed. */
+  /** The longest wait, such as `'5s'`. With 0, it does not wait. Default: until the charge is allowed. */
   maxWait?: Duration
-  /** Ends the wait when it aborts. */
+  /** A signal that ends the wait when it aborts. */
   signal?: AbortSignal
 }
 

@@ -4,13 +4,13 @@ import { applyBy, type Run } from '../shared/run-operations.js'
 import { checkBatching } from '../shared/validate.js'
 import type { Batching, Store } from '../store.js'
 
-/** Options common to all builders. */
+/** Options that all builders have. */
 export interface CommonStoreOptions
   extends Pick<Store, 'serverOf' | 'onLimitsLost' | 'origin' | 'notes' | 'documents' | 'close'> {
   /** The store's name in errors and events, such as `'dynamodb'`. */
   readonly name: string
   /**
-   * How operations of concurrent callers are batched. Default: at most 256 keys, and two batches in flight.
+   * How operations of concurrent callers are batched. Default: batches of at most 256 keys, two in flight.
    */
   readonly batching?: Batching
 }

@@ -8,21 +8,25 @@ import { builtStore, COMMON_ROWS, type CommonStoreOptions, requiredFunction } fr
 import { keyLoader } from './key-loader.js'
 import { type StoredState, type Swap, swapLoop } from './swap-loop.js'
 
-/** What `compareAndSwapStore` needs from a database. */
+/** Options of `compareAndSwapStore`: what it needs from a database. */
 export interface CompareAndSwapOptions<Version> extends CommonStoreOptions {
   /**
-   * Returns what the database holds under each key, in order: the state with its version, `undefined` for a
-   * key that is missing or has expired, or a `StoreError` for one that cannot be read. The keys are
-   * distinct, and there are at most `batching.maxKeys`. If it throws, the operations on these keys fail.
+   * Returns what the database holds under each key, in order. That is the state with its version, or
+   * `undefined` if the key is missing or has expired. For a key that cannot be read, it is a `StoreError`.
+   * The keys are distinct, and there are at most `batching.maxKeys`. If it throws, the operations on these
+   * keys fail.
    */
   read(keys: readonly string[]): MaybePromise<readonly (StoredState<Version> | StoreError | undefined)[]>
   /**
    * Writes a state, or removes the key, if the key still has the version that was read. Does so in one
-   * atomic step of the database. Returns whether it did. If it throws, the operations on the key fail, and
-   * may have been applied.
+   * atomic step of the database, and returns whether it did. If it throws, the operations on the key fail,
+   * and may have been applied.
    */
   swap(swap: Swap<Version>): MaybePromise<boolean>
-  /** The time in ms since the Unix epoch, by one clock for all processes. Default: `Date.now`. */
+  /**
+   * Returns the time in milliseconds since the Unix epoch, by one clock for all processes. Default:
+   * `Date.now`.
+   */
   clock?(): number
   /** Returns the key for the database, such as a hash of one that is too long. Default: the same key. */
   storageKey?(key: string): string
@@ -43,18 +47,37 @@ const OPTIONS = {
 }
 
 /**
- * Creates a store for a database that can write a value only if it has not changed: by a version, an ETag, a
- * revision or a conditional expression.
+ * Creates a store for a database that can write a value only if it has not changed. The database compares a
+ * version, an ETag, a revision or a conditional expression.
  *
- * - Technique: compare-and-swap. A state is read, and written if its version is still the same. Otherwise
- *   the operation is retried with backoff for up to two seconds, then fails with a `StoreError`.
- * - Operations on one key that arrive meanwhile wait and then share one read and one write. So a process
- *   never competes with itself, and a busy key costs each process one write at a time.
- * - A charge of several keys is decided key by key. If a later key denies, the earlier ones are refunded.
- *   Until the refund, other charges may be denied for those units. No limit is ever exceeded.
- * - Clock: `clock`. The clocks of the processes must be less than a second apart.
+ * - **Technique.** Compare-and-swap: a state is read, and written if its version is still the same.
+ *   Otherwise the operation is retried with backoff for up to two seconds. Then it fails with a
+ *   `StoreError`.
+ * - **Busy keys.** Operations on one key that arrive meanwhile wait, and then share one read and one write.
+ *   So a process never competes with itself, and a busy key costs each process one write at a time.
+ * - **Several keys.** A charge of several keys is decided key by key. If a later key denies, the earlier
+ *   ones are refunded. Until the refund, other charges may be denied for those units. No limit is ever
+ *   exceeded.
+ * - **Clock.** `clock`. The clocks of the processes must be less than a second apart.
  *
  * Throws a `TypeError` for wrong options.
+ *
+ * @example
+ * ```ts
+ * import { compareAndSwapStore, type StoredState } from 'headgate/store'
+ *
+ * const rows = new Map<string, StoredState<object>>() // stands for your database
+ * const store = compareAndSwapStore<object>({
+ *   name: 'rows',
+ *   read: (keys) => keys.map((key) => rows.get(key)),
+ *   swap({ key, version, state }) {
+ *     if (rows.get(key)?.version !== version) return false
+ *     if (state) rows.set(key, { state, version: {} }) // each write has another version
+ *     else rows.delete(key)
+ *     return true
+ *   },
+ * })
+ * ```
  */
 export function compareAndSwapStore<Version>(options: CompareAndSwapOptions<Version>): Store {
   const { batching } = readOptions('compareAndSwapStore', options, OPTIONS)

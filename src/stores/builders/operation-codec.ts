@@ -10,8 +10,8 @@ import { policyFromText, policyText } from './policy-text.js'
 const VERSION = 1
 
 /**
- * Operations as plain data, which survives `JSON.stringify`, `structuredClone` and `process.send`. Its
- * content may change with any version of headgate.
+ * Operations as plain data that survives `JSON.stringify`, `structuredClone` and `process.send`. Its content
+ * may change with any version of headgate.
  */
 export interface OperationsMessage {
   readonly headgate: 'operations'

@@ -11,21 +11,25 @@ import { builtStore, COMMON_ROWS, type CommonStoreOptions, requiredFunction } fr
 import { decodeOutcomes, encodeOperations, type OperationsMessage } from './operation-codec.js'
 import { policyText } from './policy-text.js'
 
-/** What `ownerStore` needs to reach the owner. */
+/** Options of `ownerStore`: what it needs to reach the owner. */
 export interface OwnerStoreOptions extends CommonStoreOptions {
   /**
-   * Sends a message to the owner, and resolves with the reply of its `serveOperations`. Both are plain data,
-   * which survives JSON. `owner` is what `ownerOf` returned. If it rejects, the operations fail, and may
-   * have been applied. If the message certainly never left, reject with a `StoreError` with `unsent: true`.
-   * Never send a message twice.
+   * Sends a message to the owner, and resolves with the reply of its `serveOperations`. Both are plain data
+   * that survives JSON. `owner` is what `ownerOf` returned.
+   *
+   * If it rejects, the operations fail, and may have been applied. If the message certainly never left,
+   * reject with a `StoreError` with `unsent: true`. Never send a message twice.
    */
   send(message: OperationsMessage, owner: string): Promise<unknown>
   /**
-   * Returns the name of the owner of a key, if keys have different owners. A charge whose keys have several
-   * owners is decided owner by owner, and refunded if a later one denies. Default: one owner, named `''`.
+   * Returns the name of the owner of a key, if keys have different owners. Default: one owner, named `''`. A
+   * charge whose keys have several owners is decided owner by owner, and refunded if a later one denies.
    */
   ownerOf?(key: string): string
-  /** How long a reply may take. Then the operations fail, and may have been applied. At most a minute. Default `'5s'`. */
+  /**
+   * How long to wait for a reply, at most a minute. Default `'5s'`. After that, the operations fail, and may
+   * have been applied.
+   */
   readonly timeout?: Duration
 }
 
@@ -39,17 +43,31 @@ const OPTIONS = {
 }
 
 /**
- * Creates a store whose states belong to another process, the owner, which applies everyone's operations:
- * the primary of `node:cluster`, a parent process, a Durable Object, or your own server. The owner replies
- * to messages by `serveOperations`.
+ * Creates a store whose states belong to another process, the owner, which applies the operations of all
+ * processes. The owner can be the primary of `node:cluster`, a parent process, a Durable Object or your own
+ * server. It replies to messages by `serveOperations`.
  *
- * - Atomicity: that of the owner's store. With one owner, a charge of several keys is decided in one moment.
- * - Clock: the owner's.
- * - If the owner exits, the states in its memory are lost.
- * - Only headgate's policies can be sent, because a message has a policy's numbers and not its code. An
- *   operation with another policy fails alone.
+ * - **Atomicity.** That of the owner's store. With one owner, a charge of several keys is decided in one
+ *   moment.
+ * - **Clock.** The owner's.
+ * - **Restarts.** If the owner exits, the states in its memory are lost.
+ * - **Policies.** Only headgate's policies can be sent, because a message has a policy's numbers and not its
+ *   code. An operation with another policy fails alone.
  *
  * Throws a `TypeError` for wrong options.
+ *
+ * @example
+ * ```ts
+ * import { ownerStore } from 'headgate/store'
+ *
+ * const store = ownerStore({
+ *   name: 'limits',
+ *   async send(message) {
+ *     const request = { method: 'POST', body: JSON.stringify(message) }
+ *     return (await fetch('http://limits.internal/', request)).json()
+ *   },
+ * })
+ * ```
  */
 export function ownerStore(options: OwnerStoreOptions): Store {
   const { batching, timeout: timeoutMs } = readOptions('ownerStore', options, OPTIONS)

@@ -4,13 +4,26 @@ import type { Store } from '../store.js'
 import { decodeOperations, encodeFailure, encodeOutcomes, type OutcomesMessage } from './operation-codec.js'
 
 /**
- * Returns a function that applies the operations in a message of `ownerStore` to `store`, and returns the
- * reply to send back. It never rejects: the reply says why the operations failed.
+ * Returns a function that applies the operations in a message of `ownerStore`, and resolves with the reply
+ * to send back. It never rejects: the reply says why operations failed.
  *
- * Accept messages only from trusted processes, since a message can charge or forget any key.
+ * Accept messages only from trusted processes, because a message can charge or forget any key.
  *
- * The owner decides by its own clock. If the store returns no promises, as `memoryStore` does, messages are
+ * The owner decides by its own clock. If `store` returns no promises, as `memoryStore` does, messages are
  * applied in the order in which they arrive. Throws a `TypeError` if `store` is not a store.
+ *
+ * @example
+ * ```ts
+ * import { memoryStore } from 'headgate'
+ * import { serveOperations } from 'headgate/store'
+ *
+ * const serve = serveOperations(memoryStore())
+ * export default {
+ *   async fetch(request: Request) {
+ *     return Response.json(await serve(await request.json()))
+ *   },
+ * }
+ * ```
  */
 export function serveOperations(store: Store): (message: unknown) => Promise<OutcomesMessage> {
   if (!isStore(store)) {

@@ -7,7 +7,7 @@ import { foreignKeyError, isStateOf } from '../shared/state-codec.js'
 import { stateWrite } from '../shared/state-write.js'
 import { asStoreError, StoreError } from '../store-error.js'
 
-/** A state in a database, with its version, which changes with each write. */
+/** A state in a database, with its version. Each write must change the version. */
 export interface StoredState<Version> {
   /** What `swap` wrote. If it is anything else, the operations on the key fail. */
   readonly state: unknown
@@ -22,8 +22,7 @@ export interface Swap<Version> {
   /** The state to write, an array of finite numbers. If it is `undefined`, the key is removed. */
   readonly state: State | undefined
   /**
-   * How long the database must keep the state, in whole milliseconds, or `Infinity`. 0 if the key is
-   * removed.
+   * How long the database must keep the state, in whole milliseconds or `Infinity`. 0 if the key is removed.
    */
   readonly ttlMs: number
 }

@@ -19,12 +19,12 @@ import { asStoreError, type StoreError } from '../store-error.js'
 import { builtStore, COMMON_ROWS, type CommonStoreOptions, requiredFunction } from './built-store.js'
 import { type LockedStates, type TransactionWrite, transactionWrites } from './transaction-writes.js'
 
-/** What `transactionStore` needs from a database. */
+/** Options of `transactionStore`: what it needs from a database. */
 export interface TransactionOptions<Transaction> extends CommonStoreOptions {
   /**
    * Begins a transaction, calls `run` with whatever `lockAndRead` and `write` need, commits, and returns
-   * what `run` returns. If `run` throws or rejects, it rolls back, so that nothing is written, and passes
-   * the error on. `run` is synchronous if `lockAndRead` and `write` return no promises. With a synchronous
+   * what `run` returns. If `run` throws or rejects, rolls back, so that nothing is written, and passes the
+   * error on. `run` is synchronous if `lockAndRead` and `write` return no promises. With a synchronous
    * driver, do not await it.
    */
   transaction<T>(run: (transaction: Transaction) => MaybePromise<T>): MaybePromise<T>
@@ -36,20 +36,20 @@ export interface TransactionOptions<Transaction> extends CommonStoreOptions {
   /** Writes states, in the order of their keys. Removes each key whose `state` is `undefined`. */
   write(transaction: Transaction, writes: readonly TransactionWrite[]): MaybePromise<void>
   /**
-   * Whether a transaction that failed with this error changed nothing and may succeed if it is retried:
-   * after a deadlock, a lock that was not free in time, or a serialization failure. It is retried with
-   * backoff for up to two seconds. Default: never.
+   * Returns whether a transaction that failed with this error changed nothing and may succeed on a retry.
+   * Examples are a deadlock, a lock that was not free in time, and a serialization failure. It is retried
+   * with backoff for up to two seconds. Default: never.
    */
   isTemporary?(error: unknown): boolean
   /**
-   * Whether `write` failed because another transaction inserted the same key. The transaction is retried.
-   * Such a retry may exceed the two seconds. Default: never.
+   * Returns whether `write` failed because another transaction inserted the same key. The transaction is
+   * then retried, even after the two seconds. Default: never.
    */
   isDuplicate?(error: unknown): boolean
   /** Returns the `StoreError` for an error of a transaction. Default: one with the same message. */
   toStoreError?(error: unknown): StoreError
   /**
-   * Decides a charge of one part that is alone in its batch: atomically, and in fewer round trips than a
+   * Decides a charge of one part that is alone in its batch, atomically and in fewer round trips than a
    * transaction takes. If it cannot, returns `undefined` and changes nothing. Then a transaction decides.
    */
   chargeAlone?(part: Part): Promise<ChargeResult | undefined>
@@ -80,18 +80,37 @@ type Results = readonly (Result | Error)[]
 /**
  * Creates a store for a database with transactions that lock what they read.
  *
- * - Technique: row lock. One transaction decides a whole batch. It locks the keys in the order of their
+ * - **Technique.** Row lock: one transaction decides a whole batch. It locks the keys in the order of their
  *   names, which prevents deadlocks between batches. Then it reads their states, applies the operations,
  *   writes and commits.
- * - Atomicity: a charge of several keys takes all of its units in one moment, or none. If the database cannot
- *   lock a missing row, a key that another process has just created may still count as unused in the figures of
- *   a denied charge, and of a part that takes no units. A transaction that fails for a temporary reason is
- *   retried for up to two seconds. Then all operations of the batch fail.
- * - Clock: what `lockAndRead` returns.
- * - By default, batches in flight never share a key, so a process does not wait for its own locks. A custom
- *   `batching` without `locksKeys: true` turns this off.
+ * - **Atomicity.** A charge of several keys takes all of its units in one moment, or none. If the database
+ *   cannot lock a missing row, a key that another process has just created may still count as unused. That
+ *   affects only the figures of a denied charge, and of a part that takes no units.
+ * - **Retries.** A transaction that fails for a temporary reason is retried for up to two seconds. Then all
+ *   operations of the batch fail.
+ * - **Clock.** What `lockAndRead` returns.
+ * - **Batches.** By default, batches in flight never share a key, so a process does not wait for its own
+ *   locks. A custom `batching` without `locksKeys: true` turns this off.
  *
  * Throws a `TypeError` for wrong options.
+ *
+ * @example
+ * ```ts
+ * import { transactionStore } from 'headgate/store'
+ *
+ * const rows = new Map<string, unknown>() // stands for your database
+ * const store = transactionStore<Map<string, unknown>>({
+ *   name: 'rows',
+ *   transaction: (run) => run(rows), // such as (run) => sequelize.transaction(run)
+ *   lockAndRead: (locked) => ({ states: locked, nowMs: Date.now() }),
+ *   write(locked, writes) {
+ *     for (const { key, state } of writes) {
+ *       if (state) locked.set(key, state)
+ *       else locked.delete(key)
+ *     }
+ *   },
+ * })
+ * ```
  */
 export function transactionStore<Transaction>(options: TransactionOptions<Transaction>): Store {
   readOptions('transactionStore', options, OPTIONS)

@@ -10,8 +10,8 @@ export interface LockedStates {
    */
   readonly states: ReadonlyMap<string, unknown>
   /**
-   * The time in ms since the Unix epoch, by one clock for all processes, such as the database's. Read it
-   * after all keys are locked, so that decisions on a key have ascending times.
+   * The time in milliseconds since the Unix epoch, by one clock for all processes, such as the database's.
+   * Read it after all keys are locked, so that decisions on a key have ascending times.
    */
   readonly nowMs: number
 }
@@ -20,7 +20,7 @@ export interface LockedStates {
 export interface TransactionWrite extends StateWrite {
   /** The policy that reads the state. */
   readonly policy: Policy
-  /** When the state may be dropped, in ms since the Unix epoch, or `Infinity`. */
+  /** When the state may be dropped, in milliseconds since the Unix epoch, or `Infinity`. */
   readonly expiresAtMs: number
   /**
    * Whether the key was missing when it was read. If the database cannot lock a missing row, insert the row

@@ -7,15 +7,15 @@ import { leasedStore } from './leased-store.js'
 import { type LeaseOptions, readLeaseOptions } from './options.js'
 
 /**
- * Creates a store that leases units of hot keys: it takes them from a remote store a block at a time, and
+ * Creates a store that leases units of hot keys from a remote store. It takes them a block at a time, and
  * consumes them in this process, without a promise and even while the remote store is down. All other
  * operations go to the remote store.
  *
- * - **Leased**: charges of one limit, if the limit is at least 32 × `processes`, and its key is charged at
+ * - **Leased.** Charges of one limit, if the limit is at least 32 × `processes`, and its key is charged at
  *   least 8 units in `hold`. `consecutive`, `concurrency` and `ban` are not leased.
- * - **Unused units**: up to a sixteenth of a limit may lie unused in some processes for a moment while
+ * - **Unused units.** Up to a sixteenth of a limit may lie unused in some processes for a moment while
  *   others deny. Of a slow token bucket, it is up to an eighth, until the refill.
- * - **Sharing**: the limiters of one process should share one leased store. Each additional leased store
+ * - **Sharing.** The limiters of one process should share one leased store. Each additional leased store
  *   counts as a process.
  *
  * All processes together never admit more than a limit, with these exceptions, each for up to a sixteenth of
@@ -26,6 +26,17 @@ import { type LeaseOptions, readLeaseOptions } from './options.js'
  * - after `forget` in one of several processes.
  *
  * Throws a `TypeError` for wrong options, and for a store that needs no leases.
+ *
+ * @example
+ * ```ts
+ * import { Redis } from 'ioredis'
+ * import { leased, rateLimit } from 'headgate'
+ * import { redisStore } from 'headgate/redis'
+ *
+ * const redis = new Redis({ autoResendUnfulfilledCommands: false })
+ * const store = leased(redisStore(redis), { processes: 4 })
+ * const api = rateLimit({ name: 'api', limit: 10_000, window: '1m', store })
+ * ```
  */
 export function leased(store: Store, options: LeaseOptions = {}): Store {
   const [inner, settings] = readTogether(

@@ -5,7 +5,7 @@ import { warnOnce } from '../../util/warn-once.js'
 import { messageOf, type StoreError } from '../store-error.js'
 import type { LeaseSettings } from './leased-store.js'
 
-/** How units of hot keys are taken from a store in blocks, before they are used. */
+/** Options of `leased`: how units are taken from a store in blocks, before they are used. */
 export interface LeaseOptions {
   /**
    * The longest time that a process holds unused units, from 10 ms to 10 s. A block has as many units as the
@@ -13,13 +13,13 @@ export interface LeaseOptions {
    */
   hold?: Duration
   /**
-   * The most processes that share the limits. A block is at most limit / (16 × processes), so limits below
-   * 32 × processes are not leased. Default 8.
+   * The most processes that share the limits. A block has at most limit / (16 × processes) units, so limits
+   * below 32 × processes are not leased. Default 8.
    */
   processes?: number
   /**
    * Called if unused units could not be returned. They stay taken until the refill, or until their window
-   * ends. Default: a process warning, once.
+   * ends. Default: one process warning.
    */
   onReturnFailed?: (error: StoreError) => void
 }

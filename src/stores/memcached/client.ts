@@ -13,7 +13,7 @@ export interface MemcachedReply {
 export interface MemcachedServer {
   readonly host: string
   readonly port: number | string
-  /** Whether `write` sends at once; otherwise it queues until the connection is open. */
+  /** Whether `write` sends at once. Otherwise it queues until the connection is open. */
   connected: boolean
   /** The current connection, which may still be connecting. */
   readonly _socket?: Socket | undefined
@@ -23,7 +23,7 @@ export interface MemcachedServer {
   write(request: Buffer): void
   /** Calls `listener` for each new connection, before anything is written to it. */
   on(event: 'authenticated', listener: () => void): unknown
-  /** Drops the connection and fails its pending requests. */
+  /** Closes the connection, and fails its pending requests. */
   error(error: Error): void
 }
 
@@ -36,7 +36,7 @@ export interface MemcachedClient {
   readonly seq: number
   readonly servers: readonly MemcachedServer[]
   incrSeq(): void
-  /** Returns the server that holds a key; nothing when no server is available. */
+  /** Returns the server that holds a key, or nothing if no server is available. */
   server(key: string): MemcachedServer | null | undefined
   stats(callback: (error: Error | null, server: string, stats: Record<string, string> | null) => void): void
 }

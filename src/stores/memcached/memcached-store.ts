@@ -22,24 +22,33 @@ const POLL_INTERVAL_MS = 60_000
 const COUNTED: readonly string[] = ['consecutive', 'fixed-window', 'sliding-window']
 
 /**
- * Creates a store that keeps states in memcached, for any number of processes, without locks.
+ * Creates a store that keeps states in memcached, shared by any number of processes, without locks.
  *
- * - Technique: `fixedWindow`, `slidingWindow` and `consecutive` are counters, changed by `incr`. The
- *   others, such as `tokenBucket`, `slidingLog`, `ban`, `concurrency` and a `fixedWindow` from the first request, are one
- *   value, changed by compare-and-swap. It is retried for two seconds. Then the operation fails with a
- *   `StoreError`.
- * - Bound: never more than a limit is admitted, if clocks are less than a second apart. A charge of several
- *   keys is decided key by key. When a later key denies, the earlier ones are refunded; until then others
- *   may be denied for those units.
- * - Clock: this process's, in whole milliseconds. Synchronize the clocks of processes that share limits: a
- *   second apart is too much, and windows of the clock count apart around their borders.
- * - Another limit keeps the counts of `fixedWindow`, `slidingWindow` and `consecutive`, also with `onChange:
- *   'scale'`. Another window, or another length of its slices, starts with new ones.
- * - Items expire one to three seconds after their state equals a fresh one, never earlier.
- * - `client` is the user's memjs client, version 1.3. The store never closes it, and sends no request
+ * - **Technique.** `fixedWindow`, `slidingWindow` and `consecutive` are counters, changed by `incr`. All
+ *   other policies, and a `fixedWindow` from the first request, are one value, changed by compare-and-swap.
+ *   It is retried for two seconds. Then the operation fails with a `StoreError`.
+ * - **Several keys.** A charge of several keys is decided key by key. If a later key denies, the earlier
+ *   ones are refunded. Until then, others may be denied for those units. No limit admits more than it says.
+ * - **Clock.** This process's, in whole milliseconds. Synchronize the clocks of all processes to less than a
+ *   second. Otherwise limits may be exceeded: around the border of a window, each clock counts separately.
+ * - **Change of numbers.** `fixedWindow`, `slidingWindow` and `consecutive` keep their counts under another
+ *   limit, also with `onChange: 'scale'`. Under another window or another length of slices, they start
+ *   afresh.
+ * - **Expiry.** Items expire one to three seconds after their state equals a fresh one, never earlier.
+ * - **Client.** `client` is your memjs client, version 1.3. The store never closes it, and sends no request
  *   twice, whatever the client's `retries` are.
  *
  * Throws a `TypeError` for anything but such a client.
+ *
+ * @example
+ * ```ts
+ * import { Client } from 'memjs'
+ * import { rateLimit } from 'headgate'
+ * import { memcachedStore } from 'headgate/memcached'
+ *
+ * const store = memcachedStore(Client.create('127.0.0.1:11211'))
+ * const api = rateLimit({ name: 'api', limit: 100, window: '1m', store })
+ * ```
  */
 export function memcachedStore(client: MemcachedClient): Store {
   const transport = memjsTransport(readClient(client))

@@ -1,12 +1,12 @@
 import type { Operation, Outcome } from '../operation.js'
 import type { LocalStates, Store } from '../store.js'
 
-/** A store in this process: synchronous, exact, bounded. */
+/** A store in the memory of this process. It is synchronous, exact and bounded. */
 export interface MemoryStore extends Store {
   readonly name: 'memory'
   apply(operations: readonly Operation[]): readonly Outcome[]
   readonly local: LocalStates
-  /** How many keys are stored. */
+  /** How many keys the store holds. */
   readonly size: number
 }
 

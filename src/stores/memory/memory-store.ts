@@ -15,11 +15,11 @@ import { systemClock } from './system-clock.js'
 
 /** Options of `memoryStore`. */
 export interface MemoryStoreOptions {
-  /** The most keys stored at once. Default 1,000,000. */
+  /** The most keys to hold at once, up to 100,000,000. Default 1,000,000. */
   maxKeys?: number
   /**
-   * Milliseconds since the Unix epoch, for simulations and tests. Default: a clock that never steps. Only a
-   * `quota` follows the system clock, which may step.
+   * Returns milliseconds since the Unix epoch, for simulations and tests. Default: a clock that never steps.
+   * Only a `quota` follows the system clock, which may step.
    */
   clock?: () => number
 }
@@ -33,18 +33,29 @@ const { performance } = globalThis // read once: it is a getter, as slow as the 
 const ORIGIN_MS = performance.timeOrigin // read once: it is a slow getter
 
 /**
- * Creates a store in this process's memory: for one process, for tests, and as a local fallback.
+ * Creates a store in the memory of this process. It suits a single process and tests. Without the option
+ * `store`, each limiter has its own.
  *
- * - A decision is one synchronous step, without a promise. There are no timers.
- * - States lie in typed arrays under 64-bit hashes of their keys; the keys themselves are not kept. A token
- *   bucket takes 25 to 50 bytes. Memory grows and shrinks page by page, without a pause. Each store hashes
- *   under a random secret, so that no client can aim at another client's state; the odds that any two of ten
- *   million keys collide are one in 370,000.
- * - At most `maxKeys` keys. Fresh states are removed first. When all are in use, the one nearest to fresh,
- *   among up to 32 examined, is evicted; never a client at its limit. When there is no other, new keys share
- *   one overflow bucket per limit, which the process warning `HEADGATE_MEMORY_FULL` reports once.
+ * - **Synchronous.** A decision is one step without a promise. The store has no timers.
+ * - **Memory.** A token bucket takes 25 to 50 bytes. Memory grows and shrinks page by page, without a pause.
+ * - **Keys are not kept.** States lie under 64-bit hashes of their keys. Each store hashes with a random
+ *   secret, so no client can aim at another client's state. The odds that any two of ten million keys
+ *   collide are one in 370,000.
+ * - **When it is full.** At most `maxKeys` keys are held. Fresh states are removed first. Then the state
+ *   nearest to fresh, among up to 32 examined, is evicted, but never that of a client at its limit. If there
+ *   is none, new keys share one overflow bucket per limit. The process warning `HEADGATE_MEMORY_FULL`
+ *   reports this once.
  *
  * Throws a `TypeError` for wrong options.
+ *
+ * @example
+ * ```ts
+ * import { memoryStore, rateLimit } from 'headgate'
+ *
+ * const store = memoryStore({ maxKeys: 100_000 })
+ * const api = rateLimit({ name: 'api', limit: 100, window: '1m', store })
+ * const search = rateLimit({ name: 'search', limit: 10, window: '1m', store })
+ * ```
  */
 export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   const { maxKeys, clock } = readOptions('memoryStore', options, OPTIONS)

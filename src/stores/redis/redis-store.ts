@@ -14,25 +14,39 @@ import { scriptRunner } from './script-runner.js'
 const BATCHING: Batching = { maxKeys: 256, maxInFlight: 2, stallTimeoutMs: 10 }
 
 /**
- * Creates a store that keeps states in Redis or Valkey, for any number of processes. Concurrent operations
- * go in a single script call.
+ * Creates a store that keeps states in Redis or Valkey, shared by any number of processes.
  *
- * - Atomicity: a Lua script. A call is sent again only if it certainly was not run: the server does not
- *   know the script (`NOSCRIPT`), or a Cluster's node rejects it because a slot has moved.
- * - In a Cluster, a script sees the keys of one slot. A charge whose keys live in several slots is decided
- *   slot by slot, and refunded when a later slot denies: no more than a limit is ever admitted, but until
- *   the refund, up to the cost of such a charge is missing to others.
- * - Clock: the server's `TIME`.
- * - States expire once they are fresh, up to a slice or a sixteenth of a bucket's span later.
- * - `client` is a `Redis` or a `Cluster` of ioredis 5 or 6 or of iovalkey, or what `createClient`,
- *   `createSentinel` or `createCluster` of redis 5 or 6 (node-redis) returns. It is never closed, and its
- *   `keyPrefix` is respected; other options for its commands, such as a type mapping, are not.
- * - Operations wait for the client's first connection; later they fail with `StoreError` at once while it is
- *   disconnected, instead of waiting in its queue. A client of node-redis connects when `connect()` is
- *   called: before that, operations fail. It ends the process at a lost connection unless it has an `error`
- *   listener, so headgate warns when it has none.
+ * - **Atomicity.** One Lua script decides all operations that arrive together. A call is sent again only if
+ *   it certainly did not run. That is so if the server does not know the script (`NOSCRIPT`), or if a node
+ *   of a Cluster rejects it because a slot has moved.
+ * - **Cluster.** A script sees the keys of one slot. A charge whose keys are in several slots is decided
+ *   slot by slot, and refunded if a later slot denies. Until the refund, others may be denied for those
+ *   units. No limit admits more than it says.
+ * - **Clock.** The server's `TIME`.
+ * - **Expiry.** States expire when they equal fresh ones, or up to a slice or a sixteenth of a bucket's span
+ *   later.
+ * - **Client.** A `Redis` or `Cluster` of ioredis 5 or 6 or of iovalkey, or what `createClient`,
+ *   `createSentinel` or `createCluster` of redis 5 or 6 (node-redis) returns. The store never closes it. It
+ *   respects the client's `keyPrefix`, but no other options for commands, such as a type mapping.
+ * - **Connection.** Operations wait for the client's first connection. If it is lost later, they fail at
+ *   once with a `StoreError`, instead of waiting in the client's queue.
+ * - **node-redis.** Call `connect()`: before that, operations fail. Listen for `error`: without a listener,
+ *   a lost connection ends the process, and headgate warns of that.
  *
  * Throws a `TypeError` for any other client.
+ *
+ * @example
+ * ```ts
+ * import { Redis } from 'ioredis'
+ * import { rateLimit } from 'headgate'
+ * import { redisStore } from 'headgate/redis'
+ *
+ * // ioredis would send charges again after a reconnect, and so count them twice.
+ * const redis = new Redis({ autoResendUnfulfilledCommands: false })
+ * redis.on('error', ({ message }) => console.error('Redis:', message))
+ * const store = redisStore(redis)
+ * const api = rateLimit({ name: 'api', limit: 100, window: '1m', store })
+ * ```
  */
 export function redisStore(client: AnyRedisClient): Store {
   const transport = transportOf(client)

@@ -13,7 +13,7 @@ import type {
   Take,
 } from '../operation.js'
 
-/** Returns the state of a key as it was read; `undefined` if there is none. */
+/** Returns the state of a key as it was read, or `undefined` if there is none. */
 export type ReadState = (key: string, policy: Policy) => State | undefined
 
 /** A state to write, and the policy that reads it. `undefined` removes the key. */

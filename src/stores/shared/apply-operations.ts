@@ -10,17 +10,39 @@ import { type StateWrite, stateWrite } from './state-write.js'
 import { checkTime } from './validate.js'
 
 /**
- * Returns the outcomes of some operations, and the states to write, at most one for each key. It is pure: a
- * store reads the states of the keys (`keysOf`), calls this with the time of its clock, and writes the
- * states, all in one atomic step, which may be repeated from the start.
+ * Applies operations to the states of their keys, and returns the outcomes and the states to write. It
+ * returns at most one state for each key.
+ *
+ * The function is pure. A store reads the states of the keys (`keysOf`), calls it with the time of its
+ * clock, and writes the states. It does so in one atomic step, which may be repeated from the start.
  *
  * If `read` throws a `StoreError` for a key, that error is the outcome of every operation that needs the
  * key. The other operations still apply. A state whose length is not the policy's `width` is treated the
  * same way: it belongs to another policy.
  *
- * Throws a `TypeError` for an invalid operation (such as a cost that is not a whole number of at least 0) or
- * one that does not fit its policy. Also throws one for a time that is not finite, and if `read` returns
- * neither `undefined` nor an array of finite numbers, such as a promise. Rethrows any other error of `read`.
+ * Throws a `TypeError` for an invalid operation, such as a cost that is not a whole number of at least 0,
+ * and for one that does not fit its policy. Also throws one for a time that is not finite, and if `read`
+ * returns neither `undefined` nor an array of finite numbers, such as a promise. Rethrows any other error of
+ * `read`.
+ *
+ * @example
+ * ```ts
+ * import { applyOperations, type Store } from 'headgate/store'
+ *
+ * const states = new Map<string, readonly number[]>()
+ * export const mapStore: Store = {
+ *   name: 'map',
+ *   apply(operations) {
+ *     const read = (key: string) => states.get(key)
+ *     const { outcomes, writes } = applyOperations(operations, read, Date.now())
+ *     for (const { key, state } of writes) {
+ *       if (state) states.set(key, state)
+ *       else states.delete(key)
+ *     }
+ *     return outcomes
+ *   },
+ * }
+ * ```
  */
 export function applyOperations(
   operations: readonly Operation[],

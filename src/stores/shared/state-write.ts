@@ -5,12 +5,9 @@ import type { Write } from './apply-batch.js'
 /** A state for a store to write. */
 export interface StateWrite {
   readonly key: string
-  /** The state that replaces the key's; `undefined` removes the key. */
+  /** The state that replaces the key's. If it is `undefined`, the key is removed. */
   readonly state: State | undefined
-  /**
-   * For how long the state has to be kept, in whole milliseconds; `Infinity`: until it is replaced. 0 only
-   * if the key is removed.
-   */
+  /** How long the state has to be kept, in whole milliseconds or `Infinity`. 0 only if the key is removed. */
   readonly ttlMs: number
 }
 

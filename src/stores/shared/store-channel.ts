@@ -18,7 +18,7 @@ export interface StoreCall extends LimiterMessage {
   /** The type of the operation. A peek is a charge. */
   readonly operation: Operation['type']
   readonly durationMs: number
-  /** Why it failed: the store's error, or its time-out. */
+  /** Why the call failed: the store's error, or the time-out. Absent if it succeeded. */
   readonly error?: StoreError
 }
 
@@ -41,14 +41,12 @@ export interface StoreStateChange extends LimiterMessage {
   readonly server?: string
 }
 
-/** A limiter was closed: its circuit breaker is gone. */
+/** A limiter was closed, and its circuit breaker is gone. */
 export interface StoreClose extends LimiterMessage {
   readonly type: 'close'
 }
 
-/**
- * What is published to the channel `headgate:store`. Memory publishes nothing: it is part of the limiter.
- */
+/** A message on the channel `headgate:store`. The memory store publishes nothing. */
 export type StoreMessage = StoreCall | StoreBatch | StoreStateChange | StoreClose
 
 /** The channel for what the pipes to remote stores do. Check `hasSubscribers` before a message is built. */

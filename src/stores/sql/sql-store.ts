@@ -17,11 +17,11 @@ import { withConnection } from './with-connection.js'
  */
 const BATCHING: Batching = { maxKeys: 256, maxInFlight: 2, maxPending: 3, locksKeys: true }
 
-/** A store in a database, whose table must exist before the first operation. */
+/** A store in a database. Its tables must exist before the first operation. */
 export interface SqlStore extends Store {
   /**
-   * Creates the tables if they do not exist, for applications that do not run the SQL themselves. Await it
-   * before the first request. Rejects with `StoreError` if a table cannot be created, or cannot be used.
+   * Creates the tables if they do not exist. Await it before the first request, unless your migrations run
+   * the SQL. Rejects with `StoreError` if a table cannot be created, or cannot be used.
    */
   prepare(): Promise<void>
   /** Stops the removal of expired rows. The database stays open. */

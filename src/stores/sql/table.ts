@@ -10,7 +10,7 @@ export const MAX_KEY_BYTES = 255
 
 /** Options of the SQL stores. */
 export interface SqlStoreOptions {
-  /** The table's name, perhaps after the name of its schema or database. Default: `headgate`. */
+  /** The table's name, which may follow the name of its schema or database. Default: `headgate`. */
   table?: string
 }
 

@@ -15,17 +15,29 @@ import { type ConformanceSetup, readSetup, withStore } from './store-under-test.
 import { traceCases } from './traces.js'
 
 /**
- * Returns all that the store contract promises, as tests for any runner:
+ * Returns the contract of stores as tests for any test runner.
  *
- * ```js
- * for (const { name, run } of storeConformance({ makeStore, capabilities })) test(name, run)
- * ```
- *
- * Each test gets its own store from `makeStore`. The capabilities choose the tests; with
- * `settableClock` they include random traces, compared with a plain model. Tests of a store whose clock runs
- * wait for up to four seconds: let a runner's time-out be 30 seconds.
+ * Each test gets its own store from `makeStore`. `capabilities` select the tests. With `settableClock`, they
+ * include random traces, which are compared with a plain model. If the store's clock runs, a test takes up
+ * to four seconds, so give your runner a time-out of 30 seconds. Requires `fast-check`.
  *
  * Throws a `TypeError` for a wrong set-up.
+ *
+ * @example
+ * ```ts
+ * import { test } from 'node:test'
+ * import { memoryStore } from 'headgate'
+ * import { manualClock, storeConformance } from 'headgate/testing'
+ *
+ * const capabilities = { settableClock: true, anyKey: true, atomicAcrossKeys: true }
+ * function makeStore() {
+ *   const clock = manualClock()
+ *   const advance = (ms: number) => void clock.advance(ms)
+ *   return { store: memoryStore({ clock }), advance }
+ * }
+ * const cases = storeConformance({ makeStore, capabilities })
+ * for (const { name, run } of cases) test(name, run)
+ * ```
  */
 export function storeConformance(setup: ConformanceSetup): TestCase[] {
   const read = readSetup('storeConformance', setup)

@@ -5,46 +5,43 @@ import type { MaybePromise } from '../../util/maybe-promise.js'
 import { wrongOption } from '../../util/validate.js'
 import { checkStore } from '../check-store.js'
 
-/** A fresh, empty store, and what a test may do to its surroundings. */
+/** A fresh, empty store, and what a test may do around it. */
 export interface StoreUnderTest {
   readonly store: Store
   /**
-   * Lets at least so many milliseconds pass by the store's clock: a fake clock is set, a real one is waited
-   * for. With `settableClock` exactly so many; they may have a fraction.
+   * Lets at least `ms` milliseconds pass by the store's clock. Set a fake clock, or wait for a real one.
+   * With `settableClock`, exactly `ms` must pass, which may have a fraction.
    */
   advance(ms: number): MaybePromise<void>
   /** Closes everything that was opened for this store. */
   close?(): MaybePromise<void>
 }
 
-/**
- * What a store can do beyond the contract, so that tests are chosen by statement and never skipped by
- * accident.
- */
+/** What a store can do beyond the contract. You state it, so no test is skipped by accident. */
 export interface Capabilities {
   /**
-   * `advance` sets a clock that otherwise stands still, so that tests know every figure in advance. Without
-   * it the clock runs on, and any time may pass between two calls.
+   * Whether the store's clock stands still until `advance` moves it. Tests then know every figure in
+   * advance. If false, the clock runs, and any time may pass between two calls.
    */
   readonly settableClock: boolean
   /**
-   * Takes any string as a key; lone surrogates may be one character, as in UTF-8. Without it: printable
-   * ASCII without blanks, at most 250 bytes.
+   * Whether any string can be a key. Lone surrogates may count as one character, as in UTF-8. If false, keys
+   * are printable ASCII without blanks, at most 250 bytes.
    */
   readonly anyKey: boolean
   /**
-   * A charge of several keys is decided in one moment, whatever its keys are. Without it, keys may live in
-   * shards that are charged one after the other: charges that cross may deny each other, but never is more
-   * than a limit admitted, and a denied charge has been refunded when its verdict arrives.
+   * Whether a charge of several keys is decided in one moment, whatever its keys are. If false, keys may be
+   * in shards that are charged one after the other. Charges that cross may then deny each other, and a
+   * denied charge must be refunded when its verdict arrives. No limit may be exceeded.
    */
   readonly atomicAcrossKeys: boolean
 }
 
-/** What the conformance suite needs to know of a store. */
+/** Options of `storeConformance`. */
 export interface ConformanceSetup {
-  /** Called for every test, and several hundred times by the tests on random traces. */
+  /** Returns a store for one test. The tests on random traces call it several hundred times. */
   makeStore(): MaybePromise<StoreUnderTest>
-  /** Each one has to be stated. */
+  /** What the store can do. Each capability must be true or false. */
   readonly capabilities: Capabilities
 }
 

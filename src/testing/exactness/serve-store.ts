@@ -10,11 +10,11 @@ import { runLoad } from './run-load.js'
 const EXIT_MS = 5000
 
 /**
- * Serves a store to the tests of `storeExactness`, in a process that its `startProcess` has started.
- * Resolves when the test is done with it: close then what you opened for the store, so that the process
- * exits. One that does not exit is ended.
+ * Serves a store to the tests of `storeExactness`, in a process that `startProcess` has started. Resolves
+ * when the test is done. Then close what you opened for the store, so that the process exits. If it does not
+ * exit within five seconds, it is ended.
  *
- * Throws a `TypeError` for what is no store, and in a process without an IPC channel.
+ * Throws a `TypeError` if `store` is not a store, and in a process without an IPC channel.
  */
 export async function serveStore(store: Store): Promise<void> {
   if (process.send === undefined || !process.connected) {

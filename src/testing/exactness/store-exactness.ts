@@ -8,7 +8,7 @@ import { withArena } from './arena.js'
 import { withFleet } from './fleet.js'
 import { SCENARIOS } from './scenarios.js'
 
-/** What the exactness tests need to know. */
+/** Options of `storeExactness`. */
 export interface ExactnessSetup {
   /**
    * Starts a process that opens the store and calls `serveStore(store)`, such as
@@ -17,17 +17,17 @@ export interface ExactnessSetup {
    */
   startProcess(process: number): ChildProcess
   /**
-   * Whether a charge of several keys is decided in one moment. Without it, charges that cross may deny each
-   * other, and a denied charge may be refunded a little later; never is more than a limit admitted.
+   * `atomicAcrossKeys`: whether a charge of several keys is decided in one moment. If false, charges that
+   * cross may deny each other, and a denied charge may be refunded a little later. No limit may be exceeded.
    */
   readonly capabilities: { readonly atomicAcrossKeys: boolean }
   /** How many processes a test starts. Default 4. */
   readonly processes?: number
-  /** How many callers charge at the same time in each process. Default 50. */
+  /** How many callers in each process charge at the same time. Default 50. */
   readonly callers?: number
   /** How many charges each caller makes, one after the other. Default 10. */
   readonly charges?: number
-  /** How long a test may take from the start of its processes to the last reply. Default `'20s'`. */
+  /** How long a test may take, from the start of its processes to the last reply. Default `'20s'`. */
   readonly timeout?: Duration
 }
 
@@ -43,12 +43,26 @@ const OPTIONS = {
 }
 
 /**
- * Returns tests, for any runner, that several processes with one store together admit exactly their limits:
- * of one key, of several in opposite orders, in batches, with refunds, and with bans. Each test starts
- * processes, has them charge as fast as they can, compares what they admitted with what is left, and ends
- * them; whatever fails in a process fails the test. Let a runner's time-out be longer than `timeout`.
+ * Returns tests that several processes with one store admit exactly their limits together, for any test
+ * runner. They charge one key, several keys in opposite orders, and batches, also with refunds and bans.
+ *
+ * Each test starts processes that charge as fast as they can, and compares what they admitted with what is
+ * left. Then it ends them. If anything fails in a process, the test fails. Give your runner a time-out that
+ * is longer than `timeout`.
  *
  * Throws a `TypeError` for a wrong set-up.
+ *
+ * @example
+ * ```ts
+ * import { fork } from 'node:child_process'
+ * import { storeExactness } from 'headgate/testing'
+ *
+ * // store-process.js opens the store, and calls `await serveStore(store)`.
+ * const startProcess = () => fork('./store-process.js')
+ * const capabilities = { atomicAcrossKeys: true }
+ * export const tests = storeExactness({ startProcess, capabilities })
+ * // In a test file: for (const { name, run } of tests) test(name, run)
+ * ```
  */
 export function storeExactness(setup: ExactnessSetup): TestCase[] {
   const options = readOptions('storeExactness', setup, OPTIONS)

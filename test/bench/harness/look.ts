@@ -1,6 +1,5 @@
 /** The colors of a plot. */
 export interface Look {
-  /** `transparent` leaves the page's own to be seen. */
   readonly background: string
   readonly text: string
   readonly muted: string
@@ -10,28 +9,41 @@ export interface Look {
   readonly peers: readonly [string, ...string[]]
 }
 
-/** For a page of any color: it has a background of its own. */
-export const WHITE: Look = {
-  background: '#fff',
-  text: '#1f2937',
-  muted: '#6b7280',
-  rule: '#e5e7eb',
-  ours: ['#1d4ed8', '#0891b2', '#7c3aed', '#0d9488'],
-  peers: ['#ea580c', '#64748b', '#ca8a04', '#be185d'],
+const LIGHT: Look = {
+  background: '#ffffff',
+  text: '#121a21',
+  muted: '#55636f',
+  rule: '#e0e5ea',
+  ours: ['#0f766e', '#1d4ed8', '#7c3aed', '#0891b2'],
+  peers: ['#c96f2e', '#7b8894', '#a98307', '#be185d'],
 }
 
-/**
- * For readers who prefer light pages, and dark ones. The dark plot has its own background: a page may be
- * white all the same.
- */
-export const LOOKS = {
-  light: { ...WHITE, background: 'transparent' },
-  dark: {
-    background: '#111827',
-    text: '#e5e7eb',
-    muted: '#9ca3af',
-    rule: '#374151',
-    ours: ['#60a5fa', '#22d3ee', '#a78bfa', '#2dd4bf'],
-    peers: ['#fb923c', '#94a3b8', '#facc15', '#f472b6'],
-  },
-} as const satisfies Readonly<Record<string, Look>>
+/** Its background is that of the documentation's dark pages. On GitHub's dark pages it hardly shows. */
+const DARK: Look = {
+  background: '#0d1217',
+  text: '#e5ecf2',
+  muted: '#9caab7',
+  rule: '#25303a',
+  ours: ['#2dd4bf', '#60a5fa', '#a78bfa', '#22d3ee'],
+  peers: ['#d98a52', '#8695a3', '#d9b84a', '#f472b6'],
+}
+
+/** A plot for light pages, and one for dark pages. */
+export const LOOKS = { light: LIGHT, dark: DARK } as const satisfies Readonly<Record<string, Look>>
+
+/** A plot for both: light, with a style that makes it dark on dark pages. */
+export interface AdaptiveLook extends Look {
+  readonly style: string
+}
+
+export const ADAPTIVE: AdaptiveLook = { ...LIGHT, style: darkStyle() }
+
+/** An image takes the color scheme of the page that shows it, not of the system (CSSWG issue 7213). */
+function darkStyle(): string {
+  const colorsOf = ({ ours, peers, ...others }: Look) => [...Object.values<string>(others), ...ours, ...peers]
+  const dark = colorsOf(DARK)
+  const rules = colorsOf(LIGHT).flatMap((color, i) =>
+    ['fill', 'stroke'].map((property) => `[${property}="${color}"]{${property}:${dark[i]}}`),
+  )
+  return `<style>@media (prefers-color-scheme:dark){${rules.join('')}}</style>`
+}

@@ -2,6 +2,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
+import sharp from 'sharp'
 import { launchChromium } from '../../support/servers/chromium.js'
 import { keepPlot, keepPlotsIn } from './keep-plot.js'
 import { LOOKS } from './look.js'
@@ -10,8 +11,8 @@ import { type BarPlot, barPlot, type LinePlot, linePlot } from './plot.js'
 const OURS = 'headgate, sliding window & <more>'
 const GROUP = 'a group whose name is longer than any label, in bold type'
 const PEER = 'express-rate-limit'
-const OUR_COLOR = '#1d4ed8'
-const PEER_COLOR = '#ea580c'
+const [OUR_COLOR] = LOOKS.light.ours
+const [PEER_COLOR] = LOOKS.light.peers
 
 const BARS: BarPlot = {
   title: 'Bars & <b>more</b>',
@@ -74,12 +75,29 @@ describe.each(KINDS)('a plot of %s', (kind) => {
   test('is well-formed, stands alone and is small', async () => {
     expect(await pages[kind].locator('parsererror').count()).toBe(0)
     const svg = await PLOTS[kind].draw()
-    expect(svg).not.toMatch(/<script|<style|<image|<use|href=|@import|url\((?!#)/)
+    expect(svg).not.toMatch(/<script|<image|<use|href=|@import|url\((?!#)/)
+    expect(svg.match(/<style/g)).toHaveLength(1) // that of dark pages
     expect(svg.length).toBeLessThan(20_000)
   })
 
-  test('has a background of its own', async () => {
-    expect(await boxes(pages[kind], 'svg > rect[fill="#fff"]')).toEqual(await boxes(pages[kind], 'svg'))
+  test('has its own background', async () => {
+    expect(await boxes(pages[kind], 'svg > rect[fill="#ffffff"]')).toEqual(await boxes(pages[kind], 'svg'))
+  })
+
+  test('has the theme of the page that shows it, whatever the system prefers', async () => {
+    const page = await browser.newPage({ colorScheme: 'light' })
+    const src = `data:image/svg+xml;base64,${Buffer.from(await PLOTS[kind].draw()).toString('base64')}`
+    const colorsOn = async (theme: string) => {
+      await page.setContent(`<html style="color-scheme: ${theme}"><img src="${src}" alt="">`)
+      await page.evaluate('document.images[0].decode()')
+      return colorsOf(await page.locator('img').screenshot())
+    }
+    const { light, dark } = LOOKS
+    const [onLight, onDark] = [await colorsOn('light'), await colorsOn('dark')]
+    await page.close()
+    expect(onLight).toEqual(expect.arrayContaining([light.background, light.ours[0]]))
+    expect(onDark).toEqual(expect.arrayContaining([dark.background, dark.ours[0]]))
+    expect(onDark.filter((color) => onLight.includes(color))).toEqual([])
   })
 
   test('is an image whose name is its title, with a description', async () => {
@@ -101,6 +119,17 @@ describe.each(KINDS)('a plot of %s', (kind) => {
     expect(await PLOTS[kind].draw()).toBe(first)
   })
 })
+
+/** Returns the colors of more than a few pixels of a picture. */
+async function colorsOf(png: Buffer): Promise<string[]> {
+  const { data, info } = await sharp(png).removeAlpha().raw().toBuffer({ resolveWithObject: true })
+  const counts = new Map<string, number>()
+  for (let i = 0; i < data.length; i += info.channels) {
+    const color = `#${data.toString('hex', i, i + 3)}`
+    counts.set(color, (counts.get(color) ?? 0) + 1)
+  }
+  return [...counts].filter(([, count]) => count > 100).map(([color]) => color)
+}
 
 function isWithin(a: Box, b: Box): boolean {
   return a.x >= b.x && a.y >= b.y && a.x + a.width <= b.x + b.width && a.y + a.height <= b.y + b.height
@@ -126,7 +155,7 @@ test('bars are as long as their values, from one start, ours in our color', asyn
   expect(ours.map(({ width }) => (width / peer.width).toFixed(2))).toEqual(['0.25', '0.50'])
 })
 
-test('a plot for readers who prefer dark pages has a dark background of its own, and light text', async () => {
+test('a plot for readers who prefer dark pages has its own dark background, and light text', async () => {
   const svg = await barPlot(BARS, LOOKS.dark)
   expect(/^<rect width="\d+" height="\d+" x="0" y="0" fill="([^"]+)"/m.exec(svg)?.[1]).toBe(
     LOOKS.dark.background,
@@ -158,7 +187,9 @@ test('lines have a legend, titles of their axes, and every figure in the descrip
 
 test('the legend stands beside the lines', async () => {
   const [name] = await boxes(pages.lines, 'text:text-is("headgate, token bucket")')
-  const ends = (await boxes(pages.lines, 'path[stroke="#e5e7eb"]')).map(({ x, width }) => x + width)
+  const ends = (await boxes(pages.lines, `path[stroke="${LOOKS.light.rule}"]`)).map(
+    ({ x, width }) => x + width,
+  )
   expect(ends.length).toBeGreaterThan(5)
   expect(name?.x).toBeGreaterThan(Math.max(...ends))
 })

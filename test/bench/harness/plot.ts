@@ -1,4 +1,4 @@
-import { type Look, WHITE } from './look.js'
+import { ADAPTIVE, type Look } from './look.js'
 import { axisOf, svgOf } from './svg.js'
 import { whole } from './table.js'
 
@@ -40,7 +40,7 @@ export interface LinePlot {
  * The text of an SVG: bars from top to bottom, each with its value at its end. A value that is no number
  * rejects.
  */
-export async function barPlot({ title, unit, bars }: BarPlot, look: Look = WHITE): Promise<string> {
+export async function barPlot({ title, unit, bars }: BarPlot, look: Look = ADAPTIVE): Promise<string> {
   const axis = axisOf(look)
   const rows = bars.flatMap((bar, i) => {
     const isFirst = bar.group !== undefined && bar.group !== bars[i - 1]?.group
@@ -84,7 +84,7 @@ function rowOf({ label, value }: Bar, { text, ours, peers }: Look) {
  * number rejects.
  */
 export async function linePlot({ title, xLabel, yLabel, series }: LinePlot): Promise<string> {
-  const look = WHITE
+  const look = ADAPTIVE
   const axis = axisOf(look)
   const textStyle = { color: look.text }
   const names = series.map(({ name }) => name)

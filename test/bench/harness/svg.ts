@@ -1,5 +1,5 @@
 import type { EChartsOption } from 'echarts'
-import type { Look } from './look.js'
+import type { AdaptiveLook, Look } from './look.js'
 
 const WIDTH = 820
 
@@ -18,7 +18,7 @@ export interface Picture {
   /** What the picture shows, in words, for those who cannot see it. */
   readonly description: string
   readonly height: number
-  readonly look: Look
+  readonly look: Look | AdaptiveLook
   readonly option: EChartsOption
 }
 
@@ -34,7 +34,8 @@ export async function svgOf({ title, description, height, look, option }: Pictur
       title: { text: title, left: 12, top: 12, textStyle: { fontSize: 15, color: look.text } },
       ...option,
     })
-    return withWords(still(chart.renderToSVGString()), title, description)
+    const style = 'style' in look ? `\n${look.style}` : ''
+    return withWords(still(chart.renderToSVGString()), title, description, style)
   } finally {
     chart.dispose()
   }
@@ -61,10 +62,10 @@ function still(svg: string): string {
     .replace(/(?<=["#])zr\d+-/g, '')
 }
 
-function withWords(svg: string, title: string, description: string): string {
+function withWords(svg: string, title: string, description: string, style: string): string {
   const words = `<title id="title">${escapeXml(title)}</title>\n<desc id="desc">${escapeXml(description)}</desc>`
   const attributes = 'role="img" aria-labelledby="title" aria-describedby="desc"'
-  return svg.replace(/^<svg ([^>]*)>/, (_, others) => `<svg ${attributes} ${others}>\n${words}`)
+  return svg.replace(/^<svg ([^>]*)>/, (_, others) => `<svg ${attributes} ${others}>\n${words}${style}`)
 }
 
 function escapeXml(text: string): string {

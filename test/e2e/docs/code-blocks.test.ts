@@ -1,13 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { demoBlocks, EXAMPLES } from '../demo-examples.js'
+import { commentPagesOf } from './doc-comments.js'
 import { blocksOf, brokenLinks, pagesOf, scriptsIn } from './pages.js'
 import { cellsOf } from './rows.js'
 import { isRun, type Outcome, placeOf, tryBlocks } from './run-blocks.js'
 
 const ROOT = resolve(__dirname, '../../..')
 const pages = pagesOf(ROOT)
-const blocks = pages.flatMap(blocksOf)
+const blocks = [...pages, ...commentPagesOf(ROOT)].flatMap(blocksOf)
 const code = [...blocks.filter(isRun), ...pages.flatMap(cellsOf)]
 
 /** Languages that are shown and not run. Others, such as `typescript`, would go untested unseen. */
@@ -15,6 +16,10 @@ const SHOWN = ['sh', 'text', 'http', 'json', 'html', 'lua', 'sql', 'yaml', 'diff
 
 test('the README has code blocks', () => {
   expect(code.filter(({ page }) => page === 'README.md')).not.toEqual([])
+})
+
+test('the doc comments of sources have code blocks', () => {
+  expect(code.filter(({ page }) => page.startsWith('src/'))).not.toEqual([])
 })
 
 test('every block says in which language it is: ts, js or cjs, which are run, or one that is only shown', () => {

@@ -1,8 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import express from 'express'
+import { rateLimit as expressRateLimit } from 'express-rate-limit'
+import { rateLimit } from 'headgate'
 import * as flexible from 'rate-limiter-flexible'
+import request from 'supertest'
 import { FOREIGN_OPTIONS } from '../../../src/options/foreign-options.js'
 import {
+  BOTTLENECK,
   EXPRESS_RATE_LIMIT,
   EXPRESS_SLOW_DOWN,
   FASTIFY_RATE_LIMIT,
@@ -11,35 +16,66 @@ import {
   KOA_RATELIMIT,
   NEST_THROTTLER,
   RATE_LIMITER_FLEXIBLE,
+  UPSTASH_RATELIMIT,
 } from '../../support/peer-options.js'
+import type { Page } from './pages.js'
 import { rowsOf } from './rows.js'
 
 const ROOT = resolve(__dirname, '../../..')
-const path = 'docs/migrating/index.md'
-const text = readFileSync(join(ROOT, path), 'utf8')
-/** What follows each `## ` heading. */
-const sections = new Map(
-  text.split(/^## /m).map((section) => [section.slice(0, section.indexOf('\n')), section] as const),
-)
 
-/** The rows of a section: its left, its middle and its right cells. */
-function rowsUnder(heading: string): readonly string[][] {
-  return rowsOf({ path, text: sections.get(heading) ?? '' }).map(({ cells }) => [...cells])
+/** Packages whose options stand in tables of code, by the name of their page. */
+const IN_CODE = {
+  'express-rate-limit': EXPRESS_RATE_LIMIT,
+  'rate-limiter-flexible': RATE_LIMITER_FLEXIBLE,
+  'express-slow-down': EXPRESS_SLOW_DOWN,
+  'nestjs-throttler': NEST_THROTTLER,
+  'upstash-ratelimit': UPSTASH_RATELIMIT,
 }
 
-/** The rows of a section whose left cell writes an option. */
-function rowsWith(heading: string, option: string): readonly string[][] {
-  return rowsUnder(heading).filter(([theirs = '']) => new RegExp(`\\b${option}(:|\`)`).test(theirs))
+/** Packages for one framework, whose options stand in tables of prose. */
+const IN_PROSE = {
+  'fastify-rate-limit': FASTIFY_RATE_LIMIT,
+  'koa-ratelimit': KOA_RATELIMIT,
+  'hono-rate-limiter': HONO_RATE_LIMITER,
 }
 
-test.each([
-  ['express-rate-limit', EXPRESS_RATE_LIMIT],
-  ['rate-limiter-flexible', RATE_LIMITER_FLEXIBLE],
-  ['express-slow-down', EXPRESS_SLOW_DOWN],
-  ['@nestjs/throttler', NEST_THROTTLER],
-])('each option of %s has a row', (heading, options) => {
+function pageOf(name: string): Page {
+  const path = `docs/migrating/${name}.md`
+  return { path, text: readFileSync(join(ROOT, path), 'utf8') }
+}
+
+/** What the tables of code on a page write in place of an option: code, a reason to leave it out, or `–`. */
+function replacements(name: string, option: string): readonly string[] {
+  const writes = new RegExp(`\\b${option}(:|\`)`)
+  return rowsOf(pageOf(name))
+    .filter(({ kinds: [kind], cells: [theirs = ''] }) => kind !== 'text' && writes.test(theirs))
+    .map(({ kinds: [, kind], cells: [, cell = ''] }) => (kind === 'text' ? '–' : cell))
+}
+
+/** What the tables of prose on a page say about an option. */
+function advice(name: string, option: string): readonly string[] {
+  const named = new RegExp(`\`${option}\\b`)
+  return pageOf(name)
+    .text.split('\n')
+    .map((line) => /^\| (.+?) \| (.+) \|$/.exec(line) ?? [])
+    .filter(([, theirs = '']) => named.test(theirs))
+    .map(([, , cell = '']) => cell)
+}
+
+test.each(Object.entries(IN_CODE))('each option of %s has a row of code', (name, options) => {
   expect(options.length).toBeGreaterThan(0)
-  expect(options.filter((option) => rowsWith(heading, option).length === 0)).toEqual([])
+  expect(options.filter((option) => replacements(name, option).length === 0)).toEqual([])
+})
+
+test.each(Object.entries(IN_PROSE))('each option of %s has a row', (name, options) => {
+  expect(options.length).toBeGreaterThan(0)
+  expect(options.filter((option) => advice(name, option).length === 0)).toEqual([])
+})
+
+test('each option of bottleneck is named', () => {
+  const { text } = pageOf('bottleneck')
+  expect(BOTTLENECK).toEqual(expect.arrayContaining(['maxConcurrent', 'timeout']))
+  expect(BOTTLENECK.filter((option) => !new RegExp(`\\b${option}(:|\`)`).test(text))).toEqual([])
 })
 
 test('each class of rate-limiter-flexible, and each method of its limiters, is named', () => {
@@ -50,48 +86,45 @@ test('each class of rate-limiter-flexible, and each method of its limiters, is n
       .map(([name]) => name),
   )
   expect(methods).toEqual(expect.arrayContaining(['consume', 'getKey']))
-  const section = sections.get('rate-limiter-flexible') ?? ''
+  const { text } = pageOf('rate-limiter-flexible')
   const names = [...Object.keys(flexible).filter((name) => name !== 'default'), ...methods]
-  expect(names.filter((name) => !new RegExp(`\\b${name}\\b`).test(section))).toEqual([])
+  expect(names.filter((name) => !new RegExp(`\\b${name}\\b`).test(text))).toEqual([])
 })
-
-/** Options of packages for one framework, and the page of the framework with a table of them. */
-const OF_FRAMEWORKS = Object.entries({
-  'docs/fastify.md': FASTIFY_RATE_LIMIT,
-  'docs/koa.md': KOA_RATELIMIT,
-  'docs/hono.md': HONO_RATE_LIMITER,
-})
-
-/** Returns what pages of frameworks say in their tables about an option, in prose. */
-function adviceOn(option: string): readonly string[] {
-  const named = new RegExp(`\`${option}\\b`)
-  return OF_FRAMEWORKS.filter(([, options]) => options.includes(option)).flatMap(([page]) =>
-    readFileSync(join(ROOT, page), 'utf8')
-      .split('\n')
-      .map((line) => /^\| (.+?) \| (.+) \|$/.exec(line) ?? [])
-      .filter(([, theirs = '']) => named.test(theirs))
-      .map(([, , advice = '']) => advice),
-  )
-}
 
 /** Options of former versions, which no row mentions. */
 const options = Object.entries(FOREIGN_OPTIONS).filter(([option]) => !FORMER.includes(option))
+const codePages = [...Object.keys(IN_CODE), 'bottleneck']
 
-describe.each(options)('the error for %s, an option of another package', (option, fix) => {
+test.each(options)('the error for %s, an option of another package, says what a page says', (option, fix) => {
   const sentence = typeof fix === 'string' ? fix : fix(64)
   const [name] = /(?<=^Write )\w+|^\w+$/.exec(sentence) ?? []
-  const rows = [...sections.keys()].flatMap((heading) => rowsWith(heading, option))
+  const code = codePages.flatMap((page) => replacements(page, option))
+  const prose = Object.entries(IN_PROSE)
+    .filter(([, declared]) => declared.includes(option))
+    .flatMap(([page]) => advice(page, option))
+  const inCode = name === undefined ? /^–$/ : new RegExp(`\\b${name}:`)
+  const unnamed = sentence.startsWith('Listen') ? /events\.on/ : /nothing|block/
+  const inProse = name === undefined ? unnamed : new RegExp(`\`${name}\\b|\\b${name}\``)
+  const agreeing = [
+    ...code.filter((cell) => inCode.test(cell)),
+    ...prose.filter((cell) => inProse.test(cell)),
+  ]
+  expect({ option, agreeing }).not.toEqual({ option, agreeing: [] })
+})
 
-  if (rows.length > 0) {
-    test('says what a row of the page says', () => {
-      const expected = name === undefined ? /^–$/ : new RegExp(`\\b${name}:`)
-      expect(rows.map(([, cell]) => cell)).toContainEqual(expect.stringMatching(expected))
-    })
-    return
+test('in report mode, a limiter in front of express-rate-limit changes nothing and sees every request', async () => {
+  const api = rateLimit({ limit: 1, window: '1m', mode: 'report' })
+  let denials = 0
+  api.limiter.events.on('denied', () => denials++)
+  const app = express()
+  app.use(api, expressRateLimit({ limit: 2 }))
+  app.get('/', (req, res) => void res.json(req.rateLimit))
+  const statuses: number[] = []
+  for (let i = 0; i < 4; i++) {
+    const { status, body, headers } = await request(app).get('/')
+    statuses.push(status)
+    expect(headers['x-ratelimit-limit']).toBe('2')
+    if (status === 200) expect(body).toMatchObject({ limit: 2, used: i + 1 })
   }
-  test('says what the page of its framework says', () => {
-    const unnamed = sentence.startsWith('Listen') ? /events\.on/ : /nothing|block/
-    const expected = name === undefined ? unnamed : new RegExp(`\`${name}\\b|\\b${name}\``)
-    expect(adviceOn(option)).toContainEqual(expect.stringMatching(expected))
-  })
+  expect({ statuses, denials }).toEqual({ statuses: [200, 200, 429, 429], denials: 3 })
 })

@@ -22,12 +22,6 @@ import type { NextFunction, Request, Response } from 'express'
 /** In place of a `ThrottlerStorageRedisService`, whose package is not installed. */
 export const redisStorage: ThrottlerStorage = new ThrottlerStorageService()
 
-/** What `LimitModule` provides. */
-export const LIMIT = Symbol('limit')
-
-@Module({ providers: [{ provide: LIMIT, useValue: 10 }], exports: [LIMIT] })
-export class LimitModule {}
-
 @Controller()
 class HelloController {
   @All()

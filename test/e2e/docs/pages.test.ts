@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { commentsOf } from './doc-comments.js'
 import { blocksOf, brokenLinks, pagesOf, scriptsIn } from './pages.js'
 
 const page = (...lines: string[]) => ({ path: 'README.md', text: lines.join('\n') })
@@ -38,6 +39,36 @@ test('a block knows its line, its language and what the comments above say', () 
     fixtures: [],
     continues: true,
   })
+})
+
+test('a block in a doc comment is on its line of the source', () => {
+  const source = page(
+    '/** One line. */',
+    'export const fence = "```js"',
+    '  /**',
+    '   * Two.',
+    '   *',
+    '   * @example',
+    '   * ```ts',
+    '   * @Two()',
+    '   * class A {',
+    '   *   b = 2',
+    '   * }',
+    '   * ```',
+    '   * @function',
+    '   */',
+    '```js',
+  )
+  expect(blocksOf(commentsOf(source))).toEqual([
+    {
+      page: 'README.md',
+      line: 8,
+      language: 'ts',
+      code: '@Two()\nclass A {\n  b = 2\n}',
+      fixtures: [],
+      continues: false,
+    },
+  ])
 })
 
 test('a fence that is never closed is an error', () => {

@@ -1,3 +1,8 @@
+import { readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+
+const ROOT = resolve(__dirname, '../../..')
+
 /** The tables that benchmarks print: a caption, a head, a line of dashes below each column, and rows. */
 export interface PrintedTable {
   readonly caption: string
@@ -5,7 +10,12 @@ export interface PrintedTable {
   readonly rows: readonly Readonly<Record<string, string>>[]
 }
 
-/** Returns the tables in the fenced blocks of a page. */
+/** Reads the file of a printed run, such as `test/bench/results/redis.txt`. */
+export function printedRun(path: string): string {
+  return readFileSync(join(ROOT, path), 'utf8')
+}
+
+/** Returns the tables of a printed run. */
 export function printedTables(text: string): PrintedTable[] {
   const lines = text.split('\n')
   return lines.flatMap((line, at) => {

@@ -5,6 +5,7 @@ import { memoryStore, rateLimit } from 'headgate'
 import { manualClock } from 'headgate/testing'
 import request from 'supertest'
 import { blocksOf } from './pages.js'
+import { printedRun } from './printed-tables.js'
 import { isRun } from './run-blocks.js'
 
 const ROOT = resolve(__dirname, '../../..')
@@ -130,9 +131,9 @@ test('the words for the plot have its figures', () => {
 
 /** Returns what the benchmarks print of the contenders with legacy headers, such as `headgate: 2.4`. */
 function sampled(scenario: string): string[] {
-  const page = readPage('docs/benchmarks.md')
+  const run = printedRun('test/bench/results/live-profile.txt')
   const [, table = ''] =
-    page.split(`Live, ${scenario}: sampled in the limiter itself`)[1]?.split(/\n\s*\n/) ?? []
+    run.split(`Live, ${scenario}: sampled in the limiter itself`)[1]?.split(/\n\s*\n/) ?? []
   const rows = [...table.matchAll(/^ {2}(\S.*), legacy +([\d.]+) /gm)]
   expect(rows).toHaveLength(5)
   return rows.map(([, who, us]) => `${who}: ${Number(us)}`)

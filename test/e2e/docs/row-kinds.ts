@@ -5,37 +5,49 @@ const FIVE_A_MINUTE = "limit: 5, window: '1m'"
 /** With a ban, which `blockFor` needs. */
 const BANNING = "ban(slidingWindow({ limit: 5, window: '1m' }), { after: 5, within: '1m', for: '15m' })"
 
+/** What code of a package is: options, as in `limit: 5, window: '1m'`, or otherwise statements. */
 const KINDS: Readonly<Record<string, Complete>> = {
-  'rateLimit options': (cell) => `app.use(rateLimit({ ${withLimit(cell)} }))`,
-  'rateLimit calls': (cell) =>
-    `const api = rateLimit({ ${FIVE_A_MINUTE} }); ` +
-    handlerOf(`const req = request; const decision = req.rateLimit as Decision; ${cell}`),
-  'createLimiter options': (cell) =>
-    `const limiter = createLimiter<string>({ ${withKey(cell)} }); ` +
-    "await limiter.charge('ada'); await limiter.charge('ada')",
-  'createLimiter calls': (cell) =>
-    `const limiter = createLimiter<string>({ key: (id) => id, policy: ${BANNING} }); ` +
-    `const id = 'ada'; const decision = await limiter.charge(id); ${cell}`,
-  'Express calls': (cell) => cell,
-  policies: (cell) => `app.use(rateLimit({ policy: ${cell} }))`,
-  'express-rate-limit options': (cell) => {
-    const options = names(cell, 'max') ? cell : withDefaults(cell, ['limit: 1'])
-    return `app.use(expressRateLimit({ ${options} }))`
-  },
-  'express-rate-limit calls': (cell) =>
-    `const api = expressRateLimit(); ${handlerOf(`const req = request as object as Limited; ${cell}`)}`,
-  'express-slow-down options': (cell) => `app.use(slowDown({ ${cell} }))`,
-  'rate-limiter-flexible options': (cell) => `constructAll({ ${cell} })`,
-  'rate-limiter-flexible calls': (cell) =>
-    'const limiter = new RateLimiterMemory({ points: 5, duration: 60 }); ' +
-    `const id = 'ada'; const result = await limiter.consume(id); ${cell}`,
-  'RateLimitModule options': (cell) => `await serve([RateLimitModule.forRoot({ ${withLimit(cell)} })])`,
-  '@nestjs/throttler options': (cell) => `await throttle({ ${cell} })`,
-  'ThrottlerGuard methods': (cell) =>
-    `class Guard extends ThrottlerGuard { ${cell} }; await throttle({ limit: 1 }, Guard)`,
-  'Nest modules': (cell) => `await serve([${cell}])`,
-  'Nest decorators': (cell) => serveBoth(`@All() ${cell} hello() { return 'hello' }`),
-  'Nest parameters': (cell) => serveBoth(`constructor(${cell}) {} @All() hello() { return 'hello' }`),
+  rateLimit: optionsOr(
+    (options) => `app.use(rateLimit({ ${withLimit(options)} }))`,
+    (code) =>
+      `const api = rateLimit({ ${FIVE_A_MINUTE} }); ` +
+      handlerOf(`const req = request; const decision = req.rateLimit as Decision; ${code}`),
+  ),
+  createLimiter: optionsOr(
+    (options) =>
+      `const limiter = createLimiter<string>({ ${withKey(options)} }); ` +
+      "await limiter.charge('ada'); await limiter.charge('ada')",
+    (code) =>
+      `const limiter = createLimiter<string>({ key: (id) => id, policy: ${BANNING} }); ` +
+      `const id = 'ada'; const decision = await limiter.charge(id); ${code}`,
+  ),
+  'express-rate-limit': optionsOr(
+    (options) =>
+      `app.use(expressRateLimit({ ${names(options, 'max') ? options : withDefaults(options, ['limit: 1'])} }))`,
+    (code) =>
+      `const api = expressRateLimit(); ${handlerOf(`const req = request as object as Limited; ${code}`)}`,
+  ),
+  'express-slow-down': (options) => `app.use(slowDown({ ${options} }))`,
+  'rate-limiter-flexible': optionsOr(
+    (options) => `constructAll({ ${options} })`,
+    (code) =>
+      'const limiter = new RateLimiterMemory({ points: 5, duration: 60 }); ' +
+      `const id = 'ada'; const result = await limiter.consume(id); ${code}`,
+  ),
+  '@upstash/ratelimit': optionsOr(
+    (options) =>
+      `new Ratelimit({ ${withDefaults(options, ['redis: upstash', 'limiter: Ratelimit.fixedWindow(5, "1 m")'])} })`,
+    (code) =>
+      "const ratelimit = new Ratelimit({ redis: upstash, limiter: Ratelimit.fixedWindow(5, '1 m') }); " +
+      `const id = 'ada'; const result = await ratelimit.limit(id); ${code}`,
+  ),
+  bottleneck: optionsOr(
+    (options) => `new Bottleneck({ ${options} })`,
+    (code) => `const limiter = new Bottleneck({ reservoir: 5 }); const work = async () => {}; ${code}`,
+  ),
+  policies: (policy) => `app.use(rateLimit({ policy: ${policy} }))`,
+  '@nestjs/throttler': nestCode((options) => `await throttle({ ${options} })`),
+  'headgate/nest': nestCode((options) => `await serve([RateLimitModule.forRoot({ ${withLimit(options)} })])`),
 }
 
 /** Where the names come from that cells may use, beside `app`. */
@@ -47,28 +59,29 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
     ...['createLimiter', 'memoryStore', 'rateLimit', 'type Decision'],
   ],
   'headgate/nest': ['RateLimit', 'RateLimiters', 'RateLimitModule', 'SkipRateLimit'],
-  'headgate/memcached': ['memcachedStore'],
   'headgate/mysql': ['mysqlStore'],
-  'headgate/postgres': ['postgresStore'],
   'headgate/redis': ['redisStore'],
-  'express-rate-limit': ['ipKeyGenerator', 'MemoryStore', 'MINUTE'],
+  'express-rate-limit': ['ipKeyGenerator', 'MemoryStore'],
   'express-slow-down': ['slowDown'],
   'rate-limiter-flexible': ['RateLimiterMemory'],
-  '@nestjs/common': ['All', 'Controller', 'type ExecutionContext', 'HttpException', 'Inject'],
+  '@upstash/ratelimit': ['Ratelimit'],
+  '@upstash/redis': ['Redis'],
+  bottleneck: ['default as Bottleneck'],
+  '@nestjs/common': ['All', 'Controller', 'HttpException', 'Inject'],
   '@nestjs/throttler': [
     ...['InjectThrottlerStorage', 'minutes', 'SkipThrottle', 'Throttle', 'ThrottlerGuard', 'ThrottlerModule'],
     'type ThrottlerStorage',
   ],
   express: ['type Request'],
-  './nest-scope.js': ['LIMIT', 'LimitModule', 'redisStorage', 'serve', 'throttle'],
+  './nest-scope.js': ['redisStorage', 'serve', 'throttle'],
   './row-scope.js': [
-    ...['by56', 'by64', 'clients', 'free', 'isPro', 'isStaff', 'log', 'minute', 'pro'],
-    ...['constructAll', 'expressRateLimit', 'type Limited'],
+    ...['clients', 'free', 'isPro', 'isStaff', 'log', 'memoryLimiter', 'minute', 'pro'],
+    ...['constructAll', 'expressRateLimit', 'type Limited', 'upstash'],
   ],
 }
 
 /** What `clients` of `row-scope.ts` returns. */
-const CLIENTS = ['memjs', 'pgPool', 'pool', 'redis']
+const CLIENTS = ['pool', 'redis']
 
 export function isKind(kind: string): boolean {
   return Object.hasOwn(KINDS, kind)
@@ -77,6 +90,24 @@ export function isKind(kind: string): boolean {
 /** A route behind `api`. */
 function handlerOf(code: string): string {
   return `app.get('/', api, async (request, res) => { ${code}; res.end() })`
+}
+
+/** Completes options in one way, and statements in another. */
+function optionsOr(completeOptions: Complete, completeCode: Complete): Complete {
+  return (cell) => (/^\w+: /.test(cell) ? completeOptions(cell) : completeCode(cell))
+}
+
+/** A method of a guard, a module, a parameter of a constructor, a decorator of a handler, or options. */
+function nestCode(completeOptions: Complete): Complete {
+  return (cell) => {
+    if (/^override /.test(cell)) {
+      return `class Guard extends ThrottlerGuard { ${cell} }; await throttle({ limit: 1 }, Guard)`
+    }
+    if (/^\w+\.for/.test(cell)) return `await serve([${cell}])`
+    if (/^@Inject/.test(cell)) return serveBoth(`constructor(${cell}) {} @All() hello() { return 'hello' }`)
+    if (/^@/.test(cell)) return serveBoth(`@All() ${cell} hello() { return 'hello' }`)
+    return completeOptions(cell)
+  }
 }
 
 /** A controller with these members, in an application with both packages. */
@@ -92,7 +123,9 @@ export function codeOfCell(kind: string, cell: string): string {
   const opened = opens.length === 0 ? '' : `const { ${opens.join(', ')} } = clients(); `
   const code = opened + (KINDS[kind] as Complete)(cell)
   const imports = Object.entries(MODULES).flatMap(([module, exported]) => {
-    const used = exported.filter((name) => new RegExp(`\\b${name.replace('type ', '')}\\b`).test(code))
+    const used = exported.filter((name) =>
+      new RegExp(`\\b${name.replace(/^type |^default as /, '')}\\b`).test(code),
+    )
     return used.length === 0 ? [] : [`import { ${used.join(', ')} } from '${module}'; `]
   })
   return imports.join('') + code

@@ -1,7 +1,7 @@
 import { cellsOf } from './rows.js'
 
 const page = (...lines: string[]) => ({ path: 'docs/moving.md', text: lines.join('\n') })
-const OPTIONS = '<!-- rows: express-rate-limit options, rateLimit options, text -->'
+const OPTIONS = '<!-- rows: express-rate-limit, rateLimit, text -->'
 const HEAD = ['| theirs | headgate | what differs |', '|---|---|---|']
 
 test('each code span of a described table is a block with its line and column', () => {

@@ -1,8 +1,8 @@
 /**
  * How tables of options are tested.
  *
- * A comment above a table says what the cells of each column are: `<!-- rows: express-rate-limit options,
- * rateLimit options, text -->`. A cell of `text` is prose. Any other is one code span, or `–` where there is
+ * A comment above a table says what the cells of each column are: `<!-- rows: express-rate-limit, rateLimit,
+ * text -->`. A cell of `text` is prose. Any other is one code span, or `–` where there is
  * nothing to write. Each code span becomes a module of its own, as its kind (`row-kinds.ts`) completes it,
  * and is tested as a block of code is.
  */

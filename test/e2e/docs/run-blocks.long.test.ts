@@ -4,7 +4,7 @@ import { isRun, type Outcome, tryBlocks } from './run-blocks.js'
 
 // All are tried together: to compile a few takes as long as to compile all.
 
-const OPTIONS = '<!-- rows: express-rate-limit options, rateLimit options, text -->'
+const OPTIONS = '<!-- rows: express-rate-limit, rateLimit, text -->'
 const HEAD = ['| theirs | headgate | what differs |', '|---|---|---|']
 
 const page = (path: string, ...lines: string[]) => ({ path, text: lines.join('\n') })
@@ -79,34 +79,34 @@ const blocks = [
       '| `maximum: 5` | `limitt: 5` | |',
       "| `handler: () => { throw new Error('late') }` | `onDenied: () => { throw new Error('late') }` | |",
       '',
-      '<!-- rows: express-rate-limit calls, rateLimit calls -->',
+      '<!-- rows: express-rate-limit, rateLimit -->',
       '| theirs | headgate |',
       '|---|---|',
       '| `api.resetKey(req.rateLimit.key)` | `await api.limiter.forget(decision)` |',
       '| `api.reset(req)` | `await api.limiter.forgive(decision)` |',
       '',
-      '<!-- rows: rate-limiter-flexible options, createLimiter options -->',
+      '<!-- rows: rate-limiter-flexible, createLimiter -->',
       '| theirs | headgate |',
       '|---|---|',
       '| `blockOnConsumed: 4` | `policy: consecutive({ limit: 0 })` |',
       '',
-      '<!-- rows: rate-limiter-flexible calls, createLimiter calls -->',
+      '<!-- rows: rate-limiter-flexible, createLimiter -->',
       '| theirs | headgate |',
       '|---|---|',
       '| `await limiter.consume(id, 9)` | `await limiter.charge(id, { cost: -1 })` |',
       '',
-      '<!-- rows: @nestjs/throttler options, RateLimitModule options -->',
+      '<!-- rows: @nestjs/throttler, headgate/nest -->',
       '| theirs | headgate |',
       '|---|---|',
       '| `ttls: 5` | `limitt: 5` |',
       "| `getTracker: () => { throw new Error('late') }` | `exception: () => { throw new Error('late') }` |",
       '',
-      '<!-- rows: ThrottlerGuard methods, Nest parameters -->',
+      '<!-- rows: @nestjs/throttler, headgate/nest -->',
       '| theirs | headgate |',
       '|---|---|',
       "| `override throwThrottlingException(): never { throw new Error('late') }` | `@Inject('x') limiters: object` |",
       '',
-      '<!-- rows: Nest modules, Nest decorators -->',
+      '<!-- rows: headgate/nest, headgate/nest -->',
       '| theirs | headgate |',
       '|---|---|',
       "| `RateLimitModule.forRoot({ limit: 5, window: '1x' })` | `@RateLimit({ limit: '3', window: '1m' })` |",

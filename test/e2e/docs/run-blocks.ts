@@ -1,5 +1,5 @@
 /**
- * How code blocks in README.md and docs/ are tested.
+ * How code blocks in README.md, docs/ and the doc comments of src/ are tested.
  *
  * Each ```ts, ```js or ```cjs block is a module of its own. It is type-checked, also under plain `strict`,
  * then run, and each server that it starts receives a GET and a POST for `/` and for each path that the
@@ -10,6 +10,8 @@
  * - `<!-- continues -->` puts the blocks that it continues before it, in one module.
  * - `<!-- file: map-store.ts -->` names its file, which others of the page import or start. A `.test.ts` or
  *   `.test.js` is run by `node --test`; other files run only as those do, so one of them has to name it.
+ *
+ * A block without a file name that imports `node:test` is also run by `node --test`.
  *
  * `req.user` is `{ id: string, plan: 'free' | 'pro' }`, as an application with sign-in would declare it.
  */
@@ -53,6 +55,11 @@ export interface Outcome {
   readonly runErrors: readonly string[]
 }
 
+/** Whether a block is run by `node --test`. */
+function isTest({ file, code }: Block): boolean {
+  return file === undefined ? code.includes("from 'node:test'") : /\.test\.[jt]s$/.test(file)
+}
+
 /** Whether a block is code that is run. */
 export function isRun({ language }: Block): boolean {
   return Object.hasOwn(ENDINGS, language)
@@ -74,14 +81,15 @@ export async function tryBlocks(blocks: readonly Block[], timeoutMs = 60_000): P
     ])
     await compileBlocks(folder)
     const runErrors = new Map<string, readonly string[]>()
-    for (const [node, some] of await byNode(modules.filter(({ block }) => block.file === undefined))) {
+    const unnamed = modules.filter(({ block }) => block.file === undefined && !isTest(block))
+    for (const [node, some] of await byNode(unnamed)) {
       const files = some.map(({ compiled }) => compiled)
       for (const [file, errors] of await runTogether(node, folder, files, timeoutMs))
         runErrors.set(file, errors)
     }
     for (const page of new Set(blocks.map((block) => block.page))) {
       const ofPage = modules.filter(({ block }) => block.page === page)
-      for (const [file, errors] of await runNamed(ofPage, TEST_TIMEOUT_MS)) runErrors.set(file, errors)
+      for (const [file, errors] of await runTests(ofPage, TEST_TIMEOUT_MS)) runErrors.set(file, errors)
     }
     return modules.map(({ block, file, compiled }) => ({
       block,
@@ -210,20 +218,20 @@ function runTogether(
 }
 
 /**
- * Runs the test files among named blocks; gives their errors, and those of files that no other one names.
+ * Runs the tests of a page; gives their errors, and those of named files that no other block names.
  */
-async function runNamed(
+async function runTests(
   modules: readonly Module[],
   timeoutMs: number,
 ): Promise<Map<string, readonly string[]>> {
   const found = new Map<string, readonly string[]>()
   const node = await nodeFor(modules)
   for (const { block, compiled } of modules) {
-    if (block.file === undefined) continue
+    if (isTest(block)) found.set(compiled, await testErrorsIn(node, compiled, timeoutMs))
+    if (isTest(block) || block.file === undefined) continue
     const name = `./${block.file.replace(/\.ts$/, '.js')}`
     const isNamed = modules.some((other) => other.block !== block && other.block.code.includes(name))
-    if (/\.test\.[jt]s$/.test(block.file)) found.set(compiled, await testErrorsIn(node, compiled, timeoutMs))
-    else found.set(compiled, isNamed ? [] : [`no other block names ${name}`])
+    found.set(compiled, isNamed ? [] : [`no other block names ${name}`])
   }
   return found
 }

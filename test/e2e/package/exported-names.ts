@@ -11,7 +11,7 @@ export interface ExportedNames {
 }
 
 /** `export { a, type B as C } from './d.js'`, and without `from`. */
-const LIST = /^export (type )?\{([^}]*)\}/gm
+const LIST = /^export (type )?\{([^}]*)\}(?: from '(.+)\.js')?/gm
 const EVERYTHING = /^export (?:type )?\* from '(.+)\.js'$/gm
 const DECLARATION =
   /^export (?:declare )?(?:abstract )?(?:async )?(const|function\*?|class|interface|type) (\w+)/gm
@@ -19,6 +19,27 @@ const DECLARATION =
 /** Returns the names that an entry exports, by the `export` statements of its source. */
 export function exportedNames(entry: string): ExportedNames {
   return namesIn(join(ROOT, 'src', `${entry}.ts`))
+}
+
+/** Returns the doc comment of a value that an entry exports; `''` if it has none. */
+export function docCommentOf(entry: string, name: string): string {
+  return commentIn(join(ROOT, 'src', `${entry}.ts`), name) ?? ''
+}
+
+/** Returns the doc comment of a name, from the file that declares it; `undefined` if a file does not have it. */
+function commentIn(path: string, name: string): string | undefined {
+  const source = readFileSync(path, 'utf8')
+  for (const { 0: declaration, index } of source.matchAll(DECLARATION)) {
+    if (!declaration.endsWith(` ${name}`)) continue
+    const before = source.slice(0, index).trimEnd()
+    return before.endsWith('*/') ? before.slice(before.lastIndexOf('/**')) : undefined
+  }
+  for (const [, , list = '', module = ''] of source.matchAll(LIST)) {
+    const item = list.split(',').find((each) => each.trim().split(' ').at(-1) === name)
+    const local = item?.trim().replace(/ as .*/, '')
+    if (local !== undefined) return commentIn(join(dirname(path), `${module}.ts`), local)
+  }
+  return undefined
 }
 
 function namesIn(path: string): ExportedNames {

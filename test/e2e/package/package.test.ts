@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { figureIn, printedTables } from '../docs/printed-tables.js'
+import { figureIn, printedRun, printedTables } from '../docs/printed-tables.js'
 import { describeSamples } from './describe-samples.js'
 import { ENTRIES } from './entries.js'
 import { NODES } from './nodes.js'
@@ -124,7 +124,7 @@ test('the docs say how large the package is on disk, to a tenth, beside express-
   const page = readFileSync(join(ROOT, 'docs/benchmarks.md'), 'utf8')
   const said = /headgate is ([\d.]+) times as large .*?: ([\d.]+) MB in (\d+) files/s.exec(page) ?? []
   const [, times, megabytes, files] = said.map(Number) as [number, number, number, number]
-  const tables = printedTables(page)
+  const tables = printedTables(printedRun('test/bench/results/import.txt'))
   const installed = (of: string, column: string) =>
     figureIn(tables, 'What is installed', { package: of }, column)
   const isNear = (claim: number, truth: number) => Math.abs(claim / truth - 1) < 0.1

@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import { ROOT } from './run.js'
 
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
+/** Returns the code of a source, without its doc comments, whose examples have imports. */
+const codeOf = (path: string) => read(path).replace(/\/\*\*[\s\S]*?\*\//g, '')
 
 /**
  * Where a TypeScript file takes something from: static, type-only and dynamic imports, re-exports,
@@ -52,7 +54,7 @@ test.each(Object.entries(FRAMEWORKS))(
   'what is for %s imports its types, and nothing else of it',
   (name, isFor) => {
     expect(packagesIn(isFor)).toEqual([name])
-    const imports = sourcesAmong(isFor).flatMap((path) => statementsOf(read(path), name))
+    const imports = sourcesAmong(isFor).flatMap((path) => statementsOf(codeOf(path), name))
     expect(imports.filter((statement) => !statement.startsWith('import type {'))).toEqual([])
   },
 )
@@ -70,7 +72,7 @@ function sourcesAmong(isWanted: (file: string) => boolean): string[] {
 
 /** Returns the packages that some files of `src` import. */
 function packagesIn(isWanted: (file: string) => boolean): string[] {
-  const imported = sourcesAmong(isWanted).flatMap((path) => importsOf(read(path)))
+  const imported = sourcesAmong(isWanted).flatMap((path) => importsOf(codeOf(path)))
   return [...new Set(imported.filter((name) => !/^(node:|\.{1,2}\/)/.test(name)))].sort()
 }
 

@@ -47,10 +47,9 @@ test('language models: a response takes what it cost, of the tokens and of each 
     statuses.push(response.status)
     await response.arrayBuffer()
   }
-  // Of 100,000 tokens, each response took 1734, and each charge needed 1000: 57 took 98,838, the refill a few more.
+  // Of 100,000 tokens, 57 responses took 1734 each, which left 1162: enough for the estimate of one more.
   const allowed = statuses.filter((status) => status === 200).length
-  expect(allowed).toBeGreaterThanOrEqual(57)
-  expect(allowed).toBeLessThanOrEqual(60)
+  expect(allowed).toBe(58)
   expect(statuses.at(-1)).toBe(429)
   const { parts } = await limit.limiter.peek({ account: accounts['key-ada'] })
   const used = Object.fromEntries(parts.map(({ name, limit: most, remaining }) => [name, most - remaining]))
@@ -61,7 +60,7 @@ test('language models: a response takes what it cost, of the tokens and of each 
 
 test('plans: an upgrade and a downgrade keep what was used', async () => {
   type Plans = { limiter: Limiter<{ id: string; plan: string }> }
-  const { limiter } = await recipe<Plans>('Plans that change in the middle of a month')
+  const { limiter } = await recipe<Plans>('Plans that change mid-month')
   cleanups.push(() => limiter.close())
   await limiter.charge({ id: 'acme', plan: 'free' }, { cost: 900 })
   expect(await limiter.charge({ id: 'acme', plan: 'pro' }, { cost: 0 })).toMatchObject({ remaining: 9100 })
@@ -72,7 +71,7 @@ test('plans: an upgrade and a downgrade keep what was used', async () => {
 
 test('one customer has another limit until the override ends, and others do not', async () => {
   type Friday = { raise(settings: SharedSettings, identity: string, until: string): Promise<void> }
-  const { raise } = await recipe<Friday>('One customer until Friday')
+  const { raise } = await recipe<Friday>('A temporary limit for one customer')
   const store = memoryStore()
   const settings = sharedSettings(store)
   const key = (customer: string) => customer

@@ -11,9 +11,18 @@ export interface Recipe {
   remove(): void
 }
 
+/** Stops the clock of limiters in memory, so that a slow machine gets no units back during a test. */
+const STOPPED_CLOCK = `
+import { memoryStore } from 'headgate'
+import { manualClock } from 'headgate/testing'
+
+const store = memoryStore({ clock: manualClock() })
+`
+
 /**
  * Writes a recipe's code into a file: the block under this heading, the first one or the one at `index`. A
- * server listens on a free port instead of the one of the page.
+ * server listens on a free port instead of the one of the page. A limiter without a store does not see time
+ * pass, and one with a store waits for it.
  */
 export function writeRecipe(heading: string, index = 0): Recipe {
   const text = readFileSync(join(ROOT, PATH), 'utf8')
@@ -28,6 +37,13 @@ export function writeRecipe(heading: string, index = 0): Recipe {
   mkdirSync(join(ROOT, '.cache'), { recursive: true })
   const folder = mkdtempSync(join(ROOT, '.cache/recipe-'))
   const file = join(folder, 'recipe.ts')
-  writeFileSync(file, block.code.replace(/\bport: \d+/, 'port: 0'))
+  writeFileSync(file, patient(block.code.replace(/\bport: \d+/, 'port: 0')))
   return { file, remove: () => rmSync(folder, { recursive: true, force: true }) }
+}
+
+/** Keeps a busy machine from changing what a limiter decides. */
+function patient(code: string): string {
+  const isInMemory = !/\bstore\b/.test(code)
+  const added = isInMemory ? 'store' : "timeout: '10s'"
+  return (isInMemory ? STOPPED_CLOCK : '') + code.replace(/\b(createLimiter|rateLimit)\(\{/g, `$&${added}, `)
 }

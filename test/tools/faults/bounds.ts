@@ -13,10 +13,10 @@ const POOL = 10
 const TIMERS = 2
 
 const SOURCES: { readonly [Each in Choice]: readonly string[] } = {
-  allow: ['store', 'open'],
-  deny: ['store', 'closed'],
+  allow: ['store', 'fail-open'],
+  deny: ['store', 'fail-closed'],
   local: ['store', 'local'],
-  function: ['store', 'local', 'closed'],
+  function: ['store', 'local', 'fail-closed'],
 }
 
 /**

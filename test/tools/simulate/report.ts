@@ -52,7 +52,8 @@ export function printOutcomes(title: string, outcomes: ReadonlyMap<string, Outco
 
 function rowOf(name: string, outcome: Outcome): string[] {
   const { decisions, admitted, ideal, over, unused, bySource, roundTrips, nodes, waits } = outcome
-  const { 'deny-cache': cached = 0, lease = 0, local = 0, open = 0, closed = 0 } = bySource
+  const { 'deny-cache': cached = 0, lease = 0, local = 0 } = bySource
+  const { 'fail-open': open = 0, 'fail-closed': closed = 0 } = bySource
   const share = (part: number, of = decisions) => percent(part / of)
   const loads = nodes.map(({ load }) => load)
   const busiest = Math.max(...loads)

@@ -45,6 +45,20 @@ test('denials and clients near a limit are info, failures of the store are warni
   expect(entries[2]?.[1]).toMatchObject({ err: expect.any(Error) })
 })
 
+test('a candidate that cannot decide is a warning', async () => {
+  const { logger, entries } = recordingLogger()
+  const candidate = { policy: fixedWindow({ limit: 1, window: '1h' }) }
+  const limiter = createLimiter({ policy, key, name: 'api', store: brokenStore(), candidate })
+  logEvents(limiter, logger)
+  await limiter.charge('ada')
+  await new Promise(setImmediate)
+  expect(entries.map(([level, { event }, message]) => [level, event, message])).toContainEqual([
+    'warn',
+    'candidateFailed',
+    'headgate: api: a candidate could not decide a charge or be adjusted',
+  ])
+})
+
 test('DEBUG=headgate adds each decision, and the returned function stops it all', async () => {
   process.env.DEBUG = 'express:*,headgate'
   const error = jest.spyOn(console, 'error').mockReturnValue()

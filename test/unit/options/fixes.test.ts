@@ -9,6 +9,7 @@ import {
   MIDDLEWARE_OPTIONS,
 } from '../../../src/options/foreign-options.js'
 import {
+  BOTTLENECK,
   EXPRESS_RATE_LIMIT,
   EXPRESS_SLOW_DOWN,
   FASTIFY_RATE_LIMIT,
@@ -17,6 +18,7 @@ import {
   KOA_RATELIMIT,
   NEST_THROTTLER,
   RATE_LIMITER_FLEXIBLE,
+  UPSTASH_RATELIMIT,
 } from '../../support/peer-options.js'
 
 const { ban, consecutive, createLimiter, loginGuard, rateLimit, slidingWindow, tokenBucket } = headgate
@@ -40,7 +42,7 @@ test.each([
 test('the table has only options that a package has, and headgate does not', () => {
   const declared = [
     ...[...EXPRESS_RATE_LIMIT, ...EXPRESS_SLOW_DOWN, ...RATE_LIMITER_FLEXIBLE, ...NEST_THROTTLER],
-    ...[...FASTIFY_RATE_LIMIT, ...KOA_RATELIMIT, ...HONO_RATE_LIMITER],
+    ...[...FASTIFY_RATE_LIMIT, ...KOA_RATELIMIT, ...HONO_RATE_LIMITER, ...UPSTASH_RATELIMIT, ...BOTTLENECK],
     ...FORMER,
   ]
   const names = Object.keys(FOREIGN_OPTIONS)

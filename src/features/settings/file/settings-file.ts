@@ -25,12 +25,22 @@ export interface FileSettings extends SettingsSource {
 }
 
 /**
- * Creates settings in a JSON file, such as a mounted ConfigMap. The file holds one document, for one
+ * Creates read-only settings in a JSON file, such as a mounted ConfigMap. The file holds the document of one
  * limiter. The limiter reads it when it is created, so the document is in force from the first charge. It
- * then checks every second whether the file has changed. If the file cannot be read or is invalid, the last
- * valid document still applies, and the limiter emits `settingsFailed`.
+ * then checks every second whether the file has changed.
  *
- * Throws a `TypeError` if `path` is not a string.
+ * If the file cannot be read or is invalid, the last valid document still applies, and the limiter emits
+ * `settingsFailed`. Throws a `TypeError` if `path` is not a string.
+ *
+ * @example
+ * ```ts
+ * import { rateLimit } from 'headgate'
+ * import { settingsFile } from 'headgate/settings-file'
+ *
+ * // The file holds { "limits": { "api": { "limit": 200 } } }.
+ * const settings = settingsFile('/etc/limits/api.json')
+ * const api = rateLimit({ name: 'api', limit: 100, window: '1m', settings })
+ * ```
  */
 export function settingsFile(path: string): FileSettings {
   if (typeof path !== 'string' || path === '') {

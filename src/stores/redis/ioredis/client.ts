@@ -2,11 +2,11 @@ import { warnOnce } from '../../../util/warn-once.js'
 import type { Unchecked } from '../../shared/validate.js'
 
 /**
- * What the store needs of a `Redis` of ioredis 5 or 6 (https://github.com/redis/ioredis) or of iovalkey,
- * connected to one server or to the master of a Sentinel group.
+ * What the store needs of a `Redis` of ioredis 5 or 6 (https://github.com/redis/ioredis) or of iovalkey. It
+ * is connected to one server, or to the master of a Sentinel group.
  */
 export interface RedisClient {
-  /** `'ready'` when it takes commands; `'wait'` before the first command of a lazy client. */
+  /** `'ready'` when it accepts commands. `'wait'` before the first command of a lazy client. */
   readonly status: string
   readonly options: {
     readonly autoResendUnfulfilledCommands?: boolean | undefined
@@ -25,11 +25,11 @@ export interface RedisClusterClient {
   readonly options: {
     readonly keyPrefix?: string | undefined
     readonly retryDelayOnFailover?: number | undefined
-    /** Of ioredis 6.0. */
+    /** An option that ioredis has since 6.0. */
     readonly clusterNodeRetryStrategy?: unknown
     readonly enableAutoPipelining?: boolean | undefined
   }
-  /** By slot, its nodes as `host:port`, the master first. Empty until the cluster is known. */
+  /** The nodes of each slot as `host:port`, the master first. Empty until the cluster is known. */
   readonly slots: readonly (readonly string[])[]
   callBuffer(command: string, ...args: string[]): Promise<unknown>
   pipeline(): RedisPipeline

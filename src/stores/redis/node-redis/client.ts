@@ -1,40 +1,44 @@
 import { hasMethods } from '../../../util/framework.js'
 import { warnOnce } from '../../../util/warn-once.js'
 
-/** The options that each command is sent with. They take the place of those of the client. */
+/** The options to send each command with. They take the place of the client's options. */
 export interface NodeRedisCommandOptions {
   /** Which JavaScript type a type of the protocol becomes, by the code of its first byte. */
   readonly typeMapping: { readonly 36: typeof Buffer }
-  /** Removes a command that was not written yet. */
+  /** Removes a command that has not been written yet. */
   readonly abortSignal?: AbortSignal
   readonly timeout: number
   readonly asap: boolean
 }
 
+/** What the store needs of an event emitter. */
 interface Emitter {
   on(event: string | symbol, listener: () => void): unknown
   listenerCount(event: string): number
 }
 
-/** What the store needs of `createClient` of redis 5 or 6 (https://github.com/redis/node-redis). */
+/**
+ * What the store needs of the client that `createClient` of redis 5 or 6 returns
+ * (https://github.com/redis/node-redis).
+ */
 export interface NodeRedisClient extends Emitter {
-  /** Whether `connect()` was called and no `close()` since. */
+  /** Whether `connect()` was called, and `close()` was not called since. */
   readonly isOpen: boolean
   readonly isReady: boolean
-  /** What its keys begin with, in redis 6. */
+  /** The prefix of its keys, in redis 6. */
   readonly _keyPrefix?: string | Buffer | undefined
   sendCommand(args: string[], options: NodeRedisCommandOptions): Promise<unknown>
 }
 
-/** What the store needs of `createSentinel` of redis 5 or 6. */
+/** What the store needs of the client that `createSentinel` of redis 5 or 6 returns. */
 export interface NodeRedisSentinelClient extends Emitter {
   readonly isOpen: boolean
   readonly _keyPrefix?: string | Buffer | undefined
-  /** Returns the address of the master; `undefined` while it is not connected. */
+  /** Returns the address of the master, or `undefined` while it is not connected. */
   getMasterNode(): object | undefined
   /**
    * Runs a function on the client of the master once that is connected, as all commands of a Sentinel client
-   * do. Runs it again when it rejects because the connection was lost.
+   * do. Runs it again if it rejects because the connection was lost.
    */
   _execute<T>(isReadonly: boolean, run: (master: NodeRedisClient) => Promise<T>): Promise<T>
 }
@@ -49,17 +53,20 @@ export interface NodeRedisClusterNode {
   readonly client?: NodeRedisClient | undefined
 }
 
-/** What the store needs of `createCluster` of redis 5 or 6. */
+/** What the store needs of the client that `createCluster` of redis 5 or 6 returns. */
 export interface NodeRedisClusterClient extends Emitter {
   readonly isOpen: boolean
   readonly _keyPrefix?: string | Buffer | undefined
-  /** All masters; none before it has found them. */
+  /** All masters. Empty until the client has found them. */
   readonly masters: readonly object[]
   /** The nodes of each slot. With `minimizeConnections`, a node has no client at first. */
   readonly slots: readonly { readonly master: NodeRedisClusterNode }[]
   /** Creates a node's client if there is none, and resolves with it once it is connected. */
   nodeClient(node: never): Promise<unknown>
-  /** Sends a command to the master of a key's slot; to another one if the reply is MOVED or ASK. */
+  /**
+   * Sends a command to the master of a key's slot. If the reply is MOVED or ASK, sends it to the node in the
+   * reply.
+   */
   sendCommand(
     firstKey: string,
     isReadonly: boolean,

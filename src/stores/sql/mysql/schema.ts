@@ -8,13 +8,22 @@ import { type MysqlConnection, type MysqlReply, run } from './client.js'
 const MAX_STATE_BYTES = 4096
 
 /**
- * Returns the SQL that creates the tables of `mysqlStore`, one statement for each, for applications with
- * their own migrations. It changes nothing if they exist. The second one holds the documents of
- * `sharedSettings`.
+ * Returns the SQL that creates the tables of `mysqlStore`, for applications with their own migrations. There
+ * is one statement for each table, and the second table holds the documents of `sharedSettings`. The SQL
+ * changes nothing if the tables exist.
  *
- * - `table` is the table's name, perhaps with its database's: `limits.headgate`. Default: `headgate`.
+ * - `table` is the table's name, which may follow the name of its database: `limits.headgate`. Default:
+ *   `headgate`.
  *
  * Throws a `TypeError` for wrong options.
+ *
+ * @example
+ * ```ts
+ * import { mysqlSchema } from 'headgate/mysql'
+ *
+ * // node print-schema.js > 001-headgate.sql
+ * console.log(mysqlSchema({ table: 'limits.headgate' }))
+ * ```
  */
 export function mysqlSchema(options: SqlStoreOptions = {}): string {
   const { table: names } = readOptions('mysqlSchema', options, TABLE_OPTIONS)

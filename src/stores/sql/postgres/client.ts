@@ -20,7 +20,9 @@ export interface PostgresReply {
 export interface PostgresConnection {
   query(query: PostgresQuery): Promise<unknown>
   release(destroy?: boolean): void
-  /** `'I'` outside of transactions, `'T'` in one, `'E'` in a failed one. Exists since pg 8.21. */
+  /**
+   * Returns `'I'` outside of transactions, `'T'` in one, and `'E'` in a failed one. Exists since pg 8.21.
+   */
   getTransactionStatus?(): string | null
   on(event: 'error', listener: (error: Error) => void): unknown
   removeListener(event: 'error', listener: (error: Error) => void): unknown

@@ -6,20 +6,32 @@ import { type PostgresPool, readPool } from './client.js'
 import { postgresDialect } from './dialect.js'
 
 /**
- * Creates a store in PostgreSQL, for any number of processes. One transaction decides a whole batch of
- * charges.
+ * Creates a store that keeps states in PostgreSQL, shared by any number of processes.
  *
- * - Atomicity: row lock. A transaction at READ COMMITTED locks the rows in the order of their keys,
- *   decides, writes and commits, in two round trips. A single charge of one limit is one statement if it is
- *   allowed. Deadlocks and serialization failures are retried for two seconds; then it rejects with
- *   `StoreError`.
- * - Clock: the server's, in microseconds.
- * - Expired rows are removed in small batches, about once a minute while there are charges.
- * - `pool` is the user's `pg` pool. The store never closes it, and leaves no setting changed on its
+ * - **Atomicity.** Row lock: one transaction decides all operations that arrive together. At READ COMMITTED,
+ *   it locks the rows in the order of their keys, decides, writes and commits, in two round trips. A single
+ *   charge of one limit is one statement if it is allowed. Deadlocks and serialization failures are retried
+ *   for two seconds. Then the operations fail with a `StoreError`.
+ * - **Clock.** The server's, in microseconds.
+ * - **Purge.** Expired rows are removed in small batches, about once a minute while there are charges.
+ * - **Pool.** `pool` is your `pg` pool. The store never closes it, and leaves no setting changed on its
  *   connections.
- * - The table must exist: `await store.prepare()`, or run the SQL of `postgresSchema()`.
+ * - **Tables.** They must exist: call `await store.prepare()`, or run the SQL of `postgresSchema()`.
  *
  * Throws a `TypeError` if `pool` is no such pool, and for wrong options.
+ *
+ * @example
+ * ```ts
+ * import { Pool } from 'pg'
+ * import { rateLimit } from 'headgate'
+ * import { postgresStore } from 'headgate/postgres'
+ *
+ * const pool = new Pool({ connectionString: process.env.POSTGRES_URL })
+ * pool.on('error', console.error) // otherwise a lost idle connection ends the process
+ * const store = postgresStore(pool)
+ * const api = rateLimit({ name: 'api', limit: 100, window: '1m', store, timeout: '250ms' })
+ * export const start = () => store.prepare() // creates the tables if they do not exist
+ * ```
  */
 export function postgresStore(pool: PostgresPool, options: SqlStoreOptions = {}): SqlStore {
   const [pgPool, { table }] = readTogether(

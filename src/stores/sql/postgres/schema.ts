@@ -4,13 +4,22 @@ import { type SqlStoreOptions, TABLE_OPTIONS } from '../table.js'
 import { type PostgresConnection, run } from './client.js'
 
 /**
- * Returns the SQL that creates the table of `postgresStore` with its index, and the table that holds the
- * documents of `sharedSettings`: three statements, for applications with their own migrations. It changes
- * nothing if they exist.
+ * Returns the SQL that creates the tables of `postgresStore`, for applications with their own migrations.
+ * Its three statements create the table with its index, and the table that holds the documents of
+ * `sharedSettings`. The SQL changes nothing if they exist.
  *
- * - `table` is the table's name, perhaps with its schema's: `limits.headgate`. Default: `headgate`.
+ * - `table` is the table's name, which may follow the name of its schema: `limits.headgate`. Default:
+ *   `headgate`.
  *
  * Throws a `TypeError` for wrong options.
+ *
+ * @example
+ * ```ts
+ * import { postgresSchema } from 'headgate/postgres'
+ *
+ * // node print-schema.js > 001-headgate.sql
+ * console.log(postgresSchema({ table: 'limits.headgate' }))
+ * ```
  */
 export function postgresSchema(options: SqlStoreOptions = {}): string {
   const { table: names } = readOptions('postgresSchema', options, TABLE_OPTIONS)
@@ -41,9 +50,9 @@ function documentsSchema(names: readonly string[]): string {
 export const quoteName = (names: readonly string[]) => names.map((name) => `"${name}"`).join('.')
 
 /**
- * Creates the tables that do not exist. Checks first, since only a table's owner may run `CREATE INDEX IF
- * NOT EXISTS`. Rejects with a temporary error if another process creates them, too. The transaction shows at
- * once whether a pooler allows one.
+ * Creates the tables that do not exist. Checks first, because only a table's owner may run
+ * `CREATE INDEX IF NOT EXISTS`. Rejects with a temporary error if another process also creates them. The
+ * transaction shows at once whether a pooler allows one.
  */
 export async function prepareTables(connection: PostgresConnection, names: readonly string[]): Promise<void> {
   const tables = [

@@ -3,14 +3,22 @@ import { documentsTable } from '../documents.js'
 import { type SqlStoreOptions, TABLE_OPTIONS } from '../table.js'
 
 /**
- * Returns the SQL that creates the table of `sqliteStore` with its index, and the table that holds the
- * documents of `sharedSettings`: three statements, for applications with their own migrations. It changes
- * nothing if they exist.
+ * Returns the SQL that creates the tables of `sqliteStore`, for applications with their own migrations. Its
+ * three statements create the table with its index, and the table that holds the documents of
+ * `sharedSettings`. The SQL changes nothing if they exist.
  *
- * - `table` is the table's name, perhaps with that of an attached database: `limits.headgate`. Default:
- *   `headgate`.
+ * - `table` is the table's name, which may follow the name of an attached database: `limits.headgate`.
+ *   Default: `headgate`.
  *
  * Throws a `TypeError` for wrong options.
+ *
+ * @example
+ * ```ts
+ * import { sqliteSchema } from 'headgate/sqlite'
+ *
+ * // node print-schema.js > 001-headgate.sql
+ * console.log(sqliteSchema())
+ * ```
  */
 export function sqliteSchema(options: SqlStoreOptions = {}): string {
   const { table: names } = readOptions('sqliteSchema', options, TABLE_OPTIONS)

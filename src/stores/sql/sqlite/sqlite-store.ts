@@ -14,24 +14,35 @@ export interface SqliteStoreOptions extends SqlStoreOptions {
 const OPTIONS = { rows: { ...TABLE_OPTIONS.rows, clock: callback<() => number> } }
 
 /**
- * Creates a store in an SQLite file, for the processes of one machine. One transaction decides a whole batch
- * of charges.
+ * Creates a store that keeps states in an SQLite file, shared by the processes of one machine.
  *
- * - Atomicity: `BEGIN IMMEDIATE`, so that one process at a time decides and writes. The others try again for
- *   two seconds, and go on with other work meanwhile; then it rejects with `StoreError`.
- * - Clock: that of the machine, in milliseconds.
- * - Durability: a limit outlives its processes, `kill -9` included. A power cut may lose the last charges,
- *   and damages nothing. For a commit that outlives it, run `PRAGMA synchronous = FULL` after `prepare()`;
- *   each transaction then blocks the process until the disk has written it.
- * - Expired rows are removed in small batches, about once a minute while there are charges.
- * - `database` is the user's `DatabaseSync` of `node:sqlite` (Node.js 22.13 or newer), which nothing else
- *   uses: charges fail while the application has a transaction open on it. The store never closes it. Leave
- *   its `timeout` at 0, or each attempt blocks the process for as long.
- * - `await store.prepare()` in each process, and again when the database was closed and opened. It creates
- *   the table, switches the file to write-ahead logging, and sets `synchronous` of this connection to
- *   `NORMAL`.
+ * - **Atomicity.** One transaction decides all operations that arrive together. It begins by
+ *   `BEGIN IMMEDIATE`, so one process at a time decides and writes. The others retry for two seconds without
+ *   blocking. Then the operations fail with a `StoreError`.
+ * - **Clock.** That of the machine, in milliseconds.
+ * - **Durability.** Limits outlive their processes, even after `kill -9`. A power cut may lose the last
+ *   charges, and damages nothing. To lose none, run `PRAGMA synchronous = FULL` after `prepare()`. Each
+ *   transaction then blocks the process until the disk has written it.
+ * - **Purge.** Expired rows are removed in small batches, about once a minute while there are charges.
+ * - **Database.** `database` is your `DatabaseSync` of `node:sqlite` (Node.js 22.13 or newer). Nothing else
+ *   may use it: charges fail while the application has a transaction open on it. The store never closes it.
+ *   Leave its `timeout` at 0, or each attempt blocks the process for as long.
+ * - **`prepare()`** creates the tables, switches the file to write-ahead logging, and sets `synchronous` of
+ *   this connection to `NORMAL`. Await it in each process, and again after you have closed and opened the
+ *   database.
  *
  * Throws a `TypeError` if `database` is no such object, and for wrong options.
+ *
+ * @example
+ * ```ts
+ * import { DatabaseSync } from 'node:sqlite'
+ * import { rateLimit } from 'headgate'
+ * import { sqliteStore } from 'headgate/sqlite'
+ *
+ * const store = sqliteStore(new DatabaseSync(process.env.LIMITS_FILE ?? ':memory:'))
+ * await store.prepare() // in each process
+ * const api = rateLimit({ name: 'api', limit: 100, window: '1m', store })
+ * ```
  */
 export function sqliteStore(database: SqliteDatabase, options: SqliteStoreOptions = {}): SqlStore {
   const [checked, { table, clock = Date.now }] = readTogether(

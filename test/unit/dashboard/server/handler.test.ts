@@ -80,6 +80,8 @@ describe('a file of the page', () => {
     ['/', 'text/html; charset=utf-8', '<title>Rate limits</title>'],
     ['/?a=/b', 'text/html; charset=utf-8', '<title>Rate limits</title>'],
     ['/page.css', 'text/css; charset=utf-8', ':root {'],
+    ['/tokens.css', 'text/css; charset=utf-8', '--brand:'],
+    ['/inter-license.txt', 'text/plain; charset=utf-8', 'SIL OPEN FONT LICENSE'],
     ['/main.js?v=1', 'text/javascript; charset=utf-8', 'import '],
     ['/icon.svg', 'image/svg+xml', '<svg'],
     ['/deep/uPlot.min.css', 'text/css; charset=utf-8', '.uplot'],
@@ -92,6 +94,11 @@ describe('a file of the page', () => {
     expect([head.text, head.headers]).toEqual(['', headers])
   })
 
+  test('may be a font', async () => {
+    const { status, headers } = await send('/inter.woff2')
+    expect([status, headers['content-type']]).toEqual([200, 'font/woff2'])
+  })
+
   test.each(['/none', '/none.css', '/..', '/page.css/none'])('is none at %s', async (path) => {
     expect(errorOf(await send(path, { originalUrl: path }))).toEqual([404, 'There is no such page.'])
   })
@@ -101,8 +108,8 @@ describe('a file of the page', () => {
       expect((await send(path)).headers).toMatchObject({
         'cache-control': 'no-store',
         'content-security-policy':
-          "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
-          "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+          "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; " +
+          "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
         'cross-origin-opener-policy': 'same-origin',
         'cross-origin-resource-policy': 'same-origin',
         'referrer-policy': 'no-referrer',

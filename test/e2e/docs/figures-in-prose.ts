@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+
+/** A page of `docs/` as its sentences read: on one line, with the words of links alone. */
+export function proseOf(page: string): string {
+  return wordsOf(readFileSync(join(resolve(__dirname, '../../..'), 'docs', page), 'utf8'))
+}
+
+/**
+ * Returns the sentences of a page that have a figure and that no claim covers. Tables of options, code and
+ * links are left out.
+ */
+export function uncheckedFigures(prose: string, claims: readonly string[]): string[] {
+  const rest = claims.reduce((text, claim) => text.replaceAll(claim, ' … '), prose)
+  return rest
+    .replace(/`[^`]*`/g, '')
+    .split(/(?<=[.:?!])\s+|…/)
+    .map((sentence) => sentence.trim())
+    .filter((sentence) => /\d/.test(sentence))
+}
+
+/** Returns a page without its code, pictures, tables and the targets of its links. */
+function wordsOf(text: string): string {
+  return text
+    .replace(/^(`{3,})[^\n]*\n[\s\S]*?^\1$/gm, '')
+    .replace(/<picture>[\s\S]*?<\/picture>|<!--[\s\S]*?-->|!\[[^\]]*\]\([^)]*\)/g, '')
+    .replace(/^(?:\|.*\||#.*)$/gm, '')
+    .replace(/^- /gm, '')
+    .replace(/^> /gm, '')
+    .replace(/\[([^\]]+)\]\([^)]*\)/g, '$1')
+    .replace(/\s+/g, ' ')
+}
