@@ -24,7 +24,7 @@ function checkNames(args: readonly string[], optionNames: readonly string[]): vo
     const [given = ''] = arg.split('=', 1)
     const name = given.replace(/^-+/, '')
     if (given.startsWith('--') && optionNames.includes(name)) continue
-    throw new UsageError(`there is no option ${JSON.stringify(given)}${didYouMean('--', name, optionNames)}`)
+    throw new UsageError(`unknown option ${JSON.stringify(given)}${didYouMean('--', name, optionNames)}`)
   }
 }
 
@@ -36,11 +36,11 @@ export function didYouMean(before: string, word: string, words: readonly string[
 
 /** Returns a length of time in milliseconds. Throws a `UsageError` for one without its unit. */
 export function readDuration(option: string, text: string | undefined, example: string): number {
-  if (text === undefined) throw new UsageError(`--${option} is missing, such as --${option} ${example}`)
+  if (text === undefined) throw new UsageError(`--${option} is required, such as --${option} ${example}`)
   try {
     return windowMs('cli', option, text)
   } catch {
-    const must = 'a length of time with its unit, such as 10s, 1m or 24h, of at most 10 years'
+    const must = 'a duration with a unit, such as 10s, 1m or 24h, and at most 10 years'
     throw new UsageError(`--${option} must be ${must}, got ${JSON.stringify(text)}`)
   }
 }

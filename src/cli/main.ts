@@ -9,13 +9,13 @@ import { REPLAY_HELP, replayCommand } from './replay/command.js'
 const HELP = `Usage: headgate <command>
 
 Commands:
-  replay    shows whom a limit would have denied, from access logs
-  inspect   shows what a store has of a client, and why it is limited
-  release   forgets what a client has used
-  block     bans a client for a while
-  version   prints the version, as --version and -v do
+  replay    show which requests in access logs a limit would have denied
+  inspect   show what a store has of a client, and why the client is denied
+  release   forget what a client has used, bans included
+  block     ban a client for a while
+  version   print the version (also --version, -v)
 
-headgate <command> --help lists the options.
+Run headgate <command> --help to list the options of a command.
 `
 
 interface CliCommand {
@@ -51,7 +51,7 @@ export async function runCommand(args: readonly string[]): Promise<number> {
     if (!(error instanceof UsageError || error instanceof InputError)) throw error
     if (error instanceof PartialOutputError) print(error.printed)
     const isUsage = error instanceof UsageError
-    const fix = isUsage ? ` (${helpFor(name)} shows what can be used)` : ''
+    const fix = isUsage ? ` (for help, run ${helpFor(name)})` : ''
     process.stderr.write(`headgate: ${escapeUnprintable(error.message.replaceAll('\n', ' '))}${fix}\n`)
     return isUsage ? 2 : 1
   }
@@ -76,7 +76,7 @@ function commandNamed(name: string): CliCommand {
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
   if (command !== undefined) return command
   const fix = didYouMean('', name, Object.keys(COMMANDS))
-  throw new UsageError(`there is no command ${JSON.stringify(name)}${fix}`)
+  throw new UsageError(`unknown command ${JSON.stringify(name)}${fix}`)
 }
 
 /** Returns the version in package.json, which lies two folders up from here and from `dist/esm` alike. */

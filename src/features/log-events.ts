@@ -73,7 +73,7 @@ function attach<Subject>(limiter: Limiter<Subject>, logger: EventLogger): () => 
   on('nearLimit', ({ name, limit, remaining }, decision: Decision) => {
     logger.info(
       fieldsOf(limiter, 'nearLimit', decision),
-      `${title}: ${remaining} of ${limit} left of ${name}`,
+      `${title}: a client has ${remaining} of ${limit} left in ${name}`,
     )
   })
   on('storeState', (state: string, err: unknown, server?: string) => {
@@ -85,16 +85,16 @@ function attach<Subject>(limiter: Limiter<Subject>, logger: EventLogger): () => 
       `${title}: ${breaker} is ${state}`,
     )
   })
-  onFailure('storeError', 'the store could not decide')
-  onFailure('limitsLost', 'the store lost limits')
-  onFailure('refundFailed', 'units could not be refunded')
+  onFailure('storeError', 'the store could not decide a charge')
+  onFailure('limitsLost', 'the store lost counts, so some clients start afresh')
+  onFailure('refundFailed', 'units could not be refunded or released')
   onFailure('renewalFailed', 'units could not be renewed')
-  onFailure('candidateFailed', 'the candidate could not decide or be changed')
-  onFailure('settingsFailed', 'a document of settings is not in force')
+  onFailure('candidateFailed', 'a candidate could not decide a charge or be adjusted')
+  onFailure('settingsFailed', 'a settings document could not be read or applied')
   on('settings', (settings: AppliedSettings) => {
     logger.info(
       { limiter: name, event: 'settings', ...settings },
-      `${title}: a document of settings is in force`,
+      `${title}: a settings document is in force`,
     )
   })
   if (isDebugged())

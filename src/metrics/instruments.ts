@@ -27,7 +27,7 @@ const STORE = 'headgate.store.name'
 export const DECISIONS = {
   kind: 'counter',
   name: 'headgate.decisions',
-  description: 'Decisions of limiters. The limit is the one that decided.',
+  description: 'Decisions of limiters, by the limit that decided.',
   unit: '{decision}',
   attributes: [LIMITER, LIMIT, OUTCOME, 'headgate.decision.source', MODE],
 } as const satisfies Instrument
@@ -35,8 +35,7 @@ export const DECISIONS = {
 export const DENIALS = {
   kind: 'counter',
   name: 'headgate.limit.denials',
-  description:
-    'Denied decisions, for each limit that denied. With several limits, one may count for several.',
+  description: 'Denied decisions, by each limit that denied. One decision may count for several limits.',
   unit: '{denial}',
   attributes: [LIMITER, LIMIT, MODE],
 } as const satisfies Instrument
@@ -44,7 +43,7 @@ export const DENIALS = {
 export const NEAR_LIMIT = {
   kind: 'counter',
   name: 'headgate.near_limit.decisions',
-  description: 'Allowed decisions, for each limit of which they left a client at most 20 %.',
+  description: 'Allowed decisions that left a client at most 20 % of a limit, by that limit.',
   unit: '{decision}',
   attributes: [LIMITER, LIMIT],
 } as const satisfies Instrument
@@ -53,7 +52,7 @@ export const CANDIDATE_DECISIONS = {
   kind: 'counter',
   name: 'headgate.candidate.decisions',
   description:
-    'Decisions of candidates, and what the limits in force decided. The limit is of the candidate.',
+    'Decisions of candidates, by the limit of the candidate and the outcome of the limits in force.',
   unit: '{decision}',
   attributes: [LIMITER, LIMIT, OUTCOME, 'headgate.candidate.outcome'],
 } as const satisfies Instrument
@@ -61,7 +60,7 @@ export const CANDIDATE_DECISIONS = {
 export const OPERATION_DURATION = {
   kind: 'histogram',
   name: 'headgate.store.operation.duration',
-  description: 'How long a limiter waited for its store.',
+  description: 'Time that a limiter waited for its store.',
   unit: 's',
   attributes: [LIMITER, STORE, 'headgate.store.operation', 'error.type'],
   boundaries: [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1],
@@ -70,7 +69,7 @@ export const OPERATION_DURATION = {
 export const BATCH_SIZE = {
   kind: 'histogram',
   name: 'headgate.store.batch.size',
-  description: 'How many operations a store sent to its server together.',
+  description: 'Operations that a store sent to its server in one batch.',
   unit: '{operation}',
   attributes: [STORE],
   boundaries: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000],
@@ -80,7 +79,7 @@ export const BREAKER_STATE = {
   kind: 'gauge',
   name: 'headgate.circuit_breaker.state',
   description:
-    '1 for the state of the circuit breaker of a limiter, 0 for others. Of limiters of one name, the worst.',
+    "1 for the state of a limiter's circuit breaker, 0 for other states. Limiters with one name report the worst.",
   unit: '1',
   attributes: [LIMITER, STORE, 'headgate.circuit_breaker.state'],
 } as const satisfies Gauge
@@ -88,7 +87,7 @@ export const BREAKER_STATE = {
 export const STORE_KEYS = {
   kind: 'gauge',
   name: 'headgate.store.keys',
-  description: 'How many keys a memory store holds.',
+  description: 'Keys that a memory store holds.',
   unit: '{key}',
   attributes: [STORE],
 } as const satisfies Gauge

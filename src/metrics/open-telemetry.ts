@@ -46,7 +46,7 @@ export interface OpenTelemetryMeter {
  */
 export function openTelemetryMetrics(meter: OpenTelemetryMeter, options: MetricsOptions = {}): () => void {
   if (typeof meter?.createObservableGauge !== 'function') {
-    const fix = "Use metrics.getMeter('headgate') of @opentelemetry/api."
+    const fix = "Pass metrics.getMeter('headgate') from @opentelemetry/api."
     throw wrongKind('openTelemetryMetrics', 'meter', 'a meter', meter, fix)
   }
   const { stores } = readMetricsOptions('openTelemetryMetrics', options)

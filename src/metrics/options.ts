@@ -49,7 +49,7 @@ function readStores(owner: string, option: string, stores: unknown): NamedStores
     throw wrongKind(
       owner,
       option,
-      'an object of memory stores by name',
+      'an object with memory stores by name',
       stores,
       'Write stores: { api: store }.',
     )

@@ -56,7 +56,7 @@ export function prometheusMetrics<Registry extends PrometheusRegistry>(
   options: PrometheusOptions<Registry> = {},
 ): () => void {
   if (typeof client?.Counter !== 'function' || typeof client.Gauge !== 'function') {
-    const fix = "Write import client from 'prom-client', and pass client."
+    const fix = "Write prometheusMetrics(client) after import client from 'prom-client'."
     throw wrongKind('prometheusMetrics', 'client', 'the module prom-client', client, fix)
   }
   const settings = readPrometheusOptions<Registry>('prometheusMetrics', options)

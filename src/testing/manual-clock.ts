@@ -45,10 +45,5 @@ export function manualClock(startMs: number = START_MS): ManualClock {
 function lengthOf(duration: Duration): number {
   if (typeof duration !== 'number') return durationMs('manualClock', 'duration', duration)
   if (duration >= 0 && duration < Number.POSITIVE_INFINITY) return duration
-  throw wrongOption(
-    'manualClock',
-    'duration',
-    "milliseconds of at least 0, or a string such as '30s'",
-    duration,
-  )
+  throw wrongOption('manualClock', 'duration', "at least 0 milliseconds, or a string such as '30s'", duration)
 }

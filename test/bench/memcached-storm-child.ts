@@ -33,7 +33,7 @@ async function rage({ key, ...storm }: StormQuestion): Promise<StormCounts> {
   async function call(): Promise<void> {
     while (performance.now() < endMs) {
       await charge().catch((error: unknown) => {
-        if (!(error instanceof StoreError && error.message.includes('others changed'))) throw error
+        if (!(error instanceof StoreError && error.message.includes('other processes changed'))) throw error
         counts.ranOut++
       })
     }

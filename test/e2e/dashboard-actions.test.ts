@@ -115,8 +115,7 @@ describe('lookup', () => {
       const { status, text } = await post(served, action, { identity, limiter: 'api', durationMs: 60_000 })
       expect([action, status]).toEqual([action, 400])
       expect(JSON.parse(text)).toEqual({
-        error:
-          'No client has such an identity: it must be 1 to 1024 characters, without NUL and without half of a surrogate pair.',
+        error: 'identity must be 1 to 1024 characters, without NUL or unpaired surrogates.',
       })
     }
   })

@@ -77,7 +77,7 @@ test.each([
     const isPossible = identity.length <= 1024 && !identity.includes('\0')
     if (isPossible)
       await page.locator('#found .summary .identity', { hasText: identity.slice(1, 8) }).waitFor()
-    else await page.locator('#found .problem', { hasText: 'No client has such an identity' }).waitFor()
+    else await page.locator('#found .problem', { hasText: 'identity must be 1 to 1024 characters' }).waitFor()
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
     if (isPossible)
       expect(await page.locator('#found .summary .identity').textContent()).toBe(spelled(identity))

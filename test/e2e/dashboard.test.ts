@@ -131,7 +131,7 @@ describe.each(MOUNTS)('$name', (mount) => {
     for (const { method, path } of EVERYTHING) {
       const { status, headers, text } = await send(served, { method, path: mount.path + path })
       expect([method, path, status]).toEqual([method, path, 403])
-      expect(text).toBe(method === 'HEAD' ? '' : '{"error":"You may not see this page."}')
+      expect(text).toBe(method === 'HEAD' ? '' : '{"error":"You are not allowed to see this page."}')
       expect(headers).toMatchObject(SECURITY_HEADERS)
       expect(headers).not.toHaveProperty('location')
     }

@@ -236,7 +236,7 @@ describe('inspect', () => {
     const other = { env: { OTHER: SECRET } }
     expect((await mustReport(['inspect', 'ada', '--secret-env', 'OTHER'], other)).limits).toHaveLength(1)
     expect(await mustRun(['inspect', 'ada'])).toBe(
-      'nothing is stored for "ada" by api (limiters with a secret need it in HEADGATE_SECRET)\n',
+      'nothing is stored for "ada" by api (if the limiters have a secret, set HEADGATE_SECRET)\n',
     )
   })
 
@@ -281,7 +281,7 @@ describe('inspect', () => {
     expect(await mustRun(['inspect', '203.0.113.7'])).toContain('api (candidate)\n')
     expect(await failureOf(['block', '203.0.113.7', '--for', '1h'])).toEqual([
       1,
-      expect.stringContaining('the store has none among api: wrap a policy, as ban(policy'),
+      expect.stringContaining('the store has none among api: wrap a policy, such as ban(policy'),
     ])
     expect(await mustRun(['release', '203.0.113.7'])).toMatch(/^released "203.0.113.7" from api[, ].*api/)
     expect(await redis.client.dbsize()).toBe(0)
@@ -389,7 +389,7 @@ describe('block', () => {
     const narrow = ['--for', '1h', '--limiter', 'narrow']
     expect(await failureOf(['block', '2001:db8:7::/64', ...narrow])).toEqual([
       1,
-      expect.stringContaining('the keys of narrow hold identities of another kind'),
+      expect.stringContaining('the keys of narrow have identities of another kind'),
     ])
     expect(await mustRun(['block', '192.0.2.1', ...narrow])).toBe('banned "192.0.2.1" for 1h by narrow\n')
   })
@@ -405,7 +405,7 @@ describe('block', () => {
     expect(await failureOf(['block', '203.0.113.7', '--for', '1h'])).toEqual([
       1,
       expect.stringContaining(
-        'the keys of api hold identities of another kind: name the identity as inspect',
+        'the keys of api have identities of another kind: pass the identity that inspect',
       ),
     ])
     const { limits } = await mustReport(['inspect', '203.0.113.7'])
@@ -453,7 +453,7 @@ describe('block', () => {
     await limiterOf<string>({ name: 'api', policy: fixedWindow(window), key: (id) => id }).charge('ada')
     expect(await failureOf(['block', 'ada', '--for', '1h'])).toEqual([
       1,
-      expect.stringContaining("wrap a policy, as ban(policy, { after: 10, within: '1m', for: '1h' })"),
+      expect.stringContaining("wrap a policy, such as ban(policy, { after: 10, within: '1m', for: '1h' })"),
     ])
     expect(await failureOf(['block', 'ada', '--for', '1h', '--limiter', 'appi'])).toEqual([
       1,
@@ -489,7 +489,7 @@ describe('hostile identities', () => {
     for (const identity of ['', ' ', 'x'.repeat(10_240)])
       expect(await failureOf(['inspect', identity])).toEqual([
         2,
-        expect.stringContaining('the identity can be no key'),
+        expect.stringContaining('the identity must have 1 to 1024 characters'),
       ])
   })
 })
@@ -532,8 +532,8 @@ describe('failures', () => {
     const at = { folder: join(root, name) }
     const port = (silent.address() as AddressInfo).port
     const failures: [url: string, message: string][] = [
-      [urlOf(':wrong-password@'), 'refuses the user or the password of its URL'],
-      [urlOf('bob:wrong-password@'), 'refuses the user or the password of its URL'],
+      [urlOf(':wrong-password@'), 'rejected the user or the password in its URL'],
+      [urlOf('bob:wrong-password@'), 'rejected the user or the password in its URL'],
       [urlOf(''), 'requires a password: redis://:password@127.0.0.1'],
       [`${urlOf(`:${PASSWORD}@`)}/99`, 'DB index is out of range'],
       ['redis://:wrong-password@127.0.0.1:1', 'cannot use the store at 127.0.0.1:1: connect ECONNREFUSED'],
@@ -570,7 +570,7 @@ describe('failures', () => {
     const failure = (folder: string) => {
       return failureOf(['inspect', 'ada'], redis.server.url, { folder: join(root, folder) })
     }
-    const none = 'headgate: no client of Redis is installed here: run npm install ioredis\n'
+    const none = 'headgate: no Redis client is installed in this directory: run npm install ioredis\n'
     expect(await failure('empty')).toEqual([1, none])
     expect(await failure('old')).toEqual([
       1,
@@ -612,14 +612,14 @@ describe('failures', () => {
 
   test.each([
     [['inspect'], 'no identity given'],
-    [['inspect', 'ada', 'eve'], 'one identity can be given, got 2: quote one that has blanks'],
-    [['inspect', 'ada', '--limitr', 'api'], 'no option "--limitr"; did you mean --limiter?'],
-    [['inspect', 'ada', '--for', '1h'], 'there is no option "--for"'],
+    [['inspect', 'ada', 'eve'], 'expected one identity, got 2: quote an identity that contains spaces'],
+    [['inspect', 'ada', '--limitr', 'api'], 'unknown option "--limitr"; did you mean --limiter?'],
+    [['inspect', 'ada', '--for', '1h'], 'unknown option "--for"'],
     [['inspect', 'ada', '--prefix', ''], '--prefix must not be empty'],
-    [['inspect', 'ada', '--secret-env', 'NO_SUCH'], 'there is no such variable'],
-    [['block', 'ada'], '--for is missing, such as --for 1h'],
-    [['block', 'ada', '--for', '60'], '--for must be a length of time with its unit'],
-    [['inspct', 'ada'], 'there is no command "inspct"; did you mean inspect?'],
+    [['inspect', 'ada', '--secret-env', 'NO_SUCH'], 'but that environment variable is not set'],
+    [['block', 'ada'], '--for is required, such as --for 1h'],
+    [['block', 'ada', '--for', '60'], '--for must be a duration with a unit'],
+    [['inspct', 'ada'], 'unknown command "inspct"; did you mean inspect?'],
   ])('an argument: %j', async (args, message) => {
     expect(await failureOf(args)).toEqual([2, expect.stringContaining(message)])
   })
@@ -636,8 +636,8 @@ describe('failures', () => {
     ['postgres://ada:hunter2@127.0.0.1', '--store must be a URL such as redis://'],
     ['ada:hunter2@127.0.0.1', '--store must be a URL such as redis://'],
     ['redis://', '--store must be a URL such as redis://'],
-    ['redis+cluster://ada:hunter2@127.0.0.1', 'a Redis Cluster cannot be searched'],
-    ['redis://ada:hunter2@127.0.0.1/abc', 'whose path is the number of a database'],
+    ['redis+cluster://ada:hunter2@127.0.0.1', 'this command cannot search a Redis Cluster'],
+    ['redis://ada:hunter2@127.0.0.1/abc', 'with the number of a database as its path'],
     ['redis://ada:hunter2%@127.0.0.1', 'must be percent-encoded'],
   ])('a store that is no URL of one server: %s', async (url, message) => {
     const [code, stderr] = await failureOf(['inspect', 'ada'], url)
@@ -647,7 +647,7 @@ describe('failures', () => {
 
   test('a store must be given', async () => {
     const { code, stderr } = await run(['inspect', 'ada'])
-    expect([code, stderr]).toEqual([2, expect.stringContaining('--store is missing')])
+    expect([code, stderr]).toEqual([2, expect.stringContaining('--store is required')])
   })
 })
 

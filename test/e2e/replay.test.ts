@@ -394,11 +394,11 @@ describe('failures', () => {
     ],
     [['good.log/x', ...LIMIT], 'cannot read good.log/x: there is no such file'],
     [['a\u001b[2J'.repeat(300), ...LIMIT], 'ENAMETOOLONG'],
-    [['prose.txt', ...LIMIT], 'prose.txt is no access log: none of its first 1000 lines'],
+    [['prose.txt', ...LIMIT], 'prose.txt is not an access log: none of its first 1000 lines'],
     [
       ['good.log', 'earlier.log', ...LIMIT],
-      'earlier.log begins before the log in front of it ends ' +
-        '(good.log, line 1, is of 2026-11-24 03:01:40Z): name the oldest file first',
+      'earlier.log begins before the previous log ends ' +
+        '(good.log, line 1, is from 2026-11-24 03:01:40Z): name the oldest file first',
     ],
     [['good.log', ...LIMIT, '--key', 'field:x'], 'good.log, line 1: --key field:NAME requires JSON lines'],
   ])('an input: %j', async (args, message) => {
@@ -410,9 +410,9 @@ describe('failures', () => {
     const { code, stderr } = await run(['replay', '-', ...LIMIT], log)
     expect([code, stderr]).toEqual([
       1,
-      'headgate: standard input is out of order: 11 of its 12 requests are more than a minute older than one before, ' +
-        'the first in line 2 (standard input, line 1, is of 2026-11-24 04:00:00Z). ' +
-        'Sort it by time, the oldest first\n',
+      'headgate: standard input is out of order: 11 of its 12 requests are more than a minute older than an earlier one, ' +
+        'the first in line 2 (standard input, line 1, is from 2026-11-24 04:00:00Z). ' +
+        'Sort it by time, oldest first\n',
     ])
   })
 
@@ -439,23 +439,23 @@ describe('failures', () => {
 
   test.each([
     [[], 'no command given'],
-    [['reply'], 'there is no command "reply"'],
+    [['reply'], 'unknown command "reply"'],
     [['replay', ...LIMIT], 'no log given'],
     [['replay', '-', '-', ...LIMIT], '- can be given only once'],
-    [['replay', 'good.log', '--window', '1m'], '--limit is missing'],
-    [['replay', 'good.log', '--limit', '1'], '--window is missing'],
+    [['replay', 'good.log', '--window', '1m'], '--limit is required'],
+    [['replay', 'good.log', '--limit', '1'], '--window is required'],
     [['replay', 'good.log', '--limit', '1.5', '--window', '1m'], '--limit must be a whole number'],
-    [['replay', 'good.log', '--limit', '2', '--window', '60'], '--window must be a length of time'],
-    [['replay', 'good.log', ...LIMIT, '--windw', '1m'], 'no option "--windw"; did you mean --window?'],
+    [['replay', 'good.log', '--limit', '2', '--window', '60'], '--window must be a duration with a unit'],
+    [['replay', 'good.log', ...LIMIT, '--windw', '1m'], 'unknown option "--windw"; did you mean --window?'],
     [['replay', 'good.log', ...LIMIT, '--limit', '2'], '--limit 2 is given twice'],
     [
       ['replay', 'good.log', ...LIMIT, ...[3, 4, 5, 6, 7, 8, 9, 10].flatMap((n) => ['--limit', `${n}`])],
-      '--limit can be given 8 times at most',
+      '--limit can be given at most 8 times',
     ],
     [['replay', 'good.log', ...LIMIT, '--html', '-'], '--html must be a file that ends in .html'],
     [['replay', 'good.log', ...LIMIT, '--html='], '--html must be a file that ends in .html'],
     [['replay', 'good.log', ...LIMIT, '--html', 'good.log'], '--html must be a file that ends in .html'],
-    [['replay', 'good.log', ...LIMIT, '-x'], 'there is no option "-x"'],
+    [['replay', 'good.log', ...LIMIT, '-x'], 'unknown option "-x"'],
     [['replay', 'good.log', ...LIMIT, '--policy', 'fixedwindow'], 'did you mean fixed-window?'],
     [['replay', 'good.log', ...LIMIT, '--key', 'ip,'], '--key must be ip, user, path or field:NAME'],
     [['replay', 'good.log', ...LIMIT, '--only', 'login'], '--only must be a path'],

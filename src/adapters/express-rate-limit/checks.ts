@@ -38,21 +38,24 @@ const countedKeys = new WeakMap<Request, Map<unknown, string[]>>()
 const CHECKS = {
   ip(ip: string | undefined): Finding {
     if (ip === undefined)
-      return ['ERR_ERL_UNDEFINED_IP_ADDRESS', 'req.ip is undefined: the connection may be closed already.']
+      return ['ERR_ERL_UNDEFINED_IP_ADDRESS', 'req.ip is undefined. The connection may have closed already.']
     if (isIP(ip)) return
-    return ['ERR_ERL_INVALID_IP_ADDRESS', `req.ip must be an address, got ${show(ip)}. Pass a keyGenerator.`]
+    return [
+      'ERR_ERL_INVALID_IP_ADDRESS',
+      `req.ip must be an IP address, got ${show(ip)}. Pass a keyGenerator.`,
+    ]
   },
   trustProxy({ app }: Request): Finding {
     if (app.get('trust proxy') !== true) return
-    const fix = "Set it to the number of proxies, such as app.set('trust proxy', 1)."
+    const fix = "Set it to the number of your proxies, such as app.set('trust proxy', 1)."
     return [
       'ERR_ERL_PERMISSIVE_TRUST_PROXY',
-      `'trust proxy' is true, so that any client can choose its own address. ${fix}`,
+      `'trust proxy' is true, so any client can choose its own IP address. ${fix}`,
     ]
   },
   xForwardedForHeader({ app, headers }: Request): Finding {
     if (!headers['x-forwarded-for'] || app.get('trust proxy') !== false) return
-    const fix = "Behind a proxy, set app.set('trust proxy', 1)."
+    const fix = "Behind a proxy, write app.set('trust proxy', 1)."
     return [
       'ERR_ERL_UNEXPECTED_X_FORWARDED_FOR',
       `A request has an X-Forwarded-For header, which Express does not trust. ${fix}`,
@@ -69,7 +72,7 @@ const CHECKS = {
     if (typeof hits === 'number' && Number.isInteger(hits) && hits >= 1) return
     return [
       'ERR_ERL_INVALID_HITS',
-      `totalHits of the store must be a whole number of at least 1, got ${show(hits)}.`,
+      `The store's totalHits must be a whole number of at least 1, got ${show(hits)}.`,
     ]
   },
   unsharedStore(store: Store): Finding {
@@ -78,7 +81,7 @@ const CHECKS = {
       return
     }
     const fix = store.localKeys ? 'its own store' : 'a store with its own prefix'
-    return ['ERR_ERL_STORE_REUSE', `Two limiters use one store. Give each limiter ${fix}.`]
+    return ['ERR_ERL_STORE_REUSE', `Two limiters share one store. Give each limiter ${fix}.`]
   },
   singleCount(request: Request, store: Store, key: string): Finding {
     // A shared store may be behind several objects: the class and the prefix identify it.
@@ -113,7 +116,7 @@ const CHECKS = {
     if (resetTime) return
     return [
       'ERR_ERL_HEADERS_NO_RESET',
-      'The store returned no resetTime, so that the headers say windowMs, which may be too long.',
+      'The store returned no resetTime, so the headers say windowMs, which may be too long.',
     ]
   },
   knownOptions(options: object): Finding {
@@ -146,7 +149,7 @@ const CHECKS = {
     if (ipv6Subnet === undefined || !keyGenerator) return
     return [
       'ERR_ERL_IPV6SUBNET_OR_KEYGENERATOR',
-      'With a keyGenerator of your own, ipv6Subnet has no effect.',
+      'ipv6Subnet has no effect with your own keyGenerator. Leave one of them out.',
     ]
   },
   keyGeneratorIpFallback(keyGenerator: unknown): Finding {
@@ -154,7 +157,7 @@ const CHECKS = {
     if (!/req(uest)?\.ip/.test(source) || source.includes('ipKeyGenerator')) return
     return [
       'ERR_ERL_KEY_GEN_IPV6',
-      'The keyGenerator uses req.ip as it is: a client has a whole network of IPv6 addresses. ' +
+      'The keyGenerator uses req.ip unchanged, but a client can use a whole network of IPv6 addresses. ' +
         'Use ipKeyGenerator(req.ip).',
     ]
   },

@@ -21,7 +21,7 @@ export function numberOf<Value>(value: Value): Value | number {
 export function readWindow(windowMs: unknown): number {
   const ms = numberOf(windowMs)
   if (typeof ms === 'number' && ms > 0 && ms <= MAX_DURATION_MS) return Math.ceil(ms)
-  const must = 'a number of milliseconds above 0, of at most 10 years'
+  const must = 'a number of milliseconds above 0 and at most 10 years'
   throw wrongOption('rateLimit', 'windowMs', must, windowMs, 'Did you mean windowMs: 60 * 1000?')
 }
 

@@ -14,7 +14,7 @@ type OwnLimit = RateLimitHookOptions & { readonly hook?: unknown }
 export function isOwnLimit(owner: string, own: unknown): own is OwnLimit {
   if (own === undefined || own === false) return false
   if (typeof own === 'object' && own !== null) return true
-  throw wrongOption(owner, 'config.rateLimit', 'an object of options, or false', own)
+  throw wrongOption(owner, 'config.rateLimit', 'an options object, or false', own)
 }
 
 /**

@@ -155,9 +155,9 @@ const REGISTERED_TWICE =
   'limits: [{ limit, window }, …]. For single routes, write config.rateLimit or use rateLimitHook.'
 
 const NOT_REGISTERED =
-  'rateLimit: it is a plugin, and was called without an application of Fastify. Write ' +
+  'rateLimit: this is a Fastify plugin, but it was called without an application. Write ' +
   "app.register(rateLimit, { limit: 100, window: '1m' }), or use rateLimitHook for single routes."
 
 const TOO_EARLY =
-  'headgate: this route has options in config.rateLimit, and was declared before the plugin loaded. ' +
-  'Write await app.register(rateLimit, …) before the routes, or declare them in a plugin after it.'
+  'headgate: this route has config.rateLimit, but was declared before the plugin loaded. Write ' +
+  'await app.register(rateLimit, …) before the routes, or declare the routes in a plugin after it.'

@@ -109,7 +109,7 @@ function checkRequest(owner: string, request: Request): void {
   const { method, headers } = fieldsOf(request)
   if (typeof method === 'string' && typeof fieldsOf(headers).get === 'function') return
   checkCaller(owner, 'fetch', request)
-  throw wrongKind(owner, 'request', 'a Request', request, 'In SvelteKit it is event.request.')
+  throw wrongKind(owner, 'request', 'a Request', request, 'In SvelteKit, pass event.request.')
 }
 
 /** Properties that keys read from the request itself. */

@@ -75,8 +75,8 @@ export function RateLimit<Req extends object = NestRequest, Res = unknown>(
 export function SkipRateLimit(): RateLimitDecorator
 export function SkipRateLimit(...given: readonly unknown[]): RateLimitDecorator {
   if (given.length === 0) return decorator(undefined)
-  const fix = 'Write @RateLimit({ limits: […] }) with the limits that remain.'
-  throw new TypeError(`SkipRateLimit: it takes no argument, and skips all limits. ${fix}`)
+  const fix = 'To skip only some, write @RateLimit({ limits: […] }) with the others.'
+  throw new TypeError(`SkipRateLimit: it takes no arguments, and skips all limits. ${fix}`)
 }
 
 function decorator(options: object | undefined): RateLimitDecorator {

@@ -69,6 +69,6 @@ export function runSteps<Req extends object, Res>(
 /** Returns the result of `exception`. Throws a `TypeError` if filters would not treat it as an exception. */
 function checkException(value: unknown): object {
   if (isObject(value) && 'message' in value) return value
-  const fix = 'Write new HttpException(body, 429), or the option message for a fixed body.'
+  const fix = 'Return new HttpException(body, 429). For a fixed body, use the option message.'
   throw wrongKind('headgate', 'the result of exception', 'an exception', value, fix)
 }

@@ -71,5 +71,5 @@ export function loginGuard<Req extends object = NestRequest, Res = unknown>(
 }
 
 const HTTP_ONLY =
-  'loginGuard: only HTTP has a status that tells successes from failures. ' +
-  "For GraphQL and WebSockets use @RateLimit({ key: byField('username'), … })."
+  'loginGuard: it works only with HTTP, whose status tells successes from failures. ' +
+  "For GraphQL and WebSockets, use @RateLimit({ key: byField('username'), … })."

@@ -20,8 +20,8 @@ export interface Decoration {
 /** Decorates a class, or a method by its function. Throws a `TypeError` for one that has a decoration. */
 export function decorate(target: object, decoration: Decoration): void {
   if (reflect.hasOwnMetadata(RATE_LIMIT, target)) {
-    const problem = 'a class or a handler takes one @RateLimit(…) or @SkipRateLimit()'
-    throw new TypeError(`RateLimit of ${decoration.name}: ${problem}. For several limits use limits.`)
+    const problem = 'a class or handler can have only one @RateLimit(…) or @SkipRateLimit()'
+    throw new TypeError(`RateLimit of ${decoration.name}: ${problem}. For several limits, use limits.`)
   }
   reflect.defineMetadata(RATE_LIMIT, decoration, target)
 }

@@ -63,7 +63,12 @@ export function checkModule(owner: string, options: object): void {
 
 /** Throws a `TypeError` for wrong options of a decorator, whichever module they inherit from. */
 export function checkDecoration(owner: string, options: object): void {
-  checkOptions(owner, options, { exception: callback }, { ...FIXES, global: 'Write global in forRoot.' })
+  checkOptions(
+    owner,
+    options,
+    { exception: callback },
+    { ...FIXES, global: 'Write global in RateLimitModule.forRoot.' },
+  )
 }
 
 function readGlobal(owner: string, option: string, value: unknown): void {

@@ -58,15 +58,17 @@ function readSettings(
   env: Environment,
 ): KeySettings {
   const [identity, ...others] = positionals
-  if (identity === undefined) throw new UsageError('no identity given, such as 203.0.113.7 or a user')
+  if (identity === undefined)
+    throw new UsageError('no identity given: pass an IP address such as 203.0.113.7, or a user')
   if (others.length > 0)
-    throw new UsageError(`one identity can be given, got ${positionals.length}: quote one that has blanks`)
+    throw new UsageError(
+      `expected one identity, got ${positionals.length}: quote an identity that contains spaces`,
+    )
   const prefix = values.prefix ?? 'hg'
   if (prefix === '') throw new UsageError('--prefix must not be empty')
   const secret = secretOf(values['secret-env'], env)
   const spellings = spellingsOf(identity, { secret })
-  if (spellings.length === 0)
-    throw new UsageError('the identity can be no key, since it is empty or longer than 1024 characters')
+  if (spellings.length === 0) throw new UsageError('the identity must have 1 to 1024 characters')
   return {
     identity,
     spellings,
@@ -83,7 +85,9 @@ function secretOf(name: string | undefined, env: Environment): string | undefine
   const variable = name ?? 'HEADGATE_SECRET'
   const secret = env[variable]
   if (secret === undefined && name !== undefined)
-    throw new UsageError(`--secret-env names ${JSON.stringify(name)}, and there is no such variable`)
+    throw new UsageError(
+      `--secret-env names ${JSON.stringify(name)}, but that environment variable is not set`,
+    )
   if (secret === undefined) return undefined
   try {
     return readSecret(variable, 'secret', secret)

@@ -25,7 +25,7 @@ export async function blockIdentity(
   const keys = bans.flatMap((limit) => keysToBan(limit, found, settings))
   if (keys.length === 0) {
     throw new InputError(
-      `the keys of ${listText(bans.map(fullName))} hold identities of another kind: name the identity as inspect shows it stored`,
+      `the keys of ${listText(bans.map(fullName))} have identities of another kind: pass the identity that inspect shows as "stored as"`,
     )
   }
   for (const each of keys) await blockKey(connection, found, each, settings.banMs)
@@ -57,9 +57,9 @@ function bansAmong({ limits }: SearchResult): readonly StoredLimit[] {
   const stored = Array.from(limits.keys())
   const bans = stored.filter(({ isBan, isCandidate }) => isBan && !isCandidate)
   if (bans.length > 0) return bans
-  const fix = "wrap a policy, as ban(policy, { after: 10, within: '1m', for: '1h' })"
+  const fix = "wrap a policy, such as ban(policy, { after: 10, within: '1m', for: '1h' })"
   const names = stored.length === 0 ? '' : ` among ${listText(stored.map(fullName))}`
-  throw new InputError(`block needs a limit whose policy is a ban, and the store has none${names}: ${fix}`)
+  throw new InputError(`block requires a limit whose policy is a ban, and the store has none${names}: ${fix}`)
 }
 
 /** Returns the keys of an identity that exist under a limit, or those that it may have. */

@@ -96,6 +96,6 @@ function nothingText(
     const limiterNames = [...new Set([...all.map(({ limiter }) => limiter), ...names])]
     return `${what} by ${JSON.stringify(limiter)}, which has no keys${didYouMean('', limiter, limiterNames)}`
   }
-  const hint = hasSecret ? '' : ' (limiters with a secret need it in HEADGATE_SECRET)'
+  const hint = hasSecret ? '' : ' (if the limiters have a secret, set HEADGATE_SECRET)'
   return `${what} by ${listText(Array.from(limits.keys(), fullName))}${hint}`
 }

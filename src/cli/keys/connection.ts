@@ -41,7 +41,7 @@ export async function connectStore(address: StoreAddress, folder: string): Promi
   async function check({ send }: RedisDriver, database: number): Promise<void> {
     const info = String(await inTime(send(['info', 'cluster'])))
     if (info.includes('cluster_enabled:1'))
-      throw new InputError('the store is a node of a Redis Cluster, which cannot be searched as a whole')
+      throw new InputError('the store is a node of a Redis Cluster, which this command cannot search')
     if (database !== 0) await inTime(send(['select', String(database)]))
   }
 }
@@ -76,7 +76,7 @@ function failureOf(error: unknown, address: StoreAddress, problem: string): Inpu
   const { place } = address
   const message = withoutCredentials(messageOf(error), address)
   if (/^(?:WRONGPASS|ERR AUTH|ERR invalid password)/.test(message))
-    return new InputError(`the store at ${place} refuses the user or the password of its URL`)
+    return new InputError(`the store at ${place} rejected the user or the password in its URL`)
   if (message.startsWith('NOAUTH'))
     return new InputError(`the store at ${place} requires a password: redis://:password@${place}`)
   return new InputError(`${problem}: ${message}`)

@@ -64,9 +64,9 @@ export async function loadDriver(folder: string): Promise<CreateDriver> {
     if (path === undefined) continue
     const create = read(await load(name, path))
     if (create !== undefined) return create
-    throw new InputError(`the ${name} that is installed here is too old: run npm install ${name}@latest`)
+    throw new InputError(`the installed version of ${name} is too old: run npm install ${name}@latest`)
   }
-  throw new InputError('no client of Redis is installed here: run npm install ioredis')
+  throw new InputError('no Redis client is installed in this directory: run npm install ioredis')
 }
 
 function resolvePackage(resolve: NodeJS.RequireResolve, name: string): string | undefined {

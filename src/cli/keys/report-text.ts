@@ -13,7 +13,7 @@ export function standingsText(standings: readonly StandingReport[]): string {
   const shown = standings.slice(0, MAX_SHOWN).map((each) => standingLines(each).join('\n'))
   const more = standings.length - shown.length
   if (more > 0)
-    shown.push(`${count(more)} more keys are limited for less long, or not at all: --json lists them`)
+    shown.push(`${count(more)} more keys are denied for a shorter time, or not at all: --json lists them`)
   return `${shown.join('\n\n')}\n`
 }
 
@@ -22,9 +22,7 @@ function standingLines(report: StandingReport): string[] {
   return [
     nameOf(report),
     row('  policy', report.policy),
-    ...(inUse === null
-      ? limitLines(report)
-      : [row('  in use', `${count(inUse)}, of a limit that is not stored`)]),
+    ...(inUse === null ? limitLines(report) : [row('  in use', `${count(inUse)} (the limit is not stored)`)]),
     ...(denials
       ? [row('  denials', `${count(denials)}, counted until ${timeText(report.denialsUntil)}`)]
       : []),

@@ -63,7 +63,7 @@ export async function searchStore(
 function readScanReply(reply: unknown): readonly [next: string, keys: readonly string[]] {
   const [next, keys]: readonly unknown[] = Array.isArray(reply) ? reply : []
   if (next === undefined || !Array.isArray(keys))
-    throw new InputError('the store sent no valid reply to SCAN')
+    throw new InputError('the store sent an invalid reply to SCAN')
   return [String(next), keys.map(String)]
 }
 

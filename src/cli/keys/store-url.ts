@@ -16,13 +16,13 @@ const MUST = '--store must be a URL such as redis://127.0.0.1:6379 or rediss://u
 /** Reads the URL of a store. Throws a `UsageError`, which never shows it, for any other. */
 export function readStoreUrl(text: string | undefined): StoreAddress {
   if (text === undefined)
-    throw new UsageError('--store is missing, such as --store redis://127.0.0.1:6379; or set HEADGATE_STORE')
+    throw new UsageError('--store is required, such as --store redis://127.0.0.1:6379, or set HEADGATE_STORE')
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url?.protocol === 'redis+cluster:')
-    throw new UsageError('--store must name one server: a Redis Cluster cannot be searched')
+    throw new UsageError('--store must name a single server: this command cannot search a Redis Cluster')
   if (url === undefined || !/^rediss?:$/.test(url.protocol) || url.hostname === '') throw new UsageError(MUST)
   const [, database] = /^\/?(\d{0,9})$/.exec(url.pathname) ?? []
-  if (database === undefined) throw new UsageError(`${MUST}, whose path is the number of a database`)
+  if (database === undefined) throw new UsageError(`${MUST}, with the number of a database as its path`)
   const { host, password } = url
   url.pathname = ''
   return {

@@ -27,7 +27,7 @@ export async function readState(
   if (state === undefined) return undefined
   const policy = policyOfState(limit.anyPolicy, state)
   if (policy === undefined)
-    throw new InputError(`the key ${key} holds something other than a state of headgate`)
+    throw new InputError(`the key ${key} holds a value that is not a state of headgate`)
   const { baseState = state, record } = limit.isBan ? splitState(state) : { record: CLEAN }
   return { atMs, policy, state: baseState, record }
 }

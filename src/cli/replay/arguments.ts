@@ -63,8 +63,7 @@ const OPTIONS = {
 /** Returns what the arguments ask for. Throws a `UsageError` for the first that is wrong. */
 export function parseReplayArguments(args: readonly string[]): ReplaySettings {
   const { values, positionals: files } = readArguments(args, OPTIONS)
-  if (files.length === 0)
-    throw new UsageError('no log given: name its file, or write - for the standard input')
+  if (files.length === 0) throw new UsageError('no log given: name a file, or write - for standard input')
   if (files.filter((file) => file === '-').length > 1) throw new UsageError('- can be given only once')
   const window = readDuration('window', values.window, '1m')
   const kind = readPolicyName(values.policy)
@@ -84,8 +83,8 @@ export function parseReplayArguments(args: readonly string[]): ReplaySettings {
 }
 
 function readLimits(texts: readonly string[], isOptional: boolean): readonly number[] {
-  if (texts.length === 0 && !isOptional) throw new UsageError('--limit is missing, such as --limit 100')
-  if (texts.length > MAX_LIMITS) throw new UsageError(`--limit can be given ${MAX_LIMITS} times at most`)
+  if (texts.length === 0 && !isOptional) throw new UsageError('--limit is required, such as --limit 100')
+  if (texts.length > MAX_LIMITS) throw new UsageError(`--limit can be given at most ${MAX_LIMITS} times`)
   const limits = texts.map(readLimit)
   const twice = limits.find((limit, i) => limits.indexOf(limit) < i)
   if (twice !== undefined) throw new UsageError(`--limit ${twice} is given twice`)
@@ -126,7 +125,7 @@ function makePolicy(kind: PolicyName, limit: number, window: number): Policy {
         `--policy sliding-window requires a --window of at least ${MIN_SLIDING_MS}ms, got ${window}ms`,
       )
     if (kind !== 'token-bucket') throw new UsageError(messageOf(error))
-    const fix = 'use --policy sliding-window, which keeps any rate'
+    const fix = 'use --policy sliding-window, which supports any rate'
     throw new UsageError(
       `--limit ${limit} in --window ${durationText(window)} is too fast for a token bucket; ${fix}`,
     )
@@ -136,7 +135,7 @@ function makePolicy(kind: PolicyName, limit: number, window: number): Policy {
 function countableStart(kind: PolicyName): WindowStart {
   const startsAt = COUNTABLE[kind]
   if (startsAt !== undefined) return startsAt
-  const why = `what a ${kind} denies under every limit cannot be counted exactly in one pass`
+  const why = `a ${kind} cannot be counted exactly for every limit in one pass`
   throw new UsageError(`--suggest requires --policy fixed-window or first-request: ${why}`)
 }
 
@@ -144,6 +143,6 @@ function readKeyPart(text: string): KeyPart {
   if (text === 'ip' || text === 'user' || text === 'path') return text
   if (text.startsWith('field:') && text.length > 'field:'.length)
     return { field: text.slice('field:'.length) }
-  const must = 'ip, user, path or field:NAME, or several of them joined by commas'
+  const must = 'ip, user, path or field:NAME, or several separated by commas'
   throw new UsageError(`--key must be ${must}, got ${JSON.stringify(text)}`)
 }

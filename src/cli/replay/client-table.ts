@@ -20,7 +20,7 @@ export class ClientTable {
     const existing = this.#ids.get(identity)
     if (existing !== undefined) return existing
     const id = this.#ids.size
-    if (id === MAX_CLIENTS) throw new InputError(`there are more than ${MAX_CLIENTS} clients`)
+    if (id === MAX_CLIENTS) throw new InputError(`the logs have more than ${MAX_CLIENTS} clients`)
     this.#ids.set(ownCopy(identity), id)
     return id
   }

@@ -22,6 +22,6 @@ export class Clock {
 
   /** Returns where the newest time is, as messages say it: such a line may have a wrong time. */
   describe(): string {
-    return `${this.#file}, line ${this.#line}, is of ${timeText(isoTime(this.newestMs))}`
+    return `${this.#file}, line ${this.#line}, is from ${timeText(isoTime(this.newestMs))}`
   }
 }

@@ -12,21 +12,22 @@ import { reportText } from './report-text.js'
 
 export const REPLAY_HELP = `Usage: headgate replay <log>... --limit <n> --window <time> [options]
 
-Decides each request of access logs as the middleware would have, and shows who would have been denied, and
-when. A log is a file in the common or combined format of nginx and Apache, or of JSON lines; it may be
-compressed by gzip, and its lines may have the prefix of syslog, journalctl, docker or kubectl before them.
-Name the oldest first. - is the standard input.
+Decides each request in access logs as the middleware would have. Shows who would have been denied, and when.
+
+A log has the common or combined format of nginx and Apache, or JSON lines. It may be gzipped, and its lines
+may begin with a prefix of syslog, journalctl, docker or kubectl. Name the oldest log first. - is standard
+input.
 
   --limit <n>       how many requests a client may send in each window; may be repeated, to compare limits
   --window <time>   the window, such as 10s, 1m or 24h
-  --policy <name>   token-bucket (the default, as of rateLimit), sliding-window, fixed-window or first-request
-  --key <keys>      what identifies a client: ip (the default), user, path or field:NAME (of JSON lines), or
-                    several of them, such as ip,path
+  --policy <name>   token-bucket (default), sliding-window, fixed-window or first-request
+  --key <keys>      what identifies a client: ip (default), user, path or field:NAME (in JSON lines), or
+                    several, such as ip,path
   --only <route>    limit only these requests, such as 'POST /login' or '/api/*'; may be repeated
-  --suggest         show the smallest limits that deny 0, 0.1 and 1 % of all requests, and of all clients;
-                    with --policy fixed-window or first-request, and with or without --limit
+  --suggest         show the smallest limits that deny at most 0, 0.1 and 1 % of requests, and of clients;
+                    requires --policy fixed-window or first-request, and makes --limit optional
   --json            print one JSON object
-  --html <file>     write the report as a page with charts, too
+  --html <file>     also write the report as a page with charts
 
 Exit codes: 0 done, 1 an input failed, 2 wrong arguments.
 `
@@ -66,9 +67,9 @@ async function replayAll(settings: ReplaySettings): Promise<Replay> {
 /** Throws an `InputError` if all requests would count as one client: then no figure is that of a limit. */
 function checkAddresses({ requests, unknownAddresses }: Replay, { keyText }: ReplaySettings): void {
   if (requests === 0 || unknownAddresses < requests) return
-  const fix = 'Have the server log the address of the client, or choose another --key'
+  const fix = "Log the client's IP address, or choose another --key"
   throw new InputError(
-    `none of the ${requests} requests has an address, which --key ${keyText} needs. ${fix}`,
+    `none of the ${requests} requests has an IP address, which --key ${keyText} needs. ${fix}`,
   )
 }
 

@@ -53,22 +53,22 @@ export class FileCheck {
     if (this.lines > this.blank && this.readable === 0) this.#throwNoLog()
     if (this.#requests > 0) this.#checkOrder()
     if (this.#late <= MAX_LATE || this.#late <= MAX_LATE_SHARE * this.#counted) return
-    const problem = `${this.#late} of its ${this.#counted} requests are more than a minute older than one before`
-    const fix = 'Sort it by time, the oldest first'
+    const problem = `${this.#late} of its ${this.#counted} requests are more than a minute older than an earlier one`
+    const fix = 'Sort it by time, oldest first'
     throw new InputError(`${this.name} is out of order: ${problem}, ${this.#firstLate}. ${fix}`)
   }
 
   #checkOrder(): void {
     if (this.#newestMs >= this.#newestBeforeMs - MAX_STEP_BACK_MS) return
-    const problem = `begins before the log in front of it ends (${this.#before})`
+    const problem = `begins before the previous log ends (${this.#before})`
     throw new InputError(`${this.name} ${problem}: name the oldest file first`)
   }
 
   #throwNoLog(): never {
-    const formats = 'the common or combined format, or JSON with a time and an address'
-    const fix = 'Lines may have the prefix of syslog, journalctl, docker or kubectl before them, and no other'
+    const formats = 'the common or combined format, or JSON with a time and an IP address'
+    const fix = 'Lines may begin only with a prefix of syslog, journalctl, docker or kubectl'
     throw new InputError(
-      `${this.name} is no access log: none of its first ${this.lines} lines is in ${formats}. ${fix}`,
+      `${this.name} is not an access log: none of its first ${this.lines} lines is in ${formats}. ${fix}`,
     )
   }
 }

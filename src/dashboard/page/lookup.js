@@ -97,7 +97,7 @@ export function lookupForm(form, results) {
 
 function standingTable(limiter, standings) {
   return table({
-    caption: `Used of ${limiter}`,
+    caption: `Usage in ${limiter}`,
     isCaptionHidden: true,
     head: ['limit', 'stored as', 'left', 'status'],
     numbers: [2],

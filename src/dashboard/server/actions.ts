@@ -52,6 +52,6 @@ async function attempt(change: () => Promise<void>): Promise<void> {
 function readIdentity(identity: unknown): string {
   if (typeof identity !== 'string') throw new RequestError(400, 'identity must be a string.')
   if (canBeIdentity(identity)) return identity
-  const must = '1 to 1024 characters, without NUL and without half of a surrogate pair'
-  throw new RequestError(400, `No client has such an identity: it must be ${must}.`)
+  const must = '1 to 1024 characters, without NUL or unpaired surrogates'
+  throw new RequestError(400, `identity must be ${must}.`)
 }

@@ -75,7 +75,7 @@ export function dashboard<
     setSecurityHeaders(res)
     const isAuthorized = await authorize(req, res)
     if (res.headersSent || res.writableEnded) return
-    if (isAuthorized !== true) throw new RequestError(403, 'You may not see this page.')
+    if (isAuthorized !== true) throw new RequestError(403, 'You are not allowed to see this page.')
     const path = req.url?.split('?', 1)[0] ?? '/'
     const name = path.slice(path.lastIndexOf('/') + 1) // relative to where the page is mounted
     const action = actions.get(name)
@@ -109,7 +109,7 @@ export function dashboard<
           'HEADGATE_DASHBOARD_FAILED',
           `headgate: a request to the dashboard failed (${messageOf(error)}).`,
         )
-        sendJson(res, 500, { error: 'The page failed.' })
+        sendJson(res, 500, { error: 'The dashboard failed.' })
       }
     })
   }

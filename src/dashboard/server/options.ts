@@ -44,7 +44,7 @@ function readLimiters(owner: string, option: string, limiters: unknown): readonl
   for (const [i, { name, limiter }] of watched.entries()) {
     const first = watched.findIndex((other) => other.name === name)
     if (first === i) continue
-    const same = watched[first]?.limiter === limiter ? 'is there twice' : 'has the name of another'
+    const same = watched[first]?.limiter === limiter ? 'is listed twice' : 'has the same name as another'
     const fix = 'List each limiter once, and give each its own name.'
     throw new TypeError(`${owner}: the limiter '${name}' ${same}. ${fix}`)
   }
@@ -56,10 +56,8 @@ function readLimiter(owner: string, option: string, limiter: unknown, i: number)
   if (inspection !== undefined && isLimiter(limiter))
     return { name: limiter.name ?? `limiter-${i + 1}`, limiter, inspection }
   const own = typeof limiter === 'function' ? fieldsOf(limiter).limiter : undefined
-  const fix = inspectionOf(own)
-    ? 'Did you mean the limiter of this middleware, .limiter?'
-    : 'Write api.limiter.'
-  throw wrongKind(owner, option, 'a limiter of headgate', limiter, fix)
+  const fix = inspectionOf(own) ? "Did you mean the middleware's property limiter?" : 'Write api.limiter.'
+  throw wrongKind(owner, option, 'a headgate limiter', limiter, fix)
 }
 
 function readAuthorize(owner: string, option: string, authorize: unknown): DashboardOptions['authorize'] {

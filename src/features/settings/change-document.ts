@@ -59,7 +59,7 @@ async function swapUntilMade(
 ): Promise<SettingsDocument> {
   const within = timeout(TIMEOUT_MS)
   const endMs = performance.now() + MAX_ELAPSED_MS
-  let failure = new StoreError(name, `others changed ${key} during every attempt`)
+  let failure = new StoreError(name, `other processes changed ${key} during every attempt`)
 
   async function attempt(): Promise<SettingsDocument | undefined> {
     const [found] = await within(documents.read([{ key }]))

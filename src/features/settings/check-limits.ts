@@ -41,7 +41,7 @@ function checkLimitSettings(path: string, value: unknown): void {
 /** Checks new numbers as far as possible without the limit in the code. */
 function checkNumbers(path: string, value: Fields): void {
   if (!Object.keys(value).every((name) => NUMBERS.includes(name))) {
-    const fixes = { ban: "Write policy: 'fixedWindow', with its options, beside ban." }
+    const fixes = { ban: "Write policy: 'fixedWindow' and its options next to ban." }
     const [unknown] = describeUnknown(`${OWNER}: ${path}`, value, NUMBERS, fixes)
     if (unknown !== undefined) throwProblems(OWNER, [unknown.error])
   }

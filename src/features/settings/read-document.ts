@@ -54,7 +54,7 @@ function checkCandidate(check: Check, candidate: unknown): void {
   check(() => {
     if (isObject(candidate) && isObject(candidate.limits) && Object.keys(candidate).length === 1) return
     const fix = "Write candidate: { limits: { api: { limit: 200, window: '1m' } } }."
-    throw wrongOption(OWNER, 'candidate', 'an object of limits', candidate, fix)
+    throw wrongOption(OWNER, 'candidate', 'an object with limits and nothing else', candidate, fix)
   })
   if (isObject(candidate)) checkLimits(check, 'candidate.limits', candidate.limits)
 }

@@ -70,7 +70,7 @@ function checkTarget(path: string, { identity, identityPrefix, network }: Fields
     throw wrongOption(OWNER, `${path}.identityPrefix`, must, identityPrefix)
   }
   if (network === undefined) return
-  readRange(`${OWNER}: ${path}.network must be an address or a CIDR range, got ${show(network)}.`, network)
+  readRange(`${OWNER}: ${path}.network must be an IP address or a CIDR range, got ${show(network)}.`, network)
 }
 
 function checkIdentity(path: string, identity: unknown): void {
@@ -88,7 +88,7 @@ function isText(value: unknown, maxLength: number): value is string {
 function checkEnd(path: string, until: unknown): void {
   if (typeof until === 'number' && Number.isFinite(until) && until >= EARLIEST_MS) return
   if (typeof until === 'string' && TIME.test(until) && Number.isFinite(Date.parse(until))) return
-  const must = 'a time with its zone, or milliseconds since the Unix epoch'
+  const must = 'a time with a time zone, or milliseconds since the Unix epoch'
   throw wrongOption(OWNER, path, must, until, "Did you mean until: '2026-12-31T00:00:00Z'?")
 }
 

@@ -31,7 +31,9 @@ export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw new TypeError(`${OWNER}: the document must be JSON, got other text (${messageOf(error)}).`)
+    throw new TypeError(
+      `${OWNER}: the document must be valid JSON, got a syntax error (${messageOf(error)}).`,
+    )
   }
 }
 
@@ -52,8 +54,14 @@ export function textAfter(before: StoredSettings, document: SettingsDocument, ch
   const changes = [change, ...before.changes].slice(0, MAX_CHANGES)
   const text = JSON.stringify({ document, changes } satisfies StoredSettings)
   if (text.length <= MAX_LENGTH) return text
-  const must = `at most ${MAX_LENGTH} characters with its changes, as JSON`
-  throw wrongOption(OWNER, 'the document', must, text.length, 'Use prefixes or networks, or fewer overrides.')
+  const must = `at most ${MAX_LENGTH} characters of JSON, including its changes`
+  throw wrongOption(
+    OWNER,
+    'the document',
+    must,
+    text.length,
+    'Use fewer overrides, or one for a whole prefix or network.',
+  )
 }
 
 /** Returns the record of a change. Throws a `TypeError` if `by` or `reason` is missing. */

@@ -100,7 +100,7 @@ export function compareAndSwapStore<Version>(options: CompareAndSwapOptions<Vers
     async swap(change) {
       const isWritten: unknown = await swap(change)
       if (typeof isWritten === 'boolean') return isWritten
-      throw new TypeError(`swap must return whether it wrote, true or false, got ${show(isWritten)}`)
+      throw new TypeError(`swap must return true if it wrote, and false if not, got ${show(isWritten)}`)
     },
     now: clock,
   })

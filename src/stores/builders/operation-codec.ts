@@ -56,8 +56,9 @@ export function encodeOperations(operations: readonly Operation[]): OperationsMe
 export function decodeOperations(message: unknown): readonly Operation[] {
   const { headgate, version, policies, operations }: Unchecked<OperationsMessage> = message ?? {}
   if (headgate !== 'operations' || !Array.isArray(policies) || !Array.isArray(operations))
-    throw new TypeError('the message has no operations')
-  if (version !== VERSION) throw new TypeError(`the message is of version ${version}, and this is ${VERSION}`)
+    throw new TypeError('the message is not one of ownerStore')
+  if (version !== VERSION)
+    throw new TypeError(`the message has version ${version}, but this process reads version ${VERSION}`)
   const byIndex = policies.map(policyFromText)
 
   function decodeKeyed<T extends object>(keyed: T): T {
@@ -104,7 +105,7 @@ export function decodeOutcomes(
   if (isMessage && error !== undefined) throw decodeError(error)
   if (isMessage && Array.isArray(outcomes) && outcomes.length === operations.length)
     return Array.from(outcomes, decodeOutcome)
-  throw new StoreError(store, 'the owner sent no valid reply', { cause: message })
+  throw new StoreError(store, 'the owner process sent an invalid reply', { cause: message })
 }
 
 function decodeOutcome(outcome: Partial<Result> & { readonly error?: unknown }): Outcome {

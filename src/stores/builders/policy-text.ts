@@ -13,7 +13,7 @@ export const policyText = weakMemo((policy: Policy): string => {
   const decoded = decode(text)
   if (decoded !== undefined && isSamePolicy(decoded, policy)) return text
   throw new TypeError(
-    `only policies of headgate can be sent to another process, got ${show(policy.spec.kind)}`,
+    `only policies that headgate made can be sent to another process, got ${show(policy.spec.kind)}`,
   )
 })
 

@@ -99,7 +99,9 @@ const isDone = (results: unknown) => results !== undefined
 
 /** Returns the error for a key that other processes changed during every attempt to write it. */
 export function contentionError(store: string, key: string): StoreError {
-  return new StoreError(store, `others changed the key ${key} during every attempt`, { answered: true })
+  return new StoreError(store, `other processes changed the key ${key} during every attempt`, {
+    answered: true,
+  })
 }
 
 /** How far the clocks of two processes may be apart for a state to keep to the one that is ahead. */

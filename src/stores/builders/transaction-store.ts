@@ -61,7 +61,7 @@ const OPTIONS = {
   rows: {
     ...COMMON_ROWS,
     transaction: requiredFunction(
-      'Write transaction: (run) => pool.transaction(run), as your client spells it.',
+      'Write transaction: (run) => pool.transaction(run), or what your client calls it.',
     ),
     lockAndRead: requiredFunction(
       'Write lockAndRead: async (transaction, keys) => …, which returns { states, nowMs }.',

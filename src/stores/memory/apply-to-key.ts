@@ -23,7 +23,7 @@ export function applyToKey(
   if (state === before) return result
   if (isStored || (bucket === undefined && table.makeRoom(nowMs, 1))) table.put(policy, state)
   else if (bucketKey === undefined)
-    return new StoreError('memory', `it holds maxKeys (${table.maxKeys}) clients, all of them in use`)
+    return new StoreError('memory', `the store holds maxKeys (${table.maxKeys}) clients, all of them in use`)
   else if (state === undefined) overflow.delete(bucketKey)
   else overflow.set(bucketKey, state)
   return result

@@ -64,9 +64,9 @@ function claim(owner: string, store: Store, prefix: string): () => void {
   if (claimed.has(keys)) {
     const what = client === store ? 'this store' : "this store's client"
     throw new TypeError(
-      `${owner}: ${what} already serves a limiter without a name, and a second one would count the same ` +
-        'requests into the same keys. Create each limiter once, not in a handler, and give it a name, such as ' +
-        "name: 'login'. In tests, close the limiter of the previous test.",
+      `${owner}: ${what} already serves a limiter without a name, and a second one would count in the same ` +
+        "keys. Create each limiter once, not in a handler, and give it a name, such as name: 'login'. In tests, " +
+        'close the limiter of the previous test.',
     )
   }
   claims.set(client, claimed.add(keys))

@@ -134,9 +134,9 @@ function checkOperation(owner: string, operation: Exclude<Operation, Charge>): v
     case 'forget':
       return
     default: {
-      const types = "'charge', 'take', 'refund', 'reward', 'block', 'renew' or 'forget'"
+      const types = "'charge', 'take', 'refund', 'reward', 'block', 'renew', 'forget'"
       const { type }: { readonly type: unknown } = operation
-      throw new TypeError(`${owner}: type must be ${types}, got ${show(type)}.`)
+      throw new TypeError(`${owner}: type must be one of ${types}, got ${show(type)}.`)
     }
   }
 }
@@ -147,25 +147,25 @@ function checkTaken(owner: string, { type, policy, cost, takenAtMs }: Refund | R
     throw new TypeError(`${owner}: takenAtMs must be a time in milliseconds, got ${show(takenAtMs)}.`)
   if (type === 'refund' || policy.renew !== undefined) return
   throw new TypeError(
-    `${owner}: only units of concurrency are renewed, got those of ${show(policy.spec.kind)}.`,
+    `${owner}: only units of concurrency can be renewed, got those of ${show(policy.spec.kind)}.`,
   )
 }
 
 function checkBlock(owner: string, { policy, forMs }: Block): void {
   if (!policy.isBan)
     throw new TypeError(
-      `${owner}: only a ban blocks, got a policy of kind ${show(policy.spec.kind)}. Use ban(policy, …).`,
+      `${owner}: policy must be a ban to block, got ${show(policy.spec.kind)}. Write ban(policy, …).`,
     )
   const { longestBanMs = 0 } = policy
   if (Number.isFinite(forMs) && forMs >= 0 && forMs <= longestBanMs) return
-  const must = `a time in milliseconds of at most the longest ban, ${longestBanMs}`
+  const must = `milliseconds, at most the longest ban of ${longestBanMs}`
   throw new TypeError(`${owner}: forMs must be ${must}, got ${show(forMs)}.`)
 }
 
 function checkChange(owner: string, { policy, units }: Take | Reward): void {
   checkUnits(owner, 'units', units)
   if (units === 0 || !policy.holdsUnits) return
-  throw new TypeError(`${owner}: units of concurrency are in use. Only read them, by a take of 0.`)
+  throw new TypeError(`${owner}: units of concurrency cannot be taken or rewarded. To read them, take 0.`)
 }
 
 function checkUnits(owner: string, name: string, units: number): void {

@@ -67,7 +67,7 @@ function sendInBatches(store: Store, batching: NonNullable<Store['batching']>): 
 function checkCount(store: Store, count: number, outcomes: unknown): readonly Outcome[] {
   if (Array.isArray(outcomes) && outcomes.length === count) return outcomes
   const list = count === 1 ? 'one outcome' : `${count} outcomes`
-  throw new StoreError(store.name, `apply did not return a list of ${list}`, { cause: outcomes })
+  throw new StoreError(store.name, `apply did not return an array of ${list}`, { cause: outcomes })
 }
 
 /** Returns a store's outcome of an operation: a `StoreError` if it is invalid. */
@@ -82,7 +82,7 @@ export function validateOutcome(store: Store, operation: Operation, outcome: unk
 /** The error for an invalid result, with that result as its cause. */
 export class InvalidResultError extends StoreError {
   constructor(store: string, operation: Operation, cause: unknown) {
-    super(store, `apply did not return a valid result of a ${operation.type}`, { cause })
+    super(store, `apply did not return a valid result for a ${operation.type}`, { cause })
   }
 }
 

@@ -1,4 +1,4 @@
-const OWN_POOL = 'or give the store a pool of its own.'
+const OWN_POOL = 'or give the store its own pool.'
 
 /** Returns the error for a connection in a transaction that the store did not begin. */
 export function openTransactionError(): Error {
@@ -68,22 +68,22 @@ export function hints(store: string, table: string): (error: unknown) => string 
   const fixes: readonly (readonly [RegExp, string])[] = [
     [
       /^(1146|42P01) |no such table/,
-      `Await prepare() of the store before the first request, or run the SQL that ${schema} returns.`,
+      `Await the store's prepare() before the first request, or run the SQL that ${schema} returns.`,
     ],
     [/^42P01 /, "If connections change search_path, name the schema too: table: 'public.headgate'."],
     [
       /^(1054|1292|1364|1366|1406|42703|42804|42883|22P02|42P10|23502) |keys are not unique|no such column|has no column|ON CONFLICT clause|cannot store/,
-      `The table ${table} differs from the one that ${schema} creates. Set the option table to another name, or drop the table and run prepare().`,
+      `The table ${table} differs from the one that ${schema} creates. Set table to another name, or drop the table and run prepare().`,
     ],
     [
       /^(1044|1142|1143|42501) /,
-      `Grant the user of the pool what the store needs: GRANT SELECT, INSERT, UPDATE, DELETE ON ${table} TO …; prepare() needs CREATE too.`,
+      `Grant the pool's user what the store needs: GRANT SELECT, INSERT, UPDATE, DELETE ON ${table} TO …; prepare() also needs CREATE.`,
     ],
-    [/cannot start a transaction within a transaction/, 'Open a database for the store alone.'],
-    [/database is not open/, 'Open it, and close it after the last request.'],
-    [/^(1290|1792|1836|25006) /, 'The store needs a server that it can write to, not a replica.'],
-    [/^8 /, 'Open the file for writing, in a folder that the process may write to.'],
-    [/^25006 /, 'Reset default_transaction_read_only if connections set it.'],
+    [/cannot start a transaction within a transaction/, 'Open a separate database for the store.'],
+    [/database is not open/, 'Open the database before the first request, and close it after the last one.'],
+    [/^(1290|1792|1836|25006) /, 'Connect the store to a server that accepts writes, not to a replica.'],
+    [/^8 /, 'Open the file for writing, in a folder where the process may write.'],
+    [/^25006 /, 'If connections set default_transaction_read_only, turn it off.'],
     [/^1665 /, 'Set binlog_format to ROW or MIXED on the server: READ COMMITTED needs it.'],
     [/^57014 /, `Raise the statement_timeout of the connections, ${OWN_POOL}`],
     [

@@ -22,7 +22,7 @@ export const TABLE_OPTIONS = {
 function tableNames(owner: string, table: unknown): readonly string[] {
   const names = typeof table === 'string' ? table.split('.') : []
   if (names.length >= 1 && names.length <= 2 && names.every((name) => NAME.test(name))) return names
-  const must = 'a name of at most 51 letters, digits, _ and $, perhaps after the name of its schema'
+  const must = 'a name of at most 51 letters, digits, _ and $, with or without its schema'
   throw wrongKind(owner, 'table', must, table, "Write table: 'headgate' or table: 'limits.headgate'.")
 }
 

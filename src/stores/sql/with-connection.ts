@@ -5,7 +5,7 @@ type Pool<Connection> = Pick<Dialect<Connection>, 'acquire' | 'release' | 'destr
 
 /** How long the store waits for a connection, for its use, and for the rollback after a failure. */
 const DEADLINE_MS = 5000
-const NO_CONNECTION = `no connection of the pool was free within ${DEADLINE_MS} ms: raise the pool's limit, or give the store a pool of its own`
+const NO_CONNECTION = `no connection of the pool was free within ${DEADLINE_MS} ms: raise the pool's limit, or give the store its own pool`
 
 const withTimeout = timeout(DEADLINE_MS)
 

@@ -52,9 +52,11 @@ function validResult<O extends Operation>(store: Store, operation: O, outcome: u
 /** Returns an error that shows a result that makes no sense, and what would. */
 function explain({ type }: Operation, error: unknown): unknown {
   if (!(error instanceof InvalidResultError)) return error
-  const shape = '{ type, allowed, atMs, parts } of a charge, with a finite atMs and the figures of each part'
+  const shape = '{ type, allowed, atMs, parts } for a charge, with a finite atMs and the figures of each part'
   const got = inspect(error.cause, { depth: 4 })
-  return new Error(`apply() returns results, such as ${shape}, got for a ${type}:\n${got}`, { cause: error })
+  return new Error(`apply() must return results such as ${shape}. For a ${type}, it returned:\n${got}`, {
+    cause: error,
+  })
 }
 
 /** Applies one operation as a limiter does: those of concurrent calls go to the store in batches. */
@@ -99,7 +101,7 @@ export async function receiptOf(store: Store, key: string, policy: Policy, cost:
 }
 
 function onlyOf<T>([item]: readonly T[]): T {
-  if (item === undefined) throw new Error('a charge of one part must have the figures of one')
+  if (item === undefined) throw new Error('the result of a charge of one part must have one part')
   return item
 }
 

@@ -42,7 +42,7 @@ interface ArenaOptions {
 /** How long a store that is not atomic across keys may take for the refunds of charges that it denied. */
 const SETTLED_MS = 5000
 const POLL_MS = 20
-const UNEQUAL = 'More is left where a write was lost, less where a charge was counted twice.'
+const UNEQUAL = 'If more is left, a write was lost. If less is left, a charge was counted twice.'
 
 /** Runs `body` with its own keys, which are deleted at the end. */
 export async function withArena(

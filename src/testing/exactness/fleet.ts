@@ -42,7 +42,7 @@ function deadlineOf(timeoutMs: number, processes: readonly ServedProcess[]) {
   const passed = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => {
       const reasons = processes.flatMap((each) => each.pending() ?? [])
-      const reason = reasons.length > 0 ? reasons.join('\n') : 'the processes were busy'
+      const reason = reasons.length > 0 ? reasons.join('\n') : 'all processes were still busy'
       reject(new Error(`storeExactness: the test took longer than timeout, ${timeoutMs} ms.\n${reason}`))
     }, timeoutMs)
   })

@@ -69,7 +69,10 @@ const BAN = '3000d'
 export function policyOf({ policy, limit, after = 1 }: WirePart): Policy {
   if (policy === 'ban') return ban(fixedWindow({ limit, window: LONG }), { after, within: LONG, for: BAN })
   const [, make] = LONG_KINDS.find(([name]) => name === policy) ?? []
-  if (make === undefined) throw new Error(`There is no policy ${policy}: the versions of headgate differ.`)
+  if (make === undefined)
+    throw new Error(
+      `There is no policy ${policy}: the test and the process use different versions of headgate.`,
+    )
   return make(limit)
 }
 

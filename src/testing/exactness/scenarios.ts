@@ -16,7 +16,7 @@ const PAIRED = LONG_POLICIES.map(([name]) => name)
 const LONG_WINDOW_MS = 1000 * 86_400_000
 
 const LOST = 'More than the limit: two charges were decided on one state, and one of the writes was lost.'
-const DOUBLE = 'Less than the limit: a charge was counted twice, as by a write that is repeated.'
+const DOUBLE = 'Less than the limit: a charge was counted twice, for example by a repeated write.'
 
 function expectUnits(what: string, actual: number | undefined, limit: number): void {
   expectEqual(`${what}. ${(actual ?? 0) > limit ? LOST : DOUBLE}`, actual, limit)
@@ -76,7 +76,7 @@ const batches: Scenario = {
 }
 
 const refunds: Scenario = {
-  name: 'refund half of what they took, and lose and double no unit',
+  name: 'refund half of what they took, and neither lose nor double a unit',
   async run({ part, charge, sent, expectLeft }) {
     const parts = NAMES.map((policy) => part(`refunded:${policy}`, { policy, limit: 2 * sent, cost: 2 }))
     const charges = parts.map((each) => [each])
@@ -87,7 +87,7 @@ const refunds: Scenario = {
 }
 
 const mixed: Scenario = {
-  name: 'lose and double no unit of mixed charges of up to four keys, with refunds',
+  name: 'neither lose nor double a unit in mixed charges of up to four keys, with refunds',
   async run({ part, charge, sent, expectLeft }) {
     const limit = Math.ceil(sent / 8)
     const parts = NAMES.flatMap((policy) =>

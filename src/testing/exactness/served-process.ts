@@ -77,7 +77,7 @@ export function servedProcess(child: ChildProcess, name: string): ServedProcess 
     pending() {
       if (phase === 'starting') return `${who} has not called serveStore(store)`
       const [waiting] = replies.values()
-      return waiting && `${who} has not done a ${waiting.order}: a call of the store does not settle`
+      return waiting && `${who} has not finished a ${waiting.order}: a call to the store never settled`
     },
     async end() {
       phase = 'ending'
@@ -101,7 +101,7 @@ function checkChannel(child: ChildProcess): void {
 const OUTPUT_MS = 200
 const OUTPUT_LENGTH = 4000
 
-const NOT_PIPED = ' Its error is on stderr; fork(file, { silent: true }) would have it in this message.'
+const NOT_PIPED = ' Its error is on stderr. To see it in this message, use fork(file, { silent: true }).'
 const outputText = (tail: string) => (tail ? ` It wrote:\n${tail}` : ' It wrote nothing to stderr.')
 
 interface Exit {

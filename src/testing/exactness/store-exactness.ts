@@ -69,7 +69,7 @@ export function storeExactness(setup: ExactnessSetup): TestCase[] {
   const { processes, callers, charges: each, capabilities } = options
   const { atomicAcrossKeys } = capabilities
   return SCENARIOS.map(({ name, run }) => ({
-    name: `${processes} processes of ${callers} callers ${name}`,
+    name: `${processes} processes with ${callers} callers each ${name}`,
     run: () => withFleet(options, (served) => withArena(served, { callers, each, atomicAcrossKeys }, run)),
   }))
 }

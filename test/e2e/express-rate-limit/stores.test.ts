@@ -243,8 +243,8 @@ test('limiters on one headgate store need identifiers of their own', () => {
   rateLimit({ store })
   expect(() => rateLimit({ store })).toThrow(
     'rateLimit: this store already serves a limiter without an identifier, and a second one would count ' +
-      'the same requests into the same keys. Create each limiter once, not in a handler, and give it an ' +
-      "identifier, such as identifier: 'login'.",
+      'in the same keys. Create each limiter once, not in a handler, and give it an identifier, such as ' +
+      "identifier: 'login'.",
   )
   expect(() => rateLimit({ store, identifier: () => 'login' })).toThrow(/give it an identifier/)
   expect(() => rateLimit({ store, identifier: 'login' })).not.toThrow()

@@ -38,7 +38,7 @@ async function resultOf(call: MaybePromise<readonly ChargeResult[]>): Promise<ke
     const [verdict] = await call
     return verdict?.allowed ? 'allowed' : 'denied'
   } catch (error) {
-    if (error instanceof StoreError && error.message.includes('others changed')) return 'ranOut'
+    if (error instanceof StoreError && error.message.includes('other processes changed')) return 'ranOut'
     throw error
   }
 }

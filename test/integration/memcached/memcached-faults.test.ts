@@ -91,7 +91,7 @@ describe('an item of another application', () => {
     ])
     for (const failure of failures) {
       expect(failure.message).toContain(
-        `the key ${key} holds something other than a state of its policy. Give the limiter another prefix.`,
+        `the key ${key} holds a value that is not a state of its policy. Give the limiter another prefix.`,
       )
     }
     expect(await remainingOf(store, window, ['ours'])).toEqual([3])
@@ -107,7 +107,7 @@ describe('an item of another application', () => {
   ])('allows nothing if counting restarts at its number', async (policy, value) => {
     await server.command(`set ${itemKey(policy, 'theirs')} 0 0 20\r\n${value}`)
     expect((await failureOf(chargeStore(store, [[part('theirs', policy, 4)]]))).message).toContain(
-      'something other than a state',
+      'a value that is not a state',
     )
   })
 
@@ -115,7 +115,7 @@ describe('an item of another application', () => {
     for (const policy of [window, bucket]) {
       await server.command(`set ${itemKey(policy, 'theirs')} 0 0 5\r\nhello`)
       const refund = refundStore(store, [{ ...part('theirs', policy), takenAtMs: Date.now() }])
-      expect((await failureOf(refund)).message).toContain('something other than a state')
+      expect((await failureOf(refund)).message).toContain('a value that is not a state')
       expect((await client.get(itemKey(policy, 'theirs'))).value?.toString()).toBe('hello')
     }
   })

@@ -162,7 +162,7 @@ describe('on connections whose settings the application has changed', () => {
     await set(pool, change)
     for (const charge of [one, pair]) {
       expect((await rejection(chargeStore(store, [charge]))).message).toMatch(
-        /Reset default_transaction_read_only/,
+        /If connections set default_transaction_read_only, turn it off/,
       )
     }
     expect(await taken()).toEqual([0, 0])

@@ -62,7 +62,7 @@ export function describeNodeRedisConnecting(...versions: string[]): void {
           await server.kill()
           const { client, store } = open({ socket: { reconnectStrategy: () => 1500 } })
           const early = await failureOf(charge(store)) // waited for the first attempt
-          expect(early.message).toContain('the connection was lost before the reply came')
+          expect(early.message).toContain('the connection was lost before the reply arrived')
           for (let i = 0; i < 5; i++) {
             expect((await failureOf(charge(store))).message).toMatch(/not connected \((re)?connecting\)/)
           }

@@ -101,12 +101,12 @@ describe.each(ALL_DRIVERS)('with a client of %s,', (_driver, open) => {
       expect(allowed).toEqual([true, 'rejected', 'rejected', 'rejected', false, true])
       for (const one of batch.filter(({ status }) => status === 'rejected')) {
         const { message } = await rejection(Promise.reject((one as PromiseRejectedResult).reason))
-        expect(message).toContain('the key theirs holds something other than a state of its policy')
+        expect(message).toContain('the key theirs holds a value that is not a state of its policy')
       }
       const [theirs, ours] = ['theirs', 'ours'].map((key) =>
         refundStore(store, [{ ...part(key, policy), takenAtMs: Date.now() }]),
       )
-      await expect(theirs).rejects.toThrow('the key theirs holds something other than a state')
+      await expect(theirs).rejects.toThrow('the key theirs holds a value that is not a state')
       await ours
       expect(await remainingOf(store, policy, ['ours', 'new'])).toEqual([1, 5])
       expect(await dumpAll(client)).toEqual({ ...before, ours: expect.any(String) })

@@ -148,7 +148,7 @@ export function describeLua54(traces: number): void {
     test('a key that holds a state of another policy fails, and is left alone', async () => {
       const store = redisStore(server.client)
       await chargeStore(store, [[part('key', CONSECUTIVE, 3)]])
-      await expect(chargeStore(store, [[part('key', FIXED)]])).rejects.toThrow('something other than a state')
+      await expect(chargeStore(store, [[part('key', FIXED)]])).rejects.toThrow('a value that is not a state')
       expect(decodeState(await server.read('key'))).toEqual([4, 3])
     })
   })

@@ -95,7 +95,9 @@ test.each([1, 2, 5, 1000])(
       await redis.client.set('key', item)
       const apart = part('apart', log)
       for (const parts of [[part('key', log)], [part('key', log), apart]])
-        await expect(chargeStore(store, [parts])).rejects.toThrow('the key key holds something other than')
+        await expect(chargeStore(store, [parts])).rejects.toThrow(
+          'the key key holds a value that is not a state',
+        )
       expect((await redis.client.getBuffer('key'))?.equals(item)).toBe(true)
     }
     expect(await remainingOf(store, log, ['apart'])).toEqual([limit])

@@ -31,7 +31,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
 
   async function expectCorruptRow(store: SqlStore, charges: readonly Parts[]): Promise<void> {
     await expect(chargeStore(store, charges)).rejects.toMatchObject({
-      message: `${kind.name}: the key bad holds something other than a state of its policy. Give the limiter another prefix.`,
+      message: `${kind.name}: the key bad holds a value that is not a state of its policy. Give the limiter another prefix.`,
       answered: true,
     })
   }
@@ -68,7 +68,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
         )
         for (const result of settled) {
           if (result.status === 'fulfilled') expect(result.value.allowed).toBe(true)
-          else expect((result.reason as StoreError).message).toContain('something other than a state')
+          else expect((result.reason as StoreError).message).toContain('a value that is not a state')
         }
         expect(await remainingOf(store, policy, ['a', 'c', 'd'])).toEqual([4, 4, 4])
       })

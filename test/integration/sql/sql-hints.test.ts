@@ -47,7 +47,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
       const { message } = await failureOf(kind, call(store))
       expect(message).toContain('missing')
       expect(message).toContain(
-        `Await prepare() of the store before the first request, or run the SQL that ${schema} returns`,
+        `Await the store's prepare() before the first request, or run the SQL that ${schema} returns`,
       )
     })
 

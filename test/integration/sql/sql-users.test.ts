@@ -105,13 +105,13 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
   test('prepare() of a user without CREATE says so', async () => {
     const { pool } = await makeReader()
     const { message } = await failureOf(kind, pool.makeStore({ table: 'not_made' }).prepare())
-    expect(message).toMatch(/denied.*prepare\(\) needs CREATE/)
+    expect(message).toMatch(/denied.*prepare\(\) also needs CREATE/)
   })
 
   test.each(WRITES)('%s on read-only connections says what the store needs', async (_title, call) => {
     const { store } = await database.makeStore({ settings: [readOnly] })
     const { message } = await failureOf(kind, call(store))
-    expect(message).toMatch(/The store needs a server that it can write to, not a replica\./)
+    expect(message).toMatch(/Connect the store to a server that accepts writes, not to a replica\./)
   })
 
   test.each(WRITES)('%s on a read-only server says so, until it is writable', async (_title, call) => {
@@ -120,7 +120,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
     await admin.run(freeze)
     try {
       const { message } = await failureOf(kind, call(store))
-      expect(message).toMatch(/The store needs a server that it can write to, not a replica\./)
+      expect(message).toMatch(/Connect the store to a server that accepts writes, not to a replica\./)
     } finally {
       await admin.run(thaw)
     }

@@ -25,7 +25,7 @@ const WRONG: readonly (readonly [unknown, object | undefined, RegExp])[] = [
   [
     undefined,
     undefined,
-    /^TypeError: sqliteStore: database must be a DatabaseSync of node:sqlite, got undefined\. Write sqliteStore\(new DatabaseSync\('limits\.db'\)\)\.$/,
+    /^TypeError: sqliteStore: database must be a DatabaseSync from node:sqlite, got undefined\. Write sqliteStore\(new DatabaseSync\('limits\.db'\)\)\.$/,
   ],
   ['limits.db', undefined, /^TypeError: sqliteStore: database must be .*, got a string/],
   [
@@ -52,7 +52,7 @@ test('without its table, the error names prepare()', async () => {
   await assert.rejects(
     async () => chargeStore(store, [chargeOf('key')]),
     rejection(
-      /^sqlite: no such table: headgate\. Await prepare\(\) .* or run the SQL that sqliteSchema\(\) returns\.$/,
+      /^sqlite: no such table: headgate\. Await the store's prepare\(\) .* or run the SQL that sqliteSchema\(\) returns\.$/,
     ),
   )
 })
@@ -113,7 +113,7 @@ test('a transaction of the application on the same connection fails charges, and
   database.exec('INSERT INTO orders VALUES (1)')
   await assert.rejects(
     async () => chargeStore(store, [chargeOf('key')]),
-    rejection(/within a transaction\. Open a database for the store alone\.$/),
+    rejection(/within a transaction\. Open a separate database for the store\.$/),
   )
   database.exec('COMMIT')
   assert.equal(database.prepare('SELECT count(*) AS rows FROM orders').get()?.rows, 1)
@@ -132,7 +132,7 @@ test('a corrupt row fails the charges of its key alone, until the key is forgott
   ])
   for (const outcome of outcomes.slice(0, -1)) {
     assert.equal(outcome.status, 'rejected')
-    rejection(/^sqlite: the key .* holds something other than a state of its policy/, true)(outcome.reason)
+    rejection(/^sqlite: the key .* holds a value that is not a state of its policy/, true)(outcome.reason)
   }
   assert.equal(outcomes.at(-1)?.status, 'fulfilled')
   await forgetStore(store, [{ key: 'corrupt-0', policy }])

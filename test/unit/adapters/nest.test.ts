@@ -101,8 +101,8 @@ describe('decorators', () => {
   ])('of a handler are not %s', (_what, upper) => {
     RateLimit({ limit: 1, window: '1h' })(Auth.prototype, 'login', login)
     const message =
-      'RateLimit of Auth.login: a class or a handler takes one @RateLimit(…) or @SkipRateLimit()'
-    expect(() => upper(Auth.prototype, 'login', login)).toThrow(`${message}. For several limits use limits.`)
+      'RateLimit of Auth.login: a class or handler can have only one @RateLimit(…) or @SkipRateLimit()'
+    expect(() => upper(Auth.prototype, 'login', login)).toThrow(`${message}. For several limits, use limits.`)
   })
 
   test('of another application may need the options of its module', () => {
@@ -205,7 +205,7 @@ describe('a message, which has no response,', () => {
 test('@SkipRateLimit takes no argument: it skips all limits', () => {
   const skip: (...given: readonly unknown[]) => unknown = SkipRateLimit
   expect(() => skip({ short: true })).toThrow(
-    'SkipRateLimit: it takes no argument, and skips all limits. Write',
+    'SkipRateLimit: it takes no arguments, and skips all limits. To skip only some, write',
   )
 })
 
@@ -219,7 +219,7 @@ describe('the option exception', () => {
     [
       'has to return an exception',
       () => ({ code: 'X' }),
-      expect.objectContaining({ message: expect.stringContaining('Write new HttpException(body, 429)') }),
+      expect.objectContaining({ message: expect.stringContaining('Return new HttpException(body, 429)') }),
     ],
   ])('%s', async (_what, exception, expected) => {
     const guard = new RateLimitGuard(new RateLimiters({ limit: 1, window: '1m', exception }))

@@ -4,20 +4,20 @@ import { failureOf, mustRun } from './run-command.js'
 
 describe('wrong arguments', () => {
   test.each([
-    [['replay', ...LIMIT], 'no log given: name its file, or write - for the standard input'],
+    [['replay', ...LIMIT], 'no log given: name a file, or write - for standard input'],
     [['replay', '-', '-', ...LIMIT], '- can be given only once'],
-    [['replay', 'a.log', '--window', '1m'], '--limit is missing, such as --limit 100'],
-    [['replay', 'a.log', '--limit', '1'], '--window is missing, such as --window 1m'],
+    [['replay', 'a.log', '--window', '1m'], '--limit is required, such as --limit 100'],
+    [['replay', 'a.log', '--limit', '1'], '--window is required, such as --window 1m'],
     [['replay', 'a.log', '--limit', '0', ...FIXED], '--limit must be a whole number of at least 1, got "0"'],
     [['replay', 'a.log', '--limit', '1.5', ...FIXED], '--limit must be a whole number'],
     [['replay', 'a.log', '--limit', '1e3', ...FIXED], '--limit must be a whole number'],
     [['replay', 'a.log', '--limit', '1'.repeat(16), ...FIXED], '--limit must be a whole number'],
     [['replay', 'a.log', ...LIMIT, '--limit', '2'], '--limit 2 is given twice'],
-    [['replay', 'a.log', ...LIMIT, ...Array(8).fill('--limit=9')], '--limit can be given 8 times at most'],
-    [['replay', 'a.log', '--limit', '2', '--window', '60'], '--window must be a length of time'],
-    [['replay', 'a.log', ...LIMIT, '--windw', '1m'], 'there is no option "--windw"; did you mean --window?'],
-    [['replay', 'a.log', ...LIMIT, '--zzzzzz'], 'there is no option "--zzzzzz" ('],
-    [['replay', 'a.log', ...LIMIT, '-w', '1m'], 'there is no option "-w"'],
+    [['replay', 'a.log', ...LIMIT, ...Array(8).fill('--limit=9')], '--limit can be given at most 8 times'],
+    [['replay', 'a.log', '--limit', '2', '--window', '60'], '--window must be a duration with a unit'],
+    [['replay', 'a.log', ...LIMIT, '--windw', '1m'], 'unknown option "--windw"; did you mean --window?'],
+    [['replay', 'a.log', ...LIMIT, '--zzzzzz'], 'unknown option "--zzzzzz" ('],
+    [['replay', 'a.log', ...LIMIT, '-w', '1m'], 'unknown option "-w"'],
     [['replay', 'a.log', ...LIMIT, '--window'], "Option '--window <value>' argument missing ("],
     [
       ['replay', 'a.log', '--limit', '1', '--window', '1m', '--policy', 'fixd-window'],
@@ -29,11 +29,11 @@ describe('wrong arguments', () => {
     ],
     [
       ['replay', 'a.log', '--limit', '999999999', '--window', '1ms'],
-      '--limit 999999999 in --window 1ms is too fast for a token bucket; use --policy sliding-window, which keeps any rate',
+      '--limit 999999999 in --window 1ms is too fast for a token bucket; use --policy sliding-window, which supports any rate',
     ],
     [
       ['replay', 'a.log', '--limit', '1', '--window', '1m', '--suggest'],
-      '--suggest requires --policy fixed-window or first-request: what a token-bucket denies under every limit',
+      '--suggest requires --policy fixed-window or first-request: a token-bucket cannot be counted exactly for every limit',
     ],
     [['replay', 'a.log', ...LIMIT, '--key', 'address'], '--key must be ip, user, path or field:NAME'],
     [['replay', 'a.log', ...LIMIT, '--key', 'ip,field:'], '--key must be ip, user, path or field:NAME'],
@@ -43,15 +43,15 @@ describe('wrong arguments', () => {
   ])('%j', async (args, message) => {
     const [code, text] = await failureOf(...args)
     expect([code, text]).toEqual([2, expect.stringContaining(message)])
-    expect(text).toMatch(/ \(headgate replay --help shows what can be used\)$/)
+    expect(text).toMatch(/ \(for help, run headgate replay --help\)$/)
   })
 
   test.each([
     [[], 'no command given'],
-    [['reply'], 'there is no command "reply"; did you mean replay?'],
-    [['__proto__'], 'there is no command "__proto__"'],
+    [['reply'], 'unknown command "reply"; did you mean replay?'],
+    [['__proto__'], 'unknown command "__proto__"'],
   ])('%j names no command', async (args, message) => {
-    expect(await failureOf(...args)).toEqual([2, `${message} (headgate --help shows what can be used)`])
+    expect(await failureOf(...args)).toEqual([2, `${message} (for help, run headgate --help)`])
   })
 })
 

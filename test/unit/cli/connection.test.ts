@@ -134,24 +134,24 @@ describe('the package', () => {
   })
 
   test.each<[string, string | undefined, object, string]>([
-    ['none', undefined, {}, 'no client of Redis is installed here: run npm install ioredis'],
+    ['none', undefined, {}, 'no Redis client is installed in this directory: run npm install ioredis'],
     [
       'an ioredis without Redis',
       'ioredis',
       {},
-      'the ioredis that is installed here is too old: run npm install ioredis@latest',
+      'the installed version of ioredis is too old: run npm install ioredis@latest',
     ],
     [
       'a redis without createSentinel',
       'redis',
       { createClient: nodeRedis },
-      'the redis that is installed here is too old: run npm install redis@latest',
+      'the installed version of redis is too old: run npm install redis@latest',
     ],
     [
       'a redis without createClient',
       'redis',
       { createSentinel: nodeRedis },
-      'the redis that is installed here is too old: run npm install redis@latest',
+      'the installed version of redis is too old: run npm install redis@latest',
     ],
   ])('%s is said, with what to install', async (_, name, exports, message) => {
     if (name !== undefined) install(name, exports)
@@ -202,13 +202,13 @@ describe('a store', () => {
       throw new Error(text)
     },
   })
-  const wrong = 'the store at 127.0.0.1:7000 refuses the user or the password of its URL'
+  const wrong = 'the store at 127.0.0.1:7000 rejected the user or the password in its URL'
 
   test.each<[string, Behavior, string]>([
     [
       'of a cluster',
       { reply: () => 'cluster_enabled:1' },
-      'the store is a node of a Redis Cluster, which cannot be searched as a whole',
+      'the store is a node of a Redis Cluster, which this command cannot search',
     ],
     ['that cannot be reached', { connect: () => Promise.reject(new Error('closed')) }, `${cannot}closed`],
     [

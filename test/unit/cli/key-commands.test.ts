@@ -116,7 +116,7 @@ describe('inspect', () => {
       '',
       'login/busy',
       '  policy      concurrency',
-      '  in use      1, of a limit that is not stored',
+      '  in use      1 (the limit is not stored)',
       expect.stringMatching(`^  fresh       ${time}$`),
       '  stored as   203.0.113.7',
       '',
@@ -167,7 +167,7 @@ describe('inspect', () => {
     stored.states.set(key, [0.5, 1, 2, 3])
     expect(await failureOf('inspect', '203.0.113.7', ...STORE)).toEqual([
       1,
-      `the key ${key} holds something other than a state of headgate`,
+      `the key ${key} holds a value that is not a state of headgate`,
     ])
   })
 
@@ -178,7 +178,7 @@ describe('inspect', () => {
       key: [byIp(), ({ path }) => path],
     })
     for (let i = 0; i < 21; i++) await limiter.charge({ ...ada, path: `/${i}` })
-    const more = 'more keys are limited for less long, or not at all: --json lists them'
+    const more = 'more keys are denied for a shorter time, or not at all: --json lists them'
     expect(await mustRun('inspect', '203.0.113.7', ...STORE)).toMatch(new RegExp(`\n\n1 ${more}\n$`))
     expect(await inspect('203.0.113.7')).toHaveLength(21)
     stored.states.delete([...stored.states.keys()][0] as string)
@@ -193,7 +193,7 @@ describe('inspect', () => {
     const { applyOne } = stored
     stored.applyOne = async (operation) => ({ ...(await applyOne(operation)), state: undefined })
     expect(await mustRun('inspect', '203.0.113.7', ...STORE)).toBe(
-      'nothing is stored for "203.0.113.7" by api (limiters with a secret need it in HEADGATE_SECRET)\n',
+      'nothing is stored for "203.0.113.7" by api (if the limiters have a secret, set HEADGATE_SECRET)\n',
     )
   })
 
@@ -213,7 +213,7 @@ describe('an identity', () => {
     await limiter.charge('ada')
     const env = (name: string, value: string) => jest.replaceProperty(process, 'env', { [name]: value })
     const nothing = 'nothing is stored for "ada" by api'
-    const hint = ' (limiters with a secret need it in HEADGATE_SECRET)'
+    const hint = ' (if the limiters have a secret, set HEADGATE_SECRET)'
     expect(await mustRun('inspect', 'ada', ...STORE)).toBe(`${nothing}${hint}\n`)
     const given = env('HEADGATE_SECRET', SECRET)
     expect(await inspect('ada')).toHaveLength(1)
@@ -288,7 +288,7 @@ describe('release', () => {
       `${nothing} by "nothing-like-it", which has no keys\n`,
     )
     expect(await release(...nameOf('api/two'))).toBe(
-      `${nothing} by api/two (limiters with a secret need it in HEADGATE_SECRET)\n`,
+      `${nothing} by api/two (if the limiters have a secret, set HEADGATE_SECRET)\n`,
     )
   })
 
@@ -361,8 +361,8 @@ describe('block', () => {
   })
 
   test.each([
-    ['a name, where all keys are addresses', 'ada', 'the keys of login hold identities of another kind'],
-    ['a network of another width', '2001:db8:7::/64', 'name the identity as inspect shows it stored'],
+    ['a name, where all keys are addresses', 'ada', 'the keys of login have identities of another kind'],
+    ['a network of another width', '2001:db8:7::/64', 'pass the identity that inspect shows as "stored as"'],
   ])('refuses %s', async (_, identity, message) => {
     await by<object>({ name: 'login', policy: banning }).charge({ ip: '2001:db8:1::1' })
     const before = stored.states.size
@@ -401,8 +401,8 @@ describe('block', () => {
   })
 
   test('needs a limit that is a ban, and that is no candidate', async () => {
-    const fix = "wrap a policy, as ban(policy, { after: 10, within: '1m', for: '1h' })"
-    const needs = 'block needs a limit whose policy is a ban, and the store has none'
+    const fix = "wrap a policy, such as ban(policy, { after: 10, within: '1m', for: '1h' })"
+    const needs = 'block requires a limit whose policy is a ban, and the store has none'
     expect(await failure('ada', '--for', '1m')).toEqual([
       1,
       'nothing is stored for "ada": the store has no limit under the prefix "hg"',

@@ -138,7 +138,7 @@ test.each([
 test('lines behind an unknown prefix are no log, and one of them among others is unreadable', async () => {
   const unknown = CLIENTS.map((client, s) => `~~ ${line(client, s)}`)
   await expect(replay(unknown)).rejects.toThrow(InputError)
-  await expect(replay(unknown)).rejects.toThrow('is no access log')
+  await expect(replay(unknown)).rejects.toThrow('is not an access log')
   const { requests, unreadable } = await replay([...CLIENTS.map(line), ...unknown.slice(0, 1)])
   expect([requests, unreadable.lines]).toEqual([7, 1])
 })
@@ -153,6 +153,8 @@ test.each(['Oct', 'web-1', '2024-05-01T12:00:00Z', '[pod/a/b]', '<134>1'])(
 
 test('a log without any address fails, unless it is not needed', async () => {
   const lines = ['-', 'unix:', '-'].map((client, s) => line(client, s))
-  await expect(replay(lines)).rejects.toThrow('none of the 3 requests has an address, which --key ip needs')
+  await expect(replay(lines)).rejects.toThrow(
+    'none of the 3 requests has an IP address, which --key ip needs',
+  )
   await expect(replay(lines, '--key', 'path')).resolves.toMatchObject({ requests: 3 })
 })

@@ -37,15 +37,12 @@ test.each([
 })
 
 test.each<[string[], string]>([
-  [[], 'no command given (headgate --help shows what can be used)'],
-  [['reply'], 'there is no command "reply"; did you mean replay? (headgate --help shows what can be used)'],
-  [
-    ['versoin'],
-    'there is no command "versoin"; did you mean version? (headgate --help shows what can be used)',
-  ],
-  [['help', 'x'], 'there is no command "x" (headgate --help shows what can be used)'],
-  [['constructor'], 'there is no command "constructor" (headgate --help shows what can be used)'],
-  [['replay', '-v'], 'there is no option "-v" (headgate replay --help shows what can be used)'],
+  [[], 'no command given (for help, run headgate --help)'],
+  [['reply'], 'unknown command "reply"; did you mean replay? (for help, run headgate --help)'],
+  [['versoin'], 'unknown command "versoin"; did you mean version? (for help, run headgate --help)'],
+  [['help', 'x'], 'unknown command "x" (for help, run headgate --help)'],
+  [['constructor'], 'unknown command "constructor" (for help, run headgate --help)'],
+  [['replay', '-v'], 'unknown option "-v" (for help, run headgate replay --help)'],
 ])('%j is a wrong command line', async (args, message) => {
   const { code, stdout, stderr } = await run(...args)
   expect([code, stdout]).toEqual([2, ''])

@@ -96,9 +96,11 @@ describe('a chart', () => {
   test('says in words what it shows', () => {
     const descriptionOf = (limit?: number) =>
       /<desc[^>]*>(.*)<\/desc>/.exec(barChart(histogram, limit, 'title').markup)?.[1]
-    const most = 'At most 900 requests in 5m, from 2026-11-24 08:05:00Z on.'
-    expect(descriptionOf(1)).toBe(`${most} 451 are denied; the most, 450, from 2026-11-24 08:05:00Z on.`)
-    expect(descriptionOf(0)).toBe(`${most} None is denied.`)
+    const most = 'At most 900 requests in 5m, starting at 2026-11-24 08:05:00Z.'
+    expect(descriptionOf(1)).toBe(
+      `${most} 451 were denied, at most 450 of them in one bar, at 2026-11-24 08:05:00Z.`,
+    )
+    expect(descriptionOf(0)).toBe(`${most} None were denied.`)
     expect(descriptionOf()).toBe(most)
   })
 

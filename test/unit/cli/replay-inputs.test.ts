@@ -28,10 +28,10 @@ describe('an input', () => {
     ['.', 'cannot read .: it is a directory'],
     ['cut.gz', 'cannot read cut.gz: the gzip data ends early'],
     ['bad.gz', 'cannot read bad.gz: the gzip data is damaged, or has other data after its end'],
-    ['prose.txt', 'prose.txt is no access log: none of its first 1000 lines is in the common'],
+    ['prose.txt', 'prose.txt is not an access log: none of its first 1000 lines is in the common'],
     [
       'short.txt',
-      'short.txt is no access log: none of its first 3 lines is in the common or combined format',
+      'short.txt is not an access log: none of its first 3 lines is in the common or combined format',
     ],
   ])('%s fails', async (name, message) => {
     write('access.log', line(0))
@@ -69,7 +69,7 @@ describe('the order of times', () => {
     [
       'a file that begins earlier',
       61,
-      'new.log begins before the log in front of it ends (old.log, line 1, is of 2026-11-24 03:01:40Z): name the oldest file first',
+      'new.log begins before the previous log ends (old.log, line 1, is from 2026-11-24 03:01:40Z): name the oldest file first',
     ],
   ])('%s', async (_, seconds, message) => {
     const files = [write('old.log', line(100)), write('new.log', line(100 - seconds))]
@@ -93,10 +93,10 @@ describe('the order of times', () => {
     if (problem === undefined) expect((await replayLog(contents, ...LIMIT)).requests).toBe(all)
     else {
       const [code, text] = await failureOf('replay', write('access.log', contents), ...LIMIT)
-      const first = `the first in line ${all - late + 1} (access.log, line ${all - late}, is of 2026-11-24 03:03:20Z)`
+      const first = `the first in line ${all - late + 1} (access.log, line ${all - late}, is from 2026-11-24 03:03:20Z)`
       expect([code, text]).toEqual([
         1,
-        `access.log is out of order: ${problem} are more than a minute older than one before, ${first}. Sort it by time, the oldest first`,
+        `access.log is out of order: ${problem} are more than a minute older than an earlier one, ${first}. Sort it by time, oldest first`,
       ])
     }
   })
@@ -123,6 +123,6 @@ describe('the order of times', () => {
     expect(await replay(...files, ...LIMIT)).toMatchObject({ requests: 3, unreadable: { lines: 0 } })
     write('b.log', line(-3600))
     const [, text] = await failureOf('replay', ...files, ...LIMIT)
-    expect(text).toContain('b.log begins before the log in front of it ends (a.log, line 1')
+    expect(text).toContain('b.log begins before the previous log ends (a.log, line 1')
   })
 })

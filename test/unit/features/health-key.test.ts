@@ -21,9 +21,8 @@ test('a second limiter without a name on a store is rejected, unless its prefix 
   const options = { limit: 5, window: '1m', store } as const
   createLimiter(options)
   expect(() => createLimiter(options)).toThrow(
-    'createLimiter: this store already serves a limiter without a name, and a second one would count the same ' +
-      'requests into the same keys. Create each limiter once, not in a handler, and give it a name, such as ' +
-      "name: 'login'.",
+    'createLimiter: this store already serves a limiter without a name, and a second one would count in the ' +
+      "same keys. Create each limiter once, not in a handler, and give it a name, such as name: 'login'.",
   )
   expect(() => createLimiter({ ...options, prefix: 'other' })).not.toThrow()
 })

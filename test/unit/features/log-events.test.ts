@@ -31,9 +31,9 @@ test('denials and clients near a limit are info, failures of the store are warni
   logEvents(failing, logger)
   await failing.charge('ada')
   expect(entries.map(([level, { event }, message]) => [level, event, message])).toEqual([
-    ['info', 'nearLimit', 'headgate: api: 1 of 5 left of api'],
+    ['info', 'nearLimit', 'headgate: api: a client has 1 of 5 left in api'],
     ['info', 'denied', 'headgate: api: denied by api'],
-    ['warn', 'storeError', 'headgate: the store could not decide'],
+    ['warn', 'storeError', 'headgate: the store could not decide a charge'],
   ])
   expect(entries[1]?.[1]).toMatchObject({
     limiter: 'api',
@@ -55,7 +55,7 @@ test('a candidate that cannot decide is a warning', async () => {
   expect(entries.map(([level, { event }, message]) => [level, event, message])).toContainEqual([
     'warn',
     'candidateFailed',
-    'headgate: api: the candidate could not decide or be changed',
+    'headgate: api: a candidate could not decide a charge or be adjusted',
   ])
 })
 
@@ -87,7 +87,7 @@ test('in report mode, entries say what would have been denied', async () => {
   await limiter.charge('ada')
   expect(entries.map(([, { event, mode }, message]) => [event, mode, message])).toEqual([
     ['decision', 'report', 'headgate: api: allowed by api'],
-    ['nearLimit', 'report', 'headgate: api: 0 of 1 left of api'],
+    ['nearLimit', 'report', 'headgate: api: a client has 0 of 1 left in api'],
     ['denied', 'report', 'headgate: api: would have been denied by api'],
     ['decision', 'report', 'headgate: api: would have been denied by api'],
     ['denied', 'enforce', 'headgate: api: denied by api'],

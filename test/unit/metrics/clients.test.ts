@@ -225,15 +225,15 @@ describe.each(CLIENTS)('$name', ({ create, nameOf, labels, key: labelOf }) => {
 test('metrics of OpenTelemetry have descriptions and units, and those of Prometheus help and labels', () => {
   const [openTelemetry, prometheus] = [fakeOpenTelemetry(), fakePrometheus()]
   expect(openTelemetry.created['headgate.decisions']).toMatchObject({
-    description: 'Decisions of limiters. The limit is the one that decided.',
+    description: 'Decisions of limiters, by the limit that decided.',
     unit: '{decision}',
   })
   expect(openTelemetry.created['headgate.store.keys']).toMatchObject({
-    description: 'How many keys a memory store holds.',
+    description: 'Keys that a memory store holds.',
     unit: '{key}',
   })
   expect(prometheus.created.headgate_decisions_total).toMatchObject({
-    help: 'Decisions of limiters. The limit is the one that decided.',
+    help: 'Decisions of limiters, by the limit that decided.',
     labelNames: ['limiter', 'limit', 'outcome', 'source', 'mode'],
   })
   expect(prometheus.created.headgate_circuit_breaker_state).toMatchObject({

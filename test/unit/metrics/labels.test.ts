@@ -24,6 +24,6 @@ test.each([
 ])('%s in place of stores by name is a TypeError', (_, stores) => {
   const meter = { createObservableGauge: () => undefined }
   expect(() => openTelemetryMetrics(meter as never, { stores: stores as never })).toThrow(
-    'openTelemetryMetrics: stores must be an object of memory stores by name',
+    'openTelemetryMetrics: stores must be an object with memory stores by name',
   )
 })

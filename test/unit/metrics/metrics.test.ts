@@ -219,10 +219,10 @@ function valuesOf(exporter: InMemoryMetricExporter): unknown[] {
 
 test('a wrong client or meter is a TypeError with the fix', () => {
   expect(() => prometheusMetrics({} as never)).toThrow(
-    "prometheusMetrics: client must be the module prom-client, got an object. Write import client from 'prom-client', and pass client.",
+    "prometheusMetrics: client must be the module prom-client, got an object. Write prometheusMetrics(client) after import client from 'prom-client'.",
   )
   expect(() => openTelemetryMetrics(undefined as never)).toThrow(
-    "openTelemetryMetrics: meter must be a meter, got undefined. Use metrics.getMeter('headgate') of @opentelemetry/api.",
+    "openTelemetryMetrics: meter must be a meter, got undefined. Pass metrics.getMeter('headgate') from @opentelemetry/api.",
   )
 })
 
@@ -261,12 +261,12 @@ test.each<[what: string, options: unknown, message: string]>([
   [
     'a store without a name',
     { stores: memoryStore() },
-    'stores must be an object of memory stores by name, got an object. Write stores: { api: store }.',
+    'stores must be an object with memory stores by name, got an object. Write stores: { api: store }.',
   ],
   [
     'an array',
     { stores: [memoryStore()] },
-    'stores must be an object of memory stores by name, got an array of 1. Write stores: { api: store }.',
+    'stores must be an object with memory stores by name, got an array of 1. Write stores: { api: store }.',
   ],
   ['store', { store: {} }, 'there is no option "store". Did you mean stores?'],
   ['null', null, 'options must be an object, got null. Known options: stores'],

@@ -194,7 +194,9 @@ test('app.use(rateLimit) in Koa is an error with the fix at the first request', 
 
 test('the plugin for Fastify, called with options, says how it is registered', async () => {
   const called = (fastifyPlugin as (options: unknown) => unknown)(enough)
-  await expect(called).rejects.toThrow('rateLimit: it is a plugin, and was called without an application')
+  await expect(called).rejects.toThrow(
+    'rateLimit: this is a Fastify plugin, but it was called without an application',
+  )
 })
 
 test.each<[string, (req: unknown) => unknown]>([

@@ -93,7 +93,7 @@ const sample = invalid.filter(([what]) => SAMPLE.includes(what))
 test.each(invalid)('%s as the answer of a synchronous store is a StoreError', (_what, answer) => {
   expect(() => chargeWith(answer)).toThrow(StoreError)
   const isList = Array.isArray(answer) && answer.length === 1
-  const problem = isList ? 'a valid result of a charge' : 'a list of one outcome'
+  const problem = isList ? 'a valid result for a charge' : 'an array of one outcome'
   expect(() => chargeWith(answer)).toThrow(`fake: apply did not return ${problem}`)
 })
 
@@ -106,7 +106,7 @@ test.each(sample)(
 
 test.each(sample)('%s as the answer to a batch is a StoreError', async (_what, answer) => {
   const problem =
-    Array.isArray(answer) && answer.length === 1 ? 'a valid result of a charge' : 'a list of one'
+    Array.isArray(answer) && answer.length === 1 ? 'a valid result for a charge' : 'an array of one'
   await expect(chargeInBatch(answer)).rejects.toThrow(`fake: apply did not return ${problem}`)
 })
 
@@ -115,7 +115,7 @@ test.each([1, 3])('%i outcomes of a batch of two fail both operations', async (c
   const store = { name: 'fake', apply, batching: { maxKeys: 100, maxInFlight: 1 } } as unknown as Store
   const guarded = guardStore(store, { timeoutMs: 100 })
   const charges = [charge, charge].map(async (parts) => chargeGuarded(guarded, parts))
-  const message = 'fake: apply did not return a list of 2 outcomes'
+  const message = 'fake: apply did not return an array of 2 outcomes'
   const failure = { status: 'rejected', reason: expect.objectContaining({ message }) }
   expect(await Promise.allSettled(charges)).toEqual([failure, failure])
 })
@@ -209,7 +209,7 @@ describe('of other operations', () => {
     expect(await send(valid)).toBe(valid)
     for (const wrong of [...invalid, { type: undefined }, { type: 'charge' }])
       await expect(send({ ...valid, ...wrong })).rejects.toThrow(
-        `fake: apply did not return a valid result of a ${type}`,
+        `fake: apply did not return a valid result for a ${type}`,
       )
   })
 })

@@ -29,7 +29,7 @@ test('a limiter in memory goes by it, to the millisecond', async () => {
 })
 
 test.each([
-  [-1, "manualClock: duration must be milliseconds of at least 0, or a string such as '30s', got -1."],
+  [-1, "manualClock: duration must be at least 0 milliseconds, or a string such as '30s', got -1."],
   [Number.NaN, 'got NaN'],
   [Number.POSITIVE_INFINITY, 'got Infinity'],
   ['soon', 'manualClock: duration must be a duration'],

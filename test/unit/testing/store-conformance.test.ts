@@ -33,7 +33,7 @@ describe('a failed case', () => {
 
   test('shows a verdict that is none', async () => {
     expect(await messageOf('returns verdicts without figures')).toMatch(
-      /^apply\(\) returns results, such as { type, allowed, atMs, parts }.*, got for a charge:\n{ type: 'charge', allowed: true, atMs: \d+, parts: \[\] }$/,
+      /^apply\(\) must return results such as { type, allowed, atMs, parts }.* For a charge, it returned:\n{ type: 'charge', allowed: true, atMs: \d+, parts: \[\] }$/,
     )
   })
 })

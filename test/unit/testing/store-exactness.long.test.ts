@@ -71,7 +71,7 @@ describe.each([
     'unsorted',
     6000, // it waits for ever
     /opposite orders all or nothing: tokenBucket/,
-    /a call of the store does not settle/,
+    /a call to the store never settled/,
   ],
 ])('a store that %s fails', (_what, locking, timeoutMs, names, message) => {
   const cases = testsOf(['file', locking], { timeout: timeoutMs })
@@ -131,7 +131,7 @@ test('a process ends by itself when its test has died', async () => {
 })
 
 test.each([
-  ['hanging', 5000, /process 1 of 2 \(pid \d+\) has not done a load: a call of the store does not settle/],
+  ['hanging', 5000, /process 1 of 2 \(pid \d+\) has not done a load: a call to the store never settled/],
   ['silent', 1000, /process 1 of 2 \(pid \d+\) has not called serveStore\(store\)/],
 ])('a test ends by its time-out, and says what it waited for: %s', async (kind, timeoutMs, message) => {
   expect(await failureOf(kind, { timeout: timeoutMs })).toMatch(message)

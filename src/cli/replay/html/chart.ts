@@ -77,14 +77,14 @@ function timeOf(x: number, label: string, index: number): Markup {
 /** Returns what the chart shows, in words. */
 function describe({ bars, widthMs }: HistogramReport, limit: number | undefined): string {
   const [first] = bars
-  if (first === undefined) return 'There are no requests.'
+  if (first === undefined) return 'The log has no requests.'
   const sum = bars.reduce((total, bar) => total + deniedIn(bar, limit), 0)
   const busiest = bars.reduce((most, bar) => (bar.requests > most.requests ? bar : most), first)
   const worst = bars.reduce((most, bar) => (deniedIn(bar, limit) > deniedIn(most, limit) ? bar : most), first)
-  const most = `At most ${count(busiest.requests)} requests in ${durationText(widthMs)}, from ${timeText(busiest.at)} on.`
+  const most = `At most ${count(busiest.requests)} requests in ${durationText(widthMs)}, starting at ${timeText(busiest.at)}.`
   if (limit === undefined) return most
-  if (sum === 0) return `${most} None is denied.`
-  return `${most} ${count(sum)} are denied; the most, ${count(deniedIn(worst, limit))}, from ${timeText(worst.at)} on.`
+  if (sum === 0) return `${most} None were denied.`
+  return `${most} ${count(sum)} were denied, at most ${count(deniedIn(worst, limit))} of them in one bar, at ${timeText(worst.at)}.`
 }
 
 function deniedIn({ denied }: ReportBar, limit: number | undefined): number {

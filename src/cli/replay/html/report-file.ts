@@ -57,9 +57,9 @@ async function writeAs(handle: FileHandle, unfinished: string, target: string, t
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such folder',
   ENOTDIR: 'there is no such folder',
-  EACCES: 'the folder may not be written',
-  EPERM: 'the folder may not be written',
-  EROFS: 'the folder may not be written',
+  EACCES: 'the folder is not writable',
+  EPERM: 'the folder is not writable',
+  EROFS: 'the folder is not writable',
   EISDIR: 'it is a folder',
   ENOSPC: 'the disk is full',
   ENAMETOOLONG: 'the name is too long',

@@ -63,7 +63,7 @@ const lossGuard = weakMemo((client: RedisClient) => {
   })
   client.on('close', () => {
     if (!wasReady) return // commands are still waiting for the first connection
-    const error = new StoreError('redis', 'the connection was lost before the reply came')
+    const error = new StoreError('redis', 'the connection was lost before the reply arrived')
     for (const reject of pending) reject(error)
     pending.clear()
   })

@@ -71,7 +71,7 @@ export function nodeRedisClusterTransport(client: NodeRedisClusterClient): Trans
     } catch (cause) {
       if (!(cause instanceof TimeoutError)) throw cause
       controller.abort()
-      throw new StoreError('redis', 'the node that the slot has moved to did not reply', { cause })
+      throw new StoreError('redis', 'the slot has moved to a node that did not reply', { cause })
     }
   }
 

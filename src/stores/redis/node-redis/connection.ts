@@ -79,7 +79,7 @@ async function explainLoss(
     return await reply
   } catch (cause) {
     if (!abortSignal?.aborted) throw cause
-    throw new StoreError('redis', 'the connection was lost before the reply came', { cause })
+    throw new StoreError('redis', 'the connection was lost before the reply arrived', { cause })
   }
 }
 

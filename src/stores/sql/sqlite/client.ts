@@ -21,7 +21,7 @@ export interface SqliteDatabase {
 export function readDatabase(value: unknown): SqliteDatabase {
   if (isDatabase(value)) return value
   const fix = "Write sqliteStore(new DatabaseSync('limits.db'))."
-  throw wrongKind('sqliteStore', 'database', 'a DatabaseSync of node:sqlite', value, fix)
+  throw wrongKind('sqliteStore', 'database', 'a DatabaseSync from node:sqlite', value, fix)
 }
 
 function isDatabase(value: unknown): value is SqliteDatabase {

@@ -27,25 +27,25 @@ const FINDINGS: readonly (readonly [string, Input, code: string, message: string
     'ip',
     [undefined],
     'ERR_ERL_UNDEFINED_IP_ADDRESS',
-    'req.ip is undefined: the connection may be closed already.',
+    'req.ip is undefined. The connection may have closed already.',
   ],
   [
     'ip',
     ['192.0.2.1:80'],
     'ERR_ERL_INVALID_IP_ADDRESS',
-    'req.ip must be an address, got "192.0.2.1:80". Pass a keyGenerator.',
+    'req.ip must be an IP address, got "192.0.2.1:80". Pass a keyGenerator.',
   ],
   [
     'trustProxy',
     [{ app: app(true) }],
     'ERR_ERL_PERMISSIVE_TRUST_PROXY',
-    "'trust proxy' is true, so that any client can choose its own address. Set it to the number of proxies, such as app.set('trust proxy', 1).",
+    "'trust proxy' is true, so any client can choose its own IP address. Set it to the number of your proxies, such as app.set('trust proxy', 1).",
   ],
   [
     'xForwardedForHeader',
     [{ app: app(false), headers: { 'x-forwarded-for': '192.0.2.1' } }],
     'ERR_ERL_UNEXPECTED_X_FORWARDED_FOR',
-    "A request has an X-Forwarded-For header, which Express does not trust. Behind a proxy, set app.set('trust proxy', 1).",
+    "A request has an X-Forwarded-For header, which Express does not trust. Behind a proxy, write app.set('trust proxy', 1).",
   ],
   [
     'forwardedHeader',
@@ -59,7 +59,7 @@ const FINDINGS: readonly (readonly [string, Input, code: string, message: string
         'positiveHits',
         [hits],
         'ERR_ERL_INVALID_HITS',
-        `totalHits of the store must be a whole number of at least 1, got ${JSON.stringify(hits) ?? 'undefined'}.`,
+        `The store's totalHits must be a whole number of at least 1, got ${JSON.stringify(hits) ?? 'undefined'}.`,
       ] as const,
   ),
   ['limit', [0], 'WRN_ERL_MAX_ZERO', 'A limit of 0 denies every request. To allow every request, use skip.'],
@@ -85,7 +85,7 @@ const FINDINGS: readonly (readonly [string, Input, code: string, message: string
     'headersResetTime',
     [undefined],
     'ERR_ERL_HEADERS_NO_RESET',
-    'The store returned no resetTime, so that the headers say windowMs, which may be too long.',
+    'The store returned no resetTime, so the headers say windowMs, which may be too long.',
   ],
   ['knownOptions', [{ zzzzzzzz: 1 }], 'ERR_ERL_UNKNOWN_OPTION', 'There is no option "zzzzzzzz".'],
   [
@@ -113,7 +113,7 @@ const FINDINGS: readonly (readonly [string, Input, code: string, message: string
     'ipv6SubnetOrKeyGenerator',
     [{ ipv6Subnet: 56, keyGenerator: () => '' }],
     'ERR_ERL_IPV6SUBNET_OR_KEYGENERATOR',
-    'With a keyGenerator of your own, ipv6Subnet has no effect.',
+    'ipv6Subnet has no effect with your own keyGenerator. Leave one of them out.',
   ],
   ...['(req) => req.ip', '(request) => request.ip'].map(
     (source) =>
@@ -121,7 +121,7 @@ const FINDINGS: readonly (readonly [string, Input, code: string, message: string
         'keyGeneratorIpFallback',
         [{ toString: () => source }],
         'ERR_ERL_KEY_GEN_IPV6',
-        'The keyGenerator uses req.ip as it is: a client has a whole network of IPv6 addresses. Use ipKeyGenerator(req.ip).',
+        'The keyGenerator uses req.ip unchanged, but a client can use a whole network of IPv6 addresses. Use ipKeyGenerator(req.ip).',
       ] as const,
   ),
   [
@@ -195,7 +195,7 @@ test('a store of two limiters is logged, with what each needs', () => {
   }
   const message = (fix: string) => ({
     code: 'ERR_ERL_STORE_REUSE',
-    message: `Two limiters use one store. Give each limiter ${fix}.`,
+    message: `Two limiters share one store. Give each limiter ${fix}.`,
   })
   expect(codeOf({ localKeys: true })).toEqual([expect.objectContaining(message('its own store'))])
   expect(codeOf({})).toEqual([expect.objectContaining(message('a store with its own prefix'))])

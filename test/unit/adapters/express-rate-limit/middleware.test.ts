@@ -337,7 +337,7 @@ describe('a counter', () => {
 })
 
 test.each<[GivenOptions, string]>([
-  [{ windowMs: 0 }, 'windowMs must be a number of milliseconds above 0, of at most 10 years, got 0.'],
+  [{ windowMs: 0 }, 'windowMs must be a number of milliseconds above 0 and at most 10 years, got 0.'],
   [{ windowMs: -1 }, 'windowMs must be'],
   [{ windowMs: 11 * 365 * 86_400_000 }, 'windowMs must be'],
   [{ windowMs: '15m' as never }, 'windowMs must be'],

@@ -215,8 +215,8 @@ test.each<[string, object, RegExp]>([
 test.each<[unknown, RegExp]>([
   [{ limit: 0 }, /^rateLimit of POST \/login: limit must be a whole number of at least 1, got 0/],
   [{ hook: 'preparsing' }, /^rateLimit of POST \/login: hook must be one of/],
-  [true, /^rateLimit of POST \/login: config\.rateLimit must be an object of options, or false, got true/],
-  [null, /^rateLimit of POST \/login: config\.rateLimit must be an object/],
+  [true, /^rateLimit of POST \/login: config\.rateLimit must be an options object, or false, got true/],
+  [null, /^rateLimit of POST \/login: config\.rateLimit must be an options object/],
 ])('a route with wrong options is refused: %p', async (rateLimitOfRoute, message) => {
   const app = fastify()
   await app.register(rateLimit, ONE)

@@ -404,7 +404,7 @@ test.each<[string, (limit: ReturnType<typeof limiterOf>) => unknown, string]>([
     (limit) => limit(undefined as never, ADA),
     'rateLimit: request must be a Request, got undefined.',
   ],
-  ['a context', (limit) => limit({ req: request() } as never, ADA), 'In SvelteKit it is event.request'],
+  ['a context', (limit) => limit({ req: request() } as never, ADA), 'In SvelteKit, pass event.request'],
   ['no info', (limit) => limit(request(), null as never), 'rateLimit: info must be an object, got null.'],
   [
     'a method',

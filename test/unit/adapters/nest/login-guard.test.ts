@@ -45,7 +45,7 @@ describe('a login guard', () => {
   test('is for HTTP alone, and says what to use for the rest', () => {
     const guard = loginGuard({ field: 'username' })
     expect(() => guard.canActivate(contextOf('ws', [new EventEmitter(), {}, 'chat']))).toThrow(
-      "loginGuard: only HTTP has a status that tells successes from failures. For GraphQL and WebSockets use @RateLimit({ key: byField('username'), … }).",
+      "loginGuard: it works only with HTTP, whose status tells successes from failures. For GraphQL and WebSockets, use @RateLimit({ key: byField('username'), … }).",
     )
     expect(() => loginGuard({ field: 'username', onDenied: () => undefined } as never)).toThrow(
       'loginGuard: there is no option onDenied. Write exception, which returns what is thrown for a denied request.',

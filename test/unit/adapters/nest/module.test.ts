@@ -63,7 +63,7 @@ describe('the module', () => {
   })
 
   test.each([
-    ['global in a decorator', { global: false }, /Write global in forRoot\./],
+    ['global in a decorator', { global: false }, /Write global in RateLimitModule\.forRoot\./],
     ['handler', { handler: () => undefined }, /Write exception, which returns what is thrown/],
     ['an exception that is no function', { limit: 1, window: '1m', exception: 'no' }, /exception must be/],
   ])('says what is wrong with %s', (_, options, message) => {

@@ -162,7 +162,7 @@ describe('authorize', () => {
   ])('that returns %s lets nobody in', async (_, answer) => {
     open(() => answer as boolean)
     for (const path of ['/', '/events', '/none'])
-      expect(errorOf(await send(path))).toEqual([403, 'You may not see this page.'])
+      expect(errorOf(await send(path))).toEqual([403, 'You are not allowed to see this page.'])
     expect(errorOf(await act('/lookup', { identity: 'ada' }))[0]).toBe(403)
   })
 
@@ -186,7 +186,7 @@ describe('authorize', () => {
     await send('/', { next })
     expect(next.mock.calls).toEqual([[broken]])
     expect(warnings()).toEqual([])
-    expect(errorOf(await send('/'))).toEqual([500, 'The page failed.'])
+    expect(errorOf(await send('/'))).toEqual([500, 'The dashboard failed.'])
     expect(warnings()).toEqual(['HEADGATE_DASHBOARD_FAILED'])
     expect(jest.mocked(process.emitWarning).mock.calls[0]?.[0]).toBe(
       'headgate: a request to the dashboard failed (no database). ' +
@@ -236,7 +236,7 @@ describe('an action', () => {
       { ...ada, identity: '' },
       {},
       400,
-      'No client has such an identity: it must be 1 to 1024 characters, without NUL and without half of a surrogate pair.',
+      'identity must be 1 to 1024 characters, without NUL or unpaired surrogates.',
     ],
     [
       'of no length',

@@ -37,32 +37,28 @@ const WRONG: readonly (readonly [string, unknown, string])[] = [
   [
     'middleware in place of its limiter',
     { limiters: [api, middleware], authorize },
-    'limiters[1] must be a limiter of headgate, got a function. Did you mean the limiter of this middleware, .limiter?',
+    "limiters[1] must be a headgate limiter, got a function. Did you mean the middleware's property limiter?",
   ],
   [
     'another function',
     { limiters: [authorize], authorize },
-    'limiters[0] must be a limiter of headgate, got a function. Write api.limiter.',
+    'limiters[0] must be a headgate limiter, got a function. Write api.limiter.',
   ],
   [
     'another object',
     { limiters: [{ name: 'api' }], authorize },
-    'limiters[0] must be a limiter of headgate, got an object. Write api.limiter.',
+    'limiters[0] must be a headgate limiter, got an object. Write api.limiter.',
   ],
-  [
-    'null in the list',
-    { limiters: [null], authorize },
-    'limiters[0] must be a limiter of headgate, got null.',
-  ],
+  ['null in the list', { limiters: [null], authorize }, 'limiters[0] must be a headgate limiter, got null.'],
   [
     'a limiter twice',
     { limiters: [api, unnamed, api], authorize },
-    "the limiter 'api' is there twice. List each limiter once, and give each its own name.",
+    "the limiter 'api' is listed twice. List each limiter once, and give each its own name.",
   ],
   [
     'two limiters of one name',
     { limiters: [api, sameName], authorize },
-    "the limiter 'api' has the name of another. List each limiter once, and give each its own name.",
+    "the limiter 'api' has the same name as another. List each limiter once, and give each its own name.",
   ],
 ]
 

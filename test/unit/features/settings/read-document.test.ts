@@ -75,7 +75,7 @@ test.each<[unknown, string]>([
     limit({ policy: 'consecutive', limit: 5, ban: { after: 3, within: '1m', for: 'ever' } }),
     'settings: limits.api.ban.for must be a duration',
   ],
-  [{ candidate: {} }, 'settings: candidate must be an object of limits, got an object'],
+  [{ candidate: {} }, 'settings: candidate must be an object with limits and nothing else, got an object'],
   [{ candidate: { limits: { api: { limit: -1 } } } }, 'settings: candidate.limits.api.limit must be a whole'],
   [{ overrides: {} }, 'settings: overrides must be an array of at most 10000 overrides, got an object'],
   [
@@ -97,7 +97,7 @@ test.each<[unknown, string]>([
   [override({ identityPrefix: '', block: true }), 'settings: overrides[1].identityPrefix must be a string'],
   [
     override({ network: '300.0.0.1', block: true }),
-    'settings: overrides[1].network must be an address or a CIDR range, got "300.0.0.1"',
+    'settings: overrides[1].network must be an IP address or a CIDR range, got "300.0.0.1"',
   ],
   [
     override({ identity: 'b', limits: { api: { limit: 0 } } }),

@@ -38,7 +38,7 @@ test('a file that is written again is followed, and an invalid one is not', asyn
   const { limit, failures } = following(path)
   writeFileSync(path, '{"limits":')
   await until('the text is found invalid', () => failures.length === 1)
-  expect(failures[0]).toContain('settings: the document must be JSON')
+  expect(failures[0]).toContain('settings: the document must be valid JSON')
   expect(limit()).toBe(5)
   writeFileSync(path, documentOf(7))
   await until('the file is followed', () => limit() === 7)

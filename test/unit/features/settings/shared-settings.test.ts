@@ -145,7 +145,7 @@ test('a change whose reply was lost is made once', async () => {
   const store = storeWith(({ replace }) => ({
     async replace(...args) {
       const isWritten = await replace(...args)
-      if (losses-- > 0) throw new StoreError('memory', 'the connection was lost before the reply came')
+      if (losses-- > 0) throw new StoreError('memory', 'the connection was lost before the reply arrived')
       return isWritten
     },
   }))
@@ -175,7 +175,9 @@ test('a stored text that is not a document rejects with its fix', async () => {
   const settings = sharedSettings(store)
   await store.documents?.replace('hg:settings:api', '{', undefined)
   await store.documents?.replace('hg:settings:login', '{"limits":{}}', undefined)
-  await expect(settings.read('api')).rejects.toThrow('settings: the document must be JSON, got other text')
+  await expect(settings.read('api')).rejects.toThrow(
+    'settings: the document must be valid JSON, got a syntax error',
+  )
   await expect(settings.read('login')).rejects.toThrow('Write it with settings.change.')
 })
 

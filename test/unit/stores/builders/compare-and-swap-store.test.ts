@@ -74,7 +74,7 @@ test('an operation fails once others have changed its key for two seconds', asyn
   const failure = await chargeOne(store, part('hot', three)).catch((error: unknown) => error)
   expect(failure).toBeInstanceOf(StoreError)
   expect(failure).toMatchObject({
-    message: 'busy: others changed the key hot during every attempt',
+    message: 'busy: other processes changed the key hot during every attempt',
     answered: true,
   })
 }, 10_000)
@@ -130,7 +130,7 @@ describe('a failure', () => {
     [
       'a swap that returns nothing',
       { swap: () => undefined as never },
-      'swap must return whether it wrote, true or false, got undefined',
+      'swap must return true if it wrote, and false if not, got undefined',
     ],
   ])('of %s says what is wrong', async (_what, options, message) => {
     const failed = expect.objectContaining({ message: `faulty: ${message}` })
@@ -148,7 +148,7 @@ test.each(['[3]', '[1,2,3]', '"a text"', '{}', 'null', '[null]'])(
       ['theirs', 'ours'].map((key) => ({ type: 'charge', parts: [part(key, three)] })),
     )
     expect(theirs).toMatchObject({
-      message: expect.stringContaining('the key theirs holds something other than a state of its policy'),
+      message: expect.stringContaining('the key theirs holds a value that is not a state of its policy'),
       answered: true,
     })
     expect(ours).toMatchObject({ allowed: true })

@@ -131,16 +131,18 @@ describe('errors', () => {
     ['another version', { headgate: 'outcomes', version: 2, outcomes: [{ type: 'charge' }] }],
   ])('of a reply that is %s', async (_what, reply) => {
     const store = ownerStore({ name: 'owner', send: async () => reply })
-    await expect(chargeOne(store, part('a', three))).rejects.toThrow('owner: the owner sent no valid reply')
+    await expect(chargeOne(store, part('a', three))).rejects.toThrow(
+      'owner: the owner process sent an invalid reply',
+    )
   })
 
   test.each([
-    ['a text', 'hello', 'the message has no operations'],
-    ['nothing', undefined, 'the message has no operations'],
+    ['a text', 'hello', 'the message is not one of ownerStore'],
+    ['nothing', undefined, 'the message is not one of ownerStore'],
     [
       'another version',
       { headgate: 'operations', version: 7, policies: [], operations: [] },
-      'is of version 7',
+      'the message has version 7, but this process reads version 1',
     ],
     [
       'a policy of an unknown kind',
@@ -191,7 +193,7 @@ describe('errors', () => {
     )
     expect(outcomes).toEqual([
       expect.objectContaining({
-        message: 'owner: only policies of headgate can be sent to another process, got "leaky-bucket"',
+        message: 'owner: only policies that headgate made can be sent to another process, got "leaky-bucket"',
         answered: true,
       }),
       expect.objectContaining({ allowed: true }),

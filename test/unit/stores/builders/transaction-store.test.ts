@@ -169,7 +169,7 @@ test.each(['[3]', '[1,2,3]', '"a text"', 'null'])(
     expect(outcomes).toEqual([
       expect.objectContaining({
         message: expect.stringContaining(
-          'locking: the key theirs holds something other than a state of its policy',
+          'locking: the key theirs holds a value that is not a state of its policy',
         ),
         answered: true,
       }),

@@ -118,7 +118,7 @@ test.each([-1, 0.5, Number.NaN, '1'])('a cost of %p is an error', (cost) => {
 test('an operation of no known type is an error', () => {
   const operation = { type: 'burn', key: 'a', policy } as unknown as Operation
   expect(() => applyOperations([operation], readFrom({}), NOW_MS)).toThrow(
-    "applyOperations: type must be 'charge', 'take', 'refund', 'reward', 'block', 'renew' or 'forget', got \"burn\".",
+    "applyOperations: type must be one of 'charge', 'take', 'refund', 'reward', 'block', 'renew', 'forget', got \"burn\".",
   )
 })
 
@@ -165,7 +165,7 @@ test.each([[[10_000]], [[5, 1000, 10_000]], [[5, 1000, 10_000, 4, 0]]])(
     )
     const failed = expect.objectContaining({
       message:
-        'store: the key a holds something other than a state of its policy. Give the limiter another prefix.',
+        'store: the key a holds a value that is not a state of its policy. Give the limiter another prefix.',
       answered: true,
     })
     expect(outcomes).toEqual([failed, failed, expect.objectContaining({ allowed: true }), failed])
