@@ -23,6 +23,10 @@ const QUERIES = {
   HEADGATE_NO_ADDRESS: 'troubleshooting#headgate_no_address',
   bottleneck: 'migrating/bottleneck',
   redis: 'stores/redis',
+  'express-rate-limit': 'migrating/express-rate-limit',
+  login: 'login',
+  ban: 'policies#bans',
+  'trust proxy': 'proxies',
 }
 
 const chunks = new URL('.vitepress/dist/assets/chunks/', import.meta.url)

@@ -26,7 +26,7 @@ const guides: DefaultTheme.SidebarItem[] = GROUPS.map(({ text, pages }) => ({
 export default defineConfig({
   title: 'headgate',
   description:
-    'Exact, fast rate limiting for Express, Fastify, Koa, Hono, NestJS, fetch servers and node:http.',
+    'Rate limiting for Node.js that stays exact under load and keeps limiting when Redis is down.',
   lang: 'en',
   base: BASE,
   cleanUrls: true,

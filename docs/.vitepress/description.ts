@@ -1,4 +1,6 @@
 const MAX_LENGTH = 200
+/** Where a page of the API reference is. */
+const BREADCRUMB = /^\[API reference\]/
 
 /** Returns the first paragraph of a page as plain text, at most 200 characters; `undefined` if it has none. */
 export function descriptionOf(markdown: string): string | undefined {
@@ -7,7 +9,7 @@ export function descriptionOf(markdown: string): string | undefined {
     .replaceAll(/^(```+|~~~+).*?^\1\s*$/gms, '')
     .replaceAll(/<!--.*?-->/gs, '')
   const blocks = prose.split(/\n\s*\n/).map((block) => block.trim())
-  const paragraph = blocks.find((block) => /^(?:[\p{L}`[]|\*\*)/u.test(block))
+  const paragraph = blocks.find((block) => /^(?:[\p{L}`[]|\*\*)/u.test(block) && !BREADCRUMB.test(block))
   return paragraph === undefined ? undefined : shorten(plainText(paragraph))
 }
 

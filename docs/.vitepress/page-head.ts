@@ -16,7 +16,7 @@ export function previewTags({ pageData, title, description }: TransformContext, 
   const properties = {
     'og:type': 'website',
     'og:site_name': 'headgate',
-    'og:title': title,
+    'og:title': path === '' ? 'headgate: rate limiting for Node.js' : title,
     'og:description': description,
     'og:url': home + path,
     'og:image': `${home}link-preview.png`,

@@ -8,7 +8,7 @@ const WORDS: Readonly<Record<string, string>> = {
   limits: 'several limits, multiple limits, nested limits',
   skip: 'exempt, exclude, ignore, bypass, health check',
   allow: 'allowlist, whitelist',
-  block: 'blocklist, blacklist, denylist, ban addresses',
+  block: 'blocklist, blacklist, denylist',
   onStoreError: 'Redis down, outage, fail open, fail closed',
   mode: 'dry run, shadow, monitor',
   onDenied: 'onLimited, response to a denied request',
@@ -32,7 +32,11 @@ export const SEARCH = {
     miniSearch: {
       searchOptions: {
         // Runs in the browser, without the rest of this file.
-        boostDocument: (id: string) => (id.includes('/api/') ? 0.2 : id.includes('/options#option-') ? 4 : 1),
+        boostDocument(id: string, _term: string, fields: { titles?: readonly string[] } = {}) {
+          if (id.includes('/api/')) return 0.2
+          if (id.includes('/options#option-')) return 4
+          return fields.titles?.length === 0 ? 2 : 1 // a page, or a section of one
+        },
       },
     },
   },
