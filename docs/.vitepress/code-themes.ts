@@ -23,7 +23,7 @@ export function codeThemes(tokensPath: string) {
       settings: [
         { settings: foreground('ink') },
         ...Object.entries(COLORS).map(([name, scope]) => ({ scope: [...scope], settings: foreground(name) })),
-        { scope: ['keyword.operator'], settings: foreground('ink') },
+        { scope: ['keyword.operator', 'string.unquoted'], settings: foreground('ink') },
       ],
     }
   }

@@ -12,7 +12,7 @@ const POLICIES = [
   { name: 'fixed-window', title: 'Fixed window', note: 'Ten in each ten seconds on the clock.' },
   {
     name: 'first-request',
-    title: 'First-request window',
+    title: 'First request',
     note: 'Ten in the ten seconds after the first request.',
   },
   { name: 'ban', title: 'Ban', note: 'Sliding window; eight denials start a ban.' },

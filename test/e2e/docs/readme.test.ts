@@ -4,7 +4,7 @@ import express, { type Request } from 'express'
 import { memoryStore, rateLimit } from 'headgate'
 import { manualClock } from 'headgate/testing'
 import request from 'supertest'
-import { blocksOf } from './pages.js'
+import { blocksOf, brokenLinks } from './pages.js'
 import { printedRun } from './printed-tables.js'
 import { isRun } from './run-blocks.js'
 
@@ -34,6 +34,16 @@ test('the first screen has badges, why, links, the command, three lines of code 
     Array(7).fill(true),
   )
   expect(runsOn).toMatch(/^\*\*Frameworks:.*\n\*\*\[Stores\].*$/s)
+})
+
+test('links to the site lead to pages and headings of docs', () => {
+  const links = [...text.matchAll(/\(https:\/\/headgate\.github\.io\/headgate\/([^)]*)\)/g)]
+  const pages = links.map(([, link = '']) => {
+    const [path = '', anchor] = link.split('#')
+    return { path: 'README.md', text: `[a](docs/${path || 'index'}.md${anchor === undefined ? '' : `#${anchor}`})` }
+  })
+  expect(pages.length).toBeGreaterThan(1)
+  expect(pages.flatMap((page) => brokenLinks(ROOT, page))).toEqual([])
 })
 
 test('the badges are of this package, its workflow and its license', () => {

@@ -49,7 +49,7 @@ test.each([
   ],
   [
     'What does the denial cache save?',
-    `${less(HOT, '25,000/s, limit 10,000', '25,000/s, limit 10,000, no denial cache', 'trips')} % of the round trips of a hot key that is sent two and a half times its limit. ${less(OVER, 'Zipf', 'Zipf, no denial cache', 'trips')} % with clients by Zipf's law.`,
+    `${less(HOT, '25,000/s, limit 10,000', '25,000/s, limit 10,000, no denial cache', 'trips')} % of the round trips of a hot key that is sent two and a half times its limit. ${less(OVER, 'Zipf', 'Zipf, no denial cache', 'trips')} % if few clients send most requests (Zipf's law).`,
   ],
   [
     'When is a database enough?',
