@@ -17,7 +17,7 @@ export function warnOfMissingField(guard: string, field: string, req: unknown): 
   const names = typeof body === 'object' && body !== null ? Object.keys(body) : []
   warnOnce(
     'HEADGATE_LOGIN_FIELD',
-    `headgate: loginGuard ${show(guard)} found no field ${show(field)} in a request, so it responds with ` +
+    `headgate: loginGuard ${show(guard)} found no field ${show(field)}, so it responded with ` +
       `400. ${names.length > 0 ? namesOf(names) : bodyHint(body, type)}`,
     `${guard} ${field}`,
   )
@@ -30,7 +30,7 @@ function namesOf(names: readonly string[]): string {
 }
 
 function bodyHint(body: unknown, type: string | undefined): string {
-  const problem = body === undefined ? 'There is no parsed body' : 'The parsed body has no fields'
+  const problem = body === undefined ? 'No body was parsed' : 'The parsed body has no fields'
   const fix = 'Mount a body parser before the guard, such as express.urlencoded()'
-  return `${problem}, and the content type is ${type === undefined ? 'missing' : show(type)}. ${fix}.`
+  return `${problem} (content type: ${type === undefined ? 'missing' : show(type)}). ${fix}.`
 }

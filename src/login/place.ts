@@ -62,7 +62,7 @@ export function warnOfPlace(guard: string, req: unknown): void {
   warnOnce(
     'HEADGATE_LOGIN_PATH',
     `headgate: loginGuard ${show(guard)} saw a successful response (${seen}), but cleared no ` +
-      'failures: it does not know whether a password was checked there. ' +
+      'failures: it does not know whether a password was checked. ' +
       "Set path, such as path: '/login', or call guard.reportSuccess(req).",
     guard,
   )

@@ -33,7 +33,7 @@ function failRedirect(): boolean {
   warnOnce(
     'HEADGATE_LOGIN_REDIRECT',
     'headgate: a login responded with a redirect, which counts as a failure. Before you redirect a success, call ' +
-      'guard.reportSuccess(req). Or set succeeded, or set failureRedirect to where failed logins go ' +
+      'guard.reportSuccess(req). Or set succeeded, or failureRedirect to where failed logins go ' +
       "('/login' or false).",
   )
   return false

@@ -31,9 +31,9 @@ const FAULTS: readonly (readonly [string, () => Store, RegExp])[] = [
   [
     'answers nonsense at once',
     () => storeThat(() => 'OK'),
-    /^faulty: apply did not return a (list of one outcome|valid result of a charge)$/,
+    /^faulty: apply did not return a(n array of one outcome| valid result for a charge)$/,
   ],
-  ['answers nonsense later', () => storeThat(async () => [{}]), /valid result of a charge$/],
+  ['answers nonsense later', () => storeThat(async () => [{}]), /valid result for a charge$/],
   ['rejects with a string', () => storeThat(() => Promise.reject('ECONNRESET')), /^faulty: ECONNRESET$/],
   ['rejects with nothing', () => storeThat(() => Promise.reject()), /^faulty: undefined was thrown$/],
   [
@@ -140,7 +140,7 @@ test.each(NONSENSE)('an answer of %s is a store error', async (_what, answer) =>
     const served = await serve(EXPRESS_5.app(limiter, handler))
     expect((await send(served)).status).toBe(503)
     expect(errors[0]?.message).toMatch(
-      /apply did not return a (list of one outcome|valid result of a charge)$/,
+      /apply did not return a(n array of one outcome| valid result for a charge)$/,
     )
     expect(errors[0]).toHaveProperty('cause')
   }

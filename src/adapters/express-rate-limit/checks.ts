@@ -164,7 +164,7 @@ const CHECKS = {
   /** Other wrong windows are a `TypeError`, whatever `validate` says. */
   windowMs(windowMs: unknown): Finding {
     if (typeof windowMs === 'number') return
-    const fix = `Did you mean windowMs: ${windowMs}?`
+    const fix = `Did you mean windowMs: ${Number(windowMs) || '60 * 1000'}?`
     return ['ERR_ERL_WINDOW_MS', `windowMs must be a number of milliseconds, got ${show(windowMs)}. ${fix}`]
   },
 } satisfies Record<CheckName, (...input: never[]) => Finding>

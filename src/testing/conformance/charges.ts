@@ -10,7 +10,7 @@ const ofEachPolicy = casesOfEach(LONG_KINDS, 'one charge of a %s', (policyOf) =>
     'is allowed up to the limit, and denied from there on': charges(1, 1, 1, 1, 1, 1, 1, 1),
     'writes nothing when it is denied': charges(3, 3, 0, 2, 1),
     'takes nothing at cost 0, even when nothing is left': charges(0, 0, 0, 5, 0, 0, 0),
-    'is denied for ever at a cost above the limit, and takes nothing': charges(
+    'is denied forever at a cost above the limit, and takes nothing': charges(
       ...[6, Number.MAX_SAFE_INTEGER, 5],
     ),
     'leaves other keys alone': asModel(

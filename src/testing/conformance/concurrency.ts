@@ -82,7 +82,7 @@ const always = casesOf('concurrency', {
 
 const later = (ms: number): CaseStep => ({ type: 'advance', ms })
 const inTime = casesOf('concurrency in time', {
-  'is held on by renewals, and free a ttl after the last one': (made) => {
+  'is held by renewals, and free one ttl after the last of them': (made) => {
     const short = operationsOf(concurrency({ limit: 3, ttl: `${TTL_MS}ms` }))
     const renewals = Array<CaseStep[]>(4).fill([
       later(TTL_MS / 2),

@@ -23,7 +23,7 @@ const operations = casesOfEach(LONG_KINDS, 'an operation on a %s', (policyOf) =>
   return {
     'takes its units, or as many as are left': asModel(charge(2), take(2), take(2), take(2), charge()),
     'creates its key, and no other': asModel(take(3, 'new'), charge(0, 'new'), charge(0, 'other')),
-    'only reads where it takes 0': asModel(charge(2), take(0), take(0, 'new'), charge(3), charge()),
+    'only reads if it takes 0': asModel(charge(2), take(0), take(0, 'new'), charge(3), charge()),
     'gives back its units, or as many as are taken': asModel(
       ...[charge(5), reward(2), reward(9), reward(1, 'new')],
       ...[charge(0), charge(0, 'new'), charge(6), charge(5), charge()],

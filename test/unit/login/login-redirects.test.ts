@@ -46,7 +46,7 @@ test('the first redirect is reported once, with its fixes, unless an option or a
   const [message] = warn.mock.calls[0] as [string]
   for (const fix of [
     'guard.reportSuccess(req)',
-    "set failureRedirect to where failed logins go ('/login' or false)",
+    "or failureRedirect to where failed logins go ('/login' or false)",
     'set succeeded',
   ])
     expect(message).toContain(fix)

@@ -24,7 +24,7 @@ test('a body without the field gets 400, and a warning that names the field and 
   expect(await post({ email: 'ada@example.com', password: 'analytical engine' })).toBe(400)
   expect(warnings()).toEqual(['HEADGATE_LOGIN_FIELD'])
   expect(message()).toBe(
-    'headgate: loginGuard "login" found no field "username" in a request, so it responds with 400. ' +
+    'headgate: loginGuard "login" found no field "username", so it responded with 400. ' +
       'The body has "email", "password". Set field to the one with the user name. ' +
       'See https://headgate.github.io/headgate/troubleshooting#headgate_login_field',
   )
@@ -50,21 +50,21 @@ test.each<[string, string, object | string, RequestHandler, string]>([
     'text/plain',
     'username=ada',
     express.json(),
-    'There is no parsed body, and the content type is "text/plain".',
+    'No body was parsed (content type: "text/plain").',
   ],
   [
     'without fields',
     'application/json',
     {},
     express.json(),
-    'The parsed body has no fields, and the content type is "application/json".',
+    'The parsed body has no fields (content type: "application/json").',
   ],
   [
     'that is text',
     'text/plain',
     'username=ada',
     express.text(),
-    'The parsed body has no fields, and the content type is "text/plain".',
+    'The parsed body has no fields (content type: "text/plain").',
   ],
 ])('a body %s gets a hint at its parser', async (_how, type, body, parser, hint) => {
   expect(await post(body, type, 'username', parser)).toBe(400)

@@ -96,7 +96,7 @@ test('a process whose stderr is not piped fails with where its error is', async 
     capabilities: { atomicAcrossKeys: true },
   })
   await expect(first?.run()).rejects.toThrow(
-    /exited with code 1 before it called serveStore\(store\)\. Its error is on stderr; fork\(file, { silent: true }\)/,
+    /exited with code 1 before it called serveStore\(store\)\. Its error is on stderr\. To see it in this message, use fork\(file, { silent: true }\)/,
   )
 })
 
@@ -131,7 +131,7 @@ test('a process ends by itself when its test has died', async () => {
 })
 
 test.each([
-  ['hanging', 5000, /process 1 of 2 \(pid \d+\) has not done a load: a call to the store never settled/],
+  ['hanging', 5000, /process 1 of 2 \(pid \d+\) has not finished a load: a call to the store never settled/],
   ['silent', 1000, /process 1 of 2 \(pid \d+\) has not called serveStore\(store\)/],
 ])('a test ends by its time-out, and says what it waited for: %s', async (kind, timeoutMs, message) => {
   expect(await failureOf(kind, { timeout: timeoutMs })).toMatch(message)
