@@ -14,7 +14,7 @@ import type { LimiterOptions } from '../limiter/options.js'
 import { checkedCost } from '../limiter/read-limits.js'
 import { type LimiterSettings, readLimiterOptions } from '../limiter/read-options.js'
 import { request } from '../stores/shared/pipe.js'
-import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
+import { catchMaybe, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { adjustmentsOf } from './adjustments.js'
 import { createCandidate } from './candidate/candidate.js'
 import { watchCreation, watchFirstCharges } from './created-in-handler.js'
@@ -132,7 +132,10 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     ...(candidate?.adjustBeside(adjustments) ?? adjustments),
     release(decision) {
       checkDecision(owner, decision)
-      return releaseDecision(decision)
+      return catchMaybe(
+        () => releaseDecision(decision),
+        (error) => onRefundFailed(error, decision),
+      )
     },
     candidateReport: () => candidate?.report(),
     describe: document.describe,

@@ -53,8 +53,11 @@ export interface Limiter<Subject> extends Adjustments<Subject> {
   /**
    * Releases the units that a decision holds of concurrency limits, once. Call it when the work is done,
    * whatever the outcome, because headgate renews the units until then. Middleware calls it when the
-   * response is over. If the store failed, throws or rejects with a `StoreError`, and the units are free
-   * after their `ttl`. If the store could not be called, the units are released later.
+   * response is over.
+   *
+   * It never fails because of the store, so that a `finally` keeps the outcome of the work. If the store
+   * could not be called, the units are released later. If it failed, the limiter emits `refundFailed`, and the
+   * units are free after their `ttl`.
    */
   release(decision: Decision): MaybePromise<void>
   /**

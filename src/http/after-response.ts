@@ -101,7 +101,7 @@ export function releaseOnEnd<Res>(
   res: Res,
   decision: Decision,
 ): boolean {
-  const release = () => emitIfFails(limiter, decision, () => limiter.release(decision))
+  const release = () => void limiter.release(decision)
   const isOpen = writer.onceEnded(res, release, () => stopRenewals(decision))
   if (!isOpen) release()
   return isOpen

@@ -194,10 +194,12 @@ export function afterResponse<Req, Res>(
 
 /** Returns the fixes that depend on the framework. */
 function fixesIn(framework: Framework): Fixes {
-  const { onDenied, decision } = HANDLERS[framework]
+  const { onDenied, count, decision } = HANDLERS[framework]
   const handler = `Write onDenied, which is called with ${onDenied}.`
   const place = `Leave it out: the decision is always at ${decision}.`
-  return { handler, requestPropertyName: place, requestStorePropertyName: place, onExceeding: place }
+  const requestWasSuccessful = `Write count: ${count}, which says whether a response counts.`
+  const places = { requestPropertyName: place, requestStorePropertyName: place, onExceeding: place }
+  return { handler, requestWasSuccessful, ...places }
 }
 
 const namedCount = choice('all', 'failed', 'successful')

@@ -69,8 +69,7 @@ export const FOREIGN_OPTIONS: Fixes = {
   // What counts.
   skipFailedRequests: COUNT,
   skipSuccessfulRequests: COUNT,
-  requestWasSuccessful:
-    'Write count: (req, res) => res.statusCode < 500, which says whether a response counts.',
+  requestWasSuccessful: 'Write count, a function that says whether a response counts.',
   blockDuration: "Write policy: ban(policy, { after: 1, within: '1m', for: '15m' }).",
   continueExceeding: BAN,
   exponentialBackoff: BAN,

@@ -101,6 +101,7 @@ function denialResponder<Ctx extends Context>({
 }: Pick<RateLimitOptions<HonoTypes<Ctx>>, 'onDenied' | 'statusCode'>) {
   if (onDenied === undefined) return undefined
   return async (c: Ctx, decision: Decision) => {
+    c.set('rateLimit', decision)
     c.status(statusCode as Parameters<Context['status']>[0])
     try {
       return await onDenied(c, decision)

@@ -1,6 +1,6 @@
-import { byField, byIp, byRoute, type KeyFunction } from 'headgate'
+import { byField, byIp, byRoute, type Decision, type KeyFunction } from 'headgate'
 import { byUser, loginGuard, type RateLimitOptions, rateLimit } from 'headgate/hono'
-import { Hono } from 'hono'
+import { type Context, Hono } from 'hono'
 import { HonoRequest } from 'hono/request'
 
 const ONE_PER_HOUR = { limit: 1, window: '1h' } as const
@@ -93,6 +93,23 @@ test('callbacks are called with the context, and the result of onDenied is the r
   for (const path of paths) responses.push(await app.request(path, {}, node('192.0.2.1')))
   expect(responses.map(({ status }) => status)).toEqual([200, 200, 418, 200])
   expect(await responses[2]?.json()).toEqual({ limit: 1, tenant: 'a' })
+})
+
+test('onDenied finds the decision in the context, as handlers do', async () => {
+  const places: unknown[] = []
+  const onDenied = (c: Context, decision: Decision) => {
+    places.push(c.get('rateLimit') === decision)
+    return c.text('Later')
+  }
+  const app = new Hono().use(rateLimit({ ...ONE_PER_HOUR, onDenied }))
+  await app.request('/')
+  await app.request('/')
+  expect(places).toEqual([true])
+})
+
+test('an option of another package is fixed with a callback of Hono', () => {
+  const options = { ...ONE_PER_HOUR, requestWasSuccessful: () => true } as object
+  expect(() => rateLimit(options as typeof ONE_PER_HOUR)).toThrow('(c, response) => response.status < 500')
 })
 
 test('an error of onDenied leaves no status of a denial for app.onError', async () => {
