@@ -25,8 +25,7 @@ const guides: DefaultTheme.SidebarItem[] = GROUPS.map(({ text, pages }) => ({
 
 export default defineConfig({
   title: 'headgate',
-  description:
-    'Rate limiting for Node.js that stays exact under load and keeps limiting when Redis is down.',
+  description: 'Rate limiting for Node.js that stays exact under load and keeps limiting when Redis is down.',
   lang: 'en',
   base: BASE,
   cleanUrls: true,
