@@ -7,9 +7,7 @@ const ROOT = resolve(__dirname, '../../..')
 const RESULTS = 'test/bench/results'
 const page = readFileSync(join(ROOT, 'docs/benchmarks.md'), 'utf8')
 const prose = proseOf('benchmarks.md')
-/** A run of the current version, on a machine too busy to replace the older one. */
-const BUSY = 'redis-busy.txt'
-const runs = readdirSync(join(ROOT, RESULTS)).filter((file) => file.endsWith('.txt') && file !== BUSY)
+const runs = readdirSync(join(ROOT, RESULTS)).filter((file) => file.endsWith('.txt'))
 const tables = runs.flatMap((file) => printedTables(printedRun(`${RESULTS}/${file}`)))
 
 type Cells = Readonly<Record<string, string>>
@@ -64,15 +62,7 @@ const live = (own: string, peer: string, of = sampledUs) => of(peer) / of(own)
 const loginUs = (contender: string, outcome: string) => figure(LOGIN, { contender, outcome }, 'µs')
 const minutes = (server: string) => figure(DURATION, { server }, 'all gone after s') / 60
 
-const onBusyRedis = figureIn(
-  printedTables(printedRun(`${RESULTS}/${BUSY}`)),
-  'Redis, 200 callers in one process',
-  { contender: bucket, keys: '10,000' },
-  'rate-limit-redis /',
-)
-
 const CLAIMS = [
-  `it decided ${one(onBusyRedis)} times as many requests as rate-limit-redis.`,
   `headgate's middleware takes ${two(1 / live('headgate, legacy', `${THEIRS}, legacy`))} of express-rate-limit's time with the legacy headers and ${two(1 / live('headgate, both', `${THEIRS}, both`))} with both`,
   `It takes ${one(live('a Map by hand, legacy', 'headgate, legacy'))} times as long as a \`Map\` by hand`,
   `Three limiters take ${one(figure(THREE, { contender: 'headgate, legacy' }, 'µs a request') / sampledUs('headgate, legacy'))} times as long as one.`,
@@ -90,7 +80,6 @@ const CLAIMS = [
     one,
   )} times as long as with the peers' stores.`,
   `Through a limiter, it waits ${one(waits('Redis', LIMITER, 'rate-limit-redis'))} times as long as with rate-limit-redis (${one(waits('Redis', ON_NODE_REDIS, 'rate-limit-redis'))} with node-redis).`,
-  `headgate through a limiter decides only ${two(busy('Redis', ON_NODE_REDIS, 'rate-limit-redis'))} times as many requests as rate-limit-redis. With ioredis, it is ${two(busy('Redis', LIMITER, 'rate-limit-redis'))} times.`,
   `a single caller waits ${span(
     [bucket, window, sliding].map((own) => waits('PostgreSQL', own, FREE)),
     one,
