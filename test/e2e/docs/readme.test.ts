@@ -40,7 +40,10 @@ test('links to the site lead to pages and headings of docs', () => {
   const links = [...text.matchAll(/\(https:\/\/headgate\.github\.io\/headgate\/([^)]*)\)/g)]
   const pages = links.map(([, link = '']) => {
     const [path = '', anchor] = link.split('#')
-    return { path: 'README.md', text: `[a](docs/${path || 'index'}.md${anchor === undefined ? '' : `#${anchor}`})` }
+    return {
+      path: 'README.md',
+      text: `[a](docs/${path || 'index'}.md${anchor === undefined ? '' : `#${anchor}`})`,
+    }
   })
   expect(pages.length).toBeGreaterThan(1)
   expect(pages.flatMap((page) => brokenLinks(ROOT, page))).toEqual([])
