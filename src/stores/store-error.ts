@@ -27,8 +27,8 @@ export class StoreError extends Error {
   /** The `name` of the store that failed, such as `'memory'` or `'redis'`. */
   readonly store: string
   /**
-   * Whether the store replied that it cannot apply the operation. Such an error is no failure for the
-   * circuit breaker.
+   * Whether the store replied that it cannot apply the operation. The circuit breaker does not
+   * count such an error as a failure.
    */
   readonly replied: boolean
   /** Whether the call certainly never reached the store, so that it is safe to repeat it. */

@@ -101,7 +101,8 @@ export async function receiptOf(store: Store, key: string, policy: Policy, cost:
 }
 
 function onlyOf<T>([item]: readonly T[]): T {
-  if (item === undefined) throw new Error('the result of a charge of one part must have one part')
+  if (item === undefined)
+    throw new Error('a charge of one part must return the figures of one part, got none')
   return item
 }
 
