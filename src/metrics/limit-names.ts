@@ -1,4 +1,4 @@
-/** How many limits of a limiter have their own label, at most. */
+/** The most limits of a limiter that have their own label. */
 const MAX_NAMES = 100
 /** The label of all other limits. No limit has this name: names begin with a letter or a digit. */
 const OTHER = '_other'

@@ -3,7 +3,7 @@ import { onceClosed } from '../../http/response-end.js'
 import type { Board } from '../figures/board.js'
 import { RequestError } from './respond.js'
 
-/** So many pages are served at a time. */
+/** The most pages that are served at a time. */
 const MAX_LISTENERS = 20
 const EVERY_MS = 1000
 /** A page connects again after this time, so that `authorize` is asked again. */

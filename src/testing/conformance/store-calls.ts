@@ -133,8 +133,8 @@ export function figures({
 }
 
 /**
- * Checks that of each key exactly so many units are taken, and that further charges of all of them, one by
- * one, reach the limit, and not more.
+ * Checks that exactly `taken` units of each key are taken, and that further charges of all of them, one by
+ * one, reach the limit and no further.
  */
 export async function expectTaken(
   store: Store,
