@@ -97,14 +97,14 @@ export async function loginApp(): Promise<{ app: Express; guard: LoginGuard }> {
  */
 function makeGuard(): LoginGuard {
   const guard = loginGuard({
-    field: 'username', // folded by foldName, as in read() below: no spelling gets guesses of its own
+    field: 'username', // folded by foldName, as in read() below: all spellings share their guesses
     secret: secretFrom('GUARD_SECRET'), // names cannot be guessed from hashes in the store or the log
     name: 'login',
     deviceCookie: { secret: secretFrom('DEVICE_SECRET') }, // known browsers get in while strangers guess
     onLockout(account) {
       // After 100 failures in a row, strangers are locked out until support unlocks the account. Notify the
       // owner.
-      console.log(`Mail to ${account}: somebody is guessing your password. Set a new one.`)
+      console.log(`Mail to ${account}: someone is guessing your password. Set a new one.`)
     },
     onDenied(req, res) {
       // The same page for every limit, whether or not the account exists. Retry-After is already set.

@@ -16,7 +16,7 @@ export interface DelayOptions<Req> {
   after: number
   /**
    * The delay for each unit beyond `after`, or a function that returns the whole delay in milliseconds. The
-   * function gets the used units. 0 or less is no delay.
+   * function gets the used units. A result of 0 or less means no delay.
    */
   by: Duration | ((used: number, req: Req) => MaybePromise<number>)
   /** The longest delay. Default `'10s'`. */

@@ -16,8 +16,8 @@ import {
   type OnAllowed,
   refundUncounted,
 } from './after-response.js'
-import { ANSWER_ROWS, type AnswerOptions } from './answer.js'
 import { createDelayer, type DelayOptions, readDelay } from './delay.js'
+import { RESPONSE_ROWS, type ResponseOptions } from './response-parts.js'
 import type { ResponseWriter } from './response-writer.js'
 
 /**
@@ -45,7 +45,7 @@ export type RequestOptions<F extends FrameworkTypes> = RequestFields<
 /** The options for requests, by the arguments of their callbacks. */
 export interface RequestFields<Req, Res, Skip>
   extends Omit<LimiterFields<Req>, 'skip'>,
-    Omit<AnswerOptions, 'accept'> {
+    Omit<ResponseOptions, 'accept'> {
   /**
    * Returns whether a request is exempt: allowed, unlimited and uncounted. `limiter.charge(req)` also calls
    * it, and passes `req.res`, which Express sets.
@@ -105,7 +105,7 @@ export type RateLimitOptions<F extends FrameworkTypes> = RequestOptions<F> &
 
 export const MIDDLEWARE_ROWS = {
   ...LIMITER_ROWS,
-  ...ANSWER_ROWS,
+  ...RESPONSE_ROWS,
   count: withDefault('all', readCount),
   actualCost: callback,
   delay: optional(readDelay),

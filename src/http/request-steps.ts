@@ -6,13 +6,13 @@ import { asDecided, type Decision, denyUndelayable } from '../limiter/decision.j
 import type { ServerTypes } from '../util/framework-types.js'
 import { catchMaybe, isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { type OnAllowed, releaseOnEnd } from './after-response.js'
-import { denialResponse, undecidedDenial } from './answer.js'
 import type { Delayer } from './delay.js'
 import type { DenialFigures } from './denial-body.js'
 import { denialHeaders, rateLimitHeaders } from './headers.js'
 import { type RequestOptions, readRequestOptions } from './options.js'
 import { presetDenial } from './preset-denial.js'
 import { decisionFor, recordDecision } from './recorded-decision.js'
+import { denialResponse, undecidedDenial } from './response-parts.js'
 import type { DenialResponse, HeaderList, ResponseWriter } from './response-writer.js'
 
 export interface GuardSteps<Req, Res> {

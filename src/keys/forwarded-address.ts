@@ -31,7 +31,7 @@ export interface AddressOptions {
    */
   from?: readonly string[]
   /**
-   * The prefixes of your own NAT64 translators (RFC 6052), of 96 bits each, such as `['2001:db8:64::/96']`.
+   * The prefixes of your NAT64 translators (RFC 6052), of 96 bits each, such as `['2001:db8:64::/96']`.
    * Clients behind them count by their IPv4 address, as behind the well-known `64:ff9b::/96`.
    */
   nat64?: readonly string[]

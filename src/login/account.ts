@@ -82,8 +82,8 @@ function readAccount(owner: string, option: string, account: unknown): KeyFuncti
 }
 
 /**
- * Returns an account function whose results are checked as `byField` checks a field. What is no name may be
- * left out on purpose in a request with a safe method, such as one for the form: that must not get a 400.
+ * Returns an account function whose results are checked as `byField` checks a field. A request
+ * with a safe method, such as one for the form, may lack a name on purpose: it must not get a 400.
  */
 function nameOrNull(account: KeyFunction<unknown>): KeyFunction<unknown> {
   return (req) =>

@@ -43,8 +43,8 @@ const PROOF = /^([\w-]{16})\.([0-9a-z]{1,10})\.([\w-]{43})$/
 /**
  * Creates the device cookies of OWASP's "Slow Down Online Guessing Attacks with Device Cookies": a proof
  * that this browser has logged in to this account before, so that it is counted apart from those who only
- * know the name. It holds no name, lets nobody in, and is valid for one account at the guard of one prefix
- * and name until it expires: a login at a public form proves nothing to the form of the staff.
+ * know the name. It holds no name, and does not log anyone in. It is valid for one account at the guard of
+ * one prefix and name until it expires: a login at a public form proves nothing to the form of the staff.
  *
  * It is valid for one spelling of the name: the guard folds `"Ada"` and `"ada"` into one account, and the
  * application may not, so that the owner of one must not get a proof for the other.

@@ -22,10 +22,10 @@ export function inARowNames(consecutive: number | false): readonly LimitName[] {
 type LoginLimit<Req> = LimitOptions<Req> & { readonly name: LimitName; readonly policy: Policy }
 
 /**
- * Returns the limits of a guard, which are decided together. A known device is limited as an account of its
- * own, and not by its address: it can only attempt the one account, and people share addresses with those
- * who attempt many. Failures in a row are counted once for all strangers, and once for all known devices of
- * an account.
+ * Returns the limits of a guard, which are decided together. A known device is limited as a separate
+ * account, and not by its address: it can only attempt the one account, and people share addresses with
+ * those who attempt many. Failures in a row are counted once for all strangers, and once for all known
+ * devices of an account.
  *
  * A store of several servers charges one key after the other. Those of the account come last, so that only
  * attempts that no other limit denies are ever charged to it: else a charge that is about to be refunded

@@ -4,7 +4,7 @@ import { show } from '../util/validate.js'
 import type { Place } from './place.js'
 
 /**
- * Returns whether a response whose headers are about to be sent means that somebody logged in.
+ * Returns whether a response whose headers are about to be sent means that the login succeeded.
  * @inline
  */
 export type SuccessTest<Req, Res> = (req: Req, res: Res) => boolean

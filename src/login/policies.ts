@@ -54,9 +54,9 @@ export function readPolicies(owner: string, option: string, limits: unknown): Lo
 
 /**
  * Warns, once for each guard, if failures from one address can use up more than half of the limit of an
- * account, so that one or two guessers can lock out its owner. Bans are left out of account: a guesser who
- * paces the attempts is never denied, and so never banned. It is no error: where only the owner can name the
- * account, as for one-time codes, the two limits may be the same.
+ * account, so that one or two guessers can lock out its owner. Bans are not considered: a guesser who paces
+ * the attempts is never denied, and so never banned. This is a warning, not an error: if only the owner can
+ * name the account, as for one-time codes, the two limits may be the same.
  */
 export function warnOfLockout(guard: string, { account, accountAndAddress: pair }: LoginPolicies): void {
   const windows = account.windowMs === pair.windowMs ? 1 : account.windowMs / pair.windowMs

@@ -4,7 +4,7 @@ import { wrongOption } from '../util/validate.js'
 import { warnOnce } from '../util/warn-once.js'
 import { hasSafeMethod } from './place.js'
 
-/** Returns whether a redirect to this `Location` means that somebody logged in. */
+/** Returns whether a redirect to this `Location` means that the login succeeded. */
 export type RedirectTest = (location: unknown) => boolean
 
 /**

@@ -77,7 +77,7 @@ export function settleAttempts<Req extends object, Res>(
     if (attempt === undefined) return // disconnected before it began, and passes in report mode
     const { name } = attempt
     const place = placeOf(req)
-    const running = decision.allowed ? countRunning(name, 1) : 0 // these are charged, but are no failures yet
+    const running = decision.allowed ? countRunning(name, 1) : 0 // charged, but not yet failures
     const failures = failuresOf(decision) - running
     const allowed = { limiter, req, res, decision, attempt, failures }
     const emitError = (error: unknown) => emitFailure(limiter.events, 'refundFailed', error, decision)

@@ -153,7 +153,7 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
     generation: Generation,
   ): Outcome {
     if (!(outcome instanceof Error)) generation.recordSuccess(outcome.type === 'charge' && !outcome.allowed)
-    else if (atServer(outcome, generation.server).answered) generation.recordSuccess(true)
+    else if (atServer(outcome, generation.server).replied) generation.recordSuccess(true)
     else generation.recordFailure(outcome)
     if (isPublished && storeChannel.hasSubscribers) publishCall(operation, sentAtMs, outcome)
     return outcome

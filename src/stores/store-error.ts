@@ -27,10 +27,10 @@ export class StoreError extends Error {
   /** The `name` of the store that failed, such as `'memory'` or `'redis'`. */
   readonly store: string
   /**
-   * Whether the store replied that it cannot apply the operation. Such an error is no failure for the
-   * circuit breaker.
+   * Whether the store replied that it cannot apply the operation. The circuit breaker does not
+   * count such an error as a failure.
    */
-  readonly answered: boolean
+  readonly replied: boolean
   /** Whether the call certainly never reached the store, so that it is safe to repeat it. */
   readonly unsent: boolean
   /**
@@ -43,12 +43,12 @@ export class StoreError extends Error {
   constructor(
     store: string,
     message: string,
-    options: { cause?: unknown; answered?: boolean; unsent?: boolean; server?: string | undefined } = {},
+    options: { cause?: unknown; replied?: boolean; unsent?: boolean; server?: string | undefined } = {},
   ) {
-    const { answered = false, unsent = false, server, ...rest } = options
+    const { replied = false, unsent = false, server, ...rest } = options
     super(`${store}: ${message}`, rest)
     this.store = store
-    this.answered = answered
+    this.replied = replied
     this.unsent = unsent
     this.server = server
   }
@@ -69,7 +69,7 @@ export class StoreError extends Error {
 export function asStoreError(
   store: string,
   cause: unknown,
-  { hint, ...facts }: { hint?: string | undefined; answered?: boolean; server?: string | undefined } = {},
+  { hint, ...facts }: { hint?: string | undefined; replied?: boolean; server?: string | undefined } = {},
 ): StoreError {
   if (cause instanceof StoreError) return cause
   const message = messageOf(cause)

@@ -87,10 +87,10 @@ export interface ProcessNotes {
  * - **Expiry**: a state may be dropped no earlier than `resetAfterMs`, rounded up, after it was written.
  * - **Failure**: if the outcome of a batch is unknown, `apply` rejects with (or throws) a `StoreError`. Then
  *   any of its operations may have been applied. An operation that fails alone has a `StoreError` in place
- *   of its result. If the error is `answered` or `unsent`, the operation has changed nothing. A denial is a
+ *   of its result. If the error is `replied` or `unsent`, the operation has changed nothing. A denial is a
  *   result, never a rejection.
  * - **Foreign keys**: a key may hold something other than a state of the operation's policy. Then the
- *   operation fails alone with an `answered` error, and changes nothing. Only `forget` removes the key. A
+ *   operation fails alone with a `replied` error, and changes nothing. Only `forget` removes the key. A
  *   store may keep states of different widths separately. The key is then fresh for the other policy.
  */
 export interface Store {

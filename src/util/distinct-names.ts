@@ -1,4 +1,4 @@
-/** So many hashes are kept of a set of names: fewer names are counted exactly. */
+/** How many hashes are kept of a set of names: fewer names are counted exactly. */
 const MAX_HASHES = 1000
 const HASHES = 2 ** 32
 

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 /** An attempt that ends later than this is the last, unless it made progress. */
 const MAX_ELAPSED_MS = 2000
-/** An attempt that ends later is the last if there were so many, also if it made progress. */
+/** After this many attempts, one that ends late is the last, even if it made progress. */
 const MAX_LATE_ATTEMPTS = 30
 const MAX_DELAY_MS = 20
 

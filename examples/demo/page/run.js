@@ -1,7 +1,7 @@
 import { connection } from './connection.js'
 import { announce, setText } from './dom.js'
 
-/** A tab that nobody uses stops sending after this time. */
+/** An unused tab stops sending after this time. */
 const MAX_RUN_MS = 180_000
 /** Strips move by half a pixel in this time. */
 const FRAME_MS = 30

@@ -169,7 +169,7 @@ const CHECKS = {
   },
 } satisfies Record<CheckName, (...input: never[]) => Finding>
 
-/** The options of version 8, one that has a check of its own, and those of express-slow-down. */
+/** The options of version 8, one that has its own check, and those of express-slow-down. */
 const KNOWN_OPTIONS = new Set([
   ...['windowMs', 'limit', 'max', 'message', 'statusCode', 'legacyHeaders', 'headers', 'standardHeaders'],
   ...['identifier', 'retryAfter', 'requestPropertyName', 'skipFailedRequests', 'skipSuccessfulRequests'],

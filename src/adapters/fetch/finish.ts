@@ -90,7 +90,7 @@ function withHeaders(response: Response, headers: Map<string, string>): Response
   }
 }
 
-/** Adds cookies to a copy: the application may return the same response to somebody else. */
+/** Adds cookies to a copy: the application may return the same response to another client. */
 function withCookies(response: Response, cookies: readonly string[]): Response {
   if (cookies.length === 0 || response.status < 200) return response
   const copy = new Response(response.body, response)

@@ -87,7 +87,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** Returns the fields of a form. A field that is repeated is an array, which is no name of an account. */
+/** Returns the fields of a form. A field that is repeated is an array, which cannot name an account. */
 function fieldsOf(form: FormData): Record<string, unknown> {
   const fields: Record<string, unknown> = Object.create(null)
   for (const name of new Set(form.keys())) {

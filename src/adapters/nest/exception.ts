@@ -49,14 +49,14 @@ export class RateLimitException extends Error {
   /** The details of the denial, which are part of the error in a GraphQL response. */
   readonly extensions: DenialDetails
   /** The whole response to an HTTP request. */
-  readonly refusal: DenialResponse
+  readonly denial: DenialResponse
 
   constructor(response: DenialResponse, figures?: DenialFigures) {
     super(STATUS_CODES[response.status] ?? STATUS_CODES[429])
     const { retryAfterMs = Number.POSITIVE_INFINITY, parts = [] } = figures ?? {}
     this.status = response.status
     this.statusCode = response.status
-    this.refusal = response
+    this.denial = response
     const violatedPolicies = parts.filter(({ allowed }) => !allowed).map(({ name }) => name)
     this.extensions = {
       code: this.message.toUpperCase().replace(/\W+/g, '_'),
@@ -77,7 +77,7 @@ export class RateLimitException extends Error {
 
   /** Returns the body of the HTTP response. */
   getResponse(): string {
-    return this.refusal.body
+    return this.denial.body
   }
 
   /** Returns what a WebSocket client is sent, as Nest's `WsException` does. */

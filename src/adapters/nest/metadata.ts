@@ -13,7 +13,7 @@ const RATE_LIMIT = 'headgate:rateLimit'
 export interface Decoration {
   /** The name of the class, or of the class and the method. */
   readonly name: string
-  /** The options of its own limiter, or `undefined` if it is not limited. */
+  /** The options of the limiter, or `undefined` if the class or method is not limited. */
   readonly options: object | undefined
 }
 

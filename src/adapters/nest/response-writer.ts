@@ -73,10 +73,10 @@ export const nestWriter: ResponseWriter<NestResponse> = {
 }
 
 /** Sends the response in an exception, unless the headers of another one have been sent. */
-export function sendDenialResponse(res: PlatformResponse, { refusal }: RateLimitException): void {
+export function sendDenialResponse(res: PlatformResponse, { denial }: RateLimitException): void {
   if (platformWriter.areHeadersSent(res)) return
-  if (isReply(res)) sendReply(res, refusal)
-  else nodeWriter.send(res, refusal)
+  if (isReply(res)) sendReply(res, denial)
+  else nodeWriter.send(res, denial)
 }
 
 function sendReply(reply: Reply, { status, headers, contentType, body }: DenialResponse): void {

@@ -63,7 +63,9 @@ export async function searchStore(
 function readScanReply(reply: unknown): readonly [next: string, keys: readonly string[]] {
   const [next, keys]: readonly unknown[] = Array.isArray(reply) ? reply : []
   if (next === undefined || !Array.isArray(keys))
-    throw new InputError('the store sent an invalid reply to SCAN')
+    throw new InputError(
+      'the store sent an invalid reply to SCAN: check that --store is the URL of a Redis or Valkey server',
+    )
   return [String(next), keys.map(String)]
 }
 

@@ -77,7 +77,7 @@ function isBehindHost(first: string, second: string): boolean {
 
 /** A name, such as `shop.example` or `localhost`, with or without a port. */
 const HOST = /^[a-z\d_-]+(?:\.[a-z\d_-]+)*(?::\d{1,5})?$/i
-/** The name of a client: one without a dot may be an identity of RFC 1413, which stands there, too. */
+/** The name of a client. A name without a dot may be an identity of RFC 1413, which has the same place. */
 const DOTTED_NAME = /^[a-z\d_-]+(?:\.[a-z\d_-]+)+$/i
 
 /**

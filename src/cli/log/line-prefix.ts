@@ -33,7 +33,7 @@ const PREFIXES: readonly string[] = [
 
 /** One prefix may stand in another, such as a timestamp in that of kubectl. */
 const MAX_DEPTH = 2
-/** So many lines, or characters, of an input decide which prefix its lines have. */
+/** How many lines, or characters, of an input decide which prefix its lines have. */
 const SAMPLE_LINES = 1000
 const SAMPLE_LENGTH = 1024 * 1024
 /** A line that CRI has split is unreadable if it is longer. */

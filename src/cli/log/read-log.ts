@@ -9,7 +9,7 @@ const CHUNK_BYTES = 256 * 1024
 /**
  * Passes a log's bytes to `onChunk`, decompressed if they begin as gzip does (RFC 1952 §2.3.1). `-` is the
  * standard input. `onRaw` gets how many bytes were read of the input itself. Rejects with an `InputError`
- * if the input cannot be read; with what `onChunk` throws, too.
+ * if the input cannot be read, and with what `onChunk` throws.
  */
 export async function readLog(
   path: string,

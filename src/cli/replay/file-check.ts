@@ -1,11 +1,11 @@
 import { InputError } from '../failures.js'
 import type { Clock } from './clock.js'
 
-/** A file is no log if none of its first lines can be read: so many of them. */
+/** How many lines are tried: a file is not a log if none of its first lines can be read. */
 const LINES_TRIED = 1000
 /** A file that begins this much earlier than those before it end is in the wrong place. */
 export const MAX_STEP_BACK_MS = 60_000
-/** Single requests may be logged late, so the newest of a file's first requests counts: of so many. */
+/** How many requests are tried. Single ones may be logged late, so the newest of these counts. */
 const REQUESTS_TRIED = 100
 /** A file is out of order if more of its requests than this, and than this share, are late. */
 const MAX_LATE = 10

@@ -28,7 +28,7 @@ export class Histogram {
   #requests: number[] = []
   readonly #denied: number[][]
 
-  /** Counts what so many limits deny. */
+  /** Counts what each of `limits` limits denies. */
   constructor(limits: number) {
     this.#denied = Array.from({ length: limits }, () => [])
   }

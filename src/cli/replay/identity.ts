@@ -12,9 +12,9 @@ export type KeyPart = 'ip' | 'user' | 'path' | { readonly field: string }
 export type LoggedIdentity = (request: LoggedRequest) => string
 
 /**
- * Creates the function that returns whom a limit charges, as the middleware's keys do: addresses as
+ * Creates the function that returns the identity a limit charges, as the middleware's keys do: addresses as
  * `byIp()`, users as `byUser()`, which falls back on the address. What cannot be a key, such as a missing
- * field, shares one identity per address. `onUnknown` is called for each request whose address is none.
+ * field, shares one identity per address. `onUnknown` is called for each request without a valid address.
  */
 export function loggedIdentity(parts: readonly KeyPart[], onUnknown: () => void = () => {}): LoggedIdentity {
   const [first] = parts

@@ -43,7 +43,7 @@ export class Replay {
   lines = 0
   unreadable = 0
   firstUnreadable: LogPlace | undefined
-  /** Lines that are no request, or that `--only` leaves out. */
+  /** Lines that are not requests, or that `--only` leaves out. */
   skipped = 0
   requests = 0
   /** Requests without a valid address, if the address is a part of the key. They share one client. */

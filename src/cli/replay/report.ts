@@ -11,7 +11,7 @@ const SHOWN_CLIENTS = 10
 export interface Report {
   readonly lines: number
   readonly unreadable: { readonly lines: number; readonly first: LogPlace | null }
-  /** Lines that are no request, and those that `--only` leaves out. */
+  /** Lines that are not requests, and those that `--only` leaves out. */
   readonly skipped: number
   /** Requests that were logged after a later one, and by how much at most. */
   readonly outOfOrder: { readonly lines: number; readonly mostMs: number }

@@ -8,7 +8,7 @@ import { SLOT_MS, trafficUntil } from './traffic.js'
 
 /** How often a process reports to the others. */
 const PUBLISH_MS = 2000
-/** So many slots late, a process that does not report is left out of the chart: it may hang. */
+/** A process whose report is later than this is left out of the chart, since it may hang. */
 const MAX_LATE_SLOTS = 2
 
 /**

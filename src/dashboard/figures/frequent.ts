@@ -1,6 +1,6 @@
 import { FrequentNames } from '../../util/frequent.js'
 
-/** So many names have a count of their own in each span. */
+/** How many names each span counts. */
 const MAX_COUNTED = 500
 /** A span, and how many are kept: 15 minutes together. */
 const SPAN_MS = 300_000

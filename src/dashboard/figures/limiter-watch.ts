@@ -14,7 +14,7 @@ import { OutageWatch } from './outage.js'
 import { type DeniedRow, type LimiterReport, type LimitRow, MAX_LISTED, type StoreReport } from './report.js'
 import { CHART_SLOTS, MINUTE_SLOTS, Traffic } from './traffic.js'
 
-/** A policy function may return ever new limits: so many have figures. */
+/** The most limits that have figures, since a policy function may return new limits forever. */
 const MAX_LIMITS = 64
 
 type LimitNumbers = Pick<PartDecision, 'name' | 'limit' | 'windowMs'> & { readonly isLocal: boolean }

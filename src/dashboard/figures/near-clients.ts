@@ -3,7 +3,7 @@ import { shownIdentity } from '../../keys/identity.js'
 import type { PartDecision } from '../../limiter/decision.js'
 import type { NearClient } from './report.js'
 
-/** So many clients are remembered: those who came near a limit most recently. */
+/** The most clients that are remembered: those that came near a limit most recently. */
 const MAX_CLIENTS = 500
 /** How long a client that does not come back is remembered, unless the limit says less. */
 const LONGEST_MS = 900_000

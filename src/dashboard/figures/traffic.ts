@@ -23,7 +23,7 @@ export class Traffic {
   #lastSlot: number
   #startedMs: number
 
-  /** Keeps so many slots, from `nowMs` on. */
+  /** Keeps `slots` slots, from `nowMs` on. */
   constructor(slots: number, nowMs: number) {
     this.#allowed = new Uint32Array(slots)
     this.#denied = new Uint32Array(slots)

@@ -124,8 +124,8 @@ export function dashboard<
 
 /**
  * Returns whether a request is for the page, but without the slash at the end of its folder. With
- * `node:http` alone nothing says where the page is mounted: it is what is no file, and is not spelled like
- * one.
+ * `node:http` alone, nothing says where the page is mounted. Then any name that is not a file, and is not
+ * spelled like one, is taken for the folder.
  */
 function isFolderWithoutSlash(req: IncomingMessage, name: string, file: PageFile | undefined): boolean {
   if (name === '') return !sentPath(req).endsWith('/')

@@ -3,7 +3,7 @@ import { onceClosed } from '../../http/response-end.js'
 import type { Board } from '../figures/board.js'
 import { RequestError } from './respond.js'
 
-/** So many pages are served at a time. */
+/** The most pages that are served at a time. */
 const MAX_LISTENERS = 20
 const EVERY_MS = 1000
 /** A page connects again after this time, so that `authorize` is asked again. */
@@ -27,7 +27,7 @@ export function eventStream(board: Board): EventStream {
   let isStopped = false
 
   async function sendAll(): Promise<void> {
-    if (isRefreshing) return // the store is slow: the next snapshot has what it answers
+    if (isRefreshing) return // the store is slow: the next snapshot has its reply
     isRefreshing = true
     await board.refresh()
     isRefreshing = false
@@ -63,7 +63,7 @@ export function eventStream(board: Board): EventStream {
       res.writeHead(200, { 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' })
       send(res, 'retry: 2000\n\n')
       timer ??= setInterval(sendAll, EVERY_MS).unref()
-      void sendAll() // the first one, too, has what other processes reported
+      void sendAll() // so that the first snapshot also has what other processes reported
     },
     stop() {
       isStopped = true

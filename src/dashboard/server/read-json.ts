@@ -17,7 +17,7 @@ export async function readJson(
   throw new RequestError(400, 'The body must be a JSON object.')
 }
 
-/** Reads the body. Of one that is too large the rest is read, too, so that the client reads the answer. */
+/** Reads the body, to its end even if it is too large, so that the client reads the response. */
 async function readText(req: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = []
   let bytes = 0

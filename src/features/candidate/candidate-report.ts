@@ -55,7 +55,7 @@ export interface CandidateReport {
 
 /** The most clients of a limit that are counted one by one. */
 const MAX_COUNTED = 1000
-/** The most limits that have their own figures, since a policy function may return ever new names. */
+/** The most limits that have their own figures, since a policy function may return new names forever. */
 const MAX_LIMITS = 64
 const OTHER = '_other'
 const MOST_SHOWN = 10

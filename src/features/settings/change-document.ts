@@ -80,7 +80,7 @@ async function swapUntilMade(
       if (document !== undefined) return document
     } catch (error) {
       if (!(error instanceof StoreError || error instanceof TimeoutError)) throw error
-      if (error instanceof StoreError && error.answered) throw error
+      if (error instanceof StoreError && error.replied) throw error
       failure = error instanceof StoreError ? error : new StoreError(name, error.message, { cause: error })
     }
     if (performance.now() > endMs) throw failure

@@ -2,7 +2,7 @@ import { type Decision, decisionOf, type PartDecision } from '../../limiter/deci
 import { callAt } from '../../util/call-at.js'
 import { exactMs, type Queue, unitsOf, type Waiter } from './waiter.js'
 
-/** So many waiters of one queue charge at the same time, at most. */
+/** The most waiters of one queue that charge at the same time. */
 const MAX_CHARGING = 64
 
 /** Inserts a waiter behind earlier ones. */

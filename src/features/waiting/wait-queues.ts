@@ -4,7 +4,7 @@ import { SharedPlaces } from '../../util/places.js'
 import { giveTurnsAfter, insert, remove, retry, waitFor } from './wait-queue.js'
 import { Queue, type Waiter } from './waiter.js'
 
-/** So many wait at a time for each limiter. Each takes 2 to 6 KB of heap. */
+/** The most waiters of a limiter at a time. Each takes 2 to 6 KB of heap. */
 const MAX_WAITERS = 10_000
 
 /** Creates the queues of a limiter: one for each key that a charge waits for. */

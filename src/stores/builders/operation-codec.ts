@@ -136,17 +136,17 @@ function decodeNumbers(figures: object): object {
 }
 
 function encodeError(name: string, reason: unknown): object {
-  const { store, message, answered, unsent, server } = asStoreError(name, reason)
-  return { store, message, answered, unsent, ...(server !== undefined && { server }) }
+  const { store, message, replied, unsent, server } = asStoreError(name, reason)
+  return { store, message, replied, unsent, ...(server !== undefined && { server }) }
 }
 
 /** Decodes an error, whose message begins with the name of its store. */
 function decodeError(error: unknown): StoreError {
-  const { store, message, answered, unsent, server }: Unchecked<StoreError> = error ?? {}
+  const { store, message, replied, unsent, server }: Unchecked<StoreError> = error ?? {}
   const name = typeof store === 'string' ? store : 'owner'
   const text = typeof message === 'string' ? message : ''
   return new StoreError(name, text.startsWith(`${name}: `) ? text.slice(name.length + 2) : text, {
-    answered: answered === true,
+    replied: replied === true,
     unsent: unsent === true,
     server: typeof server === 'string' ? server : undefined,
   })

@@ -106,6 +106,6 @@ function problemOf(name: string, operation: Operation) {
   try {
     for (const { policy } of keysOf(operation)) policyText(policy)
   } catch (cause) {
-    return asStoreError(name, cause, { answered: true })
+    return asStoreError(name, cause, { replied: true })
   }
 }

@@ -100,7 +100,7 @@ const isDone = (results: unknown) => results !== undefined
 /** Returns the error for a key that other processes changed during every attempt to write it. */
 export function contentionError(store: string, key: string): StoreError {
   return new StoreError(store, `other processes changed the key ${key} during every attempt`, {
-    answered: true,
+    replied: true,
   })
 }
 

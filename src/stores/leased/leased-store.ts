@@ -186,6 +186,6 @@ export function leasedStore(store: Store, settings: LeaseSettings): Store {
 /** Returns outcomes. Throws the first error that leaves open whether an operation was applied. */
 function throwUnknown(outcomes: readonly Outcome[]): readonly Outcome[] {
   for (const outcome of outcomes)
-    if (outcome instanceof StoreError && !outcome.answered && !outcome.unsent) throw outcome
+    if (outcome instanceof StoreError && !outcome.replied && !outcome.unsent) throw outcome
   return outcomes
 }

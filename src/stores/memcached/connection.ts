@@ -104,7 +104,7 @@ function write(client: MemcachedClient, server: MemcachedServer, batch: readonly
     return
   }
   if (!patched.has(socket)) patchSocket(server, socket)
-  // memjs drops the error callback of an answered request: the last one's stays.
+  // memjs drops the error callback of a request that got its reply: the last one's stays.
   server.onError(lastSeq, (cause) => {
     socket.destroy() // memjs only ends its own half of some; a server that hangs never ends the other
     failAll(batch, cause, server)

@@ -5,7 +5,7 @@ import type { MemcachedTransport } from './connection.js'
 import { statusError } from './errors.js'
 import { CHANGED, decrement, get, increment, type MemcachedRequest, STATUS, swapCount } from './protocol.js'
 
-/** memcached 1.6.18 evicts unread items, and an increment is no read: one increment in 16 adds a read. */
+/** memcached 1.6.18 evicts unread items, and an increment is not a read. So one increment in 16 also reads. */
 const READ_ONE_IN = 16
 
 /** A count, and the CAS token of its counter; 0 and `undefined` where there is no counter. */
@@ -18,7 +18,7 @@ interface CountVersion {
 export type CounterIo = ReturnType<typeof counterIo>
 
 export function counterIo({ request }: MemcachedTransport) {
-  let evicts = true // a server with -M does not, and cannot increment a counter while somebody reads it
+  let evicts = true // a server with -M does not, and cannot increment a counter while a client reads it
 
   async function readVersion(key: string, counter: string): Promise<CountVersion> {
     const reading = get(counter)
@@ -31,7 +31,7 @@ export function counterIo({ request }: MemcachedTransport) {
     return (await readVersion(key, counter)).count
   }
 
-  /** Writes a count if nobody has changed the counter since that version. Returns whether nobody has. */
+  /** Writes a count if the counter is unchanged since that version. Returns whether it wrote. */
   async function swap(
     key: string,
     counter: string,

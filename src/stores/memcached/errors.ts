@@ -8,5 +8,5 @@ export function statusError({ key }: MemcachedRequest, { header, val }: Memcache
   const { status } = header
   const cause = new Error(`memcached replied with status ${status}: ${val.toString() || 'no text'}`)
   if (status === STATUS.notANumber) return foreignKeyError('memcached', key, cause)
-  return new StoreError('memcached', cause.message, { cause, answered: true })
+  return new StoreError('memcached', cause.message, { cause, replied: true })
 }

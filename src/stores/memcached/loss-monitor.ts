@@ -22,7 +22,7 @@ export function lossMonitor(client: MemcachedClient) {
     const loss = before && lossBetween(before, vitals)
     if (loss === undefined) return
     const message = `${server} has lost live limits: it ${loss}`
-    for (const listener of listeners) listener(new StoreError('memcached', message, { answered: true }))
+    for (const listener of listeners) listener(new StoreError('memcached', message, { replied: true }))
   }
 
   const monitor = {

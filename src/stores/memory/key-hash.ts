@@ -14,7 +14,7 @@ export interface HashStart {
 }
 
 /**
- * Hashes keys to 64 bits under a secret of its own, so that no client can construct keys that collide:
+ * Hashes keys to 64 bits under its own secret, so that no client can construct keys that collide:
  * HalfSipHash-1-3 by Aumasson and Bernstein, which Linux uses for its hash tables (`hsiphash`). A key of
  * characters below 256 is hashed as bytes; any other as UTF-16 under a second secret, so that neither kind
  * can imitate the other.

@@ -6,7 +6,7 @@ const PAGE_BYTES = 1 << 16
 const FIRST_SLOTS = 16
 /** A page with this share of its slots taken is split: beyond it, probing would pass many taken slots. */
 const FULL = 0.8
-/** A page that is smaller than full size grows to so many times its slots. */
+/** A page below full size grows by this factor. */
 const GROWTH = 4
 /** Two sibling pages are merged if fewer states than this share of one page's slots are left of both. */
 const SPARSE = 0.5

@@ -24,10 +24,10 @@ const ERROR_REPLY = /^[A-Z]+ |^Too many Cluster redirections.*\b(MOVED|ASK|TRYAG
 const MIGRATING =
   /^(TRYAGAIN|MOVED|ASK|Too many Cluster redirections($|\. Last error: .*\b(MOVED|ASK|TRYAGAIN)\b))/
 
-/** Returns the error of a command; `answered` if a server has replied, since then it has done nothing. */
+/** Returns the error of a command; `replied` if a server has replied, since then it has done nothing. */
 export function commandError(cause: unknown, server: string | undefined): StoreError {
-  const answered = ERROR_REPLY.test(messageOf(cause))
-  return atServer(asStoreError('redis', cause, { answered }), server)
+  const replied = ERROR_REPLY.test(messageOf(cause))
+  return atServer(asStoreError('redis', cause, { replied }), server)
 }
 
 /** Whether the server does not know the script (after a restart, a failover or SCRIPT FLUSH). */

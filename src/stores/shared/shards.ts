@@ -135,14 +135,15 @@ export type ApplyToKey = (key: string, operations: readonly Operation[]) => Prom
 /** Returns the key and the policy of a single-key operation. Throws if there is none. */
 export function keyedPolicyOf(operation: Operation | undefined): KeyedPolicy {
   const keyed = operation?.type === 'charge' ? operation.parts[0] : operation
-  if (keyed === undefined) throw new TypeError('the operation has no key')
+  if (keyed === undefined)
+    throw new TypeError('the operation has no key. Pass a charge with a part, or an operation on a key.')
   return keyed
 }
 
 /**
  * Returns a function that runs single-key operations, for a store in which every key is a shard. Operations
- * on one key and policy that follow one another run together, and different keys run in parallel. `storageKey` returns the name under which
- * the server keeps a key.
+ * on one key and policy that follow one another run together, and different keys run in parallel.
+ * `storageKey` returns the name under which the server keeps a key.
  */
 export function runByKey(applyToKey: ApplyToKey, storageKey: (key: string) => string = (key) => key): Run {
   async function applyInOrder(key: string, operations: readonly Operation[]): Promise<readonly Outcome[]> {

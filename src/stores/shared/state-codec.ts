@@ -9,7 +9,7 @@ export function isStateOf(policy: Policy, value: unknown): value is State {
 /** Returns the error for a key that headgate did not write, or not for this policy. */
 export function foreignKeyError(store: string, key: string, cause?: unknown): StoreError {
   const message = `the key ${key} holds a value that is not a state of its policy. Give the limiter another prefix.`
-  return new StoreError(store, message, { answered: true, ...(cause !== undefined && { cause }) })
+  return new StoreError(store, message, { replied: true, ...(cause !== undefined && { cause }) })
 }
 
 /** Returns a state as bytes: its numbers as little-endian doubles. */

@@ -33,7 +33,7 @@ export function sqlStore<Connection, Transaction>(dialect: Dialect<Connection, T
   const { name, chargeSingle } = dialect
   const hintFor = hints(name, dialect.table)
   const toStoreError = (error: unknown) =>
-    asStoreError(name, error, { hint: hintFor(error), answered: isContention(error) })
+    asStoreError(name, error, { hint: hintFor(error), replied: isContention(error) })
   const useConnection = <T>(use: (connection: Connection) => Promise<T>) => withConnection(dialect, use)
   const withRetry = <T>(use: (connection: Connection) => Promise<T>) =>
     retry(() => useConnection(use), { isTemporary, isProgress: isDuplicate })
@@ -57,7 +57,7 @@ export function sqlStore<Connection, Transaction>(dialect: Dialect<Connection, T
   const documentHintFor = hints(name, dialect.documents.table)
   const documents = sqlDocuments(dialect.documents, (use) =>
     withRetry(use).catch((error) => {
-      throw asStoreError(name, error, { hint: documentHintFor(error), answered: isContention(error) })
+      throw asStoreError(name, error, { hint: documentHintFor(error), replied: isContention(error) })
     }),
   )
 

@@ -90,10 +90,10 @@ const foreignKeys = casesOf('on a key that another policy uses,', {
       { type: 'take', ...units, units: 0 },
       { type: 'charge', parts: [part('other', policy, 2)] },
     ])
-    const types = outcomes.map((outcome) => (outcome instanceof StoreError ? outcome.answered : outcome.type))
+    const types = outcomes.map((outcome) => (outcome instanceof StoreError ? outcome.replied : outcome.type))
     const areKeptApart = types[0] === 'charge'
     const expected = areKeptApart ? ['charge', 'refund', 'reward', 'take'] : [true, true, true, true]
-    expectEqual('each result, or whether the error is `answered`', types, [...expected, 'charge'])
+    expectEqual('each result, or whether the error is `replied`', types, [...expected, 'charge'])
     expectEqual('remaining of the other policy', await remainingOf(store, theirs, ['key']), [5])
     await forgetAll(store, keyedPolicies(policy, 'key'))
     expectEqual('remaining', await remainingOf(store, policy, ['key', 'other']), [5, 3])

@@ -101,7 +101,8 @@ export async function receiptOf(store: Store, key: string, policy: Policy, cost:
 }
 
 function onlyOf<T>([item]: readonly T[]): T {
-  if (item === undefined) throw new Error('the result of a charge of one part must have one part')
+  if (item === undefined)
+    throw new Error('a charge of one part must return the figures of one part, got none')
   return item
 }
 
@@ -132,8 +133,8 @@ export function figures({
 }
 
 /**
- * Checks that of each key exactly so many units are taken, and that further charges of all of them, one by
- * one, reach the limit, and not more.
+ * Checks that exactly `taken` units of each key are taken, and that further charges of all of them, one by
+ * one, reach the limit and no further.
  */
 export async function expectTaken(
   store: Store,

@@ -50,7 +50,7 @@ async function chargeDecided(store: Store, charges: readonly Parts[]): Promise<r
     try {
       return await chargeAll(store, charges)
     } catch (error) {
-      const tookNothing = error instanceof StoreError && error.answered
+      const tookNothing = error instanceof StoreError && error.replied
       if (!tookNothing || attempt === ATTEMPTS) throw error
       await pause(PAUSE_MS)
     }

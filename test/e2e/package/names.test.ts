@@ -17,7 +17,6 @@ const NAMES: Readonly<Record<string, ExportedNames>> = {
   'headgate/http': {
     values: [
       'StoreError',
-      'answerFor',
       'ban',
       'byField',
       'byHeader',
@@ -36,13 +35,13 @@ const NAMES: Readonly<Record<string, ExportedNames>> = {
       'memoryStore',
       'quota',
       'rateLimit',
+      'responseFor',
       'sharedSettings',
       'slidingLog',
       'slidingWindow',
       'tokenBucket',
     ],
     types: [
-      'Answer',
       'CandidateMessage',
       'CandidateReport',
       'Decision',
@@ -62,6 +61,7 @@ const NAMES: Readonly<Record<string, ExportedNames>> = {
       'RateLimitMiddleware',
       'RateLimitOptions',
       'RateLimited',
+      'ResponseParts',
       'SecurityEvent',
       'SettingsChange',
       'SettingsDocument',

@@ -90,7 +90,7 @@ describe('an owner in a child process', () => {
     expect(failure).toMatchObject({
       message: 'failing: the owner is broken',
       store: 'failing',
-      answered: false,
+      replied: false,
     })
   })
 })

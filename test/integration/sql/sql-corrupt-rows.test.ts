@@ -32,7 +32,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
   async function expectCorruptRow(store: SqlStore, charges: readonly Parts[]): Promise<void> {
     await expect(chargeStore(store, charges)).rejects.toMatchObject({
       message: `${kind.name}: the key bad holds a value that is not a state of its policy. Give the limiter another prefix.`,
-      answered: true,
+      replied: true,
     })
   }
 

@@ -12,11 +12,11 @@ import { newFile, openStore } from './open.js'
 const policy = fixedWindow({ limit: 5, window: '1d' })
 const chargeOf = (key: string): Parts => [{ key, policy, cost: 1 }]
 
-function rejection(message: RegExp, answered = false) {
+function rejection(message: RegExp, replied = false) {
   return (error: unknown) => {
     assert.ok(error instanceof StoreError, String(error))
     assert.match(error.message, message)
-    assert.deepEqual({ store: error.store, answered: error.answered }, { store: 'sqlite', answered })
+    assert.deepEqual({ store: error.store, replied: error.replied }, { store: 'sqlite', replied })
     return true
   }
 }

@@ -8,7 +8,7 @@ import { Pool } from 'pg'
 
 const headgate = { ...core, ...memcached, ...mysql, ...postgres, ...redis }
 const {
-  answerFor,
+  responseFor,
   ban,
   byField,
   byHeader,
@@ -56,7 +56,7 @@ const PLACES: readonly (readonly [string, (given: never) => unknown])[] = [
   ['postgresSchema table', postgresSchema],
   ['postgresStore options', (given) => postgresStore(postgresPool, given)],
   ['memoryStore options', memoryStore],
-  ['answerFor options', (given) => answerFor(decision, given)],
+  ['responseFor options', (given) => responseFor(decision, given)],
   ['rateLimit options', rateLimit],
   ['rateLimit store', (store) => rateLimit({ ...enough, store })],
   ['rateLimit secret', (secret) => rateLimit({ ...enough, secret })],

@@ -78,9 +78,9 @@ test.each<[string, () => unknown]>([
   expect(calls).toHaveBeenCalledTimes(20)
 })
 
-test('an answered error does not open the breaker', async () => {
+test('a replied error does not open the breaker', async () => {
   const { store, calls } = guardedStoreOf(() =>
-    Promise.reject(new StoreError('fake', 'not ours', { answered: true })),
+    Promise.reject(new StoreError('fake', 'not ours', { replied: true })),
   )
   for (let i = 0; i < 30; i++) await outcomeOf(() => chargeGuarded(store, charge))
   expect(calls).toHaveBeenCalledTimes(30)

@@ -137,7 +137,7 @@ test.each([
 
 test('a valid verdict on a charge of a batch is returned, and its error rejects', async () => {
   expect(await chargeInBatch([verdict])).toBe(verdict)
-  const error = new StoreError('fake', 'no such table', { answered: true })
+  const error = new StoreError('fake', 'no such table', { replied: true })
   await expect(chargeInBatch([error])).rejects.toBe(error)
 })
 

@@ -17,7 +17,7 @@ test.each<[string, unknown, string]>([
 ])('%s becomes a StoreError with its cause', (_what, cause, message) => {
   const error = asStoreError('redis', cause)
   expect(error).toBeInstanceOf(StoreError)
-  expect(error).toMatchObject({ store: 'redis', message, answered: false })
+  expect(error).toMatchObject({ store: 'redis', message, replied: false })
   expect(error.cause).toBe(cause)
 })
 
@@ -26,9 +26,9 @@ test('a StoreError is returned as it is', () => {
   expect(asStoreError('redis', error)).toBe(error)
 })
 
-test('a hint follows the message, and answered is kept', () => {
-  expect(asStoreError('mysql', refused, { hint: 'Start the server.', answered: true })).toMatchObject({
+test('a hint follows the message, and replied is kept', () => {
+  expect(asStoreError('mysql', refused, { hint: 'Start the server.', replied: true })).toMatchObject({
     message: 'mysql: connect ECONNREFUSED 127.0.0.1:6379. Start the server.',
-    answered: true,
+    replied: true,
   })
 })

@@ -8,7 +8,7 @@ const STEPS_MS = [
   ...[SECOND, 5 * SECOND, 15 * SECOND, 30 * SECOND, MINUTE, 5 * MINUTE, 15 * MINUTE, 30 * MINUTE],
   ...[HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR, DAY],
 ]
-/** At most so many times fit below a chart. */
+/** The most times that fit below a chart. */
 const MAX_TICKS = 6
 
 /** A time on an axis. */

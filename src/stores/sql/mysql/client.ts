@@ -32,7 +32,7 @@ export type MysqlPool = MysqlCallbackPool | { readonly pool: MysqlCallbackPool }
 
 /**
  * Returns the pool with callbacks: the one with promises captures a stack a call (mysql2 3.24), which takes
- * longer than the rest of the call. Throws a `TypeError` if `value` is no pool.
+ * longer than the rest of the call. Throws a `TypeError` if `value` is not a pool.
  */
 export function readPool(value: unknown): MysqlCallbackPool {
   const { pool }: { readonly pool?: unknown } = value ?? {}

@@ -18,7 +18,7 @@ import { mysqlDialect } from './dialect.js'
  *   leaves no setting changed on its connections.
  * - **Tables.** They must exist: call `await store.prepare()`, or run the SQL of `mysqlSchema()`.
  *
- * Throws a `TypeError` if `pool` is no such pool, and for wrong options.
+ * Throws a `TypeError` if `pool` is not a `mysql2` pool, and for wrong options.
  *
  * @example
  * ```ts

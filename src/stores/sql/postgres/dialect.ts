@@ -8,7 +8,7 @@ import { prepareTables, quoteName } from './schema.js'
 import { singleCharge } from './single-charge.js'
 
 const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED'
-/** How long a transaction waits for a row that somebody else has locked. */
+/** How long a transaction waits for a row that another transaction has locked. */
 const LOCK_TIMEOUT_MS = 1000
 
 /** A transaction. Its first query begins it, and its writes are sent with the commit. */

@@ -18,7 +18,7 @@ import { postgresDialect } from './dialect.js'
  *   connections.
  * - **Tables.** They must exist: call `await store.prepare()`, or run the SQL of `postgresSchema()`.
  *
- * Throws a `TypeError` if `pool` is no such pool, and for wrong options.
+ * Throws a `TypeError` if `pool` is not a `pg` pool, and for wrong options.
  *
  * @example
  * ```ts

@@ -17,7 +17,7 @@ export interface SqliteDatabase {
   prepare(sql: string): SqliteStatement
 }
 
-/** Returns the database. Throws a `TypeError` if `value` is none. */
+/** Returns the database. Throws a `TypeError` if `value` is not one. */
 export function readDatabase(value: unknown): SqliteDatabase {
   if (isDatabase(value)) return value
   const fix = "Write sqliteStore(new DatabaseSync('limits.db'))."

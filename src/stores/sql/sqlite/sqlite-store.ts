@@ -31,7 +31,7 @@ const OPTIONS = { rows: { ...TABLE_OPTIONS.rows, clock: callback<() => number> }
  *   this connection to `NORMAL`. Await it in each process, and again after you have closed and opened the
  *   database.
  *
- * Throws a `TypeError` if `database` is no such object, and for wrong options.
+ * Throws a `TypeError` if `database` is not a `DatabaseSync`, and for wrong options.
  *
  * @example
  * ```ts

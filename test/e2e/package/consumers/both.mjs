@@ -68,7 +68,7 @@ async function across(own, other) {
   const store = noting(own.memoryStore(), keys)
   own.createLimiter({ ...once1h, key: other.byIp(), store }).charge({ ip: '192.0.2.7' })
 
-  const error = new other.StoreError('failing', 'it is full', { answered: true })
+  const error = new other.StoreError('failing', 'it is full', { replied: true })
   let seen
   const onStoreError = (given) => {
     seen = given

@@ -164,7 +164,7 @@ test('a change whose reply was lost is made once', async () => {
 test('an error that the store replied rejects at once', async () => {
   const store = storeWith(() => ({
     replace: async () => {
-      throw new StoreError('memory', 'READONLY', { answered: true })
+      throw new StoreError('memory', 'READONLY', { replied: true })
     },
   }))
   await expect(sharedSettings(store).change('api', (document) => document, ada)).rejects.toThrow('READONLY')

@@ -75,7 +75,7 @@ test('an operation fails once others have changed its key for two seconds', asyn
   expect(failure).toBeInstanceOf(StoreError)
   expect(failure).toMatchObject({
     message: 'busy: other processes changed the key hot during every attempt',
-    answered: true,
+    replied: true,
   })
 }, 10_000)
 
@@ -101,7 +101,7 @@ describe('a failure', () => {
 
   test('of a read fails the operations of all of its keys', async () => {
     const read = () => Promise.reject(new Error('connection lost'))
-    const failed = expect.objectContaining({ message: 'faulty: connection lost', answered: false })
+    const failed = expect.objectContaining({ message: 'faulty: connection lost', replied: false })
     expect(await outcomesOf({ read })).toEqual([failed, failed])
   })
 
@@ -149,7 +149,7 @@ test.each(['[3]', '[1,2,3]', '"a text"', '{}', 'null', '[null]'])(
     )
     expect(theirs).toMatchObject({
       message: expect.stringContaining('the key theirs holds a value that is not a state of its policy'),
-      answered: true,
+      replied: true,
     })
     expect(ours).toMatchObject({ allowed: true })
     expect(database.entries.get('theirs')).toMatchObject({ text })

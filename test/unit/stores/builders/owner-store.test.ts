@@ -108,7 +108,7 @@ test.each([
 
 describe('errors', () => {
   test('of single operations arrive as they are', async () => {
-    const error = new StoreError('shared', 'a corrupt row', { answered: true, server: '10.0.0.7:6379' })
+    const error = new StoreError('shared', 'a corrupt row', { replied: true, server: '10.0.0.7:6379' })
     const serve = serveOperations({ name: 'shared', apply: () => [error, { type: 'forget' }] })
     const store = ownerStore({ name: 'owner', send: overText(serve) })
     const forget: Operation = { type: 'forget', key: 'a', policy: three }
@@ -117,7 +117,7 @@ describe('errors', () => {
     expect(first).toMatchObject({
       message: 'shared: a corrupt row',
       store: 'shared',
-      answered: true,
+      replied: true,
       unsent: false,
       server: '10.0.0.7:6379',
     })
@@ -194,7 +194,7 @@ describe('errors', () => {
     expect(outcomes).toEqual([
       expect.objectContaining({
         message: 'owner: only policies that headgate made can be sent to another process, got "leaky-bucket"',
-        answered: true,
+        replied: true,
       }),
       expect.objectContaining({ allowed: true }),
     ])

@@ -171,7 +171,7 @@ test.each(['[3]', '[1,2,3]', '"a text"', 'null'])(
         message: expect.stringContaining(
           'locking: the key theirs holds a value that is not a state of its policy',
         ),
-        answered: true,
+        replied: true,
       }),
       expect.objectContaining({ allowed: true }),
     ])

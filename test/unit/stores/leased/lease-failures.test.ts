@@ -117,7 +117,7 @@ test('a batch rejects if an operation may have been applied, and tells which was
     ])
   }
   await expect(failWith(lost)).rejects.toBe(lost)
-  for (const facts of [{ answered: true }, { unsent: true }]) {
+  for (const facts of [{ replied: true }, { unsent: true }]) {
     const error = new StoreError('remote', 'it is loading', facts)
     expect(await failWith(error)).toEqual([error, { type: 'forget' }])
   }

@@ -10,7 +10,7 @@ const charge: Charge = {
 }
 
 /** What a server says, or a driver, and whether the server is up and how often the command is sent. */
-const DECISIONS: readonly (readonly [message: string, answered: boolean, times: number])[] = [
+const DECISIONS: readonly (readonly [message: string, replied: boolean, times: number])[] = [
   ['NOSCRIPT No matching script. Please use EVAL.', true, 2],
   ['TRYAGAIN Multiple keys request during rehashing of slot', true, 9],
   ['MOVED 3999 127.0.0.1:6381', true, 1],
@@ -38,7 +38,7 @@ const DECISIONS: readonly (readonly [message: string, answered: boolean, times: 
 
 test.each(DECISIONS)(
   'after %j, the server counts as up: %p; the command was sent %d times',
-  async (message, answered, times) => {
+  async (message, replied, times) => {
     const sent: Command[] = []
     const send = (commands: readonly Command[]) => {
       sent.push(...commands)
@@ -46,7 +46,7 @@ test.each(DECISIONS)(
     }
     const transport = { send, shardOf: () => 3999, serverOf: () => '127.0.0.1:6380' }
     expect(await scriptRunner(transport)([charge])).toMatchObject([
-      { name: 'StoreError', answered, server: '127.0.0.1:6380' },
+      { name: 'StoreError', replied, server: '127.0.0.1:6380' },
     ])
     expect(sent).toHaveLength(times)
   },

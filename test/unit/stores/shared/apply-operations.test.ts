@@ -166,7 +166,7 @@ test.each([[[10_000]], [[5, 1000, 10_000]], [[5, 1000, 10_000, 4, 0]]])(
     const failed = expect.objectContaining({
       message:
         'store: the key a holds a value that is not a state of its policy. Give the limiter another prefix.',
-      answered: true,
+      replied: true,
     })
     expect(outcomes).toEqual([failed, failed, expect.objectContaining({ allowed: true }), failed])
     expect(writes).toMatchObject([{ key: 'b' }])

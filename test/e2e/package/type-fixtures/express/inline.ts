@@ -26,7 +26,7 @@ app.use(
     ],
     cost: async (req) => (req.xhr ? 1 : 2),
     count: (_req, res) => res.locals.counts === true,
-    onStoreError: (error, req) => (error.answered && req.secure ? 'allow' : 'local'),
+    onStoreError: (error, req) => (error.replied && req.secure ? 'allow' : 'local'),
     onDenied(req, res, next, decision) {
       if (req.accepts('html')) res.status(429).json({ retryAfterMs: decision.retryAfterMs })
       else next()

@@ -25,7 +25,7 @@ const limiter = rateLimit({
   skip: (req) => req.url === '/health',
   cost: 2,
   count: (_req, res) => res.statusCode >= 400,
-  onStoreError: (error, req) => (error.answered && req.method === 'GET' ? 'allow' : 'deny'),
+  onStoreError: (error, req) => (error.replied && req.method === 'GET' ? 'allow' : 'deny'),
   onDenied(req, res, _next, decision) {
     res.writeHead(429, { 'content-type': 'application/json' })
     res.end(JSON.stringify({ path: req.url, retryAfterMs: decision.retryAfterMs }))

@@ -13,8 +13,8 @@ import {
 import { denialHeaders, type HeaderStyle, quotaHeaders, type ResetFormat } from './headers.js'
 import { contentHeaders, type DenialResponse, eachHeader, type HeaderList } from './response-writer.js'
 
-/** Options of `answerFor`. */
-export interface AnswerOptions {
+/** Options of `responseFor`. */
+export interface ResponseOptions {
   /** The `Accept` header of the request. If it prefers JSON, the body of a denial is problem+json. */
   accept?: string | null | undefined
   /** Which quota headers to send, besides a denial's `Retry-After`. Default `'legacy'` (`X-RateLimit-*`). */
@@ -28,7 +28,7 @@ export interface AnswerOptions {
 }
 
 /** What a server sends for a decision. */
-export interface Answer {
+export interface ResponseParts {
   /**
    * The status of a denied request, or `undefined` if the request is allowed. It is 429 or `statusCode`, 403
    * if its IP address is in `block`, and 503 if the store failed.
@@ -40,14 +40,14 @@ export interface Answer {
   readonly body: string | undefined
 }
 
-export const ANSWER_ROWS = {
+export const RESPONSE_ROWS = {
   headers: withDefault('legacy', readHeaders),
   resetFormat: withDefault('epoch-seconds', choice('epoch-seconds', 'delta-seconds')),
   statusCode: withDefault(429, whole(400, 599, 429)),
   message: optional(readMessage),
 }
 
-const OPTIONS = { rows: { ...ANSWER_ROWS, accept: optional(readAccept) } }
+const OPTIONS = { rows: { ...RESPONSE_ROWS, accept: optional(readAccept) } }
 
 /**
  * Returns what the middleware would send for a decision, for servers that have no middleware. That is the
@@ -61,20 +61,20 @@ const OPTIONS = { rows: { ...ANSWER_ROWS, accept: optional(readAccept) } }
  * @example
  * ```ts
  * import { createServer } from 'node:http'
- * import { answerFor, createLimiter } from 'headgate/http'
+ * import { createLimiter, responseFor } from 'headgate/http'
  *
  * const limiter = createLimiter({ limit: 100, window: '1m' })
  * createServer(async (req, res) => {
  *   const decision = await limiter.charge(req)
- *   const answer = answerFor(decision, { accept: req.headers.accept })
- *   const { status = 200, headers, body = 'hello' } = answer
+ *   const response = responseFor(decision, { accept: req.headers.accept })
+ *   const { status = 200, headers, body = 'hello' } = response
  *   res.writeHead(status, headers).end(body)
  * }).listen(3000)
  * ```
  */
-export function answerFor(decision: Decision, options: AnswerOptions = {}): Answer {
+export function responseFor(decision: Decision, options: ResponseOptions = {}): ResponseParts {
   checkDecision(decision)
-  const { headers: style, resetFormat, accept, ...denial } = readOptions('answerFor', options, OPTIONS)
+  const { headers: style, resetFormat, accept, ...denial } = readOptions('responseFor', options, OPTIONS)
   const headers = quotaHeaders(style, resetFormat, decision)
   if (decision.allowed) return { status: undefined, headers: toRecord(headers), body: undefined }
   const response = denialResponse(decision, decision, denial, accept)
@@ -85,9 +85,9 @@ export function answerFor(decision: Decision, options: AnswerOptions = {}): Answ
 function checkDecision(decision: unknown): void {
   const must = 'decision must be a decision of a limiter'
   if (isPromise(decision))
-    throw new TypeError(`answerFor: ${must}, got a promise. Write answerFor(await decision).`)
+    throw new TypeError(`responseFor: ${must}, got a promise. Write responseFor(await decision).`)
   if (!Array.isArray(fieldsOf(decision).parts))
-    throw new TypeError(`answerFor: ${must}, got ${showKind(decision)}.`)
+    throw new TypeError(`responseFor: ${must}, got ${showKind(decision)}.`)
 }
 
 interface DenialSettings {

@@ -1,5 +1,5 @@
-import { answerFor, createLimiter, type Decision, tokenBucket } from 'headgate'
-import type { AnswerOptions } from '../../../src/http/answer.js'
+import { createLimiter, type Decision, responseFor, tokenBucket } from 'headgate'
+import type { ResponseOptions } from '../../../src/http/response-parts.js'
 import { unchargedDecision } from '../../../src/limiter/decision.js'
 
 const JSON_FIRST = 'application/json'
@@ -10,8 +10,8 @@ function decide(options: object = {}): { allowed: Decision; denied: Decision } {
 }
 
 test('an allowed decision has headers, and neither status nor body', () => {
-  const answer = answerFor(decide().allowed, { resetFormat: 'delta-seconds' })
-  expect(answer).toEqual({
+  const response = responseFor(decide().allowed, { resetFormat: 'delta-seconds' })
+  expect(response).toEqual({
     status: undefined,
     headers: { 'X-RateLimit-Limit': '1', 'X-RateLimit-Remaining': '0', 'X-RateLimit-Reset': '10' },
     body: undefined,
@@ -19,8 +19,8 @@ test('an allowed decision has headers, and neither status nor body', () => {
 })
 
 test('a denial has the status, the headers and the body of the middleware', () => {
-  const answer = answerFor(decide().denied, { resetFormat: 'delta-seconds' })
-  expect(answer).toEqual({
+  const response = responseFor(decide().denied, { resetFormat: 'delta-seconds' })
+  expect(response).toEqual({
     status: 429,
     headers: {
       'X-RateLimit-Limit': '1',
@@ -38,7 +38,7 @@ test('a denial has the status, the headers and the body of the middleware', () =
 test('a client that prefers JSON is answered a problem document', () => {
   const policy = tokenBucket({ capacity: 1, refill: 1, every: '10s', name: 'plan' })
   const { denied } = decide({ limit: undefined, window: undefined, policy, name: 'api' })
-  const { headers, body = '' } = answerFor(denied, { accept: JSON_FIRST, headers: 'draft' })
+  const { headers, body = '' } = responseFor(denied, { accept: JSON_FIRST, headers: 'draft' })
   expect(headers).toMatchObject({ 'Content-Type': 'application/problem+json', RateLimit: '"api";r=0;t=10' })
   expect(JSON.parse(body)).toMatchObject({ status: 429, 'violated-policies': ['api'] })
 })
@@ -54,39 +54,43 @@ test.each<[string, Decision, number | undefined, object]>([
   ['a store that failed, and lets requests through', unchargedDecision('fail-open'), undefined, {}],
   ['no limit', unchargedDecision('none'), undefined, {}],
 ])('%s has no quota headers', (_what, decision, status, headers) => {
-  const answer = answerFor(decision, { headers: 'both', statusCode: 420, message: 'Slow down.' })
-  expect(answer.status).toBe(status)
-  expect(answer.headers).toMatchObject(headers)
-  expect(Object.keys(answer.headers).filter((name) => /RateLimit/.test(name))).toEqual([])
+  const response = responseFor(decision, { headers: 'both', statusCode: 420, message: 'Slow down.' })
+  expect(response.status).toBe(status)
+  expect(response.headers).toMatchObject(headers)
+  expect(Object.keys(response.headers).filter((name) => /RateLimit/.test(name))).toEqual([])
 })
 
 test('the Accept header may be null, as a Headers object returns it', () => {
   const accept = new Headers().get('accept')
-  expect(answerFor(decide().denied, { accept }).headers['Content-Type']).toMatch(/^text\/plain/)
+  expect(responseFor(decide().denied, { accept }).headers['Content-Type']).toMatch(/^text\/plain/)
 })
 
 test.each<[string, unknown, string]>([
-  ['a promise', Promise.resolve(decide().allowed), 'got a promise. Write answerFor(await decision).'],
+  ['a promise', Promise.resolve(decide().allowed), 'got a promise. Write responseFor(await decision).'],
   ['undefined', undefined, 'got undefined.'],
   ['an object', { allowed: true }, 'got an object.'],
 ])('what is no decision fails: %s', (_what, decision, message) => {
-  const error = `answerFor: decision must be a decision of a limiter, ${message}`
-  expect(() => answerFor(decision as Decision)).toThrow(new TypeError(error))
+  const error = `responseFor: decision must be a decision of a limiter, ${message}`
+  expect(() => responseFor(decision as Decision)).toThrow(new TypeError(error))
 })
 
 test('statusCode and message replace those of a denial by a limit', () => {
-  const answer = answerFor(decide().denied, { headers: 'none', statusCode: 420, message: { slow: 'down' } })
-  expect(answer).toMatchObject({ status: 420, body: '{"slow":"down"}' })
-  expect(answer.headers['Content-Type']).toBe('application/json; charset=utf-8')
+  const response = responseFor(decide().denied, {
+    headers: 'none',
+    statusCode: 420,
+    message: { slow: 'down' },
+  })
+  expect(response).toMatchObject({ status: 420, body: '{"slow":"down"}' })
+  expect(response.headers['Content-Type']).toBe('application/json; charset=utf-8')
 })
 
 test.each<[object, string]>([
   [
     { headers: 'modern' },
-    "answerFor: headers must be one of 'legacy', 'draft', 'both', 'none', got \"modern\"",
+    "responseFor: headers must be one of 'legacy', 'draft', 'both', 'none', got \"modern\"",
   ],
-  [{ statusCode: 200 }, 'answerFor: statusCode must be a whole number from 400 to 599, got 200'],
+  [{ statusCode: 200 }, 'responseFor: statusCode must be a whole number from 400 to 599, got 200'],
   [{ acept: 'text/html' }, 'Did you mean accept'],
 ])('wrong options fail: %j', (options, message) => {
-  expect(() => answerFor(decide().allowed, options as AnswerOptions)).toThrow(message)
+  expect(() => responseFor(decide().allowed, options as ResponseOptions)).toThrow(message)
 })
