@@ -1,8 +1,5 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { barChart } from '../../../src/cli/replay/html/chart.js'
 import { html } from '../../../src/cli/replay/html/markup.js'
-import { STYLE } from '../../../src/cli/replay/html/style.js'
 import { timeTicks } from '../../../src/cli/replay/html/time-axis.js'
 
 const START_MS = Date.UTC(2026, 10, 24, 8)
@@ -114,16 +111,4 @@ describe('a chart', () => {
     const shown = Array.from(markup.matchAll(/text-anchor="end">([\d,M]+)</g), ([, text]) => text)
     expect(shown).toEqual(values)
   })
-})
-
-test('the colors are those of the demo page, in light and dark', () => {
-  const demo = readFileSync(join(__dirname, '../../../examples/demo/page/style/base.css'), 'utf8')
-  const colorsOf = (css: string) =>
-    Array.from(
-      css.matchAll(/--(\w+): (#[\da-f]+);/g),
-      ([, name, color = '']) => `${name} ${color.length === 4 ? color.replace(/[\da-f]/g, '$&$&') : color}`,
-    )
-  const used = colorsOf(STYLE)
-  expect(used.length).toBeGreaterThan(12)
-  expect(colorsOf(demo)).toEqual(expect.arrayContaining(used))
 })
