@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { PAGE, print, RESULTS, withTable } from './printed.js'
+import { asResults, PAGE, print, RESULTS, withTable } from './printed.js'
 import { HEADS, installAll, probeAll } from './table.js'
 
 /**
@@ -10,7 +10,7 @@ const installs = process.argv.includes('--probes') ? {} : await installAll()
 const table = print({ heads: HEADS, rows: { ...installs, ...(await probeAll()) } })
 process.stdout.write(table)
 if (process.argv.includes('--write')) {
-  writeFileSync(RESULTS, table)
+  writeFileSync(RESULTS, asResults(table))
   writeFileSync(PAGE, withTable(readFileSync(PAGE, 'utf8'), table))
 }
 process.exit() // packages leave timers and connections

@@ -1,3 +1,5 @@
+import { cpus } from 'node:os'
+
 /** Where the table is kept, from the root of the repository. */
 export const RESULTS = 'test/bench/results/comparison.txt'
 export const PAGE = 'docs/comparison.md'
@@ -15,9 +17,21 @@ export function print({ heads, rows }: Table): string {
   return `| |${heads.map((head) => ` ${head} |`).join('')}\n|${'---|'.repeat(heads.length + 1)}\n${body.join('')}`
 }
 
-/** Reads what `print` wrote. */
+/** The table as a file of results, below where and when it was made. */
+export function asResults(table: string): string {
+  const made = [
+    'Command: npm run comparison -- --write',
+    `Date: ${new Date().toISOString().slice(0, 10)}`,
+    'Version: before the first release',
+    `Machine: Node.js ${process.versions.node.split('.', 2).join('.')}, ${cpus().length} cores`,
+  ]
+  return `${made.join('\n')}\n\n${table}`
+}
+
+/** Reads what `print` or `asResults` returned. */
 export function read(text: string): Table {
   const [[, ...heads] = [], , ...lines] = text
+    .slice(text.indexOf('| |'))
     .trim()
     .split('\n')
     .map((line) =>
