@@ -16,6 +16,9 @@ const REPOSITORY = 'https://github.com/headgate/headgate'
 
 const DOCS = fileURLToPath(new URL('..', import.meta.url))
 
+/** Pages whose tables need the place of the outline. */
+const WIDE = ['comparison.md', 'stores/index.md']
+
 checkGroups(GROUPS, DOCS)
 
 const guides: DefaultTheme.SidebarItem[] = GROUPS.map(({ text, pages }) => ({
@@ -51,6 +54,7 @@ export default defineConfig({
   },
   transformPageData(pageData) {
     if (pageData.relativePath.startsWith('api/')) pageData.frontmatter.editLink = false // from doc comments
+    if (WIDE.includes(pageData.relativePath)) pageData.frontmatter.aside = false
     describePage(pageData, DOCS)
   },
   transformHead: (context) => previewTags(context, SITE),

@@ -21,7 +21,7 @@ const DECISION_PLACE = 'Leave it out: the decision is always at req.rateLimit.'
 const STORE_ERROR = "Write onStoreError: 'allow', 'deny' or 'local'."
 const BAN = "Write policy: ban(policy, { after: 15, within: '1m', for: '15m' })."
 const ON_DENIED = "Listen to limiter.events.on('denied', (decision, req) => { … })."
-const RESERVOIR = "Write policy: fixedWindow({ limit: 100, window: '1m' })."
+const RESERVOIR = "Write policy: fixedWindow({ limit: 100, window: '1m', startsAt: 'first-request' })."
 const TABLE = 'Write store: mysqlStore(pool, { table }), or postgresStore with the same option.'
 
 /**
