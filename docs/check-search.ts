@@ -25,7 +25,10 @@ const QUERIES = {
   redis: 'stores/redis',
   'express-rate-limit': 'migrating/express-rate-limit',
   login: 'login',
-  ban: 'policies#bans',
+  'brute force': 'login',
+  unblock: 'inspect',
+  'retry-after': 'headers',
+  bans: 'policies#bans',
   'trust proxy': 'proxies',
 }
 

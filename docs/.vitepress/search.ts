@@ -17,6 +17,16 @@ const WORDS: Readonly<Record<string, string>> = {
   window: 'per second, per minute, per hour, per day',
 }
 
+/** The same for pages, and for what their guides call otherwise. */
+const WORDS_OF_PAGES: Readonly<Record<string, string>> = {
+  'login.md': 'brute force, bruteforce, brute-force, credential stuffing, captcha',
+  'inspect.md': 'unblock, unban, reset a limit, release a client',
+  'reliability.md': 'store down, Redis down',
+  'headers.md': 'Retry-After, 429, too many requests',
+  'keys.md': 'rate limit by email, by user, by tenant',
+  'proxies.md': 'DDoS',
+}
+
 /**
  * The search of the site. Rows of options come before guides, and guides before pages of the API reference.
  * An option is also found by the names that it has in other packages.
@@ -25,7 +35,8 @@ export const SEARCH = {
   provider: 'local',
   options: {
     _render(source, env, md) {
-      const html = md.render(source, env)
+      const words = WORDS_OF_PAGES[env.relativePath] ?? ''
+      const html = md.render(source, env).replace('</h1>', `</h1><p>${words}</p>`)
       if (env.frontmatter?.search === false) return ''
       return env.relativePath.startsWith('api/') ? html : rowsAsSections(html, wordsFor)
     },
