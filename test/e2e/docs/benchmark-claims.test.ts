@@ -113,7 +113,7 @@ describe('a sentence has the figures of the printed run:', () => {
 
 test('what needs more CPU time than with rate-limiter-flexible is listed', () => {
   expect(prose).toContain(
-    '**Three limiters**, and a live server on Redis, need more CPU time than with rate-limiter-flexible.',
+    '**In a live server**, in memory and on Redis, headgate needs more CPU time than rate-limiter-flexible.',
   )
   for (const [caption, column] of [
     [THREE, 'µs a request'],
