@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { withoutFences } from './pages.js'
 
 /** A page of `docs/` as its sentences read: on one line, with the words of links alone. */
 export function proseOf(page: string): string {
@@ -21,8 +22,7 @@ export function uncheckedFigures(prose: string, claims: readonly string[]): stri
 
 /** Returns a page without its code, pictures, tables and the targets of its links. */
 function wordsOf(text: string): string {
-  return text
-    .replace(/^(`{3,})[^\n]*\n[\s\S]*?^\1$/gm, '')
+  return withoutFences(text)
     .replace(/<picture>[\s\S]*?<\/picture>|<!--[\s\S]*?-->|!\[[^\]]*\]\([^)]*\)/g, '')
     .replace(/^(?:\|.*\||#.*)$/gm, '')
     .replace(/^- /gm, '')

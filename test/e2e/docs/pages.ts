@@ -123,7 +123,8 @@ function slug(heading: string): string {
   return words.replace(/[^\p{L}\p{N}\s_-]/gu, '').replace(/\s/g, '-')
 }
 
-function withoutFences(text: string): string {
+/** Returns a page without its fenced blocks. */
+export function withoutFences(text: string): string {
   return text.replace(/^\s*(`{3,}|~{3,})[^\n]*\n[\s\S]*?^\s*\1\s*$/gm, '')
 }
 

@@ -1,4 +1,4 @@
-import type { Page } from './pages.js'
+import { type Page, withoutFences } from './pages.js'
 
 /** A sentence of a page's prose: its text, code spans replaced, and the number of its words. */
 export interface Sentence {
@@ -6,10 +6,9 @@ export interface Sentence {
   readonly words: number
 }
 
-/** What is no prose: front matter, code blocks, comments, rows of tables, headings, and lines of HTML. */
+/** What is not prose, besides fenced blocks: front matter, comments, rows, headings, and lines of HTML. */
 const NOT_PROSE = [
   /^---\n[\s\S]*?\n---\n/,
-  /^[ \t]*(`{3,}|~{3,})[^\n]*\n[\s\S]*?^[ \t]*\1[ \t]*$/gm,
   /<!--[\s\S]*?-->/g,
   /^\|.*\|$/gm,
   /^#+ .*$/gm,
@@ -19,7 +18,7 @@ const NOT_PROSE = [
 
 /** Returns the sentences of a page. Each item of a list, and each part of a line of links, is at least one. */
 export function sentencesOf({ text }: Pick<Page, 'text'>): Sentence[] {
-  const prose = NOT_PROSE.reduce((rest, pattern) => rest.replace(pattern, '\n\n'), text)
+  const prose = NOT_PROSE.reduce((rest, pattern) => rest.replace(pattern, '\n\n'), withoutFences(text))
   const paragraphs = prose.replace(/^> ?/gm, '').split(/\n\s*\n|\n\s*(?:[-*]|\d+\.)\s+| · |\[!\w+\]/)
   return paragraphs.flatMap((paragraph) => {
     const plain = paragraph
