@@ -15,10 +15,10 @@ redis.call('hset', KEYS[1], 'version', ARGV[2], 'text', ARGV[3])
 return 1`
 
 /** Keeps each document in a hash, so that a reader can fetch the version without the text. */
-export function redisDocuments({ shardOf = () => 0, send }: Transport): Documents {
+export function redisDocuments({ slotOf, send }: Transport): Documents {
   async function run(firstKey: number, ...commands: readonly Command['words'][]): Promise<unknown[]> {
     const toSend = commands.map((words): Command => {
-      return { shard: shardOf(words[firstKey] ?? ''), words, firstKey, keyCount: 1 }
+      return { shard: slotOf(words[firstKey] ?? ''), words, firstKey, keyCount: 1 }
     })
     try {
       return await Promise.all(send(toSend))

@@ -9,6 +9,7 @@ import { asStoreError, atServer, messageOf, type StoreError } from '../store-err
  * |---------------------------------------------------------|---------------|-------------------------------|
  * | NOSCRIPT                                                | up            | sent once more, with the text |
  * | MOVED, ASK                                              | up            | the driver follows them       |
+ * | CROSSSLOT to a client for one server                    | up            | sent again, slot by slot      |
  * | TRYAGAIN; of node-redis also too many redirections      | up            | sent again, for 0.1 s at most |
  * | any other, such as LOADING, BUSY, READONLY, CLUSTERDOWN | up            | fails at once                 |
  * | none: refused, lost, timed out                          | down          | fails at once                 |
@@ -38,6 +39,15 @@ export function isUnknownScript(error: unknown): boolean {
 /** Whether the keys of a command may be on two nodes, so that no node has run it. */
 export function isSplit(error: unknown): boolean {
   return MIGRATING.test(messageOf(error))
+}
+
+/**
+ * Whether the server has slots, and the keys of a call are in several. It checks that before a script runs;
+ * a proxy may let the script begin, which then fails at its first command, before any write. Alibaba Cloud's
+ * proxy has its own text.
+ */
+export function isCrossSlot(error: unknown): boolean {
+  return /\bCROSSSLOT\b|keys must (be )?in (the )?same slot/.test(messageOf(error))
 }
 
 /** Whether the same command may succeed in some milliseconds: its keys are moving to another node. */

@@ -3,10 +3,10 @@ import { asStoreError } from '../store-error.js'
 import type { Command, Transport } from './transport.js'
 
 /** Keeps the notes under a key in a hash, with a field for each process. */
-export function redisNotes({ shardOf = () => 0, send }: Transport): ProcessNotes {
+export function redisNotes({ slotOf, send }: Transport): ProcessNotes {
   async function run(...commands: readonly [name: string, key: string, ...args: string[]][]) {
     const toSend = commands.map((words): Command => {
-      return { shard: shardOf(words[1]), words, firstKey: 1, keyCount: 1 }
+      return { shard: slotOf(words[1]), words, firstKey: 1, keyCount: 1 }
     })
     try {
       return await Promise.all(send(toSend))

@@ -1,10 +1,9 @@
 import { applyBy } from '../shared/run-operations.js'
-import { acrossShards } from '../shared/shards.js'
 import type { Batching, Store } from '../store.js'
 import { type AnyRedisClient, transportOf } from './client.js'
 import { redisDocuments } from './documents.js'
 import { redisNotes } from './notes.js'
-import { scriptRunner } from './script-runner.js'
+import { runOnCluster, runOnServer } from './run-on-server.js'
 
 /**
  * 256 keys spread the cost of a call, and do not keep the server's other clients waiting. The server decides
@@ -21,7 +20,8 @@ const BATCHING: Batching = { maxKeys: 256, maxInFlight: 2, stallTimeoutMs: 10 }
  *   of a Cluster rejects it because a slot has moved.
  * - **Cluster.** A script sees the keys of one slot. A charge whose keys are in several slots is decided
  *   slot by slot, and refunded if a later slot denies. Until the refund, others may be denied for those
- *   units. No limit admits more than it says.
+ *   units. No limit admits more than it says. If a client for one server reaches a Cluster, headgate warns
+ *   and sends operations slot by slot.
  * - **Clock.** The server's `TIME`.
  * - **Expiry.** States expire when they equal fresh ones, or up to a slice or a sixteenth of a bucket's span
  *   later.
@@ -50,15 +50,14 @@ const BATCHING: Batching = { maxKeys: 256, maxInFlight: 2, stallTimeoutMs: 10 }
  */
 export function redisStore(client: AnyRedisClient): Store {
   const transport = transportOf(client)
-  const { shardOf, serverOf, maxInFlight = BATCHING.maxInFlight } = transport
+  const { slotOf, serverOf, maxInFlight = BATCHING.maxInFlight } = transport
   const batching = { ...BATCHING, maxInFlight }
-  const runScripts = scriptRunner(transport)
-  const run = shardOf ? acrossShards(shardOf, runScripts, batching) : runScripts
+  const run = (serverOf ? runOnCluster : runOnServer)(transport, batching)
   return {
     name: 'redis',
     batching,
     apply: applyBy('redisStore', run, batching.maxKeys),
-    ...(shardOf && serverOf && { serverOf: (key: string) => serverOf(shardOf(key)) }),
+    ...(serverOf && { serverOf: (key: string) => serverOf(slotOf(key)) }),
     origin: { client },
     notes: redisNotes(transport),
     documents: redisDocuments(transport),

@@ -5,7 +5,7 @@ import { firstKeyOf, keysOf, type Operation, type Outcome, onlyPartOf } from '..
 import { itemsAt, type Run, type RunGroup, runGroups, type SettleIndex } from '../shared/run-operations.js'
 import { decodeState } from '../shared/state-codec.js'
 import { asStoreError, StoreError } from '../store-error.js'
-import { commandError, isMoving, isSplit, isUnknownScript } from './errors.js'
+import { commandError, isCrossSlot, isMoving, isSplit, isUnknownScript } from './errors.js'
 import { multiPolicyCall } from './multi-policy-call.js'
 import { encodePolicy } from './policy-codec.js'
 import { type Reading, type ScriptCall, timeAlone } from './script-call.js'
@@ -25,12 +25,12 @@ interface GroupCall {
 }
 
 /**
- * Creates a function that runs scripts for operations, each of which has all its keys in one shard. It makes
- * one call for each shard of a Cluster, and to a single server one for each group of `splitByPolicy`.
+ * Creates a function that runs scripts for operations. It makes one call for each slot, so each operation
+ * must have all its keys in one. With `runBySlot`, it takes the server for one that has no slots: it makes
+ * one call for each group of `splitByPolicy`, and passes operations on whose call the server has rejected,
+ * unrun, because their keys are in several slots.
  */
-export function scriptRunner({ shardOf, serverOf, send }: Transport): Run {
-  const shardOfOperation = (operation: Operation | undefined) => shardOf?.(firstKeyOf(operation)) ?? 0
-
+export function scriptRunner({ slotOf, serverOf, send }: Transport, runBySlot?: Run): Run {
   /** Resolves with the outcomes of a group, by the reply to its call. */
   async function outcomesOf(
     group: GroupCall,
@@ -43,6 +43,7 @@ export function scriptRunner({ shardOf, serverOf, send }: Transport): Run {
       const atMs = timeAlone(reply)
       return atMs === undefined ? readReply(call, reply) : await outcomesAt(atMs, group)
     } catch (cause) {
+      if (runBySlot !== undefined && isCrossSlot(cause)) return runBySlot(operations, settle)
       if (operations.length > 1 && isSplit(cause)) {
         // All are sent at once, so operations that share keys keep their order.
         const alone = operations.map((_, i): RunGroup => ({ indexes: [i], run }))
@@ -101,10 +102,10 @@ export function scriptRunner({ shardOf, serverOf, send }: Transport): Run {
       }
     }
 
-    if (shardOf === undefined) for (const indexes of splitByPolicy(batch)) add(0, indexes)
+    if (runBySlot !== undefined) for (const indexes of splitByPolicy(batch)) add(0, indexes)
     else {
-      const byShard = groupBy(batch.keys(), (i) => shardOfOperation(batch[i]))
-      for (const [shard, indexes] of byShard) add(shard, indexes)
+      const bySlot = groupBy(batch.keys(), (i) => slotOf(firstKeyOf(batch[i])))
+      for (const [slot, indexes] of bySlot) add(slot, indexes)
     }
     const replies = commands.length === 0 ? [] : send(commands)
     const [first] = calls

@@ -8,10 +8,10 @@ export interface Command {
 
 /** Sends commands to a server, or to the servers of a Cluster, through the user's client. */
 export interface Transport {
-  /** Returns a key's shard, which the keys of a command share. Absent if there is only shard 0. */
-  readonly shardOf?: (key: string) => number
-  /** Returns the server of a shard, as the client knows it now. Absent if there is only shard 0. */
-  readonly serverOf?: (shard: number) => string | undefined
+  /** Returns a key's slot in a Cluster, which the keys of a command share: its shard. */
+  slotOf(key: string): number
+  /** Returns the server of a slot, as the client knows it now. Absent if the client is for one server. */
+  readonly serverOf?: (slot: number) => string | undefined
   /** The most batches in flight at once. Default 2. */
   readonly maxInFlight?: number
   /**

@@ -9,6 +9,7 @@ export interface RedisClient {
   /** `'ready'` when it accepts commands. `'wait'` before the first command of a lazy client. */
   readonly status: string
   readonly options: {
+    readonly keyPrefix?: string | undefined
     readonly autoResendUnfulfilledCommands?: boolean | undefined
     readonly enableAutoPipelining?: boolean | undefined
   }

@@ -35,7 +35,7 @@ export function ioredisClusterTransport(client: RedisClusterClient): Transport {
   }
 
   return {
-    shardOf: (key) => keySlot(prefix + key),
+    slotOf: (key) => keySlot(prefix + key),
     serverOf: (slot) => client.slots[slot]?.[0],
     send(commands) {
       checkConnection()

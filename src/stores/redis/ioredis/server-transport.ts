@@ -1,5 +1,6 @@
 import { weakMemo } from '../../../util/memo.js'
 import { StoreError } from '../../store-error.js'
+import { keySlot } from '../key-slot.js'
 import type { Command, Transport } from '../transport.js'
 import type { RedisClient, RedisClusterClient } from './client.js'
 
@@ -7,7 +8,9 @@ import type { RedisClient, RedisClusterClient } from './client.js'
 export function ioredisTransport(client: RedisClient): Transport {
   const checkConnection = connectionCheck(client)
   const rejectOnLoss = lossGuard(client)
+  const prefix = client.options.keyPrefix ?? ''
   return {
+    slotOf: (key) => keySlot(prefix + key),
     send(commands) {
       checkConnection()
       return commands.map((command) => rejectOnLoss(sendOne(client, command)))

@@ -77,7 +77,7 @@ export function nodeRedisClusterTransport(client: NodeRedisClusterClient): Trans
 
   return {
     maxInFlight: MAX_IN_FLIGHT,
-    shardOf: (key) => keySlot(prefix + key),
+    slotOf: (key) => keySlot(prefix + key),
     serverOf: (slot) => client.slots[slot]?.master.address,
     send(commands) {
       warnOfMissingListener(client)

@@ -1,3 +1,4 @@
+import { keySlot } from '../key-slot.js'
 import { refusalIn } from '../script-call.js'
 import type { Transport } from '../transport.js'
 import { type NodeRedisClient, type NodeRedisSentinelClient, warnOfMissingListener } from './client.js'
@@ -13,6 +14,7 @@ const READONLY = /^READONLY /
  */
 export function nodeRedisSentinelTransport(client: NodeRedisSentinelClient): Transport {
   const wordsOf = prefixKeys(client._keyPrefix)
+  const prefix = String(client._keyPrefix ?? '')
   /** The master that was found last, which may be disconnected. */
   let master: NodeRedisClient | undefined
   /** A master that has replied READONLY, and what it said. */
@@ -58,6 +60,7 @@ export function nodeRedisSentinelTransport(client: NodeRedisSentinelClient): Tra
 
   return {
     maxInFlight: MAX_IN_FLIGHT,
+    slotOf: (key) => keySlot(prefix + key),
     send(commands) {
       warnOfMissingListener(client)
       checkOpen(client)

@@ -1,3 +1,4 @@
+import { keySlot } from '../key-slot.js'
 import type { Transport } from '../transport.js'
 import { type NodeRedisClient, warnOfMissingListener } from './client.js'
 import { connectionOf, MAX_IN_FLIGHT, prefixKeys } from './connection.js'
@@ -5,8 +6,10 @@ import { connectionOf, MAX_IN_FLIGHT, prefixKeys } from './connection.js'
 export function nodeRedisTransport(client: NodeRedisClient): Transport {
   const connection = connectionOf(client)
   const wordsOf = prefixKeys(client._keyPrefix)
+  const prefix = String(client._keyPrefix ?? '')
   return {
     maxInFlight: MAX_IN_FLIGHT,
+    slotOf: (key) => keySlot(prefix + key),
     send(commands) {
       warnOfMissingListener(client)
       connection.check()

@@ -44,7 +44,7 @@ test.each(DECISIONS)(
       sent.push(...commands)
       return commands.map(() => Promise.reject(new Error(message)))
     }
-    const transport = { send, shardOf: () => 3999, serverOf: () => '127.0.0.1:6380' }
+    const transport = { send, slotOf: () => 3999, serverOf: () => '127.0.0.1:6380' }
     expect(await scriptRunner(transport)([charge])).toMatchObject([
       { name: 'StoreError', replied, server: '127.0.0.1:6380' },
     ])
@@ -56,7 +56,7 @@ test('a call whose keys are moving is decided once they are together', async () 
   let tries = 0
   const send = (commands: readonly Command[]) =>
     commands.map(() => Promise.reject(new Error(++tries < 3 ? 'TRYAGAIN Multiple keys' : 'LOADING')))
-  const outcomes = await scriptRunner({ send })([charge])
+  const outcomes = await scriptRunner({ send, slotOf: () => 0 })([charge])
   expect([tries, outcomes]).toMatchObject([3, [{ message: 'redis: LOADING' }]])
 })
 
