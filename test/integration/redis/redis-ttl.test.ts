@@ -120,6 +120,27 @@ test('a key of a consecutive policy never expires, and is gone when all is refun
   expect(await client.exists('key')).toBe(0)
 })
 
+describe('a ban that was made longer', () => {
+  const base = fixedWindow({ limit: 3, window: '1s' })
+  const short = ban(base, { after: 1, within: '1s', for: ['1s'] })
+  const long = ban(base, { after: 1, within: '1s', for: ['1s', '1h'] })
+  const alone: readonly Policy[] = []
+
+  test.each([
+    ['alone', alone],
+    ['beside another limit', [consecutive({ limit: 100 })]],
+  ])('is kept for as long as its next denial or charge says: charged %s', async (_how, others) => {
+    const charge = (policy: Policy, cost: number) =>
+      chargeOne(store, part('key', policy, cost), ...others.map((other) => part('other', other)))
+    expect((await charge(short, 4)).allowed).toBe(false)
+    expect(await client.pexpiretime('key')).toBeLessThan((await serverTimeMs(client)) + DAY_MS / 24)
+    await until('the ban is over', async () => (await charge(long, 1)).allowed)
+    expect(await client.pexpiretime('key')).toBeGreaterThan((await serverTimeMs(client)) + DAY_MS / 25)
+    const again = await charge(long, 4)
+    expect([again.allowed, again.parts[0]?.moreAfterMs]).toEqual([false, 3_600_000])
+  })
+})
+
 type Reply = [[unknown, Buffer | null], [unknown, number]]
 
 /** When a state is to expire: the rounded moment, after which the next one comes. */

@@ -20,6 +20,8 @@ export interface LuaServer {
   nowUs: number
   /** Returns the bytes of a key; `undefined` for a missing one. */
   read(key: string): Promise<Buffer | undefined>
+  /** Returns when a key expires (ms): `Infinity` for never, 0 for a missing key. */
+  expiryOf(key: string): Promise<number>
   stop(): Promise<void>
 }
 
@@ -31,10 +33,12 @@ export async function startLuaServer(numbers: JsonNumbers): Promise<LuaServer> {
 
   async function run(command: string, script: string, keyCount: string, words: readonly string[]) {
     const sha1 = command === 'evalsha' ? script : createHash('sha1').update(script).digest('hex')
-    if (command === 'eval') await request('script', sha1, encode(script))
-    else if (!known.has(sha1)) throw new Error('NOSCRIPT No matching script.')
+    if (command === 'evalsha' && !known.has(sha1)) throw new Error('NOSCRIPT No matching script.')
     known.add(sha1)
-    return request('run', server.nowUs, sha1, keyCount, ...words.map(encode))
+    const isLoaded = command === 'evalsha' || request('script', sha1, encode(script))
+    const replied = request('run', server.nowUs, sha1, keyCount, ...words.map(encode)) // at once: commands keep their order
+    await isLoaded
+    return replied
   }
 
   const call = (command: string, ...args: readonly string[]) =>
@@ -58,6 +62,11 @@ export async function startLuaServer(numbers: JsonNumbers): Promise<LuaServer> {
     async read(key) {
       const [bytes] = (await call('MGET', key)) as [Buffer | undefined]
       return bytes
+    },
+    async expiryOf(key) {
+      const expiresAtMs = Number(await call('PEXPIRETIME', key))
+      if (expiresAtMs === -2) return 0
+      return expiresAtMs === -1 ? Number.POSITIVE_INFINITY : expiresAtMs
     },
     stop,
   }

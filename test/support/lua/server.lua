@@ -37,6 +37,7 @@ local commands = {
     return values
   end },
   EXISTS = { 1, function(key) return bytes_of(key) and 1 or 0 end },
+  PEXPIRETIME = { 1, function(key) return bytes_of(key) and (held[key].expires_at or -1) or -2 end },
   DEL = { 1, function(key)
     local count = bytes_of(key) and 1 or 0
     held[key] = nil

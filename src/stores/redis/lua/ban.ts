@@ -55,7 +55,9 @@ export function banFrom(base: LuaPolicy, baseParams = BASE_PARAMS): LuaPolicy {
     state[ban_end] = max(state[ban_end], now + ban)
     if state[1] == 0 then ${blank} end`,
     expiry: `${recordWhere}${expiry}
-    expires_at = max(expires_at, state[strikes_end], state[level] > 0 and state[ban_end] + longest or 0)`,
+    -- A past ban is kept for the longest ban of the policy that wrote the state.
+    moves = state[level] > 0
+    expires_at = max(expires_at, state[strikes_end], moves and state[ban_end] + longest or 0)`,
     ...(length && { length: `${length} + 4` }),
     ...(outdated && { outdated }),
     ...(isLog && { isLog }),

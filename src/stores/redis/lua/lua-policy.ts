@@ -36,7 +36,8 @@ export interface LuaPolicy {
   /**
    * Sets `expires_at`, a time at which the state is fresh: rounded up to a sixteenth of a bucket's span or
    * to the end of a slice, so that most writes need not change the key's expiry. Reads the state's own
-   * numbers, by which the key's present expiry was set.
+   * numbers, by which the key's present expiry was set. Sets `moves` if it also depends on the policy's
+   * numbers: the key may then expire at another time than `expires_at`, and a write sets its expiry anew.
    */
   readonly expiry: string
   /** Set if states are stored without their trailing zeros: the least number of stored numbers. */

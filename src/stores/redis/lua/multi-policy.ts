@@ -49,7 +49,7 @@ ${functions('take', ', cost, may_owe', 'allowed, changed', ({ clamp, take }) => 
   return `allowed, changed = true, false if cost > 0 then ${clamp} ${take} end`
 })}
 ${functions('refund', ', cost, taken_at, reset_at', 'changed, is_fresh', ({ refund }) => refund)}
-${functions('expiry', '', 'expires_at', ({ expiry }) => expiry)}
+${functions('expiry', '', 'expires_at, moves', ({ expiry }) => expiry)}
 ${functions('length', '', 'length', ({ length }) => length && ` length = ${length}`)}
 local outdated = { ${OUTDATED} }
 local policies = cjson.decode(ARGV[1])
@@ -87,7 +87,10 @@ for k, number in ipairs(cjson.decode(ARGV[2])) do
   local p, bytes = policies[number], raw[k]
   policy_of[k] = p
   states[k] = read_state(k, p)
-  if states[k] and bytes and not is_log[p[1]] then held[k], held_bytes[k] = expiry[p[1]](p, states[k]), #bytes end
+  if states[k] and bytes and not is_log[p[1]] then
+    local expires_at, moves = expiry[p[1]](p, states[k])
+    held[k], held_bytes[k] = not moves and expires_at or nil, #bytes
+  end
 end
 `
 

@@ -60,7 +60,7 @@ for k = 1, #keys do
       end
     end
     if is_changed and not refused then
-      local expires_at
+      local expires_at, moves
       ${expiry}
       ${pack}
       if #bytes ~= held_bytes then held_until = nil end
@@ -75,9 +75,9 @@ end
 /** Finds out when the key currently expires. */
 function holding(expiry: string): string {
   return `if bytes then
-      local expires_at
+      local expires_at, moves
       ${expiry}
-      held_until = expires_at
+      if not moves then held_until = expires_at end
     end`
 }
 
