@@ -30,7 +30,11 @@ export interface PostgresConnection {
 
 /** What the store needs of a pool of `pg` (https://node-postgres.com/apis/pool). */
 export interface PostgresPool {
-  connect(): Promise<PostgresConnection>
+  /** Calls back at once, or returns a promise, as a wrapper of a pool may that takes no callback. */
+  connect(
+    callback: (error: Error | undefined, connection?: PostgresConnection) => void,
+    // biome-ignore lint/suspicious/noConfusingVoidType: what pg declares
+  ): Promise<PostgresConnection> | void
 }
 
 /** Returns the pool. Throws a `TypeError` for anything else, such as a client, which is one connection. */
@@ -44,6 +48,27 @@ function isPool(value: unknown): value is PostgresPool {
   const { connect, query, processID }: { connect?: unknown; query?: unknown; processID?: unknown } =
     value ?? {}
   return typeof connect === 'function' && typeof query === 'function' && processID === undefined
+}
+
+/**
+ * Takes a connection of the pool, and passes it to `use` in the same step: a promise would leave a moment in
+ * which a connection that ends has no listener for its error, which would end the process.
+ */
+export function acquire(
+  pool: PostgresPool,
+  use: (connection: PostgresConnection) => void,
+): Promise<PostgresConnection> {
+  return new Promise((resolve, reject) => {
+    const resolveUsed = (connection: PostgresConnection) => {
+      use(connection)
+      resolve(connection)
+    }
+    const connecting = pool.connect((error, connection) => {
+      if (connection === undefined) reject(error)
+      else resolveUsed(connection)
+    })
+    connecting?.then(resolveUsed, reject)
+  })
 }
 
 /** Makes every value the text that the server sends, whatever parsers the user has set. */

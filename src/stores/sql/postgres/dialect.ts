@@ -1,7 +1,7 @@
 import type { LockedStates } from '../../builders/transaction-writes.js'
 import type { Dialect } from '../dialect.js'
 import { openTransactionError } from '../errors.js'
-import { isInTransaction, type PostgresConnection, type PostgresPool, run } from './client.js'
+import { acquire, isInTransaction, type PostgresConnection, type PostgresPool, run } from './client.js'
 import { CLOCK, decode, encodeAsHex, keyArray, rowTable } from './codec.js'
 import { postgresDocuments } from './documents.js'
 import { prepareTables, quoteName } from './schema.js'
@@ -45,13 +45,12 @@ export function postgresDialect(
     name: 'postgres',
     table,
     async acquire() {
-      const connection = await pool.connect()
-      if (isInTransaction(connection)) {
-        connection.release(true) // the server rolls it back
-        throw openTransactionError()
-      }
-      connection.on('error', ignore) // the current query rejects with it, too
-      return connection
+      const connection = await acquire(pool, (acquired) => {
+        acquired.on('error', ignore) // the current query also rejects with it
+      })
+      if (!isInTransaction(connection)) return connection
+      connection.release(true) // the server rolls it back
+      throw openTransactionError()
     },
     release(connection) {
       connection.removeListener('error', ignore)
