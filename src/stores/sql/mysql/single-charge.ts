@@ -6,7 +6,7 @@ import { codeOf, MYSQL_DUPLICATE, openTransactionError } from '../errors.js'
 import { expiryS } from '../expiry.js'
 import { rowKey } from '../table.js'
 import { type MysqlConnection, run } from './client.js'
-import { LOCK_WAIT, ROLLBACK, STATEMENT_START } from './statements.js'
+import { CLOCK, LOCK_WAIT, ROLLBACK } from './statements.js'
 
 /** SERVER_STATUS_IN_TRANS in `serverStatus`. */
 const IN_TRANSACTION = 1
@@ -17,7 +17,7 @@ const IN_TRANSACTION = 1
  * off on the connection.
  */
 export function singleCharge(table: string): NonNullable<Dialect<MysqlConnection>['chargeSingle']> {
-  const select = `SELECT (SELECT state FROM ${table} WHERE \`key\` = ?), ${STATEMENT_START}, @@autocommit`
+  const select = `SELECT (SELECT state FROM ${table} WHERE \`key\` = ?), ${CLOCK}, @@autocommit`
   const insert = `${LOCK_WAIT}INSERT INTO ${table} (state, expires_at, \`key\`) VALUES (?, ?, ?)`
   const update = `${LOCK_WAIT}UPDATE ${table} SET state = ?, expires_at = ? WHERE \`key\` = ? AND state = ?`
 

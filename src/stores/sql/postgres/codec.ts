@@ -1,9 +1,7 @@
 import type { State } from '../../../policies/policy.js'
 import type { Row } from '../changes.js'
 
-/** When the transaction began, in ms since the Unix epoch, to the microsecond. */
-export const NOW = "(date_part('epoch', now()) * 1000)"
-/** The present, likewise. */
+/** The present, in ms since the Unix epoch, to the microsecond. */
 export const CLOCK = "(date_part('epoch', clock_timestamp()) * 1000)"
 
 /**

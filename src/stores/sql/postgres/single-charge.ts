@@ -11,7 +11,7 @@ import {
   type PostgresReply,
   preparedStatement,
 } from './client.js'
-import { type Decoded, decode, encodeAsHex, NOW } from './codec.js'
+import { CLOCK, type Decoded, decode, encodeAsHex } from './codec.js'
 import { canTake, takeStatements } from './single-statement.js'
 
 /**
@@ -21,7 +21,9 @@ import { canTake, takeStatements } from './single-statement.js'
  */
 export function singleCharge(table: string): NonNullable<Dialect<PostgresConnection>['chargeSingle']> {
   const take = takeStatements(table)
-  const read = preparedStatement(`SELECT ${encodeAsHex(NOW, `(SELECT state FROM ${table} WHERE key = $1)`)}`)
+  const read = preparedStatement(
+    `SELECT ${encodeAsHex(CLOCK, `(SELECT state FROM ${table} WHERE key = $1)`)}`,
+  )
   let hasNames = true
 
   /** Sends a statement, unnamed once any connection has lost a prepared one (`DISCARD ALL`, or a pooler). */

@@ -4,7 +4,10 @@ import type { BaseSpec } from '../../../policies/spec.js'
 import { weakMemo } from '../../../util/memo.js'
 import { expiryStepS, NEVER_S } from '../expiry.js'
 import { type PostgresQuery, preparedStatement } from './client.js'
-import { encodeAsHex, NOW } from './codec.js'
+import { CLOCK, encodeAsHex } from './codec.js'
+
+/** The time of the statement, in ms since the Unix epoch: read once, when the row is locked. */
+const NOW = '(SELECT ms FROM clock)'
 
 /**
  * How a kind of policy takes units in SQL: a translation of `take` for the common case. It may refuse what
@@ -144,10 +147,15 @@ export function takeStatements(
   }
 }
 
-/** Each write keeps the row for $3 steps of $2 seconds, counted from the present step. */
+/**
+ * Each write keeps the row for $3 steps of $2 seconds, counted from the present step. Locks the row first: a
+ * time from before others have written it would make them look like the future.
+ */
 function sqlOf(table: string, { first, next, isAllowed }: TakeSql): string {
-  const expiry = "(floor(date_part('epoch', now()) / $2::float8) + $3::float8) * $2::float8"
+  const expiry = `(floor(${NOW} / 1000 / $2::float8) + $3::float8) * $2::float8`
   return [
+    `WITH locked AS MATERIALIZED (SELECT 1 FROM ${table} WHERE key = $1 FOR UPDATE),`,
+    `clock AS MATERIALIZED (SELECT ${CLOCK} AS ms, count(*) FROM locked)`,
     `INSERT INTO ${table} AS t (key, state, expires_at) VALUES ($1, ${first}, ${expiry})`,
     `ON CONFLICT (key) DO UPDATE SET state = ${next}, expires_at = excluded.expires_at`,
     `WHERE ${isAllowed} RETURNING ${encodeAsHex(NOW, 't.state')}`,
