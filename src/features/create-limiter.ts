@@ -13,6 +13,7 @@ import { emit, emitFailure, type LimiterEvents } from '../limiter/events.js'
 import type { LimiterOptions } from '../limiter/options.js'
 import { checkedCost } from '../limiter/read-limits.js'
 import { type LimiterSettings, readLimiterOptions } from '../limiter/read-options.js'
+import { storeFailureReporter } from '../limiter/store-failures.js'
 import { request } from '../stores/shared/pipe.js'
 import { catchMaybe, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { adjustmentsOf } from './adjustments.js'
@@ -64,7 +65,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     emitFailure(events, 'refundFailed', error, decision)
   const holdings = holdingsOf((error) => emitFailure(events, 'renewalFailed', error), onRefundFailed)
   const ownCore = limiterCore(settings, {
-    onStoreError: (error) => emitFailure(events, 'storeError', error),
+    onStoreError: storeFailureReporter(events, settings),
     onRefundLost: onRefundFailed,
     onUnitsBack: (keys) => waiting.retry(keys),
     onChange(...change) {

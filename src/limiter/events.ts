@@ -65,7 +65,6 @@ export interface LimiterEvents<Subject> {
 
 /** The warning for each failure event that has no listener. */
 const FAILURES = {
-  storeError: ['HEADGATE_STORE_ERROR', 'the store could not decide a request'],
   limitsLost: ['HEADGATE_LIMITS_LOST', 'the store lost counts, so some clients start afresh'],
   refundFailed: ['HEADGATE_REFUND_FAILED', 'units could not be refunded or released'],
   candidateFailed: ['HEADGATE_CANDIDATE_FAILED', 'a candidate could not decide a charge or be adjusted'],

@@ -73,7 +73,7 @@ export function asStoreError(
 ): StoreError {
   if (cause instanceof StoreError) return cause
   const message = messageOf(cause)
-  return new StoreError(store, hint ? `${message}. ${hint}` : message, { cause, ...facts })
+  return new StoreError(store, hint ? `${message.replace(/\.$/, '')}. ${hint}` : message, { cause, ...facts })
 }
 
 /**

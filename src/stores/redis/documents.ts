@@ -1,6 +1,6 @@
 import type { Documents, StoredDocument } from '../documents.js'
 import { textVersion } from '../shared/text-version.js'
-import { asStoreError } from '../store-error.js'
+import { commandError } from './errors.js'
 import type { Command, Transport } from './transport.js'
 
 /**
@@ -23,7 +23,7 @@ export function redisDocuments({ slotOf, send }: Transport): Documents {
     try {
       return await Promise.all(send(toSend))
     } catch (cause) {
-      throw asStoreError('redis', cause)
+      throw commandError(cause, undefined)
     }
   }
 

@@ -1,4 +1,5 @@
-import { asStoreError, atServer, messageOf, type StoreError } from '../store-error.js'
+import { asStoreError, atServer, messageOf, StoreError } from '../store-error.js'
+import { hintFor } from './hints.js'
 
 /*
  * What an error says of the server and of the command. Redis begins an error reply with its code, in
@@ -27,8 +28,36 @@ const MIGRATING =
 
 /** Returns the error of a command; `replied` if a server has replied, since then it has done nothing. */
 export function commandError(cause: unknown, server: string | undefined): StoreError {
-  const replied = ERROR_REPLY.test(messageOf(cause))
-  return atServer(asStoreError('redis', cause, { replied }), server)
+  const message = messageOf(cause)
+  const hint = server === undefined || !isRedirection(message) ? hintFor(message) : undefined
+  return atServer(asStoreError('redis', cause, { replied: ERROR_REPLY.test(message), hint }), server)
+}
+
+/** Clients of a Cluster follow these themselves. */
+function isRedirection(message: string): boolean {
+  return /^(MOVED|ASK) /.test(message)
+}
+
+/** Returns the error of a command that is not sent while the client is disconnected, and why it is. */
+export function disconnectedError(status: string, reason: unknown): StoreError {
+  return connectionError(`the client is not connected (${status})`, reason, { unsent: true })
+}
+
+/** Returns the error of a command whose connection was lost, and why it was. */
+export function lossError(reason?: unknown): StoreError {
+  return connectionError('the connection was lost before the reply arrived', reason)
+}
+
+function connectionError(
+  problem: string,
+  cause: unknown,
+  facts: { readonly unsent?: boolean } = {},
+): StoreError {
+  if (cause === undefined || cause instanceof StoreError)
+    return new StoreError('redis', problem, { ...facts, cause })
+  const reason = messageOf(cause)
+  const text = [reason.replace(/\.$/, ''), hintFor(reason) ?? []].flat().join('. ')
+  return new StoreError('redis', `${problem}: ${text}`, { ...facts, cause })
 }
 
 /** Whether the server does not know the script (after a restart, a failover or SCRIPT FLUSH). */

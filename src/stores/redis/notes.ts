@@ -1,5 +1,5 @@
 import type { ProcessNotes } from '../store.js'
-import { asStoreError } from '../store-error.js'
+import { commandError } from './errors.js'
 import type { Command, Transport } from './transport.js'
 
 /** Keeps the notes under a key in a hash, with a field for each process. */
@@ -11,7 +11,7 @@ export function redisNotes({ slotOf, send }: Transport): ProcessNotes {
     try {
       return await Promise.all(send(toSend))
     } catch (cause) {
-      throw asStoreError('redis', cause)
+      throw commandError(cause, undefined)
     }
   }
 

@@ -204,6 +204,6 @@ function readReply({ widths, outcomesFrom }: ScriptCall, reply: unknown): readon
     else states[Number(other) - 1] = undefined // a foreign key
   }
   const message = String(refused ?? '') // an empty buffer, if only `others` have something to say
-  const refusal = message ? asStoreError('redis', new Error(message), { replied: true }) : undefined
+  const refusal = message ? commandError(new Error(message), undefined) : undefined
   return outcomesFrom({ atMs: numbers.getFloat64(0, true), states, refusal })
 }

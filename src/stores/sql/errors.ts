@@ -84,6 +84,20 @@ export function hints(store: string, table: string): (error: unknown) => string 
     [/^(1290|1792|1836|25006) /, 'Connect the store to a server that accepts writes, not to a replica.'],
     [/^8 /, 'Open the file for writing, in a folder where the process may write.'],
     [/^25006 /, 'If connections set default_transaction_read_only, turn it off.'],
+    [/^(1045|28P01|28000) .*(password|denied)/i, "Correct the pool's user and password."],
+    [/^(1049|3D000) /, "Create the database, or correct its name in the pool's options."],
+    [
+      /^(3159|28000) .*(secure transport|no encryption|SSL off)/i,
+      "The server requires TLS: set the pool's option ssl.",
+    ],
+    [
+      /does not support (SSL|secure) connections?/i,
+      "The server does not use TLS: leave out the pool's option ssl.",
+    ],
+    [/certificate|altnames/i, "Trust the server's certificate: pass its CA in the pool's option ssl."],
+    [/^(1040|1203|53300) /, "Lower the pool's limit, or raise max_connections on the server."],
+    [/^(1021|1114|53100) /, 'Free some disk space on the server.'],
+    [/ECONNREFUSED|ENOTFOUND|EAI_AGAIN/, "Check that the database runs at the pool's address."],
     [/^1665 /, 'Set binlog_format to ROW or MIXED on the server: READ COMMITTED needs it.'],
     [/^57014 /, `Raise the statement_timeout of the connections, ${OWN_POOL}`],
     [

@@ -16,7 +16,7 @@ export interface RedisClient {
   /** Sends any command. Strings in the reply are buffers. */
   callBuffer(command: string, ...args: string[]): Promise<unknown>
   pipeline(): RedisPipeline
-  on(event: 'ready' | 'close', listener: () => void): unknown
+  on(event: 'ready' | 'close' | symbol, listener: (error?: unknown) => void): unknown
 }
 
 /** What the store needs of a `Cluster` of ioredis 5 or 6 or of iovalkey. */

@@ -1,12 +1,14 @@
+import { errorMonitor } from 'node:events'
 import { weakMemo } from '../../../util/memo.js'
-import { StoreError } from '../../store-error.js'
+import type { StoreError } from '../../store-error.js'
+import { disconnectedError, lossError } from '../errors.js'
 import { keySlot } from '../key-slot.js'
 import type { Command, Transport } from '../transport.js'
 import type { RedisClient, RedisClusterClient } from './client.js'
 
 /** Creates the transport to one server, or to the master of a Sentinel group. */
 export function ioredisTransport(client: RedisClient): Transport {
-  const checkConnection = connectionCheck(client)
+  const checkConnection = connectionCheck(client, lastErrorOf(client))
   const rejectOnLoss = lossGuard(client)
   const prefix = client.options.keyPrefix ?? ''
   return {
@@ -43,15 +45,33 @@ const STARTING = ['wait', 'connecting', 'connect']
  * Returns a function that throws a `StoreError` while a client is disconnected: a command must not wait in
  * the client's queue until long after its request is gone. Commands do wait for the first connection.
  */
-export function connectionCheck(client: { readonly status: string }): () => void {
+export function connectionCheck(
+  client: { readonly status: string },
+  lastError: () => unknown = () => undefined,
+): () => void {
   let isStarting = true
   return () => {
     const { status } = client
     isStarting &&= STARTING.includes(status)
     if (status === 'ready' || isStarting) return
-    throw new StoreError('redis', `the client is not connected (${status})`, { unsent: true })
+    throw disconnectedError(status, lastError())
   }
 }
+
+/**
+ * Returns a function that returns the client's last error, as when it cannot connect. A listener for
+ * `errorMonitor` does not count as one for errors, without which ioredis prints them.
+ */
+const lastErrorOf = weakMemo((client: RedisClient) => {
+  let lastError: unknown
+  client.on(errorMonitor, (error) => {
+    lastError = error
+  })
+  client.on('ready', () => {
+    lastError = undefined
+  })
+  return () => lastError
+})
 
 /**
  * Returns a function that rejects a promise of a reply when the client's connection is lost first. A `Redis`
@@ -66,7 +86,7 @@ const lossGuard = weakMemo((client: RedisClient) => {
   })
   client.on('close', () => {
     if (!wasReady) return // commands are still waiting for the first connection
-    const error = new StoreError('redis', 'the connection was lost before the reply arrived')
+    const error = lossError()
     for (const reject of pending) reject(error)
     pending.clear()
   })

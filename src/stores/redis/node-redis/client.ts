@@ -13,7 +13,7 @@ export interface NodeRedisCommandOptions {
 
 /** What the store needs of an event emitter. */
 interface Emitter {
-  on(event: string | symbol, listener: () => void): unknown
+  on(event: string | symbol, listener: (error?: unknown) => void): unknown
   listenerCount(event: string): number
 }
 

@@ -1,6 +1,7 @@
 import { errorMonitor, setMaxListeners } from 'node:events'
 import { weakMemo } from '../../../util/memo.js'
 import { StoreError } from '../../store-error.js'
+import { disconnectedError, lossError } from '../errors.js'
 import type { Command } from '../transport.js'
 import type { NodeRedisClient, NodeRedisCommandOptions } from './client.js'
 
@@ -31,10 +32,13 @@ export interface Connection {
 export const connectionOf = weakMemo((client: NodeRedisClient): Connection => {
   let isStarting = !client.isReady
   let unwritten = unwrittenCommands()
+  let lastError: unknown
   client.on('ready', () => {
     isStarting = false
+    lastError = undefined
   })
-  client.on(errorMonitor, () => {
+  client.on(errorMonitor, (error) => {
+    lastError = error
     if (client.isReady) return // an odd reply or a failed ping; a lost connection is not ready any more
     isStarting = false
     const lost = unwritten
@@ -45,9 +49,10 @@ export const connectionOf = weakMemo((client: NodeRedisClient): Connection => {
     check() {
       if (client.isReady) return
       checkOpen(client)
-      if (!isStarting) throw notConnected()
+      if (!isStarting) throw notConnected({ cause: lastError })
     },
-    send: (words) => explainLoss(client.sendCommand(words, unwritten.options), unwritten.options),
+    send: (words) =>
+      explainLoss(client.sendCommand(words, unwritten.options), unwritten.options, () => lastError),
   }
 })
 
@@ -67,19 +72,20 @@ export function checkOpen({ isOpen }: { readonly isOpen: boolean }): void {
 
 /** Returns the error of a command that is not sent, since the client is reconnecting. */
 export function notConnected(options?: { readonly cause: unknown }): StoreError {
-  return new StoreError('redis', 'the client is not connected (reconnecting)', { ...options, unsent: true })
+  return disconnectedError('reconnecting', options?.cause)
 }
 
 /** Returns a promise of a reply to a command, which is a `StoreError` once its connection was lost. */
 async function explainLoss(
   reply: Promise<unknown>,
   { abortSignal }: NodeRedisCommandOptions,
+  lastError: () => unknown,
 ): Promise<unknown> {
   try {
     return await reply
   } catch (cause) {
     if (!abortSignal?.aborted) throw cause
-    throw new StoreError('redis', 'the connection was lost before the reply arrived', { cause })
+    throw lossError(lastError() ?? cause)
   }
 }
 

@@ -1,0 +1,35 @@
+/** The operator's fix for an error of a server or a driver, by its text. */
+const FIXES: readonly (readonly [RegExp, string])[] = [
+  [/^READONLY /, 'Connect to the master: this server is a replica, and takes no writes.'],
+  [/^(MOVED|ASK) \d|\bCROSSSLOT\b/, 'Use a Cluster client: this server is one node of a Redis Cluster.'],
+  [/^(NOAUTH |.*HELLO must be called with)/, 'Give the client a password: redis://:password@host.'],
+  [
+    /^WRONGPASS |^ERR (AUTH|invalid password)|^ERR Client sent AUTH/,
+    "Correct the client's user and password.",
+  ],
+  [/^NOPERM /, "Allow the client's user the commands and keys that the docs on Redis list under ACL."],
+  [/^LOADING /, 'The server reads its data from disk, and decides once that is done.'],
+  [/^OOM /, 'Raise maxmemory, or set a maxmemory-policy that evicts.'],
+  [/^MISCONF /, 'The server cannot save to disk. Free some space, or see its log.'],
+  [/^NOREPLICAS /, 'Connect the replicas that min-replicas-to-write requires.'],
+  [/^BUSY /, 'The server runs a long script of another client. SCRIPT KILL ends it.'],
+  [/^CLUSTERDOWN /, 'The Cluster has slots without a master. CLUSTER INFO lists how many.'],
+  [/^MASTERDOWN /, 'Connect to the master: this server is a replica that has lost it.'],
+  [/^TRYAGAIN /, 'The slot is moving to another node, and works again once it has moved.'],
+  [/^ERR unknown command|^NOSCRIPT /i, 'Enable EVAL and EVALSHA on the server, and do not rename them.'],
+  [/certificate|altnames/i, "Trust the server's certificate: pass its CA as the client's tls.ca."],
+  [
+    /wrong version number|packet length too long|EPROTO|ERR_SSL/i,
+    'The server does not use TLS on this port. Use a redis:// URL.',
+  ],
+  [
+    /ECONNRESET|Socket closed unexpectedly|Protocol error/,
+    'If the server uses TLS on this port, use a rediss:// URL.',
+  ],
+  [/ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ETIMEDOUT/, "Check that Redis runs at the client's URL."],
+]
+
+/** Returns the fix for an error, if one is known. */
+export function hintFor(message: string): string | undefined {
+  return FIXES.find(([pattern]) => pattern.test(message))?.[1]
+}
