@@ -4,6 +4,12 @@
  */
 export const GRID_PER_MS = 4096
 
+/**
+ * The longest time that units in use take to come back: 142,000 years. After a change to a much slower rate,
+ * they could take longer, but no double holds such times to the millisecond.
+ */
+export const MAX_MISSING_MS = 2 ** 52
+
 /** The largest relative error of a rate. */
 const MAX_RATE_ERROR = 0.0001
 /** The bits of an interval that is not on the grid. Rounding to them changes it by less than 0.004 %. */

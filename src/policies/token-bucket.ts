@@ -8,6 +8,7 @@ import {
   floorToGrid,
   isBucketInterval,
   isOnGrid,
+  MAX_MISSING_MS,
 } from './bucket-grid.js'
 import { CHANGE_ROWS, type ChangeOptions, type ChangeRules, NO_RULES, specOfRules } from './change-options.js'
 import { type Policy, type State, type Step, shareOf } from './policy.js'
@@ -143,7 +144,8 @@ interface Bucket extends ChangeRules {
   readonly windowMs: number
 }
 
-function makeTokenBucket(bucket: Bucket): Policy {
+function makeTokenBucket(given: Bucket): Policy {
+  const bucket = { ...given, debt: Math.min(given.debt, Math.floor(MAX_MISSING_MS / given.intervalMs)) }
   const { name, capacity, intervalMs, windowMs, debt, onChange } = bucket
   const spanMs = capacity * intervalMs // from empty to full: `windowMs`, rounded
   const mostMs = (capacity + debt) * intervalMs // the longest that a bucket with a debt takes to fill
@@ -175,7 +177,8 @@ function makeTokenBucket(bucket: Bucket): Policy {
     const usedMs = Math.min(oldMs, (oldCapacity + owedAtMost) * oldIntervalMs)
     const share = scales && oldCapacity !== capacity ? capacity / oldCapacity : 1
     if (share === 1 && oldIntervalMs === intervalMs) return usedMs
-    return Math.ceil(((usedMs / oldIntervalMs) * share * intervalMs) / unitMs - 1e-6) * unitMs
+    const missingMs = Math.ceil(((usedMs / oldIntervalMs) * share * intervalMs) / unitMs - 1e-6) * unitMs
+    return Math.min(missingMs, MAX_MISSING_MS)
   }
 
   function take(state: State | undefined, nowMs: number, cost: number, mayOwe = false): Step {

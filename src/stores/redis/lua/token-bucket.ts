@@ -1,4 +1,4 @@
-import { GRID_PER_MS } from '../../../policies/bucket-grid.js'
+import { GRID_PER_MS, MAX_MISSING_MS } from '../../../policies/bucket-grid.js'
 import type { LuaPolicy } from './lua-policy.js'
 
 /** Sets whether times of an interval are on the grid, and their unit: `bucketUnit`. */
@@ -21,7 +21,7 @@ const CLAMP = `
         missing = min(stored, (state[1] + state[4]) * state[2])
         local share = scales and state[1] ~= capacity and capacity / state[1] or 1
         if share ~= 1 or state[2] ~= interval then
-          missing = ceil(missing / state[2] * share * interval / unit - 1e-6) * unit
+          missing = min(ceil(missing / state[2] * share * interval / unit - 1e-6) * unit, ${MAX_MISSING_MS}.0)
         end
         local needed = max(debt, ceil(missing / interval) - capacity)
         if missing ~= stored or state[1] ~= capacity or state[2] ~= interval or state[4] ~= needed then
