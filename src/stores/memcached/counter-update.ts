@@ -30,8 +30,7 @@ export function counterUpdater(io: CounterIo, slices: SliceCache) {
       io.readVersion(key, counterAt(0)),
       slices.read(key, counters, nowMs),
     ])
-    const most = policy.limit + (policy.debt ?? 0)
-    const counts = [Math.min(version.count + next, most), ...older]
+    const counts = [version.count + next, ...older] // more than the limit, if it was lowered
     const state = counts.some((count) => count > 0) ? counters.stateOf(present, counts) : undefined
     const { results, writes } = applyBatch(operations, () => state, nowMs)
     const [write] = writes.values() // all operations are of one key
