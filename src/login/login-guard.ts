@@ -5,6 +5,7 @@ import { nodeWriter } from '../http/response-writer.js'
 import { expressRoute } from './express-route.js'
 import { guardSteps, type LoginControls, OWNER } from './guard-steps.js'
 import type { LoginGuardOptions } from './options.js'
+import type { GuardRoute } from './place.js'
 
 /** Middleware that guards a login. Several routes behind one guard share its limits. */
 export interface LoginGuard<
@@ -56,7 +57,7 @@ export function loginGuard<
   Req extends IncomingMessage = IncomingMessage,
   Res extends ServerResponse = ServerResponse,
 >(options: LoginGuardOptions<NodeTypes<Req, Res>>): LoginGuard<Req, Res> {
-  const routeOf = (req: Req): unknown => expressRoute(req, guard)
+  const routeOf = (req: Req): GuardRoute => expressRoute(req, guard)
   const { steps, controls } = guardSteps<Req, Res>(options, nodeWriter, routeOf)
   const guard = Object.assign(middlewareOf(OWNER, steps, options.onDenied), controls)
   return guard

@@ -153,6 +153,8 @@ export function readLoginOptions<Req extends object, Res>(
     onLockout: options.onLockout,
     cookies: cookie && deviceCookies(cookie, prefix, name),
     succeeded: succeeded ? (req: Req, res: Res) => checkResult(succeeded(req, res)) : byStatus,
+    /** Whether the application decides which requests were logins. */
+    decides: succeeded !== undefined,
   }
 }
 
