@@ -28,7 +28,7 @@ export interface LoginGuard<
  * - **Attempts.** Mount a body parser before the guard. If the field is missing or malformed (an array, an
  *   object, invisible characters), the response is a 400. Requests with a safe method (GET, HEAD, OPTIONS,
  *   TRACE: RFC 9110 §9.2.1) and without the field are not attempts, and pass. With the field, they may fail,
- *   and succeed only by `reportSuccess`.
+ *   and succeed only by `succeeded` or `reportSuccess`.
  * - **Denials.** All denied attempts get the same response, without figures of any limit.
  * - **Outages.** While the store is unavailable, each process decides in its own memory
  *   (`onStoreError: 'local'`).
