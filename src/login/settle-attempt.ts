@@ -1,6 +1,7 @@
 import type { Limiter } from '../features/limiter.js'
 import type { OnAllowed } from '../http/after-response.js'
 import type { ResponseWriter } from '../http/response-writer.js'
+import { isKey } from '../keys/identity.js'
 import type { Decision } from '../limiter/decision.js'
 import { emitFailure } from '../limiter/events.js'
 import { messageOf } from '../stores/store-error.js'
@@ -12,6 +13,7 @@ import type { LoginSettings } from './options.js'
 import { type AttemptOutcome, onOutcome, outcomeOf } from './outcome.js'
 import { type Arrival, loginPlaces, type RouteOf, warnOfPlace } from './place.js'
 import type { LogEvent } from './security-events.js'
+import { successWatch } from './success-watch.js'
 
 /** An attempt that was charged and allowed. */
 interface Allowed<Req, Res> {
@@ -42,6 +44,7 @@ export function settleAttempts<Req extends object, Res>(
   routeOf: RouteOf<Req>,
 ): OnAllowed<Req, Res> {
   const places = loginPlaces(path, routeOf)
+  const watchSuccess = successWatch(guard)
   const countRunning = counter()
   const inARow = inARowNames(consecutive)
   const ofAccount = [...OF_ACCOUNT, ...inARow]
@@ -50,6 +53,7 @@ export function settleAttempts<Req extends object, Res>(
     const { limiter, req, res, decision, attempt, failures, arrival } = allowed
     if (outcome === 'success') {
       places.recordSuccess(req)
+      if (isKey(attempt.name)) watchSuccess(req, String(attempt.name), failures)
       if (!writer.areHeadersSent(res)) remember(allowed)
       if (failures > 0) log(req, attempt.name, 'authn_login_successafterfail', failures)
       return clear(limiter, decision, ofAccount)
