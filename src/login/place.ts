@@ -65,6 +65,8 @@ export function loginPlaces<Req>(paths: readonly string[] | undefined, routeOf: 
   let hasRejected = false
   /** The patterns of routes at which a success has been counted. The application wrote them all. */
   const seen = new Set<unknown>()
+  /** Those that have responded with 401 to a safe method, as Basic authentication does. */
+  const rejectedSafely = new Set<unknown>()
 
   function arrive(req: Req): Arrival {
     const pattern = routePattern(req)
@@ -96,11 +98,18 @@ export function loginPlaces<Req>(paths: readonly string[] | undefined, routeOf: 
     arrive,
     placeOf,
     isAtPath,
-    /** Returns whether the guard has yet to learn if a request arrived at the login. */
-    isUndecided: ({ isLogin }: Arrival) => isLogin === undefined && isOnly && !hasRejected,
+    /** Returns whether a response that looks like a success of the account should have cleared its failures. */
+    isMissed(arrival: Arrival, req: Req, failures: number): boolean {
+      const place = placeOf(arrival, req)
+      if (place === 'safe') return failures > 0 && rejectedSafely.has(routePattern(req))
+      const isUndecided = arrival.isLogin === undefined && isOnly && !hasRejected
+      return place === 'unknown' && (failures > 0 || !isUndecided)
+    },
     /** Learns from a status where a login checks its password. */
     learn({ isLogin, pattern }: Arrival, req: Req, status: number): void {
-      if (isLogin === undefined && isOnly && status === 401) hasRejected ||= routePattern(req) === pattern
+      if (status !== 401) return
+      if (isLogin === undefined && isOnly) hasRejected ||= routePattern(req) === pattern
+      if (hasSafeMethod(req)) rejectedSafely.add(routePattern(req))
     },
     /** Records that a success of the account was counted where this request was sent. */
     recordSuccess: (req: Req) => void seen.add(routePattern(req)),
@@ -135,7 +144,8 @@ export function warnOfPlace(guard: string, req: unknown): void {
     'HEADGATE_LOGIN_PATH',
     `headgate: loginGuard ${show(guard)} saw a successful response (${request}), but cleared no ` +
       'failures: it does not know whether a password was checked. ' +
-      "Set path, such as path: '/login', or call guard.reportSuccess(req).",
+      "Set path, such as path: '/login', or call guard.reportSuccess(req). For methods other than POST, set " +
+      'succeeded.',
     guard,
   )
 }

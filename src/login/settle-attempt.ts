@@ -98,10 +98,8 @@ export function settleAttempts<Req extends object, Res>(
         const status = writer.statusOf(res)
         places.learn(arrival, req, status)
         if (isSuccess && decides && places.isAtPath(req)) return 'success'
-        const place = places.placeOf(arrival, req)
-        const isLost = place === 'unknown' && (failures > 0 || !places.isUndecided(arrival))
-        if (isSuccess && isLost) warnOfPlace(guard, req)
-        return outcomeOf(isSuccess, status, place)
+        if (isSuccess && places.isMissed(arrival, req, failures)) warnOfPlace(guard, req)
+        return outcomeOf(isSuccess, status, places.placeOf(arrival, req))
       } catch (error) {
         emitError(error)
         return 'failure'
