@@ -1,6 +1,7 @@
 import { routePattern } from '../keys/by-route.js'
 import { asRequest } from '../keys/request.js'
 import { fieldsOf } from '../util/values.js'
+import { type GuardRoute, isGuard } from './place.js'
 
 /** What Express keeps for each handler: in an application or a router, and in a route. */
 interface Layer {
@@ -13,36 +14,39 @@ interface Stack {
   readonly stack?: readonly Layer[]
 }
 
+type Guard = Parameters<typeof isGuard>[1]
+
 /**
- * Returns the pattern of the route of Express that a handler is part of. Returns `undefined` if the handler
- * is also elsewhere in the application: in a second route, or before routing (`app.use`); or if the
- * application is mounted in another one, which may have the handler elsewhere. Express sets the route of a
- * request and leaves it there for later middleware, so the route itself must have the handler.
+ * Returns the route of Express in which a guard runs. Express sets the route of a request and leaves it there
+ * for later middleware, so that only the stacks of routes and routers show where the guard is. Those of other
+ * applications are out of sight, if this one is mounted in another one.
  */
-export function expressRoute(req: unknown, handler: unknown): unknown {
+export function expressRoute(req: unknown, guard: Guard): GuardRoute {
   const { app, route, baseUrl } = asRequest(req)
-  if (!hasHandler(route, handler)) return undefined
   // In Express 4, reading `router` throws an error.
   const application = fieldsOf(app)
   const router = application._router ?? application.router
+  const mounts = mountsOf(guard, router)
+  const isHere = hasGuard(route, guard)
   // A router that has the application sets no `parent`, but a path.
   const isMounted = baseUrl !== '' && layersOf(router).some((layer) => layer.route === route)
-  if (isMounted || application.parent !== undefined) return undefined
-  const mounts = mountsOf(handler, router)
-  return mounts.size > 1 ? undefined : routePattern(req)
+  const seesAll = isHere && mounts.size === 1 && !isMounted && application.parent === undefined
+  const isElsewhere = mounts.size > (isHere ? 1 : 0)
+  const isOnly = isElsewhere ? false : seesAll || undefined
+  return { path: routePattern(req), id: isOnly ? undefined : route, isOnly }
 }
 
-/** Returns where a handler is: each route by its router and its pattern, and each `use` by its layer. */
-function mountsOf(handler: unknown, router: unknown, seen = new Set<unknown>()): Set<unknown> {
+/** Returns where a guard is: each route by its router and its pattern, and each `use` by its layer. */
+function mountsOf(guard: Guard, router: unknown, seen = new Set<unknown>()): Set<unknown> {
   const mounts = new Set<unknown>()
   if (seen.has(router)) return mounts
   seen.add(router)
   const patterns = new Set<unknown>()
   for (const layer of layersOf(router)) {
     if (layer.route === undefined) {
-      if (layer.handle === handler) mounts.add(layer)
-      for (const mount of mountsOf(handler, layer.handle, seen)) mounts.add(mount)
-    } else if (hasHandler(layer.route, handler) && !patterns.has(layer.route.path)) {
+      if (isGuard(layer.handle, guard)) mounts.add(layer)
+      for (const mount of mountsOf(guard, layer.handle, seen)) mounts.add(mount)
+    } else if (hasGuard(layer.route, guard) && !patterns.has(layer.route.path)) {
       patterns.add(layer.route.path)
       mounts.add(layer)
     }
@@ -50,8 +54,8 @@ function mountsOf(handler: unknown, router: unknown, seen = new Set<unknown>()):
   return mounts
 }
 
-function hasHandler(route: unknown, handler: unknown): boolean {
-  return layersOf(route).some(({ handle }) => handle === handler)
+function hasGuard(route: unknown, guard: Guard): boolean {
+  return layersOf(route).some(({ handle }) => isGuard(handle, guard))
 }
 
 function layersOf(holder: unknown): readonly Layer[] {

@@ -5,6 +5,7 @@ import { nodeWriter } from '../http/response-writer.js'
 import { expressRoute } from './express-route.js'
 import { guardSteps, type LoginControls, OWNER } from './guard-steps.js'
 import type { LoginGuardOptions } from './options.js'
+import type { GuardRoute } from './place.js'
 
 /** Middleware that guards a login. Several routes behind one guard share its limits. */
 export interface LoginGuard<
@@ -27,7 +28,7 @@ export interface LoginGuard<
  * - **Attempts.** Mount a body parser before the guard. If the field is missing or malformed (an array, an
  *   object, invisible characters), the response is a 400. Requests with a safe method (GET, HEAD, OPTIONS,
  *   TRACE: RFC 9110 §9.2.1) and without the field are not attempts, and pass. With the field, they may fail,
- *   and succeed only by `reportSuccess`.
+ *   and succeed only by `succeeded` or `reportSuccess`.
  * - **Denials.** All denied attempts get the same response, without figures of any limit.
  * - **Outages.** While the store is unavailable, each process decides in its own memory
  *   (`onStoreError: 'local'`).
@@ -56,7 +57,7 @@ export function loginGuard<
   Req extends IncomingMessage = IncomingMessage,
   Res extends ServerResponse = ServerResponse,
 >(options: LoginGuardOptions<NodeTypes<Req, Res>>): LoginGuard<Req, Res> {
-  const routeOf = (req: Req): unknown => expressRoute(req, guard)
+  const routeOf = (req: Req): GuardRoute => expressRoute(req, guard)
   const { steps, controls } = guardSteps<Req, Res>(options, nodeWriter, routeOf)
   const guard = Object.assign(middlewareOf(OWNER, steps, options.onDenied), controls)
   return guard

@@ -49,6 +49,9 @@ interface LoginFields<Req, Res, Skip>
    * Returns whether a response is a successful login. Called right before its headers are sent. Default: a
    * status below 300, or a redirect (3xx) that is a success by `failureRedirect`. `guard.reportSuccess` and
    * `guard.reportFailure` take precedence.
+   *
+   * If it returns true, the request was a login, whatever its method and route. So it must return false
+   * where no password was checked, as for a form, or for `OPTIONS`. With `path`, it decides only there.
    */
   succeeded?: SuccessTest<Req, Res>
   /**
@@ -67,14 +70,16 @@ interface LoginFields<Req, Res, Skip>
   failureRedirect?: string | readonly string[] | false
   /**
    * The path whose POST requests carry the password, such as `'/login'`, or several. Write whole paths as
-   * clients send them, with every prefix, because they are compared exactly.
+   * clients send them, with every prefix. They are compared exactly with the path of the request, and with
+   * that of the route that the framework reports.
    *
    * Only a response there can be a success by its status, `failureRedirect` or `succeeded`. Elsewhere such a
    * response clears nothing, and the first one emits the process warning `HEADGATE_LOGIN_PATH`.
    * `guard.reportSuccess` counts everywhere.
    *
    * Default: the route that the guard is part of (`app.post('/login', guard, handler)`), if it is part of
-   * only one route whose pattern is a plain path.
+   * only one route whose pattern is a plain path. If a wrapper or a mounted application hides the guard, the
+   * process must have seen that route respond with 401.
    */
   path?: string | readonly string[]
   /** The key function that reads the IP address. Default `byIp()`. */
@@ -86,7 +91,8 @@ interface LoginFields<Req, Res, Skip>
   limits?: Partial<LoginPolicies>
   /**
    * How many failures in a row lock the account until you call `forget`, however long they take. Default
-   * 100, the most that NIST SP 800-63B-4 §3.2.2 allows. With `false`, there is no lock, which leaves that
+   * 100, the most that NIST SP 800-63B-4 §3.2.2 allows. Only failures where the guard would recognize a
+   * success count, or has recognized one: nothing else would ever clear them. With `false`, there is no lock, which leaves that
    * rule to the application. With device cookies, known browsers have a separate count: one for all browsers
    * of an account.
    */
@@ -153,6 +159,8 @@ export function readLoginOptions<Req extends object, Res>(
     onLockout: options.onLockout,
     cookies: cookie && deviceCookies(cookie, prefix, name),
     succeeded: succeeded ? (req: Req, res: Res) => checkResult(succeeded(req, res)) : byStatus,
+    /** Whether the application decides which requests were logins. */
+    decides: succeeded !== undefined,
   }
 }
 

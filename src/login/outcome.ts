@@ -66,8 +66,8 @@ const UNHANDLED = [404, 405, 501]
 
 /**
  * Returns the outcome by what a test of the response returned (`undefined` = the response does not say), and
- * by where the request was sent. A safe method proves no login; but a wrong password is a failure on any
- * method, since a handler may check passwords on all of them.
+ * by where the request was sent. A status proves no login elsewhere, or on a safe method; but a wrong password
+ * is a failure on any method, since a handler may check passwords on all of them.
  */
 export function outcomeOf(succeeded: boolean | undefined, status: number, place: Place): AttemptOutcome {
   if (succeeded === undefined) return 'none'

@@ -1,11 +1,31 @@
+import { routePattern } from '../keys/by-route.js'
 import { asRequest } from '../keys/request.js'
 import { show, wrongOption } from '../util/validate.js'
+import { fieldsOf } from '../util/values.js'
 import { warnOnce } from '../util/warn-once.js'
 
-/**
- * Returns the pattern of the route that a guard is part of; `undefined` if it may also see other requests.
- */
-export type RouteOf<Req> = (req: Req) => unknown
+/** The route in which a guard runs, as the framework reports it for a request. */
+export interface GuardRoute {
+  /** The pattern of the route; `undefined` outside of routes. */
+  readonly path: unknown
+  /** What tells the route from others if the pattern does not, as in routers below different paths. */
+  readonly id?: unknown
+  /**
+   * Whether the guard is in this route only, as far as the framework shows. `undefined`: a wrapper hides the
+   * guard, such as the instrumentation of an agent, so that it may be elsewhere also.
+   */
+  readonly isOnly: boolean | undefined
+}
+
+export type RouteOf<Req> = (req: Req) => GuardRoute
+
+/** For frameworks that report no routes. */
+export const noRoute = (): GuardRoute => ({ path: undefined, isOnly: false })
+
+/** Returns whether a handler is a guard, or a wrapper with the properties of one, as most agents create. */
+export function isGuard(handler: unknown, guard: { readonly limiter: unknown }): boolean {
+  return handler === guard || fieldsOf(handler).limiter === guard.limiter
+}
 
 /**
  * What a response that looks like a success is worth: `'login'`, a success, because the request was sent to
@@ -14,39 +34,89 @@ export type RouteOf<Req> = (req: Req) => unknown
  */
 export type Place = 'login' | 'safe' | 'unknown'
 
+/** A request as it arrives at the guard: `true` at the login, `undefined` perhaps there. */
+export interface Arrival {
+  readonly isLogin: boolean | undefined
+  readonly pattern: unknown
+}
+
+/** Tells for the requests of a guard whether they were sent to its login. */
+export type Places<Req> = ReturnType<typeof loginPlaces<Req>>
+
 const SAFE_METHODS: readonly unknown[] = ['GET', 'HEAD', 'OPTIONS', 'TRACE']
+const ELSEWHERE = Symbol('a place that is not one route')
 
 export function hasSafeMethod(req: unknown): boolean {
   return SAFE_METHODS.includes(asRequest(req).method)
 }
 
 /**
- * Creates the function that tells at which place a request arrives. The login is a POST to one of `paths`,
- * which are compared exactly; or else to the only route that the guard is part of, if its pattern matches a
- * single path. Whoever sends a request chooses its path, so no rule here depends on the paths seen so far.
+ * Creates the places of a guard. The login is a POST to one of `paths`, or else to the only route that the
+ * guard is part of, if its pattern matches a single path.
+ *
+ * Whoever sends a request chooses its path, so a process that has seen one route only must not conclude that
+ * there is no other. The framework has to show that; if wrappers hide the guard, the route must have
+ * responded with 401, which nothing but a check of credentials does (RFC 9110 §15.5.2).
  */
-export function placeFinder<Req>(
-  paths: readonly string[] | undefined,
-  routeOf: RouteOf<Req>,
-): (req: Req) => Place {
-  const isOnlyRoute = onlyValue()
+export function loginPlaces<Req>(paths: readonly string[] | undefined, routeOf: RouteOf<Req>) {
+  const routes = paths?.map(withoutSlash)
+  let only: unknown
+  let isOnly = true
+  let hasRejected = false
+  /** The patterns of routes at which a success has been counted. The application wrote them all. */
+  const seen = new Set<unknown>()
+  /** Those that have responded with 401 to a safe method, as Basic authentication does. */
+  const rejectedSafely = new Set<unknown>()
 
-  function isLogin(req: Req): boolean {
-    if (paths !== undefined) return paths.includes(pathOf(req))
+  function arrive(req: Req): Arrival {
+    const pattern = routePattern(req)
+    if (hasSafeMethod(req)) return { isLogin: false, pattern }
+    if (paths !== undefined) return { isLogin: isAtPath(req), pattern }
     const route = routeOf(req)
-    return isLiteral(route) && isOnlyRoute(route)
+    const isOne = isLiteral(route.path) && route.isOnly !== false
+    const id = isOne ? (route.id ?? withoutSlash(route.path)) : ELSEWHERE
+    only ??= id
+    isOnly &&= id === only
+    return { isLogin: isOne && route.isOnly, pattern }
   }
 
-  return (req) => {
+  /** Returns where a request ended up: middleware after the guard may have given it another method. */
+  function placeOf({ isLogin, pattern }: Arrival, req: Req): Place {
     if (hasSafeMethod(req)) return 'safe'
-    return isLogin(req) && asRequest(req).method === 'POST' ? 'login' : 'unknown'
+    if (asRequest(req).method !== 'POST') return 'unknown'
+    if (paths !== undefined) return isLogin || isAtPath(req) ? 'login' : 'unknown'
+    const isThere = isLogin ?? (hasRejected && routePattern(req) === pattern)
+    return isOnly && isThere ? 'login' : 'unknown'
   }
-}
 
-/** Returns where a request ended up: middleware after the guard may have given it another method. */
-export function placeAtEnd(place: Place, req: unknown): Place {
-  if (hasSafeMethod(req)) return 'safe'
-  return asRequest(req).method === 'POST' ? place : 'unknown'
+  /** Returns whether a request has one of the paths as it was sent, or by the route that the framework reports. */
+  function isAtPath(req: Req): boolean {
+    return paths === undefined || paths.includes(pathOf(req)) || routes?.includes(routePathOf(req)) === true
+  }
+
+  return {
+    arrive,
+    placeOf,
+    isAtPath,
+    /** Returns whether a response that looks like a success of the account should have cleared its failures. */
+    isMissed(arrival: Arrival, req: Req, failures: number): boolean {
+      const place = placeOf(arrival, req)
+      if (place === 'safe') return failures > 0 && rejectedSafely.has(routePattern(req))
+      const isUndecided = arrival.isLogin === undefined && isOnly && !hasRejected
+      return place === 'unknown' && (failures > 0 || !isUndecided)
+    },
+    /** Learns from a status where a login checks its password. */
+    learn({ isLogin, pattern }: Arrival, req: Req, status: number): void {
+      if (status !== 401) return
+      if (isLogin === undefined && isOnly) hasRejected ||= routePattern(req) === pattern
+      if (hasSafeMethod(req)) rejectedSafely.add(routePattern(req))
+    },
+    /** Records that a success of the account was counted where this request was sent. */
+    recordSuccess: (req: Req) => void seen.add(routePattern(req)),
+    /** Returns whether a success would be counted where a request was sent, or has been. */
+    canSucceed: (arrival: Arrival, req: Req) =>
+      placeOf(arrival, req) === 'login' || seen.has(routePattern(req)),
+  }
 }
 
 /** Returns the path of a request as it was sent, without the query. */
@@ -56,14 +126,26 @@ function pathOf(req: unknown): string {
   return path
 }
 
+/** Returns the pattern of the route of a request, below the path where its router is mounted. */
+function routePathOf(req: unknown): string {
+  const { baseUrl } = asRequest(req)
+  const mount = typeof baseUrl === 'string' ? baseUrl : ''
+  return withoutSlash(`${mount}${String(routePattern(req) ?? '')}`)
+}
+
+function withoutSlash(path: string): string {
+  return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path
+}
+
 /** Reports a success that cleared nothing, once for each guard. The client chose the method and the path. */
 export function warnOfPlace(guard: string, req: unknown): void {
-  const seen = show(`${asRequest(req).method} ${pathOf(req)}`)
+  const request = show(`${asRequest(req).method} ${pathOf(req)}`)
   warnOnce(
     'HEADGATE_LOGIN_PATH',
-    `headgate: loginGuard ${show(guard)} saw a successful response (${seen}), but cleared no ` +
+    `headgate: loginGuard ${show(guard)} saw a successful response (${request}), but cleared no ` +
       'failures: it does not know whether a password was checked. ' +
-      "Set path, such as path: '/login', or call guard.reportSuccess(req).",
+      "Set path, such as path: '/login', or call guard.reportSuccess(req). For methods other than POST, set " +
+      'succeeded.',
     guard,
   )
 }
@@ -83,18 +165,4 @@ const PATTERN = /[*:?+()[\]{}|^$!\\]/
 /** Returns whether a pattern matches one path, but for its case and a slash at its end. */
 function isLiteral(pattern: unknown): pattern is string {
   return typeof pattern === 'string' && pattern.startsWith('/') && !PATTERN.test(pattern)
-}
-
-/**
- * Creates a function that returns whether it has only ever been called with this value. The application
- * wrote the patterns of all routes, so no client can add one.
- */
-function onlyValue(): (value: string) => boolean {
-  let only: string | undefined
-  let isOnly = true
-  return (value) => {
-    only ??= value
-    isOnly &&= value === only
-    return isOnly
-  }
 }

@@ -1,6 +1,7 @@
 import type { Limiter } from '../features/limiter.js'
 import type { OnAllowed } from '../http/after-response.js'
 import type { ResponseWriter } from '../http/response-writer.js'
+import { isKey } from '../keys/identity.js'
 import type { Decision } from '../limiter/decision.js'
 import { emitFailure } from '../limiter/events.js'
 import { messageOf } from '../stores/store-error.js'
@@ -10,8 +11,9 @@ import type { Attempt, Attempts } from './attempt.js'
 import { inARowNames } from './limits.js'
 import type { LoginSettings } from './options.js'
 import { type AttemptOutcome, onOutcome, outcomeOf } from './outcome.js'
-import { placeAtEnd, placeFinder, type RouteOf, warnOfPlace } from './place.js'
+import { type Arrival, loginPlaces, type RouteOf, warnOfPlace } from './place.js'
 import type { LogEvent } from './security-events.js'
+import { successWatch } from './success-watch.js'
 
 /** An attempt that was charged and allowed. */
 interface Allowed<Req, Res> {
@@ -22,6 +24,8 @@ interface Allowed<Req, Res> {
   readonly attempt: Attempt
   /** How many failures of the account are charged, without attempts in progress. */
   readonly failures: number
+  /** How the request arrived. */
+  readonly arrival: Arrival
 }
 
 /**
@@ -29,30 +33,35 @@ interface Allowed<Req, Res> {
  * of the account, refunds the address, and makes the browser a known device. Where no password was checked,
  * as far as the guard can know, the attempt is refunded and clears nothing. A failure stays charged; so
  * does a server error (5xx), except in the count of failures in a row: it shows nothing about a password,
- * and must not lead to a lock that only support can end.
+ * and must not lead to a lock that only support can end. Nor must failures at a place where no success is
+ * recognized.
  */
 export function settleAttempts<Req extends object, Res>(
-  { name: guard, path, succeeded, onLockout, cookies, consecutive }: LoginSettings<Req, Res>,
+  { name: guard, path, succeeded, decides, onLockout, cookies, consecutive }: LoginSettings<Req, Res>,
   attempts: Attempts<Req>,
   log: LogEvent<Req>,
   writer: ResponseWriter<Res>,
   routeOf: RouteOf<Req>,
 ): OnAllowed<Req, Res> {
-  const placeOf = placeFinder(path, routeOf)
+  const places = loginPlaces(path, routeOf)
+  const watchSuccess = successWatch(guard)
   const countRunning = counter()
   const inARow = inARowNames(consecutive)
   const ofAccount = [...OF_ACCOUNT, ...inARow]
 
   function settle(allowed: Allowed<Req, Res>, outcome: AttemptOutcome): MaybePromise<unknown> {
-    const { limiter, req, res, decision, attempt, failures } = allowed
+    const { limiter, req, res, decision, attempt, failures, arrival } = allowed
     if (outcome === 'success') {
+      places.recordSuccess(req)
+      if (isKey(attempt.name)) watchSuccess(req, String(attempt.name), failures)
       if (!writer.areHeadersSent(res)) remember(allowed)
       if (failures > 0) log(req, attempt.name, 'authn_login_successafterfail', failures)
       return clear(limiter, decision, ofAccount)
     }
     if (outcome === 'none') return limiter.refund(decision)
     const isLastInRow = logExhausted(allowed, log)
-    if (outcome === 'error') return limiter.refund(decision, { limits: inARow })
+    if (outcome === 'error' || !places.canSucceed(arrival, req))
+      return limiter.refund(decision, { limits: inARow })
     return isLastInRow ? lockOut(allowed) : undefined
   }
 
@@ -76,19 +85,21 @@ export function settleAttempts<Req extends object, Res>(
     const attempt = attempts.get(req)
     if (attempt === undefined) return // disconnected before it began, and passes in report mode
     const { name } = attempt
-    const place = placeOf(req)
+    const arrival = places.arrive(req)
     const running = decision.allowed ? countRunning(name, 1) : 0 // charged, but not yet failures
     const failures = failuresOf(decision) - running
-    const allowed = { limiter, req, res, decision, attempt, failures }
+    const allowed = { limiter, req, res, decision, attempt, failures, arrival }
     const emitError = (error: unknown) => emitFailure(limiter.events, 'refundFailed', error, decision)
     const end = () => decision.allowed && countRunning(name, -1)
 
     function readOutcome(): AttemptOutcome {
       try {
         const isSuccess = succeeded(req, res)
-        const endedAt = placeAtEnd(place, req)
-        if (isSuccess && endedAt === 'unknown') warnOfPlace(guard, req)
-        return outcomeOf(isSuccess, writer.statusOf(res), endedAt)
+        const status = writer.statusOf(res)
+        places.learn(arrival, req, status)
+        if (isSuccess && decides && places.isAtPath(req)) return 'success'
+        if (isSuccess && places.isMissed(arrival, req, failures)) warnOfPlace(guard, req)
+        return outcomeOf(isSuccess, status, places.placeOf(arrival, req))
       } catch (error) {
         emitError(error)
         return 'failure'
@@ -120,10 +131,10 @@ function logExhausted<Req>({ req, attempt, decision }: Allowed<Req, unknown>, lo
   return exhausted.some(({ name }) => name === 'consecutive')
 }
 
-/** Returns how many attempts at the account are charged, by the limit that counts longest. */
+/** Returns how many attempts at the account are charged, by the limit that has counted most. */
 function failuresOf({ parts }: Decision): number {
-  const part = parts.findLast(({ name }) => name === 'consecutive' || name === 'account')
-  return part === undefined ? 0 : part.limit - part.remaining
+  const ofAccount = parts.filter(({ name }) => name === 'consecutive' || name === 'account')
+  return Math.max(0, ...ofAccount.map(({ limit, remaining }) => limit - remaining))
 }
 
 /** Creates a counter by name, which counts up or down and returns the count; 0 takes no memory. */

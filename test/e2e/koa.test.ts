@@ -248,7 +248,7 @@ describe('a login guard', () => {
   })
 
   test('emits its events with the context', async () => {
-    const guard = guardOf({ name: 'login' })
+    const guard = guardOf({ name: 'login', path: '/' })
     const { served } = await serveKoa(parse, guard, login)
     const event = once(guard.events, 'security')
     await statuses(served, [attempt('wrong'), attempt('wrong')])

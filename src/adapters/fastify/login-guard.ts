@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { routePattern } from '../../keys/by-route.js'
 import { guardSteps, type LoginControls, OWNER } from '../../login/guard-steps.js'
 import type { LoginGuardOptions } from '../../login/options.js'
+import type { GuardRoute } from '../../login/place.js'
 import { type FastifyTypes, hookOf, type RateLimitHook } from './hook.js'
 import { fastifyWriter } from './response-writer.js'
 
@@ -31,20 +32,33 @@ export interface LoginGuard extends RateLimitHook, LoginControls<FastifyRequest>
  * ```
  */
 export function loginGuard(options: LoginGuardOptions<FastifyTypes>): LoginGuard {
-  const routeOf = (request: FastifyRequest): unknown =>
-    countRoutes(request.server) === 1 ? routePattern(request) : undefined
+  const routeOf = (request: FastifyRequest): GuardRoute => {
+    const path = routePattern(request)
+    return { path, isOnly: countHooks(request.server) === countVariants(request, path) || undefined }
+  }
   const { steps, controls } = guardSteps<FastifyRequest, FastifyReply>(options, fastifyWriter, routeOf)
   const guard = Object.assign(hookOf(OWNER, steps, options.onDenied), controls)
-  const countRoutes = routeCounter(guard)
+  const countHooks = hookCounter(guard)
   return guard
 }
 
 /**
- * Creates a function that returns how many routes of an application a hook is part of. A request shows its
- * route, but not its hooks, nor whether `app.addHook` put them before other routes. Fastify 4 and 5 bind
- * each hook once for each route when they start, so this counts the calls of `bind`.
+ * Returns how many routes Fastify has made of one: below a `prefix`, `post('/')` is there with a slash at its
+ * end and without.
  */
-function routeCounter(hook: RateLimitHook): (app: FastifyInstance) => number {
+function countVariants({ server, method }: FastifyRequest, path: unknown): number {
+  const plain = String(path).replace(/\/$/, '')
+  const urls = [plain, `${plain}/`].filter((url) => url !== '')
+  return urls.filter((url) => server.hasRoute({ method, url } as Parameters<typeof server.hasRoute>[0]))
+    .length
+}
+
+/**
+ * Creates a function that returns how many routes of an application have a hook. A request shows its route,
+ * but not its hooks, nor whether `app.addHook` put them before other routes. Fastify 4 and 5 bind each hook
+ * once for each route when they start, so this counts the calls of `bind`. A wrapper of the hook hides it.
+ */
+function hookCounter(hook: RateLimitHook): (app: FastifyInstance) => number {
   const counts = new WeakMap<object, number>()
   const countOf = ({ server }: FastifyInstance) => counts.get(server) ?? 0
   hook.bind = (app: FastifyInstance) => {

@@ -1,5 +1,6 @@
 import { guardSteps, type LoginControls, OWNER } from '../../login/guard-steps.js'
 import type { LoginGuardOptions } from '../../login/options.js'
+import { noRoute } from '../../login/place.js'
 import { type Exchange, exchangeOf } from './exchange.js'
 import { exchangeGuardOptions } from './exchange-options.js'
 import { limitOf, type RateLimit } from './limit.js'
@@ -58,7 +59,7 @@ export function loginGuard<Info extends FetchInfo = FetchInfo>(
   const { steps, controls } = guardSteps<FetchSubject<Info>, Exchange>(
     exchangeGuardOptions(options),
     fetchWriter,
-    () => undefined,
+    noRoute,
   )
   const reporter = (report: Controls<Info>['reportSuccess']) => (request: Request) => {
     const exchange = exchangeOf<Info>(request)

@@ -6,6 +6,7 @@ import { requestSteps } from '../../http/request-steps.js'
 import type { Decision } from '../../limiter/decision.js'
 import { guardSteps, type LoginControls, OWNER } from '../../login/guard-steps.js'
 import type { LoginGuardOptions } from '../../login/options.js'
+import { noRoute } from '../../login/place.js'
 import type { MaybePromise } from '../../util/maybe-promise.js'
 import { exchangeOf } from '../fetch/exchange.js'
 import { exchangeGuardOptions, exchangeOptions } from '../fetch/exchange-options.js'
@@ -89,7 +90,7 @@ export function loginGuard<Ctx extends Context = Context>(
   options: LoginGuardOptions<HonoTypes<Ctx>>,
 ): LoginGuard<Ctx> {
   const loginOptions = exchangeGuardOptions(options)
-  const { steps, controls } = guardSteps(loginOptions, honoWriter, () => undefined)
+  const { steps, controls } = guardSteps(loginOptions, honoWriter, noRoute)
   const limit = limitOf<HonoInfo<Ctx>, Ctx>(OWNER, steps, denialResponder(options), subjectOf)
   return Object.assign(middlewareOf(OWNER, limit, readBody), controls)
 }

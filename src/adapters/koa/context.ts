@@ -2,6 +2,7 @@ import type { ExtendableContext, Response } from 'koa'
 import { LAST_RECORD } from '../../http/recorded-decision.js'
 import { nodeWriter, setAll, writerOver } from '../../http/response-writer.js'
 import { type RequestLike, viewAsRequest } from '../../keys/request.js'
+import { type GuardRoute, isGuard } from '../../login/place.js'
 import { fieldsOf } from '../../util/values.js'
 import { warnOnce } from '../../util/warn-once.js'
 
@@ -58,20 +59,36 @@ interface KoaLayer {
   readonly stack: readonly unknown[]
 }
 
-/** What @koa/router stores on a context. */
-interface Routed {
-  readonly router?: { readonly stack?: readonly KoaLayer[] }
+interface KoaRouter {
+  readonly stack?: readonly KoaLayer[]
+}
+
+/** What @koa/router stores on a context, and koa-mount. */
+interface Routed extends Extras {
+  readonly router?: KoaRouter
+  readonly mountPath?: unknown
 }
 
 /**
- * Returns the pattern of the route of @koa/router that middleware is part of; `undefined` if the router also
- * has it in a second route, or before several (`router.use`).
+ * Returns the route of @koa/router in which a guard runs. The routers of the application show where else it
+ * is, unless it composes them or mounts another application, which are out of sight.
  */
-export function koaRoute({ router }: ExtendableContext & Routed, middleware: unknown): unknown {
-  const layers = router?.stack?.filter(({ stack }) => stack.includes(middleware)) ?? []
-  const patterns = new Set(layers.map(({ path, methods }) => (methods.length > 0 ? path : undefined)))
-  const [pattern, ...others] = patterns
-  return others.length > 0 ? undefined : pattern
+export function koaRoute(ctx: ExtendableContext & Routed, guard: { readonly limiter: unknown }): GuardRoute {
+  const { router, mountPath, _matchedRoute: path } = ctx
+  const { middleware } = ctx.app as { readonly middleware?: readonly unknown[] }
+  const used = middleware ?? []
+  const routers: unknown[] = used.flatMap((each) => fieldsOf(each).router ?? [])
+  const layers = [...new Set([router, ...routers])].flatMap(
+    (each) => (fieldsOf(each) as KoaRouter).stack ?? [],
+  )
+  const guarded = layers.filter(({ stack }) => stack.some((each) => isGuard(each, guard)))
+  const patterns = new Set(guarded.map(({ path: pattern, methods }) => methods.length > 0 && pattern))
+  const isHere = patterns.has(path)
+  // OpenTelemetry hides a guard in the first route that it wraps, and marks it.
+  const isMarked = Object.getOwnPropertySymbols(guard).length > 0
+  const isElsewhere = patterns.size > (isHere ? 1 : 0) || used.some((each) => isGuard(each, guard))
+  const isOnly = isElsewhere ? false : (isHere && !isMarked && routers.includes(router)) || undefined
+  return { path, id: `${String(mountPath ?? '')} ${String(path)}`, isOnly }
 }
 
 /** Makes room for what limiters keep at a context, unless an earlier one has. */

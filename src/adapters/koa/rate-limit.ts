@@ -9,6 +9,7 @@ import { type RequestSteps, type Respond, requestSteps } from '../../http/reques
 import { isOver } from '../../http/response-end.js'
 import { guardSteps, type LoginControls, OWNER } from '../../login/guard-steps.js'
 import type { LoginGuardOptions } from '../../login/options.js'
+import type { GuardRoute } from '../../login/place.js'
 import type { ServerTypes } from '../../util/framework-types.js'
 import { isPromise } from '../../util/maybe-promise.js'
 import { koaRoute, koaWriter, prepareContext } from './context.js'
@@ -94,7 +95,7 @@ export function rateLimit<Ctx extends ExtendableContext = Context>(
 export function loginGuard<Ctx extends ExtendableContext = Context>(
   options: LoginGuardOptions<KoaTypes<Ctx>>,
 ): LoginGuard<Ctx> {
-  const routeOf = (ctx: Ctx): unknown => koaRoute(ctx, guard)
+  const routeOf = (ctx: Ctx): GuardRoute => koaRoute(ctx, guard)
   const { steps, controls } = guardSteps<Ctx, Response>(options, koaWriter, routeOf)
   const guard = Object.assign(middlewareOf(OWNER, steps, options.onDenied), controls)
   return guard

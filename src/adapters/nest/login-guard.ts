@@ -55,7 +55,7 @@ export function loginGuard<Req extends object = NestRequest, Res = unknown>(
   const { exception, ...login } = withoutOnDenied('loginGuard', options)
   /** The requests whose handler the guard is before, and before no other one of its class. */
   const ofOneHandler = new WeakSet<Req>()
-  const routeOf = (req: Req): unknown => (ofOneHandler.has(req) ? routePattern(req) : undefined)
+  const routeOf = (req: Req) => ({ path: routePattern(req), isOnly: ofOneHandler.has(req) })
   const settings = login as LoginOptions<ServerTypes<Req, PlatformResponse>>
   const { steps, controls } = guardSteps(settings, platformWriter, routeOf)
   const guard: LoginGuard<Req> = {

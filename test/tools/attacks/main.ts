@@ -1,6 +1,8 @@
 import { SITES } from './adapters/sites.js'
 import { playOn, type SiteRow, siteTable } from './adapters/table.js'
 import { ATTACKS } from './attacks.js'
+import { type NeighborRow, neighborTable, playBeside } from './neighbors/table.js'
+import { VARIANTS } from './neighbors/variants.js'
 import { playBoth, type Row, tableOf } from './table.js'
 
 /**
@@ -14,4 +16,8 @@ console.log(tableOf(rows))
 const siteRows: [string, SiteRow][] = []
 for (const site of SITES) siteRows.push([site.name, await playOn(site)])
 console.log(`\n${siteTable(siteRows)}`)
+
+const neighborRows: [string, NeighborRow][] = []
+for (const variant of VARIANTS) neighborRows.push([variant.name, await playBeside(variant)])
+console.log(`\n${neighborTable(neighborRows)}`)
 process.exit() // the sites' servers may close later

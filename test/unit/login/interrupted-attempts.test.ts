@@ -84,7 +84,13 @@ async function closeWhileDeciding(guard: LoginGuard, store: ReturnType<typeof pa
 
 test('an attempt whose connection closes before the store answers is a failure, and a lock that it makes is logged', async () => {
   const store = pausedStore()
-  const { guard, events } = listening({ consecutive: 1, store, name: 'login', timeout: 10_000 })
+  const { guard, events } = listening({
+    path: '/login',
+    consecutive: 1,
+    store,
+    name: 'login',
+    timeout: 10_000,
+  })
   await closeWhileDeciding(guard, store)
   await until('the lock is reported', () => events.length > 0)
   expect(events).toEqual([`authn_login_lock:${ADA},maxretries`])
@@ -93,7 +99,7 @@ test('an attempt whose connection closes before the store answers is a failure, 
 
 test('an attempt whose connection closes before the store answers is no longer one in progress', async () => {
   const store = pausedStore()
-  const { guard, events } = listening({ store, name: 'login', timeout: 10_000 })
+  const { guard, events } = listening({ path: '/login', store, name: 'login', timeout: 10_000 })
   await closeWhileDeciding(guard, store)
   await answer(guard, 200)
   expect(events).toEqual([`authn_login_successafterfail:${ADA},1`])

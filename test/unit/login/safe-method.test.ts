@@ -6,7 +6,7 @@ import { attemptsLeft } from './attempt-outcome.js'
 
 type Options = Partial<LoginGuardOptions<Request, Response>>
 
-recordWarnings()
+const warnings = recordWarnings()
 afterEach(closeServers)
 
 const SAFE = ['GET', 'HEAD', 'OPTIONS', 'TRACE']
@@ -37,7 +37,6 @@ test.each(SAFE)('a success on %s clears no failures, costs nothing and gets no c
   const cases: [Options, object][] = [
     [{}, { status: 200 }],
     [{}, { status: 204 }],
-    [{ succeeded: (_req, res) => res.statusCode < 300 }, { status: 200 }],
     [{ failureRedirect: '/login' }, { status: 302, location: '/home' }],
     [{ path: '/login' }, { status: 200 }],
   ]
@@ -48,6 +47,29 @@ test.each(SAFE)('a success on %s clears no failures, costs nothing and gets no c
     expect({ response, failures: await failures() }).toEqual({ response, failures: 2 })
     expect(headers['set-cookie']).toBeUndefined()
   }
+})
+
+test.each([...SAFE, 'PUT', 'PATCH'])('a success on %s that succeeded returns is one', async (method) => {
+  for (const path of [undefined, '/login'] as const) {
+    const succeeded: Options['succeeded'] = (_req, res) => res.statusCode < 300
+    const options = { name: 'login', deviceCookie: { secret }, succeeded, ...(path && { path }) }
+    const { send, failures } = await login(options)
+    for (let i = 0; i < 2; i++) await send(method, { status: 401 })
+    const { headers } = await send(method, { status: 200 })
+    expect({ path, failures: await failures() }).toEqual({ path, failures: 0 })
+    expect(headers['set-cookie']).toHaveLength(1)
+  }
+  expect(warnings()).toEqual([])
+})
+
+test('with path, succeeded decides only there', async () => {
+  const { send, failures } = await login({ path: '/signin', succeeded: () => true })
+  for (const method of ['POST', 'GET', 'PUT']) {
+    await send('POST', { status: 200 })
+    await send(method, { status: 200 })
+  }
+  expect(await failures()).toBe(0)
+  expect(warnings()).toEqual(['HEADGATE_LOGIN_PATH'])
 })
 
 test.each<[object, Options, number]>([

@@ -23,13 +23,15 @@ export const PER_ADDRESS = 12
 
 /**
  * Guesses at an account of its own from some addresses, or as often from one that shows each device cookie
- * it gets. Returns how many guesses reached the check of the password.
+ * it gets. What is sent between may go to another process of the site. Returns how many guesses reached the
+ * check of the password.
  */
 export async function guessAt(
   site: Site,
   { name, guesses, between }: SiteAttack,
   addresses: number,
   isOneBrowser: boolean,
+  other = site,
 ): Promise<number> {
   const agent = new Agent({ keepAlive: true })
   const account = `${name} ${isOneBrowser}`
@@ -40,6 +42,7 @@ export async function guessAt(
     [method, path]: readonly [string, string],
     address: number,
     more: object,
+    { port } = site,
   ): Promise<number> {
     const body = JSON.stringify({ username: account, ...more })
     const headers = {
@@ -49,7 +52,7 @@ export async function guessAt(
       ...(isOneBrowser && cookie !== undefined && { cookie }),
     }
     return new Promise((resolve, reject) => {
-      const req = request({ host: '::1', port: site.port, method, path, agent, headers }, (res) => {
+      const req = request({ host: '::1', port, method, path, agent, headers }, (res) => {
         cookie = res.headers['set-cookie']?.[0]?.split(';')[0] ?? cookie
         text(res).then(() => resolve(res.statusCode ?? 0), reject)
       })
@@ -60,7 +63,7 @@ export async function guessAt(
   for (let i = 0; i < addresses * PER_ADDRESS; i++) {
     const address = Math.floor(i / PER_ADDRESS)
     if ((await send(guesses, address, { password: `guess ${i}` })) === 401) reached++
-    if (between !== undefined && i % 4 === 3) await send(between, address, {})
+    if (between !== undefined && i % 4 === 3) await send(between, address, {}, other)
   }
   agent.destroy()
   return reached

@@ -24,20 +24,25 @@ export const SITES_TITLE =
   `What a guesser sends between ${ADDRESSES * PER_ADDRESS} guesses, and how many of these reached the password: ` +
   `from ${ADDRESSES} addresses / from one browser`
 
-/** The table as it is printed, indented by two. */
+/** The table as it is printed. */
 export function siteTable(rows: readonly (readonly [name: string, row: SiteRow])[]): string {
-  const cellsOf = (row: SiteRow) => row.map(([addresses, browser]) => `${addresses} / ${browser}`)
-  const lines = [
-    ['adapter', ...SITE_ATTACKS.map(({ name }) => name)],
-    ...rows.map(([name, row]) => [name, ...cellsOf(row)]),
-  ]
+  const head = ['adapter', ...SITE_ATTACKS.map(({ name }) => name)]
+  return printedTable(SITES_TITLE, [head, ...rows.map(([name, row]) => [name, ...cellsOf(row)])])
+}
+
+export function cellsOf(row: SiteRow): string[] {
+  return row.map(([addresses, browser]) => `${addresses} / ${browser}`)
+}
+
+/** A table below its title, with a rule below the head, indented by two. */
+export function printedTable(title: string, lines: readonly (readonly string[])[]): string {
   const widths = lines[0]?.map((_, i) => Math.max(...lines.map((line) => line[i]?.length ?? 0))) ?? []
   const rule = widths.map((width) => '-'.repeat(width))
   const [head = [], ...body] = lines
   const padded = [head, rule, ...body].map((line) =>
     line.map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0))),
   )
-  return [SITES_TITLE, '', ...padded.map((line) => line.join('  ').trimEnd())]
+  return [title, '', ...padded.map((line) => line.join('  ').trimEnd())]
     .map((line) => (line === '' ? '' : `  ${line}`))
     .join('\n')
 }

@@ -7,7 +7,7 @@ import { contextOf, request, WEB } from './contexts.js'
 describe('a login guard', () => {
   const attempt = (guard: ReturnType<typeof loginGuard>, platform: (typeof WEB)[number] = 'Express') => {
     const made = request(platform)
-    Object.assign(made.req, { body: { username: 'ada' } })
+    Object.assign(made.req, { method: 'POST', url: '/login', body: { username: 'ada' } })
     const raw = made.reply.raw
     return {
       context: contextOf('http', [made.req, made.res]),
@@ -21,7 +21,7 @@ describe('a login guard', () => {
   }
 
   test.each(WEB)('denies attempts after failures, on %s', async (platform) => {
-    const guard = loginGuard({ field: 'username', consecutive: 2, store: memoryStore() })
+    const guard = loginGuard({ field: 'username', path: '/login', consecutive: 2, store: memoryStore() })
     for (let i = 0; i < 2; i++) {
       const each = attempt(guard, platform)
       expect(await each.pass()).toBe(true)
@@ -34,7 +34,13 @@ describe('a login guard', () => {
   test('throws what the option exception returns', async () => {
     const replaced = new Error('replaced')
     const exception = () => replaced
-    const guard = loginGuard({ field: 'username', consecutive: 1, store: memoryStore(), exception })
+    const guard = loginGuard({
+      field: 'username',
+      path: '/login',
+      consecutive: 1,
+      store: memoryStore(),
+      exception,
+    })
     const first = attempt(guard)
     await first.pass()
     first.fail()

@@ -1,0 +1,81 @@
+import { randomBytes } from 'node:crypto'
+import { keyedHash } from '../keys/identity.js'
+import { asRequest, headerOf } from '../keys/request.js'
+import { show } from '../util/validate.js'
+import { fieldsOf } from '../util/values.js'
+import { warnOnce } from '../util/warn-once.js'
+
+/** The most accounts that are watched at once, for as long as an hour. */
+const MAX_ACCOUNTS = 1000
+const WATCH_MS = 3_600_000
+/** How many passwords of one account, or logins after failures, no account has in an hour. */
+const TOO_MANY = 10
+/** From how many failures on a login is one after failures. */
+const SOME_FAILURES = 3
+
+/** Names of fields with a password. A code is another one for each login. */
+const PASSWORD = /pass(?!code)|pwd|^pin$|kennwort|clave|contrase|senha/i
+
+/** What an account has done since a time. */
+interface Watched {
+  readonly sinceMs: number
+  /** Hashes of the passwords that succeeded, under a secret of this process. */
+  readonly passwords: Set<string>
+  recoveries: number
+}
+
+/** Watches the successes of a guard. */
+export type SuccessWatch = (req: unknown, account: string, failures: number) => void
+
+/**
+ * Creates what warns of an application whose failures look like successes, so that its guard limits nothing:
+ * many passwords of one account have succeeded within an hour, or it has again and again after failures.
+ * After the warning it watches no more.
+ */
+export function successWatch(guard: string, now: () => number = Date.now): SuccessWatch {
+  const hash = keyedHash(randomBytes(16).toString('hex'))
+  const accounts = new Map<string, Watched>()
+  let isOver = false
+
+  function watchOf(account: string): Watched {
+    const current = accounts.get(account)
+    if (current !== undefined && now() - current.sinceMs < WATCH_MS) return current
+    accounts.delete(account)
+    const [oldest] = accounts.keys()
+    if (accounts.size >= MAX_ACCOUNTS && oldest !== undefined) accounts.delete(oldest)
+    const fresh: Watched = { sinceMs: now(), passwords: new Set(), recoveries: 0 }
+    accounts.set(account, fresh)
+    return fresh
+  }
+
+  function warn(what: string): void {
+    isOver = true
+    accounts.clear()
+    warnOnce(
+      'HEADGATE_LOGIN_SUCCESSES',
+      `headgate: loginGuard ${show(guard)} counted ${what} as successes within an hour, which cleared its ` +
+        'failures. Does your application respond with 200 to a wrong password, or without checking one? ' +
+        'Respond with 401, call guard.reportFailure(req), or exempt the request with skip.',
+      guard,
+    )
+  }
+
+  return (req, account, failures) => {
+    if (isOver) return
+    const password = passwordOf(req)
+    if (password === undefined && failures < SOME_FAILURES) return
+    const watched = watchOf(account)
+    if (password !== undefined) watched.passwords.add(hash(password))
+    if (failures >= SOME_FAILURES) watched.recoveries++
+    if (watched.passwords.size >= TOO_MANY) warn(`${TOO_MANY} different passwords of one account`)
+    else if (watched.recoveries >= TOO_MANY) warn(`${TOO_MANY} logins of one account after failures`)
+  }
+}
+
+/** Returns the password of an attempt, in its body or by Basic authentication; `undefined` if none is known. */
+function passwordOf(req: unknown): string | undefined {
+  for (const [name, value] of Object.entries(fieldsOf(asRequest(req).body)))
+    if (typeof value === 'string' && PASSWORD.test(name)) return value
+  const authorization = headerOf(req, 'authorization')
+  return authorization?.startsWith('Basic ') ? authorization : undefined
+}

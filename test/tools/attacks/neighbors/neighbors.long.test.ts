@@ -1,0 +1,4 @@
+import { describeNeighbors } from './describe-neighbors.js'
+import { VARIANTS } from './variants.js'
+
+describeNeighbors(VARIANTS)

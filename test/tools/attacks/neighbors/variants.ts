@@ -1,0 +1,85 @@
+/** What can hide a guard, or change how a framework reports its route; with real packages. */
+export interface Variant {
+  readonly name: string
+  readonly framework: 'express' | 'express4' | 'koa' | 'fastify'
+  /** What patches the modules of the process before they are loaded. */
+  readonly agent?: keyof typeof AGENTS
+  /** How the application is laid out. Default: a router or a plugin for each prefix. */
+  readonly layout?:
+    | 'sub-applications'
+    | 'promise router'
+    | 'async errors'
+    | 'wrapped'
+    | 'composed'
+    | 'autoload'
+  /** Whether every change runs it, or only the long tests. */
+  readonly isShort?: true
+}
+
+/** The packages of the agents, at versions that run on Node.js 20. */
+export const AGENTS = {
+  newrelic: { newrelic: '12.25.1' },
+  opentelemetry: {
+    '@opentelemetry/instrumentation': '0.223.0',
+    '@opentelemetry/instrumentation-express': '0.71.1',
+    '@opentelemetry/instrumentation-http': '0.223.0',
+    '@opentelemetry/instrumentation-koa': '0.71.0',
+    '@opentelemetry/sdk-trace-node': '2.12.1',
+  },
+  'dd-trace': { 'dd-trace': '5.132.0' },
+  '@fastify/otel': { '@fastify/otel': '0.21.2' },
+  sentry: { '@sentry/node': '9.47.2' },
+} as const
+
+export const VARIANTS: readonly Variant[] = [
+  { name: 'express-async-errors', framework: 'express4', layout: 'async errors', isShort: true },
+  { name: 'express-promise-router', framework: 'express4', layout: 'promise router', isShort: true },
+  { name: 'Express, wrapped guards', framework: 'express', layout: 'wrapped' },
+  { name: 'Express 4, wrapped guards', framework: 'express4', layout: 'wrapped' },
+  { name: 'Express, sub-applications', framework: 'express', layout: 'sub-applications', isShort: true },
+  { name: 'Express 4, sub-applications', framework: 'express4', layout: 'sub-applications' },
+  { name: 'Express with New Relic', framework: 'express', agent: 'newrelic', isShort: true },
+  { name: 'Express 4 with New Relic', framework: 'express4', agent: 'newrelic' },
+  { name: 'Express with OpenTelemetry', framework: 'express', agent: 'opentelemetry', isShort: true },
+  { name: 'Express 4 with OpenTelemetry', framework: 'express4', agent: 'opentelemetry' },
+  { name: 'Express with dd-trace', framework: 'express', agent: 'dd-trace', isShort: true },
+  { name: 'Express 4 with dd-trace', framework: 'express4', agent: 'dd-trace' },
+  { name: 'Express with Sentry', framework: 'express', agent: 'sentry' },
+  {
+    name: 'Express with OpenTelemetry, sub-applications',
+    framework: 'express',
+    agent: 'opentelemetry',
+    layout: 'sub-applications',
+  },
+  { name: 'Koa', framework: 'koa', isShort: true },
+  { name: 'Koa, wrapped guards', framework: 'koa', layout: 'wrapped' },
+  { name: 'Koa, composed', framework: 'koa', layout: 'composed' },
+  { name: 'koa-mount', framework: 'koa', layout: 'sub-applications', isShort: true },
+  { name: 'Koa with New Relic', framework: 'koa', agent: 'newrelic', isShort: true },
+  { name: 'Koa with OpenTelemetry', framework: 'koa', agent: 'opentelemetry', isShort: true },
+  { name: 'Koa with dd-trace', framework: 'koa', agent: 'dd-trace', isShort: true },
+  { name: 'Koa with Sentry', framework: 'koa', agent: 'sentry' },
+  { name: 'Fastify, prefix', framework: 'fastify', isShort: true },
+  { name: 'Fastify, @fastify/autoload', framework: 'fastify', layout: 'autoload', isShort: true },
+  { name: 'Fastify, wrapped guards', framework: 'fastify', layout: 'wrapped' },
+  { name: 'Fastify with @fastify/otel', framework: 'fastify', agent: '@fastify/otel', isShort: true },
+  { name: 'Fastify with Sentry', framework: 'fastify', agent: 'sentry', isShort: true },
+  { name: 'Fastify with New Relic', framework: 'fastify', agent: 'newrelic' },
+  { name: 'Fastify with dd-trace', framework: 'fastify', agent: 'dd-trace' },
+]
+
+/** Everything that a variant loads: agents patch what is installed beside them. */
+export const PACKAGES: Readonly<Record<string, string>> = {
+  '@koa/router': '15.7.0',
+  '@fastify/autoload': '6.5.0',
+  '@opentelemetry/api': '1.9.1',
+  express: '4.22.3', // a peer of the two packages below
+  express5: 'npm:express@5.3.0',
+  'express-async-errors': '3.1.1',
+  'express-promise-router': '4.1.1',
+  fastify: '5.12.8',
+  koa: '3.3.0',
+  'koa-compose': '4.2.0',
+  'koa-mount': '4.2.0',
+  ...Object.assign({}, ...Object.values(AGENTS)),
+}
