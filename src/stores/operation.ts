@@ -16,6 +16,12 @@ export interface Part extends KeyedPolicy {
   readonly cost: number
 }
 
+/** Returns parts whose denials no ban counts: the same list if there is no ban. */
+export function uncountedParts<P extends Part>(parts: readonly P[]): readonly P[] {
+  if (!parts.some(({ policy }) => policy.uncounted !== undefined)) return parts
+  return parts.map((part) => ({ ...part, policy: part.policy.uncounted ?? part.policy }))
+}
+
 /** Takes all parts, or none if one is denied. Parts may name the same key. */
 export interface Charge {
   readonly type: 'charge'
