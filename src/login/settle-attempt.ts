@@ -3,6 +3,7 @@ import type { OnAllowed } from '../http/after-response.js'
 import type { ResponseWriter } from '../http/response-writer.js'
 import type { Decision } from '../limiter/decision.js'
 import { emitFailure } from '../limiter/events.js'
+import { endUndecided } from '../limiter/undecided.js'
 import { messageOf } from '../stores/store-error.js'
 import { catchMaybe, type MaybePromise, readAll, thenMaybe } from '../util/maybe-promise.js'
 import { warnOnce } from '../util/warn-once.js'
@@ -81,7 +82,10 @@ export function settleAttempts<Req extends object, Res>(
     const failures = failuresOf(decision) - running
     const allowed = { limiter, req, res, decision, attempt, failures }
     const emitError = (error: unknown) => emitFailure(limiter.events, 'refundFailed', error, decision)
-    const end = () => decision.allowed && countRunning(name, -1)
+    const end = () => {
+      if (decision.allowed) countRunning(name, -1)
+      endUndecided(decision)
+    }
 
     function readOutcome(): AttemptOutcome {
       try {
