@@ -22,6 +22,10 @@ export interface Step {
    */
   readonly resetAfterMs: number
   /**
+   * The time until all units are back, if the state is fresh only later, as after denials that a ban counts.
+   */
+  readonly unitsAfterMs?: number
+  /**
    * The time until the same cost is allowed, exactly. 0 if it was allowed, `Infinity` if time alone never
    * allows it.
    */
@@ -101,7 +105,7 @@ export interface Policy {
   /**
    * Returns the state without `cost` units that were taken at `takenAtMs`. Returns the same object if
    * nothing changes, and `undefined` if the state is fresh again. Never goes beyond a fresh state, nor into
-   * another window. `resetAtMs` is when that charge's step expected a fresh state. By default, the state
+   * another window. `resetAtMs` is when that charge's step expected all units back. By default, the state
    * before the charge counts as fresh.
    */
   refund(state: State, nowMs: number, cost: number, takenAtMs: number, resetAtMs?: number): State | undefined
