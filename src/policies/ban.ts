@@ -138,14 +138,15 @@ function makeBan(base: Policy, rules: BanRules): Policy {
   ): Step {
     const resetAfterMs = Math.max(step.resetAfterMs, cleanAfterMs(rules, record, nowMs))
     const endsAfterMs = Math.max(0, record.bannedUntilMs - nowMs)
-    const units = resetAfterMs > step.resetAfterMs && { unitsAfterMs: step.resetAfterMs }
-    if (endsAfterMs === 0) return { ...step, resetAfterMs, ...units, next }
+    if (endsAfterMs === 0 && resetAfterMs === step.resetAfterMs) return { ...step, next }
+    const unitsAfterMs = step.resetAfterMs
+    if (endsAfterMs === 0) return { ...step, resetAfterMs, unitsAfterMs, next }
     const atEnd = base.take(baseState, nowMs + endsAfterMs, 0)
     const moreAfterMs = endsAfterMs + (atEnd.remaining > 0 ? 0 : atEnd.moreAfterMs)
     const retryAfterMs = step.allowed ? 0 : Math.max(step.retryAfterMs, endsAfterMs)
     const { allowed, debt } = step
-    const figures = { allowed, remaining: 0, resetAfterMs, retryAfterMs, moreAfterMs, next }
-    return { ...figures, ...units, ...(!allowed && { isBanned: true }), ...(debt !== undefined && { debt }) }
+    const figures = { allowed, remaining: 0, resetAfterMs, unitsAfterMs, retryAfterMs, moreAfterMs, next }
+    return { ...figures, ...(!allowed && { isBanned: true }), ...(debt !== undefined && { debt }) }
   }
 
   function clampToNow(state: State | undefined, nowMs: number): State | undefined {
