@@ -14,6 +14,7 @@ import type { LimiterOptions } from '../limiter/options.js'
 import { checkedCost } from '../limiter/read-limits.js'
 import { type LimiterSettings, readLimiterOptions } from '../limiter/read-options.js'
 import { storeFailureReporter } from '../limiter/store-failures.js'
+import { endUndecided } from '../limiter/undecided.js'
 import { request } from '../stores/shared/pipe.js'
 import { catchMaybe, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { adjustmentsOf } from './adjustments.js'
@@ -76,7 +77,10 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     releaseLate: holdings.releaseLate,
   })
   const report = decisionReporter(context.name, modeSwitch, events)
-  const finish: Finish = (decision, subject) => applyMode(report(decision, subject))
+  const finish: Finish = (decision, subject) => {
+    if (settings.holdUndecided !== undefined) endUndecided(decision) // the caller decides what counts
+    return applyMode(report(decision, subject))
+  }
   const applyMode = (decision: Decision) =>
     decision.allowed || modeSwitch.mode !== 'report' ? decision : reportedDecision(decision)
   const document = limiterDocument(settings, ownCore, events, {

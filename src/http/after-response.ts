@@ -2,6 +2,7 @@ import { stopRenewals } from '../features/holdings.js'
 import type { Limiter } from '../features/limiter.js'
 import { chargedParts, type Decision, receiptOf } from '../limiter/decision.js'
 import { emitFailure } from '../limiter/events.js'
+import { endUndecided } from '../limiter/undecided.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
 import { wrongOption } from '../util/validate.js'
 import type { ResponseWriter } from './response-writer.js'
@@ -18,20 +19,27 @@ export type OnAllowed<Req, Res> = (limiter: Limiter<Req>, req: Req, res: Res, de
 
 /**
  * Refunds a request once its response has finished with an outcome that does not count. If the client hangs
- * up before that, the request stays charged. Otherwise hanging up would bypass the limit.
+ * up before that, the request stays charged. Otherwise hanging up would bypass the limit. Until then, the
+ * request is undecided.
  */
 export function refundUncounted<Req, Res>(
   count: Exclude<Count<Req, Res>, 'all'>,
   writer: ResponseWriter<Res>,
 ): OnAllowed<Req, Res> {
   return (limiter, req, res, decision) => {
-    writer.onceFinished(res, (status) =>
-      emitIfFails(limiter, decision, async () => {
+    let isFinished = false
+    writer.onceFinished(res, async (status) => {
+      isFinished = true
+      await emitIfFails(limiter, decision, async () => {
         const counts =
           typeof count === 'function' ? await count(req, res) : (count === 'failed') === status >= 400
         if (!counts) await limiter.refund(decision)
-      }),
-    )
+      })
+      endUndecided(decision)
+    })
+    writer.onceAborted(res, () => {
+      if (!isFinished) endUndecided(decision)
+    })
   }
 }
 

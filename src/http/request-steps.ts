@@ -3,6 +3,8 @@ import { isHolding } from '../features/holdings.js'
 import type { Limiter } from '../features/limiter.js'
 import { headerOf, peerAddress } from '../keys/request.js'
 import { asDecided, type Decision, denyUndelayable } from '../limiter/decision.js'
+import { endUndecided } from '../limiter/undecided.js'
+import { holdUndecided } from '../pipe/hold-undecided.js'
 import type { ServerTypes } from '../util/framework-types.js'
 import { catchMaybe, isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { type OnAllowed, releaseOnEnd } from './after-response.js'
@@ -18,8 +20,8 @@ import type { DenialResponse, HeaderList, ResponseWriter } from './response-writ
 export interface GuardSteps<Req, Res> {
   /** Called before anything is charged. If it returns true, the response is a 400, except in report mode. */
   readonly isMalformed?: (req: Req) => MaybePromise<boolean>
-  /** The figures in the response to every request over its limit. Default: those of its decision. */
-  readonly denialFigures?: DenialFigures
+  /** Returns the figures in the response to a request over its limit. Default: those of its decision. */
+  readonly denialFigures?: (decision: Decision) => DenialFigures
   /** Called for each allowed request, in place of the refunds by `count`. */
   readonly onAllowed?: OnAllowed<Req, Res>
 }
@@ -59,7 +61,11 @@ export function requestSteps<Req extends object, Res>(
   const { modeSwitch, canHold } = settings.limiter
   const { isMalformed, denialFigures, onAllowed = settings.onAllowed } = guard
   const headersOf = rateLimitHeaders(settings.headers, settings.resetFormat, writer)
-  const stepped = limiterFrom<Req>(owner, settings.limiter)
+  const isDecidedLater = settings.count !== 'all' || denialFigures !== undefined
+  const stepped = limiterFrom<Req>(owner, {
+    ...settings.limiter,
+    ...(isDecidedLater && { holdUndecided }),
+  })
   const { limiter, access, report } = stepped
   type Step = (req: Req, res: Res, onDenied: Respond | undefined) => MaybePromise<boolean>
 
@@ -144,6 +150,7 @@ export function requestSteps<Req extends object, Res>(
           report: () => void report(decision, req),
           pass: () => pass(req, res, decision),
           deny(delayMs) {
+            endUndecided(decision)
             const denial = denyUndelayable(decision, delayMs)
             recordDecision(req, limiter, denial)
             return deny(req, res, onDenied, report(denial, req))
@@ -155,7 +162,7 @@ export function requestSteps<Req extends object, Res>(
 
   function deny(req: Req, res: Res, onDenied: Respond | undefined, decision: Decision): MaybePromise<false> {
     const isLimited = decision.source !== 'fail-closed' && decision.source !== 'blocked'
-    const figures = (isLimited && denialFigures) || decision
+    const figures = (isLimited && denialFigures?.(decision)) || decision
     if (isLimited && onDenied !== undefined && !writer.areHeadersSent(res)) {
       const responded = respondAsApp(res, denialHeaders(figures), (withdraw) => onDenied(decision, withdraw))
       return thenMaybe(

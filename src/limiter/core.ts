@@ -161,9 +161,12 @@ export function limiterCore(settings: LimiterSettings, hooks: CoreHooks): Limite
  * Creates the local fallback of a limiter. Limiters that share keys in the store also share a fallback
  * store.
  */
-function localFallback({ store, fallbackShare }: LimiterSettings, { onUnitsBack }: CoreHooks): LocalFallback {
+function localFallback(
+  { store, fallbackShare, holdUndecided = (pipe) => pipe }: LimiterSettings,
+  { onUnitsBack }: CoreHooks,
+): LocalFallback {
   const fallback = fallbackStoreOf(store)
-  const pipe = reportUnitsBack(pipeTo(fallback), (keys) => onUnitsBack?.(keys))
+  const pipe = reportUnitsBack(holdUndecided(pipeTo(fallback)), (keys) => onUnitsBack?.(keys))
   return {
     apply: (operation) => request(pipe, operation) as ResultOf<typeof operation>, // memory returns no promise
     scaleParts: partScaler(fallbackShare),

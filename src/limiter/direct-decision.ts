@@ -24,11 +24,12 @@ interface DirectOptions {
  * `undefined` for other limiters.
  */
 export function directCharge(
-  { entries, context, store }: LimiterSettings,
+  { entries, context, store, holdUndecided }: LimiterSettings,
   { apply, hold, decideWithoutStore }: DirectOptions,
 ): ChargeSubject | undefined {
   const local = localStatesOf(store)
   const [entry, ...others] = entries
+  if (holdUndecided !== undefined) return undefined
   if (local === undefined || entry === undefined || others.length > 0) return undefined
 
   const noLimit = () => unchargedDecision('none')

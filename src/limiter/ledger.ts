@@ -1,3 +1,4 @@
+import { baseOf } from '../policies/spec.js'
 import type { ChargeResult, Refund, Take } from '../stores/operation.js'
 import { refundsOf } from '../stores/shared/refunds.js'
 import { isUnsent } from '../stores/store-error.js'
@@ -30,10 +31,18 @@ function ledgerOf(receipt: Receipt): Ledger | undefined {
   return receipt.ledger
 }
 
+/** Units that a charge or an adjustment took, of which some may be given back already. */
+interface Taking {
+  /** The refund of all units that were taken at once. */
+  readonly all: Refund
+  /** The units that are still taken. */
+  readonly left: number
+}
+
 /** Creates the ledger of an allowed charge. It never changes `concurrency` units: those are released. */
 function createLedger(parts: readonly NamedPart[], result: ChargeResult, apply: Apply): Ledger {
   /** What each part took: first by its charge, then by adjustments. */
-  const entriesByPart = refundsOf(parts, result).map((refund): readonly Refund[] => [refund])
+  const takingsByPart = refundsOf(parts, result).map((refund): readonly Taking[] => [takingOf(refund)])
   let pendingChange: MaybePromise<void>
 
   function adjustPart(i: number, cost: number): MaybePromise<void> {
@@ -42,16 +51,17 @@ function createLedger(parts: readonly NamedPart[], result: ChargeResult, apply: 
     return missing > 0 ? takeMore(i, missing) : undefined
   }
 
-  const unitsOf = (i: number) => entriesOf(i).reduce((sum, entry) => sum + entry.cost, 0)
-  const entriesOf = (i: number) => entriesByPart[i] ?? []
+  const unitsOf = (i: number) => takingsOf(i).reduce((sum, { left }) => sum + left, 0)
+  const takingsOf = (i: number) => takingsByPart[i] ?? []
 
   function takeMore(i: number, units: number): MaybePromise<void> {
     const part = parts[i]
     if (part === undefined) return undefined
     const { key, policy } = part
-    return thenMaybe(apply<Take>({ type: 'take', key, policy, units }), ({ atMs, taken, resetAfterMs }) => {
-      const times = { takenAtMs: atMs, resetAtMs: atMs + resetAfterMs }
-      entriesByPart[i] = [...entriesOf(i), { type: 'refund', key, policy, cost: taken, ...times }]
+    return thenMaybe(apply<Take>({ type: 'take', key, policy, units }), (result) => {
+      const { atMs, taken: cost, resetAfterMs, unitsAfterMs = resetAfterMs } = result
+      const times = { takenAtMs: atMs, resetAtMs: atMs + unitsAfterMs }
+      takingsByPart[i] = [...takingsOf(i), takingOf({ type: 'refund', key, policy, cost, ...times })]
     })
   }
 
@@ -59,13 +69,13 @@ function createLedger(parts: readonly NamedPart[], result: ChargeResult, apply: 
    * Refunds units of a part. If that fails, they count as refunded, unless the operation was never sent.
    */
   function giveBack(i: number, units: number): MaybePromise<void> {
-    const { kept, refunds } = split(entriesOf(i), units)
-    entriesByPart[i] = kept
+    const { kept, refunds } = split(takingsOf(i), units)
+    takingsByPart[i] = kept
     return settleAll(refunds, (refund) =>
       catchMaybe<unknown>(
         () => apply(refund),
         (error) => {
-          if (isUnsent(error)) entriesByPart[i] = [...entriesOf(i), refund]
+          if (isUnsent(error)) takingsByPart[i] = [...takingsOf(i), takingOf(refund)]
           throw error
         },
       ),
@@ -91,17 +101,30 @@ function createLedger(parts: readonly NamedPart[], result: ChargeResult, apply: 
   }
 }
 
-/** Splits entries into `units` to refund, the latest first, and the rest to keep. */
-function split(entries: readonly Refund[], units: number) {
-  const kept = [...entries]
+const takingOf = (all: Refund): Taking => ({ all, left: all.cost })
+
+/** Splits takings into `units` to refund, the latest first, and the rest to keep. */
+function split(takings: readonly Taking[], units: number) {
+  const kept = [...takings]
   const refunds: Refund[] = []
   for (let left = units; left > 0; ) {
     const latest = kept.pop()
     if (latest === undefined) break
-    const cost = Math.min(latest.cost, left)
-    if (cost > 0) refunds.push({ ...latest, cost })
-    if (cost < latest.cost) kept.push({ ...latest, cost: latest.cost - cost })
+    const cost = Math.min(latest.left, left)
+    if (cost > 0) refunds.push(refundOf(latest, cost))
+    if (cost < latest.left) kept.push({ ...latest, left: latest.left - cost })
     left -= cost
   }
   return { kept, refunds }
+}
+
+/**
+ * Returns the refund of some of the units that are left. A bucket refills the units of a taking one after
+ * the other, so those that are left are back earlier by the refill of those that were given back.
+ */
+function refundOf({ all, left }: Taking, cost: number): Refund {
+  const { resetAtMs, policy } = all
+  const base = baseOf(policy.spec)
+  if (resetAtMs === undefined || base.kind !== 'token-bucket') return { ...all, cost }
+  return { ...all, cost, resetAtMs: resetAtMs - (all.cost - left) * base.intervalMs }
 }

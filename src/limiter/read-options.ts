@@ -3,6 +3,7 @@ import { limiterFixes, MIDDLEWARE_OPTIONS } from '../options/foreign-options.js'
 import { callback, optional, readOptions, type Settings, withDefault } from '../options/option-table.js'
 import { claimStore, readStore } from '../stores/shared/claimed-store.js'
 import { localStatesOf } from '../stores/shared/local-states.js'
+import type { Pipe } from '../stores/shared/pipe.js'
 import type { StoreError } from '../stores/store-error.js'
 import { durationMs, durationUpTo } from '../util/durations.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
@@ -48,6 +49,9 @@ const LIMITER_TABLE = {
   rules: LIMITER_RULES,
   fixes: limiterFixes(MIDDLEWARE_OPTIONS, 'in the options of rateLimit'),
 }
+
+/** Creates the layer of a pipe that marks the units of undecided requests. */
+type HoldUndecided = <P extends Pipe>(pipe: P) => P
 
 type LimiterRows = Settings<typeof LIMITER_ROWS>
 
@@ -111,6 +115,8 @@ export function limiterSettings(
     /** The key that `health` peeks at. Nothing is ever charged to it. */
     healthKey: `${prefix}:${STATE_VERSION}:health`,
     onStoreError,
+    /** What marks the units of undecided requests. Absent if the outcome of a charge is known at once. */
+    holdUndecided: undefined as HoldUndecided | undefined,
     /** Whether the limiter created its store, so that no other limiter can use it. */
     isOwnStore: read.store === undefined,
     ...claimStore(owner, read.store, name, prefix), // last: only valid options claim a store

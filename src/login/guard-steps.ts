@@ -5,7 +5,9 @@ import type { RequestOptions } from '../http/options.js'
 import { type RequestSteps, requestSteps } from '../http/request-steps.js'
 import type { ResponseWriter } from '../http/response-writer.js'
 import { isKey, valueHash } from '../keys/identity.js'
-import { chargedParts } from '../limiter/decision.js'
+import { chargedParts, type Decision } from '../limiter/decision.js'
+import { isUndecidedDenial } from '../limiter/undecided.js'
+import { UNDECIDED_RETRY_MS } from '../pipe/undecided-units.js'
 import { claimStore } from '../stores/shared/claimed-store.js'
 import type { ServerTypes } from '../util/framework-types.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
@@ -126,11 +128,17 @@ function malformedTest<Req extends object>(
 /**
  * Returns the figures in the response to a denied attempt, the same for all of them. They say neither which
  * limit denied nor how much is left, so no client learns whether an account exists or is locked (OWASP
- * Authentication cheat sheet; ASVS 5.0, 6.3.8). The time is the window of the account's limit.
+ * Authentication cheat sheet; ASVS 5.0, 6.3.8). The time is the window of the account's limit, unless only
+ * attempts in progress deny: those end soon.
  */
-function uniformFigures({ limits }: LoginSettings<never, never>): DenialFigures {
+function uniformFigures({ limits }: LoginSettings<never, never>): (decision: Decision) => DenialFigures {
   const { windowMs } = limits.account
-  return { retryAfterMs: Number.isFinite(windowMs) ? windowMs : DEFAULT_RETRY_AFTER_MS, parts: [] }
+  const figures = {
+    retryAfterMs: Number.isFinite(windowMs) ? windowMs : DEFAULT_RETRY_AFTER_MS,
+    parts: [],
+  }
+  const whileUndecided = { retryAfterMs: UNDECIDED_RETRY_MS, parts: [] }
+  return (decision) => (isUndecidedDenial(decision) ? whileUndecided : figures)
 }
 
 /**

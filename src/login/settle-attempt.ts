@@ -4,6 +4,7 @@ import type { ResponseWriter } from '../http/response-writer.js'
 import { isKey } from '../keys/identity.js'
 import type { Decision } from '../limiter/decision.js'
 import { emitFailure } from '../limiter/events.js'
+import { endUndecided } from '../limiter/undecided.js'
 import { messageOf } from '../stores/store-error.js'
 import { catchMaybe, type MaybePromise, readAll, thenMaybe } from '../util/maybe-promise.js'
 import { warnOnce } from '../util/warn-once.js'
@@ -90,7 +91,10 @@ export function settleAttempts<Req extends object, Res>(
     const failures = failuresOf(decision) - running
     const allowed = { limiter, req, res, decision, attempt, failures, arrival }
     const emitError = (error: unknown) => emitFailure(limiter.events, 'refundFailed', error, decision)
-    const end = () => decision.allowed && countRunning(name, -1)
+    const end = () => {
+      if (decision.allowed) countRunning(name, -1)
+      endUndecided(decision)
+    }
 
     function readOutcome(): AttemptOutcome {
       try {

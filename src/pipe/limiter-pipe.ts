@@ -19,21 +19,24 @@ import {
 interface LimiterPipeOptions extends GuardOptions {
   /** The longest that a denial is cached. 0 turns the cache off, so that the store decides every charge. */
   readonly denyCacheMs: number
+  /** Creates the layer that marks the units of undecided requests. */
+  readonly holdUndecided?: (<P extends Pipe>(pipe: P) => P) | undefined
 }
 
 /**
  * Creates the pipe from a limiter to its store. An operation passes, in order, the store's local decision,
- * the denial cache, the time-out and circuit breakers, and the batcher. Memory needs none of them.
+ * the denial cache, the marks of undecided requests, the time-out and circuit breakers, and the batcher.
+ * Memory needs only the marks.
  */
 export function limiterPipe(
   store: Store,
-  { denyCacheMs, ...guardOptions }: LimiterPipeOptions,
+  { denyCacheMs, holdUndecided = (pipe) => pipe, ...guardOptions }: LimiterPipeOptions,
 ): GuardedStore {
-  if (localStatesOf(store) !== undefined) return localPipe(store, guardOptions)
+  if (localStatesOf(store) !== undefined) return holdUndecided(localPipe(store, guardOptions))
   if (store.denialTimes !== undefined) checkDenialTimes(`the store ${store.name}`, store.denialTimes)
   const { minMs, maxMs } = store.denialTimes ?? { minMs: 0, maxMs: denyCacheMs }
   const times = { minMs: Math.min(minMs, denyCacheMs), maxMs: Math.min(maxMs, denyCacheMs) }
-  const guarded = guardStore(store, guardOptions)
+  const guarded = holdUndecided(guardStore(store, guardOptions))
   return decideLocallyFirst(repeatDenials(guarded, denialCacheOf(store), times), store)
 }
 

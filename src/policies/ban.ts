@@ -119,6 +119,8 @@ function makeBan(base: Policy, rules: BanRules): Policy {
       return countDenial(denial, baseState, { ...record, bannedUntilMs }, nowMs)
     }
     if (step.allowed) return withBan(step, baseState, record, nowMs, step.next && stateOf(step.next, record))
+    if (rules.after === 0)
+      return withBan(step, baseState, record, nowMs, clamped === state ? undefined : clamped)
     return countDenial(step, baseState, strike(rules, record, nowMs), nowMs)
   }
 
@@ -136,13 +138,15 @@ function makeBan(base: Policy, rules: BanRules): Policy {
   ): Step {
     const resetAfterMs = Math.max(step.resetAfterMs, cleanAfterMs(rules, record, nowMs))
     const endsAfterMs = Math.max(0, record.bannedUntilMs - nowMs)
-    if (endsAfterMs === 0) return { ...step, resetAfterMs, next }
+    if (endsAfterMs === 0 && resetAfterMs === step.resetAfterMs) return { ...step, next }
+    const unitsAfterMs = step.resetAfterMs
+    if (endsAfterMs === 0) return { ...step, resetAfterMs, unitsAfterMs, next }
     const atEnd = base.take(baseState, nowMs + endsAfterMs, 0)
     const moreAfterMs = endsAfterMs + (atEnd.remaining > 0 ? 0 : atEnd.moreAfterMs)
     const retryAfterMs = step.allowed ? 0 : Math.max(step.retryAfterMs, endsAfterMs)
     const { allowed, debt } = step
-    const figures = { allowed, remaining: 0, resetAfterMs, retryAfterMs, moreAfterMs, next }
-    return debt === undefined ? figures : { ...figures, debt }
+    const figures = { allowed, remaining: 0, resetAfterMs, unitsAfterMs, retryAfterMs, moreAfterMs, next }
+    return { ...figures, ...(!allowed && { isBanned: true }), ...(debt !== undefined && { debt }) }
   }
 
   function clampToNow(state: State | undefined, nowMs: number): State | undefined {
@@ -175,6 +179,7 @@ function makeBan(base: Policy, rules: BanRules): Policy {
     debt: base.debt ?? 0,
     canRead: (state) => canRead(base, state.slice(0, -RECORD_WIDTH)),
     isBan: true,
+    ...(rules.after > 0 && { uncounted: makeBan(base, { ...rules, after: 0, onAttempt: 'nothing' }) }),
     longestBanMs: longestOf(rules),
     take,
     refund: (state, nowMs, ...taken) =>

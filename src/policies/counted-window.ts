@@ -81,10 +81,13 @@ export function countedWindow(counted: CountedLimit, windows: WindowKind): Polic
 
   const kept = (count: number, oldLimit: number) => carryOver(count, oldLimit, limit, scales)
 
-  /** Returns units to a state, even if it was written under another window or limit. */
-  function refund(state: State, _nowMs: number, cost: number, takenAtMs: number): State | undefined {
+  /**
+   * Returns units to a state, even if it was written under another window or limit. A longer window may have
+   * taken over a count without the units, if their own window had ended.
+   */
+  const refund: Policy['refund'] = (state, nowMs, cost, takenAtMs, resetAtMs = Number.POSITIVE_INFINITY) => {
     const [oldLimit = 0, lengthMs = 0, startsAtMs = 0] = state
-    const isTakenHere = startsAtMs <= takenAtMs && takenAtMs < startsAtMs + lengthMs
+    const isTakenHere = startsAtMs <= takenAtMs && takenAtMs < startsAtMs + lengthMs && nowMs < resetAtMs
     return isTakenHere ? without(state, carryBack(cost, limit, oldLimit, scales)) : state
   }
 

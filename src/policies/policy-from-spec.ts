@@ -51,7 +51,9 @@ export function policyFromSpec(spec: PolicySpec): Policy {
       return concurrency({ limit: spec.limit, ttl: `${spec.ttlMs}ms` })
     case 'ban': {
       const { base, after, withinMs, bansMs, onAttempt } = spec
-      return ban(policyFromSpec(base), { after, within: withinMs, for: bansMs, onAttempt })
+      const rules = { within: withinMs, for: bansMs, onAttempt }
+      const policy = ban(policyFromSpec(base), { ...rules, after: after === 0 ? 1 : after })
+      return after === 0 ? (policy.uncounted ?? policy) : policy
     }
     default: {
       const { kind }: { readonly kind: unknown } = spec

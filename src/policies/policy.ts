@@ -22,6 +22,10 @@ export interface Step {
    */
   readonly resetAfterMs: number
   /**
+   * The time until all units are back, if the state is fresh only later, as after denials that a ban counts.
+   */
+  readonly unitsAfterMs?: number
+  /**
    * The time until the same cost is allowed, exactly. 0 if it was allowed, `Infinity` if time alone never
    * allows it.
    */
@@ -34,6 +38,8 @@ export interface Step {
   readonly debt?: number
   /** Set on a denial that counts, as in a ban: the next one may be denied for longer. */
   readonly isCounted?: true
+  /** Set on a denial during a ban. */
+  readonly isBanned?: true
   /** The state to keep. `undefined` or absent if the state stays as it is. */
   readonly next?: State | undefined
 }
@@ -99,7 +105,7 @@ export interface Policy {
   /**
    * Returns the state without `cost` units that were taken at `takenAtMs`. Returns the same object if
    * nothing changes, and `undefined` if the state is fresh again. Never goes beyond a fresh state, nor into
-   * another window. `resetAtMs` is when that charge's step expected a fresh state. By default, the state
+   * another window. `resetAtMs` is when that charge's step expected all units back. By default, the state
    * before the charge counts as fresh.
    */
   refund(state: State, nowMs: number, cost: number, takenAtMs: number, resetAtMs?: number): State | undefined
@@ -130,10 +136,12 @@ export interface Policy {
   renew?(state: State | undefined, nowMs: number, cost: number, takenAtMs: number, resetAtMs?: number): State
   /**
    * Whether denials count, as with `ban`: enough of them start a ban, which denies everything. Callers send
-   * the policy each charge that it may have to count, and peek first if a denial should not count. A store
-   * keeps a state even if it holds only denials. Default false.
+   * the policy each charge that it may have to count, and those that it should not count to `uncounted`. A
+   * store keeps a state even if it holds only denials. Default false.
    */
   readonly isBan?: boolean
+  /** With `isBan`: the same policy, except that it counts no denials. Absent if it already counts none. */
+  readonly uncounted?: Policy
   /** With `isBan`: the length of the longest ban. */
   readonly longestBanMs?: number
   /** With `isBan`: returns the state with a ban of `forMs`, at most `longestBanMs`. Never shortens a ban. */

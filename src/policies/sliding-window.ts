@@ -194,9 +194,13 @@ function makeSlidingWindow(sliding: SlidingLimit): Policy {
 
   const clampToNow = (state: State | undefined, nowMs: number) => clampAhead(adopt(state, nowMs), nowMs)
 
-  /** Returns units to the slice that counted them, even if the state was written under other numbers. */
-  function refund(state: State, nowMs: number, cost: number, takenAtMs: number): State | undefined {
+  /**
+   * Returns units to the slice that counted them, even if the state was written under other numbers. Slices
+   * of other numbers may have taken over counts without the units, if those counted no more.
+   */
+  const refund: Policy['refund'] = (state, nowMs, cost, takenAtMs, resetAtMs = Number.POSITIVE_INFINITY) => {
     const [oldLimit = 0, oldWindowMs = 0, oldSlices = 0, index = 0] = state
+    if (nowMs >= resetAtMs && (oldWindowMs !== windowMs || oldSlices !== slices)) return state
     const at = HEAD + index - sliceIndex(takenAtMs, oldWindowMs, oldSlices)
     const count = at >= HEAD ? (state[at] ?? 0) : 0
     const units = carryBack(cost, limit, oldLimit, scales)

@@ -65,6 +65,7 @@ export interface BanSpec {
   readonly kind: 'ban'
   /** The spec of the policy whose denials count. */
   readonly base: BaseSpec
+  /** How many denials start a ban. 0 = they do not count, but the bans in a state still deny. */
   readonly after: number
   readonly withinMs: number
   /** How long each ban in a row lasts; the last one repeats. */

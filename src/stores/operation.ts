@@ -16,6 +16,12 @@ export interface Part extends KeyedPolicy {
   readonly cost: number
 }
 
+/** Returns parts whose denials no ban counts: the same list if there is no ban. */
+export function uncountedParts<P extends Part>(parts: readonly P[]): readonly P[] {
+  if (!parts.some(({ policy }) => policy.uncounted !== undefined)) return parts
+  return parts.map((part) => ({ ...part, policy: part.policy.uncounted ?? part.policy }))
+}
+
 /** Takes all parts, or none if one is denied. Parts may name the same key. */
 export interface Charge {
   readonly type: 'charge'
@@ -37,7 +43,7 @@ export interface Take extends KeyedPolicy {
 export interface Refund extends Part {
   readonly type: 'refund'
   readonly takenAtMs: number
-  /** `takenAtMs` plus the part's `resetAfterMs`: when the key would have been fresh again. */
+  /** `takenAtMs` plus the part's `unitsAfterMs`, or `resetAfterMs`: when time would have restored the units. */
   readonly resetAtMs?: number
 }
 
@@ -132,6 +138,8 @@ export interface TakeResult extends Standing {
   readonly type: 'take'
   /** The whole units that were taken: those of the operation, or fewer. */
   readonly taken: number
+  /** As in the figures of a charge. */
+  readonly unitsAfterMs?: number
   /**
    * The state before the operation, if `withState` asks for it and there is one. A store may leave it out.
    */

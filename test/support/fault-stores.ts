@@ -42,7 +42,10 @@ export function lateStore(): Store & { answerAll(): void; failAll(error: unknown
   }
 }
 
-/** A correct store that answers with promises, as a remote one does, and records its calls. */
+/**
+ * A correct store that answers with promises, as a remote one does, and records its calls: of refunds, those
+ * of limits, and not those of the marks of undecided requests.
+ */
 export function promisingStore(): Store & { charges: Parts[]; refunds: Refund[] } {
   const memory = memoryStore()
   const charges: Parts[] = []
@@ -54,7 +57,7 @@ export function promisingStore(): Store & { charges: Parts[]; refunds: Refund[] 
     async apply(operations) {
       for (const operation of operations) {
         if (operation.type === 'charge') charges.push(operation.parts)
-        else if (operation.type === 'refund') refunds.push(operation)
+        else if (operation.type === 'refund' && operation.key.endsWith('}')) refunds.push(operation)
       }
       return memory.apply(operations)
     },

@@ -2,6 +2,7 @@ import type { Limiter } from '../../features/limiter.js'
 import { hasAmount } from '../../http/inherited-options.js'
 import { afterResponse } from '../../http/options.js'
 import { type GuardSteps, type RequestSteps, requestSteps } from '../../http/request-steps.js'
+import { endUndecided } from '../../limiter/undecided.js'
 import { warnOnce } from '../../util/warn-once.js'
 import { hasStatus, isNestedField } from './call.js'
 import { type LimitDecoration, limitedDecorations } from './decorators.js'
@@ -128,6 +129,7 @@ function stepsOf(options: InheritedOptions): GuardSteps<object, NestResponse> {
   return {
     onAllowed(limiter, req, res, decision) {
       if (hasStatus(req)) settle(limiter, req, res, decision)
+      else endUndecided(decision)
     },
   }
 }

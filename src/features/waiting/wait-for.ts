@@ -2,6 +2,7 @@ import { peerAddress } from '../../keys/request.js'
 import type { Access, ModeSwitch } from '../../limiter/access-rules.js'
 import type { LimiterCore } from '../../limiter/core.js'
 import {
+  asDecided,
   type Decision,
   denyDisconnected,
   type Finish,
@@ -9,11 +10,11 @@ import {
   unchargedDecision,
 } from '../../limiter/decision.js'
 import { refundReceipt } from '../../limiter/ledger.js'
+import { uncountedParts } from '../../stores/operation.js'
 import { callAt } from '../../util/call-at.js'
 import { isPromise, type MaybePromise } from '../../util/maybe-promise.js'
 import { onAbort, unlessAborted } from '../../util/on-abort.js'
 import { releaseDecision } from '../holdings.js'
-import { chargeUncounted } from './uncounted-charge.js'
 import { readWaitOptions, type WaitOptions } from './wait-options.js'
 import { denialIn } from './wait-queue.js'
 import { createWaitQueues } from './wait-queues.js'
@@ -33,7 +34,8 @@ export function createWaiting(
   { resolveParts, chargeParts }: LimiterCore,
   { access, modeSwitch, finish, onRefundFailed }: WaitingOptions,
 ) {
-  const charge = chargeUncounted(chargeParts)
+  /** Charges parts whose denials no ban counts. */
+  const charge = (parts: Waiter['parts'], subject: unknown) => chargeParts(parts, subject, asDecided)
   const queues = createWaitQueues()
   let arrivals = 0
   let isClosed = false
@@ -56,7 +58,7 @@ export function createWaiting(
     const given = resolveParts(subject, cost)
     if (isPromise(given)) peerAddress(subject) // Node.js remembers it now
     const parts = isPromise(given) ? await unlessAborted(given, wait.signal) : given
-    return waitInTurn(createWaiter({ subject, parts, ...wait }))
+    return waitInTurn(createWaiter({ subject, parts: uncountedParts(parts), ...wait }))
   }
 
   async function waitInTurn(waiter: Waiter): Promise<Decision> {

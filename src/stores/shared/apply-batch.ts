@@ -146,7 +146,7 @@ function renew(operation: Renew, before: State | undefined, nowMs: number): Appl
 function change(operation: Take | Reward | Block, before: State | undefined, nowMs: number): Applied {
   const { type, policy } = operation
   const { state: changed, taken } = changeState(operation, policy.clampToNow(before, nowMs), nowMs)
-  const { remaining, moreAfterMs, resetAfterMs, debt } = policy.take(changed, nowMs, 0)
+  const { remaining, moreAfterMs, resetAfterMs, unitsAfterMs, debt } = policy.take(changed, nowMs, 0)
   const bannedForMs = (changed && policy.bannedForMs?.(changed, nowMs)) ?? 0
   const figures = { atMs: nowMs, remaining, moreAfterMs, resetAfterMs, bannedForMs }
   const standing = debt === undefined ? figures : { ...figures, debt }
@@ -155,7 +155,8 @@ function change(operation: Take | Reward | Block, before: State | undefined, now
   const state = isRead || changed === before ? before : kept
   if (type !== 'take') return { state, result: { type, ...standing } }
   const wanted = operation.withState && before && { state: before }
-  return { state, result: { type, taken, ...standing, ...wanted } }
+  const units = unitsAfterMs !== undefined && { unitsAfterMs }
+  return { state, result: { type, taken, ...standing, ...units, ...wanted } }
 }
 
 /** Returns the changed state, and how many units it has taken. */

@@ -5,8 +5,8 @@ import { messageOf } from '../store-error.js'
 /** Returns a refund for each part of an allowed charge, with the time at which that part was taken. */
 export function refundsOf(charged: readonly Part[], { atMs, parts }: ChargeResult): Refund[] {
   return charged.map(({ key, policy, cost }, i) => {
-    const { resetAfterMs = 0, atMs: takenAtMs = atMs } = parts[i] ?? {}
-    return { type: 'refund', key, policy, cost, takenAtMs, resetAtMs: takenAtMs + resetAfterMs }
+    const { resetAfterMs = 0, unitsAfterMs = resetAfterMs, atMs: takenAtMs = atMs } = parts[i] ?? {}
+    return { type: 'refund', key, policy, cost, takenAtMs, resetAtMs: takenAtMs + unitsAfterMs }
   })
 }
 

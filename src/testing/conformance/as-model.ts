@@ -155,13 +155,14 @@ function receiptsOf(operation: Operation, result: Result): Refund[] {
     return [{ ...operation, type: 'refund', resetAtMs: result.resetAtMs }]
   if (operation.type !== 'take' || result.type !== 'take') return []
   const { key, policy } = operation
-  const { atMs, taken: cost, resetAfterMs } = result
-  return [{ type: 'refund', key, policy, cost, takenAtMs: atMs, resetAtMs: atMs + resetAfterMs }]
+  const { atMs, taken: cost, resetAfterMs, unitsAfterMs = resetAfterMs } = result
+  return [{ type: 'refund', key, policy, cost, takenAtMs: atMs, resetAtMs: atMs + unitsAfterMs }]
 }
 
 /** Returns what is compared of a result: every figure, or those that time does not change. */
 function comparedPart(result: Result, isExact: boolean): object {
-  if (result.type !== 'charge') return isExact ? result : countsOf(result)
+  const { unitsAfterMs: _, ...compared }: Unchecked<TakeResult> = result // only for refunds, and optional
+  if (result.type !== 'charge') return isExact ? compared : countsOf(result)
   const parts = result.parts.map(isExact ? figures : countsOf)
   return { allowed: result.allowed, parts }
 }

@@ -12,7 +12,9 @@ function withBan(policy: Policy): Policy {
 }
 
 const ofEachPolicy = casesOfEach(LONG_KINDS, 'a ban from a %s', (policyOf) => {
-  const { charge, forget } = operationsOf(withBan(policyOf(5)))
+  const policy = withBan(policyOf(5))
+  const { charge, forget } = operationsOf(policy)
+  const { charge: uncounted } = operationsOf(policy.uncounted ?? policy)
   const other = operationsOf(policyOf(1))
   const withOther = { type: 'charge', parts: [...charge().parts, ...other.charge(1, 'other').parts] } as const
   const afterOther = { type: 'charge', parts: [...other.charge(1, 'free').parts, ...charge().parts] } as const
@@ -30,6 +32,10 @@ const ofEachPolicy = casesOfEach(LONG_KINDS, 'a ban from a %s', (policyOf) => {
     ),
     'counts a charge that names a key twice once': asModel(
       ...[charge(6, 'key', 'key'), charge(0), charge(6, 'key', 'key'), charge(0)],
+    ),
+    'counts no denial by its uncounted policy, which the ban denies as well': asModel(
+      ...[uncounted(5), uncounted(), uncounted(), charge(), uncounted(2), charge()],
+      ...[uncounted(), uncounted(0), charge()],
     ),
     'outlasts a refund, and ends when the key is forgotten': asModel(
       ...[charge(5), charge(), charge(), refund(), charge(), forget(), charge(0)],

@@ -3,9 +3,9 @@ import type { LuaPolicy } from './lua-policy.js'
 
 /**
  * Returns the ban of a policy. The ban's params follow the `baseParams` of the policy: after, within,
- * whether attempts restart a ban, and the bans. The ban's record follows the policy's state: strikes, when
- * they stop counting, level, and end of the ban. So the policy's own pieces run unchanged. A state that
- * holds only a record has the policy's numbers.
+ * whether attempts restart a ban, and the bans. With 0 for after, denials do not count. The ban's record
+ * follows the policy's state: strikes, when they stop counting, level, and end of the ban. So the policy's
+ * own pieces run unchanged. A state that holds only a record has the policy's numbers.
  */
 export function banFrom(base: LuaPolicy, baseParams = BASE_PARAMS): LuaPolicy {
   const [after, within, restarts] = [baseParams + 3, baseParams + 4, baseParams + 5]
@@ -30,7 +30,7 @@ export function banFrom(base: LuaPolicy, baseParams = BASE_PARAMS): LuaPolicy {
       if restarts then state[ban_end], changed = max(state[ban_end], now + (p[${restarts} + state[level]] or longest)), true end
     else
       ${isLog ? keepingRecord(take, length, 'allowed and ') : take}
-      if not allowed then
+      if not allowed and limit_of_strikes > 0 then
         changed = true
         local goes_on = state[strikes_end] > now
         local count = goes_on and state[strikes] + 1 or 1

@@ -56,7 +56,7 @@ function countedWindow({
     end`,
     refund: `
     local units = ${carryBack('state[1]')}
-    changed = units > 0 and state[3] <= taken_at and taken_at < state[3] + state[2]
+    changed = units > 0 and state[3] <= taken_at and taken_at < state[3] + state[2] and now < (reset_at or huge)
     if changed then state[4] = state[4] - units end
     is_fresh = state[4] <= 0`,
     left: `

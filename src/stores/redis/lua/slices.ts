@@ -79,7 +79,9 @@ export const SLIDING_WINDOW: LuaPolicy = {
   refund: `
     local at = state[4] - floor(floor(taken_at) * state[3] / state[2]) + 5
     local units = ${carryBack('state[1]')}
+    local is_own = state[2] == window and state[3] == slices
     changed = units > 0 and at >= 5 and at <= state[3] + 5 and state[at] > 0
+      and (is_own or now < (reset_at or huge))
     if changed then state[at] = max(0, state[at] - units) end
     is_fresh = true
     for i = 5, state[3] + 5 do is_fresh = is_fresh and state[i] == 0 end`,

@@ -1,0 +1,4 @@
+import { kindsNamed } from '../store-kinds.js'
+import { describeUndecided } from './undecided-stores.js'
+
+for (const store of kindsNamed('memory', 'Redis')) describeUndecided(store)
