@@ -7,8 +7,8 @@ const WORDS: Readonly<Record<string, string>> = {
   key: 'per user, per client, per IP, per API key, identify, tenant',
   limits: 'several limits, multiple limits, nested limits',
   skip: 'exempt, exclude, ignore, bypass, health check',
-  allow: 'allowlist, whitelist',
-  block: 'blocklist, blacklist, denylist',
+  allow: 'allowlist, whitelist, whitelist an IP',
+  block: 'blocklist, blacklist, denylist, ban an IP, ban IP, block an IP',
   onStoreError: 'Redis down, outage, fail open, fail closed',
   mode: 'dry run, shadow, monitor',
   onDenied: 'onLimited, response to a denied request',
@@ -19,12 +19,19 @@ const WORDS: Readonly<Record<string, string>> = {
 
 /** The same for pages, and for what their guides call otherwise. */
 const WORDS_OF_PAGES: Readonly<Record<string, string>> = {
-  'login.md': 'brute force, bruteforce, brute-force, credential stuffing, captcha',
-  'inspect.md': 'unblock, unban, reset a limit, release a client',
+  'getting-started.md': 'install, installation, quickstart, quick start, set up, tutorial',
+  'benchmarks.md': 'performance, overhead, fast, slow, speed, latency, throughput',
+  'login.md': 'brute force, bruteforce, brute-force, credential stuffing, captcha, OTP, 2FA, one-time code',
+  'inspect.md': 'unblock, unban, reset a limit, reset limit, reset, release a client',
   'reliability.md': 'store down, Redis down',
   'headers.md': 'Retry-After, 429, too many requests',
-  'keys.md': 'rate limit by email, by user, by tenant',
-  'proxies.md': 'DDoS',
+  'keys.md': 'rate limit by email, by user, by tenant, IPv6',
+  'policies.md': 'ban a user, algorithm, algorithms',
+  'proxies.md': 'DDoS, wrong IP, wrong address',
+  'fetch.md': 'nextjs, serverless, Lambda, Vercel, Netlify, edge',
+  'troubleshooting.md': 'not working, does not work, problem, debug',
+  'observability.md': 'logging, monitoring, alerts',
+  'recipes.md': 'websocket, socket.io',
 }
 
 /**
@@ -42,10 +49,20 @@ export const SEARCH = {
     },
     miniSearch: {
       searchOptions: {
-        // Runs in the browser, without the rest of this file.
+        // Both functions run in the browser, without the rest of this file.
+        /** Words that stand on every page, and in the names of packages, say little. */
+        boostTerm: (term: string) =>
+          /^(?:rate|limit|limits|limiter|limiting|by|a|an|the|to|for|of|in|on|with|is|how|my|not|use)$/i.test(
+            term,
+          )
+            ? 0.3
+            : 1,
+        weights: { fuzzy: 0.1, prefix: 0.25 }, // nextjs is not nestjs
         boostDocument(id: string, _term: string, fields: { titles?: readonly string[] } = {}) {
           if (id.includes('/api/')) return 0.2
-          if (id.includes('/options#option-')) return 4
+          if (id.includes('/options#option-')) return 3
+          if (id.includes('#headgate_')) return 0.8 // a warning, whose name holds common words
+          if (id.includes('/migrating/')) return fields.titles?.length === 0 ? 1.2 : 0.6
           return fields.titles?.length === 0 ? 2 : 1 // a page, or a section of one
         },
       },

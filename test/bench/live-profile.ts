@@ -6,7 +6,7 @@ import { median } from './harness/rounds.js'
 import { printTable, whole } from './harness/table.js'
 import { limiterSetups } from './live.js'
 import { type Profiled, startLiveServer } from './live-server.js'
-import { keepProfilePlots } from './profile-plots.js'
+import { keepProfilePlots } from './page-plots.js'
 
 /** The limiters, and the files that are theirs. */
 const FILES = {

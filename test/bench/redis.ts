@@ -3,7 +3,8 @@ import { startRedis } from '../support/servers/redis.js'
 import { compareStores } from './compare-stores.js'
 import { REDIS_STORES, type RedisStoreName } from './contenders/redis-stores.js'
 import { readRedisUsage } from './harness/redis-usage.js'
-import { plotDecisions } from './server-plots.js'
+import { keepRedisPlots } from './page-plots.js'
+import { decisionBars, plotDecisions } from './server-plots.js'
 import { isOurs, limiterGoal, printResults, type Report } from './server-tables.js'
 import { CACHE_WORKLOADS } from './workloads.js'
 
@@ -41,6 +42,12 @@ export async function benchRedis(): Promise<void> {
     })
     printResults(REPORT, results)
     await plotDecisions(REPORT, results)
+    const shown = decisionBars(REPORT, results, [
+      'headgate, limiter',
+      'rate-limit-redis',
+      'rate-limiter-flexible',
+    ])
+    await keepRedisPlots(shown.map((bar) => ({ ...bar, label: bar.label.replace(', limiter', '') })))
   } finally {
     watcher.disconnect()
     await server.stop()

@@ -4,8 +4,9 @@ import { warnOnce } from '../../util/warn-once.js'
 import { boardOf } from '../figures/board.js'
 import { LimiterWatch } from '../figures/limiter-watch.js'
 import { actionsOn } from './actions.js'
-import { isCrossOrigin } from './cross-origin.js'
+import { checkOrigin } from './cross-origin.js'
 import { eventStream } from './event-stream.js'
+import { checkHost } from './hosts.js'
 import { type DashboardOptions, readDashboardOptions } from './options.js'
 import { type PageFile, readPageFiles } from './page-files.js'
 import { readJson } from './read-json.js'
@@ -39,8 +40,8 @@ export interface Dashboard<
  *   dashboard.
  * - **What it does.** It looks up an identity, releases it, or blocks it for a time.
  * - **Security.** `authorize` decides who may see it. The page loads nothing from other servers and runs
- *   under a strict Content Security Policy. It rejects changes that other sites send. It serves at most 20
- *   pages at a time.
+ *   under a strict Content Security Policy. It rejects changes that other sites send, and names that `hosts`
+ *   does not list. It serves at most 20 pages at a time.
  *
  * Throws a `TypeError` for wrong options, with the fix in the message. Throws an `Error` if the files of the
  * page are missing because a bundler left them out.
@@ -63,7 +64,7 @@ export function dashboard<
   Req extends IncomingMessage = IncomingMessage,
   Res extends ServerResponse = ServerResponse,
 >(options: DashboardOptions<Req, Res>): Dashboard<Req, Res> {
-  const { limiters } = readDashboardOptions(options)
+  const { limiters, hosts } = readDashboardOptions(options)
   const { authorize } = options
   const files = readPageFiles()
   const watches = limiters.map((watched) => new LimiterWatch(watched))
@@ -73,6 +74,7 @@ export function dashboard<
 
   async function answer(req: Req, res: Res): Promise<void> {
     setSecurityHeaders(res)
+    checkHost(req, hosts)
     const isAuthorized = await authorize(req, res)
     if (res.headersSent || res.writableEnded) return
     if (isAuthorized !== true) throw new RequestError(403, 'You are not allowed to see this page.')
@@ -80,7 +82,8 @@ export function dashboard<
     const name = path.slice(path.lastIndexOf('/') + 1) // relative to where the page is mounted
     const action = actions.get(name)
     if (action !== undefined) {
-      checkChange(req)
+      if (req.method !== 'POST') throw notAllowed('POST')
+      checkOrigin(req, hosts)
       sendJson(res, 200, await action(await readJson(req)))
       return
     }
@@ -130,12 +133,6 @@ export function dashboard<
 function isFolderWithoutSlash(req: IncomingMessage, name: string, file: PageFile | undefined): boolean {
   if (name === '') return !sentPath(req).endsWith('/')
   return file === undefined && !isMounted(req) && /^[\w-]+$/.test(name)
-}
-
-/** Throws unless a request may change something: a POST that no other site sent. */
-function checkChange(req: IncomingMessage): void {
-  if (req.method !== 'POST') throw notAllowed('POST')
-  if (isCrossOrigin(req)) throw new RequestError(403, 'The request comes from another site.')
 }
 
 function notAllowed(methods: string): RequestError {

@@ -1,11 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { inspectionOf, isLimiter } from '../../features/inspection.js'
 import type { Limiter } from '../../features/limiter.js'
-import { callback, readOptions } from '../../options/option-table.js'
+import { callback, readOptions, withDefault } from '../../options/option-table.js'
 import type { MaybePromise } from '../../util/maybe-promise.js'
 import { wrongKind, wrongOption } from '../../util/validate.js'
 import { fieldsOf } from '../../util/values.js'
 import type { Watched } from '../figures/limiter-watch.js'
+import { nameOf } from './hosts.js'
 
 /** Options of `dashboard`. */
 export interface DashboardOptions<
@@ -21,13 +22,28 @@ export interface DashboardOptions<
    * a 403, unless the function responds itself, such as with a redirect to the login.
    */
   authorize: (req: Req, res: Res) => MaybePromise<boolean>
+  /**
+   * The names under which browsers may open the page, as in the address bar: `limits.example.com`, or with a
+   * port that is not the default, `limits.example.com:8080`. IP addresses and `localhost` need no entry,
+   * except behind a proxy that replaces `Host`.
+   *
+   * Requests for other names get a 403 before `authorize` is called. A foreign site can point its own name at
+   * this server (DNS rebinding), and its page would then pass a check of the IP address.
+   */
+  hosts?: readonly string[]
 }
 
 const MAX_LIMITERS = 50
 
 const OPTIONS = {
-  rows: { limiters: readLimiters, authorize: readAuthorize },
-  fixes: { limiter: 'limiters', auth: 'authorize', authorise: 'authorize' },
+  rows: { limiters: readLimiters, authorize: readAuthorize, hosts: withDefault([], readHosts) },
+  fixes: {
+    limiter: 'limiters',
+    auth: 'authorize',
+    authorise: 'authorize',
+    host: 'hosts',
+    allowedHosts: 'hosts',
+  },
 }
 
 /** Reads the options. Throws a `TypeError` that names each wrong option and its fix. */
@@ -65,4 +81,15 @@ function readAuthorize(owner: string, option: string, authorize: unknown): Dashb
   if (given !== undefined) return given
   const fix = 'Write authorize: (req) => req.user?.isAdmin === true. Whoever it lets in can release clients.'
   throw wrongOption(owner, option, 'a function', authorize, fix)
+}
+
+function readHosts(owner: string, option: string, hosts: unknown): readonly string[] {
+  const fix = "Write hosts: ['limits.example.com']."
+  if (!Array.isArray(hosts)) throw wrongOption(owner, option, 'an array of hosts', hosts, fix)
+  return hosts.map((host: unknown, i) => {
+    if (typeof host === 'string' && nameOf(host) !== undefined) return host.toLowerCase()
+    const url = typeof host === 'string' && URL.canParse(host) ? new URL(host).host : ''
+    const must = 'a name or an IP address, with or without a port'
+    throw wrongOption(owner, `${option}[${i}]`, must, host, url ? `Did you mean '${url}'?` : fix)
+  })
 }

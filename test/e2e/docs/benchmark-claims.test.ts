@@ -272,6 +272,17 @@ describe('a plot has the figures of the printed run:', () => {
     }
   })
 
+  test.each(['light', 'dark'])('live-profile, %s', (look) => {
+    const bars = drawn(`live-profile-${look}`)
+    expect(bars).toHaveLength(10)
+    for (const bar of bars) {
+      const [, group, contender = '', value] = /^(one limiter|three limiters), (.+) ([\d.]+)$/.exec(bar) ?? []
+      const caption = group === 'one limiter' ? SAMPLED : THREE
+      const printed = figure(caption, { contender: `${contender}, legacy` }, 'µs a request')
+      expect(`${bar}: ${Number(value)}`).toBe(`${bar}: ${printed}`)
+    }
+  })
+
   test('attack', () => {
     const bars = drawn('attack')
     expect(bars).toHaveLength(5)

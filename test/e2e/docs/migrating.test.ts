@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import express from 'express'
 import { rateLimit as expressRateLimit } from 'express-rate-limit'
@@ -18,6 +18,7 @@ import {
   RATE_LIMITER_FLEXIBLE,
   UPSTASH_RATELIMIT,
 } from '../../support/peer-options.js'
+import { itemsIn } from '../migrating/boxes.js'
 import type { Page } from './pages.js'
 import { rowsOf } from './rows.js'
 
@@ -90,6 +91,15 @@ test('each class of rate-limiter-flexible, and each method of its limiters, is n
   const names = [...Object.keys(flexible).filter((name) => name !== 'default'), ...methods]
   expect(names.filter((name) => !new RegExp(`\\b${name}\\b`).test(text))).toEqual([])
 })
+
+const NAMES = readdirSync(join(ROOT, 'docs/migrating')).map((file) => file.replace('.md', ''))
+
+test.each(NAMES.filter((name) => name !== 'index'))(
+  '%s has a box that says what changes in production',
+  (name) => {
+    expect(itemsIn(name)).not.toEqual([]) // test/e2e/migrating shows each item
+  },
+)
 
 /** Options of former versions, which no row mentions. */
 const options = Object.entries(FOREIGN_OPTIONS).filter(([option]) => !FORMER.includes(option))

@@ -5,7 +5,7 @@ import { memoryStore, rateLimit } from 'headgate'
 import { manualClock } from 'headgate/testing'
 import request from 'supertest'
 import { blocksOf, brokenLinks } from './pages.js'
-import { printedRun } from './printed-tables.js'
+import { figureIn, printedRun, printedTables } from './printed-tables.js'
 import { isRun } from './run-blocks.js'
 
 const ROOT = resolve(__dirname, '../../..')
@@ -123,35 +123,52 @@ test.each(['light', 'dark'])('the animation for a %s page has at most 1 MB', (lo
 })
 
 test.each(['light', 'dark'])('the plot for a %s page has the figures that the benchmarks print', (look) => {
-  const [, drawn = ''] =
-    /<desc[^>]*>(.*?)<\/desc>/s.exec(readPage(`docs/plots/live-profile-${look}.svg`)) ?? []
-  const figures = [...drawn.matchAll(/(one limiter|three limiters), (.+?) ([\d.]+)(?:;|$)/g)].map(
-    ([, group, who, us]) => `${group}, ${who}: ${Number(us)}`,
+  const drawn = descriptionOf(`redis-limiters-${look}`)
+  const figures = [...drawn.matchAll(/(10,000 keys|one key), (.+?) ([\d,]+)(?:;|$)/g)].map((bar) =>
+    bar.slice(1),
   )
-  const printed = [
-    ...sampled('allowed, 1 client').map((figure) => `one limiter, ${figure}`),
-    ...sampled('three limiters').map((figure) => `three limiters, ${figure}`),
-  ]
-  expect(figures).toEqual(printed)
+  expect(figures).toEqual([...decisionsAt('10,000', '10,000 keys'), ...decisionsAt('1', 'one key')])
 })
 
 test('the words for the plot have its figures', () => {
-  const [, alt = ''] = /<img src="docs\/plots\/live-profile-light.svg" alt="(.+?)">/.exec(text) ?? []
-  const [, one = '', three = ''] = /One limiter: (.*)\. Three limiters: (.*)\.$/.exec(alt) ?? []
-  expect(numbersIn(one)).toEqual(numbersIn(sampled('allowed, 1 client').join()))
-  expect(numbersIn(three)).toEqual(numbersIn(sampled('three limiters').join()))
+  const [, alt = ''] = /<img src="docs\/plots\/redis-limiters-light.svg" alt="(.+?)">/.exec(text) ?? []
+  const [, many = '', one = ''] = /10,000 keys: (.*)\. One key: (.*)\.$/.exec(alt) ?? []
+  const figures = (keys: string) => decisionsAt(keys).map(([, , decisions]) => decisions)
+  expect(many.match(/\d[\d,]*\d/g)).toEqual(figures('10,000'))
+  expect(one.match(/\d[\d,]*\d/g)).toEqual(figures('1'))
 })
 
-/** Returns what the benchmarks print of the contenders with legacy headers, such as `headgate: 2.4`. */
-function sampled(scenario: string): string[] {
-  const run = printedRun('test/bench/results/live-profile.txt')
-  const [, table = ''] =
-    run.split(`Live, ${scenario}: sampled in the limiter itself`)[1]?.split(/\n\s*\n/) ?? []
-  const rows = [...table.matchAll(/^ {2}(\S.*), legacy +([\d.]+) /gm)]
-  expect(rows).toHaveLength(5)
-  return rows.map(([, who, us]) => `${who}: ${Number(us)}`)
+test('what is said below the plot, and of the speed, is in the printed runs', () => {
+  const redis = printedTables(printedRun('test/bench/results/redis.txt'))
+  for (const peer of ['rate-limit-redis /', 'rate-limiter-flexible /'])
+    expect(figureIn(redis, 'Redis, one caller', { contender: 'headgate, limiter' }, peer)).toBeLessThan(1)
+  expect(text).toContain('A lone caller waits [longer]')
+  const live = printedTables(printedRun('test/bench/results/live-profile.txt'))
+  const usOf = (contender: string) =>
+    figureIn(live, 'Live, allowed, 1 client: sampled', { contender: `${contender}, legacy` }, 'µs a request')
+  expect(usOf('rate-limiter-flexible')).toBeLessThan(usOf('headgate'))
+  expect(text.replace(/\s+/g, ' ')).toContain('in memory, rate-limiter-flexible takes less CPU time.')
+  expect(((usOf('headgate') / usOf('express-rate-limit')) * 3).toFixed(1)).toBe('2.0')
+  expect(text).toContain('It takes [two thirds](docs/benchmarks.md) of the CPU time of express-rate-limit.')
+})
+
+test.each(['README.md', 'docs/getting-started.md'])(
+  '%s says that npm has no headgate for as long as there is no release',
+  (path) => {
+    const { version } = JSON.parse(readPage('package.json'))
+    expect(readPage(path).includes('E404 until the first release')).toBe(version === '0.0.0')
+  },
+)
+
+/** Returns how many decisions a second the benchmarks print for the contenders in the plot. */
+function decisionsAt(keys: string, group = ''): string[][] {
+  const tables = printedTables(printedRun('test/bench/results/redis.txt'))
+  return ['headgate, limiter', 'rate-limit-redis', 'rate-limiter-flexible'].map((contender) => {
+    const value = figureIn(tables, 'Redis, 200 callers in one process', { contender, keys }, 'decisions/s')
+    return [group, contender.replace(', limiter', ''), value.toLocaleString('en')]
+  })
 }
 
-function numbersIn(words: string): number[] {
-  return [...words.matchAll(/\d+(?:\.\d+)?/g)].map(Number)
+function descriptionOf(plot: string): string {
+  return /<desc[^>]*>(.*?)<\/desc>/s.exec(readPage(`docs/plots/${plot}.svg`))?.[1] ?? ''
 }

@@ -63,6 +63,7 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
   'headgate/redis': ['redisStore'],
   'express-rate-limit': ['ipKeyGenerator', 'MemoryStore'],
   'express-slow-down': ['slowDown'],
+  'rate-limit-redis': ['RedisStore'],
   'rate-limiter-flexible': ['RateLimiterMemory'],
   '@upstash/ratelimit': ['Ratelimit'],
   '@upstash/redis': ['Redis'],
@@ -76,7 +77,7 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
   './nest-scope.js': ['redisStorage', 'serve', 'throttle'],
   './row-scope.js': [
     ...['clients', 'free', 'isPro', 'isStaff', 'log', 'memoryLimiter', 'minute', 'pro'],
-    ...['constructAll', 'expressRateLimit', 'type Limited', 'upstash'],
+    ...['constructAll', 'expressRateLimit', 'type Limited', 'sendCommand', 'upstash'],
   ],
 }
 

@@ -15,10 +15,12 @@ const ARGS = [
 
 /**
  * Starts headless Chromium: the one that `CHROMIUM_PATH` names, or one on this machine, or Debian's
- * package.
+ * package. `hosts` maps names of hosts to IP addresses.
  */
-export async function launchChromium(): Promise<Browser> {
-  return chromium.launch({ executablePath: await chromiumPath(), args: ARGS })
+export async function launchChromium(hosts: Readonly<Record<string, string>> = {}): Promise<Browser> {
+  const rules = Object.entries(hosts).map(([name, address]) => `MAP ${name} ${address}`)
+  const args = [...ARGS, `--host-resolver-rules=${rules.join(',')}`]
+  return chromium.launch({ executablePath: await chromiumPath(), args })
 }
 
 async function chromiumPath(): Promise<string> {

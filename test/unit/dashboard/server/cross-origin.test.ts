@@ -1,7 +1,10 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import { isCrossOrigin } from '../../../../src/dashboard/server/cross-origin.js'
+import { checkOrigin } from '../../../../src/dashboard/server/cross-origin.js'
 
 const host = 'app.example:3000'
+
+/** As an option lists them. */
+const hosts = ['admin.example', 'other.example:8080']
 
 const CASES: readonly (readonly [string, IncomingHttpHeaders, boolean])[] = [
   [
@@ -26,6 +29,20 @@ const CASES: readonly (readonly [string, IncomingHttpHeaders, boolean])[] = [
   ['an old browser on the page itself', { origin: `http://${host}`, host }, false],
   ['an old browser on another site', { origin: 'http://evil.example', host }, true],
   ['an old browser on another port', { origin: 'http://app.example', host }, true],
+  ['a browser on a listed host, behind a proxy', { origin: 'http://admin.example', host }, false],
+  ['the same with a port', { origin: 'http://other.example:8080', host }, false],
+  ['a browser on another port of a listed name', { origin: 'http://other.example', host }, true],
+  ['another subdomain of a listed name', { origin: 'http://a.admin.example', host }, true],
+  [
+    'another site, by Sec-Fetch-Site, with a listed Origin',
+    { 'sec-fetch-site': 'cross-site', origin: 'http://admin.example', host },
+    true,
+  ],
+  [
+    'an old browser on the page itself, over HTTP/2',
+    { origin: `https://${host}`, ':authority': host },
+    false,
+  ],
   ['a sandboxed frame', { origin: 'null', host }, true],
   ['an Origin that is no URL', { origin: host.replace(':', ' '), host }, true],
   ['an Origin without Host', { origin: 'http://evil.example' }, true],
@@ -33,5 +50,26 @@ const CASES: readonly (readonly [string, IncomingHttpHeaders, boolean])[] = [
 ]
 
 test.each(CASES)('a request of %s (%j) is cross-origin: %s', (_, headers, expected) => {
-  expect(isCrossOrigin({ headers } as IncomingMessage)).toBe(expected)
+  const check = expect(() => checkOrigin({ headers } as IncomingMessage, hosts))
+  if (expected) check.toThrow('The request comes from another site.')
+  else check.not.toThrow()
+})
+
+test('only if a proxy may be the cause does the error say what to do about it', () => {
+  const messageFor = (headers: IncomingHttpHeaders) => {
+    try {
+      checkOrigin({ headers } as IncomingMessage, [])
+      return 'none'
+    } catch (error) {
+      return (error as Error).message
+    }
+  }
+  const hinted = messageFor({ origin: 'http://admin.example:8080', host: '127.0.0.1:3000' })
+  expect(hinted).toContain('Its Origin is "admin.example:8080", its Host "127.0.0.1:3000".')
+  expect(hinted).toContain('write hosts: ["admin.example:8080"] in the options of dashboard.')
+  for (const headers of [
+    { origin: 'null', host },
+    { 'sec-fetch-site': 'cross-site', origin: 'http://a.b', host },
+  ])
+    expect(messageFor(headers)).toBe('The request comes from another site.')
 })

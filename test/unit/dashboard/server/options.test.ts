@@ -13,13 +13,38 @@ const FIX = 'Write authorize: (req) => req.user?.isAdmin === true. Whoever it le
 const LIST = 'limiters must be an array of 1 to 50 limiters'
 
 const WRONG: readonly (readonly [string, unknown, string])[] = [
-  ['no options', undefined, 'options must be an object, got undefined. Known options: limiters, authorize.'],
+  [
+    'no options',
+    undefined,
+    'options must be an object, got undefined. Known options: limiters, authorize, hosts.',
+  ],
   ['no authorize', { limiters: [api] }, `authorize must be a function, got undefined. ${FIX}`],
   ['authorize: true', { limiters: [api], authorize: true }, 'authorize must be a function, got true.'],
   [
     'a misspelled authorize',
     { limiters: [api], authorise: authorize },
     'there is no option "authorise". Write authorize instead.',
+  ],
+  [
+    'a host outside a list',
+    { limiters: [api], authorize, hosts: 'a.example' },
+    `hosts must be an array of hosts, got "a.example". Write hosts: ['limits.example.com'].`,
+  ],
+  [
+    'a URL as a host',
+    { limiters: [api], authorize, hosts: ['a.example', 'https://b.example'] },
+    "hosts[1] must be a name or an IP address, with or without a port, got a string. Did you mean 'b.example'?",
+  ],
+  ['a wildcard', { limiters: [api], authorize, hosts: ['*.example'] }, 'hosts[0] must be a name'],
+  [
+    'true for any host',
+    { limiters: [api], authorize, hosts: true },
+    'hosts must be an array of hosts, got true.',
+  ],
+  [
+    'host in place of hosts',
+    { limiters: [api], authorize, host: ['a.example'] },
+    'there is no option "host". Write hosts instead.',
   ],
   ['no limiters', { authorize }, `${LIST}, got undefined. Write limiters: [api.limiter].`],
   [
@@ -75,4 +100,13 @@ test('all that is wrong is in one error', () => {
 test('limiters without a name are numbered by their place in the list', () => {
   const { limiters } = readDashboardOptions({ limiters: [api, unnamed, middleware.limiter], authorize })
   expect(limiters.map(({ name }) => name)).toEqual(['api', 'limiter-2', 'limiter-3'])
+})
+
+test('hosts are compared in lower case, as browsers send them', () => {
+  const { hosts } = readDashboardOptions({
+    limiters: [api],
+    authorize,
+    hosts: ['Limits.Example:8080', '[::1]'],
+  })
+  expect(hosts).toEqual(['limits.example:8080', '[::1]'])
 })
