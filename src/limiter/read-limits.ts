@@ -163,7 +163,8 @@ export function checkPolicy(owner: string, value: unknown): Policy {
  */
 export function checkResolved(owner: string, value: unknown): object {
   if (isObject(value)) return value
-  const fix = 'Return a policy for each subject, such as plans[plan] ?? plans.free. To exempt some, set skip.'
+  if (value !== undefined) return checkPolicy(owner, value) // throws
+  const fix = 'Return one for each subject, such as plans[plan] ?? plans.free. To exempt some, set skip.'
   throw wrongOption(owner, 'the result of policy', 'a policy', value, fix)
 }
 

@@ -39,7 +39,7 @@ test.each(['none', 'constructor', '__proto__', 'toString'])(
   async (plan) => {
     const limiter = createLimiter<unknown>({ policy: policyOf, key })
     const fix =
-      /^createLimiter: .*policy must be a policy, got .*\. (Did you mean tokenBucket|Return a policy for each)/
+      /^createLimiter: .*policy must be a policy, got .*\. (Did you mean tokenBucket|Return one for each)/
     expect(() => limiter.charge(plan)).toThrow(fix)
     const later = createLimiter<unknown>({ policy: async (each) => policyOf(each), key })
     await expect(later.charge(plan)).rejects.toThrow(fix)
