@@ -7,6 +7,7 @@ import type { NamedPart } from '../limiter/receipt.js'
 import type { Operation, Part } from '../stores/operation.js'
 import { type Duration, durationMs, durationText } from '../util/durations.js'
 import { catchMaybe, type MaybePromise, settleAll, thenMaybe } from '../util/maybe-promise.js'
+import { resolveAdjusted } from './adjusted-parts.js'
 import { readNames } from './named-limits.js'
 
 /** Options of adjustments: which of the limits to change. */
@@ -43,8 +44,8 @@ export interface Adjustments<Subject> {
    */
   refund(decision: Decision, options?: AdjustmentOptions): MaybePromise<void>
   /**
-   * Forgets all that this subject's keys have used, except for limits whose key is `undefined` for it. The
-   * subject may be any object that has what the key functions read, such as `{ body: { username: 'ada' } }`
+   * Forgets all that this subject's keys have used. Limits for which it has no key are left out, such as those
+   * by address. The subject may be any object that has what the key functions read, such as `{ body: { username: 'ada' } }`
    * for `byField('username')`. Throws or rejects if a key needs the IP address of a request whose connection
    * is closed. In that case, pass the decision.
    */
@@ -93,7 +94,10 @@ export function adjustmentsOf<Subject>(
   function partsOf(subject: unknown, options?: AdjustmentOptions): MaybePromise<readonly NamedPart[]> {
     const names = readNames(owner, options, limitNames)
     const charged = chargedParts(subject)?.filter(({ name }) => names?.includes(name) !== false)
-    return charged ?? resolveParts(subject, 0, names)
+    return (
+      charged ??
+      (names ? resolveParts(subject, 0, names) : resolveAdjusted(resolveParts, subject, limitNames))
+    )
   }
 
   function applyToAll(parts: readonly NamedPart[], change: Change): MaybePromise<void> {

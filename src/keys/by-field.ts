@@ -5,7 +5,7 @@ import { warnOnce } from '../util/warn-once.js'
 import type { KeyFunction } from './key.js'
 import { fold, isName, normalizeName } from './name.js'
 import { asRequest, headerOf, requestOf } from './request.js'
-import { markSkipping } from './watch-key.js'
+import { markSkipping } from './skipping.js'
 
 /** Options of `byField`: how a field becomes an identity. */
 export interface ByFieldOptions {
@@ -34,7 +34,7 @@ const OPTIONS = {
 
 /**
  * Creates a key that identifies a client by a field of the parsed body, such as the user name in a login
- * form. `'user.name'` reads a nested field.
+ * form. `'user.name'` and `'user[name]'` read a nested field, or a flat one that has either as its name.
  *
  * Only strings and finite numbers are keys. All other values are limited as malformed input, per source
  * address: arrays, objects, booleans, inherited properties, an empty string, and more than 1024 characters.
@@ -80,10 +80,25 @@ export function nameReader(field: string, normalize: (value: string) => string =
   }
 }
 
-/** Creates a function that returns a field of the body as it came; `undefined` if it is missing. */
+/**
+ * Creates a function that returns a field of the body as it came; `undefined` if it is missing.
+ *
+ * Parsers keep a form's `user[name]` or `user.name` as one name, or make a nested field of it. All of these are
+ * read. If a body has several of them with different values, the result is an array of these, which is never a
+ * name: the application reads one, and a client could have the limiter count another.
+ */
 export function fieldReader(name: string): (subject: unknown) => unknown {
-  const path = name.split('.')
-  return (subject) => path.reduce(ownProperty, asRequest(subject).body)
+  const path = name.split(/[.[\]]+/).filter((part) => part !== '')
+  const [first = '', ...rest] = path
+  const flatNames = new Set([name, path.join('.'), first + rest.map((part) => `[${part}]`).join('')])
+  if (path.length < 2) return (subject) => ownProperty(asRequest(subject).body, name)
+  return (subject) => {
+    const { body } = asRequest(subject)
+    const values = [path.reduce(ownProperty, body)]
+    for (const flat of flatNames) values.push(ownProperty(body, flat))
+    const found = new Set(values.filter((value) => value !== undefined))
+    return found.size > 1 ? [...found] : [...found][0]
+  }
 }
 
 function ownProperty(value: unknown, name: string): unknown {

@@ -48,10 +48,11 @@ const OPTIONS = {
  * - A malformed forwarded address falls back to the socket's.
  * - If connections have no address (Unix sockets), their requests share the identity `unknown`. The process
  *   warning `HEADGATE_NO_ADDRESS` reports it once.
- * - If a connection is closed and its address was not read before, a limiter denies the request and charges
- *   nothing.
- * - Objects that are not requests (they have neither `ip` nor `socket`) share another identity. For a string
- *   or another subject that is not an object, the key throws a `TypeError`.
+ * - If a connection is closed or was reset, and its address was not read before, a limiter denies the request
+ *   and charges nothing.
+ * - A subject that is not a request may carry one, or the address: a context of Koa or Hono, a socket of
+ *   Socket.IO or ws, an event of AWS Lambda. For any other subject, such as a job or a string, the key throws a
+ *   `TypeError`.
  *
  * Throws a `TypeError` for wrong options.
  *

@@ -43,7 +43,7 @@ export function byUser<Subject>(
 
   function userKey(subject: Subject): MaybePromise<unknown> {
     return thenMaybe(read(subject), (user): MaybePromise<unknown> => {
-      if (user !== undefined && user !== null) return tagKey('user', user)
+      if (user !== undefined && user !== null && user !== '') return tagKey('user', user)
       return thenMaybe(anonymous(subject), (key) => tagKey('anonymous', key))
     })
   }

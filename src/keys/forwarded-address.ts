@@ -70,6 +70,9 @@ const EXTREMES = ['1.0.0.1', '223.255.255.254']
 /** Returns whether a proxy is trusted, by its address and by how many others are nearer to the server. */
 type TrustTest = (address: string | undefined, place: number) => boolean
 
+/** The longest chain of proxies in a list, so that no header takes long to read. */
+const MAX_PROXIES = 64
+
 /** Walks from the server to the client, past each trusted proxy, as Express does. */
 function addressBehindProxies(
   owner: string,
@@ -80,12 +83,26 @@ function addressBehindProxies(
   return function forwardedFor(subject) {
     const chain = headerOf(subject, 'x-forwarded-for')
     if (chain === undefined) return undefined
-    const hops = chain.split(',').flatMap((hop) => hop.trim() || [])
     let address = peerAddress(subject)
-    for (let place = 0; hops.length > 0 && isTrusted(address, place); place++) address = hops.pop()
+    let start = chain.length
+    for (let place = 0; isTrusted(address, place); place++) {
+      const end = endOfHop(chain, start)
+      if (end === 0) break
+      start = chain.lastIndexOf(',', end - 1) + 1
+      address = chain.slice(start, end).trim()
+    }
     return address
   }
 }
+
+/** Returns where the last entry before `end` ends, without the commas and blanks behind it; 0 if there is none. */
+function endOfHop(chain: string, end: number): number {
+  let at = end
+  while (at > 0 && isSeparator(chain.charCodeAt(at - 1))) at--
+  return at
+}
+
+const isSeparator = (code: number) => code === 0x2c || code === 0x20 || code === 0x09
 
 function readTrust(owner: string, trustProxy: TrustProxy, embeddings: readonly Embedding[]): TrustTest {
   // A peer without an address is trusted by number alone, as on a Unix socket.
@@ -98,7 +115,7 @@ function readTrust(owner: string, trustProxy: TrustProxy, embeddings: readonly E
     const ranges = entries.flatMap((entry) => NAMED_RANGES[entry] ?? entry)
     const isInRange = addressList(owner, 'trustProxy', ranges, embeddings)
     if (!EXTREMES.every(isInRange) && !ranges.some((range) => /\/0+$/.test(range)))
-      return (address) => isInRange(parseAddress(address, embeddings))
+      return (address, place) => place < MAX_PROXIES && isInRange(parseAddress(address, embeddings))
   } catch {
     // Reported below, with the fix.
   }

@@ -3,6 +3,8 @@ import { isPromise, type MaybePromise, readAll, thenMaybe } from '../util/maybe-
 import { RecentMap } from '../util/recent-map.js'
 import { warnOnce } from '../util/warn-once.js'
 import type { KeyFunction } from './key.js'
+import { NotRequestError } from './request.js'
+import { skips } from './skipping.js'
 import { addressUseOf } from './source-address.js'
 import { keyWatch } from './watch-key.js'
 
@@ -13,8 +15,11 @@ import { keyWatch } from './watch-key.js'
 export type IdentityReader<Subject = unknown> = (subject: Subject) => MaybePromise<string | undefined>
 
 export interface IdentityOptions {
-  /** Returns the source address of a subject: values that cannot be keys share a bucket for each. */
-  readonly readAddress: (subject: unknown) => string
+  /**
+   * Returns the source address of a request, and `undefined` for any other subject. Values that cannot be
+   * keys share a bucket for each address.
+   */
+  readonly readAddress: (subject: unknown) => string | undefined
   readonly secret: string | undefined
   /** Whether identities stay in this process: without a `secret`, short values are then not hashed. */
   readonly isLocal?: boolean | undefined
@@ -23,8 +28,8 @@ export interface IdentityOptions {
 /**
  * Creates the reader that joins key functions into one identity. What they return is hashed (SHA-256, or
  * HMAC-SHA-256 with `secret`, to 128 bits: RFC 2104 §5 allows half), each part by itself, so that
- * `['a', 'bc']` and `['ab', 'c']` differ. Addresses read by `byIp` stay readable without a secret. One part
- * that is `undefined` makes the whole `undefined`.
+ * `['a', 'bc']` and `['ab', 'c']` differ. Addresses read by `byIp` stay readable without a secret. If one of
+ * them skips a subject, the limit does not apply to it.
  */
 export function identityReader<Subject>(
   keys: readonly KeyFunction<Subject>[],
@@ -102,11 +107,13 @@ export function identifier(
   const identityOf = identityOfValue({ secret, isLocal })
 
   return function identify(value, subject) {
-    if (value === undefined) return undefined
-    if (isKey(value)) return identityOf(value)
+    if (isKey(value) && value !== '') return identityOf(value)
+    if (value === undefined && skips(key)) return undefined
     if (typeof value === 'function') throw new TypeError(uncalled(key, value))
+    const address = readAddress(subject)
+    if (value === undefined && address === undefined) throw new NotRequestError(noKey(key))
     warnOfObject(key, value)
-    return hash(`malformed:${readAddress(subject)}`)
+    return hash(`malformed:${address ?? ''}`)
   }
 }
 
@@ -137,6 +144,12 @@ export function shownIdentity(identity: string): string {
 function uncalled({ name }: KeyFunction<never>, { name: made }: { readonly name: string }): string {
   const problem = `the key function ${name || '(anonymous)'} returned a function (${made || 'anonymous'})`
   return `headgate: ${problem}. Call that function in the options, such as key: byIp().`
+}
+
+/** Says that a subject that is not a request has no key. */
+function noKey({ name }: KeyFunction<never>): string {
+  const problem = `the key function ${name || '(anonymous)'} returned undefined for a subject that is not a request`
+  return `headgate: ${problem}. Return a string for each subject. To exempt some of them, set skip.`
 }
 
 const identityKeys = new WeakSet<KeyFunction<never>>()

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../util/codes.js'
 import { processWide } from '../util/process-wide.js'
 import { wrongKind } from '../util/validate.js'
-import { fieldsOf, isObject } from '../util/values.js'
+import { fieldsOf, isFunction, isObject } from '../util/values.js'
 
 /**
  * What headgate's own key functions read from a subject. Every property is optional. Requests of Express,
@@ -59,10 +59,18 @@ export function asRequest(subject: unknown): RequestLike {
  */
 export function requestOf(owner: string, subject: unknown): RequestLike {
   if (typeof subject === 'object' && subject !== null) return asRequest(subject)
+  throw notRequest(owner, subject)
+}
+
+/** Thrown if a limit needs what only requests have, and the subject is not a request. */
+export class NotRequestError extends TypeError {}
+
+/** Returns the error for a subject without what a key function of requests reads. */
+export function notRequest(owner: string, subject: unknown): NotRequestError {
   const fix =
     "Pass the request, or an object with the fields that the key reads, such as { ip: '203.0.113.7' }. " +
     'For other subjects, set key, such as key: (id) => id.'
-  throw wrongKind(owner, 'subject', 'a request', subject, fix)
+  return new NotRequestError(wrongKind(owner, 'subject', 'a request', subject, fix).message)
 }
 
 /**
@@ -91,10 +99,25 @@ export function peerAddress(subject: unknown): string | undefined {
   return typeof remoteAddress === 'string' && remoteAddress !== '' ? remoteAddress : undefined
 }
 
-/** Returns whether a request's connection is gone: its socket is destroyed, or its HTTP/2 stream is. */
+/**
+ * Returns whether a request that has no address has lost its connection. Its socket or its HTTP/2 stream is
+ * destroyed, or it came over TCP: when a client resets the connection before Node.js reads the request, the
+ * address is gone and `destroyed` is still false (Node.js 20 to 24). Unix sockets never have an address. An
+ * object that names an address in place of a socket had one.
+ */
 export function isDisconnected(subject: unknown): boolean {
-  const { socket, stream } = asRequest(subject)
-  return fieldsOf(stream).destroyed === true || fieldsOf(socket).destroyed === true
+  const request = asRequest(subject)
+  const { socket, stream } = request
+  if (fieldsOf(stream).destroyed === true || fieldsOf(socket).destroyed === true) return true
+  return isTcp(socket) || (!isObject(socket) && 'ip' in request && !request.ip)
+}
+
+/** Returns whether a socket is of TCP, by its own end or, if that is gone as well, by its server's. */
+function isTcp(socket: unknown): boolean {
+  const { localAddress, server } = fieldsOf(socket)
+  if (typeof localAddress === 'string') return true
+  const { address } = fieldsOf(server)
+  return isFunction(address) && typeof fieldsOf(address.call(server)).port === 'number'
 }
 
 const CODE: ErrorCode = 'HEADGATE_DISCONNECTED'

@@ -3,11 +3,21 @@ import { type Address, addressIdentity, parseAddress } from './address.js'
 import { type Embedding, embeddingsWith } from './embedded-ipv4.js'
 import { type AddressOptions, forwardedReader } from './forwarded-address.js'
 import type { KeyFunction } from './key.js'
-import { asRequest, DisconnectedError, headerOf, isDisconnected, peerAddress, requestOf } from './request.js'
+import {
+  asRequest,
+  DisconnectedError,
+  headerOf,
+  isDisconnected,
+  NotRequestError,
+  notRequest,
+  peerAddress,
+  type RequestLike,
+} from './request.js'
+import { isFetchRequest, requestWithin } from './request-within.js'
 
 /**
- * Returns the IP address that a request came from; `undefined` if there is none, such as on a Unix socket.
- * Throws a `DisconnectedError` if the connection is gone.
+ * Returns the IP address that a request came from, also if the subject only carries it. Returns `undefined`
+ * if there is none, such as on a Unix socket. Throws a `DisconnectedError` if the connection is gone.
  */
 export interface AddressReader {
   (subject: unknown): Address | undefined
@@ -21,9 +31,10 @@ export function addressReader(owner: string, options: AddressOptions = {}): Addr
   const reportedAddress = forwardedReader(owner, options, embeddings) ?? expressReader()
 
   function sourceAddress(subject: unknown): Address | undefined {
-    const reported = parseAddress(reportedAddress(subject), embeddings)
-    const address = reported ?? parseAddress(peerAddress(subject), embeddings)
-    if (address === undefined && isDisconnected(subject)) throw new DisconnectedError()
+    const request = requestWithin(subject) ?? asRequest(subject)
+    const reported = parseAddress(reportedAddress(request), embeddings)
+    const address = reported ?? parseAddress(peerAddress(request), embeddings)
+    if (address === undefined && isDisconnected(request)) throw disconnectedError(request)
     return address
   }
 
@@ -71,37 +82,64 @@ function warnIfForwarded(subject: unknown, ip = ''): void {
 /** How many bits of an IPv6 address identify a client, unless `ipv6Prefix` says otherwise. */
 export const DEFAULT_IPV6_PREFIX = 56
 
-/** Creates the key of a limit without one: `byIp()`, which also warns of objects that are not requests. */
+/** Creates the key of a limit without one: `byIp()`. */
 export function defaultKey(): KeyFunction<unknown> {
-  return addressKey(addressReader('byIp'), DEFAULT_IPV6_PREFIX, true)
+  return addressKey(addressReader('byIp'))
 }
 
-/** Creates a key function of source addresses: IPv4 whole, IPv6 by network. */
+/**
+ * Creates a key function of source addresses: IPv4 whole, IPv6 by network. It throws a `TypeError` for a
+ * subject that has no place for an address.
+ */
 export function addressKey(
   read: AddressReader,
   ipv6Prefix = DEFAULT_IPV6_PREFIX,
-  isDefault = false,
 ): (subject: unknown) => string {
+  const readRequest = requestIdentity(read, ipv6Prefix)
   function ipKey(subject: unknown): string {
-    const address = read(subject)
-    if (typeof address === 'string') return address
-    if (address !== undefined) return addressIdentity(address, ipv6Prefix)
-    const { ip, socket } = requestOf('byIp', subject)
-    const isRequest = ip !== undefined || socket !== undefined
-    if (isRequest) warnOnce('HEADGATE_NO_ADDRESS', NO_ADDRESS)
-    else if (isDefault) warnOnce('HEADGATE_NO_KEY', NO_KEY)
-    return isRequest ? 'unknown' : 'no-request' // two identities: forgetting one leaves the other
+    const identity = readRequest(subject)
+    if (identity === undefined)
+      throw isFetchRequest(asRequest(subject)) ? noAddressInRequest() : notRequest('byIp', subject)
+    return identity
   }
   return markAddressUse(ipKey, { read, returnsAddress: true })
 }
 
-const NO_KEY =
-  'headgate: a limiter without a key was charged for a subject that is not a request: it has neither ip nor socket. All ' +
-  'such subjects share one limit. Set key, such as (job) => job.tenant.'
+/** Creates a function like `addressKey` that returns `undefined` for a subject that is not a request. */
+export function requestIdentity(
+  read: AddressReader,
+  ipv6Prefix = DEFAULT_IPV6_PREFIX,
+): (subject: unknown) => string | undefined {
+  return (subject) => {
+    const address = read(subject)
+    if (typeof address === 'string') return address
+    if (address !== undefined) return addressIdentity(address, ipv6Prefix)
+    if (requestWithin(subject) === undefined) return undefined
+    warnOnce('HEADGATE_NO_ADDRESS', NO_ADDRESS)
+    return 'unknown'
+  }
+}
+
+function noAddressInRequest(): NotRequestError {
+  return new NotRequestError(
+    'byIp: subject must have an IP address, got a Request of the Fetch standard, which has none. Use headgate/fetch, ' +
+      'or pass { ip, headers: request.headers }. Behind a proxy, or in Next.js, write byIp({ trustProxy: 1 }).',
+  )
+}
 
 const NO_ADDRESS =
   'headgate: a request has no IP address, as on a Unix socket. All such requests share one limit. Behind a ' +
   "proxy, write app.set('trust proxy', 1) in Express, or byIp({ trustProxy: 1 }). With headgate/fetch, pass { ip }."
+
+/** Returns the error for a lost connection. Warns if the caller named the address, which may be missing always. */
+function disconnectedError({ socket }: RequestLike): DisconnectedError {
+  if (!socket) warnOnce('HEADGATE_NO_ADDRESS', NO_IP)
+  return new DisconnectedError()
+}
+
+const NO_IP =
+  'headgate: a subject has an empty ip, so it was denied. Either its connection had closed, or the place ' +
+  'where your code reads the IP address has none. On a Unix socket, pass the request itself.'
 
 interface AddressUse {
   readonly read: AddressReader

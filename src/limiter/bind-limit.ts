@@ -7,7 +7,7 @@ import { type MaybePromise, readAll, thenMaybe } from '../util/maybe-promise.js'
 import { weakMemo } from '../util/memo.js'
 import { keyName } from '../util/validate.js'
 import { type Decision, denyDisconnected, type Finish } from './decision.js'
-import { checkPolicy, type Entry } from './read-limits.js'
+import { checkPolicy, checkResolved, type Entry } from './read-limits.js'
 import type { NamedPart } from './receipt.js'
 import { type KeepsUsage, warnUsageReset } from './usage-reset.js'
 
@@ -62,7 +62,7 @@ export function limitBinder<T>(
   none: () => T,
   prepare: (limit: Limit) => Handle<T>,
 ): ResolvePart<T> {
-  const { policy, key = [defaultKey()], cost: limitCost = 1 } = entry
+  const { entryName, policy, key = [defaultKey()], cost: limitCost = 1, skip } = entry
   const readIdentity = identityReader(key, context)
 
   const bind = weakMemo((resolvedPolicy: object): ResolvePart<T> => {
@@ -81,14 +81,16 @@ export function limitBinder<T>(
     }
   })
 
-  if (typeof policy !== 'function') return bind(policy)
-  return (subject, cost, names) =>
-    thenMaybe(policy(subject), (resolvedPolicy) => {
-      if (resolvedPolicy === undefined) return none()
-      const isObject = typeof resolvedPolicy === 'object' && resolvedPolicy !== null
-      const givenPolicy = isObject ? resolvedPolicy : checkPolicy(entry.owner, resolvedPolicy) // throws
-      return bind(givenPolicy)(subject, cost, names)
-    })
+  const resolve: ResolvePart<T> =
+    typeof policy !== 'function'
+      ? bind(policy)
+      : (subject, cost, names) =>
+          thenMaybe(policy(subject), (given) => bind(checkResolved(entry.owner, given))(subject, cost, names))
+  if (skip === undefined) return resolve
+  return (subject, cost, names) => {
+    if (entryName !== undefined && names?.includes(entryName) === false) return none()
+    return thenMaybe(skip(subject), (isSkipped) => (isSkipped ? none() : resolve(subject, cost, names)))
+  }
 }
 
 /** Returns the limit of a policy. Throws a `TypeError` for a value that is not a policy. */

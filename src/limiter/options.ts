@@ -10,8 +10,8 @@ import type { SettingsSource } from './settings-source.js'
 /** What to do with a charge that the store could not decide. */
 export type StoreErrorChoice = 'allow' | 'deny' | 'local'
 
-/** A policy, or a function that returns one. If it returns `undefined`, its limit does not apply. */
-type GivenPolicy<Subject> = Policy | ((subject: Subject) => MaybePromise<Policy | undefined>)
+/** A policy, or a function that returns one for each subject. */
+type GivenPolicy<Subject> = Policy | ((subject: Subject) => MaybePromise<Policy>)
 
 /** The options of one limit: the only one of a limiter, or one of several. */
 interface LimitFields<Subject> {
@@ -19,7 +19,8 @@ interface LimitFields<Subject> {
   name?: string
   /**
    * The key function that identifies the client, or several whose results are joined into one identity.
-   * Default `byIp()`. `byUser()` identifies the user, or otherwise the address.
+   * Default `byIp()`. `byUser()` identifies the user, or otherwise the address. A request for which it returns
+   * `undefined` or `null` is limited by its address.
    */
   key?: KeyFunction<Subject> | readonly KeyFunction<Subject>[]
   /**
@@ -47,15 +48,17 @@ interface LimitNumbers {
 /**
  * One of several limits that are decided together, all or nothing. Give `limit` and `window`, or a `policy`.
  */
-export type LimitOptions<Subject> = LimitFields<Subject> &
-  (LimitNumbers | { policy: GivenPolicy<Subject>; limit?: never; window?: never })
+export type LimitOptions<Subject> = LimitFields<Subject> & {
+  /** Returns whether this limit does not apply to a subject. The other limits still do. */
+  skip?: (subject: Subject) => MaybePromise<boolean>
+} & (LimitNumbers | { policy: GivenPolicy<Subject>; limit?: never; window?: never })
 
 /** Requires both `limit` and `window`, or neither. */
 export type LimitWithWindow = LimitNumbers | { limit?: never; window?: never }
 
 /**
  * Limits to try without enforcing them. Like those of a limiter, they are given by `limit` and `window`,
- * `policy`, or `limits`. A limit without `key` or `cost` inherits it from the limit in force with the same
+ * `policy`, or `limits`. A limit without `key`, `cost` or `skip` inherits it from the limit in force with the same
  * name. If there is none, it inherits from the first limit.
  */
 export type CandidateOptions<Subject> = LimitWithWindow &
@@ -70,7 +73,7 @@ export interface LimiterFields<Subject> extends LimitFields<Subject>, Partial<Li
   skip?: (subject: Subject) => MaybePromise<boolean>
   /**
    * The policy of the limit, in place of `limit` and `window`, or a function that returns one. If it returns
-   * `undefined`, the limit does not apply.
+   * anything else, such as `undefined`, the charge throws a `TypeError`.
    */
   policy?: GivenPolicy<Subject>
   /** Several limits that are decided together: if one denies, none is charged. */

@@ -1,6 +1,6 @@
 import type { KeyFunction } from '../keys/key.js'
 import { BESIDE_LIMITS, limiterFixes } from '../options/foreign-options.js'
-import { optional, readOptions, type Settings } from '../options/option-table.js'
+import { callback, optional, readOptions, type Settings } from '../options/option-table.js'
 import { readTogether } from '../options/problems.js'
 import { isPolicy, type Policy } from '../policies/policy.js'
 import { tokenBucket } from '../policies/token-bucket.js'
@@ -8,7 +8,7 @@ import { messageOf } from '../stores/store-error.js'
 import { windowMs } from '../util/durations.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { keyName, show, whole, wholeNumber, wrongKind, wrongOption } from '../util/validate.js'
-import { isFunction } from '../util/values.js'
+import { isFunction, isObject } from '../util/values.js'
 import { checkCalled } from './uncalled-factory.js'
 
 /** A limit in the options, checked. `entryName` is set if it is one of several. */
@@ -16,7 +16,11 @@ export interface Entry extends Pick<LimitSettings, 'key' | 'cost'> {
   readonly owner: string
   readonly entryName?: string
   readonly policy: GivenPolicy
+  /** Returns whether the limit does not apply to a subject. */
+  readonly skip?: LimitSkip | undefined
 }
+
+type LimitSkip = (subject: unknown) => MaybePromise<boolean>
 
 /** A policy, or a function that returns one. */
 export type GivenPolicy = Policy | ((subject: unknown) => MaybePromise<unknown>)
@@ -53,7 +57,7 @@ const { limits: _, ...OF_ONE_LIMIT } = LIMIT_ROWS
 
 /** The options of one of several limits. */
 const ENTRY = {
-  rows: { name: optional(keyName), ...OF_ONE_LIMIT },
+  rows: { name: optional(keyName), ...OF_ONE_LIMIT, skip: callback<LimitSkip> },
   fixes: limiterFixes(BESIDE_LIMITS, 'next to limits, not in it'),
 }
 
@@ -124,10 +128,10 @@ function readEntry(owner: string, entry: object, i: number): Entry {
     throw new TypeError(
       `${owner} must be an options object, got a policy. Write { policy: … }, with its key if it has one.`,
     )
-  const { name, key, cost, ...given } = readOptions(owner, entry, ENTRY)
+  const { name, key, cost, skip, ...given } = readOptions(owner, entry, ENTRY)
   const policy = resolvePolicy(owner, given)
   const defaultName = isPolicy(policy) ? keyName(owner, 'name', policy.name) : `limit-${i + 1}`
-  return { owner, entryName: name ?? defaultName, policy, key, cost }
+  return { owner, entryName: name ?? defaultName, policy, key, cost, skip }
 }
 
 function readKeys(owner: string, option: string, key: unknown): readonly KeyFunction<unknown>[] {
@@ -151,6 +155,17 @@ export function checkPolicy(owner: string, value: unknown): Policy {
     throw wrongOption(owner, 'policy', 'a policy', value, fix)
   }
   return value
+}
+
+/**
+ * Returns what a policy function returned for a subject. Throws a `TypeError` unless it is an object: a plan
+ * that is not in the table must not leave its clients without a limit.
+ */
+export function checkResolved(owner: string, value: unknown): object {
+  if (isObject(value)) return value
+  if (value !== undefined) return checkPolicy(owner, value) // throws
+  const fix = 'Return one for each subject, such as plans[plan] ?? plans.free. To exempt some, set skip.'
+  throw wrongOption(owner, 'the result of policy', 'a policy', value, fix)
 }
 
 /** Returns a checked cost, or a function whose result is checked at each charge. */

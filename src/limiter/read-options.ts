@@ -1,4 +1,4 @@
-import { addressKey, addressReaderAmong } from '../keys/source-address.js'
+import { addressReaderAmong, requestIdentity } from '../keys/source-address.js'
 import { limiterFixes, MIDDLEWARE_OPTIONS } from '../options/foreign-options.js'
 import { callback, optional, readOptions, type Settings, withDefault } from '../options/option-table.js'
 import { claimStore, readStore } from '../stores/shared/claimed-store.js'
@@ -85,7 +85,7 @@ export function limiterSettings(
   } = read
   for (const limitName of namesOf(entries, name) ?? []) keyName(owner, 'policy.name', limitName)
   const limiterScope = `${prefix}:${STATE_VERSION}:${name ?? UNNAMED}`
-  const readAddress = addressKey(addressReaderAmong(entries))
+  const readAddress = requestIdentity(addressReaderAmong(entries))
   const modeSwitch: ModeSwitch = { mode }
   const context: LimitContext = {
     limiterScope,

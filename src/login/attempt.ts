@@ -1,12 +1,8 @@
 import { identifier, identityReader, isKey, markIdentities, valueHash } from '../keys/identity.js'
 import type { KeyFunction } from '../keys/key.js'
-import {
-  addressReader,
-  addressUseOf,
-  markAddressUse,
-  addressKey as sourceKey,
-} from '../keys/source-address.js'
-import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
+import { NotRequestError } from '../keys/request.js'
+import { addressReader, addressUseOf, markAddressUse, requestIdentity } from '../keys/source-address.js'
+import { catchMaybe, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { type Browser, STRANGER } from './device-cookie.js'
 import type { LoginSettings } from './options.js'
 import type { Ending } from './outcome.js'
@@ -43,7 +39,7 @@ export function attemptRecord<Req extends object>({
   const attempts = new WeakMap<object, Attempt | undefined>()
   const { read, fieldOf } = account
   const use = addressUseOf(address)
-  const readSource = sourceKey(use?.read ?? addressReader('loginGuard'))
+  const readSource = requestIdentity(use?.read ?? addressReader('loginGuard'))
   const identifyAccount = identifier(read, { readAddress: readSource, secret })
   const identifyAddress = identityReader([address], { readAddress: readSource, secret })
   const hashDevice = valueHash(secret)
@@ -67,13 +63,24 @@ export function attemptRecord<Req extends object>({
 
   /** Returns the identity of an attempt's account; `undefined` if the account is not limited. */
   function accountOf(attempt: Attempt, req: Req): string | undefined {
-    attempt.account ??= identifyAccount(attempt.name, req)
+    if (attempt.name !== undefined) attempt.account ??= identifyAccount(attempt.name, req)
     return attempt.account
   }
 
   function addressOf(attempt: Attempt, req: Req): MaybePromise<string | undefined> {
-    attempt.address ??= identifyAddress(req)
+    attempt.address ??= readAddress(req)
     return attempt.address
+  }
+
+  /** Returns the identity of an address; `undefined` for `{ body }`, which names an account to forget. */
+  function readAddress(req: Req): MaybePromise<string | undefined> {
+    return catchMaybe(
+      () => identifyAddress(req),
+      (error) => {
+        if (error instanceof NotRequestError) return undefined
+        throw error
+      },
+    )
   }
 
   function browserOf(attempt: Attempt): string {
@@ -88,7 +95,7 @@ export function attemptRecord<Req extends object>({
   /** The key of addresses alone, which needs no account. */
   const addressKey = markKey((req) => {
     const attempt = attempts.get(req)
-    return attempt === undefined ? identifyAddress(req) : addressOf(attempt, req)
+    return attempt === undefined ? readAddress(req) : addressOf(attempt, req)
   })
 
   function markKey(key: KeyFunction<Req>): KeyFunction<Req> {

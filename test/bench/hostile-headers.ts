@@ -18,6 +18,7 @@ const SERVERS = Object.keys(REFUSERS) as RefuserName[]
 const HOSTILE_ACCEPT = `application/json${',*/*'.repeat(4_000)}`.slice(0, 15_500)
 /** As long as an `Accept` may be for headgate to parse it. */
 const PARSED_ACCEPT = HOSTILE_ACCEPT.slice(0, 300)
+const COMMAS = ','.repeat(15_000)
 const TINY_COOKIES = 'a=b; '.repeat(3_000).slice(0, -2)
 
 /** Requests by name, each as it is sent, and the normal one that it is compared with. */
@@ -57,6 +58,10 @@ function requestsWith(deviceCookie: string): Requests {
     [denied]: { text: get({ Accept: 'application/json' }), normal: denied },
     [`${denied}, Accept of 15.5 KB`]: { text: get({ Accept: HOSTILE_ACCEPT }), normal: denied },
     [`${denied}, Accept of 300 characters, parsed`]: { text: get({ Accept: PARSED_ACCEPT }), normal: denied },
+    [`${denied}, 15,000 commas in X-Forwarded-For`]: {
+      text: get({ 'X-Forwarded-For': COMMAS }),
+      normal: denied,
+    },
     [loginDenied]: { text: post({}), normal: loginDenied },
     [`${loginDenied}, 15 KB of cookies`]: { text: post({ Cookie: TINY_COOKIES }), normal: loginDenied },
     [`${loginDenied}, 15 KB of cookies and a known device`]: {

@@ -36,9 +36,9 @@ describe.each(STORES)('with %s', (_which, makeStore) => {
   test('a listener that throws never fails a charge', async () => {
     const limiter = createLimiter({ limit: 1, window: '1h', key: () => 'ada', store: makeStore() })
     limiter.events.on('denied', fail)
-    expect(await limiter.charge({})).toMatchObject({ allowed: true })
-    expect(await limiter.charge({})).toMatchObject({ allowed: false })
-    expect(await limiter.charge({})).toMatchObject({ allowed: false })
+    expect(await limiter.charge({ ip: '192.0.2.7' })).toMatchObject({ allowed: true })
+    expect(await limiter.charge({ ip: '192.0.2.7' })).toMatchObject({ allowed: false })
+    expect(await limiter.charge({ ip: '192.0.2.7' })).toMatchObject({ allowed: false })
     expect(warnings()).toEqual(['HEADGATE_LISTENER_FAILED'])
   })
 })
@@ -50,8 +50,8 @@ test.each([undefined, null, 'text', 7, Object.create(null)])(
     limiter.events.on('denied', () => {
       throw thrown
     })
-    await limiter.charge({})
-    expect(await limiter.charge({})).toMatchObject({ allowed: false })
+    await limiter.charge({ ip: '192.0.2.7' })
+    expect(await limiter.charge({ ip: '192.0.2.7' })).toMatchObject({ allowed: false })
     expect(warnings()).toEqual(['HEADGATE_LISTENER_FAILED'])
   },
 )
@@ -59,7 +59,7 @@ test.each([undefined, null, 'text', 7, Object.create(null)])(
 test('the warning holds what the listener threw', async () => {
   const limiter = createLimiter({ limit: 1, window: '1h', key: () => 'ada', store: memoryStore() })
   limiter.events.on('denied', fail)
-  for (let i = 0; i < 2; i++) await limiter.charge({})
+  for (let i = 0; i < 2; i++) await limiter.charge({ ip: '192.0.2.7' })
   expect(warnings()).toEqual(['HEADGATE_LISTENER_FAILED'])
   expect(process.emitWarning).toHaveBeenCalledWith(
     expect.stringContaining('the log is full'),
@@ -71,7 +71,7 @@ test('a listener to storeError or refundFailed that throws changes no decision',
   const broken = storeOf({ charge: () => Promise.reject(new Error('down')), refund: fail })
   const limiter = createLimiter({ limit: 1, window: '1h', key: () => 'ada', store: broken })
   limiter.events.on('storeError', fail)
-  expect(await limiter.charge({})).toMatchObject({ allowed: true, source: 'fail-open' })
+  expect(await limiter.charge({ ip: '192.0.2.7' })).toMatchObject({ allowed: true, source: 'fail-open' })
 
   const memory = memoryStore()
   const login = rateLimit({

@@ -12,6 +12,7 @@ import {
   createLimiter,
   fixedWindow,
   type Limiter,
+  type Policy,
   slidingWindow,
   tokenBucket,
 } from 'headgate'
@@ -199,7 +200,7 @@ describe('inspect', () => {
     ]
     const limiter = limiterOf<{ ip: string; plan: number }>({
       name: 'api',
-      policy: ({ plan }) => plans[plan],
+      policy: ({ plan }) => plans[plan] as Policy,
       key: byIp(),
     })
     const shownAfter = async (plan: number) => {

@@ -29,7 +29,7 @@ async function run({ everyMs, forMs, answersAfterMs, succeeds }: Traffic) {
       if (succeeds(request)) await limiter.refund(decision)
     }
     nowMs = START_MS + atMs
-    const decision = await limiter.charge({})
+    const decision = await limiter.charge({ ip: '192.0.2.7' })
     if (decision.allowed) {
       running.push({ decision, endsAtMs: nowMs + answersAfterMs, request: sent })
       allowed++
@@ -67,7 +67,7 @@ test('a refund carries the time at which its key would have been fresh again', a
   const store = promisingStore()
   const limiter = createLimiter({ limit: 20, window: '1s', store, key: () => 'ada' })
   for (const cost of [1, 3]) {
-    const decision = await limiter.charge({}, { cost })
+    const decision = await limiter.charge({ ip: '192.0.2.7' }, { cost })
     await limiter.refund(decision)
     const refund = store.refunds.at(-1)
     expect(refund).toMatchObject({ cost, takenAtMs: expect.any(Number) })

@@ -2,7 +2,7 @@ import type { NextFunction, Request, Response } from 'express'
 import { checkNodeCall } from '../../http/check-caller.js'
 import { recordDecision } from '../../http/recorded-decision.js'
 import { eachHeader, type HeaderList, setAll } from '../../http/response-writer.js'
-import { peerAddress } from '../../keys/request.js'
+import { isDisconnected, peerAddress } from '../../keys/request.js'
 import { isPromise, type MaybePromise } from '../../util/maybe-promise.js'
 import type { Check } from './checks.js'
 import { draftHeaders, legacyHeaders, type Quota, resetSeconds } from './headers.js'
@@ -89,6 +89,8 @@ async function limitRequest(
 
   const givenKey = settings.keyGenerator(req, res)
   const key = isPromise(givenKey) ? await givenKey : givenKey
+  // A client that has reset its connection has no address, and reads nothing. All of them would share a key.
+  if (!key && peerAddress(req) === undefined && isDisconnected(req)) return void res.status(503).end()
   let hit: CountedHit
   try {
     const counted = settings.store.increment(key)

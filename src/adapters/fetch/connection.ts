@@ -1,7 +1,6 @@
-import type { Socket } from 'node:net'
 import { listenersOf } from '../../http/response-end.js'
-import { fieldsOf } from '../../util/values.js'
 import { closeExchange, type Exchange } from './exchange.js'
+import { socketOf } from './socket-of.js'
 
 export function hasLeft({ signal, subject }: Exchange): boolean {
   return signal?.aborted === true || socketOf(subject.request)?.destroyed === true
@@ -25,18 +24,4 @@ export function onceDisconnected(exchange: Exchange, onLeft: () => void): () => 
   }
   listeners.add(leave)
   return () => listeners.delete(leave)
-}
-
-/** Returns the connection of a request. @hono/node-server keeps that of node:http under a symbol. */
-function socketOf(request: Request): Socket | undefined {
-  for (const symbol of Object.getOwnPropertySymbols(request)) {
-    const { socket } = fieldsOf(Reflect.get(request, symbol))
-    if (isSocket(socket)) return socket
-  }
-  return undefined
-}
-
-function isSocket(value: unknown): value is Socket {
-  const { destroyed, once } = fieldsOf(value)
-  return typeof destroyed === 'boolean' && typeof once === 'function'
 }

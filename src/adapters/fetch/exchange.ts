@@ -1,5 +1,6 @@
 import { LAST_RECORD } from '../../http/recorded-decision.js'
 import type { FetchInfo, FetchSubject } from './options.js'
+import { socketOf } from './socket-of.js'
 
 /** A request, and what its response will have. All limiters that the request passes share it. */
 export interface Exchange<Info extends FetchInfo = FetchInfo> {
@@ -103,6 +104,8 @@ export function markQuotaHeaders(response: Response & MarkedResponse): Response 
 class Subject {
   declare readonly ip: unknown
   declare readonly route: unknown
+  /** Returns the connection of the request, if the adapter knows it. */
+  declare readonly findSocket: unknown
   /** Returns the pattern of the route. It takes the place of `route` if reading that is slow. */
   declare readonly findRoute: unknown
   request: Request
@@ -124,8 +127,12 @@ class Subject {
     return this.request.headers
   }
 
+  /** Without an address, that of the server says whether it is lost or never was. */
   get socket(): unknown {
-    return { remoteAddress: this.ip }
+    const { ip: remoteAddress, request } = this
+    if (remoteAddress) return { remoteAddress }
+    const socket = typeof this.findSocket === 'function' ? this.findSocket() : socketOf(request)
+    return socket ?? { remoteAddress, destroyed: request.signal?.aborted === true }
   }
 
   /** The pattern, as the mount path of an Express router is one: its `route` is an object. */

@@ -1,5 +1,6 @@
 import type { Context } from 'hono'
-import { viewAsRequest } from '../../keys/request.js'
+import { peerAddress, viewAsRequest } from '../../keys/request.js'
+import { honoRequest } from '../../keys/request-within.js'
 import type { Exchange } from '../fetch/exchange.js'
 import type { FetchInfo } from '../fetch/options.js'
 
@@ -8,6 +9,7 @@ export interface HonoInfo<Ctx extends Context> extends FetchInfo {
   readonly context: Ctx
   /** Returns the pattern of the route. Each read makes Hono list all matches, so only `byRoute` calls it. */
   readonly findRoute: () => string | undefined
+  readonly findSocket: () => unknown
 }
 
 /** Returns the context of an exchange, which is what callbacks are called with. Keys read the exchange. */
@@ -17,12 +19,14 @@ export function subjectOf<Ctx extends Context>({ subject }: Exchange<HonoInfo<Ct
 }
 
 export function infoOf<Ctx extends Context>(context: Ctx, body: unknown): HonoInfo<Ctx> {
+  const connection = honoRequest(context)
   return {
     context,
-    ip: addressOf(context),
+    ip: peerAddress(connection),
     body,
     user: context.get('user') ?? context.get('jwtPayload'),
     findRoute: () => routeOf(context),
+    findSocket: () => connection?.socket,
     waitUntil(work) {
       try {
         context.executionCtx.waitUntil(work)
@@ -35,27 +39,6 @@ export function infoOf<Ctx extends Context>(context: Ctx, body: unknown): HonoIn
 function routeOf({ req }: Context): string | undefined {
   const routes = req.matchedRoutes
   return (routes.find(({ method }) => method !== 'ALL') ?? routes.at(-1))?.path
-}
-
-/** Where runtimes pass the address to `app.fetch`: Node.js, Deno, AWS Lambda (two formats) and Netlify. */
-const ADDRESSES = [
-  ['incoming', 'socket', 'remoteAddress'],
-  ['remoteAddr', 'hostname'],
-  ['requestContext', 'identity', 'sourceIp'],
-  ['requestContext', 'http', 'sourceIp'],
-  ['context', 'ip'],
-] as const
-
-/** Returns the address that a request came from, as the runtime reports it. */
-function addressOf({ env, req }: Context): string | undefined {
-  const bindings = env?.server ?? env // as Hono's own packages allow
-  if (typeof bindings?.requestIP === 'function') return bindings.requestIP(req.raw)?.address // Bun
-  if ('cf' in req.raw) return req.header('cf-connecting-ip') // only Workers have `cf`, and set the header
-  for (const path of ADDRESSES) {
-    const address = path.reduce((value, name) => value?.[name], bindings)
-    if (typeof address === 'string') return address
-  }
-  return undefined
 }
 
 const JSON_TYPE = /^application\/([\w.+-]+\+)?json\b/i

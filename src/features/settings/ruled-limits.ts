@@ -3,12 +3,11 @@ import { isDisconnectedError } from '../../keys/request.js'
 import { addressReaderAmong, defaultKey } from '../../keys/source-address.js'
 import { type ModeSwitch, subjectAddress } from '../../limiter/access-rules.js'
 import { type LimitContext, limitOf, partOf, type ResolveParts } from '../../limiter/bind-limit.js'
-import { checkPolicy, type Entry, type GivenPolicy } from '../../limiter/read-limits.js'
+import { checkResolved, type Entry, type GivenPolicy } from '../../limiter/read-limits.js'
 import type { NamedPart } from '../../limiter/receipt.js'
 import { warnUsageReset } from '../../limiter/usage-reset.js'
 import { type MaybePromise, readAll, thenMaybe } from '../../util/maybe-promise.js'
 import { weakMemo } from '../../util/memo.js'
-import { isObject } from '../../util/values.js'
 import type { Effect, Rules } from './rules.js'
 import { limitName } from './rules.js'
 
@@ -88,7 +87,8 @@ function accessBy(effects: readonly (Effect | undefined)[]): Effect['access'] {
 
 /** A limit whose policy may depend on the identity. */
 function ruledLimit(entry: Entry, context: LimitContext) {
-  const { owner, policy: usualPolicy, key = [defaultKey()], cost: limitCost = 1 } = entry
+  const { owner, policy: usualPolicy, key = [defaultKey()], cost: limitCost = 1, skip } = entry
+  const readIdentity = rawIdentityReader(key, context)
   const unrecorded = { ...context, limits: new Map() }
   const usualLimit = weakMemo((policy: object) => limitOf(entry, context, policy))
   const otherLimit = weakMemo((policy: object) => {
@@ -100,7 +100,11 @@ function ruledLimit(entry: Entry, context: LimitContext) {
 
   return {
     name: limitName(entry, context.name ?? ''),
-    readIdentity: rawIdentityReader(key, context),
+    /** Returns the subject's identity; `undefined` if the limit does not apply. */
+    readIdentity(subject: unknown): MaybePromise<RawIdentity | undefined> {
+      if (skip === undefined) return readIdentity(subject)
+      return thenMaybe(skip(subject), (isSkipped) => (isSkipped ? undefined : readIdentity(subject)))
+    },
     /** Returns the limit's part of a charge, in an array; an empty one if the limit does not apply. */
     partsFor(
       read: RawIdentity | undefined,
@@ -113,8 +117,7 @@ function ruledLimit(entry: Entry, context: LimitContext) {
       const policy = typeof given === 'function' ? given(subject) : given
       const bind = otherPolicy === undefined ? usualLimit : otherLimit
       return thenMaybe<unknown, readonly NamedPart[]>(policy, (resolved) => {
-        if (resolved === undefined) return []
-        const limit = bind(isObject(resolved) ? resolved : checkPolicy(owner, resolved))
+        const limit = bind(checkResolved(owner, resolved))
         const units = cost ?? (typeof limitCost === 'number' ? limitCost : limitCost(subject))
         return thenMaybe(units, (each) => [partOf(limit, read.identity, each)])
       })

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http'
 import express, { type Express, type RequestHandler } from 'express'
-import { loginGuard, memoryStore, rateLimit } from 'headgate'
+import { byIp, loginGuard, memoryStore, rateLimit } from 'headgate'
 
 export const PATHS = { limited: '/', login: '/login' } as const
 
@@ -15,7 +15,8 @@ const guard = () =>
     deviceCookie: { secret: 'only for this benchmark' },
   }) as unknown as RequestHandler
 
-const limiter = () => rateLimit({ limit: 1, window: '1d' }) as unknown as RequestHandler
+const limiter = () =>
+  rateLimit({ limit: 1, window: '1d', key: byIp({ trustProxy: 1 }) }) as unknown as RequestHandler
 
 /** Denies as headgate does, with a body of the same size. */
 const refuse: RequestHandler = (_req, res) => {

@@ -68,7 +68,8 @@ async function serve(make: (handle: Handle) => App | Promise<App>, body: () => u
   )
   server = http.createServer(listener)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const free = async () => ((await limiter.peek({} as never)) as { remaining: number }).remaining
+  const free = async () =>
+    ((await limiter.peek({ ip: '192.0.2.7' } as never)) as { remaining: number }).remaining
   return {
     handlings,
     free,

@@ -72,7 +72,7 @@ test('the comment on the first example is true: 100 at once, then 100 a minute',
   expect(text).toContain("limit: 100, window: '1m' }) // per IP address: 100 at once, then 100 a minute")
   const clock = manualClock()
   const { limiter } = rateLimit({ limit: 100, window: '1m', store: memoryStore({ clock }), key: () => 'ada' })
-  const allowed = async () => (await limiter.charge({} as Request)).allowed
+  const allowed = async () => (await limiter.charge({ ip: '192.0.2.7' } as Request)).allowed
   const admitted = async () => {
     let count = 0
     while (await allowed()) count++

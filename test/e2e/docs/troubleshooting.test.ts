@@ -26,11 +26,11 @@ test('each code is one that a file of src uses', () => {
 
 test('a warning ends with the URL of its heading', async () => {
   const warnings = listenForWarnings()
-  await createLimiter({ limit: 1, window: '1m' }).charge({})
-  expect(warnings()).toEqual(['HEADGATE_NO_KEY'])
+  await createLimiter({ limit: 1, window: '1m' }).charge({ socket: {} })
+  expect(warnings()).toEqual(['HEADGATE_NO_ADDRESS'])
   const message = String(jest.mocked(process.emitWarning).mock.calls[0]?.[0])
   jest.restoreAllMocks()
   const [url = ''] = /\S+$/.exec(message) ?? []
-  expect(url).toBe(`${SITE}troubleshooting#headgate_no_key`)
+  expect(url).toBe(`${SITE}troubleshooting#headgate_no_address`)
   expect(anchorsOf(page)).toContain(url.split('#')[1])
 })

@@ -32,11 +32,11 @@ test('a charge whose window ends between two keys is refunded to the windows tha
     ],
   })
   nowMs = midnightMs - 1
-  const decision = await limiter.charge({})
+  const decision = await limiter.charge({ ip: '192.0.2.7' })
   expect(nowMs).toBe(midnightMs)
   expect(decision.parts.map(({ remaining }) => remaining)).toEqual([2, 2])
   await limiter.refund(decision)
-  const { parts } = await limiter.peek({})
+  const { parts } = await limiter.peek({ ip: '192.0.2.7' })
   expect(parts.map(({ remaining }) => remaining)).toEqual([3, 3])
 })
 

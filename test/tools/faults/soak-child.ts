@@ -40,7 +40,7 @@ process.on('uncaughtException', (error) => crashes.push(`uncaught exception: ${e
 const limit = rateLimit({
   name: 'soak',
   store: countCharged(opened.store),
-  policy: ({ headers }) => POLICIES[Number(headers['x-client']) % POLICIES.length],
+  policy: ({ headers }) => POLICIES[Number(headers['x-client']) % POLICIES.length] as Policy,
   key: ({ headers }) => `${run}-${headers['x-client']}`,
   cost: ({ method }) => (method === 'POST' ? MOST_UNITS : 1),
   count: 'successful',

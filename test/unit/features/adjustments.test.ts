@@ -188,7 +188,7 @@ test('what took nothing is not adjusted: a denial, a decision without a store, a
   for (const each of [
     denied,
     { ...decision },
-    createLimiter({ policy: hourly, key: () => undefined }).charge({}),
+    createLimiter({ limits: [{ policy: hourly, skip: () => true }] }).charge({ ip: '192.0.2.7' }),
   ])
     await limiter.adjust((await each) as typeof decision, 5)
   expect((await limiter.peek(ada)).remaining).toBe(9)

@@ -142,15 +142,14 @@ test('an error in a function of the candidate is reported once as a process warn
 
 const REFUNDED: readonly [what: string, options: Partial<LimiterOptions<string>>][] = [
   ['that report mode returns in place of a denial', { policy: hourly(1), mode: 'report' }],
-  ['on which no limit in force applied', { policy: () => undefined }],
+  ['on which no limit in force applied', { limits: [{ policy: hourly(9), key, skip: () => true }] }],
 ]
 
 test.each(REFUNDED)('the refund of a decision %s reaches the candidate', async (_what, options) => {
   const limiter = createLimiter<string>({
-    policy: hourly(9),
-    key,
+    ...(options.limits === undefined && { policy: hourly(9), key }),
     store: frozen(),
-    candidate: { policy: hourly(3) },
+    candidate: { limits: [{ policy: hourly(3), key, skip: () => false }] },
     ...options,
   })
   for (let i = 0; i < 7; i++) await limiter.refund(await limiter.charge('a'))

@@ -10,7 +10,7 @@ test('a store that answers is healthy, and health takes nothing', async () => {
     state: 'closed',
     tookMs: expect.any(Number),
   })
-  expect(await limiter.charge({})).toMatchObject({ remaining: 4 })
+  expect(await limiter.charge({ ip: '192.0.2.7' })).toMatchObject({ remaining: 4 })
 })
 
 /** A store that fails while `isBroken`. */
@@ -48,7 +48,8 @@ test('each change of state is emitted once, with its cause', async () => {
   limiter.events.on('storeState', (...change) => states.push(change))
   const errors: StoreError[] = []
   limiter.events.on('storeError', (error) => errors.push(error))
-  for (let i = 0; i < 100; i++) expect(await limiter.charge({})).toMatchObject({ source: 'fail-open' })
+  for (let i = 0; i < 100; i++)
+    expect(await limiter.charge({ ip: '192.0.2.7' })).toMatchObject({ source: 'fail-open' })
   expect(states).toEqual([['open', expect.objectContaining({ message: 'fake: connection refused' })]])
   expect(errors).toHaveLength(20)
 })

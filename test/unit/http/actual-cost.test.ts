@@ -30,7 +30,7 @@ async function start(options: RateLimitOptions, handle: Handle = answer) {
     server,
     errors,
     async left() {
-      const { parts } = (await limit.limiter.peek({} as never)) as Decision
+      const { parts } = (await limit.limiter.peek({ ip: '192.0.2.7' } as never)) as Decision
       return Object.fromEntries(parts.map(({ name, remaining }) => [name, remaining]))
     },
   }

@@ -6,7 +6,10 @@ const JSON_FIRST = 'application/json'
 
 function decide(options: object = {}): { allowed: Decision; denied: Decision } {
   const limiter = createLimiter({ limit: 1, window: '10s', key: () => 'ada', ...options })
-  return { allowed: limiter.charge({}) as Decision, denied: limiter.charge({}) as Decision }
+  return {
+    allowed: limiter.charge({ ip: '192.0.2.7' }) as Decision,
+    denied: limiter.charge({ ip: '192.0.2.7' }) as Decision,
+  }
 }
 
 test('an allowed decision has headers, and neither status nor body', () => {

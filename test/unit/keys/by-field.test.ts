@@ -116,7 +116,7 @@ test('a dotted name reads a nested field, and own properties only', () => {
   const nested = login({ user: { login: { name: 'Bob' } } }, '192.0.2.7', key)
   expect(nested).toBe(login({ username: 'bob' }))
   const broken = [
-    { 'user.login.name': 'bob' },
+    { 'user.login': { name: 'bob' } },
     { user: { login: 'bob' } },
     { user: { login: null } },
     { user: [] },
@@ -126,7 +126,31 @@ test('a dotted name reads a nested field, and own properties only', () => {
   for (const body of broken) expect(login(body, '192.0.2.7', key)).toBe(malformedOf('192.0.2.7'))
 })
 
-test.each(['__proto__', 'constructor', 'toString.name', '__proto__.toString', 'length'])(
+test.each(['user.name', 'user[name]'])('%s reads each spelling of a field in a form', (field) => {
+  const key = byField(field)
+  const bodies = [{ 'user.name': 'Bob' }, { 'user[name]': 'bob' }, { user: { name: 'BOB' } }]
+  for (const body of bodies) expect(login(body, '192.0.2.7', key)).toBe(login({ username: 'bob' }))
+  const same = { 'user.name': 'bob', user: { name: 'bob' } }
+  expect(login(same, '192.0.2.7', key)).toBe(login({ username: 'bob' }))
+})
+
+test('a body with several spellings of a field and different values is malformed', () => {
+  const key = byField('user.name', { missing: 'skip' })
+  const bodies = [
+    { 'user.name': 'bob', user: { name: 'ada' } },
+    { 'user.name': 'bob', 'user[name]': 'ada' },
+    { 'user[name]': 'bob', user: { name: '' } },
+    { 'user.name': ['bob'], user: { name: 'bob' } },
+  ]
+  for (const body of bodies) expect(login(body, '192.0.2.7', key)).toBe(malformedOf('192.0.2.7'))
+})
+
+test('a name without a dot or brackets reads the field of exactly that name', () => {
+  for (const field of ['name', 'a..', '.a', '[a]', 'a[]', ']'])
+    expect(login({ [field]: 'bob' }, '192.0.2.7', byField(field))).toBe(login({ username: 'bob' }))
+})
+
+test.each(['__proto__', 'constructor', 'toString.name', '__proto__.toString', 'constructor[name]', 'length'])(
   'a field called %s is not found where no client sent one',
   (name) => {
     for (const body of [{}, 'text', () => undefined]) {

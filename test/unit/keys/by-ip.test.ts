@@ -122,7 +122,3 @@ test.each<[unknown, string]>([
   expect(() => byIp(options as object)).toThrow(TypeError)
   expect(() => byIp(options as object)).toThrow(message)
 })
-
-test('an object without an address is no request, and has the identity "no-request"', () => {
-  expect(byIp()({ headers: {} })).toBe('no-request')
-})

@@ -1,4 +1,5 @@
 import { byUser } from 'headgate'
+import { identityOf } from './identities.js'
 import { requestFrom } from './requests.js'
 
 const signedIn = (user: unknown) => ({ ...requestFrom('192.0.2.7'), user })
@@ -42,7 +43,7 @@ test('the function get returns the user', () => {
   expect(key({ session: 's-1' })).toBe('user:s-1')
 })
 
-test.each([undefined, null])('a request for which get returns %p is anonymous', (nobody) => {
+test.each([undefined, null, ''])('a request for which get returns %p is anonymous', (nobody) => {
   expect(byUser(() => nobody)(requestFrom('192.0.2.7') as never)).toBe('anonymous:192.0.2.7')
 })
 
@@ -67,9 +68,11 @@ test('the function anonymous returns the key of a request without a user', async
   expect(await key({ device: Promise.resolve('d-1') })).toBe('anonymous:d-1')
 })
 
-test('a function anonymous that returns undefined leaves anonymous clients unlimited', () => {
+test('if a function anonymous returns undefined, anonymous clients are limited by address', () => {
   const key = byUser(undefined, { anonymous: () => undefined })
-  expect(key({} as never)).toBeUndefined()
+  const of = (address: string) => identityOf(key as never, requestFrom(address))
+  expect(of('192.0.2.7')).toBe(identityOf(() => null, requestFrom('192.0.2.7')))
+  expect(of('192.0.2.7')).not.toBe(of('192.0.2.8'))
 })
 
 test('a user whose name spells an address or a mark is not that anonymous client', () => {

@@ -1,8 +1,9 @@
-import { byIp, type KeyFunction } from 'headgate'
+import type { KeyFunction } from 'headgate'
 import { identityReader } from '../../../src/keys/identity.js'
+import { addressReader, requestIdentity } from '../../../src/keys/source-address.js'
 
-/** Whose malformed input it is. */
-export const sourceOf = byIp() as (subject: unknown) => string
+/** Whose malformed input it is; `undefined` for a subject that is not a request. */
+export const sourceOf = requestIdentity(addressReader('test'))
 
 export const SECRET = 'a secret of enough characters'
 

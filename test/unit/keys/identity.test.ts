@@ -2,6 +2,8 @@ import { createHash, createHmac } from 'node:crypto'
 import fc from 'fast-check'
 import { byField, byHeader, byIp, byRoute, byUser, createLimiter, type KeyFunction } from 'headgate'
 import { identityReader, isKey, shownIdentity } from '../../../src/keys/identity.js'
+import { NotRequestError } from '../../../src/keys/request.js'
+import { markSkipping } from '../../../src/keys/skipping.js'
 import { recordWarnings } from '../../support/warnings.js'
 import { identityOf, SECRET, sourceOf } from './identities.js'
 import { requestFrom } from './requests.js'
@@ -104,7 +106,9 @@ describe.each([undefined, SECRET])('with the secret %p', (secret) => {
 })
 
 test.each([
+  ['undefined', undefined],
   ['null', null],
+  ['an empty string', ''],
   ['true', true],
   ['false', false],
   ['NaN', Number.NaN],
@@ -124,15 +128,27 @@ test.each([
   expect(here).toMatch(/^[\w-]{22}$/)
 })
 
-test('one undefined key makes the identity undefined', async () => {
-  expect(joined(undefined)).toBeUndefined()
-  expect(joined('a', undefined)).toBeUndefined()
-  expect(joined(undefined, null)).toBeUndefined()
-  const reader = identityReader([giving('a'), async () => undefined], {
-    readAddress: sourceOf,
-    secret: undefined,
-  })
-  expect(await reader(request)).toBeUndefined()
+test('one key that skips a subject makes the identity undefined', async () => {
+  const skipping = [markSkipping(giving(undefined)), markSkipping(async () => undefined)]
+  for (const key of skipping) {
+    const reader = identityReader([giving('a'), key], { readAddress: sourceOf, secret: undefined })
+    expect(await reader(request)).toBeUndefined()
+  }
+})
+
+test('a subject that is not a request needs a key, and its malformed keys share a bucket', () => {
+  const fix =
+    'the key function tenant returned undefined for a subject that is not a request. Return a string'
+  const tenant = ({ tenant }: { tenant?: string }) => tenant
+  expect(() => identityOf(tenant as never, { job: 1 })).toThrow(NotRequestError)
+  expect(() => identityOf(tenant as never, { job: 1 })).toThrow(fix)
+  expect(() => identityOf([giving('a'), tenant as never], 'job')).toThrow(fix)
+  const malformed = [null, '', 'a\0b', '\ud800', 'x'.repeat(1025), ['a'], {}, true, Number.NaN]
+  const subjects = ['job', 7, {}, null, undefined]
+  const identities = subjects.flatMap((subject) =>
+    malformed.map((value) => identityOf(giving(value), subject)),
+  )
+  expect(new Set(identities).size).toBe(1)
 })
 
 test('async keys give the identity that synchronous ones would', async () => {
@@ -184,7 +200,7 @@ test('an array of eight key functions is accepted, nine are refused', () => {
 /** What key functions return, with what separates identities, and what looks like one. */
 const keyValue = fc
   .oneof(fc.string(), fc.string({ unit: fc.constantFrom('|', '=', ':', '1', 'a') }), fc.integer(), fc.ipV6())
-  .filter(isKey)
+  .filter((value) => isKey(value) && value !== '')
 
 describe('identities that stay in this process', () => {
   const local = { readAddress: sourceOf, secret: undefined, isLocal: true }

@@ -120,7 +120,7 @@ test.each(['loopback', 'loopback, 10.0.0.0/8', ['127.0.0.1'], ['loopback', 'uniq
   },
 )
 
-test('trustProxy reads what Express reads by the same ranges', () => {
+test('trustProxy reads what Express reads by the same number or ranges', () => {
   const address = fc.constantFrom(
     ...[
       '127.0.0.1',
@@ -137,10 +137,12 @@ test('trustProxy reads what Express reads by the same ranges', () => {
   const range = fc.constantFrom(
     ...['loopback', 'linklocal', 'uniquelocal', '10.0.0.0/8', '203.0.113.7', '2001:db8::/32', '::1/128'],
   )
-  const chain = fc.tuple(fc.array(address, { maxLength: 5 }), fc.constantFrom(',', ', ', ' , '))
+  const comma = fc.constantFrom(',', ', ', ' , ', ',,', ', ,  ,', '  ,', ' ')
+  const chain = fc.array(fc.tuple(address, comma), { maxLength: 8 })
+  const trust = fc.oneof(fc.integer({ min: 1, max: 9 }), fc.array(range, { maxLength: 3 }))
   fc.assert(
-    fc.property(address, chain, fc.array(range, { maxLength: 3 }), (peer, [hops, comma], trustProxy) => {
-      const headers = { 'x-forwarded-for': hops.join(comma) }
+    fc.property(address, chain, trust, (peer, hops, trustProxy) => {
+      const headers = { 'x-forwarded-for': hops.flat().join('') }
       const request = requestFrom(peer || undefined, headers)
       const app = express().set('trust proxy', trustProxy)
       const inExpress = Object.assign(Object.create(express.request), { ...request, app })
@@ -150,6 +152,14 @@ test('trustProxy reads what Express reads by the same ranges', () => {
     }),
     { numRuns: 2000 },
   )
+})
+
+test('a chain of trusted proxies is read to its 64th entry, whatever a proxy lets through', () => {
+  const read = (proxies: number) =>
+    byIp({ trustProxy: 'loopback' })(
+      requestFrom('127.0.0.1', { 'x-forwarded-for': `203.0.113.7${', 127.0.0.1'.repeat(proxies)}` }),
+    )
+  expect([read(63), read(64), read(10_000)]).toEqual(['203.0.113.7', '127.0.0.1', '127.0.0.1'])
 })
 
 test('trustProxy: [] trusts no proxy', () => {

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { byField, createLimiter, type KeyFunction } from 'headgate'
+import { createLimiter, type KeyFunction } from 'headgate'
 import { recordWarnings } from '../../support/warnings.js'
 import { requestFrom } from './requests.js'
 
@@ -9,31 +9,6 @@ async function chargeAll(key: KeyFunction<unknown>, subjects: readonly unknown[]
   const limiter = createLimiter({ limit: 5, window: '1m', key })
   for (const subject of subjects) await limiter.charge(subject)
 }
-
-const times = (count: number, subject: unknown) => Array.from({ length: count }, () => subject)
-const REQUEST = requestFrom('192.0.2.7')
-
-test('a key function that returns undefined for 100 subjects in a row is reported', async () => {
-  await chargeAll(() => undefined, times(99, REQUEST))
-  expect(warnings()).toEqual([])
-  await chargeAll(async () => undefined, times(100, REQUEST))
-  expect(warnings()).toEqual(['HEADGATE_KEY_UNDEFINED'])
-})
-
-test('a key in between starts the count of undefined results afresh', async () => {
-  const key = (subject: unknown) => (subject === REQUEST ? undefined : 'a')
-  const mixed = [...times(99, REQUEST), {}, ...times(99, REQUEST), {}]
-  await chargeAll(key, mixed)
-  expect(warnings()).toEqual([])
-  await chargeAll(key, [...mixed, ...times(100, REQUEST)])
-  expect(warnings()).toEqual(['HEADGATE_KEY_UNDEFINED'])
-})
-
-test('a key function that skips requests because its options say so is not reported', async () => {
-  const posted = { ...REQUEST, body: { name: 'ada' } }
-  await chargeAll(byField('email', { missing: 'skip' }), times(200, posted))
-  expect(warnings()).toEqual([])
-})
 
 const V6 = '2001:db8:1:1::7'
 

@@ -24,7 +24,7 @@ beforeEach(() => {
 })
 afterEach(() => void unsubscribe('headgate:decision', receive))
 
-const key = (id: string) => id || undefined
+const key = (id: string) => id
 
 describe('decision', () => {
   test('is emitted for each charge, whatever decided it, and not for a peek', async () => {
@@ -36,12 +36,11 @@ describe('decision', () => {
     })
     const decisions: [Decision, string][] = []
     limiter.events.on('decision', (decision, subject) => decisions.push([decision, subject]))
-    for (const id of ['a', 'a', '', 'skipped']) await limiter.charge(id)
+    for (const id of ['a', 'a', 'skipped']) await limiter.charge(id)
     await limiter.peek('a')
     expect(decisions.map(([{ allowed, source }, id]) => [id, allowed, source])).toEqual([
       ['a', true, 'store'],
       ['a', false, 'store'],
-      ['', true, 'none'],
       ['skipped', true, 'none'],
     ])
     expect(received.map(({ decision }) => decision)).toEqual(decisions.map(([decision]) => decision))
@@ -51,7 +50,7 @@ describe('decision', () => {
   test('is emitted where the store failed', async () => {
     const limiter = createLimiter({ limit: 1, window: '1m', key: () => 'a', store: brokenStore() })
     limiter.events.on('storeError', () => {})
-    await limiter.charge({})
+    await limiter.charge({ ip: '192.0.2.7' })
     expect(received).toMatchObject([{ limiter: undefined, decision: { allowed: true, source: 'fail-open' } }])
   })
 

@@ -134,10 +134,10 @@ test('decisions show no symbols, and equal decisions are deeply equal', () => {
 
 test('a request that could not be delayed stays charged: its denial can be neither refunded nor adjusted', async () => {
   const limiter = createLimiter({ policy, key: () => 'all' })
-  const denial = denyUndelayable(await limiter.charge({}), 1000)
+  const denial = denyUndelayable(await limiter.charge({ ip: '192.0.2.7' }), 1000)
   await limiter.adjust(denial, 3)
   await limiter.refund(denial)
-  expect(await limiter.peek({})).toMatchObject({ remaining: 9 })
+  expect(await limiter.peek({ ip: '192.0.2.7' })).toMatchObject({ remaining: 9 })
   await limiter.forget(denial)
-  expect(await limiter.peek({})).toMatchObject({ remaining: 10 })
+  expect(await limiter.peek({ ip: '192.0.2.7' })).toMatchObject({ remaining: 10 })
 })

@@ -24,7 +24,7 @@ function bothLimiters(options: Partial<LimiterOptions<{ id: string }>> = {}, max
       name: 'api',
       store: memoryStore({ maxKeys, clock: () => clock.nowMs }),
     })
-  const other = { name: 'other', policy, key: () => undefined }
+  const other = { name: 'other', policy, key, skip: () => true }
   return {
     clock,
     direct: make({ policy, key }),
@@ -104,15 +104,17 @@ test('new keys share a bucket where the store is full of limited clients', async
   expect((await direct.charge({ id: 'a' })).allowed).toBe(false)
 })
 
-test('async keys and costs, and a limit that does not apply', async () => {
-  const limiter = createLimiter<{ id?: string }>({
-    policy,
-    key: async ({ id }) => id,
-    cost: async () => 2,
-  })
-  expect((await limiter.charge({ id: 'a' })).remaining).toBe(3)
-  expect(await limiter.charge({})).toMatchObject({ allowed: true, source: 'none', parts: [] })
-})
+test.each([(id?: string) => id === undefined, async (id?: string) => id === undefined])(
+  'async keys and costs, and a limit that skips a subject',
+  async (isMissing) => {
+    const skip = ({ id }: { id?: string }) => isMissing(id)
+    const key = async ({ id }: { id?: string }) => id
+    const limits = [{ name: 'user', policy, key, cost: async () => 2, skip }]
+    const limiter = createLimiter<{ id?: string }>({ limits })
+    expect((await limiter.charge({ id: 'a' })).remaining).toBe(3)
+    expect(await limiter.charge({})).toMatchObject({ allowed: true, source: 'none', parts: [] })
+  },
+)
 
 test('a clock that fails is a failure of the store', async () => {
   const errors: unknown[] = []

@@ -213,5 +213,5 @@ test('what a policy throws in the local fallback is what the charge rejects with
     fallbackShare: 1,
   })
   limiter.events.on('storeError', () => {})
-  await expect(limiter.charge({})).rejects.toThrow('the policy broke')
+  await expect(limiter.charge({ ip: '192.0.2.7' })).rejects.toThrow('the policy broke')
 })

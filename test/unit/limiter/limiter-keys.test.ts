@@ -16,11 +16,13 @@ test.each<[string, object]>([
   ['limit and window', { limit: 5, window: '1h' }],
   ['a policy', { policy: five }],
   ['an entry of limits', { limits: [{ policy: five }] }],
-])('subjects that are not requests share one bucket if %s has no key, with one warning', (_what, options) => {
+])('subjects that are not requests are an error if %s has no key, with the fix', async (_what, options) => {
   const limiter = createLimiter({ ...options, store: store() })
-  expect(limiter.charge({ tenant: 'ada' })).toMatchObject({ remaining: 4 })
-  expect(limiter.charge({ tenant: 'bob' })).toMatchObject({ remaining: 3 })
-  expect(warnings()).toEqual(['HEADGATE_NO_KEY'])
+  const error =
+    'byIp: subject must be a request, got an object. Pass the request, or an object with the fields'
+  expect(() => limiter.charge({ tenant: 'ada' })).toThrow(error)
+  expect(() => limiter.forget({ tenant: 'ada' })).toThrow(error)
+  await expect(limiter.waitFor({ tenant: 'ada' })).rejects.toThrow(error)
 })
 
 test('requests are limited by address where no key is given, without a warning', () => {

@@ -22,10 +22,10 @@ test('the mode of middleware can be switched while it runs', async () => {
 test('the mode of a limiter without HTTP can be switched, and nobody waits in report mode', async () => {
   const limiter = createLimiter({ limit: 1, window: '1h', key })
   const outcomes = async () => [
-    (await limiter.charge({})).allowed,
-    (await limiter.waitFor({}, { maxWait: 1 })).allowed,
+    (await limiter.charge({ ip: '192.0.2.7' })).allowed,
+    (await limiter.waitFor({ ip: '192.0.2.7' }, { maxWait: 1 })).allowed,
   ]
-  await limiter.charge({})
+  await limiter.charge({ ip: '192.0.2.7' })
   expect(await outcomes()).toEqual([false, false])
   limiter.mode = 'report'
   expect(await outcomes()).toEqual([true, true])

@@ -1,6 +1,6 @@
 import { createLimiter, fixedWindow, type LimiterOptions, memoryStore, type Policy } from 'headgate'
 
-type Plans = Readonly<Record<string, Policy | undefined>>
+type Plans = Readonly<Record<string, Policy>>
 
 const PLANS: Plans = {
   free: fixedWindow({ limit: 2, window: '1h' }),
@@ -10,7 +10,7 @@ const PLANS_APART: Plans = {
   free: fixedWindow({ limit: 2, window: '1h', onChange: 'reset' }),
   paid: fixedWindow({ limit: 5, window: '1h', onChange: 'reset' }),
 }
-const policyIn = (plans: Plans) => (plan: unknown) => plans[String(plan)]
+const policyIn = (plans: Plans) => (plan: unknown) => plans[String(plan)] as Policy
 const policyOf = policyIn(PLANS)
 const key = () => 'one client'
 
@@ -19,7 +19,7 @@ function remaining(policy: LimiterOptions<unknown>['policy'], plans: readonly st
   return plans.map(async (plan) => (await limiter.charge(plan)).remaining)
 }
 
-describe.each<[string, (policyFor: (plan: unknown) => Policy | undefined) => unknown]>([
+describe.each<[string, (policyFor: (plan: unknown) => Policy) => unknown]>([
   ['at once', (policyFor) => policyFor],
   ['later', (policyFor) => async (plan: unknown) => policyFor(plan)],
 ])('a function that returns a policy %s chooses each charge’s policy', (_when, functionOf) => {
@@ -34,10 +34,18 @@ describe.each<[string, (policyFor: (plan: unknown) => Policy | undefined) => unk
   })
 })
 
-test('a function that returns undefined leaves a charge unlimited', async () => {
-  const counts = await Promise.all(remaining(policyOf as never, ['none', 'none', 'none']))
-  expect(counts).toEqual([Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY])
-})
+test.each(['none', 'constructor', '__proto__', 'toString'])(
+  'a function that finds no policy for the plan %s makes the charge throw, with the fix',
+  async (plan) => {
+    const limiter = createLimiter<unknown>({ policy: policyOf, key })
+    const fix =
+      /^createLimiter: .*policy must be a policy, got .*\. (Did you mean tokenBucket|Return one for each)/
+    expect(() => limiter.charge(plan)).toThrow(fix)
+    const later = createLimiter<unknown>({ policy: async (each) => policyOf(each), key })
+    await expect(later.charge(plan)).rejects.toThrow(fix)
+    await expect(later.waitFor(plan)).rejects.toThrow(fix)
+  },
+)
 
 test('a function that returns no policy makes the charge throw', () => {
   const limiter = createLimiter<unknown>({ policy: (() => ({ limit: 5 })) as never, key })

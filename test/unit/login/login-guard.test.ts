@@ -315,7 +315,7 @@ test('server errors are failures, but not in a row, and so lock nobody', async (
   guard.events.on('security', ({ event }) => events.push(event.replace(/:.*,/, ':…,')))
   const app = express().post('/login', express.json(), guard, (_req, res) => void res.sendStatus(503))
   for (let i = 0; i < 7; i++) await supertest(app).post('/login').send({ username: 'ada' })
-  const { parts } = await guard.limiter.peek({ body: { username: 'ada' } } as Request)
+  const { parts } = await guard.limiter.peek({ ip: '192.0.2.1', body: { username: 'ada' } } as Request)
   expect(parts.map(({ name, remaining }) => [name, remaining]).slice(1)).toEqual([
     ['account-and-address', 5],
     ['account', 95],

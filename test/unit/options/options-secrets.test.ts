@@ -35,7 +35,9 @@ const {
   tokenBucket,
 } = headgate
 
-const decision = createLimiter({ limit: 1, window: '1m', key: () => 'ada' }).charge({}) as core.Decision
+const decision = createLimiter({ limit: 1, window: '1m', key: () => 'ada' }).charge({
+  ip: '192.0.2.7',
+}) as core.Decision
 const enough = { limit: 5, window: '1m' }
 const guard = { field: 'username' }
 const policy = tokenBucket({ capacity: 5, refill: 5, every: '1m' })

@@ -33,6 +33,6 @@ test.each<[Partial<Batching>, string]>([
 test('a store may batch without bounds, and still has its limit', async () => {
   const unbounded = Number.POSITIVE_INFINITY
   const limiter = limiterOn({ maxKeys: unbounded, maxInFlight: unbounded, maxPending: unbounded })
-  const decisions = await Promise.all([1, 2, 3].map(() => limiter.charge({})))
+  const decisions = await Promise.all([1, 2, 3].map(() => limiter.charge({ ip: '192.0.2.7' })))
   expect(decisions.map(({ allowed }) => allowed)).toEqual([true, true, false])
 })

@@ -191,16 +191,16 @@ describe.each([
     const limiter = createLimiter({ limit: 100, window: '1m', key: () => 'key', store, onStoreError })
     const storeErrors: StoreError[] = []
     limiter.events.on('storeError', (error) => storeErrors.push(error))
-    for (let i = 0; i < 20; i++) await limiter.charge({})
+    for (let i = 0; i < 20; i++) await limiter.charge({ ip: '192.0.2.7' })
     await jest.advanceTimersByTimeAsync(1001)
     hangs = true
     storeErrors.length = 0
-    const burst = Array.from({ length: 40 }, () => limiter.charge({}))
+    const burst = Array.from({ length: 40 }, () => limiter.charge({ ip: '192.0.2.7' }))
     await jest.advanceTimersByTimeAsync(103)
     const sources = (await Promise.all(burst)).map((decision) => decision.source)
     expect(sources).toEqual(Array(40).fill(source))
     expect(storeErrors).toHaveLength(1)
-    expect(await limiter.charge({})).toMatchObject({ source }) // at once: the breaker is open
+    expect(await limiter.charge({ ip: '192.0.2.7' })).toMatchObject({ source }) // at once: the breaker is open
   })
 })
 

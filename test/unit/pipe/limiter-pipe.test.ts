@@ -12,10 +12,10 @@ test('a clock of memory that returns NaN is a StoreError, of a charge and of a r
   })
   const failures: unknown[] = []
   limiter.events.on('storeError', (error) => failures.push(error))
-  const taken = limiter.charge({})
+  const taken = limiter.charge({ ip: '192.0.2.7' })
   if (taken instanceof Promise) throw new Error('memory answers at once')
   nowMs = Number.NaN
-  expect(limiter.charge({})).toMatchObject({ source: 'fail-closed' })
+  expect(limiter.charge({ ip: '192.0.2.7' })).toMatchObject({ source: 'fail-closed' })
   expect(failures).toEqual([expect.any(StoreError)])
   expect(() => limiter.refund(taken)).toThrow(StoreError)
 })
@@ -57,7 +57,7 @@ describe('a store of your own with local', () => {
       key: () => 'all',
       store: { name: 'own', apply: inner.apply, local },
     })
-    expect([limiter.charge({}), limiter.charge({})]).toMatchObject([
+    expect([limiter.charge({ ip: '192.0.2.7' }), limiter.charge({ ip: '192.0.2.7' })]).toMatchObject([
       { allowed: true, source: 'store' },
       { allowed: false },
     ])
@@ -70,13 +70,13 @@ describe('a store of your own with local', () => {
       const store = { name: 'own', apply, local: { ...memoryStore().local, apply } }
       const limiter = createLimiter({ limits, store, onStoreError: 'deny' })
       limiter.events.on('storeError', () => {})
-      expect(limiter.charge({})).toMatchObject({ allowed: false, source: 'fail-closed' })
+      expect(limiter.charge({ ip: '192.0.2.7' })).toMatchObject({ allowed: false, source: 'fail-closed' })
     },
   )
 
   test('is asked for the charges that it decides locally', () => {
     const decideLocally = jest.fn(() => undefined)
-    void createLimiter({ limits, store: { ...memoryStore(), decideLocally } }).charge({})
+    void createLimiter({ limits, store: { ...memoryStore(), decideLocally } }).charge({ ip: '192.0.2.7' })
     expect(decideLocally).toHaveBeenCalledTimes(1)
   })
 })

@@ -24,7 +24,7 @@ describe('an answer whose `then` throws', () => {
     ['by a promise', async () => withThrowingThen()],
   ])('is a StoreError, and onStoreError decides (%s)', async (_when, answer) => {
     const { limiter, errors } = limiterOn(storeThat(answer))
-    expect(await limiter.charge({})).toMatchObject({ allowed: true, source: 'fail-open' })
+    expect(await limiter.charge({ ip: '192.0.2.7' })).toMatchObject({ allowed: true, source: 'fail-open' })
     expect(errors).toHaveLength(1)
     expect(errors[0]).toBeInstanceOf(StoreError)
     expect(errors[0]).toMatchObject({
@@ -32,7 +32,7 @@ describe('an answer whose `then` throws', () => {
       cause: expect.objectContaining({ message: 'bad getter' }),
     })
     const denying = limiterOn(storeThat(answer), 'deny').limiter
-    expect(await denying.charge({})).toMatchObject({ allowed: false, source: 'fail-closed' })
+    expect(await denying.charge({ ip: '192.0.2.7' })).toMatchObject({ allowed: false, source: 'fail-closed' })
   })
 
   test.each(['refund', 'forget'] as const)('rejects %s with a StoreError', async (method) => {
@@ -42,9 +42,13 @@ describe('an answer whose `then` throws', () => {
       apply: (operations) =>
         operations[0]?.type === method ? (withThrowingThen() as never) : store.apply(operations),
     })
-    const decision = await limiter.charge({})
-    const run = async () => (method === 'refund' ? limiter.refund(decision) : limiter.forget({}))
+    const decision = await limiter.charge({ ip: '192.0.2.7' })
+    const run = async () =>
+      method === 'refund' ? limiter.refund(decision) : limiter.forget({ ip: '192.0.2.7' })
     await expect(run()).rejects.toThrow(StoreError)
-    await expect(limiter.charge({})).resolves.toMatchObject({ allowed: true, source: 'store' })
+    await expect(limiter.charge({ ip: '192.0.2.7' })).resolves.toMatchObject({
+      allowed: true,
+      source: 'store',
+    })
   })
 })

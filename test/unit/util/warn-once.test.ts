@@ -1,8 +1,8 @@
 import { WARNING_CODES } from '../../../src/util/codes.js'
 import { forgetWarnings, warnOnce } from '../../../src/util/warn-once.js'
 
-const CODE = 'HEADGATE_NO_KEY'
-const SEE = 'See https://headgate.github.io/headgate/troubleshooting#headgate_no_key'
+const CODE = 'HEADGATE_NO_BODY'
+const SEE = 'See https://headgate.github.io/headgate/troubleshooting#headgate_no_body'
 
 let emitted: unknown[][]
 beforeEach(() => {
@@ -23,7 +23,7 @@ test('a warning is emitted once, with a stable code', () => {
 
 test('each code is emitted once, with its own URL', () => {
   for (const code of [...WARNING_CODES, ...WARNING_CODES]) warnOnce(code, `headgate: ${code}.`)
-  const urls = WARNING_CODES.map((code) => SEE.replace('headgate_no_key', code.toLowerCase()))
+  const urls = WARNING_CODES.map((code) => SEE.replace('headgate_no_body', code.toLowerCase()))
   expect(emitted.map(([message]) => message)).toEqual(
     WARNING_CODES.map((code, i) => `headgate: ${code}. ${urls[i]}`),
   )

@@ -148,7 +148,8 @@ function limitsOf({ policy, together }: HotLimit): Pick<LimiterFields<Subject>, 
   if (together === undefined) return { policy, key }
   const limits = together.map((name) => ({
     name,
-    policy: ({ costs }: Subject) => (costs?.[name] === undefined ? undefined : limitNamed(name).policy),
+    policy: () => limitNamed(name).policy,
+    skip: ({ costs }: Subject) => costs?.[name] === undefined,
     cost: ({ costs }: Subject) => costs?.[name] ?? 0,
     key,
   }))

@@ -40,13 +40,13 @@ describe('a field of GraphQL', () => {
   const callFor = (context: object) => callOf(contextOf('graphql', [{}, { id: 7 }, context, info]))
 
   test.each<[string, object]>([
-    ['req and res', { req: { user: 'ada' }, res }],
-    ['request and response', { request: { user: 'ada' }, response: res }],
-    ['a reply', { reply: { request: { user: 'ada' }, setHeader() {} } }],
+    ['req and res', { req: { user: { id: 'ada' } }, res }],
+    ['request and response', { request: { user: { id: 'ada' } }, response: res }],
+    ['a reply', { reply: { request: { user: { id: 'ada' } }, setHeader() {} } }],
   ])('of a context with %s has its request and its response', (_, context) => {
     const call = callFor(context)
     expect((byUser() as KeyFunction<object>)(call?.req as object)).toBeDefined()
-    expect(call?.req).toMatchObject({ user: 'ada', body: { id: 7 }, route: { path: 'Query.users' } })
+    expect(call?.req).toMatchObject({ user: { id: 'ada' }, body: { id: 7 }, route: { path: 'Query.users' } })
     expect(call?.res).toBeDefined()
   })
 

@@ -88,10 +88,10 @@ describe('a handler', () => {
     await guard.canActivate(contextOf('http', [req, res]))
     res.end()
     res.emit('finish')
-    expect((await limiters.default?.peek({}))?.remaining).toBe(1)
+    expect((await limiters.default?.peek({ ip: '192.0.2.7' }))?.remaining).toBe(1)
     const info = { fieldName: 'users', parentType: { name: 'Query' } }
     await guard.canActivate(contextOf('graphql', [{}, {}, { req: {}, res: requestAndResponse().res }, info]))
-    expect((await limiters.default?.peek({}))?.remaining).toBe(0)
+    expect((await limiters.default?.peek({ ip: '192.0.2.7' }))?.remaining).toBe(0)
   })
 })
 
@@ -102,14 +102,14 @@ test('a decorated limiter in a store is shared by processes, by its name', async
     const limiters = new RateLimiters({ store, name: 'shop' })
     const { name } = limiters.get('Other') ?? {}
     expect(name).toBe('shop.Other')
-    await limiters.get('Other')?.charge({})
+    await limiters.get('Other')?.charge({ ip: '192.0.2.7' })
     const process = createLimiter({
       name: 'shop.Other',
       store,
       policy: fixedWindow({ limit: 1, window: '1m' }),
       key: () => 'ada',
     })
-    expect((await process.charge({})).allowed).toBe(false)
+    expect((await process.charge({ ip: '192.0.2.7' })).allowed).toBe(false)
   } finally {
     Reflect.deleteMetadata('headgate:rateLimit', Other)
   }

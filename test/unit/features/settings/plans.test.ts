@@ -19,7 +19,7 @@ async function follow(changes: Partial<SettingsDocument>) {
   const settings = sharedSettings(store)
   const limiter = createLimiter<Customer>({
     name: 'api',
-    policy: ({ plan }) => PLANS[plan],
+    policy: ({ plan }) => PLANS[plan] as Policy,
     key: ({ id }) => id,
     store,
     settings,

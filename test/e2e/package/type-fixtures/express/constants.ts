@@ -62,4 +62,7 @@ limiter.limiter.events.on('denied', (decision, req) => console.log(decision.limi
 
 const sockets = createLimiter<{ player: string }>({ limit: 1, window: '1s', key: ({ player }) => player })
 const requests = createLimiter<express.Request>({ limit: 1, window: '1s', key: (req) => req.get('x-user') })
-export const charged = [sockets.charge({ player: 'ada' }), requests.peek({} as express.Request)]
+export const charged = [
+  sockets.charge({ player: 'ada' }),
+  requests.peek({ ip: '192.0.2.7' } as express.Request),
+]

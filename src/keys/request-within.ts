@@ -1,0 +1,113 @@
+import { type Fields, fieldsOf, isFunction, isObject } from '../util/values.js'
+import { asRequest, headerOf, type RequestLike } from './request.js'
+
+type Path = readonly string[]
+
+/** Where frameworks put a client's IP address in objects that are not requests, and the headers beside it. */
+const ADDRESSES: readonly { readonly address: Path; readonly headers: Path }[] = [
+  { address: ['handshake', 'address'], headers: ['handshake', 'headers'] }, // a socket of Socket.IO
+  { address: ['remoteAddress'], headers: ['request', 'headers'] }, // of engine.io, without headers of node:net
+  { address: ['requestContext', 'identity', 'sourceIp'], headers: ['headers'] }, // AWS Lambda: REST, WebSocket
+  { address: ['requestContext', 'http', 'sourceIp'], headers: ['headers'] }, // HTTP APIs, function URLs
+  { address: ['info', 'remoteAddress'], headers: ['headers'] }, // hapi
+  { address: ['remoteAddr', 'hostname'], headers: [] }, // Deno
+  { address: ['context', 'ip'], headers: [] }, // Netlify
+]
+
+/** Where they put the request itself: tRPC, GraphQL servers, engine.io, h3, hapi, @hono/node-server. */
+const REQUESTS: readonly Path[] = [['req'], ['request'], ['node', 'req'], ['raw', 'req'], ['incoming']]
+
+/**
+ * Returns the request whose address identifies a subject: the subject itself, or what its framework keeps in
+ * it. Returns `undefined` for a subject that has no place for an address.
+ */
+export function requestWithin(subject: unknown): RequestLike | undefined {
+  const request = asRequest(subject)
+  if (isConnected(request)) return request
+  const fields = fieldsOf(request)
+  return honoRequest(fields) ?? addressedRequest(fields) ?? carriedRequest(fields) ?? rawSocket(fields)
+}
+
+/** Returns whether this is like a request with a connection, or names the address. It may be missing. */
+function isConnected(request: RequestLike): boolean {
+  if (isObject(request.socket) || typeof request.ip === 'string') return true
+  return 'socket' in request || 'stream' in request || ('ip' in request && !isFetchRequest(request))
+}
+
+/** Returns whether this is a `Request` of the Fetch standard, which holds no address. */
+export function isFetchRequest({ headers, url }: Fields | RequestLike): boolean {
+  return typeof url === 'string' && isFunction(fieldsOf(headers).get)
+}
+
+/** Returns a request with the address that a framework has read. */
+function addressedRequest(subject: Fields, headers?: unknown): RequestLike | undefined {
+  for (const place of ADDRESSES) {
+    const remoteAddress = valueAt(subject, place.address)
+    if (typeof remoteAddress !== 'string' || remoteAddress === '') continue
+    return { headers: headers ?? lowerCased(valueAt(subject, place.headers)), socket: { remoteAddress } }
+  }
+  return behindAlb(subject)
+}
+
+/** Returns the request of a Lambda event of an Application Load Balancer, which puts the client last. */
+function behindAlb({ requestContext, headers, multiValueHeaders }: Fields): RequestLike | undefined {
+  if (fieldsOf(requestContext).elb === undefined) return undefined
+  const request = { headers: lowerCased(headers ?? multiValueHeaders) }
+  const chain = headerOf(request, 'x-forwarded-for') ?? ''
+  return { ...request, socket: { remoteAddress: chain.slice(chain.lastIndexOf(',') + 1).trim() } }
+}
+
+function carriedRequest(subject: Fields): RequestLike | undefined {
+  for (const path of REQUESTS) {
+    const request = valueAt(subject, path)
+    if (isObject(request) && isConnected(asRequest(request))) return asRequest(request)
+  }
+  return undefined
+}
+
+/** Returns a request for a connection of node:net, or of the package ws, which hides one. */
+function rawSocket(subject: Fields): RequestLike | undefined {
+  if ('remoteAddress' in subject) return { socket: subject }
+  if ('_socket' in subject) return { socket: subject._socket ?? { destroyed: true } }
+  return undefined
+}
+
+/** What a context of Hono has. */
+interface HonoFields {
+  readonly env?: unknown
+  readonly req?: unknown
+}
+
+/** Returns the request of a Hono context by what its runtime passed to `app.fetch`. */
+export function honoRequest({ env, req }: HonoFields): RequestLike | undefined {
+  const { raw } = fieldsOf(req)
+  if (!isObject(raw) || !isFetchRequest(raw)) return undefined
+  const { headers } = raw
+  const bindings = fieldsOf(fieldsOf(env).server ?? env) // as Hono's own packages allow
+  if (isObject(bindings.incoming)) return { headers, socket: bindings.incoming.socket } // Node.js
+  if (isFunction(bindings.requestIP)) return bunRequest(bindings, raw)
+  // Only Workers have `cf`, and set the header.
+  if ('cf' in raw) return { headers, socket: { remoteAddress: headerOf(raw, 'cf-connecting-ip') } }
+  return addressedRequest(bindings, headers)
+}
+
+/** Returns the request of a server of Bun, whose address is gone once the client is; over TCP it has a port. */
+function bunRequest(server: Fields, raw: Fields): RequestLike {
+  const { requestIP, port } = server
+  const { address } = fieldsOf(isFunction(requestIP) ? requestIP.call(server, raw) : undefined)
+  const isGone = address === undefined && typeof port === 'number'
+  return { headers: raw.headers, socket: { remoteAddress: address, destroyed: isGone } }
+}
+
+/** Returns headers with names in lower case. Those of Lambda events are as the client wrote them. */
+function lowerCased(headers: unknown): unknown {
+  if (isFunction(fieldsOf(headers).get)) return headers
+  const entries = Object.entries(fieldsOf(headers))
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name.toLowerCase(), Array.isArray(value) ? value.join(', ') : value]),
+  )
+}
+
+function valueAt(subject: Fields, path: Path): unknown {
+  return path.reduce<unknown>((value, name) => fieldsOf(value)[name], subject)
+}

@@ -1,0 +1,4 @@
+import { NODES } from '../package/nodes.js'
+import { describeResets } from './outcomes.js'
+
+describeResets(NODES)

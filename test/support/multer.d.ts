@@ -1,0 +1,5 @@
+declare module 'multer' {
+  import type { RequestHandler } from 'express'
+
+  export default function multer(): { none(): RequestHandler }
+}
