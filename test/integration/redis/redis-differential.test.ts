@@ -19,6 +19,12 @@ import { serverTimeMs } from './connect.js'
 import { atRest, expectAtRest } from './rest.js'
 import { useRedis } from './use-redis.js'
 
+const BAN = ban(slidingWindow({ limit: 6, window: 3_600_007, slices: 3 }), {
+  after: 2,
+  within: '1h',
+  for: ['1h', '2h'],
+})
+
 /** Long ones, whose states stay, and short ones, which real time refills while the trace runs. */
 const POLICIES: readonly Policy[] = [
   tokenBucket({ capacity: 5, refill: 7, every: '1h' }),
@@ -32,11 +38,8 @@ const POLICIES: readonly Policy[] = [
   slidingWindow({ limit: 3, window: '9ms', slices: 1 }),
   fixedWindow({ limit: 3, window: '5ms' }),
   fixedWindow({ limit: 3, window: '5ms', startsAt: 'first-request' }),
-  ban(slidingWindow({ limit: 6, window: 3_600_007, slices: 3 }), {
-    after: 2,
-    within: '1h',
-    for: ['1h', '2h'],
-  }),
+  BAN,
+  BAN.uncounted as Policy,
   ban(consecutive({ limit: 4 }), { after: 3, within: '1h', for: ['1h'], onAttempt: 'restart' }),
   ban(tokenBucket({ capacity: 3, refill: 700, every: '1s' }), { after: 2, within: 20, for: [3, 9] }),
   ban(fixedWindow({ limit: 3, window: '5ms' }), { after: 1, within: 5, for: [2, 4], onAttempt: 'restart' }),

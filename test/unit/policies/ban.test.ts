@@ -63,6 +63,7 @@ test('a peek during a ban shows when a unit is available again', () => {
     allowed: true,
     remaining: 0,
     resetAfterMs: 23 * MINUTE_MS,
+    unitsAfterMs: 0,
     retryAfterMs: 0,
     moreAfterMs: 3 * MINUTE_MS,
     next: undefined,
