@@ -34,6 +34,8 @@ export function contentHeaders({ contentType, body }: DenialResponse): HeaderLis
 export interface ResponseWriter<Res> {
   /** The framework that error messages are about. */
   readonly framework: Framework
+  /** Returns the names of the headers that were set on a response. */
+  headerNames(res: Res): readonly string[]
   /** Returns a header that was set on a response, or `undefined` if there is none. */
   getHeader(res: Res, name: string): unknown
   removeHeader(res: Res, name: string): void
@@ -83,6 +85,7 @@ export interface ResponseWriter<Res> {
 /** Writes the responses of node:http, and so of Express and Connect. */
 export const nodeWriter: ResponseWriter<ServerResponse> = {
   framework: 'node',
+  headerNames: (res) => res.getHeaderNames(),
   getHeader: (res, name) => res.getHeader(name),
   removeHeader: (res, name) => res.removeHeader(name),
   setHeaders: setUnlessSent,
@@ -122,6 +125,7 @@ export function writerOver<Res>(
 ): ResponseWriter<Res> {
   return {
     framework,
+    headerNames: (res) => nodeWriter.headerNames(raw(res)),
     getHeader: (res, name) => nodeWriter.getHeader(raw(res), name),
     removeHeader: (res, name) => nodeWriter.removeHeader(raw(res), name),
     setHeaders: (res, headers) => nodeWriter.setHeaders(raw(res), headers),

@@ -11,8 +11,8 @@ import { type Exchange, exchangeOf, openExchange } from './exchange.js'
 import { failExchange, finishExchange } from './finish.js'
 import type { FetchInfo, FetchSubject, FetchTypes } from './options.js'
 
-/** The status of a response that no client reads, because it hung up while its request was delayed. */
-const CLIENT_GONE = 499
+/** A response that no client reads, because it hung up while its request was delayed. */
+const CLIENT_GONE: ResponseInit = { status: 499, headers: [['Cache-Control', 'no-store']] }
 
 /** A limiter for servers that respond to a `Request` with a `Response`. */
 export interface RateLimit<Info extends FetchInfo = FetchInfo, Subject = FetchSubject<Info>> {
@@ -64,7 +64,7 @@ export function limitOf<Info extends FetchInfo, Subject extends object>(
       },
     )
     if (isPromise(passes) ? await passes : passes) return undefined
-    return finishExchange(exchange, exchange.response ?? new Response(null, { status: CLIENT_GONE }))
+    return finishExchange(exchange, exchange.response ?? new Response(null, CLIENT_GONE))
   }
 
   function finish(request: Request, response: Response): Response {
