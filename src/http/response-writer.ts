@@ -3,7 +3,7 @@ import type { Decision } from '../limiter/decision.js'
 import type { Framework } from '../util/framework.js'
 import { warnOnce } from '../util/warn-once.js'
 import { beforeHeaders } from './before-headers.js'
-import { isClosed, type OnHttp2, onceClosed, onceEnded } from './response-end.js'
+import { isClosed, type OnHttp2, onceClosed, onceEnded, onceFinished } from './response-end.js'
 
 /** Response headers in one flat list of names and values, as in `rawHeaders`: name, value, name, value. */
 export type HeaderList = string[]
@@ -108,10 +108,7 @@ export const nodeWriter: ResponseWriter<ServerResponse> = {
   abort,
   beforeHeaders,
   onceAborted: onceClosed,
-  onceFinished(res, listener) {
-    // Node.js' HTTP/2 compatibility response emits `finish` on every close, with status 200 if nothing was sent.
-    res.once('finish', () => res.writableEnded && listener(res.statusCode))
-  },
+  onceFinished: (res, listener) => onceFinished(res, () => listener(res.statusCode)),
   onceEnded,
 }
 
