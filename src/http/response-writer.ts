@@ -103,7 +103,9 @@ export const nodeWriter: ResponseWriter<ServerResponse> = {
     setAll(res, denial.headers)
     setAll(res, contentHeaders(denial))
     res.statusCode = denial.status
-    res.end(denial.body)
+    if (res.req?.method === 'HEAD')
+      res.end() // some servers throw for a body
+    else res.end(denial.body)
   },
   abort,
   beforeHeaders,
