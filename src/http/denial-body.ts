@@ -70,8 +70,8 @@ export function readMessage(owner: string, option: string, message: unknown): De
   throw wrongOption(owner, option, must, message, 'Use onDenied to write the whole response.')
 }
 
-function retryAdvice(retryAfterMs: number): string | undefined {
-  if (retryAfterMs === Number.POSITIVE_INFINITY) return undefined
+function retryAdvice(retryAfterMs: number): string {
+  if (retryAfterMs === Number.POSITIVE_INFINITY) return 'Waiting does not help.'
   const seconds = wholeSeconds(retryAfterMs)
   return `Try again in ${seconds} second${seconds === 1 ? '' : 's'}.`
 }

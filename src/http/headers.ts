@@ -10,6 +10,12 @@ export type HeaderStyle = 'legacy' | 'draft' | 'both' | 'none'
 /** How `X-RateLimit-Reset` counts: seconds since the Unix epoch, or seconds from now. */
 export type ResetFormat = 'epoch-seconds' | 'delta-seconds'
 
+/**
+ * The `retryAfterMs` of a denial that waiting cannot cure, as of a cost above the limit. Its headers invite no
+ * retry: they have no times, and say that nothing remains for such a request.
+ */
+const NEVER = Number.POSITIVE_INFINITY
+
 /** Returns the quota headers of a decision, if no other limiter has set any: none if no store decided. */
 export function quotaHeaders(style: HeaderStyle, reset: ResetFormat, decision: Decision): HeaderList {
   if (style === 'none' || decision.parts.length === 0) return []
@@ -28,7 +34,7 @@ export function rateLimitHeaders<Res>(
 ): (res: Res, decision: Decision, isFirst: boolean) => HeaderList {
   if (style === 'none') return () => []
   return function headersOf(res, decision, isFirst) {
-    if (isFirst) return quotaHeaders(style, reset, decision)
+    if (isFirst && decision.retryAfterMs !== NEVER) return quotaHeaders(style, reset, decision)
     if (decision.parts.length === 0 || writer.areHeadersSent(res)) return []
     const isShown = style !== 'draft' && clearIfNearer(writer, res, decision)
     const legacy = isShown ? legacyHeaders(decision, Date.now(), reset) : []
@@ -66,10 +72,10 @@ function appendTo<Res>(writer: ResponseWriter<Res>, res: Res, headers: HeaderLis
  * quota is back, in whole seconds, rounded up. It is left out if the quota does not come back with time.
  */
 export function legacyHeaders(decision: Decision, nowMs: number, reset: ResetFormat): HeaderList {
-  const { resetAfterMs } = decision
+  const { resetAfterMs, retryAfterMs } = decision
   const limit = String(decision.limit)
-  const remaining = String(decision.remaining)
-  if (resetAfterMs === Number.POSITIVE_INFINITY)
+  const remaining = String(retryAfterMs === NEVER ? 0 : decision.remaining)
+  if (resetAfterMs === NEVER || retryAfterMs === NEVER)
     return ['X-RateLimit-Limit', limit, 'X-RateLimit-Remaining', remaining]
   const resetAt = String(wholeSeconds(reset === 'epoch-seconds' ? nowMs + resetAfterMs : resetAfterMs))
   return ['X-RateLimit-Limit', limit, 'X-RateLimit-Remaining', remaining, 'X-RateLimit-Reset', resetAt]
@@ -94,12 +100,13 @@ function policyItem({ name, limit, windowMs, quotaUnit }: PartDecision): string 
   return `"${name}";q=${sfInteger(limit)}${unit}${seconds('w', windowMs)}`
 }
 
-function limitItem({ name, remaining, moreAfterMs }: PartDecision): string {
-  return `"${name}";r=${sfInteger(remaining)}${seconds('t', moreAfterMs)}`
+function limitItem(part: PartDecision): string {
+  if (part.retryAfterMs === NEVER) return `"${part.name}";r=0`
+  return `"${part.name}";r=${sfInteger(part.remaining)}${seconds('t', part.moreAfterMs)}`
 }
 
 function seconds(parameter: string, durationMs: number): string {
-  return durationMs === Number.POSITIVE_INFINITY ? '' : `;${parameter}=${wholeSeconds(durationMs)}`
+  return durationMs === NEVER ? '' : `;${parameter}=${wholeSeconds(durationMs)}`
 }
 
 /** Returns at most the largest integer of a structured field (RFC 9651 §3.3.1). */
@@ -112,9 +119,12 @@ function sfInteger(value: number): number {
  * all, also returns `Retry-After` in whole seconds, rounded up (RFC 9110 §10.2.3).
  */
 export function denialHeaders({ retryAfterMs }: Pick<Decision, 'retryAfterMs'>): HeaderList {
-  if (retryAfterMs === Number.POSITIVE_INFINITY) return ['Cache-Control', 'no-store']
-  return ['Cache-Control', 'no-store', 'Retry-After', String(wholeSeconds(retryAfterMs))]
+  if (retryAfterMs === NEVER) return NO_STORE
+  return [...NO_STORE, 'Retry-After', String(wholeSeconds(retryAfterMs))]
 }
+
+/** What every denial has, because no cache may send it to another client. */
+export const NO_STORE: HeaderList = ['Cache-Control', 'no-store']
 
 /** Returns milliseconds as whole seconds, rounded up. Less than half a microsecond is a rounding error. */
 export function wholeSeconds(durationMs: number): number {

@@ -1,3 +1,4 @@
+import { removeEarlier } from './earlier-headers.js'
 import { eachHeader, type HeaderList, type ResponseWriter } from './response-writer.js'
 
 /** Takes back what `presetDenial` set, unless the headers of the response have been sent. */
@@ -15,8 +16,7 @@ export function presetDenial<Res>(
   status: number,
   headers: HeaderList,
 ): PresetDenial {
-  const before = new Map<string, unknown>()
-  eachHeader(headers, (name) => before.set(name, writer.getHeader(res, name)))
+  const before = removeEarlier(writer, res)
   const putStatusBack = writer.presetStatus(res, status)
   writer.setHeaders(res, headers)
 
@@ -27,10 +27,8 @@ export function presetDenial<Res>(
   function withdraw(): void {
     if (writer.areHeadersSent(res)) return
     putStatusBack()
-    for (const [name, value] of before) {
-      if (value === undefined || value === null) writer.removeHeader(res, name)
-      else writer.setHeaders(res, [name, String(value)])
-    }
+    eachHeader(headers, (name) => writer.removeHeader(res, name))
+    for (const [name, value] of before) writer.setHeaders(res, [name, String(value)])
   }
 
   return { restoreStatus, withdraw }

@@ -7,6 +7,7 @@ import { checkNodeCall } from './check-caller.js'
 import type { DenialOptions, Next, NodeTypes, RateLimitOptions } from './options.js'
 import { type RequestSteps, type Respond, requestSteps } from './request-steps.js'
 import { nodeWriter } from './response-writer.js'
+import { hearErrors } from './unheard-error.js'
 import { responseWatch } from './watch-response.js'
 
 /** Middleware for Express and Connect, or a guard in a node:http handler. */
@@ -50,7 +51,10 @@ export type RateLimited<Req = IncomingMessage> = Req & {
  *
  * const limit = rateLimit({ limit: 100, window: '1m' })
  * createServer((req, res) => {
- *   limit(req, res, () => res.end('hello'))
+ *   limit(req, res, (error) => {
+ *     if (error) res.writeHead(500).end()
+ *     else res.end('hello')
+ *   })
  * }).listen(3000)
  * ```
  */
@@ -77,7 +81,7 @@ export function middlewareOf<Req extends IncomingMessage, Res extends ServerResp
       onDenied &&
       ((decision, withdraw) =>
         watch(res, (passOn) => onDenied(req, res, nextAfterDenial(next, passOn, withdraw), decision)))
-    runSteps(owner, run, req, res, respond, next)
+    runSteps(owner, run, req, res, respond, next.length > 0 ? next : hearErrors(owner, res, next))
   }
 
   return Object.assign(rateLimitMiddleware, { limiter })

@@ -10,12 +10,13 @@ import { catchMaybe, isPromise, type MaybePromise, thenMaybe } from '../util/may
 import { type OnAllowed, releaseOnEnd } from './after-response.js'
 import type { Delayer } from './delay.js'
 import type { DenialFigures } from './denial-body.js'
+import { removeEarlier } from './earlier-headers.js'
 import { denialHeaders, rateLimitHeaders } from './headers.js'
 import { type RequestOptions, readRequestOptions } from './options.js'
 import { presetDenial } from './preset-denial.js'
 import { decisionFor, recordDecision } from './recorded-decision.js'
-import { denialResponse, undecidedDenial } from './response-parts.js'
-import type { DenialResponse, HeaderList, ResponseWriter } from './response-writer.js'
+import { denialResponse, statusOf, undecidedDenial } from './response-parts.js'
+import type { DenialResponse, ResponseWriter } from './response-writer.js'
 
 export interface GuardSteps<Req, Res> {
   /** Called before anything is charged. If it returns true, the response is a 400, except in report mode. */
@@ -164,7 +165,7 @@ export function requestSteps<Req extends object, Res>(
     const isLimited = decision.source !== 'fail-closed' && decision.source !== 'blocked'
     const figures = (isLimited && denialFigures?.(decision)) || decision
     if (isLimited && onDenied !== undefined && !writer.areHeadersSent(res)) {
-      const responded = respondAsApp(res, denialHeaders(figures), (withdraw) => onDenied(decision, withdraw))
+      const responded = respondAsApp(res, figures, (withdraw) => onDenied(decision, withdraw))
       return thenMaybe(
         responded,
         (result) => result === SEND_DEFAULT && sendDenial(req, res, decision, figures),
@@ -182,10 +183,15 @@ export function requestSteps<Req extends object, Res>(
    */
   function respondAsApp(
     res: Res,
-    headers: HeaderList,
+    figures: DenialFigures,
     onDenial: (withdraw: () => void) => unknown,
   ): MaybePromise<unknown> {
-    const { withdraw, restoreStatus } = presetDenial(writer, res, settings.statusCode, headers)
+    const { withdraw, restoreStatus } = presetDenial(
+      writer,
+      res,
+      statusOf(settings, figures),
+      denialHeaders(figures),
+    )
     return catchMaybe(
       () => onDenial(withdraw),
       (error) => {
@@ -197,8 +203,12 @@ export function requestSteps<Req extends object, Res>(
 
   /** Sends the denial. If the application has already sent headers, aborts its response instead. */
   function send(res: Res, response: DenialResponse, figures?: DenialFigures): false {
-    if (writer.areHeadersSent(res)) writer.abort(res)
-    else writer.send(res, response, figures)
+    if (writer.areHeadersSent(res)) {
+      writer.abort(res)
+      return false
+    }
+    removeEarlier(writer, res)
+    writer.send(res, response, figures)
     return false
   }
 

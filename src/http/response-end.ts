@@ -51,6 +51,15 @@ export function onceClosed(res: ServerResponse, listener: () => void): () => voi
   return remove
 }
 
+/**
+ * Calls `listener` once a whole response has been sent, and never if the client hung up. Serverless hosts emit
+ * `finish` inside `end()`, before `writableEnded` is true. Node.js' HTTP/2 compatibility response emits it on
+ * every close, with status 200 if nothing was sent.
+ */
+export function onceFinished(res: ServerResponse & OnHttp2, listener: () => unknown): void {
+  res.once('finish', () => (res.stream === undefined || res.writableEnded) && listener())
+}
+
 type Listeners = Set<() => void>
 
 /** The listeners of each connection. Node.js would warn of many listeners on one socket. */
@@ -81,6 +90,7 @@ export function onceEnded(res: ServerResponse & OnHttp2, onEnded: () => void, on
   if (isOver(res)) return false
   const isHttp2 = res.stream !== undefined
   if (isHttp2) callBefore(res, 'destroy', onEnded)
+  onceFinished(res, onEnded)
   onceClosed(res, () => {
     if (res.writableEnded || isDestroyed(res)) {
       onEnded()

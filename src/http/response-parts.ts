@@ -10,7 +10,7 @@ import {
   denialBody,
   readMessage,
 } from './denial-body.js'
-import { denialHeaders, type HeaderStyle, quotaHeaders, type ResetFormat } from './headers.js'
+import { denialHeaders, type HeaderStyle, NO_STORE, quotaHeaders, type ResetFormat } from './headers.js'
 import { contentHeaders, type DenialResponse, eachHeader, type HeaderList } from './response-writer.js'
 
 /** Options of `responseFor`. */
@@ -21,7 +21,7 @@ export interface ResponseOptions {
   headers?: HeaderStyle
   /** The format of `X-RateLimit-Reset`. Default `'epoch-seconds'`. */
   resetFormat?: ResetFormat
-  /** The status of a denial by a limit, from 400 to 599. Default 429. */
+  /** The status of a denial by a limit, from 400 to 599. Default 429, or 403 if waiting cannot help. */
   statusCode?: number
   /** The body of a denial by a limit: a string as plain text, an object as JSON. */
   message?: string | object
@@ -31,7 +31,7 @@ export interface ResponseOptions {
 export interface ResponseParts {
   /**
    * The status of a denied request, or `undefined` if the request is allowed. It is 429 or `statusCode`, 403
-   * if its IP address is in `block`, and 503 if the store failed.
+   * if waiting cannot help or its IP address is in `block`, and 503 if the store failed.
    */
   readonly status: number | undefined
   /** Headers for the response, whether or not the request is allowed. */
@@ -43,7 +43,7 @@ export interface ResponseParts {
 export const RESPONSE_ROWS = {
   headers: withDefault('legacy', readHeaders),
   resetFormat: withDefault('epoch-seconds', choice('epoch-seconds', 'delta-seconds')),
-  statusCode: withDefault(429, whole(400, 599, 429)),
+  statusCode: optional(whole(400, 599, 429)),
   message: optional(readMessage),
 }
 
@@ -91,7 +91,7 @@ function checkDecision(decision: unknown): void {
 }
 
 interface DenialSettings {
-  readonly statusCode: number
+  readonly statusCode: number | undefined
   readonly message?: DenialBody | undefined
 }
 
@@ -99,15 +99,24 @@ interface DenialSettings {
 export function denialResponse(
   { source }: Pick<Decision, 'source'>,
   figures: DenialFigures,
-  { statusCode, message }: DenialSettings,
+  settings: DenialSettings,
   accept: string | undefined,
 ): DenialResponse {
   if (source === 'blocked') return undecidedDenial('blocked', 403, accept)
   const headers = denialHeaders(figures)
   if (source === 'fail-closed')
     return { status: 503, headers, ...denialBody('store-failed', 503, figures, accept) }
-  const body = message ?? denialBody('over-limit', statusCode, figures, accept)
-  return { status: statusCode, headers, ...body }
+  const status = statusOf(settings, figures)
+  const body = settings.message ?? denialBody('over-limit', status, figures, accept)
+  return { status, headers, ...body }
+}
+
+/**
+ * Returns the status of a denial by a limit. HTTP clients repeat a 429 by themselves, whatever its headers
+ * say. A 403 tells them not to (RFC 9110 §15.5.4).
+ */
+export function statusOf({ statusCode }: DenialSettings, { retryAfterMs }: DenialFigures): number {
+  return statusCode ?? (retryAfterMs === Number.POSITIVE_INFINITY ? 403 : 429)
 }
 
 /** Returns the response to a request that was denied before any limit decided. */
@@ -116,7 +125,7 @@ export function undecidedDenial(
   status: number,
   accept: string | undefined,
 ): DenialResponse {
-  return { status, headers: [], ...denialBody(reason, status, undefined, accept) }
+  return { status, headers: NO_STORE, ...denialBody(reason, status, undefined, accept) }
 }
 
 function toRecord(headers: HeaderList): Record<string, string> {

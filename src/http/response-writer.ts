@@ -3,7 +3,7 @@ import type { Decision } from '../limiter/decision.js'
 import type { Framework } from '../util/framework.js'
 import { warnOnce } from '../util/warn-once.js'
 import { beforeHeaders } from './before-headers.js'
-import { isClosed, type OnHttp2, onceClosed, onceEnded } from './response-end.js'
+import { isClosed, type OnHttp2, onceClosed, onceEnded, onceFinished } from './response-end.js'
 
 /** Response headers in one flat list of names and values, as in `rawHeaders`: name, value, name, value. */
 export type HeaderList = string[]
@@ -34,6 +34,8 @@ export function contentHeaders({ contentType, body }: DenialResponse): HeaderLis
 export interface ResponseWriter<Res> {
   /** The framework that error messages are about. */
   readonly framework: Framework
+  /** Returns the names of the headers that were set on a response. */
+  headerNames(res: Res): readonly string[]
   /** Returns a header that was set on a response, or `undefined` if there is none. */
   getHeader(res: Res, name: string): unknown
   removeHeader(res: Res, name: string): void
@@ -83,6 +85,7 @@ export interface ResponseWriter<Res> {
 /** Writes the responses of node:http, and so of Express and Connect. */
 export const nodeWriter: ResponseWriter<ServerResponse> = {
   framework: 'node',
+  headerNames: (res) => res.getHeaderNames(),
   getHeader: (res, name) => res.getHeader(name),
   removeHeader: (res, name) => res.removeHeader(name),
   setHeaders: setUnlessSent,
@@ -100,15 +103,14 @@ export const nodeWriter: ResponseWriter<ServerResponse> = {
     setAll(res, denial.headers)
     setAll(res, contentHeaders(denial))
     res.statusCode = denial.status
-    res.end(denial.body)
+    if (res.req?.method === 'HEAD')
+      res.end() // some servers throw for a body
+    else res.end(denial.body)
   },
   abort,
   beforeHeaders,
   onceAborted: onceClosed,
-  onceFinished(res, listener) {
-    // Node.js' HTTP/2 compatibility response emits `finish` on every close, with status 200 if nothing was sent.
-    res.once('finish', () => res.writableEnded && listener(res.statusCode))
-  },
+  onceFinished: (res, listener) => onceFinished(res, () => listener(res.statusCode)),
   onceEnded,
 }
 
@@ -122,6 +124,7 @@ export function writerOver<Res>(
 ): ResponseWriter<Res> {
   return {
     framework,
+    headerNames: (res) => nodeWriter.headerNames(raw(res)),
     getHeader: (res, name) => nodeWriter.getHeader(raw(res), name),
     removeHeader: (res, name) => nodeWriter.removeHeader(raw(res), name),
     setHeaders: (res, headers) => nodeWriter.setHeaders(raw(res), headers),

@@ -1,13 +1,14 @@
 import { readFileSync } from 'node:fs'
 import type { RequestListener } from 'node:http'
 import { resolve } from 'node:path'
-import express from 'express'
-import { byIp, rateLimit } from '../../src/index.js'
+import express, { type RequestHandler } from 'express'
+import { byIp, type RateLimitOptions, rateLimit } from '../../src/index.js'
 import { type Handler, NODE_HTTP } from '../support/frameworks.js'
 import {
   closeServers,
   closeWithServers,
   type Sent,
+  send,
   serve,
   statuses,
   type Target,
@@ -138,3 +139,52 @@ test(
   },
   INSTALL_TIMEOUT_MS,
 )
+
+/** Keeps what the application allows to keep, and shows whether a response came from the cache. */
+const CACHE = `
+  proxy_cache pages;
+  proxy_cache_key $uri;
+  proxy_set_header X-Forwarded-For $remote_addr;
+  add_header X-Cache $upstream_cache_status;`
+
+describe('behind a cache of nginx', () => {
+  const BLOCKED = '127.0.0.5'
+  const cacheable = {
+    'Cache-Control': 'public, max-age=300',
+    'X-Accel-Expires': '300',
+    ETag: '"1"',
+  }
+  const app = (limit: RequestHandler) =>
+    express()
+      .set('trust proxy', 1)
+      .use((_req, res, next) => next(void res.set(cacheable)), limit)
+      .use((_req, res) => void res.send('hello'))
+
+  test.each([
+    ['blocked client', 403, { limit: 100, window: '1m', block: [BLOCKED] }],
+    ['client over its limit', 429, { limit: 1, window: '1m' }],
+    [
+      'client over its limit, by onDenied',
+      429,
+      { limit: 1, window: '1m', onDenied: (_req, res) => res.send('no') },
+    ],
+  ] satisfies [string, number, RateLimitOptions][])(
+    'the response to a %s is sent to no other client',
+    async (_what, status, options) => {
+      const target = await proxyTo(await serve(app(rateLimit(options))), 'nginx', CACHE)
+      const get = (from: string, path: string) => send(target, { from, path })
+      if (status === 429) await get(BLOCKED, '/other')
+      expect((await get(BLOCKED, '/page')).status).toBe(status)
+      const seen: unknown[] = []
+      for (const from of ['127.0.0.6', '127.0.0.7']) {
+        const { status, text, headers } = await get(from, '/page')
+        seen.push([status, text, headers['x-cache']])
+      }
+      expect(seen).toEqual([
+        [200, 'hello', 'MISS'],
+        [200, 'hello', 'HIT'],
+      ])
+    },
+    INSTALL_TIMEOUT_MS,
+  )
+})

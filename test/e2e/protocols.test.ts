@@ -56,18 +56,18 @@ describe.each(SERVED)('over %s on %s', (_protocol, _framework, protocol, { app }
     const { endpoint } = await serveLimited({ cost: 3 })
     const { status, headers, text } = await endpoint.send({ headers: { accept: 'application/json' } })
     expect({ status, type: headers['content-type'] }).toEqual({
-      status: 429,
+      status: 403,
       type: 'application/problem+json',
     })
-    expect(JSON.parse(text)).toMatchObject({ status: 429, 'violated-policies': ['2-in-1min'] })
-    expect(await endpoint.send({ method: 'HEAD' })).toMatchObject({ status: 429, text: '' })
+    expect(JSON.parse(text)).toMatchObject({ status: 403, 'violated-policies': ['2-in-1min'] })
+    expect(await endpoint.send({ method: 'HEAD' })).toMatchObject({ status: 403, text: '' })
   })
 
   test.each<[string, Options, number]>([
     ['block', { block: ['127.0.0.0/8'] }, 403],
     ['a store that fails', { store: brokenStore(), onStoreError: 'deny' }, 503],
     ['onDenied', { cost: 3, onDenied: (_req, res) => res.writeHead(420).end() }, 420],
-    ['message', { cost: 3, message: { error: 'slow down' } }, 429],
+    ['message', { cost: 3, message: { error: 'slow down' } }, 403],
   ])('a request refused by %s gets its status', async (_what, options, status) => {
     expect((await (await serveLimited(options)).endpoint.send()).status).toBe(status)
   })

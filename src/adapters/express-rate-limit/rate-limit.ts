@@ -1,7 +1,9 @@
 import type { NextFunction, Request, Response } from 'express'
 import { checkNodeCall } from '../../http/check-caller.js'
+import { NO_STORE } from '../../http/headers.js'
+import { presetDenial } from '../../http/preset-denial.js'
 import { recordDecision } from '../../http/recorded-decision.js'
-import { eachHeader, type HeaderList, setAll } from '../../http/response-writer.js'
+import { eachHeader, type HeaderList, nodeWriter, setAll } from '../../http/response-writer.js'
 import { isDisconnected, peerAddress } from '../../keys/request.js'
 import { isPromise, type MaybePromise } from '../../util/maybe-promise.js'
 import type { Check } from './checks.js'
@@ -182,9 +184,19 @@ async function deny(
   [req, res, next]: HttpExchange,
 ): Promise<void> {
   const { legacyHeaders: sendsLegacy, standardHeaders, retryAfter, handler } = settings
+  const passOn = res.headersSent ? next : withNoStore(res, next)
   if (sendsLegacy || standardHeaders) {
     const given = typeof retryAfter === 'function' ? await retryAfter(req, res) : retryAfter
     if (!res.headersSent) res.setHeader('Retry-After', (given ?? resetSeconds(quota)).toString())
   }
-  await handler(req, res, next, shown)
+  await handler(req, res, passOn, shown)
+}
+
+/** Forbids caches to store a response. Returns a `next` that takes this back. */
+function withNoStore(res: Response, next: NextFunction): NextFunction {
+  const { withdraw } = presetDenial(nodeWriter, res, res.statusCode, NO_STORE)
+  return (error) => {
+    if (!error) withdraw()
+    next(error)
+  }
 }

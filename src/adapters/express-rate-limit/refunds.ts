@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express'
-import { isClosed } from '../../http/response-end.js'
+import { isClosed, onceFinished } from '../../http/response-end.js'
 import type { MaybePromise } from '../../util/maybe-promise.js'
 import type { CompatSettings } from './settings.js'
 
@@ -33,7 +33,6 @@ export function refundSkipped(
   }
 
   async function onFinish(): Promise<void> {
-    if (!res.writableEnded) return // HTTP/2 also emits it for a client that hung up
     try {
       const succeeded = await requestWasSuccessful(req, res)
       if (succeeded ? skipSuccessfulRequests : skipFailedRequests) await refund()
@@ -42,12 +41,13 @@ export function refundSkipped(
     }
   }
 
+  /** Serverless hosts emit `close` inside `end()`, before `writableEnded` is true. */
   function onHangUp(): void {
-    if (skipFailedRequests && !res.writableEnded) void refund()
+    if (skipFailedRequests) queueMicrotask(() => !res.writableEnded && void refund())
   }
 
   if (res.writableFinished) void onFinish()
-  else res.once('finish', onFinish)
+  else onceFinished(res, onFinish)
   if (isClosed(res)) onHangUp()
   else res.once('close', onHangUp)
   if (skipFailedRequests) res.once('error', refund)

@@ -6,8 +6,12 @@ import { writerOver } from '../../http/response-writer.js'
  * itself computes `Content-Length`, since such hooks may change the body.
  */
 export const fastifyWriter = writerOver<FastifyReply>('fastify', (reply) => reply.raw, {
+  headerNames: (reply) => Object.keys(reply.getHeaders()), // those of the raw response also
   getHeader: (reply, name) => reply.getHeader(name),
-  removeHeader: (reply, name) => void reply.removeHeader(name),
+  removeHeader(reply, name) {
+    reply.removeHeader(name)
+    reply.raw.removeHeader(name) // set by middleware of Express, as with @fastify/middie
+  },
   setHeaders,
   send(reply, { status, headers, contentType, body }) {
     setHeaders(reply, headers)

@@ -11,8 +11,8 @@ import { type Exchange, exchangeOf, openExchange } from './exchange.js'
 import { failExchange, finishExchange } from './finish.js'
 import type { FetchInfo, FetchSubject, FetchTypes } from './options.js'
 
-/** The status of a response that no client reads, because it hung up while its request was delayed. */
-const CLIENT_GONE = 499
+/** A response that no client reads, because it hung up while its request was delayed. */
+const CLIENT_GONE: ResponseInit = { status: 499, headers: [['Cache-Control', 'no-store']] }
 
 /** A limiter for servers that respond to a `Request` with a `Response`. */
 export interface RateLimit<Info extends FetchInfo = FetchInfo, Subject = FetchSubject<Info>> {
@@ -64,7 +64,7 @@ export function limitOf<Info extends FetchInfo, Subject extends object>(
       },
     )
     if (isPromise(passes) ? await passes : passes) return undefined
-    return finishExchange(exchange, exchange.response ?? new Response(null, { status: CLIENT_GONE }))
+    return finishExchange(exchange, exchange.response ?? new Response(null, CLIENT_GONE))
   }
 
   function finish(request: Request, response: Response): Response {
@@ -84,7 +84,7 @@ export function limitOf<Info extends FetchInfo, Subject extends object>(
     try {
       return finish(request, await next())
     } catch (thrown) {
-      if (thrown instanceof Response) throw finish(request, thrown)
+      if (isResponse(thrown)) throw finish(request, thrown)
       failExchange(exchangeOf(request))
       throw thrown
     }
@@ -99,8 +99,15 @@ export function limitOf<Info extends FetchInfo, Subject extends object>(
 }
 
 function checkResponse(owner: string, what: string, value: unknown): Response {
-  if (value instanceof Response) return value
+  if (isResponse(value)) return value
   throw wrongKind(owner, what, 'a Response', value)
+}
+
+/** Returns whether this is a response, perhaps of another class, as of the package undici or a ponyfill. */
+function isResponse(value: unknown): value is Response {
+  if (value instanceof Response) return true
+  const { status, headers } = fieldsOf(value)
+  return typeof status === 'number' && typeof fieldsOf(headers).get === 'function'
 }
 
 /** Checks a request, which may be of another realm or of a framework. */

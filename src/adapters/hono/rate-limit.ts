@@ -13,10 +13,8 @@ import { exchangeGuardOptions, exchangeOptions } from '../fetch/exchange-options
 import { failExchange } from '../fetch/finish.js'
 import { limitOf, type RateLimit } from '../fetch/limit.js'
 import type { FetchTypes } from '../fetch/options.js'
-import { fetchWriter } from '../fetch/response-writer.js'
 import { cachedBody, type HonoInfo, infoOf, readBody, subjectOf } from './context.js'
-
-const honoWriter = { ...fetchWriter, framework: 'hono' } as const
+import { honoWriter } from './response-writer.js'
 
 /** The types of Hono. Its handlers get a context and return the response. */
 export type HonoTypes<Ctx extends Context = Context> = FetchTypes<Ctx>
@@ -95,21 +93,14 @@ export function loginGuard<Ctx extends Context = Context>(
   return Object.assign(middlewareOf(OWNER, limit, readBody), controls)
 }
 
-/** Returns an `onDenied` whose responses, such as `c.json(body)`, have the status of a denial. */
+/** Returns an `onDenied` that finds the decision in the context. */
 function denialResponder<Ctx extends Context>({
   onDenied,
-  statusCode = 429,
-}: Pick<RateLimitOptions<HonoTypes<Ctx>>, 'onDenied' | 'statusCode'>) {
+}: Pick<RateLimitOptions<HonoTypes<Ctx>>, 'onDenied'>) {
   if (onDenied === undefined) return undefined
-  return async (c: Ctx, decision: Decision) => {
+  return (c: Ctx, decision: Decision) => {
     c.set('rateLimit', decision)
-    c.status(statusCode as Parameters<Context['status']>[0])
-    try {
-      return await onDenied(c, decision)
-    } catch (error) {
-      c.status(200) // otherwise the response of `app.onError` would have the status of a denial
-      throw error
-    }
+    return onDenied(c, decision)
   }
 }
 

@@ -13,6 +13,7 @@ import { RateLimitException } from './exception.js'
 /** A reply of Fastify. Headers and bodies go through it, so that its `onSend` hooks see them. */
 interface Reply {
   readonly raw: ServerResponse
+  getHeaders(): object
   getHeader(name: string): unknown
   header(name: string, value: string): unknown
   removeHeader(name: string): unknown
@@ -38,8 +39,12 @@ function isPlatformResponse(value: unknown): value is PlatformResponse {
 
 /** The responses of both platforms. A denial is thrown, so that it passes through the exception filters. */
 export const platformWriter: ResponseWriter<PlatformResponse> = writerOver('nest', rawOf, {
+  headerNames: (res) => Object.keys(res.getHeaders()), // of a reply also those of its raw response
   getHeader: (res, name) => res.getHeader(name),
-  removeHeader: (res, name) => void res.removeHeader(name),
+  removeHeader(res, name) {
+    res.removeHeader(name)
+    if (isReply(res)) res.raw.removeHeader(name)
+  },
   setHeaders,
   send(res, denial, figures) {
     setHeaders(res, denial.headers)
@@ -50,6 +55,7 @@ export const platformWriter: ResponseWriter<PlatformResponse> = writerOver('nest
 /** Also takes calls that have no response. Such a call counts as over, so nothing is held until its end. */
 export const nestWriter: ResponseWriter<NestResponse> = {
   framework: 'nest',
+  headerNames: (res) => (res ? platformWriter.headerNames(res) : []),
   getHeader: (res, name) => res && platformWriter.getHeader(res, name),
   removeHeader: (res, name) => res && platformWriter.removeHeader(res, name),
   setHeaders: (res, headers) => res && platformWriter.setHeaders(res, headers),

@@ -22,6 +22,22 @@ for (const [platform, key] of [
   }
   adapterCases(adapter)
   loginCases(adapter)
+
+  test(`no cache may store a denial of ${adapter.name}, whatever earlier middleware says`, async () => {
+    const target = { port: server[key].port, host: '::1' }
+    const login = { method: 'POST', path: '/guarded' }
+    for (const [sent, status] of [
+      [{ path: '/blocked' }, 403],
+      [{ path: '/closed' }, 503],
+      [login, 400],
+    ] as const) {
+      const answer = await send(target, sent)
+      expect(answer).toMatchObject({ status, headers: { 'cache-control': 'no-store' } })
+      for (const name of ['cdn-cache-control', 'etag']) expect(answer.headers).not.toHaveProperty(name)
+    }
+    const { headers } = await send(target, { path: '/exempt' })
+    expect(headers).toMatchObject({ 'cache-control': 'public, max-age=300', etag: '"1"' })
+  })
 }
 
 const get = (application: 'global' | 'local', path: string, headers = {}): Promise<Answer> =>

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import type { INestApplication } from '@nestjs/common'
 import { NestFactory } from '@nestjs/core'
 import { FastifyAdapter } from '@nestjs/platform-fastify'
@@ -7,6 +8,13 @@ import { type Application, makeApplication, type Running } from '../adapters/app
 import { CallsModule } from './calls-module.js'
 import { GlobalModule, LocalModule } from './http-module.js'
 import { scenarioModule } from './scenario-module.js'
+
+/** What a cache would keep a response by. */
+const EARLIER = [
+  ['Cache-Control', 'public, max-age=300'],
+  ['CDN-Cache-Control', 'max-age=300'],
+  ['ETag', '"1"'],
+] as const
 
 /** Passes their limiters to the scenarios that take them. */
 function passLimiters({ scenarios }: Application, app: INestApplication, prefix: string): void {
@@ -22,7 +30,8 @@ type Ports = Pick<Running, 'port' | 'signalPort'>
 async function startOnExpress(): Promise<Ports> {
   const application = makeApplication()
   const app = await NestFactory.create(scenarioModule(application, 'express-'), { logger: false })
-  app.use((req: object, _res: unknown, next: () => void) => {
+  app.use((req: object, res: ServerResponse, next: () => void) => {
+    for (const [name, value] of EARLIER) res.setHeader(name, value)
     Object.assign(req, { user: application.userOf(req) })
     next()
   })
@@ -35,7 +44,8 @@ async function startOnFastify(): Promise<Ports> {
   const application = makeApplication()
   const adapter = new FastifyAdapter()
   const app = await NestFactory.create(scenarioModule(application, 'fastify-'), adapter, { logger: false })
-  adapter.getInstance().addHook('onRequest', async (req) => {
+  adapter.getInstance().addHook('onRequest', async (req, reply) => {
+    for (const [name, value] of EARLIER) reply.header(name, value)
     Object.assign(req, { user: application.userOf(req) })
   })
   await app.init()

@@ -30,6 +30,7 @@ const KINDS = {
       events {}
       http {
         access_log off;
+        proxy_cache_path ${folder}/cache keys_zone=pages:1m;
         ${NGINX_FOLDERS.map((name) => `${name}_temp_path ${folder}/${name};`).join(' ')}
         server {
           listen ${HOST}:${port};

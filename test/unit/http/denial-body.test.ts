@@ -107,11 +107,13 @@ test.each([
   expect(JSON.parse(denialBody('over-limit', 429, decision, 'application/json').body).detail).toBe(detail)
 })
 
-test('a body without a time to retry advises no retry', () => {
+test('a body without a time to retry advises against a retry', () => {
   const never = denialOf(Number.POSITIVE_INFINITY)
-  expect(denialBody('over-limit', 429, never, undefined).body).toBe('Too many requests.\n')
-  const problem = JSON.parse(denialBody('over-limit', 429, never, 'application/json').body)
-  expect(Object.keys(problem)).toEqual(['type', 'title', 'status', 'violated-policies'])
+  expect(denialBody('over-limit', 403, never, undefined).body).toBe(
+    'Too many requests. Waiting does not help.\n',
+  )
+  const problem = JSON.parse(denialBody('over-limit', 403, never, 'application/json').body)
+  expect(problem.detail).toBe('Waiting does not help.')
 })
 
 test('the status in the body is the real one', () => {

@@ -21,6 +21,7 @@ test('a denial is sent with headers and body at once, and keeps headers set befo
   expect(res.statusCode).toBe(403)
   expect(res.getHeaders()).toEqual({
     'x-powered-by': 'Express',
+    'cache-control': 'no-store',
     'content-type': 'text/plain; charset=utf-8',
     'content-length': '11',
   })

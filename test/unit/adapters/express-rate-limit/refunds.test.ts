@@ -79,7 +79,7 @@ test.each<[string, Case, refunds: number]>([
   ['a client that hangs up', { options: successful, after: hangUp }, 0],
   [
     'a client that hangs up, which HTTP/2 reports as finished',
-    { options: successful, after: (res) => res.emit('finish') },
+    { options: successful, after: (res) => Object.assign(res, { stream: {} }).emit('finish') },
     0,
   ],
   ['an error of the response', { options: failed, after: (res) => res.emit('error', new Error()) }, 1],

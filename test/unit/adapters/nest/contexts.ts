@@ -36,6 +36,9 @@ export class FakeReply {
   constructor(raw: ServerResponse) {
     this.raw = raw
   }
+  getHeaders(): object {
+    return this.headers
+  }
   getHeader(name: string): unknown {
     return this.headers[name]
   }

@@ -1,0 +1,37 @@
+import type { Context } from 'hono'
+import type { ResponseWriter } from '../../http/response-writer.js'
+import type { Exchange } from '../fetch/exchange.js'
+import { fetchWriter } from '../fetch/response-writer.js'
+import type { HonoInfo } from './context.js'
+
+type Status = Parameters<Context['status']>[0]
+
+/** The responses of Hono. It puts headers that were set on the context over those of a denial. */
+export const honoWriter: ResponseWriter<Exchange> = {
+  ...fetchWriter,
+  framework: 'hono',
+  headerNames: (exchange) => [...contextOf(exchange).res.headers.keys()],
+  removeHeader(exchange, name) {
+    fetchWriter.removeHeader(exchange, name)
+    contextOf(exchange).header(name, undefined)
+  },
+  presetStatus(exchange, status) {
+    removeOverwritten(exchange)
+    const c = contextOf(exchange)
+    c.status(status as Status)
+    return () => c.status(200) // otherwise the response of `app.onError` would have the status of a denial
+  },
+  send(exchange, denial) {
+    removeOverwritten(exchange)
+    fetchWriter.send(exchange, denial)
+  },
+}
+
+function contextOf({ subject }: Exchange): Context {
+  return (subject as unknown as HonoInfo<Context>).context
+}
+
+/** Removes from the context what the exchange will set. */
+function removeOverwritten(exchange: Exchange): void {
+  for (const name of exchange.headers.keys()) contextOf(exchange).header(name, undefined)
+}

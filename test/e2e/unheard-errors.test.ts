@@ -1,0 +1,116 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Response as PonyResponse } from '@whatwg-node/fetch'
+import { rateLimit as fetchLimit } from 'headgate/fetch'
+import { loginGuard, memoryStore, rateLimit } from 'headgate/http'
+import { closeServers, closeWithServers, send, serve } from '../support/http.js'
+import { recordWarnings } from '../support/warnings.js'
+
+const warnings = recordWarnings()
+afterEach(closeServers)
+
+const failing = { limit: 1, window: '1m', key: ({ url }: IncomingMessage) => decodeURI(url ?? '') } as const
+
+type Next = (error?: unknown) => void
+
+/** Ways to ignore an error. */
+const DEAF: readonly (readonly [string, (pass: () => void) => Next])[] = [
+  ['an arrow function', (pass) => () => pass()],
+  ['an async arrow function', (pass) => async () => pass()],
+  [
+    'a function',
+    (pass) =>
+      function next() {
+        pass()
+      },
+  ],
+]
+
+test.each(DEAF)(
+  '%s without a parameter is not called with an error: the response is 500',
+  async (_what, deaf) => {
+    const reached = jest.fn()
+    const limit = rateLimit(failing)
+    const target = await serve((req, res) => limit(req, res, deaf(() => res.end(String(reached()))) as never))
+    expect(await send(target, { path: '/%' })).toMatchObject({
+      status: 500,
+      headers: { 'cache-control': 'no-store' },
+    })
+    expect(reached).not.toHaveBeenCalled()
+    expect(warnings()).toEqual(['HEADGATE_ERROR_UNHEARD'])
+    expect((await send(target, { path: '/a' })).status).toBe(200)
+  },
+)
+
+test('a login whose account rejects stays closed', async () => {
+  const reached = jest.fn()
+  const account = () => Promise.reject(new Error('down'))
+  const guard = loginGuard({ account, store: memoryStore() })
+  const target = await serve((req, res) => guard(req, res, () => res.end(String(reached()))))
+  expect((await send(target, { method: 'POST' })).status).toBe(500)
+  expect(reached).not.toHaveBeenCalled()
+})
+
+test.each<[string, (pass: Next) => Next]>([
+  ['a parameter', (pass) => (error) => pass(error)],
+  [
+    'a rest parameter',
+    (pass) =>
+      (...all) =>
+        pass(...all),
+  ],
+  [
+    'a default',
+    (pass) =>
+      (error = undefined) =>
+        pass(error),
+  ],
+  [
+    'arguments, as those of tracing agents',
+    (pass) =>
+      function () {
+        // biome-ignore lint/complexity/noArguments: as agents do
+        pass.apply(undefined, arguments as never)
+      },
+  ],
+  ['bind', (pass) => pass.bind(undefined)],
+])('a callback with %s gets the error', async (_what, hearing) => {
+  const limit = rateLimit(failing)
+  const respond = (res: ServerResponse) => (error?: unknown) => {
+    res.statusCode = error ? 418 : 200
+    res.end()
+  }
+  const target = await serve((req, res) => limit(req, res, hearing(respond(res))))
+  expect((await send(target, { path: '/%' })).status).toBe(418)
+  expect(warnings()).toEqual([])
+})
+
+test('a denial of a HEAD request is sent where a body throws', async () => {
+  const limit = rateLimit({ limit: 1, window: '1m' })
+  const server = createServer({ rejectNonStandardBodyWrites: true }, (req, res) =>
+    limit(req, res, () => res.end()),
+  )
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  closeWithServers(async () => void server.close())
+  const target = server.address() as AddressInfo
+  await send(target, { method: 'HEAD' })
+  const { status, headers, text } = await send({ port: target.port }, { method: 'HEAD' })
+  expect([status, text, Number(headers['content-length']) > 0]).toEqual([429, '', true])
+})
+
+test('a Response of another class passes, with the quota headers', async () => {
+  const limit = fetchLimit({ limit: 1, window: '1m' })
+  const request = new Request('http://localhost/')
+  const response = await limit.handle(
+    request,
+    { ip: '203.0.113.7' },
+    () => new PonyResponse('hello', { status: 201 }) as never,
+  )
+  expect([response.status, await response.text(), response.headers.get('x-ratelimit-limit')]).toEqual([
+    201,
+    'hello',
+    '1',
+  ])
+})
