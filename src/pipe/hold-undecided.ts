@@ -16,7 +16,7 @@ import { type Cause, causesOf, excuseOf, markOf, untilDecided, withoutMarks } fr
 
 /** The result of a charge whose outcome is known only later. */
 export interface HeldResult extends ChargeResult {
-  /** Ends the time in which the units of an allowed charge are undecided. Call it once. */
+  /** Ends the time in which the units of an allowed charge are undecided. Further calls do nothing. */
   readonly endUndecided?: () => void
   /** Set on a denial that only undecided units cause. */
   readonly isUndecided?: true
@@ -59,7 +59,12 @@ export function holdUndecided<P extends Pipe>(pipe: P): P {
     }
 
     function allow(result: ChargeResult): HeldResult {
-      return { ...withoutMarks(parts, result), endUndecided: () => endMarks(marks, result) }
+      let isMarked = true
+      const endUndecided = () => {
+        if (isMarked) endMarks(marks, result)
+        isMarked = false
+      }
+      return { ...withoutMarks(parts, result), endUndecided }
     }
 
     /** Returns a denial once the bans have counted it that have to. */

@@ -60,6 +60,16 @@ test('nothing is left of the marks of requests whose outcome is known', () => {
   expect(store.size).toBe(1)
 })
 
+test('marks end once, however often their request is said to be decided', () => {
+  const { held } = inMemory()
+  const asked = part(slidingLog({ limit: 2, window: '30m' }))
+  const first = charge(held, asked)
+  charge(held, asked) // never ends
+  first.endUndecided?.()
+  first.endUndecided?.()
+  expect(charge(held, asked)).toMatchObject({ isUndecided: true })
+})
+
 describe('a denial that undecided units cause', () => {
   test.each<[string, Policy]>([
     ['a log', slidingLog({ limit: 2, window: '30m' })],
