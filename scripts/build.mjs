@@ -44,10 +44,16 @@ const CHUNK_OF_FOLDER = new Map(
   Object.entries(CHUNKS).flatMap(([chunk, folders]) => folders.map((folder) => [folder, chunk])),
 )
 
+/** Replaces the module that reads the page by the one that holds it, which both formats share. */
+const pageModule = {
+  name: 'page',
+  resolveId: (id) => (id.endsWith('/page-source.js') ? { id: '../page.cjs', external: true } : undefined),
+}
+
 rmSync(dist, { recursive: true, force: true })
 mkdirSync(dist, { recursive: true })
 await buildCode()
-await copyPage()
+await buildPage()
 if (flag !== '--code') await buildTypes()
 
 async function buildCode() {
@@ -70,14 +76,21 @@ async function buildCode() {
   writeFileSync(join(dist, 'THIRD-PARTY-LICENSES.txt'), licensesOf([...bundled, charts]))
 }
 
-/** Copies the page of the dashboard, and the library of its charts, minified. */
-async function copyPage() {
+/** Writes the module that holds the page of the dashboard, with the library of its charts, minified. */
+async function buildPage() {
   const folder = join(dist, 'page')
   cpSync('src/dashboard/page', folder, { recursive: true })
   cpSync('node_modules/uplot/dist/uPlot.min.css', join(folder, 'uPlot.min.css'))
   const charts = await rolldown({ input: 'node_modules/uplot/dist/uPlot.esm.js' })
   await charts.write({ file: join(folder, 'uPlot.esm.js'), comments: { legal: true }, minify: true })
   await charts.close()
+  const sources = readdirSync(folder).map((name) => {
+    const encoding = name.endsWith('.woff2') ? 'base64' : 'utf8'
+    return [name, [encoding, readFileSync(join(folder, name), encoding)]]
+  })
+  rmSync(folder, { recursive: true })
+  const text = JSON.stringify(Object.fromEntries(sources), undefined, 1)
+  writeFileSync(join(dist, 'page.cjs'), `exports.readPageSource = () => (${text})\n`)
 }
 
 async function buildTypes() {
@@ -121,6 +134,7 @@ async function bundle(names, inputOf, output, ending, options = {}) {
     platform: 'node',
     preserveEntrySignatures: 'allow-extension',
     external: ['fast-check'],
+    plugins: [pageModule],
     input: Object.fromEntries(names.map((entry) => [entry, inputOf(entry)])),
     ...options,
   })

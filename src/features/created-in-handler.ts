@@ -1,5 +1,6 @@
 import { asRequest, peerAddress } from '../keys/request.js'
 import type { ChargeSubject } from '../limiter/bind-limit.js'
+import { afterTurn } from '../util/defer.js'
 import { processWide } from '../util/process-wide.js'
 import { RecentMap } from '../util/recent-map.js'
 import { fieldsOf } from '../util/values.js'
@@ -30,17 +31,12 @@ export type Watch = (subject: unknown) => Watch | undefined
  * and no limiter from this place is ever charged by a second request. Limiters that are kept, such as one
  * for each tenant, cause no warning: an equal request finds the one that it had.
  */
-export function watchCreation(hasStore: boolean): Watch | undefined {
-  if (typeof setImmediate !== 'function') return undefined
+export function watchCreation(hasStore: boolean): Watch {
   const created = new Error('created here')
   let isSameTurn = true
-  try {
-    setImmediate(() => {
-      isSameTurn = false
-    }).unref?.()
-  } catch {
-    return undefined // Workers throw if no request is handled, as at the top of a module
-  }
+  afterTurn(() => {
+    isSameTurn = false
+  })
   return (first) => {
     const request = isSameTurn ? textOf(first) : undefined
     if (request === undefined) return undefined

@@ -87,3 +87,8 @@ export interface Limiter<Subject> extends Adjustments<Subject> {
   /** The name of the limiter, from the option `name`. */
   readonly name: string | undefined
 }
+
+/** A limiter of whatever subjects. Since 25, `EventEmitter` of `@types/node` fits its own events only. */
+export interface AnyLimiter extends Omit<Limiter<never>, 'events'> {
+  readonly events: EventEmitter
+}

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import { inBackground } from '../util/background-timer.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
 import { warnOnce } from '../util/warn-once.js'
 import { onceClosed } from './response-end.js'
@@ -26,7 +27,7 @@ export function responseWatch(
       if (!res.headersSent && !passedOn())
         warnOnce('HEADGATE_NO_RESPONSE', NO_RESPONSE.replace('OWNER', owner))
     }, PATIENCE_MS)
-    timer.unref()
+    inBackground(timer)
     const stopListening = onceClosed(res, () => clearTimeout(timer))
   }
 

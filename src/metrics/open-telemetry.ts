@@ -1,7 +1,8 @@
 import { wrongKind } from '../util/validate.js'
 import { collect } from './collect.js'
 import { type Attributes, GAUGES, INSTRUMENTS } from './instruments.js'
-import { type MetricsOptions, readMetricsOptions } from './options.js'
+import { type MetricsOptions, type NamedStores, readMetricsOptions } from './options.js'
+import { replaceEarlier } from './replace-earlier.js'
 
 /** A callback that a meter calls when metrics are collected. */
 export type Observe = (result: { observe(value: number, attributes?: Attributes): void }) => void
@@ -28,7 +29,7 @@ export interface OpenTelemetryMeter {
 
 /**
  * Records metrics of all limiters in this process with OpenTelemetry. Returns a function that stops it. No
- * attribute is an identity. The metrics are:
+ * attribute is an identity. A second call with the same meter replaces the first. The metrics are:
  *
  * - decisions, also those near a limit and those of candidates,
  * - the duration of store operations in seconds, and the size of batches,
@@ -50,6 +51,10 @@ export function openTelemetryMetrics(meter: OpenTelemetryMeter, options: Metrics
     throw wrongKind('openTelemetryMetrics', 'meter', 'a meter', meter, fix)
   }
   const { stores } = readMetricsOptions('openTelemetryMetrics', options)
+  return replaceEarlier(meter, () => record(meter, stores))
+}
+
+function record(meter: OpenTelemetryMeter, stores: NamedStores): () => void {
   const records = new Map(
     INSTRUMENTS.map((instrument) => {
       const { kind, name, description, unit, boundaries } = instrument

@@ -1,7 +1,13 @@
 import { wrongKind } from '../util/validate.js'
 import { collect } from './collect.js'
 import { type Attributes, GAUGES, type Gauge, INSTRUMENTS, type Instrument } from './instruments.js'
-import { type MetricsOptions, type PrometheusRegistry, readPrometheusOptions } from './options.js'
+import {
+  type MetricsOptions,
+  type NamedStores,
+  type PrometheusRegistry,
+  readPrometheusOptions,
+} from './options.js'
+import { replaceEarlier } from './replace-earlier.js'
 
 /** The labels of a measurement, with their values. */
 export type Labels = Record<string, string>
@@ -37,7 +43,7 @@ export interface PrometheusOptions<Registry> extends MetricsOptions {
 /**
  * Records metrics of all limiters in this process with Prometheus, as `openTelemetryMetrics` does. The
  * metrics have names such as `headgate_decisions_total`. `client` is the module `prom-client`. Returns a
- * function that stops it and removes the metrics.
+ * function that stops it and removes the metrics. A second call for the same registry replaces the first.
  *
  * Throws a `TypeError` for another module, and for wrong options.
  *
@@ -61,6 +67,14 @@ export function prometheusMetrics<Registry extends PrometheusRegistry>(
   }
   const settings = readPrometheusOptions<Registry>('prometheusMetrics', options)
   const { stores, register = client.register } = settings
+  return replaceEarlier(register, () => record(client, register, stores))
+}
+
+function record<Registry extends PrometheusRegistry>(
+  client: PromClient<Registry>,
+  register: Registry,
+  stores: NamedStores,
+): () => void {
   const configure = (definition: Instrument | Gauge): MetricConfiguration<Registry> => ({
     name: promName(definition),
     help: definition.description,

@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { pause } from './defer.js'
 
 /** An attempt that ends later than this is the last, unless it made progress. */
 const MAX_ELAPSED_MS = 2000

@@ -1,4 +1,6 @@
 import { inBackground } from './background-timer.js'
+import { afterTurn } from './defer.js'
+
 /** The rejection of work that has not ended in time. */
 export class TimeoutError extends Error {
   override readonly name = 'TimeoutError'
@@ -84,7 +86,7 @@ export class Deadlines {
 
   #startTimer(delayMs: number): void {
     this.#hasTimer = true
-    inBackground(setTimeout(() => setImmediate(() => this.#expireDue()), Math.max(1, delayMs)))
+    inBackground(setTimeout(() => afterTurn(() => this.#expireDue()), Math.max(1, delayMs)))
   }
 
   #expireDue(): void {

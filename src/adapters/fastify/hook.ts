@@ -1,5 +1,5 @@
 import type { Http2Server } from 'node:http2'
-import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction, RouteGenericInterface } from 'fastify'
+import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction, onRequestHookHandler } from 'fastify'
 import type { Limiter } from '../../features/limiter.js'
 import { checkCaller } from '../../http/check-caller.js'
 import type { RateLimitOptions } from '../../http/options.js'
@@ -25,14 +25,17 @@ export type FastifyTypes = ServerTypes<
  */
 export type RateLimitHookOptions = RateLimitOptions<FastifyTypes>
 
+/** A request and its reply over HTTP/2. Fastify 4 and 5 order the parameters of `FastifyReply` differently. */
+type Http2Call = Parameters<onRequestHookHandler<Http2Server>>
+
 /**
  * A hook for `onRequest`, `preValidation` or `preHandler`, over HTTP/1 or HTTP/2, with its limiter as a
  * property.
  */
 export interface RateLimitHook {
   (
-    request: FastifyRequest | FastifyRequest<RouteGenericInterface, Http2Server>,
-    reply: FastifyReply | FastifyReply<RouteGenericInterface, Http2Server>,
+    request: FastifyRequest | Http2Call[0],
+    reply: FastifyReply | Http2Call[1],
     done: HookHandlerDoneFunction,
   ): void
   readonly limiter: Limiter<FastifyRequest>

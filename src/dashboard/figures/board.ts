@@ -1,4 +1,5 @@
 import type { StoreErrorChoice } from '../../limiter/options.js'
+import { inBackground } from '../../util/background-timer.js'
 import { quantileMs } from './latency.js'
 import type { LimiterWatch } from './limiter-watch.js'
 import { mergeReports } from './merge.js'
@@ -56,9 +57,8 @@ export function boardOf(watches: readonly LimiterWatch[]): Board {
   const shared = watches.map((watch) => sharedReports(watch))
   const publishAll = () => Promise.all(shared.map((reports) => reports?.publish()))
   const timer = shared.some((reports) => reports !== undefined)
-    ? setInterval(publishAll, PUBLISH_MS)
+    ? inBackground(setInterval(publishAll, PUBLISH_MS))
     : undefined
-  timer?.unref()
   return {
     async refresh() {
       for (const watch of watches) watch.probe()

@@ -1,6 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { Inspection } from '../../features/inspection.js'
-import type { Limiter } from '../../features/limiter.js'
+import type { AnyLimiter } from '../../features/limiter.js'
 import { shownIdentity } from '../../keys/identity.js'
 import { chargedParts, type Decision, type PartDecision } from '../../limiter/decision.js'
 import type { BreakerState } from '../../pipe/breaker-state.js'
@@ -26,7 +26,7 @@ interface WatchedLimit extends LimitNumbers {
 /** A limiter, and the name that the page shows. */
 export interface Watched {
   readonly name: string
-  readonly limiter: Limiter<never>
+  readonly limiter: AnyLimiter
   readonly inspection: Inspection
   /** Returns the identity in keys of a listed one, if names stay in this process and are not hashed. */
   writtenOutOf?(identity: string): string | undefined
@@ -35,7 +35,7 @@ export interface Watched {
 /** Counts what a limiter decides in this process. Its memory is bounded. */
 export class LimiterWatch implements Watched {
   readonly name: string
-  readonly limiter: Limiter<never>
+  readonly limiter: AnyLimiter
   readonly inspection: Inspection
   readonly #traffic: Traffic
   readonly #limits = new Map<string, WatchedLimit>()

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { onceClosed } from '../../http/response-end.js'
+import { inBackground } from '../../util/background-timer.js'
 import type { Board } from '../figures/board.js'
 import { RequestError } from './respond.js'
 
@@ -57,12 +58,12 @@ export function eventStream(board: Board): EventStream {
       if (isStopped) throw new RequestError(503, 'The dashboard is closed.')
       if (pages.size >= MAX_LISTENERS)
         throw new RequestError(503, 'Too many pages are open. Close one of them.', { 'Retry-After': '10' })
-      pages.set(res, setTimeout(() => end(res), LONGEST_MS).unref())
+      pages.set(res, inBackground(setTimeout(() => end(res), LONGEST_MS)))
       onceClosed(res, () => remove(res))
       if (!pages.has(res)) return // the client has gone meanwhile
       res.writeHead(200, { 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' })
       send(res, 'retry: 2000\n\n')
-      timer ??= setInterval(sendAll, EVERY_MS).unref()
+      timer ??= inBackground(setInterval(sendAll, EVERY_MS))
       void sendAll() // so that the first snapshot also has what other processes reported
     },
     stop() {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { inspectionOf, isLimiter } from '../../features/inspection.js'
-import type { Limiter } from '../../features/limiter.js'
+import type { AnyLimiter } from '../../features/limiter.js'
 import { callback, readOptions, withDefault } from '../../options/option-table.js'
 import type { MaybePromise } from '../../util/maybe-promise.js'
 import { wrongKind, wrongOption } from '../../util/validate.js'
@@ -16,7 +16,7 @@ export interface DashboardOptions<
   /**
    * The limiters to show, at most 50: what `createLimiter` returns, and the `limiter` of each middleware.
    */
-  limiters: readonly Limiter<never>[]
+  limiters: readonly AnyLimiter[]
   /**
    * Returns whether a request may see the page and act on it. Called for every request. Denied requests get
    * a 403, unless the function responds itself, such as with a redirect to the login.

@@ -1,4 +1,5 @@
 import { StoreError } from '../../stores/store-error.js'
+import { pause } from '../../util/defer.js'
 import type { MaybePromise } from '../../util/maybe-promise.js'
 import { TimeoutError, timeout } from '../../util/timeout.js'
 import { wrongKind } from '../../util/validate.js'
@@ -66,7 +67,7 @@ async function swapUntilMade(
     const before: StoredSettings =
       found?.text === undefined ? NO_SETTINGS : readStored(found.text, Date.now())
     if (before.changes.some(({ id }) => id === change.id)) return before.document
-    const edited = await edit(structuredClone(before.document))
+    const edited = await edit(asJson(before.document) as SettingsDocument)
     const document = readDocument(asJson(edited), Date.now())
     const isWritten = await within(
       documents.replace(key, textAfter(before, document, change), found?.version),
@@ -91,8 +92,4 @@ async function swapUntilMade(
 /** Returns a value as JSON keeps it: a `Date` becomes a string. */
 function asJson(value: unknown): unknown {
   return value === undefined ? undefined : JSON.parse(JSON.stringify(value))
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms))
 }

@@ -33,6 +33,6 @@ export function keyLoader<T>(
 
   return (key) =>
     new Promise((resolve, reject) => {
-      if (waiting.push({ key, resolve, reject }) === 1) queueMicrotask(flush)
+      if (waiting.push({ key, resolve, reject }) === 1) Promise.resolve().then(flush)
     })
 }

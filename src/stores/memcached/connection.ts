@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { afterCode, afterTurn } from '../../util/defer.js'
 import { type Deadline, Deadlines, TimeoutError } from '../../util/timeout.js'
 import { messageOf, StoreError } from '../store-error.js'
 import type { MemcachedClient, MemcachedReply, MemcachedServer } from './client.js'
@@ -27,7 +28,7 @@ export function memjsTransport(client: MemcachedClient) {
 
   function flush(): void {
     const batch = queued.splice(0, MAX_PER_TURN)
-    if (queued.length > 0) setImmediate(flush)
+    if (queued.length > 0) afterTurn(flush)
     const byServer = new Map<MemcachedServer | undefined, PendingRequest[]>()
     for (const pending of batch) {
       const server = serverFor(client, pending.routingKey)
@@ -49,7 +50,7 @@ export function memjsTransport(client: MemcachedClient) {
      */
     request: (routingKey: string, request: MemcachedRequest) =>
       new Promise<MemcachedReply>((resolve, reject) => {
-        if (queued.push({ routingKey, request, resolve, reject }) === 1) process.nextTick(flush)
+        if (queued.push({ routingKey, request, resolve, reject }) === 1) afterCode(flush)
       }),
     /** Returns the connection to the server of `routingKey`, within which CAS tokens are comparable. */
     socketOf: (routingKey: string) => serverFor(client, routingKey)?._socket,

@@ -1,3 +1,4 @@
+import { afterCode, afterTurn } from '../../util/defer.js'
 import { keyCount, type Operation, type Outcome } from '../operation.js'
 import type { Batching, Store } from '../store.js'
 import type { StoreError } from '../store-error.js'
@@ -69,8 +70,8 @@ export function batcher(
       return
     }
     isScheduled = true
-    if (inFlight === 0) process.nextTick(flush)
-    else setImmediate(flush)
+    if (inFlight === 0) afterCode(flush)
+    else afterTurn(flush)
   }
 
   function flush(): void {

@@ -1,6 +1,7 @@
 import { rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { bundleWorker } from './bundle-worker.js'
+import { describeBundles } from './bundled.js'
 import { describeSamples, LIMITED } from './describe-samples.js'
 import { fetchPackages } from './fetched.js'
 import { buildNextApp } from './next-app.js'
@@ -55,6 +56,24 @@ test('the route handler of samples/ limits its clients in an application of Next
   } finally {
     rmSync(app.folder, { recursive: true })
   }
+})
+
+describe('a server that is one file', () => {
+  const bundlers = ['webpack', 'rspack', 'rollup', 'vite', 'ncc', 'bun']
+  const bundles = bundlers.flatMap((name) => [[name, 'cjs'] as const, [name, 'esm'] as const])
+  describeBundles(packed, bundles, () =>
+    fetchPackages('bundlers', {
+      webpack: '5.113.0',
+      '@rspack/core': '2.3.3',
+      rollup: '4.68.8',
+      '@rollup/plugin-node-resolve': '16.0.3',
+      '@rollup/plugin-commonjs': '29.0.3',
+      '@rollup/plugin-json': '6.1.0',
+      vite: '8.4.0',
+      '@vercel/ncc': '0.45.0',
+      bun: '1.4.5',
+    }),
+  )
 })
 
 describe('in the runtime of Cloudflare Workers', () => {

@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { figureIn, printedRun, printedTables } from '../docs/printed-tables.js'
+import { describeBundles } from './bundled.js'
 import { describeSamples } from './describe-samples.js'
 import { ENTRIES } from './entries.js'
 import { NODES } from './nodes.js'
@@ -15,9 +16,6 @@ jest.setTimeout(300_000)
 
 const packed = usePackedProject()
 
-/** The files of the dashboard's page. */
-const PAGE = [...readdirSync(join(ROOT, 'src/dashboard/page')), 'uPlot.esm.js', 'uPlot.min.css']
-
 const outputOf = async (command: string, args: readonly string[]) => {
   const { code, stdout, stderr } = await run(command, args, packed.project)
   return { code, output: `${stdout}${stderr}`.trim() }
@@ -29,7 +27,7 @@ test('the tarball holds the build, its documents and nothing else', async () => 
   const expected = [
     ...['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json', 'dist/THIRD-PARTY-LICENSES.txt'],
     'dist/esm/cli.js',
-    ...PAGE.map((file) => `dist/page/${file}`),
+    'dist/page.cjs',
     ...['esm', 'cjs'].flatMap((format) => [...built, 'package.json'].map((file) => `dist/${format}/${file}`)),
   ]
   const isChunk = (file: string) => /^package\/dist\/(esm|cjs)\/chunk-[\w-]+\.(js|d\.ts)$/.test(file)
@@ -96,6 +94,8 @@ const OWN_CHUNKS: Readonly<Record<string, readonly string[]>> = {
   store: ['stores-builders'],
   testing: ['testing'],
 }
+/** The page of the dashboard. */
+const PAGE = 'page.cjs'
 const COMMON_CHUNKS = ['keys', 'limiter', 'login', 'policies', 'rolldown-runtime', 'stores']
 
 test.each(ENTRIES)(
@@ -104,12 +104,17 @@ test.each(ENTRIES)(
     filesOfEntries ??= loadEntries()
     const folder = join(packed.project, 'node_modules/headgate/dist/cjs/')
     const loaded = (await filesOfEntries)[`${folder}${entry.name}.js`] ?? []
-    const bundles = loaded.map((file) => file.replace(/^.*\/node_modules\/headgate\/dist\/cjs\//, ''))
+    const bundles = loaded.map((file) => file.replace(/^.*\/node_modules\/headgate\/dist\/(cjs\/)?/, ''))
     const own = OWN_CHUNKS[entry.name] ?? []
     const isAllowed = (file: string) => {
       const [, chunk = ''] = /^chunk-([\w-]+)\.js$/.exec(file) ?? []
       const isOwn = own.some((name) => chunk === name || chunk.startsWith(`${name}-`))
-      return [`${entry.name}.js`, 'http.js'].includes(file) || COMMON_CHUNKS.includes(chunk) || isOwn
+      return (
+        [`${entry.name}.js`, 'http.js'].includes(file) ||
+        COMMON_CHUNKS.includes(chunk) ||
+        isOwn ||
+        (entry.name === 'dashboard' && file === PAGE)
+      )
     }
     expect(bundles).toContain(`${entry.name}.js`)
     expect(bundles.filter((file) => !isAllowed(file))).toEqual([])
@@ -271,3 +276,8 @@ describe('in another project', () => {
 })
 
 describe('a server that uses it limits its clients, and ends', () => describeSamples(packed, NODES))
+
+describe('a server that is one file', () => {
+  const bundles = ['esbuild', 'rolldown'].flatMap((name) => [[name, 'cjs'] as const, [name, 'esm'] as const])
+  describeBundles(packed, bundles, async () => ROOT)
+})

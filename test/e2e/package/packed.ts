@@ -25,6 +25,8 @@ const LINKED = [
   '@hono',
   '@nestjs',
   'fast-check',
+  'ioredis',
+  'prom-client',
   '@types/node',
   '@types/express',
   '@types/connect',

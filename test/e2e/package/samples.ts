@@ -74,7 +74,7 @@ export async function compileOnExpress4({ project }: PackedProject): Promise<Com
   // A copy, because a link would resolve to the types of Express 5.
   cpSync(join(project, 'node_modules/headgate'), join(packages, 'headgate'), { recursive: true })
   symlinkSync(join(ROOT, 'node_modules/express4'), join(packages, 'express'), 'dir')
-  symlinkSync(folderOf('types-express-4'), join(packages, '@types/express'), 'dir')
+  symlinkSync(await folderOf('types-express-4'), join(packages, '@types/express'), 'dir')
   return compile(folder)
 }
 

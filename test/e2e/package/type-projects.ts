@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { mustRun } from './run.js'
-import type { TypeScript } from './typescripts.js'
+import { NEIGHBOURS, type TypeScript } from './typescripts.js'
 
 export const FIXTURES = join(__dirname, 'type-fixtures')
 
@@ -13,6 +13,8 @@ export interface TypeProject {
   /** What is installed: packages, or where another one lies that is installed under a name. */
   readonly installed: Readonly<Record<string, string>>
   readonly compilerOptions?: object
+  /** Where all that is installed lies, if not in this checkout: one end of the supported ranges. */
+  readonly neighbours?: keyof typeof NEIGHBOURS
 }
 
 const installed = (...names: string[]) => Object.fromEntries(names.map((name) => [name, name]))
@@ -96,6 +98,15 @@ const ALL_DRIVERS: TypeProject = {
   compilerOptions: { skipLibCheck: true },
 }
 
+/** All entries beside the oldest, or the newest, of the packages that they support. */
+const besideAll = (neighbours: keyof typeof NEIGHBOURS): TypeProject => ({
+  name: `all entries beside the ${neighbours} packages`,
+  fixtures: ['express', 'fastify', 'koa', 'hono', 'nest', 'http', 'stores', 'operators'],
+  installed: installed(...Object.keys(NEIGHBOURS[neighbours])),
+  compilerOptions: { experimentalDecorators: true },
+  neighbours,
+})
+
 /** What is checked at every change. */
 export const BRIEF: readonly TypeProject[] = [
   EXPRESS_5,
@@ -106,6 +117,8 @@ export const BRIEF: readonly TypeProject[] = [
   HONO,
   NEST,
   ALL_DRIVERS,
+  besideAll('oldest'),
+  besideAll('newest'),
 ]
 
 /** Each entry beside no other package than those that its users have: the others. */
@@ -194,7 +207,7 @@ const STRICT = {
 export async function writeProject(
   folder: string,
   tarball: string,
-  { fixtures, installed, compilerOptions }: TypeProject,
+  { fixtures, installed, compilerOptions, neighbours }: TypeProject,
   typescript: TypeScript,
 ): Promise<void> {
   const packages = join(folder, 'node_modules')
@@ -202,7 +215,7 @@ export async function writeProject(
   await mustRun('tar', ['-xzf', tarball, '--strip-components=1', '-C', join(packages, 'headgate')], folder)
   for (const [name, source] of Object.entries(installed)) {
     mkdirSync(dirname(join(packages, name)), { recursive: true })
-    symlinkSync(typescript.folderOf(source), join(packages, name), 'dir')
+    symlinkSync(await typescript.folderOf(source, neighbours), join(packages, name), 'dir')
   }
   for (const name of fixtures) cpSync(join(FIXTURES, name), join(folder, name), { recursive: true })
   const config = { compilerOptions: { ...STRICT, ...compilerOptions }, include: fixtures }

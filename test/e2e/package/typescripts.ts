@@ -8,7 +8,7 @@ import { ROOT, run } from './run.js'
 export interface TypeScript {
   readonly version: string
   /** Where a package lies that fixtures see. */
-  readonly folderOf: (name: string) => string
+  readonly folderOf: (name: string, neighbours?: keyof typeof NEIGHBOURS) => Promise<string>
   /** Type-checks a project. Returns its errors. */
   readonly check: (project: string) => Promise<string>
 }
@@ -32,6 +32,45 @@ const PACKAGES = {
   '@types/node': '20.12.14',
 }
 
+/** What projects have beside the package: each neighbour at one end of the range that the types support. */
+export const NEIGHBOURS = {
+  oldest: {
+    '@types/node': '20.17.10', // the first for TypeScript 5.7 and later
+    '@types/express': '4.17.25',
+    '@types/express-serve-static-core': '4.19.9',
+    '@types/connect': '3.4.38',
+    '@types/koa': '2.15.0',
+    '@types/koa__router': '12.0.5',
+    '@types/memjs': '1.3.3',
+    '@types/pg': '8.11.14',
+    '@nestjs/common': '10.4.22',
+    '@opentelemetry/api': '1.3.0',
+    fastify: '4.29.1',
+    hono: '4.0.0',
+    ioredis: '5.11.1',
+    mysql2: '3.9.0',
+    'prom-client': '14.2.0',
+    redis: '5.12.1',
+  },
+  newest: {
+    '@types/node': '26.6.7',
+    '@types/express': '5.0.6',
+    '@types/connect': '3.4.38',
+    '@types/koa': '3.0.3',
+    '@types/koa__router': '12.0.5',
+    '@types/memjs': '1.3.3',
+    '@types/pg': '8.23.1',
+    '@nestjs/common': '12.5.1',
+    '@opentelemetry/api': '1.10.0',
+    fastify: '5.12.8',
+    hono: '4.13.19',
+    ioredis: '6.0.0',
+    mysql2: '3.24.6',
+    'prom-client': '15.1.3',
+    redis: '6.3.1',
+  },
+} as const
+
 const compilers = Object.fromEntries(
   [...new Set([OLDEST, ...OLDER])].map((each) => [`typescript-${each}`, `npm:typescript@~${each}.0`]),
 )
@@ -47,7 +86,11 @@ export async function typescriptOf(version: string): Promise<TypeScript> {
 
   return {
     version,
-    folderOf: (name) => join(packages.includes(name) ? fetched : own, name),
+    async folderOf(name, neighbours) {
+      if (neighbours === undefined) return join(packages.includes(name) ? fetched : own, name)
+      const folder = await fetchPackages(`${neighbours}-neighbours`, NEIGHBOURS[neighbours])
+      return join(folder, 'node_modules', name)
+    },
     check: (project) => (version === CURRENT ? checkByTsc : checkInProcess)(compiler, project),
   }
 }
@@ -58,7 +101,13 @@ async function checkByTsc(compiler: string, project: string): Promise<string> {
   const { code, stdout, stderr } = await run(process.execPath, args, project)
   if (code !== 0 && stdout === '') throw new Error(`TypeScript failed: ${stderr}`)
   return stdout
+    .split(/^(?=\S)/m)
+    .filter((error) => !ELSEWHERE.test(error))
+    .join('')
 }
+
+/** Errors in the types of other packages are not this package's. */
+const ELSEWHERE = /^[^:(]*\.cache[^:(]*\(/
 
 const checkers = new Map<string, Checker>()
 

@@ -1,3 +1,4 @@
+import { scheduler } from 'node:timers/promises'
 import express, { type RequestHandler } from 'express'
 import { createLimiter, memoryStore, rateLimit } from 'headgate'
 import { rateLimit as fetchRateLimit } from 'headgate/fetch'
@@ -96,7 +97,7 @@ describe('on a Fetch server', () => {
 })
 
 test('a limiter can be created where timers throw, as at the top of a Worker, and limits', async () => {
-  const timer = jest.spyOn(globalThis, 'setImmediate').mockImplementation(() => {
+  const timer = jest.spyOn(scheduler, 'yield').mockImplementation(() => {
     throw new Error('Disallowed operation called within global scope.')
   })
   const limit = fetchRateLimit(options)

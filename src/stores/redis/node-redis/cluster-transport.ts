@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { pause } from '../../../util/defer.js'
 import { TimeoutError, timeout } from '../../../util/timeout.js'
 import { StoreError } from '../../store-error.js'
 import { keySlot } from '../key-slot.js'

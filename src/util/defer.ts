@@ -1,0 +1,22 @@
+import { scheduler } from 'node:timers/promises'
+import { callbackify } from 'node:util'
+
+// Test runners fake the timers of an application, often before they import this package, and jsdom has no
+// `setImmediate`. What defers here is out of their reach. Otherwise, no batch would be sent until a test
+// moved its clock.
+
+/**
+ * Calls back when the current code and the promise callbacks that are due have run, like
+ * `process.nextTick`. Jest fakes that function of the copy of `process` that modules get, and Node.js calls
+ * its own.
+ */
+export const afterCode: (callback: () => void) => void = callbackify(async () => undefined)
+
+/**
+ * Calls back after the events that have arrived in this turn of the event loop, like `setImmediate`; at once
+ * where a platform has no turns, as at the top of a Worker.
+ */
+export const afterTurn: (callback: () => void) => void = callbackify(async () => scheduler.yield())
+
+/** Resolves after a time. */
+export const pause: (ms: number) => Promise<void> = scheduler.wait.bind(scheduler)
