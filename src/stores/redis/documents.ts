@@ -1,6 +1,6 @@
 import type { Documents, StoredDocument } from '../documents.js'
 import { textVersion } from '../shared/text-version.js'
-import { asStoreError } from '../store-error.js'
+import { asStoreError, messageOf, type StoreError } from '../store-error.js'
 import type { Command, Transport } from './transport.js'
 
 /**
@@ -23,14 +23,14 @@ export function redisDocuments({ shardOf = () => 0, send }: Transport): Document
     try {
       return await Promise.all(send(toSend))
     } catch (cause) {
-      throw asStoreError('redis', cause)
+      throw documentError(cause)
     }
   }
 
   async function readText(key: string): Promise<StoredDocument | undefined> {
     const [reply] = await run(1, ['hmget', key, 'version', 'text'])
     const [version, text] = textsIn(reply)
-    return version === undefined || text === undefined ? undefined : { version, text }
+    return version === undefined ? undefined : { version, text: text ?? '' } // without a text, it is damaged
   }
 
   return {
@@ -49,6 +49,13 @@ export function redisDocuments({ shardOf = () => 0, send }: Transport): Document
       return Number(reply) === 1
     },
   }
+}
+
+/** Returns the error of a command. A key of another type stays as it is, however often the command is sent. */
+function documentError(cause: unknown): StoreError {
+  const replied = messageOf(cause).startsWith('WRONGTYPE')
+  const hint = replied ? 'Delete the key, or give the settings another prefix' : undefined
+  return asStoreError('redis', cause, { replied, hint })
 }
 
 /** Returns the strings of a reply, which arrive as buffers. */

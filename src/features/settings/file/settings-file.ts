@@ -3,11 +3,12 @@ import { readFile, stat } from 'node:fs/promises'
 import { FOLLOW, type Follow, type SettingsSource } from '../../../limiter/settings-source.js'
 import { messageOf } from '../../../stores/store-error.js'
 import { inBackground } from '../../../util/background-timer.js'
+import { atOnce, inSlices } from '../../../util/slices.js'
 import { showKind } from '../../../util/validate.js'
 import type { SettingsDocument } from '../document.js'
 import { DocumentFeed, type Follower } from '../feed.js'
 import { followDocument } from '../follow-document.js'
-import { readDocument } from '../read-document.js'
+import { documentSteps } from '../read-document.js'
 import { parseJson } from '../stored-settings.js'
 
 /**
@@ -50,31 +51,40 @@ export function settingsFile(path: string): FileSettings {
   const feed = new DocumentFeed()
   let timer: NodeJS.Timeout | undefined
   let isReading = false
+  let document: SettingsDocument | undefined
 
-  const offer = (version: string, text: string) =>
-    feed.offer(version, () => ({ document: readDocument(parseJson(text), Date.now()) }))
+  const offer = (read: number, version: string, text: string) =>
+    feed.offer(read, version, function* settle() {
+      document = yield* documentSteps(parseJson(text), Date.now(), document)
+      return { document }
+    })
 
-  function fail(error: unknown): void {
-    feed.fail(new TypeError(`settingsFile: ${path} cannot be read: ${messageOf(error)}`, { cause: error }))
+  function fail(read: number, error: unknown): void {
+    feed.fail(
+      read,
+      new TypeError(`settingsFile: ${path} cannot be read: ${messageOf(error)}`, { cause: error }),
+    )
   }
 
   function readNow(): void {
+    const read = feed.startRead()
     try {
-      offer(versionOf(statSync(path, { bigint: true })), readFileSync(path, 'utf8'))
+      atOnce(offer(read, versionOf(statSync(path, { bigint: true })), readFileSync(path, 'utf8')))
     } catch (error) {
-      fail(error)
+      fail(read, error)
     }
   }
 
   async function readIfChanged(): Promise<void> {
     if (isReading) return
     isReading = true
+    const read = feed.startRead()
     try {
       const version = versionOf(await stat(path, { bigint: true })) // before the text, so no change is missed
-      if (version === feed.version) feed.recover()
-      else offer(version, await readFile(path, 'utf8'))
+      if (version === feed.version) feed.recover(read)
+      else await inSlices(offer(read, version, await readFile(path, 'utf8')))
     } catch (error) {
-      fail(error)
+      fail(read, error)
     } finally {
       isReading = false
     }
@@ -96,7 +106,7 @@ export function settingsFile(path: string): FileSettings {
 
   return {
     [FOLLOW]: ((limiter) => followDocument({ follow, pollIfDue: undefined }, limiter)) satisfies Follow,
-    read: async () => readDocument(parseJson(await readFile(path, 'utf8')), Date.now()),
+    read: async () => inSlices(documentSteps(parseJson(await readFile(path, 'utf8')), Date.now())),
   }
 }
 
