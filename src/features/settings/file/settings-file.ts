@@ -10,6 +10,7 @@ import { DocumentFeed, type Follower } from '../feed.js'
 import { followDocument } from '../follow-document.js'
 import { documentSteps } from '../read-document.js'
 import { parseJson } from '../stored-settings.js'
+import { textOf } from './file-text.js'
 
 /**
  * How often the file is checked. `fs.watch` misses the replacement of a symbolic link, as in a ConfigMap.
@@ -28,7 +29,8 @@ export interface FileSettings extends SettingsSource {
 /**
  * Creates read-only settings in a JSON file, such as a mounted ConfigMap. The file holds the document of one
  * limiter. The limiter reads it when it is created, so the document is in force from the first charge. It
- * then checks every second whether the file has changed.
+ * then checks every second whether the file has changed. The file is UTF-8 or UTF-16, with or without a
+ * byte-order mark.
  *
  * If the file cannot be read or is invalid, the last valid document still applies, and the limiter emits
  * `settingsFailed`. Throws a `TypeError` if `path` is not a string.
@@ -53,9 +55,9 @@ export function settingsFile(path: string): FileSettings {
   let isReading = false
   let document: SettingsDocument | undefined
 
-  const offer = (read: number, version: string, text: string) =>
+  const offer = (read: number, version: string, bytes: Buffer) =>
     feed.offer(read, version, function* settle() {
-      document = yield* documentSteps(parseJson(text), Date.now(), document)
+      document = yield* documentSteps(parseJson(textOf(path, bytes)), Date.now(), document)
       return { document }
     })
 
@@ -69,7 +71,7 @@ export function settingsFile(path: string): FileSettings {
   function readNow(): void {
     const read = feed.startRead()
     try {
-      atOnce(offer(read, versionOf(statSync(path, { bigint: true })), readFileSync(path, 'utf8')))
+      atOnce(offer(read, versionOf(statSync(path, { bigint: true })), readFileSync(path)))
     } catch (error) {
       fail(read, error)
     }
@@ -82,7 +84,7 @@ export function settingsFile(path: string): FileSettings {
     try {
       const version = versionOf(await stat(path, { bigint: true })) // before the text, so no change is missed
       if (version === feed.version) feed.recover(read)
-      else await inSlices(offer(read, version, await readFile(path, 'utf8')))
+      else await inSlices(offer(read, version, await readFile(path)))
     } catch (error) {
       fail(read, error)
     } finally {
@@ -106,7 +108,7 @@ export function settingsFile(path: string): FileSettings {
 
   return {
     [FOLLOW]: ((limiter) => followDocument({ follow, pollIfDue: undefined }, limiter)) satisfies Follow,
-    read: async () => inSlices(documentSteps(parseJson(await readFile(path, 'utf8')), Date.now())),
+    read: async () => inSlices(documentSteps(parseJson(textOf(path, await readFile(path))), Date.now())),
   }
 }
 
