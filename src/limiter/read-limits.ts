@@ -5,7 +5,7 @@ import { readTogether } from '../options/problems.js'
 import { isPolicy, type Policy } from '../policies/policy.js'
 import { tokenBucket } from '../policies/token-bucket.js'
 import { messageOf } from '../stores/store-error.js'
-import { windowMs } from '../util/durations.js'
+import { durationMs } from '../util/durations.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { keyName, show, whole, wholeNumber, wrongKind, wrongOption } from '../util/validate.js'
 import { isFunction } from '../util/values.js'
@@ -24,7 +24,7 @@ export type GivenPolicy = Policy | ((subject: unknown) => MaybePromise<unknown>)
 /** The options that make a limiter's limits. */
 export const LIMIT_ROWS = {
   limit: optional(readLimit),
-  window: optional(windowMs),
+  window: optional(durationMs),
   policy: optional(readPolicy),
   limits: optional(readEntries),
   key: optional(readKeys),

@@ -51,7 +51,12 @@ export function policyFromSpec(spec: PolicySpec): Policy {
       return concurrency({ limit: spec.limit, ttl: `${spec.ttlMs}ms` })
     case 'ban': {
       const { base, after, withinMs, bansMs, onAttempt } = spec
-      return ban(policyFromSpec(base), { after, within: withinMs, for: bansMs, onAttempt })
+      return ban(policyFromSpec(base), {
+        after,
+        within: `${withinMs}ms`,
+        for: bansMs.map((banMs) => `${banMs}ms`),
+        onAttempt,
+      })
     }
     default: {
       const { kind }: { readonly kind: unknown } = spec

@@ -39,13 +39,13 @@ const POLICIES: readonly Policy[] = [
   WRAPPING,
   slidingWindow({ limit: MOST, window: '1d', slices: 1 }),
   fixedWindow({ limit: MOST, window: '1h' }),
-  ban(BUCKET, { after: 1, within: '1s', for: [200, 500], onAttempt: 'restart' }),
-  ban(SLIDING, { after: 2, within: 900, for: [300, 1100] }),
-  ban(LOG, { after: 2, within: 900, for: [300, 1100] }),
-  ban(FIXED, { after: 2, within: 900, for: [300] }),
-  ban(FIRST, { after: 2, within: 900, for: [300, 1100] }),
-  ban(CONSECUTIVE, { after: 1, within: 900, for: [300, 1100] }),
-  ban(QUOTA, { after: 2, within: 900, for: [300, 1100], onAttempt: 'restart' }),
+  ban(BUCKET, { after: 1, within: '1s', for: ['200ms', '500ms'], onAttempt: 'restart' }),
+  ban(SLIDING, { after: 2, within: '900ms', for: ['300ms', '1100ms'] }),
+  ban(LOG, { after: 2, within: '900ms', for: ['300ms', '1100ms'] }),
+  ban(FIXED, { after: 2, within: '900ms', for: ['300ms'] }),
+  ban(FIRST, { after: 2, within: '900ms', for: ['300ms', '1100ms'] }),
+  ban(CONSECUTIVE, { after: 1, within: '900ms', for: ['300ms', '1100ms'] }),
+  ban(QUOTA, { after: 2, within: '900ms', for: ['300ms', '1100ms'], onAttempt: 'restart' }),
 ]
 
 interface Taking {
