@@ -92,7 +92,7 @@ function resolvePolicy(
   if (window === undefined)
     throw wrongOption(owner, 'window', 'given with limit', window, "Did you mean window: '1m'?")
   try {
-    return tokenBucket({ capacity, refill: capacity, every: window })
+    return tokenBucket({ capacity, refill: capacity, every: `${window}ms` })
   } catch (error) {
     const message = messageOf(error) // names the bucket's options
     throw new TypeError(message.replace(/tokenBucket: (refill|capacity)/, `${owner}: limit`))
