@@ -13,7 +13,7 @@ afterEach(() => {
 })
 
 const windowed: [string, (window: string) => Policy][] = [
-  ['tokenBucket', (window) => tokenBucket({ capacity: 3, refill: 3, every: `${window}ms` })],
+  ['tokenBucket', (window) => tokenBucket({ capacity: 3, refill: 3, every: window })],
   ['slidingWindow', (window) => slidingWindow({ limit: 3, window })],
   ['fixedWindow', (window) => fixedWindow({ limit: 3, window })],
 ]
