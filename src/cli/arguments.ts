@@ -1,6 +1,6 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { messageOf } from '../stores/store-error.js'
-import { windowMs } from '../util/durations.js'
+import { durationMs } from '../util/durations.js'
 import { findNearest } from '../util/validate.js'
 import { UsageError } from './failures.js'
 
@@ -38,7 +38,7 @@ export function didYouMean(before: string, word: string, words: readonly string[
 export function readDuration(option: string, text: string | undefined, example: string): number {
   if (text === undefined) throw new UsageError(`--${option} is required, such as --${option} ${example}`)
   try {
-    return windowMs('cli', option, text)
+    return durationMs('cli', option, text)
   } catch {
     const must = 'a duration with a unit, such as 10s, 1m or 24h, and at most 10 years'
     throw new UsageError(`--${option} must be ${must}, got ${JSON.stringify(text)}`)

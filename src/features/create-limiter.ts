@@ -11,7 +11,6 @@ import {
 } from '../limiter/decision.js'
 import { emit, emitFailure, type LimiterEvents } from '../limiter/events.js'
 import type { LimiterOptions } from '../limiter/options.js'
-import { checkedCost } from '../limiter/read-limits.js'
 import { type LimiterSettings, readLimiterOptions } from '../limiter/read-options.js'
 import { storeFailureReporter } from '../limiter/store-failures.js'
 import { endUndecided } from '../limiter/undecided.js'
@@ -19,6 +18,7 @@ import { request } from '../stores/shared/pipe.js'
 import { catchMaybe, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { adjustmentsOf } from './adjustments.js'
 import { createCandidate } from './candidate/candidate.js'
+import { readCost } from './charge-options.js'
 import { watchCreation, watchFirstCharges } from './created-in-handler.js'
 import { decisionReporter } from './decision-report.js'
 import { healthOf } from './health.js'
@@ -27,6 +27,7 @@ import { withInspection } from './inspection.js'
 import type { Limiter } from './limiter.js'
 import { logIfDebugged } from './log-events.js'
 import { limiterDocument } from './settings-in-force.js'
+import { watchAwait } from './unawaited-decision.js'
 import { createWaiting } from './waiting/wait-for.js'
 
 /**
@@ -128,12 +129,14 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
 
   const limiter: Limiter<Subject> = {
     charge(subject, options) {
-      const cost = options?.cost === undefined ? undefined : checkedCost(owner, 'cost', options.cost)
-      return chargeUnlessDecided(subject, cost, finish, chargers.chargeLimits)
+      const cost = options === undefined ? undefined : readCost(owner, options)
+      return watchAwait(chargeUnlessDecided(subject, cost, finish, chargers.chargeLimits))
     },
-    waitFor: waiting.waitFor,
+    waitFor: (subject, options) => watchAwait(waiting.waitFor(subject, options)),
     peek: (subject) =>
-      chargeUnlessDecided(subject, 0, (peek) => applyMode(closeReceipt(peek)), chargers.peekLimits),
+      watchAwait(
+        chargeUnlessDecided(subject, 0, (peek) => applyMode(closeReceipt(peek)), chargers.peekLimits),
+      ),
     ...(candidate?.adjustBeside(adjustments) ?? adjustments),
     release(decision) {
       checkDecision(owner, decision)

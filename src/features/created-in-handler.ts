@@ -3,6 +3,7 @@ import type { ChargeSubject } from '../limiter/bind-limit.js'
 import { afterTurn } from '../util/defer.js'
 import { processWide } from '../util/process-wide.js'
 import { RecentMap } from '../util/recent-map.js'
+import { userLine } from '../util/user-frames.js'
 import { fieldsOf } from '../util/values.js'
 import { warnOnce } from '../util/warn-once.js'
 
@@ -40,7 +41,7 @@ export function watchCreation(hasStore: boolean): Watch {
   return (first) => {
     const request = isSameTurn ? textOf(first) : undefined
     if (request === undefined) return undefined
-    const line = lineOf(created.stack)
+    const line = userLine(created.stack)
     const place = places.get(line) ?? { isKept: false, requests: new RecentMap<number>(REMEMBERED) }
     places.set(line, place)
     const times = (place.requests.get(request) ?? 0) + 1
@@ -106,12 +107,4 @@ function textOf(subject: unknown): string | undefined {
 
 function isIterable(value: unknown): value is Iterable<unknown> {
   return typeof value === 'object' && value !== null && Symbol.iterator in value
-}
-
-/** Returns the line of the user's code in a stack: the first one outside of the folder of this file. */
-function lineOf(stack = ''): string {
-  const [own = '', ...lines] = stack.split('\n').slice(1)
-  const folder = /^(.*[\\/](?:src|dist)[\\/])/.exec(own.replace(/^.*?\(?(?=\/|file:|[A-Z]:\\)/, ''))?.[1]
-  const line = lines.find((each) => folder === undefined || !each.includes(folder)) ?? own
-  return line.trim()
 }

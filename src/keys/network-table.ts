@@ -1,3 +1,4 @@
+import { type Steps, sortSteps } from '../util/slices.js'
 import type { Address } from './address.js'
 import type { Range } from './address-list.js'
 import {
@@ -22,17 +23,22 @@ export class NetworkTable {
   /** The index of the next larger network around each network, by index; -1 if there is none. */
   readonly #outer: Int32Array
 
-  constructor(ranges: readonly Range[]) {
-    this.#outer = new Int32Array(ranges.length).fill(-1)
-    const ofKind = (kind: 'ipv4' | 'ipv6') =>
-      new RangeTable(
-        [...ranges.entries()].flatMap(([index, range]) =>
-          range[0].kind() === kind ? { ...boundsOf(range), index } : [],
-        ),
-        this.#outer,
-      )
-    this.#ipv4 = ofKind('ipv4')
-    this.#ipv6 = ofKind('ipv6')
+  private constructor(ipv4: RangeTable, ipv6: RangeTable, outer: Int32Array) {
+    this.#ipv4 = ipv4
+    this.#ipv6 = ipv6
+    this.#outer = outer
+  }
+
+  /** Makes the table of networks. */
+  static *steps(networks: readonly Network[]): Steps<NetworkTable> {
+    const outer = new Int32Array(networks.length).fill(-1)
+    const ipv4: IndexedBounds[] = []
+    const ipv6: IndexedBounds[] = []
+    for (const [index, { isIpv4, first, last }] of networks.entries()) {
+      ;(isIpv4 ? ipv4 : ipv6).push({ first, last, index })
+      yield
+    }
+    return new NetworkTable(yield* rangeTable(ipv4, outer), yield* rangeTable(ipv6, outer), outer)
   }
 
   /** Returns the index of the smallest network that contains an address; -1 if none does. */
@@ -46,7 +52,20 @@ export class NetworkTable {
   }
 }
 
+/** A network as a table holds it. */
+export type Network = Bounds & { readonly isIpv4: boolean }
+
+/** Returns a range as a network of a table. */
+export function networkOf(range: Range): Network {
+  return { isIpv4: range[0].kind() === 'ipv4', ...boundsOf(range) }
+}
+
 type IndexedBounds = Bounds & { readonly index: number }
+
+/** Makes the table of networks of one kind. Fills `outer` with the network around each. */
+function* rangeTable(networks: readonly IndexedBounds[], outer: Int32Array): Steps<RangeTable> {
+  return new RangeTable(yield* cut(networks, outer))
+}
 
 /** The ranges of one kind of addresses. */
 class RangeTable {
@@ -61,18 +80,23 @@ class RangeTable {
   readonly #firstHigh: number
   readonly #bucketsPerUnit: number
 
-  /** Fills `outer` with the network around each. */
-  constructor(networks: IndexedBounds[], outer: Int32Array) {
-    const { starts, owners } = cut(networks, outer)
-    this.#high = Float64Array.from(starts, ([high]) => high)
-    this.#middle = Float64Array.from(starts, ([, middle]) => middle)
-    this.#low = Float64Array.from(starts, ([, , low]) => low)
+  constructor({ starts, owners }: Ranges) {
+    this.#high = new Float64Array(starts.length)
+    this.#middle = new Float64Array(starts.length)
+    this.#low = new Float64Array(starts.length)
+    for (let i = 0; i < starts.length; i++) {
+      const [high, middle, low] = starts[i] as Numbers
+      this.#high[i] = high
+      this.#middle[i] = middle
+      this.#low[i] = low
+    }
     this.#networks = Int32Array.from(owners)
     this.#firstHigh = this.#high[0] ?? 0
     this.#bucketsPerUnit = BUCKETS / ((this.#high.at(-1) ?? 0) - this.#firstHigh + 1)
     let bucket = 0
-    for (const [i, high] of this.#high.entries())
-      for (; bucket <= this.#bucketOf(high); bucket++) this.#buckets[bucket] = i
+    for (let i = 0; i < starts.length; i++)
+      for (const last = this.#bucketOf(this.#high[i] as number); bucket <= last; bucket++)
+        this.#buckets[bucket] = i
     this.#buckets.fill(starts.length, bucket)
   }
 
@@ -99,8 +123,14 @@ class RangeTable {
   }
 }
 
-/** Cuts networks into ranges. Returns the first address of each, and its innermost network. */
-function cut(networks: IndexedBounds[], outer: Int32Array) {
+/** The first address of each range, and its innermost network; -1 if there is none. */
+interface Ranges {
+  readonly starts: readonly Numbers[]
+  readonly owners: readonly number[]
+}
+
+/** Cuts networks into ranges. */
+function* cut(networks: readonly IndexedBounds[], outer: Int32Array): Steps<Ranges> {
   const starts: Numbers[] = []
   const owners: number[] = []
   /** The networks around the current address, the innermost last. */
@@ -123,12 +153,14 @@ function cut(networks: IndexedBounds[], outer: Int32Array) {
     }
   }
 
-  networks.sort((a, b) => compareNumbers(a.first, b.first) || compareNumbers(b.last, a.last))
-  for (const network of networks) {
+  const largestFirst = (a: Bounds, b: Bounds) =>
+    compareNumbers(a.first, b.first) || compareNumbers(b.last, a.last)
+  for (const network of yield* sortSteps(networks, largestFirst)) {
     endBefore(network.first)
     outer[network.index] = enclosing.at(-1)?.index ?? -1
     enclosing.push(network)
     begin(network.first, network.index)
+    yield
   }
   endBefore(undefined)
   return { starts, owners }

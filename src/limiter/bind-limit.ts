@@ -93,19 +93,21 @@ export function limitBinder<T>(
   }
 }
 
+/** Returns what the keys of a limit start with, whatever its policy is. */
+export function entryScope({ entryName }: Entry, { limiterScope }: LimitContext): string {
+  return entryName === undefined ? limiterScope : `${limiterScope}/${entryName}`
+}
+
 /** Returns the limit of a policy. Throws a `TypeError` for a value that is not a policy. */
-export function limitOf(
-  { owner, entryName }: Entry,
-  { limiterScope, name, checkSupported, keepsUsage, limits }: LimitContext,
-  value: object,
-): Limit {
+export function limitOf(entry: Entry, context: LimitContext, value: object): Limit {
+  const { owner, entryName } = entry
+  const { name, checkSupported, keepsUsage, limits } = context
   const policy = checkPolicy(owner, value)
   checkSupported?.(owner, policy)
-  const entryScope = entryName === undefined ? limiterScope : `${limiterScope}/${entryName}`
   const limit = {
     name: entryName ?? name ?? keyName(owner, 'policy.name', policy.name),
     policy,
-    scope: `${entryScope}:${keyCodeOf(policy.spec)}:{`,
+    scope: `${entryScope(entry, context)}:${keyCodeOf(policy.spec)}:{`,
   }
   if (!resetsOnChange(policy.spec)) warnUsageReset(owner, limit, limits.values(), keepsUsage)
   if (limits.size < MAX_RECORDED) limits.set(`${limit.name} ${limit.scope} ${signatureOf(policy)}`, limit)

@@ -5,7 +5,7 @@ import { readTogether } from '../options/problems.js'
 import { isPolicy, type Policy } from '../policies/policy.js'
 import { tokenBucket } from '../policies/token-bucket.js'
 import { messageOf } from '../stores/store-error.js'
-import { windowMs } from '../util/durations.js'
+import { durationMs } from '../util/durations.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { keyName, show, whole, wholeNumber, wrongKind, wrongOption } from '../util/validate.js'
 import { isFunction, isObject } from '../util/values.js'
@@ -28,7 +28,7 @@ export type GivenPolicy = Policy | ((subject: unknown) => MaybePromise<unknown>)
 /** The options that make a limiter's limits. */
 export const LIMIT_ROWS = {
   limit: optional(readLimit),
-  window: optional(windowMs),
+  window: optional(durationMs),
   policy: optional(readPolicy),
   limits: optional(readEntries),
   key: optional(readKeys),
@@ -96,7 +96,7 @@ function resolvePolicy(
   if (window === undefined)
     throw wrongOption(owner, 'window', 'given with limit', window, "Did you mean window: '1m'?")
   try {
-    return tokenBucket({ capacity, refill: capacity, every: window })
+    return tokenBucket({ capacity, refill: capacity, every: `${window}ms` })
   } catch (error) {
     const message = messageOf(error) // names the bucket's options
     throw new TypeError(message.replace(/tokenBucket: (refill|capacity)/, `${owner}: limit`))

@@ -1,7 +1,7 @@
 import { addressReaderAmong, requestIdentity } from '../keys/source-address.js'
 import { limiterFixes, MIDDLEWARE_OPTIONS } from '../options/foreign-options.js'
 import { callback, optional, readOptions, type Settings, withDefault } from '../options/option-table.js'
-import { claimStore, readStore } from '../stores/shared/claimed-store.js'
+import { type ClaimedStore, claimStore, readStore } from '../stores/shared/claimed-store.js'
 import { localStatesOf } from '../stores/shared/local-states.js'
 import type { Pipe } from '../stores/shared/pipe.js'
 import type { StoreError } from '../stores/store-error.js'
@@ -14,6 +14,7 @@ import { readCandidate, withKeysOf } from './candidate-options.js'
 import type { LimiterOptions, StoreErrorChoice } from './options.js'
 import { ENTRIES_RULE, type Entry, LIMIT_ROWS, namesOf } from './read-limits.js'
 import { readSettings } from './settings-source.js'
+import { watchSharedNames } from './shared-name.js'
 
 /** The version of the state format. It is part of every key, so that no other format is ever read. */
 const STATE_VERSION = 2
@@ -119,8 +120,20 @@ export function limiterSettings(
     holdUndecided: undefined as HoldUndecided | undefined,
     /** Whether the limiter created its store, so that no other limiter can use it. */
     isOwnStore: read.store === undefined,
-    ...claimStore(owner, read.store, name, prefix), // last: only valid options claim a store
+    ...claimNamed(owner, read, context), // last: only valid options claim a store
   }
+}
+
+/** Claims the store of a limiter, or watches its name there. */
+function claimNamed(
+  owner: string,
+  { store, name, prefix, entries }: LimiterRows & { readonly entries: readonly Entry[] },
+  context: LimitContext,
+): ClaimedStore {
+  const claimed = claimStore(owner, store, name, prefix)
+  if (store === undefined || name === undefined) return claimed
+  const forget = watchSharedNames(owner, store, entries, context)
+  return { ...claimed, releaseStore: forget }
 }
 
 /** Returns a secret. Throws a `TypeError`, which never shows it, for one that is too short. */

@@ -1,5 +1,5 @@
 import { optional, readOptions, withDefault } from '../options/option-table.js'
-import { type Duration, windowMs } from '../util/durations.js'
+import { type Duration, durationMs } from '../util/durations.js'
 import { keyName, wholeNumber, wrongOption } from '../util/validate.js'
 import { type Policy, type State, type Step, shareOf } from './policy.js'
 import { sliceIndex } from './sliding-window.js'
@@ -30,7 +30,7 @@ const OPTIONS = {
 }
 
 function readTtl(owner: string, option: string, value: unknown): number {
-  const ttlMs = windowMs(owner, option, value)
+  const ttlMs = durationMs(owner, option, value)
   if (ttlMs >= 1000) return ttlMs
   throw wrongOption(owner, option, 'at least 1 second', value, "Write ttl: '30s'.")
 }

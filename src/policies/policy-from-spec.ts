@@ -51,7 +51,7 @@ export function policyFromSpec(spec: PolicySpec): Policy {
       return concurrency({ limit: spec.limit, ttl: `${spec.ttlMs}ms` })
     case 'ban': {
       const { base, after, withinMs, bansMs, onAttempt } = spec
-      const rules = { within: withinMs, for: bansMs, onAttempt }
+      const rules = { within: `${withinMs}ms`, for: bansMs.map((banMs) => `${banMs}ms`), onAttempt }
       const policy = ban(policyFromSpec(base), { ...rules, after: after === 0 ? 1 : after })
       return after === 0 ? (policy.uncounted ?? policy) : policy
     }

@@ -1,5 +1,5 @@
 import { optional } from '../options/option-table.js'
-import { type Duration, shortDuration, windowMs } from '../util/durations.js'
+import { type Duration, durationMs, shortDuration } from '../util/durations.js'
 import { keyName, wholeNumber } from '../util/validate.js'
 import { CHANGE_ROWS, type ChangeOptions } from './change-options.js'
 
@@ -16,7 +16,7 @@ export interface LimitInWindow {
 /** The options that `fixedWindow` and `slidingWindow` share. */
 export interface WindowOptions extends LimitInWindow, ChangeOptions {}
 
-export const WINDOW_ROWS = { limit: wholeNumber, window: windowMs, name: optional(keyName) }
+export const WINDOW_ROWS = { limit: wholeNumber, window: durationMs, name: optional(keyName) }
 
 const COUNTED_ROWS = { ...WINDOW_ROWS, ...CHANGE_ROWS }
 

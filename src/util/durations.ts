@@ -1,22 +1,34 @@
 import { wrongOption } from './validate.js'
 
 /**
- * A length of time: milliseconds, or a string of a number and its unit, such as `'10s'`, `'1.5h'` or
- * `'5 minutes'`.
+ * A length of time: a string of a number and its unit, such as `'10s'`, `'1.5h'` or `'5 minutes'`, or
+ * milliseconds, at least 1000, because smaller numbers look like seconds.
  */
 export type Duration = number | string
 
 /** Ten years. Beyond it, timestamps in double precision lose the grid that makes token buckets exact. */
 export const MAX_DURATION_MS = 10 * 365.25 * 24 * 3600 * 1000
 
-/** Returns a duration in whole milliseconds, from 1 ms to 10 years. Throws a `TypeError` with a fix. */
+/**
+ * Returns a duration in whole milliseconds, from 1 ms to 10 years. Throws a `TypeError` with a fix, also for
+ * numbers below 1,000 and strings without a unit: some packages count in seconds, and 60 of them must not
+ * become 60 ms.
+ */
 export function durationMs(owner: string, option: string, value: unknown): number {
   const parsed = typeof value === 'string' ? parse(value) : value
-  if (typeof parsed === 'number' && Number.isInteger(parsed) && parsed >= 1 && parsed <= MAX_DURATION_MS)
-    return parsed
-  const must =
-    "a duration from 1 ms to 10 years: whole milliseconds, or a string such as '10s' or '5 minutes'"
-  throw wrongOption(owner, option, must, value, `Did you mean ${option}: '1m'?`)
+  if (!isLength(parsed)) {
+    const must =
+      "a duration from 1 ms to 10 years: whole milliseconds, or a string such as '10s' or '5 minutes'"
+    throw wrongOption(owner, option, must, value, `Did you mean ${option}: '1m'?`)
+  }
+  const hasUnit = typeof value === 'string' && /[a-z]/i.test(value)
+  if (hasUnit || (typeof value === 'number' && value >= 1000)) return parsed
+  const must = 'a string with a unit, or a number of at least 1000 milliseconds'
+  throw wrongOption(owner, option, must, value, `Write '${value}s' or '${value}ms'.`)
+}
+
+function isLength(value: unknown): value is number {
+  return Number.isInteger(value) && (value as number) >= 1 && (value as number) <= MAX_DURATION_MS
 }
 
 /** A number and its unit, from milliseconds to years. */
@@ -31,18 +43,6 @@ function parse(value: string): number | undefined {
   if (amount === undefined) return undefined
   const unit = units.findIndex((each) => each !== undefined)
   return Number(amount) * (LENGTHS_MS[unit] ?? 1)
-}
-
-/**
- * Returns a duration as `durationMs` does, but rejects numbers below 1,000 and strings without a unit: some
- * packages count in seconds, and 60 of them must not become a window of 60 ms.
- */
-export function windowMs(owner: string, option: string, value: unknown): number {
-  const lengthMs = durationMs(owner, option, value)
-  const hasUnit = typeof value === 'string' && /[a-z]/i.test(value)
-  if (hasUnit || (typeof value === 'number' && value >= 1000)) return lengthMs
-  const must = 'a string with a unit, or a number of at least 1000 milliseconds'
-  throw wrongOption(owner, option, must, value, `Write '${value}s' or '${value}ms'.`)
 }
 
 /** Creates a reader of durations that are no longer than `longest`, such as `'1m'`. */

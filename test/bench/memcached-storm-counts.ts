@@ -22,7 +22,7 @@ export interface StormCounts {
 }
 
 export function bucketOf({ capacity, refill, everyMs }: Storm): Policy {
-  return tokenBucket({ capacity, refill, every: everyMs })
+  return tokenBucket({ capacity, refill, every: `${everyMs}ms` })
 }
 
 export function addUp(counts: readonly StormCounts[]): StormCounts {

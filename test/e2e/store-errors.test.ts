@@ -54,7 +54,7 @@ function limiterApp(store: Store, onStoreError: Answer) {
     limit: 2,
     window: '1m',
     store,
-    timeout: 20,
+    timeout: '20ms',
     onStoreError: onStoreError as 'allow',
   })
   const errors: StoreError[] = []

@@ -29,7 +29,7 @@ const bucket = fc
   })
   .map((numbers): Promised => {
     const refill = Math.min(numbers.refill, 10 * numbers.every) // at most 10,000 a second
-    const policy = tokenBucket({ ...numbers, refill })
+    const policy = tokenBucket({ ...numbers, refill, every: `${numbers.every}ms` })
     const intervalMs = intervalMsOf(policy)
     return {
       policy,
@@ -147,10 +147,17 @@ export const banNumbers = fc.record({
   onAttempt: fc.constantFrom('nothing' as const, 'restart' as const),
 })
 
+/** Returns the numbers of a ban as options, since bare numbers below 1000 look like seconds. */
+const inMs = <Rest extends { within: number; for: number[] }>(numbers: Rest) => ({
+  ...numbers,
+  within: `${numbers.within}ms`,
+  for: numbers.for.map((banMs) => `${banMs}ms`),
+})
+
 export function bannedPolicy(base: fc.Arbitrary<Promised>): fc.Arbitrary<Promised> {
   return fc.tuple(base, banNumbers).map(([{ policy, most, longestLockoutMs }, numbers]) => {
     const longestBanMs = numbers.for.at(-1) as number
-    return { policy: ban(policy, numbers), most, longestLockoutMs: longestLockoutMs + 2 * longestBanMs }
+    return { policy: ban(policy, inMs(numbers)), most, longestLockoutMs: longestLockoutMs + 2 * longestBanMs }
   })
 }
 

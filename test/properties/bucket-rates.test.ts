@@ -17,7 +17,7 @@ const rate = fc
 test('the interval of any rate from one a year to a billion a second is exact within 0.01 %', () => {
   fc.assert(
     fc.property(rate, ({ refill, every }) => {
-      const { spec } = tokenBucket({ capacity: 1, refill, every })
+      const { spec } = tokenBucket({ capacity: 1, refill, every: `${every}ms` })
       const { intervalMs } = spec as { intervalMs: number }
       expect(Math.abs((intervalMs * refill) / every - 1)).toBeLessThanOrEqual(0.0001)
     }),
@@ -32,7 +32,7 @@ test('a client that empties a bucket again and again gets its rate within 0.01 %
       // A bucket of a second or of ten tokens, emptied until 100,000 of them or more are due.
       const capacity = Math.max(10, Math.ceil(1000 / intervalMs))
       fc.pre(capacity * intervalMs <= 10 * YEAR_MS)
-      const policy = tokenBucket({ capacity, refill, every })
+      const policy = tokenBucket({ capacity, refill, every: `${every}ms` })
       let state: State | undefined = policy.take(undefined, START_MS, capacity).next
       let admitted = 0
       let nowMs = START_MS
@@ -59,7 +59,7 @@ test.each([
   ['16,385 a second', 16_385, 1000],
   ['one a year', 1, YEAR_MS],
 ])('%s is admitted, in units and at once', (_, refill, every) => {
-  const policy = tokenBucket({ capacity: refill, refill, every })
+  const policy = tokenBucket({ capacity: refill, refill, every: `${every}ms` })
   let state = policy.take(undefined, START_MS, refill).next
   expect(policy.take(state, START_MS, 1)).toMatchObject({ allowed: false, remaining: 0 })
   const { retryAfterMs } = policy.take(state, START_MS, refill)
@@ -71,6 +71,6 @@ test.each([
 })
 
 test('rates and capacities beyond that are errors with the fix', () => {
-  expect(() => tokenBucket({ capacity: 1, refill: 1_000_001, every: 1 })).toThrow(/at most 10\^9 per second/)
+  expect(() => tokenBucket({ capacity: 1, refill: 1_000_001, every: '1ms' })).toThrow(/at most 10\^9 per second/)
   expect(() => tokenBucket({ capacity: 2 ** 37 + 1, refill: 1e9, every: '1s' })).toThrow(/at most 2\^37/)
 })

@@ -61,7 +61,7 @@ const POLICIES: Readonly<
   Record<string, (each: { limit: number; debt: number; windowMs: number }) => [Policy, Ledger]>
 > = {
   tokenBucket({ limit, debt, windowMs }) {
-    const policy = tokenBucket({ capacity: limit, refill: 16, every: windowMs, debt })
+    const policy = tokenBucket({ capacity: limit, refill: 16, every: `${windowMs}ms`, debt })
     return [policy, bucketLedger(windowMs / 16)]
   },
   fixedWindow({ limit, debt, windowMs }) {

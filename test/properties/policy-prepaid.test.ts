@@ -127,7 +127,7 @@ const large = fc
   .record({ limit: fc.integer({ min: 64, max: 400 }), window: fc.integer({ min: 100, max: 10_000 }) })
   .chain(({ limit, window }) =>
     fc.constantFrom<Policy>(
-      tokenBucket({ capacity: limit, refill: limit, every: window }),
+      tokenBucket({ capacity: limit, refill: limit, every: `${window}ms` }),
       slidingWindow({ limit, window: `${window}ms` }),
       fixedWindow({ limit, window: `${window}ms` }),
       fixedWindow({ limit, window: `${window}ms`, startsAt: 'first-request' }),

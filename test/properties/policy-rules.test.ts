@@ -220,7 +220,7 @@ test.each([
   ['999,999,999 a second', 999_999_999, 1000],
   ['a billion a second', 1e9, 1000],
 ])('rule 7: the interval of a bucket of %s is within 0.01 %%', (_rate, refill, everyMs) => {
-  const policy = tokenBucket({ capacity: 1, refill, every: everyMs })
+  const policy = tokenBucket({ capacity: 1, refill, every: `${everyMs}ms` })
   expect(rateError(refill, everyMs, policy)).toBeLessThanOrEqual(0.0001)
 })
 
@@ -235,7 +235,7 @@ const shares = fc.double({ min: 1 / 64, max: 1, noNaN: true })
 test('rule 7: a bucket keeps its rate within 0.01 % up to a billion a second, and is rejected above', () => {
   fc.assert(
     fc.property(refills, fc.integer({ min: 1, max: 2000 }), (refill, everyMs) => {
-      const make = () => tokenBucket({ capacity: 1, refill, every: everyMs })
+      const make = () => tokenBucket({ capacity: 1, refill, every: `${everyMs}ms` })
       if (refill / everyMs <= 1e6)
         expect(rateError(refill, everyMs, make())).toBeLessThanOrEqual(0.0001 + 1e-9)
       else expect(make).toThrow(/^tokenBucket: refill must be at most 10\^9 per second/)
@@ -248,7 +248,7 @@ test('a share of a bucket is never faster than its share, and slower by 0.01 % a
   fc.assert(
     fc.property(refills, shares, (refill, share) => {
       const everyMs = Math.ceil(refill / 1e6)
-      const scaled = tokenBucket({ capacity: refill, refill, every: everyMs }).scale(share)
+      const scaled = tokenBucket({ capacity: refill, refill, every: `${everyMs}ms` }).scale(share)
       const relativeInterval = (intervalMsOf(scaled) * refill * share) / everyMs
       expect(relativeInterval).toBeGreaterThanOrEqual(1 - 1e-9)
       expect(relativeInterval).toBeLessThanOrEqual(1.0001 + 1e-9)

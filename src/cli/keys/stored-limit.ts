@@ -71,7 +71,7 @@ export function limitOf(beginning: string, start: string): StoredLimit | undefin
  * of `longestBanMs`.
  */
 export function policyFor({ isBan, anyPolicy }: StoredLimit, base = anyPolicy, longestBanMs = 1): Policy {
-  return isBan ? ban(base, { after: 1, within: longestBanMs, for: longestBanMs }) : base
+  return isBan ? ban(base, { after: 1, within: `${longestBanMs}ms`, for: `${longestBanMs}ms` }) : base
 }
 
 /** Returns the key of an identity under a limit. */

@@ -1,13 +1,21 @@
 import { StoreError } from '../../stores/store-error.js'
 import { pause } from '../../util/defer.js'
 import type { MaybePromise } from '../../util/maybe-promise.js'
-import { TimeoutError, timeout } from '../../util/timeout.js'
+import { inSlices } from '../../util/slices.js'
+import { TimeoutError } from '../../util/timeout.js'
 import { wrongKind } from '../../util/validate.js'
 import { isFunction } from '../../util/values.js'
 import type { GivenDocument, SettingsDocument } from './document.js'
-import type { DocumentStore } from './document-poller.js'
-import { readDocument } from './read-document.js'
-import { NO_SETTINGS, readChange, readStored, type StoredSettings, textAfter } from './stored-settings.js'
+import type { DocumentStore, Written } from './document-poller.js'
+import { type KnownSettings, latestSteps } from './latest-document.js'
+import { documentSteps } from './read-document.js'
+import {
+  readChange,
+  type StoredChange,
+  type StoredSettings,
+  settingsAfter,
+  textOf,
+} from './stored-settings.js'
 
 /** How long a change is retried while the store fails, or others change the document. */
 const MAX_ELAPSED_MS = 10_000
@@ -22,29 +30,36 @@ type Edit = (document: SettingsDocument) => MaybePromise<GivenDocument>
  */
 const pending = new WeakMap<object, Map<string, Promise<unknown>>>()
 
-/** Changes a document, once the changes that this process began earlier are done. */
+/**
+ * Changes a document, once the changes that this process began earlier are done. `knownOf` returns the
+ * document that this process knows. Rejects after ten seconds, including the time that earlier changes take.
+ */
 export async function changeDocument(
   store: DocumentStore,
   key: string,
   edit: Edit,
   origin: unknown,
-): Promise<SettingsDocument> {
+  knownOf: () => KnownSettings | undefined,
+): Promise<Written> {
   if (!isFunction(edit))
     throw wrongKind('settings', 'edit', 'a function', edit, 'Write (document) => document.')
   const change = readChange(origin, Date.now(), crypto.randomUUID())
+  const endMs = performance.now() + MAX_ELAPSED_MS
   const ofStore = pending.get(store.documents) ?? new Map<string, Promise<unknown>>()
   pending.set(store.documents, ofStore)
-  const earlier = ofStore.get(key)
-  const made = (earlier ?? Promise.resolve()).then(() => swapUntilMade(store, key, edit, change))
-  const settled = made.then(
-    () => undefined,
-    () => undefined,
+  const earlier = ofStore.get(key) ?? Promise.resolve()
+  const swapped = beforeEnd(earlier, endMs).then(() =>
+    swapUntilMade(store, key, edit, change, knownOf, endMs),
   )
+  const settled = Promise.allSettled([earlier, swapped])
   ofStore.set(key, settled)
   try {
-    return await made
+    return await swapped
+  } catch (error) {
+    if (!(error instanceof TimeoutError)) throw error
+    throw new StoreError(store.name, `earlier changes to ${key} did not end within ${MAX_ELAPSED_MS} ms`)
   } finally {
-    if (ofStore.get(key) === settled) ofStore.delete(key)
+    settled.then(() => ofStore.get(key) === settled && ofStore.delete(key))
   }
 }
 
@@ -56,37 +71,52 @@ async function swapUntilMade(
   { name, documents }: DocumentStore,
   key: string,
   edit: Edit,
-  change: ReturnType<typeof readChange>,
-): Promise<SettingsDocument> {
-  const within = timeout(TIMEOUT_MS)
-  const endMs = performance.now() + MAX_ELAPSED_MS
+  change: StoredChange,
+  knownOf: () => KnownSettings | undefined,
+  endMs: number,
+): Promise<Written> {
+  const within = <T>(work: Promise<T>) => beforeEnd(work, Math.min(endMs, performance.now() + TIMEOUT_MS))
   let failure = new StoreError(name, `other processes changed ${key} during every attempt`)
 
-  async function attempt(): Promise<SettingsDocument | undefined> {
-    const [found] = await within(documents.read([{ key }]))
-    const before: StoredSettings =
-      found?.text === undefined ? NO_SETTINGS : readStored(found.text, Date.now())
-    if (before.changes.some(({ id }) => id === change.id)) return before.document
-    const edited = await edit(asJson(before.document) as SettingsDocument)
-    const document = readDocument(asJson(edited), Date.now())
-    const isWritten = await within(
-      documents.replace(key, textAfter(before, document, change), found?.version),
-    )
-    return isWritten ? document : undefined
+  async function attempt(): Promise<Written | undefined> {
+    const known = knownOf()
+    const [found] = await within(documents.read([{ key, version: known?.version }]))
+    const latest = await inSlices(latestSteps(found, known, Date.now()))
+    if (latest.changes.some(({ id }) => id === change.id)) return written(latest as StoredSettings)
+    const edited = asJson(await edit(latest.damage ? latest.document : (asJson(latest.document) as SettingsDocument)))
+    const earlier = latest.damage ? undefined : latest.document
+    const document = await inSlices(documentSteps(edited, Date.now(), earlier))
+    const next = written(settingsAfter(latest, document, change))
+    const isWritten = await within(documents.replace(key, next.text, found?.version))
+    return isWritten ? next : undefined
   }
 
   for (let attempts = 1; ; attempts++) {
     try {
-      const document = await attempt()
-      if (document !== undefined) return document
+      const made = await attempt()
+      if (made !== undefined) return made
     } catch (error) {
       if (!(error instanceof StoreError || error instanceof TimeoutError)) throw error
       if (error instanceof StoreError && error.replied) throw error
       failure = error instanceof StoreError ? error : new StoreError(name, error.message, { cause: error })
     }
-    if (performance.now() > endMs) throw failure
     await pause(Math.random() * Math.min(2 ** attempts, MAX_DELAY_MS))
+    if (performance.now() >= endMs) throw failure
   }
+}
+
+const written = (settings: StoredSettings): Written => ({ settings, text: textOf(settings) })
+
+/** Rejects with `TimeoutError` if work has not ended by a time of `performance.now()`. */
+function beforeEnd<T>(work: Promise<T>, endMs: number): Promise<T> {
+  const startedAtMs = performance.now()
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(
+      () => reject(new TimeoutError(Math.round(endMs - startedAtMs))),
+      Math.max(0, endMs - startedAtMs),
+    )
+    work.then(resolve, reject).finally(() => clearTimeout(timer))
+  })
 }
 
 /** Returns a value as JSON keeps it: a `Date` becomes a string. */

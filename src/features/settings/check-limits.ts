@@ -1,6 +1,6 @@
 import { describeUnknown } from '../../options/fixes.js'
 import { throwProblems } from '../../options/problems.js'
-import { windowMs } from '../../util/durations.js'
+import { durationMs } from '../../util/durations.js'
 import { keyName, wholeNumber, wrongOption } from '../../util/validate.js'
 import { type Fields, isObject } from '../../util/values.js'
 import { policyIn } from './limit-settings.js'
@@ -48,5 +48,5 @@ function checkNumbers(path: string, value: Fields): void {
   if (value.limit === undefined && value.window === undefined)
     throw wrongOption(OWNER, path, 'an object with limit, window or policy', value, EXAMPLE)
   if (value.limit !== undefined) wholeNumber(OWNER, `${path}.limit`, value.limit)
-  if (value.window !== undefined) windowMs(OWNER, `${path}.window`, value.window)
+  if (value.window !== undefined) durationMs(OWNER, `${path}.window`, value.window)
 }

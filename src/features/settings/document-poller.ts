@@ -1,15 +1,27 @@
 import type { Documents, StoredDocument } from '../../stores/documents.js'
 import type { Store } from '../../stores/store.js'
-import { asStoreError, StoreError } from '../../stores/store-error.js'
+import { asStoreError } from '../../stores/store-error.js'
 import { inBackground } from '../../util/background-timer.js'
+import { RecentMap } from '../../util/recent-map.js'
+import { inSlices, type Steps } from '../../util/slices.js'
 import { timeout } from '../../util/timeout.js'
-import { DocumentFeed, type Follower } from './feed.js'
-import { readStored, shownChange } from './stored-settings.js'
+import { DocumentFeed, type Follower, type ReadSettled } from './feed.js'
+import { damagedError, earlierError, isEarlier, type KnownSettings, missingError } from './latest-document.js'
+import { type StoredSettings, shownChange, storedSteps } from './stored-settings.js'
 
 /** The shortest time between two reads of a store's documents. */
 const INTERVAL_MS = 1000
 /** How long a read waits for the store's reply. After that, the next read is due. */
 const TIMEOUT_MS = 5000
+
+/** Of this many documents that are not followed, the last one is remembered. */
+const MAX_KNOWN = 100
+
+/** A document that this process has written, and its text. */
+export interface Written {
+  readonly settings: StoredSettings
+  readonly text: string
+}
 
 /** A store that keeps documents. */
 export type DocumentStore = Pick<Store, 'name'> & { readonly documents: Documents }
@@ -18,8 +30,13 @@ export type DocumentStore = Pick<Store, 'name'> & { readonly documents: Document
 export interface DocumentPoller {
   /** Follows a document. Reads it at once, unless the store was read within the last second. */
   follow(key: string, follower: Follower): () => void
-  /** Reads a document that this process has changed. Never rejects: the next read may succeed. */
-  refresh(key: string): Promise<void>
+  /** Returns the document that this process followed or changed last. */
+  known(key: string): KnownSettings | undefined
+  /**
+   * Reads a document that this process has changed, so that its limiters follow it. Never rejects: the next
+   * read may succeed.
+   */
+  refresh(key: string, written: Written): Promise<void>
   /**
    * Reads the documents if a second has passed since the last read. Charges call it on platforms where no
    * timer runs between requests, such as Workers. Absent elsewhere.
@@ -38,6 +55,9 @@ export function pollerOf(store: DocumentStore): DocumentPoller {
 
 function createPoller({ name, documents }: DocumentStore): DocumentPoller {
   const feeds = new Map<string, DocumentFeed>()
+  /** The last valid documents: those that are followed, and others that this process has changed. */
+  const followed = new Map<string, KnownSettings>()
+  const others = new RecentMap<KnownSettings>(MAX_KNOWN)
   const within = timeout(TIMEOUT_MS)
   const hasTimers = canRunInBackground()
   let timer: unknown
@@ -54,20 +74,58 @@ function createPoller({ name, documents }: DocumentStore): DocumentPoller {
   }
 
   /** Reads documents, and passes them or the failure on to their followers. */
-  async function read(followed: readonly (readonly [string, DocumentFeed])[]): Promise<void> {
+  async function read(
+    toRead: readonly (readonly [string, DocumentFeed])[],
+    written?: Written,
+  ): Promise<void> {
+    const reads = toRead.map(([, feed]) => feed.startRead())
     try {
-      const found = await within(documents.read(followed.map(([key, { version }]) => ({ key, version }))))
-      for (const [i, [, feed]] of followed.entries()) take(feed, found[i])
+      const found = await within(documents.read(toRead.map(([key, { version }]) => ({ key, version }))))
+      for (const [i, [key, feed]] of toRead.entries())
+        await inSlices(take(key, feed, reads[i] as number, found[i], written))
     } catch (error) {
       const failure = asStoreError(name, error)
-      for (const [, feed] of followed) feed.fail(failure)
+      for (const [i, [, feed]] of toRead.entries()) feed.fail(reads[i] as number, failure)
     }
   }
 
-  function take(feed: DocumentFeed, found: StoredDocument | undefined): void {
-    if (found !== undefined) feed.offer(found.version, () => settledIn(found.text ?? ''))
-    else if (feed.version !== undefined)
-      feed.fail(new StoreError(name, 'the settings document is missing, so the last one still applies'))
+  function* take(
+    key: string,
+    feed: DocumentFeed,
+    number: number,
+    found: StoredDocument | undefined,
+    written?: Written,
+  ): Steps<void> {
+    if (found !== undefined) yield* feed.offer(number, found.version, () => settle(key, found, written))
+    else if (feed.version !== undefined) feed.fail(number, missingError(name))
+  }
+
+  /** Reads the document in a stored text, and the most recent change to it. */
+  function* settle(
+    key: string,
+    { version, text = '' }: StoredDocument,
+    written?: Written,
+  ): ReturnType<ReadSettled> {
+    const last = knownOf(key)
+    try {
+      const settings =
+        written?.text === text
+          ? written.settings
+          : yield* storedSteps(text, Date.now(), last?.settings.document)
+      if (last?.version !== undefined && isEarlier(settings, last.settings)) throw earlierError(name)
+      remember(key, { settings, version })
+      const [change] = settings.changes
+      return { document: settings.document, change: change && shownChange(change) }
+    } catch (error) {
+      throw error instanceof TypeError && last !== undefined ? damagedError(error) : error
+    }
+  }
+
+  const knownOf = (key: string) => followed.get(key) ?? others.get(key)
+
+  function remember(key: string, known: KnownSettings): void {
+    if (feeds.has(key)) followed.set(key, known)
+    else others.set(key, known)
   }
 
   function schedule(): void {
@@ -89,12 +147,18 @@ function createPoller({ name, documents }: DocumentStore): DocumentPoller {
       schedule()
       return () => {
         unfollow()
-        if (!feed.hasFollowers) feeds.delete(key)
+        if (feed.hasFollowers) return
+        const last = knownOf(key)
+        feeds.delete(key)
+        followed.delete(key)
+        if (last !== undefined) others.set(key, last)
       }
     },
-    async refresh(key) {
+    known: knownOf,
+    async refresh(key, written) {
+      remember(key, { settings: written.settings })
       const feed = feeds.get(key)
-      if (feed !== undefined) await read([[key, feed]])
+      if (feed !== undefined) await read([[key, feed]], written)
     },
     pollIfDue: hasTimers
       ? undefined
@@ -102,12 +166,6 @@ function createPoller({ name, documents }: DocumentStore): DocumentPoller {
           if (performance.now() - polledAtMs >= INTERVAL_MS) poll()
         },
   }
-}
-
-/** Returns the document in a stored text, and the most recent change to it. */
-function settledIn(text: string) {
-  const { document, changes } = readStored(text, Date.now())
-  return { document, change: changes[0] && shownChange(changes[0]) }
 }
 
 /**

@@ -1,4 +1,5 @@
-import type { StoreError } from '../../stores/store-error.js'
+import { StoreError } from '../../stores/store-error.js'
+import { atOnce, type Steps } from '../../util/slices.js'
 import type { SettingsChange, SettingsDocument } from './document.js'
 
 /** A valid document, its version, and the change that made it. */
@@ -11,8 +12,12 @@ export interface Settled {
 
 /** What follows a document. */
 export interface Follower {
-  /** Called at once if a document is already known, and then each time that it has changed. */
-  onDocument(settled: Settled): void
+  /**
+   * Prepares for a document, and returns the function that brings it into force. It runs in the same turn of
+   * the event loop as those of all other followers, so that no charge meets half a document. `undefined` if
+   * the document cannot come into force.
+   */
+  prepare(settled: Settled): Steps<(() => void) | undefined>
   /**
    * Called once for each outage of the source, and once for each invalid document. The last valid document
    * stays in force.
@@ -20,15 +25,20 @@ export interface Follower {
   onFailure(error: StoreError | TypeError): void
 }
 
+/** Reads a version of a document. Throws a `TypeError` or a `StoreError` if it cannot come into force. */
+export type ReadSettled = () => Steps<Omit<Settled, 'version'>>
+
 /**
  * Passes one document on to its followers, and keeps its last valid version. A version is read only once,
- * whether it is valid or not.
+ * whether it is valid or not. Reads are numbered, because the reply to an earlier one may arrive later.
  */
 export class DocumentFeed {
   readonly #followers = new Set<Follower>()
   #settled: Settled | undefined
   #seenVersion: string | undefined
   #hasFailed = false
+  #reads = 0
+  #latestRead = 0
 
   /** The version that was offered last. */
   get version(): string | undefined {
@@ -39,36 +49,56 @@ export class DocumentFeed {
     return this.#followers.size > 0
   }
 
-  /** Adds a follower. Returns a function that removes it. */
+  /** Adds a follower. A document that is already known comes into force at once. */
   follow(follower: Follower): () => void {
     this.#followers.add(follower)
-    if (this.#settled !== undefined) follower.onDocument(this.#settled)
+    if (this.#settled !== undefined) atOnce(follower.prepare(this.#settled))?.()
     return () => this.#followers.delete(follower)
   }
 
-  /** Offers a version of the document. `read` throws a `TypeError` if it is invalid. */
-  offer(version: string, read: () => Omit<Settled, 'version'>): void {
-    this.recover()
-    if (version === this.#seenVersion) return
-    this.#seenVersion = version
-    try {
-      this.#settled = { ...read(), version }
-    } catch (error) {
-      if (!(error instanceof TypeError)) throw error
-      for (const follower of this.#followers) follower.onFailure(error)
-      return
-    }
-    for (const follower of this.#followers) follower.onDocument(this.#settled)
+  /** Starts a read of the source, and returns its number. */
+  startRead(): number {
+    return ++this.#reads
   }
 
-  /** Notes that the source can be read, so that its next failure is reported. */
-  recover(): void {
+  /** Returns whether the reply to a later read has arrived. */
+  isStale(read: number): boolean {
+    return read < this.#latestRead
+  }
+
+  /** Offers the version of the document that a read found. Does nothing if a later read found another one. */
+  *offer(read: number, version: string, settle: ReadSettled): Steps<void> {
+    if (!this.recover(read) || version === this.#seenVersion) return
+    this.#seenVersion = version
+    let settled: Settled
+    try {
+      settled = { ...(yield* settle()), version }
+    } catch (error) {
+      if (!(error instanceof TypeError || error instanceof StoreError)) throw error
+      if (this.#seenVersion === version) for (const follower of this.#followers) follower.onFailure(error)
+      return
+    }
+    const prepared = new Map<Follower, (() => void) | undefined>()
+    for (const follower of this.#followers) prepared.set(follower, yield* follower.prepare(settled))
+    if (this.#seenVersion !== version) return
+    this.#settled = settled
+    for (const [follower, bringIntoForce] of prepared) if (this.#followers.has(follower)) bringIntoForce?.()
+  }
+
+  /**
+   * Notes that a read has succeeded, so that the next failure is reported. Returns false if a later read has
+   * succeeded before.
+   */
+  recover(read: number): boolean {
+    if (this.isStale(read)) return false
+    this.#latestRead = read
     this.#hasFailed = false
+    return true
   }
 
   /** Reports that the source could not be read. Repeated failures are ignored until it can be read again. */
-  fail(error: StoreError | TypeError): void {
-    if (this.#hasFailed) return
+  fail(read: number, error: StoreError | TypeError): void {
+    if (this.isStale(read) || this.#hasFailed) return
     this.#hasFailed = true
     for (const follower of this.#followers) follower.onFailure(error)
   }

@@ -5,9 +5,10 @@ import type { LimiterCore } from '../../limiter/core.js'
 import { unchargedDecision } from '../../limiter/decision.js'
 import type { Entry } from '../../limiter/read-limits.js'
 import type { FollowedSettings, FollowingLimiter } from '../../limiter/settings-source.js'
+import type { Steps } from '../../util/slices.js'
 import type { Follower, Settled } from './feed.js'
 import { BLOCKED, ruledLimits } from './ruled-limits.js'
-import { limitName, type Rules, rulesOf } from './rules.js'
+import { type DocumentRules, limitName, type Rules, ruleMaker } from './rules.js'
 
 /** Where the document of a limiter comes from. */
 export interface DocumentSource {
@@ -33,17 +34,21 @@ export function followDocument(
   const { embeddings } = addressReaderAmong(entries)
   const inForce = ruledCore(limiter.core, modeSwitch, pollIfDue)
   let candidate: RuledCore | undefined
-  let latest: ReturnType<typeof rulesOf> | undefined
+  const maker = ruleMaker({ entries, name, embeddings, onUnfit: limiter.onFailure })
+  let latest: DocumentRules | undefined
 
-  function apply({ document, version, change }: Settled): void {
-    let rules: ReturnType<typeof rulesOf>
+  function* prepare(settled: Settled): Steps<(() => void) | undefined> {
     try {
-      rules = rulesOf(document, { entries, name, embeddings, onUnfit: limiter.onFailure })
+      const rules = yield* maker.steps(settled.document)
+      return () => apply(rules, settled)
     } catch (error) {
       if (!(error instanceof TypeError)) throw error
       limiter.onFailure(error)
-      return
+      return undefined
     }
+  }
+
+  function apply(rules: DocumentRules, { document, version, change }: Settled): void {
     latest = rules
     inForce.apply(rules)
     limiter.onApplied({
@@ -59,7 +64,7 @@ export function followDocument(
   }
 
   /** The rules for the candidate in the document or, if it has none, for the candidate in the code. */
-  const candidateRules = ({ candidate: own, overrides }: ReturnType<typeof rulesOf>): Rules =>
+  const candidateRules = ({ candidate: own, overrides }: DocumentRules): Rules =>
     own ?? { entries: settings.candidate ?? [], overrides }
 
   function unknownLimits(names: readonly string[]): TypeError {
@@ -76,7 +81,7 @@ export function followDocument(
       if (latest !== undefined) candidate.apply(candidateRules(latest))
       return candidate.core
     },
-    start: () => follow({ onDocument: apply, onFailure: limiter.onFailure }),
+    start: () => follow({ prepare, onFailure: limiter.onFailure }),
   }
 }
 

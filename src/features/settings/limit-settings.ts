@@ -12,7 +12,7 @@ import { slidingWindow } from '../../policies/sliding-window.js'
 import type { PolicySpec } from '../../policies/spec.js'
 import { tokenBucket } from '../../policies/token-bucket.js'
 import { messageOf } from '../../stores/store-error.js'
-import { windowMs } from '../../util/durations.js'
+import { durationMs } from '../../util/durations.js'
 import { thenMaybe } from '../../util/maybe-promise.js'
 import { weakMemo } from '../../util/memo.js'
 import { choice, wrongOption } from '../../util/validate.js'
@@ -84,7 +84,7 @@ function withNumbers(
   onUnfit: (error: TypeError) => void,
 ): GivenPolicy {
   const { limit, window } = numbers as { limit?: number; window?: number | string }
-  const lengthMs = window === undefined ? undefined : windowMs(OWNER, `${path}.window`, window)
+  const lengthMs = window === undefined ? undefined : durationMs(OWNER, `${path}.window`, window)
   const change = (policy: Policy) => atPath(path, () => samePolicyWith(policy, limit, lengthMs))
   if (typeof given !== 'function') return change(given)
   const changed = weakMemo((policy: Policy): Policy => {
@@ -106,14 +106,13 @@ function withNumbers(
 function samePolicyWith(given: Policy, limit = given.limit, lengthMs?: number): Policy {
   const { spec } = given
   if (spec.kind === 'ban') {
-    const { base, after, withinMs, bansMs, onAttempt } = spec
-    const inner = samePolicyWith(policyFromSpec(base), limit, lengthMs)
-    return ban(inner, { after, within: withinMs, for: bansMs, onAttempt })
+    const inner = samePolicyWith(policyFromSpec(spec.base), limit, lengthMs)
+    return policyFromSpec({ ...spec, base: inner.spec } as PolicySpec)
   }
   if (spec.kind === 'token-bucket') {
     const { kind: _kind, capacity: _capacity, intervalMs: _intervalMs, ...others } = spec
     const every = lengthMs ?? Math.max(1, Math.round(given.windowMs))
-    return tokenBucket({ ...others, capacity: limit, refill: limit, every })
+    return tokenBucket({ ...others, capacity: limit, refill: limit, every: `${every}ms` })
   }
   if (lengthMs === undefined) return policyFromSpec({ ...spec, limit } as PolicySpec)
   if ('windowMs' in spec) return policyFromSpec({ ...spec, limit, windowMs: lengthMs } as PolicySpec)

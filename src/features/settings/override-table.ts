@@ -1,15 +1,43 @@
 import type { Address } from '../../keys/address.js'
 import { readRange } from '../../keys/address-list.js'
 import type { Embedding } from '../../keys/embedded-ipv4.js'
-import { NetworkTable } from '../../keys/network-table.js'
+import { type Network, NetworkTable, networkOf } from '../../keys/network-table.js'
+import type { Steps } from '../../util/slices.js'
 import type { SettingsOverride } from './document.js'
 import { PrefixTable } from './prefix-table.js'
 import { endOf, rawIdentity } from './read-override.js'
 
-/** An override's effect, and when it ends. */
-interface Row<Effect> {
+/** The rows of a table. Those of prefixes and networks have the indexes of `Tables`. */
+interface RowsByTarget<Effect> {
+  readonly byIdentity: ReadonlyMap<string, Row<Effect>>
+  readonly byPrefix: readonly Row<Effect>[]
+  readonly byNetwork: readonly Row<Effect>[]
+}
+
+interface Tables {
+  readonly prefixes: PrefixTable | undefined
+  readonly networks: NetworkTable
+}
+
+/** An override as a table holds it. */
+export interface Row<Effect> {
+  readonly override: SettingsOverride
   readonly effect: Effect
+  /** When the override ends. */
   readonly endMs: number
+  /** The network of the override, if that is its target. */
+  readonly network: Network | undefined
+}
+
+/** Returns the row of an override. */
+export function rowOf<Effect>(
+  override: SettingsOverride,
+  effect: Effect,
+  embeddings: readonly Embedding[],
+): Row<Effect> {
+  const { network, until } = override
+  const bounds = network === undefined ? undefined : networkOf(readRange('', network, embeddings))
+  return { override, effect, endMs: endOf(until), network: bounds }
 }
 
 /**
@@ -20,7 +48,7 @@ interface Row<Effect> {
 export class OverrideTable<Effect extends object> {
   readonly isEmpty: boolean
   readonly hasNetworks: boolean
-  readonly #byIdentity = new Map<string, Row<Effect>>()
+  readonly #byIdentity: ReadonlyMap<string, Row<Effect>>
   readonly #byPrefix: readonly Row<Effect>[]
   readonly #byNetwork: readonly Row<Effect>[]
   readonly #prefixes: PrefixTable | undefined
@@ -28,29 +56,49 @@ export class OverrideTable<Effect extends object> {
   readonly #isCurrentPrefix: (index: number) => boolean
   readonly #now: () => number
 
-  constructor(
-    overrides: readonly SettingsOverride[],
-    effectOf: (override: SettingsOverride, index: number) => Effect,
-    embeddings: readonly Embedding[],
-    now: () => number = () => Date.now(),
+  private constructor(
+    { byIdentity, byPrefix, byNetwork }: RowsByTarget<Effect>,
+    tables: Tables,
+    now: () => number,
   ) {
-    const prefixes: [string, Row<Effect>][] = []
-    const networks: [string, Row<Effect>][] = []
-    for (const [i, override] of overrides.entries()) {
-      const { identity, identityPrefix, network, until } = override
-      const row = { effect: effectOf(override, i), endMs: endOf(until) }
-      if (identity !== undefined) this.#byIdentity.set(rawIdentity(identity), row)
-      else if (identityPrefix !== undefined) prefixes.push([identityPrefix, row])
-      else if (network !== undefined) networks.push([network, row])
-    }
-    this.#byPrefix = prefixes.map(([, row]) => row)
-    this.#byNetwork = networks.map(([, row]) => row)
-    this.#prefixes = prefixes.length > 0 ? new PrefixTable(prefixes.map(([prefix]) => prefix)) : undefined
-    this.#networks = new NetworkTable(networks.map(([network]) => readRange('', network, embeddings)))
+    this.#byIdentity = byIdentity
+    this.#byPrefix = byPrefix
+    this.#byNetwork = byNetwork
+    this.#prefixes = tables.prefixes
+    this.#networks = tables.networks
     this.#isCurrentPrefix = (index) => this.#isCurrent(this.#byPrefix[index])
     this.#now = now
-    this.isEmpty = overrides.length === 0
-    this.hasNetworks = networks.length > 0
+    this.isEmpty = byIdentity.size + byPrefix.length + byNetwork.length === 0
+    this.hasNetworks = byNetwork.length > 0
+  }
+
+  /** Makes the table of rows. */
+  static *steps<Effect extends object>(
+    rows: Iterable<Row<Effect>>,
+    now: () => number = () => Date.now(),
+  ): Steps<OverrideTable<Effect>> {
+    const byIdentity = new Map<string, Row<Effect>>()
+    const byPrefix: Row<Effect>[] = []
+    const byNetwork: Row<Effect>[] = []
+    const prefixes: string[] = []
+    const networks: Network[] = []
+    for (const row of rows) {
+      const { identity, identityPrefix } = row.override
+      if (identity !== undefined) byIdentity.set(rawIdentity(identity), row)
+      else if (row.network !== undefined) {
+        byNetwork.push(row)
+        networks.push(row.network)
+      } else if (identityPrefix !== undefined) {
+        byPrefix.push(row)
+        prefixes.push(identityPrefix)
+      }
+      yield
+    }
+    const tables = {
+      prefixes: prefixes.length > 0 ? yield* PrefixTable.steps(prefixes) : undefined,
+      networks: yield* NetworkTable.steps(networks),
+    }
+    return new OverrideTable({ byIdentity, byPrefix, byNetwork }, tables, now)
   }
 
   /** Returns the effect for an identity as its keys returned it; `undefined` if there is no override. */

@@ -1,3 +1,5 @@
+import type { Steps } from '../../util/slices.js'
+
 /**
  * Finds the longest of many prefixes that a text begins with, in one pass over the text: it hashes the text
  * character by character, and looks the hash up at each length that a prefix has.
@@ -14,16 +16,26 @@ export class PrefixTable {
   readonly #mask: number
   readonly #hits: Int32Array
 
-  /** `prefixes` are distinct, and none is empty. */
-  constructor(prefixes: readonly string[]) {
+  private constructor(prefixes: readonly string[], maxLength: number) {
     const size = 2 ** Math.ceil(Math.log2(Math.max(1, prefixes.length) * 4))
     this.#prefixes = prefixes
-    this.#hasLength = new Uint8Array(Math.max(0, ...prefixes.map(({ length }) => length)) + 1)
+    this.#hasLength = new Uint8Array(maxLength + 1)
     this.#hashes = new Int32Array(size)
     this.#places = new Int32Array(size)
     this.#mask = size - 1
     this.#hits = new Int32Array(this.#hasLength.length)
-    for (const [i, prefix] of prefixes.entries()) this.#add(prefix, i)
+  }
+
+  /** Makes the table of prefixes that are distinct, and none of which is empty. */
+  static *steps(prefixes: readonly string[]): Steps<PrefixTable> {
+    let maxLength = 0
+    for (const { length } of prefixes) maxLength = Math.max(maxLength, length)
+    const table = new PrefixTable(prefixes, maxLength)
+    for (const [i, prefix] of prefixes.entries()) {
+      table.#add(prefix, i)
+      yield
+    }
+    return table
   }
 
   #add(prefix: string, index: number): void {

@@ -1,10 +1,11 @@
 import { checkMode } from '../../limiter/access-rules.js'
 import { describeUnknown } from '../../options/fixes.js'
 import { collectTypeError, throwProblems } from '../../options/problems.js'
+import type { Steps } from '../../util/slices.js'
 import { wrongOption } from '../../util/validate.js'
 import { type Fields, isObject } from '../../util/values.js'
 import { type Check, checkLimits } from './check-limits.js'
-import type { GivenDocument, SettingsDocument } from './document.js'
+import type { GivenDocument, SettingsDocument, SettingsOverride } from './document.js'
 import { checkOverride, endOf, targetOf } from './read-override.js'
 
 const OWNER = 'settings'
@@ -22,10 +23,15 @@ const FIXES = {
 }
 
 /**
- * Checks a document. Returns it with all its parts, but without overrides that have ended. Throws a
- * `TypeError` that lists the problems, each with its place, such as `limits.api.window`, and its fix.
+ * Checks a document. Returns it with all its parts, but without overrides that have ended. Overrides that
+ * were the same in an `earlier` document are that document's, and are not checked again. Throws a `TypeError`
+ * that lists the first problems, each with its place, such as `limits.api.window`, and its fix.
  */
-export function readDocument(value: unknown, nowMs: number): SettingsDocument {
+export function* documentSteps(
+  value: unknown,
+  nowMs: number,
+  earlier?: SettingsDocument,
+): Steps<SettingsDocument> {
   if (!isObject(value) || Array.isArray(value)) {
     const fix = "Write { limits: { api: { limit: 200, window: '1m' } } }."
     throw wrongOption(OWNER, 'the document', 'an object', value, fix)
@@ -38,15 +44,13 @@ export function readDocument(value: unknown, nowMs: number): SettingsDocument {
   if (given.mode !== undefined) check(() => void checkMode(OWNER, 'mode', given.mode))
   checkLimits(check, 'limits', given.limits)
   if (given.candidate !== undefined) checkCandidate(check, given.candidate)
-  const overrides: unknown = given.overrides ?? []
-  check(() => checkList(overrides))
-  if (Array.isArray(overrides)) checkOverrides(check, overrides)
+  const overrides = yield* overrideSteps(given.overrides ?? [], nowMs, earlier?.overrides, problems)
   throwProblems(OWNER, problems.slice(0, MAX_PROBLEMS))
   return {
     ...(given.mode !== undefined && { mode: given.mode }),
     limits: { ...given.limits },
     ...(given.candidate !== undefined && { candidate: { limits: { ...given.candidate.limits } } }),
-    overrides: (given.overrides ?? []).filter(({ until }) => !(endOf(until) <= nowMs)),
+    overrides,
   }
 }
 
@@ -65,18 +69,56 @@ function checkList(overrides: unknown): void {
   throw wrongOption(OWNER, 'overrides', must, overrides, "Write [{ identity: 'acme', exempt: true }].")
 }
 
-/** Checks each override, and that no two have the same target. */
-function checkOverrides(check: Check, overrides: readonly unknown[]): void {
+/**
+ * Checks that overrides are valid and that no two have the same target, until there are enough problems.
+ * Returns those that have not ended.
+ */
+function* overrideSteps(
+  given: unknown,
+  nowMs: number,
+  earlier: SettingsDocument['overrides'] | undefined,
+  problems: TypeError[],
+): Steps<SettingsOverride[]> {
+  const overrides: SettingsOverride[] = []
+  if (!collectTypeError(problems, () => checkList(given))) return overrides
+  const checkedEarlier = earlier && checkedIn.get(earlier)
+  const checked = new Map<string, CheckedOverride>()
   const indexes = new Map<string, number>()
-  for (const [i, override] of overrides.entries()) {
-    const path = `overrides[${i}]`
-    check(() => {
-      checkOverride(path, override)
-      const target = targetOf(override)
-      const earlier = indexes.get(target)
-      indexes.set(target, i)
-      if (earlier === undefined) return
-      throw new TypeError(`${OWNER}: ${path} has the same target as overrides[${earlier}]. Merge the two.`)
+  for (const [i, value] of (given as readonly unknown[]).entries()) {
+    collectTypeError(problems, () => {
+      const text = JSON.stringify(value)
+      const each = checkedEarlier?.get(text) ?? checkOne(`overrides[${i}]`, value)
+      checkTarget(indexes, each.target, i)
+      if (each.endMs <= nowMs) return
+      checked.set(text, each)
+      overrides.push(each.override)
     })
+    if (problems.length >= MAX_PROBLEMS) break
+    yield
   }
+  checkedIn.set(overrides, checked)
+  return overrides
 }
+
+/** Checks that no override before had the same target. */
+function checkTarget(indexes: Map<string, number>, target: string, i: number): void {
+  const before = indexes.get(target)
+  indexes.set(target, i)
+  if (before === undefined) return
+  throw new TypeError(`${OWNER}: overrides[${i}] has the same target as overrides[${before}]. Merge the two.`)
+}
+
+function checkOne(path: string, override: unknown): CheckedOverride {
+  checkOverride(path, override)
+  return { override, target: targetOf(override), endMs: endOf(override.until) }
+}
+
+/** An override that was found valid. */
+interface CheckedOverride {
+  readonly override: SettingsOverride
+  readonly target: string
+  readonly endMs: number
+}
+
+/** What is known of the overrides of each document, by their JSON. */
+const checkedIn = new WeakMap<SettingsDocument['overrides'], ReadonlyMap<string, CheckedOverride>>()

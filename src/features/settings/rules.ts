@@ -3,9 +3,10 @@ import { withKeysOf } from '../../limiter/candidate-options.js'
 import type { Entry, GivenPolicy } from '../../limiter/read-limits.js'
 import { collectTypeError, throwProblems } from '../../options/problems.js'
 import { isPolicy, signatureOf } from '../../policies/policy.js'
+import type { Steps } from '../../util/slices.js'
 import type { LimitSettings, LimitsByName, SettingsDocument, SettingsOverride } from './document.js'
 import { policyOf } from './limit-settings.js'
-import { OverrideTable } from './override-table.js'
+import { OverrideTable, type Row, rowOf } from './override-table.js'
 
 /** What an override does to the limits of a limiter. */
 export interface Effect {
@@ -41,61 +42,95 @@ interface RulesContext {
 /** Returns the name of a limit. An unnamed limit goes by the name of its limiter. */
 export const limitName = ({ entryName }: Entry, limiter: string): string => entryName ?? limiter
 
-/**
- * Returns the rules of a document. Throws a `TypeError` for numbers that do not fit the limiter's policies.
- */
-export function rulesOf(document: SettingsDocument, context: RulesContext): DocumentRules {
-  const { limits, candidate, overrides } = document
-  const { name, embeddings, onUnfit } = context
-  const problems: TypeError[] = []
-  const unknownNames = new Set<string>()
-  const policies = new Map<string, GivenPolicy>()
+/** What a limiter makes of an override. It is made once for each override, and kept while the override is. */
+interface MadeRow {
+  readonly row: Row<Effect>
+  readonly unknownNames: readonly string[]
+}
 
-  /** Returns the policy for a limit. All overrides with the same numbers share one policy. */
-  function policyFor(path: string, settings: LimitSettings, { policy: given }: Entry, i: number) {
-    const base = isPolicy(given) ? signatureOf(given) : '' // the numbers of a candidate build on it
-    const id = `${i} ${base} ${JSON.stringify(settings)}`
-    const known = policies.get(id)
-    if (known !== undefined) return known
-    let made: GivenPolicy | undefined
-    collectTypeError(problems, () => {
-      made = policyOf(path, settings, given, onUnfit)
-    })
-    if (made !== undefined) policies.set(id, made)
-    return made
-  }
+/** Makes the rules of one document after the other for a limiter. Keeps what has not changed. */
+export interface RuleMaker {
+  /** Throws a `TypeError` for numbers that do not fit the limiter's policies. */
+  steps(document: SettingsDocument): Steps<DocumentRules>
+}
 
-  /** Returns the policies of limits by name, by the index of the limit; `undefined` for limits not named. */
-  function policiesOf(path: string, byName: LimitsByName, entries: readonly Entry[]) {
-    const names = entries.map((entry) => limitName(entry, name))
-    for (const each of Object.keys(byName)) if (!names.includes(each)) unknownNames.add(each)
-    return entries.map((entry, i) => {
-      const settings = Object.hasOwn(byName, names[i] ?? '') ? byName[names[i] ?? ''] : undefined
-      return settings && policyFor(`${path}.${names[i]}`, settings, entry, i)
-    })
-  }
+export function ruleMaker({ entries: codeEntries, name, embeddings, onUnfit }: RulesContext): RuleMaker {
+  const rows = new WeakMap<SettingsOverride, MadeRow>()
+  let earlier = new Map<string, GivenPolicy>()
 
-  function change(path: string, byName: LimitsByName, entries: readonly Entry[]): readonly Entry[] {
-    const changed = policiesOf(path, byName, entries)
-    return entries.map((entry, i) => ({ ...entry, policy: changed[i] ?? entry.policy }))
-  }
-
-  const effectOf = ({ limits: byName = {}, exempt, block }: SettingsOverride, i: number): Effect => ({
-    access: block ? 'block' : exempt ? 'exempt' : undefined,
-    policies: policiesOf(`overrides[${i}].limits`, byName, context.entries),
-  })
-
-  const entries = change('limits', limits, context.entries)
-  const table = new OverrideTable(overrides, effectOf, embeddings)
-  const candidateEntries = candidate && change('candidate.limits', candidate.limits, entries)
-  throwProblems('settings', problems)
   return {
-    entries,
-    overrides: table,
-    candidate: candidateEntries && {
-      entries: withKeysOf(context.entries, candidateEntries),
-      overrides: table,
+    *steps({ limits, candidate, overrides }) {
+      const problems: TypeError[] = []
+      const unknown = new Set<string>()
+      const policies = new Map<string, GivenPolicy>()
+
+      /** Returns the policy for a limit. All limits with the same numbers share one policy. */
+      function policyFor(path: string, settings: LimitSettings, { policy: given }: Entry, i: number) {
+        const base = isPolicy(given) ? signatureOf(given) : '' // the numbers of a candidate build on it
+        const id = `${i} ${base} ${JSON.stringify(settings)}`
+        let made = policies.get(id) ?? earlier.get(id)
+        if (made === undefined)
+          collectTypeError(problems, () => {
+            made = policyOf(path, settings, given, onUnfit)
+          })
+        if (made !== undefined) policies.set(id, made)
+        return made
+      }
+
+      /** Returns the policies of limits by name, by the index of the limit; `undefined` if not named. */
+      function policiesOf(path: string, byName: LimitsByName, entries: readonly Entry[]) {
+        return entries.map((entry, i) => {
+          const own = limitName(entry, name)
+          const settings = Object.hasOwn(byName, own) ? byName[own] : undefined
+          return settings && policyFor(`${path}.${own}`, settings, entry, i)
+        })
+      }
+
+      /** Returns the names of limits that the limiter does not have. */
+      function unknownIn(byName: LimitsByName): readonly string[] {
+        return Object.keys(byName).filter(
+          (each) => !codeEntries.some((entry) => limitName(entry, name) === each),
+        )
+      }
+
+      function change(path: string, byName: LimitsByName, entries: readonly Entry[]): readonly Entry[] {
+        for (const each of unknownIn(byName)) unknown.add(each)
+        const changed = policiesOf(path, byName, entries)
+        return entries.map((entry, i) => ({ ...entry, policy: changed[i] ?? entry.policy }))
+      }
+
+      function madeRow(override: SettingsOverride, i: number): MadeRow {
+        const { limits: byName = {}, exempt, block } = override
+        const effect: Effect = {
+          access: block ? 'block' : exempt ? 'exempt' : undefined,
+          policies: policiesOf(`overrides[${i}].limits`, byName, codeEntries),
+        }
+        return { row: rowOf(override, effect, embeddings), unknownNames: unknownIn(byName) }
+      }
+
+      const entries = change('limits', limits, codeEntries)
+      const tableRows: Row<Effect>[] = []
+      for (const [i, override] of overrides.entries()) {
+        const made = rows.get(override) ?? madeRow(override, i)
+        if (problems.length > 0) break
+        rows.set(override, made)
+        tableRows.push(made.row)
+        for (const each of made.unknownNames) unknown.add(each)
+        yield
+      }
+      const candidateEntries = candidate && change('candidate.limits', candidate.limits, entries)
+      throwProblems('settings', problems)
+      const table = yield* OverrideTable.steps(tableRows)
+      earlier = policies
+      return {
+        entries,
+        overrides: table,
+        candidate: candidateEntries && {
+          entries: withKeysOf(codeEntries, candidateEntries),
+          overrides: table,
+        },
+        unknownNames: Array.from(unknown),
+      }
     },
-    unknownNames: [...unknownNames],
   }
 }

@@ -3,13 +3,17 @@ import { readOptions, withDefault } from '../../options/option-table.js'
 import { readTogether } from '../../options/problems.js'
 import { isStore } from '../../stores/shared/validate.js'
 import type { Store } from '../../stores/store.js'
+import { asStoreError } from '../../stores/store-error.js'
 import type { MaybePromise } from '../../util/maybe-promise.js'
+import { inSlices } from '../../util/slices.js'
+import { timeout } from '../../util/timeout.js'
 import { keyName, wrongKind } from '../../util/validate.js'
 import { changeDocument } from './change-document.js'
 import type { GivenDocument, SettingsChange, SettingsDocument } from './document.js'
 import { type DocumentStore, pollerOf } from './document-poller.js'
 import { followDocument } from './follow-document.js'
-import { readStored, shownChange } from './stored-settings.js'
+import { latestSteps } from './latest-document.js'
+import { shownChange } from './stored-settings.js'
 
 /** Options of `sharedSettings`. */
 export interface SharedSettingsOptions {
@@ -21,15 +25,20 @@ export interface SharedSettingsOptions {
 export interface SharedSettings extends SettingsSource {
   /**
    * Returns the document of a limiter, by the limiter's name. If there is none yet, returns `{ limits: {},
-   * overrides: [] }`. Rejects with `StoreError` if the store failed, and with `TypeError` if the document is
-   * invalid.
+   * overrides: [] }`. If the store has lost or damaged the document, or has an earlier one, returns the last
+   * one that this process followed or changed. Rejects with `StoreError` if the store failed, and with
+   * `TypeError` if the document is invalid and this process knows no other.
    */
   read(name: string): Promise<SettingsDocument>
   /**
-   * Changes the document of a limiter, and resolves with the new document. `edit` gets a copy, which it may
-   * modify, and returns the new document. If another process changes the document in the meantime, `edit` is
-   * called again, so no change is lost. Overrides that have ended are removed. `by` and `reason` record who
-   * made the change, and why.
+   * Changes the document of a limiter, and resolves with the new document. `edit` gets a copy of what `read`
+   * returns, which it may modify, and returns the new document. If another process changes the document in
+   * the meantime, `edit` is called again, so no change is lost. Overrides that have ended are removed. `by`
+   * and `reason` record who made the change, and why.
+   *
+   * To write back a document that the store has lost, pass `(document) => document`. If `read` rejects with
+   * a `TypeError`, `edit` gets the invalid document to repair. If that cannot be read, `edit` must
+   * return a new one without looking at it.
    *
    * Rejects with what `edit` throws, and with a `TypeError` if the new document is invalid. In both cases,
    * nothing has changed. If the store fails, retries for ten seconds, and never makes the change twice. If
@@ -40,9 +49,13 @@ export interface SharedSettings extends SettingsSource {
     edit: (document: SettingsDocument) => MaybePromise<GivenDocument>,
     origin: { readonly by: string; readonly reason: string },
   ): Promise<SettingsDocument>
-  /** Returns the last 100 changes to a document, the newest first. */
+  /** Returns the last 100 changes to the document that `read` returns, the newest first. */
   changes(name: string): Promise<readonly SettingsChange[]>
 }
+
+/** How long a read waits for the store's reply. */
+const TIMEOUT_MS = 5000
+const REPLACE = 'Replace it with settings.change.'
 
 const OPTIONS = { rows: { prefix: withDefault('hg', keyName) } }
 
@@ -55,6 +68,7 @@ const OPTIONS = { rows: { prefix: withDefault('hg', keyName) } }
  *   for it.
  * - If the store fails, or a document is missing or invalid, the last valid one still applies. The limiter
  *   emits `settingsFailed`.
+ * - A large document is read in slices of some milliseconds. All of its rules come into force in one moment.
  *
  * Throws a `TypeError` for wrong options, and for a store that does not support documents.
  *
@@ -81,10 +95,13 @@ export function sharedSettings(store: Store, options: SharedSettingsOptions = {}
   )
   const keyOf = (name: unknown) => `${prefix}:settings:${keyName('settings', 'name', name)}`
   const poller = pollerOf(kept)
+  const inTime = timeout(TIMEOUT_MS)
 
-  async function readAll(name: string) {
-    const [found] = await kept.documents.read([{ key: keyOf(name) }])
-    return found?.text === undefined ? undefined : readStored(found.text, Date.now())
+  async function latest(name: string) {
+    const key = keyOf(name)
+    const known = poller.known(key)
+    const [found] = await within(kept.documents.read([{ key, version: known?.version }]))
+    return inSlices(latestSteps(found, known, Date.now()))
   }
 
   return {
@@ -93,13 +110,26 @@ export function sharedSettings(store: Store, options: SharedSettingsOptions = {}
         { follow: (follower) => poller.follow(keyOf(limiter.name), follower), pollIfDue: poller.pollIfDue },
         limiter,
       )) satisfies Follow,
-    read: async (name) => (await readAll(name))?.document ?? { limits: {}, overrides: [] },
-    async change(name, edit, origin) {
-      const document = await changeDocument(kept, keyOf(name), edit, origin)
-      await poller.refresh(keyOf(name))
-      return document
+    async read(name) {
+      const { document, damage } = await latest(name)
+      if (damage !== undefined) throw new TypeError(`${damage.message} ${REPLACE}`, { cause: damage })
+      return structuredClone(document)
     },
-    changes: async (name) => (await readAll(name))?.changes.map(shownChange) ?? [],
+    async change(name, edit, origin) {
+      const key = keyOf(name)
+      const written = await changeDocument(kept, key, edit, origin, () => poller.known(key))
+      await poller.refresh(key, written)
+      return structuredClone(written.settings.document)
+    },
+    changes: async (name) => (await latest(name)).changes.map(shownChange),
+  }
+
+  async function within<T>(read: Promise<T>): Promise<T> {
+    try {
+      return await inTime(read)
+    } catch (error) {
+      throw asStoreError(kept.name, error)
+    }
   }
 }
 

@@ -1,8 +1,9 @@
 import { messageOf } from '../../stores/store-error.js'
+import type { Steps } from '../../util/slices.js'
 import { wrongOption } from '../../util/validate.js'
-import { isObject } from '../../util/values.js'
+import { type Fields, isObject } from '../../util/values.js'
 import type { SettingsChange, SettingsDocument } from './document.js'
-import { readDocument } from './read-document.js'
+import { documentSteps } from './read-document.js'
 
 const OWNER = 'settings'
 /** How many changes are kept. */
@@ -19,7 +20,7 @@ export interface StoredSettings {
 }
 
 /** A change with a unique `id`. After a lost reply, the `id` shows whether the change was made. */
-interface StoredChange extends SettingsChange {
+export interface StoredChange extends SettingsChange {
   readonly id: string
 }
 
@@ -37,22 +38,44 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Reads the text that a store holds. Throws a `TypeError` if it is not a document with its changes. */
-export function readStored(text: string, nowMs: number): StoredSettings {
+/**
+ * Reads the text that a store holds. Throws a `TypeError` if it is not a document with its changes. Keeps what
+ * is the same as in an `earlier` document.
+ */
+export function* storedSteps(text: string, nowMs: number, earlier?: SettingsDocument): Steps<StoredSettings> {
   const value = parseJson(text)
-  const stored = isObject(value) ? value : {}
-  if (!('document' in stored)) {
+  if (!isObject(value) || !('document' in value)) {
     const fix = 'Write it with settings.change.'
     throw wrongOption(OWNER, 'the stored value', 'an object with document and changes', value, fix)
   }
-  const changes = Array.isArray(stored.changes) ? (stored.changes as readonly StoredChange[]) : []
-  return { document: readDocument(stored.document, nowMs), changes }
+  return { document: yield* documentSteps(value.document, nowMs, earlier), changes: changesIn(value) }
 }
 
-/** Returns the text to store after a change. Throws a `TypeError` if it is too long. */
-export function textAfter(before: StoredSettings, document: SettingsDocument, change: StoredChange): string {
-  const changes = [change, ...before.changes].slice(0, MAX_CHANGES)
-  const text = JSON.stringify({ document, changes } satisfies StoredSettings)
+/** Returns the changes in a stored value that may be damaged. */
+export function changesIn({ changes }: Fields): readonly StoredChange[] {
+  return Array.isArray(changes) ? changes.filter(isChange) : []
+}
+
+function isChange(value: unknown): value is StoredChange {
+  if (!isObject(value)) return false
+  return (
+    [value.by, value.reason, value.id].every((text) => typeof text === 'string') &&
+    Number.isFinite(value.atMs)
+  )
+}
+
+/** Returns the settings after a change. */
+export function settingsAfter(
+  { changes }: Pick<StoredSettings, 'changes'>,
+  document: SettingsDocument,
+  change: StoredChange,
+): StoredSettings {
+  return { document, changes: [change, ...changes].slice(0, MAX_CHANGES) }
+}
+
+/** Returns the text to store. Throws a `TypeError` if it is too long. */
+export function textOf(settings: StoredSettings): string {
+  const text = JSON.stringify(settings)
   if (text.length <= MAX_LENGTH) return text
   const must = `at most ${MAX_LENGTH} characters of JSON, including its changes`
   throw wrongOption(

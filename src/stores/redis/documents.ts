@@ -1,6 +1,7 @@
 import type { Documents, StoredDocument } from '../documents.js'
 import { textVersion } from '../shared/text-version.js'
-import { commandError } from './errors.js'
+import { asStoreError, messageOf, type StoreError } from '../store-error.js'
+import { hintFor } from './hints.js'
 import type { Command, Transport } from './transport.js'
 
 /**
@@ -23,14 +24,14 @@ export function redisDocuments({ slotOf, send }: Transport): Documents {
     try {
       return await Promise.all(send(toSend))
     } catch (cause) {
-      throw commandError(cause, undefined)
+      throw documentError(cause)
     }
   }
 
   async function readText(key: string): Promise<StoredDocument | undefined> {
     const [reply] = await run(1, ['hmget', key, 'version', 'text'])
     const [version, text] = textsIn(reply)
-    return version === undefined || text === undefined ? undefined : { version, text }
+    return version === undefined ? undefined : { version, text: text ?? '' } // without a text, it is damaged
   }
 
   return {
@@ -49,6 +50,12 @@ export function redisDocuments({ slotOf, send }: Transport): Documents {
       return Number(reply) === 1
     },
   }
+}
+
+/** Returns the error of a command. A key of another type stays as it is, however often the command is sent. */
+function documentError(cause: unknown): StoreError {
+  const message = messageOf(cause)
+  return asStoreError('redis', cause, { replied: message.startsWith('WRONGTYPE'), hint: hintFor(message) })
 }
 
 /** Returns the strings of a reply, which arrive as buffers. */

@@ -57,7 +57,7 @@ export function sqlStore<Connection, Transaction>(dialect: Dialect<Connection, T
   const documentHintFor = hints(name, dialect.documents.table)
   const documents = sqlDocuments(dialect.documents, (use) =>
     withRetry(use).catch((error) => {
-      throw asStoreError(name, error, { hint: documentHintFor(error), replied: isContention(error) })
+      throw asStoreError(name, error, { hint: documentHintFor(error) }) // after contention, a change is tried again
     }),
   )
 

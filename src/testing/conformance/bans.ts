@@ -45,7 +45,11 @@ const ofEachPolicy = casesOfEach(LONG_KINDS, 'a ban from a %s', (policyOf) => {
 
 const ofTime = ({ settableClock }: Capabilities) => {
   const { charge } = operationsOf(
-    ban(slidingWindow({ limit: 1, window: '100ms', slices: 1 }), { after: 1, within: 300, for: [400, 800] }),
+    ban(slidingWindow({ limit: 1, window: '100ms', slices: 1 }), {
+      after: 1,
+      within: '300ms',
+      for: ['400ms', '800ms'],
+    }),
   )
   const twice = [charge(), charge()]
   const beforeEnd: CaseStep = settableClock ? advanceTo('retryAfterMs', -1) : charge()

@@ -42,7 +42,7 @@ function isSummer(): boolean {
  * of it, or all, may be over by the next call.
  */
 export const SHORT_KINDS: typeof LONG_POLICIES = [
-  ['tokenBucket', (limit) => tokenBucket({ capacity: limit, refill: limit, every: 200 })],
+  ['tokenBucket', (limit) => tokenBucket({ capacity: limit, refill: limit, every: '200ms' })],
   ['slidingWindow', (limit) => slidingWindow({ limit, window: '200ms' })],
   ['slidingLog', (limit) => slidingLog({ limit, window: '200ms' })],
   ['fixedWindow', (limit) => fixedWindow({ limit, window: '200ms' })],

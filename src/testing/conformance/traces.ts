@@ -23,12 +23,16 @@ const SAMPLES: readonly Policy[] = [
   fixedWindow({ limit: 3, window: '700ms' }),
   fixedWindow({ limit: 3, window: '700ms', startsAt: 'first-request' }),
   consecutive({ limit: 4 }),
-  ban(slidingWindow({ limit: 4, window: 1000, slices: 4 }), { after: 2, within: 900, for: [300, 1100] }),
-  ban(slidingLog({ limit: 5, window: 1000 }), { after: 2, within: 900, for: [300, 1100] }),
+  ban(slidingWindow({ limit: 4, window: 1000, slices: 4 }), {
+    after: 2,
+    within: '900ms',
+    for: ['300ms', '1100ms'],
+  }),
+  ban(slidingLog({ limit: 5, window: 1000 }), { after: 2, within: '900ms', for: ['300ms', '1100ms'] }),
   ban(tokenBucket({ capacity: 3, refill: 7, every: '1s' }), {
     after: 1,
     within: '1s',
-    for: [200, 500],
+    for: ['200ms', '500ms'],
     onAttempt: 'restart',
   }),
   // The same keys under other numbers, some of which may be owed. The longest ban of a key stays the same: a store
@@ -41,11 +45,15 @@ const SAMPLES: readonly Policy[] = [
   fixedWindow({ limit: 2, window: '700ms', startsAt: 'first-request', debt: 4 }),
   fixedWindow({ limit: 5, window: '900ms', startsAt: 'first-request', onChange: 'scale' }),
   consecutive({ limit: 6 }),
-  ban(slidingWindow({ limit: 6, window: '700ms', slices: 3 }), { after: 1, within: 500, for: [400, 1100] }),
+  ban(slidingWindow({ limit: 6, window: '700ms', slices: 3 }), {
+    after: 1,
+    within: '500ms',
+    for: ['400ms', '1100ms'],
+  }),
   ban(tokenBucket({ capacity: 5, refill: 3, every: '1s', debt: 2 }), {
     after: 3,
-    within: 700,
-    for: [300, 500],
+    within: '700ms',
+    for: ['300ms', '500ms'],
   }),
 ]
 

@@ -22,7 +22,7 @@ export interface Limit {
 type Make = (url: string, limit: Limit) => Promise<HotKeyContender>
 
 const bucketOf = ({ units, windowMs }: Limit) =>
-  tokenBucket({ capacity: units, refill: units, every: windowMs })
+  tokenBucket({ capacity: units, refill: units, every: `${windowMs}ms` })
 const windowOf = ({ units, windowMs }: Limit) => fixedWindow({ limit: units, window: windowMs })
 
 const leasedBy =

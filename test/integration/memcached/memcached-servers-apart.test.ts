@@ -39,7 +39,7 @@ test.each([
       window: '1h',
       key: (id: string) => id,
       store,
-      timeout: timeoutMs,
+      timeout: `${timeoutMs}ms`,
     })
     limiter.events.on('storeError', () => undefined)
     const serverOf = (decision: Decision) =>

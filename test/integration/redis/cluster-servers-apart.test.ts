@@ -39,7 +39,7 @@ describe.each(CLUSTER_DRIVERS)('with a client of %s', (driver, open) => {
       window: '1h',
       key: (id: string) => id,
       store: makeStore(),
-      timeout: TIMEOUT_MS,
+      timeout: `${TIMEOUT_MS}ms`,
     })
     limiter.events.on('storeError', () => undefined)
     const isOnLost = (decision: Decision) =>

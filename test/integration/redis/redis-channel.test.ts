@@ -89,7 +89,7 @@ test('publishes errors and time-outs, and the states of the circuit breaker', as
     window: '1m',
     key,
     store: redisStore(own),
-    timeout: 50,
+    timeout: '50ms',
   })
   limiter.events.on('storeError', () => {})
   await limiter.charge(1)

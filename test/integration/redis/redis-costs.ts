@@ -23,7 +23,7 @@ const FEW_POLICIES: readonly Policy[] = [
   fixedWindow({ limit: MOST, window: LONG }),
   // Time goes on for these while they are charged.
   slidingWindow({ limit: 5, window: '1ms', slices: 1 }),
-  tokenBucket({ capacity: 1, refill: 1, every: 1 }),
+  tokenBucket({ capacity: 1, refill: 1, every: '1ms' }),
 ]
 
 const MORE_POLICIES: readonly Policy[] = [

@@ -200,7 +200,7 @@ describe.each(ROUNDED.map(([policy, ...rest]) => [policy.spec.kind, policy, ...r
 
 describe('short-lived keys', () => {
   const SHORT: readonly Policy[] = [
-    tokenBucket({ capacity: 5, refill: 5, every: 200 }),
+    tokenBucket({ capacity: 5, refill: 5, every: '200ms' }),
     slidingWindow({ limit: 5, window: '200ms', slices: 4 }),
     fixedWindow({ limit: 5, window: '200ms' }),
     fixedWindow({ limit: 5, window: '200ms', startsAt: 'first-request' }),
@@ -222,7 +222,7 @@ describe('short-lived keys', () => {
   )
 
   test('are removed from memory without being read', async () => {
-    const policy = tokenBucket({ capacity: 5, refill: 5, every: 200 })
+    const policy = tokenBucket({ capacity: 5, refill: 5, every: '200ms' })
     const keys = Array.from({ length: 1000 }, (_, i) => `key-${i}`)
     await chargeStore(
       store,

@@ -116,7 +116,7 @@ function watch(
     key: (client) => client,
     store,
     onStoreError,
-    timeout: timeoutMs,
+    timeout: `${timeoutMs}ms`,
   })
   const states: string[] = []
   const storeErrors: string[] = []

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { optional, type ReadOption, readOptions, withDefault } from '../../../src/options/option-table.js'
-import { durationMs, windowMs } from '../../../src/util/durations.js'
+import { durationMs } from '../../../src/util/durations.js'
 import { choice, whole, wrongOption } from '../../../src/util/validate.js'
 import { DEFAULTS, policyOf, type Scenario } from './scenario.js'
 
@@ -27,7 +27,7 @@ const OPTIONS = {
     zipf: optional(number(0, 5, 1)),
     policy: optional(choice('token-bucket', 'fixed-window')),
     limit: optional(whole(1)),
-    window: optional(windowMs),
+    window: optional(durationMs),
     store: optional(choice('redis', 'memcached', 'postgres')),
     nodes: optional(whole(1, 1000, 3)),
     latency: optional(number(0.001, 1000, 0.2)),

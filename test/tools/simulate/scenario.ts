@@ -61,7 +61,7 @@ export const DEFAULTS: Scenario = {
 /** Returns the policy of a scenario. */
 export function policyOf({ policy, limit, window }: Scenario): Policy {
   if (policy === 'fixed-window') return fixedWindow({ limit, window: `${window}ms` })
-  return tokenBucket({ capacity: limit, refill: limit, every: window })
+  return tokenBucket({ capacity: limit, refill: limit, every: `${window}ms` })
 }
 
 /** Returns how much the policy's documentation lets a key take from the start until a time. */

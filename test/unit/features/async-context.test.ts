@@ -54,7 +54,7 @@ test.each<[string, Decide, number]>([
       policy,
       key: (id) => id,
       store: batchingStore(decide),
-      timeout: timeoutMs,
+      timeout: `${timeoutMs}ms`,
       onStoreError(_error, id) {
         seen.push([id, context.getStore()])
         return 'allow'

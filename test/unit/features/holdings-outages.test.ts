@@ -71,7 +71,13 @@ function remoteStore() {
 }
 
 function limiterOn(store: Store, options: Partial<LimiterOptions<unknown>> = {}) {
-  const limiter = createLimiter<unknown>({ store, policy: slots, key, timeout: TIMEOUT_MS, ...options })
+  const limiter = createLimiter<unknown>({
+    store,
+    policy: slots,
+    key,
+    timeout: `${TIMEOUT_MS}ms`,
+    ...options,
+  })
   const failures = { refundFailed: [] as unknown[], renewalFailed: [] as unknown[] }
   limiter.events.on('storeError', () => undefined)
   limiter.events.on('refundFailed', (error) => failures.refundFailed.push(error))
@@ -224,7 +230,7 @@ describe('a charge whose reply comes after its time-out', () => {
         { name: 'rate', policy: rate, key },
       ],
     }
-    const limiter = createLimiter<unknown>({ ...options, store: remote.store, timeout: TIMEOUT_MS })
+    const limiter = createLimiter<unknown>({ ...options, store: remote.store, timeout: `${TIMEOUT_MS}ms` })
     limiter.events.on('storeError', () => undefined)
     await remote.switchTo('hanging')
     await settled(limiter.charge('any'))

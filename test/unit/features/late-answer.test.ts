@@ -11,7 +11,7 @@ function limiterOn(store: Store, onStoreError: StoreErrorChoice | (() => never))
     key: (user) => user,
     store,
     onStoreError,
-    timeout: 20,
+    timeout: '20ms',
   })
   limiter.events.on('storeError', () => undefined)
   return limiter

@@ -203,7 +203,7 @@ describe('maxWaitMs', () => {
     await limiter.charge('a', { cost: 2 })
     const denied: unknown[] = []
     limiter.events.on('denied', (decision, subject) => denied.push([decision, subject]))
-    const decision = await limiter.waitFor('a', { cost, ...(maxWaitMs && { maxWait: maxWaitMs }) })
+    const decision = await limiter.waitFor('a', { cost, ...(maxWaitMs && { maxWait: `${maxWaitMs}ms` }) })
     expect(decision).toMatchObject({ allowed: false, limitName: '2-in-1h', limit: 2, remaining: 0 })
     expect(denied).toEqual([[decision, 'a']])
   })
@@ -236,7 +236,7 @@ describe('maxWaitMs', () => {
     await limiter.charge('a')
     const order: number[] = []
     const waits = [500, 80, 500].map((maxWaitMs, i) =>
-      limiter.waitFor('a', { maxWait: maxWaitMs }).finally(() => order.push(i)),
+      limiter.waitFor('a', { maxWait: `${maxWaitMs}ms` }).finally(() => order.push(i)),
     )
     const [first, second, third] = await Promise.all(waits)
     expect(order).toEqual([0, 1, 2])
@@ -247,7 +247,7 @@ describe('maxWaitMs', () => {
   test('a charge whose deadline comes while nobody was denied yet is decided then', async () => {
     const store = lateStore()
     const limiter = createLimiter({ policy: hourly(2), key, store, timeout: 5000 })
-    const waits = [limiter.waitFor('a'), limiter.waitFor('a', { maxWait: 10 })]
+    const waits = [limiter.waitFor('a'), limiter.waitFor('a', { maxWait: '10ms' })]
     await new Promise((resolve) => setTimeout(resolve, 30))
     store.answerAll()
     expect(await Promise.all(waits)).toMatchObject([{ remaining: 1 }, { allowed: true, remaining: 0 }])
@@ -260,7 +260,7 @@ describe('concurrency', () => {
   test('a release lets the first of a queue try again, whatever retryAfterMs says', async () => {
     const limiter = createLimiter({ policy, key })
     const held = await limiter.charge('a')
-    const { all, order } = waitAll(limiter, 2, { maxWait: 500 })
+    const { all, order } = waitAll(limiter, 2, { maxWait: '500ms' })
     await nextTurn()
     expect(order).toEqual([])
     await limiter.release(held)

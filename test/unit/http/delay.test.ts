@@ -130,7 +130,7 @@ test('a delay is over at its time, and the request passes once', async () => {
   try {
     const next = jest.fn()
     const { req, res } = requestAndResponse()
-    rateLimit({ policy, delay: { after: 0, by: 500 } })(req, res, next)
+    rateLimit({ policy, delay: { after: 0, by: '500ms' } })(req, res, next)
     await jest.advanceTimersByTimeAsync(499)
     expect(next).not.toHaveBeenCalled()
     await jest.advanceTimersByTimeAsync(2)
@@ -145,32 +145,36 @@ const limits = [{ policy }, { policy: tokenBucket({ capacity: 5, refill: 5, ever
 
 test.each<[string, object, string]>([
   ['a number', { policy, delay: 500 }, 'rateLimit: delay: options must be an object, got a number.'],
-  ['after', { policy, delay: { after: -1, by: 5 } }, 'delay: after must be a whole number of at least 0'],
+  ['after', { policy, delay: { after: -1, by: '5ms' } }, 'delay: after must be a whole number of at least 0'],
   ['by', { policy, delay: { after: 1, by: '' } }, 'delay: by must be a duration from 1 ms to 10 years'],
-  ['max', { policy, delay: { after: 1, by: 5, max: 0 } }, 'delay: max must be a duration from 1 ms'],
-  ['mx', { policy, delay: { after: 1, by: 5, mx: 9 } }, 'there is no option "mx". Did you mean max?'],
+  ['max', { policy, delay: { after: 1, by: '5ms', max: 0 } }, 'delay: max must be a duration from 1 ms'],
+  ['mx', { policy, delay: { after: 1, by: '5ms', mx: 9 } }, 'there is no option "mx". Did you mean max?'],
   [
     'after at the limit',
-    { limit: 5, window: '1m', delay: { after: 5, by: 500 } },
+    { limit: 5, window: '1m', delay: { after: 5, by: '500ms' } },
     'rateLimit: delay.after must be below the limit of 5, got 5. Requests over the limit are denied, not delayed.',
   ],
   [
     "after at a policy's limit",
-    { policy, delay: { after: 5000, by: 500 } },
+    { policy, delay: { after: 5000, by: '500ms' } },
     'delay.after must be below the limit of 5000, got 5000.',
   ],
   [
     'concurrency',
-    { policy: concurrency({ limit: 5 }), delay: { after: 1, by: 500 } },
+    { policy: concurrency({ limit: 5 }), delay: { after: 1, by: '500ms' } },
     'rateLimit: delay cannot be combined with concurrency: a request would hold its units while it waits. ' +
       'Put concurrency into its own middleware, after this one.',
   ],
   [
     'concurrency in limits',
-    { limits: [{ policy: concurrency({ limit: 5 }) }], delay: { after: 1, by: 500 } },
+    { limits: [{ policy: concurrency({ limit: 5 }) }], delay: { after: 1, by: '500ms' } },
     'rateLimit: delay cannot be combined with concurrency',
   ],
-  ['several limits', { limits, delay: { after: 1, by: 500 } }, 'rateLimit: delay supports only one limit'],
+  [
+    'several limits',
+    { limits, delay: { after: 1, by: '500ms' } },
+    'rateLimit: delay supports only one limit',
+  ],
   [
     'delayAfter',
     { limit: 5, window: '1m', delayAfter: 5 },
@@ -181,6 +185,6 @@ test.each<[string, object, string]>([
 })
 
 test('createLimiter has no delay', () => {
-  const options = { limit: 5, window: '1m', delay: { after: 1, by: 500 } }
+  const options = { limit: 5, window: '1m', delay: { after: 1, by: '500ms' } }
   expect(() => createLimiter(options)).toThrow('Write delay in the options of rateLimit.')
 })

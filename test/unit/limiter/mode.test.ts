@@ -23,7 +23,7 @@ test('the mode of a limiter without HTTP can be switched, and nobody waits in re
   const limiter = createLimiter({ limit: 1, window: '1h', key })
   const outcomes = async () => [
     (await limiter.charge({ ip: '192.0.2.7' })).allowed,
-    (await limiter.waitFor({ ip: '192.0.2.7' }, { maxWait: 1 })).allowed,
+    (await limiter.waitFor({ ip: '192.0.2.7' }, { maxWait: '1ms' })).allowed,
   ]
   await limiter.charge({ ip: '192.0.2.7' })
   expect(await outcomes()).toEqual([false, false])
@@ -46,7 +46,7 @@ test('those who wait for an hour already stop when the mode becomes report', asy
   expect(decisions.map(({ allowed, remaining }) => [allowed, remaining])).toEqual(Array(4).fill([true, 0]))
   expect([...limited].sort()).toEqual(['a', 'a', 'a', 'b'])
   limiter.mode = 'enforce'
-  expect(await limiter.waitFor('a', { maxWait: 1 })).toMatchObject({ allowed: false })
+  expect(await limiter.waitFor('a', { maxWait: '1ms' })).toMatchObject({ allowed: false })
 })
 
 test('the mode of a login guard can be switched', async () => {

@@ -31,7 +31,7 @@ test.each([
       field: 'username',
       store,
       name: 'login',
-      timeout: TIMEOUT_MS,
+      timeout: `${TIMEOUT_MS}ms`,
     })
     guard.limiter.events.on('storeError', () => undefined)
     const app = express().post('/login', express.json(), guard, (_req, res) => void res.sendStatus(503))

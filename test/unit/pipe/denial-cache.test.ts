@@ -152,7 +152,7 @@ describe('a denial', () => {
   test('is repeated for a second, or for denyCache', async () => {
     for (const [options, holdsMs] of [
       [{}, 1000],
-      [{ denyCache: 250 }, 250],
+      [{ denyCache: '250ms' }, 250],
     ] as const) {
       const store = remoteStore()
       const limiter = limiterOn(store, { policy: one, ...options })
@@ -539,7 +539,7 @@ test('with a lease a denial is repeated for a twentieth of hold at least, though
   const fast = tokenBucket({ capacity: 100, refill: 2, every: '1ms' })
   for (const [isLeased, options, holdsMs] of [
     [true, {}, 10],
-    [true, { denyCache: 3 }, 3], // denyCache is shorter
+    [true, { denyCache: '3ms' }, 3], // denyCache is shorter
     [false, {}, 1],
   ] as const) {
     const store = remoteStore()

@@ -38,7 +38,7 @@ describe('a store of your own with local', () => {
 
   test('is closed with its limiter, which waits for it no longer than timeoutMs', async () => {
     const close = jest.fn(() => new Promise<void>(() => {}))
-    const limiter = createLimiter({ limits, store: { ...memoryStore(), close }, timeout: 20 })
+    const limiter = createLimiter({ limits, store: { ...memoryStore(), close }, timeout: '20ms' })
     await limiter.close()
     expect(close).toHaveBeenCalledTimes(1)
     const failing = { ...memoryStore(), close: () => Promise.reject(new Error('busy')) }

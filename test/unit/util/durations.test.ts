@@ -1,16 +1,15 @@
-import { durationMs, MAX_DURATION_MS, shortDuration, windowMs } from '../../../src/util/durations.js'
+import { durationMs, MAX_DURATION_MS, shortDuration } from '../../../src/util/durations.js'
 
 test.each([1, 60, 999, '1', '60', '60000'])(
   'a window of %p could be seconds, and the error names both readings',
   (value) => {
-    const make = () => windowMs('someone', 'window', value)
+    const make = () => durationMs('someone', 'window', value)
     expect(make).toThrow(
       'someone: window must be a string with a unit, or a number of at least 1000 milliseconds, got ',
     )
     expect(make).toThrow(`. Write '${value}s' or '${value}ms'.`)
     for (const unit of ['s', 'ms'])
-      expect(windowMs('someone', 'window', `${value}${unit}`)).toBeGreaterThan(0)
-    expect(durationMs('someone', 'every', value)).toBe(Number(value))
+      expect(durationMs('someone', 'window', `${value}${unit}`)).toBeGreaterThan(0)
   },
 )
 
@@ -21,15 +20,15 @@ test.each([
   ['60ms', 60],
   ['1s', 1000],
 ])('a window of %p has one reading', (value, lengthMs) => {
-  expect(windowMs('someone', 'window', value)).toBe(lengthMs)
+  expect(durationMs('someone', 'window', value)).toBe(lengthMs)
 })
 
 test.each([0, -5, 0.5, Number.NaN])('a window of %p is no duration in any unit', (value) => {
-  expect(() => windowMs('someone', 'window', value)).toThrow("Did you mean window: '1m'?")
+  expect(() => durationMs('someone', 'window', value)).toThrow("Did you mean window: '1m'?")
 })
 
 test.each([
-  [1, 1],
+  [1000, 1000],
   [60_000, 60_000],
   [MAX_DURATION_MS, MAX_DURATION_MS],
   ['10s', 10_000],
@@ -38,7 +37,7 @@ test.each([
   ['30 days', 2_592_000_000],
   ['400d', 34_560_000_000],
   ['10 years', MAX_DURATION_MS],
-  ['250', 250],
+  ['250 ms', 250],
   ['1 M', 60_000],
   ['.5s', 500],
   ['1500 msecs', 1500],

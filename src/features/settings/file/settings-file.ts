@@ -3,12 +3,14 @@ import { readFile, stat } from 'node:fs/promises'
 import { FOLLOW, type Follow, type SettingsSource } from '../../../limiter/settings-source.js'
 import { messageOf } from '../../../stores/store-error.js'
 import { inBackground } from '../../../util/background-timer.js'
+import { atOnce, inSlices } from '../../../util/slices.js'
 import { showKind } from '../../../util/validate.js'
 import type { SettingsDocument } from '../document.js'
 import { DocumentFeed, type Follower } from '../feed.js'
 import { followDocument } from '../follow-document.js'
-import { readDocument } from '../read-document.js'
+import { documentSteps } from '../read-document.js'
 import { parseJson } from '../stored-settings.js'
+import { textOf } from './file-text.js'
 
 /**
  * How often the file is checked. `fs.watch` misses the replacement of a symbolic link, as in a ConfigMap.
@@ -27,7 +29,8 @@ export interface FileSettings extends SettingsSource {
 /**
  * Creates read-only settings in a JSON file, such as a mounted ConfigMap. The file holds the document of one
  * limiter. The limiter reads it when it is created, so the document is in force from the first charge. It
- * then checks every second whether the file has changed.
+ * then checks every second whether the file has changed. The file is UTF-8 or UTF-16, with or without a
+ * byte-order mark.
  *
  * If the file cannot be read or is invalid, the last valid document still applies, and the limiter emits
  * `settingsFailed`. Throws a `TypeError` if `path` is not a string.
@@ -50,31 +53,40 @@ export function settingsFile(path: string): FileSettings {
   const feed = new DocumentFeed()
   let timer: NodeJS.Timeout | undefined
   let isReading = false
+  let document: SettingsDocument | undefined
 
-  const offer = (version: string, text: string) =>
-    feed.offer(version, () => ({ document: readDocument(parseJson(text), Date.now()) }))
+  const offer = (read: number, version: string, bytes: Buffer) =>
+    feed.offer(read, version, function* settle() {
+      document = yield* documentSteps(parseJson(textOf(path, bytes)), Date.now(), document)
+      return { document }
+    })
 
-  function fail(error: unknown): void {
-    feed.fail(new TypeError(`settingsFile: ${path} cannot be read: ${messageOf(error)}`, { cause: error }))
+  function fail(read: number, error: unknown): void {
+    feed.fail(
+      read,
+      new TypeError(`settingsFile: ${path} cannot be read: ${messageOf(error)}`, { cause: error }),
+    )
   }
 
   function readNow(): void {
+    const read = feed.startRead()
     try {
-      offer(versionOf(statSync(path, { bigint: true })), readFileSync(path, 'utf8'))
+      atOnce(offer(read, versionOf(statSync(path, { bigint: true })), readFileSync(path)))
     } catch (error) {
-      fail(error)
+      fail(read, error)
     }
   }
 
   async function readIfChanged(): Promise<void> {
     if (isReading) return
     isReading = true
+    const read = feed.startRead()
     try {
       const version = versionOf(await stat(path, { bigint: true })) // before the text, so no change is missed
-      if (version === feed.version) feed.recover()
-      else offer(version, await readFile(path, 'utf8'))
+      if (version === feed.version) feed.recover(read)
+      else await inSlices(offer(read, version, await readFile(path)))
     } catch (error) {
-      fail(error)
+      fail(read, error)
     } finally {
       isReading = false
     }
@@ -96,7 +108,7 @@ export function settingsFile(path: string): FileSettings {
 
   return {
     [FOLLOW]: ((limiter) => followDocument({ follow, pollIfDue: undefined }, limiter)) satisfies Follow,
-    read: async () => readDocument(parseJson(await readFile(path, 'utf8')), Date.now()),
+    read: async () => inSlices(documentSteps(parseJson(textOf(path, await readFile(path))), Date.now())),
   }
 }
 

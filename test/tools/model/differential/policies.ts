@@ -15,9 +15,9 @@ const FIRST = { startsAt: 'first-request' } as const
 function rates(window: number): Policy[] {
   const length = `${window}ms`
   return [
-    tokenBucket({ capacity: 5, refill: 3, every: window }),
-    tokenBucket({ capacity: 3, refill: 7, every: window }),
-    tokenBucket({ capacity: 1, refill: 1, every: window }),
+    tokenBucket({ capacity: 5, refill: 3, every: `${window}ms` }),
+    tokenBucket({ capacity: 3, refill: 7, every: `${window}ms` }),
+    tokenBucket({ capacity: 1, refill: 1, every: `${window}ms` }),
     slidingWindow({ limit: 4, window: length, slices: 4 }),
     slidingWindow({ limit: 7, window: `${window - 3}ms`, slices: 3 }),
     slidingWindow({ limit: 5, window: length, slices: 1 }),
@@ -37,23 +37,32 @@ function bans(window: number): Policy[] {
   return [
     ban(slidingWindow({ limit: 4, window: length, slices: 4 }), {
       after: 2,
-      within: window,
-      for: [half, window, 3 * window],
+      within: `${window}ms`,
+      for: [`${half}ms`, `${window}ms`, `${3 * window}ms`],
     }),
-    ban(tokenBucket({ capacity: 3, refill: 7, every: window }), {
+    ban(tokenBucket({ capacity: 3, refill: 7, every: `${window}ms` }), {
       after: 1,
-      within: window,
-      for: [half, window],
+      within: `${window}ms`,
+      for: [`${half}ms`, `${window}ms`],
       ...restart,
     }),
-    ban(slidingLog({ limit: 3, window: length }), { after: 2, within: window, for: [half, 2 * window] }),
+    ban(slidingLog({ limit: 3, window: length }), {
+      after: 2,
+      within: `${window}ms`,
+      for: [`${half}ms`, `${2 * window}ms`],
+    }),
     ban(fixedWindow({ limit: 3, window: length }), { after: 3, within: 2 * window, for: 2 * window }),
     ban(fixedWindow({ limit: 3, window: length, ...FIRST }), {
       after: 2,
-      within: half,
-      for: [half, window],
+      within: `${half}ms`,
+      for: [`${half}ms`, `${window}ms`],
     }),
-    ban(consecutive({ limit: 4 }), { after: 2, within: window, for: [half, 2 * window], ...restart }),
+    ban(consecutive({ limit: 4 }), {
+      after: 2,
+      within: `${window}ms`,
+      for: [`${half}ms`, `${2 * window}ms`],
+      ...restart,
+    }),
   ]
 }
 
@@ -78,5 +87,9 @@ export const SLOW: readonly Policy[] = [
   fixedWindow({ limit: 3, window: '100d', ...FIRST }),
   consecutive({ limit: 4 }),
   concurrency({ limit: 4, ttl: '100d' }),
-  ban(slidingWindow({ limit: 4, window: '100d' }), { after: 3, within: '10d', for: ['10d', '20d'] }),
+  ban(slidingWindow({ limit: 4, window: '100d' }), {
+    after: 3,
+    within: '10d',
+    for: [`${'10d'}ms`, `${'20d'}ms`],
+  }),
 ]

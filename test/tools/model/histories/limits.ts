@@ -132,7 +132,7 @@ export function limitersOn(store: Store, timeoutMs: number): Readonly<Record<str
       store,
       name,
       ...limitsOf(limitNamed(name)),
-      timeout: timeoutMs,
+      timeout: `${timeoutMs}ms`,
       denyCache: false,
       onStoreError(error, subject) {
         subject.error = error

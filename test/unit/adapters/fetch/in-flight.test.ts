@@ -126,7 +126,7 @@ describe('what nobody ends is released with the garbage', () => {
 
 test('a delayed request has its response as it is', async () => {
   const policy = fixedWindow({ limit: 5, window: '1h' })
-  const limit = rateLimit({ policy, store: memoryStore(), delay: { after: 0, by: 5 } })
+  const limit = rateLimit({ policy, store: memoryStore(), delay: { after: 0, by: '5ms' } })
   const own = new Response('hello')
   expect(await limit.handle(request(), INFO, () => own)).toBe(own)
 })

@@ -1,20 +1,17 @@
 import fc from 'fast-check'
 import type { SettingsOverride } from '../../../../src/features/settings/document.js'
-import { OverrideTable } from '../../../../src/features/settings/override-table.js'
+import { OverrideTable, rowOf } from '../../../../src/features/settings/override-table.js'
 import { parseAddress } from '../../../../src/keys/address.js'
 import { readRange } from '../../../../src/keys/address-list.js'
 import { EMBEDDINGS } from '../../../../src/keys/embedded-ipv4.js'
+import { atOnce } from '../../../../src/util/slices.js'
 
 const NOW_MS = 1_000_000_000_000
 
 /** A table whose effects are the indexes of the overrides. */
 function tableOf(overrides: readonly SettingsOverride[]) {
-  const table = new OverrideTable(
-    overrides,
-    (_, index) => ({ index }),
-    EMBEDDINGS,
-    () => NOW_MS,
-  )
+  const rows = overrides.map((override, index) => rowOf(override, { index }, EMBEDDINGS))
+  const table = atOnce(OverrideTable.steps(rows, () => NOW_MS))
   return {
     ofIdentity: (identity: string) => table.ofIdentity(identity)?.index,
     ofAddress: (address: string) => table.ofAddress(parseAddress(address))?.index,

@@ -1,7 +1,8 @@
-import { readDocument } from '../../../../src/features/settings/read-document.js'
+import { documentSteps } from '../../../../src/features/settings/read-document.js'
+import { atOnce } from '../../../../src/util/slices.js'
 
 const NOW_MS = Date.parse('2026-11-26T12:00:00Z')
-const read = (document: unknown) => readDocument(document, NOW_MS)
+const read = (document: unknown) => atOnce(documentSteps(document, NOW_MS))
 
 test('a document without its parts has no limits and no overrides', () => {
   expect(read({})).toEqual({ limits: {}, overrides: [] })

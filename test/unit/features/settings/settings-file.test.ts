@@ -79,6 +79,54 @@ test('without a file, the code decides until there is one', async () => {
   await expect(settingsFile(join(folder, 'none.json')).read()).rejects.toThrow('ENOENT')
 })
 
+const text = documentOf(5)
+const utf16be = (of: string) => Buffer.from(of, 'utf16le').swap16()
+
+test.each<[string, Uint8Array]>([
+  ['a byte-order mark', Buffer.from(`\uFEFF${text}`)],
+  ['UTF-16, little-endian', Buffer.from(`\uFEFF${text}`, 'utf16le')],
+  ['UTF-16, big-endian', utf16be(`\uFEFF${text}`)],
+  ['UTF-16 without a mark', Buffer.from(text, 'utf16le')],
+  ['UTF-16, big-endian, without a mark', utf16be(text)],
+  ['lines that end with CR and LF', Buffer.from(`\r\n${text.replace('{', '{\r\n')}\r\n`)],
+  ['NUL characters at the end', Buffer.from(`${text}\n${'\0'.repeat(100)}`)],
+])('a file with %s is read', async (name, bytes) => {
+  const path = join(folder, `${name}.json`)
+  writeFileSync(path, bytes)
+  const { limit, failures, settings } = following(path)
+  expect(limit()).toBe(5)
+  expect(failures).toEqual([])
+  expect((await settings.read()).limits).toEqual({ api: { limit: 5, window: '1m' } })
+})
+
+test.each<[string, Uint8Array, string]>([
+  ['nothing', Buffer.of(), 'is empty. Write {} for a document without changes.'],
+  ['a byte-order mark alone', Buffer.from('\uFEFF'), 'is empty'],
+  ['blanks', Buffer.from(' \r\n'), 'is empty'],
+  ['NUL characters', Buffer.alloc(512), 'is empty'],
+  ['Latin-1', Buffer.from('{"overrides":[{"identity":"zo\u00eb","block":true}]}', 'latin1'), 'must be UTF-8'],
+  ['half a character', Buffer.from(`\uFEFF${text}`, 'utf16le').subarray(0, -1), 'must be UTF-8'],
+])('a file that holds %s is an error, and the last document applies', async (name, bytes, problem) => {
+  const path = join(folder, `not ${name}.json`)
+  writeFileSync(path, text)
+  const { limit, failures, settings } = following(path)
+  writeFileSync(path, bytes)
+  await until('the file is found wrong', () => failures.length === 1)
+  expect(failures[0]).toContain(`settingsFile: ${path} ${problem}`)
+  expect(limit()).toBe(5)
+  await expect(settings.read()).rejects.toThrow(problem)
+})
+
+test('a file that an editor replaces by another is followed', async () => {
+  const path = join(folder, 'edited.json')
+  writeFileSync(path, documentOf(5))
+  const { limit, failures } = following(path)
+  writeFileSync(`${path}~`, documentOf(6))
+  renameSync(`${path}~`, path)
+  await until('the new file is followed', () => limit() === 6)
+  expect(failures).toEqual([])
+})
+
 test.each([
   [undefined, 'got undefined'],
   ['', 'got an empty string'],

@@ -201,7 +201,7 @@ describe('errors', () => {
   })
 
   test('of an owner that does not reply come after the time-out', async () => {
-    const store = ownerStore({ name: 'owner', send: () => new Promise(() => {}), timeout: 20 })
+    const store = ownerStore({ name: 'owner', send: () => new Promise(() => {}), timeout: '20ms' })
     await expect(chargeOne(store, part('a', three))).rejects.toThrow('owner: no reply within 20 ms')
   })
 })

@@ -19,7 +19,7 @@ const policies = fc
   .record({ limit: fc.integer({ min: 150, max: 600 }), window: fc.integer({ min: 50, max: 1000 }) })
   .chain(({ limit, window }) =>
     fc.constantFrom<Policy>(
-      tokenBucket({ capacity: limit, refill: limit, every: window }),
+      tokenBucket({ capacity: limit, refill: limit, every: `${window}ms` }),
       slidingWindow({ limit, window: `${window}ms` }),
       fixedWindow({ limit, window: `${window}ms` }),
     ),

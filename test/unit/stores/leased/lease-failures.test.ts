@@ -138,7 +138,7 @@ test('charges of leased units do not hide that the store hangs', async () => {
     policy: hourly,
     store: leased(remote, { processes: 1, hold: '10s' }),
     key: (key: string) => key,
-    timeout: 50,
+    timeout: '50ms',
   })
   const states: string[] = []
   limiter.events.on('storeState', (state) => states.push(state)).on('storeError', () => {})

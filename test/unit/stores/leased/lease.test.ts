@@ -127,7 +127,7 @@ test('after the store denied a block, charges go to the store one by one for the
 })
 
 test('after a denial, a bucket is leased again as soon as the store has a block', async () => {
-  const fast = tokenBucket({ capacity: 3200, refill: 3200, every: 320 })
+  const fast = tokenBucket({ capacity: 3200, refill: 3200, every: '320ms' })
   await chargeTimes(store, fast, 4000)
   expect(allowedCount(await chargeTimes(store, fast, 1))).toBe(0)
   await pass(remote, 19)

@@ -9,7 +9,8 @@ test.each<[unknown, string]>([
   [{ workers: 4 }, 'there is no option "workers". Write processes instead.'],
   [{ hold: 0 }, 'hold must be a duration from 1 ms to 10 years'],
   [{ hold: '1m' }, 'hold must be from 10 ms to 10 s, got "1m". Did you mean hold: \'100ms\'?'],
-  [{ hold: 9 }, 'hold must be from 10 ms to 10 s, got 9.'],
+  [{ hold: '9ms' }, 'hold must be from 10 ms to 10 s, got "9ms".'],
+  [{ hold: 100 }, 'hold must be a string with a unit, or a number of at least 1000 milliseconds, got 100'],
   [{ processes: 0 }, 'processes must be a whole number from 1 to 10000, got 0. Did you mean'],
   [
     { processes: '4' },

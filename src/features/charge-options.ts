@@ -1,0 +1,28 @@
+import { checkedCost } from '../limiter/read-limits.js'
+import { describeUnknown } from '../options/fixes.js'
+import { throwProblems } from '../options/problems.js'
+import { show } from '../util/validate.js'
+import { isObject } from '../util/values.js'
+
+const NAMES = ['cost']
+const FIXES = { points: 'cost', weight: 'cost', units: 'cost', amount: 'cost' }
+
+/**
+ * Returns the cost in the options of a charge; `undefined` if they have none. Throws a `TypeError` for other
+ * options and for a bare number, which other packages take as the cost: it would be ignored.
+ */
+export function readCost(owner: string, options: unknown): number | undefined {
+  if (options === null) return undefined
+  if (!isObject(options)) {
+    const units = typeof options === 'number' ? options : 2
+    throw new TypeError(
+      `${owner}: options must be an object, got ${show(options)}. Write charge(subject, { cost: ${units} }).`,
+    )
+  }
+  if (options.cost !== undefined) return checkedCost(owner, 'cost', options.cost)
+  throwProblems(
+    owner,
+    describeUnknown(owner, options, NAMES, FIXES).map(({ error }) => error),
+  )
+  return undefined
+}

@@ -1,0 +1,88 @@
+/**
+ * Long work in small steps. Each `yield` is a place where it may pause, so that it need not block the event
+ * loop.
+ */
+export type Steps<Result> = Generator<undefined, Result, undefined>
+
+/** The longest time for which sliced work keeps the event loop from other work, give or take a step. */
+const SLICE_MS = 4
+
+/** How slices are timed and put off. */
+export interface SliceTimer {
+  now(): number
+  /** Calls `resume` in a later turn of the event loop. Absent on platforms that have no such function. */
+  defer?: ((resume: () => void) => unknown) | undefined
+}
+
+/** Browsers and isolates have no `setImmediate`. There, the work is done at once. */
+const EVENT_LOOP: SliceTimer = {
+  now: () => performance.now(),
+  get defer() {
+    return typeof setImmediate === 'function' ? (resume: () => void) => setImmediate(resume) : undefined
+  },
+}
+
+/** Does all steps at once, and returns their result. */
+export function atOnce<Result>(steps: Steps<Result>): Result {
+  let step = steps.next()
+  while (!step.done) step = steps.next()
+  return step.value
+}
+
+/**
+ * Does steps in slices of some milliseconds, with other work of the event loop between them. The first slice
+ * runs at once. Rejects with what a step throws.
+ */
+export async function inSlices<Result>(
+  steps: Steps<Result>,
+  { now, defer }: SliceTimer = EVENT_LOOP,
+): Promise<Result> {
+  if (defer === undefined) return atOnce(steps)
+  for (let startedAtMs = now(); ; ) {
+    const step = steps.next()
+    if (step.done) return step.value
+    if (now() - startedAtMs < SLICE_MS) continue
+    await new Promise<void>((resolve) => defer(resolve))
+    startedAtMs = now()
+  }
+}
+
+/** The items that are sorted in one step. */
+const RUN = 256
+
+/** Sorts items as `toSorted` does. Parts that are in order already cost little. */
+export function* sortSteps<Item>(
+  items: readonly Item[],
+  compare: (a: Item, b: Item) => number,
+): Steps<readonly Item[]> {
+  let runs: Item[][] = []
+  for (let i = 0; i < items.length; i += RUN) {
+    runs.push(items.slice(i, i + RUN).sort(compare))
+    yield
+  }
+  while (runs.length > 1) {
+    const merged: Item[][] = []
+    for (let i = 0; i < runs.length; i += 2)
+      merged.push(yield* mergeSteps(runs[i] as Item[], runs[i + 1] ?? [], compare))
+    runs = merged
+  }
+  return runs[0] ?? []
+}
+
+function* mergeSteps<Item>(
+  left: readonly Item[],
+  right: readonly Item[],
+  compare: (a: Item, b: Item) => number,
+): Steps<Item[]> {
+  const merged: Item[] = []
+  let l = 0
+  let r = 0
+  while (l < left.length && r < right.length) {
+    const isLeft = compare(left[l] as Item, right[r] as Item) <= 0
+    merged.push((isLeft ? left[l++] : right[r++]) as Item)
+    if (merged.length % RUN === 0) yield
+  }
+  for (; l < left.length; l++) merged.push(left[l] as Item)
+  for (; r < right.length; r++) merged.push(right[r] as Item)
+  return merged
+}

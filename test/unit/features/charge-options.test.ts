@@ -1,0 +1,67 @@
+import { ban, createLimiter, fixedWindow, memoryStore, sharedSettings } from 'headgate'
+
+const policy = ban(fixedWindow({ limit: 5, window: '1m' }), { after: 3, within: '1m', for: '1h' })
+const limiter = createLimiter<string>({ name: 'api', policy, key: (id) => id, store: memoryStore() })
+
+test.each<[unknown, string]>([
+  [2, 'createLimiter: options must be an object, got 2. Write charge(subject, { cost: 2 }).'],
+  [0, 'got 0. Write charge(subject, { cost: 0 }).'],
+  ['2', 'got "2". Write charge(subject, { cost: 2 }).'],
+  [{ points: 2 }, 'createLimiter: there is no option "points". Write cost instead.'],
+  [{ weight: 2 }, 'Write cost instead.'],
+  [{ csot: 2 }, 'Did you mean cost?'],
+])('a charge with %j as options is refused, with the fix', async (options, problem) => {
+  expect(() => limiter.charge('ada', options as never)).toThrow(problem)
+  expect((await limiter.peek('ada')).remaining).toBe(5)
+})
+
+test.each([undefined, null, {}, { cost: undefined }, { cost: 1 }])(
+  'a charge with %j costs 1',
+  async (options) => {
+    const before = (await limiter.peek('bob')).remaining
+    await limiter.charge('bob', options as never)
+    expect((await limiter.peek('bob')).remaining).toBe(before - 1)
+    await limiter.forget('bob')
+  },
+)
+
+test.each<[string, () => unknown, string]>([
+  ['blockFor', () => limiter.blockFor('ada', 900), "got 900. Write '900s' or '900ms'."],
+  ['blockFor with limits', () => limiter.blockFor('ada', '15m', 3 as never), 'options must be an object'],
+  ['waitFor with a number', () => limiter.waitFor('ada', 5 as never), 'options must be an object'],
+  [
+    'waitFor',
+    () => limiter.waitFor('ada', { maxWait: 30 }),
+    "maxWait must be a string with a unit, or a number of at least 1000 milliseconds, got 30. Write '30s' or '30ms'.",
+  ],
+  ['penalize', () => limiter.penalize('ada', 2, 3 as never), 'options must be an object'],
+  ['reward', () => limiter.reward('ada', 2, 3 as never), 'options must be an object'],
+  ['forget', () => limiter.forget('ada', 3 as never), 'options must be an object'],
+  [
+    'ban',
+    () => ban(fixedWindow({ limit: 5, window: '1m' }), { after: 3, within: 60, for: 900 }),
+    "- within must be a string with a unit, or a number of at least 1000 milliseconds, got 60. Write '60s' or '60ms'.\n- for must be",
+  ],
+  [
+    'a timeout',
+    () => createLimiter({ limit: 5, window: '1m', timeout: 5 }),
+    "timeout must be a string with a unit, or a number of at least 1000 milliseconds, got 5. Write '5s' or '5ms'.",
+  ],
+  ['denyCache', () => createLimiter({ limit: 5, window: '1m', denyCache: 1 }), "Write '1s' or '1ms'."],
+])('%s refuses a bare number that may be seconds, and options that are none', async (_, call, problem) => {
+  await expect(async () => call()).rejects.toThrow(problem)
+})
+
+test('a settings document refuses numbers that may be seconds', async () => {
+  const settings = sharedSettings(memoryStore())
+  const change = settings.change(
+    'api',
+    () => ({
+      limits: {
+        api: { policy: 'fixedWindow', limit: 5, window: '1m', ban: { after: 3, within: 60, for: '1h' } },
+      },
+    }),
+    { by: 'ada', reason: 'a test' },
+  )
+  await expect(change).rejects.toThrow('limits.api.ban.within must be a string with a unit')
+})

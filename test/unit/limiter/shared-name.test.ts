@@ -1,0 +1,97 @@
+import { createLimiter, fixedWindow, loginGuard, memoryStore, rateLimit, type Store } from 'headgate'
+import { forgetWarnings } from '../../../src/util/warn-once.js'
+
+const closers: { close(): Promise<void> }[] = []
+let warnings: string[]
+
+beforeEach(() => {
+  forgetWarnings()
+  warnings = []
+  jest.spyOn(process, 'emitWarning').mockImplementation((message, options) => {
+    if ((options as { code?: string }).code === 'HEADGATE_SAME_NAME') warnings.push(String(message))
+  })
+})
+
+afterEach(async () => {
+  jest.restoreAllMocks()
+  await Promise.all(closers.splice(0).map((each) => each.close()))
+})
+
+const key = (id: string) => id
+
+function limiter(store: Store, limit: number, options: object = {}) {
+  const made = createLimiter<string>({ name: 'api', limit, window: '1m', key, store, ...options })
+  closers.push(made)
+  return made
+}
+
+test('one name for two limits on one store is a warning that names both places', () => {
+  const store = memoryStore()
+  limiter(store, 4)
+  limiter(store, 10)
+  limiter(store, 11)
+  expect(warnings).toHaveLength(1)
+  expect(warnings[0]).toMatch(
+    /^createLimiter: two limiters named api share their counts in one store, but not their policy: 10-in-\S+ \(at .*shared-name\.test\.ts:\d+:\d+\)+ and 4-in-\S+ \(at .*shared-name\.test\.ts:\d+:\d+\)+\. Give each its own name\. See http/,
+  )
+})
+
+test.each<[string, (store: Store) => unknown]>([
+  ['middleware', (store) => rateLimit({ name: 'api', limit: 4, window: '1m', store })],
+  [
+    'one of several limits',
+    (store) => rateLimit({ name: 'api', limits: [{ name: 'burst', limit: 4, window: '1m' }], store }),
+  ],
+  ['a login guard', (store) => loginGuard({ name: 'api', field: 'email', store })],
+])('%s that is created twice in the same way is no warning', (_, make) => {
+  const store = memoryStore()
+  make(store)
+  make(store)
+  expect(warnings).toEqual([])
+})
+
+test.each<[string, (store: Store) => unknown]>([
+  ['the same policy, at another place', (store) => limiter(store, 4)],
+  ['another name', (store) => limiter(store, 10, { name: 'other' })],
+  ['another prefix', (store) => limiter(store, 10, { prefix: 'other' })],
+  ['another store', () => limiter(memoryStore(), 10)],
+  [
+    'another kind of policy',
+    (store) => createLimiter({ name: 'api', policy: fixedWindow({ limit: 9, window: '1m' }), store }),
+  ],
+  [
+    'other names of limits',
+    (store) => createLimiter({ name: 'api', limits: [{ name: 'burst', limit: 9, window: '1m' }], store }),
+  ],
+  [
+    'a policy function',
+    (store) => createLimiter({ name: 'api', policy: () => fixedWindow({ limit: 9, window: '1m' }), store }),
+  ],
+])('%s is no warning', (_, makeOther) => {
+  const store = memoryStore()
+  limiter(store, 4)
+  makeOther(store)
+  expect(warnings).toEqual([])
+})
+
+test('a limiter that was closed does not count', async () => {
+  const store = memoryStore()
+  await limiter(store, 4).close()
+  limiter(store, 10)
+  expect(warnings).toEqual([])
+})
+
+test('a module that is loaded again with other numbers is no warning', () => {
+  const store = memoryStore()
+  for (const limit of [4, 10]) limiter(store, limit)
+  expect(warnings).toEqual([])
+})
+
+test('two stores on one client are one store', () => {
+  const origin = { client: {} }
+  limiter({ ...memoryStore(), origin }, 4)
+  limiter({ ...memoryStore(), origin }, 4)
+  expect(warnings).toEqual([])
+  limiter({ ...memoryStore(), origin }, 10)
+  expect(warnings).toHaveLength(1)
+})
