@@ -71,6 +71,8 @@ test.each([
 })
 
 test('rates and capacities beyond that are errors with the fix', () => {
-  expect(() => tokenBucket({ capacity: 1, refill: 1_000_001, every: '1ms' })).toThrow(/at most 10\^9 per second/)
+  expect(() => tokenBucket({ capacity: 1, refill: 1_000_001, every: '1ms' })).toThrow(
+    /at most 10\^9 per second/,
+  )
   expect(() => tokenBucket({ capacity: 2 ** 37 + 1, refill: 1e9, every: '1s' })).toThrow(/at most 2\^37/)
 })

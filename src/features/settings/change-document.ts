@@ -1,5 +1,4 @@
 import { StoreError } from '../../stores/store-error.js'
-import { pause } from '../../util/defer.js'
 import type { MaybePromise } from '../../util/maybe-promise.js'
 import { inSlices } from '../../util/slices.js'
 import { TimeoutError } from '../../util/timeout.js'
@@ -83,7 +82,9 @@ async function swapUntilMade(
     const [found] = await within(documents.read([{ key, version: known?.version }]))
     const latest = await inSlices(latestSteps(found, known, Date.now()))
     if (latest.changes.some(({ id }) => id === change.id)) return written(latest as StoredSettings)
-    const edited = asJson(await edit(latest.damage ? latest.document : (asJson(latest.document) as SettingsDocument)))
+    const edited = asJson(
+      await edit(latest.damage ? latest.document : (asJson(latest.document) as SettingsDocument)),
+    )
     const earlier = latest.damage ? undefined : latest.document
     const document = await inSlices(documentSteps(edited, Date.now(), earlier))
     const next = written(settingsAfter(latest, document, change))
@@ -122,4 +123,8 @@ function beforeEnd<T>(work: Promise<T>, endMs: number): Promise<T> {
 /** Returns a value as JSON keeps it: a `Date` becomes a string. */
 function asJson(value: unknown): unknown {
   return value === undefined ? undefined : JSON.parse(JSON.stringify(value))
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
 }

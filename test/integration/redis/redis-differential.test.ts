@@ -41,10 +41,14 @@ const POLICIES: readonly Policy[] = [
   BAN,
   BAN.uncounted as Policy,
   ban(consecutive({ limit: 4 }), { after: 3, within: '1h', for: ['1h'], onAttempt: 'restart' }),
-  ban(tokenBucket({ capacity: 3, refill: 700, every: '1s' }), { after: 2, within: 20, for: [3, 9] }),
+  ban(tokenBucket({ capacity: 3, refill: 700, every: '1s' }), {
+    after: 2,
+    within: '20ms',
+    for: ['3ms', '9ms'],
+  }),
   ban(fixedWindow({ limit: 3, window: '5ms' }), {
     after: 1,
-    within: 5,
+    within: '5ms',
     for: ['2ms', '4ms'],
     onAttempt: 'restart',
   }),
