@@ -51,7 +51,11 @@ function bans(window: number): Policy[] {
       within: `${window}ms`,
       for: [`${half}ms`, `${2 * window}ms`],
     }),
-    ban(fixedWindow({ limit: 3, window: length }), { after: 3, within: 2 * window, for: 2 * window }),
+    ban(fixedWindow({ limit: 3, window: length }), {
+      after: 3,
+      within: `${2 * window}ms`,
+      for: `${2 * window}ms`,
+    }),
     ban(fixedWindow({ limit: 3, window: length, ...FIRST }), {
       after: 2,
       within: `${half}ms`,
