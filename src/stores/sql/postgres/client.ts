@@ -35,6 +35,8 @@ export interface PostgresPool {
     callback: (error: Error | undefined, connection?: PostgresConnection) => void,
     // biome-ignore lint/suspicious/noConfusingVoidType: what pg declares
   ): Promise<PostgresConnection> | void
+  /** A client has one, which is a single connection, and a pool has none. */
+  readonly port?: never
 }
 
 /** Returns the pool. Throws a `TypeError` for anything else, such as a client, which is one connection. */

@@ -40,7 +40,8 @@ app.use(
       { name: 'burst', policy: free, key: (req) => req.ip, cost: (req) => (req.fresh ? 0 : 1) },
       {
         name: 'user',
-        policy: (req) => (req.secure ? paid : undefined),
+        policy: (req) => (req.secure ? paid : free),
+        skip: (req) => req.fresh,
         key: byUser((req) => req.get('x-user')),
       },
       { name: 'name', policy: free, key: [byField('username'), byUser(), (req) => req.subdomains[0]] },

@@ -55,7 +55,7 @@ export const ofCallbacks = [
   // @ts-expect-error usr: requests have no such property
   () => rateLimit({ ...limit, key: byUser((req) => req.usr) }),
   // @ts-expect-error usr: requests have no such property
-  () => rateLimit({ limits: [{ policy: () => undefined, key: (req) => req.usr }] }),
+  () => rateLimit({ limits: [{ limit: 2, window: '1m', key: (req) => req.usr }] }),
   // @ts-expect-error locls: responses have no such property
   () => loginGuard({ field: 'username', succeeded: (_req, res) => res.locls.ok }),
   // @ts-expect-error skip: no request is a string

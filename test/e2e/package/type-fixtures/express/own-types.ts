@@ -18,7 +18,7 @@ const limiter = rateLimit({
   onDenied: (req, res) => res.status(429).render(req.tenant.plan),
 })
 export const nested = rateLimit({
-  limits: [{ policy: () => undefined, key: byUser((req: TenantRequest) => req.tenant.id) }],
+  limits: [{ limit: 2, window: '1m', key: byUser((req: TenantRequest) => req.tenant.id) }],
   cost: 2,
 })
 export const several = rateLimit({

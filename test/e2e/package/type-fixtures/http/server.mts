@@ -19,7 +19,10 @@ import {
 const limiter = rateLimit({
   limits: [
     { policy: fixedWindow({ limit: 2, window: '1m' }), key: (req) => req.headers['x-api-key'] },
-    { policy: (req) => (req.complete ? undefined : fixedWindow({ limit: 2, window: '1m' })) },
+    {
+      policy: (req) => fixedWindow({ limit: req.complete ? 2 : 1, window: '1m' }),
+      skip: (req) => req.method === 'HEAD',
+    },
   ],
   store: memoryStore({ maxKeys: 1000 }),
   skip: (req) => req.url === '/health',
