@@ -9,6 +9,7 @@ import type { DocumentStore, Written } from './document-poller.js'
 import { type KnownSettings, latestSteps } from './latest-document.js'
 import { documentSteps } from './read-document.js'
 import {
+  asJson,
   readChange,
   type StoredChange,
   type StoredSettings,
@@ -82,9 +83,7 @@ async function swapUntilMade(
     const [found] = await within(documents.read([{ key, version: known?.version }]))
     const latest = await inSlices(latestSteps(found, known, Date.now()))
     if (latest.changes.some(({ id }) => id === change.id)) return written(latest as StoredSettings)
-    const edited = asJson(
-      await edit(latest.damage ? latest.document : (asJson(latest.document) as SettingsDocument)),
-    )
+    const edited = asJson(await edit(latest.damage ? latest.document : asJson(latest.document)))
     const earlier = latest.damage ? undefined : latest.document
     const document = await inSlices(documentSteps(edited, Date.now(), earlier))
     const next = written(settingsAfter(latest, document, change))
@@ -118,11 +117,6 @@ function beforeEnd<T>(work: Promise<T>, endMs: number): Promise<T> {
     )
     work.then(resolve, reject).finally(() => clearTimeout(timer))
   })
-}
-
-/** Returns a value as JSON keeps it: a `Date` becomes a string. */
-function asJson(value: unknown): unknown {
-  return value === undefined ? undefined : JSON.parse(JSON.stringify(value))
 }
 
 function pause(ms: number): Promise<void> {

@@ -38,6 +38,11 @@ export function parseJson(text: string): unknown {
   }
 }
 
+/** Returns a value as JSON keeps it, such as a `Date` as a string. Copies documents, which are JSON. */
+export function asJson<T>(value: T): T {
+  return value === undefined ? value : JSON.parse(JSON.stringify(value))
+}
+
 /**
  * Reads the text that a store holds. Throws a `TypeError` if it is not a document with its changes. Keeps what
  * is the same as in an `earlier` document.

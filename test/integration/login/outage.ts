@@ -147,7 +147,7 @@ interface Login {
 }
 
 const guardOn = (store: Store, name: string): Guard =>
-  loginGuard({ field: 'username', name, store, limits: LIMITS, timeout: TIMEOUT_MS })
+  loginGuard({ field: 'username', name, store, limits: LIMITS, timeout: `${TIMEOUT_MS}ms` })
 
 async function startLogin(store: Store, name: string): Promise<Login> {
   const guard = guardOn(store, name)

@@ -94,6 +94,6 @@ export const SLOW: readonly Policy[] = [
   ban(slidingWindow({ limit: 4, window: '100d' }), {
     after: 3,
     within: '10d',
-    for: [`${'10d'}ms`, `${'20d'}ms`],
+    for: ['10d', '20d'],
   }),
 ]
