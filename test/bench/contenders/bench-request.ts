@@ -19,7 +19,7 @@ export class BenchRequest extends IncomingMessage {
 
   constructor(client: number) {
     const remoteAddress = addresses[client] as string
-    super({ remoteAddress } as Socket)
+    super({ remoteAddress, once() {} } as unknown as Socket)
     this.ip = remoteAddress
     this.method = 'GET'
     this.url = '/'
