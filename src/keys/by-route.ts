@@ -44,9 +44,28 @@ export function byRoute(): KeyFunction<unknown> {
   return function routeKey(subject: unknown): string {
     const { method, baseUrl } = requestOf('byRoute', subject)
     const verb = typeof method === 'string' ? (COUNTED_AS.get(method) ?? OTHER) : ''
-    // Express matches mount paths in any case.
-    const mount = typeof baseUrl === 'string' ? baseUrl.toLowerCase() : ''
+    const mount = typeof baseUrl === 'string' ? canonicalMount(baseUrl) : ''
     return `${verb} ${mount}${String(routePattern(subject) ?? '')}`
+  }
+}
+
+/**
+ * Returns a mount path in one spelling. Express matches it in any case, and decodes the parameters in it.
+ */
+function canonicalMount(path: string): string {
+  if (!path.includes('%')) return path.toLowerCase()
+  return path
+    .split('/')
+    .map((segment) => encodeURIComponent(decoded(segment).toLowerCase()))
+    .join('/')
+}
+
+/** Returns a segment decoded; as it is if it is malformed, which Express denies where it is a parameter. */
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
   }
 }
 

@@ -1,13 +1,19 @@
 import { routePattern } from '../keys/by-route.js'
 import { asRequest } from '../keys/request.js'
 import { fieldsOf } from '../util/values.js'
-import { type GuardRoute, isGuard } from './place.js'
+import { type GuardRoute, isGuard, isLiteral } from './place.js'
 
 /** What Express keeps for each handler: in an application or a router, and in a route. */
 interface Layer {
   /** A handler, or a router, which is a function with a stack. */
   readonly handle?: unknown
   readonly route?: Stack & { readonly path?: unknown }
+  /** In Express 4, what the path of a layer matches. */
+  readonly regexp?: RegExp & { readonly fast_slash?: boolean }
+  /** In Express 5, one for each path of a layer. */
+  readonly matchers?: readonly unknown[]
+  /** In Express 5, the parameters of the last match. */
+  readonly params?: unknown
 }
 
 interface Stack {
@@ -16,42 +22,70 @@ interface Stack {
 
 type Guard = Parameters<typeof isGuard>[1]
 
+/** A place in which a guard is mounted: whether all routers above it have one fixed path. */
+interface Mount {
+  readonly isFixed: boolean
+}
+
 /**
  * Returns the route of Express in which a guard runs. Express sets the route of a request and leaves it there
  * for later middleware, so that only the stacks of routes and routers show where the guard is. Those of other
  * applications are out of sight, if this one is mounted in another one.
+ *
+ * A route below a parameter, such as `/:tenant`, is many places: whoever owns one account there must not clear
+ * the failures of another of that name. Express matches mount paths in any case, as they were sent.
  */
 export function expressRoute(req: unknown, guard: Guard): GuardRoute {
   const { app, route, baseUrl } = asRequest(req)
+  const mountPath = typeof baseUrl === 'string' ? baseUrl.toLowerCase() : ''
+  const path = routePattern(req)
   // In Express 4, reading `router` throws an error.
   const application = fieldsOf(app)
   const router = application._router ?? application.router
   const mounts = mountsOf(guard, router)
   const isHere = hasGuard(route, guard)
   // A router that has the application sets no `parent`, but a path.
-  const isMounted = baseUrl !== '' && layersOf(router).some((layer) => layer.route === route)
-  const seesAll = isHere && mounts.size === 1 && !isMounted && application.parent === undefined
-  const isElsewhere = mounts.size > (isHere ? 1 : 0)
-  const isOnly = isElsewhere ? false : seesAll || undefined
-  return { path: routePattern(req), id: isOnly ? undefined : route, isOnly }
+  const isMounted = mountPath !== '' && layersOf(router).some((layer) => layer.route === route)
+  const seesAll = isHere && mounts.length === 1 && !isMounted && application.parent === undefined
+  const isElsewhere = mounts.length > (isHere ? 1 : 0)
+  const isFixed = mounts.every((mount) => mount.isFixed) && isFixedApplication(app)
+  return {
+    path,
+    id: `${mountPath}${String(path)}`,
+    isOnly: isElsewhere || !isFixed ? false : seesAll || undefined,
+  }
 }
 
-/** Returns where a guard is: each route by its router and its pattern, and each `use` by its layer. */
-function mountsOf(guard: Guard, router: unknown, seen = new Set<unknown>()): Set<unknown> {
-  const mounts = new Set<unknown>()
-  if (seen.has(router)) return mounts
-  seen.add(router)
+/** Returns where a guard is: each route by its router and its pattern, and each `use`, once for each mount. */
+function mountsOf(guard: Guard, router: unknown, above: readonly unknown[] = [], isFixed = true): Mount[] {
+  if (above.includes(router)) return []
+  const mounts: Mount[] = []
   const patterns = new Set<unknown>()
   for (const layer of layersOf(router)) {
     if (layer.route === undefined) {
-      if (isGuard(layer.handle, guard)) mounts.add(layer)
-      for (const mount of mountsOf(guard, layer.handle, seen)) mounts.add(mount)
+      if (isGuard(layer.handle, guard)) mounts.push({ isFixed })
+      mounts.push(...mountsOf(guard, layer.handle, [...above, router], isFixed && isFixedLayer(layer)))
     } else if (hasGuard(layer.route, guard) && !patterns.has(layer.route.path)) {
       patterns.add(layer.route.path)
-      mounts.add(layer)
+      mounts.push({ isFixed })
     }
   }
   return mounts
+}
+
+/** What Express 4 makes of one path without parameters. */
+const ONE_PATH = /^\^(?:\\[^a-z]|[^\\()[\]{}|*+?.^$])*\\\/\?\(\?=\\\/\|\$\)$/i
+
+/** Returns whether a layer has one path, without parameters, as far as Express keeps it. */
+function isFixedLayer({ regexp, matchers = [], params }: Layer): boolean {
+  if (regexp !== undefined) return regexp.fast_slash === true || ONE_PATH.test(regexp.source)
+  return matchers.length < 2 && Object.keys(fieldsOf(params)).length === 0
+}
+
+/** Returns whether an application is mounted at one path without parameters, or not at all. */
+function isFixedApplication(app: unknown): boolean {
+  const { parent, mountpath } = fieldsOf(app)
+  return parent === undefined || (isLiteral(mountpath) && isFixedApplication(parent))
 }
 
 function hasGuard(route: unknown, guard: Guard): boolean {

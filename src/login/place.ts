@@ -163,6 +163,6 @@ export function readPaths(owner: string, option: string, value: unknown): readon
 const PATTERN = /[*:?+()[\]{}|^$!\\]/
 
 /** Returns whether a pattern matches one path, but for its case and a slash at its end. */
-function isLiteral(pattern: unknown): pattern is string {
+export function isLiteral(pattern: unknown): pattern is string {
   return typeof pattern === 'string' && pattern.startsWith('/') && !PATTERN.test(pattern)
 }
