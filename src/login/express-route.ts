@@ -30,7 +30,8 @@ export function expressRoute(req: unknown, guard: Guard): GuardRoute {
   const isHere = hasGuard(route, guard)
   // A router that has the application sets no `parent`, but a path.
   const isMounted = baseUrl !== '' && layersOf(router).some((layer) => layer.route === route)
-  const seesAll = isHere && mounts.size === 1 && !isMounted && application.parent === undefined
+  const isWhole = application.parent === undefined && !hasApplication(router)
+  const seesAll = isHere && mounts.size === 1 && !isMounted && isWhole
   const isElsewhere = mounts.size > (isHere ? 1 : 0)
   const isOnly = isElsewhere ? false : seesAll || undefined
   return { path: routePattern(req), id: isOnly ? undefined : route, isOnly }
@@ -52,6 +53,16 @@ function mountsOf(guard: Guard, router: unknown, seen = new Set<unknown>()): Set
     }
   }
   return mounts
+}
+
+/** Returns whether a router has another application, whose routes are out of sight. */
+function hasApplication(router: unknown, seen = new Set<unknown>()): boolean {
+  if (seen.has(router)) return false
+  seen.add(router)
+  return layersOf(router).some(({ handle }) => {
+    const { name, mountpath } = fieldsOf(handle) // Express 4 and 5 wrap what `app.use(application)` is given
+    return name === 'mounted_app' || mountpath !== undefined || hasApplication(handle, seen)
+  })
 }
 
 function hasGuard(route: unknown, guard: Guard): boolean {
