@@ -46,7 +46,8 @@ export function expressRoute(req: unknown, guard: Guard): GuardRoute {
   const isHere = hasGuard(route, guard)
   // A router that has the application sets no `parent`, but a path.
   const isMounted = mountPath !== '' && layersOf(router).some((layer) => layer.route === route)
-  const seesAll = isHere && mounts.length === 1 && !isMounted && application.parent === undefined
+  const isWhole = application.parent === undefined && !hasApplication(router)
+  const seesAll = isHere && mounts.length === 1 && !isMounted && isWhole
   const isElsewhere = mounts.length > (isHere ? 1 : 0)
   const isFixed = mounts.every((mount) => mount.isFixed) && isFixedApplication(app)
   return {
@@ -86,6 +87,16 @@ function isFixedLayer({ regexp, matchers = [], params }: Layer): boolean {
 function isFixedApplication(app: unknown): boolean {
   const { parent, mountpath } = fieldsOf(app)
   return parent === undefined || (isLiteral(mountpath) && isFixedApplication(parent))
+}
+
+/** Returns whether a router has another application, whose routes are out of sight. */
+function hasApplication(router: unknown, seen = new Set<unknown>()): boolean {
+  if (seen.has(router)) return false
+  seen.add(router)
+  return layersOf(router).some(({ handle }) => {
+    const { name, mountpath } = fieldsOf(handle) // Express 4 and 5 wrap what `app.use(application)` is given
+    return name === 'mounted_app' || mountpath !== undefined || hasApplication(handle, seen)
+  })
 }
 
 function hasGuard(route: unknown, guard: Guard): boolean {

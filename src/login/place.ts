@@ -11,8 +11,8 @@ export interface GuardRoute {
   /** What tells the route from others if the pattern does not, as in routers below different paths. */
   readonly id?: unknown
   /**
-   * Whether the guard is in this route only, as far as the framework shows. `undefined`: a wrapper hides the
-   * guard, such as the instrumentation of an agent, so that it may be elsewhere also.
+   * Whether the guard is in this route only, as far as the framework shows. `undefined`: it may be elsewhere
+   * also, where a wrapper hides it, such as the instrumentation of an agent, or the framework shows nothing.
    */
   readonly isOnly: boolean | undefined
 }
@@ -55,8 +55,8 @@ export function hasSafeMethod(req: unknown): boolean {
  * guard is part of, if its pattern matches a single path.
  *
  * Whoever sends a request chooses its path, so a process that has seen one route only must not conclude that
- * there is no other. The framework has to show that; if wrappers hide the guard, the route must have
- * responded with 401, which nothing but a check of credentials does (RFC 9110 §15.5.2).
+ * there is no other. The framework has to show that. If it does not, the route must have responded with 401, which
+ * nothing but a check of credentials does (RFC 9110 §15.5.2).
  */
 export function loginPlaces<Req>(paths: readonly string[] | undefined, routeOf: RouteOf<Req>) {
   const routes = paths?.map(withoutSlash)

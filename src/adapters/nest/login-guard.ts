@@ -26,8 +26,8 @@ export interface LoginGuard<Req extends object = NestRequest> extends LoginContr
  * `loginGuard` of `headgate` does.
  *
  * - **Success.** A status below 300 is a success where the password is checked, unless `succeeded`,
- *   `failureRedirect` or `reportSuccess` says otherwise. That is a POST to the one handler with the guard,
- *   or to `path`. An `UnauthorizedException` is a failure.
+ *   `failureRedirect` or `reportSuccess` says otherwise. That is a POST to `path`, or to the one handler
+ *   with the guard once it has thrown an `UnauthorizedException`, which is a failure.
  * - **Denials.** `RateLimitFilter` responds to denied attempts. `RateLimitModule` provides it.
  * - **HTTP only.** The guard throws an error for GraphQL and WebSockets, because they have no status that
  *   says whether a login succeeded.
@@ -55,7 +55,8 @@ export function loginGuard<Req extends object = NestRequest, Res = unknown>(
   const { exception, ...login } = withoutOnDenied('loginGuard', options)
   /** The requests whose handler the guard is before, and before no other one of its class. */
   const ofOneHandler = new WeakSet<Req>()
-  const routeOf = (req: Req) => ({ path: routePattern(req), isOnly: ofOneHandler.has(req) })
+  // Nest shows no other class: a handler of one may have the guard also.
+  const routeOf = (req: Req) => ({ path: routePattern(req), isOnly: ofOneHandler.has(req) && undefined })
   const settings = login as LoginOptions<ServerTypes<Req, PlatformResponse>>
   const { steps, controls } = guardSteps(settings, platformWriter, routeOf)
   const guard: LoginGuard<Req> = {

@@ -3,9 +3,10 @@ import type { IncomingMessage } from 'node:http'
 import type { AddressInfo, NetConnectOpts, Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { byIp, memoryStore, sharedSettings } from 'headgate'
+import { setTimeout } from 'node:timers/promises'
+import { byIp, createLimiter, memoryStore, sharedSettings } from 'headgate'
 import { clientOf, connect } from './clients.js'
-import { type Options, onDropIn, onLogin, SERVERS, type Serve } from './servers.js'
+import { ADAPTERS, LOGIN, type Options, onDropIn, SERVERS, type Serve } from './servers.js'
 
 /** What became of the requests of clients that reset their connections, and of others. */
 export interface Outcome {
@@ -82,7 +83,12 @@ const RULES: Record<string, Options> = {
 const settings = sharedSettings(memoryStore())
 const overrides = [{ network: '127.0.0.0/8', block: true as const }]
 await settings.change('resets', () => ({ overrides }), { by: 'ada', reason: 'a test' })
-RULES['blocked in settings'] = { ...AMOUNT, name: 'resets', key: () => 'all', settings }
+const followed = { ...AMOUNT, name: 'resets', key: () => 'all', settings } satisfies Options
+const follower = createLimiter<object>(followed)
+const local = { socket: { remoteAddress: '127.0.0.1' } }
+// No request waits for the settings; those that are known apply to later limiters at once.
+while ((await follower.charge(local)).allowed) await setTimeout(10)
+RULES['blocked in settings'] = followed
 
 const outcomes: Record<string, Outcome> = {}
 for (const [name, serve] of Object.entries(SERVERS)) {
@@ -92,10 +98,8 @@ for (const [name, serve] of Object.entries(SERVERS)) {
 }
 outcomes['drop-in, limit'] = await visit('drop-in', { serve: onDropIn, options: AMOUNT })
 outcomes['drop-in, Unix socket'] = await visit('drop-in', { serve: onDropIn, options: AMOUNT, isUnix: true })
-outcomes['login guard'] = await visit('login', {
-  serve: onLogin,
-  options: AMOUNT,
-  method: 'POST',
-  asksOther: true,
-})
+for (const [name, serve] of Object.entries(ADAPTERS)) {
+  const login = { serve, options: LOGIN, method: 'POST', asksOther: true }
+  outcomes[`${name}, login`] = await visit(name, login)
+}
 process.stdout.write(JSON.stringify(outcomes), () => process.exit())

@@ -1,5 +1,5 @@
 import { guessAt, passwordOf, VICTIM } from './accounts.js'
-import { type Answer, type Site, startSite } from './site.js'
+import { type Answer, type Hold, type Site, startSite } from './site.js'
 
 /** One guess at an account. */
 export interface Guess {
@@ -11,6 +11,7 @@ export interface Guess {
   /** The form instead of the plain one, where the field does not simply hold the account. */
   readonly form?: Form
   readonly hangsUp?: boolean
+  readonly hold?: Hold
   /** Default: `/login`, which answers by status. See `Attempt`; `/…/login` answers by redirects. */
   readonly path?: string | undefined
   readonly cookie?: string | undefined
@@ -24,7 +25,7 @@ export interface Stage {
   readonly site: Site
   guess(guess: Guess): Promise<Answer>
   /** A login with the right password, which is not counted as a guess. */
-  logIn(account: string, from: string, path?: string): Promise<Answer>
+  logIn(account: string, from: string, options?: { path?: string; hold?: Hold }): Promise<Answer>
   /** The real user tries once, from an address of their own, with the right password. */
   userTries(options?: { readonly hasNewBrowser: boolean }): Promise<void>
 }
@@ -73,20 +74,20 @@ export async function play(attack: Attack, hasCookies: boolean): Promise<Outcome
   let userCookie: string | undefined
 
   async function guess({ account, from, password, form: filled = form(account), ...rest }: Guess) {
-    const { hangsUp = false, path, cookie } = rest
+    const { hangsUp = false, hold, path, cookie } = rest
     const place = places.get(account) ?? 0
     const { type, body } = filled(password ?? guessAt(place))
     guesses++
-    const sent = { by: 'guesser', type, body, forwarded: from, hangsUp, path, cookie } as const
+    const sent = { by: 'guesser', type, body, forwarded: from, hangsUp, hold, path, cookie } as const
     const answer = await site.send(sent)
     if (answer.status === 401) places.set(account, place + 1)
     answers[answer.status] = (answers[answer.status] ?? 0) + 1
     return answer
   }
 
-  function logIn(account: string, from: string, path?: string): Promise<Answer> {
+  function logIn(account: string, from: string, options = {}): Promise<Answer> {
     const { type, body } = form(account)(passwordOf(account))
-    return site.send({ by: 'user', type, body, forwarded: from, path })
+    return site.send({ by: 'user', type, body, forwarded: from, ...options })
   }
 
   async function visit(): Promise<boolean> {

@@ -62,6 +62,11 @@ const EXPECTED: readonly (readonly [
     [100, 0, 1, '1 of 1'],
   ],
   ['100 hung up before the answer, one address', 100, [5, 0, 0, '10 of 10'], [5, 0, 0, '10 of 10']],
+  // As many as of fast logins: attempts in progress hold their places, and bans count what failures deny.
+  ['slow logins, 10 at once each minute, one address', 2000, [15, 0, 0, '10 of 10'], [15, 0, 0, '10 of 10']],
+  ['slow logins, two at once each minute, one address', 400, [15, 0, 0, '10 of 10'], [15, 0, 0, '10 of 10']],
+  ['slow logins, own ones among them, one address', 1000, [15, 0, 0, '10 of 10'], [15, 0, 0, '10 of 10']],
+  ['slow logins, 10 at once each minute, new addresses', 600, [20, 0, 0, '0 of 10'], [20, 0, 0, '10 of 10']],
   [
     'three spellings of a path that redirects, new addresses',
     100,

@@ -51,9 +51,9 @@ function guessAsTyped(index: number): Guess {
  * name and under that of the victim's, in case the guesser knows that one.
  */
 async function twinsCookie(stage: Stage): Promise<string | undefined> {
-  const { status, cookie } = await stage.logIn(TWIN.account, ADDRESS, AS_TYPED)
+  const { status, cookie } = await stage.logIn(TWIN.account, ADDRESS, { path: AS_TYPED })
   if (status !== 200) throw new Error('The twin cannot log in before the attack.')
-  const { cookie: victims } = await stage.logIn(VICTIM, ADDRESS, AS_TYPED)
+  const { cookie: victims } = await stage.logIn(VICTIM, ADDRESS, { path: AS_TYPED })
   if (cookie === undefined || victims === undefined) return undefined
   const [name] = victims.split('=')
   const [, proof] = cookie.split('=')
@@ -66,7 +66,7 @@ function withTwinsLogins(stage: Stage): Stage {
     ...stage,
     async guess(guess) {
       const answer = await stage.guess(guess)
-      await stage.logIn(TWIN.account, guess.from, AS_TYPED)
+      await stage.logIn(TWIN.account, guess.from, { path: AS_TYPED })
       return answer
     },
   }

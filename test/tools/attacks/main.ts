@@ -3,6 +3,7 @@ import { playOn, type SiteRow, siteTable } from './adapters/table.js'
 import { ATTACKS } from './attacks.js'
 import { type NeighborRow, neighborTable, playBeside } from './neighbors/table.js'
 import { VARIANTS } from './neighbors/variants.js'
+import { playResets } from './resets.js'
 import { playBoth, type Row, tableOf } from './table.js'
 
 /**
@@ -20,4 +21,5 @@ console.log(`\n${siteTable(siteRows)}`)
 const neighborRows: [string, NeighborRow][] = []
 for (const variant of VARIANTS) neighborRows.push([variant.name, await playBeside(variant)])
 console.log(`\n${neighborTable(neighborRows)}`)
+console.log(`\n${await playResets()}`)
 process.exit() // the sites' servers may close later

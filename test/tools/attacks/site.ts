@@ -19,11 +19,19 @@ export interface Attempt {
   readonly cookie?: string | undefined
   /** Hangs up when the handler has begun, before there is an answer. */
   readonly hangsUp?: boolean
+  readonly hold?: Hold | undefined
   /**
    * Default: `/login`. `/login-as-typed`, behind the same guard, compares names as they are typed. At
    * `/public` anybody can have any name, behind a guard of its own with the same secret.
    */
   readonly path?: string | undefined
+}
+
+/** Has the handler of a request wait before it responds. */
+export interface Hold {
+  /** Called when the handler has begun. */
+  begin(): void
+  readonly until: Promise<void>
 }
 
 export interface Answer {
@@ -96,6 +104,9 @@ export async function startSite({ hasCookies, trustsProxy }: SiteOptions): Promi
   app.post('/login', parsers, guard, async (req: Request, res: Response) => {
     const status = isRight(req) ? 200 : 401
     if (req.get('x-hangs-up') !== undefined) await hungUp(req, res)
+    const hold = holds.get(req.get('x-hold'))
+    hold?.begin()
+    await hold?.until
     res.status(status).send(status === 200 ? 'Welcome' : 'Wrong name or password')
   })
   app.post('/login-as-typed', parsers, guard, (req: Request, res: Response) => {
@@ -114,6 +125,7 @@ export async function startSite({ hasCookies, trustsProxy }: SiteOptions): Promi
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   const calls = new Map<string, () => void>()
+  const holds = new Map<string | undefined, Hold>()
   let sent = 0
 
   /** Signals to the client that its handler runs, and waits until the client has hung up. */
@@ -131,9 +143,11 @@ export async function startSite({ hasCookies, trustsProxy }: SiteOptions): Promi
     local,
     cookie,
     hangsUp = false,
+    hold,
     path = '/login',
   }: Attempt): Promise<Answer> {
     const call = String(++sent)
+    if (hold !== undefined) holds.set(call, hold)
     const req = request({
       host: '127.0.0.1',
       port,
@@ -148,6 +162,7 @@ export async function startSite({ hasCookies, trustsProxy }: SiteOptions): Promi
         ...(forwarded !== undefined && { 'X-Forwarded-For': forwarded }),
         ...(cookie !== undefined && { Cookie: cookie }),
         ...(hangsUp && { 'X-Hangs-Up': call }),
+        ...(hold && { 'X-Hold': call }),
       },
     })
     req.end(body)
@@ -158,7 +173,10 @@ export async function startSite({ hasCookies, trustsProxy }: SiteOptions): Promi
       })
       req.once('response', (res) => answerOf(res).then(resolve, reject))
       req.on('error', (error) => !req.destroyed && reject(error))
-    }).finally(() => calls.delete(call)) as Promise<Answer>
+    }).finally(() => {
+      calls.delete(call)
+      holds.delete(call)
+    }) as Promise<Answer>
   }
 
   return {

@@ -113,6 +113,19 @@ const TWO: readonly (readonly [string, Mount])[] = [
       app.use('/forgot', framework().post('/', guard, respond))
     },
   ],
+  [
+    'a mounted application and a route',
+    (app, guard, framework) => {
+      app.use('/login', framework().post('/', guard, respond)).post('/forgot', guard, respond)
+    },
+  ],
+  [
+    'an application that a router has and a route',
+    (app, guard, framework) => {
+      const login = framework().post('/', guard, respond)
+      app.use(framework.Router().use('/login', login)).post('/forgot', guard, respond)
+    },
+  ],
   ['a hidden route with a parameter', (app, guard) => app.post('/:page', wrap(guard), respond)],
 ]
 

@@ -27,7 +27,7 @@ export interface SiteOf {
 }
 
 /** The options of the guard of a mount, with default limits, whose windows stand still. */
-export function guardOptions(mount: Mount): LoginOptions<ServerTypes<unknown, unknown>> {
+export function guardOptions(mount: Mount | 'two'): LoginOptions<ServerTypes<unknown, unknown>> {
   return {
     field: 'username',
     name: mount,

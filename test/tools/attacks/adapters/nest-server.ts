@@ -4,6 +4,7 @@
 import { All, Body, Controller, Get, HttpException, Module, Options, Post, UseGuards } from '@nestjs/common'
 import { NestFactory } from '@nestjs/core'
 import { FastifyAdapter } from '@nestjs/platform-fastify'
+import { memoryStore } from 'headgate'
 import { loginGuard, RateLimitModule } from 'headgate/nest'
 import { guardOptions, loginStatus } from './login.js'
 
@@ -55,9 +56,48 @@ class AllController {
   }
 }
 
+/** Two guards that share a store, as those of two processes do. */
+const ofTwo = { ...guardOptions('two'), store: memoryStore({ clock: () => 0 }) }
+const guardOfOther = loginGuard(ofTwo)
+const guardOfTwo = loginGuard(ofTwo)
+
+@Controller('other')
+class OtherController {
+  @Post('login')
+  @UseGuards(guardOfOther)
+  login(@Body() body: unknown): string {
+    return check(body)
+  }
+}
+
+@Controller('two')
+class LoginController {
+  @Post('login')
+  @UseGuards(guardOfTwo)
+  login(@Body() body: unknown): string {
+    return check(body)
+  }
+}
+
+@Controller('two')
+class ForgotController {
+  @Post('forgot')
+  @UseGuards(guardOfTwo)
+  forgot(): string {
+    return 'see your mail'
+  }
+}
+
 @Module({
   imports: [RateLimitModule.forRoot({})],
-  controllers: [RouteController, PrefixController, AllController],
+  controllers: [
+    RouteController,
+    PrefixController,
+    AllController,
+    OtherController,
+    LoginController,
+    ForgotController,
+  ],
 })
 class SiteModule {}
 

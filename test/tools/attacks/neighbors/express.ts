@@ -18,7 +18,7 @@ export async function listenOnExpress({ load, layout, options }: SiteContext): P
   const express = load<typeof import('express')>('express')
   const wrap = layout === 'wrapped' ? hide : (handler: RequestHandler) => handler
   const makeRouter: () => Router | Express =
-    layout === 'sub-applications'
+    layout === 'sub-applications' || layout === 'login apart'
       ? express
       : layout === 'promise router'
         ? load<() => Router>('express-promise-router')
@@ -26,8 +26,8 @@ export async function listenOnExpress({ load, layout, options }: SiteContext): P
   return async () => {
     const app: Express = express().use(express.json())
     const guards: Guards<RequestHandler> = (mount) => wrap(loginGuard(options(mount)))
-    const below = (prefix: string): Router => {
-      const router = makeRouter()
+    const below = (prefix: string, make = makeRouter): Router => {
+      const router = make()
       app.use(prefix, router)
       return router as Router
     }
@@ -38,7 +38,7 @@ export async function listenOnExpress({ load, layout, options }: SiteContext): P
     prefixed.post('/login', check).get('/login', accept).post('/forgot', accept)
     const two = guards('two')
     below('/two').post('/login', two, check)
-    below('/two').post('/forgot', two, accept)
+    below('/two', layout === 'login apart' ? express.Router : makeRouter).post('/forgot', two, accept)
     const server = app.listen(0, '::1')
     await new Promise((resolve) => server.once('listening', resolve))
     return (server.address() as AddressInfo).port

@@ -44,7 +44,7 @@ async function main(folder: string, { framework, agent, layout }: Variant): Prom
   const options = (mount: NeighborMount) => {
     const store = stores.get(mount) ?? memoryStore({ clock: () => 0 })
     stores.set(mount, store)
-    return { ...guardOptions(mount as Mount), store }
+    return { ...guardOptions(mount), store }
   }
   const listen = await SITES[framework]({ load, layout, options })
   process.stdout.write(`${JSON.stringify([await listen(), await listen()])}\n`)

@@ -7,6 +7,7 @@ export interface Variant {
   /** How the application is laid out. Default: a router or a plugin for each prefix. */
   readonly layout?:
     | 'sub-applications'
+    | 'login apart'
     | 'promise router'
     | 'async errors'
     | 'wrapped'
@@ -38,6 +39,8 @@ export const VARIANTS: readonly Variant[] = [
   { name: 'Express 4, wrapped guards', framework: 'express4', layout: 'wrapped' },
   { name: 'Express, sub-applications', framework: 'express', layout: 'sub-applications', isShort: true },
   { name: 'Express 4, sub-applications', framework: 'express4', layout: 'sub-applications' },
+  { name: 'Express, login in a sub-application', framework: 'express', layout: 'login apart', isShort: true },
+  { name: 'Express 4, login in a sub-application', framework: 'express4', layout: 'login apart' },
   { name: 'Express with New Relic', framework: 'express', agent: 'newrelic', isShort: true },
   { name: 'Express 4 with New Relic', framework: 'express4', agent: 'newrelic' },
   { name: 'Express with OpenTelemetry', framework: 'express', agent: 'opentelemetry', isShort: true },
