@@ -55,6 +55,7 @@ export const platformWriter: ResponseWriter<PlatformResponse> = writerOver('nest
 /** Also takes calls that have no response. Such a call counts as over, so nothing is held until its end. */
 export const nestWriter: ResponseWriter<NestResponse> = {
   framework: 'nest',
+  isPlaceholder: () => false,
   headerNames: (res) => (res ? platformWriter.headerNames(res) : []),
   getHeader: (res, name) => res && platformWriter.getHeader(res, name),
   removeHeader: (res, name) => res && platformWriter.removeHeader(res, name),
