@@ -6,8 +6,8 @@ import type { Next } from './options.js'
 import { isPlaceholder } from './placeholder.js'
 import { nodeWriter } from './response-writer.js'
 
-/** Matches the text of a function without parameters. Those of bound and built-in functions are unknown. */
-const NO_PARAMETERS = /^[^(=]*\(\s*\)(?!\s*{\s*\[native code\])/
+/** Matches the text of a function without parameters, and of what `bind` or a `Proxy` makes of one. */
+const NO_PARAMETERS = /^[^(=]*\(\s*\)/
 
 /** Returns a `next` that responds to an error if the callback cannot see it. */
 export function hearErrors(owner: string, req: IncomingMessage, res: ServerResponse, next: Next): Next {

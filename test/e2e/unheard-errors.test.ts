@@ -1,7 +1,9 @@
+import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Response as PonyResponse } from '@whatwg-node/fetch'
+import { rateLimit as dropIn } from 'headgate/express-rate-limit'
 import { rateLimit as fetchLimit } from 'headgate/fetch'
 import { loginGuard, memoryStore, rateLimit } from 'headgate/http'
 import { closeServers, closeWithServers, send, serve } from '../support/http.js'
@@ -25,6 +27,8 @@ const DEAF: readonly (readonly [string, (pass: () => void) => Next])[] = [
         pass()
       },
   ],
+  ['a bound function', (pass) => (() => pass()).bind(undefined)],
+  ['a proxy, as those of tracing agents,', (pass) => new Proxy(() => pass(), {})],
 ]
 
 test.each(DEAF)(
@@ -43,10 +47,22 @@ test.each(DEAF)(
   },
 )
 
-test('a login whose account rejects stays closed', async () => {
+const rejecting = () => Promise.reject(new Error('down'))
+
+test.each<[string, object]>([
+  ['account', { account: rejecting }],
+  ['skip', { account: () => 'ada', skip: rejecting }],
+  [
+    'epoch',
+    {
+      name: 'login',
+      account: () => 'ada',
+      deviceCookie: { secret: 'a secret of 32 characters or more', epoch: rejecting },
+    },
+  ],
+])('a login whose %s rejects stays closed', async (_what, options) => {
   const reached = jest.fn()
-  const account = () => Promise.reject(new Error('down'))
-  const guard = loginGuard({ account, store: memoryStore() })
+  const guard = loginGuard({ ...options, store: memoryStore() } as never)
   const target = await serve((req, res) => guard(req, res, () => res.end(String(reached()))))
   expect((await send(target, { method: 'POST' })).status).toBe(500)
   expect(reached).not.toHaveBeenCalled()
@@ -75,6 +91,9 @@ test.each<[string, (pass: Next) => Next]>([
       },
   ],
   ['bind', (pass) => pass.bind(undefined)],
+  ['a proxy', (pass) => new Proxy(pass, {})],
+  ['AsyncResource.bind', (pass) => AsyncResource.bind(pass)],
+  ['AsyncLocalStorage.bind', (pass) => AsyncLocalStorage.bind(pass)],
 ])('a callback with %s gets the error', async (_what, hearing) => {
   const limit = rateLimit(failing)
   const respond = (res: ServerResponse) => (error?: unknown) => {
@@ -84,6 +103,14 @@ test.each<[string, (pass: Next) => Next]>([
   const target = await serve((req, res) => limit(req, res, hearing(respond(res))))
   expect((await send(target, { path: '/%' })).status).toBe(418)
   expect(warnings()).toEqual([])
+})
+
+test('the drop-in does not pass on a request whose key fails to a callback without a parameter', async () => {
+  const reached = jest.fn()
+  const limit = dropIn({ limit: 1, validate: false, keyGenerator: rejecting })
+  const target = await serve((req, res) => void limit(req as never, res as never, () => res.end(reached())))
+  expect((await send(target)).status).toBe(500)
+  expect(reached).not.toHaveBeenCalled()
 })
 
 test('a denial of a HEAD request is sent where a body throws', async () => {
