@@ -115,6 +115,11 @@ export function releaseOnEnd<Res>(
   return isOpen
 }
 
+/** Refunds a request that does not pass. Never rejects. */
+export function giveBack(limiter: Limiter<never>, decision: Decision): Promise<void> {
+  return emitIfFails(limiter, decision, () => limiter.refund(decision))
+}
+
 /** Changes what a decision took after its response, when no caller sees a failure. Never rejects. */
 async function emitIfFails(
   { events }: Limiter<never>,

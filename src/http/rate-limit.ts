@@ -81,7 +81,7 @@ export function middlewareOf<Req extends IncomingMessage, Res extends ServerResp
       onDenied &&
       ((decision, withdraw) =>
         watch(res, (passOn) => onDenied(req, res, nextAfterDenial(next, passOn, withdraw), decision)))
-    runSteps(owner, run, req, res, respond, next.length > 0 ? next : hearErrors(owner, res, next))
+    runSteps(owner, run, req, res, respond, next.length > 0 ? next : hearErrors(owner, req, res, next))
   }
 
   return Object.assign(rateLimitMiddleware, { limiter })

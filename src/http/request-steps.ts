@@ -7,12 +7,13 @@ import { endUndecided } from '../limiter/undecided.js'
 import { holdUndecided } from '../pipe/hold-undecided.js'
 import type { ServerTypes } from '../util/framework-types.js'
 import { catchMaybe, isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
-import { type OnAllowed, releaseOnEnd } from './after-response.js'
+import { giveBack, type OnAllowed, releaseOnEnd } from './after-response.js'
 import type { Delayer } from './delay.js'
 import type { DenialFigures } from './denial-body.js'
 import { removeEarlier } from './earlier-headers.js'
 import { denialHeaders, rateLimitHeaders } from './headers.js'
 import { type RequestOptions, readRequestOptions } from './options.js'
+import { noOutcome } from './placeholder.js'
 import { presetDenial } from './preset-denial.js'
 import { decisionFor, recordDecision } from './recorded-decision.js'
 import { denialResponse, statusOf, undecidedDenial } from './response-parts.js'
@@ -62,6 +63,8 @@ export function requestSteps<Req extends object, Res>(
   const { modeSwitch, canHold } = settings.limiter
   const { isMalformed, denialFigures, onAllowed = settings.onAllowed } = guard
   const headersOf = rateLimitHeaders(settings.headers, settings.resetFormat, writer)
+  const isFollowed = onAllowed !== undefined || delayer !== undefined
+  const mayFollow = isFollowed || canHold
   const isDecidedLater = settings.count !== 'all' || denialFigures !== undefined
   const stepped = limiterFrom<Req>(owner, {
     ...settings.limiter,
@@ -118,6 +121,7 @@ export function requestSteps<Req extends object, Res>(
   ): MaybePromise<boolean> {
     setHeaders(req, res, decision)
     if (!decision.allowed && modeSwitch.mode !== 'report') return deny(req, res, onDenied, decision)
+    if (mayFollow && lacksOutcome(res, decision)) return withoutOutcome(decision)
     if (
       canHold &&
       isHolding(decision) &&
@@ -131,6 +135,20 @@ export function requestSteps<Req extends object, Res>(
   function setHeaders(req: Req, res: Res, decision: Decision): void {
     const isFirst = recordDecision(req, limiter, decision)
     if (modeSwitch.mode !== 'report') writer.setHeaders(res, headersOf(res, decision, isFirst))
+  }
+
+  /** Returns whether headgate has to follow a response that cannot be followed. */
+  function lacksOutcome(res: Res, decision: Decision): boolean {
+    return writer.isPlaceholder(res) && (isFollowed || isHolding(decision))
+  }
+
+  /** Lets exempt requests pass. Gives back what others took, and throws. */
+  function withoutOutcome(decision: Decision): true {
+    if (decision.source === 'none') return true
+    endUndecided(decision)
+    void limiter.release(decision)
+    void giveBack(limiter, decision)
+    throw noOutcome(owner)
   }
 
   function pass(req: Req, res: Res, decision: Decision): true {
@@ -147,6 +165,7 @@ export function requestSteps<Req extends object, Res>(
         if (!decision.allowed || isHolding(decision) || modeSwitch.mode === 'report')
           return respond(req, res, onDenied, report(decision, req))
         setHeaders(req, res, decision)
+        if (lacksOutcome(res, decision)) return withoutOutcome(decision)
         return delayRequest(req, res, decision, {
           report: () => void report(decision, req),
           pass: () => pass(req, res, decision),

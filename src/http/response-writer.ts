@@ -3,6 +3,7 @@ import type { Decision } from '../limiter/decision.js'
 import type { Framework } from '../util/framework.js'
 import { warnOnce } from '../util/warn-once.js'
 import { beforeHeaders } from './before-headers.js'
+import { denialError, isPlaceholder } from './placeholder.js'
 import { isClosed, type OnHttp2, onceClosed, onceEnded, onceFinished } from './response-end.js'
 
 /** Response headers in one flat list of names and values, as in `rawHeaders`: name, value, name, value. */
@@ -34,6 +35,8 @@ export function contentHeaders({ contentType, body }: DenialResponse): HeaderLis
 export interface ResponseWriter<Res> {
   /** The framework that error messages are about. */
   readonly framework: Framework
+  /** Returns whether there is no real response, so that nothing will tell how the request ended. */
+  isPlaceholder(res: Res): boolean
   /** Returns the names of the headers that were set on a response. */
   headerNames(res: Res): readonly string[]
   /** Returns a header that was set on a response, or `undefined` if there is none. */
@@ -85,9 +88,10 @@ export interface ResponseWriter<Res> {
 /** Writes the responses of node:http, and so of Express and Connect. */
 export const nodeWriter: ResponseWriter<ServerResponse> = {
   framework: 'node',
-  headerNames: (res) => res.getHeaderNames(),
-  getHeader: (res, name) => res.getHeader(name),
-  removeHeader: (res, name) => res.removeHeader(name),
+  isPlaceholder,
+  headerNames: (res) => (isPlaceholder(res) ? [] : res.getHeaderNames()),
+  getHeader: (res, name) => res.getHeader?.(name),
+  removeHeader: (res, name) => res.removeHeader?.(name),
   setHeaders: setUnlessSent,
   appendHeader: (res, name, values) => void res.appendHeader(name, values),
   areHeadersSent: (res) => res.headersSent,
@@ -100,6 +104,7 @@ export const nodeWriter: ResponseWriter<ServerResponse> = {
     }
   },
   send(res, denial) {
+    if (isPlaceholder(res)) throw denialError(denial.status, denial.headers)
     setAll(res, denial.headers)
     setAll(res, contentHeaders(denial))
     res.statusCode = denial.status
@@ -124,6 +129,7 @@ export function writerOver<Res>(
 ): ResponseWriter<Res> {
   return {
     framework,
+    isPlaceholder: () => false,
     headerNames: (res) => nodeWriter.headerNames(raw(res)),
     getHeader: (res, name) => nodeWriter.getHeader(raw(res), name),
     removeHeader: (res, name) => nodeWriter.removeHeader(raw(res), name),
@@ -142,12 +148,12 @@ export function writerOver<Res>(
   }
 }
 
-/** Sets headers, unless those of the response have been sent. To try costs less than to look first. */
+/** Sets headers, if they can still be set, or at all. To try costs less than to look first. */
 function setUnlessSent(res: ServerResponse, headers: HeaderList): void {
   try {
     setAll(res, headers)
   } catch (error) {
-    if (!res.headersSent) throw error
+    if (!res.headersSent && !isPlaceholder(res)) throw error
   }
 }
 

@@ -1,18 +1,19 @@
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { messageOf } from '../stores/store-error.js'
 import { warnOnce } from '../util/warn-once.js'
 import { NO_STORE } from './headers.js'
 import type { Next } from './options.js'
+import { isPlaceholder } from './placeholder.js'
 import { nodeWriter } from './response-writer.js'
 
-/** Matches the text of a function without parameters. Those of bound and built-in functions are unknown. */
-const NO_PARAMETERS = /^[^(=]*\(\s*\)(?!\s*{\s*\[native code\])/
+/** Matches the text of a function without parameters, and of what `bind` or a `Proxy` makes of one. */
+const NO_PARAMETERS = /^[^(=]*\(\s*\)/
 
 /** Returns a `next` that responds to an error if the callback cannot see it. */
-export function hearErrors(owner: string, res: ServerResponse, next: Next): Next {
+export function hearErrors(owner: string, req: IncomingMessage, res: ServerResponse, next: Next): Next {
   return (error) => {
     if (error === undefined) next()
-    else if (takesNoError(next)) failUnheard(owner, res, error)
+    else if (takesNoError(next)) failUnheard(owner, req, res, error)
     else next(error)
   }
 }
@@ -26,14 +27,19 @@ function takesNoError(next: Next): boolean {
   return NO_PARAMETERS.test(text) && !/\barguments\b/.test(text)
 }
 
-/** Responds with 500 in place of a callback that would let the request pass in spite of an error. */
-function failUnheard(owner: string, res: ServerResponse, error: unknown): void {
+/**
+ * Responds with 500 in place of a callback that would let the request pass in spite of an error. Closes the
+ * connection if there is no response.
+ */
+function failUnheard(owner: string, req: IncomingMessage, res: ServerResponse, error: unknown): void {
+  const outcome = isPlaceholder(res) ? 'its connection was closed' : 'the response was 500'
   warnOnce(
     'HEADGATE_ERROR_UNHEARD',
-    `headgate: ${owner} failed (${messageOf(error)}), and its callback takes no argument, so the response was 500. ` +
+    `headgate: ${owner} failed (${messageOf(error)}), and its callback takes no argument, so ${outcome}. ` +
       'Write (error) => … and respond to the error.',
   )
-  if (nodeWriter.areHeadersSent(res)) nodeWriter.abort(res)
+  if (isPlaceholder(res)) req.socket.destroy()
+  else if (nodeWriter.areHeadersSent(res)) nodeWriter.abort(res)
   else {
     const contentType = 'text/plain; charset=utf-8'
     nodeWriter.send(res, { status: 500, headers: NO_STORE, contentType, body: 'Internal server error.\n' })

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { inBackground } from '../util/background-timer.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
 import { warnOnce } from '../util/warn-once.js'
+import { isPlaceholder } from './placeholder.js'
 import { onceClosed } from './response-end.js'
 
 /** A denied request without a response after this time will probably never get one. */
@@ -20,7 +21,7 @@ export function responseWatch(
   let left = WATCHED
 
   function watchResponse(res: ServerResponse, passedOn: () => boolean): void {
-    if (left === 0 || res.headersSent) return
+    if (left === 0 || res.headersSent || isPlaceholder(res)) return
     left--
     const timer = setTimeout(() => {
       stopListening()

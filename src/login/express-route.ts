@@ -10,9 +10,11 @@ interface Layer {
   readonly route?: Stack & { readonly path?: unknown }
   /** In Express 4, what the path of a layer matches. */
   readonly regexp?: RegExp & { readonly fast_slash?: boolean }
+  /** In Express 5, the path or paths of a layer, since its router 2.3. */
+  readonly rawPath?: unknown
   /** In Express 5, one for each path of a layer. */
   readonly matchers?: readonly unknown[]
-  /** In Express 5, the parameters of the last match. */
+  /** Before router 2.3, the parameters of the last match. */
   readonly params?: unknown
 }
 
@@ -78,7 +80,8 @@ function mountsOf(guard: Guard, router: unknown, above: readonly unknown[] = [],
 const ONE_PATH = /^\^(?:\\[^a-z]|[^\\()[\]{}|*+?.^$])*\\\/\?\(\?=\\\/\|\$\)$/i
 
 /** Returns whether a layer has one path, without parameters, as far as Express keeps it. */
-function isFixedLayer({ regexp, matchers = [], params }: Layer): boolean {
+function isFixedLayer({ rawPath, regexp, matchers = [], params }: Layer): boolean {
+  if (rawPath !== undefined) return isLiteral(rawPath)
   if (regexp !== undefined) return regexp.fast_slash === true || ONE_PATH.test(regexp.source)
   return matchers.length < 2 && Object.keys(fieldsOf(params)).length === 0
 }

@@ -1,9 +1,17 @@
+import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks'
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Response as PonyResponse } from '@whatwg-node/fetch'
+import express from 'express'
+import fastify from 'fastify'
+import { rateLimit as dropIn } from 'headgate/express-rate-limit'
+import { rateLimit as fastifyLimit } from 'headgate/fastify'
 import { rateLimit as fetchLimit } from 'headgate/fetch'
 import { loginGuard, memoryStore, rateLimit } from 'headgate/http'
+import { rateLimit as koaLimit } from 'headgate/koa'
+import Koa from 'koa'
+
 import { closeServers, closeWithServers, send, serve } from '../support/http.js'
 import { recordWarnings } from '../support/warnings.js'
 
@@ -25,6 +33,8 @@ const DEAF: readonly (readonly [string, (pass: () => void) => Next])[] = [
         pass()
       },
   ],
+  ['a bound function', (pass) => (() => pass()).bind(undefined)],
+  ['a proxy, as those of tracing agents,', (pass) => new Proxy(() => pass(), {})],
 ]
 
 test.each(DEAF)(
@@ -43,10 +53,22 @@ test.each(DEAF)(
   },
 )
 
-test('a login whose account rejects stays closed', async () => {
+const rejecting = () => Promise.reject(new Error('down'))
+
+test.each<[string, object]>([
+  ['account', { account: rejecting }],
+  ['skip', { account: () => 'ada', skip: rejecting }],
+  [
+    'epoch',
+    {
+      name: 'login',
+      account: () => 'ada',
+      deviceCookie: { secret: 'a secret of 32 characters or more', epoch: rejecting },
+    },
+  ],
+])('a login whose %s rejects stays closed', async (_what, options) => {
   const reached = jest.fn()
-  const account = () => Promise.reject(new Error('down'))
-  const guard = loginGuard({ account, store: memoryStore() })
+  const guard = loginGuard({ ...options, store: memoryStore() } as never)
   const target = await serve((req, res) => guard(req, res, () => res.end(String(reached()))))
   expect((await send(target, { method: 'POST' })).status).toBe(500)
   expect(reached).not.toHaveBeenCalled()
@@ -75,6 +97,9 @@ test.each<[string, (pass: Next) => Next]>([
       },
   ],
   ['bind', (pass) => pass.bind(undefined)],
+  ['a proxy', (pass) => new Proxy(pass, {})],
+  ['AsyncResource.bind', (pass) => AsyncResource.bind(pass)],
+  ['AsyncLocalStorage.bind', (pass) => AsyncLocalStorage.bind(pass)],
 ])('a callback with %s gets the error', async (_what, hearing) => {
   const limit = rateLimit(failing)
   const respond = (res: ServerResponse) => (error?: unknown) => {
@@ -86,19 +111,79 @@ test.each<[string, (pass: Next) => Next]>([
   expect(warnings()).toEqual([])
 })
 
-test('a denial of a HEAD request is sent where a body throws', async () => {
-  const limit = rateLimit({ limit: 1, window: '1m' })
-  const server = createServer({ rejectNonStandardBodyWrites: true }, (req, res) =>
-    limit(req, res, () => res.end()),
-  )
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  closeWithServers(async () => void server.close())
-  const target = server.address() as AddressInfo
-  await send(target, { method: 'HEAD' })
-  const { status, headers, text } = await send({ port: target.port }, { method: 'HEAD' })
-  expect([status, text, Number(headers['content-length']) > 0]).toEqual([429, '', true])
+test('the drop-in does not pass on a request whose key fails to a callback without a parameter', async () => {
+  const reached = jest.fn()
+  const limit = dropIn({ limit: 1, validate: false, keyGenerator: rejecting })
+  const target = await serve((req, res) => void limit(req as never, res as never, () => res.end(reached())))
+  expect((await send(target)).status).toBe(500)
+  expect(reached).not.toHaveBeenCalled()
 })
+
+const STRICT = { rejectNonStandardBodyWrites: true }
+
+/** Servers that throw for the body of a response to HEAD. */
+const STRICT_SERVERS: readonly (readonly [string, () => Server | Promise<Server>])[] = [
+  [
+    'node:http',
+    () => {
+      const limit = rateLimit({ limit: 1, window: '1m' })
+      return createServer(STRICT, (req, res) => limit(req, res, () => res.end()))
+    },
+  ],
+  [
+    'Express',
+    () => {
+      const limit = rateLimit({ limit: 1, window: '1m' })
+      return createServer(
+        STRICT,
+        express().use(limit as never, (_req, res) => void res.end()),
+      )
+    },
+  ],
+  [
+    'Express with the drop-in',
+    () => {
+      const limit = dropIn({ limit: 1, validate: false })
+      return createServer(
+        STRICT,
+        express().use(limit, (_req, res) => void res.end()),
+      )
+    },
+  ],
+  [
+    'Koa',
+    () => {
+      const app = new Koa().use(koaLimit({ limit: 1, window: '1m' })).use((ctx) => {
+        ctx.body = ''
+      })
+      return createServer(STRICT, app.callback())
+    },
+  ],
+  [
+    'Fastify',
+    async () => {
+      const app = fastify({ serverFactory: (handler) => createServer(STRICT, handler) })
+      await app.register(fastifyLimit, { limit: 1, window: '1m' })
+      app.route({ method: ['GET', 'HEAD'], url: '/', handler: async () => '' })
+      await app.ready()
+      return app.server
+    },
+  ],
+]
+
+test.each(STRICT_SERVERS)(
+  'a denial of a HEAD request is sent where a body throws: %s',
+  async (_on, start) => {
+    const server = await start()
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    closeWithServers(async () => void server.close())
+    const { port } = server.address() as AddressInfo
+    expect((await send({ port }, { method: 'HEAD' })).status).toBeLessThan(300)
+    const { status, text } = await send({ port }, { method: 'HEAD' })
+    expect([status, text]).toEqual([429, ''])
+  },
+)
 
 test('a Response of another class passes, with the quota headers', async () => {
   const limit = fetchLimit({ limit: 1, window: '1m' })

@@ -4,6 +4,7 @@ import { NO_STORE } from '../../http/headers.js'
 import { presetDenial } from '../../http/preset-denial.js'
 import { recordDecision } from '../../http/recorded-decision.js'
 import { eachHeader, type HeaderList, nodeWriter, setAll } from '../../http/response-writer.js'
+import { hearErrors } from '../../http/unheard-error.js'
 import { isDisconnected, peerAddress } from '../../keys/request.js'
 import { isPromise, type MaybePromise } from '../../util/maybe-promise.js'
 import type { Check } from './checks.js'
@@ -51,7 +52,8 @@ export function rateLimit(options: GivenOptions | null = {}): RateLimitRequestHa
 
   function rateLimitMiddleware(req: Request, res: Response, next: NextFunction): Promise<void> {
     if (!isChecked) isChecked = checkNodeCall('rateLimit', req, next)
-    return limitRequest(settings, check, shown, [req, res, next]).catch(next)
+    const fail = next.length > 0 ? next : hearErrors('rateLimit', req, res, next)
+    return limitRequest(settings, check, shown, [req, res, next]).catch(fail)
   }
 
   return Object.assign(rateLimitMiddleware, {

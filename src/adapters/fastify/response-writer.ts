@@ -15,8 +15,14 @@ export const fastifyWriter = writerOver<FastifyReply>('fastify', (reply) => repl
   setHeaders,
   send(reply, { status, headers, contentType, body }) {
     setHeaders(reply, headers)
+    const isHead = reply.raw.req?.method === 'HEAD' // some servers throw for a body
+    if (isHead) reply.header('content-length', Buffer.byteLength(body))
     // Without a serializer Fastify adds a charset to problem+json.
-    reply.code(status).header('Content-Type', contentType).serializer(String).send(body)
+    reply
+      .code(status)
+      .header('Content-Type', contentType)
+      .serializer(String)
+      .send(isHead ? '' : body)
   },
 })
 

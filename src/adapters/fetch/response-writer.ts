@@ -5,6 +5,7 @@ import { callClosers, type Exchange, markQuotaHeaders } from './exchange.js'
 /** Collects headers for a response that the application has yet to make. */
 export const fetchWriter: ResponseWriter<Exchange> = {
   framework: 'fetch',
+  isPlaceholder: () => false,
   headerNames: ({ headers }) => [...headers.keys()],
   getHeader: ({ headers, response }, name) => response?.headers.get(name) ?? headers.get(name),
   removeHeader: ({ headers }, name) => headers.delete(name),

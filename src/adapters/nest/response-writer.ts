@@ -55,6 +55,7 @@ export const platformWriter: ResponseWriter<PlatformResponse> = writerOver('nest
 /** Also takes calls that have no response. Such a call counts as over, so nothing is held until its end. */
 export const nestWriter: ResponseWriter<NestResponse> = {
   framework: 'nest',
+  isPlaceholder: () => false,
   headerNames: (res) => (res ? platformWriter.headerNames(res) : []),
   getHeader: (res, name) => res && platformWriter.getHeader(res, name),
   removeHeader: (res, name) => res && platformWriter.removeHeader(res, name),
@@ -87,7 +88,10 @@ export function sendDenialResponse(res: PlatformResponse, { denial }: RateLimitE
 
 function sendReply(reply: Reply, { status, headers, contentType, body }: DenialResponse): void {
   setHeaders(reply, [...headers, 'Content-Type', contentType])
-  reply.code(status).serializer(String).send(body) // without a serializer Fastify adds a charset to problem+json
+  const isHead = reply.raw.req?.method === 'HEAD' // some servers throw for a body
+  if (isHead) reply.header('Content-Length', String(Buffer.byteLength(body)))
+  const coded = reply.code(status).serializer(String) // without it Fastify adds a charset to problem+json
+  coded.send(isHead ? '' : body)
 }
 
 function setHeaders(res: PlatformResponse, headers: HeaderList): void {

@@ -108,6 +108,31 @@ test('ws: messages are limited by address, across connections', async () => {
   expect(JSON.parse(refused[0] as string).retryAfterMs).toBeGreaterThan(0)
 })
 
+test('ws: a socket holds its place until it closes', async () => {
+  const address = await startWs()
+  const open = async () => {
+    const socket = new WebSocket(`ws://${address}`)
+    cleanups.push(() => socket.terminate())
+    await once(socket, 'open')
+    return socket
+  }
+  const isServed = async (socket: WebSocket) => {
+    socket.send('hello')
+    return new Promise((resolve) => {
+      socket.once('message', () => resolve(true))
+      socket.once('close', resolve)
+    })
+  }
+  const sockets = await Promise.all(Array.from({ length: 10 }, open))
+  const isRejected = async () => (await once(await open(), 'close'))[0]
+  expect(await isRejected()).toBe(1013)
+  expect(await isRejected()).toBe(1013)
+  sockets[0]?.terminate()
+  sockets[1]?.close()
+  for (let i = 0; i < 2; ) if ((await isServed(await open())) === true) i++
+  expect(await isRejected()).toBe(1013)
+})
+
 test('ws: a malformed frame closes its connection, and the server goes on', async () => {
   const reported = jest.spyOn(console, 'error').mockImplementation(() => {})
   const address = await startWs()

@@ -41,6 +41,33 @@ test('stores decide', async () => {
   expect(await chargeStores({ redis: redis.client, memcached: open(server.url) })).toEqual(WHOLE_LIMITS)
 })
 
+test.each<[string, (res: express.Response) => unknown]>([
+  ['at once', (res) => res.send('slow down')],
+  ['after a promise', (res) => Promise.resolve().then(() => res.send('slow down'))],
+  ['after a timer', (res) => setTimeout(() => res.send('slow down'), 5)],
+])('an async onDenied that responds %s sends a 429', async (_when, respond) => {
+  const limit = rateLimit({
+    limit: 1,
+    window: '1h',
+    onDenied: async (_req, res) => void (await respond(res as never)),
+  })
+  const app = express().use(limit, (_req, res) => void res.send('ok'))
+  const listening = app.listen(0, '127.0.0.1')
+  await once(listening, 'listening')
+  const { port } = listening.address() as AddressInfo
+  try {
+    const statuses = []
+    for (let i = 0; i < 2; i++) {
+      const [response] = await once(request({ port, host: '127.0.0.1' }).end(), 'response')
+      response.resume()
+      statuses.push(response.statusCode)
+    }
+    expect(statuses).toEqual([200, 429])
+  } finally {
+    listening.close()
+  }
+})
+
 test('a server limits, delays, responds to denials by onDenied, follows settings and shows its dashboard', async () => {
   const settings = sharedSettings(redisStore(redis.client))
   const onDenied = async (_req: unknown, res: express.Response) => {
@@ -79,6 +106,7 @@ test('a server limits, delays, responds to denials by onDenied, follows settings
       (document) => ({ ...document, overrides: [{ network: '127.0.0.1', block: true }] }),
       NOTE,
     )
+    expect(await settings.read('denying')).toBeDefined()
     await until('the change is in force', async () => (await statusOf('/denying')) === 403)
   } finally {
     denying.limiter.close()

@@ -3,36 +3,15 @@ import { configure as onCodegenie } from '@codegenie/serverless-express'
 import { configure as onVendia } from '@vendia/serverless-express'
 import express from 'express'
 import express4 from 'express4'
-import { concurrency, loginGuard, rateLimit } from 'headgate'
+import { loginGuard, rateLimit } from 'headgate'
 import * as dropIn from 'headgate/express-rate-limit'
 import * as onKoa from 'headgate/koa'
 import Koa from 'koa'
 import serverlessHttp from 'serverless-http'
+import { eventFor, type Options, REFUNDS } from './refunds.js'
 
 /** Sends one event for `POST /<status>` to a function, and resolves with the status of its result. */
 type Invoke = (status: number) => Promise<number>
-
-/** An event of API Gateway (HTTP API). */
-const eventFor = (status: number) => ({
-  version: '2.0',
-  routeKey: '$default',
-  rawPath: `/${status}`,
-  rawQueryString: '',
-  headers: { host: 'example.org', 'content-type': 'application/json' },
-  requestContext: {
-    http: {
-      method: 'POST',
-      path: `/${status}`,
-      sourceIp: '203.0.113.7',
-      protocol: 'HTTP/1.1',
-      userAgent: 'x',
-    },
-    stage: '$default',
-    requestId: 'a',
-  },
-  body: '{}',
-  isBase64Encoded: false,
-})
 
 type Handler = (event: object, context: object) => Promise<{ statusCode: number }>
 
@@ -47,14 +26,7 @@ const HOSTS: readonly (readonly [string, (app: RequestListener) => Invoke])[] = 
   ['@vendia/serverless-express', (app) => invoker(onVendia({ app }))],
 ]
 
-/** The limits under test, by the options that all frameworks have. */
-const WITHOUT_SUCCESSES = { limit: 2, window: '1h', count: 'failed' } as const
-const WITHOUT_FAILURES = { limit: 2, window: '1h', count: 'successful' } as const
-const BY_COST = { limit: 2, window: '1h', actualCost: () => 0 } as const
-const AT_ONCE = { policy: concurrency({ limit: 1, ttl: '1h' }) }
 const GUARD = { account: () => 'ada', path: ['/200', '/401'] }
-
-type Options = typeof WITHOUT_SUCCESSES | typeof WITHOUT_FAILURES | typeof BY_COST | typeof AT_ONCE
 
 const statusOf = (path: string) => Number(path.slice(1))
 
@@ -102,14 +74,7 @@ async function statuses(invoke: Invoke, ...sent: number[]): Promise<number[]> {
 }
 
 async function expectRefunds(start: (options: Options) => Invoke): Promise<void> {
-  expect(await statuses(start(WITHOUT_SUCCESSES), 200, 200, 200, 401, 401, 200)).toEqual([
-    200, 200, 200, 401, 401, 429,
-  ])
-  expect(await statuses(start(WITHOUT_FAILURES), 401, 401, 401, 200, 200, 401)).toEqual([
-    401, 401, 401, 200, 200, 429,
-  ])
-  expect(await statuses(start(BY_COST), 200, 200, 200, 200)).toEqual([200, 200, 200, 200])
-  expect(await statuses(start(AT_ONCE), 200, 401, 200)).toEqual([200, 401, 200])
+  for (const { options, sent, seen } of REFUNDS) expect(await statuses(start(options), ...sent)).toEqual(seen)
 }
 
 describe.each(HOSTS)('under %s', (_host, host) => {

@@ -1,0 +1,24 @@
+/**
+ * Returns whether an object only takes the place of a response: `{}`, or what engine.io passes to middleware
+ * for an upgrade to a WebSocket. It sends nothing, and does not tell how the request ended.
+ */
+export function isPlaceholder(res: object): boolean {
+  return typeof (res as { getHeaderNames?: unknown }).getHeaderNames !== 'function'
+}
+
+/** Returns the error that a callback gets if a denial has no response to be sent in. */
+export function denialError(status: number, headerList: readonly string[]): Error {
+  const headers: Record<string, string> = {}
+  for (let i = 0; i + 1 < headerList.length; i += 2)
+    headers[headerList[i] as string] = headerList[i + 1] as string
+  return Object.assign(new Error(`Denied with status ${status}`), { status, statusCode: status, headers })
+}
+
+/** Returns the error for a request whose outcome no response will tell. */
+export function noOutcome(owner: string): TypeError {
+  const needs = owner === 'loginGuard' ? 'a login needs' : 'count, actualCost, delay and concurrency need'
+  return new TypeError(
+    `${owner}: ${needs} a response, but this request has none, as in an upgrade to a WebSocket. Exempt it ` +
+      'with skip, or charge it with createLimiter, and release the decision when its socket closes.',
+  )
+}
