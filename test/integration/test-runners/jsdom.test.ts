@@ -55,7 +55,7 @@ test('a server limits, delays, responds to denials by onDenied, follows settings
     onDenied,
     settings,
   })
-  const delaying = rateLimit({ limit: 9, window: '1s', delay: { after: 1, by: 20 } })
+  const delaying = rateLimit({ limit: 9, window: '1s', delay: { after: 1, by: '20ms' } })
   const app = express()
   app.use('/denying', denying)
   app.use('/delaying', delaying)
