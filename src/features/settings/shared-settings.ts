@@ -113,13 +113,13 @@ export function sharedSettings(store: Store, options: SharedSettingsOptions = {}
     async read(name) {
       const { document, damage } = await latest(name)
       if (damage !== undefined) throw new TypeError(`${damage.message} ${REPLACE}`, { cause: damage })
-      return structuredClone(document)
+      return copyOf(document)
     },
     async change(name, edit, origin) {
       const key = keyOf(name)
       const written = await changeDocument(kept, key, edit, origin, () => poller.known(key))
       await poller.refresh(key, written)
-      return structuredClone(written.settings.document)
+      return copyOf(written.settings.document)
     },
     changes: async (name) => (await latest(name)).changes.map(shownChange),
   }
@@ -141,4 +141,9 @@ function readDocumentStore(store: unknown): DocumentStore {
   if (documents !== undefined) return { name, documents }
   const problem = `store must support documents, but ${name} does not`
   throw new TypeError(`sharedSettings: ${problem}. Pass the option documents to its builder.`)
+}
+
+/** Returns a copy that the caller may change. `structuredClone` would do, but jsdom lacks it. */
+function copyOf(document: SettingsDocument): SettingsDocument {
+  return JSON.parse(JSON.stringify(document))
 }
