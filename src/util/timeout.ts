@@ -29,7 +29,7 @@ export class Deadlines {
   readonly #timeoutMs: number
   #first: Deadline | undefined
   #last: Deadline | undefined
-  #hasTimer = false
+  #timer: { readonly startedBy: typeof setTimeout } | undefined
   #whenIdle: (() => void)[] = []
 
   constructor(timeoutMs: number) {
@@ -47,7 +47,8 @@ export class Deadlines {
     if (earlier === undefined) this.#first = deadline
     else earlier.later = deadline
     this.#last = deadline
-    if (!this.#hasTimer) this.#startTimer(this.#timeoutMs)
+    // A timer that was started before a test faked timers, or before it restored them, may never fire.
+    if (this.#timer?.startedBy !== setTimeout) this.#startTimer(this.#timeoutMs)
     return deadline
   }
 
@@ -85,8 +86,10 @@ export class Deadlines {
   }
 
   #startTimer(delayMs: number): void {
-    this.#hasTimer = true
-    inBackground(setTimeout(() => afterTurn(() => this.#expireDue()), Math.max(1, delayMs)))
+    const timer = { startedBy: setTimeout }
+    this.#timer = timer
+    const expire = () => this.#timer === timer && this.#expireDue()
+    inBackground(setTimeout(() => afterTurn(expire), Math.max(1, delayMs)))
   }
 
   #expireDue(): void {
@@ -97,7 +100,7 @@ export class Deadlines {
         first.onExpired() // may start a deadline
       }
     } finally {
-      this.#hasTimer = false
+      this.#timer = undefined
       if (this.#first !== undefined) this.#startTimer(this.#first.dueAtMs - nowMs)
     }
   }

@@ -310,7 +310,10 @@ describe('inspect', () => {
     const client = redis.client.duplicate({ keyPrefix: '[a]*:' })
     try {
       const store = redisStore(client)
-      const limiter = createLimiter<object>({ name: 'api', policy: fixedWindow(window), key: byIp(), store })
+      const limiter = createLimiter<object>({
+        ...{ name: 'api', policy: fixedWindow(window), key: byIp(), store },
+        timeout: '10s',
+      })
       await limiter.charge({ ip: '203.0.113.7' })
     } finally {
       client.disconnect()

@@ -4,7 +4,10 @@ import type { Socket } from 'node:net'
 export interface Pace {
   /** How long each is on its way. Their order is kept. */
   readonly delayMs?: number | undefined
-  /** They arrive one at a time, each so much later than the one before. */
+  /**
+   * They arrive one at a time, each so much later than the one before. On a busy machine some are late, but
+   * those after them are not.
+   */
   readonly msPerByte?: number | undefined
 }
 
@@ -24,21 +27,22 @@ export function stream(to: Socket, pace: () => Pace): Stream {
 
   function passDue(): void {
     timer = undefined
-    const { msPerByte } = pace()
     for (let [next] = queue; next !== undefined; [next] = queue) {
+      const { msPerByte } = pace()
       const waitMs = next.dueAtMs - performance.now()
       if (waitMs > 0) {
         later(waitMs)
         return
       }
-      if (next.bytes === undefined) to.end()
-      else if (to.writable) to.write(msPerByte === undefined ? next.bytes : next.bytes.subarray(0, 1))
-      if (msPerByte === undefined || next.bytes === undefined || next.bytes.length === 1) queue.shift()
-      else next.bytes = next.bytes.subarray(1)
-      if (msPerByte !== undefined) {
-        later(msPerByte)
-        return
-      }
+      const { bytes } = next
+      const passed = msPerByte === undefined ? bytes : bytes?.subarray(0, 1)
+      if (passed === undefined) to.end()
+      else if (to.writable) to.write(passed)
+      if (bytes === undefined || bytes.length === passed?.length) queue.shift()
+      else next.bytes = bytes.subarray(1)
+      const following = queue[0]
+      if (following === undefined || msPerByte === undefined) continue
+      following.dueAtMs = Math.max(following.dueAtMs, next.dueAtMs + msPerByte)
     }
   }
 

@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks'
 import { hashKey } from '../shared/hash-key.js'
 
 /*
@@ -131,14 +132,22 @@ const MAX_SECONDS = 0xfffffffe
 /** memcached's clock ticks once a second, so an item may be gone one second early. */
 const SLACK_SECONDS = 2
 
+/** Out of the reach of fake timers, which replace the `performance` of the global object. */
+const monotonicNowMs = () => performance.timeOrigin + performance.now()
+
 /** The statuses of a `swap` of an item that others have changed, removed or created. */
 export const CHANGED: readonly number[] = [STATUS.exists, STATUS.notFound, STATUS.notStored]
 
-/** Returns an expiration in whole seconds as memcached reads it, never early. 0 means never. */
+/**
+ * Returns an expiration in whole seconds as memcached reads it, never early. 0 means never.
+ *
+ * Tests often fake the date, and what expires by a date in the past is gone at once. So the time of another
+ * clock counts if it is later.
+ */
 export function expirationOf(afterMs: number, nowMs: number): number {
   const seconds = Math.ceil(afterMs / 1000) + SLACK_SECONDS
   if (seconds <= MAX_RELATIVE_SECONDS) return Math.max(1, seconds)
-  const absolute = Math.ceil(nowMs / 1000) + seconds
+  const absolute = Math.ceil(Math.max(nowMs, monotonicNowMs()) / 1000) + seconds
   return absolute > MAX_SECONDS ? 0 : absolute
 }
 

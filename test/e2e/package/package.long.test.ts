@@ -1,4 +1,4 @@
-import { rmSync, symlinkSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { bundleWorker } from './bundle-worker.js'
 import { describeBundles } from './bundled.js'
@@ -7,7 +7,7 @@ import { fetchPackages } from './fetched.js'
 import { buildNextApp } from './next-app.js'
 import { NODES, type NodeBinary, nodeOf, PROMISED } from './nodes.js'
 import { usePackedProject } from './packed-project.js'
-import { mustRun } from './run.js'
+import { mustRun, ROOT } from './run.js'
 import { compileSamples } from './samples.js'
 import { type Checked, checkTypes } from './type-checks.js'
 import { OF_OLDEST, SEPARATE, TOGETHER, VARIANTS } from './type-projects.js'
@@ -19,6 +19,19 @@ import { visit } from './visit.js'
 jest.setTimeout(300_000)
 
 const packed = usePackedProject()
+
+async function runVitest(file: string): Promise<{ numPassedTests: number; success: boolean }> {
+  const vitest = join(await fetchPackages('vitest', { vitest: '~3.2.4' }), 'node_modules/vitest') // for Node 20
+  const link = join(packed.project, 'node_modules/vitest')
+  if (!existsSync(link)) symlinkSync(vitest, link, 'dir')
+  return JSON.parse(
+    await mustRun(
+      process.execPath,
+      [join(vitest, 'vitest.mjs'), 'run', '--reporter=json', file],
+      packed.project,
+    ),
+  )
+}
 
 describe('its types', () => {
   const older = OLDER.map(
@@ -40,13 +53,35 @@ describe('the conformance suite of headgate/testing', () => {
   })
 
   test('runs under Vitest', async () => {
-    const vitest = join(await fetchPackages('vitest', { vitest: '~3.2.4' }), 'node_modules/vitest') // for Node 20
-    symlinkSync(vitest, join(packed.project, 'node_modules/vitest'), 'dir')
-    const args = [join(vitest, 'vitest.mjs'), 'run', '--reporter=json', 'vitest.test.mjs']
-    const { numPassedTests, success } = JSON.parse(await mustRun(process.execPath, args, packed.project))
+    const { numPassedTests, success } = await runVitest('vitest.test.mjs')
     expect({ success, passed: numPassedTests > 190 }).toEqual({ success: true, passed: true })
   })
 })
+
+test('limiters decide under the fake timers of Vitest', async () => {
+  expect(await runVitest('vitest-fakes.test.mjs')).toMatchObject({ success: true, numPassedTests: 3 })
+})
+
+test.each([
+  ['deno', '2.2.0', ['run', '-A']],
+  ['bun', '1.1.34', []],
+])(
+  'headgate/fetch limits by IP address in %s %s, the least version that the docs name',
+  async (name, version, args) => {
+    const docs = readFileSync(join(ROOT, 'docs/fetch.md'), 'utf8')
+    expect(docs).toMatch(new RegExp(`^\\| ${name} ${version.replace(/\.0$/, '')} `, 'im'))
+    const folder = await fetchPackages(`${name}-${version}`, { [name]: version })
+    const program = join(folder, 'node_modules/.bin', name)
+    expect(JSON.parse(await mustRun(program, [...args, 'runtime.mjs'], packed.project))).toEqual({
+      seen: [
+        [200, '1'],
+        [200, '0'],
+        [429, '0'],
+      ],
+      addresses: ['127.0.0.1'],
+    })
+  },
+)
 
 test('the route handler of samples/ limits its clients in an application of Next.js', async () => {
   const { folder } = await compileSamples(packed)

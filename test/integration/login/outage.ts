@@ -111,7 +111,7 @@ const STORES = {
   'PostgreSQL that is killed and restarted': onKilledPostgres,
 } as const
 
-const TIMEOUT_MS = 250
+const TIMEOUT_MS = 1000
 /** What a busy machine may add. */
 const SLACK_MS = 3000
 const RIGHT = 'analytical engine'

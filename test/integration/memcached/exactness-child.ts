@@ -19,7 +19,7 @@ export interface Counts {
  * wrong ends it.
  */
 function serve(url: string): void {
-  const client = Client.create(url)
+  const client = Client.create(url, { timeout: 30 })
   const store = memcachedStore(client)
   process.on('disconnect', () => client.close())
   answerQuestions(async ({ parts, callers, each }: Order): Promise<Counts> => {

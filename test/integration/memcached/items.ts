@@ -2,6 +2,7 @@ import { connect } from 'node:net'
 import { createInterface } from 'node:readline'
 import type { Client } from 'memjs'
 import type { MemcachedServer } from '../../support/servers/memcached.js'
+import { until } from '../../support/servers/wait.js'
 
 /** An item as it lies in a server. */
 export interface Item {
@@ -12,17 +13,18 @@ export interface Item {
 }
 
 /**
- * The keys that a server holds, and when they expire. A dump leaves out items that are in use at the
- * moment, so it is repeated until it is complete, at most five times.
+ * The keys that a server holds, and when they expire. A dump leaves out items that are in use at the moment,
+ * and the server still counts those that were flushed. So it is repeated, after the server was asked to
+ * remove those, until it is complete.
  */
 export async function expiriesOn(server: MemcachedServer): Promise<Map<string, number>> {
-  const expiries = new Map<string, number>()
-  for (let i = 0; i < 5; i++) {
-    for (const [key, expiresAtS] of await dumpOnce(server)) expiries.set(key, expiresAtS)
+  return until('the dump is complete', async () => {
+    const expiries = new Map(await dumpOnce(server))
     const items = Number(/^STAT curr_items (\d+)/m.exec(await server.command('stats'))?.[1])
-    if (expiries.size >= items) break
-  }
-  return expiries
+    if (expiries.size >= items) return expiries
+    await server.command('lru_crawler crawl all')
+    return undefined
+  })
 }
 
 async function dumpOnce({ host, port }: MemcachedServer): Promise<readonly [string, number][]> {

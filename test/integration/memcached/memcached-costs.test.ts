@@ -13,7 +13,7 @@ import { expectLeft, useMemcached } from './use-memcached.js'
 
 const MOST = Number.MAX_SAFE_INTEGER
 
-const memcached = useMemcached({ timeout: 30 })
+const memcached = useMemcached()
 
 describe.each(LONG_POLICIES)('an invalid cost, with a %s', (_, policyOf) => {
   const policy = policyOf(5)

@@ -149,7 +149,7 @@ describe('a limiter', () => {
     const clock = jest.spyOn(Date, 'now')
     const startMs = Date.now()
     const client = open(server.url)
-    const limiter = createLimiter({ policy, store: memcachedStore(client), key: () => 'key' })
+    const limiter = createLimiter({ policy, store: memcachedStore(client), key: () => 'key', timeout: '10s' })
     if (listener) limiter.events.on('limitsLost', listener)
     await limiter.charge({ ip: '192.0.2.7' })
     await waitForReplies(client)

@@ -15,7 +15,7 @@ import { type MemcachedServer, startMemcached } from '../../support/servers/memc
 import { freePort } from '../../support/servers/ports.js'
 import { until } from '../../support/servers/wait.js'
 import { chargeStore, forgetStore, refundStore } from '../../support/store-calls.js'
-import { connections } from './clients.js'
+import { connections, TIMEOUT_OF_MEMJS_S } from './clients.js'
 import { causeOf, failuresOf } from './failures.js'
 
 const POLICIES = LONG_POLICIES.map(([, policyOf]) => policyOf(10))
@@ -62,7 +62,8 @@ async function everyCall(store: Store): Promise<(store: Store) => Promise<unknow
 }
 
 /** Each call was carried out once or not at all. */
-async function expectAtMostOnce(store: Store): Promise<void> {
+async function expectAtMostOnce(): Promise<void> {
+  const store = memcachedStore(open(server.url))
   for (const policy of POLICIES) {
     const keys = ['charged', 'twice', 'refunded', 'forgotten'].map((name) => keyOf(name, policy))
     const left = await remainingOf(store, policy, keys)
@@ -73,10 +74,15 @@ async function expectAtMostOnce(store: Store): Promise<void> {
   }
 }
 
+/** Waits until a store decides again. A client whose time-out is short may need several attempts. */
 async function expectToWork(store: Store): Promise<void> {
   for (const policy of POLICIES) {
-    const taken = await takeOne(store, keyOf('other', policy), policy)
-    expect(taken).toMatchObject({ allowed: true, remaining: 9 })
+    let attempts = 0
+    await until('the store works again', async () => {
+      const taken = await takeOne(store, `${keyOf('other', policy)}:${attempts++}`, policy)
+      expect(taken).toMatchObject({ allowed: true, remaining: 9 })
+      return true
+    })
   }
 }
 
@@ -88,12 +94,13 @@ async function hang(): Promise<void> {
 }
 
 describe.each([
-  ["memjs' defaults", {}],
+  ["memjs' defaults", { timeout: TIMEOUT_OF_MEMJS_S }],
   ['retries: 5 and a long timeout', { retries: 5, timeout: 30 }],
 ])('with a client of %s', (_, options) => {
   test('when a server hangs, all charges reject in time; when it resumes, they work again', async () => {
+    const calls = await everyCall(memcachedStore(open(server.url)))
     const store = memcachedStore(open(server.url, options))
-    const calls = await everyCall(store)
+    await expectToWork(store)
     await hang()
     try {
       for (const { message } of await failuresOf(calls(store))) {
@@ -102,9 +109,8 @@ describe.each([
     } finally {
       await server.kill('SIGCONT')
     }
-    await until('the store works again', () => remainingOf(store, POLICIES[0] as Policy, ['key']))
-    await expectAtMostOnce(store)
     await expectToWork(store)
+    await expectAtMostOnce()
   })
 
   test.each<[string, Behaviour]>([
@@ -120,16 +126,15 @@ describe.each([
         expect(message).toMatch(/127\.0\.0\.1:\d+: the connection was closed/)
       }
       proxy.behave({})
-      await until('the store works again', () => remainingOf(store, POLICIES[0] as Policy, ['key']))
-      await expectAtMostOnce(store)
       await expectToWork(store)
+      await expectAtMostOnce()
     },
   )
 
   test('when a server hangs, many concurrent calls also reject in time', async () => {
     const store = memcachedStore(open(server.url, options))
     const policy = slidingWindow({ limit: 1000, window: '1000d' })
-    await takeOne(store, 'key', policy)
+    await expectToWork(store)
     await hang()
     try {
       const calls = Array.from({ length: 2000 }, (_each, i) =>

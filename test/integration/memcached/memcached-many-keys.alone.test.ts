@@ -9,7 +9,7 @@ import { chargeStore, forgetStore, refundStore } from '../../support/store-calls
 import { expiriesOn } from './items.js'
 import { expectLeft, useMemcached } from './use-memcached.js'
 
-const memcached = useMemcached({ timeout: 30 })
+const memcached = useMemcached()
 
 describe.each(LONG_POLICIES)('with a %s', (_, policyOf) => {
   test('5,000 charges of one key in one tick are counted exactly', async () => {

@@ -108,7 +108,7 @@ describe('a server killed while a charge that took units there waits for another
   test.each(LONG_POLICIES)('does not change the denial, and emits one warning: %s', async (_, policyOf) => {
     const policy = policyOf(5)
     const warnings = listenForWarnings()
-    const client = open(`${serverAt(0).url},${proxy.url}`, { timeout: 30 })
+    const client = open(`${serverAt(0).url},${proxy.url}`)
     const store = memcachedStore(client)
     const [lost, full] = [keyOn(client, serverAt(0).port), keyOn(client, proxy.port)]
     await takeOne(store, full, policy, 5)

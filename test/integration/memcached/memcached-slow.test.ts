@@ -31,7 +31,7 @@ async function slowLink(requestDelayMs: number): Promise<FaultyProxy> {
 
 test('charges that take longer than a slice see each other, whichever is counted first', async () => {
   const policy = slidingWindow({ limit: 5, window: 1000, slices: 10 })
-  const stores = links.map(({ url }) => memcachedStore(open(url, { timeout: 30 })))
+  const stores = links.map(({ url }) => memcachedStore(open(url)))
   for (const store of stores) await chargeOne(store, part('warm-up', policy, 0)) // all are connected
   for (let i = 0; i < 5; i++) {
     const verdicts = []
@@ -48,7 +48,7 @@ test('a server that takes seconds to reply to a large batch, but keeps replying,
   const link = await slowLink(0)
   links.push(link)
   const policy = slidingWindow({ limit: 5, window: '1d' })
-  const store = memcachedStore(open(link.url, { timeout: 30 }))
+  const store = memcachedStore(open(link.url))
   await chargeOne(store, part('warm-up', policy, 0))
   link.behave({ msPerByte: 1 })
   const verdicts = await chargeStore(

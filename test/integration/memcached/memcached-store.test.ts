@@ -10,7 +10,7 @@ let client: Client
 
 beforeAll(async () => {
   server = await startMemcached({ own: true })
-  client = Client.create(server.url)
+  client = Client.create(server.url, { timeout: 30 })
 }, INSTALL_TIMEOUT_MS)
 
 afterAll(async () => {

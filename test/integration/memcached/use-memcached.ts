@@ -1,6 +1,6 @@
 import type { Policy, Store } from 'headgate'
 import { memcachedStore } from 'headgate/memcached'
-import type { Client, ClientOptions, ServerOptions } from 'memjs'
+import type { Client } from 'memjs'
 import { remainingOf } from '../../../src/testing/conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
@@ -17,9 +17,9 @@ export interface UsedMemcached {
 }
 
 /** Starts a memcached server for the tests of a file, and stops it after them. It is empty before each test. */
-export function useMemcached(options: ClientOptions & ServerOptions = {}): Readonly<UsedMemcached> {
+export function useMemcached(): Readonly<UsedMemcached> {
   const { open, closeAll } = connections()
-  const memcached = { open: () => open(memcached.server.url, options) } as UsedMemcached
+  const memcached = { open: () => open(memcached.server.url) } as UsedMemcached
 
   beforeAll(async () => {
     memcached.server = await startMemcached({ own: true })

@@ -166,7 +166,7 @@ describe.each(Object.entries(DRIVERS))('with a client of %s', (_driver, connect)
 
 test('the warning says what onStoreError does, once for each limiter, and a second one says that it is over', async () => {
   const store = redisStore(DRIVERS.ioredis(server.url))
-  const base = { limit: 100, window: '1h', key: (id: string) => id, store } as const
+  const base = { limit: 100, window: '1h', key: (id: string) => id, store, timeout: '10s' } as const
   const limiters = [
     createLimiter({ ...base, name: 'closed', onStoreError: 'deny' }),
     createLimiter({ ...base, name: 'alone', onStoreError: 'local' }),

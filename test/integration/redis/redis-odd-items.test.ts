@@ -51,7 +51,7 @@ test('policies created anew for each charge count as the same policy', async () 
     [one, other, one].map((each) => [part('key', each, 5)]),
   )
   expect(verdicts.map(({ allowed }) => allowed)).toEqual([true, true, false])
-  const limiter = createLimiter<string>({ store, policy: make, key: (value) => value })
+  const limiter = createLimiter<string>({ store, policy: make, key: (value) => value, timeout: '10s' })
   const decisions = await Promise.all(Array.from({ length: 12 }, () => limiter.charge('somebody')))
   expect(decisions.filter(({ allowed }) => allowed)).toHaveLength(10)
   expect((await redis.client.info('commandstats')).match(/cmdstat_eval:calls=(\d+)/)?.[1]).toBe('1') // one script for all

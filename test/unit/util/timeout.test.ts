@@ -130,3 +130,10 @@ test('no timer keeps the process running', async () => {
   const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 20_000 })
   expect(stdout).toBe('it ends\n')
 })
+
+test('a deadline that starts once timers are real again expires, although the timer of an earlier one was faked', async () => {
+  const deadlines = new Deadlines(TIMEOUT_MS)
+  deadlines.start(() => undefined)
+  jest.useRealTimers()
+  await new Promise<void>((resolve) => deadlines.start(resolve))
+})

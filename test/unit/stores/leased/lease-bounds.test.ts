@@ -30,4 +30,4 @@ test('units of at most 10,000 keys are leased at once, and those of others once 
   remote.nowMs += 4 * HOLD_MS
   await jest.advanceTimersByTimeAsync(4 * HOLD_MS)
   expect(await chargeKeys('third', 50)).toBe(50)
-})
+}, 180_000)
