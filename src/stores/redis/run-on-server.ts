@@ -11,9 +11,9 @@ export function runOnCluster(transport: Transport, batching: Batching): Run {
 }
 
 /**
- * Creates a function that runs operations on one server. Hosted clusters, such as ElastiCache Serverless, may
- * have one address, where a client for one server works until a call has keys of several slots. That call is
- * rejected before it runs. From then on, operations are sent slot by slot.
+ * Creates a function that runs operations on one server. Hosted clusters, such as ElastiCache Serverless,
+ * may have one address. There, a client for one server works until a call has keys of several slots, which
+ * the cluster rejects before it runs. From then on, operations are sent slot by slot.
  */
 export function runOnServer(transport: Transport, batching: Batching): Run {
   const runBySlot = runOnCluster(transport, batching)
@@ -21,9 +21,9 @@ export function runOnServer(transport: Transport, batching: Batching): Run {
     run = runBySlot
     warnOnce(
       'HEADGATE_REDIS_SLOTS',
-      'headgate: the Redis server is a cluster, and has rejected a batch with keys of several slots. headgate ' +
-        'sends each slot its own commands from now on. No charge was lost or counted twice. If your client ' +
-        'is made for one server, a Cluster client is faster.',
+      'headgate: the Redis server is a cluster, and rejected a batch with keys of several slots. From now ' +
+        'on, headgate sends commands slot by slot. No charge was lost or counted twice. If your client is ' +
+        'for one server, a Cluster client is faster.',
     )
     return runBySlot(operations, settle)
   })
