@@ -10,7 +10,7 @@ interface Layer {
   readonly route?: Stack & { readonly path?: unknown }
   /** In Express 4, the expression that matches the path of a layer. */
   readonly regexp?: RegExp & { readonly fast_slash?: boolean }
-  /** In Express 5, one matcher for each path of a layer. */
+  /** In Express 5, one for each path of a layer. */
   readonly matchers?: readonly unknown[]
   /** In Express 5, the parameters of the last match. */
   readonly params?: unknown

@@ -11,9 +11,9 @@ export function runOnCluster(transport: Transport, batching: Batching): Run {
 }
 
 /**
- * Creates a function that runs operations on one server. Hosted clusters, such as ElastiCache Serverless,
- * may have one address. There, a client for one server works until a call has keys of several slots, which
- * the cluster rejects before it runs. From then on, operations are sent slot by slot.
+ * Creates a function that runs operations on one server. Hosted clusters, such as ElastiCache Serverless, may
+ * have one address, where a client for one server works until a call has keys of several slots. That call is
+ * rejected before it runs. From then on, operations are sent slot by slot.
  */
 export function runOnServer(transport: Transport, batching: Batching): Run {
   const runBySlot = runOnCluster(transport, batching)
