@@ -44,10 +44,10 @@ export interface Adjustments<Subject> {
    */
   refund(decision: Decision, options?: AdjustmentOptions): MaybePromise<void>
   /**
-   * Forgets all that this subject's keys have used. Limits for which it has no key are left out, such as those
-   * by address. The subject may be any object that has what the key functions read, such as `{ body: { username: 'ada' } }`
-   * for `byField('username')`. Throws or rejects if a key needs the IP address of a request whose connection
-   * is closed. In that case, pass the decision.
+   * Forgets all that this subject's keys have used. Limits for which it has no key are left out, such as
+   * those by address. The subject may be any object that has what the key functions read, such as
+   * `{ body: { username: 'ada' } }` for `byField('username')`. Throws or rejects if a key needs the IP
+   * address of a request whose connection is closed. In that case, pass the decision.
    */
   forget(subject: Adjustable<Subject>, options?: AdjustmentOptions): MaybePromise<void>
   /**

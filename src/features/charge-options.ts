@@ -9,7 +9,7 @@ const FIXES = { points: 'cost', weight: 'cost', units: 'cost', amount: 'cost' }
 
 /**
  * Returns the cost in the options of a charge; `undefined` if they have none. Throws a `TypeError` for other
- * options and for a bare number, which other packages take as the cost: it would be ignored.
+ * options, and for a bare number: other packages take one as the cost, and it would be ignored here.
  */
 export function readCost(owner: string, options: unknown): number | undefined {
   if (options === null) return undefined

@@ -88,7 +88,9 @@ export interface Limiter<Subject> extends Adjustments<Subject> {
   readonly name: string | undefined
 }
 
-/** A limiter of whatever subjects. Since 25, `EventEmitter` of `@types/node` fits its own events only. */
+/**
+ * A limiter of any subjects. Since `@types/node` 25, an `EventEmitter` is assignable only with equal events.
+ */
 export interface AnyLimiter extends Omit<Limiter<never>, 'events'> {
   readonly events: EventEmitter
 }

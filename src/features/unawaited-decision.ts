@@ -17,8 +17,8 @@ const FIELDS = [
 ] as const satisfies readonly (keyof Decision)[]
 
 /**
- * The prototype of promises of decisions. A field that is read of one is `undefined`, so that everyone is
- * allowed or everyone denied. It inherits `constructor`, so `await` takes no step more than for other promises.
+ * The prototype of promises of decisions. A field that is read from one is `undefined`, so that everyone is
+ * allowed or everyone denied. It inherits `constructor`, so `await` takes no extra step.
  */
 const PROTOTYPE: object = Object.create(
   Promise.prototype,
@@ -46,8 +46,7 @@ export function watchAwait<Result extends MaybePromise<Decision>>(result: Result
 function warn(name: string, stack: string | undefined): undefined {
   warnOnce(
     'HEADGATE_NOT_AWAITED',
-    `headgate: ${name} was read of a promise, ${userLine(stack)}, and is undefined whatever the decision is. ` +
-      'Write (await limiter.charge(subject)).' +
-      `${name}.`,
+    `headgate: ${name} was read from a promise, ${userLine(stack)}, so it is always undefined. ` +
+      `Write (await limiter.charge(subject)).${name}.`,
   )
 }

@@ -19,8 +19,8 @@ export type OnAllowed<Req, Res> = (limiter: Limiter<Req>, req: Req, res: Res, de
 
 /**
  * Refunds a request once its response has finished with an outcome that does not count. If the client hangs
- * up before that, the request stays charged. Otherwise hanging up would bypass the limit. Until then, the
- * request is undecided.
+ * up before that, the request stays charged. Otherwise, hanging up would bypass the limit. The request is
+ * undecided until its outcome is known.
  */
 export function refundUncounted<Req, Res>(
   count: Exclude<Count<Req, Res>, 'all'>,

@@ -27,6 +27,9 @@ const PROBLEMS: Readonly<Record<DenialReason, { readonly type: string; readonly 
   malformed: { type: 'about:blank', title: 'Bad request' },
 }
 
+/** The title of a denial that waiting does not lift: one request may be too large by itself. */
+const LASTING = 'Over the limit'
+
 /**
  * Returns a problem document (RFC 9457) for clients that prefer JSON, and a line of plain text for others.
  */
@@ -36,7 +39,8 @@ export function denialBody(
   figures: DenialFigures | undefined,
   accept: string | undefined,
 ): DenialBody {
-  const { type, title } = PROBLEMS[reason]
+  const { type, title: usual } = PROBLEMS[reason]
+  const title = figures?.retryAfterMs === Number.POSITIVE_INFINITY ? LASTING : usual
   const detail = figures && retryAdvice(figures.retryAfterMs)
   if (!prefersJson(accept)) return messageBody(`${title}.${detail ? ` ${detail}` : ''}\n`)
   const violated = figures?.parts.filter(({ allowed }) => !allowed).map(({ name }) => name) ?? []
@@ -71,7 +75,7 @@ export function readMessage(owner: string, option: string, message: unknown): De
 }
 
 function retryAdvice(retryAfterMs: number): string {
-  if (retryAfterMs === Number.POSITIVE_INFINITY) return 'Waiting does not help.'
+  if (retryAfterMs === Number.POSITIVE_INFINITY) return 'Waiting will not help.'
   const seconds = wholeSeconds(retryAfterMs)
   return `Try again in ${seconds} second${seconds === 1 ? '' : 's'}.`
 }

@@ -11,8 +11,8 @@ export type HeaderStyle = 'legacy' | 'draft' | 'both' | 'none'
 export type ResetFormat = 'epoch-seconds' | 'delta-seconds'
 
 /**
- * The `retryAfterMs` of a denial that waiting cannot cure, as of a cost above the limit. Its headers invite no
- * retry: they have no times, and say that nothing remains for such a request.
+ * The `retryAfterMs` of a denial that waiting cannot lift, as for a cost above the limit. Its headers invite
+ * no retry: they have no times, and say that nothing remains.
  */
 const NEVER = Number.POSITIVE_INFINITY
 
@@ -123,7 +123,7 @@ export function denialHeaders({ retryAfterMs }: Pick<Decision, 'retryAfterMs'>):
   return [...NO_STORE, 'Retry-After', String(wholeSeconds(retryAfterMs))]
 }
 
-/** What every denial has, because no cache may send it to another client. */
+/** A header of every denial, because no cache may send it to another client. */
 export const NO_STORE: HeaderList = ['Cache-Control', 'no-store']
 
 /** Returns milliseconds as whole seconds, rounded up. Less than half a microsecond is a rounding error. */

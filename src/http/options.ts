@@ -57,8 +57,8 @@ export interface RequestFields<Req, Res, Skip>
    *
    * Each request is charged before its handler runs, and refunded after the response if it does not count.
    * In servers of the Fetch standard, `finish` refunds it. If the client hangs up first, the request stays
-   * charged. A denial that only requests without a response cause names a second at most, and no ban counts
-   * it.
+   * charged. If only requests that have no response yet cause a denial, its retry time is a second at most,
+   * and no ban counts it.
    */
   count?: Count<Req, Res>
   /**

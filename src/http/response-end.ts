@@ -52,9 +52,9 @@ export function onceClosed(res: ServerResponse, listener: () => void): () => voi
 }
 
 /**
- * Calls `listener` once a whole response has been sent, and never if the client hung up. Serverless hosts emit
- * `finish` inside `end()`, before `writableEnded` is true. Node.js' HTTP/2 compatibility response emits it on
- * every close, with status 200 if nothing was sent.
+ * Calls `listener` once a whole response has been sent, and never if the client hung up. Serverless hosts
+ * emit `finish` inside `end()`, before `writableEnded` is true. The HTTP/2 compatibility response of Node.js
+ * emits it on every close, with status 200 if nothing was sent.
  */
 export function onceFinished(res: ServerResponse & OnHttp2, listener: () => unknown): void {
   res.once('finish', () => (res.stream === undefined || res.writableEnded) && listener())

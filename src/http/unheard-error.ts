@@ -19,8 +19,8 @@ export function hearErrors(owner: string, req: IncomingMessage, res: ServerRespo
 }
 
 /**
- * Returns whether a callback cannot see an error, such as `() => res.end('hello')`. Wrappers, as those of
- * tracing agents, have no parameters either, but pass on their `arguments`.
+ * Returns whether a callback cannot see an error, such as `() => res.end('hello')`. Wrappers, such as those
+ * of tracing agents, also have no parameters, but pass on their `arguments`.
  */
 function takesNoError(next: Next): boolean {
   const text = Function.prototype.toString.call(next)

@@ -83,9 +83,10 @@ export function nameReader(field: string, normalize: (value: string) => string =
 /**
  * Creates a function that returns a field of the body as it came; `undefined` if it is missing.
  *
- * Parsers keep a form's `user[name]` or `user.name` as one name, or make a nested field of it. All of these are
- * read. If a body has several of them with different values, the result is an array of these, which is never a
- * name: the application reads one, and a client could have the limiter count another.
+ * Parsers keep a form's `user[name]` or `user.name` as one name, or turn it into a nested field. All of
+ * these are read. If a body has several with different values, the result is an array, which is never a
+ * name. Otherwise, a client could make the limiter count another name than the one that the application
+ * reads.
  */
 export function fieldReader(name: string): (subject: unknown) => unknown {
   const path = name.split(/[.[\]]+/).filter((part) => part !== '')

@@ -60,7 +60,7 @@ function canonicalMount(path: string): string {
     .join('/')
 }
 
-/** Returns a segment decoded; as it is if it is malformed, which Express denies where it is a parameter. */
+/** Returns a decoded segment. A malformed one stays as it is: as a parameter, Express rejects it. */
 function decoded(segment: string): string {
   try {
     return decodeURIComponent(segment)

@@ -95,7 +95,7 @@ function addressBehindProxies(
   }
 }
 
-/** Returns where the last entry before `end` ends, without the commas and blanks behind it; 0 if there is none. */
+/** Returns where the last entry before `end` ends, without commas and blanks after it; 0 if there is none. */
 function endOfHop(chain: string, end: number): number {
   let at = end
   while (at > 0 && isSeparator(chain.charCodeAt(at - 1))) at--

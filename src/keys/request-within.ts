@@ -3,7 +3,7 @@ import { asRequest, headerOf, type RequestLike } from './request.js'
 
 type Path = readonly string[]
 
-/** Where frameworks put a client's IP address in objects that are not requests, and the headers beside it. */
+/** Where frameworks put a client's IP address and headers in objects that are not requests. */
 const ADDRESSES: readonly { readonly address: Path; readonly headers: Path }[] = [
   { address: ['handshake', 'address'], headers: ['handshake', 'headers'] }, // a socket of Socket.IO
   { address: ['remoteAddress'], headers: ['request', 'headers'] }, // of engine.io, without headers of node:net
@@ -28,7 +28,7 @@ export function requestWithin(subject: unknown): RequestLike | undefined {
   return honoRequest(fields) ?? addressedRequest(fields) ?? carriedRequest(fields) ?? rawSocket(fields)
 }
 
-/** Returns whether this is like a request with a connection, or names the address. It may be missing. */
+/** Returns whether this has a place for a connection or an address, even if that is empty. */
 function isConnected(request: RequestLike): boolean {
   if (isObject(request.socket) || typeof request.ip === 'string') return true
   return 'socket' in request || 'stream' in request || ('ip' in request && !isFetchRequest(request))
@@ -49,7 +49,7 @@ function addressedRequest(subject: Fields, headers?: unknown): RequestLike | und
   return behindAlb(subject)
 }
 
-/** Returns the request of a Lambda event of an Application Load Balancer, which puts the client last. */
+/** Returns the request of a Lambda event from an Application Load Balancer, which appends the client. */
 function behindAlb({ requestContext, headers, multiValueHeaders }: Fields): RequestLike | undefined {
   if (fieldsOf(requestContext).elb === undefined) return undefined
   const request = { headers: lowerCased(headers ?? multiValueHeaders) }
@@ -91,7 +91,7 @@ export function honoRequest({ env, req }: HonoFields): RequestLike | undefined {
   return addressedRequest(bindings, headers)
 }
 
-/** Returns the request of a server of Bun, whose address is gone once the client is; over TCP it has a port. */
+/** Returns the request of a Bun server. The address is gone once the client is. Over TCP, there is a port. */
 function bunRequest(server: Fields, raw: Fields): RequestLike {
   const { requestIP, port } = server
   const { address } = fieldsOf(isFunction(requestIP) ? requestIP.call(server, raw) : undefined)

@@ -112,7 +112,7 @@ export function isDisconnected(subject: unknown): boolean {
   return isTcp(socket) || (!isObject(socket) && 'ip' in request && !request.ip)
 }
 
-/** Returns whether a socket is of TCP, by its own end or, if that is gone as well, by its server's. */
+/** Returns whether a socket is of TCP, by its own address or, if that is also gone, by its server's. */
 function isTcp(socket: unknown): boolean {
   const { localAddress, server } = fieldsOf(socket)
   if (typeof localAddress === 'string') return true

@@ -131,15 +131,15 @@ const NO_ADDRESS =
   'headgate: a request has no IP address, as on a Unix socket. All such requests share one limit. Behind a ' +
   "proxy, write app.set('trust proxy', 1) in Express, or byIp({ trustProxy: 1 }). With headgate/fetch, pass { ip }."
 
-/** Returns the error for a lost connection. Warns if the caller named the address, which may be missing always. */
+/** Returns the error for a lost connection. Warns if the caller passed the address: it may never be there. */
 function disconnectedError({ socket }: RequestLike): DisconnectedError {
   if (!socket) warnOnce('HEADGATE_NO_ADDRESS', NO_IP)
   return new DisconnectedError()
 }
 
 const NO_IP =
-  'headgate: a subject has an empty ip, so it was denied. Either its connection had closed, or the place ' +
-  'where your code reads the IP address has none. On a Unix socket, pass the request itself.'
+  'headgate: a subject has an empty ip, so it was denied. Either its connection had closed, or your code ' +
+  'reads the IP address from a place that has none. On a Unix socket, pass the request itself.'
 
 interface AddressUse {
   readonly read: AddressReader

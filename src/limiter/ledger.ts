@@ -31,7 +31,7 @@ function ledgerOf(receipt: Receipt): Ledger | undefined {
   return receipt.ledger
 }
 
-/** Units that a charge or an adjustment took, of which some may be given back already. */
+/** Units that a charge or an adjustment took. Some may have been refunded. */
 interface Taking {
   /** The refund of all units that were taken at once. */
   readonly all: Refund
@@ -119,8 +119,8 @@ function split(takings: readonly Taking[], units: number) {
 }
 
 /**
- * Returns the refund of some of the units that are left. A bucket refills the units of a taking one after
- * the other, so those that are left are back earlier by the refill of those that were given back.
+ * Returns the refund of some of the units that are left. A bucket refills units one after the other, so the
+ * refunded ones no longer delay the rest.
  */
 function refundOf({ all, left }: Taking, cost: number): Refund {
   const { resetAtMs, policy } = all

@@ -9,10 +9,10 @@ import type { Entry } from './read-limits.js'
 
 /** The most limits of one scope that are remembered. */
 const MAX_REMEMBERED = 64
-/** As many frames tell the calls of one helper function apart. */
+/** How many frames are compared, so that calls of one helper function differ. */
 const FRAMES = 4
 
-/** A limit that limiters in this process have, and the place that created them. */
+/** A limit of limiters in this process, and the place that created them. */
 interface NamedLimit {
   readonly policyName: string
   readonly signature: string
@@ -24,8 +24,8 @@ interface NamedLimit {
 const namedLimits = processWide('namedLimits', () => new WeakMap<object, Map<string, NamedLimit[]>>())
 
 /**
- * Warns if a limiter counts in the keys of another one whose policy is different, because both have one name.
- * Limiters from one place are the same one, created anew: a hot reload or a test. Returns the function that
+ * Warns if a limiter shares its keys with one that has the same name and another policy. Limiters from one
+ * place are taken for the same limiter, created again by a hot reload or a test. Returns the function that
  * forgets the limiter.
  */
 export function watchSharedNames(

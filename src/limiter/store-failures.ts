@@ -16,8 +16,8 @@ const CONSEQUENCES = {
 
 /**
  * Creates the function that reports that the store could not decide a charge. Without a listener for
- * `storeError`, it warns once for each limiter, and once more for an error that says more than a time-out:
- * what failed, what requests get now, and later that the store decides again.
+ * `storeError`, it emits process warnings: what failed, what requests get now, and later that the store
+ * decides again. Each limiter warns of the first time-out and of the first other error, which says more.
  */
 export function storeFailureReporter<Subject>(
   events: EventEmitter<LimiterEvents<Subject>>,
@@ -37,7 +37,8 @@ export function storeFailureReporter<Subject>(
       isWatching = false
       warnOnce(
         'HEADGATE_STORE_BACK',
-        `headgate: the store decides the requests of ${limiter} again. Later failures are not reported, unless you listen to storeError.`,
+        `headgate: the store decides the requests of ${limiter} again. Later failures are not reported, ` +
+          'unless you listen to storeError.',
         name,
       )
     }
@@ -49,8 +50,8 @@ export function storeFailureReporter<Subject>(
     warnOnce(
       'HEADGATE_STORE_ERROR',
       `headgate: the store could not decide a request of ${limiter} (${messageOf(error)}). Requests that it ` +
-        `cannot decide ${CONSEQUENCES[choice]} (onStoreError: ${setting}). This warning is not repeated; one ` +
-        'more says when the store decides again. To log every occurrence, listen to ' +
+        `cannot decide ${CONSEQUENCES[choice]} (onStoreError: ${setting}). This warning is not repeated. ` +
+        'Another says when the store decides again. To log every occurrence, listen to ' +
         "limiter.events.on('storeError', …).",
       `${name} ${isTimeout(error)}`,
     )

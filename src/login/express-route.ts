@@ -8,7 +8,7 @@ interface Layer {
   /** A handler, or a router, which is a function with a stack. */
   readonly handle?: unknown
   readonly route?: Stack & { readonly path?: unknown }
-  /** In Express 4, what the path of a layer matches. */
+  /** In Express 4, the expression that matches the path of a layer. */
   readonly regexp?: RegExp & { readonly fast_slash?: boolean }
   /** In Express 5, the path or paths of a layer, since its router 2.3. */
   readonly rawPath?: unknown
@@ -30,12 +30,12 @@ interface Mount {
 }
 
 /**
- * Returns the route of Express in which a guard runs. Express sets the route of a request and leaves it there
- * for later middleware, so that only the stacks of routes and routers show where the guard is. Those of other
- * applications are out of sight, if this one is mounted in another one.
+ * Returns the route of Express in which a guard runs. Express does not reset the route of a request for
+ * later middleware, so only the stacks of routes and routers show where the guard is. If the application is
+ * mounted in another one, the stacks of that one cannot be seen.
  *
- * A route below a parameter, such as `/:tenant`, is many places: whoever owns one account there must not clear
- * the failures of another of that name. Express matches mount paths in any case, as they were sent.
+ * A route below a parameter, such as `/:tenant`, is many places: the owner of an account at one tenant must
+ * not clear the failures of the same name at another. Express ignores the case of mount paths.
  */
 export function expressRoute(req: unknown, guard: Guard): GuardRoute {
   const { app, route, baseUrl } = asRequest(req)
@@ -76,7 +76,7 @@ function mountsOf(guard: Guard, router: unknown, above: readonly unknown[] = [],
   return mounts
 }
 
-/** What Express 4 makes of one path without parameters. */
+/** Matches the source of the expression that Express 4 makes of one path without parameters. */
 const ONE_PATH = /^\^(?:\\[^a-z]|[^\\()[\]{}|*+?.^$])*\\\/\?\(\?=\\\/\|\$\)$/i
 
 /** Returns whether a layer has one path, without parameters, as far as Express keeps it. */

@@ -129,7 +129,7 @@ function malformedTest<Req extends object>(
  * Returns the figures in the response to a denied attempt, the same for all of them. They say neither which
  * limit denied nor how much is left, so no client learns whether an account exists or is locked (OWASP
  * Authentication cheat sheet; ASVS 5.0, 6.3.8). The time is the window of the account's limit, unless only
- * attempts in progress deny: those end soon.
+ * attempts in progress cause the denial: those end soon.
  */
 function uniformFigures({ limits }: LoginSettings<never, never>): (decision: Decision) => DenialFigures {
   const { windowMs } = limits.account

@@ -29,8 +29,8 @@ export interface LoginGuard<
  *   object, invisible characters), the response is a 400. Requests with a safe method (GET, HEAD, OPTIONS,
  *   TRACE: RFC 9110 §9.2.1) and without the field are not attempts, and pass. With the field, they may fail,
  *   and succeed only by `succeeded` or `reportSuccess`.
- * - **Denials.** All denied attempts get the same response, without figures of any limit. Only `Retry-After`
- *   is shorter if nothing but attempts in progress denies them, and no ban counts that.
+ * - **Denials.** All denied attempts get the same response, without figures of any limit. If only
+ *   attempts in progress cause a denial, its `Retry-After` is shorter, and no ban counts it.
  * - **Outages.** While the store is unavailable, each process decides in its own memory
  *   (`onStoreError: 'local'`).
  *

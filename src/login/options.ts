@@ -91,10 +91,10 @@ interface LoginFields<Req, Res, Skip>
   limits?: Partial<LoginPolicies>
   /**
    * How many failures in a row lock the account until you call `forget`, however long they take. Default
-   * 100, the most that NIST SP 800-63B-4 §3.2.2 allows. Only failures where the guard would recognize a
-   * success count, or has recognized one: nothing else would ever clear them. With `false`, there is no lock, which leaves that
-   * rule to the application. With device cookies, known browsers have a separate count: one for all browsers
-   * of an account.
+   * 100, the most that NIST SP 800-63B-4 §3.2.2 allows. Failures count only on routes where the guard
+   * recognizes successes, because only a success clears them. With `false`, there is no lock, which leaves
+   * that rule to the application. With device cookies, known browsers have a separate count: one for all
+   * browsers of an account.
    */
   consecutive?: number | false
   /**

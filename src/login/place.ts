@@ -8,7 +8,7 @@ import { warnOnce } from '../util/warn-once.js'
 export interface GuardRoute {
   /** The pattern of the route; `undefined` outside of routes. */
   readonly path: unknown
-  /** What tells the route from others if the pattern does not, as in routers below different paths. */
+  /** Identifies the route if the pattern does not, as in routers below different paths. */
   readonly id?: unknown
   /**
    * Whether the guard is in this route only, as far as the framework shows. `undefined`: it may be elsewhere
@@ -34,13 +34,13 @@ export function isGuard(handler: unknown, guard: { readonly limiter: unknown }):
  */
 export type Place = 'login' | 'safe' | 'unknown'
 
-/** A request as it arrives at the guard: `true` at the login, `undefined` perhaps there. */
+/** Where a request arrives at the guard. `isLogin` is `undefined` if it may be the login. */
 export interface Arrival {
   readonly isLogin: boolean | undefined
   readonly pattern: unknown
 }
 
-/** Tells for the requests of a guard whether they were sent to its login. */
+/** Decides which requests of a guard were sent to its login. */
 export type Places<Req> = ReturnType<typeof loginPlaces<Req>>
 
 const SAFE_METHODS: readonly unknown[] = ['GET', 'HEAD', 'OPTIONS', 'TRACE']
@@ -51,8 +51,8 @@ export function hasSafeMethod(req: unknown): boolean {
 }
 
 /**
- * Creates the places of a guard. The login is a POST to one of `paths`, or else to the only route that the
- * guard is part of, if its pattern matches a single path.
+ * Creates the places of a guard. The login is a POST to one of `paths`. Without `paths`, it is a POST to the
+ * only route that the guard is part of, if its pattern matches a single path.
  *
  * Whoever sends a request chooses its path, so a process that has seen one route only must not conclude that
  * there is no other. The framework has to show that. If it does not, the route must have responded with 401, which
@@ -89,7 +89,7 @@ export function loginPlaces<Req>(paths: readonly string[] | undefined, routeOf: 
     return isOnly && isThere ? 'login' : 'unknown'
   }
 
-  /** Returns whether a request has one of the paths as it was sent, or by the route that the framework reports. */
+  /** Returns whether a request was sent to one of the paths, or to a route with that path. */
   function isAtPath(req: Req): boolean {
     return paths === undefined || paths.includes(pathOf(req)) || routes?.includes(routePathOf(req)) === true
   }
@@ -105,7 +105,7 @@ export function loginPlaces<Req>(paths: readonly string[] | undefined, routeOf: 
       const isUndecided = arrival.isLogin === undefined && isOnly && !hasRejected
       return place === 'unknown' && (failures > 0 || !isUndecided)
     },
-    /** Learns from a status where a login checks its password. */
+    /** Notes that a 401 shows where the password is checked. */
     learn({ isLogin, pattern }: Arrival, req: Req, status: number): void {
       if (status !== 401) return
       if (isLogin === undefined && isOnly) hasRejected ||= routePattern(req) === pattern

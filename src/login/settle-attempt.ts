@@ -32,10 +32,10 @@ interface Allowed<Req, Res> {
 /**
  * Creates the `onAllowed` of a guard: it applies the outcome of each attempt. A success clears the failures
  * of the account, refunds the address, and makes the browser a known device. Where no password was checked,
- * as far as the guard can know, the attempt is refunded and clears nothing. A failure stays charged; so
- * does a server error (5xx), except in the count of failures in a row: it shows nothing about a password,
- * and must not lead to a lock that only support can end. Nor must failures at a place where no success is
- * recognized.
+ * as far as the guard can know, the attempt is refunded and clears nothing. A failure stays charged; so does
+ * a server error (5xx), except in the count of failures in a row: it shows nothing about a password, and
+ * must not lead to a lock that only support can end. The same goes for failures at a place where no success
+ * is recognized.
  */
 export function settleAttempts<Req extends object, Res>(
   { name: guard, path, succeeded, decides, onLockout, cookies, consecutive }: LoginSettings<Req, Res>,
@@ -135,7 +135,7 @@ function logExhausted<Req>({ req, attempt, decision }: Allowed<Req, unknown>, lo
   return exhausted.some(({ name }) => name === 'consecutive')
 }
 
-/** Returns how many attempts at the account are charged, by the limit that has counted most. */
+/** Returns how many attempts at the account are charged: the highest count of its limits. */
 function failuresOf({ parts }: Decision): number {
   const ofAccount = parts.filter(({ name }) => name === 'consecutive' || name === 'account')
   return Math.max(0, ...ofAccount.map(({ limit, remaining }) => limit - remaining))

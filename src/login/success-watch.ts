@@ -5,15 +5,16 @@ import { show } from '../util/validate.js'
 import { fieldsOf } from '../util/values.js'
 import { warnOnce } from '../util/warn-once.js'
 
-/** The most accounts that are watched at once, for as long as an hour. */
+/** The most accounts that are watched at once. */
 const MAX_ACCOUNTS = 1000
+/** How long an account is watched: an hour. */
 const WATCH_MS = 3_600_000
-/** How many passwords of one account, or logins after failures, no account has in an hour. */
+/** So many different passwords, or logins after failures, in an hour are not those of a real user. */
 const TOO_MANY = 10
-/** From how many failures on a login is one after failures. */
+/** The fewest failures that make the next login one after failures. */
 const SOME_FAILURES = 3
 
-/** Names of fields with a password. A code is another one for each login. */
+/** Names of password fields. Those of one-time codes do not count: each login has a new code. */
 const PASSWORD = /pass(?!code)|pwd|^pin$|kennwort|clave|contrase|senha/i
 
 /** What an account has done since a time. */
@@ -28,9 +29,8 @@ interface Watched {
 export type SuccessWatch = (req: unknown, account: string, failures: number) => void
 
 /**
- * Creates what warns of an application whose failures look like successes, so that its guard limits nothing:
- * many passwords of one account have succeeded within an hour, or it has again and again after failures.
- * After the warning it watches no more.
+ * Creates a watch on an application whose failures may look like successes, so that its guard limits nothing.
+ * It warns once, if an account succeeds within an hour with many passwords, or many times after failures.
  */
 export function successWatch(guard: string, now: () => number = Date.now): SuccessWatch {
   const hash = keyedHash(randomBytes(16).toString('hex'))

@@ -18,7 +18,7 @@ import { type Cause, causesOf, excuseOf, markOf, untilDecided, withoutMarks } fr
 export interface HeldResult extends ChargeResult {
   /** Ends the time in which the units of an allowed charge are undecided. Further calls do nothing. */
   readonly endUndecided?: () => void
-  /** Set on a denial that only undecided units cause. */
+  /** Set on a denial that only undecided units caused. */
   readonly isUndecided?: true
 }
 
@@ -27,12 +27,13 @@ export interface HeldResult extends ChargeResult {
  * also marks its units as undecided, under a key beside that of each limit. Marks are part of the same
  * charge, so every denial shows how many of the units in use are undecided, whichever process holds them.
  *
- * A denial that only undecided units cause names a short time, and no ban counts it. So a first charge goes
- * to bans that do not count. If a ban has to count its denial, a second charge goes to one that does.
+ * If only undecided units cause a denial, its retry time is short, and no ban counts it. So the first charge
+ * uses bans that do not count denials. If a ban has to count the denial, a second charge uses one that does.
  *
- * Marks end with `endUndecided`, or by themselves after some seconds, and no later than the window of the
- * limit. So a slow request does not excuse denials for long. While decided failures use half of a limit, no
- * more denials are excused than a client causes that waits as it is told.
+ * `endUndecided` removes marks. Otherwise they expire after some seconds, or sooner if the window of the
+ * limit is shorter, so a slow request does not excuse denials for long. Once units of known outcome use half
+ * of a limit, the number of excused denials is bounded. A client that waits for each retry time stays within
+ * it.
  */
 export function holdUndecided<P extends Pipe>(pipe: P): P {
   function send<O extends Operation>(
@@ -67,7 +68,7 @@ export function holdUndecided<P extends Pipe>(pipe: P): P {
       return { ...withoutMarks(parts, result), endUndecided }
     }
 
-    /** Returns a denial once the bans have counted it that have to. */
+    /** Returns a denial once every ban that has to count it has done so. */
     function deny(result: ChargeResult): MaybePromise<HeldResult> {
       const causes = causesOf(parts, result)
       const denial = denialOf(withoutMarks(parts, result), causes)
@@ -100,8 +101,8 @@ export function holdUndecided<P extends Pipe>(pipe: P): P {
   }
 
   /**
-   * Returns the parts of a denied charge with the bans that count the denial; `undefined` if none does. A ban
-   * counts what decided units deny, and disputed denials without an excuse.
+   * Returns the parts of a denied charge with the bans that count the denial; `undefined` if none does. A
+   * ban counts denials by units of known outcome, and disputed denials without an excuse.
    */
   function countedParts(
     { parts }: Charge,
@@ -126,7 +127,7 @@ export function holdUndecided<P extends Pipe>(pipe: P): P {
     return thenMaybe(request(pipe, charge), ({ allowed }) => allowed)
   }
 
-  /** Refunds marks. If that fails, they end by themselves. */
+  /** Refunds marks. If that fails, they expire. */
   function endMarks(marks: readonly Part[], { atMs, parts }: ChargeResult): void {
     const results = parts.slice(-marks.length)
     for (const [i, mark] of marks.entries()) {
@@ -144,7 +145,7 @@ function restarts({ policy: { spec } }: Part): boolean {
   return spec.kind === 'ban' && spec.onAttempt === 'restart'
 }
 
-/** Returns a denial, in which the limits that only undecided units deny name a short time. */
+/** Returns a denial. Limits that only undecided units exceed get a short retry time. */
 function denialOf(result: ChargeResult, causes: readonly (Cause | undefined)[]): HeldResult {
   const isExcused = (cause: Cause | undefined) => cause === 'undecided' || cause === 'disputed'
   if (!causes.some(isExcused)) return result

@@ -25,8 +25,8 @@ interface LimiterPipeOptions extends GuardOptions {
 
 /**
  * Creates the pipe from a limiter to its store. An operation passes, in order, the store's local decision,
- * the denial cache, the marks of undecided requests, the time-out and circuit breakers, and the batcher.
- * Memory needs only the marks.
+ * the denial cache, the marks of undecided requests, the time-out and circuit breakers, and the batcher. A
+ * memory store needs only the marks.
  */
 export function limiterPipe(
   store: Store,

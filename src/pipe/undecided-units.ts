@@ -3,16 +3,16 @@ import { slidingWindow } from '../policies/sliding-window.js'
 import type { ChargeResult, Part, PartResult } from '../stores/operation.js'
 import { weakMemo } from '../util/memo.js'
 
-/** The longest time for which a unit counts as undecided. It does for at least a third of it. */
+/** The longest time for which a unit counts as undecided. The shortest is a third of it. */
 const UNDECIDED_MS = 15_000
 /** When to retry a charge that only undecided units denied. */
 export const UNDECIDED_RETRY_MS = 1000
 /** Far more than all processes can hold at once, so that a mark never denies a charge. */
 const MOST_MARKS = 2 ** 31
-/** How many denials in as many retry times are excused while decided units use half of a limit. */
+/** How many disputed denials of a limit are excused in as many retry times. */
 const EXCUSES = 10
 
-/** Follow the key of a limit, so that the keys have the same slot in a Redis Cluster. */
+/** Appended to the key of a limit, so that the keys have the same slot in a Redis Cluster. */
 const MARK_SUFFIX = '?'
 const EXCUSE_SUFFIX = '!'
 
@@ -42,8 +42,8 @@ const markPolicyOf = weakMemo(({ windowMs }: Policy): Policy => {
 })
 
 /**
- * Returns the charge that excuses one denial of a part. There are as many as a client needs that waits for
- * `UNDECIDED_RETRY_MS` before each retry.
+ * Returns the charge that excuses one denial of a part. A client that waits for `UNDECIDED_RETRY_MS` before
+ * each retry never runs out of excuses.
  */
 export function excuseOf({ key }: Part): Part {
   return { key: key + EXCUSE_SUFFIX, policy: excusePolicy(), cost: 1 }
@@ -60,7 +60,7 @@ export function withoutMarks(parts: readonly Part[], result: ChargeResult): Char
   return { ...result, parts: result.parts.slice(0, parts.length) }
 }
 
-/** Returns why each part was denied; `undefined` for one that alone would be allowed. */
+/** Returns why each part was denied; `undefined` for one that did not deny. */
 export function causesOf(parts: readonly Part[], { parts: figures }: ChargeResult): (Cause | undefined)[] {
   return parts.map((part, i) => {
     const own = figures[i]

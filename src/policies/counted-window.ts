@@ -83,7 +83,7 @@ export function countedWindow(counted: CountedLimit, windows: WindowKind): Polic
 
   /**
    * Returns units to a state, even if it was written under another window or limit. A longer window may have
-   * taken over a count without the units, if their own window had ended.
+   * taken over a count without these units, if their window had ended.
    */
   const refund: Policy['refund'] = (state, nowMs, cost, takenAtMs, resetAtMs = Number.POSITIVE_INFINITY) => {
     const [oldLimit = 0, lengthMs = 0, startsAtMs = 0] = state

@@ -22,7 +22,8 @@ export interface Step {
    */
   readonly resetAfterMs: number
   /**
-   * The time until all units are back, if the state is fresh only later, as after denials that a ban counts.
+   * The time until all units are back. Set if the state is fresh only later, as after denials that a ban
+   * counts.
    */
   readonly unitsAfterMs?: number
   /**

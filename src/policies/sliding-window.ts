@@ -196,7 +196,7 @@ function makeSlidingWindow(sliding: SlidingLimit): Policy {
 
   /**
    * Returns units to the slice that counted them, even if the state was written under other numbers. Slices
-   * of other numbers may have taken over counts without the units, if those counted no more.
+   * of other numbers may have taken over counts without these units, if they no longer counted.
    */
   const refund: Policy['refund'] = (state, nowMs, cost, takenAtMs, resetAtMs = Number.POSITIVE_INFINITY) => {
     const [oldLimit = 0, oldWindowMs = 0, oldSlices = 0, index = 0] = state

@@ -2,13 +2,12 @@ import { scheduler } from 'node:timers/promises'
 import { callbackify } from 'node:util'
 
 // Test runners fake the timers of an application, often before they import this package, and jsdom has no
-// `setImmediate`. What defers here is out of their reach. Otherwise, no batch would be sent until a test
-// moved its clock.
+// `setImmediate`. They cannot fake the functions here. Otherwise, no batch would be sent until a test
+// advanced its clock.
 
 /**
- * Calls back when the current code and the promise callbacks that are due have run, like
- * `process.nextTick`. Jest fakes that function of the copy of `process` that modules get, and Node.js calls
- * its own.
+ * Calls back when the current code and the promise callbacks that are due have run, like `process.nextTick`.
+ * Jest fakes that function only in the copy of `process` that modules get. Node.js calls the original.
  */
 export const afterCode: (callback: () => void) => void = callbackify(async () => undefined)
 

@@ -7,7 +7,7 @@ export type Steps<Result> = Generator<undefined, Result, undefined>
 /** The longest time for which sliced work keeps the event loop from other work, give or take a step. */
 const SLICE_MS = 4
 
-/** How slices are timed and put off. */
+/** How slices are timed and deferred. */
 export interface SliceTimer {
   now(): number
   /** Calls `resume` in a later turn of the event loop. Absent on platforms that have no such function. */
@@ -47,10 +47,10 @@ export async function inSlices<Result>(
   }
 }
 
-/** The items that are sorted in one step. */
+/** How many items are sorted in one step. */
 const RUN = 256
 
-/** Sorts items as `toSorted` does. Parts that are in order already cost little. */
+/** Sorts items as `toSorted` does. Parts that are already in order cost little. */
 export function* sortSteps<Item>(
   items: readonly Item[],
   compare: (a: Item, b: Item) => number,

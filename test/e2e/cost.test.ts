@@ -46,7 +46,7 @@ describe.each(FRAMEWORKS)('on $name', ({ app }) => {
   test('a cost above the limit is denied for ever: 403 without Retry-After, and takes nothing', async () => {
     const served = await serveLimited({ cost: (req) => Number(req.headers['x-cost']) })
     const over = await send(served, { headers: { 'x-cost': 6 } })
-    expect(over).toMatchObject({ status: 403, text: 'Too many requests. Waiting does not help.\n' })
+    expect(over).toMatchObject({ status: 403, text: 'Over the limit. Waiting will not help.\n' })
     expect(over.headers).not.toHaveProperty('retry-after')
     expect(over.headers['cache-control']).toBe('no-store')
     expect((await send(served, { headers: { 'x-cost': 5 } })).status).toBe(200)

@@ -93,7 +93,7 @@ async function limitRequest(
 
   const givenKey = settings.keyGenerator(req, res)
   const key = isPromise(givenKey) ? await givenKey : givenKey
-  // A client that has reset its connection has no address, and reads nothing. All of them would share a key.
+  // A client that has reset its connection has no address, so all such clients would share a key.
   if (!key && peerAddress(req) === undefined && isDisconnected(req)) return void res.status(503).end()
   let hit: CountedHit
   try {
@@ -194,7 +194,7 @@ async function deny(
   await handler(req, res, passOn, shown)
 }
 
-/** Forbids caches to store a response. Returns a `next` that takes this back. */
+/** Forbids caches to store a response. Returns a `next` that allows it again. */
 function withNoStore(res: Response, next: NextFunction): NextFunction {
   const { withdraw } = presetDenial(nodeWriter, res, res.statusCode, NO_STORE)
   return (error) => {

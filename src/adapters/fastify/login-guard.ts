@@ -43,8 +43,8 @@ export function loginGuard(options: LoginGuardOptions<FastifyTypes>): LoginGuard
 }
 
 /**
- * Returns how many routes Fastify has made of one: below a `prefix`, `post('/')` is there with a slash at its
- * end and without.
+ * Returns how many routes Fastify has registered for one: below a `prefix`, it registers `post('/')` with a
+ * trailing slash and without.
  */
 function countVariants({ server, method }: FastifyRequest, path: unknown): number {
   const plain = String(path).replace(/\/$/, '')

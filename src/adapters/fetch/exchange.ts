@@ -127,7 +127,7 @@ class Subject {
     return this.request.headers
   }
 
-  /** Without an address, that of the server says whether it is lost or never was. */
+  /** If there is no address, the connection of the server shows whether it was lost or never existed. */
   get socket(): unknown {
     const { ip: remoteAddress, request } = this
     if (remoteAddress) return { remoteAddress }

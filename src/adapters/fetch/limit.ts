@@ -11,7 +11,7 @@ import { type Exchange, exchangeOf, openExchange } from './exchange.js'
 import { failExchange, finishExchange } from './finish.js'
 import type { FetchInfo, FetchSubject, FetchTypes } from './options.js'
 
-/** A response that no client reads, because it hung up while its request was delayed. */
+/** A response that no client reads: it hung up while its request was delayed. */
 const CLIENT_GONE: ResponseInit = { status: 499, headers: [['Cache-Control', 'no-store']] }
 
 /** A limiter for servers that respond to a `Request` with a `Response`. */
@@ -103,7 +103,7 @@ function checkResponse(owner: string, what: string, value: unknown): Response {
   throw wrongKind(owner, what, 'a Response', value)
 }
 
-/** Returns whether this is a response, perhaps of another class, as of the package undici or a ponyfill. */
+/** Returns whether this is a response. Its class may differ, as in the package undici or a ponyfill. */
 function isResponse(value: unknown): value is Response {
   if (value instanceof Response) return true
   const { status, headers } = fieldsOf(value)

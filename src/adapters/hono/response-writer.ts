@@ -6,7 +6,7 @@ import type { HonoInfo } from './context.js'
 
 type Status = Parameters<Context['status']>[0]
 
-/** The responses of Hono. It puts headers that were set on the context over those of a denial. */
+/** The responses of Hono. Headers that were set on the context override those of a denial. */
 export const honoWriter: ResponseWriter<Exchange> = {
   ...fetchWriter,
   framework: 'hono',

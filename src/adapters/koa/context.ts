@@ -63,15 +63,15 @@ interface KoaRouter {
   readonly stack?: readonly KoaLayer[]
 }
 
-/** What @koa/router stores on a context, and koa-mount. */
+/** What @koa/router and koa-mount store on a context. */
 interface Routed extends Extras {
   readonly router?: KoaRouter
   readonly mountPath?: unknown
 }
 
 /**
- * Returns the route of @koa/router in which a guard runs. The routers of the application show where else it
- * is, unless it composes them or mounts another application, which are out of sight.
+ * Returns the route of @koa/router in which a guard runs. The routers of the application show where else the
+ * guard is. Composed routers and mounted applications cannot be seen.
  */
 export function koaRoute(ctx: ExtendableContext & Routed, guard: { readonly limiter: unknown }): GuardRoute {
   const { router, mountPath, _matchedRoute: path } = ctx

@@ -5,9 +5,9 @@ import { RequestError } from './respond.js'
 
 /**
  * Throws if a browser sent a request on behalf of another origin. Browsers say so in `Sec-Fetch-Site` (W3C
- * Fetch Metadata), or by an `Origin` that is neither the request's host nor one of `hosts`. They send only the
- * latter before 2023, and over plain HTTP. A client that sends neither is not a browser, and has no cookies to
- * abuse. These are the rules of Go's `http.CrossOriginProtection`.
+ * Fetch Metadata), or by an `Origin` that is neither the request's host nor one of `hosts`. Browsers from
+ * before 2023 send only `Origin`, and so do all browsers over plain HTTP. A client that sends neither is not
+ * a browser, and has no cookies to abuse. These are the rules of Go's `http.CrossOriginProtection`.
  */
 export function checkOrigin(req: IncomingMessage, hosts: readonly string[]): void {
   const { 'sec-fetch-site': site, origin } = req.headers

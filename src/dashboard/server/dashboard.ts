@@ -40,11 +40,10 @@ export interface Dashboard<
  *   dashboard.
  * - **What it does.** It looks up an identity, releases it, or blocks it for a time.
  * - **Security.** `authorize` decides who may see it. The page loads nothing from other servers and runs
- *   under a strict Content Security Policy. It rejects changes that other sites send, and names that `hosts`
- *   does not list. It serves at most 20 pages at a time.
+ *   under a strict Content Security Policy. It rejects changes that other sites send, and requests for
+ *   names that `hosts` does not list. It serves at most 20 pages at a time.
  *
- * Throws a `TypeError` for wrong options, with the fix in the message. Throws an `Error` if the files of the
- * page are missing because a bundler left them out.
+ * Throws a `TypeError` for wrong options, with the fix in the message.
  *
  * @example
  * ```ts

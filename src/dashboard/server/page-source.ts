@@ -10,8 +10,8 @@ export type FileSource = readonly [encoding: 'utf8' | 'base64', text: string]
 const CHART_FILES = ['uPlot.esm.js', 'uPlot.min.css']
 
 /**
- * Reads the files of the page, by name. The build replaces this module by one that holds their text: bundlers
- * copy code only, and an application in one file has no folder beside it.
+ * Reads the files of the page, by name. The build replaces this module with one that contains their text:
+ * bundlers copy only code, so a bundled application has no folder with the files.
  */
 export function readPageSource(): Readonly<Record<string, FileSource>> {
   const folder = fileURLToPath(new URL('../page/', import.meta.url))

@@ -14,7 +14,7 @@ const INTERVAL_MS = 1000
 /** How long a read waits for the store's reply. After that, the next read is due. */
 const TIMEOUT_MS = 5000
 
-/** Of this many documents that are not followed, the last one is remembered. */
+/** How many documents without followers are remembered at most. */
 const MAX_KNOWN = 100
 
 /** A document that this process has written, and its text. */

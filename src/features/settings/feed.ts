@@ -13,9 +13,9 @@ export interface Settled {
 /** What follows a document. */
 export interface Follower {
   /**
-   * Prepares for a document, and returns the function that brings it into force. It runs in the same turn of
-   * the event loop as those of all other followers, so that no charge meets half a document. `undefined` if
-   * the document cannot come into force.
+   * Prepares for a document, and returns the function that brings it into force; `undefined` if it cannot
+   * come into force. The functions of all followers run in one turn of the event loop, so no charge sees a
+   * document that is only partly in force.
    */
   prepare(settled: Settled): Steps<(() => void) | undefined>
   /**
@@ -86,8 +86,8 @@ export class DocumentFeed {
   }
 
   /**
-   * Notes that a read has succeeded, so that the next failure is reported. Returns false if a later read has
-   * succeeded before.
+   * Records that a read has succeeded, so that the next failure is reported. Returns false if a later read
+   * has already succeeded.
    */
   recover(read: number): boolean {
     if (this.isStale(read)) return false

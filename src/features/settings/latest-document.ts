@@ -23,15 +23,15 @@ export interface KnownSettings {
 /** What a change starts from. */
 export interface LatestSettings {
   readonly changes: readonly StoredChange[]
-  /** The document; as it is stored, if it is not valid and this process knows no valid one. */
+  /** The document. If no valid one is known, the invalid one as it is stored. */
   readonly document: SettingsDocument
   /** Why the stored document is not valid, if no valid one is known. */
   readonly damage?: TypeError
 }
 
 /**
- * Returns the latest document: the stored one or, if a store has lost or damaged it or went back to an earlier
- * one, the last one that this process knows. The limiters of all processes still follow that one.
+ * Returns the latest document: the stored one or, if the store has lost it, damaged it or reverted to an
+ * earlier one, the last one that this process knows. The limiters of all processes still follow that one.
  */
 export function* latestSteps(
   found: StoredDocument | undefined,
@@ -53,7 +53,7 @@ export function* latestSteps(
   }
 }
 
-/** Returns whether settings are an earlier stage of others: the others were made from them by changes. */
+/** Returns whether changes to these settings led to the others. */
 export function isEarlier(
   { changes: [last] }: Pick<StoredSettings, 'changes'>,
   { changes: [, ...before] }: Pick<StoredSettings, 'changes'>,
@@ -71,11 +71,11 @@ function readDamaged(text: string): { document?: unknown; changes: readonly Stor
   }
 }
 
-/** Stands for a document that cannot be read: an edit that does not look at it can replace it. */
+/** Stands for a document that cannot be read. An edit can replace it if it does not read it. */
 function unreadable({ message }: TypeError): SettingsDocument {
   const fail = () => {
     throw new TypeError(
-      `${message} Nothing of it can be kept: return a whole document from edit, such as () => ({ limits: {} }).`,
+      `${message} None of it can be kept: return a whole document from edit, such as () => ({ limits: {} }).`,
     )
   }
   return new Proxy<SettingsDocument>(Object.create(null), {
@@ -92,7 +92,7 @@ export function missingError(store: string): StoreError {
   return new StoreError(store, `the settings document is missing, so the last one still applies. ${RESTORE}`)
 }
 
-/** Returns the error about a store that went back to an earlier document, such as after a restart. */
+/** Returns the error about a store that has reverted to an earlier document, such as after a restart. */
 export function earlierError(store: string): StoreError {
   return new StoreError(
     store,

@@ -26,7 +26,7 @@ export class PrefixTable {
     this.#hits = new Int32Array(this.#hasLength.length)
   }
 
-  /** Makes the table of prefixes that are distinct, and none of which is empty. */
+  /** Makes the table of distinct prefixes, none of them empty. */
   static *steps(prefixes: readonly string[]): Steps<PrefixTable> {
     let maxLength = 0
     for (const { length } of prefixes) maxLength = Math.max(maxLength, length)

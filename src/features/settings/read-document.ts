@@ -24,8 +24,8 @@ const FIXES = {
 
 /**
  * Checks a document. Returns it with all its parts, but without overrides that have ended. Overrides that
- * were the same in an `earlier` document are that document's, and are not checked again. Throws a `TypeError`
- * that lists the first problems, each with its place, such as `limits.api.window`, and its fix.
+ * equal those of an `earlier` document are taken from it, and not checked again. Throws a `TypeError` that
+ * lists the first problems, each with its place, such as `limits.api.window`, and its fix.
  */
 export function* documentSteps(
   value: unknown,
@@ -100,7 +100,7 @@ function* overrideSteps(
   return overrides
 }
 
-/** Checks that no override before had the same target. */
+/** Checks that no earlier override has the same target. */
 function checkTarget(indexes: Map<string, number>, target: string, i: number): void {
   const before = indexes.get(target)
   indexes.set(target, i)

@@ -48,7 +48,7 @@ interface MadeRow {
   readonly unknownNames: readonly string[]
 }
 
-/** Makes the rules of one document after the other for a limiter. Keeps what has not changed. */
+/** Makes the rules of successive documents for a limiter. Keeps what has not changed. */
 export interface RuleMaker {
   /** Throws a `TypeError` for numbers that do not fit the limiter's policies. */
   steps(document: SettingsDocument): Steps<DocumentRules>

@@ -44,8 +44,8 @@ export function asJson<T>(value: T): T {
 }
 
 /**
- * Reads the text that a store holds. Throws a `TypeError` if it is not a document with its changes. Keeps what
- * is the same as in an `earlier` document.
+ * Reads the text that a store holds. Throws a `TypeError` if it is not a document with its changes. Keeps
+ * the objects of an `earlier` document that are equal.
  */
 export function* storedSteps(text: string, nowMs: number, earlier?: SettingsDocument): Steps<StoredSettings> {
   const value = parseJson(text)

@@ -34,7 +34,7 @@ export function createWaiting(
   { resolveParts, chargeParts }: LimiterCore,
   { access, modeSwitch, finish, onRefundFailed }: WaitingOptions,
 ) {
-  /** Charges parts whose denials no ban counts. */
+  /** Charges parts in a way that no ban counts a denial. */
   const charge = (parts: Waiter['parts'], subject: unknown) => chargeParts(parts, subject, asDecided)
   const queues = createWaitQueues()
   let arrivals = 0

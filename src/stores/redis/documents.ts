@@ -52,7 +52,7 @@ export function redisDocuments({ slotOf, send }: Transport): Documents {
   }
 }
 
-/** Returns the error of a command. A key of another type stays as it is, however often the command is sent. */
+/** Returns the error of a command. If a key has another type, sending the command again does not help. */
 function documentError(cause: unknown): StoreError {
   const message = messageOf(cause)
   return asStoreError('redis', cause, { replied: message.startsWith('WRONGTYPE'), hint: hintFor(message) })

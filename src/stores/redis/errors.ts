@@ -33,7 +33,7 @@ export function commandError(cause: unknown, server: string | undefined): StoreE
   return atServer(asStoreError('redis', cause, { replied: ERROR_REPLY.test(message), hint }), server)
 }
 
-/** Clients of a Cluster follow these themselves. */
+/** Returns whether a Cluster client follows this reply by itself. */
 function isRedirection(message: string): boolean {
   return /^(MOVED|ASK) /.test(message)
 }
@@ -71,9 +71,9 @@ export function isSplit(error: unknown): boolean {
 }
 
 /**
- * Whether the server has slots, and the keys of a call are in several. It checks that before a script runs;
- * a proxy may let the script begin, which then fails at its first command, before any write. Alibaba Cloud's
- * proxy has its own text.
+ * Returns whether the server has slots, and the keys of a call are in several. A server checks that before a
+ * script runs. Behind a proxy, the script may begin, and fail at its first command, before any write.
+ * Alibaba Cloud's proxy has its own text.
  */
 export function isCrossSlot(error: unknown): boolean {
   return /\bCROSSSLOT\b|keys must (be )?in (the )?same slot/.test(messageOf(error))

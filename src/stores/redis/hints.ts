@@ -9,7 +9,7 @@ const FIXES: readonly (readonly [RegExp, string])[] = [
   ],
   [/^NOPERM /, "Allow the client's user the commands and keys that the docs on Redis list under ACL."],
   [/^WRONGTYPE /, 'Delete the key, or use another prefix: another program uses this one.'],
-  [/^LOADING /, 'The server reads its data from disk, and decides once that is done.'],
+  [/^LOADING /, 'The server is loading its data from disk. It decides once that is done.'],
   [/^OOM /, 'Raise maxmemory, or set a maxmemory-policy that evicts.'],
   [/^MISCONF /, 'The server cannot save to disk. Free some space, or see its log.'],
   [/^NOREPLICAS /, 'Connect the replicas that min-replicas-to-write requires.'],

@@ -21,9 +21,9 @@ export function runOnServer(transport: Transport, batching: Batching): Run {
     run = runBySlot
     warnOnce(
       'HEADGATE_REDIS_SLOTS',
-      'headgate: the Redis server is a cluster, and has rejected a batch with keys of several slots. headgate ' +
-        'sends each slot its own commands from now on. No charge was lost or counted twice. If your client ' +
-        'is made for one server, a Cluster client is faster.',
+      'headgate: the Redis server is a cluster, and rejected a batch with keys of several slots. From now ' +
+        'on, headgate sends commands slot by slot. No charge was lost or counted twice. If your client is ' +
+        'for one server, a Cluster client is faster.',
     )
     return runBySlot(operations, settle)
   })

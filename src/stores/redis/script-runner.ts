@@ -26,9 +26,9 @@ interface GroupCall {
 
 /**
  * Creates a function that runs scripts for operations. It makes one call for each slot, so each operation
- * must have all its keys in one. With `runBySlot`, it takes the server for one that has no slots: it makes
- * one call for each group of `splitByPolicy`, and passes operations on whose call the server has rejected,
- * unrun, because their keys are in several slots.
+ * must have all its keys in one. With `runBySlot`, it assumes that the server has no slots, and makes one
+ * call for each group of `splitByPolicy`. If the server rejects a call, unrun, because its keys are in
+ * several slots, `runBySlot` gets the operations.
  */
 export function scriptRunner({ slotOf, serverOf, send }: Transport, runBySlot?: Run): Run {
   /** Resolves with the outcomes of a group, by the reply to its call. */

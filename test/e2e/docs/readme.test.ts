@@ -142,14 +142,16 @@ test('what is said below the plot, and of the speed, is in the printed runs', ()
   const redis = printedTables(printedRun('test/bench/results/redis.txt'))
   for (const peer of ['rate-limit-redis /', 'rate-limiter-flexible /'])
     expect(figureIn(redis, 'Redis, one caller', { contender: 'headgate, limiter' }, peer)).toBeLessThan(1)
-  expect(text).toContain('A lone caller waits [longer]')
+  expect(text).toContain('A single caller waits [longer]')
   const live = printedTables(printedRun('test/bench/results/live-profile.txt'))
   const usOf = (contender: string) =>
     figureIn(live, 'Live, allowed, 1 client: sampled', { contender: `${contender}, legacy` }, 'µs a request')
   expect(usOf('rate-limiter-flexible')).toBeLessThan(usOf('headgate'))
-  expect(text.replace(/\s+/g, ' ')).toContain('in memory, rate-limiter-flexible takes less CPU time.')
+  expect(text.replace(/\s+/g, ' ')).toContain('In memory, rate-limiter-flexible takes less CPU time.')
   expect(((usOf('headgate') / usOf('express-rate-limit')) * 3).toFixed(1)).toBe('2.0')
-  expect(text).toContain('It takes [two thirds](docs/benchmarks.md) of the CPU time of express-rate-limit.')
+  expect(text).toContain(
+    "In memory, it takes [two thirds](docs/benchmarks.md) of express-rate-limit's CPU time.",
+  )
 })
 
 test.each(['README.md', 'docs/getting-started.md'])(

@@ -199,7 +199,7 @@ test('the warning says what onStoreError does, once for each limiter, and a seco
 })
 
 test.each([
-  ['LOADING Redis is loading the dataset in memory', 'reads its data'],
+  ['LOADING Redis is loading the dataset in memory', 'loading its data'],
   ['MISCONF Redis is configured to save RDB snapshots', 'cannot save'],
   ['NOREPLICAS Not enough good replicas to write.', 'min-replicas-to-write'],
   ['BUSY Redis is busy running a script.', 'SCRIPT KILL'],

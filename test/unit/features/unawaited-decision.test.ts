@@ -47,7 +47,7 @@ test.each([
     expect(warnings).toHaveLength(3)
     expect(warnings[0]).toMatch(
       new RegExp(
-        `^headgate: ${name} was read of a promise, at .*unawaited-decision\\.test\\.ts:\\d+:\\d+\\)?, and is undefined whatever the decision is\\. Write \\(await limiter\\.charge\\(subject\\)\\)\\.${name}\\.`,
+        `^headgate: ${name} was read from a promise, at .*unawaited-decision\\.test\\.ts:\\d+:\\d+\\)?, so it is always undefined\\. Write \\(await limiter\\.charge\\(subject\\)\\)\\.${name}\\.`,
       ),
     )
   },

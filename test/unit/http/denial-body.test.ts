@@ -110,10 +110,10 @@ test.each([
 test('a body without a time to retry advises against a retry', () => {
   const never = denialOf(Number.POSITIVE_INFINITY)
   expect(denialBody('over-limit', 403, never, undefined).body).toBe(
-    'Too many requests. Waiting does not help.\n',
+    'Over the limit. Waiting will not help.\n',
   )
   const problem = JSON.parse(denialBody('over-limit', 403, never, 'application/json').body)
-  expect(problem.detail).toBe('Waiting does not help.')
+  expect(problem).toMatchObject({ title: 'Over the limit', detail: 'Waiting will not help.' })
 })
 
 test('the status in the body is the real one', () => {

@@ -1,4 +1,4 @@
-/** The first bytes of texts in other encodings than UTF-8: a byte-order mark, or `{` in two bytes. */
+/** How texts in UTF-16 begin: with a byte-order mark, or with `{` in two bytes. */
 const BEGINNINGS: readonly (readonly [bytes: readonly number[], encoding: string])[] = [
   [[0xff, 0xfe], 'utf-16le'],
   [[0xfe, 0xff], 'utf-16be'],

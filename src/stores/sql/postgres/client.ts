@@ -30,7 +30,7 @@ export interface PostgresConnection {
 
 /** What the store needs of a pool of `pg` (https://node-postgres.com/apis/pool). */
 export interface PostgresPool {
-  /** Calls back at once, or returns a promise, as a wrapper of a pool may that takes no callback. */
+  /** Calls back at once. A wrapper of a pool may take no callback, and return a promise. */
   connect(
     callback: (error: Error | undefined, connection?: PostgresConnection) => void,
     // biome-ignore lint/suspicious/noConfusingVoidType: what pg declares
@@ -53,8 +53,8 @@ function isPool(value: unknown): value is PostgresPool {
 }
 
 /**
- * Takes a connection of the pool, and passes it to `use` in the same step: a promise would leave a moment in
- * which a connection that ends has no listener for its error, which would end the process.
+ * Takes a connection of the pool, and passes it to `use` in the same step. With a promise, the connection
+ * could fail before it has a listener for errors, which would end the process.
  */
 export function acquire(
   pool: PostgresPool,

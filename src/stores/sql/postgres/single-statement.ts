@@ -148,8 +148,8 @@ export function takeStatements(
 }
 
 /**
- * Each write keeps the row for $3 steps of $2 seconds, counted from the present step. Locks the row first: a
- * time from before others have written it would make them look like the future.
+ * Each write keeps the row for $3 steps of $2 seconds, counted from the present step. Locks the row before
+ * it reads the clock: otherwise, writes that the statement waited for would seem to come from the future.
  */
 function sqlOf(table: string, { first, next, isAllowed }: TakeSql): string {
   const expiry = `(floor(${NOW} / 1000 / $2::float8) + $3::float8) * $2::float8`
