@@ -12,7 +12,7 @@ interface Layer {
   readonly regexp?: RegExp & { readonly fast_slash?: boolean }
   /** In Express 5, the path or paths of a layer, since its router 2.3. */
   readonly rawPath?: unknown
-  /** In Express 5, one for each path of a layer. */
+  /** In Express 5, one matcher for each path of a layer. */
   readonly matchers?: readonly unknown[]
   /** Before router 2.3, the parameters of the last match. */
   readonly params?: unknown

@@ -11,8 +11,8 @@ export interface GuardRoute {
   /** Identifies the route if the pattern does not, as in routers below different paths. */
   readonly id?: unknown
   /**
-   * Whether the guard is in this route only, as far as the framework shows. `undefined`: it may be elsewhere
-   * also, where a wrapper hides it, such as the instrumentation of an agent, or the framework shows nothing.
+   * Whether the guard is only in this route, as far as the framework shows. `undefined` if it may also be
+   * elsewhere: a wrapper hides it, such as the instrumentation of an agent, or the framework shows nothing.
    */
   readonly isOnly: boolean | undefined
 }
@@ -54,9 +54,9 @@ export function hasSafeMethod(req: unknown): boolean {
  * Creates the places of a guard. The login is a POST to one of `paths`. Without `paths`, it is a POST to the
  * only route that the guard is part of, if its pattern matches a single path.
  *
- * Whoever sends a request chooses its path, so a process that has seen one route only must not conclude that
- * there is no other. The framework has to show that. If it does not, the route must have responded with 401, which
- * nothing but a check of credentials does (RFC 9110 §15.5.2).
+ * Clients choose which paths they request. So a process that has seen requests of only one route must not
+ * conclude that there is no other: the framework has to show it. If it does not, the route must have
+ * responded with 401, which only a check of credentials does (RFC 9110 §15.5.2).
  */
 export function loginPlaces<Req>(paths: readonly string[] | undefined, routeOf: RouteOf<Req>) {
   const routes = paths?.map(withoutSlash)
