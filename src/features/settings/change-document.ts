@@ -5,8 +5,8 @@ import { TimeoutError } from '../../util/timeout.js'
 import { wrongKind } from '../../util/validate.js'
 import { isFunction } from '../../util/values.js'
 import type { GivenDocument, SettingsDocument } from './document.js'
-import type { DocumentStore, Written } from './document-poller.js'
-import { type KnownSettings, latestSteps } from './latest-document.js'
+import type { DocumentPoller, DocumentStore, Written } from './document-poller.js'
+import { latestSteps } from './latest-document.js'
 import { documentSteps } from './read-document.js'
 import {
   asJson,
@@ -23,6 +23,7 @@ const MAX_ELAPSED_MS = 10_000
 const TIMEOUT_MS = 5000
 const MAX_DELAY_MS = 200
 
+type Poller = Pick<DocumentPoller, 'known' | 'check'>
 type Edit = (document: SettingsDocument) => MaybePromise<GivenDocument>
 
 /**
@@ -31,15 +32,15 @@ type Edit = (document: SettingsDocument) => MaybePromise<GivenDocument>
 const pending = new WeakMap<object, Map<string, Promise<unknown>>>()
 
 /**
- * Changes a document, once the changes that this process began earlier are done. `knownOf` returns the
- * document that this process knows. Rejects after ten seconds, including the time that earlier changes take.
+ * Changes a document, once the changes that this process began earlier are done. `poller` knows
+ * the document of this process, and the limiters that it must fit. Rejects after ten seconds, including the time that earlier changes take.
  */
 export async function changeDocument(
   store: DocumentStore,
   key: string,
   edit: Edit,
   origin: unknown,
-  knownOf: () => KnownSettings | undefined,
+  poller: Poller,
 ): Promise<Written> {
   if (!isFunction(edit))
     throw wrongKind('settings', 'edit', 'a function', edit, 'Write (document) => document.')
@@ -48,9 +49,7 @@ export async function changeDocument(
   const ofStore = pending.get(store.documents) ?? new Map<string, Promise<unknown>>()
   pending.set(store.documents, ofStore)
   const earlier = ofStore.get(key) ?? Promise.resolve()
-  const swapped = beforeEnd(earlier, endMs).then(() =>
-    swapUntilMade(store, key, edit, change, knownOf, endMs),
-  )
+  const swapped = beforeEnd(earlier, endMs).then(() => swapUntilMade(store, key, edit, change, poller, endMs))
   const settled = Promise.allSettled([earlier, swapped])
   ofStore.set(key, settled)
   try {
@@ -72,20 +71,21 @@ async function swapUntilMade(
   key: string,
   edit: Edit,
   change: StoredChange,
-  knownOf: () => KnownSettings | undefined,
+  poller: Poller,
   endMs: number,
 ): Promise<Written> {
   const within = <T>(work: Promise<T>) => beforeEnd(work, Math.min(endMs, performance.now() + TIMEOUT_MS))
   let failure = new StoreError(name, `other processes changed ${key} during every attempt`)
 
   async function attempt(): Promise<Written | undefined> {
-    const known = knownOf()
+    const known = poller.known(key)
     const [found] = await within(documents.read([{ key, version: known?.version }]))
     const latest = await inSlices(latestSteps(found, known, Date.now()))
     if (latest.changes.some(({ id }) => id === change.id)) return written(latest as StoredSettings)
     const edited = asJson(await edit(latest.damage ? latest.document : asJson(latest.document)))
     const earlier = latest.damage ? undefined : latest.document
     const document = await inSlices(documentSteps(edited, Date.now(), earlier))
+    await inSlices(poller.check(key, document, earlier))
     const next = written(settingsAfter(latest, document, change))
     const isWritten = await within(documents.replace(key, next.text, found?.version))
     return isWritten ? next : undefined
