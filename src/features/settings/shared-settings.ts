@@ -41,7 +41,7 @@ export interface SharedSettings extends SettingsSource {
    * return a new one without looking at it.
    *
    * Rejects with what `edit` throws, and with a `TypeError` if the new document is invalid, or does not fit
-   * a limiter of this process that follows it. In these cases, nothing has changed. If the store fails, retries for ten seconds, and never makes the change twice. If
+   * a limiter of this process that follows it. In these cases, nothing has changed. `edit` has five seconds. If the store fails, retries for ten seconds, and never makes the change twice. If
    * it still fails, rejects with a `StoreError`. The change may have been made all the same.
    */
   change(
