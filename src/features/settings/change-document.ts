@@ -5,8 +5,8 @@ import { TimeoutError } from '../../util/timeout.js'
 import { wrongKind } from '../../util/validate.js'
 import { isFunction } from '../../util/values.js'
 import type { GivenDocument, SettingsDocument } from './document.js'
-import type { DocumentStore, Written } from './document-poller.js'
-import { type KnownSettings, latestSteps } from './latest-document.js'
+import type { DocumentPoller, DocumentStore, Written } from './document-poller.js'
+import { latestSteps } from './latest-document.js'
 import { documentSteps } from './read-document.js'
 import {
   asJson,
@@ -19,47 +19,68 @@ import {
 
 /** How long a change is retried while the store fails, or others change the document. */
 const MAX_ELAPSED_MS = 10_000
-/** How long an attempt waits for a reply of the store. */
+/** How long an attempt waits for a reply of the store, and for an edit. */
 const TIMEOUT_MS = 5000
 const MAX_DELAY_MS = 200
 
+type Poller = Pick<DocumentPoller, 'known' | 'check'>
 type Edit = (document: SettingsDocument) => MaybePromise<GivenDocument>
 
-/**
- * This process's changes in progress, by store and key. They run one after another, so they never conflict.
- */
-const pending = new WeakMap<object, Map<string, Promise<unknown>>>()
+/** The changes in progress of one document. They run one after another, so they never conflict. */
+interface Queue {
+  last: Promise<unknown>
+  /** Whether the last edit that began has not ended in time so far. */
+  isEditing: boolean
+}
+
+/** This process's changes in progress, by store and key. */
+const pending = new WeakMap<object, Map<string, Queue>>()
 
 /**
- * Changes a document, once the changes that this process began earlier are done. `knownOf` returns the
- * document that this process knows. Rejects after ten seconds, including the time that earlier changes take.
+ * Changes a document, once the changes that this process began earlier are done. `poller` knows the document
+ * of this process, and the limiters that it must fit. Rejects after ten seconds, including the time that
+ * earlier changes take, and with a `TypeError` if an edit takes five.
  */
 export async function changeDocument(
   store: DocumentStore,
   key: string,
   edit: Edit,
   origin: unknown,
-  knownOf: () => KnownSettings | undefined,
+  poller: Poller,
 ): Promise<Written> {
   if (!isFunction(edit))
     throw wrongKind('settings', 'edit', 'a function', edit, 'Write (document) => document.')
   const change = readChange(origin, Date.now(), crypto.randomUUID())
   const endMs = performance.now() + MAX_ELAPSED_MS
-  const ofStore = pending.get(store.documents) ?? new Map<string, Promise<unknown>>()
+  const ofStore = pending.get(store.documents) ?? new Map<string, Queue>()
   pending.set(store.documents, ofStore)
-  const earlier = ofStore.get(key) ?? Promise.resolve()
-  const swapped = beforeEnd(earlier, endMs).then(() =>
-    swapUntilMade(store, key, edit, change, knownOf, endMs),
-  )
+  const queue = ofStore.get(key) ?? { last: Promise.resolve(), isEditing: false }
+  ofStore.set(key, queue)
+  const earlier = queue.last
+  const editInTime: Edit = async (document) => {
+    queue.isEditing = true
+    const edited = await beforeEnd((async () => edit(document))(), replyEndMs(endMs)).catch((error) => {
+      if (error instanceof TimeoutError) throw editError(key)
+      queue.isEditing = false
+      throw error
+    })
+    queue.isEditing = false
+    return edited
+  }
+  const swapped = beforeEnd(earlier, endMs).then(() => {
+    if (performance.now() >= endMs) throw new TimeoutError(MAX_ELAPSED_MS)
+    return swapUntilMade(store, key, editInTime, change, poller, endMs)
+  })
   const settled = Promise.allSettled([earlier, swapped])
-  ofStore.set(key, settled)
+  queue.last = settled
   try {
     return await swapped
   } catch (error) {
     if (!(error instanceof TimeoutError)) throw error
+    if (queue.isEditing) throw editError(key)
     throw new StoreError(store.name, `earlier changes to ${key} did not end within ${MAX_ELAPSED_MS} ms`)
   } finally {
-    settled.then(() => ofStore.get(key) === settled && ofStore.delete(key))
+    settled.then(() => queue.last === settled && ofStore.delete(key))
   }
 }
 
@@ -72,20 +93,21 @@ async function swapUntilMade(
   key: string,
   edit: Edit,
   change: StoredChange,
-  knownOf: () => KnownSettings | undefined,
+  poller: Poller,
   endMs: number,
 ): Promise<Written> {
-  const within = <T>(work: Promise<T>) => beforeEnd(work, Math.min(endMs, performance.now() + TIMEOUT_MS))
+  const within = <T>(work: Promise<T>) => beforeEnd(work, replyEndMs(endMs))
   let failure = new StoreError(name, `other processes changed ${key} during every attempt`)
 
   async function attempt(): Promise<Written | undefined> {
-    const known = knownOf()
+    const known = poller.known(key)
     const [found] = await within(documents.read([{ key, version: known?.version }]))
     const latest = await inSlices(latestSteps(found, known, Date.now()))
     if (latest.changes.some(({ id }) => id === change.id)) return written(latest as StoredSettings)
     const edited = asJson(await edit(latest.damage ? latest.document : asJson(latest.document)))
     const earlier = latest.damage ? undefined : latest.document
     const document = await inSlices(documentSteps(edited, Date.now(), earlier))
+    await inSlices(poller.check(key, document, earlier))
     const next = written(settingsAfter(latest, document, change))
     const isWritten = await within(documents.replace(key, next.text, found?.version))
     return isWritten ? next : undefined
@@ -103,6 +125,14 @@ async function swapUntilMade(
     await pause(Math.random() * Math.min(2 ** attempts, MAX_DELAY_MS))
     if (performance.now() >= endMs) throw failure
   }
+}
+
+/** Returns when to give up on a reply of the store, or on an edit. */
+const replyEndMs = (endMs: number): number => Math.min(endMs, performance.now() + TIMEOUT_MS)
+
+function editError(key: string): TypeError {
+  const must = `edit must end within ${TIMEOUT_MS} ms, and must not wait for another change of ${key}`
+  return new TypeError(`settings: ${must}. Load what it needs before you call change.`)
 }
 
 const written = (settings: StoredSettings): Written => ({ settings, text: textOf(settings) })

@@ -5,6 +5,7 @@ import { inBackground } from '../../util/background-timer.js'
 import { RecentMap } from '../../util/recent-map.js'
 import { inSlices, type Steps } from '../../util/slices.js'
 import { timeout } from '../../util/timeout.js'
+import type { SettingsDocument } from './document.js'
 import { DocumentFeed, type Follower, type ReadSettled } from './feed.js'
 import { damagedError, earlierError, isEarlier, type KnownSettings, missingError } from './latest-document.js'
 import { type StoredSettings, shownChange, storedSteps } from './stored-settings.js'
@@ -32,6 +33,11 @@ export interface DocumentPoller {
   follow(key: string, follower: Follower): () => void
   /** Returns the document that this process followed or changed last. */
   known(key: string): KnownSettings | undefined
+  /**
+   * Throws a `TypeError` if a new document does not fit the limiters of this process that follow it. What
+   * the earlier document has as well is ignored.
+   */
+  check(key: string, document: SettingsDocument, earlier: SettingsDocument | undefined): Steps<void>
   /**
    * Reads a document that this process has changed, so that its limiters follow it. Never rejects: the next
    * read may succeed.
@@ -155,6 +161,9 @@ function createPoller({ name, documents }: DocumentStore): DocumentPoller {
       }
     },
     known: knownOf,
+    *check(key, document, earlier) {
+      yield* feeds.get(key)?.check(document, earlier) ?? []
+    },
     async refresh(key, written) {
       remember(key, { settings: written.settings })
       const feed = feeds.get(key)

@@ -1,6 +1,9 @@
+import { throwProblems } from '../../options/problems.js'
 import { StoreError } from '../../stores/store-error.js'
 import { atOnce, type Steps } from '../../util/slices.js'
 import type { SettingsChange, SettingsDocument } from './document.js'
+import type { Misfit } from './misfits.js'
+import { MAX_PROBLEMS } from './read-document.js'
 
 /** A valid document, its version, and the change that made it. */
 export interface Settled {
@@ -13,11 +16,12 @@ export interface Settled {
 /** What follows a document. */
 export interface Follower {
   /**
-   * Prepares for a document, and returns the function that brings it into force; `undefined` if it cannot
-   * come into force. The functions of all followers run in one turn of the event loop, so no charge sees a
-   * document that is only partly in force.
+   * Prepares for a document, and returns the function that brings it into force. The functions of all followers
+   * run in one turn of the event loop, so no charge sees a document that is only partly in force.
    */
-  prepare(settled: Settled): Steps<(() => void) | undefined>
+  prepare(settled: Settled): Steps<() => void>
+  /** Returns what of a document would not fit. */
+  misfits(document: SettingsDocument): Steps<readonly Misfit[]>
   /**
    * Called once for each outage of the source, and once for each invalid document. The last valid document
    * stays in force.
@@ -52,8 +56,28 @@ export class DocumentFeed {
   /** Adds a follower. A document that is already known comes into force at once. */
   follow(follower: Follower): () => void {
     this.#followers.add(follower)
-    if (this.#settled !== undefined) atOnce(follower.prepare(this.#settled))?.()
+    if (this.#settled !== undefined) atOnce(follower.prepare(this.#settled))()
     return () => this.#followers.delete(follower)
+  }
+
+  /**
+   * Throws a `TypeError` if parts of a document do not fit a follower. Parts of the earlier document are
+   * ignored, so that they never stop another change.
+   */
+  *check(document: SettingsDocument, earlier: SettingsDocument | undefined): Steps<void> {
+    const problems = new Set<string>()
+    for (const follower of this.#followers) {
+      const misfits = yield* follower.misfits(document)
+      if (misfits.length === 0) continue
+      const before = earlier === undefined ? [] : yield* follower.misfits(earlier)
+      const known = new Set(before.map(({ id }) => id))
+      for (const { id, problem } of misfits) if (!known.has(id)) problems.add(problem)
+    }
+    const listed = Array.from(problems).slice(0, MAX_PROBLEMS)
+    throwProblems(
+      'settings',
+      listed.map((problem) => new TypeError(problem)),
+    )
   }
 
   /** Starts a read of the source, and returns its number. */
@@ -78,11 +102,11 @@ export class DocumentFeed {
       if (this.#seenVersion === version) for (const follower of this.#followers) follower.onFailure(error)
       return
     }
-    const prepared = new Map<Follower, (() => void) | undefined>()
+    const prepared = new Map<Follower, () => void>()
     for (const follower of this.#followers) prepared.set(follower, yield* follower.prepare(settled))
     if (this.#seenVersion !== version) return
     this.#settled = settled
-    for (const [follower, bringIntoForce] of prepared) if (this.#followers.has(follower)) bringIntoForce?.()
+    for (const [follower, bringIntoForce] of prepared) if (this.#followers.has(follower)) bringIntoForce()
   }
 
   /**

@@ -7,6 +7,7 @@ import type { Entry } from '../../limiter/read-limits.js'
 import type { FollowedSettings, FollowingLimiter } from '../../limiter/settings-source.js'
 import type { Steps } from '../../util/slices.js'
 import type { Follower, Settled } from './feed.js'
+import { misfitsError } from './misfits.js'
 import { BLOCKED, ruledLimits } from './ruled-limits.js'
 import { type DocumentRules, limitName, type Rules, ruleMaker } from './rules.js'
 
@@ -34,18 +35,13 @@ export function followDocument(
   const { embeddings } = addressReaderAmong(entries)
   const inForce = ruledCore(limiter.core, modeSwitch, pollIfDue)
   let candidate: RuledCore | undefined
-  const maker = ruleMaker({ entries, name, embeddings, onUnfit: limiter.onFailure })
+  const skip = (problems: readonly string[]) => limiter.onFailure(misfitsError(name, problems))
+  const maker = ruleMaker({ entries, name, embeddings, onUnfit: ({ message }) => skip([message]) })
   let latest: DocumentRules | undefined
 
-  function* prepare(settled: Settled): Steps<(() => void) | undefined> {
-    try {
-      const rules = yield* maker.steps(settled.document)
-      return () => apply(rules, settled)
-    } catch (error) {
-      if (!(error instanceof TypeError)) throw error
-      limiter.onFailure(error)
-      return undefined
-    }
+  function* prepare(settled: Settled): Steps<() => void> {
+    const rules = yield* maker.steps(settled.document)
+    return () => apply(rules, settled)
   }
 
   function apply(rules: DocumentRules, { document, version, change }: Settled): void {
@@ -54,14 +50,19 @@ export function followDocument(
     limiter.onApplied({
       applied: { version, ...change },
       mode: document.mode,
-      limitNames: Object.keys(document.limits),
+      limitNames: changedNames(rules),
       entries: rules.entries,
       candidate: rules.candidate?.entries,
       overrides: document.overrides,
     })
     candidate?.apply(candidateRules(rules))
+    if (rules.misfits.length > 0) skip(rules.misfits.map(({ problem }) => problem))
     if (rules.unknownNames.length > 0) limiter.onFailure(unknownLimits(rules.unknownNames))
   }
+
+  /** Returns the names of the limits that a document changes. */
+  const changedNames = (rules: DocumentRules) =>
+    entries.flatMap((entry, i) => (rules.entries[i]?.policy === entry.policy ? [] : [limitName(entry, name)]))
 
   /** The rules for the candidate in the document or, if it has none, for the candidate in the code. */
   const candidateRules = ({ candidate: own, overrides }: DocumentRules): Rules =>
@@ -81,7 +82,14 @@ export function followDocument(
       if (latest !== undefined) candidate.apply(candidateRules(latest))
       return candidate.core
     },
-    start: () => follow({ prepare, onFailure: limiter.onFailure }),
+    start: () =>
+      follow({
+        prepare,
+        *misfits(document) {
+          return (yield* maker.steps(document)).misfits
+        },
+        onFailure: limiter.onFailure,
+      }),
   }
 }
 

@@ -1,11 +1,10 @@
 import type { Address } from '../../keys/address.js'
-import { readRange } from '../../keys/address-list.js'
 import type { Embedding } from '../../keys/embedded-ipv4.js'
 import { type Network, NetworkTable, networkOf } from '../../keys/network-table.js'
 import type { Steps } from '../../util/slices.js'
 import type { SettingsOverride } from './document.js'
 import { PrefixTable } from './prefix-table.js'
-import { endOf, rawIdentity } from './read-override.js'
+import { endOf, rangeOf, rawIdentity } from './read-override.js'
 
 /** The rows of a table. Those of prefixes and networks have the indexes of `Tables`. */
 interface RowsByTarget<Effect> {
@@ -29,14 +28,15 @@ export interface Row<Effect> {
   readonly network: Network | undefined
 }
 
-/** Returns the row of an override. */
+/** Returns the row of an override. Throws a `TypeError` that names `path` if its network is not one here. */
 export function rowOf<Effect>(
+  path: string,
   override: SettingsOverride,
   effect: Effect,
   embeddings: readonly Embedding[],
 ): Row<Effect> {
   const { network, until } = override
-  const bounds = network === undefined ? undefined : networkOf(readRange('', network, embeddings))
+  const bounds = network === undefined ? undefined : networkOf(rangeOf(path, network, embeddings))
   return { override, effect, endMs: endOf(until), network: bounds }
 }
 

@@ -12,7 +12,7 @@ const OWNER = 'settings'
 /** The most overrides that a document may have. */
 export const MAX_OVERRIDES = 10_000
 /** The most problems that an error lists. */
-const MAX_PROBLEMS = 10
+export const MAX_PROBLEMS = 10
 
 const FIXES = {
   rules: 'overrides',

@@ -1,4 +1,5 @@
-import { readRange } from '../../keys/address-list.js'
+import { type Range, readRange } from '../../keys/address-list.js'
+import type { Embedding } from '../../keys/embedded-ipv4.js'
 import { networkText } from '../../keys/network-bounds.js'
 import { describeUnknown } from '../../options/fixes.js'
 import { throwProblems } from '../../options/problems.js'
@@ -69,8 +70,13 @@ function checkTarget(path: string, { identity, identityPrefix, network }: Fields
     const must = `a string of 1 to ${MAX_PREFIX} characters`
     throw wrongOption(OWNER, `${path}.identityPrefix`, must, identityPrefix)
   }
-  if (network === undefined) return
-  readRange(`${OWNER}: ${path}.network must be an IP address or a CIDR range, got ${show(network)}.`, network)
+  if (network !== undefined) rangeOf(path, network)
+}
+
+/** Returns the range of a network. Throws a `TypeError` that names the `path` of its override. */
+export function rangeOf(path: string, network: unknown, embeddings?: readonly Embedding[]): Range {
+  const must = `${OWNER}: ${path}.network must be an IP address or a CIDR range, got ${show(network)}.`
+  return readRange(must, network, embeddings)
 }
 
 function checkIdentity(path: string, identity: unknown): void {

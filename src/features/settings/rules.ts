@@ -1,12 +1,13 @@
 import type { Embedding } from '../../keys/embedded-ipv4.js'
-import { withKeysOf } from '../../limiter/candidate-options.js'
+import { checkCandidatePolicy, withKeysOf } from '../../limiter/candidate-options.js'
 import type { Entry, GivenPolicy } from '../../limiter/read-limits.js'
-import { collectTypeError, throwProblems } from '../../options/problems.js'
-import { isPolicy, signatureOf } from '../../policies/policy.js'
+import { isPolicy, type Policy, signatureOf } from '../../policies/policy.js'
 import type { Steps } from '../../util/slices.js'
 import type { LimitSettings, LimitsByName, SettingsDocument, SettingsOverride } from './document.js'
 import { policyOf } from './limit-settings.js'
+import { CANDIDATE, fitting, LIMITS, type Misfit, type Place } from './misfits.js'
 import { OverrideTable, type Row, rowOf } from './override-table.js'
+import { targetOf } from './read-override.js'
 
 /** What an override does to the limits of a limiter. */
 export interface Effect {
@@ -27,6 +28,8 @@ export interface DocumentRules extends Rules {
   readonly candidate: Rules | undefined
   /** The names of limits in the document that the limiter does not have. */
   readonly unknownNames: readonly string[]
+  /** What does not fit the limiter. The rules are without it. */
+  readonly misfits: readonly Misfit[]
 }
 
 /** The limiter for which the rules of a document are made. */
@@ -44,13 +47,13 @@ export const limitName = ({ entryName }: Entry, limiter: string): string => entr
 
 /** What a limiter makes of an override. It is made once for each override, and kept while the override is. */
 interface MadeRow {
-  readonly row: Row<Effect>
+  /** `undefined` if its target does not fit the limiter. */
+  readonly row: Row<Effect> | undefined
   readonly unknownNames: readonly string[]
 }
 
 /** Makes the rules of successive documents for a limiter. Keeps what has not changed. */
 export interface RuleMaker {
-  /** Throws a `TypeError` for numbers that do not fit the limiter's policies. */
   steps(document: SettingsDocument): Steps<DocumentRules>
 }
 
@@ -60,29 +63,32 @@ export function ruleMaker({ entries: codeEntries, name, embeddings, onUnfit }: R
 
   return {
     *steps({ limits, candidate, overrides }) {
-      const problems: TypeError[] = []
+      const misfits: Misfit[] = []
       const unknown = new Set<string>()
       const policies = new Map<string, GivenPolicy>()
 
       /** Returns the policy for a limit. All limits with the same numbers share one policy. */
-      function policyFor(path: string, settings: LimitSettings, { policy: given }: Entry, i: number) {
+      function policyFor(place: Place, settings: LimitSettings, entry: Entry, i: number) {
+        const { policy: given } = entry
         const base = isPolicy(given) ? signatureOf(given) : '' // the numbers of a candidate build on it
-        const id = `${i} ${base} ${JSON.stringify(settings)}`
-        let made = policies.get(id) ?? earlier.get(id)
-        if (made === undefined)
-          collectTypeError(problems, () => {
-            made = policyOf(path, settings, given, onUnfit)
-          })
+        const text = JSON.stringify(settings)
+        const id = `${i} ${base} ${text}`
+        const misfitId = () => `${place.id()} ${i} ${text}`
+        const path = `${place.path}.${limitName(entry, name)}`
+        const made =
+          policies.get(id) ??
+          earlier.get(id) ??
+          fitting(misfits, misfitId, () => policyOf(path, settings, given, onUnfit))
         if (made !== undefined) policies.set(id, made)
         return made
       }
 
-      /** Returns the policies of limits by name, by the index of the limit; `undefined` if not named. */
-      function policiesOf(path: string, byName: LimitsByName, entries: readonly Entry[]) {
+      /** Returns the policies of limits by name, by the index of the limit; `undefined` if not changed. */
+      function policiesOf(place: Place, byName: LimitsByName, entries: readonly Entry[]) {
         return entries.map((entry, i) => {
           const own = limitName(entry, name)
           const settings = Object.hasOwn(byName, own) ? byName[own] : undefined
-          return settings && policyFor(`${path}.${own}`, settings, entry, i)
+          return settings && policyFor(place, settings, entry, i)
         })
       }
 
@@ -93,43 +99,56 @@ export function ruleMaker({ entries: codeEntries, name, embeddings, onUnfit }: R
         )
       }
 
-      function change(path: string, byName: LimitsByName, entries: readonly Entry[]): readonly Entry[] {
+      function change(place: Place, byName: LimitsByName, entries: readonly Entry[]): readonly Entry[] {
         for (const each of unknownIn(byName)) unknown.add(each)
-        const changed = policiesOf(path, byName, entries)
+        const changed = policiesOf(place, byName, entries)
         return entries.map((entry, i) => ({ ...entry, policy: changed[i] ?? entry.policy }))
+      }
+
+      /** Returns the limits of a candidate: all but those of concurrency, which a candidate cannot hold. */
+      function candidateOf(byName: LimitsByName, inForce: readonly Entry[]): readonly Entry[] | undefined {
+        const holdsUnits = ({ policy }: Entry) => isPolicy(policy) && Boolean(policy.holdsUnits)
+        for (const entry of inForce.filter(holdsUnits)) {
+          const own = limitName(entry, name)
+          const check = () =>
+            checkCandidatePolicy(`settings: candidate.limits.${own}`, entry.policy as Policy)
+          if (Object.hasOwn(byName, own)) fitting(misfits, () => `candidate ${own}`, check)
+        }
+        const usable = inForce.filter((entry) => !holdsUnits(entry))
+        const changed = change(CANDIDATE, byName, usable)
+        return changed.length > 0 ? withKeysOf(codeEntries, changed) : undefined
       }
 
       function madeRow(override: SettingsOverride, i: number): MadeRow {
         const { limits: byName = {}, exempt, block } = override
+        const id = () => targetOf(override)
         const effect: Effect = {
           access: block ? 'block' : exempt ? 'exempt' : undefined,
-          policies: policiesOf(`overrides[${i}].limits`, byName, codeEntries),
+          policies: policiesOf({ path: `overrides[${i}].limits`, id }, byName, codeEntries),
         }
-        return { row: rowOf(override, effect, embeddings), unknownNames: unknownIn(byName) }
+        const row = fitting(misfits, id, () => rowOf(`overrides[${i}]`, override, effect, embeddings))
+        return { row, unknownNames: unknownIn(byName) }
       }
 
-      const entries = change('limits', limits, codeEntries)
+      const entries = change(LIMITS, limits, codeEntries)
       const tableRows: Row<Effect>[] = []
       for (const [i, override] of overrides.entries()) {
+        const { length } = misfits
         const made = rows.get(override) ?? madeRow(override, i)
-        if (problems.length > 0) break
-        rows.set(override, made)
-        tableRows.push(made.row)
+        if (misfits.length === length) rows.set(override, made)
+        if (made.row !== undefined) tableRows.push(made.row)
         for (const each of made.unknownNames) unknown.add(each)
         yield
       }
-      const candidateEntries = candidate && change('candidate.limits', candidate.limits, entries)
-      throwProblems('settings', problems)
+      const candidateEntries = candidate && candidateOf(candidate.limits, entries)
       const table = yield* OverrideTable.steps(tableRows)
       earlier = policies
       return {
         entries,
         overrides: table,
-        candidate: candidateEntries && {
-          entries: withKeysOf(codeEntries, candidateEntries),
-          overrides: table,
-        },
+        candidate: candidateEntries && { entries: candidateEntries, overrides: table },
         unknownNames: Array.from(unknown),
+        misfits,
       }
     },
   }

@@ -40,8 +40,8 @@ export interface SharedSettings extends SettingsSource {
    * a `TypeError`, `edit` gets the invalid document to repair. If that cannot be read, `edit` must
    * return a new one without looking at it.
    *
-   * Rejects with what `edit` throws, and with a `TypeError` if the new document is invalid. In both cases,
-   * nothing has changed. If the store fails, retries for ten seconds, and never makes the change twice. If
+   * Rejects with what `edit` throws, and with a `TypeError` if the new document is invalid, or does not fit
+   * a limiter of this process that follows it. In these cases, nothing has changed. `edit` has five seconds. If the store fails, retries for ten seconds, and never makes the change twice. If
    * it still fails, rejects with a `StoreError`. The change may have been made all the same.
    */
   change(
@@ -68,6 +68,8 @@ const OPTIONS = { rows: { prefix: withDefault('hg', keyName) } }
  *   for it.
  * - If the store fails, or a document is missing or invalid, the last valid one still applies. The limiter
  *   emits `settingsFailed`.
+ * - A limiter skips a limit that does not fit it, such as one above the maximum of its policy. It applies
+ *   the rest of the document, and emits `settingsFailed`.
  * - A large document is read in slices of some milliseconds. All of its rules come into force in one moment.
  *
  * Throws a `TypeError` for wrong options, and for a store that does not support documents.
@@ -117,7 +119,7 @@ export function sharedSettings(store: Store, options: SharedSettingsOptions = {}
     },
     async change(name, edit, origin) {
       const key = keyOf(name)
-      const written = await changeDocument(kept, key, edit, origin, () => poller.known(key))
+      const written = await changeDocument(kept, key, edit, origin, poller)
       await poller.refresh(key, written)
       return asJson(written.settings.document)
     },

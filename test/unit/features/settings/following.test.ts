@@ -1,6 +1,5 @@
 import {
   byIp,
-  concurrency,
   createLimiter,
   type Decision,
   fixedWindow,
@@ -286,30 +285,6 @@ describe('candidate', () => {
 
 describe('a document that is not in force', () => {
   const warning = { allowed: true, limit: 5 }
-
-  test('numbers that do not fit the policy in the code', async () => {
-    const { charge, set, events } = following()
-    await set({ limits: { api: { limit: 5 } } })
-    await set({ limits: { api: { policy: 'concurrency', limit: 3 } }, mode: 'report' })
-    expect(events.at(-1)).toEqual([
-      'settingsFailed',
-      expect.stringContaining('settings: limits.api.policy must be'),
-    ])
-    expect(charge('acme')).toMatchObject(warning)
-  })
-
-  test('a window for a policy that has none', async () => {
-    const { set, events, limiter } = following({ policy: concurrency({ limit: 2 }), key: byTenant })
-    await set({ limits: { api: { limit: 5, window: '1m' } } })
-    expect(events).toEqual([
-      [
-        'settingsFailed',
-        'settings: limits.api.window must be left out, because concurrency has none. Write only limit.',
-      ],
-    ])
-    await set({ limits: { api: { limit: 5 } } })
-    expect(limiter.describe().limits[0]?.policy).toEqual({ kind: 'concurrency', limit: 5, ttlMs: 60_000 })
-  })
 
   test('a text that is not one, once for each', async () => {
     jest.useFakeTimers()

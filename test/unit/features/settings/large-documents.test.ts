@@ -57,13 +57,16 @@ test('once an error is full, no more overrides are looked at', () => {
   expect(read.size).toBe(10)
 })
 
-test('numbers that do not fit a limiter end its work as soon as an error is found', () => {
+test('numbers that do not fit a limiter are found one override at a time', () => {
   const wrong = Array.from({ length: COUNT }, (_, i) => ({
     identity: `a${i}`,
     limits: { api: { policy: 'concurrency', limit: i + 1 } },
   }))
-  const steps = makerFor().steps(atOnce(documentSteps({ overrides: wrong }, 0)))
-  expect(() => steps.next()).toThrow('settings: overrides[0].limits.api.policy must be')
+  const { proxies, read } = watched(atOnce(documentSteps({ overrides: wrong }, 0)).overrides)
+  const steps = makerFor().steps({ limits: {}, overrides: proxies as SettingsOverride[] })
+  steps.next()
+  expect(read.size).toBe(1)
+  expect(atOnce(steps).misfits).toHaveLength(COUNT)
 })
 
 function makerFor() {

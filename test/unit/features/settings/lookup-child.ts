@@ -17,7 +17,7 @@ const distinct = (texts: readonly string[]) => [...new Set(texts)]
 
 function tableOf(field: 'identity' | 'identityPrefix' | 'network', targets: readonly string[]) {
   const overrides = targets.map((target) => ({ [field]: target, exempt: true as const }))
-  return atOnce(OverrideTable.steps(overrides.map((override) => rowOf(override, {}, EMBEDDINGS))))
+  return atOnce(OverrideTable.steps(overrides.map((override) => rowOf('', override, {}, EMBEDDINGS))))
 }
 
 /** Returns the nanoseconds of CPU time of a lookup, in the best of some rounds: others share the machine. */

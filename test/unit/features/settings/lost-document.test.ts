@@ -303,16 +303,6 @@ describe('on a store that is frozen', () => {
     expect(outcome).toHaveBeenCalledTimes(1)
   })
 
-  test('an edit that never returns does not hold up later changes for good', async () => {
-    const { store } = fragileStore()
-    const settings = sharedSettings(store)
-    settings.change('api', frozen, ada)
-    const waiting = settings.change('api', () => blocked, ada)
-    const rejected = expect(waiting).rejects.toThrow('earlier changes to hg:settings:api did not end within')
-    await jest.advanceTimersByTimeAsync(10_000)
-    await rejected
-  })
-
   test('read and changes reject after five seconds', async () => {
     const { store, documents } = fragileStore()
     jest.spyOn(documents, 'read').mockImplementation(frozen)
@@ -322,5 +312,53 @@ describe('on a store that is frozen', () => {
     )
     await jest.advanceTimersByTimeAsync(5100)
     await Promise.all(rejected)
+  })
+})
+
+describe('an edit that never ends', () => {
+  const never = () => new Promise<never>(() => undefined)
+  const mustEnd =
+    'settings: edit must end within 5000 ms, and must not wait for another change of hg:settings:api'
+
+  test('rejects with an error that names it, and the next change is made', async () => {
+    const { store } = fragileStore()
+    const settings = sharedSettings(store)
+    const first = expect(settings.change('api', never, ada)).rejects.toThrow(mustEnd)
+    const second = settings.change('api', () => blocked, ada)
+    await jest.advanceTimersByTimeAsync(5100)
+    await first
+    expect((await second).overrides).toEqual(blocked.overrides)
+  })
+
+  test('is also named to the changes that it held up for too long', async () => {
+    const { store } = fragileStore()
+    const settings = sharedSettings(store)
+    const edits = [never, never, never, () => blocked]
+    const rejected = edits.map((edit) => settings.change('api', edit, ada).catch((error: Error) => error))
+    await jest.advanceTimersByTimeAsync(11_000)
+    for (const error of await Promise.all(rejected))
+      expect(error).toMatchObject({
+        name: 'TypeError',
+        message: expect.stringContaining('edit must end within'),
+      })
+  })
+
+  test('rejects if it waits for another change of the same document', async () => {
+    const { store } = fragileStore()
+    const settings = sharedSettings(store)
+    const nested = () => settings.change('api', () => blocked, ada)
+    const outer = expect(settings.change('api', nested, ada)).rejects.toThrow(mustEnd)
+    await jest.advanceTimersByTimeAsync(5100)
+    await outer
+  })
+
+  test('changes nothing if it ends later', async () => {
+    const { store } = fragileStore()
+    const settings = sharedSettings(store)
+    const late = () => new Promise<typeof blocked>((resolve) => setTimeout(() => resolve(blocked), 7000))
+    const rejected = expect(settings.change('api', late, ada)).rejects.toThrow(mustEnd)
+    await jest.advanceTimersByTimeAsync(8000)
+    await rejected
+    expect((await settings.read('api')).overrides).toEqual([])
   })
 })

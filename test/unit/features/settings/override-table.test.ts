@@ -10,7 +10,9 @@ const NOW_MS = 1_000_000_000_000
 
 /** A table whose effects are the indexes of the overrides. */
 function tableOf(overrides: readonly SettingsOverride[]) {
-  const rows = overrides.map((override, index) => rowOf(override, { index }, EMBEDDINGS))
+  const rows = overrides.map((override, index) =>
+    rowOf(`overrides[${index}]`, override, { index }, EMBEDDINGS),
+  )
   const table = atOnce(OverrideTable.steps(rows, () => NOW_MS))
   return {
     ofIdentity: (identity: string) => table.ofIdentity(identity)?.index,
