@@ -70,6 +70,33 @@ describe.each(Object.entries<Open>(DRIVERS))('a client of %s for one server, on 
     expect(decisions.filter(({ allowed }) => allowed)).toHaveLength(400)
   })
 
+  test('with the default timeout as well, and a busy machine never makes the store decide wrongly', async () => {
+    const counts: number[] = []
+    for (let round = 0; round < 10 && counts.at(-1) !== 400; round++) {
+      const limiter = createLimiter({
+        ...{ store: opened.makeStore(), name: `hurried-${round}`, onStoreError: 'allow' },
+        ...{ limit: 4, window: '1h', key: (id: string) => id },
+      } as const)
+      const callers = Array.from({ length: 1000 }, async (_, i) => limiter.charge(`caller-${i % 100}`))
+      const allowed = (await Promise.all(callers)).filter((decision) => decision.allowed)
+      expect(allowed.filter(({ source }) => source === 'store').length).toBeLessThanOrEqual(400)
+      counts.push(allowed.length)
+    }
+    expect(counts.at(-1)).toBe(400)
+  })
+
+  test('a second store of the client sends slot by slot at once, the commands of a batch in one write', async () => {
+    await chargeAll(opened.makeStore(), keys(100), 1) // the client may be new, and so may the script be
+    const infoOf = async (section: string, field: RegExp) =>
+      Number(field.exec(await server.cli('INFO', section))?.[1] ?? 0)
+    const rejected = () => infoOf('errorstats', /errorstat_CROSSSLOT:count=(\d+)/)
+    const reads = () => infoOf('stats', /total_reads_processed:(\d+)/)
+    const before = [await rejected(), await reads()] as const
+    await chargeAll(opened.makeStore(), keys(100), 1)
+    expect((await reads()) - before[1]).toBeLessThan(50)
+    expect(await rejected()).toBe(before[0])
+  })
+
   test('batches of several policies, kinds and operations are applied once', async () => {
     const store = opened.makeStore()
     const other = slidingWindow({ limit: 5, window: LONG })
