@@ -1,6 +1,9 @@
 import type { EventEmitter } from 'node:events'
 import { isTimeout } from '../pipe/guarded-store.js'
+import type { Store } from '../stores/store.js'
 import { messageOf, type StoreError } from '../stores/store-error.js'
+import { weakMemo } from '../util/memo.js'
+import { processWide } from '../util/process-wide.js'
 import { warnOnce } from '../util/warn-once.js'
 import type { Decision } from './decision.js'
 import { emit, type LimiterEvents } from './events.js'
@@ -14,21 +17,28 @@ const CONSEQUENCES = {
   function: 'get what onStoreError returns',
 } as const
 
+/** Tells stores apart: several limiters may have no name. Stores of one client are one. */
+const numberOf = processWide('store-numbers', () => {
+  let last = 0
+  const numbers = weakMemo((_clientOrStore: object) => ++last)
+  return (store: Store) => numbers(store.origin?.client ?? store)
+})
+
 /**
  * Creates the function that reports that the store could not decide a charge. Without a listener for
- * `storeError`, it emits process warnings: what failed, what requests get now, and later that the store
- * decides again. Each limiter warns of the first time-out and of the first other error, which says more.
+ * `storeError`, it warns once of a time-out and once of another error, for each limiter and store: what
+ * failed, what requests get now, and later that the store decides again.
  */
 export function storeFailureReporter<Subject>(
   events: EventEmitter<LimiterEvents<Subject>>,
-  { context: { name }, onStoreError }: Pick<LimiterSettings, 'context' | 'onStoreError'>,
+  { context: { name }, onStoreError, store }: Pick<LimiterSettings, 'context' | 'onStoreError' | 'store'>,
 ): (error: StoreError) => void {
   const limiter = name === undefined ? 'a limiter without a name' : `the limiter ${name}`
   const choice = typeof onStoreError === 'function' ? 'function' : onStoreError
   const setting = choice === 'function' ? 'a function' : `'${choice}'`
   let isWatching = false
 
-  function warnWhenOver(): void {
+  function warnWhenOver(about: string): void {
     if (isWatching) return
     isWatching = true
     const onDecision = ({ source }: Decision) => {
@@ -37,9 +47,9 @@ export function storeFailureReporter<Subject>(
       isWatching = false
       warnOnce(
         'HEADGATE_STORE_BACK',
-        `headgate: the store decides the requests of ${limiter} again. Later failures are not reported, ` +
-          'unless you listen to storeError.',
-        name,
+        `headgate: the store decides the requests of ${limiter} again. Later failures of the same kind are ` +
+          'not reported, unless you listen to storeError.',
+        about,
       )
     }
     ;(events as EventEmitter).on('decision', onDecision)
@@ -47,14 +57,15 @@ export function storeFailureReporter<Subject>(
 
   return function reportStoreError(error) {
     if (emit(events, 'storeError', [error])) return
-    warnOnce(
+    const about = `${limiter} ${choice} ${numberOf(store)} ${isTimeout(error)}`
+    const isReported = warnOnce(
       'HEADGATE_STORE_ERROR',
       `headgate: the store could not decide a request of ${limiter} (${messageOf(error)}). Requests that it ` +
-        `cannot decide ${CONSEQUENCES[choice]} (onStoreError: ${setting}). This warning is not repeated. ` +
-        'Another says when the store decides again. To log every occurrence, listen to ' +
-        "limiter.events.on('storeError', …).",
-      `${name} ${isTimeout(error)}`,
+        `cannot decide ${CONSEQUENCES[choice]} (onStoreError: ${setting}). Time-outs are reported once, and so ` +
+        'are other errors. Another warning says when the store decides again. To log every occurrence, ' +
+        "listen to limiter.events.on('storeError', …).",
+      about,
     )
-    warnWhenOver()
+    if (isReported) warnWhenOver(about)
   }
 }

@@ -29,7 +29,8 @@ export interface OpenTelemetryMeter {
 
 /**
  * Records metrics of all limiters in this process with OpenTelemetry. Returns a function that stops it. No
- * attribute is an identity. A second call with the same meter replaces the first. The metrics are:
+ * attribute is an identity. A second call with the same meter replaces the first, and keeps its stores. The
+ * metrics are:
  *
  * - decisions, also those near a limit and those of candidates,
  * - the duration of store operations in seconds, and the size of batches,
@@ -51,7 +52,7 @@ export function openTelemetryMetrics(meter: OpenTelemetryMeter, options: Metrics
     throw wrongKind('openTelemetryMetrics', 'meter', 'a meter', meter, fix)
   }
   const { stores } = readMetricsOptions('openTelemetryMetrics', options)
-  return replaceEarlier(meter, () => record(meter, stores))
+  return replaceEarlier(meter, stores, (all) => record(meter, all))
 }
 
 function record(meter: OpenTelemetryMeter, stores: NamedStores): () => void {

@@ -43,7 +43,8 @@ export interface PrometheusOptions<Registry> extends MetricsOptions {
 /**
  * Records metrics of all limiters in this process with Prometheus, as `openTelemetryMetrics` does. The
  * metrics have names such as `headgate_decisions_total`. `client` is the module `prom-client`. Returns a
- * function that stops it and removes the metrics. A second call for the same registry replaces the first.
+ * function that stops it and removes the metrics. A second call for the same registry replaces the first, and
+ * keeps its stores.
  *
  * Throws a `TypeError` for another module, and for wrong options.
  *
@@ -67,7 +68,7 @@ export function prometheusMetrics<Registry extends PrometheusRegistry>(
   }
   const settings = readPrometheusOptions<Registry>('prometheusMetrics', options)
   const { stores, register = client.register } = settings
-  return replaceEarlier(register, () => record(client, register, stores))
+  return replaceEarlier(register, stores, (all) => record(client, register, all))
 }
 
 function record<Registry extends PrometheusRegistry>(

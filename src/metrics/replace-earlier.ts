@@ -1,19 +1,32 @@
 import { processWide } from '../util/process-wide.js'
+import type { NamedStores } from './options.js'
 
-const stops = processWide('metrics', () => new WeakMap<object, () => void>())
+interface Running {
+  readonly stores: NamedStores
+  readonly stop: () => void
+}
+
+const running = processWide('metrics', () => new WeakMap<object, Running>())
 
 /**
- * Starts to measure into a registry or meter, and stops what measured into it before. Otherwise, two modules
- * that both register, or a reload, would count each decision twice. Returns a function that stops it.
+ * Stops what measures into a registry or meter, and measures into it by `start` from now on: two modules that
+ * both register, or a reload, would count each decision twice. `start` gets the stores of both, of which a
+ * later one replaces an earlier one of the same name. Returns a function that stops it.
  */
-export function replaceEarlier(target: object, start: () => () => void): () => void {
-  stops.get(target)?.()
-  const stopNow = start()
+export function replaceEarlier(
+  target: object,
+  added: NamedStores,
+  start: (stores: NamedStores) => () => void,
+): () => void {
+  const earlier = running.get(target)
+  earlier?.stop()
+  const stores = { ...earlier?.stores, ...added }
+  const stopNow = start(stores)
   const stop = () => {
-    if (stops.get(target) !== stop) return // it was stopped or replaced before
-    stops.delete(target)
+    if (running.get(target)?.stop !== stop) return // it was stopped or replaced before
+    running.delete(target)
     stopNow()
   }
-  stops.set(target, stop)
+  running.set(target, { stores, stop })
   return stop
 }

@@ -1,5 +1,6 @@
 import { type KeyedPolicy, keysOf, type Operation, type Outcome, type ResultOf } from '../stores/operation.js'
 import type { Pipe, Settle } from '../stores/shared/pipe.js'
+import { resentAtMs } from '../stores/shared/resends.js'
 import { publishToStoreChannel, storeChannel } from '../stores/shared/store-channel.js'
 import { pipeTo } from '../stores/shared/store-pipe.js'
 import type { Store } from '../stores/store.js'
@@ -54,7 +55,8 @@ export type OnLate<O extends Operation = Operation> = (
 /**
  * Creates the guard of a store. It limits each call by a time-out, and stops it if a circuit breaker of a
  * server it needs is open. A reply after the time-out is not used. Its units stay taken, unless `onLate`
- * releases them. A synchronous store needs no promise and no timer.
+ * releases them. The time of calls that the server rejected unrun and got again begins anew, once. A
+ * synchronous store needs no promise and no timer.
  *
  * While a probe is pending, calls wait for it within their own time-outs, so that the store decides the
  * first burst after an outage. A call whose time-out ends that wait is never sent.
@@ -99,10 +101,15 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
     })
     if (immediateOutcome !== undefined)
       return recordOutcome(operation, sentAtMs, immediateOutcome, generation)
-    const deadline = deadlines.start(() => {
+    const expire = () => {
       const error = asStoreError(store.name, new TimeoutError(timeoutMs))
       pendingSettle?.(recordOutcome(operation, sentAtMs, error, generation))
       pendingSettle = undefined
+    }
+    let deadline = deadlines.start(() => {
+      const isResent = (resentAtMs(store.origin?.client) ?? 0) > sentAtMs
+      if (isResent) deadline = deadlines.start(expire)
+      else expire()
     }, sentAtMs)
     return undefined
   }

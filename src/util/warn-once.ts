@@ -12,16 +12,18 @@ const emitted = processWide('warnings', () => new Set<string>())
  * `about`, such as the name of a limiter, once for each of these. Logs it on Cloudflare Workers, which print
  * no warnings, and if there are none. The message may hold text of a client, such as that of an error that
  * its request caused: it is printed on one line. Its last sentence is the URL of what explains the code.
+ * Returns false if it was emitted before.
  */
-export function warnOnce(code: WarningCode, message: string, about = ''): void {
+export function warnOnce(code: WarningCode, message: string, about = ''): boolean {
   const id = `${code} ${about}`
-  if (emitted.has(id)) return
+  if (emitted.has(id)) return false
   emitted.add(id)
   const line = `${escapeUnprintable(message)} See ${PAGE}#${code.toLowerCase()}`
   const { process, navigator }: Platform = globalThis
   process?.emitWarning?.(line, { type: 'HeadgateWarning', code })
   const isPrinted = process?.emitWarning && navigator?.userAgent !== 'Cloudflare-Workers'
   if (!isPrinted) console.warn(`[${code}] ${line}`)
+  return true
 }
 
 /** What not every platform has. */

@@ -70,7 +70,7 @@ export function builtStore(
   return {
     name,
     batching,
-    apply: applyBy(`${name}Store`, run, batching.maxKeys),
+    apply: applyBy(`${name}Store`, run, batching),
     ...(serverOf && { serverOf }),
     ...(onLimitsLost && { onLimitsLost }),
     ...(origin && { origin }),

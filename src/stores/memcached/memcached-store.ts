@@ -72,7 +72,7 @@ export function memcachedStore(client: MemcachedClient): Store {
     apply: applyBy(
       'memcachedStore',
       acrossShards((key) => key, run, BATCHING),
-      BATCHING.maxKeys,
+      BATCHING,
     ),
     keepsUsage: haveSameCounters,
     onLimitsLost: losses.subscribe,

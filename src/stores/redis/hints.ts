@@ -18,9 +18,20 @@ const FIXES: readonly (readonly [RegExp, string])[] = [
   [/^MASTERDOWN /, 'Connect to the master: this server is a replica that has lost it.'],
   [/^TRYAGAIN /, 'The slot is moving to another node, and works again once it has moved.'],
   [/^ERR unknown command|^NOSCRIPT /i, 'Enable EVAL and EVALSHA on the server, and do not rename them.'],
-  [/certificate|altnames/i, "Trust the server's certificate: pass its CA as the client's tls.ca."],
   [
-    /wrong version number|packet length too long|EPROTO|ERR_SSL/i,
+    /alert certificate required/,
+    "The server requires a client certificate: pass the client's tls.cert and tls.key.",
+  ],
+  [
+    /alert .*protocol version|unsupported protocol/,
+    'The client and the server allow no common version of TLS.',
+  ],
+  [
+    /^(?!.*SSL alert).*(certificate|altnames)/is,
+    "Trust the server's certificate: pass its CA as the client's tls.ca.",
+  ],
+  [
+    /wrong version number|packet length too long/i,
     'The server does not use TLS on this port. Use a redis:// URL.',
   ],
   [

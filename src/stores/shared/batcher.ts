@@ -47,16 +47,12 @@ interface BatcherOptions {
  */
 export function batcher(
   apply: Store['apply'],
-  {
-    maxKeys,
-    maxInFlight,
-    locksKeys = false,
-    stallTimeoutMs = 50,
-    maxPending = Number.POSITIVE_INFINITY,
-  }: Batching,
+  batching: Batching,
   { onBatch, checkCount, validate, toStoreError }: BatcherOptions = {},
 ): (operation: Operation, settle: SettleOperation) => undefined {
-  const locking = locksKeys ? lockingPicker<Waiting>(maxKeys) : undefined
+  const { maxInFlight, locksKeys = false, stallTimeoutMs = 50 } = batching
+  const { maxPending = Number.POSITIVE_INFINITY } = batching
+  const locking = locksKeys ? lockingPicker<Waiting>(batching.maxKeys) : undefined
   let waiting: Waiting[] = []
   const pending: Flight[] = [] // the oldest first
   let inFlight = 0 // pending batches that have not stalled
@@ -81,7 +77,7 @@ export function batcher(
     for (; room > 0 && waiting.length > 0; room--) {
       let picked: Picked<Waiting> = [waiting, []]
       if (locking !== undefined) picked = locking.pick(waiting, maxItems)
-      else if (waiting.length > 1) picked = pickFirst(waiting, maxItems, maxKeys)
+      else if (waiting.length > 1) picked = pickFirst(waiting, maxItems, batching.maxKeys)
       const [batch, rest] = picked
       if (batch.length === 0) return // every waiting operation needs a key that a batch in flight has locked
       waiting = rest

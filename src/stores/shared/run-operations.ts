@@ -10,6 +10,7 @@ import {
   type Reward,
   type Take,
 } from '../operation.js'
+import type { Batching } from '../store.js'
 
 /** Called with the outcome of an operation, once, as soon as it is known. */
 export type SettleIndex = (index: number, outcome: Outcome) => void
@@ -25,10 +26,10 @@ export type Run = (operations: readonly Operation[], settle?: SettleIndex) => Pr
  * keys, one after another, because callers may pass more than the server takes at once. `owner` names the
  * store in errors.
  */
-export function applyBy(owner: string, run: Run, maxKeys: number): Run {
+export function applyBy(owner: string, run: Run, limits: Pick<Batching, 'maxKeys'>): Run {
   async function runInChunks(operations: readonly Operation[], settle?: SettleIndex): Promise<Outcome[]> {
     const outcomes: Outcome[] = []
-    for (const chunk of chunksOf(operations, maxKeys)) {
+    for (const chunk of chunksOf(operations, limits.maxKeys)) {
       const offset = outcomes.length
       const settleInChunk: SettleIndex = (i, outcome) => settle?.(offset + i, outcome)
       outcomes.push(...(await run(chunk, settleInChunk)))
@@ -38,7 +39,7 @@ export function applyBy(owner: string, run: Run, maxKeys: number): Run {
 
   return function apply(operations, settle) {
     checkOperations(owner, operations)
-    const isOneChunk = operations.length === 1 || keysIn(operations) <= maxKeys
+    const isOneChunk = operations.length === 1 || keysIn(operations) <= limits.maxKeys
     return isOneChunk ? run(operations, settle) : runInChunks(operations, settle)
   }
 }

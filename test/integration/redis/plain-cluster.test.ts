@@ -70,6 +70,30 @@ describe.each(Object.entries<Open>(DRIVERS))('a client of %s for one server, on 
     expect(decisions.filter(({ allowed }) => allowed)).toHaveLength(400)
   })
 
+  test('with the default timeout as well, and a busy machine never makes the store decide wrongly', async () => {
+    const counts: number[] = []
+    for (let round = 0; round < 10 && counts.at(-1) !== 400; round++) {
+      const limiter = createLimiter({
+        ...{ store: opened.makeStore(), name: `hurried-${round}`, onStoreError: 'allow' },
+        ...{ limit: 4, window: '1h', key: (id: string) => id },
+      } as const)
+      const callers = Array.from({ length: 1000 }, async (_, i) => limiter.charge(`caller-${i % 100}`))
+      const allowed = (await Promise.all(callers)).filter((decision) => decision.allowed)
+      expect(allowed.filter(({ source }) => source === 'store').length).toBeLessThanOrEqual(400)
+      counts.push(allowed.length)
+    }
+    expect(counts.at(-1)).toBe(400)
+  })
+
+  test('a second store of the client sends slot by slot at once', async () => {
+    await chargeAll(opened.makeStore(), keys(100), 1) // the client may be new, and so may the script be
+    const countRejected = async () =>
+      /errorstat_CROSSSLOT.*/.exec(await server.cli('INFO', 'errorstats'))?.[0]
+    const before = await countRejected()
+    await chargeAll(opened.makeStore(), keys(100), 1)
+    expect(await countRejected()).toBe(before)
+  })
+
   test('batches of several policies, kinds and operations are applied once', async () => {
     const store = opened.makeStore()
     const other = slidingWindow({ limit: 5, window: LONG })
@@ -150,6 +174,17 @@ describe('with a prefix for keys', () => {
 })
 
 recordWarnings()
+
+test('ioredis writes the commands of all slots of a batch at once', async () => {
+  const client = await connect(server.url)
+  const store = redisStore(client)
+  const charges = keys(100).map((key) => [part(key, policy)])
+  await chargeStore(store, charges)
+  const write = jest.spyOn(client.stream, 'write')
+  expect(allowedCount(await chargeStore(store, charges))).toBe(100)
+  expect(write.mock.calls.length).toBeLessThan(5)
+  client.disconnect()
+})
 
 test('leased units of keys in several slots never exceed their limits', async () => {
   const client = await connect(server.url)

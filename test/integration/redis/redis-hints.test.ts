@@ -159,7 +159,7 @@ describe.each(Object.entries(DRIVERS))('with a client of %s', (_driver, connect)
       const text = texts.find((each) => fix.test(each))
       expect(text).toContain('a request of the limiter api (redis: ')
       expect(text).toContain("Requests that it cannot decide pass without any limit (onStoreError: 'allow')")
-      expect(text).toContain('This warning is not repeated')
+      expect(text).toContain('Time-outs are reported once, and so are other errors.')
     },
   )
 })
@@ -177,7 +177,9 @@ test('the warning says what onStoreError does, once for each limiter, and a seco
   await config('maxmemory', '1')
   for (let i = 0; i < 3; i++) await chargeAll()
   await config('maxmemory', '0')
-  expect(texts.map((text) => /of (the limiter \w+) .*(Requests.*\))\. This/.exec(text)?.slice(1))).toEqual([
+  expect(
+    texts.map((text) => /of (the limiter \w+) .*(Requests.*\))\. Time-outs/.exec(text)?.slice(1)),
+  ).toEqual([
     ['the limiter closed', "Requests that it cannot decide are denied (onStoreError: 'deny')"],
     [
       'the limiter alone',
@@ -212,6 +214,25 @@ test.each([
   ['MOVED 3999 127.0.0.1:6381', 'Use a Cluster client'],
   ["CROSSSLOT Keys in request don't hash to the same slot", 'Use a Cluster client'],
   ['C0C:error:0A00010B:SSL routines:ssl3_get_record:wrong version number', 'redis:// URL'],
+  ['80B:error:0A0000C6:SSL routines:tls_get_more_records:packet length too long', 'redis:// URL'],
+  [
+    'write EPROTO 80B:error:0A00042E:SSL routines:ssl3_read_bytes:tlsv1 alert protocol version:SSL alert number 70',
+    'no common version of TLS',
+  ],
+  ['write EPROTO 80B:error:0A000102:SSL routines::unsupported protocol', 'no common version of TLS'],
+  [
+    '80B:error:0A00045C:SSL routines:ssl3_read_bytes:tlsv13 alert certificate required:SSL alert number 116',
+    'tls.cert and tls.key',
+  ],
 ])('the fix of %j says %j', (message, fix) => {
   expect(hintFor(message)).toContain(fix)
+})
+
+test.each([
+  'write EPROTO 80B:error:0A000410:SSL routines:ssl3_read_bytes:sslv3 alert handshake failure:SSL alert number 40',
+  '80B:error:0A000412:SSL routines:ssl3_read_bytes:sslv3 alert bad certificate:SSL alert number 42',
+  'write EPROTO',
+  'ERR_SSL_NO_SHARED_CIPHER',
+])('no fix is named for %j, which has several causes', (message) => {
+  expect(hintFor(message)).toBeUndefined()
 })

@@ -88,7 +88,7 @@ export function simulatedStore({ kind, nodes, states, latency, time }: Servers, 
     })
     return runGroups(operations, groups, settle)
   }
-  const apply = applyBy('simulated', run, Number.POSITIVE_INFINITY)
+  const apply = applyBy('simulated', run, { maxKeys: Number.POSITIVE_INFINITY })
 
   return { name: kind, batching: BATCHING[kind], apply }
 }

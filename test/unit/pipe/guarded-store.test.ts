@@ -1,6 +1,7 @@
 import { memoryStore, type Store, StoreError, tokenBucket } from 'headgate'
 import type { ChargeResult } from 'headgate/store'
 import { guardStore } from '../../../src/pipe/guarded-store.js'
+import { recordResend } from '../../../src/stores/shared/resends.js'
 import type { Parts } from '../../../src/testing/conformance/store-calls.js'
 import { chargeGuarded } from '../../support/charge-guarded.js'
 
@@ -68,6 +69,28 @@ test('a call of a store that hangs rejects after timeoutMs', async () => {
   await jest.advanceTimersByTimeAsync(2)
   expect(outcome).toHaveBeenCalledTimes(1)
   await expect(answer).rejects.toThrow('fake: no reply within 250 ms')
+})
+
+test('the time of a call that the server rejected unrun and got again begins anew, once', async () => {
+  const client = {}
+  const outcomes: unknown[] = []
+  const hanging = { ...storeThat(() => new Promise(() => {})), origin: { client } }
+  const send = () =>
+    (chargeGuarded(guardStore(hanging, { timeoutMs: 100 }), charge) as Promise<ChargeResult>).catch((error) =>
+      outcomes.push(error.message),
+    )
+  send()
+  await jest.advanceTimersByTimeAsync(50)
+  recordResend(client)
+  await jest.advanceTimersByTimeAsync(1)
+  recordResend(client)
+  send() // in the form that the server takes
+  await jest.advanceTimersByTimeAsync(100)
+  expect(outcomes).toEqual(['fake: no reply within 100 ms'])
+  await jest.advanceTimersByTimeAsync(48)
+  expect(outcomes).toHaveLength(1)
+  await jest.advanceTimersByTimeAsync(10)
+  expect(outcomes).toHaveLength(2)
 })
 
 test.each([

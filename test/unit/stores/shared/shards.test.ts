@@ -25,7 +25,7 @@ function charging(run: Run) {
   const apply = applyBy(
     'test',
     acrossShards((key) => key, run, BATCHING),
-    BATCHING.maxKeys,
+    BATCHING,
   )
   return async (...parts: Parts): Promise<ChargeResult> => {
     const [outcome] = await apply([{ type: 'charge', parts }])
