@@ -169,8 +169,8 @@ export function warnOfPlace(guard: string, req: unknown): void {
     'HEADGATE_LOGIN_PATH',
     `headgate: loginGuard ${show(guard)} saw a successful response (${request}), but cleared no ` +
       'failures: it does not know whether a password was checked. ' +
-      "Set path, such as path: '/login', or call guard.reportSuccess(req). For methods other than POST, set " +
-      'succeeded.',
+      "Set path, such as path: '/login', call guard.reportSuccess(req), or respond to wrong passwords with " +
+      '401. For methods other than POST, set succeeded.',
     guard,
   )
 }
