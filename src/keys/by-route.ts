@@ -71,6 +71,8 @@ function decoded(segment: string): string {
 
 /** Returns the pattern of the route of a request, without the mount path; `undefined` if none is known. */
 export function routePattern(subject: unknown): unknown {
-  const { route, routeOptions } = asRequest(subject) // Fastify sets `routeOptions`, and others `route`
+  const request = asRequest(subject)
+  const { route, routeOptions } = request // Fastify sets `routeOptions`, and others `route`
+  if (route === undefined && routeOptions === undefined) return request.routerPath
   return fieldsOf(route).path ?? fieldsOf(routeOptions).url
 }

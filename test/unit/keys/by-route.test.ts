@@ -10,6 +10,7 @@ test.each<[string, object, string]>([
     'PUT /api/users/:id',
   ],
   ['a route of Fastify', { method: 'GET', routeOptions: { url: '/v1/users/:id' } }, 'GET /v1/users/:id'],
+  ['a route of Fastify 4.0', { method: 'GET', routerPath: '/v1/users/:id' }, 'GET /v1/users/:id'],
   ['no route of Fastify', { method: 'GET', routeOptions: { url: undefined } }, 'GET '],
   ['no route yet', { method: 'GET', baseUrl: '/api' }, 'GET /api'],
   ['nothing but a method', { method: 'DELETE' }, 'DELETE '],
