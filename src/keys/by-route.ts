@@ -49,11 +49,14 @@ export function byRoute(): KeyFunction<unknown> {
   }
 }
 
+/** A path of characters that `encodeURIComponent` leaves as they are. */
+const UNRESERVED = /^[\w\-.!~*'()/]*$/
+
 /**
  * Returns a mount path in one spelling. Express matches it in any case, and decodes the parameters in it.
  */
 function canonicalMount(path: string): string {
-  if (!path.includes('%')) return path.toLowerCase()
+  if (UNRESERVED.test(path)) return path.toLowerCase()
   return path
     .split('/')
     .map((segment) => encodeURIComponent(decoded(segment).toLowerCase()))
