@@ -49,11 +49,14 @@ export function byRoute(): KeyFunction<unknown> {
   }
 }
 
+/** A path of characters that `encodeURIComponent` leaves as they are. */
+const UNRESERVED = /^[\w\-.!~*'()/]*$/
+
 /**
  * Returns a mount path in one spelling. Express matches it in any case, and decodes the parameters in it.
  */
 function canonicalMount(path: string): string {
-  if (!path.includes('%')) return path.toLowerCase()
+  if (UNRESERVED.test(path)) return path.toLowerCase()
   return path
     .split('/')
     .map((segment) => encodeURIComponent(decoded(segment).toLowerCase()))
@@ -71,6 +74,8 @@ function decoded(segment: string): string {
 
 /** Returns the pattern of the route of a request, without the mount path; `undefined` if none is known. */
 export function routePattern(subject: unknown): unknown {
-  const { route, routeOptions } = asRequest(subject) // Fastify sets `routeOptions`, and others `route`
+  const request = asRequest(subject)
+  const { route, routeOptions } = request // Fastify sets `routeOptions`, and others `route`
+  if (route === undefined && routeOptions === undefined) return request.routerPath
   return fieldsOf(route).path ?? fieldsOf(routeOptions).url
 }

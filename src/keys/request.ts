@@ -20,6 +20,8 @@ export interface RequestLike {
   readonly route?: unknown
   /** Fastify's route, whose `url` is the pattern that matched. */
   readonly routeOptions?: unknown
+  /** The pattern that matched, in Fastify before 4.10. */
+  readonly routerPath?: unknown
   readonly user?: unknown
   /** The parsed body. */
   readonly body?: unknown

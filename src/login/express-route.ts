@@ -10,13 +10,14 @@ interface Layer {
   readonly route?: Stack & { readonly path?: unknown }
   /** In Express 4, the expression that matches the path of a layer. */
   readonly regexp?: RegExp & { readonly fast_slash?: boolean }
-  /** In Express 5, the path or paths of a layer, since its router 2.3. */
+  /** In Express 5.3, its path or paths, as the application wrote them. */
   readonly rawPath?: unknown
-  /** In Express 5, one matcher for each path of a layer. */
-  readonly matchers?: readonly unknown[]
-  /** Before router 2.3, the parameters of the last match. */
-  readonly params?: unknown
+  /** In Express 5, one matcher for each path of a layer. Those of a RegExp are called `regexpMatcher`. */
+  readonly matchers?: readonly Matcher[]
 }
+
+/** Returns `false` if a path does not match, and else what does, with the parameters in it. */
+type Matcher = (path: string) => false | { readonly path: string; readonly params: object }
 
 interface Stack {
   readonly stack?: readonly Layer[]
@@ -44,7 +45,7 @@ export function expressRoute(req: unknown, guard: Guard): GuardRoute {
   // In Express 4, reading `router` throws an error.
   const application = fieldsOf(app)
   const router = application._router ?? application.router
-  const mounts = mountsOf(guard, router)
+  const mounts = mountsOf(guard, router, { path: String(baseUrl ?? ''), isFixed: true, routers: [] })
   const isHere = hasGuard(route, guard)
   // A router that has the application sets no `parent`, but a path.
   const isMounted = mountPath !== '' && layersOf(router).some((layer) => layer.route === route)
@@ -59,15 +60,25 @@ export function expressRoute(req: unknown, guard: Guard): GuardRoute {
   }
 }
 
+/** What is above a layer: its routers, whether their paths are fixed, and what is left of the mount path. */
+interface Above {
+  readonly routers: readonly unknown[]
+  readonly isFixed: boolean
+  readonly path: string
+}
+
 /** Returns where a guard is: each route by its router and its pattern, and each `use`, once for each mount. */
-function mountsOf(guard: Guard, router: unknown, above: readonly unknown[] = [], isFixed = true): Mount[] {
-  if (above.includes(router)) return []
+function mountsOf(guard: Guard, router: unknown, above: Above): Mount[] {
+  const { routers, isFixed, path } = above
+  if (routers.includes(router)) return []
   const mounts: Mount[] = []
   const patterns = new Set<unknown>()
   for (const layer of layersOf(router)) {
     if (layer.route === undefined) {
       if (isGuard(layer.handle, guard)) mounts.push({ isFixed })
-      mounts.push(...mountsOf(guard, layer.handle, [...above, router], isFixed && isFixedLayer(layer)))
+      const [matched, isFixedHere] = matchOf(layer, path)
+      const below = { routers: [...routers, router], isFixed: isFixed && isFixedHere, path: matched }
+      mounts.push(...mountsOf(guard, layer.handle, below))
     } else if (hasGuard(layer.route, guard) && !patterns.has(layer.route.path)) {
       patterns.add(layer.route.path)
       mounts.push({ isFixed })
@@ -79,11 +90,20 @@ function mountsOf(guard: Guard, router: unknown, above: readonly unknown[] = [],
 /** Matches the source of the expression that Express 4 makes of one path without parameters. */
 const ONE_PATH = /^\^(?:\\[^a-z]|[^\\()[\]{}|*+?.^$])*\\\/\?\(\?=\\\/\|\$\)$/i
 
-/** Returns whether a layer has one path, without parameters, as far as Express keeps it. */
-function isFixedLayer({ rawPath, regexp, matchers = [], params }: Layer): boolean {
-  if (rawPath !== undefined) return isLiteral(rawPath)
-  if (regexp !== undefined) return regexp.fast_slash === true || ONE_PATH.test(regexp.source)
-  return matchers.length < 2 && Object.keys(fieldsOf(params)).length === 0
+/** Returns what a layer leaves of a mount path, and whether it has one path without parameters. */
+function matchOf({ regexp, rawPath, matchers = [] }: Layer, path: string): [rest: string, isFixed: boolean] {
+  if (regexp !== undefined) return [path, regexp.fast_slash === true || ONE_PATH.test(regexp.source)]
+  if (rawPath !== undefined) return [path, isOnePath(rawPath)]
+  const [matcher] = matchers
+  if (matcher === undefined || matchers.length > 1 || matcher.name === 'regexpMatcher') return [path, false]
+  const match = matcher(path || '/')
+  if (match === false) return [path, true] // on the way to other requests
+  return [path.slice(match.path.length), Object.keys(match.params).length === 0]
+}
+
+function isOnePath(rawPath: unknown): boolean {
+  const paths: readonly unknown[] = [rawPath].flat()
+  return paths.length === 1 && (paths[0] === '' || isLiteral(paths[0]))
 }
 
 /** Returns whether an application is mounted at one path without parameters, or not at all. */

@@ -50,8 +50,10 @@ interface LoginFields<Req, Res, Skip>
    * status below 300, or a redirect (3xx) that is a success by `failureRedirect`. `guard.reportSuccess` and
    * `guard.reportFailure` take precedence.
    *
-   * If it returns true, the request was a login, whatever its method and route. So it must return false
-   * where no password was checked, as for a form, or for `OPTIONS`. With `path`, it decides only there.
+   * If it returns true, the request was a login. That holds for POST, PUT and PATCH at the route or `path` of
+   * the guard. Elsewhere, and for GET and DELETE, it holds where the process has seen the same method get a
+   * 401, and for HEAD, OPTIONS and TRACE never. So it must return false where no password was checked.
+   * With `path`, it decides only there.
    */
   succeeded?: SuccessTest<Req, Res>
   /**

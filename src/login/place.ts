@@ -44,6 +44,12 @@ export interface Arrival {
 export type Places<Req> = ReturnType<typeof loginPlaces<Req>>
 
 const SAFE_METHODS: readonly unknown[] = ['GET', 'HEAD', 'OPTIONS', 'TRACE']
+/** Methods of requests without a password, to which the framework itself may respond. */
+const BODILESS: readonly unknown[] = ['HEAD', 'OPTIONS', 'TRACE']
+/** Methods of forms and clients that log in. Others may do anything else there: DELETE logs out. */
+const LOGIN_METHODS: readonly unknown[] = ['POST', 'PUT', 'PATCH']
+/** The most places that are remembered to have rejected credentials. Without routes, clients choose their paths. */
+const MAX_PLACES = 1000
 const ELSEWHERE = Symbol('a place that is not one route')
 
 export function hasSafeMethod(req: unknown): boolean {
@@ -65,8 +71,8 @@ export function loginPlaces<Req>(paths: readonly string[] | undefined, routeOf: 
   let hasRejected = false
   /** The patterns of routes at which a success has been counted. The application wrote them all. */
   const seen = new Set<unknown>()
-  /** Those that have responded with 401 to a safe method, as Basic authentication does. */
-  const rejectedSafely = new Set<unknown>()
+  /** Methods and places that have responded with 401, as Basic authentication does by GET. */
+  const rejecting = new Set<string>()
 
   function arrive(req: Req): Arrival {
     const pattern = routePattern(req)
@@ -97,11 +103,20 @@ export function loginPlaces<Req>(paths: readonly string[] | undefined, routeOf: 
   return {
     arrive,
     placeOf,
-    isAtPath,
+    /**
+     * Returns whether `succeeded` decides about a request: at the login, or where the same method has got 401.
+     * Else a rule by the status would take a form, a logout or the framework's own response for a login.
+     */
+    isDecidedAt({ isLogin }: Arrival, req: Req): boolean {
+      const { method } = asRequest(req)
+      if (BODILESS.includes(method) || !isAtPath(req)) return false
+      if (LOGIN_METHODS.includes(method) && isLogin && isOnly) return true
+      return rejecting.has(methodAndPlace(req))
+    },
     /** Returns whether a response that looks like a success of the account should have cleared its failures. */
     isMissed(arrival: Arrival, req: Req, failures: number): boolean {
       const place = placeOf(arrival, req)
-      if (place === 'safe') return failures > 0 && rejectedSafely.has(routePattern(req))
+      if (place === 'safe') return failures > 0 && rejecting.has(methodAndPlace(req))
       const isUndecided = arrival.isLogin === undefined && isOnly && !hasRejected
       return place === 'unknown' && (failures > 0 || !isUndecided)
     },
@@ -109,7 +124,10 @@ export function loginPlaces<Req>(paths: readonly string[] | undefined, routeOf: 
     learn({ isLogin, pattern }: Arrival, req: Req, status: number): void {
       if (status !== 401) return
       if (isLogin === undefined && isOnly) hasRejected ||= routePattern(req) === pattern
-      if (hasSafeMethod(req)) rejectedSafely.add(routePattern(req))
+      const place = methodAndPlace(req)
+      const [oldest] = rejecting
+      if (rejecting.size >= MAX_PLACES && !rejecting.has(place)) rejecting.delete(oldest as string)
+      rejecting.add(place)
     },
     /** Records that a success of the account was counted where this request was sent. */
     recordSuccess: (req: Req) => void seen.add(routePattern(req)),
@@ -133,6 +151,13 @@ function routePathOf(req: unknown): string {
   return withoutSlash(`${mount}${String(routePattern(req) ?? '')}`)
 }
 
+/** Returns what tells the places of an application apart: the method with the route, or else with the path as sent. */
+function methodAndPlace(req: unknown): string {
+  const { method } = asRequest(req)
+  const isRouted = routePattern(req) !== undefined
+  return isRouted ? `${method} route ${routePathOf(req)}` : `${method} path ${pathOf(req)}`
+}
+
 function withoutSlash(path: string): string {
   return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path
 }
@@ -144,8 +169,8 @@ export function warnOfPlace(guard: string, req: unknown): void {
     'HEADGATE_LOGIN_PATH',
     `headgate: loginGuard ${show(guard)} saw a successful response (${request}), but cleared no ` +
       'failures: it does not know whether a password was checked. ' +
-      "Set path, such as path: '/login', or call guard.reportSuccess(req). For methods other than POST, set " +
-      'succeeded.',
+      "Set path, such as path: '/login', call guard.reportSuccess(req), or respond to wrong passwords with " +
+      '401. For methods other than POST, set succeeded.',
     guard,
   )
 }

@@ -101,7 +101,7 @@ export function settleAttempts<Req extends object, Res>(
         const isSuccess = succeeded(req, res)
         const status = writer.statusOf(res)
         places.learn(arrival, req, status)
-        if (isSuccess && decides && places.isAtPath(req)) return 'success'
+        if (isSuccess && decides && places.isDecidedAt(arrival, req)) return 'success'
         if (isSuccess && places.isMissed(arrival, req, failures)) warnOfPlace(guard, req)
         return outcomeOf(isSuccess, status, places.placeOf(arrival, req))
       } catch (error) {

@@ -14,8 +14,17 @@ const TOO_MANY = 10
 /** The fewest failures that make the next login one after failures. */
 const SOME_FAILURES = 3
 
-/** Names of password fields. Those of one-time codes do not count: each login has a new code. */
-const PASSWORD = /pass(?!code)|pwd|^pin$|kennwort|clave|contrase|senha/i
+/**
+ * Names of fields with a password, in some languages. A field is not watched for its values alone: those of
+ * CSRF tokens, codes and passkeys also differ at each login.
+ */
+const PASSWORD = new RegExp(
+  [
+    'pass(?!code|key)|pwd|^pw[0-9]*$|pw$|^pin$|^secret$|mdp|kennwort|wachtwoord|clave|contrase|senha|parol|пароль',
+    'has[lł]o$|heslo|jelsz|l[oö]senord|adgangskode|kodeord|salasana|lozinka|[sş]ifre|密码|密碼|パスワード|비밀번호',
+  ].join('|'),
+  'i',
+)
 
 /** What an account has done since a time. */
 interface Watched {
@@ -74,8 +83,10 @@ export function successWatch(guard: string, now: () => number = Date.now): Succe
 
 /** Returns the password of an attempt, in its body or by Basic authentication; `undefined` if none is known. */
 function passwordOf(req: unknown): string | undefined {
-  for (const [name, value] of Object.entries(fieldsOf(asRequest(req).body)))
-    if (typeof value === 'string' && PASSWORD.test(name)) return value
+  const values = Object.entries(fieldsOf(asRequest(req).body))
+    .filter(([name, value]) => typeof value === 'string' && PASSWORD.test(name))
+    .map(([, value]) => value)
+  if (values.length > 0) return values.join('\0') // such as a client's secret before the password
   const authorization = headerOf(req, 'authorization')
   return authorization?.startsWith('Basic ') ? authorization : undefined
 }

@@ -44,9 +44,10 @@ export function loginGuard(options: LoginGuardOptions<FastifyTypes>): LoginGuard
 
 /**
  * Returns how many routes Fastify has registered for one: below a `prefix`, it registers `post('/')` with a
- * trailing slash and without.
+ * trailing slash and without. Fastify 4.0 cannot tell, so there it is one.
  */
 function countVariants({ server, method }: FastifyRequest, path: unknown): number {
+  if (server.hasRoute === undefined) return 1
   const plain = String(path).replace(/\/$/, '')
   const urls = [plain, `${plain}/`].filter((url) => url !== '')
   return urls.filter((url) => server.hasRoute({ method, url } as Parameters<typeof server.hasRoute>[0]))

@@ -10,6 +10,7 @@ test.each<[string, object, string]>([
     'PUT /api/users/:id',
   ],
   ['a route of Fastify', { method: 'GET', routeOptions: { url: '/v1/users/:id' } }, 'GET /v1/users/:id'],
+  ['a route of Fastify 4.0', { method: 'GET', routerPath: '/v1/users/:id' }, 'GET /v1/users/:id'],
   ['no route of Fastify', { method: 'GET', routeOptions: { url: undefined } }, 'GET '],
   ['no route yet', { method: 'GET', baseUrl: '/api' }, 'GET /api'],
   ['nothing but a method', { method: 'DELETE' }, 'DELETE '],
@@ -44,4 +45,18 @@ test('methods that a client invents share one bucket', () => {
 
 test('the key does not depend on the case of a mount path, as routing in Express does not', () => {
   expect(key({ method: 'GET', baseUrl: '/API' })).toBe(key({ method: 'GET', baseUrl: '/api' }))
+})
+
+test.each([
+  ['/orgs/%61cme', '/orgs/acme', true],
+  ['/orgs/%41CME', '/orgs/acme', true],
+  ['/orgs/%C3%89', '/orgs/%c3%a9', true],
+  ['/orgs/a%40b', '/orgs/a@b', true],
+  ['/orgs/a%2Fb', '/orgs/a%2fb', true],
+  ['/orgs/a%2Fb', '/orgs/a/b', false],
+  ['/orgs/%', '/orgs/%zz', false],
+  ['/orgs/%2561', '/orgs/%61', false],
+])('a mount path %s counts as %s: %s, as its parameters do in Express', (one, other, isSame) => {
+  const [first, second] = [one, other].map((baseUrl) => key({ method: 'GET', baseUrl }))
+  expect(first === second).toBe(isSame)
 })

@@ -49,18 +49,21 @@ test.each(SAFE)('a success on %s clears no failures, costs nothing and gets no c
   }
 })
 
-test.each([...SAFE, 'PUT', 'PATCH'])('a success on %s that succeeded returns is one', async (method) => {
-  for (const path of [undefined, '/login'] as const) {
-    const succeeded: Options['succeeded'] = (_req, res) => res.statusCode < 300
-    const options = { name: 'login', deviceCookie: { secret }, succeeded, ...(path && { path }) }
-    const { send, failures } = await login(options)
-    for (let i = 0; i < 2; i++) await send(method, { status: 401 })
-    const { headers } = await send(method, { status: 200 })
-    expect({ path, failures: await failures() }).toEqual({ path, failures: 0 })
-    expect(headers['set-cookie']).toHaveLength(1)
-  }
-  expect(warnings()).toEqual([])
-})
+test.each(['GET', 'PUT', 'PATCH', 'DELETE'])(
+  'a success on %s that succeeded returns is one',
+  async (method) => {
+    for (const path of [undefined, '/login'] as const) {
+      const succeeded: Options['succeeded'] = (_req, res) => res.statusCode < 300
+      const options = { name: 'login', deviceCookie: { secret }, succeeded, ...(path && { path }) }
+      const { send, failures } = await login(options)
+      for (let i = 0; i < 2; i++) await send(method, { status: 401 })
+      const { headers } = await send(method, { status: 200 })
+      expect({ path, failures: await failures() }).toEqual({ path, failures: 0 })
+      expect(headers['set-cookie']).toHaveLength(1)
+    }
+    expect(warnings()).toEqual([])
+  },
+)
 
 test('with path, succeeded decides only there', async () => {
   const { send, failures } = await login({ path: '/signin', succeeded: () => true })

@@ -24,14 +24,20 @@ test('an application that responds 200 to wrong passwords is told so, once', asy
   expect(message).not.toContain('guess')
 })
 
-test.each(['password', 'user_pass', 'pwd', 'Passwort', 'pin'])(
-  'reads the password in the field %s',
-  (name) => {
-    const watch = successWatch('login')
-    for (let i = 0; i < 10; i++) watch({ body: { username: 'ada', [name]: `${i}` } }, 'ada', 0)
-    expect(warnings()).toEqual(['HEADGATE_LOGIN_SUCCESSES'])
-  },
-)
+test.each([
+  ...['password', 'user_pass', 'pwd', 'Passwort', 'pin', 'pw', 'user_pw', 'secret', 'mdp', 'mot_de_passe'],
+  ...['wachtwoord', 'contraseña', 'senha', 'hasło', 'heslo', 'jelszó', 'lösenord', 'şifre', 'пароль', '密码'],
+])('reads the password in the field %s', (name) => {
+  const watch = successWatch('login')
+  for (let i = 0; i < 10; i++) watch({ body: { username: 'ada', [name]: `${i}` } }, 'ada', 0)
+  expect(warnings()).toEqual(['HEADGATE_LOGIN_SUCCESSES'])
+})
+
+test('a secret that is the same for all does not hide the password', () => {
+  const watch = successWatch('login')
+  for (let i = 0; i < 10; i++) watch({ body: { client_secret: 'one', password: `${i}` } }, 'ada', 0)
+  expect(warnings()).toEqual(['HEADGATE_LOGIN_SUCCESSES'])
+})
 
 test('reads the password of Basic authentication', () => {
   const watch = successWatch('login')
@@ -43,7 +49,19 @@ test('an ordinary login form gets no warning, however many log in, and from wher
   let nowMs = 0
   const watch = successWatch('login', () => nowMs)
   for (let i = 0; i < 5000; i++) {
-    const changing = { csrf: `${i}`, code: `${i}`, passcode: `${i}`, otp: `${i}`, captcha: `${i}` }
+    const names = [
+      'csrf',
+      '_token',
+      'state',
+      'nonce',
+      'code',
+      'passcode',
+      'otp',
+      'captcha',
+      'passkey',
+      'time',
+    ]
+    const changing = Object.fromEntries(names.map((name) => [name, `${i}`]))
     watch({ body: { ...changing, password: 'the one of a class' }, ip: `192.0.2.${i % 256}` }, 'class', i % 3)
     watch({ body: { ...changing, password: `own ${i}` } }, `user ${i}`, 2)
     watch({ body: changing }, 'by code', 0)
