@@ -103,7 +103,7 @@ export function identifier(
   key: KeyFunction<never>,
   { readAddress, secret, isLocal = false }: IdentityOptions,
 ): (value: unknown, subject: unknown) => string | undefined {
-  const hash = identityHash(secret)
+  const keylessIdentity = keylessIdentityOf(secret)
   const identityOf = identityOfValue({ secret, isLocal })
 
   return function identify(value, subject) {
@@ -113,8 +113,14 @@ export function identifier(
     const address = readAddress(subject)
     if (value === undefined && address === undefined) throw new NotRequestError(noKey(key))
     warnOfObject(key, value)
-    return hash(`malformed:${address ?? ''}`)
+    return keylessIdentity(address)
   }
+}
+
+/** Creates the function that returns the identity of the requests from an address without a key, or a malformed one. */
+export function keylessIdentityOf(secret: string | undefined): (address?: string) => string {
+  const hash = identityHash(secret) // other than any value has: a client may spell one
+  return (address = '') => hash(`malformed:${address}`)
 }
 
 /**
