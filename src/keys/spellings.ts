@@ -10,9 +10,9 @@ const IPV6_PREFIXES = [56, 64, 48, 60, 128, 32]
 
 /**
  * Returns the identities under which stores may have what a person typed: an identity as it is stored, an
- * address, also of requests without a key, a user, a name, or another value of a key function. Empty if the text cannot be a key. An identity
- * that several key functions make together can only be found as it is stored. An IPv6 address stands for
- * its networks of `ipv6Prefixes`, by default the usual ones.
+ * address, also of requests without a key, a user, a name, or another value of a key function. Empty if the
+ * text cannot be a key. An identity that several key functions make together can only be found as it is
+ * stored. An IPv6 address stands for its networks of `ipv6Prefixes`, by default the usual ones.
  */
 export function spellingsOf(
   text: string,
