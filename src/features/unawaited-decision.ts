@@ -56,7 +56,7 @@ export function awaitWatch(): <Result extends MaybePromise<Decision>>(result: Re
 function warn(name: string, stack: string | undefined): undefined {
   warnOnce(
     'HEADGATE_NOT_AWAITED',
-    `headgate: ${name} was read of a promise, ${userLine(stack)}, and is undefined whatever the decision is. ` +
+    `headgate: ${name} was read of a promise, ${userLine('features/unawaited-decision', stack)}, and is undefined whatever the decision is. ` +
       'Write (await limiter.charge(subject)).' +
       `${name}.`,
   )
