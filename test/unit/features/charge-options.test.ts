@@ -46,7 +46,7 @@ test.each<[string, () => unknown, string]>([
   [
     'ban',
     () => ban(fixedWindow({ limit: 5, window: '1m' }), { after: 3, within: 60, for: 900 }),
-    "- within must be a string with a unit, or a number of at least 1000 milliseconds, got 60. Write '60s' or '60ms', and for a computed time `\n- for must be",
+    "- within must be a string with a unit, or a number of at least 1000 milliseconds, got 60. Write '60s' or '60ms', and for a computed time `",
   ],
   [
     'a timeout',
