@@ -2,7 +2,7 @@ import { checkedCost } from '../limiter/read-limits.js'
 import { describeUnknown } from '../options/fixes.js'
 import { throwProblems } from '../options/problems.js'
 import { show } from '../util/validate.js'
-import { isObject } from '../util/values.js'
+import { type Fields, isObject } from '../util/values.js'
 
 const NAMES = ['cost']
 const FIXES = { points: 'cost', weight: 'cost', units: 'cost', amount: 'cost' }
@@ -13,16 +13,19 @@ const FIXES = { points: 'cost', weight: 'cost', units: 'cost', amount: 'cost' }
  */
 export function readCost(owner: string, options: unknown): number | undefined {
   if (options === null) return undefined
-  if (!isObject(options)) {
+  if (!isObject(options) || Array.isArray(options)) {
     const units = typeof options === 'number' ? options : 2
     throw new TypeError(
       `${owner}: options must be an object, got ${show(options)}. Write charge(subject, { cost: ${units} }).`,
     )
   }
-  if (options.cost !== undefined) return checkedCost(owner, 'cost', options.cost)
+  for (const name in options) if (name !== 'cost') throwUnknown(owner, options)
+  return options.cost === undefined ? undefined : checkedCost(owner, 'cost', options.cost)
+}
+
+function throwUnknown(owner: string, options: Fields): void {
   throwProblems(
     owner,
     describeUnknown(owner, options, NAMES, FIXES).map(({ error }) => error),
   )
-  return undefined
 }

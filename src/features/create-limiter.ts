@@ -27,7 +27,7 @@ import { withInspection } from './inspection.js'
 import type { Limiter } from './limiter.js'
 import { logIfDebugged } from './log-events.js'
 import { limiterDocument } from './settings-in-force.js'
-import { watchAwait } from './unawaited-decision.js'
+import { awaitWatch } from './unawaited-decision.js'
 import { createWaiting } from './waiting/wait-for.js'
 
 /**
@@ -99,6 +99,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     peekLimits: core.charge,
   }
   watchFirstCharges(chargers, watchCreation(!settings.isOwnStore))
+  const watchAwait = awaitWatch()
   const unsubscribe = settings.store.onLimitsLost?.((error) => emitFailure(events, 'limitsLost', error))
 
   function chargeUnlessDecided(

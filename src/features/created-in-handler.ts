@@ -41,7 +41,7 @@ export function watchCreation(hasStore: boolean): Watch {
   return (first) => {
     const request = isSameTurn ? textOf(first) : undefined
     if (request === undefined) return undefined
-    const line = userLine(created.stack)
+    const line = userLine('features/created-in-handler', created.stack)
     const place = places.get(line) ?? { isKept: false, requests: new RecentMap<number>(REMEMBERED) }
     places.set(line, place)
     const times = (place.requests.get(request) ?? 0) + 1

@@ -36,17 +36,27 @@ const PROTOTYPE: object = Object.create(
   ),
 )
 
-/** Returns what `charge` returns. If it is a promise, reading a field of the decision from it warns. */
-export function watchAwait<Result extends MaybePromise<Decision>>(result: Result): Result {
-  return Object.getPrototypeOf(result) === Promise.prototype
-    ? Object.setPrototypeOf(result, PROTOTYPE)
-    : result
+/** How many promises of a limiter are watched: the mistake shows at the first one, and each costs time. */
+const WATCHED = 20
+
+/**
+ * Creates the function that returns what `charge` returns. If it is one of the first promises of a limiter,
+ * reading a field of the decision from it warns. The others stay as they are: V8 awaits a promise with another
+ * prototype more slowly.
+ */
+export function awaitWatch(): <Result extends MaybePromise<Decision>>(result: Result) => Result {
+  let left = WATCHED
+  return (result) => {
+    if (left === 0 || Object.getPrototypeOf(result) !== Promise.prototype) return result
+    left--
+    return Object.setPrototypeOf(result, PROTOTYPE)
+  }
 }
 
 function warn(name: string, stack: string | undefined): undefined {
   warnOnce(
     'HEADGATE_NOT_AWAITED',
-    `headgate: ${name} was read from a promise, ${userLine(stack)}, so it is always undefined. ` +
-      `Write (await limiter.charge(subject)).${name}.`,
+    `headgate: ${name} was read from a promise, ${userLine('features/unawaited-decision', stack)}, so it is ` +
+      `always undefined. Write (await limiter.charge(subject)).${name}.`,
   )
 }

@@ -5,7 +5,7 @@ import { warnOnce } from '../util/warn-once.js'
 import type { KeyFunction } from './key.js'
 import { fold, isName, normalizeName } from './name.js'
 import { asRequest, headerOf, requestOf } from './request.js'
-import { markSkipping } from './skipping.js'
+import { markClientChosen, markSkipping } from './skipping.js'
 
 /** Options of `byField`: how a field becomes an identity. */
 export interface ByFieldOptions {
@@ -67,7 +67,7 @@ export function byField(name: string, options: ByFieldOptions = {}): KeyFunction
     return missing === 'skip' && readField(subject) === undefined ? undefined : readName(subject)
   }
 
-  return missing === 'skip' ? markSkipping(fieldKey) : fieldKey
+  return markClientChosen(missing === 'skip' ? markSkipping(fieldKey) : fieldKey)
 }
 
 /** Creates a function that returns the name in a field of the body; `null` if it is missing or malformed. */

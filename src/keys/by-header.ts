@@ -1,6 +1,7 @@
 import { wrongKind } from '../util/validate.js'
 import type { KeyFunction } from './key.js'
 import { headerOf, requestOf } from './request.js'
+import { markClientChosen } from './skipping.js'
 
 /**
  * Creates a key that identifies a client by a request header, such as `x-api-key`. The name's case does not
@@ -28,10 +29,10 @@ export function byHeader(name: string): KeyFunction<unknown> {
     throw wrongKind('byHeader', 'name', 'the name of a header', name, "Did you mean byHeader('x-api-key')?")
   }
   const header = name.toLowerCase()
-  return function headerKey(subject: unknown): unknown {
+  return markClientChosen(function headerKey(subject: unknown): unknown {
     requestOf('byHeader', subject)
     return headerOf(subject, header) ?? null
-  }
+  })
 }
 
 /** Returns whether a value is the name of a header: a token (RFC 9110 §5.1). */

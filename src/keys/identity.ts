@@ -4,7 +4,7 @@ import { RecentMap } from '../util/recent-map.js'
 import { warnOnce } from '../util/warn-once.js'
 import type { KeyFunction } from './key.js'
 import { NotRequestError } from './request.js'
-import { skips } from './skipping.js'
+import { isMissing, skips } from './skipping.js'
 import { addressUseOf } from './source-address.js'
 import { keyWatch } from './watch-key.js'
 
@@ -103,7 +103,7 @@ export function identifier(
   key: KeyFunction<never>,
   { readAddress, secret, isLocal = false }: IdentityOptions,
 ): (value: unknown, subject: unknown) => string | undefined {
-  const hash = identityHash(secret)
+  const keylessIdentity = keylessIdentityOf(secret)
   const identityOf = identityOfValue({ secret, isLocal })
 
   return function identify(value, subject) {
@@ -111,10 +111,16 @@ export function identifier(
     if (value === undefined && skips(key)) return undefined
     if (typeof value === 'function') throw new TypeError(uncalled(key, value))
     const address = readAddress(subject)
-    if (value === undefined && address === undefined) throw new NotRequestError(noKey(key))
+    if (address === undefined && isMissing(key, value)) throw new NotRequestError(noKey(key, value))
     warnOfObject(key, value)
-    return hash(`malformed:${address ?? ''}`)
+    return keylessIdentity(address)
   }
+}
+
+/** Creates the function that returns the identity of the requests from an address without a key, or a malformed one. */
+export function keylessIdentityOf(secret: string | undefined): (address?: string) => string {
+  const hash = identityHash(secret) // other than any value has: a client may spell one
+  return (address = '') => hash(`malformed:${address}`)
 }
 
 /**
@@ -147,8 +153,8 @@ function uncalled({ name }: KeyFunction<never>, { name: made }: { readonly name:
 }
 
 /** Says that a subject that is not a request has no key. */
-function noKey({ name }: KeyFunction<never>): string {
-  const problem = `the key function ${name || '(anonymous)'} returned undefined for a subject that is not a request`
+function noKey({ name }: KeyFunction<never>, value: undefined | null): string {
+  const problem = `the key function ${name || '(anonymous)'} returned ${value} for a subject that is not a request`
   return `headgate: ${problem}. Return a string for each subject. To exempt some of them, set skip.`
 }
 

@@ -131,15 +131,16 @@ const NO_ADDRESS =
   'headgate: a request has no IP address, as on a Unix socket. All such requests share one limit. Behind a ' +
   "proxy, write app.set('trust proxy', 1) in Express, or byIp({ trustProxy: 1 }). With headgate/fetch, pass { ip }."
 
-/** Returns the error for a lost connection. Warns if the caller passed the address: it may never be there. */
-function disconnectedError({ socket }: RequestLike): DisconnectedError {
-  if (!socket) warnOnce('HEADGATE_NO_ADDRESS', NO_IP)
+/** Returns the error for a lost connection. Warns if the caller named the address, which may be missing always. */
+function disconnectedError(request: RequestLike): DisconnectedError {
+  if (!('socket' in request || 'stream' in request)) warnOnce('HEADGATE_EMPTY_IP', EMPTY_IP)
   return new DisconnectedError()
 }
 
-const NO_IP =
-  'headgate: a subject has an empty ip, so it was denied. Either its connection had closed, or your code ' +
-  'reads the IP address from a place that has none. On a Unix socket, pass the request itself.'
+const EMPTY_IP =
+  'headgate: a subject has an empty ip, so it was denied. Either its connection had closed, or your code reads the ' +
+  'IP address where there is none, such as in a header that only one platform sends: then everyone is denied. ' +
+  'Pass the request itself.'
 
 interface AddressUse {
   readonly read: AddressReader

@@ -1,6 +1,7 @@
 import { addressIdentity, parseAddress } from './address.js'
-import { type IdentityOptions, identityOfValue, isKey, valueHash } from './identity.js'
+import { type IdentityOptions, identityOfValue, isKey, keylessIdentityOf, valueHash } from './identity.js'
 import { fold, normalizeName } from './name.js'
+import { DEFAULT_IPV6_PREFIX } from './source-address.js'
 
 /** What stored identities look like: printable, without blanks. */
 const IDENTITY = /^[!-~]{1,400}$/
@@ -9,9 +10,9 @@ const IPV6_PREFIXES = [56, 64, 48, 60, 128, 32]
 
 /**
  * Returns the identities under which stores may have what a person typed: an identity as it is stored, an
- * address, a user, a name, or another value of a key function. Empty if the text cannot be a key. An identity
- * that several key functions make together can only be found as it is stored. An IPv6 address stands for
- * its networks of `ipv6Prefixes`, by default the usual ones.
+ * address, also of requests without a key, a user, a name, or another value of a key function. Empty if the
+ * text cannot be a key. An identity that several key functions make together can only be found as it is
+ * stored. An IPv6 address stands for its networks of `ipv6Prefixes`, by default the usual ones.
  */
 export function spellingsOf(
   text: string,
@@ -35,5 +36,7 @@ export function spellingsOf(
   const inClear = secret === undefined ? networks : []
   const identities = values.map(identityOfValue({ secret, isLocal }))
   const hashes = values.map(valueHash(secret)) // a login guard hashes accounts in this process also
-  return [...new Set([...asStored, ...inClear, ...identities, ...hashes])]
+  const keyless =
+    address === undefined ? [] : [keylessIdentityOf(secret)(addressIdentity(address, DEFAULT_IPV6_PREFIX))]
+  return [...new Set([...asStored, ...inClear, ...identities, ...hashes, ...keyless])]
 }

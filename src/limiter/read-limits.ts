@@ -163,7 +163,7 @@ export function checkPolicy(owner: string, value: unknown): Policy {
  */
 export function checkResolved(owner: string, value: unknown): object {
   if (isObject(value)) return value
-  if (value !== undefined) return checkPolicy(owner, value) // throws
+  if (value !== undefined && value !== null) return checkPolicy(owner, value) // throws
   const fix = 'Return one for each subject, such as plans[plan] ?? plans.free. To exempt some, set skip.'
   throw wrongOption(owner, 'the result of policy', 'a policy', value, fix)
 }

@@ -171,6 +171,8 @@ function checkName(owner: string, { settings, name }: Pick<LimiterRows, 'setting
 }
 
 function readDenyCache(owner: string, option: string, denyCache: unknown): number {
+  if (denyCache === 0)
+    throw wrongOption(owner, option, 'a duration or false', denyCache, 'Did you mean denyCache: false?')
   return denyCache === false ? 0 : durationMs(owner, option, denyCache)
 }
 

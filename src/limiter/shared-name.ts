@@ -1,8 +1,10 @@
-import { isPolicy, signatureOf } from '../policies/policy.js'
+import { isPolicy, isSamePolicy, type Policy } from '../policies/policy.js'
 import { keyCodeOf } from '../policies/spec.js'
 import type { Store } from '../stores/store.js'
+import { afterTurn } from '../util/defer.js'
 import { processWide } from '../util/process-wide.js'
 import { userFrames } from '../util/user-frames.js'
+import { fieldsOf } from '../util/values.js'
 import { warnOnce } from '../util/warn-once.js'
 import { entryScope, type LimitContext } from './bind-limit.js'
 import type { Entry } from './read-limits.js'
@@ -14,9 +16,10 @@ const FRAMES = 4
 
 /** A limit of limiters in this process, and the place that created them. */
 interface NamedLimit {
-  readonly policyName: string
-  readonly signature: string
+  readonly policy: Policy
   readonly place: string
+  /** Whether the code that created one of them still runs: then a loop did, and no hot reload. */
+  isNew: boolean
   limiters: number
 }
 
@@ -25,8 +28,8 @@ const namedLimits = processWide('namedLimits', () => new WeakMap<object, Map<str
 
 /**
  * Warns if a limiter shares its keys with one that has the same name and another policy. Limiters from one
- * place are taken for the same limiter, created again by a hot reload or a test. Returns the function that
- * forgets the limiter.
+ * place are taken for the same limiter, created again by a hot reload or a test, unless one turn of the event
+ * loop creates both. Returns the function that forgets the limiter.
  */
 export function watchSharedNames(
   owner: string,
@@ -37,16 +40,17 @@ export function watchSharedNames(
   const { client = store, table = '' } = store.origin ?? {}
   const scopes = namedLimits.get(client) ?? new Map<string, NamedLimit[]>()
   namedLimits.set(client, scopes)
-  const place = userFrames(new Error('created here').stack).slice(0, FRAMES).join('\n')
+  const place = userFrames('limiter/shared-name', new Error('created here').stack).slice(0, FRAMES).join('\n')
   const forgets = entries.flatMap((entry) => {
     const { policy } = entry
     if (!isPolicy(policy)) return []
     const scope = `${table}:${entryScope(entry, context)}:${keyCodeOf(policy.spec)}`
     const limits = scopes.get(scope) ?? []
     scopes.set(scope, limits)
-    const limit = { policyName: policy.name, signature: signatureOf(policy), place, limiters: 0 }
+    const limit = { policy, place, isNew: true, limiters: 0 }
     const other = limits.find(
-      (each) => each.limiters > 0 && each.signature !== limit.signature && each.place !== place,
+      (each) =>
+        each.limiters > 0 && !isSamePolicy(each.policy, policy) && (each.isNew || each.place !== place),
     )
     if (other !== undefined) warn(owner, String(context.name), scope, limit, other)
     return remember(limits, limit)
@@ -58,9 +62,13 @@ export function watchSharedNames(
 
 /** Remembers a limit until the returned function is called. */
 function remember(limits: NamedLimit[], limit: NamedLimit): () => void {
-  const same = limits.find(({ signature, place }) => signature === limit.signature && place === limit.place)
+  const same = limits.find(({ policy, place }) => place === limit.place && isSamePolicy(policy, limit.policy))
   const kept = same ?? limit
   kept.limiters++
+  kept.isNew = true
+  afterTurn(() => {
+    kept.isNew = false
+  })
   if (same === undefined && limits.push(kept) > MAX_REMEMBERED) limits.shift()
   return () => {
     kept.limiters--
@@ -72,7 +80,17 @@ function warn(owner: string, name: string, scope: string, limit: NamedLimit, oth
   warnOnce(
     'HEADGATE_SAME_NAME',
     `${owner}: two limiters named ${name} share their counts in one store, but not their policy: ` +
-      `${limit.policyName} (${line}) and ${other.policyName} (${otherLine}). Give each its own name.`,
+      `${nameBeside(limit, other)} (${line}) and ${nameBeside(other, limit)} (${otherLine}). Give each its own name.`,
     scope,
   )
+}
+
+/** Returns the name of a limit's policy. If the other one has it as well, with the numbers that differ. */
+function nameBeside({ policy }: NamedLimit, { policy: other }: NamedLimit): string {
+  if (policy.name !== other.name) return policy.name
+  const otherSpec: object = other.spec
+  const differing = Object.entries(policy.spec).filter(
+    ([name, value]) => JSON.stringify(value) !== JSON.stringify(fieldsOf(otherSpec)[name]),
+  )
+  return [policy.name, ...differing.map(([name, value]) => `${name} ${JSON.stringify(value)}`)].join(', ')
 }

@@ -1,6 +1,7 @@
 import { identifier, identityReader, isKey, markIdentities, valueHash } from '../keys/identity.js'
 import type { KeyFunction } from '../keys/key.js'
 import { NotRequestError } from '../keys/request.js'
+import { markClientChosen } from '../keys/skipping.js'
 import { addressReader, addressUseOf, markAddressUse, requestIdentity } from '../keys/source-address.js'
 import { catchMaybe, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { type Browser, STRANGER } from './device-cookie.js'
@@ -40,7 +41,7 @@ export function attemptRecord<Req extends object>({
   const { read, fieldOf } = account
   const use = addressUseOf(address)
   const readSource = requestIdentity(use?.read ?? addressReader('loginGuard'))
-  const identifyAccount = identifier(read, { readAddress: readSource, secret })
+  const identifyAccount = identifier(markClientChosen(read), { readAddress: readSource, secret })
   const identifyAddress = identityReader([address], { readAddress: readSource, secret })
   const hashDevice = valueHash(secret)
 

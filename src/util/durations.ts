@@ -24,7 +24,8 @@ export function durationMs(owner: string, option: string, value: unknown): numbe
   const hasUnit = typeof value === 'string' && /[a-z]/i.test(value)
   if (hasUnit || (typeof value === 'number' && value >= 1000)) return parsed
   const must = 'a string with a unit, or a number of at least 1000 milliseconds'
-  throw wrongOption(owner, option, must, value, `Write '${value}s' or '${value}ms'.`)
+  const computed = typeof value === 'number' ? `, and for a computed time \`\${ms}ms\`` : ''
+  throw wrongOption(owner, option, must, value, `Write '${value}s' or '${value}ms'${computed}.`)
 }
 
 function isLength(value: unknown): value is number {

@@ -240,5 +240,15 @@ test('behind a number of proxies, byIp reads a Request, as Next.js has it', () =
 test.each([undefined, null, ''])('a subject with the ip %p is denied, and a warning says so', async (ip) => {
   const limiter = createLimiter({ limit: 1, window: '1h' })
   expect(await limiter.charge({ ip })).toMatchObject({ allowed: false, source: 'fail-closed', parts: [] })
-  expect(warnings()).toEqual(['HEADGATE_NO_ADDRESS'])
+  expect(warnings()).toEqual(['HEADGATE_EMPTY_IP'])
+})
+
+test.each([
+  ['a Koa context whose socket is gone', { ip: '', socket: null, headers: {} }],
+  ['a request that was reset', { ip: undefined, socket: { localAddress: '127.0.0.1' } }],
+  ['a destroyed HTTP/2 request', { ip: undefined, socket: undefined, stream: { destroyed: true } }],
+])('%s is denied without a warning', async (_what, subject) => {
+  const limiter = createLimiter({ limit: 1, window: '1h' })
+  expect(await limiter.charge(subject)).toMatchObject({ allowed: false, source: 'fail-closed', parts: [] })
+  expect(warnings()).toEqual([])
 })

@@ -318,3 +318,13 @@ test('throws a TypeError for a block longer than the longest ban', () => {
     "createLimiter: duration must be at most the longest ban of the limit 10-in-1h, 1h, got 2h. Add '2h' to the for option of that ban."
   expect(() => limiter.blockFor(ada, '2h')).toThrow(message)
 })
+
+test('forget with an address releases the requests from there that have no key', async () => {
+  const key = ({ user }: { user?: { id: string }; ip: string }) => user?.id
+  const limiter = createLimiter({ limit: 1, window: '1h', key })
+  const anonymous = { ip: '203.0.113.7', headers: {} }
+  expect(await limiter.charge(anonymous)).toMatchObject({ allowed: true })
+  expect(await limiter.charge(anonymous)).toMatchObject({ allowed: false })
+  await limiter.forget({ ip: '203.0.113.7' })
+  expect(await limiter.charge(anonymous)).toMatchObject({ allowed: true })
+})

@@ -10,6 +10,8 @@ test.each<[unknown, string]>([
   [{ points: 2 }, 'createLimiter: there is no option "points". Write cost instead.'],
   [{ weight: 2 }, 'Write cost instead.'],
   [{ csot: 2 }, 'Did you mean cost?'],
+  [{ cost: 1, foo: 1 }, 'createLimiter: there is no option "foo".'],
+  [[], 'createLimiter: options must be an object, got '],
 ])('a charge with %j as options is refused, with the fix', async (options, problem) => {
   expect(() => limiter.charge('ada', options as never)).toThrow(problem)
   expect((await limiter.peek('ada')).remaining).toBe(5)
@@ -26,13 +28,17 @@ test.each([undefined, null, {}, { cost: undefined }, { cost: 1 }])(
 )
 
 test.each<[string, () => unknown, string]>([
-  ['blockFor', () => limiter.blockFor('ada', 900), "got 900. Write '900s' or '900ms'."],
+  [
+    'blockFor',
+    () => limiter.blockFor('ada', 900),
+    "got 900. Write '900s' or '900ms', and for a computed time `",
+  ],
   ['blockFor with limits', () => limiter.blockFor('ada', '15m', 3 as never), 'options must be an object'],
   ['waitFor with a number', () => limiter.waitFor('ada', 5 as never), 'options must be an object'],
   [
     'waitFor',
     () => limiter.waitFor('ada', { maxWait: 30 }),
-    "maxWait must be a string with a unit, or a number of at least 1000 milliseconds, got 30. Write '30s' or '30ms'.",
+    "maxWait must be a string with a unit, or a number of at least 1000 milliseconds, got 30. Write '30s' or '30ms', and for a computed time `",
   ],
   ['penalize', () => limiter.penalize('ada', 2, 3 as never), 'options must be an object'],
   ['reward', () => limiter.reward('ada', 2, 3 as never), 'options must be an object'],
@@ -40,14 +46,23 @@ test.each<[string, () => unknown, string]>([
   [
     'ban',
     () => ban(fixedWindow({ limit: 5, window: '1m' }), { after: 3, within: 60, for: 900 }),
-    "- within must be a string with a unit, or a number of at least 1000 milliseconds, got 60. Write '60s' or '60ms'.\n- for must be",
+    "- within must be a string with a unit, or a number of at least 1000 milliseconds, got 60. Write '60s' or '60ms', and for a computed time `",
   ],
   [
     'a timeout',
     () => createLimiter({ limit: 5, window: '1m', timeout: 5 }),
-    "timeout must be a string with a unit, or a number of at least 1000 milliseconds, got 5. Write '5s' or '5ms'.",
+    "timeout must be a string with a unit, or a number of at least 1000 milliseconds, got 5. Write '5s' or '5ms', and for a computed time `",
   ],
-  ['denyCache', () => createLimiter({ limit: 5, window: '1m', denyCache: 1 }), "Write '1s' or '1ms'."],
+  [
+    'denyCache 0',
+    () => createLimiter({ limit: 5, window: '1m', denyCache: 0 }),
+    'Did you mean denyCache: false?',
+  ],
+  [
+    'denyCache',
+    () => createLimiter({ limit: 5, window: '1m', denyCache: 1 }),
+    "Write '1s' or '1ms', and for a computed time `",
+  ],
 ])('%s refuses a bare number that may be seconds, and options that are none', async (_, call, problem) => {
   await expect(async () => call()).rejects.toThrow(problem)
 })

@@ -112,3 +112,16 @@ test('a decision in memory is no promise, and promises of others are left alone'
   expect(unawaited(Promise.resolve()).allowed).toBeUndefined()
   expect(warnings).toEqual([])
 })
+
+test('only the first promises of a limiter are watched, since watching makes them slower to await', async () => {
+  const limiter = limiterOn(remoteStore())
+  const prototypes: unknown[] = []
+  for (let i = 0; i < 40; i++) {
+    const promise = limiter.charge(`client ${i}`)
+    prototypes.push(Object.getPrototypeOf(promise))
+    await promise
+  }
+  expect(prototypes.slice(0, 20)).not.toContain(Promise.prototype)
+  expect(prototypes.slice(20)).toEqual(Array(20).fill(Promise.prototype))
+  expect(warnings).toEqual([])
+})

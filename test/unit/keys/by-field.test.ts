@@ -228,3 +228,7 @@ test.each<[unknown, unknown, string]>([
   expect(() => byField(name as string, options as object)).toThrow(TypeError)
   expect(() => byField(name as string, options as object)).toThrow(message)
 })
+
+test('no body of a client is an error, also for a subject that is not a request', () => {
+  for (const [, body] of malformed) expect(identityOf(byField('username'), { body })).toMatch(/^[\w-]{22}$/)
+})

@@ -143,7 +143,12 @@ test('a subject that is not a request needs a key, and its malformed keys share 
   expect(() => identityOf(tenant as never, { job: 1 })).toThrow(NotRequestError)
   expect(() => identityOf(tenant as never, { job: 1 })).toThrow(fix)
   expect(() => identityOf([giving('a'), tenant as never], 'job')).toThrow(fix)
-  const malformed = [null, '', 'a\0b', '\ud800', 'x'.repeat(1025), ['a'], {}, true, Number.NaN]
+  const nothing = giving(null)
+  expect(() => identityOf(nothing, 'job')).toThrow(NotRequestError)
+  expect(() => identityOf(nothing, { job: 1 })).toThrow(
+    'returned null for a subject that is not a request. Return a',
+  )
+  const malformed = ['', 'a\0b', '\ud800', 'x'.repeat(1025), ['a'], {}, true, Number.NaN]
   const subjects = ['job', 7, {}, null, undefined]
   const identities = subjects.flatMap((subject) =>
     malformed.map((value) => identityOf(giving(value), subject)),

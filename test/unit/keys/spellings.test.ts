@@ -1,5 +1,5 @@
 import { createLimiter, foldName, identitiesOf, type KeyFunction, tokenBucket } from 'headgate'
-import { byField, byIp, byUser } from 'headgate/http'
+import { byField, byHeader, byIp, byUser } from 'headgate/http'
 import { spellingsOf } from '../../../src/keys/spellings.js'
 
 const SECRET = 'a secret of 32 characters or more'
@@ -18,6 +18,15 @@ const KEYS: readonly [what: string, key: KeyFunction<unknown>, subject: unknown,
   ['a network of /64', byIp({ ipv6Prefix: 64 }), { ip: '2001:db8:7::1' }, '2001:db8:7::1'],
   ['a user', byUser(), { user: { id: 42 } }, '42'],
   ['one who is not signed in', byUser(), { ip: '203.0.113.7' }, '203.0.113.7'],
+  [
+    'one without a key',
+    (req) => (req as { user?: { id: string } }).user?.id,
+    { ip: '203.0.113.7' },
+    '203.0.113.7',
+  ],
+  ['one of IPv6 without a key', () => null, { ip: '2001:db8:7::1' }, '2001:db8:7:0::2'],
+  ['one without a header', byHeader('x-api-key'), { ip: '203.0.113.7', headers: {} }, '203.0.113.7'],
+  ['a malformed field', byField('name'), { ip: '203.0.113.7', body: { name: [] } }, '203.0.113.7'],
   ['a field in another case', byField('name'), { body: { name: 'Ada ' } }, ' ADA'],
   ['a value of an own function', (id) => id, 'tenant 7', 'tenant 7'],
   ['blanks that belong to a value', (id) => id, ' tenant', ' tenant'],

@@ -47,6 +47,12 @@ test.each(['none', 'constructor', '__proto__', 'toString'])(
   },
 )
 
+test.each([undefined, null])('a function that returns %p makes the charge throw, with the fix', (none) => {
+  const limiter = createLimiter<unknown>({ policy: (() => none) as never, key })
+  const problem = `the result of policy must be a policy, got ${none}. Return one for each subject, such as plans`
+  expect(() => limiter.charge('any')).toThrow(problem)
+})
+
 test('a function that returns no policy makes the charge throw', () => {
   const limiter = createLimiter<unknown>({ policy: (() => ({ limit: 5 })) as never, key })
   expect(() => limiter.charge('any')).toThrow('createLimiter: policy must be a policy')

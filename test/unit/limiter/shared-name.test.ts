@@ -1,5 +1,14 @@
-import { createLimiter, fixedWindow, loginGuard, memoryStore, rateLimit, type Store } from 'headgate'
+import {
+  createLimiter,
+  fixedWindow,
+  loginGuard,
+  memoryStore,
+  rateLimit,
+  type Store,
+  slidingWindow,
+} from 'headgate'
 import { forgetWarnings } from '../../../src/util/warn-once.js'
+import { nextTurn } from '../../support/next-turn.js'
 
 const closers: { close(): Promise<void> }[] = []
 let warnings: string[]
@@ -81,10 +90,26 @@ test('a limiter that was closed does not count', async () => {
   expect(warnings).toEqual([])
 })
 
-test('a module that is loaded again with other numbers is no warning', () => {
+test('a module that is loaded again with other numbers is no warning', async () => {
+  const store = memoryStore()
+  for (const limit of [4, 10]) {
+    for (let turn = 0; turn < 3; turn++) await nextTurn() // first, so that both have one stack
+    limiter(store, limit)
+  }
+  expect(warnings).toEqual([])
+})
+
+test('a loop that gives all its limiters one name is a warning', () => {
   const store = memoryStore()
   for (const limit of [4, 10]) limiter(store, limit)
-  expect(warnings).toEqual([])
+  expect(warnings).toHaveLength(1)
+})
+
+test('two policies with one name are told apart by what differs', () => {
+  const store = memoryStore()
+  for (const slices of [6, 12])
+    createLimiter({ name: 'api', policy: slidingWindow({ limit: 4, window: '1h', slices }), store })
+  expect(warnings[0]).toMatch(/policy: 4-in-1h, slices 12 \(at .* and 4-in-1h, slices 6 \(at /)
 })
 
 test('two stores on one client are one store', () => {

@@ -7,7 +7,9 @@ test.each([1, 60, 999, '1', '60', '60000'])(
     expect(make).toThrow(
       'someone: window must be a string with a unit, or a number of at least 1000 milliseconds, got ',
     )
-    expect(make).toThrow(`. Write '${value}s' or '${value}ms'.`)
+    expect(make).toThrow(
+      `. Write '${value}s' or '${value}ms'${typeof value === 'number' ? ', and for a computed time `' : '.'}`,
+    )
     for (const unit of ['s', 'ms'])
       expect(durationMs('someone', 'window', `${value}${unit}`)).toBeGreaterThan(0)
   },
