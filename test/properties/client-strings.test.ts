@@ -39,10 +39,10 @@ const REQUEST = { ip: '192.0.2.7' }
 const WAYS: readonly (readonly [string, Partial<LimiterOptions<never>>, (value: unknown) => unknown])[] = [
   [
     'a key that returns its subject',
-    { key: ((each: unknown) => each ?? null) as KeyFunction<never> },
+    { key: ((each: unknown) => each ?? 'none') as KeyFunction<never> },
     (each) => each,
   ],
-  ['an async key', { key: (async (each: unknown) => each ?? null) as KeyFunction<never> }, (each) => each],
+  ['an async key', { key: (async (each: unknown) => each ?? 'none') as KeyFunction<never> }, (each) => each],
   [
     'several keys',
     { key: [byHeader('x-key'), byField('name')] },
