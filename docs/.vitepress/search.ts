@@ -32,6 +32,7 @@ const WORDS_OF_PAGES: Readonly<Record<string, string>> = {
   'troubleshooting.md': 'not working, does not work, problem, debug',
   'observability.md': 'logging, monitoring, alerts',
   'recipes.md': 'websocket, socket.io',
+  'migrating/express-rate-limit.md': 'express-rate-limit, express rate limit',
 }
 
 /**

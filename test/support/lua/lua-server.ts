@@ -54,8 +54,20 @@ export async function startLuaServer(numbers: JsonNumbers): Promise<LuaServer> {
         const [script = '', keyCount = '', ...words] = args
         return run(command, script, keyCount, words)
       },
-      pipeline: () => {
-        throw new Error('not needed')
+      pipeline() {
+        const replies: Promise<[Error | null, unknown]>[] = []
+        return {
+          callBuffer(...words) {
+            const replied = server.client.callBuffer(...words)
+            replies.push(
+              replied.then(
+                (reply) => [null, reply],
+                (error: Error) => [error, undefined],
+              ),
+            )
+          },
+          exec: () => Promise.all(replies),
+        }
       },
       on: () => undefined,
     },
