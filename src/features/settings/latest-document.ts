@@ -5,7 +5,6 @@ import { isObject } from '../../util/values.js'
 import type { SettingsDocument } from './document.js'
 import {
   changesIn,
-  MAX_CHANGES,
   NO_SETTINGS,
   type StoredChange,
   type StoredSettings,
@@ -31,8 +30,8 @@ export interface LatestSettings {
 }
 
 /**
- * Returns the latest document: the stored one or, if the store has lost it, damaged it, reverted to an earlier
- * one or been given one that began anew, the last one that this process knows. The limiters of all processes still follow that one.
+ * Returns the latest document: the stored one or, if the store has lost it, damaged it or reverted to an
+ * earlier one, the last one that this process knows. The limiters of all processes still follow that one.
  */
 export function* latestSteps(
   found: StoredDocument | undefined,
@@ -44,7 +43,7 @@ export function* latestSteps(
   const text = found.text ?? ''
   try {
     const stored = yield* storedSteps(text, nowMs, known?.settings.document)
-    return known !== undefined && !continues(stored, known.settings) ? known.settings : stored
+    return known !== undefined && isEarlier(stored, known.settings) ? known.settings : stored
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
     const { document, changes } = readDamaged(text)
@@ -55,24 +54,11 @@ export function* latestSteps(
 }
 
 /** Returns whether changes to these settings led to the others. */
-function isEarlier(
+export function isEarlier(
   { changes: [last] }: Pick<StoredSettings, 'changes'>,
   { changes: [, ...before] }: Pick<StoredSettings, 'changes'>,
 ): boolean {
   return last !== undefined && before.some(({ id }) => id === last.id)
-}
-
-/**
- * Returns whether settings continue earlier ones, whose last change they have among theirs. If not, the store
- * has reverted to an earlier document, or has lost it, and someone who did not know it changed a new one. A
- * document without a history was written past `settings.change`, on purpose. A full history has dropped its
- * oldest changes, so it continues others unless it is an earlier one.
- */
-export function continues(settings: StoredSettings, earlier: StoredSettings): boolean {
-  const { changes } = settings
-  const [last] = earlier.changes
-  if (last === undefined || changes.length === 0 || changes.some(({ id }) => id === last.id)) return true
-  return changes.length >= MAX_CHANGES && !isEarlier(settings, earlier)
 }
 
 /** Returns what can be read of a damaged text. */
@@ -106,15 +92,11 @@ export function missingError(store: string): StoreError {
   return new StoreError(store, `the settings document is missing, so the last one still applies. ${RESTORE}`)
 }
 
-/**
- * Returns the error about a document that does not continue the last one, because the store has reverted to an
- * earlier one, or has lost it before someone wrote a new one.
- */
-export function replacedError(store: string): StoreError {
+/** Returns the error about a store that has reverted to an earlier document, such as after a restart. */
+export function earlierError(store: string): StoreError {
   return new StoreError(
     store,
-    'the settings document is an earlier one, or one that began anew, so the last one still applies. ' +
-      `${RESTORE}. To follow the stored one, restart the processes`,
+    `the store has an earlier settings document than before, so the last one still applies. ${RESTORE}`,
   )
 }
 

@@ -7,7 +7,7 @@ import { documentSteps } from './read-document.js'
 
 const OWNER = 'settings'
 /** How many changes are kept. */
-export const MAX_CHANGES = 100
+const MAX_CHANGES = 100
 /** The most characters that every store can hold under one key. memcached holds a megabyte. */
 const MAX_LENGTH = 1_000_000
 const MAX_BY = 200
