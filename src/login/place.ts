@@ -40,9 +40,6 @@ export interface Arrival {
   readonly pattern: unknown
 }
 
-/** Decides which requests of a guard were sent to its login. */
-export type Places<Req> = ReturnType<typeof loginPlaces<Req>>
-
 const SAFE_METHODS: readonly unknown[] = ['GET', 'HEAD', 'OPTIONS', 'TRACE']
 /** Methods of requests without a password, to which the framework itself may respond. */
 const BODILESS: readonly unknown[] = ['HEAD', 'OPTIONS', 'TRACE']
