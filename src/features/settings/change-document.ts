@@ -6,16 +6,11 @@ import { wrongKind } from '../../util/validate.js'
 import { isFunction } from '../../util/values.js'
 import type { GivenDocument, SettingsDocument } from './document.js'
 import type { DocumentPoller, DocumentStore, Written } from './document-poller.js'
-import { latestSteps } from './latest-document.js'
+import type { StoredChange } from './history.js'
+import { type LatestSettings, latestSteps } from './latest-document.js'
 import { documentSteps } from './read-document.js'
-import {
-  asJson,
-  readChange,
-  type StoredChange,
-  type StoredSettings,
-  settingsAfter,
-  textOf,
-} from './stored-settings.js'
+import { asJson, readChange, type StoredSettings, settingsAfter, textOf } from './stored-settings.js'
+import { unwatched, watchedCopy } from './watched-copy.js'
 
 /** How long a change is retried while the store fails, or others change the document. */
 const MAX_ELAPSED_MS = 10_000
@@ -25,6 +20,12 @@ const MAX_DELAY_MS = 200
 
 type Poller = Pick<DocumentPoller, 'known' | 'check'>
 type Edit = (document: SettingsDocument) => MaybePromise<GivenDocument>
+
+/** What an edit returned, as JSON, and whether it is a whole document, made without looking at the last one. */
+interface Edited {
+  readonly value: unknown
+  readonly isWhole: boolean
+}
 
 /** The changes in progress of one document. They run one after another, so they never conflict. */
 interface Queue {
@@ -57,15 +58,17 @@ export async function changeDocument(
   const queue = ofStore.get(key) ?? { last: Promise.resolve(), isEditing: false }
   ofStore.set(key, queue)
   const earlier = queue.last
-  const editInTime: Edit = async (document) => {
+  async function editInTime({ document, damage }: LatestSettings): Promise<Edited> {
     queue.isEditing = true
-    const edited = await beforeEnd((async () => edit(document))(), replyEndMs(endMs)).catch((error) => {
+    const given = damage === undefined ? watchedCopy(document, edit) : unwatched(document)
+    const edited = (async () => edit(given.copy))()
+    const value = await beforeEnd(edited, replyEndMs(endMs)).catch((error) => {
       if (error instanceof TimeoutError) throw editError(key)
       queue.isEditing = false
       throw error
     })
     queue.isEditing = false
-    return edited
+    return { value: asJson(value), isWhole: !given.isRead() }
   }
   const swapped = beforeEnd(earlier, endMs).then(() => {
     if (performance.now() >= endMs) throw new TimeoutError(MAX_ELAPSED_MS)
@@ -91,7 +94,7 @@ export async function changeDocument(
 async function swapUntilMade(
   { name, documents }: DocumentStore,
   key: string,
-  edit: Edit,
+  edit: (latest: LatestSettings) => Promise<Edited>,
   change: StoredChange,
   poller: Poller,
   endMs: number,
@@ -104,11 +107,12 @@ async function swapUntilMade(
     const [found] = await within(documents.read([{ key, version: known?.version }]))
     const latest = await inSlices(latestSteps(found, known, Date.now()))
     if (latest.changes.some(({ id }) => id === change.id)) return written(latest as StoredSettings)
-    const edited = asJson(await edit(latest.damage ? latest.document : asJson(latest.document)))
+    const { value, isWhole } = await edit(latest)
     const earlier = latest.damage ? undefined : latest.document
-    const document = await inSlices(documentSteps(edited, Date.now(), earlier))
+    const document = await inSlices(documentSteps(value, Date.now(), earlier))
     await inSlices(poller.check(key, document, earlier))
-    const next = written(settingsAfter(latest, document, change))
+    const mark = latest.replaces || isWhole ? { replaces: true as const } : {}
+    const next = written(settingsAfter(latest, document, { ...change, ...mark }))
     const isWritten = await within(documents.replace(key, next.text, found?.version))
     return isWritten ? next : undefined
   }

@@ -7,7 +7,7 @@ import { inSlices, type Steps } from '../../util/slices.js'
 import { timeout } from '../../util/timeout.js'
 import type { SettingsDocument } from './document.js'
 import { DocumentFeed, type Follower, type ReadSettled } from './feed.js'
-import { damagedError, earlierError, isEarlier, type KnownSettings, missingError } from './latest-document.js'
+import { checkNotLost, damagedError, type KnownSettings, missingError } from './latest-document.js'
 import { type StoredSettings, shownChange, storedSteps } from './stored-settings.js'
 
 /** The shortest time between two reads of a store's documents. */
@@ -118,7 +118,7 @@ function createPoller({ name, documents }: DocumentStore): DocumentPoller {
         written?.text === text
           ? written.settings
           : yield* storedSteps(text, Date.now(), last?.settings.document)
-      if (last?.version !== undefined && isEarlier(settings, last.settings)) throw earlierError(name)
+      if (last !== undefined) checkNotLost(name, settings, last)
       remember(key, { settings, version })
       const [change] = settings.changes
       return { document: settings.document, change: change && shownChange(change) }

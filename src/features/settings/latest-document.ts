@@ -3,13 +3,8 @@ import { StoreError } from '../../stores/store-error.js'
 import type { Steps } from '../../util/slices.js'
 import { isObject } from '../../util/values.js'
 import type { SettingsDocument } from './document.js'
-import {
-  changesIn,
-  NO_SETTINGS,
-  type StoredChange,
-  type StoredSettings,
-  storedSteps,
-} from './stored-settings.js'
+import { continues, type History, historyIn, isEarlier } from './history.js'
+import { NO_SETTINGS, type StoredSettings, storedSteps } from './stored-settings.js'
 
 /** How an operator restores the document that processes still follow. */
 const RESTORE = 'To restore it, call settings.change with (document) => document'
@@ -21,51 +16,60 @@ export interface KnownSettings {
 }
 
 /** What a change starts from. */
-export interface LatestSettings {
-  readonly changes: readonly StoredChange[]
+export interface LatestSettings extends History {
   /** The document. If no valid one is known, the invalid one as it is stored. */
   readonly document: SettingsDocument
   /** Why the stored document is not valid, if no valid one is known. */
   readonly damage?: TypeError
+  /** Whether a change does not continue a history in the store, but replaces what the store holds. */
+  readonly replaces?: boolean
 }
 
 /**
- * Returns the latest document: the stored one or, if the store has lost it, damaged it or reverted to an
- * earlier one, the last one that this process knows. The limiters of all processes still follow that one.
+ * Returns the latest document: the stored one or, if the store has lost it or damaged it, the last one that
+ * this process knows. The limiters of all processes still follow that one.
  */
 export function* latestSteps(
   found: StoredDocument | undefined,
   known: KnownSettings | undefined,
   nowMs: number,
 ): Steps<LatestSettings> {
-  if (found === undefined) return known?.settings ?? NO_SETTINGS
+  if (found === undefined) return known ? { ...known.settings, replaces: true } : NO_SETTINGS
   if (known !== undefined && found.version === known.version) return known.settings
   const text = found.text ?? ''
   try {
     const stored = yield* storedSteps(text, nowMs, known?.settings.document)
-    return known !== undefined && isEarlier(stored, known.settings) ? known.settings : stored
+    if (known !== undefined && isLost(stored, known)) return { ...known.settings, replaces: true }
+    return { ...stored, replaces: stored.changes.length === 0 }
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
-    const { document, changes } = readDamaged(text)
-    const isLater = known !== undefined && isEarlier(known.settings, { changes }) // another version wrote it
-    if (known !== undefined && !isLater) return known.settings
-    return { document: isObject(document) ? (document as never) : unreadable(error), changes, damage: error }
+    const { document, ...history } = readDamaged(text)
+    const isLater = known !== undefined && isEarlier(known.settings, history) // another version wrote it
+    if (known !== undefined && !isLater) return { ...known.settings, replaces: true }
+    const given = isObject(document) ? (document as never) : unreadable(error)
+    return { ...history, document: given, damage: error, replaces: true }
   }
 }
 
-/** Returns whether changes to these settings led to the others. */
-export function isEarlier(
-  { changes: [last] }: Pick<StoredSettings, 'changes'>,
-  { changes: [, ...before] }: Pick<StoredSettings, 'changes'>,
-): boolean {
-  return last !== undefined && before.some(({ id }) => id === last.id)
+/**
+ * Returns whether the store has lost a document that this process knows, although it holds another one. One
+ * that this process has only changed, and does not follow, may have been replaced since.
+ */
+function isLost(stored: StoredSettings, { settings, version }: KnownSettings): boolean {
+  return version === undefined ? isEarlier(stored, settings) : !continues(stored, settings)
+}
+
+/** Throws an error if a document must not come into force in place of one that limiters follow. */
+export function checkNotLost(store: string, stored: StoredSettings, known: KnownSettings): void {
+  if (known.version === undefined || continues(stored, known.settings)) return
+  throw isEarlier(stored, known.settings) ? earlierError(store) : begunError(store)
 }
 
 /** Returns what can be read of a damaged text. */
-function readDamaged(text: string): { document?: unknown; changes: readonly StoredChange[] } {
+function readDamaged(text: string): History & { document?: unknown } {
   try {
     const value: unknown = JSON.parse(text)
-    return isObject(value) ? { document: value.document, changes: changesIn(value) } : { changes: [] }
+    return isObject(value) ? { document: value.document, ...historyIn(value) } : { changes: [] }
   } catch {
     return { changes: [] }
   }
@@ -93,10 +97,19 @@ export function missingError(store: string): StoreError {
 }
 
 /** Returns the error about a store that has reverted to an earlier document, such as after a restart. */
-export function earlierError(store: string): StoreError {
+function earlierError(store: string): StoreError {
   return new StoreError(
     store,
     `the store has an earlier settings document than before, so the last one still applies. ${RESTORE}`,
+  )
+}
+
+/** Returns the error about a document that does not continue the last one. */
+function begunError(store: string): StoreError {
+  return new StoreError(
+    store,
+    'the settings document was lost, and another process began a new one, so the last one still applies. ' +
+      `${RESTORE}. To follow the new one, restart this process`,
   )
 }
 

@@ -1,27 +1,20 @@
 import { messageOf } from '../../stores/store-error.js'
 import type { Steps } from '../../util/slices.js'
 import { wrongOption } from '../../util/validate.js'
-import { type Fields, isObject } from '../../util/values.js'
+import { isObject } from '../../util/values.js'
 import type { SettingsChange, SettingsDocument } from './document.js'
+import { type History, historyAfter, historyIn, type StoredChange } from './history.js'
 import { documentSteps } from './read-document.js'
 
 const OWNER = 'settings'
-/** How many changes are kept. */
-const MAX_CHANGES = 100
 /** The most characters that every store can hold under one key. memcached holds a megabyte. */
 const MAX_LENGTH = 1_000_000
 const MAX_BY = 200
 const MAX_REASON = 1000
 
-/** A document with its last changes, the newest first, as a store keeps it. */
-export interface StoredSettings {
+/** A document with its last changes, as a store keeps it. */
+export interface StoredSettings extends History {
   readonly document: SettingsDocument
-  readonly changes: readonly StoredChange[]
-}
-
-/** A change with a unique `id`. After a lost reply, the `id` shows whether the change was made. */
-export interface StoredChange extends SettingsChange {
-  readonly id: string
 }
 
 /** The settings before the first change. */
@@ -53,29 +46,16 @@ export function* storedSteps(text: string, nowMs: number, earlier?: SettingsDocu
     const fix = 'Write it with settings.change.'
     throw wrongOption(OWNER, 'the stored value', 'an object with document and changes', value, fix)
   }
-  return { document: yield* documentSteps(value.document, nowMs, earlier), changes: changesIn(value) }
-}
-
-/** Returns the changes in a stored value that may be damaged. */
-export function changesIn({ changes }: Fields): readonly StoredChange[] {
-  return Array.isArray(changes) ? changes.filter(isChange) : []
-}
-
-function isChange(value: unknown): value is StoredChange {
-  if (!isObject(value)) return false
-  return (
-    [value.by, value.reason, value.id].every((text) => typeof text === 'string') &&
-    Number.isFinite(value.atMs)
-  )
+  return { document: yield* documentSteps(value.document, nowMs, earlier), ...historyIn(value) }
 }
 
 /** Returns the settings after a change. */
 export function settingsAfter(
-  { changes }: Pick<StoredSettings, 'changes'>,
+  before: History,
   document: SettingsDocument,
   change: StoredChange,
 ): StoredSettings {
-  return { document, changes: [change, ...changes].slice(0, MAX_CHANGES) }
+  return { document, ...historyAfter(before, change) }
 }
 
 /** Returns the text to store. Throws a `TypeError` if it is too long. */

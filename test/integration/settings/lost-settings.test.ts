@@ -1,13 +1,15 @@
-import { createLimiter, type SharedSettings, type Store, sharedSettings } from 'headgate'
+import { createLimiter, leased, type SharedSettings, type Store, sharedSettings } from 'headgate'
 import { memcachedStore } from 'headgate/memcached'
 import { redisStore } from 'headgate/redis'
 import type { Documents } from 'headgate/store'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { startMemcached } from '../../support/servers/memcached.js'
 import { type RedisServer, startRedis } from '../../support/servers/redis.js'
+import { startRedisCluster } from '../../support/servers/redis-cluster.js'
 import { until } from '../../support/servers/wait.js'
 import { connections } from '../memcached/clients.js'
 import { connect } from '../redis/connect.js'
+import { connectCluster, flushAll } from '../redis/connect-cluster.js'
 import type { Kind } from '../sql/database-kind.js'
 import { mariadb } from '../sql/mariadb-kind.js'
 import { postgres } from '../sql/postgres-kind.js'
@@ -50,6 +52,19 @@ async function onMemcached(): Promise<Started> {
   }
 }
 
+async function onCluster(): Promise<Started> {
+  const cluster = await startRedisCluster()
+  const client = await connectCluster(cluster)
+  return {
+    store: leased(redisStore(client), { processes: 2 }),
+    lose: () => flushAll(client),
+    async stop() {
+      client.disconnect()
+      await cluster.stop()
+    },
+  }
+}
+
 const onSql = (kind: Kind) => async (): Promise<Started> => {
   const server = await kind.start()
   const pool = kind.open(server.url)
@@ -67,6 +82,7 @@ const onSql = (kind: Kind) => async (): Promise<Started> => {
 
 const STARTS: readonly (readonly [string, () => Promise<Started>])[] = [
   ['Redis', onRedis],
+  ['leases on a Redis Cluster', onCluster],
   ['memcached', onMemcached],
   ['MariaDB', onSql(mariadb)],
   ['PostgreSQL', onSql(postgres)],
@@ -114,6 +130,21 @@ describe.each(STARTS)('on %s', (_, start) => {
     expect(failures[0]).toContain('the settings document is missing, so the last one still applies')
     await settings.change('api', (document) => document, ada)
     expect(await elsewhere(started.store).read('api')).toEqual(blocked)
+  })
+
+  test('a script that begins a new document removes nothing, and one call restores the last one', async () => {
+    const failures: string[] = []
+    limiter.events.on('settingsFailed', ({ message }) => failures.push(message))
+    await started.lose()
+    const script = elsewhere(started.store)
+    await script.change('api', (document) => ({ ...document, limits: { api: { limit: 9 } } }), ada)
+    await until('the limiter finds it', () => failures.some((each) => each.includes('began a new one')))
+    expect(await sourceOf('mallory')).toBe('blocked')
+    expect((await limiter.peek('acme')).limit).toBe(2)
+    await settings.change('api', (document) => document, ada)
+    expect(await elsewhere(started.store).read('api')).toEqual(blocked)
+    await script.change('api', () => ({ limits: { api: { limit: 7 } } }), ada)
+    await until('the limiter follows', async () => (await limiter.peek('acme')).limit === 7)
   })
 
   test('a damaged document is replaced by one call', async () => {

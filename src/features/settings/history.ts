@@ -1,0 +1,64 @@
+import { type Fields, isObject } from '../../util/values.js'
+import type { SettingsChange } from './document.js'
+
+/** How many changes are kept. */
+const MAX_CHANGES = 100
+
+/** A change with a unique `id`. After a lost reply, the `id` shows whether the change was made. */
+export interface StoredChange extends SettingsChange {
+  readonly id: string
+  /** Whether the change replaced what the store held, whatever that was. */
+  readonly replaces?: true
+}
+
+/** The changes to a document. */
+export interface History {
+  /** The last changes, the newest first. */
+  readonly changes: readonly StoredChange[]
+  /** The `id` of the very first change, which tells histories apart. Absent if it is not known any more. */
+  readonly first?: string | undefined
+}
+
+/** Returns the history in a stored value that may be damaged. Processes of older versions drop `first`. */
+export function historyIn({ changes: given, first }: Fields): History {
+  const changes: readonly StoredChange[] = Array.isArray(given) ? given.filter(isChange) : []
+  if (typeof first === 'string') return { changes, first }
+  return { changes, first: changes.length < MAX_CHANGES ? changes.at(-1)?.id : undefined }
+}
+
+function isChange(value: unknown): value is StoredChange {
+  if (!isObject(value)) return false
+  return (
+    [value.by, value.reason, value.id].every((text) => typeof text === 'string') &&
+    Number.isFinite(value.atMs)
+  )
+}
+
+/** Returns the history after a change. */
+export function historyAfter({ changes, first }: History, change: StoredChange): History {
+  return {
+    changes: [change, ...changes].slice(0, MAX_CHANGES),
+    first: changes.length === 0 ? change.id : first,
+  }
+}
+
+/** Returns whether changes to this history led to the other. */
+export function isEarlier({ changes: [last] }: History, { changes: [, ...before] }: History): boolean {
+  return last !== undefined && before.some(({ id }) => id === last.id)
+}
+
+/**
+ * Returns whether a history continues an earlier one, or replaces it on purpose. If not, the store has lost
+ * the document or gone back to an earlier one, and a process that knew no other has changed what it found.
+ * A document without a history was written past `settings.change`, on purpose.
+ */
+export function continues({ changes, first }: History, earlier: History): boolean {
+  const known = new Set(earlier.changes.map(({ id }) => id))
+  for (const { id, replaces } of changes) {
+    if (id === earlier.changes[0]?.id) return true
+    if (known.has(id)) return false // the two have parted after this change
+    if (replaces) return true
+  }
+  if (changes.length < MAX_CHANGES) return changes.length === 0
+  return first === undefined || earlier.first === undefined || first === earlier.first // too much has changed
+}
