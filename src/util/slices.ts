@@ -1,3 +1,5 @@
+import { afterTurn } from './defer.js'
+
 /**
  * Long work in small steps. Each `yield` is a place where it may pause, so that it need not block the event
  * loop.
@@ -14,11 +16,11 @@ export interface SliceTimer {
   defer?: ((resume: () => void) => unknown) | undefined
 }
 
-/** Browsers and isolates have no `setImmediate`. There, the work is done at once. */
+/** Browsers and isolates have no `setImmediate`. There, the work is done at once. A test may have faked it. */
 const EVENT_LOOP: SliceTimer = {
   now: () => performance.now(),
   get defer() {
-    return typeof setImmediate === 'function' ? (resume: () => void) => setImmediate(resume) : undefined
+    return typeof setImmediate === 'function' ? afterTurn : undefined
   },
 }
 

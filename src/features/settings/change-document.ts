@@ -1,4 +1,5 @@
 import { StoreError } from '../../stores/store-error.js'
+import { pause } from '../../util/defer.js'
 import type { MaybePromise } from '../../util/maybe-promise.js'
 import { inSlices } from '../../util/slices.js'
 import { TimeoutError } from '../../util/timeout.js'
@@ -151,8 +152,4 @@ function beforeEnd<T>(work: Promise<T>, endMs: number): Promise<T> {
     )
     work.then(resolve, reject).finally(() => clearTimeout(timer))
   })
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms))
 }

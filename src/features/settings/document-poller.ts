@@ -66,7 +66,7 @@ function createPoller({ name, documents }: DocumentStore): DocumentPoller {
   const others = new RecentMap<KnownSettings>(MAX_KNOWN)
   const within = timeout(TIMEOUT_MS)
   const hasTimers = canRunInBackground()
-  let timer: unknown
+  let timer: { readonly startedBy: typeof setTimeout } | undefined
   let polledAtMs = Number.NEGATIVE_INFINITY
   let isPolling = false
 
@@ -135,14 +135,17 @@ function createPoller({ name, documents }: DocumentStore): DocumentPoller {
   }
 
   function schedule(): void {
-    if (timer !== undefined || isPolling || !hasTimers || feeds.size === 0) return
+    // A timer that was started before a test faked timers, or before it restored them, may never fire.
+    if (timer?.startedBy === setTimeout || isPolling || !hasTimers || feeds.size === 0) return
     const waitMs = Math.max(0, polledAtMs + INTERVAL_MS - performance.now())
-    timer = inBackground(
-      setTimeout(() => {
-        timer = undefined
-        poll()
-      }, waitMs),
-    )
+    const started = { startedBy: setTimeout }
+    timer = started
+    const pollNow = () => {
+      if (timer !== started) return
+      timer = undefined
+      poll()
+    }
+    inBackground(setTimeout(pollNow, Math.min(waitMs, INTERVAL_MS)))
   }
 
   return {
@@ -166,6 +169,7 @@ function createPoller({ name, documents }: DocumentStore): DocumentPoller {
     },
     async refresh(key, written) {
       remember(key, { settings: written.settings })
+      schedule()
       const feed = feeds.get(key)
       if (feed !== undefined) await read([[key, feed]], written)
     },

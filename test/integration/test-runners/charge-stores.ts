@@ -1,6 +1,7 @@
 import type { Policy, Store } from 'headgate'
 import type { Redis } from 'ioredis'
 import type { Client } from 'memjs'
+import { changeSettings } from './change-settings.js'
 
 /** Clients that are connected already, as connecting takes timers. */
 export interface Clients {
@@ -11,7 +12,10 @@ export interface Clients {
 /** Each store has this many units, and gets two bursts of twice as many charges. */
 export const LIMIT = 1500
 
-/** Imports the package, charges one store of each technique, and returns how many charges each allowed. */
+/**
+ * Imports the package, charges one store of each technique, and returns how many charges each allowed. Changes
+ * settings as well, and returns how many overrides they have.
+ */
 export async function chargeStores({ redis, memcached }: Clients): Promise<Record<string, number>> {
   const { createLimiter, fixedWindow, leased, tokenBucket } = await import('headgate')
   const { redisStore } = await import('headgate/redis')
@@ -51,5 +55,6 @@ export async function chargeStores({ redis, memcached }: Clients): Promise<Recor
     memcached: await allowedBy('swapped', bucket, memcachedStore(memcached)),
     'counters on memcached': await allowedBy('counted', window, memcachedStore(memcached)),
     'two processes that compare and swap': first + second,
+    'overrides in settings': await changeSettings(redis),
   }
 }

@@ -1,3 +1,4 @@
+import { ALL_OVERRIDES } from './change-settings.js'
 import { LIMIT } from './charge-stores.js'
 
 /** What each store allows of that. A process may keep the last unit of a lease. */
@@ -7,4 +8,5 @@ export const WHOLE_LIMITS = {
   memcached: LIMIT,
   'counters on memcached': LIMIT,
   'two processes that compare and swap': LIMIT,
+  'overrides in settings': ALL_OVERRIDES,
 }

@@ -13,6 +13,7 @@ import {
   slidingWindow,
 } from 'headgate'
 import type { Documents } from 'headgate/store'
+import { until } from '../../../support/servers/wait.js'
 
 const ada = { by: 'ada', reason: 'a launch' }
 
@@ -445,4 +446,16 @@ test('middleware follows settings', async () => {
   await settings.change('api', () => ({ limits: { api: { limit: 9 } } }), ada)
   expect(limiter.describe().limits).toMatchObject([{ from: 'settings', policy: { limit: 9, slices: 10 } }])
   await limiter.close()
+})
+
+test('a limiter that was created under fake timers follows changes after they are restored', async () => {
+  jest.useFakeTimers()
+  const { set, charge, store } = following()
+  await set({ limits: { api: { limit: 5 } } })
+  jest.useRealTimers()
+  await set({ limits: { api: { limit: 6 } } })
+  const documents = { ...(store.documents as Documents) }
+  const elsewhere = sharedSettings({ ...store, documents })
+  await elsewhere.change('api', () => ({ limits: { api: { limit: 7 } } }), ada)
+  await until('the limiter follows', () => charge('acme').limit === 7)
 })
