@@ -15,6 +15,9 @@ export interface UnknownOptions {
   readonly meant: readonly string[]
 }
 
+/** The most unknown options that are described. An object that came from elsewhere may have thousands. */
+const MAX_DESCRIBED = 10
+
 /** Describes the options that are none of `optionNames`. An option that is `undefined` was left out. */
 export function describeUnknown(
   owner: string,
@@ -25,9 +28,12 @@ export function describeUnknown(
   const unknown = Object.entries(given)
     .filter(([name, value]) => !optionNames.includes(name) && value !== undefined)
     .map(([name]) => name)
-  const byFix = groupBy(unknown, (name) => fixFor(name, given[name], optionNames, fixes))
+  const described = unknown.slice(0, MAX_DESCRIBED)
+  const others = unknown.length - described.length
+  const byFix = groupBy(described, (name) => fixFor(name, given[name], optionNames, fixes))
   return Array.from(byFix, ([fix, names]) => {
-    const listed = names.map(showName).join(' and ')
+    const more = others > 0 && names.includes(described.at(-1) as string) ? ` and ${others} more` : ''
+    const listed = names.map(showName).join(' and ') + more
     const problem = names.length === 1 ? `there is no option ${listed}` : `there are no options ${listed}`
     const [, ...words] = /^(?:Write|Did you mean) (\w+)(?: and (\w+))?/.exec(fix) ?? []
     return {

@@ -9,8 +9,8 @@ import type { GivenDocument, SettingsDocument } from './document.js'
 import type { DocumentPoller, DocumentStore, Written } from './document-poller.js'
 import type { StoredChange } from './history.js'
 import { type LatestSettings, latestSteps } from './latest-document.js'
-import { documentSteps } from './read-document.js'
-import { asJson, readChange, type StoredSettings, settingsAfter, textOf } from './stored-settings.js'
+import { checkLength, documentSteps } from './read-document.js'
+import { jsonSteps, readChange, type StoredSettings, settingsAfter, textOf } from './stored-settings.js'
 import { unwatched, watchedCopy } from './watched-copy.js'
 
 /** How long a change is retried while the store fails, or others change the document. */
@@ -61,7 +61,8 @@ export async function changeDocument(
   const earlier = queue.last
   async function editInTime({ document, damage }: LatestSettings): Promise<Edited> {
     queue.isEditing = true
-    const given = damage === undefined ? watchedCopy(document, edit) : unwatched(document)
+    const given =
+      damage === undefined ? watchedCopy(await inSlices(jsonSteps(document)), edit) : unwatched(document)
     const edited = (async () => edit(given.copy))()
     const value = await beforeEnd(edited, replyEndMs(endMs)).catch((error) => {
       if (error instanceof TimeoutError) throw editError(key)
@@ -69,7 +70,8 @@ export async function changeDocument(
       throw error
     })
     queue.isEditing = false
-    return { value: asJson(value), isWhole: !given.isRead() }
+    checkLength(value)
+    return { value: await inSlices(jsonSteps(value)), isWhole: !given.isRead() }
   }
   const swapped = beforeEnd(earlier, endMs).then(() => {
     if (performance.now() >= endMs) throw new TimeoutError(MAX_ELAPSED_MS)

@@ -17,12 +17,14 @@ export type Check = (run: () => void) => void
 /** Checks limits by name. `path` is their place in the document. */
 export function checkLimits(check: Check, path: string, limits: unknown): void {
   if (limits === undefined) return
-  check(() => {
-    if (isObject(limits) && !Array.isArray(limits) && Object.keys(limits).length <= MAX_LIMITS) return
+  if (!isObject(limits) || Array.isArray(limits) || Object.keys(limits).length > MAX_LIMITS) {
     const must = `an object of at most ${MAX_LIMITS} limits by name`
-    throw wrongOption(OWNER, path, must, limits, "Write { api: { limit: 200, window: '1m' } }.")
-  })
-  if (!isObject(limits) || Array.isArray(limits)) return
+    const fix = "Write { api: { limit: 200, window: '1m' } }."
+    check(() => {
+      throw wrongOption(OWNER, path, must, limits, fix)
+    })
+    return
+  }
   for (const [name, settings] of Object.entries(limits)) {
     check(() => void keyName(OWNER, `a name in ${path}`, name))
     check(() => checkLimitSettings(`${path}.${name}`, settings))

@@ -20,8 +20,8 @@ export interface Follower {
    * run in one turn of the event loop, so no charge sees a document that is only partly in force.
    */
   prepare(settled: Settled): Steps<() => void>
-  /** Returns what of a document would not fit. */
-  misfits(document: SettingsDocument): Steps<readonly Misfit[]>
+  /** Returns what of a document would not fit: the first `most`, or all of it. */
+  misfits(document: SettingsDocument, most?: number): Steps<readonly Misfit[]>
   /**
    * Called once for each outage of the source, and once for each invalid document. The last valid document
    * stays in force.
@@ -67,10 +67,11 @@ export class DocumentFeed {
   *check(document: SettingsDocument, earlier: SettingsDocument | undefined): Steps<void> {
     const problems = new Set<string>()
     for (const follower of this.#followers) {
-      const misfits = yield* follower.misfits(document)
-      if (misfits.length === 0) continue
+      const first = yield* follower.misfits(document, MAX_PROBLEMS)
+      if (first.length === 0) continue
       const before = earlier === undefined ? [] : yield* follower.misfits(earlier)
       const known = new Set(before.map(({ id }) => id))
+      const misfits = first.some(({ id }) => known.has(id)) ? yield* follower.misfits(document) : first
       for (const { id, problem } of misfits) if (!known.has(id)) problems.add(problem)
     }
     const listed = Array.from(problems).slice(0, MAX_PROBLEMS)

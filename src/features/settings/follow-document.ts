@@ -8,6 +8,7 @@ import type { FollowedSettings, FollowingLimiter } from '../../limiter/settings-
 import type { Steps } from '../../util/slices.js'
 import type { Follower, Settled } from './feed.js'
 import { misfitsError } from './misfits.js'
+import { MAX_PROBLEMS } from './read-document.js'
 import { BLOCKED, ruledLimits } from './ruled-limits.js'
 import { type DocumentRules, limitName, type Rules, ruleMaker } from './rules.js'
 
@@ -70,7 +71,9 @@ export function followDocument(
 
   function unknownLimits(names: readonly string[]): TypeError {
     const known = entries.map((entry) => limitName(entry, name)).join(', ')
-    const problem = `the document names limits that the limiter ${name} does not have: ${names.join(', ')}`
+    const others = names.length > MAX_PROBLEMS ? ` and ${names.length - MAX_PROBLEMS} more` : ''
+    const listed = names.slice(0, MAX_PROBLEMS).join(', ') + others
+    const problem = `the document names limits that the limiter ${name} does not have: ${listed}`
     return new TypeError(`settings: ${problem}. Its limits are: ${known}.`)
   }
 
@@ -85,8 +88,8 @@ export function followDocument(
     start: () =>
       follow({
         prepare,
-        *misfits(document) {
-          return (yield* maker.steps(document)).misfits
+        *misfits(document, most) {
+          return (yield* maker.steps(document, most)).misfits
         },
         onFailure: limiter.onFailure,
       }),

@@ -63,6 +63,11 @@ function checkCandidate(check: Check, candidate: unknown): void {
   if (isObject(candidate)) checkLimits(check, 'candidate.limits', candidate.limits)
 }
 
+/** Throws a `TypeError` if a document has too many overrides to look at one of them. */
+export function checkLength(value: unknown): void {
+  if (isObject(value) && Array.isArray(value.overrides)) checkList(value.overrides)
+}
+
 function checkList(overrides: unknown): void {
   if (Array.isArray(overrides) && overrides.length <= MAX_OVERRIDES) return
   const must = `an array of at most ${MAX_OVERRIDES} overrides`

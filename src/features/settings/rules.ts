@@ -54,7 +54,8 @@ interface MadeRow {
 
 /** Makes the rules of successive documents for a limiter. Keeps what has not changed. */
 export interface RuleMaker {
-  steps(document: SettingsDocument): Steps<DocumentRules>
+  /** Makes rules. Stops at so many misfits; the rules are then incomplete. */
+  steps(document: SettingsDocument, mostMisfits?: number): Steps<DocumentRules>
 }
 
 export function ruleMaker({ entries: codeEntries, name, embeddings, onUnfit }: RulesContext): RuleMaker {
@@ -62,7 +63,7 @@ export function ruleMaker({ entries: codeEntries, name, embeddings, onUnfit }: R
   let earlier = new Map<string, GivenPolicy>()
 
   return {
-    *steps({ limits, candidate, overrides }) {
+    *steps({ limits, candidate, overrides }, mostMisfits = Number.POSITIVE_INFINITY) {
       const misfits: Misfit[] = []
       const unknown = new Set<string>()
       const policies = new Map<string, GivenPolicy>()
@@ -134,6 +135,7 @@ export function ruleMaker({ entries: codeEntries, name, embeddings, onUnfit }: R
       const tableRows: Row<Effect>[] = []
       for (const [i, override] of overrides.entries()) {
         const { length } = misfits
+        if (length >= mostMisfits) break
         const made = rows.get(override) ?? madeRow(override, i)
         if (misfits.length === length) rows.set(override, made)
         if (made.row !== undefined) tableRows.push(made.row)

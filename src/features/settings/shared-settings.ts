@@ -13,7 +13,7 @@ import type { GivenDocument, SettingsChange, SettingsDocument } from './document
 import { type DocumentStore, pollerOf } from './document-poller.js'
 import { followDocument } from './follow-document.js'
 import { latestSteps } from './latest-document.js'
-import { asJson, shownChange } from './stored-settings.js'
+import { jsonSteps, shownChange } from './stored-settings.js'
 
 /** Options of `sharedSettings`. */
 export interface SharedSettingsOptions {
@@ -117,13 +117,13 @@ export function sharedSettings(store: Store, options: SharedSettingsOptions = {}
     async read(name) {
       const { document, damage } = await latest(name)
       if (damage !== undefined) throw new TypeError(`${damage.message} ${REPLACE}`, { cause: damage })
-      return asJson(document)
+      return inSlices(jsonSteps(document))
     },
     async change(name, edit, origin) {
       const key = keyOf(name)
       const written = await changeDocument(kept, key, edit, origin, poller)
       await poller.refresh(key, written)
-      return asJson(written.settings.document)
+      return inSlices(jsonSteps(written.settings.document))
     },
     changes: async (name) => (await latest(name)).changes.map(shownChange),
   }

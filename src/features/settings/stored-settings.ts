@@ -31,9 +31,17 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Returns a value as JSON keeps it, such as a `Date` as a string. Copies documents, which are JSON. */
-export function asJson<T>(value: T): T {
-  return value === undefined ? value : JSON.parse(JSON.stringify(value))
+/**
+ * Returns a value as JSON keeps it, such as a `Date` as a string. Copies documents, which are JSON. Writing and
+ * reading a large one take some milliseconds each.
+ */
+export function* jsonSteps<T>(value: T): Steps<T> {
+  if (value === undefined) return value
+  const text = JSON.stringify(value)
+  yield
+  const copy = JSON.parse(text)
+  yield
+  return copy
 }
 
 /**

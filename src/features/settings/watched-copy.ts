@@ -1,5 +1,4 @@
 import type { SettingsDocument } from './document.js'
-import { asJson } from './stored-settings.js'
 
 /** A copy of a document for an edit, and whether the edit has looked at it. */
 export interface WatchedCopy {
@@ -8,14 +7,10 @@ export interface WatchedCopy {
 }
 
 /**
- * Copies a document for an edit. One that declares no parameter can still read it as a rest parameter, or a
+ * Watches a copy for an edit. One that declares no parameter can still read it as a rest parameter, or a
  * wrapper may do so. Others get a plain copy, which can be printed, and count as having read it.
  */
-export function watchedCopy(
-  document: SettingsDocument,
-  { length }: { readonly length: number },
-): WatchedCopy {
-  const copy = asJson(document)
+export function watchedCopy(copy: SettingsDocument, { length }: { readonly length: number }): WatchedCopy {
   if (length > 0) return unwatched(copy)
   let isRead = false
   for (const [name, value] of Object.entries(copy)) {

@@ -57,6 +57,60 @@ test('once an error is full, no more overrides are looked at', () => {
   expect(read.size).toBe(10)
 })
 
+test('too many overrides that an edit returns are not even copied', async () => {
+  const toJSON = jest.fn()
+  const given = Array.from({ length: MOST + 1 }, () => ({ toJSON }))
+  const change = sharedSettings(memoryStore()).change('api', () => ({ overrides: given as never }), ada)
+  await expect(change).rejects.toThrow('settings: overrides must be an array of at most 10000 overrides')
+  expect(toJSON).not.toHaveBeenCalled()
+})
+
+test('too many limits are counted, and not looked at', () => {
+  const look = jest.fn()
+  const limits = {}
+  for (let i = 0; i < COUNT; i++) Object.defineProperty(limits, `limit${i}`, { enumerable: true, get: look })
+  for (const document of [{ limits }, { candidate: { limits } }, { overrides: [{ identity: 'a', limits }] }])
+    expect(() => atOnce(documentSteps(document, 0))).toThrow('must be an object of at most 16 limits by name')
+  expect(look.mock.calls.length).toBeLessThanOrEqual(COUNT) // the text of an override is read once
+})
+
+const unknown = Object.fromEntries(Array.from({ length: COUNT }, (_, i) => [`unknown${i}`, 1]))
+
+test.each<[string, object]>([
+  ['a document', unknown],
+  ['an override', { overrides: [{ identity: 'a', exempt: true, ...unknown }] }],
+  ['a limit', { limits: { api: unknown } }],
+])('of many unknown options of %s, ten are named', (_what, document) => {
+  expect(() => atOnce(documentSteps(document, 0))).toThrow(/"unknown8" and "unknown9" and 2990 more\./)
+})
+
+test('of many limits that a limiter does not have, ten are named', async () => {
+  const store = memoryStore()
+  const settings = sharedSettings(store)
+  const limiter = createLimiter({ name: 'api', limit: 5, window: '1m', key: String, store, settings })
+  const failures: string[] = []
+  limiter.events.on('settingsFailed', ({ message }) => failures.push(message))
+  const named = Array.from({ length: 30 }, (_, i) => ({
+    identity: `a${i}`,
+    limits: { [`limit${i}`]: { limit: 1 } },
+  }))
+  await settings.change('api', () => ({ overrides: named }), ada)
+  expect(failures).toEqual([expect.stringContaining('does not have: limit0, limit1, limit2')])
+  expect(failures[0]).toContain('limit9 and 20 more. Its limits are: api.')
+  await limiter.close()
+})
+
+test('a change looks for ten misfits, and not for more', () => {
+  const wrong = Array.from({ length: COUNT }, (_, i) => ({
+    identity: `a${i}`,
+    limits: { api: { policy: 'concurrency', limit: i + 1 } },
+  }))
+  const { proxies, read } = watched(wrong)
+  const steps = makerFor().steps({ limits: {}, overrides: proxies as SettingsOverride[] }, 10)
+  expect(atOnce(steps).misfits).toHaveLength(10)
+  expect(read.size).toBe(10)
+})
+
 test('numbers that do not fit a limiter are found one override at a time', () => {
   const wrong = Array.from({ length: COUNT }, (_, i) => ({
     identity: `a${i}`,
