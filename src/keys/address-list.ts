@@ -2,11 +2,13 @@ import ipaddr from 'ipaddr.js'
 import { show, wrongOption } from '../util/validate.js'
 import { type Address, parseAsWritten } from './address.js'
 import { EMBEDDINGS, type Embedding, embeddedIpv4, embeddingOf } from './embedded-ipv4.js'
+import { checkHostBits } from './host-bits.js'
 
 /**
  * Creates a function that returns whether an address is in a list of addresses and CIDR ranges, v4 and v6;
  * `undefined` is in none. An entry within the network of an embedding is read as the IPv4 range in it, since
- * that is how source addresses are read. Throws a `TypeError` that names the entry which is neither.
+ * that is how source addresses are read. Throws a `TypeError` that names the entry which is neither, or which has
+ * bits after its prefix.
  */
 export function addressList(
   owner: string,
@@ -22,6 +24,7 @@ export function addressList(
     const must = `${owner}: ${option} must hold IP addresses and CIDR ranges, got ${show(entry)}.`
     return readRange(must, entry, embeddings)
   })
+  checkHostBits(owner, option, entries)
   return function isListed(address) {
     if (address === undefined) return false
     const parsed = typeof address === 'string' ? ipaddr.IPv4.parse(address) : address

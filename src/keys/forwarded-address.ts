@@ -4,6 +4,7 @@ import { parseAddress } from './address.js'
 import { addressList } from './address-list.js'
 import { isHeaderName } from './by-header.js'
 import type { Embedding } from './embedded-ipv4.js'
+import { checkHostBits } from './host-bits.js'
 import { headerOf, isDisconnected, peerAddress } from './request.js'
 
 /**
@@ -60,7 +61,7 @@ export function forwardedReader(
 /** The ranges that Express names, as its setting `trust proxy` does. */
 const NAMED_RANGES: Readonly<Record<string, readonly string[]>> = {
   linklocal: ['169.254.0.0/16', 'fe80::/10'],
-  loopback: ['127.0.0.1/8', '::1/128'],
+  loopback: ['127.0.0.0/8', '::1/128'],
   uniquelocal: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
 }
 
@@ -110,9 +111,11 @@ function readTrust(owner: string, trustProxy: TrustProxy, embeddings: readonly E
     if (!Number.isInteger(trustProxy) || trustProxy < 1) throw wrongTrust(owner, trustProxy)
     return (_address, place) => place < trustProxy
   }
+  const entries = typeof trustProxy === 'string' ? trustProxy.split(/ *, */) : trustProxy
+  if (!Array.isArray(entries)) throw wrongTrust(owner, trustProxy)
+  const ranges = entries.flatMap((entry) => NAMED_RANGES[entry] ?? entry)
+  checkHostBits(owner, 'trustProxy', ranges)
   try {
-    const entries = typeof trustProxy === 'string' ? trustProxy.split(/ *, */) : [...trustProxy]
-    const ranges = entries.flatMap((entry) => NAMED_RANGES[entry] ?? entry)
     const isInRange = addressList(owner, 'trustProxy', ranges, embeddings)
     if (!EXTREMES.every(isInRange) && !ranges.some((range) => /\/0+$/.test(range)))
       return (address, place) => place < MAX_PROXIES && isInRange(parseAddress(address, embeddings))

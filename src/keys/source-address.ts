@@ -2,6 +2,7 @@ import { warnOnce } from '../util/warn-once.js'
 import { type Address, addressIdentity, parseAddress } from './address.js'
 import { type Embedding, embeddingsWith } from './embedded-ipv4.js'
 import { type AddressOptions, forwardedReader } from './forwarded-address.js'
+import { checkHostBits } from './host-bits.js'
 import type { KeyFunction } from './key.js'
 import {
   asRequest,
@@ -28,6 +29,7 @@ export interface AddressReader {
 /** Creates the reader of source addresses, which `byIp` describes. Warns once if the set-up is wrong. */
 export function addressReader(owner: string, options: AddressOptions = {}): AddressReader {
   const embeddings = embeddingsWith(owner, options.nat64)
+  checkHostBits(owner, 'nat64', options.nat64 ?? [])
   const reportedAddress = forwardedReader(owner, options, embeddings) ?? expressReader()
 
   function sourceAddress(subject: unknown): Address | undefined {

@@ -1,0 +1,35 @@
+import ipaddr from 'ipaddr.js'
+import { show } from '../util/validate.js'
+import { parseAsWritten } from './address.js'
+
+/**
+ * Returns the network of a CIDR range whose address has bits after the prefix, such as `10.0.0.0/8` for
+ * `10.1.2.3/8`; `undefined` for anything else.
+ */
+export function networkAround(entry: unknown): string | undefined {
+  const [, text = '', bits] = typeof entry === 'string' ? (/^([^/]*)\/(\d{1,3})$/.exec(entry) ?? []) : []
+  const address = parseAsWritten(text)
+  if (address === undefined || Number(bits) > (typeof address === 'string' ? 32 : 128)) return undefined
+  const kind = typeof address === 'string' ? ipaddr.IPv4 : ipaddr.IPv6
+  const network = kind.networkAddressFromCIDR(`${address}/${bits}`)
+  return String(network) === String(address) ? undefined : `${network}/${bits}`
+}
+
+/**
+ * Returns what is wrong with a CIDR range whose address has bits after the prefix; `undefined` for anything
+ * else. It may be meant as the network or as the address.
+ */
+export function hostBitsProblem(entry: unknown): string | undefined {
+  const network = networkAround(entry)
+  if (network === undefined) return undefined
+  const [address] = String(entry).split('/')
+  return `must be a network or an address, got ${show(entry)}. Write '${network}' for the network, or '${address}'.`
+}
+
+/** Throws a `TypeError` for the first such range in a list. */
+export function checkHostBits(owner: string, option: string, entries: readonly unknown[]): void {
+  for (const entry of entries) {
+    const problem = hostBitsProblem(entry)
+    if (problem !== undefined) throw new TypeError(`${owner}: each entry of ${option} ${problem}`)
+  }
+}
