@@ -7,7 +7,7 @@ import type { Entry } from '../../limiter/read-limits.js'
 import type { FollowedSettings, FollowingLimiter } from '../../limiter/settings-source.js'
 import type { Steps } from '../../util/slices.js'
 import type { Follower, Settled } from './feed.js'
-import { misfitsError } from './misfits.js'
+import { misfitErrors, skippedError } from './misfits.js'
 import { MAX_PROBLEMS } from './read-document.js'
 import { BLOCKED, ruledLimits } from './ruled-limits.js'
 import { type DocumentRules, limitName, type Rules, ruleMaker } from './rules.js'
@@ -36,8 +36,8 @@ export function followDocument(
   const { embeddings } = addressReaderAmong(entries)
   const inForce = ruledCore(limiter.core, modeSwitch, pollIfDue)
   let candidate: RuledCore | undefined
-  const skip = (problems: readonly string[]) => limiter.onFailure(misfitsError(name, problems))
-  const maker = ruleMaker({ entries, name, embeddings, onUnfit: ({ message }) => skip([message]) })
+  const onUnfit = ({ message }: TypeError) => limiter.onFailure(skippedError(name, [message]))
+  const maker = ruleMaker({ entries, name, embeddings, onUnfit })
   let latest: DocumentRules | undefined
 
   function* prepare(settled: Settled): Steps<() => void> {
@@ -57,7 +57,7 @@ export function followDocument(
       overrides: document.overrides,
     })
     candidate?.apply(candidateRules(rules))
-    if (rules.misfits.length > 0) skip(rules.misfits.map(({ problem }) => problem))
+    for (const error of misfitErrors(name, rules.misfits)) limiter.onFailure(error)
     if (rules.unknownNames.length > 0) limiter.onFailure(unknownLimits(rules.unknownNames))
   }
 

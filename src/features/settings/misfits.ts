@@ -5,6 +5,8 @@ export interface Misfit {
   /** Identifies the part in several documents, wherever its override stands. */
   readonly id: string
   readonly problem: string
+  /** Whether it applies all the same. */
+  readonly isApplied?: true
 }
 
 /** Where limits by name stand in a document. */
@@ -18,18 +20,40 @@ export const LIMITS: Place = { path: 'limits', id: () => 'limits' }
 export const CANDIDATE: Place = { path: 'candidate.limits', id: () => 'candidate' }
 
 /** Runs `make`. Adds the `TypeError` that it throws to misfits, and returns `undefined`. */
-export function fitting<T>(misfits: Misfit[], id: () => string, make: () => T): T | undefined {
+export function fitting<T>(
+  misfits: Misfit[],
+  id: () => string,
+  make: () => T,
+  how: Pick<Misfit, 'isApplied'> = {},
+): T | undefined {
   try {
     return make()
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
-    misfits.push({ id: id(), problem: error.message })
+    misfits.push({ id: id(), problem: error.message, ...how })
     return undefined
   }
 }
 
+/** Returns the errors about parts of a document that a limiter skips, and about others that do not look right. */
+export function misfitErrors(limiter: string, misfits: readonly Misfit[]): TypeError[] {
+  const skipped = misfits.filter(({ isApplied }) => !isApplied)
+  const doubtful = misfits.filter(({ isApplied }) => isApplied)
+  return [
+    ...(skipped.length > 0
+      ? [
+          skippedError(
+            limiter,
+            skipped.map(({ problem }) => problem),
+          ),
+        ]
+      : []),
+    ...doubtful.slice(0, 1).map(({ problem }) => new TypeError(`${problem} The network applies until then.`)),
+  ]
+}
+
 /** Returns the error about parts of a document that a limiter skips. */
-export function misfitsError(limiter: string, problems: readonly string[]): TypeError {
+export function skippedError(limiter: string, problems: readonly string[]): TypeError {
   const [first = ''] = problems
   if (problems.length === 1)
     return new TypeError(`${first} The limiter ${limiter} skips it and applies the rest of the document.`)

@@ -8,6 +8,7 @@ import { policyOf } from './limit-settings.js'
 import { CANDIDATE, fitting, LIMITS, type Misfit, type Place } from './misfits.js'
 import { OverrideTable, type Row, rowOf } from './override-table.js'
 import { targetOf } from './read-override.js'
+import { checkNetwork, checkWellFormed, identityCheck } from './unmatched.js'
 
 /** What an override does to the limits of a limiter. */
 export interface Effect {
@@ -60,6 +61,7 @@ export interface RuleMaker {
 
 export function ruleMaker({ entries: codeEntries, name, embeddings, onUnfit }: RulesContext): RuleMaker {
   const rows = new WeakMap<SettingsOverride, MadeRow>()
+  const checkIdentity = identityCheck(codeEntries)
   let earlier = new Map<string, GivenPolicy>()
 
   return {
@@ -127,7 +129,13 @@ export function ruleMaker({ entries: codeEntries, name, embeddings, onUnfit }: R
           access: block ? 'block' : exempt ? 'exempt' : undefined,
           policies: policiesOf({ path: `overrides[${i}].limits`, id }, byName, codeEntries),
         }
-        const row = fitting(misfits, id, () => rowOf(`overrides[${i}]`, override, effect, embeddings))
+        const path = `overrides[${i}]`
+        const row = fitting(misfits, id, () => {
+          checkWellFormed(path, override)
+          checkIdentity(path, override)
+          return rowOf(path, override, effect, embeddings)
+        })
+        fitting(misfits, id, () => checkNetwork(path, override), { isApplied: true })
         return { row, unknownNames: unknownIn(byName) }
       }
 

@@ -125,7 +125,7 @@ test('numbers that do not fit a limiter are found one override at a time', () =>
 
 function makerFor() {
   const policy = fixedWindow({ limit: 5, window: '1m' })
-  const entries = [{ owner: 'test', entryName: 'api', policy }] as never
+  const entries = [{ owner: 'test', entryName: 'api', policy, key: [String] }] as never
   return ruleMaker({ entries, name: 'api', embeddings: EMBEDDINGS, onUnfit: () => undefined })
 }
 

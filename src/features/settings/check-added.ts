@@ -1,0 +1,33 @@
+import { collectTypeError, throwProblems } from '../../options/problems.js'
+import type { GivenDocument, SettingsDocument } from './document.js'
+import { MAX_PROBLEMS } from './read-document.js'
+import { checkNetwork, checkNotEnded, checkWellFormed } from './unmatched.js'
+
+/**
+ * Throws a `TypeError` if a change adds overrides that look right but would never apply, or not as they look.
+ * Those of the document before are left alone, so that they never stop another change. A whole document, as
+ * configuration is, may have overrides that have ended.
+ */
+export function checkAdded(
+  { overrides = [] }: GivenDocument,
+  before: SettingsDocument | undefined,
+  isWhole: boolean,
+): void {
+  const nowMs = Date.now()
+  const problems: TypeError[] = []
+  let texts: ReadonlySet<string> | undefined
+  for (const [i, override] of overrides.entries()) {
+    const found: TypeError[] = []
+    const path = `overrides[${i}]`
+    collectTypeError(found, () => {
+      checkWellFormed(path, override)
+      checkNetwork(path, override)
+      if (!isWhole) checkNotEnded(path, override, nowMs)
+    })
+    if (found.length === 0) continue
+    texts ??= new Set(before?.overrides.map((each) => JSON.stringify(each)))
+    if (!texts.has(JSON.stringify(override))) problems.push(...found)
+    if (problems.length >= MAX_PROBLEMS) break
+  }
+  throwProblems('settings', problems)
+}

@@ -1,0 +1,64 @@
+import { addressIdentity, parseAddress } from '../../keys/address.js'
+import { hostBitsProblem } from '../../keys/host-bits.js'
+import { addressUseOf } from '../../keys/source-address.js'
+import type { Entry } from '../../limiter/read-limits.js'
+import { wrongOption } from '../../util/validate.js'
+import type { SettingsOverride } from './document.js'
+import { endOf, rawIdentity } from './read-override.js'
+
+const OWNER = 'settings'
+
+/** Throws a `TypeError` if no identity can be that of an override, or begin with its prefix. */
+export function checkWellFormed(path: string, { identity, identityPrefix }: SettingsOverride): void {
+  const text = identity === undefined ? (identityPrefix ?? '') : rawIdentity(identity)
+  if (text.isWellFormed()) return
+  const option = `${path}.${identity === undefined ? 'identityPrefix' : 'identity'}`
+  const fix = 'No identity has half a surrogate pair. Write whole characters.'
+  throw wrongOption(OWNER, option, 'well-formed Unicode', identity ?? identityPrefix, fix)
+}
+
+/** Throws a `TypeError` if the network of an override may be meant as one address. */
+export function checkNetwork(path: string, { network }: SettingsOverride): void {
+  const problem = hostBitsProblem(network)
+  if (problem !== undefined) throw new TypeError(`${OWNER}: ${path}.network ${problem}`)
+}
+
+/** Throws a `TypeError` if an override has ended. */
+export function checkNotEnded(path: string, { until }: SettingsOverride, nowMs: number): void {
+  if (endOf(until) > nowMs) return
+  const now = new Date(nowMs).toISOString()
+  const fix = `It is ${now}. Write a later time, or leave the override out.`
+  throw wrongOption(OWNER, `${path}.until`, 'in the future', until, fix)
+}
+
+/**
+ * Returns a check of the identity of an override, which throws a `TypeError` if no limit has such identities:
+ * if it has another number of parts than the limits have keys, or if it is not one that `byIp` returns.
+ */
+export function identityCheck(entries: readonly Entry[]): (path: string, override: SettingsOverride) => void {
+  const counts = new Set(entries.map(({ key }) => key?.length ?? 1))
+  const isByAddress = entries.every(({ key = [] }) => key.every((each) => addressUseOf(each)?.returnsAddress))
+  return (path, { identity }) => {
+    if (identity === undefined) return
+    const count = typeof identity === 'string' ? 1 : identity.length
+    if (!counts.has(count)) {
+      const numbers = Array.from(counts).join(' or ')
+      const must = `for as many keys as a limit has: ${numbers}`
+      const fix = 'Write a string for one key, and an array of strings for several.'
+      throw wrongOption(OWNER, `${path}.identity`, must, identity, fix)
+    }
+    if (count > 1 || !isByAddress || isOfAddress(rawIdentity(identity))) return
+    const fix = `Write network: '${rawIdentity(identity)}', if that is an address or a network.`
+    throw wrongOption(OWNER, `${path}.identity`, 'an identity that byIp returns', identity, fix)
+  }
+}
+
+/** Returns whether `byIp` may return an identity: IPv4 whole, or an IPv6 network. */
+function isOfAddress(identity: string): boolean {
+  const [text = '', bits] = identity.split('/')
+  const address = parseAddress(text)
+  if (address === undefined) return identity === 'unknown'
+  return typeof address === 'string'
+    ? address === identity
+    : bits !== undefined && addressIdentity(address, Number(bits)) === identity
+}
