@@ -91,7 +91,7 @@ function checkDecision(decision: unknown): void {
     throw new TypeError(`responseFor: ${must}, got ${showKind(decision)}.`)
 }
 
-interface DenialSettings {
+export interface DenialSettings {
   readonly statusCode: number | undefined
   readonly message?: DenialBody | undefined
 }
