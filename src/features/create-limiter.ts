@@ -14,12 +14,13 @@ import type { LimiterOptions } from '../limiter/options.js'
 import { type LimiterSettings, readLimiterOptions } from '../limiter/read-options.js'
 import { storeFailureReporter } from '../limiter/store-failures.js'
 import { endUndecided } from '../limiter/undecided.js'
+import { watchCharges } from '../limiter/watch-charges.js'
 import { request } from '../stores/shared/pipe.js'
 import { catchMaybe, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { adjustmentsOf } from './adjustments.js'
 import { createCandidate } from './candidate/candidate.js'
 import { readCost } from './charge-options.js'
-import { watchCreation, watchFirstCharges } from './created-in-handler.js'
+import { watchCreation } from './created-in-handler.js'
 import { decisionReporter } from './decision-report.js'
 import { healthOf } from './health.js'
 import { holdingsOf, releaseDecision } from './holdings.js'
@@ -98,7 +99,8 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     chargeLimits: followed === undefined ? chargeInForce : chargeByDocument,
     peekLimits: core.charge,
   }
-  watchFirstCharges(chargers, watchCreation(!settings.isOwnStore))
+  watchCharges(chargers, watchCreation(!settings.isOwnStore))
+  settings.watchName(chargers)
   const watchAwait = awaitWatch()
   const unsubscribe = settings.store.onLimitsLost?.((error) => emitFailure(events, 'limitsLost', error))
 

@@ -1,5 +1,5 @@
 import { asRequest, peerAddress } from '../keys/request.js'
-import type { ChargeSubject } from '../limiter/bind-limit.js'
+import type { Watch } from '../limiter/watch-charges.js'
 import { afterTurn } from '../util/defer.js'
 import { processWide } from '../util/process-wide.js'
 import { RecentMap } from '../util/recent-map.js'
@@ -22,9 +22,6 @@ interface CreationPlace {
 }
 
 const places = processWide('limitersInHandlers', () => new Map<string, CreationPlace>())
-
-/** Called with the subject of a charge. Returns the watch for the next charge; `undefined` once it is over. */
-export type Watch = (subject: unknown) => Watch | undefined
 
 /**
  * Creates the watch on the first charges of a new limiter. It warns if limiters are created in a handler.
@@ -54,24 +51,6 @@ export function watchCreation(hasStore: boolean): Watch {
       return undefined
     }
   }
-}
-
-/**
- * Watches the charges of a limiter until the watch is over, and then restores the limiter's own functions.
- */
-export function watchFirstCharges(
-  chargers: Record<'chargeLimits' | 'peekLimits', ChargeSubject>,
-  first: Watch | undefined,
-): void {
-  if (first === undefined) return
-  const plain = { ...chargers }
-  let watch: Watch | undefined = first
-  for (const name of ['chargeLimits', 'peekLimits'] as const)
-    chargers[name] = (subject, cost, finish) => {
-      watch = watch?.(subject)
-      if (watch === undefined) Object.assign(chargers, plain)
-      return plain[name](subject, cost, finish)
-    }
 }
 
 function warn(line: string, hasStore: boolean): void {

@@ -1,4 +1,4 @@
-import { shownIdentity } from '../keys/identity.js'
+import { shownIdentity } from '../keys/value-identity.js'
 import { chargedParts, type Decision } from '../limiter/decision.js'
 
 /** The identity that a limit charged. */

@@ -1,5 +1,6 @@
 import type { Decision, PartDecision } from '../limiter/decision.js'
-import type { HeaderList, ResponseWriter } from './response-writer.js'
+import type { HeaderList } from './header-list.js'
+import type { ResponseWriter } from './response-writer.js'
 
 /**
  * Which quota headers a response has. `'legacy'`: `X-RateLimit-*`. `'draft'`: those of the IETF draft.

@@ -1,3 +1,5 @@
+import { type HeaderList, headersByName } from './header-list.js'
+
 /**
  * Returns whether an object only takes the place of a response: `{}`, or what engine.io passes to middleware
  * for an upgrade to a WebSocket. It sends nothing, and does not tell how the request ended.
@@ -7,10 +9,8 @@ export function isPlaceholder(res: object): boolean {
 }
 
 /** Returns the error that a callback gets if a denial has no response to be sent in. */
-export function denialError(status: number, headerList: readonly string[]): Error {
-  const headers: Record<string, string> = {}
-  for (let i = 0; i + 1 < headerList.length; i += 2)
-    headers[headerList[i] as string] = headerList[i + 1] as string
+export function denialError(status: number, headerList: HeaderList): Error {
+  const headers = headersByName(headerList)
   return Object.assign(new Error(`Denied with status ${status}`), { status, statusCode: status, headers })
 }
 

@@ -1,5 +1,6 @@
 import { removeEarlier } from './earlier-headers.js'
-import { eachHeader, type HeaderList, type ResponseWriter } from './response-writer.js'
+import { eachHeader, type HeaderList } from './header-list.js'
+import type { ResponseWriter } from './response-writer.js'
 
 /** Takes back what `presetDenial` set, unless the headers of the response have been sent. */
 interface PresetDenial {

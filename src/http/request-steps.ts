@@ -6,18 +6,17 @@ import { asDecided, type Decision, denyUndelayable } from '../limiter/decision.j
 import { endUndecided } from '../limiter/undecided.js'
 import { holdUndecided } from '../pipe/hold-undecided.js'
 import type { ServerTypes } from '../util/framework-types.js'
-import { catchMaybe, isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
+import { isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { giveBack, type OnAllowed, releaseOnEnd } from './after-response.js'
 import type { Delayer } from './delay.js'
 import type { DenialFigures } from './denial-body.js'
-import { removeEarlier } from './earlier-headers.js'
-import { denialHeaders, rateLimitHeaders } from './headers.js'
+import { denier, type Respond } from './deny-request.js'
+import { rateLimitHeaders } from './headers.js'
 import { type RequestOptions, readRequestOptions } from './options.js'
 import { noOutcome } from './placeholder.js'
-import { presetDenial } from './preset-denial.js'
 import { decisionFor, recordDecision } from './recorded-decision.js'
-import { denialResponse, statusOf, undecidedDenial } from './response-parts.js'
-import type { DenialResponse, ResponseWriter } from './response-writer.js'
+import { undecidedDenial } from './response-parts.js'
+import type { ResponseWriter } from './response-writer.js'
 
 export interface GuardSteps<Req, Res> {
   /** Called before anything is charged. If it returns true, the response is a 400, except in report mode. */
@@ -27,15 +26,6 @@ export interface GuardSteps<Req, Res> {
   /** Called for each allowed request, in place of the refunds by `count`. */
   readonly onAllowed?: OnAllowed<Req, Res>
 }
-
-/**
- * Responds to a denied request. The status and the headers of the response are already set. `withdraw` takes
- * them back if the request goes on to the next handler.
- */
-export type Respond = (decision: Decision, withdraw: () => void) => unknown
-
-/** `Respond` returns this, or resolves with it, to leave the response to these steps. */
-export const SEND_DEFAULT = Symbol('send the default response')
 
 /** The steps that decide a request, for the middleware of each framework. */
 export interface RequestSteps<Req extends object, Res> {
@@ -71,6 +61,7 @@ export function requestSteps<Req extends object, Res>(
     ...(isDecidedLater && { holdUndecided }),
   })
   const { limiter, access, report } = stepped
+  const { deny, send } = denier<Req, Res>(settings, writer, denialFigures)
   type Step = (req: Req, res: Res, onDenied: Respond | undefined) => MaybePromise<boolean>
 
   // A step whose option is not set is left out.
@@ -178,57 +169,6 @@ export function requestSteps<Req extends object, Res>(
         })
       })
     }
-  }
-
-  function deny(req: Req, res: Res, onDenied: Respond | undefined, decision: Decision): MaybePromise<false> {
-    const isLimited = decision.source !== 'fail-closed' && decision.source !== 'blocked'
-    const figures = (isLimited && denialFigures?.(decision)) || decision
-    if (isLimited && onDenied !== undefined && !writer.areHeadersSent(res)) {
-      const responded = respondAsApp(res, figures, (withdraw) => onDenied(decision, withdraw))
-      return thenMaybe(
-        responded,
-        (result) => result === SEND_DEFAULT && sendDenial(req, res, decision, figures),
-      )
-    }
-    return sendDenial(req, res, decision, figures)
-  }
-
-  function sendDenial(req: Req, res: Res, decision: Decision, figures: DenialFigures): false {
-    return send(res, denialResponse(decision, figures, settings, headerOf(req, 'accept')), figures)
-  }
-
-  /**
-   * Lets the application respond. Presets the status of a denial, and restores the earlier one if it throws.
-   */
-  function respondAsApp(
-    res: Res,
-    figures: DenialFigures,
-    onDenial: (withdraw: () => void) => unknown,
-  ): MaybePromise<unknown> {
-    const { withdraw, restoreStatus } = presetDenial(
-      writer,
-      res,
-      statusOf(settings, figures),
-      denialHeaders(figures),
-    )
-    return catchMaybe(
-      () => onDenial(withdraw),
-      (error) => {
-        restoreStatus()
-        throw error
-      },
-    )
-  }
-
-  /** Sends the denial. If the application has already sent headers, aborts its response instead. */
-  function send(res: Res, response: DenialResponse, figures?: DenialFigures): false {
-    if (writer.areHeadersSent(res)) {
-      writer.abort(res)
-      return false
-    }
-    removeEarlier(writer, res)
-    writer.send(res, response, figures)
-    return false
   }
 
   return { limiter, run: start }

@@ -10,8 +10,9 @@ import {
   denialBody,
   readMessage,
 } from './denial-body.js'
+import { headersByName } from './header-list.js'
 import { denialHeaders, type HeaderStyle, NO_STORE, quotaHeaders, type ResetFormat } from './headers.js'
-import { contentHeaders, type DenialResponse, eachHeader, type HeaderList } from './response-writer.js'
+import { contentHeaders, type DenialResponse } from './response-writer.js'
 
 /** Options of `responseFor`. */
 export interface ResponseOptions {
@@ -76,10 +77,10 @@ export function responseFor(decision: Decision, options: ResponseOptions = {}): 
   checkDecision(decision)
   const { headers: style, resetFormat, accept, ...denial } = readOptions('responseFor', options, OPTIONS)
   const headers = quotaHeaders(style, resetFormat, decision)
-  if (decision.allowed) return { status: undefined, headers: toRecord(headers), body: undefined }
+  if (decision.allowed) return { status: undefined, headers: headersByName(headers), body: undefined }
   const response = denialResponse(decision, decision, denial, accept)
   const all = headers.concat(response.headers, contentHeaders(response))
-  return { status: response.status, headers: toRecord(all), body: response.body }
+  return { status: response.status, headers: headersByName(all), body: response.body }
 }
 
 function checkDecision(decision: unknown): void {
@@ -90,7 +91,7 @@ function checkDecision(decision: unknown): void {
     throw new TypeError(`responseFor: ${must}, got ${showKind(decision)}.`)
 }
 
-interface DenialSettings {
+export interface DenialSettings {
   readonly statusCode: number | undefined
   readonly message?: DenialBody | undefined
 }
@@ -126,14 +127,6 @@ export function undecidedDenial(
   accept: string | undefined,
 ): DenialResponse {
   return { status, headers: NO_STORE, ...denialBody(reason, status, undefined, accept) }
-}
-
-function toRecord(headers: HeaderList): Record<string, string> {
-  const record: Record<string, string> = {}
-  eachHeader(headers, (name, value) => {
-    record[name] = value
-  })
-  return record
 }
 
 const headerStyle = choice('legacy', 'draft', 'both', 'none')

@@ -3,11 +3,9 @@ import type { Decision } from '../limiter/decision.js'
 import type { Framework } from '../util/framework.js'
 import { warnOnce } from '../util/warn-once.js'
 import { beforeHeaders } from './before-headers.js'
+import type { HeaderList } from './header-list.js'
 import { denialError, isPlaceholder } from './placeholder.js'
 import { isClosed, type OnHttp2, onceClosed, onceEnded, onceFinished } from './response-end.js'
-
-/** Response headers in one flat list of names and values, as in `rawHeaders`: name, value, name, value. */
-export type HeaderList = string[]
 
 /** The whole response to a denied request. */
 export interface DenialResponse {
@@ -16,15 +14,6 @@ export interface DenialResponse {
   readonly headers: HeaderList
   readonly contentType: string
   readonly body: string
-}
-
-/** Calls `use` with each header of a list. Per-request code that has to be fast loops itself. */
-export function eachHeader(headers: HeaderList, use: (name: string, value: string) => void): void {
-  for (let i = 0; i < headers.length; i += 2) {
-    const name = headers[i]
-    const value = headers[i + 1]
-    if (name !== undefined && value !== undefined) use(name, value)
-  }
 }
 
 export function contentHeaders({ contentType, body }: DenialResponse): HeaderList {

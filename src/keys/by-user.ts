@@ -3,10 +3,10 @@ import type { FrameworkTypes } from '../util/framework-types.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { isObject } from '../util/values.js'
 import { byIp } from './by-ip.js'
-import { isKey } from './identity.js'
 import type { KeyFunction } from './key.js'
 import { requestOf } from './request.js'
 import { addressUseOf, markAddressUse } from './source-address.js'
+import { isKey } from './value-identity.js'
 
 /** Options of `byUser`: how to identify requests without a user. */
 export type ByUserOptions<Subject = never> = {

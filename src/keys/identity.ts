@@ -1,11 +1,10 @@
-import { createHmac, hash as oneShot } from 'node:crypto'
 import { isPromise, type MaybePromise, readAll, thenMaybe } from '../util/maybe-promise.js'
-import { RecentMap } from '../util/recent-map.js'
 import { warnOnce } from '../util/warn-once.js'
 import type { KeyFunction } from './key.js'
 import { NotRequestError } from './request.js'
 import { isMissing, skips } from './skipping.js'
 import { addressUseOf } from './source-address.js'
+import { type HashOptions, identityOfValue, isKey, keylessIdentityOf } from './value-identity.js'
 import { keyWatch } from './watch-key.js'
 
 /**
@@ -14,15 +13,12 @@ import { keyWatch } from './watch-key.js'
  */
 export type IdentityReader<Subject = unknown> = (subject: Subject) => MaybePromise<string | undefined>
 
-export interface IdentityOptions {
+export interface IdentityOptions extends HashOptions {
   /**
    * Returns the source address of a request, and `undefined` for any other subject. Values that cannot be
    * keys share a bucket for each address.
    */
   readonly readAddress: (subject: unknown) => string | undefined
-  readonly secret: string | undefined
-  /** Whether identities stay in this process: without a `secret`, short values are then not hashed. */
-  readonly isLocal?: boolean | undefined
 }
 
 /**
@@ -117,35 +113,6 @@ export function identifier(
   }
 }
 
-/** Creates the function that returns the identity of the requests from an address without a key, or a malformed one. */
-export function keylessIdentityOf(secret: string | undefined): (address?: string) => string {
-  const hash = identityHash(secret) // other than any value has: a client may spell one
-  return (address = '') => hash(`malformed:${address}`)
-}
-
-/**
- * Longer values are hashed in this process also: some features keep the identities of thousands of clients.
- */
-const MAX_WRITTEN_OUT = 64
-
-/** Returns a value with its length, so that no value can imitate another identity, or two joined ones. */
-function writeOut(value: Key): string {
-  const text = String(value)
-  return text.length > MAX_WRITTEN_OUT ? hashValue(text) : `=${text.length}:${text}`
-}
-
-const WRITTEN_OUT = /^=(\d+):/
-
-/** Returns an identity as stores outside this process keep it: what was written out is hashed. */
-export function shownIdentity(identity: string): string {
-  const [start, digits] = WRITTEN_OUT.exec(identity) ?? []
-  const end = start === undefined ? identity.indexOf('|') : start.length + Number(digits)
-  const rest = end < 0 ? '' : identity.slice(end + 1)
-  const first = end < 0 ? identity : identity.slice(0, end)
-  const shownPart = start === undefined ? first : hashValue(first.slice(start.length))
-  return rest === '' ? shownPart : `${shownPart}|${shownIdentity(rest)}`
-}
-
 /** Says that a key function was called in place of the one that it makes. */
 function uncalled({ name }: KeyFunction<never>, { name: made }: { readonly name: string }): string {
   const problem = `the key function ${name || '(anonymous)'} returned a function (${made || 'anonymous'})`
@@ -174,16 +141,6 @@ export function markIdentities<K extends KeyFunction<never>>(key: K): K {
   return key
 }
 
-const MAX_LENGTH = 1024
-
-type Key = string | number | bigint
-
-export function isKey(value: unknown): value is Key {
-  if (typeof value === 'string')
-    return value.length <= MAX_LENGTH && !value.includes('\0') && value.isWellFormed()
-  return typeof value === 'bigint' || Number.isFinite(value)
-}
-
 /** Emits a process warning, once, if a key function returned an object: probably a mistake in it. */
 export function warnOfObject<Subject>(key: KeyFunction<Subject>, value: unknown): void {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return
@@ -192,51 +149,4 @@ export function warnOfObject<Subject>(key: KeyFunction<Subject>, value: unknown)
     `headgate: the key function ${key.name || '(anonymous)'} returned an object, so the request counts by its IP ` +
       'address. Return a string, such as String(user.id).',
   )
-}
-
-/** Creates the function that returns the identity of a value of a key function. */
-export function identityOfValue({
-  secret,
-  isLocal,
-}: Omit<IdentityOptions, 'readAddress'>): (value: Key) => string {
-  return isLocal && secret === undefined ? writeOut : valueHash(secret)
-}
-
-/** How many hashes are cached for each secret, at least, and of how long values, in characters. */
-const MIN_CACHED = 10_000
-const MAX_CACHED_LENGTH = 64
-
-/** Creates the function that returns what storage keys hold in place of a value of a key function. */
-export function valueHash(secret: string | undefined): (value: Key) => string {
-  const hash = identityHash(secret)
-  const cache = caches.get(secret) ?? new RecentMap<string>(MIN_CACHED)
-  caches.set(secret, cache)
-  return (value) => {
-    const text = `value:${value}`
-    if (text.length > MAX_CACHED_LENGTH) return hash(text)
-    const cached = cache.get(text)
-    if (cached !== undefined) return cached
-    const hashed = hash(text)
-    cache.set(text, hashed)
-    return hashed
-  }
-}
-
-/** By their secrets, which limits share: a request is often charged by several, and clients return. */
-const caches = new Map<string | undefined, RecentMap<string>>()
-
-const hashValue = valueHash(undefined)
-
-function identityHash(secret: string | undefined): (text: string) => string {
-  const digest = secret === undefined ? plainHash : keyedHash(secret)
-  return (text) => digest(text).slice(0, 22)
-}
-
-function plainHash(text: string): string {
-  return oneShot('sha256', text, 'base64url')
-}
-
-/** Creates the function that returns the HMAC-SHA-256 of a text under a secret (RFC 2104), in base64url. */
-export function keyedHash(secret: string): (text: string) => string {
-  return (text) => createHmac('sha256', secret).update(text).digest('base64url')
 }

@@ -1,4 +1,4 @@
-import { isKey } from './identity.js'
+import { isKey } from './value-identity.js'
 
 /**
  * Unicode's general category C (UAX #44, table 12): control, format, private-use, surrogate and unassigned

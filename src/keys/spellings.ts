@@ -1,7 +1,8 @@
 import { addressIdentity, parseAddress } from './address.js'
-import { type IdentityOptions, identityOfValue, isKey, keylessIdentityOf, valueHash } from './identity.js'
+import type { IdentityOptions } from './identity.js'
 import { fold, normalizeName } from './name.js'
 import { DEFAULT_IPV6_PREFIX } from './source-address.js'
+import { identityOfValue, isKey, keylessIdentityOf, valueHash } from './value-identity.js'
 
 /** What stored identities look like: printable, without blanks. */
 const IDENTITY = /^[!-~]{1,400}$/

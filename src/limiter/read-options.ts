@@ -14,7 +14,7 @@ import { readCandidate, withKeysOf } from './candidate-options.js'
 import type { LimiterOptions, StoreErrorChoice } from './options.js'
 import { ENTRIES_RULE, type Entry, LIMIT_ROWS, namesOf } from './read-limits.js'
 import { readSettings } from './settings-source.js'
-import { watchSharedNames } from './shared-name.js'
+import { type NameWatch, watchSharedNames } from './shared-name.js'
 
 /** The version of the state format. It is part of every key, so that no other format is ever read. */
 const STATE_VERSION = 2
@@ -129,11 +129,11 @@ function claimNamed(
   owner: string,
   { store, name, prefix, entries }: LimiterRows & { readonly entries: readonly Entry[] },
   context: LimitContext,
-): ClaimedStore {
+): ClaimedStore & Pick<NameWatch, 'watchName'> {
   const claimed = claimStore(owner, store, name, prefix)
-  if (store === undefined || name === undefined) return claimed
-  const forget = watchSharedNames(owner, store, entries, context)
-  return { ...claimed, releaseStore: forget }
+  if (store === undefined || name === undefined) return { ...claimed, watchName() {} }
+  const { watchName, forgetName } = watchSharedNames(owner, store, entries, context)
+  return { ...claimed, watchName, releaseStore: forgetName }
 }
 
 /** Returns a secret. Throws a `TypeError`, which never shows it, for one that is too short. */

@@ -7,7 +7,9 @@ import { userFrames } from '../util/user-frames.js'
 import { fieldsOf } from '../util/values.js'
 import { warnOnce } from '../util/warn-once.js'
 import { entryScope, type LimitContext } from './bind-limit.js'
+import { inTurns } from './charged-in-turns.js'
 import type { Entry } from './read-limits.js'
+import { type Chargers, type Watch, watchCharges } from './watch-charges.js'
 
 /** The most limits of one scope that are remembered. */
 const MAX_REMEMBERED = 64
@@ -21,47 +23,84 @@ interface NamedLimit {
   /** Whether the code that created one of them still runs: then a loop did, and no hot reload. */
   isNew: boolean
   limiters: number
+  /** The functions of the newest of them. */
+  chargers?: Chargers | undefined
+}
+
+/** What shares its keys, the oldest first. */
+interface Scope {
+  readonly limits: NamedLimit[]
+  /** Returns the watch of one more limiter. Set once one may have replaced another. */
+  nextWatch?: () => Watch
 }
 
 /** The limits of limiters with a name, by client, or by store if it has no client, and by scope. */
-const namedLimits = processWide('namedLimits', () => new WeakMap<object, Map<string, NamedLimit[]>>())
+const namedLimits = processWide('namedLimits', () => new WeakMap<object, Map<string, Scope>>())
+
+/** Watches the name of a limiter. */
+export interface NameWatch {
+  /** Watches the limiter's charges if it may have replaced another. */
+  watchName(chargers: Chargers): void
+  /** Forgets the limiter, which is closed. */
+  forgetName(): void
+}
 
 /**
  * Warns if a limiter shares its keys with one that has the same name and another policy. Limiters from one
  * place are taken for the same limiter, created again by a hot reload or a test, unless one turn of the event
- * loop creates both. Returns the function that forgets the limiter.
+ * loop creates both, or both are charged in turns, as those of a function for each tenant are.
  */
 export function watchSharedNames(
   owner: string,
   store: Store,
   entries: readonly Entry[],
   context: LimitContext,
-): () => void {
+): NameWatch {
   const { client = store, table = '' } = store.origin ?? {}
-  const scopes = namedLimits.get(client) ?? new Map<string, NamedLimit[]>()
+  const scopes = namedLimits.get(client) ?? new Map<string, Scope>()
   namedLimits.set(client, scopes)
   const place = userFrames('limiter/shared-name', new Error('created here').stack).slice(0, FRAMES).join('\n')
-  const forgets = entries.flatMap((entry) => {
+  const watches = entries.flatMap((entry) => {
     const { policy } = entry
     if (!isPolicy(policy)) return []
-    const scope = `${table}:${entryScope(entry, context)}:${keyCodeOf(policy.spec)}`
-    const limits = scopes.get(scope) ?? []
-    scopes.set(scope, limits)
+    const key = `${table}:${entryScope(entry, context)}:${keyCodeOf(policy.spec)}`
+    const scope = scopes.get(key) ?? { limits: [] }
+    scopes.set(key, scope)
     const limit = { policy, place, isNew: true, limiters: 0 }
-    const other = limits.find(
-      (each) =>
-        each.limiters > 0 && !isSamePolicy(each.policy, policy) && (each.isNew || each.place !== place),
-    )
-    if (other !== undefined) warn(owner, String(context.name), scope, limit, other)
-    return remember(limits, limit)
+    return [watchLimit(scope, limit, (other) => warn(owner, String(context.name), key, limit, other))]
   })
-  return () => {
-    for (const forget of forgets.splice(0)) forget()
+  return {
+    watchName(chargers) {
+      for (const { watchName } of watches) watchName(chargers)
+    },
+    forgetName() {
+      for (const { forgetName } of watches.splice(0)) forgetName()
+    },
   }
 }
 
-/** Remembers a limit until the returned function is called. */
-function remember(limits: NamedLimit[], limit: NamedLimit): () => void {
+/** Warns at once of a limit from another place, and of one from the same place once both are in use. */
+function watchLimit(scope: Scope, limit: NamedLimit, warnBeside: (other: NamedLimit) => void): NameWatch {
+  const others = scope.limits.filter((each) => each.limiters > 0 && !isSamePolicy(each.policy, limit.policy))
+  const other = others.find((each) => each.isNew || each.place !== limit.place)
+  if (other !== undefined) warnBeside(other)
+  const [replaced] = other === undefined ? others : []
+  const { kept, forgetName } = remember(scope.limits, limit)
+  return {
+    watchName(chargers) {
+      if (replaced !== undefined && scope.nextWatch === undefined) {
+        scope.nextWatch = inTurns(() => warnBeside(replaced))
+        if (replaced.chargers !== undefined) watchCharges(replaced.chargers, scope.nextWatch())
+      }
+      watchCharges(chargers, scope.nextWatch?.())
+      kept.chargers = chargers
+    },
+    forgetName,
+  }
+}
+
+/** Remembers a limit, or one that is the same, until the returned function is called. */
+function remember(limits: NamedLimit[], limit: NamedLimit): { kept: NamedLimit; forgetName: () => void } {
   const same = limits.find(({ policy, place }) => place === limit.place && isSamePolicy(policy, limit.policy))
   const kept = same ?? limit
   kept.limiters++
@@ -70,8 +109,12 @@ function remember(limits: NamedLimit[], limit: NamedLimit): () => void {
     kept.isNew = false
   })
   if (same === undefined && limits.push(kept) > MAX_REMEMBERED) limits.shift()
-  return () => {
-    kept.limiters--
+  return {
+    kept,
+    forgetName() {
+      kept.limiters--
+      if (kept.limiters === 0) kept.chargers = undefined
+    },
   }
 }
 

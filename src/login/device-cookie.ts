@@ -1,6 +1,6 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
-import { keyedHash } from '../keys/identity.js'
 import { headerOf } from '../keys/request.js'
+import { keyedHash } from '../keys/value-identity.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { DEVICE_COOKIE, readDeviceCookies, secondsOf, setDeviceCookies } from './cookie-header.js'
 import { type DeviceSettings, epochText } from './device-options.js'

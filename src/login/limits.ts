@@ -1,4 +1,4 @@
-import { isKey } from '../keys/identity.js'
+import { isKey } from '../keys/value-identity.js'
 import type { LimitOptions } from '../limiter/options.js'
 import { consecutive } from '../policies/consecutive.js'
 import type { Policy } from '../policies/policy.js'

@@ -1,6 +1,6 @@
 import type { EventEmitter } from 'node:events'
-import { isKey, valueHash } from '../keys/identity.js'
 import type { KeyFunction } from '../keys/key.js'
+import { isKey, valueHash } from '../keys/value-identity.js'
 import { emit } from '../limiter/events.js'
 import { isPromise } from '../util/maybe-promise.js'
 import { escapeUnprintable } from '../util/printable.js'

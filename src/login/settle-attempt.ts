@@ -1,7 +1,7 @@
 import type { Limiter } from '../features/limiter.js'
 import type { OnAllowed } from '../http/after-response.js'
 import type { ResponseWriter } from '../http/response-writer.js'
-import { isKey } from '../keys/identity.js'
+import { isKey } from '../keys/value-identity.js'
 import type { Decision } from '../limiter/decision.js'
 import { emitFailure } from '../limiter/events.js'
 import { endUndecided } from '../limiter/undecided.js'

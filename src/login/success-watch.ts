@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { keyedHash } from '../keys/identity.js'
 import { asRequest, headerOf } from '../keys/request.js'
+import { keyedHash } from '../keys/value-identity.js'
 import { show } from '../util/validate.js'
 import { fieldsOf } from '../util/values.js'
 import { warnOnce } from '../util/warn-once.js'

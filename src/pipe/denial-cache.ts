@@ -9,14 +9,11 @@ import {
   type Outcome,
   type Part,
   type PartResult,
-  type ResultOf,
 } from '../stores/operation.js'
-import type { Pipe, Settle } from '../stores/shared/pipe.js'
+import { type OnLate, type Pipe, type Settle, type SettleAny, sendFor } from '../stores/shared/pipe.js'
 import type { DenialTimes, Store } from '../stores/store.js'
-import type { StoreError } from '../stores/store-error.js'
 import { weakMemo } from '../util/memo.js'
 import { RecentMap } from '../util/recent-map.js'
-import type { OnLate, SettleAny } from './guarded-store.js'
 
 /** The cache holds the denials of at least this many keys, and at most twice as many. */
 const MIN_KEYS = 16_384
@@ -164,11 +161,6 @@ export function repeatDenials<P extends Pipe>(pipe: P, cache: DenialCache, times
     return outcomeNow
   }
 
-  function send<O extends Operation>(
-    operation: O,
-    settle: Settle<O>,
-    onLate?: OnLate<O>,
-  ): ResultOf<O> | StoreError | undefined
   function send(operation: Operation, settle: SettleAny, onLate?: OnLate): Outcome | undefined {
     if (operation.type !== 'charge') {
       const sendOther = givesUnitsBack(operation) ? sendGiveBack : pipe.send
@@ -186,5 +178,5 @@ export function repeatDenials<P extends Pipe>(pipe: P, cache: DenialCache, times
     return pipe.send(operation, recordAndSettle, onLate)
   }
 
-  return { ...pipe, send }
+  return { ...pipe, send: sendFor(send) }
 }

@@ -1,5 +1,5 @@
-import { type KeyedPolicy, keysOf, type Operation, type Outcome, type ResultOf } from '../stores/operation.js'
-import type { Pipe, Settle } from '../stores/shared/pipe.js'
+import { type KeyedPolicy, keysOf, type Operation, type Outcome } from '../stores/operation.js'
+import { type OnLate, type Pipe, type SettleAny, sendFor } from '../stores/shared/pipe.js'
 import { resentAtMs } from '../stores/shared/resends.js'
 import { publishToStoreChannel, storeChannel } from '../stores/shared/store-channel.js'
 import { pipeTo } from '../stores/shared/store-pipe.js'
@@ -41,18 +41,6 @@ export interface GuardOptions {
 }
 
 /**
- * Called with the outcome of any operation. A layer declares `send` twice. For callers, the outcome has the
- * type of their operation. For the layer itself, which tells operations apart by their tags, it is this
- * type.
- */
-export type SettleAny = (outcome: Outcome) => void
-/** Called with an outcome that comes after the time-out. */
-export type OnLate<O extends Operation = Operation> = (
-  outcome: ResultOf<O> | StoreError,
-  operation: O,
-) => void
-
-/**
  * Creates the guard of a store. It limits each call by a time-out, and stops it if a circuit breaker of a
  * server it needs is open. A reply after the time-out is not used. Its units stay taken, unless `onLate`
  * releases them. The time of calls that the server rejected unrun and got again begins anew, once. A
@@ -74,12 +62,6 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
   const deadlines = new Deadlines(timeoutMs)
 
   /** Sends an operation, unless a circuit breaker stops it. `admitted` is set if it has waited for a probe. */
-  function send<O extends Operation>(
-    operation: O,
-    settle: Settle<O>,
-    onLate?: OnLate<O>,
-    admitted?: Generation,
-  ): ResultOf<O> | StoreError | undefined
   function send(
     operation: Operation,
     settle: SettleAny,
@@ -170,7 +152,7 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
     name: store.name,
     state: (keys) => (keys === undefined ? breakers.state : breakers.of(keys).state),
     probeKeys: breakers.probeKeys,
-    send,
+    send: sendFor(send),
     async close() {
       await deadlines.idle()
       try {

@@ -5,13 +5,18 @@ import {
   type Outcome,
   type Part,
   type Refund,
-  type ResultOf,
   uncountedParts,
 } from '../stores/operation.js'
-import { type Pipe, request, type Settle } from '../stores/shared/pipe.js'
+import {
+  type OnLate,
+  type Pipe,
+  request,
+  type Settle,
+  type SettleAny,
+  sendFor,
+} from '../stores/shared/pipe.js'
 import type { StoreError } from '../stores/store-error.js'
 import { catchMaybe, isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
-import type { OnLate, SettleAny } from './guarded-store.js'
 import { type Cause, causesOf, excuseOf, markOf, untilDecided, withoutMarks } from './undecided-units.js'
 
 /** The result of a charge whose outcome is known only later. */
@@ -36,11 +41,6 @@ export interface HeldResult extends ChargeResult {
  * it.
  */
 export function holdUndecided<P extends Pipe>(pipe: P): P {
-  function send<O extends Operation>(
-    operation: O,
-    settle: Settle<O>,
-    onLate?: OnLate<O>,
-  ): ResultOf<O> | StoreError | undefined
   function send(operation: Operation, settle: SettleAny, onLate?: OnLate): Outcome | undefined {
     const takes = operation.type === 'charge' && operation.parts.some(({ cost }) => cost > 0)
     return takes ? sendMarked(operation, settle, onLate) : pipe.send(operation, settle, onLate)
@@ -137,7 +137,7 @@ export function holdUndecided<P extends Pipe>(pipe: P): P {
     }
   }
 
-  return { ...pipe, send }
+  return { ...pipe, send: sendFor(send) }
 }
 
 /** Returns whether an attempt during a ban of this limit restarts the ban. */

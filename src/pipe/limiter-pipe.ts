@@ -1,20 +1,13 @@
-import type { Charge, Operation, Outcome, ResultOf } from '../stores/operation.js'
+import type { Charge, Operation, Outcome } from '../stores/operation.js'
 import { localStatesOf } from '../stores/shared/local-states.js'
-import type { Pipe, Settle } from '../stores/shared/pipe.js'
+import { type OnLate, type Pipe, type SettleAny, sendFor } from '../stores/shared/pipe.js'
 import { pipeTo, validateOutcome } from '../stores/shared/store-pipe.js'
 import { checkDenialTimes } from '../stores/shared/validate.js'
 import type { Store } from '../stores/store.js'
-import { asStoreError, type StoreError } from '../stores/store-error.js'
+import { asStoreError } from '../stores/store-error.js'
 import { Deadlines } from '../util/timeout.js'
 import { denialCacheOf, repeatDenials } from './denial-cache.js'
-import {
-  closeStore,
-  type GuardedStore,
-  type GuardOptions,
-  guardStore,
-  type OnLate,
-  type SettleAny,
-} from './guarded-store.js'
+import { closeStore, type GuardedStore, type GuardOptions, guardStore } from './guarded-store.js'
 
 interface LimiterPipeOptions extends GuardOptions {
   /** The longest that a denial is cached. 0 turns the cache off, so that the store decides every charge. */
@@ -68,15 +61,10 @@ function decideLocallyFirst<P extends Pipe>(pipe: P, store: Store): P {
     }
   }
 
-  function send<O extends Operation>(
-    operation: O,
-    settle: Settle<O>,
-    onLate?: OnLate<O>,
-  ): ResultOf<O> | StoreError | undefined
   function send(operation: Operation, settle: SettleAny, onLate?: OnLate): Outcome | undefined {
     const outcome = operation.type === 'charge' ? decide(operation) : undefined
     return outcome ?? pipe.send(operation, settle, onLate)
   }
 
-  return { ...pipe, send }
+  return { ...pipe, send: sendFor(send) }
 }

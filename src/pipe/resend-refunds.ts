@@ -1,9 +1,16 @@
-import type { Charge, Operation, Outcome, Refund, RefundResult, ResultOf } from '../stores/operation.js'
+import type { Charge, Operation, Outcome, Refund, RefundResult } from '../stores/operation.js'
 import { REFUNDED } from '../stores/shared/apply-batch.js'
-import { type Pipe, request, type Settle } from '../stores/shared/pipe.js'
+import {
+  type OnLate,
+  type Pipe,
+  request,
+  type Settle,
+  type SettleAny,
+  sendFor,
+} from '../stores/shared/pipe.js'
 import { isUnsent, StoreError } from '../stores/store-error.js'
 import { inBackground } from '../util/background-timer.js'
-import type { GuardedStore, OnLate, SettleAny } from './guarded-store.js'
+import type { GuardedStore } from './guarded-store.js'
 
 /** The most refunds that wait for the store. Beyond that, the oldest is lost. */
 const MAX_QUEUED = 10_000
@@ -48,11 +55,6 @@ export function resendRefunds(
   let retrying = Promise.resolve()
   let isClosed = false
 
-  function send<O extends Operation>(
-    operation: O,
-    settle: Settle<O>,
-    onLate?: OnLate<O>,
-  ): ResultOf<O> | StoreError | undefined
   function send(operation: Operation, settle: SettleAny, onLate?: OnLate): Outcome | undefined {
     return operation.type === 'refund'
       ? sendRefund(operation, settle, onLate)
@@ -137,7 +139,7 @@ export function resendRefunds(
   }
 
   return {
-    send,
+    send: sendFor(send),
     async close() {
       isClosed = true
       clearTimeout(timer)

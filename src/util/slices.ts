@@ -12,17 +12,11 @@ const SLICE_MS = 4
 /** How slices are timed and deferred. */
 export interface SliceTimer {
   now(): number
-  /** Calls `resume` in a later turn of the event loop. Absent on platforms that have no such function. */
-  defer?: ((resume: () => void) => unknown) | undefined
+  /** Calls `resume` in a later turn of the event loop, or at once on platforms that have no turns. */
+  defer(resume: () => void): unknown
 }
 
-/** Browsers and isolates have no `setImmediate`. There, the work is done at once. A test may have faked it. */
-const EVENT_LOOP: SliceTimer = {
-  now: () => performance.now(),
-  get defer() {
-    return typeof setImmediate === 'function' ? afterTurn : undefined
-  },
-}
+const EVENT_LOOP: SliceTimer = { now: () => performance.now(), defer: afterTurn }
 
 /** Does all steps at once, and returns their result. */
 export function atOnce<Result>(steps: Steps<Result>): Result {
@@ -39,7 +33,6 @@ export async function inSlices<Result>(
   steps: Steps<Result>,
   { now, defer }: SliceTimer = EVENT_LOOP,
 ): Promise<Result> {
-  if (defer === undefined) return atOnce(steps)
   for (let startedAtMs = now(); ; ) {
     const step = steps.next()
     if (step.done) return step.value

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { HeaderList } from '../../http/response-writer.js'
+import type { HeaderList } from '../../http/header-list.js'
 import type { DraftHeadersVersion, RateLimitInfo } from './types.js'
 
 export interface Quota {

@@ -1,6 +1,7 @@
 import { limiterFrom } from '../../features/create-limiter.js'
 import type { Limiter } from '../../features/limiter.js'
-import { markIdentities, valueHash } from '../../keys/identity.js'
+import { markIdentities } from '../../keys/identity.js'
+import { valueHash } from '../../keys/value-identity.js'
 import { chargedParts, type Decision } from '../../limiter/decision.js'
 import type { LimiterOptions } from '../../limiter/options.js'
 import { type LimiterSettings, readLimiterOptions } from '../../limiter/read-options.js'

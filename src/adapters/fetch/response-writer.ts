@@ -1,4 +1,5 @@
-import { contentHeaders, type HeaderList, type ResponseWriter } from '../../http/response-writer.js'
+import type { HeaderList } from '../../http/header-list.js'
+import { contentHeaders, type ResponseWriter } from '../../http/response-writer.js'
 import { hasLeft, onceDisconnected } from './connection.js'
 import { callClosers, type Exchange, markQuotaHeaders } from './exchange.js'
 

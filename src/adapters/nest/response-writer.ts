@@ -1,8 +1,7 @@
 import type { ServerResponse } from 'node:http'
+import { eachHeader, type HeaderList } from '../../http/header-list.js'
 import {
   type DenialResponse,
-  eachHeader,
-  type HeaderList,
   nodeWriter,
   type ResponseWriter,
   writerOver,

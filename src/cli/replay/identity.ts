@@ -1,6 +1,6 @@
 import { addressIdentity, parseAddress } from '../../keys/address.js'
-import { isKey } from '../../keys/identity.js'
 import { DEFAULT_IPV6_PREFIX } from '../../keys/source-address.js'
+import { isKey } from '../../keys/value-identity.js'
 import { RecentMap } from '../../util/recent-map.js'
 import { fieldOf } from '../log/json-line.js'
 import type { LoggedRequest } from '../log/request-line.js'

@@ -1,7 +1,7 @@
 import { bansAmong } from '../../features/adjustments.js'
 import type { Inspection } from '../../features/inspection.js'
-import { shownIdentity } from '../../keys/identity.js'
 import { spellingsOf } from '../../keys/spellings.js'
+import { shownIdentity } from '../../keys/value-identity.js'
 import type { Listing } from '../../limiter/access-rules.js'
 import { type Limit, partOf } from '../../limiter/bind-limit.js'
 import { subjectOfKeys } from '../../limiter/decision.js'

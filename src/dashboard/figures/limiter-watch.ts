@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { Inspection } from '../../features/inspection.js'
 import type { AnyLimiter } from '../../features/limiter.js'
-import { shownIdentity } from '../../keys/identity.js'
+import { shownIdentity } from '../../keys/value-identity.js'
 import { chargedParts, type Decision, type PartDecision } from '../../limiter/decision.js'
 import type { BreakerState } from '../../pipe/breaker-state.js'
 import { flattenSpec } from '../../policies/spec.js'

@@ -1,5 +1,5 @@
 import { isNearLimit } from '../../features/near-limit.js'
-import { shownIdentity } from '../../keys/identity.js'
+import { shownIdentity } from '../../keys/value-identity.js'
 import type { PartDecision } from '../../limiter/decision.js'
 import type { NearClient } from './report.js'
 

@@ -1,4 +1,4 @@
-import { shownIdentity } from '../../keys/identity.js'
+import { shownIdentity } from '../../keys/value-identity.js'
 import { chargedParts, type Decision, type PartDecision } from '../../limiter/decision.js'
 import { DistinctNames } from '../../util/distinct-names.js'
 import { FrequentNames } from '../../util/frequent.js'

@@ -1,9 +1,15 @@
 import type { MaybePromise } from '../../util/maybe-promise.js'
-import type { Operation, ResultOf } from '../operation.js'
+import type { Operation, Outcome, ResultOf } from '../operation.js'
 import type { StoreError } from '../store-error.js'
 
 /** Called with the result of an operation, or the error in its place. */
 export type Settle<O extends Operation> = (outcome: ResultOf<O> | StoreError) => void
+
+/** Called with an outcome that comes after the time-out. */
+export type OnLate<O extends Operation = Operation> = (
+  outcome: ResultOf<O> | StoreError,
+  operation: O,
+) => void
 
 /** A way to a store, one operation at a time. A layer of `src/pipe/` is a function from a pipe to a pipe. */
 export interface Pipe {
@@ -18,6 +24,17 @@ export interface Pipe {
     settle: Settle<O>,
     onLate?: (outcome: ResultOf<O> | StoreError, operation: O) => void,
   ): ResultOf<O> | StoreError | undefined
+}
+
+/** Called with the outcome of any operation. */
+export type SettleAny = (outcome: Outcome) => void
+
+/** `send` as a layer declares it: it tells operations apart by their tags. */
+export type SendAny = (operation: Operation, settle: SettleAny, onLate?: OnLate) => Outcome | undefined
+
+/** Returns the `send` of a layer for callers, for whom each outcome has the type of its operation. */
+export function sendFor(send: SendAny): Pipe['send'] {
+  return send as Pipe['send']
 }
 
 /** Sends an operation. Returns its result, or a promise of it; throws or rejects with its error. */

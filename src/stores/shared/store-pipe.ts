@@ -15,11 +15,9 @@ import type { Store } from '../store.js'
 import { asStoreError, StoreError } from '../store-error.js'
 import type { KeyOperation } from './apply-batch.js'
 import { batcher } from './batcher.js'
-import type { Pipe, Settle } from './pipe.js'
+import { type Pipe, type SendAny, sendFor } from './pipe.js'
 import { publishToStoreChannel, storeChannel } from './store-channel.js'
 import { checkBatching, type Unchecked } from './validate.js'
-
-type SendAny = (operation: Operation, settle: Settle<Operation>) => Outcome | undefined
 
 /**
  * Returns the pipe that ends in a store. It validates each outcome. Limiters that share the store share its
@@ -27,7 +25,7 @@ type SendAny = (operation: Operation, settle: Settle<Operation>) => Outcome | un
  */
 export const pipeTo = weakMemo((store: Store): Pipe => {
   const send: SendAny = store.batching === undefined ? sendAlone(store) : sendInBatches(store, store.batching)
-  return { send: send as Pipe['send'] }
+  return { send: sendFor(send) }
 })
 
 function sendAlone(store: Store): SendAny {

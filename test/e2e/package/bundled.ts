@@ -1,12 +1,21 @@
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, dirname, join } from 'node:path'
+import { basename, join } from 'node:path'
 import { useRedis } from '../../integration/redis/use-redis.js'
+import { programOfBundle, programOfPackages } from './executables.js'
 import type { PackedProject } from './packed-project.js'
-import { mustRun } from './run.js'
+import { mustRun, ROOT } from './run.js'
 
 /** A bundler, and the format of its bundle. */
 export type Bundled = readonly [bundler: string, format: 'cjs' | 'esm']
+
+/** What the server of `bundled.mjs` prints. */
+const SEEN = {
+  statuses: [200, 200, 429],
+  shared: [...Array(3).fill('true by store'), ...Array(2).fill('false by store')],
+  page: Array(4).fill([200, expect.any(Number)]),
+  denials: '1',
+}
 
 /**
  * Has bundlers put a server that uses several entries into one file, and runs that file where it lies alone.
@@ -17,28 +26,49 @@ export function describeBundles(
   bundles: readonly Bundled[],
   folderOf: () => Promise<string>,
 ): void {
+  const runAlone = useAlone()
+
+  test.each(bundles)('bundled by %s as %s, it limits and shows its dashboard', async (bundler, format) => {
+    const file = await bundle(packed, bundler, format, await folderOf())
+    expect(await runAlone(file, process.execPath)).toEqual(SEEN)
+  })
+}
+
+/** Has tools put the server and Node.js into one program, and runs it where it lies alone. */
+export function describePrograms(packed: Readonly<PackedProject>): void {
+  const runAlone = useAlone()
+
+  test('as a single executable application of Node.js, it limits and shows its dashboard', async () => {
+    const program = await programOfBundle(await bundle(packed, 'esbuild', 'cjs', ROOT))
+    expect(await runAlone(program)).toEqual(SEEN)
+  })
+
+  test('packed by pkg with its packages, it limits and shows its dashboard', async () => {
+    expect(await runAlone(await programOfPackages(packed))).toEqual(SEEN)
+  })
+}
+
+async function bundle(
+  { project }: PackedProject,
+  bundler: string,
+  format: 'cjs' | 'esm',
+  folder: string,
+): Promise<string> {
+  return (await mustRun(process.execPath, ['bundle.mjs', bundler, format, folder], project)).trim()
+}
+
+/** Starts a Redis, and returns the function that runs a file beside it in a folder that has nothing else. */
+function useAlone() {
   const redis = useRedis()
 
-  async function runAlone(file: string): Promise<unknown> {
+  return async function runAlone(file: string, ...command: readonly string[]): Promise<unknown> {
     const folder = mkdtempSync(join(tmpdir(), 'headgate-bundle-'))
     try {
-      cpSync(dirname(file), folder, { recursive: true })
-      const source = `process.env.REDIS_URL = ${JSON.stringify(redis.server.url)}
-        import(${JSON.stringify(join(folder, basename(file)))})`
-      return JSON.parse(await mustRun(process.execPath, ['--eval', source], folder))
+      const alone = join(folder, basename(file))
+      cpSync(file, alone)
+      return JSON.parse(await mustRun('env', [`REDIS_URL=${redis.server.url}`, ...command, alone], folder))
     } finally {
       rmSync(folder, { recursive: true })
     }
   }
-
-  test.each(bundles)('bundled by %s as %s, it limits and shows its dashboard', async (bundler, format) => {
-    const args = ['bundle.mjs', bundler, format, await folderOf()]
-    const file = (await mustRun(process.execPath, args, packed.project)).trim()
-    expect(await runAlone(file)).toEqual({
-      statuses: [200, 200, 429],
-      shared: [...Array(3).fill('true by store'), ...Array(2).fill('false by store')],
-      page: Array(4).fill([200, expect.any(Number)]),
-      denials: '1',
-    })
-  })
 }

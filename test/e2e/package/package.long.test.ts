@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { bundleWorker } from './bundle-worker.js'
-import { describeBundles } from './bundled.js'
+import { describeBundles, describePrograms } from './bundled.js'
 import { describeSamples, LIMITED } from './describe-samples.js'
 import { fetchPackages } from './fetched.js'
 import { buildNextApp } from './next-app.js'
@@ -94,7 +94,7 @@ test('the route handler of samples/ limits its clients in an application of Next
 })
 
 describe('a server that is one file', () => {
-  const bundlers = ['webpack', 'rspack', 'rollup', 'vite', 'ncc', 'bun']
+  const bundlers = ['webpack', 'rspack', 'rollup', 'vite', 'ncc', 'bun', 'parcel']
   const bundles = bundlers.flatMap((name) => [[name, 'cjs'] as const, [name, 'esm'] as const])
   describeBundles(packed, bundles, () =>
     fetchPackages('bundlers', {
@@ -107,9 +107,12 @@ describe('a server that is one file', () => {
       vite: '8.4.0',
       '@vercel/ncc': '0.45.0',
       bun: '1.4.5',
+      parcel: '2.16.4',
     }),
   )
 })
+
+describe('a server that is one program', () => describePrograms(packed))
 
 describe('in the runtime of Cloudflare Workers', () => {
   let node: NodeBinary

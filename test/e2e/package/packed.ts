@@ -52,7 +52,8 @@ export async function installInto(tarball: string): Promise<string> {
   cpSync(join(__dirname, 'consumers'), project, { recursive: true })
   for (const name of ['samples', 'hosts'])
     cpSync(join(__dirname, name), join(project, name), { recursive: true })
-  writeFileSync(join(project, 'package.json'), '{ "name": "consumer", "private": true }\n')
+  const config = { '@parcel/resolver-default': { packageExports: true } } // off by default in Parcel 2
+  writeFileSync(join(project, 'package.json'), JSON.stringify({ name: 'consumer', private: true, ...config }))
   await mustRun('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', tarball], project)
   mkdirSync(join(project, 'node_modules/@types'), { recursive: true })
   for (const name of LINKED) {

@@ -20,7 +20,7 @@ export interface TypeProject {
 const installed = (...names: string[]) => Object.fromEntries(names.map((name) => [name, name]))
 
 const EXPRESS = installed('@types/node', '@types/express', '@types/connect')
-const DRIVERS = installed('ioredis', 'redis', '@types/memjs', 'mysql2', '@types/pg')
+const DRIVERS = installed('ioredis', 'iovalkey', 'redis', '@types/memjs', 'mysql2', '@types/pg')
 
 function onDriver(file: string, driver: string, source = driver): TypeProject {
   return {
@@ -82,10 +82,10 @@ const HONO: TypeProject = {
   compilerOptions: { skipLibCheck: true },
 }
 
-/** The entry imports nothing of Nest. */
+/** The entry imports nothing of Nest. `besideAll` has a whole application. */
 const NEST: TypeProject = {
   name: 'Nest',
-  fixtures: ['nest'],
+  fixtures: ['nest/application.ts'],
   installed: installed('@types/node'),
   compilerOptions: { experimentalDecorators: true },
 }
@@ -103,7 +103,7 @@ const besideAll = (neighbours: keyof typeof NEIGHBOURS): TypeProject => ({
   name: `all entries beside the ${neighbours} packages`,
   fixtures: ['express', 'fastify', 'koa', 'hono', 'nest', 'http', 'stores', 'operators'],
   installed: installed(...Object.keys(NEIGHBOURS[neighbours])),
-  compilerOptions: { experimentalDecorators: true },
+  compilerOptions: { experimentalDecorators: true, emitDecoratorMetadata: true },
   neighbours,
 })
 

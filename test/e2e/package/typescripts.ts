@@ -32,25 +32,34 @@ const PACKAGES = {
   '@types/node': '20.12.14',
 }
 
-/** What projects have beside the package: each neighbour at one end of the range that the types support. */
+/**
+ * What projects have beside the package: each neighbour at one end of the range that the types support. The
+ * oldest are the least versions that the docs and package.json name.
+ */
 export const NEIGHBOURS = {
   oldest: {
     '@types/node': '20.17.10', // the first for TypeScript 5.7 and later
-    '@types/express': '4.17.25',
+    '@types/express': '4.17.13',
     '@types/express-serve-static-core': '4.19.9',
     '@types/connect': '3.4.38',
-    '@types/koa': '2.15.0',
+    '@types/koa': '2.13.0',
     '@types/koa__router': '12.0.5',
-    '@types/memjs': '1.3.3',
-    '@types/pg': '8.11.14',
-    '@nestjs/common': '10.4.22',
+    '@types/memjs': '1.3.0',
+    '@types/pg': '8.6.0',
+    '@nestjs/common': '10.0.0',
+    '@nestjs/core': '10.0.0',
+    '@nestjs/platform-express': '10.0.0',
     '@opentelemetry/api': '1.3.0',
-    fastify: '4.29.1',
+    'fast-check': '3.0.0',
+    fastify: '4.0.0',
     hono: '4.0.0',
-    ioredis: '5.11.1',
-    mysql2: '3.9.0',
-    'prom-client': '14.2.0',
-    redis: '5.12.1',
+    ioredis: '5.3.0',
+    iovalkey: '0.1.0',
+    mysql2: '3.5.0',
+    'prom-client': '14.0.0',
+    redis: '5.0.0',
+    'reflect-metadata': '0.1.13',
+    rxjs: '7.8.1',
   },
   newest: {
     '@types/node': '26.6.7',
@@ -61,13 +70,19 @@ export const NEIGHBOURS = {
     '@types/memjs': '1.3.3',
     '@types/pg': '8.23.1',
     '@nestjs/common': '12.5.1',
+    '@nestjs/core': '12.5.1',
+    '@nestjs/platform-express': '12.5.1',
     '@opentelemetry/api': '1.10.0',
+    'fast-check': '4.10.2',
     fastify: '5.12.8',
     hono: '4.13.19',
     ioredis: '6.0.0',
+    iovalkey: '0.4.0',
     mysql2: '3.24.6',
     'prom-client': '15.1.3',
     redis: '6.3.1',
+    'reflect-metadata': '0.2.2',
+    rxjs: '7.8.2',
   },
 } as const
 

@@ -1,12 +1,15 @@
 import {
   createLimiter,
   fixedWindow,
+  type Limiter,
   loginGuard,
   memoryStore,
   rateLimit,
   type Store,
   slidingWindow,
 } from 'headgate'
+import { limiterFrom } from '../../../src/features/create-limiter.js'
+import { readLimiterOptions } from '../../../src/limiter/read-options.js'
 import { forgetWarnings } from '../../../src/util/warn-once.js'
 import { nextTurn } from '../../support/next-turn.js'
 
@@ -30,6 +33,25 @@ const key = (id: string) => id
 
 function limiter(store: Store, limit: number, options: object = {}) {
   const made = createLimiter<string>({ name: 'api', limit, window: '1m', key, store, ...options })
+  closers.push(made)
+  return made
+}
+
+type Make = (store: Store, limit: number) => Limiter<string>
+
+/** Creates limiters at one place, in turns of the event loop that are apart. */
+async function createApart(store: Store, limits: readonly number[], make: Make = limiter) {
+  const made: Limiter<string>[] = []
+  for (const limit of limits) {
+    for (let turn = 0; turn < 3; turn++) await nextTurn() // first, so that all have one stack
+    made.push(make(store, limit))
+  }
+  return made
+}
+
+function severalLimits(store: Store, limit: number): Limiter<string> {
+  const limits = [{ name: 'burst', limit, window: '1m', key }] as const
+  const made = createLimiter<string>({ name: 'api', limits, store })
   closers.push(made)
   return made
 }
@@ -92,11 +114,72 @@ test('a limiter that was closed does not count', async () => {
 
 test('a module that is loaded again with other numbers is no warning', async () => {
   const store = memoryStore()
-  for (const limit of [4, 10]) {
-    for (let turn = 0; turn < 3; turn++) await nextTurn() // first, so that both have one stack
-    limiter(store, limit)
-  }
+  await createApart(store, [4, 10])
   expect(warnings).toEqual([])
+})
+
+test('a module that is loaded again is no warning while late requests still reach the old limiter', async () => {
+  const store = memoryStore()
+  const [old, fresh] = await createApart(store, [4, 10])
+  for (const each of [old, old, fresh, old, fresh, old, fresh, fresh]) await each?.charge('ada')
+  expect(warnings).toEqual([])
+})
+
+test.each<[string, Make]>([
+  ['createLimiter', limiter],
+  ['one of several limits', severalLimits],
+])(
+  'a loop that awaits between limiters of one name warns once they are charged in turns: %s',
+  async (_, make) => {
+    const store = memoryStore()
+    const [free, pro, team] = await createApart(store, [4, 10, 11], make)
+    expect(warnings).toEqual([])
+    for (let i = 0; i < 3; i++) for (const each of [free, pro]) await each?.charge('ada')
+    expect(warnings).toEqual([])
+    for (const each of [free, team, free, pro]) await each?.charge('ada')
+    expect(warnings).toHaveLength(1)
+    expect(warnings[0]).toContain('two limiters named api share their counts in one store')
+  },
+)
+
+test('a function that creates a limiter for each tenant at its first request is a warning', async () => {
+  const store = memoryStore()
+  const limiters = new Map<string, Limiter<string>>()
+  const limits: Readonly<Record<string, number>> = { free: 4, pro: 10 }
+  async function charge(plan: string) {
+    await nextTurn()
+    const found = limiters.get(plan) ?? limiter(store, limits[plan] ?? 1)
+    limiters.set(plan, found)
+    await found.charge('ada')
+  }
+  for (const plan of ['free', 'free', 'pro', 'free', 'pro', 'free', 'pro']) await charge(plan)
+  expect(warnings).toEqual([])
+  await charge('free')
+  expect(warnings).toHaveLength(1)
+})
+
+test('limiters of one policy from one place may be charged in turns', async () => {
+  const made = await createApart(memoryStore(), [4, 4])
+  for (let i = 0; i < 10; i++) for (const each of made) await each.charge('ada')
+  expect(warnings).toEqual([])
+})
+
+test('charges are watched only until the warning, and only if limiters share a name', async () => {
+  const store = memoryStore()
+  const settingsOf = (limit: number) =>
+    readLimiterOptions('test', { name: 'api', limit, window: '1m', key, store })
+  const plain: unknown[] = []
+  const charged: { limiter: Limiter<string>; chargeLimits: unknown }[] = []
+  for (const limit of [4, 10]) {
+    for (let turn = 0; turn < 3; turn++) await nextTurn()
+    charged.push(limiterFrom<string>('test', settingsOf(limit)))
+    await charged[0]?.limiter.charge('ada')
+    plain.push(charged[0]?.chargeLimits)
+  }
+  expect(plain[1]).not.toBe(plain[0])
+  for (let i = 0; i < 5; i++) for (const each of charged) await each.limiter.charge('ada')
+  expect(warnings).toHaveLength(1)
+  expect(charged[0]?.chargeLimits).toBe(plain[0])
 })
 
 test('a loop that gives all its limiters one name is a warning', () => {

@@ -52,17 +52,6 @@ test('short work ends in the turn that began it', async () => {
   await result
 })
 
-test('without a way to put it off, work is done at once', async () => {
-  const { timer, step } = timerOf(100)
-  function* work(): Steps<number> {
-    step()
-    yield
-    step()
-    return 5
-  }
-  expect(await inSlices(work(), { now: timer.now })).toBe(5)
-})
-
 test('what a step throws is thrown, and rejects', async () => {
   function* work(): Steps<void> {
     yield
@@ -80,4 +69,18 @@ test('items are sorted as by toSorted, equal ones in their order', () => {
       expect(atOnce(sortSteps(items, compare))).toEqual(items.toSorted(compare))
     }),
   )
+})
+
+test('slices go on while a test fakes the timers of the application', async () => {
+  jest.useFakeTimers({ doNotFake: ['performance'] })
+  try {
+    const endMs = performance.now() + 20
+    const steps = (function* (): Steps<string> {
+      while (performance.now() < endMs) yield
+      return 'done'
+    })()
+    expect(await inSlices(steps)).toBe('done')
+  } finally {
+    jest.useRealTimers()
+  }
 })

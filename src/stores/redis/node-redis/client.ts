@@ -61,8 +61,11 @@ export interface NodeRedisClusterClient extends Emitter {
   readonly masters: readonly object[]
   /** The nodes of each slot. With `minimizeConnections`, a node has no client at first. */
   readonly slots: readonly { readonly master: NodeRedisClusterNode }[]
-  /** Creates a node's client if there is none, and resolves with it once it is connected. */
-  nodeClient(node: never): Promise<unknown>
+  /**
+   * Creates a node's client if there is none, and returns a promise of it. If it is connected, redis 5.10 and
+   * earlier return the client itself.
+   */
+  nodeClient(node: never): unknown
   /**
    * Sends a command to the master of a key's slot. If the reply is MOVED or ASK, sends it to the node in the
    * reply.

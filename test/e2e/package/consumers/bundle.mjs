@@ -74,6 +74,22 @@ const BUNDLERS = {
     })
     return []
   },
+  async parcel() {
+    const { Parcel } = await load('@parcel/core')
+    const options = { context: 'node', engines: { node: '>=20' }, includeNodeModules: true }
+    const outputFormat = isCommonJs ? 'commonjs' : 'esmodule'
+    const main = { ...options, outputFormat, distDir: path, distEntry: name, scopeHoist: true }
+    const defaultConfig = find('@parcel/config-default')
+    const defaults = { shouldOptimize: true, sourceMaps: false }
+    const rest = { targets: { main }, defaultTargetOptions: defaults, shouldDisableCache: true }
+    const { bundleGraph } = await new Parcel({
+      entries: [entry],
+      mode: 'production',
+      defaultConfig,
+      ...rest,
+    }).run()
+    return bundleGraph.getBundles().length === 1 ? [] : ['There is more than one file.']
+  },
   async ncc() {
     execFileSync(process.execPath, [find('@vercel/ncc/dist/ncc/cli.js'), 'build', entry, '--out', path])
     return []

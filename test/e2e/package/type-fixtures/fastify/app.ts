@@ -1,5 +1,5 @@
 // What applications of Fastify write, without an annotation.
-import fastify from 'fastify'
+import { fastify } from 'fastify'
 import plugin, {
   byField,
   byRoute,

@@ -1,5 +1,5 @@
 // Each mistake is an error at the word that its comment begins with.
-import fastify from 'fastify'
+import { fastify } from 'fastify'
 import { loginGuard, rateLimit, rateLimitHook } from 'headgate/fastify'
 
 const app = fastify()

@@ -1,16 +1,18 @@
 import { rateLimit, type Store } from 'headgate/http'
 import { redisStore } from 'headgate/redis'
-import { createClient, createCluster, createSentinel, defineScript } from 'redis'
+import { createClient, createCluster, createSentinel } from 'redis'
 
 const url = 'redis://localhost'
 const nodes = [{ host: 'localhost', port: 6379 }]
 const scripts = {
-  add: defineScript({
+  add: {
     SCRIPT: 'return ARGV[1] + 1',
+    SHA1: '',
     NUMBER_OF_KEYS: 0,
-    parseCommand: (parser, value: number) => parser.push(String(value)),
+    parseCommand: (parser: { push(...words: string[]): unknown }, value: number) =>
+      parser.push(String(value)),
     transformReply: (reply: number) => reply,
-  }),
+  },
 }
 const client = createClient({ url })
 const other = createClient({ url, RESP: 3, scripts, commandOptions: { typeMapping: { 36: Buffer } } })

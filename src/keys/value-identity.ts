@@ -1,0 +1,96 @@
+import { createHmac, hash as oneShot } from 'node:crypto'
+import { RecentMap } from '../util/recent-map.js'
+
+/** How identities are hashed. */
+export interface HashOptions {
+  readonly secret: string | undefined
+  /** Whether identities stay in this process: without a `secret`, short values are then not hashed. */
+  readonly isLocal?: boolean | undefined
+}
+
+const MAX_LENGTH = 1024
+
+type Key = string | number | bigint
+
+/** Returns whether a value of a key function can be a key. */
+export function isKey(value: unknown): value is Key {
+  if (typeof value === 'string')
+    return value.length <= MAX_LENGTH && !value.includes('\0') && value.isWellFormed()
+  return typeof value === 'bigint' || Number.isFinite(value)
+}
+
+/** Creates the function that returns the identity of a value of a key function. */
+export function identityOfValue({ secret, isLocal = false }: HashOptions): (value: Key) => string {
+  return isLocal && secret === undefined ? writeOut : valueHash(secret)
+}
+
+/**
+ * Creates the function that returns the identity of requests from an address whose key is missing or
+ * malformed.
+ */
+export function keylessIdentityOf(secret: string | undefined): (address?: string) => string {
+  const hash = identityHash(secret) // other than any value has: a client may spell one
+  return (address = '') => hash(`malformed:${address}`)
+}
+
+/**
+ * Longer values are hashed in this process also: some features keep the identities of thousands of clients.
+ */
+const MAX_WRITTEN_OUT = 64
+
+/** Returns a value with its length, so that no value can imitate another identity, or two joined ones. */
+function writeOut(value: Key): string {
+  const text = String(value)
+  return text.length > MAX_WRITTEN_OUT ? hashValue(text) : `=${text.length}:${text}`
+}
+
+const WRITTEN_OUT = /^=(\d+):/
+
+/** Returns an identity as stores outside this process keep it: what was written out is hashed. */
+export function shownIdentity(identity: string): string {
+  const [start, digits] = WRITTEN_OUT.exec(identity) ?? []
+  const end = start === undefined ? identity.indexOf('|') : start.length + Number(digits)
+  const rest = end < 0 ? '' : identity.slice(end + 1)
+  const first = end < 0 ? identity : identity.slice(0, end)
+  const shownPart = start === undefined ? first : hashValue(first.slice(start.length))
+  return rest === '' ? shownPart : `${shownPart}|${shownIdentity(rest)}`
+}
+
+/** How many hashes are cached for each secret, at least, and of how long values, in characters. */
+const MIN_CACHED = 10_000
+const MAX_CACHED_LENGTH = 64
+
+/** Creates the function that returns what storage keys hold in place of a value of a key function. */
+export function valueHash(secret: string | undefined): (value: Key) => string {
+  const hash = identityHash(secret)
+  const cache = caches.get(secret) ?? new RecentMap<string>(MIN_CACHED)
+  caches.set(secret, cache)
+  return (value) => {
+    const text = `value:${value}`
+    if (text.length > MAX_CACHED_LENGTH) return hash(text)
+    const cached = cache.get(text)
+    if (cached !== undefined) return cached
+    const hashed = hash(text)
+    cache.set(text, hashed)
+    return hashed
+  }
+}
+
+/** By their secrets, which limits share: a request is often charged by several, and clients return. */
+const caches = new Map<string | undefined, RecentMap<string>>()
+
+const hashValue = valueHash(undefined)
+
+function identityHash(secret: string | undefined): (text: string) => string {
+  const digest = secret === undefined ? plainHash : keyedHash(secret)
+  return (text) => digest(text).slice(0, 22)
+}
+
+function plainHash(text: string): string {
+  return oneShot('sha256', text, 'base64url')
+}
+
+/** Creates the function that returns the HMAC-SHA-256 of a text under a secret (RFC 2104), in base64url. */
+export function keyedHash(secret: string): (text: string) => string {
+  return (text) => createHmac('sha256', secret).update(text).digest('base64url')
+}
