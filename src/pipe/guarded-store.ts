@@ -3,6 +3,7 @@ import { type OnLate, type Pipe, type SettleAny, sendFor } from '../stores/share
 import { resentAtMs } from '../stores/shared/resends.js'
 import { publishToStoreChannel, storeChannel } from '../stores/shared/store-channel.js'
 import { pipeTo } from '../stores/shared/store-pipe.js'
+import { whyTimedOut } from '../stores/shared/time-outs.js'
 import type { Store } from '../stores/store.js'
 import { asStoreError, atServer, StoreError } from '../stores/store-error.js'
 import { Deadlines, TimeoutError } from '../util/timeout.js'
@@ -60,6 +61,8 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
     onChange(...change)
   })
   const deadlines = new Deadlines(timeoutMs)
+  const timeoutError = () =>
+    asStoreError(store.name, new TimeoutError(timeoutMs), { hint: whyTimedOut(store.origin?.client) })
 
   /** Sends an operation, unless a circuit breaker stops it. `admitted` is set if it has waited for a probe. */
   function send(
@@ -84,7 +87,7 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
     if (immediateOutcome !== undefined)
       return recordOutcome(operation, sentAtMs, immediateOutcome, generation)
     const expire = () => {
-      const error = asStoreError(store.name, new TimeoutError(timeoutMs))
+      const error = timeoutError()
       pendingSettle?.(recordOutcome(operation, sentAtMs, error, generation))
       pendingSettle = undefined
     }
@@ -110,7 +113,7 @@ export function guardStore(store: Store, options: GuardOptions): GuardedStore {
     let hasTimedOut = false
     const deadline = deadlines.start(() => {
       hasTimedOut = true
-      settle(isSent ? asStoreError(store.name, new TimeoutError(timeoutMs)) : circuitOpen())
+      settle(isSent ? timeoutError() : circuitOpen())
     })
     const settleInTime: SettleAny = (outcome) => {
       if (deadlines.stop(deadline)) settle(outcome)

@@ -22,6 +22,7 @@ import { useRedis } from '../integration/redis/use-redis.js'
 import { type CommandOptions, runHere } from '../support/run-command.js'
 import { INSTALL_TIMEOUT_MS } from '../support/servers/install.js'
 import { type RedisServer, startRedis } from '../support/servers/redis.js'
+import { until } from '../support/servers/wait.js'
 
 const MODULES = join(__dirname, '../../node_modules')
 /** Packages, and where the versions of them are installed. */
@@ -655,18 +656,48 @@ describe('failures', () => {
   })
 })
 
-test(
-  'a node of a Redis Cluster is refused, since it has only some of the keys',
-  async () => {
-    const node = await startRedis({ args: ['--cluster-enabled', 'yes'] })
-    try {
-      expect(await failureOf(['inspect', 'ada'], node.url)).toEqual([
-        1,
-        expect.stringContaining('a node of a Redis Cluster'),
-      ])
-    } finally {
-      await node.stop()
-    }
-  },
-  INSTALL_TIMEOUT_MS,
-)
+describe('a server with slots', () => {
+  let node: RedisServer
+
+  beforeAll(async () => {
+    node = await startRedis({ args: ['--cluster-enabled', 'yes'] })
+  }, INSTALL_TIMEOUT_MS)
+  afterAll(() => node?.stop())
+
+  test('is refused if other nodes have the other slots', async () => {
+    await node.cli('CLUSTER', 'ADDSLOTSRANGE', 0, 8191)
+    expect(await failureOf(['inspect', 'ada'], node.url)).toEqual([
+      1,
+      expect.stringContaining('one of several nodes of a Redis Cluster'),
+    ])
+  })
+
+  test.each(CLIENTS.map(([, installed]) => installed))(
+    'that has all of them, as hosted clusters do, is searched and changed (%s)',
+    async (installed) => {
+      const missing = /^cluster_slots_assigned:8192/m.test(await node.cli('CLUSTER', 'INFO'))
+      if (missing) await node.cli('CLUSTER', 'ADDSLOTSRANGE', 8192, 16383)
+      await until('it is up', async () => /cluster_state:ok/.test(await node.cli('CLUSTER', 'INFO')))
+      await node.cli('FLUSHALL')
+      const client = new Redis(node.url, { autoResendUnfulfilledCommands: false })
+      const policy = ban(fixedWindow({ limit: 3, window: '1d' }), { after: 9, within: '1h', for: '1d' })
+      const options = { store: redisStore(client), key: byIp(), timeout: '10s' } as const
+      const names = ['api', 'login', 'search', 'upload'].map((each) => `${each}-${installed}`)
+      const limiters = names.map((name) => createLimiter({ ...options, name, policy }))
+      for (const limiter of limiters) await limiter.charge({ ip: '192.0.2.1' })
+      const folder = join(root, installed)
+      const command = async (...args: string[]) => {
+        const { code, stdout, stderr } = await run([...args, '--store', node.url], { folder })
+        expect([code, stderr]).toEqual([0, ''])
+        return stdout
+      }
+      const listed = JSON.parse(await command('inspect', '192.0.2.1', '--json'))
+      expect(listed.limits.map(({ limiter }: { limiter: string }) => limiter).sort()).toEqual(names)
+      await command('block', '192.0.2.1', '--for', '1h')
+      for (const limiter of limiters) expect((await limiter.charge({ ip: '192.0.2.1' })).allowed).toBe(false)
+      await command('release', '192.0.2.1')
+      expect(await node.cli('DBSIZE')).toBe('0')
+      client.disconnect()
+    },
+  )
+})

@@ -1,5 +1,7 @@
 import type { Operation, ResultOf } from '../../stores/operation.js'
+import { SLOTS } from '../../stores/redis/key-slot.js'
 import { request } from '../../stores/shared/pipe.js'
+import { recordResend } from '../../stores/shared/resends.js'
 import { pipeTo } from '../../stores/shared/store-pipe.js'
 import { messageOf } from '../../stores/store-error.js'
 import { TimeoutError, timeout } from '../../util/timeout.js'
@@ -38,12 +40,25 @@ export async function connectStore(address: StoreAddress, folder: string): Promi
   }
 
   /** Rejects unless all keys are here: not every client checks that the database exists. */
-  async function check({ send }: RedisDriver, database: number): Promise<void> {
+  async function check({ client, send }: RedisDriver, database: number): Promise<void> {
     const info = String(await inTime(send(['info', 'cluster'])))
-    if (info.includes('cluster_enabled:1'))
-      throw new InputError('the store is a node of a Redis Cluster, which this command cannot search')
+    if (info.includes('cluster_enabled:1')) {
+      if (!hasAllSlots(await inTime(send(['cluster', 'slots']))))
+        throw new InputError(
+          'the store is one of several nodes of a Redis Cluster, which this command cannot search',
+        )
+      recordResend(client) // so that the store sends commands slot by slot
+    }
     if (database !== 0) await inTime(send(['select', String(database)]))
   }
+}
+
+/** Returns whether one server has all slots, by a reply to CLUSTER SLOTS, as hosted clusters of one address do. */
+function hasAllSlots(reply: unknown): boolean {
+  const ranges: readonly (readonly unknown[])[] = Array.isArray(reply) ? reply : []
+  const slots = ranges.reduce((sum, [first, last]) => sum + Number(last) - Number(first) + 1, 0)
+  const masters = new Set(ranges.map(([, , master]) => String(master)))
+  return slots === SLOTS && masters.size === 1
 }
 
 async function connectionTo(driver: RedisDriver, address: StoreAddress): Promise<StoreConnection> {

@@ -9,7 +9,7 @@ import { CHANGED, decrement, get, increment, type MemcachedRequest, STATUS, swap
 const READ_ONE_IN = 16
 
 /** A count, and the CAS token of its counter; 0 and `undefined` where there is no counter. */
-interface CountVersion {
+export interface CountVersion {
   readonly count: number
   readonly cas: bigint | undefined
 }
@@ -23,8 +23,7 @@ export function counterIo({ request }: MemcachedTransport) {
   async function readVersion(key: string, counter: string): Promise<CountVersion> {
     const reading = get(counter)
     const reply = await request(key, reading)
-    const { status, cas } = reply.header
-    return { count: countIn(reading, reply), cas: status === STATUS.ok ? cas.readBigUInt64BE(0) : undefined }
+    return { count: countIn(reading, reply), cas: tokenIn(reply) }
   }
 
   async function read(key: string, counter: string): Promise<number> {
@@ -53,11 +52,11 @@ export function counterIo({ request }: MemcachedTransport) {
   }
 
   /**
-   * Adds units, and returns the count before; with 0 units only reads. Of several processes that create a
-   * counter at the same time, memcached answers "not stored" to all but one.
+   * Adds units, and returns the count before, with the token since; with 0 units only reads. Of several
+   * processes that create a counter at the same time, memcached answers "not stored" to all but one.
    */
-  async function add(key: string, counter: string, units: number, expiration: number): Promise<number> {
-    if (units === 0) return read(key, counter)
+  async function add(key: string, counter: string, units: number, expiration: number): Promise<CountVersion> {
+    if (units === 0) return readVersion(key, counter)
     const adding = increment(counter, units, expiration)
     const replied = request(key, adding)
     if (evicts && Math.random() * READ_ONE_IN < 1) request(key, get(counter)).catch(() => undefined)
@@ -67,18 +66,27 @@ export function counterIo({ request }: MemcachedTransport) {
       evicts = false
       if ((await read(key, counter)) > 0) reply = await repeatWhile(STATUS.noMemory, key, adding)
     }
-    return countIn(adding, reply, units)
+    return { count: countIn(adding, reply, units), cas: tokenIn(reply) }
   }
 
-  /** Subtracts units. Only while a reader holds the item does memcached need memory for that. */
-  async function subtract(key: string, counter: string, units: number): Promise<void> {
+  /**
+   * Subtracts units, and returns the token since; `undefined` without a counter. Only while a reader holds the
+   * item does memcached need memory for that.
+   */
+  async function subtract(key: string, counter: string, units: number): Promise<bigint | undefined> {
     const subtracting = decrement(counter, units)
-    const reply = await request(key, subtracting)
-    const isHeld = reply.header.status === STATUS.noMemory
-    countIn(subtracting, isHeld ? await repeatWhile(STATUS.noMemory, key, subtracting) : reply) // throws for an error
+    let reply = await request(key, subtracting)
+    if (reply.header.status === STATUS.noMemory) reply = await repeatWhile(STATUS.noMemory, key, subtracting)
+    countIn(subtracting, reply) // throws for an error
+    return tokenIn(reply)
   }
 
   return { read, readVersion, add, subtract, swap }
+}
+
+/** Returns the CAS token in a reply; `undefined` without a counter, and from a server with -C, which has none. */
+function tokenIn({ header: { status, cas } }: MemcachedReply): bigint | undefined {
+  return status === STATUS.ok ? cas.readBigUInt64BE(0) || undefined : undefined
 }
 
 /** Returns the count before a request; 0 without a counter. Only replies to reads are digits. */

@@ -9,6 +9,7 @@ import { type MemcachedTransport, removeItem } from './connection.js'
 import { counterIo } from './counter-io.js'
 import { counterUpdater } from './counter-update.js'
 import { countersOf } from './counters.js'
+import { refundAndWatch } from './settled-count.js'
 import { CLOCK_TOLERANCE_MS, type OtherSlices, sliceCache } from './slice-cache.js'
 
 /** Applies operations of one key that go together. */
@@ -43,16 +44,23 @@ export function counterStrategy(transport: MemcachedTransport): ApplyToKey {
     const adding = io.add(key, counter, added, counters.expirationAt(nowMs))
     try {
       const reading = slices.read(key, counters, nowMs)
-      const [before, others] = isPromise(reading)
+      let [version, others] = isPromise(reading)
         ? await Promise.all([adding, reading])
         : [await adding, reading]
-      let verdicts = evaluate(charges, policy, before, others, nowMs)
+      const decide = (isSettled?: boolean) =>
+        evaluate(charges, policy, version.count, others, nowMs, isSettled)
+      let verdicts = decide()
       if (others.isStale && verdicts.some(isDenial)) {
         slices.invalidate(key)
-        verdicts = evaluate(charges, policy, before, await slices.read(key, counters, nowMs), nowMs)
+        others = await slices.read(key, counters, nowMs)
+        verdicts = decide()
       }
-      const denied = added - unitsOf(charges, (i) => verdicts[i]?.allowed === true)
-      if (denied > 0) await refundUnits(denied)
+      const units = added - unitsOf(charges, (i) => verdicts[i]?.allowed === true)
+      if (version.count + others.next > mostOf(policy)) {
+        const isSettled = await refundAndWatch(io, { key, counter, units, version })
+        return isSettled ? decide(isSettled) : verdicts
+      }
+      if (units > 0) await refundUnits(units)
       return verdicts
     } catch (error) {
       if (added > 0) adding.then(() => refundUnits(added)).catch(() => undefined)
@@ -120,21 +128,28 @@ function unitsOf(charges: readonly Charge[], counts: (index: number, units: numb
   return sum
 }
 
+/** Returns the most units that a client can be admitted or owe, while the limit stays the same. */
+function mostOf({ limit, debt = 0 }: Policy): number {
+  return limit + debt
+}
+
 const isDenial = ({ allowed }: ChargeResult) => allowed === false
 
-/** Returns the verdicts by what others have counted: `before` in the present slice. */
+/**
+ * Returns the verdicts by what others have counted: `before` in the present slice. More than a client can have
+ * used is taken for units that are about to be refunded, unless it is settled: then the limit was lowered.
+ */
 export function evaluate(
   charges: readonly Charge[],
   policy: Policy,
   before: number,
   { next, older }: Pick<OtherSlices, 'next' | 'older'>,
   nowMs: number,
+  isSettled = false,
 ): readonly ChargeResult[] {
   const { sliceAt, stateOf } = countersOf(policy)
-  const state = stateOf(sliceAt(nowMs), [
-    Math.min(before + next, policy.limit + (policy.debt ?? 0)),
-    ...older,
-  ])
+  const newestCount = isSettled ? before + next : Math.min(before + next, mostOf(policy))
+  const state = stateOf(sliceAt(nowMs), [newestCount, ...older])
   const verdicts = applyBatch(charges, () => state, nowMs).results as ChargeResult[]
   if (!verdicts.some(isDenial) || !isOvercounted()) return verdicts
   return verdicts.map((verdict) => (isDenial(verdict) ? { ...verdict, isTentative: true } : verdict))

@@ -1,4 +1,6 @@
 import { wrongKind } from '../../util/validate.js'
+import { explainTimeouts } from '../shared/time-outs.js'
+import { whyConnecting } from './connecting.js'
 import {
   isIoredis,
   isIoredisCluster,
@@ -37,6 +39,12 @@ export type AnyRedisClient =
  * copies of a driver. Throws a `TypeError` for a value that lacks what the store needs.
  */
 export function transportOf(client: unknown): Transport {
+  const transport = recognize(client)
+  explainTimeouts(client as AnyRedisClient, () => whyConnecting(client as AnyRedisClient))
+  return transport
+}
+
+function recognize(client: unknown): Transport {
   if (isIoredis(client)) {
     warnOfResends(client)
     return isIoredisCluster(client) ? ioredisClusterTransport(client) : ioredisTransport(client)

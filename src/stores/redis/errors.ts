@@ -1,4 +1,5 @@
 import { asStoreError, atServer, messageOf, StoreError } from '../store-error.js'
+import { hasTls } from './connecting.js'
 import { hintFor } from './hints.js'
 
 /*
@@ -39,24 +40,25 @@ function isRedirection(message: string): boolean {
 }
 
 /** Returns the error of a command that is not sent while the client is disconnected, and why it is. */
-export function disconnectedError(status: string, reason: unknown): StoreError {
-  return connectionError(`the client is not connected (${status})`, reason, { unsent: true })
+export function disconnectedError(status: string, reason: unknown, client: object): StoreError {
+  return connectionError(`the client is not connected (${status})`, reason, client, { unsent: true })
 }
 
 /** Returns the error of a command whose connection was lost, and why it was. */
-export function lossError(reason?: unknown): StoreError {
-  return connectionError('the connection was lost before the reply arrived', reason)
+export function lossError(client: object, reason?: unknown): StoreError {
+  return connectionError('the connection was lost before the reply arrived', reason, client)
 }
 
 function connectionError(
   problem: string,
   cause: unknown,
+  client: object,
   facts: { readonly unsent?: boolean } = {},
 ): StoreError {
   if (cause === undefined || cause instanceof StoreError)
     return new StoreError('redis', problem, { ...facts, cause })
   const reason = messageOf(cause)
-  const text = [reason.replace(/\.$/, ''), hintFor(reason) ?? []].flat().join('. ')
+  const text = [reason.replace(/\.$/, ''), hintFor(reason, hasTls(client)) ?? []].flat().join('. ')
   return new StoreError('redis', `${problem}: ${text}`, { ...facts, cause })
 }
 

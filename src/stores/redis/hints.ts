@@ -38,10 +38,22 @@ const FIXES: readonly (readonly [RegExp, string])[] = [
     /ECONNRESET|Socket closed unexpectedly|Protocol error/,
     'If the server uses TLS on this port, use a rediss:// URL.',
   ],
-  [/ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ETIMEDOUT/, "Check that Redis runs at the client's URL."],
+  [/ECONNREFUSED|ENOTFOUND|EAI_AGAIN/, "Check that Redis runs at the client's URL."],
+  [
+    /ETIMEDOUT|Connection timeout/,
+    "Check that Redis runs at the client's URL. If it does not use TLS there, use a redis:// URL.",
+  ],
+]
+
+/** The fixes for clients with TLS that differ from those above. */
+const TLS_FIXES: typeof FIXES = [
+  [
+    /ECONNRESET|Socket closed unexpectedly|alert (handshake failure|bad certificate)/,
+    "If the server requires a client certificate, pass the client's tls.cert and tls.key.",
+  ],
 ]
 
 /** Returns the fix for an error, if one is known. */
-export function hintFor(message: string): string | undefined {
-  return FIXES.find(([pattern]) => pattern.test(message))?.[1]
+export function hintFor(message: string, hasTls = false): string | undefined {
+  return (hasTls ? [...TLS_FIXES, ...FIXES] : FIXES).find(([pattern]) => pattern.test(message))?.[1]
 }

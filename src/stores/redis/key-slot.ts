@@ -1,4 +1,5 @@
-const SLOTS = 16_384
+/** How many slots a Redis Cluster has. */
+export const SLOTS = 16_384
 /** The generator polynomial of CRC-16/XMODEM. */
 const POLYNOMIAL = 0x1021
 

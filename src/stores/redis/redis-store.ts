@@ -3,7 +3,7 @@ import type { Batching, Store } from '../store.js'
 import { type AnyRedisClient, transportOf } from './client.js'
 import { redisDocuments } from './documents.js'
 import { redisNotes } from './notes.js'
-import { hasSlots, runOnCluster, runOnServer } from './run-on-server.js'
+import { runOnCluster, runOnServer, serverBatching } from './run-on-server.js'
 
 /**
  * 256 keys spread the cost of a call, and do not keep the server's other clients waiting. The server decides
@@ -11,8 +11,6 @@ import { hasSlots, runOnCluster, runOnServer } from './run-on-server.js'
  * travel: none delays the next one for longer than the stall timeout.
  */
 const BATCHING: Batching = { maxKeys: 256, maxInFlight: 2, stallTimeoutMs: 10 }
-/** A batch for a server with slots is many small calls. The larger it is, the more charges share a call. */
-const MAX_KEYS_BY_SLOT = 1024
 
 /**
  * Creates a store that keeps states in Redis or Valkey, shared by any number of processes.
@@ -53,13 +51,8 @@ const MAX_KEYS_BY_SLOT = 1024
 export function redisStore(client: AnyRedisClient): Store {
   const transport = transportOf(client)
   const { slotOf, serverOf, maxInFlight = BATCHING.maxInFlight } = transport
-  const batching: Batching = {
-    ...BATCHING,
-    maxInFlight,
-    get maxKeys() {
-      return hasSlots(client) ? MAX_KEYS_BY_SLOT : BATCHING.maxKeys
-    },
-  }
+  const forAny: Batching = { ...BATCHING, maxInFlight }
+  const batching = serverOf ? forAny : serverBatching(client, forAny)
   const run = serverOf ? runOnCluster(transport, batching) : runOnServer(client, transport, batching)
   return {
     name: 'redis',

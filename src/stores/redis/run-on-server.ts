@@ -11,8 +11,31 @@ export function runOnCluster(transport: Transport, batching: Batching): Run {
   return acrossShards(transport.slotOf, scriptRunner(transport), batching)
 }
 
+/** A batch for a server with slots is many small calls. The larger it is, the more charges share a call. */
+const MAX_KEYS_BY_SLOT = 1024
+
+/** Clients whose server has replied to a batch of several operations, and so has shown whether it has slots. */
+const probed = new WeakSet<object>()
+
+/**
+ * Returns the batching for a client made for one server. Until its server has replied to a batch of several
+ * operations, and if it has slots, one batch is in flight. Otherwise, the first burst would be rejected as
+ * several batches, and each would be sent again as many small calls.
+ */
+export function serverBatching(client: object, batching: Batching): Batching {
+  return {
+    ...batching,
+    get maxInFlight() {
+      return probed.has(client) && !hasSlots(client) ? batching.maxInFlight : 1
+    },
+    get maxKeys() {
+      return hasSlots(client) ? MAX_KEYS_BY_SLOT : batching.maxKeys
+    },
+  }
+}
+
 /** Returns whether a client made for one server is known to reach one that has slots. */
-export function hasSlots(client: object): boolean {
+function hasSlots(client: object): boolean {
   return resentAtMs(client) !== undefined
 }
 
@@ -33,5 +56,13 @@ export function runOnServer(client: object, transport: Transport, batching: Batc
     )
     return runBySlot(operations, settle)
   })
-  return (operations, settle) => (hasSlots(client) ? runBySlot : runTogether)(operations, settle)
+  const runProbe: Run = async (operations, settle) => {
+    const outcomes = await runTogether(operations, settle)
+    probed.add(client)
+    return outcomes
+  }
+  return (operations, settle) => {
+    if (hasSlots(client)) return runBySlot(operations, settle)
+    return (operations.length === 1 || probed.has(client) ? runTogether : runProbe)(operations, settle)
+  }
 }

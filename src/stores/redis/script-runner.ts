@@ -9,6 +9,7 @@ import { commandError, isCrossSlot, isMoving, isSplit, isUnknownScript } from '.
 import { multiPolicyCall } from './multi-policy-call.js'
 import { encodePolicy } from './policy-codec.js'
 import { type Reading, type ScriptCall, timeAlone } from './script-call.js'
+import { sentScripts } from './sent-scripts.js'
 import { singlePolicyCall } from './single-policy-call.js'
 import type { Command, Transport } from './transport.js'
 
@@ -31,6 +32,8 @@ interface GroupCall {
  * several slots, `runBySlot` gets the operations.
  */
 export function scriptRunner({ slotOf, serverOf, send }: Transport, runBySlot?: Run): Run {
+  const wasSent = sentScripts(serverOf)
+
   /** Resolves with the outcomes of a group, by the reply to its call. */
   async function outcomesOf(
     group: GroupCall,
@@ -88,9 +91,11 @@ export function scriptRunner({ slotOf, serverOf, send }: Transport, runBySlot?: 
           for (const part of withOnePolicyPerKey(operations)) add(shard, itemsAt(indexes, part), true)
           return
         }
+        // A server that gets a script's text once has it for the digests that follow.
+        const isKnown = wasSent(call.script, shard) && !isOrdered
         const { text, sha1 } = call.script
         commands.push(
-          isOrdered ? commandFor('eval', text, call, shard) : commandFor('evalsha', sha1, call, shard),
+          isKnown ? commandFor('evalsha', sha1, call, shard) : commandFor('eval', text, call, shard),
         )
         calls.push({ shard, indexes, operations, call })
       } catch (cause) {

@@ -50,7 +50,7 @@ export function batcher(
   batching: Batching,
   { onBatch, checkCount, validate, toStoreError }: BatcherOptions = {},
 ): (operation: Operation, settle: SettleOperation) => undefined {
-  const { maxInFlight, locksKeys = false, stallTimeoutMs = 50 } = batching
+  const { locksKeys = false, stallTimeoutMs = 50 } = batching
   const { maxPending = Number.POSITIVE_INFINITY } = batching
   const locking = locksKeys ? lockingPicker<Waiting>(batching.maxKeys) : undefined
   let waiting: Waiting[] = []
@@ -61,7 +61,7 @@ export function batcher(
 
   function schedule(): void {
     if (isScheduled) return
-    if (inFlight >= maxInFlight || pending.length >= maxPending) {
+    if (inFlight >= batching.maxInFlight || pending.length >= maxPending) {
       watch()
       return
     }
@@ -72,7 +72,7 @@ export function batcher(
 
   function flush(): void {
     isScheduled = false
-    let room = Math.min(maxInFlight - inFlight, maxPending - pending.length)
+    let room = Math.min(batching.maxInFlight - inFlight, maxPending - pending.length)
     const maxItems = Math.max(MIN_SPLIT, Math.ceil(waiting.length / Math.max(1, room)))
     for (; room > 0 && waiting.length > 0; room--) {
       let picked: Picked<Waiting> = [waiting, []]

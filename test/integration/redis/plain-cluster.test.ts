@@ -186,6 +186,31 @@ test('ioredis writes the commands of all slots of a batch at once', async () => 
   client.disconnect()
 })
 
+test.each(Object.entries<Open>(DRIVERS))(
+  'the first burst of a client of %s is rejected as one batch, and no digest is sent before its script',
+  async (_, open) => {
+    await server.cli('SCRIPT', 'FLUSH')
+    await server.cli('CONFIG', 'RESETSTAT')
+    const opened = await open(server.url)
+    const limiter = createLimiter({
+      ...{
+        store: opened.makeStore(),
+        name: 'burst',
+        key: (id: string) => id,
+        limit: 4,
+        window: '1h',
+        timeout: '30s',
+      },
+    } as const)
+    const callers = Array.from({ length: 1000 }, async (_each, i) => limiter.charge(`caller-${i % 100}`))
+    expect((await Promise.all(callers)).filter(({ allowed }) => allowed)).toHaveLength(400)
+    const errors = await server.cli('INFO', 'errorstats')
+    expect(errors).toContain('errorstat_CROSSSLOT:count=1')
+    expect(errors).not.toContain('NOSCRIPT')
+    await opened.end()
+  },
+)
+
 test('leased units of keys in several slots never exceed their limits', async () => {
   const client = await connect(server.url)
   const limiter = createLimiter({

@@ -1,13 +1,14 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, rmdir, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createLimiter } from 'headgate'
+import { createLimiter, fixedWindow, slidingWindow } from 'headgate'
 import { redisStore } from 'headgate/redis'
 import { Redis } from 'ioredis'
 import { createClient } from 'redis'
 import { hintFor } from '../../../src/stores/redis/hints.js'
 import { forgetWarnings } from '../../../src/util/warn-once.js'
 import { makeCertificate } from '../../support/certificate.js'
+import { type FaultyProxy, startProxy } from '../../support/proxy.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisServer, startRedis } from '../../support/servers/redis.js'
 import { startRedisNode } from '../../support/servers/redis-node.js'
@@ -15,6 +16,9 @@ import { until } from '../../support/servers/wait.js'
 
 let server: RedisServer
 let renamed: RedisServer
+/** Has half of the slots of a Redis Cluster, and requires client certificates on its TLS port. */
+let clustered: RedisServer
+let silent: FaultyProxy
 let folder: string
 
 beforeAll(async () => {
@@ -38,10 +42,21 @@ beforeAll(async () => {
     ],
     [1],
   )
+  clustered = await startRedisNode(
+    'redis-mutual',
+    ({ port }) => [
+      ...['--tls-port', String(port + 1), ...tls.slice(0, 4), '--tls-auth-clients', 'yes'],
+      ...['--tls-ca-cert-file', files[0], '--cluster-enabled', 'yes'],
+    ],
+    [1],
+  )
+  await clustered.cli('CLUSTER', 'ADDSLOTSRANGE', 0, 8191)
+  silent = await startProxy(server)
 }, INSTALL_TIMEOUT_MS)
 
 afterAll(async () => {
-  await Promise.all([server?.stop(), renamed?.stop()])
+  await silent?.stop()
+  await Promise.all([server?.stop(), renamed?.stop(), clustered?.stop()])
   if (folder) await rm(folder, { recursive: true })
 })
 
@@ -60,14 +75,18 @@ afterEach(async () => {
 })
 
 const DRIVERS = {
-  ioredis(url: string) {
-    const client = new Redis(url, { autoResendUnfulfilledCommands: false, retryStrategy: () => 20 })
+  ioredis(url: string, tls = {}) {
+    const secure = url.startsWith('rediss:') && { tls }
+    const client = new Redis(url, {
+      ...{ autoResendUnfulfilledCommands: false, retryStrategy: () => 20, ...secure },
+    })
     client.on('error', () => undefined)
     ends.push(() => client.disconnect())
     return client
   },
-  'node-redis'(url: string) {
-    const client = createClient({ url, socket: { reconnectStrategy: () => 20 } })
+  'node-redis'(url: string, tls = {}) {
+    const secure = url.startsWith('rediss:') && { tls: true as const, ...tls }
+    const client = createClient({ url, socket: { reconnectStrategy: () => 20, ...secure } })
     client.on('error', () => undefined)
     client.connect().catch(() => undefined)
     ends.push(() => client.destroy())
@@ -78,6 +97,14 @@ const DRIVERS = {
 const config = async (...words: readonly string[]) => {
   await server.cli('CONFIG', 'SET', ...words)
 }
+async function hasSaved(status: 'ok' | 'err'): Promise<boolean> {
+  const info = await server.cli('INFO', 'persistence')
+  if (info.includes('rdb_bgsave_in_progress:1')) return false
+  if (info.includes(`rdb_last_bgsave_status:${status}`)) return true
+  await server.cli('BGSAVE').catch(() => undefined)
+  return false
+}
+
 const tlsPort = () => renamed.port + 1
 const withUser = (user: string) => `redis://${user}@${server.host}:${server.port}`
 
@@ -140,6 +167,72 @@ const STATES: readonly (readonly [string, () => string, () => unknown, RegExp])[
     () => undefined,
     /self-signed certificate\. Trust the server's certificate/,
   ],
+  [
+    'a TLS client at a port without TLS',
+    () => `rediss://${server.host}:${server.port}`,
+    () => undefined,
+    /no reply within 100 ms\. The client is still connecting\. If the server does not use TLS .* redis:/,
+  ],
+  [
+    'a server that says nothing',
+    () => `redis://${silent.url}`,
+    () => silent.behave({ swallow: 'both' }),
+    /no reply within 100 ms\. The client (is still connecting\. Check that Redis runs|waits until the server is ready)/,
+  ],
+  [
+    'a server that requires replicas',
+    () => server.url,
+    async () => {
+      await config('min-replicas-to-write', '1')
+      ends.push(() => config('min-replicas-to-write', '0'))
+    },
+    /NOREPLICAS .*\. Connect the replicas/,
+  ],
+  [
+    'a server that cannot save',
+    () => server.url,
+    async () => {
+      const [, dir = ''] = (await server.cli('CONFIG', 'GET', 'dir')).split('\n')
+      const inTheWay = join(dir, 'dump.rdb')
+      await rm(inTheWay, { force: true, recursive: true })
+      await mkdir(inTheWay)
+      await config('save', '3600 1')
+      ends.push(async () => {
+        await rmdir(inTheWay)
+        await until('saving works', () => hasSaved('ok'))
+        await config('save', '')
+      })
+      await until('saving fails', () => hasSaved('err'))
+    },
+    /MISCONF .*\. The server cannot save to disk/,
+  ],
+  [
+    'a server that is busy with a script',
+    () => server.url,
+    async () => {
+      await config('busy-reply-threshold', '10')
+      const admin = new Redis(server.url)
+      const loop = admin.eval("while true do redis.call('TIME') end", 0).catch(() => undefined)
+      ends.push(async () => {
+        await server.cli('SCRIPT', 'KILL')
+        await loop
+        admin.disconnect()
+      })
+      await until('it is busy', () =>
+        server.cli('PING').then(
+          () => false,
+          ({ message }: Error) => message.includes('BUSY'),
+        ),
+      )
+    },
+    /BUSY .*\. The server runs a long script.*SCRIPT KILL/,
+  ],
+  [
+    'a Cluster with lost slots',
+    () => clustered.url,
+    () => undefined,
+    /CLUSTERDOWN .*\. The Cluster has slots without a master/,
+  ],
   ['no server', () => `redis://${server.host}:1`, () => undefined, /ECONNREFUSED .*\. Check that Redis runs/],
 ]
 
@@ -162,6 +255,46 @@ describe.each(Object.entries(DRIVERS))('with a client of %s', (_driver, connect)
       expect(text).toContain('Time-outs are reported once, and so are other errors.')
     },
   )
+
+  test('a server that requires a client certificate is named, with the options of the certificate', async () => {
+    const url = `rediss://${clustered.host}:${clustered.port + 1}`
+    const store = redisStore(connect(url, { rejectUnauthorized: false }))
+    const limiter = createLimiter({ limit: 100, window: '1h', key: (id: string) => id, store })
+    await until('the warning has the fix', async () => {
+      await limiter.charge('ada')
+      return texts.some((text) => /requires a client certificate.* pass the client's tls\.cert/.test(text))
+    })
+  })
+
+  test('a server whose scripts are flushed all the time decides every charge, and warns of nothing', async () => {
+    const base = { store: redisStore(connect(server.url)), timeout: '30s' } as const
+    const key = (id: string) => id
+    const one = createLimiter({ ...base, key, name: 'one', limit: 50, window: '1h' })
+    const two = createLimiter({
+      ...{ ...base, name: 'two' },
+      limits: [
+        { name: 'a', policy: fixedWindow({ limit: 50, window: '1h' }), key },
+        { name: 'b', policy: slidingWindow({ limit: 70, window: '1h' }), key },
+      ],
+    })
+    await server.cli('FLUSHALL')
+    let isOver = false
+    const flushing = (async () => {
+      while (!isOver) await server.cli('SCRIPT', 'FLUSH')
+    })()
+    const counts = { one: 0, two: 0 }
+    for (let i = 0; i < 20; i++) {
+      const ones = await Promise.all(Array.from({ length: 5 }, async () => one.charge('ada')))
+      const [both] = await Promise.all([two.charge('ada'), two.charge('bob')])
+      counts.one += ones.filter(({ allowed }) => allowed).length
+      counts.two += Number(both.allowed)
+      for (const { source } of [...ones, both]) expect(['store', 'deny-cache']).toContain(source)
+    }
+    isOver = true
+    await flushing
+    expect(counts).toEqual({ one: 50, two: 20 })
+    expect(texts).toEqual([])
+  })
 })
 
 test('the warning says what onStoreError does, once for each limiter, and a second one says that it is over', async () => {
@@ -173,9 +306,18 @@ test('the warning says what onStoreError does, once for each limiter, and a seco
     createLimiter({ ...base, name: 'chosen', onStoreError: () => 'allow' }),
   ]
   const chargeAll = () => Promise.all(limiters.map(async (limiter) => limiter.charge('ada')))
-  await chargeAll()
+  await until('the store decides', async () => (await chargeAll()).every(({ source }) => source === 'store'))
+  texts.length = 0
+  const chargeUntilReported = async () => {
+    await until('all three have warned', async () => {
+      await chargeAll()
+      return texts.length >= limiters.length
+    })
+    for (let i = 0; i < 3; i++) await chargeAll()
+  }
   await config('maxmemory', '1')
-  for (let i = 0; i < 3; i++) await chargeAll()
+  ends.push(() => config('maxmemory', '0'))
+  await chargeUntilReported()
   await config('maxmemory', '0')
   expect(
     texts.map((text) => /of (the limiter \w+) .*(Requests.*\))\. Time-outs/.exec(text)?.slice(1)),
@@ -191,7 +333,7 @@ test('the warning says what onStoreError does, once for each limiter, and a seco
     ],
   ])
   texts.length = 0
-  for (let i = 0; i < 3; i++) await chargeAll()
+  await chargeUntilReported()
   expect(texts.map((text) => text.replace(/\..*/, ''))).toEqual([
     'headgate: the store decides the requests of the limiter closed again',
     'headgate: the store decides the requests of the limiter alone again',
@@ -226,6 +368,11 @@ test.each([
   ],
 ])('the fix of %j says %j', (message, fix) => {
   expect(hintFor(message)).toContain(fix)
+})
+
+test('a TLS client whose connection is reset is not told to use TLS', () => {
+  expect(hintFor('read ECONNRESET')).toContain('rediss://')
+  expect(hintFor('read ECONNRESET', true)).toContain('tls.cert and tls.key')
 })
 
 test.each([

@@ -208,7 +208,7 @@ describe('a store', () => {
     [
       'of a cluster',
       { reply: () => 'cluster_enabled:1' },
-      'the store is a node of a Redis Cluster, which this command cannot search',
+      'the store is one of several nodes of a Redis Cluster, which this command cannot search',
     ],
     ['that cannot be reached', { connect: () => Promise.reject(new Error('closed')) }, `${cannot}closed`],
     [

@@ -67,7 +67,7 @@ export function connectionCheck(
     const { status } = client
     isStarting &&= STARTING.includes(status)
     if (status === 'ready' || isStarting) return
-    throw disconnectedError(status, lastError())
+    throw disconnectedError(status, lastError(), client)
   }
 }
 
@@ -99,7 +99,7 @@ const lossGuard = weakMemo((client: RedisClient) => {
   })
   client.on('close', () => {
     if (!wasReady) return // commands are still waiting for the first connection
-    const error = lossError()
+    const error = lossError(client)
     for (const reject of pending) reject(error)
     pending.clear()
   })

@@ -41,7 +41,7 @@ export function nodeRedisClusterTransport(client: NodeRedisClusterClient): Trans
   /** Returns the client of a node. With `minimizeConnections`, the first command to the node creates it. */
   function clientOf(node: NodeRedisClusterNode): NodeRedisClient {
     if (node.client === undefined) Promise.resolve(client.nodeClient(node as never)).catch(() => undefined) // emitted too
-    if (node.client === undefined) throw notConnected()
+    if (node.client === undefined) throw notConnected(client)
     return node.client
   }
 

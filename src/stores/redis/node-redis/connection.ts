@@ -49,10 +49,12 @@ export const connectionOf = weakMemo((client: NodeRedisClient): Connection => {
     check() {
       if (client.isReady) return
       checkOpen(client)
-      if (!isStarting) throw notConnected({ cause: lastError })
+      if (!isStarting) throw notConnected(client, lastError)
     },
     send: (words) =>
-      explainLoss(client.sendCommand(words, unwritten.options), unwritten.options, () => lastError),
+      explainLoss(client.sendCommand(words, unwritten.options), unwritten.options, (cause) =>
+        lossError(client, lastError ?? cause),
+      ),
   }
 })
 
@@ -71,21 +73,21 @@ export function checkOpen({ isOpen }: { readonly isOpen: boolean }): void {
 }
 
 /** Returns the error of a command that is not sent, since the client is reconnecting. */
-export function notConnected(options?: { readonly cause: unknown }): StoreError {
-  return disconnectedError('reconnecting', options?.cause)
+export function notConnected(client: object, cause?: unknown): StoreError {
+  return disconnectedError('reconnecting', cause, client)
 }
 
 /** Returns a promise of a reply to a command, which is a `StoreError` once its connection was lost. */
 async function explainLoss(
   reply: Promise<unknown>,
   { abortSignal }: NodeRedisCommandOptions,
-  lastError: () => unknown,
+  errorOf: (cause: unknown) => StoreError,
 ): Promise<unknown> {
   try {
     return await reply
   } catch (cause) {
     if (!abortSignal?.aborted) throw cause
-    throw lossError(lastError() ?? cause)
+    throw errorOf(cause)
   }
 }
 

@@ -40,7 +40,7 @@ export function nodeRedisSentinelTransport(client: NodeRedisSentinelClient): Tra
       return master
     } catch (cause) {
       lastFailure = cause
-      throw notConnected({ cause })
+      throw notConnected(client, cause)
     }
   }
 
@@ -73,7 +73,7 @@ export function nodeRedisSentinelTransport(client: NodeRedisSentinelClient): Tra
       if (master === undefined)
         return commands.map(async (command) => sendTo(await masterFound, wordsOf(command)))
       masterFound.catch(() => undefined) // a later charge fails with the reason
-      throw notConnected({ cause: lastFailure })
+      throw notConnected(client, lastFailure)
     },
   }
 }

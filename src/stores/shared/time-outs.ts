@@ -1,0 +1,16 @@
+import { processWide } from '../../util/process-wide.js'
+
+/** Returns why calls of a client may be timing out now, and the fix; `undefined` if it shows no reason. */
+export type ExplainTimeout = () => string | undefined
+
+const explanations = processWide('time-outs', () => new WeakMap<object, ExplainTimeout>())
+
+/** Sets what explains the time-outs of a client: only a store knows how its client shows that. */
+export function explainTimeouts(client: object, explain: ExplainTimeout): void {
+  explanations.set(client, explain)
+}
+
+/** Returns why calls of a client may be timing out now, if it shows that. */
+export function whyTimedOut(client: object | undefined): string | undefined {
+  return client && explanations.get(client)?.()
+}
