@@ -48,12 +48,14 @@ export interface RequestFields<Req, Res, Skip>
     Omit<ResponseOptions, 'accept'> {
   /**
    * Returns whether a request is exempt: allowed, unlimited and uncounted. `limiter.charge(req)` also calls
-   * it, and passes `req.res`, which Express sets.
+   * it, and passes `req.res`, which Express sets. A value such as a header is a `TypeError`, because clients
+   * choose it. Falsy values exempt no request.
    */
   skip?: Skip
   /**
    * Which requests stay charged: `'all'`, `'failed'` (status 400 and up), `'successful'`, or those for which
-   * a function returns true. Default `'all'`.
+   * a function returns true. Default `'all'`. If it does not return a boolean, the request stays charged, and
+   * `refundFailed` is emitted.
    *
    * Each request is charged before its handler runs, and refunded after the response if it does not count.
    * In servers of the Fetch standard, `finish` refunds it. If the client hangs up first, the request stays

@@ -63,14 +63,6 @@ export function checkBoolean(owner: string, option: string, result: unknown): bo
 }
 
 /**
- * Returns what a function that grants something returned, as `checkBoolean` does. `undefined` and other falsy
- * values grant nothing.
- */
-export function checkGrant(owner: string, option: string, result: unknown): boolean {
-  return Boolean(result) && checkBoolean(owner, option, result)
-}
-
-/**
  * Creates a row of an option table: a whole number from `min` to `max`. Its error suggests the nearest one,
  * or else the `example`.
  */
