@@ -93,6 +93,10 @@ interface DenialFields<Args extends readonly unknown[], Result> {
    * decision last. The status and the headers are already set. In servers of the Fetch standard, a
    * `Response` that it returns keeps its status, and gets the headers that it lacks. Default: text or
    * problem+json, as `Accept` says.
+   *
+   * If it calls `next()`, the request passes, and stays denied in its decision, events and quota headers,
+   * such as `X-RateLimit-Remaining: 0`. The status, `Retry-After` and `Cache-Control` of the denial are taken
+   * back.
    */
   onDenied?: (...args: [...Args, decision: Decision]) => Result
 }

@@ -2,8 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import express, { type RequestHandler } from 'express'
 import { memoryStore, rateLimit, slidingLog } from 'headgate'
 import * as dropIn from 'headgate/express-rate-limit'
+import { rateLimit as koaLimit } from 'headgate/koa'
+import Koa from 'koa'
 import { brokenStore } from '../support/fault-stores.js'
-import { type Answer, closeServers, type Sent, send, serve } from '../support/http.js'
+import { type Answer, closeServers, type Sent, type Served, send, serve } from '../support/http.js'
 import { DENYING_SERVERS, type Denying, LATER, OUTER_SERVERS, setEarlier } from './denial-servers.js'
 
 afterEach(closeServers)
@@ -133,6 +135,46 @@ const inExpress = (limit: unknown) =>
       (_req, res) => void res.send('hello'),
     ),
   )
+
+/** Limiters whose denied requests go on to the next handler. */
+const PASSING: readonly (readonly [string, () => Promise<Served>])[] = [
+  [
+    'Express',
+    () => inExpress(rateLimit({ ...ONE, headers: 'both', onDenied: (_req, _res, next) => next() })),
+  ],
+  [
+    'Koa',
+    () => {
+      const app = new Koa()
+      const limit = koaLimit({ ...ONE, headers: 'both', onDenied: (_ctx, next) => next() })
+      app.use((ctx, next) => {
+        ctx.set(EARLIER)
+        return next()
+      })
+      app.use(limit).use((ctx) => {
+        ctx.body = 'hello'
+      })
+      return serve(app.callback())
+    },
+  ],
+]
+
+test.each(PASSING)(
+  'a denied request that onDenied passes on keeps its quota headers alone: %s',
+  async (_on, start) => {
+    const served = await start()
+    await send(served)
+    const { status, text, headers } = await send(served)
+    expect([status, text]).toEqual([200, 'hello'])
+    expect(headers).toMatchObject({
+      'x-ratelimit-limit': '1',
+      'x-ratelimit-remaining': '0',
+      ratelimit: '"1-in-1min";r=0;t=60',
+      'cache-control': EARLIER['Cache-Control'],
+      'retry-after': EARLIER['Retry-After'],
+    })
+  },
+)
 
 test('an onDenied that calls next gives the headers back', async () => {
   const limit = rateLimit({ ...NEVER_FITS, onDenied: (_req, _res, next) => next() })
