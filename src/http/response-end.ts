@@ -106,8 +106,8 @@ export function onceEnded(res: ServerResponse & OnHttp2, onEnded: () => void, on
 
 /**
  * Returns whether the handler destroyed a response of HTTP/1.1. Its `errored` is then the error, or
- * `undefined`. If the connection was lost instead, `errored` stays null. Only of pipelined responses that
- * still wait, newer versions (Node.js 24.22 and 26.12) destroy each with an error of their own.
+ * `undefined`. If the connection was lost instead, `errored` stays null. The exception is a pipelined
+ * response that still waits: newer versions (Node.js 24.22 and 26.12) destroy it with the error ECONNRESET.
  */
 function isDestroyed(res: ServerResponse): boolean {
   if (!('errored' in res) || res.errored === null) return false
