@@ -4,7 +4,7 @@ import { chargedParts, type Decision, receiptOf } from '../limiter/decision.js'
 import { emitFailure } from '../limiter/events.js'
 import { endUndecided } from '../limiter/undecided.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
-import { wrongOption } from '../util/validate.js'
+import { checkBoolean, wrongOption } from '../util/validate.js'
 import type { ResponseWriter } from './response-writer.js'
 
 /** Which requests stay charged. All others are refunded. A function returns true for requests that count. */
@@ -32,7 +32,9 @@ export function refundUncounted<Req, Res>(
       isFinished = true
       await emitIfFails(limiter, decision, async () => {
         const counts =
-          typeof count === 'function' ? await count(req, res) : (count === 'failed') === status >= 400
+          typeof count === 'function'
+            ? checkBoolean('headgate', 'count', await count(req, res))
+            : (count === 'failed') === status >= 400
         if (!counts) await limiter.refund(decision)
       })
       endUndecided(decision)

@@ -48,12 +48,14 @@ export interface RequestFields<Req, Res, Skip>
     Omit<ResponseOptions, 'accept'> {
   /**
    * Returns whether a request is exempt: allowed, unlimited and uncounted. `limiter.charge(req)` also calls
-   * it, and passes `req.res`, which Express sets.
+   * it, and passes `req.res`, which Express sets. A value such as a header is a `TypeError`, because clients
+   * choose it. Falsy values exempt no request.
    */
   skip?: Skip
   /**
    * Which requests stay charged: `'all'`, `'failed'` (status 400 and up), `'successful'`, or those for which
-   * a function returns true. Default `'all'`.
+   * a function returns true. Default `'all'`. If it does not return a boolean, the request stays charged, and
+   * `refundFailed` is emitted.
    *
    * Each request is charged before its handler runs, and refunded after the response if it does not count.
    * In servers of the Fetch standard, `finish` refunds it. If the client hangs up first, the request stays
@@ -91,6 +93,10 @@ interface DenialFields<Args extends readonly unknown[], Result> {
    * decision last. The status and the headers are already set. In servers of the Fetch standard, a
    * `Response` that it returns keeps its status, and gets the headers that it lacks. Default: text or
    * problem+json, as `Accept` says.
+   *
+   * If it calls `next()`, the request passes, and stays denied in its decision, events and quota headers,
+   * such as `X-RateLimit-Remaining: 0`. The status, `Retry-After` and `Cache-Control` of the denial are taken
+   * back.
    */
   onDenied?: (...args: [...Args, decision: Decision]) => Result
 }

@@ -14,9 +14,13 @@ export function denialError(status: number, headerList: HeaderList): Error {
   return Object.assign(new Error(`Denied with status ${status}`), { status, statusCode: status, headers })
 }
 
-/** Returns the error for a request whose outcome no response will tell. */
-export function noOutcome(owner: string): TypeError {
-  const needs = owner === 'loginGuard' ? 'a login needs' : 'count, actualCost, delay and concurrency need'
+const NEEDING = 'count, actualCost, delay and concurrency need'
+
+/** Returns the error for a request whose outcome no response will tell. `needs` says what needs it. */
+export function noOutcome(
+  owner: string,
+  needs = owner === 'loginGuard' ? 'a login needs' : NEEDING,
+): TypeError {
   return new TypeError(
     `${owner}: ${needs} a response, but this request has none, as in an upgrade to a WebSocket. Exempt it ` +
       'with skip, or charge it with createLimiter, and release the decision when its socket closes.',

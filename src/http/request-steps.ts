@@ -3,6 +3,7 @@ import { isHolding } from '../features/holdings.js'
 import type { Limiter } from '../features/limiter.js'
 import { headerOf, peerAddress } from '../keys/request.js'
 import { asDecided, type Decision, denyUndelayable } from '../limiter/decision.js'
+import { emitFailure } from '../limiter/events.js'
 import { endUndecided } from '../limiter/undecided.js'
 import { holdUndecided } from '../pipe/hold-undecided.js'
 import type { ServerTypes } from '../util/framework-types.js'
@@ -133,13 +134,21 @@ export function requestSteps<Req extends object, Res>(
     return writer.isPlaceholder(res) && (isFollowed || isHolding(decision))
   }
 
-  /** Lets exempt requests pass. Gives back what others took, and throws. */
+  /**
+   * Lets exempt requests pass. Gives back what others took, and throws. In report mode, others pass and stay
+   * charged, as those whose client hangs up.
+   */
   function withoutOutcome(decision: Decision): true {
     if (decision.source === 'none') return true
     endUndecided(decision)
     void limiter.release(decision)
+    const error = noOutcome(owner)
+    if (modeSwitch.mode === 'report') {
+      emitFailure(limiter.events, 'refundFailed', error, decision)
+      return true
+    }
     void giveBack(limiter, decision)
-    throw noOutcome(owner)
+    throw error
   }
 
   function pass(req: Req, res: Res, decision: Decision): true {

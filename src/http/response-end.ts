@@ -29,7 +29,8 @@ export function isOver(res: ServerResponse): boolean {
  * already, calls `listener` at once. Returns a function that removes the listener.
  *
  * A pipelined response waits without a socket for those before it (HTTP/1.1). If the connection is lost
- * meanwhile, Node.js 20 to 24 never emits `close` on the response. So this also listens to the connection.
+ * meanwhile, older versions (Node.js 20) never emit `close` on the response. So this also listens to the
+ * connection.
  */
 export function onceClosed(res: ServerResponse, listener: () => void): () => void {
   if (isOver(res)) {
@@ -105,10 +106,13 @@ export function onceEnded(res: ServerResponse & OnHttp2, onEnded: () => void, on
 
 /**
  * Returns whether the handler destroyed a response of HTTP/1.1. Its `errored` is then the error, or
- * `undefined`. If the connection was lost instead, `errored` stays null (Node.js 20 to 24).
+ * `undefined`. If the connection was lost instead, `errored` stays null. The exception is a pipelined
+ * response that still waits: newer versions (Node.js 24.22 and 26.12) destroy it with the error ECONNRESET.
  */
 function isDestroyed(res: ServerResponse): boolean {
-  return 'errored' in res && res.errored !== null
+  if (!('errored' in res) || res.errored === null) return false
+  const isLost = connectionQueuedOn(res)?.destroyed === true
+  return !(isLost && (res.errored as NodeJS.ErrnoException | undefined)?.code === 'ECONNRESET')
 }
 
 function callBefore(res: ServerResponse, method: 'end' | 'destroy', listener: () => void): void {

@@ -4,6 +4,7 @@ import type { Framework } from '../util/framework.js'
 import { warnOnce } from '../util/warn-once.js'
 import { beforeHeaders } from './before-headers.js'
 import type { HeaderList } from './header-list.js'
+import { isPatched, keepUncacheable } from './keep-uncacheable.js'
 import { denialError, isPlaceholder } from './placeholder.js'
 import { isClosed, type OnHttp2, onceClosed, onceEnded, onceFinished } from './response-end.js'
 
@@ -96,6 +97,7 @@ export const nodeWriter: ResponseWriter<ServerResponse> = {
     if (isPlaceholder(res)) throw denialError(denial.status, denial.headers)
     setAll(res, denial.headers)
     setAll(res, contentHeaders(denial))
+    if (isPatched(res)) keepUncacheable(res)
     res.statusCode = denial.status
     if (res.req?.method === 'HEAD')
       res.end() // some servers throw for a body

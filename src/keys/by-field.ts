@@ -1,6 +1,6 @@
 import { callback, readOptions, withDefault } from '../options/option-table.js'
 import { choice, wrongOption } from '../util/validate.js'
-import { isObject } from '../util/values.js'
+import { fieldsOf, isObject } from '../util/values.js'
 import { warnOnce } from '../util/warn-once.js'
 import type { KeyFunction } from './key.js'
 import { fold, isName, normalizeName } from './name.js'
@@ -34,7 +34,8 @@ const OPTIONS = {
 
 /**
  * Creates a key that identifies a client by a field of the parsed body, such as the user name in a login
- * form. `'user.name'` and `'user[name]'` read a nested field, or a flat one that has either as its name.
+ * form. `'user.name'` and `'user[name]'` read a nested field, or a flat one that has either as its name. So do
+ * names of more parts, such as `'form.user[name]'`.
  *
  * Only strings and finite numbers are keys. All other values are limited as malformed input, per source
  * address: arrays, objects, booleans, inherited properties, an empty string, and more than 1024 characters.
@@ -83,23 +84,67 @@ export function nameReader(field: string, normalize: (value: string) => string =
 /**
  * Creates a function that returns a field of the body as it came; `undefined` if it is missing.
  *
- * Parsers keep a form's `user[name]` or `user.name` as one name, or turn it into a nested field. All of
- * these are read. If a body has several with different values, the result is an array, which is never a
+ * Parsers keep a form's `user[name]` or `user.name` as one name, or turn all or some of it into nested fields.
+ * All of these are read. If a body has several with different values, the result is an array, which is never a
  * name. Otherwise, a client could make the limiter count another name than the one that the application
  * reads.
  */
 export function fieldReader(name: string): (subject: unknown) => unknown {
-  const path = name.split(/[.[\]]+/).filter((part) => part !== '')
-  const [first = '', ...rest] = path
-  const flatNames = new Set([name, path.join('.'), first + rest.map((part) => `[${part}]`).join('')])
-  if (path.length < 2) return (subject) => ownProperty(asRequest(subject).body, name)
+  const steps = stepsTo(name)
+  if (steps.length < 2) return (subject) => bodyField(asRequest(subject).body, name)
+
+  function addFound(found: Set<unknown>, from: number, read: (spelling: string) => unknown): void {
+    for (const { spelling, next } of steps[from] ?? []) {
+      const value = read(spelling)
+      if (value === undefined) continue
+      if (next === steps.length) found.add(value)
+      else addFound(found, next, (each) => ownProperty(value, each))
+    }
+  }
+
   return (subject) => {
     const { body } = asRequest(subject)
-    const values = [path.reduce(ownProperty, body)]
-    for (const flat of flatNames) values.push(ownProperty(body, flat))
-    const found = new Set(values.filter((value) => value !== undefined))
+    const found = new Set<unknown>()
+    addFound(found, 0, (spelling) => bodyField(body, spelling))
     return found.size > 1 ? [...found] : [...found][0]
   }
+}
+
+/** A name for some parts of a nested field in a row, and the index of the part that follows. */
+interface Step {
+  readonly spelling: string
+  readonly next: number
+}
+
+/** Returns for each part of a name, such as `a.b[c]`, the names that fields may have from there on. */
+function stepsTo(name: string): readonly (readonly Step[])[] {
+  const parts = [...name.matchAll(/(\[?)([^.[\]]+)/g)].map(([, bracket, part = '']) => ({
+    part,
+    dotted: `.${part}`,
+    bracketed: `[${part}]`,
+    written: bracket ? `[${part}]` : `.${part}`,
+  }))
+  return parts.map(({ part }, from) =>
+    parts.slice(from).flatMap((_, i) => {
+      const following = parts.slice(from + 1, from + i + 1)
+      const spellings = (['dotted', 'bracketed', 'written'] as const).map(
+        (how) => part + following.map((each) => each[how]).join(''),
+      )
+      const next = from + i + 1
+      if (from === 0 && next === parts.length) spellings.push(name)
+      return [...new Set(spellings)].map((spelling) => ({ spelling, next }))
+    }),
+  )
+}
+
+/**
+ * Returns a field of a body. @fastify/multipart wraps fields in objects that refer to the body, which no JSON
+ * can do.
+ */
+function bodyField(body: unknown, name: string): unknown {
+  const field = ownProperty(body, name)
+  const { type, fields, value } = fieldsOf(field)
+  return type === 'field' && fields === body ? value : field
 }
 
 function ownProperty(value: unknown, name: string): unknown {

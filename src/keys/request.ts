@@ -104,7 +104,7 @@ export function peerAddress(subject: unknown): string | undefined {
 /**
  * Returns whether a request that has no address has lost its connection. Its socket or its HTTP/2 stream is
  * destroyed, or it came over TCP: when a client resets the connection before Node.js reads the request, the
- * address is gone and `destroyed` is still false (Node.js 20 to 24). Unix sockets never have an address. An
+ * address is gone and `destroyed` is still false (Node.js 20 to 26). Unix sockets never have an address. An
  * object that names an address in place of a socket had one.
  */
 export function isDisconnected(subject: unknown): boolean {

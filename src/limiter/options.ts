@@ -69,7 +69,10 @@ export type LimiterOptions<Subject> = LimiterFields<Subject> & LimitWithWindow
 
 /** Each option of a limiter. */
 export interface LimiterFields<Subject> extends LimitFields<Subject>, Partial<LimitNumbers>, AccessOptions {
-  /** Returns whether a subject is exempt: allowed, unlimited and uncounted. */
+  /**
+   * Returns whether a subject is exempt: allowed, unlimited and uncounted. Falsy values exempt none. Any
+   * other value than a boolean is a `TypeError`.
+   */
   skip?: (subject: Subject) => MaybePromise<boolean>
   /**
    * The policy of the limit, in place of `limit` and `window`, or a function that returns one. If it returns

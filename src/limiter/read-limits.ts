@@ -1,6 +1,6 @@
 import type { KeyFunction } from '../keys/key.js'
 import { BESIDE_LIMITS, limiterFixes } from '../options/foreign-options.js'
-import { callback, optional, readOptions, type Settings } from '../options/option-table.js'
+import { exemption, optional, readOptions, type Settings } from '../options/option-table.js'
 import { readTogether } from '../options/problems.js'
 import { isPolicy, type Policy } from '../policies/policy.js'
 import { tokenBucket } from '../policies/token-bucket.js'
@@ -57,7 +57,7 @@ const { limits: _, ...OF_ONE_LIMIT } = LIMIT_ROWS
 
 /** The options of one of several limits. */
 const ENTRY = {
-  rows: { name: optional(keyName), ...OF_ONE_LIMIT, skip: callback<LimitSkip> },
+  rows: { name: optional(keyName), ...OF_ONE_LIMIT, skip: exemption<LimitSkip> },
   fixes: limiterFixes(BESIDE_LIMITS, 'next to limits, not in it'),
 }
 

@@ -1,6 +1,6 @@
 import { addressReaderAmong, requestIdentity } from '../keys/source-address.js'
 import { limiterFixes, MIDDLEWARE_OPTIONS } from '../options/foreign-options.js'
-import { callback, optional, readOptions, type Settings, withDefault } from '../options/option-table.js'
+import { exemption, optional, readOptions, type Settings, withDefault } from '../options/option-table.js'
 import { type ClaimedStore, claimStore, readStore } from '../stores/shared/claimed-store.js'
 import { localStatesOf } from '../stores/shared/local-states.js'
 import type { Pipe } from '../stores/shared/pipe.js'
@@ -25,7 +25,7 @@ const UNNAMED = '_default'
 export const LIMITER_ROWS = {
   ...LIMIT_ROWS,
   ...ACCESS_ROWS,
-  skip: callback<Skip>,
+  skip: exemption<Skip>,
   candidate: optional(readCandidate),
   settings: optional(readSettings),
   store: optional(readStore),

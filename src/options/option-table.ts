@@ -1,4 +1,5 @@
-import { showKind, wrongKind } from '../util/validate.js'
+import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
+import { checkBoolean, showKind, wrongKind } from '../util/validate.js'
 import { fieldsOf } from '../util/values.js'
 import { describeUnknown, type Fixes } from './fixes.js'
 import { misplacedFor } from './misplaced.js'
@@ -97,6 +98,21 @@ export function withDefault<T>(fallback: unknown, read: ReadOption<T>): ReadOpti
 export function callback<F>(owner: string, option: string, value: unknown): F | undefined {
   if (value !== undefined && typeof value !== 'function') throw wrongKind(owner, option, 'a function', value)
   return value as F | undefined
+}
+
+/**
+ * A row for a function that exempts subjects. What it returns throws a `TypeError`, or rejects with one, for
+ * a result such as a header: clients could exempt themselves. A falsy result exempts none.
+ */
+export function exemption<F extends (...args: never[]) => MaybePromise<boolean>>(
+  owner: string,
+  option: string,
+  value: unknown,
+): F | undefined {
+  const exempts = callback<F>(owner, option, value)
+  if (exempts === undefined) return undefined
+  const check = (result: unknown) => Boolean(result) && checkBoolean(owner, option, result)
+  return ((...args) => thenMaybe(exempts(...args), check)) as F
 }
 
 /** A row for an option that a rule checks. */

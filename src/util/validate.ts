@@ -53,6 +53,16 @@ export const wrongOption = errorWith(show)
 export const wrongKind = errorWith(showKind)
 
 /**
+ * Returns what a function of the application returned. Throws a `TypeError` unless it is a boolean. The error
+ * shows only its kind, since a client may have chosen the value.
+ */
+export function checkBoolean(owner: string, option: string, result: unknown): boolean {
+  if (typeof result === 'boolean') return result
+  const fix = 'Return a comparison, or Boolean(…).'
+  throw wrongKind(owner, `the result of ${option}`, 'true or false', result, fix)
+}
+
+/**
  * Creates a row of an option table: a whole number from `min` to `max`. Its error suggests the nearest one,
  * or else the `example`.
  */

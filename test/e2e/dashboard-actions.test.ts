@@ -1,5 +1,6 @@
 import express from 'express'
 import express4 from 'express4'
+import fc from 'fast-check'
 import {
   ban,
   byIp,
@@ -15,6 +16,7 @@ import {
 import { type Dashboard, dashboard } from 'headgate/dashboard'
 import type { Found } from '../../src/dashboard/actions/lookup.js'
 import { closeServers, type Served, send, sendRaw, serve, statuses, times } from '../support/http.js'
+import { hostile } from './client-strings/hostile.js'
 import { ON_EXPRESS, ON_NODE_HTTP, post, SECURITY_HEADERS } from './dashboard-mounts.js'
 
 const HOUR_MS = 3_600_000
@@ -298,5 +300,42 @@ describe('while the store is away', () => {
         status: 503,
         text: '{"error":"remote: connection lost"}',
       })
+  })
+})
+
+describe('text that clients choose', () => {
+  const values = fc.oneof(hostile, fc.jsonValue())
+
+  test('is found and released as its limiter counted it, or rejected with 400', async () => {
+    const api = limiterBy<string>('api', (id) => id)
+    const served = await serveFor(api, limiterBy('other', byUser()))
+    await fc.assert(
+      fc.asyncProperty(values, async (identity) => {
+        const canBeKey = typeof identity === 'string' && identity !== ''
+        if (canBeKey) await api.charge(identity)
+        const { status, text } = await post(served, '/lookup', { identity })
+        const isKey = canBeKey && identity.length <= 1024 && !/\0/.test(identity) && identity.isWellFormed()
+        expect(status).toBe(isKey ? 200 : 400)
+        if (!isKey) return
+        const { found } = JSON.parse(text) as { found: Found[] }
+        expect(found[0]?.standings.length).toBeGreaterThan(0)
+        expect((await post(served, '/release', { identity, limiter: 'api' })).status).toBe(200)
+        expect((await api.peek(identity)).remaining).toBe(3)
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  test('never makes an action fail, whatever it stands for', async () => {
+    const served = await serveFor(limiterBy<string>('api', (id) => id))
+    await fc.assert(
+      fc.asyncProperty(values, values, values, async (identity, limiter, durationMs) => {
+        for (const path of ['/lookup', '/release', '/block']) {
+          const { status } = await post(served, path, { identity, limiter, durationMs })
+          expect([200, 400, 404, 413]).toContain(status)
+        }
+      }),
+      { numRuns: 40 },
+    )
   })
 })

@@ -2,9 +2,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import express, { type RequestHandler } from 'express'
 import { memoryStore, rateLimit, slidingLog } from 'headgate'
 import * as dropIn from 'headgate/express-rate-limit'
+import { rateLimit as koaLimit } from 'headgate/koa'
+import Koa from 'koa'
 import { brokenStore } from '../support/fault-stores.js'
-import { type Answer, closeServers, type Sent, send, serve } from '../support/http.js'
-import { DENYING_SERVERS, type Denying, setEarlier } from './denial-servers.js'
+import { type Answer, closeServers, type Sent, type Served, send, serve } from '../support/http.js'
+import { DENYING_SERVERS, type Denying, LATER, OUTER_SERVERS, setEarlier } from './denial-servers.js'
 
 afterEach(closeServers)
 
@@ -34,6 +36,9 @@ const EARLIER = {
   'X-RateLimit-Reset': '7777',
   'X-Kept': 'yes',
 }
+
+/** What outer middleware sets on every response. */
+const OUTER = { ...FOR_CACHES, 'Cache-Control': 'public, max-age=300', 'X-Kept': 'yes' }
 
 /** Returns whether `res.send` of Express has added the ETag. */
 function isOfExpress({ etag, 'x-powered-by': poweredBy }: Answer['headers']): boolean {
@@ -107,6 +112,21 @@ describe.each(DENYING_SERVERS)('on %s', (_framework, serveDenying) => {
   })
 })
 
+describe.each(OUTER_SERVERS)('behind outer middleware: %s', (_framework, serveDenying) => {
+  test.each(DENIALS)('no cache may store the response to %s', async (_what, status, denying) => {
+    const target = await serveDenying(denying(), OUTER)
+    const first = await send(target, POST)
+    const denied = first.status === 401 ? await send(target, POST) : first
+    expect(denied.status).toBe(status)
+    expectUncacheable(denied)
+  })
+
+  test('a success has what it sets', async () => {
+    const { status, headers } = await send(await serveDenying({ options: ONE }, OUTER), POST)
+    expect([status, headers['cache-control'], headers.etag]).toEqual([401, 'public, max-age=300', '"1"'])
+  })
+})
+
 const inExpress = (limit: unknown) =>
   serve(
     express().use(
@@ -115,6 +135,46 @@ const inExpress = (limit: unknown) =>
       (_req, res) => void res.send('hello'),
     ),
   )
+
+/** Limiters whose denied requests go on to the next handler. */
+const PASSING: readonly (readonly [string, () => Promise<Served>])[] = [
+  [
+    'Express',
+    () => inExpress(rateLimit({ ...ONE, headers: 'both', onDenied: (_req, _res, next) => next() })),
+  ],
+  [
+    'Koa',
+    () => {
+      const app = new Koa()
+      const limit = koaLimit({ ...ONE, headers: 'both', onDenied: (_ctx, next) => next() })
+      app.use((ctx, next) => {
+        ctx.set(EARLIER)
+        return next()
+      })
+      app.use(limit).use((ctx) => {
+        ctx.body = 'hello'
+      })
+      return serve(app.callback())
+    },
+  ],
+]
+
+test.each(PASSING)(
+  'a denied request that onDenied passes on keeps its quota headers alone: %s',
+  async (_on, start) => {
+    const served = await start()
+    await send(served)
+    const { status, text, headers } = await send(served)
+    expect([status, text]).toEqual([200, 'hello'])
+    expect(headers).toMatchObject({
+      'x-ratelimit-limit': '1',
+      'x-ratelimit-remaining': '0',
+      ratelimit: '"1-in-1min";r=0;t=60',
+      'cache-control': EARLIER['Cache-Control'],
+      'retry-after': EARLIER['Retry-After'],
+    })
+  },
+)
 
 test('an onDenied that calls next gives the headers back', async () => {
   const limit = rateLimit({ ...NEVER_FITS, onDenied: (_req, _res, next) => next() })
@@ -125,6 +185,13 @@ test('an onDenied that calls next gives the headers back', async () => {
 })
 
 describe('with the options of express-rate-limit', () => {
+  test.each(Object.entries(LATER))('no cache may store a denial behind %s', async (_how, set) => {
+    const limit = dropIn.rateLimit({ limit: 0, validate: false })
+    const denied = await send(await serve(express().use(set(OUTER) as RequestHandler, limit)))
+    expect([denied.status, denied.headers['retry-after']]).toEqual([429, '60'])
+    expectUncacheable(denied)
+  })
+
   const limited = (options: object) => inExpress(dropIn.rateLimit({ limit: 0, ...options }))
 
   test('no cache may store a denial', async () => {

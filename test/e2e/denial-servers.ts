@@ -1,12 +1,13 @@
-import type { Server } from 'node:http'
+import type { Server, ServerResponse } from 'node:http'
 import { createAdaptorServer } from '@hono/node-server'
 import fastify, { type FastifyInstance } from 'fastify'
 import { loginGuard, type Policy, rateLimit, type Store } from 'headgate'
 import * as onFastify from 'headgate/fastify'
 import * as onHono from 'headgate/hono'
 import * as onKoa from 'headgate/koa'
-import { Hono } from 'hono'
+import { type Context, Hono } from 'hono'
 import Koa from 'koa'
+import onHeaders from 'on-headers'
 import { FRAMEWORKS, type Handler } from '../support/frameworks.js'
 import { closeWithServers, serve, type Target } from '../support/http.js'
 
@@ -38,12 +39,42 @@ type ServeDenying = (denying: Denying, earlier: Headers) => Promise<Target>
 
 export function setEarlier(earlier: Headers): Handler {
   return (_req, res, next) => {
-    for (const [name, value] of Object.entries(earlier)) res.setHeader(name, value)
+    setHeaders(res, earlier)
     next()
   }
 }
 
-function onNode({ app }: (typeof FRAMEWORKS)[number]): ServeDenying {
+/** Middleware that sets headers when the response is about to be sent, as most do that patch responses. */
+export const LATER: Readonly<Record<string, typeof setEarlier>> = {
+  'on-headers': (later) => (_req, res, next) => {
+    onHeaders(res, () => setHeaders(res, later))
+    next()
+  },
+  'a patched writeHead': (later) => (_req, res, next) => {
+    const { writeHead } = res
+    res.writeHead = (status: number) => writeHead.call(res, status, later as never)
+    next()
+  },
+  'a patched end': (later) => (_req, res, next) => {
+    const { end } = res
+    res.end = (...args: unknown[]) => {
+      setHeaders(res, later)
+      return end.apply(res, args as never)
+    }
+    next()
+  },
+}
+
+function setHeaders(res: ServerResponse, headers: Headers): void {
+  for (const [name, value] of Object.entries(headers)) res.setHeader(name, value)
+}
+
+const respondWith401: Handler = (_req, res) => {
+  res.statusCode = 401
+  res.end()
+}
+
+function onNode({ app }: (typeof FRAMEWORKS)[number], set = setEarlier): ServeDenying {
   return ({ options, guard, byApp }, earlier) => {
     const onDenied: Handler = (_req, res) => {
       if (byApp?.cacheControl) res.setHeader('Cache-Control', byApp.cacheControl)
@@ -52,7 +83,7 @@ function onNode({ app }: (typeof FRAMEWORKS)[number]): ServeDenying {
     const middleware = options
       ? rateLimit({ ...options, ...(byApp && { onDenied }) })
       : loginGuard(guard as Guard)
-    return serve(app(setEarlier(earlier), middleware as Handler, (_req, res) => res.writeHead(401).end()))
+    return serve(app(set(earlier), middleware as Handler, respondWith401))
   }
 }
 
@@ -74,44 +105,44 @@ function inFastify(addEarlier: (app: FastifyInstance, earlier: Headers) => unkno
   }
 }
 
-const inKoa: ServeDenying = ({ options, guard, byApp }, earlier) => {
-  const app = new Koa()
-  app.use((ctx, next) => {
-    ctx.set(earlier)
-    return next()
-  })
-  const onDenied = (ctx: Koa.Context) => {
-    if (byApp?.cacheControl) ctx.set('Cache-Control', byApp.cacheControl)
-    ctx.body = 'no'
+const inKoa =
+  (set: (ctx: Koa.Context, next: Koa.Next, headers: Headers) => unknown): ServeDenying =>
+  ({ options, guard, byApp }, earlier) => {
+    const app = new Koa()
+    app.use((ctx, next) => set(ctx, next, earlier))
+    const onDenied = (ctx: Koa.Context) => {
+      if (byApp?.cacheControl) ctx.set('Cache-Control', byApp.cacheControl)
+      ctx.body = 'no'
+    }
+    app.use(
+      options
+        ? onKoa.rateLimit({ ...options, ...(byApp && { onDenied }) })
+        : onKoa.loginGuard(guard as Guard),
+    )
+    app.use((ctx) => {
+      ctx.status = 401
+    })
+    return serve(app.callback())
   }
-  app.use(
-    options ? onKoa.rateLimit({ ...options, ...(byApp && { onDenied }) }) : onKoa.loginGuard(guard as Guard),
-  )
-  app.use((ctx) => {
-    ctx.status = 401
-  })
-  return serve(app.callback())
-}
 
-const inHono: ServeDenying = ({ options, guard, byApp }, earlier) => {
-  const app = new Hono()
-  app.use(async (c, next) => {
-    for (const [name, value] of Object.entries(earlier)) c.header(name, value)
-    await next()
-  })
-  const onDenied: onHono.RateLimitOptions['onDenied'] = (c) => {
-    if (byApp?.cacheControl) c.header('Cache-Control', byApp.cacheControl)
-    return c.text('no')
+const inHono =
+  (set: (c: Context, next: () => Promise<void>, headers: Headers) => Promise<void>): ServeDenying =>
+  ({ options, guard, byApp }, earlier) => {
+    const app = new Hono()
+    app.use((c, next) => set(c, next, earlier))
+    const onDenied: onHono.RateLimitOptions['onDenied'] = (c) => {
+      if (byApp?.cacheControl) c.header('Cache-Control', byApp.cacheControl)
+      return c.text('no')
+    }
+    app.use(
+      options
+        ? onHono.rateLimit({ ...options, ...(byApp && { onDenied }) })
+        : onHono.loginGuard(guard as Guard),
+    )
+    app.all('*', (c) => c.text('no', 401))
+    const server = createAdaptorServer({ fetch: app.fetch }) as Server
+    return serve((req, res) => server.emit('request', req, res))
   }
-  app.use(
-    options
-      ? onHono.rateLimit({ ...options, ...(byApp && { onDenied }) })
-      : onHono.loginGuard(guard as Guard),
-  )
-  app.all('*', (c) => c.text('no', 401))
-  const server = createAdaptorServer({ fetch: app.fetch }) as Server
-  return serve((req, res) => server.emit('request', req, res))
-}
 
 export const DENYING_SERVERS: readonly (readonly [string, ServeDenying])[] = [
   ...FRAMEWORKS.map((framework) => [framework.name, onNode(framework)] as const),
@@ -129,6 +160,72 @@ export const DENYING_SERVERS: readonly (readonly [string, ServeDenying])[] = [
       ),
     ),
   ],
-  ['Koa', inKoa],
-  ['Hono', inHono],
+  [
+    'Koa',
+    inKoa((ctx, next, earlier) => {
+      ctx.set(earlier)
+      return next()
+    }),
+  ],
+  [
+    'Hono',
+    inHono((c, next, earlier) => {
+      for (const [name, value] of Object.entries(earlier)) c.header(name, value)
+      return next()
+    }),
+  ],
+]
+
+/** Servers whose outer middleware sets headers of each response after the limiter has denied. */
+export const OUTER_SERVERS: readonly (readonly [string, ServeDenying])[] = [
+  ...FRAMEWORKS.flatMap((framework) =>
+    Object.entries(LATER).map(
+      ([how, set]) => [`${framework.name} with ${how}`, onNode(framework, set)] as const,
+    ),
+  ),
+  [
+    'Fastify with onSend',
+    inFastify((app, later) =>
+      app.addHook('onSend', async (_request, reply, payload) => {
+        reply.headers(later)
+        return payload
+      }),
+    ),
+  ],
+  [
+    'Fastify with on-headers',
+    inFastify((app, later) =>
+      app.addHook('onRequest', (request, reply, done) =>
+        LATER['on-headers']?.(later)(request.raw, reply.raw, () => done()),
+      ),
+    ),
+  ],
+  [
+    'Koa',
+    inKoa(async (ctx, next, later) => {
+      await next()
+      ctx.set(later)
+    }),
+  ],
+  [
+    'Koa with on-headers',
+    inKoa((ctx, next, later) => LATER['on-headers']?.(later)(ctx.req, ctx.res, () => undefined) ?? next()),
+  ],
+  [
+    'Hono with c.header',
+    inHono(async (c, next, later) => {
+      await next()
+      for (const [name, value] of Object.entries(later)) c.header(name, value)
+    }),
+  ],
+  [
+    'Hono with another response',
+    inHono(async (c, next, later) => {
+      await next()
+      c.res = new Response(c.res.body, {
+        status: c.res.status,
+        headers: { ...Object.fromEntries(c.res.headers), ...later },
+      })
+    }),
+  ],
 ]

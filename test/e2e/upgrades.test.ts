@@ -128,6 +128,30 @@ describe.each(ENGINES)('WebSockets of %s', (_engine, start) => {
     expect(await upgrades(port, 3)).toEqual(['open', 'open', 'open'])
   })
 
+  test.each<[string, object]>([
+    ['count', { limit: 1, window: '1h', count: 'failed' }],
+    ['actualCost', { limit: 1, window: '1h', actualCost: () => 0 }],
+    ['delay', { limit: 1, window: '1h', delay: { after: 0, by: '1ms' } }],
+    ['concurrency', { policy: concurrency({ limit: 1, ttl: '1h' }) }],
+    ['a denial by an address', { limit: 1, window: '1h', block: ['127.0.0.1'] }],
+  ])('are never refused in report mode: %s', async (what, options) => {
+    const limit = rateLimit({ ...options, mode: 'report' } as never)
+    const failures: unknown[] = []
+    limit.limiter.events.on('refundFailed', (error) => failures.push(error))
+    const { port, errors } = await start(limit)
+    expect(await upgrades(port, 3)).toEqual(['open', 'open', 'open'])
+    expect(errors).toEqual([])
+    if (what.startsWith('a denial')) return
+    expect(String(failures[0])).toMatch(/^TypeError: rateLimit: count, .* need a response/)
+    const { remaining } = await limit.limiter.peek({ ip: '127.0.0.1', headers: {}, method: 'GET' } as never)
+    expect(remaining).toBe(what === 'concurrency' ? 1 : 0)
+  })
+
+  test('are never refused by a login guard in report mode', async () => {
+    const { port } = await start(loginGuard({ account: () => 'ada', mode: 'report' }))
+    expect(await upgrades(port, 7)).toEqual(Array(7).fill('open'))
+  })
+
   test('are no logins', async () => {
     const { port, errors } = await start(loginGuard({ account: () => 'ada' }))
     expect(await upgrades(port, 7)).toEqual(Array(7).fill(400))
@@ -156,6 +180,21 @@ describe.each(ENGINES)('WebSockets of %s', (_engine, start) => {
     expect(await upgrades(port, 2)).toEqual(['open', 400])
     expect(accepted()).toBe(1)
   })
+
+  test.each(['skipSuccessfulRequests', 'skipFailedRequests'])(
+    'are refused by %s of the drop-in with the fix, and not counted',
+    async (option) => {
+      const limit = dropIn({ limit: 1, validate: false, [option]: true })
+      const { port, errors } = await start(limit as never)
+      expect(await upgrades(port, 3)).toEqual([400, 400, 400])
+      expect(String(errors[2])).toMatch(
+        /^TypeError: rateLimit: skipFailedRequests and skipSuccessfulRequests need a response, .* with skip, /,
+      )
+      expect(await limit.getKey('127.0.0.1')).toBeUndefined()
+      const exempt = dropIn({ limit: 1, validate: false, [option]: true, skip: isUpgrade })
+      expect(await upgrades((await start(exempt as never)).port, 2)).toEqual(['open', 'open'])
+    },
+  )
 
   test('share the limit with polling, which gets a response', async () => {
     const { port } = await start(rateLimit({ limit: 2, window: '1h' }))

@@ -2,6 +2,7 @@ import type { NextFunction, Request, Response } from 'express'
 import { checkNodeCall } from '../../http/check-caller.js'
 import { eachHeader, type HeaderList } from '../../http/header-list.js'
 import { NO_STORE } from '../../http/headers.js'
+import { isPlaceholder, noOutcome } from '../../http/placeholder.js'
 import { presetDenial } from '../../http/preset-denial.js'
 import { recordDecision } from '../../http/recorded-decision.js'
 import { nodeWriter, setAll } from '../../http/response-writer.js'
@@ -92,6 +93,9 @@ async function limitRequest(
   if (isPromise(skips)) peerAddress(req) // Node.js remembers it now, whenever the client hangs up
   if (isPromise(skips) ? await skips : skips) return next()
 
+  const isRefunded = settings.skipFailedRequests || settings.skipSuccessfulRequests
+  if (isRefunded && isPlaceholder(res)) throw noOutcome('rateLimit', REFUNDING)
+
   const givenKey = settings.keyGenerator(req, res)
   const key = isPromise(givenKey) ? await givenKey : givenKey
   // A client that has reset its connection has no address, so all such clients would share a key.
@@ -119,10 +123,12 @@ async function limitRequest(
   const name = isPromise(givenName) ? await givenName : givenName
   const quota = { info, windowMs: settings.windowMs, name }
   setHeaders(settings, check, res, quota)
-  if (settings.skipFailedRequests || settings.skipSuccessfulRequests) refundSkipped(settings, exchange, hit)
+  if (isRefunded) refundSkipped(settings, exchange, hit)
   if (hit.totalHits > limit) return deny(settings, shown, quota, exchange)
   next()
 }
+
+const REFUNDING = 'skipFailedRequests and skipSuccessfulRequests need'
 
 /** A hit as it was counted. */
 interface CountedHit extends Refundable {

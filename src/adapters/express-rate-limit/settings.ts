@@ -1,5 +1,6 @@
 import { isIPv6 } from 'node:net'
 import type { Request, Response } from 'express'
+import { isPatched, keepUncacheable } from '../../http/keep-uncacheable.js'
 import { isStore } from '../../stores/shared/validate.js'
 import { type MaybePromise, thenMaybe } from '../../util/maybe-promise.js'
 import { wrongOption } from '../../util/validate.js'
@@ -158,5 +159,6 @@ async function sendMessage(
   res.status(statusCode)
   const body = typeof message === 'function' ? await message(req, res) : message
   if (res.writableEnded) return
+  if (isPatched(res)) keepUncacheable(res)
   res.send(body)
 }

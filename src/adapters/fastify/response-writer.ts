@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify'
+import { keepUncacheable } from '../../http/keep-uncacheable.js'
 import { writerOver } from '../../http/response-writer.js'
 
 /**
@@ -15,6 +16,7 @@ export const fastifyWriter = writerOver<FastifyReply>('fastify', (reply) => repl
   setHeaders,
   send(reply, { status, headers, contentType, body }) {
     setHeaders(reply, headers)
+    keepUncacheable(reply.raw)
     const isHead = reply.raw.req?.method === 'HEAD' // some servers throw for a body
     if (isHead) reply.header('content-length', Buffer.byteLength(body))
     // Without a serializer Fastify adds a charset to problem+json.

@@ -8,7 +8,7 @@ export function hasLeft({ signal, subject }: Exchange): boolean {
 
 /**
  * Calls `onLeft` when the connection of a request is closed, and then closes the exchange if it has a
- * response, for servers that pass on requests of node:http. Node.js 20 to 24 never emits `close` on a
+ * response, for servers that pass on requests of node:http. Older versions (Node.js 20) never emit `close` on a
  * pipelined response that waits for those before it, so such a server neither aborts the request nor cancels
  * its response. Returns what removes the listener.
  */

@@ -1,5 +1,8 @@
+import type { ServerResponse } from 'node:http'
 import type { Context } from 'hono'
+import { keepUncacheable } from '../../http/keep-uncacheable.js'
 import type { ResponseWriter } from '../../http/response-writer.js'
+import { fieldsOf, isFunction } from '../../util/values.js'
 import type { Exchange } from '../fetch/exchange.js'
 import { fetchWriter } from '../fetch/response-writer.js'
 import type { HonoInfo } from './context.js'
@@ -23,8 +26,18 @@ export const honoWriter: ResponseWriter<Exchange> = {
   },
   send(exchange, denial) {
     removeOverwritten(exchange)
+    const { outgoing } = fieldsOf(contextOf(exchange).env)
+    if (isServerResponse(outgoing)) keepUncacheable(outgoing)
     fetchWriter.send(exchange, denial)
   },
+}
+
+/**
+ * Returns whether this is the response of node:http that @hono/node-server will send. Elsewhere, outer
+ * middleware may replace the whole response, and with it the headers of a denial.
+ */
+function isServerResponse(value: unknown): value is ServerResponse {
+  return isFunction(fieldsOf(value).writeHead)
 }
 
 function contextOf({ subject }: Exchange): Context {

@@ -1,4 +1,5 @@
 import type { ExtendableContext, Response } from 'koa'
+import { keepUncacheable } from '../../http/keep-uncacheable.js'
 import { LAST_RECORD } from '../../http/recorded-decision.js'
 import { nodeWriter, setAll, writerOver } from '../../http/response-writer.js'
 import { type RequestLike, viewAsRequest } from '../../keys/request.js'
@@ -112,6 +113,7 @@ export const koaWriter = writerOver<Response>('koa', ({ res }) => res, {
   send(response, denial) {
     if (response.ctx.respond === false) return nodeWriter.send(response.res, denial) // Koa would send nothing
     setAll(response.res, [...denial.headers, 'Content-Type', denial.contentType])
+    keepUncacheable(response.res)
     response.status = denial.status
     response.body = denial.body
   },

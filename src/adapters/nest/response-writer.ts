@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { eachHeader, type HeaderList } from '../../http/header-list.js'
+import { keepUncacheable } from '../../http/keep-uncacheable.js'
 import {
   type DenialResponse,
   nodeWriter,
@@ -87,6 +88,7 @@ export function sendDenialResponse(res: PlatformResponse, { denial }: RateLimitE
 
 function sendReply(reply: Reply, { status, headers, contentType, body }: DenialResponse): void {
   setHeaders(reply, [...headers, 'Content-Type', contentType])
+  keepUncacheable(reply.raw)
   const isHead = reply.raw.req?.method === 'HEAD' // some servers throw for a body
   if (isHead) reply.header('Content-Length', String(Buffer.byteLength(body)))
   const coded = reply.code(status).serializer(String) // without it Fastify adds a charset to problem+json

@@ -1,9 +1,10 @@
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { INestApplication } from '@nestjs/common'
 import { NestFactory } from '@nestjs/core'
 import { FastifyAdapter } from '@nestjs/platform-fastify'
 import { WsAdapter } from '@nestjs/platform-ws'
 import { RateLimiters } from 'headgate/nest'
+import onHeaders from 'on-headers'
 import { type Application, makeApplication, type Running } from '../adapters/application.js'
 import { CallsModule } from './calls-module.js'
 import { GlobalModule, LocalModule } from './http-module.js'
@@ -15,6 +16,12 @@ const EARLIER = [
   ['CDN-Cache-Control', 'max-age=300'],
   ['ETag', '"1"'],
 ] as const
+
+/** What outer middleware sets on every response, in place of what limiters have set. */
+const LATER = ['Cache-Control', 'public, max-age=300'] as const
+
+/** The application responds to these denials, so that it may be cached. */
+const isAnswered = ({ url }: { readonly url?: string | undefined }) => url?.startsWith('/answered')
 
 /** Passes their limiters to the scenarios that take them. */
 function passLimiters({ scenarios }: Application, app: INestApplication, prefix: string): void {
@@ -30,8 +37,9 @@ type Ports = Pick<Running, 'port' | 'signalPort'>
 async function startOnExpress(): Promise<Ports> {
   const application = makeApplication()
   const app = await NestFactory.create(scenarioModule(application, 'express-'), { logger: false })
-  app.use((req: object, res: ServerResponse, next: () => void) => {
+  app.use((req: IncomingMessage, res: ServerResponse, next: () => void) => {
     for (const [name, value] of EARLIER) res.setHeader(name, value)
+    onHeaders(res, () => isAnswered(req) || res.setHeader(...LATER))
     Object.assign(req, { user: application.userOf(req) })
     next()
   })
@@ -48,6 +56,9 @@ async function startOnFastify(): Promise<Ports> {
     for (const [name, value] of EARLIER) reply.header(name, value)
     Object.assign(req, { user: application.userOf(req) })
   })
+  adapter
+    .getInstance()
+    .addHook('onSend', async (req, reply) => void (isAnswered(req) || reply.header(...LATER)))
   await app.init()
   passLimiters(application, app, 'fastify-')
   await adapter.getInstance().ready()

@@ -13,6 +13,9 @@ const RUNNING: NodeBinary = { major: process.version.replace(/^v(\d+).*/, '$1'),
 /** The majors that the package promises. */
 export const PROMISED: readonly string[] = ['20', '22', '24']
 
+/** The newest major, whose connections may behave otherwise than those of the ones before it. */
+export const NEWEST = '26'
+
 /** Those on which `npm test` tries the package: the running one. */
 export const NODES: readonly string[] = [RUNNING.major]
 

@@ -1,4 +1,4 @@
-import { NODES, PROMISED } from '../package/nodes.js'
+import { NEWEST, NODES, PROMISED } from '../package/nodes.js'
 import { describeResets } from './outcomes.js'
 
-describeResets(PROMISED.filter((major) => !NODES.includes(major)))
+describeResets([...PROMISED, NEWEST].filter((major) => !NODES.includes(major)))

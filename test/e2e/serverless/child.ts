@@ -8,18 +8,28 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import { configure as onVendia } from '@vendia/serverless-express'
 import express, { type Response } from 'express'
 import fastify from 'fastify'
-import { rateLimit } from 'headgate'
+import { loginGuard, type RateLimitMiddleware, rateLimit } from 'headgate'
 import * as onFastify from 'headgate/fastify'
 import * as onHono from 'headgate/hono'
 import * as onKoa from 'headgate/koa'
-import { RateLimitModule } from 'headgate/nest'
+import * as onNest from 'headgate/nest'
 import { Hono } from 'hono'
 import { handle } from 'hono/aws-lambda'
 import Koa from 'koa'
 import inject from 'light-my-request'
 import serverlessHttp from 'serverless-http'
 import supertest from 'supertest'
-import { eventFor, type Options, REFUNDS } from './refunds.js'
+import { eventFor, GUARD, LOGINS, type Options, REFUNDS } from './refunds.js'
+
+type Given = Options | typeof GUARD
+
+/** Returns what makes the limit or the guard of a framework. */
+const either =
+  <Made>(limit: (options: never) => Made, guard: (options: never) => Made) =>
+  (options: Given): Made =>
+    options === GUARD ? guard(GUARD as never) : limit(options as never)
+
+const limitOrGuard = either<RateLimitMiddleware>(rateLimit, loginGuard)
 
 /** Sends one request for `POST /<status>`, and resolves with the status of its response. */
 type Invoke = (status: number) => Promise<number>
@@ -41,11 +51,11 @@ const withSupertest =
   async (status) =>
     (await supertest(app).post(`/${status}`).send({})).status
 
-const onExpress = (options: Options): RequestListener =>
-  express().use(rateLimit(options), (req, res) => void res.status(Number(req.path.slice(1))).send('hello'))
+const onExpress = (options: Given): RequestListener =>
+  express().use(limitOrGuard(options), (req, res) => void res.status(Number(req.path.slice(1))).send('hello'))
 
-function onNode(options: Options): RequestListener {
-  const limit = rateLimit(options)
+function onNode(options: Given): RequestListener {
+  const limit = limitOrGuard(options)
   return (req, res) =>
     limit(req as never, res as never, (error) => {
       res.statusCode = error ? 500 : Number(req.url?.slice(1))
@@ -53,27 +63,28 @@ function onNode(options: Options): RequestListener {
     })
 }
 
-const inKoa = (options: Options): RequestListener =>
+const inKoa = (options: Given): RequestListener =>
   new Koa()
-    .use(onKoa.rateLimit(options))
+    .use(either(onKoa.rateLimit, onKoa.loginGuard)(options))
     .use((ctx) => {
       ctx.body = 'hello'
       ctx.status = Number(ctx.path.slice(1))
     })
     .callback()
 
-function inFastify(options: Options) {
+function inFastify(options: Given) {
   const app = fastify()
-  app.register(onFastify.rateLimit, options as never)
+  if (options === GUARD) app.addHook('preHandler', onFastify.loginGuard(GUARD))
+  else app.register(onFastify.rateLimit, options as never)
   app.post<{ Params: { status: string } }>('/:status', async (request, reply) =>
     reply.code(Number(request.params.status)).send('hello'),
   )
   return app
 }
 
-const inHono = (options: Options) =>
+const inHono = (options: Given) =>
   new Hono()
-    .use(onHono.rateLimit(options as never))
+    .use(either(onHono.rateLimit, onHono.loginGuard)(options))
     .post('/:status', (c) => c.text('hello', Number(c.req.param('status')) as never))
 
 @Controller()
@@ -85,28 +96,33 @@ class StatusController {
   }
 }
 
-const nestModule = (options: Options) => {
-  @Module({ imports: [RateLimitModule.forRoot(options as never)], controllers: [StatusController] })
+const nestModule = (options: Given) => {
+  @Module({
+    imports: [onNest.RateLimitModule.forRoot((options === GUARD ? {} : options) as never)],
+    controllers: [StatusController],
+  })
   class AppModule {}
   return AppModule
 }
 
-async function nestOnExpress(options: Options): Promise<RequestListener> {
+async function nestOnExpress(options: Given): Promise<RequestListener> {
   const app = await NestFactory.create(nestModule(options), { logger: false })
+  if (options === GUARD) app.useGlobalGuards(onNest.loginGuard(GUARD))
   await app.init()
   return app.getHttpAdapter().getInstance()
 }
 
-async function nestOnFastify(options: Options) {
+async function nestOnFastify(options: Given) {
   const app = await NestFactory.create<NestFastifyApplication>(nestModule(options), new FastifyAdapter(), {
     logger: false,
   })
+  if (options === GUARD) app.useGlobalGuards(onNest.loginGuard(GUARD))
   await app.init()
   await app.getHttpAdapter().getInstance().ready()
   return app.getHttpAdapter().getInstance()
 }
 
-const HOSTS: Readonly<Record<string, (options: Options) => Invoke | Promise<Invoke>>> = {
+const HOSTS: Readonly<Record<string, (options: Given) => Invoke | Promise<Invoke>>> = {
   'Express under supertest': (options) => withSupertest(onExpress(options)),
   'Koa under supertest': (options) => withSupertest(inKoa(options)),
   'Hono under supertest': (options) => withSupertest(getRequestListener(inHono(options).fetch)),
@@ -134,6 +150,7 @@ const HOSTS: Readonly<Record<string, (options: Options) => Invoke | Promise<Invo
   // Last, because it changes requests and responses of Node.js for the others.
   'Express under light-my-request': (options) => withInject(onExpress(options)),
   'node:http under light-my-request': (options) => withInject(onNode(options)),
+  'Nest on Express under light-my-request': async (options) => withInject(await nestOnExpress(options)),
   'Koa under light-my-request': (options) => withInject(inKoa(options)),
   'Hono under light-my-request': (options) => withInject(getRequestListener(inHono(options).fetch)),
 }
@@ -150,7 +167,7 @@ async function statuses(invoke: Invoke, sent: readonly number[]): Promise<number
 const seen: Record<string, unknown> = {}
 for (const [host, start] of Object.entries(HOSTS)) {
   const ofHost: unknown[] = []
-  for (const { options, sent } of REFUNDS) {
+  for (const { options, sent } of [...REFUNDS, LOGINS]) {
     try {
       ofHost.push(await statuses(await start(options), sent))
     } catch (error) {

@@ -37,6 +37,18 @@ interface Refund {
   readonly seen: readonly number[]
 }
 
+/** A guarded login, whose failures only a success clears. */
+export const GUARD = { account: () => 'ada', path: ['/200', '/401'] }
+
+const FOUR_AND_ONE = [401, 401, 401, 401, 200]
+
+/** Logins of one account for a status each, and the statuses of their responses. */
+export const LOGINS = {
+  options: GUARD,
+  sent: [...FOUR_AND_ONE, ...FOUR_AND_ONE, 401, 401, 401, 401, 401, 401],
+  seen: [...FOUR_AND_ONE, ...FOUR_AND_ONE, 401, 401, 401, 401, 401, 429],
+} as const
+
 /** What each limit does with requests that it does not count. */
 export const REFUNDS: readonly Refund[] = [
   {

@@ -116,7 +116,6 @@ test('a dotted name reads a nested field, and own properties only', () => {
   const nested = login({ user: { login: { name: 'Bob' } } }, '192.0.2.7', key)
   expect(nested).toBe(login({ username: 'bob' }))
   const broken = [
-    { 'user.login': { name: 'bob' } },
     { user: { login: 'bob' } },
     { user: { login: null } },
     { user: [] },
@@ -125,6 +124,23 @@ test('a dotted name reads a nested field, and own properties only', () => {
   ]
   for (const body of broken) expect(login(body, '192.0.2.7', key)).toBe(malformedOf('192.0.2.7'))
 })
+
+test.each(['user.login.name', 'user.login[name]', 'user[login][name]'])(
+  '%s reads a field of which a parser has nested only some parts',
+  (field) => {
+    const key = byField(field)
+    const bodies = [
+      { 'user.login': { name: 'Bob' } },
+      { 'user[login]': { name: 'Bob' } },
+      { user: { 'login.name': 'bob' } },
+      { user: { 'login[name]': 'bob' } },
+      { 'user.login.name': 'bob', 'user.login': { name: 'bob' } },
+    ]
+    for (const body of bodies) expect(login(body, '192.0.2.7', key)).toBe(login({ username: 'bob' }))
+    const differing = { 'user.login': { name: 'ada' }, user: { login: { name: 'bob' } } }
+    expect(login(differing, '192.0.2.7', key)).toBe(malformedOf('192.0.2.7'))
+  },
+)
 
 test.each(['user.name', 'user[name]'])('%s reads each spelling of a field in a form', (field) => {
   const key = byField(field)

@@ -1,0 +1,16 @@
+import { execFile } from 'node:child_process'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+
+/** Runs in a process of its own, because Nest is ESM only. A process that ends before its output fails. */
+test('text that clients choose has the quota that keys.md gives it, in every adapter', async () => {
+  const seed = String(Date.now() % 1_000_000)
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ['--import', 'tsx', join(__dirname, 'run.ts'), seed],
+    { cwd: resolve(__dirname, '../../..') },
+  )
+  const { problems, sent } = JSON.parse(stdout) as { problems: string[]; sent: number }
+  expect([seed, problems]).toEqual([seed, []])
+  expect(sent).toBeGreaterThan(5000)
+}, 180_000)
