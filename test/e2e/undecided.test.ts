@@ -1,5 +1,14 @@
 import { serve as serveFetch } from '@hono/node-server'
-import { ban, createLimiter, type Decision, memoryStore, rateLimit, type Store, slidingLog } from 'headgate'
+import {
+  ban,
+  createLimiter,
+  type Decision,
+  leased,
+  memoryStore,
+  rateLimit,
+  type Store,
+  slidingLog,
+} from 'headgate'
 import { rateLimit as honoLimit } from 'headgate/hono'
 import { Hono } from 'hono'
 import { EXPRESS_5, FRAMEWORKS, type Handler } from '../support/frameworks.js'
@@ -115,6 +124,21 @@ test('Hono: the third of three at once is denied for a second', async () => {
   closeWithServers(async () => void server.close())
   const served = { port: (server.address() as { port: number }).port }
   expect(retryAfter(await denialAmongThree(served, 200, open))).toEqual([429, '1'])
+})
+
+test('requests with count use leased units', async () => {
+  const { apply } = memoryStore()
+  const store = leased({ name: 'shared', apply }, { processes: 1 })
+  const sources: unknown[] = []
+  const served = await serve(
+    app(rateLimit({ limit: 1000, window: '1h', count: 'failed', store }), (req, res) => {
+      sources.push((req as { rateLimit?: Decision }).rateLimit?.source)
+      res.end()
+    }),
+  )
+  for (let i = 0; i < 20; i++) await get(served, 200)
+  expect(new Set(sources)).toEqual(new Set(['store', 'lease']))
+  await store.close?.()
 })
 
 test('a limiter without count has no marks', async () => {
