@@ -35,9 +35,11 @@ export function refundUncounted<Req, Res>(
           typeof count === 'function'
             ? checkBoolean('headgate', 'count', await count(req, res))
             : (count === 'failed') === status >= 400
-        if (!counts) await limiter.refund(decision)
+        const refunded = counts ? undefined : limiter.refund(decision)
+        endUndecided(decision) // in the same batch
+        await refunded
       })
-      endUndecided(decision)
+      endUndecided(decision) // also if `count` throws
     })
     writer.onceAborted(res, () => {
       if (!isFinished) endUndecided(decision)

@@ -7,7 +7,7 @@ import { emitFailure } from '../limiter/events.js'
 import { endUndecided } from '../limiter/undecided.js'
 import { holdUndecided } from '../pipe/hold-undecided.js'
 import type { ServerTypes } from '../util/framework-types.js'
-import { isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
+import { catchMaybe, isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { giveBack, type OnAllowed, releaseOnEnd } from './after-response.js'
 import type { Delayer } from './delay.js'
 import type { DenialFigures } from './denial-body.js'
@@ -120,7 +120,7 @@ export function requestSteps<Req extends object, Res>(
       !releaseOnEnd(limiter, writer, res, decision) &&
       modeSwitch.mode !== 'report'
     )
-      return false
+      return endUnlessPassed(decision, () => false)
     return onAllowed === undefined || pass(req, res, decision)
   }
 
@@ -151,6 +151,21 @@ export function requestSteps<Req extends object, Res>(
     throw error
   }
 
+  /** Ends the time in which a request is undecided that does not reach its handler. */
+  function endUnlessPassed(decision: Decision, step: () => MaybePromise<boolean>): MaybePromise<boolean> {
+    const end = (passes: boolean) => {
+      if (!passes) endUndecided(decision)
+      return passes
+    }
+    return catchMaybe(
+      () => thenMaybe(step(), end),
+      (error) => {
+        end(false)
+        throw error
+      },
+    )
+  }
+
   function pass(req: Req, res: Res, decision: Decision): true {
     onAllowed?.(limiter, req, res, decision)
     return true
@@ -166,16 +181,17 @@ export function requestSteps<Req extends object, Res>(
           return respond(req, res, onDenied, report(decision, req))
         setHeaders(req, res, decision)
         if (lacksOutcome(res, decision)) return withoutOutcome(decision)
-        return delayRequest(req, res, decision, {
-          report: () => void report(decision, req),
-          pass: () => pass(req, res, decision),
-          deny(delayMs) {
-            endUndecided(decision)
-            const denial = denyUndelayable(decision, delayMs)
-            recordDecision(req, limiter, denial)
-            return deny(req, res, onDenied, report(denial, req))
-          },
-        })
+        const delayed = () =>
+          delayRequest(req, res, decision, {
+            report: () => void report(decision, req),
+            pass: () => pass(req, res, decision),
+            deny(delayMs) {
+              const denial = denyUndelayable(decision, delayMs)
+              recordDecision(req, limiter, denial)
+              return deny(req, res, onDenied, report(denial, req))
+            },
+          })
+        return endUnlessPassed(decision, delayed)
       })
     }
   }

@@ -166,7 +166,7 @@ function localFallback(
   { onUnitsBack }: CoreHooks,
 ): LocalFallback {
   const fallback = fallbackStoreOf(store)
-  const pipe = reportUnitsBack(holdUndecided(pipeTo(fallback)), (keys) => onUnitsBack?.(keys))
+  const pipe = reportUnitsBack(holdUndecided(pipeTo(fallback), fallback), (keys) => onUnitsBack?.(keys))
   return {
     apply: (operation) => request(pipe, operation) as ResultOf<typeof operation>, // memory returns no promise
     scaleParts: partScaler(fallbackShare),

@@ -4,6 +4,7 @@ import { exemption, optional, readOptions, type Settings, withDefault } from '..
 import { type ClaimedStore, claimStore, readStore } from '../stores/shared/claimed-store.js'
 import { localStatesOf } from '../stores/shared/local-states.js'
 import type { Pipe } from '../stores/shared/pipe.js'
+import type { Store } from '../stores/store.js'
 import type { StoreError } from '../stores/store-error.js'
 import { durationMs, durationUpTo } from '../util/durations.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
@@ -51,8 +52,8 @@ const LIMITER_TABLE = {
   fixes: limiterFixes(MIDDLEWARE_OPTIONS, 'in the options of rateLimit'),
 }
 
-/** Creates the layer of a pipe that marks the units of undecided requests. */
-type HoldUndecided = <P extends Pipe>(pipe: P) => P
+/** Creates the layer of a pipe to a store that knows which units are those of undecided requests. */
+type HoldUndecided = <P extends Pipe>(pipe: P, store: Store) => P
 
 type LimiterRows = Settings<typeof LIMITER_ROWS>
 
@@ -116,7 +117,7 @@ export function limiterSettings(
     /** The key that `health` peeks at. Nothing is ever charged to it. */
     healthKey: `${prefix}:${STATE_VERSION}:health`,
     onStoreError,
-    /** What marks the units of undecided requests. Absent if the outcome of a charge is known at once. */
+    /** What knows the units of undecided requests. Absent if the outcome of a charge is known at once. */
     holdUndecided: undefined as HoldUndecided | undefined,
     /** Whether the limiter created its store, so that no other limiter can use it. */
     isOwnStore: read.store === undefined,

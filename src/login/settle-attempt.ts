@@ -93,7 +93,6 @@ export function settleAttempts<Req extends object, Res>(
     const emitError = (error: unknown) => emitFailure(limiter.events, 'refundFailed', error, decision)
     const end = () => {
       if (decision.allowed) countRunning(name, -1)
-      endUndecided(decision)
     }
 
     function readOutcome(): AttemptOutcome {
@@ -110,12 +109,11 @@ export function settleAttempts<Req extends object, Res>(
       }
     }
 
-    attempt.ending = onOutcome(writer, res, readOutcome, (outcome) =>
-      thenMaybe(
-        catchMaybe(() => settle(allowed, outcome), emitError),
-        end,
-      ),
-    )
+    attempt.ending = onOutcome(writer, res, readOutcome, (outcome) => {
+      const settled = catchMaybe(() => settle(allowed, outcome), emitError)
+      endUndecided(decision) // in the same batch
+      return thenMaybe(settled, end)
+    })
   }
 }
 

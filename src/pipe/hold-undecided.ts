@@ -11,13 +11,24 @@ import {
   type OnLate,
   type Pipe,
   request,
-  type Settle,
   type SettleAny,
   sendFor,
 } from '../stores/shared/pipe.js'
+import type { Store } from '../stores/store.js'
 import type { StoreError } from '../stores/store-error.js'
 import { catchMaybe, isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
-import { type Cause, causesOf, excuseOf, markOf, untilDecided, withoutMarks } from './undecided-units.js'
+import {
+  causesOf,
+  endHolds,
+  markUsedLimits,
+  mayBeExcused,
+  recordTaken,
+  type UndecidedCharge,
+  undecidedCharge,
+  withoutMarks,
+} from './undecided-charge.js'
+import { type Cause, excuseOf, untilDecided } from './undecided-units.js'
+import { unmarkedUnitsOf } from './unmarked-units.js'
 
 /** The result of a charge whose outcome is known only later. */
 export interface HeldResult extends ChargeResult {
@@ -28,76 +39,112 @@ export interface HeldResult extends ChargeResult {
 }
 
 /**
- * Creates a pipe for requests whose outcome is known only after their response, as with `count`. Each charge
- * also marks its units as undecided, under a key beside that of each limit. Marks are part of the same
- * charge, so every denial shows how many of the units in use are undecided, whichever process holds them.
+ * Creates a pipe for requests whose outcome is known only after their response, as with `count`. It knows
+ * how many of the units in use are undecided, whichever process took them. If only they cause a denial, its
+ * retry time is short, and no ban counts it. So the first charge uses bans that do not count denials. If a
+ * ban has to count the denial, another charge uses one that does.
  *
- * If only undecided units cause a denial, its retry time is short, and no ban counts it. So the first charge
- * uses bans that do not count denials. If a ban has to count the denial, a second charge uses one that does.
+ * **Marks.** A mark in the store, under a key beside that of the limit, shows the other processes that units
+ * are undecided. It is part of the charge. Most charges need none: a process leaves up to an eighth of a limit
+ * unmarked, which it knows itself. Units that it takes once an eighth is in use get their mark later. So the
+ * units that other processes cannot see are few. Unless a denied charge is known to be excused, it is sent
+ * again with all its marks.
  *
- * `endUndecided` removes marks. Otherwise they expire after some seconds, or sooner if the window of the
- * limit is shorter, so a slow request does not excuse denials for long. Once units of known outcome use half
- * of a limit, the number of excused denials is bounded. A client that waits for each retry time stays within
- * it.
+ * **The end.** `endUndecided` removes marks. Otherwise they expire after some seconds, or sooner if the
+ * window of the limit is shorter, so a slow request does not excuse denials for long. Once units of known
+ * outcome use half of a limit, the number of excused denials is bounded. A client that waits for each retry
+ * time stays within it.
  */
-export function holdUndecided<P extends Pipe>(pipe: P): P {
+export function holdUndecided<P extends Pipe>(pipe: P, store: Store): P {
+  const unmarked = unmarkedUnitsOf(store)
+
   function send(operation: Operation, settle: SettleAny, onLate?: OnLate): Outcome | undefined {
     const takes = operation.type === 'charge' && operation.parts.some(({ cost }) => cost > 0)
-    return takes ? sendMarked(operation, settle, onLate) : pipe.send(operation, settle, onLate)
+    return takes ? sendHeld(operation, settle, onLate) : pipe.send(operation, settle, onLate)
   }
 
-  function sendMarked(charge: Charge, settle: SettleAny, onLate?: OnLate): Outcome | undefined {
-    const { parts } = charge
-    const marks = parts.map(markOf)
+  function sendHeld({ parts }: Charge, settle: SettleAny, onLate?: OnLate): Outcome | undefined {
+    const first = undecidedCharge(parts, unmarked)
+
+    function decide(outcome: ChargeResult | StoreError): MaybePromise<Outcome> {
+      if (!(outcome instanceof Error)) return outcome.allowed ? allow(first, outcome) : deny(first, outcome)
+      endHolds(first, unmarked)
+      return outcome
+    }
 
     /** Returns the outcome for the caller; `undefined` if it comes later. */
-    function decide(outcome: ChargeResult | StoreError): Outcome | undefined {
-      if (outcome instanceof Error) return outcome
-      const decided = outcome.allowed ? allow(outcome) : deny(outcome)
+    function settleUnlessKnown(decided: MaybePromise<Outcome>): Outcome | undefined {
       if (!isPromise(decided)) return decided
       decided.then(settle)
       return undefined
     }
 
-    function allow(result: ChargeResult): HeldResult {
-      let isMarked = true
-      const endUndecided = () => {
-        if (isMarked) endMarks(marks, result)
-        isMarked = false
-      }
-      return { ...withoutMarks(parts, result), endUndecided }
-    }
+    const outcome = pipe.send<Charge>(
+      first.sent,
+      (later) => {
+        const decided = settleUnlessKnown(decide(later))
+        if (decided !== undefined) settle(decided)
+      },
+      (late) => onLate?.(late instanceof Error ? late : withoutMarks(first, late), { type: 'charge', parts }),
+    )
+    return outcome && settleUnlessKnown(decide(outcome))
+  }
 
-    /** Returns a denial once every ban that has to count it has done so. */
-    function deny(result: ChargeResult): MaybePromise<HeldResult> {
-      const causes = causesOf(parts, result)
-      const denial = denialOf(withoutMarks(parts, result), causes)
-      return catchMaybe(
-        () => thenMaybe(countedParts(charge, result, causes), (counted) => countDenial(counted, denial)),
-        () => denial, // it was decided, though a ban may not have counted it
-      )
+  function allow(charge: UndecidedCharge, result: ChargeResult): HeldResult {
+    recordTaken(charge, result, unmarked)
+    const marks = markUsedLimits(charge, result, unmarked)
+    if (marks.length > 0) pipe.send<Charge>({ type: 'charge', parts: marks }, () => {})
+    let isHeld = true
+    const endUndecided = () => {
+      if (!isHeld) return
+      isHeld = false
+      // If a mark is not refunded, it expires.
+      for (const refund of endHolds(charge, unmarked, result)) pipe.send<Refund>(refund, () => {})
     }
+    return { ...withoutMarks(charge, result), endUndecided }
+  }
 
-    function countDenial(counted: readonly Part[] | undefined, denial: HeldResult): MaybePromise<HeldResult> {
-      if (counted === undefined) return denial
-      return thenMaybe(request<Charge>(pipe, { type: 'charge', parts: [...counted, ...marks] }), (result) => {
-        if (result.allowed) return allow(result)
-        const causes = causesOf(parts, result).map((cause, i) =>
-          counted[i] === parts[i] && cause !== undefined ? 'decided' : cause,
-        )
-        return denialOf(withoutMarks(parts, result), causes)
-      })
-    }
+  /** Returns a denial once its cause is known, and every ban that has to count it has done so. */
+  function deny(charge: UndecidedCharge, result: ChargeResult): MaybePromise<HeldResult> {
+    endHolds(charge, unmarked)
+    if (unmarked.isAlone || !mayBeExcused(charge, result)) return countDenial(charge, result)
+    return catchMaybe(
+      () => recharge(charge.parts, uncountedParts(charge.parts), countDenial),
+      () => ({ ...withoutMarks(charge, result), isTentative: true }), // it was denied, for whatever cause
+    )
+  }
 
-    const first: Charge = { type: 'charge', parts: [...uncountedParts(parts), ...marks] }
-    const settleFirst: Settle<Charge> = (later) => {
-      const decided = decide(later)
-      if (decided !== undefined) settle(decided)
-    }
-    const settleLate: OnLate<Charge> = (late) =>
-      onLate?.(late instanceof Error ? late : withoutMarks(parts, late), charge)
-    const outcome = pipe.send(first, settleFirst, settleLate)
-    return outcome && decide(outcome)
+  /** Sends parts again with all their marks. `explain` returns the denial. */
+  function recharge(
+    parts: readonly Part[],
+    charged: readonly Part[],
+    explain: (charge: UndecidedCharge, result: ChargeResult) => MaybePromise<HeldResult>,
+  ): MaybePromise<HeldResult> {
+    const charge = undecidedCharge(parts, unmarked, { charged, isMarked: true })
+    return thenMaybe(request(pipe, charge.sent), (result) => {
+      if (result.allowed) return allow(charge, result)
+      endHolds(charge, unmarked)
+      return explain(charge, result)
+    })
+  }
+
+  function countDenial(charge: UndecidedCharge, result: ChargeResult): MaybePromise<HeldResult> {
+    const { parts } = charge
+    const causes = causesOf(charge, result)
+    const denial = denialOf(withoutMarks(charge, result), causes)
+    return catchMaybe(
+      () =>
+        thenMaybe(countedParts(parts, result, causes), (counted) => {
+          if (counted === undefined) return denial
+          return recharge(parts, counted, (again, latest) => {
+            const latestCauses = causesOf(again, latest).map((cause, i) =>
+              counted[i] === parts[i] && cause !== undefined ? 'decided' : cause,
+            )
+            return denialOf(withoutMarks(again, latest), latestCauses)
+          })
+        }),
+      () => denial, // it was decided, though a ban may not have counted it
+    )
   }
 
   /**
@@ -105,7 +152,7 @@ export function holdUndecided<P extends Pipe>(pipe: P): P {
    * ban counts denials by units of known outcome, and disputed denials without an excuse.
    */
   function countedParts(
-    { parts }: Charge,
+    parts: readonly Part[],
     result: ChargeResult,
     causes: readonly (Cause | undefined)[],
   ): MaybePromise<readonly Part[] | undefined> {
@@ -125,16 +172,6 @@ export function holdUndecided<P extends Pipe>(pipe: P): P {
     if (disputed.length === 0) return true
     const charge: Charge = { type: 'charge', parts: disputed.map(excuseOf) }
     return thenMaybe(request(pipe, charge), ({ allowed }) => allowed)
-  }
-
-  /** Refunds marks. If that fails, they expire. */
-  function endMarks(marks: readonly Part[], { atMs, parts }: ChargeResult): void {
-    const results = parts.slice(-marks.length)
-    for (const [i, mark] of marks.entries()) {
-      if (mark.cost === 0) continue
-      const takenAtMs = results[i]?.atMs ?? atMs
-      pipe.send<Refund>({ type: 'refund', ...mark, takenAtMs }, () => {})
-    }
   }
 
   return { ...pipe, send: sendFor(send) }

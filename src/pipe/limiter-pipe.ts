@@ -12,25 +12,31 @@ import { closeStore, type GuardedStore, type GuardOptions, guardStore } from './
 interface LimiterPipeOptions extends GuardOptions {
   /** The longest that a denial is cached. 0 turns the cache off, so that the store decides every charge. */
   readonly denyCacheMs: number
-  /** Creates the layer that marks the units of undecided requests. */
-  readonly holdUndecided?: (<P extends Pipe>(pipe: P) => P) | undefined
+  /** Creates the layer that knows which units are those of undecided requests. */
+  readonly holdUndecided?: (<P extends Pipe>(pipe: P, store: Store) => P) | undefined
 }
 
 /**
  * Creates the pipe from a limiter to its store. An operation passes, in order, the store's local decision,
- * the denial cache, the marks of undecided requests, the time-out and circuit breakers, and the batcher. A
- * memory store needs only the marks.
+ * the denial cache, the time-out and circuit breakers, and the batcher. A memory store needs none of them.
+ * The layer for undecided requests follows the cache, which must not repeat the denials that they cause, and
+ * comes before the local decision, whose units it has to know.
  */
 export function limiterPipe(
   store: Store,
-  { denyCacheMs, holdUndecided = (pipe) => pipe, ...guardOptions }: LimiterPipeOptions,
+  { denyCacheMs, holdUndecided, ...guardOptions }: LimiterPipeOptions,
 ): GuardedStore {
-  if (localStatesOf(store) !== undefined) return holdUndecided(localPipe(store, guardOptions))
+  if (localStatesOf(store) !== undefined) {
+    const local = localPipe(store, guardOptions)
+    return holdUndecided?.(local, store) ?? local
+  }
   if (store.denialTimes !== undefined) checkDenialTimes(`the store ${store.name}`, store.denialTimes)
   const { minMs, maxMs } = store.denialTimes ?? { minMs: 0, maxMs: denyCacheMs }
   const times = { minMs: Math.min(minMs, denyCacheMs), maxMs: Math.min(maxMs, denyCacheMs) }
-  const guarded = holdUndecided(guardStore(store, guardOptions))
-  return decideLocallyFirst(repeatDenials(guarded, denialCacheOf(store), times), store)
+  const guarded = guardStore(store, guardOptions)
+  const cached = (pipe: GuardedStore) => repeatDenials(pipe, denialCacheOf(store), times)
+  if (holdUndecided === undefined) return decideLocallyFirst(cached(guarded), store)
+  return cached(holdUndecided(decideLocallyFirst(guarded, store), store))
 }
 
 /** Creates the pipe to a store whose states are in this process. It needs no guard. */

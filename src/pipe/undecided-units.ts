@@ -1,9 +1,9 @@
 import type { Policy } from '../policies/policy.js'
 import { slidingWindow } from '../policies/sliding-window.js'
-import type { ChargeResult, Part, PartResult } from '../stores/operation.js'
+import type { Part, PartResult } from '../stores/operation.js'
 import { weakMemo } from '../util/memo.js'
 
-/** The longest time for which a unit counts as undecided. The shortest is a third of it. */
+/** The longest time for which a marked unit counts as undecided. The shortest is a third of it. */
 const UNDECIDED_MS = 15_000
 /** When to retry a charge that only undecided units denied. */
 export const UNDECIDED_RETRY_MS = 1000
@@ -25,21 +25,28 @@ const EXCUSE_SUFFIX = '!'
  */
 export type Cause = 'decided' | 'undecided' | 'disputed'
 
-/**
- * Returns the part that marks the units of a part as undecided. Its cost is 0 if there is nothing to mark.
- */
+/** Returns the part that marks the units of a part as undecided. */
 export function markOf({ key, policy, cost }: Part): Part {
-  return { key: key + MARK_SUFFIX, policy: markPolicyOf(policy), cost: policy.holdsUnits ? 0 : cost }
+  return { key: key + MARK_SUFFIX, policy: markPolicyOf(policy), cost }
 }
 
 /**
  * Returns the policy that counts the undecided units of a limit, no longer than the limit does. Units count
  * for one slice at least, and three at most.
  */
-const markPolicyOf = weakMemo(({ windowMs }: Policy): Policy => {
-  const sliceMs = Math.max(1, Math.floor(Math.min(UNDECIDED_MS, windowMs) / 3))
-  return slidingWindow({ limit: MOST_MARKS, window: `${2 * sliceMs}ms`, slices: 2 })
+const markPolicyOf = weakMemo((policy: Policy): Policy => {
+  return slidingWindow({ limit: MOST_MARKS, window: `${undecidedMsOf(policy)}ms`, slices: 2 })
 })
+
+/** Returns how long units of a limit count as undecided, on average. */
+export function undecidedMsOf({ windowMs }: Policy): number {
+  return 2 * Math.max(1, Math.floor(Math.min(UNDECIDED_MS, windowMs) / 3))
+}
+
+/** Returns how many units are marked. */
+export function markedUnits({ remaining }: PartResult): number {
+  return MOST_MARKS - remaining
+}
 
 /**
  * Returns the charge that excuses one denial of a part. A client that waits for `UNDECIDED_RETRY_MS` before
@@ -55,26 +62,19 @@ function excusePolicy(): Policy {
   return excuses
 }
 
-/** Returns a result without the marks, which follow the parts. */
-export function withoutMarks(parts: readonly Part[], result: ChargeResult): ChargeResult {
-  return { ...result, parts: result.parts.slice(0, parts.length) }
+/** Returns whether a part was denied by what may be undecided. */
+export function mayBeUndecided({ policy, cost }: Part, { allowed, isBanned }: PartResult): boolean {
+  return !allowed && !isBanned && !policy.holdsUnits && cost <= policy.limit
 }
 
-/** Returns why each part was denied; `undefined` for one that did not deny. */
-export function causesOf(parts: readonly Part[], { parts: figures }: ChargeResult): (Cause | undefined)[] {
-  return parts.map((part, i) => {
-    const own = figures[i]
-    const mark = figures[parts.length + i]
-    return own === undefined || mark === undefined || own.allowed ? undefined : causeOf(part, own, mark)
-  })
-}
-
-function causeOf({ policy, cost }: Part, own: PartResult, mark: PartResult): Cause {
-  const { isBanned, remaining, debt = 0 } = own
-  const { limit } = policy
-  const used = limit - remaining + debt
-  const decided = used - (MOST_MARKS - mark.remaining)
-  if (isBanned || policy.holdsUnits || decided + cost > limit) return 'decided'
+/** Returns why a part was denied, of whose units in use so many are undecided; `undefined` if it was not. */
+export function causeOf(part: Part, figures: PartResult, undecided: number): Cause | undefined {
+  if (figures.allowed) return undefined
+  if (!mayBeUndecided(part, figures)) return 'decided'
+  const { limit } = part.policy
+  const { remaining, debt = 0 } = figures
+  const decided = limit - remaining + debt - undecided
+  if (decided + part.cost > limit) return 'decided'
   return decided * 2 >= limit ? 'disputed' : 'undecided'
 }
 

@@ -1,7 +1,18 @@
 import { serve as serveFetch } from '@hono/node-server'
-import { ban, createLimiter, type Decision, memoryStore, rateLimit, type Store, slidingLog } from 'headgate'
+import {
+  ban,
+  createLimiter,
+  type Decision,
+  leased,
+  memoryStore,
+  rateLimit,
+  type Store,
+  slidingLog,
+} from 'headgate'
 import { rateLimit as honoLimit } from 'headgate/hono'
+import { rateLimit as koaLimit } from 'headgate/koa'
 import { Hono } from 'hono'
+import Koa from 'koa'
 import { EXPRESS_5, FRAMEWORKS, type Handler } from '../support/frameworks.js'
 import { gate, sendAndHangUp } from '../support/hang-up.js'
 import { type Answer, closeServers, closeWithServers, send, serve } from '../support/http.js'
@@ -102,6 +113,62 @@ test('in report mode, the reported denial names the same time, and no ban begins
   expect(denied).toMatchObject([{ allowed: false, retryAfterMs: 1000 }])
 })
 
+test('a candidate with bans counts no denial by requests without a response, and the others', async () => {
+  const { handlers, open } = heldHandlers()
+  const limit = rateLimit({
+    limit: 100,
+    window: '1h',
+    count: 'failed',
+    candidate: { policy: twoOrBan },
+  })
+  const denials: Decision[] = []
+  limit.limiter.events.on('candidate', (candidate) => candidate.allowed || denials.push(candidate))
+  const served = await serve(app(limit, ...handlers))
+  const atOnce = [1, 2, 3].map(() => get(served, 200))
+  await untilOpened(3, open)
+  await Promise.all(atOnce)
+  expect(denials).toMatchObject([{ retryAfterMs: 1000 }])
+  const failing = [get(served, 401), get(served, 401)]
+  await untilOpened(2, open)
+  await Promise.all(failing)
+  const last = get(served, 200)
+  await untilOpened(1, open)
+  expect((await last).status).toBe(200)
+  expect(denials.at(-1)).toMatchObject({ retryAfterMs: 3_600_000 })
+})
+
+describe('with a delay', () => {
+  const delayed = { ...options('failed'), delay: { after: 0, by: '1ms' } } as const
+
+  test('the third of three at once is denied for a second', async () => {
+    const { handlers, open } = heldHandlers()
+    const served = await serve(app(rateLimit(delayed), ...handlers))
+    expect(retryAfter(await denialAmongThree(served, 200, open))).toEqual([429, '1'])
+  })
+
+  test('clients that hang up while they are delayed are decided: their denials count', async () => {
+    const limit = rateLimit({ ...delayed, delay: { after: 0, by: '10s' } })
+    const endpoint = await HTTP1.serve(app(limit, (_req, res) => res.end()))
+    await sendAndHangUp(endpoint, { path: '/200' })
+    await sendAndHangUp(endpoint, { path: '/200' })
+    const { headers } = await endpoint.send({ path: '/200' })
+    expect(headers['retry-after']).toBe('3600')
+  })
+})
+
+test('Koa: the third of three at once is told to try again in a second', async () => {
+  const { handler, open } = gate()
+  const koa = new Koa()
+  koa.use(koaLimit(options('failed')))
+  koa.use(async (ctx) => {
+    await new Promise<void>((resolve) => handler(ctx.req, ctx.res, () => resolve()))
+    ctx.status = Number(ctx.path.slice(1))
+  })
+  const denial = await denialAmongThree(await serve(koa.callback()), 200, open)
+  expect(retryAfter(denial)).toEqual([429, '1'])
+  expect(denial.text).toBe('Too many requests. Try again in 1 second.\n')
+})
+
 test('Hono: the third of three at once is denied for a second', async () => {
   const { handler, open } = gate()
   const hono = new Hono()
@@ -115,6 +182,21 @@ test('Hono: the third of three at once is denied for a second', async () => {
   closeWithServers(async () => void server.close())
   const served = { port: (server.address() as { port: number }).port }
   expect(retryAfter(await denialAmongThree(served, 200, open))).toEqual([429, '1'])
+})
+
+test('requests with count use leased units', async () => {
+  const { apply } = memoryStore()
+  const store = leased({ name: 'shared', apply }, { processes: 1 })
+  const sources: unknown[] = []
+  const served = await serve(
+    app(rateLimit({ limit: 1000, window: '1h', count: 'failed', store }), (req, res) => {
+      sources.push((req as { rateLimit?: Decision }).rateLimit?.source)
+      res.end()
+    }),
+  )
+  for (let i = 0; i < 20; i++) await get(served, 200)
+  expect(new Set(sources)).toEqual(new Set(['store', 'lease']))
+  await store.close?.()
 })
 
 test('a limiter without count has no marks', async () => {

@@ -15,7 +15,7 @@ import {
   UseGuards,
 } from '@nestjs/common'
 import type { Request, Response } from 'express'
-import { byIp, byRoute, byUser, memoryStore, type Store } from 'headgate'
+import { ban, byIp, byRoute, byUser, memoryStore, type Store, slidingLog } from 'headgate'
 import { RateLimit, RateLimiters, RateLimitGuard, RateLimitModule, SkipRateLimit } from 'headgate/nest'
 
 const STORE = Symbol('store')
@@ -184,6 +184,31 @@ class FreeController {
   }
 }
 
+/** Requests that wait until another request releases them. */
+@Controller('undecided')
+@RateLimit({
+  policy: ban(slidingLog({ limit: 2, window: '30m' }), { after: 1, within: '1h', for: '1h' }),
+  count: 'failed',
+  key: byIp(),
+})
+@UseGuards(RateLimitGuard)
+class UndecidedController {
+  readonly #waiting: (() => void)[] = []
+
+  @Get('wait')
+  wait(): Promise<string> {
+    return new Promise((resolve) => this.#waiting.push(() => resolve('done')))
+  }
+
+  @Get('release')
+  @SkipRateLimit()
+  release(): string {
+    const released = this.#waiting.splice(0)
+    for (const each of released) each()
+    return String(released.length)
+  }
+}
+
 /** An application whose guard stands where `@UseGuards` puts it. */
 @Module({
   imports: [
@@ -195,6 +220,6 @@ class FreeController {
       global: false,
     }),
   ],
-  controllers: [UsersController, FreeController],
+  controllers: [UsersController, FreeController, UndecidedController],
 })
 export class LocalModule {}

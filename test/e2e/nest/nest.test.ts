@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import WebSocket from 'ws'
 import { type Answer, type Sent, send } from '../../support/http.js'
+import { until } from '../../support/servers/wait.js'
 import { adapterCases } from '../adapters/cases.js'
 import { loginCases } from '../adapters/login-cases.js'
 import { type NestServer, startServer } from './start-server.js'
@@ -95,6 +96,19 @@ describe('over HTTP', () => {
     const { headers } = await get('local', '/free')
     expect(headers).not.toHaveProperty('x-ratelimit-limit')
   })
+})
+
+test('a denial by requests without a response says to try again in a second', async () => {
+  const held = [1, 2, 3].map(() => get('local', '/undecided/wait'))
+  const denial = await Promise.race(held)
+  expect(denial).toMatchObject({ status: 429, headers: { 'retry-after': '1' } })
+  expect(denial.text).toBe('Too many requests. Try again in 1 second.\n')
+  let released = 0
+  await until('the others respond', async () => {
+    released += Number((await get('local', '/undecided/release')).text)
+    return released === 2
+  })
+  expect((await Promise.all(held)).filter(({ status }) => status === 200)).toHaveLength(2)
 })
 
 describe('over GraphQL', () => {
