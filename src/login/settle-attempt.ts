@@ -12,6 +12,7 @@ import type { Attempt, Attempts } from './attempt.js'
 import { attemptsIn, failuresNow, marksOf } from './charged-failures.js'
 import { clearBudget } from './clear-budget.js'
 import { STRANGER } from './device-cookie.js'
+import { formWatch } from './form-watch.js'
 import { inARowNames } from './limits.js'
 import type { LoginSettings } from './options.js'
 import { type AttemptOutcome, onOutcome, outcomeOf } from './outcome.js'
@@ -49,6 +50,7 @@ export function settleAttempts<Req extends object, Res>(
 ): OnAllowed<Req, Res> {
   const places = loginPlaces(path, routeOf)
   const watch = successWatch(guard)
+  const forms = formWatch(guard, writer)
   const budget = clearBudget(guard)
   const countRunning = counter()
   const inARow = inARowNames(consecutive)
@@ -108,6 +110,7 @@ export function settleAttempts<Req extends object, Res>(
     const running = decision.allowed ? countRunning(name, 1) : 0 // charged, but not yet failures
     const failures = attemptsIn(decision) - running
     const allowed = { limiter, req, res, decision, attempt, failures, arrival }
+    const form = forms.follow(res)
     const emitError = (error: unknown) => emitFailure(limiter.events, 'refundFailed', error, decision)
     const end = () => {
       if (decision.allowed) countRunning(name, -1)
@@ -119,10 +122,12 @@ export function settleAttempts<Req extends object, Res>(
         const isSuccess = succeeded(req, res)
         const status = writer.statusOf(res)
         places.learn(arrival, req, status)
-        if (status === 401) watch.recordRejection()
-        if (isSuccess && decides && places.isDecidedAt(arrival, req)) return 'success'
-        if (isSuccess && places.isMissed(arrival, req, failures)) warnOfPlace(guard, req)
-        return outcomeOf(isSuccess, status, places.placeOf(arrival, req))
+        if (status === 401) for (const each of [watch, forms]) each.recordRejection()
+        const isDecided = isSuccess && decides && places.isDecidedAt(arrival, req)
+        if (isSuccess && !isDecided && places.isMissed(arrival, req, failures)) warnOfPlace(guard, req)
+        const outcome = isDecided ? 'success' : outcomeOf(isSuccess, status, places.placeOf(arrival, req))
+        if (outcome === 'success') form?.recordSuccess()
+        return outcome
       } catch (error) {
         emitError(error)
         return 'failure'

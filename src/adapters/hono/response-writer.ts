@@ -1,5 +1,8 @@
+import type { ServerResponse } from 'node:http'
 import type { Context } from 'hono'
 import type { ResponseWriter } from '../../http/response-writer.js'
+import { seeBody } from '../../http/see-body.js'
+import { fieldsOf } from '../../util/values.js'
 import type { Exchange } from '../fetch/exchange.js'
 import { fetchWriter } from '../fetch/response-writer.js'
 import type { HonoInfo } from './context.js'
@@ -25,6 +28,14 @@ export const honoWriter: ResponseWriter<Exchange> = {
     removeOverwritten(exchange)
     fetchWriter.send(exchange, denial)
   },
+  seeBody(exchange, see) {
+    const { outgoing } = fieldsOf(contextOf(exchange).env) // of @hono/node-server
+    if (isResponse(outgoing)) seeBody(outgoing, see)
+  },
+}
+
+function isResponse(outgoing: unknown): outgoing is ServerResponse {
+  return typeof fieldsOf(outgoing).end === 'function'
 }
 
 function contextOf({ subject }: Exchange): Context {
