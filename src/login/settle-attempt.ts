@@ -124,7 +124,8 @@ export function settleAttempts<Req extends object, Res>(
         places.learn(arrival, req, status)
         if (status === 401) for (const each of [watch, forms]) each.recordRejection()
         const isDecided = isSuccess && decides && places.isDecidedAt(arrival, req)
-        if (isSuccess && !isDecided && places.isMissed(arrival, req, failures)) warnOfPlace(guard, req)
+        if (isSuccess && !isDecided && places.isMissed(arrival, req, failures))
+          warnOfPlace(guard, req, places.isUnproven(arrival))
         const outcome = isDecided ? 'success' : outcomeOf(isSuccess, status, places.placeOf(arrival, req))
         if (outcome === 'success') form?.recordSuccess()
         return outcome
