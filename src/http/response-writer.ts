@@ -7,6 +7,7 @@ import type { HeaderList } from './header-list.js'
 import { isPatched, keepUncacheable } from './keep-uncacheable.js'
 import { denialError, isPlaceholder } from './placeholder.js'
 import { isClosed, type OnHttp2, onceClosed, onceEnded, onceFinished } from './response-end.js'
+import { seeBody } from './see-body.js'
 
 /** The whole response to a denied request. */
 export interface DenialResponse {
@@ -73,6 +74,8 @@ export interface ResponseWriter<Res> {
    * not be called for an abandoned response.
    */
   onceEnded(res: Res, onEnded: () => void, onLeft: () => void): boolean
+  /** Calls `see` with each piece of the body as it is sent. Absent where that would mean to copy the body. */
+  seeBody?(res: Res, see: (piece: unknown) => void): void
 }
 
 /** Writes the responses of node:http, and so of Express and Connect. */
@@ -108,6 +111,7 @@ export const nodeWriter: ResponseWriter<ServerResponse> = {
   onceAborted: onceClosed,
   onceFinished: (res, listener) => onceFinished(res, () => listener(res.statusCode)),
   onceEnded,
+  seeBody,
 }
 
 /**
@@ -135,6 +139,7 @@ export function writerOver<Res>(
     onceAborted: (res, listener) => nodeWriter.onceAborted(raw(res), listener),
     onceFinished: (res, listener) => nodeWriter.onceFinished(raw(res), listener),
     onceEnded: (res, onEnded, onLeft) => nodeWriter.onceEnded(raw(res), onEnded, onLeft),
+    seeBody: (res, see) => seeBody(raw(res), see),
     ...overrides,
   }
 }

@@ -83,6 +83,11 @@ export function loginPlaces<Req>(paths: readonly string[] | undefined, routeOf: 
     return { isLogin: isOne && route.isOnly, pattern }
   }
 
+  /** Returns whether only a 401 can show that a request was sent to the login. */
+  function isUnproven({ isLogin }: Arrival): boolean {
+    return isLogin === undefined && isOnly && !hasRejected
+  }
+
   /** Returns where a request ended up: middleware after the guard may have given it another method. */
   function placeOf({ isLogin, pattern }: Arrival, req: Req): Place {
     if (hasSafeMethod(req)) return 'safe'
@@ -114,9 +119,9 @@ export function loginPlaces<Req>(paths: readonly string[] | undefined, routeOf: 
     isMissed(arrival: Arrival, req: Req, failures: number): boolean {
       const place = placeOf(arrival, req)
       if (place === 'safe') return failures > 0 && rejecting.has(methodAndPlace(req))
-      const isUndecided = arrival.isLogin === undefined && isOnly && !hasRejected
-      return place === 'unknown' && (failures > 0 || !isUndecided)
+      return place === 'unknown' && (failures > 0 || !isUnproven(arrival))
     },
+    isUnproven,
     /** Notes that a 401 shows where the password is checked. */
     learn({ isLogin, pattern }: Arrival, req: Req, status: number): void {
       if (status !== 401) return
@@ -159,15 +164,19 @@ function withoutSlash(path: string): string {
   return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path
 }
 
-/** Reports a success that cleared nothing, once for each guard. The client chose the method and the path. */
-export function warnOfPlace(guard: string, req: unknown): void {
+/** Reports a success that cleared nothing, once for each guard; whether a 401 would show that it was a login. */
+export function warnOfPlace(guard: string, req: unknown, isUnproven: boolean): void {
   const request = show(`${asRequest(req).method} ${pathOf(req)}`)
+  const reason = isUnproven
+    ? 'something hides whether the guard is only in this route, such as a wrapper, an agent or a mounted ' +
+      'application, and no wrong password has got a 401 here. If wrong passwords get another status, such as ' +
+      "400, 403 or 422, set path, such as path: '/login', or call guard.reportSuccess(req)."
+    : "it does not know whether a password was checked. Set path, such as path: '/login', call " +
+      'guard.reportSuccess(req), or respond to wrong passwords with 401. For methods other than POST, set ' +
+      'succeeded.'
   warnOnce(
     'HEADGATE_LOGIN_PATH',
-    `headgate: loginGuard ${show(guard)} saw a successful response (${request}), but cleared no ` +
-      'failures: it does not know whether a password was checked. ' +
-      "Set path, such as path: '/login', call guard.reportSuccess(req), or respond to wrong passwords with " +
-      '401. For methods other than POST, set succeeded.',
+    `headgate: loginGuard ${show(guard)} saw a successful response (${request}), but cleared no failures: ${reason}`,
     guard,
   )
 }

@@ -9,6 +9,10 @@ import { messageOf } from '../stores/store-error.js'
 import { catchMaybe, type MaybePromise, readAll, thenMaybe } from '../util/maybe-promise.js'
 import { warnOnce } from '../util/warn-once.js'
 import type { Attempt, Attempts } from './attempt.js'
+import { attemptsIn, failuresNow, marksOf } from './charged-failures.js'
+import { clearBudget } from './clear-budget.js'
+import { STRANGER } from './device-cookie.js'
+import { formWatch } from './form-watch.js'
 import { inARowNames } from './limits.js'
 import type { LoginSettings } from './options.js'
 import { type AttemptOutcome, onOutcome, outcomeOf } from './outcome.js'
@@ -45,25 +49,41 @@ export function settleAttempts<Req extends object, Res>(
   routeOf: RouteOf<Req>,
 ): OnAllowed<Req, Res> {
   const places = loginPlaces(path, routeOf)
-  const watchSuccess = successWatch(guard)
+  const watch = successWatch(guard)
+  const forms = formWatch(guard, writer)
+  const budget = clearBudget(guard)
   const countRunning = counter()
   const inARow = inARowNames(consecutive)
   const ofAccount = [...OF_ACCOUNT, ...inARow]
 
   function settle(allowed: Allowed<Req, Res>, outcome: AttemptOutcome): MaybePromise<unknown> {
-    const { limiter, req, res, decision, attempt, failures, arrival } = allowed
-    if (outcome === 'success') {
-      places.recordSuccess(req)
-      if (isKey(attempt.name)) watchSuccess(req, String(attempt.name), failures)
-      if (!writer.areHeadersSent(res)) remember(allowed)
-      if (failures > 0) log(req, attempt.name, 'authn_login_successafterfail', failures)
-      return clear(limiter, decision, ofAccount)
-    }
+    const { limiter, req, decision, arrival } = allowed
+    if (outcome === 'success') return succeed(allowed)
     if (outcome === 'none') return limiter.refund(decision)
     const isLastInRow = logExhausted(allowed, log)
     if (outcome === 'error' || !places.canSucceed(arrival, req))
       return limiter.refund(decision, { limits: inARow })
     return isLastInRow ? lockOut(allowed) : undefined
+  }
+
+  /** Counts a login, and clears the failures of its account, unless others have cleared too many. */
+  function succeed(allowed: Allowed<Req, Res>): MaybePromise<unknown> {
+    const { limiter, req, res, decision, attempt, failures } = allowed
+    places.recordSuccess(req)
+    if (failures > 0) log(req, attempt.name, 'authn_login_successafterfail', failures)
+    if (!isKey(attempt.name)) return clear(limiter, decision, ofAccount)
+    watch.recordSuccess(req, String(attempt.name), attempt.address)
+    const payer = `${attempt.device === STRANGER ? STRANGER : 'known'} ${attempt.name}`
+    const isReported = attempt.ending?.reported === 'success' // the application knows
+    if (!isReported && budget.isUsedUp(payer)) return limiter.refund(decision)
+    if (!writer.areHeadersSent(res)) remember(allowed)
+    if (isReported) return clear(limiter, decision, ofAccount)
+    const count = catchMaybe(
+      () => failuresNow(decision), // before they are cleared
+      () => failures,
+    )
+    const spent = thenMaybe(count, (now) => budget.spend(payer, now))
+    return thenMaybe(clear(limiter, decision, ofAccount), () => spent)
   }
 
   function remember({ req, res, attempt }: Allowed<Req, Res>): void {
@@ -88,8 +108,9 @@ export function settleAttempts<Req extends object, Res>(
     const { name } = attempt
     const arrival = places.arrive(req)
     const running = decision.allowed ? countRunning(name, 1) : 0 // charged, but not yet failures
-    const failures = failuresOf(decision) - running
+    const failures = attemptsIn(decision) - running
     const allowed = { limiter, req, res, decision, attempt, failures, arrival }
+    const form = forms.follow(res)
     const emitError = (error: unknown) => emitFailure(limiter.events, 'refundFailed', error, decision)
     const end = () => {
       if (decision.allowed) countRunning(name, -1)
@@ -100,9 +121,13 @@ export function settleAttempts<Req extends object, Res>(
         const isSuccess = succeeded(req, res)
         const status = writer.statusOf(res)
         places.learn(arrival, req, status)
-        if (isSuccess && decides && places.isDecidedAt(arrival, req)) return 'success'
-        if (isSuccess && places.isMissed(arrival, req, failures)) warnOfPlace(guard, req)
-        return outcomeOf(isSuccess, status, places.placeOf(arrival, req))
+        if (status === 401) for (const each of [watch, forms]) each.recordRejection()
+        const isDecided = isSuccess && decides && places.isDecidedAt(arrival, req)
+        if (isSuccess && !isDecided && places.isMissed(arrival, req, failures))
+          warnOfPlace(guard, req, places.isUnproven(arrival))
+        const outcome = isDecided ? 'success' : outcomeOf(isSuccess, status, places.placeOf(arrival, req))
+        if (outcome === 'success') form?.recordSuccess()
+        return outcome
       } catch (error) {
         emitError(error)
         return 'failure'
@@ -133,12 +158,6 @@ function logExhausted<Req>({ req, attempt, decision }: Allowed<Req, unknown>, lo
   return exhausted.some(({ name }) => name === 'consecutive')
 }
 
-/** Returns how many attempts at the account are charged: the highest count of its limits. */
-function failuresOf({ parts }: Decision): number {
-  const ofAccount = parts.filter(({ name }) => name === 'consecutive' || name === 'account')
-  return Math.max(0, ...ofAccount.map(({ limit, remaining }) => limit - remaining))
-}
-
 /** Creates a counter by name, which counts up or down and returns the count; 0 takes no memory. */
 function counter(): (name: unknown, change: 1 | -1) => number {
   const counts = new Map<unknown, number>()
@@ -154,9 +173,9 @@ const OF_ACCOUNT = ['account-and-address', 'account']
 const OF_ADDRESS = ['address']
 
 /**
- * Forgets the failures of the account at once, so that those that come after the response are counted. Only
- * the address is refunded, and only this attempt: a slow refund of a limit that is forgotten would take back
- * a later failure.
+ * Forgets the failures of the account at once, so that those that come after the response are counted. Marks
+ * of attempts in progress go with their units. Only the address is refunded, and only this attempt: a slow
+ * refund of a limit that is forgotten would take back a later failure.
  */
 function clear<Req>(
   limiter: Limiter<Req>,
@@ -164,6 +183,7 @@ function clear<Req>(
   ofAccount: readonly string[],
 ): MaybePromise<unknown> {
   const forget = () => limiter.forget(decision, { limits: ofAccount })
+  const forgetMarks = () => limiter.forget(marksOf(decision, ofAccount))
   const refund = () => limiter.refund(decision, { limits: OF_ADDRESS })
-  return readAll<() => MaybePromise<void>, void>([forget, refund], (step) => step())
+  return readAll<() => MaybePromise<void>, void>([forget, forgetMarks, refund], (step) => step())
 }

@@ -9,10 +9,8 @@ import { warnOnce } from '../util/warn-once.js'
 const MAX_ACCOUNTS = 1000
 /** How long an account is watched: an hour. */
 const WATCH_MS = 3_600_000
-/** So many different passwords, or logins after failures, in an hour are not those of a real user. */
+/** So many different passwords, or addresses without one, in an hour are not those of a real user. */
 const TOO_MANY = 10
-/** The fewest failures that make the next login one after failures. */
-const SOME_FAILURES = 3
 
 /**
  * Names of fields with a password, in some languages. A field is not watched for its values alone: those of
@@ -26,25 +24,31 @@ const PASSWORD = new RegExp(
   'i',
 )
 
-/** What an account has done since a time. */
+/** What succeeded at an account since a time: hashes under a secret of this process. */
 interface Watched {
   readonly sinceMs: number
-  /** Hashes of the passwords that succeeded, under a secret of this process. */
   readonly passwords: Set<string>
-  recoveries: number
+  /** The addresses of logins in which no password was found. */
+  readonly addresses: Set<string>
 }
 
 /** Watches the successes of a guard. */
-export type SuccessWatch = (req: unknown, account: string, failures: number) => void
+export interface SuccessWatch {
+  recordSuccess(req: unknown, account: string, address: unknown): void
+  /** Records that the application rejects passwords, so that logins from many addresses are those of users. */
+  recordRejection(): void
+}
 
 /**
  * Creates a watch on an application whose failures may look like successes, so that its guard limits nothing.
- * It warns once, if an account succeeds within an hour with many passwords, or many times after failures.
+ * It warns once, if an account succeeds within an hour with many passwords, or from many addresses with what
+ * may be any.
  */
 export function successWatch(guard: string, now: () => number = Date.now): SuccessWatch {
   const hash = keyedHash(randomBytes(16).toString('hex'))
   const accounts = new Map<string, Watched>()
   let isOver = false
+  let hasRejected = false
 
   function watchOf(account: string): Watched {
     const current = accounts.get(account)
@@ -52,7 +56,7 @@ export function successWatch(guard: string, now: () => number = Date.now): Succe
     accounts.delete(account)
     const [oldest] = accounts.keys()
     if (accounts.size >= MAX_ACCOUNTS && oldest !== undefined) accounts.delete(oldest)
-    const fresh: Watched = { sinceMs: now(), passwords: new Set(), recoveries: 0 }
+    const fresh: Watched = { sinceMs: now(), passwords: new Set(), addresses: new Set() }
     accounts.set(account, fresh)
     return fresh
   }
@@ -69,15 +73,21 @@ export function successWatch(guard: string, now: () => number = Date.now): Succe
     )
   }
 
-  return (req, account, failures) => {
-    if (isOver) return
-    const password = passwordOf(req)
-    if (password === undefined && failures < SOME_FAILURES) return
-    const watched = watchOf(account)
-    if (password !== undefined) watched.passwords.add(hash(password))
-    if (failures >= SOME_FAILURES) watched.recoveries++
-    if (watched.passwords.size >= TOO_MANY) warn(`${TOO_MANY} different passwords of one account`)
-    else if (watched.recoveries >= TOO_MANY) warn(`${TOO_MANY} logins of one account after failures`)
+  return {
+    recordSuccess(req, account, address) {
+      if (isOver) return
+      const password = passwordOf(req)
+      const isCounted = password !== undefined || (!hasRejected && typeof address === 'string')
+      if (!isCounted) return
+      const { passwords, addresses } = watchOf(account)
+      if (password !== undefined) passwords.add(hash(password))
+      else addresses.add(hash(String(address)))
+      if (passwords.size >= TOO_MANY) warn(`${TOO_MANY} different passwords of one account`)
+      else if (addresses.size >= TOO_MANY) warn(`logins of one account from ${TOO_MANY} IP addresses`)
+    },
+    recordRejection() {
+      hasRejected = true
+    },
   }
 }
 

@@ -7,13 +7,7 @@ import {
   type Refund,
   uncountedParts,
 } from '../stores/operation.js'
-import {
-  type OnLate,
-  type Pipe,
-  request,
-  type SettleAny,
-  sendFor,
-} from '../stores/shared/pipe.js'
+import { type OnLate, type Pipe, request, type SettleAny, sendFor } from '../stores/shared/pipe.js'
 import type { Store } from '../stores/store.js'
 import type { StoreError } from '../stores/store-error.js'
 import { catchMaybe, isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'

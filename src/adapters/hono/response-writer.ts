@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import type { Context } from 'hono'
 import { keepUncacheable } from '../../http/keep-uncacheable.js'
 import type { ResponseWriter } from '../../http/response-writer.js'
+import { seeBody } from '../../http/see-body.js'
 import { fieldsOf, isFunction } from '../../util/values.js'
 import type { Exchange } from '../fetch/exchange.js'
 import { fetchWriter } from '../fetch/response-writer.js'
@@ -29,6 +30,10 @@ export const honoWriter: ResponseWriter<Exchange> = {
     const { outgoing } = fieldsOf(contextOf(exchange).env)
     if (isServerResponse(outgoing)) keepUncacheable(outgoing)
     fetchWriter.send(exchange, denial)
+  },
+  seeBody(exchange, see) {
+    const { outgoing } = fieldsOf(contextOf(exchange).env)
+    if (isServerResponse(outgoing)) seeBody(outgoing, see)
   },
 }
 

@@ -49,10 +49,16 @@ function guardsOf(handler: unknown): readonly unknown[] {
   return Array.isArray(guards) ? guards : []
 }
 
-/** Returns whether a guard is before a handler, and neither before its class nor another handler of it. */
+/**
+ * Returns whether a guard is before a handler, and neither before its class nor another handler of it. What
+ * wraps a handler, as @opentelemetry/instrumentation-nestjs-core does, has the same metadata.
+ */
 export function guardsOnly(guard: object, handler: object, controller: object): boolean {
   const { prototype } = controller as { readonly prototype?: object }
   const members = Object.values(Object.getOwnPropertyDescriptors(prototype ?? {})).map(({ value }) => value)
+  const guards = guardsOf(handler)
   const guarded = [controller, ...members].filter((member) => guardsOf(member).includes(guard))
-  return guardsOf(handler).includes(guard) && guarded.every((member) => member === handler)
+  return (
+    guards.includes(guard) && guarded.length <= 1 && guarded.every((member) => guardsOf(member) === guards)
+  )
 }

@@ -147,8 +147,21 @@ describe.each([
     expect(warnings()).toEqual([])
     expect(await send(path, 422, 403, 400, 200)).toEqual({ failures: 3, cookies: 0 })
     expect(warnings()).toEqual(['HEADGATE_LOGIN_PATH'])
+    const [message] = jest.mocked(process.emitWarning).mock.calls[0] ?? []
+    expect(message).toContain('no wrong password has got a 401 here')
+    expect(message).toContain("such as 400, 403 or 422, set path, such as path: '/login'")
     expect(await attemptsLeft(guard, 'consecutive')).toBe(100)
   })
+
+  test.each(ONE)(
+    'with %s, path names the login where no wrong password gets 401',
+    async (_how, path, mount) => {
+      const guard = newGuard({ path })
+      for (const status of [400, 403, 422])
+        expect(await clientOf(mount, guard, framework)(path, status, status, status, 200)).toEqual(CLEARED)
+      expect(warnings()).toEqual([])
+    },
+  )
 
   test.each(TWO)('in %s, a success at another route of the guard clears nothing', async (_how, mount) => {
     for (const before of [[], [200], [401, 200], [400]]) {

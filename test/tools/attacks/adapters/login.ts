@@ -46,6 +46,6 @@ export function loginStatus(body: unknown): number {
 
 /** Returns the status of one of the paths below a mount. */
 export function statusAt(url: string, method: string, body: unknown): number {
-  if (url === '/prefix/forgot' || (url === '/prefix/login' && method !== 'POST')) return 200
+  if (url.endsWith('/forgot') || (url === '/prefix/login' && method !== 'POST')) return 200
   return loginStatus(body)
 }

@@ -42,6 +42,7 @@ const STARTS: Record<keyof typeof AGENTS, (load: Load) => void> = {
         create(load, '@opentelemetry/instrumentation-http', 'HttpInstrumentation'),
         create(load, '@opentelemetry/instrumentation-express', 'ExpressInstrumentation'),
         create(load, '@opentelemetry/instrumentation-koa', 'KoaInstrumentation'),
+        create(load, '@opentelemetry/instrumentation-nestjs-core', 'NestInstrumentation'),
       ],
     })
   },
@@ -58,6 +59,7 @@ const STARTS: Record<keyof typeof AGENTS, (load: Load) => void> = {
     startTracing(load)
     create(load, '@fastify/otel', 'FastifyOtelInstrumentation', { registerOnInitialization: true }).enable()
   },
+  '@hono/otel': startTracing, // the rest is a middleware
   sentry(load) {
     const transport = () => ({ send: async () => ({}), flush: async () => true })
     load<Initialized>('@sentry/node').init({

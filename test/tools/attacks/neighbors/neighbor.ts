@@ -52,7 +52,7 @@ function buildServer(folder: string): Promise<string> {
       format: 'cjs',
       packages: 'external',
       alias: Object.fromEntries(
-        ['koa', 'fastify']
+        ['koa', 'fastify', 'hono', 'nest']
           .map((name) => [`headgate/${name}`, `./src/${name}.ts`])
           .concat([['headgate', './src/index.ts']]),
       ),

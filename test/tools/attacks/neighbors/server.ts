@@ -11,7 +11,9 @@ import { guardOptions, type Mount } from '../adapters/login.js'
 import { startAgent } from './agents.js'
 import { listenOnExpress } from './express.js'
 import { listenOnFastify } from './fastify.js'
+import { listenOnHono } from './hono.js'
 import { listenOnKoa } from './koa.js'
+import { listenOnNodeHttp } from './node-http.js'
 import type { Variant } from './variants.js'
 
 /** Where a guard of a site is; `'two'`: in the routes of a login and of what checks no password. */
@@ -26,6 +28,7 @@ export interface SiteContext {
   /** Loads a module beside the neighbor. */
   readonly load: <T>(name: string) => T
   readonly layout: Variant['layout']
+  readonly agent: Variant['agent']
   /** Returns the options of a guard, with the store that both sites share. */
   options(mount: NeighborMount): LoginOptions<ServerTypes<unknown, unknown>>
 }
@@ -35,6 +38,16 @@ const SITES = {
   express4: listenOnExpress,
   koa: listenOnKoa,
   fastify: listenOnFastify,
+  hono: listenOnHono,
+  'node:http': listenOnNodeHttp,
+  nest: nestOn('express'),
+  'nest on fastify': nestOn('fastify'),
+} satisfies Record<Variant['framework'], (context: SiteContext) => Promise<Listen>>
+
+/** Loads the site of Nest, and Nest with its decorators, only once an agent has started. */
+function nestOn(platform: 'express' | 'fastify') {
+  return async (context: SiteContext): Promise<Listen> =>
+    (await import('./nest.js')).listenOnNest(platform, context)
 }
 
 async function main(folder: string, { framework, agent, layout }: Variant): Promise<void> {
@@ -46,7 +59,7 @@ async function main(folder: string, { framework, agent, layout }: Variant): Prom
     stores.set(mount, store)
     return { ...guardOptions(mount), store }
   }
-  const listen = await SITES[framework]({ load, layout, options })
+  const listen = await SITES[framework]({ load, layout, agent, options })
   process.stdout.write(`${JSON.stringify([await listen(), await listen()])}\n`)
 }
 

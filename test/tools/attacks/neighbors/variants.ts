@@ -1,7 +1,15 @@
 /** What can hide a guard, or change how a framework reports its route; with real packages. */
 export interface Variant {
   readonly name: string
-  readonly framework: 'express' | 'express4' | 'koa' | 'fastify'
+  readonly framework:
+    | 'express'
+    | 'express4'
+    | 'koa'
+    | 'fastify'
+    | 'hono'
+    | 'node:http'
+    | 'nest'
+    | 'nest on fastify'
   /** What patches the modules of the process before they are loaded. */
   readonly agent?: keyof typeof AGENTS
   /** How the application is laid out. Default: a router or a plugin for each prefix. */
@@ -25,10 +33,12 @@ export const AGENTS = {
     '@opentelemetry/instrumentation-express': '0.71.1',
     '@opentelemetry/instrumentation-http': '0.223.0',
     '@opentelemetry/instrumentation-koa': '0.71.0',
+    '@opentelemetry/instrumentation-nestjs-core': '0.70.0',
     '@opentelemetry/sdk-trace-node': '2.12.1',
   },
   'dd-trace': { 'dd-trace': '5.132.0' },
   '@fastify/otel': { '@fastify/otel': '0.21.2' },
+  '@hono/otel': { '@hono/otel': '1.1.2' },
   sentry: { '@sentry/node': '9.47.2' },
 } as const
 
@@ -69,20 +79,47 @@ export const VARIANTS: readonly Variant[] = [
   { name: 'Fastify with Sentry', framework: 'fastify', agent: 'sentry', isShort: true },
   { name: 'Fastify with New Relic', framework: 'fastify', agent: 'newrelic' },
   { name: 'Fastify with dd-trace', framework: 'fastify', agent: 'dd-trace' },
+  { name: 'Hono', framework: 'hono', isShort: true },
+  { name: 'Hono with New Relic', framework: 'hono', agent: 'newrelic' },
+  { name: 'Hono with OpenTelemetry', framework: 'hono', agent: 'opentelemetry' },
+  { name: 'Hono with @hono/otel', framework: 'hono', agent: '@hono/otel', isShort: true },
+  { name: 'Hono with dd-trace', framework: 'hono', agent: 'dd-trace', isShort: true },
+  { name: 'Hono with Sentry', framework: 'hono', agent: 'sentry' },
+  { name: 'node:http with New Relic', framework: 'node:http', agent: 'newrelic' },
+  { name: 'node:http with OpenTelemetry', framework: 'node:http', agent: 'opentelemetry', isShort: true },
+  { name: 'node:http with dd-trace', framework: 'node:http', agent: 'dd-trace' },
+  { name: 'node:http with Sentry', framework: 'node:http', agent: 'sentry' },
+  { name: 'Nest', framework: 'nest', isShort: true },
+  { name: 'Nest with New Relic', framework: 'nest', agent: 'newrelic', isShort: true },
+  { name: 'Nest with OpenTelemetry', framework: 'nest', agent: 'opentelemetry', isShort: true },
+  { name: 'Nest with dd-trace', framework: 'nest', agent: 'dd-trace' },
+  { name: 'Nest with Sentry', framework: 'nest', agent: 'sentry' },
+  { name: 'Nest on Fastify with New Relic', framework: 'nest on fastify', agent: 'newrelic' },
+  { name: 'Nest on Fastify with OpenTelemetry', framework: 'nest on fastify', agent: 'opentelemetry' },
+  { name: 'Nest on Fastify with dd-trace', framework: 'nest on fastify', agent: 'dd-trace' },
+  { name: 'Nest on Fastify with Sentry', framework: 'nest on fastify', agent: 'sentry' },
 ]
 
 /** Everything that a variant loads: agents patch what is installed beside them. */
 export const PACKAGES: Readonly<Record<string, string>> = {
   '@koa/router': '15.7.0',
   '@fastify/autoload': '6.5.0',
+  '@hono/node-server': '2.1.9',
+  '@nestjs/common': '11.2.8', // the last major that is CommonJS, whose modules agents patch
+  '@nestjs/core': '11.2.8',
+  '@nestjs/platform-express': '11.2.8',
+  '@nestjs/platform-fastify': '11.2.8',
   '@opentelemetry/api': '1.9.1',
   express: '4.22.3', // a peer of the two packages below
   express5: 'npm:express@5.3.0',
   'express-async-errors': '3.1.1',
   'express-promise-router': '4.1.1',
   fastify: '5.12.8',
+  hono: '4.13.19',
   koa: '3.3.0',
   'koa-compose': '4.2.0',
   'koa-mount': '4.2.0',
+  'reflect-metadata': '0.2.2',
+  rxjs: '7.8.2',
   ...Object.assign({}, ...Object.values(AGENTS)),
 }

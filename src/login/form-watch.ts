@@ -1,0 +1,67 @@
+import type { ResponseWriter } from '../http/response-writer.js'
+import { show } from '../util/validate.js'
+import { warnOnce } from '../util/warn-once.js'
+
+/** How many responses are watched. A form that is sent again after wrong passwords is found among the first. */
+const WATCHED = 50
+/** How pages write a field for a password. */
+const FIELDS = ['type="password"', "type='password'", 'type=password']
+
+/** Watches the bodies of a guard's responses. */
+export interface FormWatch<Res> {
+  /** Follows a response; `undefined` if it is not watched. */
+  follow(res: Res): { recordSuccess(): void } | undefined
+  /** Records that the application rejects passwords by status, so that there is nothing to watch for. */
+  recordRejection(): void
+}
+
+/**
+ * Creates a watch on an application that may respond to a wrong password with 200 and the form again. It warns
+ * once if a response that counts as a success by its status has a page with a field for a password. It looks
+ * at each piece of a body where it is, so it sees no field that two pieces share, and none in a compressed one.
+ */
+export function formWatch<Res>(guard: string, writer: ResponseWriter<Res>): FormWatch<Res> {
+  let left = writer.seeBody === undefined ? 0 : WATCHED
+
+  function warn(): void {
+    left = 0
+    warnOnce(
+      'HEADGATE_LOGIN_SUCCESSES',
+      `headgate: loginGuard ${show(guard)} counted a response as a success, but its page has a field for a ` +
+        'password. Is it the form again, after a wrong password? Respond to that with 401, or call ' +
+        'guard.reportFailure(req).',
+      `${guard} form`, // beside what else is suspected of the same guard
+    )
+  }
+
+  return {
+    follow(res) {
+      if (left === 0) return undefined
+      left--
+      let hasForm = false
+      let isSuccess = false
+      writer.seeBody?.(res, (piece) => {
+        if (left === 0 || hasForm || !hasPasswordField(piece)) return
+        const type = writer.getHeader(res, 'content-type')
+        hasForm = type === undefined || String(type).includes('html')
+        if (hasForm && isSuccess) warn()
+      })
+      return {
+        recordSuccess() {
+          isSuccess = true // before or after the first piece
+          if (hasForm) warn()
+        },
+      }
+    },
+    recordRejection() {
+      left = 0
+    },
+  }
+}
+
+function hasPasswordField(piece: unknown): boolean {
+  if (typeof piece === 'string') return FIELDS.some((field) => piece.includes(field))
+  if (!(piece instanceof Uint8Array)) return false
+  const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength) // the same memory
+  return FIELDS.some((field) => bytes.includes(field))
+}
