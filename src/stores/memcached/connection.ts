@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net'
 import { afterCode, afterTurn } from '../../util/defer.js'
 import { type Deadline, Deadlines, TimeoutError } from '../../util/timeout.js'
-import { messageOf, StoreError } from '../store-error.js'
+import type { StoreError } from '../store-error.js'
 import type { MemcachedClient, MemcachedReply, MemcachedServer } from './client.js'
-import { statusError } from './errors.js'
+import { connectionError, statusError } from './errors.js'
 import { encodeRequests, type MemcachedRequest, remove, STATUS } from './protocol.js'
 
 /** A connection that leaves a request unanswered for a second is dropped, unless memjs drops it earlier. */
@@ -153,9 +153,7 @@ function patchSocket(server: MemcachedServer, socket: Socket): void {
 }
 
 function failAll(batch: readonly PendingRequest[], cause: unknown, server?: MemcachedServer): void {
-  const address = server && addressOf(server)
-  const message = address ? `${address}: ${messageOf(cause)}` : messageOf(cause)
-  const error = new StoreError('memcached', message, { cause, server: address })
+  const error = connectionError(cause, server && addressOf(server))
   for (const { reject } of batch) reject(error)
 }
 

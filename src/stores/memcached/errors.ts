@@ -1,5 +1,5 @@
 import { foreignKeyError } from '../shared/state-codec.js'
-import { StoreError } from '../store-error.js'
+import { messageOf, StoreError } from '../store-error.js'
 import type { MemcachedReply } from './client.js'
 import { type MemcachedRequest, STATUS } from './protocol.js'
 
@@ -15,4 +15,18 @@ export function statusError({ key }: MemcachedRequest, { header, val }: Memcache
   const needsUser = status === AUTH_REQUIRED || status === AUTH_REJECTED
   const fix = needsUser ? ". Pass the server's user and password to Client.create()." : ''
   return new StoreError('memcached', `${cause.message}${fix}`, { cause, replied: true })
+}
+
+/** The operator's fix for an error of a connection, by its text. */
+const FIXES: readonly (readonly [RegExp, string])[] = [
+  [/ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ETIMEDOUT/, "Check that memcached runs at the client's address."],
+  [/ECONNRESET/, 'If it uses TLS on this port, connect to one without: memjs has no TLS.'],
+]
+
+/** Returns the error of requests that have no reply because of their connection. */
+export function connectionError(cause: unknown, server: string | undefined): StoreError {
+  const reason = messageOf(cause)
+  const fix = FIXES.find(([pattern]) => pattern.test(reason))?.[1]
+  const message = [server === undefined ? reason : `${server}: ${reason}`, fix ?? []].flat().join('. ')
+  return new StoreError('memcached', message, { cause, server })
 }

@@ -48,7 +48,7 @@ const FIXES: readonly (readonly [RegExp, string])[] = [
 /** The fixes for clients with TLS that differ from those above. */
 const TLS_FIXES: typeof FIXES = [
   [
-    /ECONNRESET|Socket closed unexpectedly|alert (handshake failure|bad certificate)/,
+    /ECONNRESET|EPIPE|Socket closed unexpectedly|Connection is closed|alert (handshake failure|bad certificate)/,
     "If the server requires a client certificate, pass the client's tls.cert and tls.key.",
   ],
 ]
