@@ -13,11 +13,11 @@ export function inTurns(onInTurns: () => void): () => Watch {
   let isOver = false
   return function nextWatch() {
     created++
-    const age = created
+    const number = created
     let returns = 0
     return function watch() {
-      if (lastCharged > age) returns++
-      lastCharged = age
+      if (lastCharged > number) returns++
+      lastCharged = number
       if (returns >= RETURNS && !isOver) {
         isOver = true
         onInTurns()
