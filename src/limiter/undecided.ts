@@ -1,5 +1,5 @@
 import type { HeldResult } from '../pipe/hold-undecided.js'
-import { thenMaybe } from '../util/maybe-promise.js'
+import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { type Decision, receiptOf } from './decision.js'
 
 /** Records that the outcome of a request is known. The units of its decision that are not refunded count. */
@@ -14,4 +14,18 @@ export function endUndecided(decision: Decision): void {
 export function isUndecidedDenial(decision: Decision): boolean {
   const result: HeldResult | undefined = receiptOf(decision)?.result
   return result?.isUndecided === true
+}
+
+/**
+ * Reads how many units of some limits of a decision are in use by now, at least, without those of requests
+ * whose outcome is not known. Other requests may have been charged since the decision.
+ */
+export function decidedUnits(
+  decision: Decision,
+  limitNames: readonly string[],
+): MaybePromise<readonly number[]> {
+  const { parts = [], result } = receiptOf(decision) ?? {}
+  const held: HeldResult | undefined = result
+  const asked = parts.filter(({ name }) => limitNames.includes(name))
+  return asked.length === 0 ? [] : (held?.readDecided?.(asked) ?? [])
 }

@@ -9,7 +9,7 @@ import { messageOf } from '../stores/store-error.js'
 import { catchMaybe, type MaybePromise, readAll, thenMaybe } from '../util/maybe-promise.js'
 import { warnOnce } from '../util/warn-once.js'
 import type { Attempt, Attempts } from './attempt.js'
-import { attemptsIn, failuresNow, marksOf } from './charged-failures.js'
+import { attemptsIn, failuresNow } from './charged-failures.js'
 import { clearBudget } from './clear-budget.js'
 import { STRANGER } from './device-cookie.js'
 import { formWatch } from './form-watch.js'
@@ -173,9 +173,9 @@ const OF_ACCOUNT = ['account-and-address', 'account']
 const OF_ADDRESS = ['address']
 
 /**
- * Forgets the failures of the account at once, so that those that come after the response are counted. Marks
- * of attempts in progress go with their units. Only the address is refunded, and only this attempt: a slow
- * refund of a limit that is forgotten would take back a later failure.
+ * Forgets the failures of the account at once, so that those that come after the response are counted. Only
+ * the address is refunded, and only this attempt: a slow refund of a limit that is forgotten would take back
+ * a later failure.
  */
 function clear<Req>(
   limiter: Limiter<Req>,
@@ -183,7 +183,6 @@ function clear<Req>(
   ofAccount: readonly string[],
 ): MaybePromise<unknown> {
   const forget = () => limiter.forget(decision, { limits: ofAccount })
-  const forgetMarks = () => limiter.forget(marksOf(decision, ofAccount))
   const refund = () => limiter.refund(decision, { limits: OF_ADDRESS })
-  return readAll<() => MaybePromise<void>, void>([forget, forgetMarks, refund], (step) => step())
+  return readAll<() => MaybePromise<void>, void>([forget, refund], (step) => step())
 }

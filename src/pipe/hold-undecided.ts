@@ -1,6 +1,7 @@
 import {
   type Charge,
   type ChargeResult,
+  type Forget,
   type Operation,
   type Outcome,
   type Part,
@@ -11,6 +12,7 @@ import { type OnLate, type Pipe, request, type SettleAny, sendFor } from '../sto
 import type { Store } from '../stores/store.js'
 import type { StoreError } from '../stores/store-error.js'
 import { catchMaybe, isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
+import { decidedReader } from './decided-units.js'
 import {
   causesOf,
   endHolds,
@@ -21,7 +23,7 @@ import {
   undecidedCharge,
   withoutMarks,
 } from './undecided-charge.js'
-import { type Cause, excuseOf, untilDecided } from './undecided-units.js'
+import { type Cause, excuseOf, markOf, untilDecided } from './undecided-units.js'
 import { unmarkedUnitsOf } from './unmarked-units.js'
 
 /** The result of a charge whose outcome is known only later. */
@@ -30,6 +32,11 @@ export interface HeldResult extends ChargeResult {
   readonly endUndecided?: () => void
   /** Set on a denial that only undecided units caused. */
   readonly isUndecided?: true
+  /**
+   * Reads how many units of each part are in use by now, at least, without those that are undecided in any
+   * process.
+   */
+  readonly readDecided?: (parts: readonly Part[]) => MaybePromise<readonly number[]>
 }
 
 /**
@@ -39,8 +46,8 @@ export interface HeldResult extends ChargeResult {
  * ban has to count the denial, another charge uses one that does.
  *
  * **Marks.** A mark in the store, under a key beside that of the limit, shows the other processes that units
- * are undecided. It is part of the charge. Most charges need none: a process leaves up to an eighth of a limit
- * unmarked, which it knows itself. Units that it takes once an eighth is in use get their mark later. So the
+ * are undecided. It is part of the charge. Most charges need none: a process leaves up to an eighth of a large
+ * limit unmarked, which it knows itself. Units that it takes once an eighth is in use get their mark later. So the
  * units that other processes cannot see are few. Unless a denied charge is known to be excused, it is sent
  * again with all its marks.
  *
@@ -51,10 +58,19 @@ export interface HeldResult extends ChargeResult {
  */
 export function holdUndecided<P extends Pipe>(pipe: P, store: Store): P {
   const unmarked = unmarkedUnitsOf(store)
+  const readDecided = decidedReader(pipe, unmarked)
 
   function send(operation: Operation, settle: SettleAny, onLate?: OnLate): Outcome | undefined {
+    if (operation.type === 'forget') forgetUndecided(operation)
     const takes = operation.type === 'charge' && operation.parts.some(({ cost }) => cost > 0)
     return takes ? sendHeld(operation, settle, onLate) : pipe.send(operation, settle, onLate)
+  }
+
+  /** Forgets which units of a key are undecided, before the units are forgotten. */
+  function forgetUndecided({ key, policy }: Forget): void {
+    unmarked.forget(key)
+    if (unmarked.isAlone || policy.holdsUnits) return
+    pipe.send<Forget>({ type: 'forget', ...markOf({ key, policy, cost: 0 }) }, () => {})
   }
 
   function sendHeld({ parts }: Charge, settle: SettleAny, onLate?: OnLate): Outcome | undefined {
@@ -95,7 +111,7 @@ export function holdUndecided<P extends Pipe>(pipe: P, store: Store): P {
       // If a mark is not refunded, it expires.
       for (const refund of endHolds(charge, unmarked, result)) pipe.send<Refund>(refund, () => {})
     }
-    return { ...withoutMarks(charge, result), endUndecided }
+    return { ...withoutMarks(charge, result), endUndecided, readDecided }
   }
 
   /** Returns a denial once its cause is known, and every ban that has to count it has done so. */

@@ -7,10 +7,10 @@ import { processWide } from '../util/process-wide.js'
 import { RecentMap } from '../util/recent-map.js'
 import { undecidedMsOf } from './undecided-units.js'
 
-/** The least limit of which a unit may be unmarked in a store that other processes may use. */
-const LEAST_LIMIT = 4
-/** The share of a limit that may be unmarked there. One unit always may. */
+/** The share of a limit that may be unmarked in a store that other processes may use. */
 const UNMARKED_SHARE = 1 / 8
+/** The least limit with unmarked units there. Of smaller ones, such as those of a login, each unit matters. */
+const LEAST_LIMIT = 16
 /** The units of at least this many keys are known, and of at most twice as many. */
 const MIN_KEYS = 16_384
 
@@ -30,6 +30,8 @@ export interface UnmarkedUnits {
   /** Records when the store took the units of a part. */
   recordTaken(part: Part, unit: UnmarkedUnit, atMs: number): void
   delete(key: string, unit: UnmarkedUnit): void
+  /** Deletes all units of a key. */
+  forget(key: string): void
   of(key: string): Iterable<UnmarkedUnit>
 }
 
@@ -65,6 +67,7 @@ function unmarkedUnits(isAlone: boolean): UnmarkedUnits {
       units?.delete(unit)
       if (units?.size === 0) byKey.delete(key)
     },
+    forget: (key) => byKey.delete(key),
     of: (key) => byKey.get(key) ?? [],
   }
 }
@@ -74,7 +77,7 @@ function unmarkedUnits(isAlone: boolean): UnmarkedUnits {
  * all processes together.
  */
 export function mostUnmarked({ limit }: Policy): number {
-  return limit < LEAST_LIMIT ? 0 : Math.max(1, limit * UNMARKED_SHARE)
+  return limit < LEAST_LIMIT ? 0 : Math.floor(limit * UNMARKED_SHARE)
 }
 
 function sumOf(units: Iterable<UnmarkedUnit>): number {

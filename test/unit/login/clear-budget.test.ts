@@ -1,5 +1,5 @@
 import express, { type Request, type Response } from 'express'
-import { loginGuard, memoryStore } from 'headgate'
+import { loginGuard, memoryStore, type Store } from 'headgate'
 import supertest from 'supertest'
 import { clearBudget } from '../../../src/login/clear-budget.js'
 import { recordWarnings } from '../../support/warnings.js'
@@ -82,8 +82,11 @@ test('a success that the application reports always clears', async () => {
 })
 
 test('attempts in progress in any process are no failures that a success clears', async () => {
-  const store = memoryStore()
-  const logins = [guardedLogin({ store, name: 'login' }, 20), guardedLogin({ store, name: 'login' }, 20)]
+  const { apply } = memoryStore()
+  const logins = ['one process', 'another'].map((name) => {
+    const store: Store = { name, apply: (operations) => apply(operations) } // the same states, as on a server
+    return guardedLogin({ store, name: 'login' }, 20)
+  })
   for (let i = 0; i < 10; i++) {
     const attempts = logins.flatMap((login) => [login.attempt('ada', RIGHT), login.attempt('ada', RIGHT)])
     for (const { status } of await Promise.all(attempts)) expect(status).toBe(200)

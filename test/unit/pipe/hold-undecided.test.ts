@@ -71,7 +71,7 @@ describe.each([
           one.advance(ms)
           other.advance(ms)
           const asked = part(policy, costOf(policy, take))
-          const { endUndecided, ...verdict } = charge(one.held, asked)
+          const { endUndecided, readDecided: _, ...verdict } = charge(one.held, asked)
           endUndecided?.()
           expect(withFigures(verdict)).toEqual(withFigures(charge(other.plain, asked)))
         }
@@ -98,6 +98,15 @@ describe.each([
     first.endUndecided?.()
     first.endUndecided?.()
     expect(charge(held, asked)).toMatchObject({ isUndecided: true })
+  })
+
+  test('forgetting a key also forgets which of its units are undecided', () => {
+    const { held } = inMemory(isShared)
+    const asked = part(slidingLog({ limit: 5, window: '30m' }))
+    charge(held, asked) // never ends
+    request(held, { type: 'forget', ...asked })
+    for (let i = 0; i < 5; i++) charge(held, asked).endUndecided?.()
+    expect(charge(held, asked)).not.toHaveProperty('isUndecided')
   })
 
   describe('a denial that undecided units cause', () => {
@@ -269,7 +278,7 @@ test('four processes agree on which denials only undecided units cause', () => {
         running: [] as HeldResult[],
       }))
       const asked = part(slidingLog({ limit, window: '30m' }))
-      const unmarked = limit < 4 ? 0 : Math.max(1, limit / 8)
+      const unmarked = limit < 16 ? 0 : Math.floor(limit / 8)
       let failures = 0
       for (const { process, does } of trace) {
         const { pipe, running } = processes[process] as (typeof processes)[0]
@@ -285,6 +294,21 @@ test('four processes agree on which denials only undecided units cause', () => {
       }
     }),
   )
+})
+
+test.each([
+  [10, 0],
+  [80, 10],
+])('a process reads how many units are decided, of a limit of %i at most %i fewer', (limit, fewer) => {
+  const { startProcess } = inMemory(true)
+  const [one, other] = [startProcess(), startProcess()]
+  const asked = part(slidingLog({ limit, window: '30m' }))
+  for (let i = 0; i < 3; i++) charge(one, asked).endUndecided?.()
+  charge(other, asked) // never ends
+  const last = charge(one, asked)
+  expect(last.readDecided?.([asked])).toEqual([Math.max(0, 3 + (fewer === 0 ? 0 : 1) - fewer)])
+  for (let i = 0; i < fewer; i++) charge(other, asked).endUndecided?.()
+  expect(last.readDecided?.([asked])).toEqual([fewer === 0 ? 3 : 4])
 })
 
 describe('if the store fails after a denial,', () => {

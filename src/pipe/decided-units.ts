@@ -1,0 +1,26 @@
+import type { Charge, Part } from '../stores/operation.js'
+import { type Pipe, request } from '../stores/shared/pipe.js'
+import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
+import { markedUnits, markOf } from './undecided-units.js'
+import { mostUnmarked, type UnmarkedUnits, undecidedAt } from './unmarked-units.js'
+
+/**
+ * Creates the function that reads how many units of each part are in use by now whose outcome is known, or
+ * fewer: as many as other processes may have left unmarked are taken for undecided.
+ */
+export function decidedReader(pipe: Pipe, unmarked: UnmarkedUnits) {
+  return function readDecided(parts: readonly Part[]): MaybePromise<readonly number[]> {
+    const peeks = parts.map((part): Part => ({ ...part, cost: 0 }))
+    const marks = unmarked.isAlone ? [] : peeks.map(markOf)
+    const read: Charge = { type: 'charge', parts: [...peeks, ...marks] }
+    return thenMaybe(request(pipe, read), ({ parts: figures, atMs }) =>
+      peeks.map(({ key, policy }, i) => {
+        const { remaining = policy.limit, debt = 0 } = figures[i] ?? {}
+        const mark = figures[peeks.length + i]
+        const undecided = (mark ? markedUnits(mark) : 0) + undecidedAt(unmarked.of(key), atMs)
+        const unseen = unmarked.isAlone ? 0 : mostUnmarked(policy)
+        return Math.max(0, policy.limit - remaining + debt - undecided - unseen)
+      }),
+    )
+  }
+}
