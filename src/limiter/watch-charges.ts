@@ -3,12 +3,12 @@ import type { ChargeSubject } from './bind-limit.js'
 /** Called with the subject of a charge. Returns the watch for the next charge; `undefined` once it is over. */
 export type Watch = (subject: unknown) => Watch | undefined
 
-/** The functions of a limiter that charge, which a watch may replace for a while. */
+/** The functions with which a limiter charges. A watch may replace them for a while. */
 export type Chargers = Record<'chargeLimits' | 'peekLimits', ChargeSubject>
 
 /**
- * Watches the charges of a limiter until the watch is over, and then restores the limiter's own functions. A
- * later watch may be over first.
+ * Watches the charges of a limiter until the watch is over, and then restores the limiter's own functions. If
+ * a later watch is still in place, restores them after it.
  */
 export function watchCharges(chargers: Chargers, first: Watch | undefined): void {
   if (first === undefined) return

@@ -12,7 +12,7 @@ import type { StoredChange } from './history.js'
 import { type LatestSettings, latestSteps } from './latest-document.js'
 import { checkLength, documentSteps } from './read-document.js'
 import { jsonSteps, readChange, type StoredSettings, settingsAfter, textOf } from './stored-settings.js'
-import { unwatched, watchedCopy } from './watched-copy.js'
+import { unwatchedCopy, watchedCopy } from './watched-copy.js'
 
 /** How long a change is retried while the store fails, or others change the document. */
 const MAX_ELAPSED_MS = 10_000
@@ -23,7 +23,7 @@ const MAX_DELAY_MS = 200
 type Poller = Pick<DocumentPoller, 'known' | 'check'>
 type Edit = (document: SettingsDocument) => MaybePromise<GivenDocument>
 
-/** What an edit returned, as JSON, and whether it is a whole document, made without looking at the last one. */
+/** What an edit returned, as JSON, and whether it is a whole document, made without reading the last one. */
 interface Edited {
   readonly value: unknown
   readonly isWhole: boolean
@@ -63,7 +63,7 @@ export async function changeDocument(
   async function editInTime({ document, damage }: LatestSettings): Promise<Edited> {
     queue.isEditing = true
     const given =
-      damage === undefined ? watchedCopy(await inSlices(jsonSteps(document)), edit) : unwatched(document)
+      damage === undefined ? watchedCopy(await inSlices(jsonSteps(document)), edit) : unwatchedCopy(document)
     const edited = (async () => edit(given.copy))()
     const value = await beforeEnd(edited, replyEndMs(endMs)).catch((error) => {
       if (error instanceof TimeoutError) throw editError(key)
