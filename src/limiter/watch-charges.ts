@@ -12,14 +12,18 @@ export type Chargers = Record<'chargeLimits' | 'peekLimits', ChargeSubject>
  */
 export function watchCharges(chargers: Chargers, first: Watch | undefined): void {
   if (first === undefined) return
-  const plain = { ...chargers }
+  const plainChargers = { ...chargers }
   let watch: Watch | undefined = first
-  const watched = (name: keyof Chargers): ChargeSubject =>
+  const watchedCharger = (name: keyof Chargers): ChargeSubject =>
     function chargeWatched(subject, cost, finish) {
       watch = watch?.(subject)
-      if (watch === undefined && chargers[name] === replaced[name]) Object.assign(chargers, plain)
-      return plain[name](subject, cost, finish)
+      if (watch === undefined && chargers[name] === watchedChargers[name])
+        Object.assign(chargers, plainChargers)
+      return plainChargers[name](subject, cost, finish)
     }
-  const replaced: Chargers = { chargeLimits: watched('chargeLimits'), peekLimits: watched('peekLimits') }
-  Object.assign(chargers, replaced)
+  const watchedChargers: Chargers = {
+    chargeLimits: watchedCharger('chargeLimits'),
+    peekLimits: watchedCharger('peekLimits'),
+  }
+  Object.assign(chargers, watchedChargers)
 }

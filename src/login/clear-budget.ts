@@ -54,9 +54,9 @@ export function clearBudget(guard: string, now: () => number = Date.now): ClearB
     isUsedUp: (account) => leftOf(account) === 0,
     spend(account, failures) {
       const left = leftOf(account)
-      const spent = Math.min(failures, left)
-      if (spent === 0) return
-      const step = policy.take(accounts.get(account)?.state, now(), spent)
+      const spentUnits = Math.min(failures, left)
+      if (spentUnits === 0) return
+      const step = policy.take(accounts.get(account)?.state, now(), spentUnits)
       const { next: state, remaining, resetAfterMs } = step
       accounts.delete(account) // keeps the map in order of use
       if (accounts.size >= MAX_ACCOUNTS) makeRoom()

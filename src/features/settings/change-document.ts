@@ -110,14 +110,14 @@ async function swapUntilMade(
     const known = poller.known(key)
     const [found] = await within(documents.read([{ key, version: known?.version }]))
     const latest = await inSlices(latestSteps(found, known, Date.now()))
-    if (latest.changes.some(({ id }) => id === change.id)) return written(latest as StoredSettings)
+    if (latest.changes.some(({ id }) => id === change.id)) return withText(latest as StoredSettings)
     const { value, isWhole } = await edit(latest)
     const earlier = latest.damage ? undefined : latest.document
     const document = await inSlices(documentSteps(value, Date.now(), earlier))
     checkAdded(value as GivenDocument, earlier, isWhole)
     await inSlices(poller.check(key, document, earlier))
     const mark = latest.replaces || isWhole ? { replaces: true as const } : {}
-    const next = written(settingsAfter(latest, document, { ...change, ...mark }))
+    const next = withText(settingsAfter(latest, document, { ...change, ...mark }))
     const isWritten = await within(documents.replace(key, next.text, found?.version))
     return isWritten ? next : undefined
   }
@@ -144,7 +144,7 @@ function editError(key: string): TypeError {
   return new TypeError(`settings: ${must}. Load what it needs before you call change.`)
 }
 
-const written = (settings: StoredSettings): Written => ({ settings, text: textOf(settings) })
+const withText = (settings: StoredSettings): Written => ({ settings, text: textOf(settings) })
 
 /** Rejects with `TimeoutError` if work has not ended by a time of `performance.now()`. */
 function beforeEnd<T>(work: Promise<T>, endMs: number): Promise<T> {
