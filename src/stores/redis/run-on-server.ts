@@ -11,16 +11,16 @@ export function runOnCluster(transport: Transport, batching: Batching): Run {
   return acrossShards(transport.slotOf, scriptRunner(transport), batching)
 }
 
-/** A batch for a server with slots is many small calls. The larger it is, the more charges share a call. */
+/** A batch for a server with slots becomes many small calls. In a larger batch, more charges share a call. */
 const MAX_KEYS_BY_SLOT = 1024
 
 /** Clients whose server has replied to a batch of several operations, and so has shown whether it has slots. */
 const probed = new WeakSet<object>()
 
 /**
- * Returns the batching for a client made for one server. Until its server has replied to a batch of several
- * operations, and if it has slots, one batch is in flight. Otherwise, the first burst would be rejected as
- * several batches, and each would be sent again as many small calls.
+ * Returns the batching for a client made for one server. Only one batch is in flight if the server has slots,
+ * or has not yet replied to a batch of several operations. Otherwise, a server with slots would reject
+ * several batches of the first burst, and each would be sent again as many small calls.
  */
 export function serverBatching(client: object, batching: Batching): Batching {
   return {
