@@ -70,8 +70,8 @@ function warn(guard: string): void {
   warnOnce(
     'HEADGATE_LOGIN_SUCCESSES',
     `headgate: loginGuard ${show(guard)} cleared ${MOST_CLEARED} failures of one account within an hour, because ` +
-      'it counted responses between them as successful logins. Until an hour has passed, further ones clear no ' +
-      'failures of that account and set no device cookie. Does your application respond with 200 without ' +
+      'it counted responses between them as successful logins. Until these failures are an hour old, further ' +
+      'ones clear none of that account and set no device cookie. Does your application respond with 200 without ' +
       'checking a password or a code? Respond with 202, or exempt such requests with skip. If many users share ' +
       'the account, call guard.reportSuccess(req) for each login.',
     `${guard} cleared`, // the guard may cause other warnings with this code
