@@ -5,6 +5,7 @@ import { emitFailure } from '../limiter/events.js'
 import { endUndecided } from '../limiter/undecided.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
 import { checkBoolean, wrongOption } from '../util/validate.js'
+import { isObject } from '../util/values.js'
 import type { ResponseWriter } from './response-writer.js'
 
 /** Which requests stay charged. All others are refunded. A function returns true for requests that count. */
@@ -91,11 +92,19 @@ async function adjustParts(
   const parts = (chargedParts(decision) ?? []).filter(({ policy }) => !policy.holdsUnits)
   const isNumber = typeof actualCost === 'number'
   if (isNumber && parts.length > 1) throw wrongOption(...OF_EACH_LIMIT, actualCost)
+  if (!isNumber && !isObject(actualCost))
+    throw wrongOption(...OF_REQUEST, actualCost, 'Return 0 if the request does not count.')
   const costs = isNumber ? parts.map(({ name }) => [name, actualCost] as const) : Object.entries(actualCost)
   const charged = new Map(parts.map(({ name, cost }) => [name, cost]))
   const changes = costs.filter(([name, cost]) => change === 'any' || !(cost <= (charged.get(name) ?? cost)))
   await Promise.all(changes.map(([name, cost]) => limiter.adjust(decision, cost, { limits: [name] })))
 }
+
+const OF_REQUEST = [
+  'headgate',
+  'the result of actualCost',
+  'a number of units, or an object with the units of each limit',
+] as const
 
 const OF_EACH_LIMIT = [
   'headgate',

@@ -1,5 +1,5 @@
 import type { HeaderList } from '../../http/header-list.js'
-import { contentHeaders, type ResponseWriter } from '../../http/response-writer.js'
+import { contentHeaders, type DenialResponse, type ResponseWriter } from '../../http/response-writer.js'
 import { hasLeft, onceDisconnected } from './connection.js'
 import { callClosers, type Exchange, markQuotaHeaders } from './exchange.js'
 
@@ -15,15 +15,7 @@ export const fetchWriter: ResponseWriter<Exchange> = {
   areHeadersSent: () => false,
   statusOf: ({ response }) => response?.status ?? 200,
   presetStatus: () => () => {}, // the application creates the whole response
-  send(exchange, denial) {
-    const { status, body } = denial
-    setAll(exchange.headers, denial.headers)
-    const headers = new Map(exchange.headers)
-    setAll(headers, contentHeaders(denial))
-    // From a plain object @hono/node-server makes the response without an object for its headers.
-    const response = new Response(body, { status, headers: Object.fromEntries(headers) })
-    exchange.response = exchange.complete = markQuotaHeaders(response)
-  },
+  send: (exchange, denial) => sendDenial(exchange, denial, contentHeaders(denial)),
   abort() {},
   beforeHeaders(exchange, listener) {
     exchange.headerListeners.push(listener)
@@ -48,6 +40,17 @@ export const fetchWriter: ResponseWriter<Exchange> = {
     abandoned?.register(exchange, closeListeners)
     return true
   },
+}
+
+/** Sets a denial, with these headers for its body, as the response of an exchange. */
+export function sendDenial(exchange: Exchange, denial: DenialResponse, ofBody: HeaderList): void {
+  const { status, body } = denial
+  setAll(exchange.headers, denial.headers)
+  const headers = new Map(exchange.headers)
+  setAll(headers, ofBody)
+  // From a plain object @hono/node-server makes the response without an object for its headers.
+  const response = new Response(body, { status, headers: Object.fromEntries(headers) })
+  exchange.response = exchange.complete = markQuotaHeaders(response)
 }
 
 function setAll(headers: Map<string, string>, list: HeaderList): void {

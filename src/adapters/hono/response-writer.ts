@@ -5,7 +5,7 @@ import type { ResponseWriter } from '../../http/response-writer.js'
 import { seeBody } from '../../http/see-body.js'
 import { fieldsOf, isFunction } from '../../util/values.js'
 import type { Exchange } from '../fetch/exchange.js'
-import { fetchWriter } from '../fetch/response-writer.js'
+import { fetchWriter, sendDenial } from '../fetch/response-writer.js'
 import type { HonoInfo } from './context.js'
 
 type Status = Parameters<Context['status']>[0]
@@ -29,7 +29,8 @@ export const honoWriter: ResponseWriter<Exchange> = {
     removeOverwritten(exchange)
     const { outgoing } = fieldsOf(contextOf(exchange).env)
     if (isServerResponse(outgoing)) keepUncacheable(outgoing)
-    fetchWriter.send(exchange, denial)
+    // Hono copies the headers to a response that replaces this one. Its length would cut off the new body.
+    sendDenial(exchange, denial, ['Content-Type', denial.contentType])
   },
   seeBody(exchange, see) {
     const { outgoing } = fieldsOf(contextOf(exchange).env)

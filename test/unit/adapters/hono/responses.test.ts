@@ -138,3 +138,17 @@ test('a limiter that skips leaves the decision of the one before it', async () =
   app.get('/', (c) => c.json(c.get('rateLimit')?.limit))
   expect(await (await app.request('/', {}, env)).json()).toBe(5)
 })
+
+test('outer middleware may replace a denial with a response of another length', async () => {
+  const app = new Hono()
+  app.use(async (c, next) => {
+    await next()
+    if (c.res.status === 429) c.res = new Response('Slow down', { status: 503 })
+  })
+  app.use(rateLimit({ limit: 1, window: '1h' }))
+  app.get('/', (c) => c.text('ok'))
+  await app.request('/', {}, env)
+  const response = await app.request('/', {}, env)
+  expect([response.status, await response.text()]).toEqual([503, 'Slow down'])
+  expect(response.headers.get('content-length')).toBeNull() // the server counts the bytes it sends
+})
