@@ -4,8 +4,8 @@ import { warnOnce } from '../util/warn-once.js'
 
 /** How many responses are watched. A form that is sent again after wrong passwords is found among the first. */
 const WATCHED = 50
-/** How pages write a field for a password. */
-const FIELDS = ['type="password"', "type='password'", 'type=password']
+/** Matches a field for a password, in whatever case and with whatever spaces a page writes it. */
+const FIELD = /type\s*=\s*["']?password\b/i
 
 /** Watches the bodies of a guard's responses. */
 export interface FormWatch<Res> {
@@ -60,8 +60,8 @@ export function formWatch<Res>(guard: string, writer: ResponseWriter<Res>): Form
 }
 
 function hasPasswordField(piece: unknown): boolean {
-  if (typeof piece === 'string') return FIELDS.some((field) => piece.includes(field))
+  if (typeof piece === 'string') return FIELD.test(piece)
   if (!(piece instanceof Uint8Array)) return false
   const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength) // the same memory
-  return FIELDS.some((field) => bytes.includes(field))
+  return FIELD.test(bytes.toString('latin1'))
 }
