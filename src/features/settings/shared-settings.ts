@@ -25,9 +25,10 @@ export interface SharedSettingsOptions {
 export interface SharedSettings extends SettingsSource {
   /**
    * Returns the document of a limiter, by the limiter's name. If there is none yet, returns `{ limits: {},
-   * overrides: [] }`. If the store has lost or damaged the document, or has one that was begun anew or is
-   * earlier, returns the last one that this process followed or changed. Rejects with `StoreError` if the store failed, and with
-   * `TypeError` if the document is invalid and this process knows no other.
+   * overrides: [] }`. If the store has lost or damaged the document, or has an earlier one, returns the last
+   * one that this process followed or changed; if it has one that was begun anew, the last one that this
+   * process follows. Rejects with `StoreError` if the store failed, and with `TypeError` if the document is
+   * invalid and this process knows no other.
    */
   read(name: string): Promise<SettingsDocument>
   /**
@@ -38,7 +39,7 @@ export interface SharedSettings extends SettingsSource {
    *
    * To write back a document that the store has lost, pass `(document) => document` in a process that follows
    * it. A process that knows no document begins a new one. Limiters that follow the lost one apply it only if
-   * `edit` did not look at its argument. If `read` rejects with a `TypeError`, `edit` gets the invalid
+   * `edit` takes no argument, as `() => configuration`. If `read` rejects with a `TypeError`, `edit` gets the invalid
    * document to repair. If that cannot be read, `edit` must return a new one without looking at it.
    *
    * Rejects with what `edit` throws, and with a `TypeError` if the new document is invalid, or does not fit

@@ -14,13 +14,13 @@ export function runOnCluster(transport: Transport, batching: Batching): Run {
 /** A batch for a server with slots is many small calls. The larger it is, the more charges share a call. */
 const MAX_KEYS_BY_SLOT = 1024
 
-/** Clients whose server has replied to a batch of several operations, and so has shown whether it has slots. */
+/** Clients that have sent a batch of several operations. In most cases, it shows whether the server has slots. */
 const probed = new WeakSet<object>()
 
 /**
- * Returns the batching for a client made for one server. Until its server has replied to a batch of several
- * operations, and if it has slots, one batch is in flight. Otherwise, the first burst would be rejected as
- * several batches, and each would be sent again as many small calls.
+ * Returns the batching for a client made for one server. Until the outcomes of a batch of several operations
+ * are known, and if the server has slots, one batch is in flight. Otherwise, the first burst would be rejected
+ * as several batches, and each would be sent again as many small calls.
  */
 export function serverBatching(client: object, batching: Batching): Batching {
   return {
