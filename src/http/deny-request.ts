@@ -9,15 +9,15 @@ import { type DenialSettings, denialResponse, statusOf } from './response-parts.
 import type { DenialResponse, ResponseWriter } from './response-writer.js'
 
 /**
- * Responds to a denied request. The status and the headers of the response are already set. `withdraw` takes
- * them back if the request goes on to the next handler.
+ * Responds to a denied request, after its status and headers have been set. `withdraw` removes them if the
+ * request goes on to the next handler.
  */
 export type Respond = (decision: Decision, withdraw: () => void) => unknown
 
-/** A `Respond` returns this, or resolves with it, to leave the default response to `deny`. */
+/** A `Respond` returns this, or resolves with it, to have `deny` send the default response. */
 export const SEND_DEFAULT = Symbol('send the default response')
 
-/** Creates the functions that respond to denied requests: as the application does, or with the default. */
+/** Creates the functions that respond to denied requests: through the application, or with the default. */
 export function denier<Req extends object, Res>(
   settings: DenialSettings,
   writer: ResponseWriter<Res>,

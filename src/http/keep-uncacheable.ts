@@ -17,7 +17,7 @@ export function keepUncacheable(res: ServerResponse): void {
   beforeHeaders(res, () => {
     for (const name of res.getHeaderNames()) if (FOR_CACHES.test(name)) res.removeHeader(name)
     res.setHeader('Cache-Control', 'no-store')
-    ignoreForCaches(res, 'setHeader') // what patched `writeHead` before this calls it next
+    ignoreForCaches(res, 'setHeader') // middleware that patched `writeHead` earlier calls it next
     ignoreForCaches(res, 'appendHeader')
   })
 }

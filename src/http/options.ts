@@ -94,9 +94,9 @@ interface DenialFields<Args extends readonly unknown[], Result> {
    * `Response` that it returns keeps its status, and gets the headers that it lacks. Default: text or
    * problem+json, as `Accept` says.
    *
-   * If it calls `next()`, the request passes, and stays denied in its decision, events and quota headers,
-   * such as `X-RateLimit-Remaining: 0`. The status, `Retry-After` and `Cache-Control` of the denial are taken
-   * back.
+   * If it calls `next()`, the request passes. Its decision, events and quota headers still show a denial,
+   * such as `X-RateLimit-Remaining: 0`. The status, `Retry-After` and `Cache-Control` of the denial are
+   * removed.
    */
   onDenied?: (...args: [...Args, decision: Decision]) => Result
 }

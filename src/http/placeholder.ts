@@ -16,7 +16,7 @@ export function denialError(status: number, headerList: HeaderList): Error {
 
 const NEEDING = 'count, actualCost, delay and concurrency need'
 
-/** Returns the error for a request whose outcome no response will tell. `needs` says what needs it. */
+/** Returns the error for a request whose outcome no response will tell. `needs` says what needs one. */
 export function noOutcome(
   owner: string,
   needs = owner === 'loginGuard' ? 'a login needs' : NEEDING,

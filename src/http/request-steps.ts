@@ -135,8 +135,8 @@ export function requestSteps<Req extends object, Res>(
   }
 
   /**
-   * Lets exempt requests pass. Gives back what others took, and throws. In report mode, others pass and stay
-   * charged, as those whose client hangs up.
+   * Lets exempt requests pass. Refunds other requests, and throws. In report mode, the others also pass, and
+   * stay charged, like requests whose client hangs up.
    */
   function withoutOutcome(decision: Decision): true {
     if (decision.source === 'none') return true
@@ -151,7 +151,7 @@ export function requestSteps<Req extends object, Res>(
     throw error
   }
 
-  /** Ends the time in which a request is undecided that does not reach its handler. */
+  /** Ends the undecided time of a request that does not reach its handler. */
   function endUnlessPassed(decision: Decision, step: () => MaybePromise<boolean>): MaybePromise<boolean> {
     const end = (passes: boolean) => {
       if (!passes) endUndecided(decision)

@@ -74,7 +74,7 @@ export interface ResponseWriter<Res> {
    * not be called for an abandoned response.
    */
   onceEnded(res: Res, onEnded: () => void, onLeft: () => void): boolean
-  /** Calls `see` with each piece of the body as it is sent. Absent where that would mean to copy the body. */
+  /** Calls `see` with each piece of the body as it is sent. Absent if that would need a copy. */
   seeBody?(res: Res, see: (piece: unknown) => void): void
 }
 

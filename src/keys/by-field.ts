@@ -34,8 +34,8 @@ const OPTIONS = {
 
 /**
  * Creates a key that identifies a client by a field of the parsed body, such as the user name in a login
- * form. `'user.name'` and `'user[name]'` read a nested field, or a flat one that has either as its name. So do
- * names of more parts, such as `'form.user[name]'`.
+ * form. `'user.name'` and `'user[name]'` read a nested field, or a flat one that has either as its name. Names
+ * of more parts, such as `'form.user[name]'`, work alike.
  *
  * Only strings and finite numbers are keys. All other values are limited as malformed input, per source
  * address: arrays, objects, booleans, inherited properties, an empty string, and more than 1024 characters.
@@ -86,7 +86,7 @@ export function nameReader(field: string, normalize: (value: string) => string =
  *
  * Parsers keep a form's `user[name]` or `user.name` as one name, or turn all or some of it into nested fields.
  * All of these are read. If a body has several with different values, the result is an array, which is never a
- * name. Otherwise, a client could make the limiter count another name than the one that the application
+ * name. Otherwise, a client could make the limiter count a different name from the one that the application
  * reads.
  */
 export function fieldReader(name: string): (subject: unknown) => unknown {
@@ -110,7 +110,7 @@ export function fieldReader(name: string): (subject: unknown) => unknown {
   }
 }
 
-/** A name for some parts of a nested field in a row, and the index of the part that follows. */
+/** A name for consecutive parts of a nested field, and the index of the part that follows. */
 interface Step {
   readonly spelling: string
   readonly next: number
@@ -138,8 +138,8 @@ function stepsTo(name: string): readonly (readonly Step[])[] {
 }
 
 /**
- * Returns a field of a body. @fastify/multipart wraps fields in objects that refer to the body, which no JSON
- * can do.
+ * Returns a field of a body. @fastify/multipart wraps each field in an object that refers to the body. Parsed
+ * JSON never does.
  */
 function bodyField(body: unknown, name: string): unknown {
   const field = ownProperty(body, name)

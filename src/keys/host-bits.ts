@@ -17,16 +17,16 @@ export function networkAround(entry: unknown): string | undefined {
 
 /**
  * Returns what is wrong with a CIDR range whose address has bits after the prefix; `undefined` for anything
- * else. It may be meant as the network or as the address.
+ * else. Such a range is ambiguous: its author may have meant the network or the address.
  */
 export function hostBitsProblem(entry: unknown): string | undefined {
   const network = networkAround(entry)
   if (network === undefined) return undefined
   const [address] = String(entry).split('/')
-  return `must be a network or an address, got ${show(entry)}. Write '${network}' for the network, or '${address}'.`
+  return `must be a network or an address, got ${show(entry)}. Write '${network}' for the network, or '${address}' for the address.`
 }
 
-/** Throws a `TypeError` for the first such range in a list. */
+/** Throws a `TypeError` for the first range in a list whose address has bits after the prefix. */
 export function checkHostBits(owner: string, option: string, entries: readonly unknown[]): void {
   for (const entry of entries) {
     const problem = hostBitsProblem(entry)

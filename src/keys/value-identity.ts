@@ -29,12 +29,12 @@ export function identityOfValue({ secret, isLocal = false }: HashOptions): (valu
  * malformed.
  */
 export function keylessIdentityOf(secret: string | undefined): (address?: string) => string {
-  const hash = identityHash(secret) // other than any value has: a client may spell one
+  const hash = identityHash(secret) // no value has this identity, so no client can imitate it
   return (address = '') => hash(`malformed:${address}`)
 }
 
 /**
- * Longer values are hashed in this process also: some features keep the identities of thousands of clients.
+ * Even in this process, longer values are hashed: some features keep the identities of thousands of clients.
  */
 const MAX_WRITTEN_OUT = 64
 
@@ -46,7 +46,7 @@ function writeOut(value: Key): string {
 
 const WRITTEN_OUT = /^=(\d+):/
 
-/** Returns an identity as stores outside this process keep it: what was written out is hashed. */
+/** Returns an identity as stores outside this process keep it, with written-out values hashed. */
 export function shownIdentity(identity: string): string {
   const [start, digits] = WRITTEN_OUT.exec(identity) ?? []
   const end = start === undefined ? identity.indexOf('|') : start.length + Number(digits)
@@ -56,8 +56,9 @@ export function shownIdentity(identity: string): string {
   return rest === '' ? shownPart : `${shownPart}|${shownIdentity(rest)}`
 }
 
-/** How many hashes are cached for each secret, at least, and of how long values, in characters. */
+/** At least how many hashes are cached for each secret. */
 const MIN_CACHED = 10_000
+/** The longest values whose hashes are cached, in characters. */
 const MAX_CACHED_LENGTH = 64
 
 /** Creates the function that returns what storage keys hold in place of a value of a key function. */
@@ -76,7 +77,7 @@ export function valueHash(secret: string | undefined): (value: Key) => string {
   }
 }
 
-/** By their secrets, which limits share: a request is often charged by several, and clients return. */
+/** The caches by secret. Limits share them, because several often charge one request, and clients return. */
 const caches = new Map<string | undefined, RecentMap<string>>()
 
 const hashValue = valueHash(undefined)

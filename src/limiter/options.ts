@@ -70,8 +70,8 @@ export type LimiterOptions<Subject> = LimiterFields<Subject> & LimitWithWindow
 /** Each option of a limiter. */
 export interface LimiterFields<Subject> extends LimitFields<Subject>, Partial<LimitNumbers>, AccessOptions {
   /**
-   * Returns whether a subject is exempt: allowed, unlimited and uncounted. Falsy values exempt none. Any
-   * other value than a boolean is a `TypeError`.
+   * Returns whether a subject is exempt: allowed, unlimited and uncounted. Falsy values exempt none. Truthy
+   * values other than `true` are a `TypeError`.
    */
   skip?: (subject: Subject) => MaybePromise<boolean>
   /**

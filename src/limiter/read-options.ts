@@ -52,7 +52,7 @@ const LIMITER_TABLE = {
   fixes: limiterFixes(MIDDLEWARE_OPTIONS, 'in the options of rateLimit'),
 }
 
-/** Creates the layer of a pipe to a store that knows which units are those of undecided requests. */
+/** Creates the layer of a pipe that knows which units in a store belong to undecided requests. */
 type HoldUndecided = <P extends Pipe>(pipe: P, store: Store) => P
 
 type LimiterRows = Settings<typeof LIMITER_ROWS>
@@ -117,7 +117,7 @@ export function limiterSettings(
     /** The key that `health` peeks at. Nothing is ever charged to it. */
     healthKey: `${prefix}:${STATE_VERSION}:health`,
     onStoreError,
-    /** What knows the units of undecided requests. Absent if the outcome of a charge is known at once. */
+    /** Knows the units of undecided requests. Absent if the outcome of a charge is known at once. */
     holdUndecided: undefined as HoldUndecided | undefined,
     /** Whether the limiter created its store, so that no other limiter can use it. */
     isOwnStore: read.store === undefined,

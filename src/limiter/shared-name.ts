@@ -7,8 +7,8 @@ import { userFrames } from '../util/user-frames.js'
 import { fieldsOf } from '../util/values.js'
 import { warnOnce } from '../util/warn-once.js'
 import { entryScope, type LimitContext } from './bind-limit.js'
-import { inTurns } from './charged-in-turns.js'
 import type { Entry } from './read-limits.js'
+import { turnWatches } from './turn-watches.js'
 import { type Chargers, type Watch, watchCharges } from './watch-charges.js'
 
 /** The most limits of one scope that are remembered. */
@@ -27,28 +27,28 @@ interface NamedLimit {
   chargers?: Chargers | undefined
 }
 
-/** What shares its keys, the oldest first. */
+/** The limits that share their keys, the oldest first. */
 interface Scope {
   readonly limits: NamedLimit[]
-  /** Returns the watch of one more limiter. Set once one may have replaced another. */
+  /** Returns a watch for the next limiter. Set once one limiter may have replaced another. */
   nextWatch?: () => Watch
 }
 
-/** The limits of limiters with a name, by client, or by store if it has no client, and by scope. */
+/** The limits of named limiters by scope, for each client, or for each store without a client. */
 const namedLimits = processWide('namedLimits', () => new WeakMap<object, Map<string, Scope>>())
 
 /** Watches the name of a limiter. */
 export interface NameWatch {
   /** Watches the limiter's charges if it may have replaced another. */
   watchName(chargers: Chargers): void
-  /** Forgets the limiter, which is closed. */
+  /** Forgets the limiter once it is closed. */
   forgetName(): void
 }
 
 /**
  * Warns if a limiter shares its keys with one that has the same name and another policy. Limiters from one
- * place are taken for the same limiter, created again by a hot reload or a test, unless one turn of the event
- * loop creates both, or both are charged in turns, as those of a function for each tenant are.
+ * place are taken for the same limiter, created again by a hot reload or a test. The exceptions are those
+ * that one turn of the event loop creates, and those charged alternately, such as one limiter for each tenant.
  */
 export function watchSharedNames(
   owner: string,
@@ -79,7 +79,7 @@ export function watchSharedNames(
   }
 }
 
-/** Warns at once of a limit from another place, and of one from the same place once both are in use. */
+/** Warns about a limit from another place at once, and about one from the same place once both are in use. */
 function watchLimit(scope: Scope, limit: NamedLimit, warnBeside: (other: NamedLimit) => void): NameWatch {
   const others = scope.limits.filter((each) => each.limiters > 0 && !isSamePolicy(each.policy, limit.policy))
   const other = others.find((each) => each.isNew || each.place !== limit.place)
@@ -89,7 +89,7 @@ function watchLimit(scope: Scope, limit: NamedLimit, warnBeside: (other: NamedLi
   return {
     watchName(chargers) {
       if (replaced !== undefined && scope.nextWatch === undefined) {
-        scope.nextWatch = inTurns(() => warnBeside(replaced))
+        scope.nextWatch = turnWatches(() => warnBeside(replaced))
         if (replaced.chargers !== undefined) watchCharges(replaced.chargers, scope.nextWatch())
       }
       watchCharges(chargers, scope.nextWatch?.())
@@ -99,7 +99,7 @@ function watchLimit(scope: Scope, limit: NamedLimit, warnBeside: (other: NamedLi
   }
 }
 
-/** Remembers a limit, or one that is the same, until the returned function is called. */
+/** Remembers a limit, or finds an equal one, until `forgetName` is called. */
 function remember(limits: NamedLimit[], limit: NamedLimit): { kept: NamedLimit; forgetName: () => void } {
   const same = limits.find(({ policy, place }) => place === limit.place && isSamePolicy(policy, limit.policy))
   const kept = same ?? limit

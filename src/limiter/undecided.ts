@@ -17,8 +17,8 @@ export function isUndecidedDenial(decision: Decision): boolean {
 }
 
 /**
- * Reads how many units of some limits of a decision are in use by now, at least, without those of requests
- * whose outcome is not known. Other requests may have been charged since the decision.
+ * Reads how many units of some limits of a decision are in use now, at least, without the units of undecided
+ * requests. Includes requests charged since the decision.
  */
 export function decidedUnits(
   decision: Decision,
@@ -26,6 +26,6 @@ export function decidedUnits(
 ): MaybePromise<readonly number[]> {
   const { parts = [], result } = receiptOf(decision) ?? {}
   const held: HeldResult | undefined = result
-  const asked = parts.filter(({ name }) => limitNames.includes(name))
-  return asked.length === 0 ? [] : (held?.readDecided?.(asked) ?? [])
+  const namedParts = parts.filter(({ name }) => limitNames.includes(name))
+  return namedParts.length === 0 ? [] : (held?.readDecided?.(namedParts) ?? [])
 }

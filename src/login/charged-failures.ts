@@ -5,15 +5,15 @@ import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 /** The limits that tell how many failures an account has. */
 const COUNTS = ['consecutive', 'account']
 
-/** Returns how many attempts at the account were charged with a decision: the highest count of its limits. */
+/** Returns how many attempts at the account a decision shows: the highest count of its limits. */
 export function attemptsIn({ parts }: Decision): number {
   const ofAccount = parts.filter(({ name }) => COUNTS.includes(name))
   return Math.max(0, ...ofAccount.map(({ limit, remaining }) => limit - remaining))
 }
 
 /**
- * Returns how many failures the account of a decision has by now, at least. Attempts in progress are none,
- * whichever process has them. An attempt may have taken long, and others may have failed since it was charged.
+ * Returns how many failures the account of a decision has now, at least. Attempts in progress in any process
+ * do not count. An attempt may take long, so others may have failed since it was charged.
  */
 export function failuresNow(decision: Decision): MaybePromise<number> {
   return thenMaybe(decidedUnits(decision, COUNTS), (units) => Math.max(0, ...units))

@@ -2,7 +2,7 @@ import type { ResponseWriter } from '../http/response-writer.js'
 import { show } from '../util/validate.js'
 import { warnOnce } from '../util/warn-once.js'
 
-/** How many responses are watched. A form that is sent again after wrong passwords is found among the first. */
+/** How many responses are watched. A form sent again after a wrong password appears among the first ones. */
 const WATCHED = 50
 /** Matches a field for a password, in whatever case and with whatever spaces a page writes it. */
 const FIELD = /type\s*=\s*["']?password\b/i
@@ -16,9 +16,10 @@ export interface FormWatch<Res> {
 }
 
 /**
- * Creates a watch on an application that may respond to a wrong password with 200 and the form again. It warns
- * once if a response that counts as a success by its status has a page with a field for a password. It looks
- * at each piece of a body where it is, so it sees no field that two pieces share, and none in a compressed one.
+ * Creates a watch on an application that may respond to a wrong password with 200 and the form again. It
+ * warns once if the status of a response counts as a success, but its page has a password field. It searches
+ * each piece of a body without copying it, so it misses fields that span two pieces, and those in compressed
+ * bodies.
  */
 export function formWatch<Res>(guard: string, writer: ResponseWriter<Res>): FormWatch<Res> {
   let left = writer.seeBody === undefined ? 0 : WATCHED
@@ -27,10 +28,10 @@ export function formWatch<Res>(guard: string, writer: ResponseWriter<Res>): Form
     left = 0
     warnOnce(
       'HEADGATE_LOGIN_SUCCESSES',
-      `headgate: loginGuard ${show(guard)} counted a response as a success, but its page has a field for a ` +
-        'password. Is it the form again, after a wrong password? Respond to that with 401, or call ' +
-        'guard.reportFailure(req).',
-      `${guard} form`, // beside what else is suspected of the same guard
+      `headgate: loginGuard ${show(guard)} counted a response as a success, but its page has a password ` +
+        'field. Does your application send the form again after a wrong password? If so, respond with 401, ' +
+        'or call guard.reportFailure(req).',
+      `${guard} form`, // the guard may cause other warnings with this code
     )
   }
 

@@ -83,7 +83,7 @@ export function loginPlaces<Req>(paths: readonly string[] | undefined, routeOf: 
     return { isLogin: isOne && route.isOnly, pattern }
   }
 
-  /** Returns whether only a 401 can show that a request was sent to the login. */
+  /** Returns whether a request may have been sent to the login, but only a 401 there can prove it. */
   function isUnproven({ isLogin }: Arrival): boolean {
     return isLogin === undefined && isOnly && !hasRejected
   }
@@ -164,12 +164,12 @@ function withoutSlash(path: string): string {
   return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path
 }
 
-/** Reports a success that cleared nothing, once for each guard; whether a 401 would show that it was a login. */
+/** Reports a success that cleared nothing, once for each guard. If `isUnproven`, a 401 would prove one. */
 export function warnOfPlace(guard: string, req: unknown, isUnproven: boolean): void {
   const request = show(`${asRequest(req).method} ${pathOf(req)}`)
   const reason = isUnproven
-    ? 'something hides whether the guard is only in this route, such as a wrapper, an agent or a mounted ' +
-      'application, and no wrong password has got a 401 here. If wrong passwords get another status, such as ' +
+    ? 'something (a wrapper, an agent or a mounted application) hides whether the guard is only in this ' +
+      'route, and no wrong password has got a 401 here. If wrong passwords get another status, such as ' +
       "400, 403 or 422, set path, such as path: '/login', or call guard.reportSuccess(req)."
     : "it does not know whether a password was checked. Set path, such as path: '/login', call " +
       'guard.reportSuccess(req), or respond to wrong passwords with 401. For methods other than POST, set ' +

@@ -66,24 +66,24 @@ export function settleAttempts<Req extends object, Res>(
     return isLastInRow ? lockOut(allowed) : undefined
   }
 
-  /** Counts a login, and clears the failures of its account, unless others have cleared too many. */
+  /** Counts a login, and clears the failures of its account, unless earlier logins have cleared too many. */
   function succeed(allowed: Allowed<Req, Res>): MaybePromise<unknown> {
     const { limiter, req, res, decision, attempt, failures } = allowed
     places.recordSuccess(req)
     if (failures > 0) log(req, attempt.name, 'authn_login_successafterfail', failures)
     if (!isKey(attempt.name)) return clear(limiter, decision, ofAccount)
     watch.recordSuccess(req, String(attempt.name), attempt.address)
-    const payer = `${attempt.device === STRANGER ? STRANGER : 'known'} ${attempt.name}`
+    const budgetName = `${attempt.device === STRANGER ? STRANGER : 'known'} ${attempt.name}`
     const isReported = attempt.ending?.reported === 'success' // the application knows
-    if (!isReported && budget.isUsedUp(payer)) return limiter.refund(decision)
+    if (!isReported && budget.isUsedUp(budgetName)) return limiter.refund(decision)
     if (!writer.areHeadersSent(res)) remember(allowed)
     if (isReported) return clear(limiter, decision, ofAccount)
     const count = catchMaybe(
       () => failuresNow(decision), // before they are cleared
       () => failures,
     )
-    const spent = thenMaybe(count, (now) => budget.spend(payer, now))
-    return thenMaybe(clear(limiter, decision, ofAccount), () => spent)
+    const spending = thenMaybe(count, (now) => budget.spend(budgetName, now))
+    return thenMaybe(clear(limiter, decision, ofAccount), () => spending)
   }
 
   function remember({ req, res, attempt }: Allowed<Req, Res>): void {

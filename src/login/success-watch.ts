@@ -9,7 +9,7 @@ import { warnOnce } from '../util/warn-once.js'
 const MAX_ACCOUNTS = 1000
 /** How long an account is watched: an hour. */
 const WATCH_MS = 3_600_000
-/** So many different passwords, or addresses without one, in an hour are not those of a real user. */
+/** No real user has so many different passwords in an hour, or so many addresses of logins without one. */
 const TOO_MANY = 10
 
 /**
@@ -41,8 +41,8 @@ export interface SuccessWatch {
 
 /**
  * Creates a watch on an application whose failures may look like successes, so that its guard limits nothing.
- * It warns once, if an account succeeds within an hour with many passwords, or from many addresses with what
- * may be any.
+ * It warns once if, within an hour, an account succeeds with many passwords, or from many addresses without a
+ * password that the watch can find.
  */
 export function successWatch(guard: string, now: () => number = Date.now): SuccessWatch {
   const hash = keyedHash(randomBytes(16).toString('hex'))

@@ -15,7 +15,7 @@ export interface UnknownOptions {
   readonly meant: readonly string[]
 }
 
-/** The most unknown options that are described. An object that came from elsewhere may have thousands. */
+/** How many unknown options are described at most. An object meant for something else may have thousands. */
 const MAX_DESCRIBED = 10
 
 /** Describes the options that are none of `optionNames`. An option that is `undefined` was left out. */

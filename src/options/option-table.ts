@@ -101,8 +101,8 @@ export function callback<F>(owner: string, option: string, value: unknown): F | 
 }
 
 /**
- * A row for a function that exempts subjects. What it returns throws a `TypeError`, or rejects with one, for
- * a result such as a header: clients could exempt themselves. A falsy result exempts none.
+ * A row for a function that exempts subjects. The function that is read throws a `TypeError`, or rejects with
+ * one, if the result is truthy but not `true`: with a header as the result, clients could exempt themselves.
  */
 export function exemption<F extends (...args: never[]) => MaybePromise<boolean>>(
   owner: string,

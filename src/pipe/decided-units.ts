@@ -5,8 +5,8 @@ import { markedUnits, markOf } from './undecided-units.js'
 import { mostUnmarked, type UnmarkedUnits, undecidedAt } from './unmarked-units.js'
 
 /**
- * Creates the function that reads how many units of each part are in use by now whose outcome is known, or
- * fewer: as many as other processes may have left unmarked are taken for undecided.
+ * Creates the function that reads how many units of known outcome each part has in use now, at least. It
+ * assumes that other processes have left as many undecided units unmarked as they may.
  */
 export function decidedReader(pipe: Pipe, unmarked: UnmarkedUnits) {
   return function readDecided(parts: readonly Part[]): MaybePromise<readonly number[]> {

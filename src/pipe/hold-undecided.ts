@@ -34,7 +34,7 @@ export interface HeldResult extends ChargeResult {
   /** Set on a denial that only undecided units caused. */
   readonly isUndecided?: true
   /**
-   * Reads how many units of each part are in use by now, at least, without those that are undecided in any
+   * Reads how many units of each part are in use now, at least, without those that are undecided in any
    * process.
    */
   readonly readDecided?: (parts: readonly Part[]) => MaybePromise<readonly number[]>
@@ -47,10 +47,10 @@ export interface HeldResult extends ChargeResult {
  * ban has to count the denial, another charge uses one that does.
  *
  * **Marks.** A mark in the store, under a key beside that of the limit, shows the other processes that units
- * are undecided. It is part of the charge. Most charges need none: a process leaves up to an eighth of a large
- * limit unmarked, which it knows itself. Units that it takes once an eighth is in use get their mark later. So the
- * units that other processes cannot see are few. Unless a denied charge is known to be excused, it is sent
- * again with all its marks.
+ * are undecided. It is part of the charge. Most charges need none: a process remembers its own units, and
+ * leaves up to an eighth of a large limit unmarked. If a charge finds that more than an eighth is in use, its
+ * mark follows. So other processes miss only few units. Unless a denied charge is known to be excused, it is
+ * sent again with all its marks.
  *
  * **The end.** `endUndecided` removes marks. Otherwise they expire after some seconds, or sooner if the
  * window of the limit is shorter, so a slow request does not excuse denials for long. Once units of known
@@ -121,7 +121,7 @@ export function holdUndecided<P extends Pipe>(pipe: P, store: Store): P {
     if (unmarked.isAlone || !mayBeExcused(charge, result)) return countDenial(charge, result)
     return catchMaybe(
       () => recharge(charge.parts, uncountedParts(charge.parts), countDenial),
-      () => ({ ...withoutMarks(charge, result), isTentative: true }), // it was denied, for whatever cause
+      () => ({ ...withoutMarks(charge, result), isTentative: true }), // denied, for an unknown cause
     )
   }
 
@@ -161,7 +161,7 @@ export function holdUndecided<P extends Pipe>(pipe: P, store: Store): P {
             return denialOf(withoutMarks(again, latest), latestCauses)
           })
         }),
-      () => denial, // it was decided, though a ban may not have counted it
+      () => denial, // the denial holds, though a ban may not have counted it
     )
   }
 

@@ -26,8 +26,8 @@ export interface UndecidedCharge {
 }
 
 /**
- * Creates a charge of parts, with marks of the units that need them; with `isMarked`, of all. `charged` has
- * the same parts with the policies to charge. By default, their bans count no denial.
+ * Creates a charge of parts, with marks for the units that need them, or for all units if `isMarked`.
+ * `charged` has the same parts with the policies to charge. By default, their bans count no denial.
  */
 export function undecidedCharge(
   parts: readonly Part[],
@@ -36,7 +36,7 @@ export function undecidedCharge(
 ): UndecidedCharge {
   const holds = parts.map((part): Hold => {
     const units = unmarked.of(part.key)
-    const others = unmarked.isAlone ? units : [...units] // some may end before the outcome is here
+    const others = unmarked.isAlone ? units : [...units] // some may end before the outcome arrives
     if (part.cost === 0 || part.policy.holdsUnits) return { others }
     const unit = isMarked && !unmarked.isAlone ? undefined : unmarked.add(part)
     return unit === undefined ? { others, mark: markOf(part) } : { others, unit }
@@ -71,8 +71,8 @@ export function causesOf(
 }
 
 /**
- * Returns whether marks may yet show that only undecided units denied a charge. It did not read some of them,
- * or another process was about to send them.
+ * Returns whether marks may still show that only undecided units denied a charge: marks that the charge did
+ * not read, or that another process was about to send.
  */
 export function mayBeExcused(charge: UndecidedCharge, result: ChargeResult): boolean {
   const causes = causesOf(charge, result)
@@ -92,7 +92,7 @@ export function recordTaken(
     if (unit !== undefined) unmarked.recordTaken(parts[i] as Part, unit, figures[i]?.atMs ?? atMs)
 }
 
-/** Returns the marks that an allowed charge needs now, because others may not see how a limit was used up. */
+/** Returns the marks that an allowed charge needs now that so much of a limit is in use. */
 export function markUsedLimits(
   { parts, holds }: UndecidedCharge,
   { parts: figures }: ChargeResult,
@@ -113,7 +113,7 @@ export function markUsedLimits(
 }
 
 /**
- * Ends the time in which the units of a charge are undecided. If it was allowed, returns the refunds of its
+ * Ends the undecided time of the units of a charge. If the charge was allowed, returns the refunds of its
  * marks.
  */
 export function endHolds(

@@ -62,12 +62,12 @@ function excusePolicy(): Policy {
   return excuses
 }
 
-/** Returns whether a part was denied by what may be undecided. */
+/** Returns whether undecided units may have denied a part. */
 export function mayBeUndecided({ policy, cost }: Part, { allowed, isBanned }: PartResult): boolean {
   return !allowed && !isBanned && !policy.holdsUnits && cost <= policy.limit
 }
 
-/** Returns why a part was denied, of whose units in use so many are undecided; `undefined` if it was not. */
+/** Returns why a part was denied, if so many units are undecided; `undefined` if it was not denied. */
 export function causeOf(part: Part, figures: PartResult, undecided: number): Cause | undefined {
   if (figures.allowed) return undefined
   if (!mayBeUndecided(part, figures)) return 'decided'

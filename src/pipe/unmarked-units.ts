@@ -7,21 +7,21 @@ import { processWide } from '../util/process-wide.js'
 import { RecentMap } from '../util/recent-map.js'
 import { undecidedMsOf } from './undecided-units.js'
 
-/** The share of a limit that may be unmarked in a store that other processes may use. */
+/** How much of a limit may stay unmarked in a store that other processes may use. */
 const UNMARKED_SHARE = 1 / 8
-/** The least limit with unmarked units there. Of smaller ones, such as those of a login, each unit matters. */
+/** The smallest limit with unmarked units there. In smaller ones, as for a login, each unit matters. */
 const LEAST_LIMIT = 16
-/** The units of at least this many keys are known, and of at most twice as many. */
+/** The units of at least this many keys are remembered, and of at most twice as many. */
 const MIN_KEYS = 16_384
 
 /** Undecided units that only this process knows of. */
 export interface UnmarkedUnit {
   readonly cost: number
-  /** Until when they are undecided at most, by the store's clock. 0 = the store has not yet decided. */
+  /** Until when they are undecided at most, by the store's clock. 0 until the store has decided. */
   untilMs: number
 }
 
-/** The undecided units in a store that no mark there shows. This process took them, and knows them. */
+/** The undecided units in a store that this process took and remembers, but has not marked there. */
 export interface UnmarkedUnits {
   /** Whether no other process uses the store, so that marks are never needed. */
   readonly isAlone: boolean
@@ -73,8 +73,8 @@ function unmarkedUnits(isAlone: boolean): UnmarkedUnits {
 }
 
 /**
- * Returns how many units of a limit each process may leave unmarked at once, and how many may stay unmarked of
- * all processes together.
+ * Returns how many units of a limit each process may leave unmarked at once. The same bound holds for the
+ * units that stay unmarked in all processes together.
  */
 export function mostUnmarked({ limit }: Policy): number {
   return limit < LEAST_LIMIT ? 0 : Math.floor(limit * UNMARKED_SHARE)

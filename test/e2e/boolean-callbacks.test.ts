@@ -17,7 +17,7 @@ afterEach(closeServers)
 
 const ONE = { limit: 1, window: '1h' } as const
 
-/** Results that JavaScript takes for true, and that a client or a forgotten call may cause. */
+/** Truthy results that a client or a forgotten call may cause. */
 const TRUTHY: readonly (readonly [string, unknown])[] = [
   ['a header', 'yes'],
   ['an empty object', {}],

@@ -121,7 +121,7 @@ describe.each(OUTER_SERVERS)('behind outer middleware: %s', (_framework, serveDe
     expectUncacheable(denied)
   })
 
-  test('a success has what it sets', async () => {
+  test('a success keeps the headers that it sets', async () => {
     const { status, headers } = await send(await serveDenying({ options: ONE }, OUTER), POST)
     expect([status, headers['cache-control'], headers.etag]).toEqual([401, 'public, max-age=300', '"1"'])
   })
@@ -160,7 +160,7 @@ const PASSING: readonly (readonly [string, () => Promise<Served>])[] = [
 ]
 
 test.each(PASSING)(
-  'a denied request that onDenied passes on keeps its quota headers alone: %s',
+  'a denied request that onDenied passes on keeps only its quota headers: %s',
   async (_on, start) => {
     const served = await start()
     await send(served)

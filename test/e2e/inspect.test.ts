@@ -664,7 +664,7 @@ describe('a server with slots', () => {
   }, INSTALL_TIMEOUT_MS)
   afterAll(() => node?.stop())
 
-  test('is refused if other nodes have the other slots', async () => {
+  test('is rejected if other nodes have the other slots', async () => {
     await node.cli('CLUSTER', 'ADDSLOTSRANGE', 0, 8191)
     expect(await failureOf(['inspect', 'ada'], node.url)).toEqual([
       1,

@@ -126,14 +126,14 @@ const FORMS: readonly (readonly [string, () => Body])[] = [
 
 describe.each(Object.entries(SERVERS))('on %s', (_name, start) => {
   test.each(FORMS)(
-    'a login that responds 200 with its form again, as %s, is told so once',
+    'a login that responds 200 with its form again, as %s, gets one warning',
     async (_how, body) => {
       const [sent] = await attempt(await start({ body }), 3)
       expect(String(sent)).toContain(FORM)
       expect(warnings()).toEqual(['HEADGATE_LOGIN_SUCCESSES'])
       const [message] = jest.mocked(process.emitWarning).mock.calls[0] ?? []
       expect(message).toContain(
-        'loginGuard "staff" counted a response as a success, but its page has a field',
+        'loginGuard "staff" counted a response as a success, but its page has a password field',
       )
     },
   )
@@ -163,8 +163,8 @@ test.each([
   expect(warnings()).toEqual(['HEADGATE_LOGIN_SUCCESSES'])
 })
 
-/** Returns which bodies a guard in Express looks at: those of responses with methods of their own. */
-async function watched(
+/** Returns how many responses a guard in Express watches: those whose methods it replaces. */
+async function countWatched(
   statuses: readonly number[],
   more: Partial<LoginGuardOptions<never>> = {},
 ): Promise<number> {
@@ -178,9 +178,9 @@ async function watched(
   return count
 }
 
-test('looks at the first 50 responses, and at none once one was 401', async () => {
-  expect(await watched([200])).toBe(50)
-  expect(await watched([200, 200, 401, 200])).toBe(3)
+test('watches the first 50 responses, and none after a 401', async () => {
+  expect(await countWatched([200])).toBe(50)
+  expect(await countWatched([200, 200, 401, 200])).toBe(3)
 })
 
 test('a page with a password field after a login that the application reports gets no warning', async () => {

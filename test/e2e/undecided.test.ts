@@ -113,7 +113,7 @@ test('in report mode, the reported denial names the same time, and no ban begins
   expect(denied).toMatchObject([{ allowed: false, retryAfterMs: 1000 }])
 })
 
-test('a candidate with bans counts no denial by requests without a response, and the others', async () => {
+test('a candidate with bans counts all denials except those caused by requests without a response', async () => {
   const { handlers, open } = heldHandlers()
   const limit = rateLimit({
     limit: 100,
@@ -140,13 +140,13 @@ test('a candidate with bans counts no denial by requests without a response, and
 describe('with a delay', () => {
   const delayed = { ...options('failed'), delay: { after: 0, by: '1ms' } } as const
 
-  test('the third of three at once is denied for a second', async () => {
+  test('the third of three simultaneous requests is denied for a second', async () => {
     const { handlers, open } = heldHandlers()
     const served = await serve(app(rateLimit(delayed), ...handlers))
     expect(retryAfter(await denialAmongThree(served, 200, open))).toEqual([429, '1'])
   })
 
-  test('clients that hang up while they are delayed are decided: their denials count', async () => {
+  test('requests whose client hangs up during a delay are decided, and their denials count', async () => {
     const limit = rateLimit({ ...delayed, delay: { after: 0, by: '10s' } })
     const endpoint = await HTTP1.serve(app(limit, (_req, res) => res.end()))
     await sendAndHangUp(endpoint, { path: '/200' })
@@ -156,7 +156,7 @@ describe('with a delay', () => {
   })
 })
 
-test('Koa: the third of three at once is told to try again in a second', async () => {
+test('Koa: the third of three simultaneous requests is told to retry in a second', async () => {
   const { handler, open } = gate()
   const koa = new Koa()
   koa.use(koaLimit(options('failed')))
@@ -169,7 +169,7 @@ test('Koa: the third of three at once is told to try again in a second', async (
   expect(denial.text).toBe('Too many requests. Try again in 1 second.\n')
 })
 
-test('Hono: the third of three at once is denied for a second', async () => {
+test('Hono: the third of three simultaneous requests is denied for a second', async () => {
   const { handler, open } = gate()
   const hono = new Hono()
   hono.use(honoLimit({ ...options('failed'), key: () => 'ada' }))

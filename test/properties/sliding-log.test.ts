@@ -115,7 +115,7 @@ test('each figure is that of a plain list of times, for any window', () => {
         expect(world.run(event)).toEqual(expected)
       }
     }),
-    { numRuns: 500 },
+    { numRuns: 200 },
   )
 })
 
@@ -136,7 +136,7 @@ test('each figure is that of a plain list of times while the clock steps back', 
         }
       },
     ),
-    { numRuns: 500 },
+    { numRuns: 200 },
   )
 })
 
@@ -180,7 +180,7 @@ test.each(['refund', 'reward'] as const)(
         for (const units of unitsInWindows(numbers, startMs, events))
           expect(units).toBeLessThanOrEqual(numbers.limit)
       }),
-      { numRuns: 1000 },
+      { numRuns: 400 },
     )
   },
 )

@@ -50,8 +50,9 @@ function guardsOf(handler: unknown): readonly unknown[] {
 }
 
 /**
- * Returns whether a guard is before a handler, and neither before its class nor another handler of it. What
- * wraps a handler, as @opentelemetry/instrumentation-nestjs-core does, has the same metadata.
+ * Returns whether a guard is before a handler, but neither before its class nor before another handler of
+ * the class. Wrappers of a handler, such as those of @opentelemetry/instrumentation-nestjs-core, have the same
+ * metadata.
  */
 export function guardsOnly(guard: object, handler: object, controller: object): boolean {
   const { prototype } = controller as { readonly prototype?: object }

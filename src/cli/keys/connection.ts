@@ -53,7 +53,7 @@ export async function connectStore(address: StoreAddress, folder: string): Promi
   }
 }
 
-/** Returns whether one server has all slots, by a reply to CLUSTER SLOTS, as hosted clusters of one address do. */
+/** Returns whether a reply to CLUSTER SLOTS shows all slots on one server, as hosted clusters may. */
 function hasAllSlots(reply: unknown): boolean {
   const ranges: readonly (readonly unknown[])[] = Array.isArray(reply) ? reply : []
   const slots = ranges.reduce((sum, [first, last]) => sum + Number(last) - Number(first) + 1, 0)

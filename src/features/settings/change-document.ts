@@ -12,7 +12,7 @@ import type { StoredChange } from './history.js'
 import { type LatestSettings, latestSteps } from './latest-document.js'
 import { checkLength, documentSteps } from './read-document.js'
 import { jsonSteps, readChange, type StoredSettings, settingsAfter, textOf } from './stored-settings.js'
-import { unwatched, watchedCopy } from './watched-copy.js'
+import { unwatchedCopy, watchedCopy } from './watched-copy.js'
 
 /** How long a change is retried while the store fails, or others change the document. */
 const MAX_ELAPSED_MS = 10_000
@@ -23,7 +23,7 @@ const MAX_DELAY_MS = 200
 type Poller = Pick<DocumentPoller, 'known' | 'check'>
 type Edit = (document: SettingsDocument) => MaybePromise<GivenDocument>
 
-/** What an edit returned, as JSON, and whether it is a whole document, made without looking at the last one. */
+/** What an edit returned, as JSON, and whether it is a whole document, made without reading the last one. */
 interface Edited {
   readonly value: unknown
   readonly isWhole: boolean
@@ -63,7 +63,7 @@ export async function changeDocument(
   async function editInTime({ document, damage }: LatestSettings): Promise<Edited> {
     queue.isEditing = true
     const given =
-      damage === undefined ? watchedCopy(await inSlices(jsonSteps(document)), edit) : unwatched(document)
+      damage === undefined ? watchedCopy(await inSlices(jsonSteps(document)), edit) : unwatchedCopy(document)
     const edited = (async () => edit(given.copy))()
     const value = await beforeEnd(edited, replyEndMs(endMs)).catch((error) => {
       if (error instanceof TimeoutError) throw editError(key)
@@ -110,14 +110,14 @@ async function swapUntilMade(
     const known = poller.known(key)
     const [found] = await within(documents.read([{ key, version: known?.version }]))
     const latest = await inSlices(latestSteps(found, known, Date.now()))
-    if (latest.changes.some(({ id }) => id === change.id)) return written(latest as StoredSettings)
+    if (latest.changes.some(({ id }) => id === change.id)) return withText(latest as StoredSettings)
     const { value, isWhole } = await edit(latest)
     const earlier = latest.damage ? undefined : latest.document
     const document = await inSlices(documentSteps(value, Date.now(), earlier))
     await inSlices(addedSteps(value as GivenDocument, earlier, isWhole))
     await inSlices(poller.check(key, document, earlier))
     const mark = latest.replaces || isWhole ? { replaces: true as const } : {}
-    const next = written(settingsAfter(latest, document, { ...change, ...mark }))
+    const next = withText(settingsAfter(latest, document, { ...change, ...mark }))
     const isWritten = await within(documents.replace(key, next.text, found?.version))
     return isWritten ? next : undefined
   }
@@ -144,7 +144,7 @@ function editError(key: string): TypeError {
   return new TypeError(`settings: ${must}. Load what it needs before you call change.`)
 }
 
-const written = (settings: StoredSettings): Written => ({ settings, text: textOf(settings) })
+const withText = (settings: StoredSettings): Written => ({ settings, text: textOf(settings) })
 
 /** Rejects with `TimeoutError` if work has not ended by a time of `performance.now()`. */
 function beforeEnd<T>(work: Promise<T>, endMs: number): Promise<T> {

@@ -5,9 +5,9 @@ import { MAX_PROBLEMS } from './read-document.js'
 import { checkNetwork, checkNotEnded, checkWellFormed } from './unmatched.js'
 
 /**
- * Throws a `TypeError` if a change adds overrides that look right but would never apply, or not as they look.
- * Those of the document before are left alone, so that they never stop another change. A whole document, as
- * configuration is, may have overrides that have ended.
+ * Throws a `TypeError` if a change adds overrides that look right, but would never apply, or apply to more
+ * than they seem to. Ignores overrides of the earlier document, so that they never prevent another change. A
+ * whole document, such as one from a configuration file, may have overrides that have ended.
  */
 export function* addedSteps(
   { overrides = [] }: GivenDocument,

@@ -135,7 +135,7 @@ function createPoller({ name, documents }: DocumentStore): DocumentPoller {
   }
 
   function schedule(): void {
-    // A timer that was started before a test faked timers, or before it restored them, may never fire.
+    // A timer may never fire if a test has faked or restored the timers since it was started.
     if (timer?.startedBy === setTimeout || isPolling || !hasTimers || feeds.size === 0) return
     const waitMs = Math.max(0, polledAtMs + INTERVAL_MS - performance.now())
     const started = { startedBy: setTimeout }

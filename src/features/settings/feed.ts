@@ -20,7 +20,7 @@ export interface Follower {
    * run in one turn of the event loop, so no charge sees a document that is only partly in force.
    */
   prepare(settled: Settled): Steps<() => void>
-  /** Returns what of a document would not fit: the first `most`, or all of it. */
+  /** Returns the parts of a document that would not fit: the first `most`, or all of them. */
   misfits(document: SettingsDocument, most?: number): Steps<readonly Misfit[]>
   /**
    * Called once for each outage of the source, and once for each invalid document. The last valid document

@@ -15,7 +15,7 @@ export interface StoredChange extends SettingsChange {
 export interface History {
   /** The last changes, the newest first. */
   readonly changes: readonly StoredChange[]
-  /** The `id` of the very first change, which tells histories apart. Absent if it is not known any more. */
+  /** The `id` of the very first change, which tells histories apart. Absent if it is no longer known. */
   readonly first?: string | undefined
 }
 
@@ -42,23 +42,23 @@ export function historyAfter({ changes, first }: History, change: StoredChange):
   }
 }
 
-/** Returns whether changes to this history led to the other. */
+/** Returns whether changes to the first history led to the second. */
 export function isEarlier({ changes: [last] }: History, { changes: [, ...before] }: History): boolean {
   return last !== undefined && before.some(({ id }) => id === last.id)
 }
 
 /**
  * Returns whether a history continues an earlier one, or replaces it on purpose. If not, the store has lost
- * the document or gone back to an earlier one, and a process that knew no other has changed what it found.
- * A document without a history was written past `settings.change`, on purpose.
+ * the document or reverted to an earlier one, and a process that knew no other document has changed what it
+ * found. A document without a history replaces it on purpose: someone wrote it without `settings.change`.
  */
 export function continues({ changes, first }: History, earlier: History): boolean {
-  const known = new Set(earlier.changes.map(({ id }) => id))
+  const knownIds = new Set(earlier.changes.map(({ id }) => id))
   for (const { id, replaces } of changes) {
     if (id === earlier.changes[0]?.id) return true
-    if (known.has(id)) return false // the two have parted after this change
+    if (knownIds.has(id)) return false // the two histories diverge after this change
     if (replaces) return true
   }
   if (changes.length < MAX_CHANGES) return changes.length === 0
-  return first === undefined || earlier.first === undefined || first === earlier.first // too much has changed
+  return first === undefined || earlier.first === undefined || first === earlier.first // too far apart
 }

@@ -21,13 +21,13 @@ export interface LatestSettings extends History {
   readonly document: SettingsDocument
   /** Why the stored document is not valid, if no valid one is known. */
   readonly damage?: TypeError
-  /** Whether a change does not continue a history in the store, but replaces what the store holds. */
+  /** Whether a change replaces what the store holds, instead of continuing a history there. */
   readonly replaces?: boolean
 }
 
 /**
- * Returns the latest document: the stored one or, if the store has lost it or damaged it, the last one that
- * this process knows. The limiters of all processes still follow that one.
+ * Returns the latest document: the stored one or, if the store has lost or damaged it, the last one that this
+ * process knows. The limiters of all processes still follow that one.
  */
 export function* latestSteps(
   found: StoredDocument | undefined,
@@ -52,8 +52,8 @@ export function* latestSteps(
 }
 
 /**
- * Returns whether the store has lost a document that this process knows, although it holds another one. One
- * that this process has only changed, and does not follow, may have been replaced since.
+ * Returns whether the store has lost a document that this process knows, although it holds another one. If
+ * this process has only changed the document, and does not follow it, another may have replaced it since.
  */
 function isLost(stored: StoredSettings, { settings, version }: KnownSettings): boolean {
   return version === undefined ? isEarlier(stored, settings) : !continues(stored, settings)

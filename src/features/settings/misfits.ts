@@ -5,7 +5,7 @@ export interface Misfit {
   /** Identifies the part in several documents, wherever its override stands. */
   readonly id: string
   readonly problem: string
-  /** Whether it applies all the same. */
+  /** Whether the limiter applies it nevertheless. */
   readonly isApplied?: true
 }
 
@@ -35,7 +35,7 @@ export function fitting<T>(
   }
 }
 
-/** Returns the errors about parts of a document that a limiter skips, and about others that do not look right. */
+/** Returns the errors about parts of a document that a limiter skips, and about the first doubtful one. */
 export function misfitErrors(limiter: string, misfits: readonly Misfit[]): TypeError[] {
   const skipped = misfits.filter(({ isApplied }) => !isApplied)
   const doubtful = misfits.filter(({ isApplied }) => isApplied)
@@ -48,7 +48,9 @@ export function misfitErrors(limiter: string, misfits: readonly Misfit[]): TypeE
           ),
         ]
       : []),
-    ...doubtful.slice(0, 1).map(({ problem }) => new TypeError(`${problem} The network applies until then.`)),
+    ...doubtful
+      .slice(0, 1)
+      .map(({ problem }) => new TypeError(`${problem} Until then, the network applies.`)),
   ]
 }
 

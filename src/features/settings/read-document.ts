@@ -63,7 +63,7 @@ function checkCandidate(check: Check, candidate: unknown): void {
   if (isObject(candidate)) checkLimits(check, 'candidate.limits', candidate.limits)
 }
 
-/** Throws a `TypeError` if a document has too many overrides to look at one of them. */
+/** Throws a `TypeError` if a document has too many overrides, without reading any of them. */
 export function checkLength(value: unknown): void {
   if (isObject(value) && Array.isArray(value.overrides)) checkList(value.overrides)
 }

@@ -55,7 +55,7 @@ interface MadeRow {
 
 /** Makes the rules of successive documents for a limiter. Keeps what has not changed. */
 export interface RuleMaker {
-  /** Makes rules. Stops at so many misfits; the rules are then incomplete. */
+  /** Makes rules. Stops after `mostMisfits`, and leaves the rules incomplete. */
   steps(document: SettingsDocument, mostMisfits?: number): Steps<DocumentRules>
 }
 

@@ -32,8 +32,8 @@ export function parseJson(text: string): unknown {
 }
 
 /**
- * Returns a value as JSON keeps it, such as a `Date` as a string. Copies documents, which are JSON. Writing and
- * reading a large one take some milliseconds each.
+ * Returns a copy of a value as JSON keeps it: a `Date` becomes a string, for example. Writing and reading a
+ * large document take some milliseconds each.
  */
 export function* jsonSteps<T>(value: T): Steps<T> {
   if (value === undefined) return value

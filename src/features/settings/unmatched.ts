@@ -8,16 +8,16 @@ import { endOf, rawIdentity } from './read-override.js'
 
 const OWNER = 'settings'
 
-/** Throws a `TypeError` if no identity can be that of an override, or begin with its prefix. */
+/** Throws a `TypeError` if no identity can equal that of an override, or begin with its prefix. */
 export function checkWellFormed(path: string, { identity, identityPrefix }: SettingsOverride): void {
   const text = identity === undefined ? (identityPrefix ?? '') : rawIdentity(identity)
   if (text.isWellFormed()) return
   const option = `${path}.${identity === undefined ? 'identityPrefix' : 'identity'}`
-  const fix = 'No identity has half a surrogate pair. Write whole characters.'
+  const fix = 'No identity contains half a surrogate pair. Write whole characters.'
   throw wrongOption(OWNER, option, 'well-formed Unicode', identity ?? identityPrefix, fix)
 }
 
-/** Throws a `TypeError` if the network of an override may be meant as one address. */
+/** Throws a `TypeError` if the author of an override may have meant its network as one address. */
 export function checkNetwork(path: string, { network }: SettingsOverride): void {
   const problem = hostBitsProblem(network)
   if (problem !== undefined) throw new TypeError(`${OWNER}: ${path}.network ${problem}`)
@@ -32,8 +32,9 @@ export function checkNotEnded(path: string, { until }: SettingsOverride, nowMs: 
 }
 
 /**
- * Returns a check of the identity of an override, which throws a `TypeError` if no limit has such identities:
- * if it has another number of parts than the limits have keys, or if it is not one that `byIp` returns.
+ * Returns a check of the identity of an override. The check throws a `TypeError` if no limit has such
+ * identities: if the number of parts differs from the number of keys, or if all keys are `byIp`, which never
+ * returns this one.
  */
 export function identityCheck(entries: readonly Entry[]): (path: string, override: SettingsOverride) => void {
   const counts = new Set(entries.map(({ key }) => key?.length ?? 1))
@@ -43,8 +44,8 @@ export function identityCheck(entries: readonly Entry[]): (path: string, overrid
     const count = typeof identity === 'string' ? 1 : identity.length
     if (!counts.has(count)) {
       const numbers = Array.from(counts).join(' or ')
-      const must = `for as many keys as a limit has: ${numbers}`
-      const fix = 'Write a string for one key, and an array of strings for several.'
+      const must = `one string for each key of a limit (${numbers})`
+      const fix = 'Write a string for one key, or an array of strings for several.'
       throw wrongOption(OWNER, `${path}.identity`, must, identity, fix)
     }
     if (count > 1 || !isByAddress || isOfAddress(rawIdentity(identity))) return
@@ -53,7 +54,7 @@ export function identityCheck(entries: readonly Entry[]): (path: string, overrid
   }
 }
 
-/** Returns whether `byIp` may return an identity: IPv4 whole, or an IPv6 network. */
+/** Returns whether `byIp` may return an identity: an IPv4 address, an IPv6 network, or `unknown`. */
 function isOfAddress(identity: string): boolean {
   const [text = '', bits] = identity.split('/')
   const address = parseAddress(text)

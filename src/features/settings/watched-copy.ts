@@ -1,17 +1,17 @@
 import type { SettingsDocument } from './document.js'
 
-/** A copy of a document for an edit, and whether the edit has looked at it. */
+/** A copy of a document for an edit, and whether the edit has read it. */
 export interface WatchedCopy {
   readonly copy: SettingsDocument
   isRead(): boolean
 }
 
 /**
- * Watches a copy for an edit. One that declares no parameter can still read it as a rest parameter, or a
- * wrapper may do so. Others get a plain copy, which can be printed, and count as having read it.
+ * Watches whether an edit without a declared parameter reads its copy: through a rest parameter or in a
+ * wrapper, it still can. Other edits get a plain copy, which can be printed, and count as having read it.
  */
 export function watchedCopy(copy: SettingsDocument, { length }: { readonly length: number }): WatchedCopy {
-  if (length > 0) return unwatched(copy)
+  if (length > 0) return unwatchedCopy(copy)
   let isRead = false
   for (const [name, value] of Object.entries(copy)) {
     let current: unknown = value
@@ -30,7 +30,7 @@ export function watchedCopy(copy: SettingsDocument, { length }: { readonly lengt
   return { copy, isRead: () => isRead }
 }
 
-/** Takes for granted that an edit looks at what it gets. */
-export function unwatched(copy: SettingsDocument): WatchedCopy {
+/** Returns a copy that counts as read. */
+export function unwatchedCopy(copy: SettingsDocument): WatchedCopy {
   return { copy, isRead: () => true }
 }

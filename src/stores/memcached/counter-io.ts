@@ -52,8 +52,8 @@ export function counterIo({ request }: MemcachedTransport) {
   }
 
   /**
-   * Adds units, and returns the count before, with the token since; with 0 units only reads. Of several
-   * processes that create a counter at the same time, memcached answers "not stored" to all but one.
+   * Adds units, and returns the count before with the CAS token after. With 0 units, only reads. If several
+   * processes create a counter at the same time, memcached replies "not stored" to all but one.
    */
   async function add(key: string, counter: string, units: number, expiration: number): Promise<CountVersion> {
     if (units === 0) return readVersion(key, counter)
@@ -70,8 +70,8 @@ export function counterIo({ request }: MemcachedTransport) {
   }
 
   /**
-   * Subtracts units, and returns the token since; `undefined` without a counter. Only while a reader holds the
-   * item does memcached need memory for that.
+   * Subtracts units, and returns the CAS token after; `undefined` without a counter. memcached needs memory
+   * for that only while a reader holds the item.
    */
   async function subtract(key: string, counter: string, units: number): Promise<bigint | undefined> {
     const subtracting = decrement(counter, units)

@@ -128,7 +128,7 @@ function unitsOf(charges: readonly Charge[], counts: (index: number, units: numb
   return sum
 }
 
-/** Returns the most units that a client can be admitted or owe, while the limit stays the same. */
+/** Returns the most units that a client can use or owe, while the limit stays the same. */
 function mostOf({ limit, debt = 0 }: Policy): number {
   return limit + debt
 }
@@ -136,8 +136,8 @@ function mostOf({ limit, debt = 0 }: Policy): number {
 const isDenial = ({ allowed }: ChargeResult) => allowed === false
 
 /**
- * Returns the verdicts by what others have counted: `before` in the present slice. More than a client can have
- * used is taken for units that are about to be refunded, unless it is settled: then the limit was lowered.
+ * Returns the verdicts. `before` is what others have counted in the present slice. Units beyond what a client
+ * can use are assumed to be refunded soon, unless the count has settled: then the limit was lowered.
  */
 export function evaluate(
   charges: readonly Charge[],

@@ -20,7 +20,7 @@ export function statusError({ key }: MemcachedRequest, { header, val }: Memcache
 /** The operator's fix for an error of a connection, by its text. */
 const FIXES: readonly (readonly [RegExp, string])[] = [
   [/ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ETIMEDOUT/, "Check that memcached runs at the client's address."],
-  [/ECONNRESET/, 'If it uses TLS on this port, connect to one without: memjs has no TLS.'],
+  [/ECONNRESET/, 'If it uses TLS on this port, connect to a port without TLS: memjs has no TLS.'],
 ]
 
 /** Returns the error of requests that have no reply because of their connection. */

@@ -2,13 +2,13 @@ import { warnRefundFailed } from '../shared/refunds.js'
 import type { CounterIo, CountVersion } from './counter-io.js'
 
 /**
- * Refunds the units of denied charges. Resolves with whether a count over the limit has settled: no one else
- * changed the counter from the increment, which returned `version`, until a round trip after the refund. Then
- * the limit was lowered. Otherwise, others' increments may be about to be refunded.
+ * Refunds the units of denied charges. Resolves with whether a count over the limit has settled: no other
+ * process changed the counter between the increment, which returned `version`, and a round trip after the
+ * refund. Then the limit was lowered. Otherwise, other processes may be about to refund their increments.
  *
- * No reply tells the two apart for certain. An increment whose process takes longer than these two round trips
- * to refund it is taken for use, so that a denial's times may be late by its units. Whether a charge is
- * allowed depends on neither.
+ * No reply tells the two cases apart for certain. If a process takes longer than these two round trips to
+ * refund an increment, its units count as used, and the times of a denial may be too late. Whether a charge
+ * is allowed does not depend on this.
  */
 export async function refundAndWatch(
   { readVersion, subtract }: CounterIo,

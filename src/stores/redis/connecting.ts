@@ -2,7 +2,7 @@ import type { Unchecked } from '../shared/validate.js'
 import type { RedisClient } from './ioredis/client.js'
 import type { NodeRedisClient } from './node-redis/client.js'
 
-/** Where clients have the option `tls`: ioredis, a Cluster of ioredis, and node-redis. */
+/** The options that hold `tls`: those of ioredis, of its Cluster, and of node-redis, in this order. */
 interface RedisOptions {
   readonly tls: unknown
   readonly redisOptions: unknown
@@ -16,7 +16,7 @@ interface RedisOptions {
 export function whyConnecting(client: object): string | undefined {
   const { status, isOpen, isReady }: Unchecked<RedisClient> & Unchecked<NodeRedisClient> = client
   if (status === 'connect')
-    return 'The client waits until the server is ready, such as until it has loaded its data from disk.'
+    return 'The client is waiting for the server to be ready, for example to load its data from disk.'
   if (status !== 'connecting' && !(isOpen && isReady === false)) return undefined
   const fix = hasTls(client)
     ? 'If the server does not use TLS on this port, use a redis:// URL.'

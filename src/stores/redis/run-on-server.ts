@@ -11,16 +11,16 @@ export function runOnCluster(transport: Transport, batching: Batching): Run {
   return acrossShards(transport.slotOf, scriptRunner(transport), batching)
 }
 
-/** A batch for a server with slots is many small calls. The larger it is, the more charges share a call. */
+/** A batch for a server with slots becomes many small calls. In a larger batch, more charges share a call. */
 const MAX_KEYS_BY_SLOT = 1024
 
 /** Clients that have sent a batch of several operations. In most cases, it shows whether the server has slots. */
 const probed = new WeakSet<object>()
 
 /**
- * Returns the batching for a client made for one server. Until the outcomes of a batch of several operations
- * are known, and if the server has slots, one batch is in flight. Otherwise, the first burst would be rejected
- * as several batches, and each would be sent again as many small calls.
+ * Returns the batching for a client made for one server. Only one batch is in flight if the server has slots,
+ * or if no batch of several operations has come back yet. Otherwise, a server with slots would reject several
+ * batches of the first burst, and each would be sent again as many small calls.
  */
 export function serverBatching(client: object, batching: Batching): Batching {
   return {

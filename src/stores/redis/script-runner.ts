@@ -91,7 +91,7 @@ export function scriptRunner({ slotOf, serverOf, send }: Transport, runBySlot?: 
           for (const part of withOnePolicyPerKey(operations)) add(shard, itemsAt(indexes, part), true)
           return
         }
-        // A server that gets a script's text once has it for the digests that follow.
+        // Once a server has the text of a script, it knows the digest in the commands that follow.
         const isKnown = wasSent(call.script, shard) && !isOrdered
         const { text, sha1 } = call.script
         commands.push(

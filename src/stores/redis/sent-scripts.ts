@@ -3,8 +3,9 @@ import type { Transport } from './transport.js'
 
 /**
  * Creates a function that returns whether the text of a script was sent to the server of a shard before, and
- * records that it is now. A server that gets the text once knows the digests that follow on the connection.
- * Otherwise, each command of a first burst by slot would fail with NOSCRIPT and be sent again.
+ * records that it is sent now. Once a server has the text, it knows the digest in the commands that follow
+ * on the connection. Otherwise, each command of a first burst by slot would fail with NOSCRIPT, and be sent
+ * again.
  */
 export function sentScripts(serverOf: Transport['serverOf']): (script: Script, shard: number) => boolean {
   const digestsByServer = new Map<string | undefined, Set<string>>()

@@ -29,7 +29,7 @@ export interface Pipe {
 /** Called with the outcome of any operation. */
 export type SettleAny = (outcome: Outcome) => void
 
-/** `send` as a layer declares it: it tells operations apart by their tags. */
+/** `send` as a layer declares it. It tells operations apart by their type. */
 export type SendAny = (operation: Operation, settle: SettleAny, onLate?: OnLate) => Outcome | undefined
 
 /** Returns the `send` of a layer for callers, for whom each outcome has the type of its operation. */

@@ -5,7 +5,7 @@ export type ExplainTimeout = () => string | undefined
 
 const explanations = processWide('time-outs', () => new WeakMap<object, ExplainTimeout>())
 
-/** Sets what explains the time-outs of a client: only a store knows how its client shows that. */
+/** Sets the function that explains the time-outs of a client. Only its store knows how it shows the cause. */
 export function explainTimeouts(client: object, explain: ExplainTimeout): void {
   explanations.set(client, explain)
 }

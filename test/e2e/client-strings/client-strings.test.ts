@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 
-/** Runs in a process of its own, because Nest is ESM only. A process that ends before its output fails. */
+/** Runs in its own process, because Nest is ESM only. A process that ends without its output fails. */
 test('text that clients choose has the quota that keys.md gives it, in every adapter', async () => {
   const seed = String(Date.now() % 1_000_000)
   const { stdout } = await promisify(execFile)(

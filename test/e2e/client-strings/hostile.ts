@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 
-/** Text that clients may choose: hostile, and equal to an earlier one now and then. */
+/** Text that clients may choose: hostile, and sometimes equal to earlier text. */
 export const hostile = fc.oneof(
   fc.constantFrom(
     ...['', '\0', 'a\0b', '\ud800', 'a\udfff', '\udc00\ud800', '__proto__', 'constructor', 'toString'],

@@ -98,7 +98,7 @@ describe('over HTTP', () => {
   })
 })
 
-test('a denial by requests without a response says to try again in a second', async () => {
+test('a denial caused by requests without a response says to retry in a second', async () => {
   const held = [1, 2, 3].map(() => get('local', '/undecided/wait'))
   const denial = await Promise.race(held)
   expect(denial).toMatchObject({ status: 429, headers: { 'retry-after': '1' } })

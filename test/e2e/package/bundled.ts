@@ -18,7 +18,7 @@ const SEEN = {
 }
 
 /**
- * Has bundlers put a server that uses several entries into one file, and runs that file where it lies alone.
+ * Tests a server that uses several entries, bundled into one file that runs in a folder without other files.
  * `folderOf` returns a folder that has the bundlers installed.
  */
 export function describeBundles(
@@ -34,7 +34,7 @@ export function describeBundles(
   })
 }
 
-/** Has tools put the server and Node.js into one program, and runs it where it lies alone. */
+/** Tests the server packed with Node.js into one program, which runs in a folder without other files. */
 export function describePrograms(packed: Readonly<PackedProject>): void {
   const runAlone = useAlone()
 

@@ -32,8 +32,8 @@ export async function programOfBundle(bundle: string): Promise<string> {
 }
 
 /**
- * Has pkg put `bundled.mjs` and all packages, as they are, into a program. Of its modes, this is the one that
- * runs on a Node.js of npm, which it finds where it keeps its downloads.
+ * Packs `bundled.mjs` and all packages, unchanged, into a program with pkg. Of the modes of pkg, this is the
+ * one that accepts a Node.js from npm. pkg finds it where it keeps its downloads.
  */
 export async function programOfPackages({ project }: PackedProject): Promise<string> {
   const tools = await fetchTools()

@@ -13,7 +13,7 @@ const RUNNING: NodeBinary = { major: process.version.replace(/^v(\d+).*/, '$1'),
 /** The majors that the package promises. */
 export const PROMISED: readonly string[] = ['20', '22', '24']
 
-/** The newest major, whose connections may behave otherwise than those of the ones before it. */
+/** The newest major version. Its connections may behave differently from those of earlier ones. */
 export const NEWEST = '26'
 
 /** Those on which `npm test` tries the package: the running one. */

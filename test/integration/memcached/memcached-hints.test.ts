@@ -23,7 +23,7 @@ test('a charge without a server says what to check', async () => {
 })
 
 test(
-  'a charge at a port with TLS says that memjs has none',
+  'a charge at a port with TLS says that memjs has no TLS',
   async () => {
     const { cert, key } = await makeCertificate()
     const folder = await mkdtemp(join(tmpdir(), 'headgate-hints-'))

@@ -57,7 +57,7 @@ test.each(KINDS)(
   },
 )
 
-test('while several clients are denied at once no time is early, and afterwards it is that of the memory store', async () => {
+test('while several clients are denied at once, no time is too early, and afterwards times match the memory store', async () => {
   const sliding = (limit: number) => slidingWindow({ limit, window: '1d', slices: 4 })
   const stores = [memcached.store, memcachedStore(memcached.open()), memcachedStore(memcached.open())]
   const { atMs: takenAtMs } = await chargeOne(memcached.store, part('key', sliding(10), 4))

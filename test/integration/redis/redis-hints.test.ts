@@ -177,7 +177,7 @@ const STATES: readonly (readonly [string, () => string, () => unknown, RegExp])[
     'a server that says nothing',
     () => `redis://${silent.url}`,
     () => silent.behave({ swallow: 'both' }),
-    /no reply within 100 ms\. The client (is still connecting\. Check that Redis runs|waits until the server is ready)/,
+    /no reply within 100 ms\. The client (is still connecting\. Check that Redis runs|is waiting for the server to be ready)/,
   ],
   [
     'a server that requires replicas',

@@ -3,7 +3,7 @@ import type { Documents } from 'headgate/store'
 import type { Redis } from 'ioredis'
 
 const PROCESSES = 3
-const CHANGES = 3
+const CHANGES = 1
 /** So many overrides take several slices of the event loop. */
 const OVERRIDES = 3000
 

@@ -15,7 +15,7 @@ import { TWO_ROUTES } from './neighbors/table.js'
 
 type Options = ReturnType<typeof guardOptions>
 
-/** Starts a process of a site whose guard a wrapper hides in the route of the login, and nothing in another. */
+/** Starts a process of a site. A wrapper hides the guard in the route of the login, but not in another. */
 type Start = (options: Options) => Promise<Site>
 
 export const HIDDEN_LOGINS: Readonly<Record<string, Start>> = {
@@ -64,10 +64,13 @@ export const HIDDEN_LOGINS: Readonly<Record<string, Start>> = {
   },
 }
 
-/** More than an account has, when successes have cleared as many failures as they may. */
+/** Enough for more guesses than an account has once successes have cleared as many failures as they may. */
 const ADDRESSES = 10
 
-/** How many guesses reach the password: with what clears nothing in the same process, and in another one. */
+/**
+ * Returns how many guesses reach the password, from several addresses and from one browser. The requests to
+ * the other route go to the same process first, and to another one then.
+ */
 export async function guessHidden(start: Start, path?: string): Promise<[number, number][]> {
   const guesses: [number, number][] = []
   for (const processes of [1, 2]) {

@@ -28,7 +28,7 @@ export const WAYS: readonly Way[] = [
   { name: 'POST', method: 'POST' },
 ]
 
-/** What a guesser sends after every fourth guess; all of it gets 200 and names the account. */
+/** What a guesser sends after every fourth guess. All of it names the account, and gets 200. */
 const BETWEEN = ['none', 'HEAD', 'OPTIONS', 'DELETE', 'GET /in/form', 'POST /in/form'] as const
 const ADDRESSES = 3
 const PER_ADDRESS = 12
@@ -114,7 +114,7 @@ function ofContext({ req }: Context): Asked {
   return { method: req.method, url: pathname + search, headers: req.header() }
 }
 
-/** What came of one way to log in: the logins of a user who mistypes four times before each, and guesses. */
+/** The results of one way to log in: of a user who mistypes four times before each login, and of guesses. */
 export interface MethodRow {
   readonly user: string
   readonly guesses: readonly number[]

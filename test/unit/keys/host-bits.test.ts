@@ -1,12 +1,12 @@
 import { byIp, createLimiter } from 'headgate'
 
 const RANGES = [
-  ['10.1.2.3/8', "'10.0.0.0/8' for the network, or '10.1.2.3'"],
-  ['192.0.2.7/31', "'192.0.2.6/31' for the network, or '192.0.2.7'"],
-  ['203.0.113.7/0', "'0.0.0.0/0' for the network, or '203.0.113.7'"],
-  ['2001:db8::1/32', "'2001:db8::/32' for the network, or '2001:db8::1'"],
-  ['2001:DB8:0:1::/56', "'2001:db8::/56' for the network, or '2001:DB8:0:1::'"],
-  ['::ffff:10.1.2.3/104', "'::ffff:a00:0/104' for the network, or '::ffff:10.1.2.3'"],
+  ['10.1.2.3/8', "'10.0.0.0/8' for the network, or '10.1.2.3' for the address"],
+  ['192.0.2.7/31', "'192.0.2.6/31' for the network, or '192.0.2.7' for the address"],
+  ['203.0.113.7/0', "'0.0.0.0/0' for the network, or '203.0.113.7' for the address"],
+  ['2001:db8::1/32', "'2001:db8::/32' for the network, or '2001:db8::1' for the address"],
+  ['2001:DB8:0:1::/56', "'2001:db8::/56' for the network, or '2001:DB8:0:1::' for the address"],
+  ['::ffff:10.1.2.3/104', "'::ffff:a00:0/104' for the network, or '::ffff:10.1.2.3' for the address"],
 ] as const
 
 describe.each(RANGES)('%s, whose address has bits after its prefix', (range, fix) => {
@@ -26,10 +26,10 @@ describe.each(RANGES)('%s, whose address has bits after its prefix', (range, fix
   })
 })
 
-test('so is a prefix of NAT64', () => {
+test('a NAT64 prefix with such bits is an error', () => {
   expect(() => byIp({ nat64: ['2001:db8:64::1/96'] })).toThrow(
     'byIp: each entry of nat64 must be a network or an address, got "2001:db8:64::1/96". Write ' +
-      "'2001:db8:64::/96' for the network, or '2001:db8:64::1'.",
+      "'2001:db8:64::/96' for the network, or '2001:db8:64::1' for the address.",
   )
 })
 

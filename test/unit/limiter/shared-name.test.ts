@@ -39,7 +39,7 @@ function limiter(store: Store, limit: number, options: object = {}) {
 
 type Make = (store: Store, limit: number) => Limiter<string>
 
-/** Creates limiters at one place, in turns of the event loop that are apart. */
+/** Creates limiters at one place, in separate turns of the event loop. */
 async function createApart(store: Store, limits: readonly number[], make: Make = limiter) {
   const made: Limiter<string>[] = []
   for (const limit of limits) {
@@ -74,7 +74,7 @@ test.each<[string, (store: Store) => unknown]>([
     (store) => rateLimit({ name: 'api', limits: [{ name: 'burst', limit: 4, window: '1m' }], store }),
   ],
   ['a login guard', (store) => loginGuard({ name: 'api', field: 'email', store })],
-])('%s that is created twice in the same way is no warning', (_, make) => {
+])('%s created twice in the same way causes no warning', (_, make) => {
   const store = memoryStore()
   make(store)
   make(store)
@@ -98,7 +98,7 @@ test.each<[string, (store: Store) => unknown]>([
     'a policy function',
     (store) => createLimiter({ name: 'api', policy: () => fixedWindow({ limit: 9, window: '1m' }), store }),
   ],
-])('%s is no warning', (_, makeOther) => {
+])('%s causes no warning', (_, makeOther) => {
   const store = memoryStore()
   limiter(store, 4)
   makeOther(store)
@@ -112,13 +112,13 @@ test('a limiter that was closed does not count', async () => {
   expect(warnings).toEqual([])
 })
 
-test('a module that is loaded again with other numbers is no warning', async () => {
+test('a module reloaded with other numbers causes no warning', async () => {
   const store = memoryStore()
   await createApart(store, [4, 10])
   expect(warnings).toEqual([])
 })
 
-test('a module that is loaded again is no warning while late requests still reach the old limiter', async () => {
+test('a reloaded module causes no warning while late requests still reach the old limiter', async () => {
   const store = memoryStore()
   const [old, fresh] = await createApart(store, [4, 10])
   for (const each of [old, old, fresh, old, fresh, old, fresh, fresh]) await each?.charge('ada')
@@ -142,7 +142,7 @@ test.each<[string, Make]>([
   },
 )
 
-test('a function that creates a limiter for each tenant at its first request is a warning', async () => {
+test('a function that creates a limiter for each tenant at its first request causes a warning', async () => {
   const store = memoryStore()
   const limiters = new Map<string, Limiter<string>>()
   const limits: Readonly<Record<string, number>> = { free: 4, pro: 10 }

@@ -45,7 +45,7 @@ test('once successes have cleared 30 failures of an account, further ones clear 
   expect((await login.attempt('grace', 'nanoseconds', HOME)).status).toBe(200)
 })
 
-test('no guesser locks a user out with fewer failures than without it', async () => {
+test('no guesser can lock a user out with fewer failures than without the budget', async () => {
   const options = { address: (req: { get(name: string): string | undefined }) => req.get('x-forwarded-for') }
   expect(await failuresUntilDenied(guardedLogin(options), 10)).toBe(10)
   for (const [between, failures] of [
@@ -81,7 +81,7 @@ test('a success that the application reports always clears', async () => {
   expect(warnings()).toEqual([])
 })
 
-test('attempts in progress in any process are no failures that a success clears', async () => {
+test('attempts in progress in any process do not count as cleared failures', async () => {
   const { apply } = memoryStore()
   const logins = ['one process', 'another'].map((name) => {
     const store: Store = { name, apply: (operations) => apply(operations) } // the same states, as on a server
@@ -117,7 +117,7 @@ test('what was cleared counts for an hour', () => {
   expect(budget.isUsedUp('ada')).toBe(false)
 })
 
-test('remembers a bounded number of accounts, and forgets none that has used more than others', () => {
+test('remembers a bounded number of accounts, and forgets those that have used least', () => {
   const budget = clearBudget('login')
   budget.spend('ada', 30)
   budget.spend('bob', 1)

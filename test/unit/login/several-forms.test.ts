@@ -78,7 +78,7 @@ test('nor does it with status 202', async () => {
   expect(await guessCodes({}, 202)).toBe(5)
 })
 
-test('otherwise resends clear 30 failures an hour, which a warning says, and then no more', async () => {
+test('otherwise resends clear 30 failures an hour and no more, and a warning says so', async () => {
   expect(await guessCodes({})).toBe(37)
   expect(warnings()).toEqual(['HEADGATE_LOGIN_SUCCESSES'])
 })

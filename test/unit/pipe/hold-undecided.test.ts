@@ -144,7 +144,7 @@ describe.each([
       expect(denial.parts).toMatchObject([{ allowed: false, isBanned: true, retryAfterMs: 2 * HALF_HOUR }])
     })
 
-    test('is one of its own limit alone: another that denies is exact', () => {
+    test('shortens the retry time of its own limit only: that of another is exact', () => {
       const { held } = inMemory(isShared)
       const undecided = part(strict(slidingLog({ limit: 2, window: '30m' })))
       const decided = part(slidingLog({ limit: 1, window: '30m' }), 1, '{grace}')
@@ -156,7 +156,7 @@ describe.each([
       expect(charge(held, undecided).parts).toMatchObject([{ retryAfterMs: 1000 }]) // and not banned
     })
 
-    test('is none for a cost that never fits, nor during a ban', () => {
+    test('is not assumed for a cost that never fits, or during a ban', () => {
       const { held, plain } = inMemory(isShared)
       const policy = strict(slidingLog({ limit: 2, window: '30m' }), 2)
       charge(held, part(policy))
@@ -189,7 +189,7 @@ describe.each([
       expect(charge(held, part(policy)).parts).toMatchObject([{ isBanned: true }])
     })
 
-    test('excuses no more denials of failures than a client causes that waits as it is told', () => {
+    test('excuses only as many denials of failures as a client that waits for each retry time causes', () => {
       const { held } = inMemory(isShared)
       charge(held, part(policy)) // never ends
       for (let i = 0; i < 4; i++) charge(held, part(policy)).endUndecided?.()
@@ -255,7 +255,7 @@ describe('marks', () => {
     expect(types(sent)).toEqual([1, 1])
   })
 
-  test('are asked for when a charge is denied that came without them', () => {
+  test('are sent with a second charge if one without them is denied', () => {
     const { startProcess } = inMemory(true)
     charge(startProcess(), part(policy, 80))
     const sent: Operation[] = []
@@ -300,7 +300,7 @@ test('four processes agree on which denials only undecided units cause', () => {
 test.each([
   [10, 0],
   [80, 10],
-])('a process reads how many units are decided, of a limit of %i at most %i fewer', (limit, fewer) => {
+])('a process reads how many units of a limit of %i are decided, or at most %i fewer', (limit, fewer) => {
   const { startProcess } = inMemory(true)
   const [one, other] = [startProcess(), startProcess()]
   const asked = part(slidingLog({ limit, window: '30m' }))

@@ -23,7 +23,7 @@ function check(body: unknown): string {
   return 'welcome'
 }
 
-/** Returns a module of its own, with guards of its own, for each call. */
+/** Returns a new module, with its own guards, at each call. */
 function siteModule(options: SiteContext['options']) {
   const guards = (mount: NeighborMount) => loginGuard(options(mount) as never)
   const two = guards('two')

@@ -66,7 +66,7 @@ test('too many overrides that an edit returns are not even copied', async () => 
   expect(toJSON).not.toHaveBeenCalled()
 })
 
-test('too many limits are counted, and not looked at', () => {
+test('too many limits are counted, but not read', () => {
   const look = jest.fn()
   const limits = {}
   for (let i = 0; i < COUNT; i++) Object.defineProperty(limits, `limit${i}`, { enumerable: true, get: look })
@@ -85,7 +85,7 @@ test.each<[string, object]>([
   expect(() => atOnce(documentSteps(document, 0))).toThrow(/"unknown8" and "unknown9" and 2990 more\./)
 })
 
-test('of many limits that a limiter does not have, ten are named', async () => {
+test('an error names ten of many limits that a limiter does not have', async () => {
   const store = memoryStore()
   const settings = sharedSettings(store)
   const limiter = createLimiter({ name: 'api', limit: 5, window: '1m', key: String, store, settings })
@@ -101,7 +101,7 @@ test('of many limits that a limiter does not have, ten are named', async () => {
   await limiter.close()
 })
 
-test('a change looks for ten misfits, and not for more', () => {
+test('a change looks for no more than ten misfits', () => {
   const wrong = Array.from({ length: COUNT }, (_, i) => ({
     identity: `a${i}`,
     limits: { api: { policy: 'concurrency', limit: i + 1 } },

@@ -27,7 +27,7 @@ async function blocking() {
 const changesIn = (text: string): { id: string }[] => JSON.parse(text).changes
 
 describe('after a loss, a script that knows no document', () => {
-  test('removes nothing by its change, and one call restores what limiters follow', async () => {
+  test('removes nothing with its change, and one call restores what limiters follow', async () => {
     const { store, lose, settings, charge, failures } = await blocking()
     lose()
     await scriptOn(store).change('api', raise, ada)
@@ -60,7 +60,7 @@ describe('after a loss, a script that knows no document', () => {
     expect(charge('mallory').source).toBe('blocked')
   })
 
-  test('replaces the document if its edit does not look at it', async () => {
+  test('replaces the document if its edit does not read it', async () => {
     const { store, lose, charge, failures } = await blocking()
     lose()
     await scriptOn(store).change('api', () => raised, ada)
@@ -69,7 +69,7 @@ describe('after a loss, a script that knows no document', () => {
     expect(failures).toEqual([])
   })
 
-  test('replaces it also after one that looked at it', async () => {
+  test('replaces it even after an edit that read it', async () => {
     const { store, lose, charge } = await blocking()
     lose()
     await scriptOn(store).change('api', raise, ada)
@@ -122,7 +122,7 @@ test.each<[string, (edit: typeof raise) => typeof raise]>([
   expect(charge('mallory').source).toBe('blocked')
 })
 
-test('an edit without a parameter gets the document all the same', async () => {
+test('an edit without a parameter still gets the document', async () => {
   const { store } = await blocking()
   const edit = (...[document]: [SettingsDocument]) => {
     document.mode = 'report'
@@ -173,7 +173,7 @@ describe('a process that has not read the document for more than 100 changes', (
     expect(failures).toEqual([expect.stringContaining(BEGUN)])
   })
 
-  test('follows one of which a process of an older version has dropped the beginning', async () => {
+  test('follows one whose beginning a process of an older version has dropped', async () => {
     const { store, textOf, overwrite, charge, failures } = await blocking()
     await changeOften(store)
     const { first: _first, ...older } = JSON.parse(await textOf())
@@ -215,7 +215,7 @@ describe('a document that was written by hand', () => {
   })
 })
 
-test('a damaged document is repaired by an edit that looks at it, although its history is lost', async () => {
+test('a damaged document is repaired by an edit that reads it, although its history is lost', async () => {
   const { store, overwrite, charge, failures } = await blocking()
   await overwrite(JSON.stringify({ document: { ...raised, overrides: 5 } }))
   await poll()
@@ -225,7 +225,7 @@ test('a damaged document is repaired by an edit that looks at it, although its h
   expect(failures).toHaveLength(1)
 })
 
-test('a process that has changed a document, and does not follow it, takes what the store holds since', async () => {
+test('a process that has changed a document, but does not follow it, accepts what the store holds later', async () => {
   const { store, lose } = fragileStore()
   const admin = sharedSettings(store)
   await admin.change('api', () => blocked, ada)

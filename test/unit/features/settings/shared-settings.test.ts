@@ -12,7 +12,7 @@ function storeWith(overrides: (documents: Documents) => Partial<Documents>): Sto
   return { ...store, documents: { ...documents, ...overrides(documents) } }
 }
 
-test('a document that nobody has written is empty, and has no changes', async () => {
+test('an unwritten document is empty, and has no changes', async () => {
   const settings = sharedSettings(memoryStore())
   expect(await settings.read('api')).toEqual({ limits: {}, overrides: [] })
   expect(await settings.changes('api')).toEqual([])
@@ -135,7 +135,7 @@ describe('a change changes nothing', () => {
     await expect(change).rejects.toThrow('settings: the document must be at most 1000000 characters')
   })
 
-  test('if the name is none of a limiter', async () => {
+  test('if the name is not a valid limiter name', async () => {
     await expect(settings.change('a b', (document) => document, ada)).rejects.toThrow(
       'settings: name must be',
     )

@@ -52,11 +52,11 @@ function following(options: Partial<LimiterOptions<Job>> = {}) {
   return { settings, failures, add, write, sourceOf }
 }
 
-/** Overrides that look right, and what `change` says of them. */
+/** Overrides that look right, and what `change` says about them. */
 const WRONG: Readonly<Record<string, readonly [SettingsOverride, string]>> = {
   'bits after the prefix of a network': [
     { network: '10.1.2.3/8', block: true },
-    "settings: overrides[0].network must be a network or an address, got \"10.1.2.3/8\". Write '10.0.0.0/8' for the network, or '10.1.2.3'.",
+    "settings: overrides[0].network must be a network or an address, got \"10.1.2.3/8\". Write '10.0.0.0/8' for the network, or '10.1.2.3' for the address.",
   ],
   'half a surrogate pair in an identity': [
     { identity: 'a\ud83d', block: true },
@@ -76,7 +76,7 @@ const WRONG: Readonly<Record<string, readonly [SettingsOverride, string]>> = {
   ],
   'more parts than the limits have keys': [
     { identity: ['acme', 'eu'], block: true },
-    'settings: overrides[0].identity must be for as many keys as a limit has: 1, got an array',
+    'settings: overrides[0].identity must be one string for each key of a limit (1), got an array',
   ],
 }
 
@@ -86,7 +86,7 @@ test.each(Object.entries(WRONG))('a change that adds %s is rejected', async (_wh
   expect(await settings.changes('api')).toEqual([])
 })
 
-test('what a document has already stops no other change, and applies as before', async () => {
+test('overrides already in a document prevent no other change, and apply as before', async () => {
   const { add, write, sourceOf, failures } = following()
   await write(
     { network: '10.1.2.3/8', block: true },
@@ -99,7 +99,7 @@ test('what a document has already stops no other change, and applies as before',
       /overrides\[1\]\.identity must be well-formed Unicode.* skips it and applies the rest/,
     ),
     expect.stringMatching(
-      /Write '10\.0\.0\.0\/8' for the network, or '10\.1\.2\.3'\. The network applies until then\.$/,
+      /Write '10\.0\.0\.0\/8' for the network, or '10\.1\.2\.3' for the address\. Until then, the network applies\.$/,
     ),
   ])
   const { overrides } = await add({ identity: 'eve', block: true })
@@ -128,14 +128,14 @@ test('an override that ends while a change is retried does not stop it', async (
 test('with several keys, an identity is an array of as many strings', async () => {
   const { add } = following({ key: [(job) => job.id, () => 'eu'] })
   const problem =
-    'identity must be for as many keys as a limit has: 2, got "acme". Write a string for one key'
+    'identity must be one string for each key of a limit (2), got "acme". Write a string for one key'
   await expect(add({ identity: 'acme', block: true })).rejects.toThrow(problem)
   await add({ identity: ['acme', 'eu'], block: true })
 })
 
 describe('for a limit by address', () => {
   test.each(['2001:db8::1', '2001:db8::1/56', '10.0.0.0/8', '::ffff:192.0.2.7', '192.0.2.7:80', 'acme'])(
-    'the identity %s is none',
+    'the identity %s is an error',
     async (identity) => {
       const { add } = following({ key: byIp() })
       await expect(add({ identity, block: true })).rejects.toThrow(
@@ -146,7 +146,7 @@ describe('for a limit by address', () => {
   )
 
   test.each(['192.0.2.7', '2001:db8::/56', '2001:db8:0:100::/64', 'unknown'])(
-    'the identity %s is one',
+    'the identity %s is valid',
     async (identity) => {
       const { add, failures } = following({ key: byIp() })
       await add({ identity, block: true })

@@ -1,13 +1,17 @@
 import type { Watch } from './watch-charges.js'
 
-/** How often an older limiter is charged after a newer one. After a hot reload, a late request may do so. */
+/**
+ * After how many returns from a newer limiter to an older one both are in use. After a hot reload, late
+ * requests cause a few.
+ */
 const RETURNS = 3
 
 /**
- * Creates the watches of limiters that may have replaced one another, the oldest first. Calls back once an
- * older one keeps being charged after a newer one: then both are in use.
+ * Creates a function that returns a watch for each of the limiters that may have replaced one another, the
+ * oldest first. Calls `onInTurns` once if an older limiter keeps being charged after a newer one: then both
+ * are in use.
  */
-export function inTurns(onInTurns: () => void): () => Watch {
+export function turnWatches(onInTurns: () => void): () => Watch {
   let created = 0
   let lastCharged = 0
   let isOver = false
