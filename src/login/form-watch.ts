@@ -4,8 +4,8 @@ import { warnOnce } from '../util/warn-once.js'
 
 /** How many responses are watched. A form sent again after a wrong password appears among the first ones. */
 const WATCHED = 50
-/** How pages write a password field. */
-const FIELDS = ['type="password"', "type='password'", 'type=password']
+/** Matches a field for a password, in whatever case and with whatever spaces a page writes it. */
+const FIELD = /type\s*=\s*["']?password\b/i
 
 /** Watches the bodies of a guard's responses. */
 export interface FormWatch<Res> {
@@ -61,8 +61,8 @@ export function formWatch<Res>(guard: string, writer: ResponseWriter<Res>): Form
 }
 
 function hasPasswordField(piece: unknown): boolean {
-  if (typeof piece === 'string') return FIELDS.some((field) => piece.includes(field))
+  if (typeof piece === 'string') return FIELD.test(piece)
   if (!(piece instanceof Uint8Array)) return false
   const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength) // the same memory
-  return FIELDS.some((field) => bytes.includes(field))
+  return FIELD.test(bytes.toString('latin1'))
 }

@@ -9,6 +9,7 @@ import {
   uncountedParts,
 } from '../stores/operation.js'
 import { type OnLate, type Pipe, request, type SettleAny, sendFor } from '../stores/shared/pipe.js'
+import { refundsOf } from '../stores/shared/refunds.js'
 import type { Store } from '../stores/store.js'
 import type { StoreError } from '../stores/store-error.js'
 import { catchMaybe, isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
@@ -131,11 +132,18 @@ export function holdUndecided<P extends Pipe>(pipe: P, store: Store): P {
     explain: (charge: UndecidedCharge, result: ChargeResult) => MaybePromise<HeldResult>,
   ): MaybePromise<HeldResult> {
     const charge = undecidedCharge(parts, unmarked, { charged, isMarked: true })
-    return thenMaybe(request(pipe, charge.sent), (result) => {
+    const sent = request(pipe, charge.sent, (late) => giveBack(charge, late))
+    return thenMaybe(sent, (result) => {
       if (result.allowed) return allow(charge, result)
       endHolds(charge, unmarked)
       return explain(charge, result)
     })
+  }
+
+  /** Refunds what a charge took in the end, whose request was denied in the meantime. */
+  function giveBack({ sent }: UndecidedCharge, late: ChargeResult | StoreError): void {
+    if (late instanceof Error || !late.allowed) return
+    for (const refund of refundsOf(sent.parts, late)) if (refund.cost > 0) pipe.send<Refund>(refund, () => {})
   }
 
   function countDenial(charge: UndecidedCharge, result: ChargeResult): MaybePromise<HeldResult> {

@@ -153,8 +153,13 @@ describe.each(Object.entries(SERVERS))('on %s', (_name, start) => {
   })
 })
 
-test.each([`<input type='password'>`, '<input type=password name=p>'])('finds %s', async (body) => {
-  await attempt(onExpress(express)({ body: () => body }))
+test.each([
+  `<input type='password'>`,
+  '<input type=password name=p>',
+  '<INPUT TYPE="PASSWORD">',
+  Buffer.from('<input type = "Password">'),
+])('finds %s', async (body) => {
+  await attempt(onExpress(express)({ body: () => body, type: 'text/html' }))
   expect(warnings()).toEqual(['HEADGATE_LOGIN_SUCCESSES'])
 })
 

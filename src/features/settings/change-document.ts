@@ -5,7 +5,7 @@ import { inSlices } from '../../util/slices.js'
 import { TimeoutError } from '../../util/timeout.js'
 import { wrongKind } from '../../util/validate.js'
 import { isFunction } from '../../util/values.js'
-import { checkAdded } from './check-added.js'
+import { addedSteps } from './check-added.js'
 import type { GivenDocument, SettingsDocument } from './document.js'
 import type { DocumentPoller, DocumentStore, Written } from './document-poller.js'
 import type { StoredChange } from './history.js'
@@ -114,7 +114,7 @@ async function swapUntilMade(
     const { value, isWhole } = await edit(latest)
     const earlier = latest.damage ? undefined : latest.document
     const document = await inSlices(documentSteps(value, Date.now(), earlier))
-    checkAdded(value as GivenDocument, earlier, isWhole)
+    await inSlices(addedSteps(value as GivenDocument, earlier, isWhole))
     await inSlices(poller.check(key, document, earlier))
     const mark = latest.replaces || isWhole ? { replaces: true as const } : {}
     const next = withText(settingsAfter(latest, document, { ...change, ...mark }))

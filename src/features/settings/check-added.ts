@@ -1,5 +1,6 @@
 import { collectTypeError, throwProblems } from '../../options/problems.js'
-import type { GivenDocument, SettingsDocument } from './document.js'
+import type { Steps } from '../../util/slices.js'
+import type { GivenDocument, SettingsDocument, SettingsOverride } from './document.js'
 import { MAX_PROBLEMS } from './read-document.js'
 import { checkNetwork, checkNotEnded, checkWellFormed } from './unmatched.js'
 
@@ -8,11 +9,11 @@ import { checkNetwork, checkNotEnded, checkWellFormed } from './unmatched.js'
  * than they seem to. Ignores overrides of the earlier document, so that they never prevent another change. A
  * whole document, such as one from a configuration file, may have overrides that have ended.
  */
-export function checkAdded(
+export function* addedSteps(
   { overrides = [] }: GivenDocument,
   before: SettingsDocument | undefined,
   isWhole: boolean,
-): void {
+): Steps<void> {
   const nowMs = Date.now()
   const problems: TypeError[] = []
   let texts: ReadonlySet<string> | undefined
@@ -24,10 +25,20 @@ export function checkAdded(
       checkNetwork(path, override)
       if (!isWhole) checkNotEnded(path, override, nowMs)
     })
+    yield
     if (found.length === 0) continue
-    texts ??= new Set(before?.overrides.map((each) => JSON.stringify(each)))
+    texts ??= yield* textSteps(before?.overrides ?? [])
     if (!texts.has(JSON.stringify(override))) problems.push(...found)
     if (problems.length >= MAX_PROBLEMS) break
   }
   throwProblems('settings', problems)
+}
+
+function* textSteps(overrides: readonly SettingsOverride[]): Steps<ReadonlySet<string>> {
+  const texts = new Set<string>()
+  for (const override of overrides) {
+    texts.add(JSON.stringify(override))
+    yield
+  }
+  return texts
 }

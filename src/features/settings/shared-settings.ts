@@ -25,10 +25,10 @@ export interface SharedSettingsOptions {
 export interface SharedSettings extends SettingsSource {
   /**
    * Returns the document of a limiter, by the limiter's name. If there is none yet, returns `{ limits: {},
-   * overrides: [] }`. If the store has lost or damaged the document, holds an earlier one, or holds one that
-   * was begun after the loss, returns the last one that this process followed or changed. Rejects with
-   * `StoreError` if the store failed, and with `TypeError` if the document is invalid and this process knows
-   * no other.
+   * overrides: [] }`. If the store has lost or damaged the document, or holds an earlier one, returns the last
+   * one that this process followed or changed. If it holds one that was begun after the loss, returns the last
+   * one that this process follows. Rejects with `StoreError` if the store failed, and with `TypeError` if the
+   * document is invalid and this process knows no other.
    */
   read(name: string): Promise<SettingsDocument>
   /**
@@ -39,8 +39,9 @@ export interface SharedSettings extends SettingsSource {
    *
    * To write back a document that the store has lost, pass `(document) => document` in a process that follows
    * it. A process that knows no document begins a new one. Limiters that follow the lost one apply it only if
-   * `edit` did not read its argument. If `read` rejects with a `TypeError`, `edit` gets the invalid document
-   * to repair. If nothing of that can be read, `edit` must return a new one and leave its argument unread.
+   * `edit` takes no argument, as in `() => configuration`. If `read` rejects with a `TypeError`, `edit` gets the
+   * invalid document to repair. If nothing of that can be read, `edit` must return a new one and leave its
+   * argument unread.
    *
    * Rejects with what `edit` throws, and with a `TypeError` if the new document is invalid, or does not fit
    * a limiter of this process that follows it. In these cases, nothing has changed. `edit` has five seconds.

@@ -14,13 +14,13 @@ export function runOnCluster(transport: Transport, batching: Batching): Run {
 /** A batch for a server with slots becomes many small calls. In a larger batch, more charges share a call. */
 const MAX_KEYS_BY_SLOT = 1024
 
-/** Clients whose server has replied to a batch of several operations, and so has shown whether it has slots. */
+/** Clients that have sent a batch of several operations. In most cases, it shows whether the server has slots. */
 const probed = new WeakSet<object>()
 
 /**
  * Returns the batching for a client made for one server. Only one batch is in flight if the server has slots,
- * or has not yet replied to a batch of several operations. Otherwise, a server with slots would reject
- * several batches of the first burst, and each would be sent again as many small calls.
+ * or if no batch of several operations has come back yet. Otherwise, a server with slots would reject several
+ * batches of the first burst, and each would be sent again as many small calls.
  */
 export function serverBatching(client: object, batching: Batching): Batching {
   return {

@@ -1,18 +1,19 @@
 import fc from 'fast-check'
 import {
   ban,
+  concurrency,
   consecutive,
   memoryStore,
   type Policy,
   type Store,
+  StoreError,
   slidingLog,
   slidingWindow,
   tokenBucket,
 } from 'headgate'
 import type { ChargeResult, Operation, Part } from 'headgate/store'
 import { type HeldResult, holdUndecided } from '../../../src/pipe/hold-undecided.js'
-import type { Pipe } from '../../../src/stores/shared/pipe.js'
-import { request } from '../../../src/stores/shared/pipe.js'
+import { type OnLate, type Pipe, request, type SettleAny, sendFor } from '../../../src/stores/shared/pipe.js'
 import { pipeTo } from '../../../src/stores/shared/store-pipe.js'
 import { figures } from '../../../src/testing/conformance/store-calls.js'
 import { anyPolicy, costOf, takes, waitMs } from '../../properties/arbitrary-policies.js'
@@ -84,7 +85,7 @@ describe.each([
     const [first, second] = [1, 2].map(() =>
       charge(held, part(tokenBucket({ capacity: 5, refill: 5, every: '1h' }))),
     )
-    expect(store.size).toBe(isShared ? 2 : 1) // in a shared store, the second has a mark
+    expect(store.size).toBe(isShared ? 2 : 1) // in a shared store, both have marks under a second key
     first?.endUndecided?.()
     second?.endUndecided?.()
     expect(store.size).toBe(1)
@@ -332,5 +333,33 @@ describe('if the store fails after a denial,', () => {
     calls = 0
     endUndecided?.()
     expect(await send()).toMatchObject({ allowed: false, parts: [{ retryAfterMs: HALF_HOUR }] })
+  })
+  test('what it takes in the end is given back, if it is asked again and the reply is late', async () => {
+    const { store, plain } = inMemory()
+    const parts = [
+      part(slidingLog({ limit: 1, window: '30m' })),
+      part(concurrency({ limit: 1 }), 1, '{ada}:c'),
+    ]
+    let calls = 0
+    let reply = (): unknown => 'was never asked'
+    const slow = {
+      send(operation: Operation, settle: SettleAny, onLate?: OnLate) {
+        if (calls++ !== 1) return plain.send(operation, settle)
+        queueMicrotask(() => settle(new StoreError('slow', 'no reply')))
+        reply = () => {
+          const late = plain.send(operation, settle) as ChargeResult
+          onLate?.(late, operation)
+          return late.allowed
+        }
+        return undefined
+      },
+    }
+    const held = holdUndecided({ send: sendFor(slow.send) }, shared(store))
+    charge(plain, parts[0] as Part)
+    const denial = request(held, { type: 'charge', parts })
+    expect(await denial).toMatchObject({ allowed: false })
+    request(plain, { type: 'forget', ...(parts[0] as Part) })
+    expect(reply()).toBe(true)
+    expect(charge(plain, ...parts)).toMatchObject({ allowed: true })
   })
 })

@@ -7,6 +7,7 @@ import {
   sharedSettings,
 } from 'headgate'
 import type { Documents } from 'headgate/store'
+import { addedSteps } from '../../../../src/features/settings/check-added.js'
 import { documentSteps } from '../../../../src/features/settings/read-document.js'
 import { ruleMaker } from '../../../../src/features/settings/rules.js'
 import { EMBEDDINGS } from '../../../../src/keys/embedded-ipv4.js'
@@ -139,6 +140,17 @@ test('each step looks at one override', () => {
   let count = 1
   while (!rules.next().done) count++
   expect(count).toBeGreaterThan(2 * COUNT) // each is made, and put into a table
+})
+
+test('what a change adds is looked at one override at a time, as are those before it', () => {
+  const wrong = overrides.map((each) => ({ ...each, until: '2020-01-01T00:00:00Z' }))
+  const [added, before] = [watched(wrong), watched(wrong)]
+  const looks = () => added.read.size + before.read.size
+  const earlier = { limits: {}, overrides: before.proxies as SettingsOverride[] }
+  const steps = addedSteps({ overrides: added.proxies as SettingsOverride[] }, earlier, false)
+  for (let seen = 0, step = steps.next(); !step.done; seen = looks(), step = steps.next())
+    expect(looks() - seen).toBeLessThanOrEqual(1)
+  expect(looks()).toBe(2 * COUNT)
 })
 
 test('what has not changed is neither checked nor made again', () => {
