@@ -14,6 +14,7 @@ import type { Store } from '../stores/store.js'
 import type { StoreError } from '../stores/store-error.js'
 import { catchMaybe, isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { decidedReader } from './decided-units.js'
+import { heldUnitsOf } from './held-units.js'
 import {
   causesOf,
   endHolds,
@@ -25,7 +26,6 @@ import {
   withoutMarks,
 } from './undecided-charge.js'
 import { type Cause, excuseOf, markOf, untilDecided } from './undecided-units.js'
-import { unmarkedUnitsOf } from './unmarked-units.js'
 
 /** The result of a charge whose outcome is known only later. */
 export interface HeldResult extends ChargeResult {
@@ -52,14 +52,14 @@ export interface HeldResult extends ChargeResult {
  * mark follows. So other processes miss only few units. Unless a denied charge is known to be excused, it is
  * sent again with all its marks.
  *
- * **The end.** `endUndecided` removes marks. Otherwise they expire after some seconds, or sooner if the
- * window of the limit is shorter, so a slow request does not excuse denials for long. Once units of known
- * outcome use half of a limit, the number of excused denials is bounded. A client that waits for each retry
- * time stays within it.
+ * **The end.** `endUndecided` removes marks. Otherwise they expire within a minute, or sooner if the window of
+ * the limit is shorter: their process may have crashed. It knows its own units until their outcome, while they
+ * are in use. Once units of known outcome use half of a limit, the number of excused denials is bounded, so a
+ * slow request excuses few. A client that waits for each retry time stays within it.
  */
 export function holdUndecided<P extends Pipe>(pipe: P, store: Store): P {
-  const unmarked = unmarkedUnitsOf(store)
-  const readDecided = decidedReader(pipe, unmarked)
+  const held = heldUnitsOf(store)
+  const readDecided = decidedReader(pipe, held)
 
   function send(operation: Operation, settle: SettleAny, onLate?: OnLate): Outcome | undefined {
     if (operation.type === 'forget') forgetUndecided(operation)
@@ -69,17 +69,17 @@ export function holdUndecided<P extends Pipe>(pipe: P, store: Store): P {
 
   /** Forgets which units of a key are undecided, before the units are forgotten. */
   function forgetUndecided({ key, policy }: Forget): void {
-    unmarked.forget(key)
-    if (unmarked.isAlone || policy.holdsUnits) return
+    held.forget(key)
+    if (held.isAlone || policy.holdsUnits) return
     pipe.send<Forget>({ type: 'forget', ...markOf({ key, policy, cost: 0 }) }, () => {})
   }
 
   function sendHeld({ parts }: Charge, settle: SettleAny, onLate?: OnLate): Outcome | undefined {
-    const first = undecidedCharge(parts, unmarked)
+    const first = undecidedCharge(parts, held)
 
     function decide(outcome: ChargeResult | StoreError): MaybePromise<Outcome> {
       if (!(outcome instanceof Error)) return outcome.allowed ? allow(first, outcome) : deny(first, outcome)
-      endHolds(first, unmarked)
+      endHolds(first, held)
       return outcome
     }
 
@@ -102,23 +102,23 @@ export function holdUndecided<P extends Pipe>(pipe: P, store: Store): P {
   }
 
   function allow(charge: UndecidedCharge, result: ChargeResult): HeldResult {
-    recordTaken(charge, result, unmarked)
-    const marks = markUsedLimits(charge, result, unmarked)
+    recordTaken(charge, result, held)
+    const marks = markUsedLimits(charge, result, held)
     if (marks.length > 0) pipe.send<Charge>({ type: 'charge', parts: marks }, () => {})
     let isHeld = true
     const endUndecided = () => {
       if (!isHeld) return
       isHeld = false
       // If a mark is not refunded, it expires.
-      for (const refund of endHolds(charge, unmarked, result)) pipe.send<Refund>(refund, () => {})
+      for (const refund of endHolds(charge, held, result)) pipe.send<Refund>(refund, () => {})
     }
     return { ...withoutMarks(charge, result), endUndecided, readDecided }
   }
 
   /** Returns a denial once its cause is known, and every ban that has to count it has done so. */
   function deny(charge: UndecidedCharge, result: ChargeResult): MaybePromise<HeldResult> {
-    endHolds(charge, unmarked)
-    if (unmarked.isAlone || !mayBeExcused(charge, result)) return countDenial(charge, result)
+    endHolds(charge, held)
+    if (held.isAlone || !mayBeExcused(charge, result, held)) return countDenial(charge, result)
     return catchMaybe(
       () => recharge(charge.parts, uncountedParts(charge.parts), countDenial),
       () => ({ ...withoutMarks(charge, result), isTentative: true }), // denied, for an unknown cause
@@ -131,11 +131,11 @@ export function holdUndecided<P extends Pipe>(pipe: P, store: Store): P {
     charged: readonly Part[],
     explain: (charge: UndecidedCharge, result: ChargeResult) => MaybePromise<HeldResult>,
   ): MaybePromise<HeldResult> {
-    const charge = undecidedCharge(parts, unmarked, { charged, isMarked: true })
+    const charge = undecidedCharge(parts, held, { charged, isMarked: true })
     const sent = request(pipe, charge.sent, (late) => giveBack(charge, late))
     return thenMaybe(sent, (result) => {
       if (result.allowed) return allow(charge, result)
-      endHolds(charge, unmarked)
+      endHolds(charge, held)
       return explain(charge, result)
     })
   }
@@ -148,14 +148,14 @@ export function holdUndecided<P extends Pipe>(pipe: P, store: Store): P {
 
   function countDenial(charge: UndecidedCharge, result: ChargeResult): MaybePromise<HeldResult> {
     const { parts } = charge
-    const causes = causesOf(charge, result)
+    const causes = causesOf(charge, result, held)
     const denial = denialOf(withoutMarks(charge, result), causes)
     return catchMaybe(
       () =>
         thenMaybe(countedParts(parts, result, causes), (counted) => {
           if (counted === undefined) return denial
           return recharge(parts, counted, (again, latest) => {
-            const latestCauses = causesOf(again, latest).map((cause, i) =>
+            const latestCauses = causesOf(again, latest, held).map((cause, i) =>
               counted[i] === parts[i] && cause !== undefined ? 'decided' : cause,
             )
             return denialOf(withoutMarks(again, latest), latestCauses)

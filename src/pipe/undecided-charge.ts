@@ -5,22 +5,20 @@ import {
   type Refund,
   uncountedParts,
 } from '../stores/operation.js'
+import { type HeldUnit, type HeldUnits, mostUnmarked } from './held-units.js'
 import { type Cause, causeOf, markedUnits, markOf, mayBeUndecided } from './undecided-units.js'
-import { mostUnmarked, type UnmarkedUnit, type UnmarkedUnits, undecidedAt } from './unmarked-units.js'
 
-/** How the units of a part are known to be undecided: by a mark in the store, or by this process alone. */
+/** How the units of a part are known to be undecided: by this process, and to others by a mark in the store. */
 interface Hold {
-  mark?: Part
-  unit?: UnmarkedUnit | undefined
-  /** The other unmarked units of the key when the charge was sent. */
-  readonly others: Iterable<UnmarkedUnit>
+  readonly unit: HeldUnit
+  mark?: Part | undefined
 }
 
 /** A charge whose units are undecided at first. */
 export interface UndecidedCharge {
   readonly parts: readonly Part[]
-  /** How each part is held. */
-  readonly holds: readonly Hold[]
+  /** How each part is held; `undefined` if none of its units can be undecided. */
+  readonly holds: readonly (Hold | undefined)[]
   /** What is sent: the parts, then their marks. */
   readonly sent: Charge
 }
@@ -31,17 +29,15 @@ export interface UndecidedCharge {
  */
 export function undecidedCharge(
   parts: readonly Part[],
-  unmarked: UnmarkedUnits,
+  held: HeldUnits,
   { charged = uncountedParts(parts), isMarked = false } = {},
 ): UndecidedCharge {
-  const holds = parts.map((part): Hold => {
-    const units = unmarked.of(part.key)
-    const others = unmarked.isAlone ? units : [...units] // some may end before the outcome arrives
-    if (part.cost === 0 || part.policy.holdsUnits) return { others }
-    const unit = isMarked && !unmarked.isAlone ? undefined : unmarked.add(part)
-    return unit === undefined ? { others, mark: markOf(part) } : { others, unit }
+  const holds = parts.map((part): Hold | undefined => {
+    if (part.cost === 0 || part.policy.holdsUnits) return undefined
+    const needsMark = !held.isAlone && (isMarked || held.needsMark(part))
+    return { unit: held.add(part, needsMark), mark: needsMark ? markOf(part) : undefined }
   })
-  const marks = holds.flatMap(({ mark }) => mark ?? [])
+  const marks = holds.flatMap((hold) => hold?.mark ?? [])
   return {
     parts,
     holds,
@@ -60,13 +56,14 @@ export function withoutMarks({ parts, sent }: UndecidedCharge, result: ChargeRes
 export function causesOf(
   { parts, holds }: UndecidedCharge,
   { parts: figures, atMs }: ChargeResult,
+  held: HeldUnits,
 ): (Cause | undefined)[] {
   let marks = 0
-  return holds.map(({ mark, others }, i) => {
+  return parts.map((part, i) => {
     const own = figures[i]
-    const markFigures = mark && figures[parts.length + marks++]
-    const marked = markFigures === undefined ? 0 : markedUnits(markFigures)
-    return own && causeOf(parts[i] as Part, own, marked + undecidedAt(others, own.atMs ?? atMs))
+    const mark = holds[i]?.mark && figures[parts.length + marks++]
+    const undecided = held.undecidedAt(part.key, mark ? markedUnits(mark) : 0, own?.atMs ?? atMs)
+    return own && causeOf(part, own, undecided)
   })
 }
 
@@ -74,8 +71,8 @@ export function causesOf(
  * Returns whether marks may still show that only undecided units denied a charge: marks that the charge did
  * not read, or that another process was about to send.
  */
-export function mayBeExcused(charge: UndecidedCharge, result: ChargeResult): boolean {
-  const causes = causesOf(charge, result)
+export function mayBeExcused(charge: UndecidedCharge, result: ChargeResult, held: HeldUnits): boolean {
+  const causes = causesOf(charge, result, held)
   return charge.parts.some((part, i) => {
     const figures = result.parts[i]
     return causes[i] !== 'undecided' && figures !== undefined && mayBeUndecided(part, figures)
@@ -86,26 +83,29 @@ export function mayBeExcused(charge: UndecidedCharge, result: ChargeResult): boo
 export function recordTaken(
   { parts, holds }: UndecidedCharge,
   { parts: figures, atMs }: ChargeResult,
-  unmarked: UnmarkedUnits,
+  held: HeldUnits,
 ): void {
-  for (const [i, { unit }] of holds.entries())
-    if (unit !== undefined) unmarked.recordTaken(parts[i] as Part, unit, figures[i]?.atMs ?? atMs)
+  for (const [i, part] of parts.entries()) {
+    const [hold, taken] = [holds[i], figures[i]]
+    if (hold !== undefined && taken !== undefined)
+      held.recordTaken(part.key, hold.unit, taken, taken.atMs ?? atMs)
+  }
 }
 
 /** Returns the marks that an allowed charge needs now that so much of a limit is in use. */
 export function markUsedLimits(
   { parts, holds }: UndecidedCharge,
   { parts: figures }: ChargeResult,
-  unmarked: UnmarkedUnits,
+  held: HeldUnits,
 ): readonly Part[] {
-  if (unmarked.isAlone) return []
+  if (held.isAlone) return []
   const marks: Part[] = []
   for (const [i, part] of parts.entries()) {
     const hold = holds[i]
     const { remaining = 0 } = figures[i] ?? {}
-    if (hold?.unit === undefined || part.policy.limit - remaining <= mostUnmarked(part.policy)) continue
-    unmarked.delete(part.key, hold.unit)
-    hold.unit = undefined
+    if (hold === undefined || hold.mark !== undefined) continue
+    if (part.policy.limit - remaining <= mostUnmarked(part.policy)) continue
+    held.recordMark(part.key, hold.unit)
     hold.mark = markOf(part)
     marks.push(hold.mark)
   }
@@ -118,14 +118,16 @@ export function markUsedLimits(
  */
 export function endHolds(
   { parts, holds }: UndecidedCharge,
-  unmarked: UnmarkedUnits,
+  held: HeldUnits,
   allowed?: ChargeResult,
 ): readonly Refund[] {
   const refunds: Refund[] = []
-  for (const [i, { mark, unit }] of holds.entries()) {
-    if (unit !== undefined) unmarked.delete((parts[i] as Part).key, unit)
-    if (mark === undefined || allowed === undefined) continue
-    refunds.push({ type: 'refund', ...mark, takenAtMs: allowed.parts[i]?.atMs ?? allowed.atMs })
+  for (const [i, part] of parts.entries()) {
+    const hold = holds[i]
+    if (hold === undefined) continue
+    held.delete(part.key, hold.unit)
+    if (hold.mark === undefined || allowed === undefined) continue
+    refunds.push({ type: 'refund', ...hold.mark, takenAtMs: allowed.parts[i]?.atMs ?? allowed.atMs })
   }
   return refunds
 }

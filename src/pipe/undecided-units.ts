@@ -3,8 +3,8 @@ import { slidingWindow } from '../policies/sliding-window.js'
 import type { Part, PartResult } from '../stores/operation.js'
 import { weakMemo } from '../util/memo.js'
 
-/** The longest time for which a marked unit counts as undecided. The shortest is a third of it. */
-const UNDECIDED_MS = 15_000
+/** The longest time for which a mark shows a unit as undecided. The shortest is a third of it. */
+const MARK_MS = 60_000
 /** When to retry a charge that only undecided units denied. */
 export const UNDECIDED_RETRY_MS = 1000
 /** Far more than all processes can hold at once, so that a mark never denies a charge. */
@@ -31,17 +31,13 @@ export function markOf({ key, policy, cost }: Part): Part {
 }
 
 /**
- * Returns the policy that counts the undecided units of a limit, no longer than the limit does. Units count
- * for one slice at least, and three at most.
+ * Returns the policy that counts the marks of a limit, no longer than the limit counts units. Marks count for
+ * one slice at least, and three at most.
  */
-const markPolicyOf = weakMemo((policy: Policy): Policy => {
-  return slidingWindow({ limit: MOST_MARKS, window: `${undecidedMsOf(policy)}ms`, slices: 2 })
+const markPolicyOf = weakMemo(({ windowMs }: Policy): Policy => {
+  const sliceMs = Math.max(1, Math.floor(Math.min(MARK_MS, windowMs) / 3))
+  return slidingWindow({ limit: MOST_MARKS, window: `${2 * sliceMs}ms`, slices: 2 })
 })
-
-/** Returns how long units of a limit count as undecided, on average. */
-export function undecidedMsOf({ windowMs }: Policy): number {
-  return 2 * Math.max(1, Math.floor(Math.min(UNDECIDED_MS, windowMs) / 3))
-}
 
 /** Returns how many units are marked. */
 export function markedUnits({ remaining }: PartResult): number {

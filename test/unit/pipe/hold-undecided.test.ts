@@ -180,13 +180,14 @@ describe.each([
   describe('a slow request', () => {
     const policy = strict(slidingLog({ limit: 5, window: '30m' }), 5)
 
-    test('excuses denials for no more than 15 seconds', () => {
+    test('excuses denials of its process until its outcome is known', () => {
       const { held, advance } = inMemory(isShared)
-      charge(held, part(policy)) // never ends
-      advance(15_000)
-      for (let i = 0; i < 4; i++) charge(held, part(policy)).endUndecided?.()
-      for (let i = 0; i < 4; i++) expect(charge(held, part(policy))).not.toHaveProperty('isUndecided')
-      expect(charge(held, part(policy)).parts).toMatchObject([{ isBanned: true }])
+      const all = part(policy, 5)
+      const slow = charge(held, all)
+      advance(HALF_HOUR - 1000)
+      for (let i = 0; i < 20; i++) expect(charge(held, all)).toMatchObject({ isUndecided: true })
+      slow.endUndecided?.()
+      expect(charge(held, all)).not.toHaveProperty('isUndecided')
     })
 
     test('excuses only as many denials of failures as a client that waits for each retry time causes', () => {
@@ -208,6 +209,20 @@ describe.each([
     })
   })
 })
+
+test.each([slidingLog({ limit: 5, window: '30m' }), strict(slidingLog({ limit: 50, window: '30m' }))])(
+  'a slow request of another process excuses denials for a minute at most',
+  (policy) => {
+    const { startProcess, advance } = inMemory(true)
+    const held = startProcess()
+    charge(startProcess(), part(policy, policy.limit)) // never ends
+    expect(charge(held, part(policy))).toMatchObject({ isUndecided: true })
+    advance(20_000 - 1)
+    expect(charge(held, part(policy))).toMatchObject({ isUndecided: true })
+    advance(40_001)
+    expect(charge(held, part(policy))).not.toHaveProperty('isUndecided')
+  },
+)
 
 describe('marks', () => {
   const policy = slidingWindow({ limit: 80, window: '1h' })

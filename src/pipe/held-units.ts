@@ -1,0 +1,130 @@
+import type { Policy } from '../policies/policy.js'
+import type { Part, PartResult } from '../stores/operation.js'
+import { localStatesOf } from '../stores/shared/local-states.js'
+import type { Store } from '../stores/store.js'
+import { weakMemo } from '../util/memo.js'
+import { processWide } from '../util/process-wide.js'
+import { RecentMap } from '../util/recent-map.js'
+
+/** The share of a limit that may be unmarked in a store that other processes may use. */
+const UNMARKED_SHARE = 1 / 8
+/** The least limit with unmarked units there. Of smaller ones, such as those of a login, each unit matters. */
+const LEAST_LIMIT = 16
+/** The units of at least this many keys are known, and of at most twice as many. */
+const MIN_KEYS = 16_384
+
+/** Units that this process took for a request whose outcome it does not know yet. */
+export interface HeldUnit {
+  readonly cost: number
+  /** Whether a mark in the store shows them to other processes. It may expire before the request ends. */
+  isMarked: boolean
+  /** Until when they are in use at most, by the store's clock. `undefined` while the store has not decided. */
+  untilMs: number | undefined
+}
+
+/** The undecided units of this process in a store. */
+export interface HeldUnits {
+  /** Whether no other process uses the store, so that marks are never needed. */
+  readonly isAlone: boolean
+  /** Returns whether units of a part that is about to be charged need a mark. */
+  needsMark(part: Part): boolean
+  /** Adds the units of a part that is about to be charged. */
+  add(part: Part, isMarked: boolean): HeldUnit
+  /** Records that the store took the units of a part. */
+  recordTaken(key: string, unit: HeldUnit, figures: PartResult, atMs: number): void
+  /** Records that units have a mark now. */
+  recordMark(key: string, unit: HeldUnit): void
+  delete(key: string, unit: HeldUnit): void
+  /** Deletes all units of a key. */
+  forget(key: string): void
+  /**
+   * Returns how many units of a key are undecided: those of this process, and `marked` ones, which may be its
+   * own or those of others.
+   */
+  undecidedAt(key: string, marked: number, nowMs: number): number
+}
+
+/** Returns the undecided units of this process in a store. Limiters that share keys there also share them. */
+export const heldUnitsOf = processWide('heldUnits', () =>
+  weakMemo((store: Store) => heldUnits(localStatesOf(store) !== undefined)),
+)
+
+/** The units of a key, the oldest first, and their sums, since many requests may be undecided at once. */
+interface KeyUnits {
+  readonly units: Set<HeldUnit>
+  /** Those without a mark. */
+  unmarked: number
+  /** Those that the store has taken. */
+  takenMarked: number
+  takenUnmarked: number
+}
+
+function heldUnits(isAlone: boolean): HeldUnits {
+  const byKey = new RecentMap<KeyUnits>(MIN_KEYS)
+
+  /** Adds units to the sums of their key, or subtracts them. */
+  function count(sums: KeyUnits, { cost, isMarked, untilMs }: HeldUnit, sign: 1 | -1): void {
+    if (!isMarked) sums.unmarked += sign * cost
+    if (untilMs === undefined) return
+    if (isMarked) sums.takenMarked += sign * cost
+    else sums.takenUnmarked += sign * cost
+  }
+
+  function remove(key: string, unit: HeldUnit): void {
+    const held = byKey.get(key)
+    if (held?.units.delete(unit) !== true) return
+    count(held, unit, -1)
+    if (held.units.size === 0) byKey.delete(key)
+  }
+
+  /** Changes units whose sums are counted. */
+  function change(key: string, unit: HeldUnit, changes: Partial<HeldUnit>): void {
+    const held = byKey.get(key)
+    const isHeld = held?.units.has(unit) === true
+    if (isHeld) count(held, unit, -1)
+    Object.assign(unit, changes)
+    if (isHeld) count(held, unit, 1)
+  }
+
+  /** Removes units that are in use no more, although their requests go on. */
+  function removeExpired(key: string, nowMs: number): void {
+    for (const oldest of byKey.get(key)?.units ?? []) {
+      if (oldest.untilMs === undefined || oldest.untilMs > nowMs) return
+      remove(key, oldest)
+    }
+  }
+
+  return {
+    isAlone,
+    needsMark: ({ key, policy, cost }) =>
+      !isAlone && (byKey.get(key)?.unmarked ?? 0) + cost > mostUnmarked(policy),
+    add({ key, cost }, isMarked) {
+      const unit: HeldUnit = { cost, isMarked, untilMs: undefined }
+      const held = byKey.get(key) ?? { units: new Set(), unmarked: 0, takenMarked: 0, takenUnmarked: 0 }
+      held.units.add(unit)
+      count(held, unit, 1)
+      byKey.set(key, held)
+      return unit
+    },
+    recordTaken(key, unit, { unitsAfterMs, resetAfterMs }, atMs) {
+      change(key, unit, { untilMs: atMs + (unitsAfterMs ?? resetAfterMs) })
+      removeExpired(key, atMs)
+    },
+    recordMark: (key, unit) => change(key, unit, { isMarked: true }),
+    delete: remove,
+    forget: (key) => byKey.delete(key),
+    undecidedAt(key, marked, nowMs) {
+      removeExpired(key, nowMs)
+      const { takenMarked = 0, takenUnmarked = 0 } = byKey.get(key) ?? {}
+      return takenUnmarked + Math.max(takenMarked, marked) // a mark may have expired
+    },
+  }
+}
+
+/**
+ * Returns how many units of a limit each process may leave unmarked at once, and how many may stay unmarked of
+ * all processes together. None of a ban: it must count no denial that undecided units cause.
+ */
+export function mostUnmarked({ limit, uncounted }: Policy): number {
+  return limit < LEAST_LIMIT || uncounted !== undefined ? 0 : Math.floor(limit * UNMARKED_SHARE)
+}
