@@ -118,7 +118,10 @@ function createPoller({ name, documents }: DocumentStore): DocumentPoller {
         written?.text === text
           ? written.settings
           : yield* storedSteps(text, Date.now(), last?.settings.document)
-      if (last !== undefined) checkNotLost(name, settings, last)
+      if (last !== undefined) {
+        remember(key, { ...last, foreign: settings }) // unless it is not lost
+        checkNotLost(name, settings, last)
+      }
       remember(key, { settings, version })
       const [change] = settings.changes
       return { document: settings.document, change: change && shownChange(change) }

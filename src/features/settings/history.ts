@@ -51,8 +51,11 @@ export function isEarlier({ changes: [last] }: History, { changes: [, ...before]
  * Returns whether a history continues an earlier one, or replaces it on purpose. If not, the store has lost
  * the document or reverted to an earlier one, and a process that knew no other document has changed what it
  * found. A document without a history replaces it on purpose: someone wrote it without `settings.change`.
+ *
+ * Only the last changes are kept. So `foreign` is the last history that did not continue the earlier one:
+ * changes to it do not either.
  */
-export function continues({ changes, first }: History, earlier: History): boolean {
+export function continues({ changes, first }: History, earlier: History, foreign?: History): boolean {
   const knownIds = new Set(earlier.changes.map(({ id }) => id))
   for (const { id, replaces } of changes) {
     if (id === earlier.changes[0]?.id) return true
@@ -60,5 +63,6 @@ export function continues({ changes, first }: History, earlier: History): boolea
     if (replaces) return true
   }
   if (changes.length < MAX_CHANGES) return changes.length === 0
+  if (changes.some(({ id }) => id === foreign?.changes[0]?.id)) return false
   return first === undefined || earlier.first === undefined || first === earlier.first // too far apart
 }

@@ -13,6 +13,8 @@ const RESTORE = 'To restore it, call settings.change with (document) => document
 export interface KnownSettings {
   readonly settings: StoredSettings
   readonly version?: string | undefined
+  /** The history of the document that the store has had since it lost this one. */
+  readonly foreign?: History | undefined
 }
 
 /** What a change starts from. */
@@ -55,13 +57,13 @@ export function* latestSteps(
  * Returns whether the store has lost a document that this process knows, although it holds another one. If
  * this process has only changed the document, and does not follow it, another may have replaced it since.
  */
-function isLost(stored: StoredSettings, { settings, version }: KnownSettings): boolean {
-  return version === undefined ? isEarlier(stored, settings) : !continues(stored, settings)
+function isLost(stored: StoredSettings, { settings, version, foreign }: KnownSettings): boolean {
+  return version === undefined ? isEarlier(stored, settings) : !continues(stored, settings, foreign)
 }
 
 /** Throws an error if a document must not come into force in place of one that limiters follow. */
 export function checkNotLost(store: string, stored: StoredSettings, known: KnownSettings): void {
-  if (known.version === undefined || continues(stored, known.settings)) return
+  if (known.version === undefined || !isLost(stored, known)) return
   throw isEarlier(stored, known.settings) ? earlierError(store) : begunError(store)
 }
 

@@ -8,6 +8,7 @@ import type { MaybePromise } from '../../util/maybe-promise.js'
 import { inSlices } from '../../util/slices.js'
 import { timeout } from '../../util/timeout.js'
 import { keyName, wrongKind } from '../../util/validate.js'
+import { isFunction } from '../../util/values.js'
 import { changeDocument } from './change-document.js'
 import type { GivenDocument, SettingsChange, SettingsDocument } from './document.js'
 import { type DocumentStore, pollerOf } from './document-poller.js'
@@ -102,6 +103,8 @@ export function sharedSettings(store: Store, options: SharedSettingsOptions = {}
   const keyOf = (name: unknown) => `${prefix}:settings:${keyName('settings', 'name', name)}`
   const poller = pollerOf(kept)
   const inTime = timeout(TIMEOUT_MS)
+  /** The documents that were read before a change, which an edit without a parameter may also start from. */
+  const readKeys = new Set<string>()
 
   async function latest(name: string) {
     const key = keyOf(name)
@@ -117,13 +120,21 @@ export function sharedSettings(store: Store, options: SharedSettingsOptions = {}
         limiter,
       )) satisfies Follow,
     async read(name) {
+      readKeys.add(keyOf(name))
       const { document, damage } = await latest(name)
       if (damage !== undefined) throw new TypeError(`${damage.message} ${REPLACE}`, { cause: damage })
       return inSlices(jsonSteps(document))
     },
     async change(name, edit, origin) {
       const key = keyOf(name)
-      const written = await changeDocument(kept, key, edit, origin, poller)
+      const editRead = (document: SettingsDocument) => edit(document) // has a parameter
+      const written = await changeDocument(
+        kept,
+        key,
+        readKeys.has(key) && isFunction(edit) ? editRead : edit,
+        origin,
+        poller,
+      )
       await poller.refresh(key, written)
       return inSlices(jsonSteps(written.settings.document))
     },

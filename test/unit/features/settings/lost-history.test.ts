@@ -69,6 +69,17 @@ describe('after a loss, a script that knows no document', () => {
     expect(failures).toEqual([])
   })
 
+  test('removes nothing if it reads the document before its edit', async () => {
+    const { store, lose, charge, failures } = await blocking()
+    lose()
+    const script = scriptOn(store)
+    const read = await script.read('api')
+    await script.change('api', () => ({ ...read, ...raised }), ada)
+    await poll()
+    expect(charge('mallory').source).toBe('blocked')
+    expect(failures).toEqual([expect.stringContaining(BEGUN)])
+  })
+
   test('replaces it even after an edit that read it', async () => {
     const { store, lose, charge } = await blocking()
     lose()
@@ -171,6 +182,24 @@ describe('a process that has not read the document for more than 100 changes', (
     await poll()
     expect(charge('mallory').source).toBe('blocked')
     expect(failures).toEqual([expect.stringContaining(BEGUN)])
+  })
+
+  test('does not follow one that it has seen diverge', async () => {
+    const { store, textOf, overwrite, settings, charge } = await blocking()
+    const backup = await textOf()
+    await settings.change('api', (document) => ({ ...document, mode: 'report' }), ada)
+    await overwrite(backup)
+    await poll()
+    const script = scriptOn(store)
+    for (let i = 0; i < 110; i++) {
+      await script.change('api', raise, ada)
+      if (i % 10 === 0) await poll()
+    }
+    await poll()
+    expect(charge('acme').limit).toBe(2)
+    await settings.change('api', keep, ada)
+    await poll()
+    expect(charge('acme').limit).toBe(2)
   })
 
   test('follows one whose beginning a process of an older version has dropped', async () => {
