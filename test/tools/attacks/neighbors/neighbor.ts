@@ -7,7 +7,7 @@ import { build } from 'esbuild'
 import { fetchPackages } from '../../../e2e/package/fetched.js'
 import { ownEnvironment } from '../../../e2e/package/run.js'
 import type { Site } from '../adapters/login.js'
-import { PACKAGES, type Variant } from './variants.js'
+import { packagesOf, type Variant } from './variants.js'
 
 /** A site beside a neighbor, and one of another process that shares its stores and has seen no request. */
 export interface Neighbor extends Site {
@@ -16,7 +16,8 @@ export interface Neighbor extends Site {
 
 /** Starts the site of a variant. */
 export async function startNeighbor(variant: Variant): Promise<Neighbor> {
-  const folder = await fetchPackages('neighbors', PACKAGES)
+  const { folder: name, packages } = packagesOf(variant)
+  const folder = await fetchPackages(name, packages)
   const server = await buildServer(folder)
   const child = spawn(process.execPath, [server, folder, JSON.stringify(variant)], {
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -35,30 +36,33 @@ export async function startNeighbor(variant: Variant): Promise<Neighbor> {
   throw new Error(`the site of ${variant.name} ended before it had printed its ports`)
 }
 
-let building: Promise<string> | undefined
+const buildingIn = new Map<string, Promise<string>>()
 
 /** Bundles headgate with the sites, so that each process loads it within milliseconds. */
 function buildServer(folder: string): Promise<string> {
-  building ??= (async () => {
-    // Agents patch packages by their names, so Express 5 needs its own below another folder.
-    const express5 = join(folder, 'express5/node_modules/express')
-    if (!existsSync(express5)) cpSync(join(folder, 'node_modules/express5'), express5, { recursive: true })
-    const outfile = join(folder, `server-${process.pid}.cjs`)
-    await build({
-      entryPoints: ['test/tools/attacks/neighbors/server.ts'],
-      outfile,
-      bundle: true,
-      platform: 'node',
-      format: 'cjs',
-      packages: 'external',
-      alias: Object.fromEntries(
-        ['koa', 'fastify', 'hono', 'nest']
-          .map((name) => [`headgate/${name}`, `./src/${name}.ts`])
-          .concat([['headgate', './src/index.ts']]),
-      ),
-      logLevel: 'error',
-    })
-    return outfile
-  })()
+  const building = buildingIn.get(folder) ?? buildNow(folder)
+  buildingIn.set(folder, building)
   return building
+}
+
+async function buildNow(folder: string): Promise<string> {
+  // Agents patch packages by their names, so Express 5 needs its own below another folder.
+  const express5 = join(folder, 'express5/node_modules/express')
+  if (!existsSync(express5)) cpSync(join(folder, 'node_modules/express5'), express5, { recursive: true })
+  const outfile = join(folder, `server-${process.pid}.cjs`)
+  await build({
+    entryPoints: ['test/tools/attacks/neighbors/server.ts'],
+    outfile,
+    bundle: true,
+    platform: 'node',
+    format: 'cjs',
+    packages: 'external',
+    alias: Object.fromEntries(
+      ['koa', 'fastify', 'hono', 'nest']
+        .map((name) => [`headgate/${name}`, `./src/${name}.ts`])
+        .concat([['headgate', './src/index.ts']]),
+    ),
+    logLevel: 'error',
+  })
+  return outfile
 }

@@ -42,12 +42,15 @@ export const AGENTS = {
   sentry: { '@sentry/node': '9.47.2' },
 } as const
 
+/** Agents that are as large as all others together. Only the long tests fetch them. */
+const LARGE: readonly string[] = ['dd-trace', 'sentry']
+
 export const VARIANTS: readonly Variant[] = [
-  { name: 'express-async-errors', framework: 'express4', layout: 'async errors', isShort: true },
+  { name: 'express-async-errors', framework: 'express4', layout: 'async errors' },
   { name: 'express-promise-router', framework: 'express4', layout: 'promise router', isShort: true },
   { name: 'Express, wrapped guards', framework: 'express', layout: 'wrapped' },
   { name: 'Express 4, wrapped guards', framework: 'express4', layout: 'wrapped' },
-  { name: 'Express, sub-applications', framework: 'express', layout: 'sub-applications', isShort: true },
+  { name: 'Express, sub-applications', framework: 'express', layout: 'sub-applications' },
   { name: 'Express 4, sub-applications', framework: 'express4', layout: 'sub-applications' },
   { name: 'Express, login in a sub-application', framework: 'express', layout: 'login apart', isShort: true },
   { name: 'Express 4, login in a sub-application', framework: 'express4', layout: 'login apart' },
@@ -55,7 +58,7 @@ export const VARIANTS: readonly Variant[] = [
   { name: 'Express 4 with New Relic', framework: 'express4', agent: 'newrelic' },
   { name: 'Express with OpenTelemetry', framework: 'express', agent: 'opentelemetry', isShort: true },
   { name: 'Express 4 with OpenTelemetry', framework: 'express4', agent: 'opentelemetry' },
-  { name: 'Express with dd-trace', framework: 'express', agent: 'dd-trace', isShort: true },
+  { name: 'Express with dd-trace', framework: 'express', agent: 'dd-trace' },
   { name: 'Express 4 with dd-trace', framework: 'express4', agent: 'dd-trace' },
   { name: 'Express with Sentry', framework: 'express', agent: 'sentry' },
   {
@@ -64,33 +67,33 @@ export const VARIANTS: readonly Variant[] = [
     agent: 'opentelemetry',
     layout: 'sub-applications',
   },
-  { name: 'Koa', framework: 'koa', isShort: true },
+  { name: 'Koa', framework: 'koa' },
   { name: 'Koa, wrapped guards', framework: 'koa', layout: 'wrapped' },
   { name: 'Koa, composed', framework: 'koa', layout: 'composed' },
   { name: 'koa-mount', framework: 'koa', layout: 'sub-applications', isShort: true },
-  { name: 'Koa with New Relic', framework: 'koa', agent: 'newrelic', isShort: true },
+  { name: 'Koa with New Relic', framework: 'koa', agent: 'newrelic' },
   { name: 'Koa with OpenTelemetry', framework: 'koa', agent: 'opentelemetry', isShort: true },
-  { name: 'Koa with dd-trace', framework: 'koa', agent: 'dd-trace', isShort: true },
+  { name: 'Koa with dd-trace', framework: 'koa', agent: 'dd-trace' },
   { name: 'Koa with Sentry', framework: 'koa', agent: 'sentry' },
   { name: 'Fastify, prefix', framework: 'fastify', isShort: true },
   { name: 'Fastify, @fastify/autoload', framework: 'fastify', layout: 'autoload', isShort: true },
   { name: 'Fastify, wrapped guards', framework: 'fastify', layout: 'wrapped' },
   { name: 'Fastify with @fastify/otel', framework: 'fastify', agent: '@fastify/otel', isShort: true },
-  { name: 'Fastify with Sentry', framework: 'fastify', agent: 'sentry', isShort: true },
+  { name: 'Fastify with Sentry', framework: 'fastify', agent: 'sentry' },
   { name: 'Fastify with New Relic', framework: 'fastify', agent: 'newrelic' },
   { name: 'Fastify with dd-trace', framework: 'fastify', agent: 'dd-trace' },
-  { name: 'Hono', framework: 'hono', isShort: true },
+  { name: 'Hono', framework: 'hono' },
   { name: 'Hono with New Relic', framework: 'hono', agent: 'newrelic' },
   { name: 'Hono with OpenTelemetry', framework: 'hono', agent: 'opentelemetry' },
   { name: 'Hono with @hono/otel', framework: 'hono', agent: '@hono/otel', isShort: true },
-  { name: 'Hono with dd-trace', framework: 'hono', agent: 'dd-trace', isShort: true },
+  { name: 'Hono with dd-trace', framework: 'hono', agent: 'dd-trace' },
   { name: 'Hono with Sentry', framework: 'hono', agent: 'sentry' },
   { name: 'node:http with New Relic', framework: 'node:http', agent: 'newrelic' },
   { name: 'node:http with OpenTelemetry', framework: 'node:http', agent: 'opentelemetry', isShort: true },
   { name: 'node:http with dd-trace', framework: 'node:http', agent: 'dd-trace' },
   { name: 'node:http with Sentry', framework: 'node:http', agent: 'sentry' },
-  { name: 'Nest', framework: 'nest', isShort: true },
-  { name: 'Nest with New Relic', framework: 'nest', agent: 'newrelic', isShort: true },
+  { name: 'Nest', framework: 'nest' },
+  { name: 'Nest with New Relic', framework: 'nest', agent: 'newrelic' },
   { name: 'Nest with OpenTelemetry', framework: 'nest', agent: 'opentelemetry', isShort: true },
   { name: 'Nest with dd-trace', framework: 'nest', agent: 'dd-trace' },
   { name: 'Nest with Sentry', framework: 'nest', agent: 'sentry' },
@@ -100,8 +103,7 @@ export const VARIANTS: readonly Variant[] = [
   { name: 'Nest on Fastify with Sentry', framework: 'nest on fastify', agent: 'sentry' },
 ]
 
-/** Everything that a variant loads: agents patch what is installed beside them. */
-export const PACKAGES: Readonly<Record<string, string>> = {
+const FRAMEWORKS: Readonly<Record<string, string>> = {
   '@koa/router': '15.7.0',
   '@fastify/autoload': '6.5.0',
   '@hono/node-server': '2.1.9',
@@ -121,5 +123,15 @@ export const PACKAGES: Readonly<Record<string, string>> = {
   'koa-mount': '4.2.0',
   'reflect-metadata': '0.2.2',
   rxjs: '7.8.2',
-  ...Object.assign({}, ...Object.values(AGENTS)),
+}
+
+/** Returns everything that a variant loads, and the name of its folder: agents patch what lies beside them. */
+export function packagesOf({ agent }: Variant): {
+  folder: string
+  packages: Record<string, string>
+} {
+  const isLarge = agent !== undefined && LARGE.includes(agent)
+  const agents = Object.entries(AGENTS).filter(([name]) => isLarge || !LARGE.includes(name))
+  const packages = Object.assign({}, FRAMEWORKS, ...agents.map(([, each]) => each))
+  return { folder: isLarge ? 'neighbors' : 'small-neighbors', packages }
 }
