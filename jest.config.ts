@@ -28,7 +28,7 @@ export function configFor(length: 'short' | 'long'): Config {
   const suffix = length === 'long' ? '.long' : ''
   const others = length === 'long' ? [] : ['\\.long\\.(alone\\.)?test\\.ts$']
   return {
-    maxWorkers: 3, // many of them wait for servers
+    maxWorkers: 4, // many of them wait for servers
     testTimeout: 30_000,
     workerIdleMemoryLimit: '1GB', // not all that a file loads is freed after it
     reporters: ['default', '<rootDir>/test/support/left-out/reporter.cjs'],
