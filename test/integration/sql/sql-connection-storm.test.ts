@@ -3,7 +3,7 @@ import type { Kind } from './database-kind.js'
 import type { PairCounts } from './pairs.js'
 import { DATABASES, setUpDatabase } from './set-up-database.js'
 
-const STORM_MS = 3000
+const STORM_MS = 1500
 const POOL = 10
 
 /** Ends all other connections, also those that are just being made. */

@@ -18,7 +18,7 @@ type Options = ReturnType<typeof guardOptions>
 /** Starts a process of a site. A wrapper hides the guard in the route of the login, but not in another. */
 type Start = (options: Options) => Promise<Site>
 
-export const HIDDEN_LOGINS: Readonly<Record<string, Start>> = {
+export const HIDDEN_LOGINS = {
   async Express(options) {
     const guard: RequestHandler = loginGuard(options as never)
     const app = express().use(express.json())
@@ -62,7 +62,7 @@ export const HIDDEN_LOGINS: Readonly<Record<string, Start>> = {
     await app.listen({ port: 0, host: '::1' })
     return { port: (app.server.address() as AddressInfo).port, close: () => app.close() }
   },
-}
+} satisfies Readonly<Record<string, Start>>
 
 /** Enough for more guesses than an account has once successes have cleared as many failures as they may. */
 const ADDRESSES = 10

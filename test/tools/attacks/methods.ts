@@ -68,7 +68,7 @@ const options = (account = (req: never) => credentialsIn(req).username) => {
 }
 
 /** Starts a site of each adapter, whose guard is before all pages. */
-export const METHOD_SITES: Readonly<Record<string, (way: Way) => Promise<Site>>> = {
+export const METHOD_SITES = {
   Express(way) {
     const guard = loginGuard(options())
     const app = express().use(guard)
@@ -103,7 +103,7 @@ export const METHOD_SITES: Readonly<Record<string, (way: Way) => Promise<Site>>>
       app.all(page, (c) => new Response(null, { status: statusOf(way, ofContext(c)) }))
     return listening((createAdaptorServer({ fetch: app.fetch }) as Server).listen(0, '::1'))
   },
-}
+} satisfies Readonly<Record<string, (way: Way) => Promise<Site>>>
 
 function asked({ method = '', url = '', headers }: IncomingMessage): Asked {
   return { method, url, headers }
