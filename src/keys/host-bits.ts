@@ -6,7 +6,7 @@ import { parseAsWritten } from './address.js'
  * Returns the network of a CIDR range whose address has bits after the prefix, such as `10.0.0.0/8` for
  * `10.1.2.3/8`; `undefined` for anything else.
  */
-export function networkAround(entry: unknown): string | undefined {
+function networkAround(entry: unknown): string | undefined {
   const [, text = '', bits] = typeof entry === 'string' ? (/^([^/]*)\/(\d{1,3})$/.exec(entry) ?? []) : []
   const address = parseAsWritten(text)
   if (address === undefined || Number(bits) > (typeof address === 'string' ? 32 : 128)) return undefined

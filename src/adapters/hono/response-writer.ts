@@ -27,23 +27,24 @@ export const honoWriter: ResponseWriter<Exchange> = {
   },
   send(exchange, denial) {
     removeOverwritten(exchange)
-    const { outgoing } = fieldsOf(contextOf(exchange).env)
-    if (isServerResponse(outgoing)) keepUncacheable(outgoing)
+    const outgoing = outgoingOf(exchange)
+    if (outgoing !== undefined) keepUncacheable(outgoing)
     // Hono copies the headers to a response that replaces this one. Its length would cut off the new body.
     sendDenial(exchange, denial, ['Content-Type', denial.contentType])
   },
   seeBody(exchange, see) {
-    const { outgoing } = fieldsOf(contextOf(exchange).env)
-    if (isServerResponse(outgoing)) seeBody(outgoing, see)
+    const outgoing = outgoingOf(exchange)
+    if (outgoing !== undefined) seeBody(outgoing, see)
   },
 }
 
 /**
- * Returns whether this is the response of node:http that @hono/node-server will send. Elsewhere, outer
+ * Returns the response of node:http that @hono/node-server will send; `undefined` elsewhere, where outer
  * middleware may replace the whole response, and with it the headers of a denial.
  */
-function isServerResponse(value: unknown): value is ServerResponse {
-  return isFunction(fieldsOf(value).writeHead)
+function outgoingOf(exchange: Exchange): ServerResponse | undefined {
+  const { outgoing } = fieldsOf(contextOf(exchange).env)
+  return isFunction(fieldsOf(outgoing).writeHead) ? (outgoing as ServerResponse) : undefined
 }
 
 function contextOf({ subject }: Exchange): Context {
