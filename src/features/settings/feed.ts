@@ -70,9 +70,9 @@ export class DocumentFeed {
       const first = yield* follower.misfits(document, MAX_PROBLEMS)
       if (first.length === 0) continue
       const before = earlier === undefined ? [] : yield* follower.misfits(earlier)
-      const known = new Set(before.map(({ id }) => id))
-      const misfits = first.some(({ id }) => known.has(id)) ? yield* follower.misfits(document) : first
-      for (const { id, problem } of misfits) if (!known.has(id)) problems.add(problem)
+      const earlierIds = new Set(before.map(({ id }) => id))
+      const misfits = first.some(({ id }) => earlierIds.has(id)) ? yield* follower.misfits(document) : first
+      for (const { id, problem } of misfits) if (!earlierIds.has(id)) problems.add(problem)
     }
     const listed = Array.from(problems).slice(0, MAX_PROBLEMS)
     throwProblems(
