@@ -3,19 +3,13 @@ import type { Embedding } from '../../keys/embedded-ipv4.js'
 import { type Network, NetworkTable, networkOf } from '../../keys/network-table.js'
 import type { Steps } from '../../util/slices.js'
 import type { SettingsOverride } from './document.js'
-import { PrefixTable } from './prefix-table.js'
 import { endOf, rangeOf, rawIdentity } from './read-override.js'
 
-/** The rows of a table. Those of prefixes and networks have the indexes of `Tables`. */
+/** The rows of a table. Those of networks have the indexes of the `NetworkTable`. */
 interface RowsByTarget<Effect> {
   readonly byIdentity: ReadonlyMap<string, Row<Effect>>
-  readonly byPrefix: readonly Row<Effect>[]
+  readonly byPrefix: ReadonlyMap<string, Row<Effect>>
   readonly byNetwork: readonly Row<Effect>[]
-}
-
-interface Tables {
-  readonly prefixes: PrefixTable | undefined
-  readonly networks: NetworkTable
 }
 
 /** An override as a table holds it. */
@@ -48,27 +42,20 @@ export function rowOf<Effect>(
 export class OverrideTable<Effect extends object> {
   readonly isEmpty: boolean
   readonly hasNetworks: boolean
-  readonly #byIdentity: ReadonlyMap<string, Row<Effect>>
-  readonly #byPrefix: readonly Row<Effect>[]
-  readonly #byNetwork: readonly Row<Effect>[]
-  readonly #prefixes: PrefixTable | undefined
+  readonly #rows: RowsByTarget<Effect>
+  /** The lengths of the prefixes, the longest first. There are at most `MAX_PREFIX`. */
+  readonly #prefixLengths: readonly number[]
   readonly #networks: NetworkTable
-  readonly #isCurrentPrefix: (index: number) => boolean
   readonly #now: () => number
 
-  private constructor(
-    { byIdentity, byPrefix, byNetwork }: RowsByTarget<Effect>,
-    tables: Tables,
-    now: () => number,
-  ) {
-    this.#byIdentity = byIdentity
-    this.#byPrefix = byPrefix
-    this.#byNetwork = byNetwork
-    this.#prefixes = tables.prefixes
-    this.#networks = tables.networks
-    this.#isCurrentPrefix = (index) => this.#isCurrent(this.#byPrefix[index])
+  private constructor(rows: RowsByTarget<Effect>, networks: NetworkTable, now: () => number) {
+    const { byIdentity, byPrefix, byNetwork } = rows
+    const lengths = new Set(Array.from(byPrefix.keys(), ({ length }) => length))
+    this.#rows = rows
+    this.#prefixLengths = Array.from(lengths).sort((a, b) => b - a)
+    this.#networks = networks
     this.#now = now
-    this.isEmpty = byIdentity.size + byPrefix.length + byNetwork.length === 0
+    this.isEmpty = byIdentity.size + byPrefix.size + byNetwork.length === 0
     this.hasNetworks = byNetwork.length > 0
   }
 
@@ -78,44 +65,42 @@ export class OverrideTable<Effect extends object> {
     now: () => number = () => Date.now(),
   ): Steps<OverrideTable<Effect>> {
     const byIdentity = new Map<string, Row<Effect>>()
-    const byPrefix: Row<Effect>[] = []
+    const byPrefix = new Map<string, Row<Effect>>()
     const byNetwork: Row<Effect>[] = []
-    const prefixes: string[] = []
     const networks: Network[] = []
     for (const row of rows) {
       const { identity, identityPrefix } = row.override
       if (identity !== undefined) byIdentity.set(rawIdentity(identity), row)
+      else if (identityPrefix !== undefined) byPrefix.set(identityPrefix, row)
       else if (row.network !== undefined) {
         byNetwork.push(row)
         networks.push(row.network)
-      } else if (identityPrefix !== undefined) {
-        byPrefix.push(row)
-        prefixes.push(identityPrefix)
       }
       yield
     }
-    const tables = {
-      prefixes: prefixes.length > 0 ? yield* PrefixTable.steps(prefixes) : undefined,
-      networks: yield* NetworkTable.steps(networks),
-    }
-    return new OverrideTable({ byIdentity, byPrefix, byNetwork }, tables, now)
+    return new OverrideTable({ byIdentity, byPrefix, byNetwork }, yield* NetworkTable.steps(networks), now)
   }
 
   /** Returns the effect for an identity as its keys returned it; `undefined` if there is no override. */
   ofIdentity(raw: string): Effect | undefined {
-    const row = this.#byIdentity.get(raw)
+    const { byIdentity, byPrefix } = this.#rows
+    const row = byIdentity.get(raw)
     if (row !== undefined && this.#isCurrent(row)) return row.effect
-    if (this.#prefixes === undefined) return undefined
-    const index = this.#prefixes.find(raw, this.#isCurrentPrefix)
-    return index < 0 ? undefined : this.#byPrefix[index]?.effect
+    for (const length of this.#prefixLengths) {
+      if (length > raw.length) continue
+      const prefixed = byPrefix.get(raw.slice(0, length))
+      if (prefixed !== undefined && this.#isCurrent(prefixed)) return prefixed.effect
+    }
+    return undefined
   }
 
   /** Returns the effect for an address; `undefined` if there is no override. */
   ofAddress(address: Address | undefined): Effect | undefined {
     if (address === undefined) return undefined
+    const { byNetwork } = this.#rows
     let index = this.#networks.find(address)
-    while (index >= 0 && !this.#isCurrent(this.#byNetwork[index])) index = this.#networks.outerOf(index)
-    return index < 0 ? undefined : this.#byNetwork[index]?.effect
+    while (index >= 0 && !this.#isCurrent(byNetwork[index])) index = this.#networks.outerOf(index)
+    return index < 0 ? undefined : byNetwork[index]?.effect
   }
 
   /** Returns whether an override has not ended. Reads the clock only for an override that has an end. */
