@@ -2,7 +2,7 @@ import { Redis } from 'ioredis'
 import { startRedis } from '../support/servers/redis.js'
 import type { LiveLimiterName } from './contenders/live-limiters.js'
 import { readRedisUsage } from './harness/redis-usage.js'
-import { medians } from './harness/rounds.js'
+import { medians, rotated } from './harness/rounds.js'
 import { printTable, whole } from './harness/table.js'
 import { limiterSetups } from './live.js'
 import { type Served, serveInTurn } from './live-server.js'
@@ -35,9 +35,9 @@ export async function benchLiveRedis(): Promise<void> {
   try {
     for (let i = 0; i < PROCESSES; i++) {
       await watcher.flushall()
-      const first = i % NAMES.length // nobody always goes first
-      const names = [...NAMES.slice(first), ...NAMES.slice(0, first)]
-      await runProcesses(names, redis.url, watcher, (name, figures) => all.get(name)?.push(figures))
+      await runProcesses(rotated(NAMES, i), redis.url, watcher, (name, figures) =>
+        all.get(name)?.push(figures),
+      )
     }
   } finally {
     watcher.disconnect()

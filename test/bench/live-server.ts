@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { startChild } from './harness/child.js'
 import { sendPipelined } from './harness/pipelined-load.js'
 import type { Self } from './harness/profile.js'
+import { rotated } from './harness/rounds.js'
 import type { CpuUsage } from './harness/server-child.js'
 
 /** For the compiler. Each of the requests is sent twice at least, so that limits of 1 are used up. */
@@ -82,6 +83,19 @@ export async function startLiveServer(setup: LiveSetup): Promise<LiveServer> {
     },
     end: () => child.end(),
   }
+}
+
+/** Serves in turn so many times, in fresh processes. Returns what each took, by its name. */
+export async function serveInRounds(
+  setups: readonly LiveSetup[],
+  processes: number,
+  count: number,
+): Promise<ReadonlyMap<string, readonly Served[]>> {
+  const served = new Map<string, Served[]>(setups.map(({ name }) => [name, []]))
+  for (let i = 0; i < processes; i++) {
+    await serveInTurn(rotated(setups, i), count, (name, took) => void served.get(name)?.push(took))
+  }
+  return served
 }
 
 /**

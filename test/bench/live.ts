@@ -4,7 +4,7 @@ import { LIVE_LOGINS, type LoginScenario, loginRequests } from './contenders/liv
 import { medianOf } from './harness/intervals.js'
 import { median } from './harness/rounds.js'
 import { printTable } from './harness/table.js'
-import { type LiveSetup, serveInTurn } from './live-server.js'
+import { type LiveSetup, type Served, serveInRounds } from './live-server.js'
 
 const PROCESSES = 15
 /** A guard costs more than the noise of a process. */
@@ -71,19 +71,11 @@ export async function compareLive(
   setups: readonly LiveSetup[],
   processes = PROCESSES,
 ): Promise<void> {
-  const samplesUs = new Map<string, number[]>(setups.map(({ name }) => [name, []]))
-  for (let i = 0; i < processes; i++) {
-    const first = i % setups.length // nobody always goes first
-    await serveInTurn(
-      [...setups.slice(first), ...setups.slice(0, first)],
-      REQUESTS,
-      (name, { userCpuNs }) => {
-        samplesUs.get(name)?.push(userCpuNs / REQUESTS / 1000)
-      },
-    )
-  }
-  const [bare = []] = samplesUs.values()
-  const rows = Array.from(samplesUs, ([name, samples]) => {
+  const served = await serveInRounds(setups, processes, REQUESTS)
+  const samplesOf = (all: readonly Served[]) => all.map(({ userCpuNs }) => userCpuNs / REQUESTS / 1000)
+  const [bare = []] = Array.from(served.values(), samplesOf)
+  const rows = Array.from(served, ([name, all]) => {
+    const samples = samplesOf(all)
     // By round: what the machine does meets the servers of one round.
     const above = medianOf(samples.map((us, round) => us - (bare[round] as number)))
     const interval = `${above.low.toFixed(1)} to ${above.high.toFixed(1)}`
