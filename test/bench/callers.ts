@@ -6,8 +6,8 @@ import { measure, type Usage } from './harness/usage.js'
 import { countWrites } from './harness/writes.js'
 import type { Workload } from './workloads.js'
 
-/** The parent's questions: one round, or the counts of all rounds. */
-export type Question = { readonly do: 'round' | 'check' }
+/** The parent's questions: what a round needs before it, one round, or the counts of all rounds. */
+export type Question = { readonly do: 'prepare' | 'round' | 'check' }
 
 /** What a round took in this process, and how long a caller waited for a decision. */
 export interface CallerUsage extends Usage {
@@ -33,7 +33,7 @@ export async function callAsAsked(makers: Readonly<Record<string, MakeContender>
   const make = makers[name]
   assert.ok(make, `There is no contender ${name}.`)
   const callers = new Callers(name, await make(url, workload.limit), workload)
-  answerQuestions((question: Question) => (question.do === 'round' ? callers.round() : callers.check()))
+  answerQuestions((question: Question) => callers[question.do]())
 }
 
 class Callers {
@@ -55,6 +55,13 @@ class Callers {
       shuffledIndexes(Math.max(decisions, keyCount)),
       (i) => keys[i % keyCount] as string,
     )
+  }
+
+  /** Lets the contender do first what its decisions of the next round presuppose. */
+  async prepare(): Promise<void> {
+    const { contender, workload } = this
+    if (contender.prepare === undefined) return
+    for (let i = 0; i < workload.decisions; i++) await contender.prepare(this.#keyAt(this.#drawn + i))
   }
 
   async round(): Promise<CallerUsage> {
@@ -80,7 +87,7 @@ class Callers {
     const call = async () => {
       while (this.#drawn < end) {
         const startMs = this.#drawn % every === 0 ? performance.now() : undefined
-        if (await this.contender.decide(this.#draw())) answers.allowed++
+        if (await this.contender.decide(this.#keyAt(this.#drawn++))) answers.allowed++
         else answers.denied++
         if (startMs !== undefined) answers.waited.push(performance.now() - startMs)
       }
@@ -89,8 +96,8 @@ class Callers {
     return answers
   }
 
-  #draw(): string {
-    return this.#draws[this.#drawn++ % this.#draws.length] as string
+  #keyAt(draw: number): string {
+    return this.#draws[draw % this.#draws.length] as string
   }
 
   /**

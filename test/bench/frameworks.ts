@@ -9,16 +9,16 @@ import {
 import { type Estimate, medianOf } from './harness/intervals.js'
 import { median } from './harness/rounds.js'
 import { printTable, ratio, whole } from './harness/table.js'
-import { type LiveSetup, type Served, serveInTurn } from './live-server.js'
+import { type LiveSetup, type Served, serveInRounds } from './live-server.js'
+import { isShort } from './workloads.js'
 
-const isShort = process.argv.includes('--short')
 const PROCESSES = isShort ? 3 : 15
 const REQUESTS = isShort ? 6_000 : 12_000
 const AT_A_TIME = 128
 const HELLO = 'GET / HTTP/1.1\r\nHost: localhost\r\nAccept: */*\r\n\r\n'
 
 /** What each process of a contender took. */
-type Samples = Readonly<Record<Contender, Served[]>>
+type Samples = Readonly<Record<Contender, readonly Served[]>>
 
 /**
  * What a limiter costs a live server of each framework, beside the limiter that its users usually take: user
@@ -32,15 +32,8 @@ export async function benchFrameworks(): Promise<void> {
 }
 
 async function sample(framework: FrameworkName, scenario: ScenarioName): Promise<Samples> {
-  const samples: Samples = { nothing: [], headgate: [], usual: [] }
   const setups = CONTENDERS.map((name) => setupOf(framework, name, scenario))
-  for (let i = 0; i < PROCESSES; i++) {
-    const first = i % setups.length // nobody always goes first
-    await serveInTurn([...setups.slice(first), ...setups.slice(0, first)], REQUESTS, (name, served) => {
-      samples[name as Contender].push(served)
-    })
-  }
-  return samples
+  return Object.fromEntries(await serveInRounds(setups, PROCESSES, REQUESTS)) as Samples
 }
 
 function setupOf(framework: FrameworkName, name: Contender, scenario: ScenarioName): LiveSetup {

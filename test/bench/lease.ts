@@ -103,13 +103,14 @@ async function round(name: HotKeyName, child: Child, watcher: Redis): Promise<Fi
     { allowed: decisions, denied: 0 },
     `${name}: charges below the limit were denied`,
   )
-  const { serverCpuNs, requests } = await used()
+  const { serverCpuNs, requests, commandNs } = await used()
   const each = (total: number) => total / decisions
   return {
     wallNs: each(wallNs),
     cpuNs: each(cpuNs),
     serverCpuNs: each(serverCpuNs),
     requests: each(requests),
+    commandNs: each(commandNs),
   }
 }
 

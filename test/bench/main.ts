@@ -8,6 +8,8 @@ import { benchBytes } from './bytes.js'
 import { benchDenied } from './denied.js'
 import { benchFlood } from './flood.js'
 import { benchFrameworks } from './frameworks.js'
+import { type Gate, runGate } from './gates/gate.js'
+import { GATES } from './gates/gates.js'
 import { keepPlotsIn } from './harness/keep-plot.js'
 import { benchHostileHeaders } from './hostile-headers.js'
 import { benchImport } from './import.js'
@@ -29,6 +31,10 @@ import { benchRedisBytes } from './redis-bytes.js'
 import { benchReplay } from './replay.js'
 import { benchScale } from './scale.js'
 import { benchSqlPurge } from './sql-purge.js'
+
+const gateRuns = Object.fromEntries(
+  Object.entries<Gate>(GATES).map(([name, gate]) => [name, () => runGate(gate)]),
+)
 
 const BENCHMARKS: Readonly<Record<string, () => Promise<void>>> = {
   memory: benchMemory,
@@ -60,19 +66,20 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<void>>> = {
   postgres: benchPostgres,
   'sql-purge': benchSqlPurge,
   replay: benchReplay,
+  ...gateRuns,
 }
 
 /**
- * Runs the benchmarks named on the command line, or all. With `--plots`, those that draw their results
- * write them to docs/plots. With `--short`, those of servers
- * take fewer rounds. A wrong count ends it with a message and code 1.
+ * Runs the benchmarks named on the command line, or all; `gates` names all gates. With `--plots`, those that
+ * draw their results write them to docs/plots. With `--short`, gates and those of servers take fewer rounds.
+ * A wrong count ends it with a message and code 1.
  */
 async function main(): Promise<void> {
   const { positionals: names, values } = parseArgs({
     allowPositionals: true,
     options: { plots: { type: 'boolean' }, short: { type: 'boolean' } },
   })
-  const chosen = names.length > 0 ? names : Object.keys(BENCHMARKS)
+  const chosen = names.length > 0 ? names.flatMap(benchmarksOf) : Object.keys(BENCHMARKS)
   const unknown = chosen.find((name) => !Object.hasOwn(BENCHMARKS, name))
   if (unknown !== undefined) {
     throw new Error(`There is no benchmark ${unknown}. There are: ${Object.keys(BENCHMARKS).join(', ')}.`)
@@ -80,6 +87,10 @@ async function main(): Promise<void> {
   if (values.plots) keepPlotsIn(fileURLToPath(new URL('../../docs/plots', import.meta.url)))
   console.log(`Node ${process.version} on ${cpus()[0]?.model ?? 'an unknown CPU'}, ${cpus().length} cores`)
   for (const name of chosen) await BENCHMARKS[name]?.()
+}
+
+function benchmarksOf(name: string): string[] {
+  return name === 'gates' ? Object.keys(gateRuns) : [name]
 }
 
 main().catch((error: unknown) => {

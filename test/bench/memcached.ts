@@ -1,8 +1,7 @@
-import { startMemcached } from '../support/servers/memcached.js'
 import { compareStores } from './compare-stores.js'
 import { MEMCACHED_STORES, type MemcachedStoreName } from './contenders/memcached-stores.js'
-import { readMemcachedUsage } from './harness/memcached-usage.js'
-import { isOurs, limiterGoal, printResults, type Report } from './server-tables.js'
+import { onMemcached } from './harness/bench-servers.js'
+import { isOurs, printResults, type Report } from './server-tables.js'
 import { CACHE_WORKLOADS } from './workloads.js'
 
 const COUNTS = { requests: 'requests', writes: 'writes' } as const
@@ -29,7 +28,6 @@ const REPORT: Report<MemcachedStoreName> = {
       of: ['headgate, token bucket'],
     },
     { goal: 'decisions a second, one key', workload: 'one key', figure: 'wallNs', times: 5 },
-    limiterGoal('decisions a second, 10,000 keys', 'many keys', 'wallNs', 2.5),
   ],
 }
 
@@ -38,19 +36,16 @@ const REPORT: Report<MemcachedStoreName> = {
  * after the other.
  */
 export async function benchMemcached(): Promise<void> {
-  const server = await startMemcached({ own: true })
-  try {
-    const results = await compareStores<MemcachedStoreName>({
-      names: REPORT.names,
-      workloads: CACHE_WORKLOADS,
-      child: new URL('./memcached-child.ts', import.meta.url),
-      url: server.url,
-      empty: () => server.command('flush_all'),
-      usage: () => readMemcachedUsage(server),
-      requestsPerDecision: (name) => (isOurs(name) ? undefined : 2),
-    })
-    printResults(REPORT, results)
-  } finally {
-    await server.stop()
-  }
+  const results = await onMemcached((server) =>
+    compareStores<MemcachedStoreName>(
+      {
+        ...server,
+        names: REPORT.names,
+        child: new URL('./memcached-child.ts', import.meta.url),
+        requestsPerDecision: (name) => (isOurs(name) ? undefined : 2),
+      },
+      CACHE_WORKLOADS,
+    ),
+  )
+  printResults(REPORT, results)
 }

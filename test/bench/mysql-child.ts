@@ -1,4 +1,4 @@
 import { callAsAsked } from './callers.js'
-import { MYSQL_STORES } from './contenders/mysql-stores.js'
+import { MYSQL_STORES, TWO_MYSQL_LIMITS } from './contenders/mysql-stores.js'
 
-await callAsAsked(MYSQL_STORES)
+await callAsAsked({ ...MYSQL_STORES, ...TWO_MYSQL_LIMITS })

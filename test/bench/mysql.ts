@@ -1,8 +1,7 @@
-import { startMariadb } from '../support/servers/mariadb.js'
 import { compareStores } from './compare-stores.js'
 import { MYSQL_STORES, type MysqlStoreName } from './contenders/mysql-stores.js'
-import { watchMariadb } from './harness/sql-usage.js'
-import { isOurs, limiterGoal, printResults, type Report } from './server-tables.js'
+import { onMariadb } from './harness/bench-servers.js'
+import { isOurs, printResults, type Report } from './server-tables.js'
 import { SQL_WORKLOADS } from './workloads.js'
 
 const COUNTS = { queries: 'requests', writes: 'writes' } as const
@@ -17,26 +16,21 @@ const REPORT: Report<MysqlStoreName> = {
     { goal: 'decisions a second, 10,000 keys', workload: 'many keys', figure: 'wallNs', times: 6 },
     { goal: 'p99 of 200 callers, 10,000 keys', workload: 'many keys', figure: 'p99Ns', times: 1 },
     { goal: "one caller's median latency", workload: 'one caller', figure: 'medianNs', times: 1 },
-    limiterGoal('decisions a second, 10,000 keys', 'many keys', 'wallNs', 6),
   ],
 }
 
 /** The stores on one MariaDB server. The peer sends four statements: BEGIN, INSERT, SELECT, COMMIT. */
 export async function benchMysql(): Promise<void> {
-  const server = await startMariadb({ own: true })
-  try {
-    const watcher = await watchMariadb(server)
-    const results = await compareStores<MysqlStoreName>({
-      names: REPORT.names,
-      workloads: SQL_WORKLOADS,
-      child: new URL('./mysql-child.ts', import.meta.url),
-      url: server.url,
-      empty: () => watcher.empty(),
-      usage: () => watcher.usage(),
-      requestsPerDecision: (name) => (isOurs(name) ? undefined : 4),
-    }).finally(() => watcher.end())
-    printResults(REPORT, results)
-  } finally {
-    await server.stop()
-  }
+  const results = await onMariadb((server) =>
+    compareStores<MysqlStoreName>(
+      {
+        ...server,
+        names: REPORT.names,
+        child: new URL('./mysql-child.ts', import.meta.url),
+        requestsPerDecision: (name) => (isOurs(name) ? undefined : 4),
+      },
+      SQL_WORKLOADS,
+    ),
+  )
+  printResults(REPORT, results)
 }

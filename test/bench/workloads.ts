@@ -10,12 +10,15 @@ export interface Workload {
 export type WorkloadName = 'many keys' | 'one key' | 'one caller'
 
 /** How many rounds count, after some that do not. All rounds together draw each key equally often. */
-export type Workloads = Readonly<
-  Record<WorkloadName, Workload & { readonly warmUps: number; readonly rounds: number }>
->
+export interface TimedWorkload extends Workload {
+  readonly warmUps: number
+  readonly rounds: number
+}
+
+export type Workloads = Readonly<Record<WorkloadName, TimedWorkload>>
 
 /** With `--short` on the command line: a first look, in a third of the time. */
-const isShort = process.argv.includes('--short')
+export const isShort = process.argv.includes('--short')
 
 /** For caches. Rounds are short, so that a noisy machine hits all alike. */
 export const CACHE_WORKLOADS: Workloads = {

@@ -3,9 +3,11 @@ import { postgresStore } from 'headgate/postgres'
 import { Pool } from 'pg'
 import { RateLimiterPostgres } from 'rate-limiter-flexible'
 import {
+  bothAtOnce,
   flexibleLimiter,
   headgateLimiterOn,
   headgateOn,
+  headgateTwoLimitsOn,
   longWindow,
   type MakeContender,
   ours,
@@ -22,8 +24,10 @@ async function headgate(url: string, policy: Policy, table: string = policy.spec
   return on(store, policy)
 }
 
-async function rateLimiterFlexible(url: string, limit: number) {
-  const options = { storeClient: connect(url), tableName: 'flexible' }
+const rateLimiterFlexible = (url: string, limit: number) => rateLimiterFlexibleOn(connect(url), limit)
+
+async function rateLimiterFlexibleOn(storeClient: Pool, limit: number, keyPrefix = 'rlflx') {
+  const options = { storeClient, tableName: 'flexible', keyPrefix }
   const limiter = await new Promise<RateLimiterPostgres>((resolve, reject) => {
     const ready = (error?: Error) => (error ? reject(error) : resolve(made))
     const made = new RateLimiterPostgres(
@@ -42,3 +46,15 @@ export const POSTGRES_STORES = {
 } as const satisfies Readonly<Record<string, MakeContender>>
 
 export type PostgresStoreName = keyof typeof POSTGRES_STORES
+
+/** Makers of contenders with two limits on one pool. */
+export const TWO_POSTGRES_LIMITS = {
+  'headgate, two limits': (url, limit) => headgate(url, slowBucket(limit), 'two_limits', headgateTwoLimitsOn),
+  'rate-limiter-flexible, two calls': async (url, limit) => {
+    const pool = connect(url)
+    return bothAtOnce(
+      await rateLimiterFlexibleOn(pool, limit, 'first'),
+      await rateLimiterFlexibleOn(pool, limit, 'second'),
+    )
+  },
+} as const satisfies Readonly<Record<string, MakeContender>>

@@ -4,6 +4,8 @@ import {
   byIp,
   createLimiter,
   fixedWindow,
+  type Limiter,
+  type LimiterOptions,
   type Policy,
   type Store,
   slidingWindow,
@@ -29,6 +31,8 @@ const longSlidingWindow = (limit: number) => slidingWindow({ limit, window: WIND
 export interface ServerContender {
   /** The key of a client, as it is handed to the store. */
   keyOf(address: string): string
+  /** What a decision on this key presupposes. It is not measured. */
+  prepare?(key: string): Promise<void>
   /** Takes one unit. Returns whether that was allowed. */
   decide(key: string): Promise<boolean>
   /** How many units of a key are used. */
@@ -59,15 +63,28 @@ export function headgateOn(store: Store, policy: Policy, name = 'api'): ServerCo
   }
 }
 
-/** A store behind a limiter, with all that protects it. It has time to decide: nothing else decides. */
+/** A store behind a limiter, with all that protects it. */
 export function headgateLimiterOn(store: Store, policy: Policy, name = 'limiter'): ServerContender {
-  const limiter = createLimiter<{ ip: string }>({
-    name,
-    policy,
-    key: byIp(),
-    store,
-    timeout: 5_000,
-  })
+  return contenderOf(limiterOn(store, name, { policy, key: byIp() }))
+}
+
+/** A limiter with two limits of the same numbers, which decides both together. */
+export function headgateTwoLimitsOn(store: Store, policy: Policy, name = 'two-limits'): ServerContender {
+  const limits = ['first', 'second'].map((limitName) => ({ name: limitName, policy, key: byIp() }))
+  return contenderOf(limiterOn(store, name, { limits }))
+}
+
+export interface Client {
+  readonly ip: string
+}
+
+type Limits = Pick<LimiterOptions<Client>, 'policy' | 'key' | 'limits'>
+
+/** A limiter that has time to ask its store. */
+export const limiterOn = (store: Store, name: string, limits: Limits): Limiter<Client> =>
+  createLimiter<Client>({ ...limits, name, store, timeout: 5_000 })
+
+function contenderOf(limiter: Limiter<Client>): ServerContender {
   return {
     keyOf: (address) => address,
     async decide(ip) {
@@ -75,11 +92,36 @@ export function headgateLimiterOn(store: Store, policy: Policy, name = 'limiter'
       assert.ok(source === 'store' || source === 'deny-cache', `The store did not decide, but ${source}.`)
       return allowed
     },
-    used: async (ip) => policy.limit - (await limiter.peek({ ip })).remaining,
+    async used(ip) {
+      const { parts } = await limiter.peek({ ip })
+      return usedByAll(parts.map(({ limit, remaining }) => limit - remaining))
+    },
     async leave(ip, units) {
       await limiter.charge({ ip }, { cost: (await limiter.peek({ ip })).remaining - units })
     },
   }
+}
+
+/** Two limits that decide one after the other, as two middlewares of express-rate-limit do. */
+export function oneAfterTheOther(first: ServerContender, second: ServerContender): ServerContender {
+  const decide = async (key: string) => (await first.decide(key)) && second.decide(key)
+  return { keyOf: first.keyOf, decide, used: usedOf([first, second]) }
+}
+
+/** Two limits that decide at once, as a `RateLimiterUnion` does. */
+export function bothAtOnce(first: ServerContender, second: ServerContender): ServerContender {
+  const both = [first, second]
+  const decide = async (key: string) =>
+    (await Promise.all(both.map((each) => each.decide(key)))).every(Boolean)
+  return { keyOf: first.keyOf, decide, used: usedOf(both) }
+}
+
+const usedOf = (contenders: readonly ServerContender[]) => async (key: string) =>
+  usedByAll(await Promise.all(contenders.map((each) => each.used(key))))
+
+function usedByAll(counts: readonly number[]): number {
+  assert.equal(new Set(counts).size, 1, `Limits that were charged together differ: ${counts}.`)
+  return counts[0] as number
 }
 
 /** Ours with each policy, by name. */

@@ -12,7 +12,7 @@ const CPU_SECONDS = ['rusage_user', 'rusage_system']
 export async function readMemcachedUsage(server: MemcachedServer): Promise<ServerUsage> {
   const figures = await readStats(server)
   const sumOf = (names: readonly string[]) => names.reduce((sum, name) => sum + Number(figures.get(name)), 0)
-  return { serverCpuNs: sumOf(CPU_SECONDS) * 1e9, requests: sumOf(REQUESTS) }
+  return { serverCpuNs: sumOf(CPU_SECONDS) * 1e9, requests: sumOf(REQUESTS), commandNs: 0 }
 }
 
 /** The answer to `stats`, or to `stats slabs` and the like. */

@@ -6,23 +6,38 @@ type Figures<F> = { readonly [Name in keyof F]: number }
 /** Runs one round of a contender. */
 export type Round<F = Usage> = () => Promise<F>
 
-/**
- * Lets contenders take turns, so that whatever else the machine does hits all of them; medians over the
- * rounds.
- */
+/** Lets contenders take turns, so that whatever else the machine does hits all of them. Returns all rounds. */
+export async function roundsInTurn<Name extends string, F>(
+  contenders: Readonly<Record<Name, Round<F>>>,
+  rounds: number,
+): Promise<Record<Name, F[]>> {
+  const names = Object.keys(contenders) as Name[]
+  const measured = Object.fromEntries(names.map((name) => [name, []])) as unknown as Record<Name, F[]>
+  for (let round = 0; round < rounds; round++) {
+    for (const name of rotated(names, round)) measured[name].push(await contenders[name]())
+  }
+  return measured
+}
+
+/** Lets contenders take turns. Returns medians over the rounds. */
 export async function takeTurns<Name extends string, F extends Figures<F> = Usage>(
   contenders: Readonly<Record<Name, Round<F>>>,
   rounds: number,
 ): Promise<Record<Name, F>> {
-  const names = Object.keys(contenders) as Name[]
-  const measured = new Map<Name, F[]>(names.map((name) => [name, []]))
-  for (let round = 0; round < rounds; round++) {
-    const turn = round % names.length // nobody always goes first
-    for (const name of [...names.slice(turn), ...names.slice(0, turn)]) {
-      measured.get(name)?.push(await contenders[name]())
-    }
-  }
-  return Object.fromEntries([...measured].map(([name, all]) => [name, medians(all)])) as Record<Name, F>
+  return mediansOf(await roundsInTurn(contenders, rounds))
+}
+
+/** Returns the order of a round: no contender always goes first. */
+export function rotated<T>(all: readonly T[], round: number): T[] {
+  const first = round % all.length
+  return [...all.slice(first), ...all.slice(0, first)]
+}
+
+export function mediansOf<Name extends string, F extends Figures<F>>(
+  rounds: Readonly<Record<Name, readonly F[]>>,
+): Record<Name, F> {
+  const all = Object.entries<readonly F[]>(rounds)
+  return Object.fromEntries(all.map(([name, each]) => [name, medians(each)])) as Record<Name, F>
 }
 
 export function medians<F extends Figures<F>>(all: readonly F[]): F {

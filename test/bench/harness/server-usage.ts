@@ -4,6 +4,8 @@ export interface ServerUsage {
   readonly serverCpuNs: number
   /** How many requests it was sent. */
   readonly requests: number
+  /** What its commands took, by its own clock: 0 where it does not tell. */
+  readonly commandNs: number
 }
 
 /** Starts measuring by a server's own counters. Returns a function that returns what was used since. */
@@ -14,6 +16,7 @@ export async function measureServer(read: () => Promise<ServerUsage>): Promise<(
     return {
       serverCpuNs: after.serverCpuNs - before.serverCpuNs,
       requests: after.requests - before.requests,
+      commandNs: after.commandNs - before.commandNs,
     }
   }
 }

@@ -27,7 +27,8 @@ export async function watchMariadb(server: SqlServer): Promise<SqlWatcher> {
     },
     async usage() {
       const [row] = (await run("SHOW GLOBAL STATUS LIKE 'Questions'")) as { Value: string }[]
-      return { serverCpuNs: cpuNsOfTree(pidOf(server)), requests: Number(row?.Value) - ownStatements }
+      const requests = Number(row?.Value) - ownStatements
+      return { serverCpuNs: cpuNsOfTree(pidOf(server)), requests, commandNs: 0 }
     },
     end: () => connection.end(),
   }
@@ -46,7 +47,7 @@ export async function watchPostgres(server: SqlServer): Promise<SqlWatcher> {
     },
     async usage() {
       const { rows } = await client.query('SELECT pg_snapshot_xmax(pg_current_snapshot())::text AS next')
-      return { serverCpuNs: cpuNsOfTree(pidOf(server)), requests: Number(rows[0]?.next) }
+      return { serverCpuNs: cpuNsOfTree(pidOf(server)), requests: Number(rows[0]?.next), commandNs: 0 }
     },
     end: () => client.end(),
   }
