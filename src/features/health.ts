@@ -1,8 +1,8 @@
 import type { BreakerState } from '../pipe/breaker-state.js'
 import type { GuardedStore } from '../pipe/guarded-store.js'
+import { request } from '../pipe/pipe.js'
 import { consecutive } from '../policies/consecutive.js'
 import type { Charge } from '../stores/operation.js'
-import { request } from '../stores/shared/pipe.js'
 import type { StoreError } from '../stores/store-error.js'
 
 /** The health of a limiter's store. */

@@ -10,10 +10,10 @@ import {
   type Part,
   type PartResult,
 } from '../stores/operation.js'
-import { type OnLate, type Pipe, type Settle, type SettleAny, sendFor } from '../stores/shared/pipe.js'
 import type { DenialTimes, Store } from '../stores/store.js'
 import { weakMemo } from '../util/memo.js'
 import { RecentMap } from '../util/recent-map.js'
+import { type OnLate, type Pipe, type Settle, type SettleAny, sendFor } from './pipe.js'
 
 /** The cache holds the denials of at least this many keys, and at most twice as many. */
 const MIN_KEYS = 16_384

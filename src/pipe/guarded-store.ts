@@ -1,15 +1,15 @@
 import { type KeyedPolicy, keysOf, type Operation, type Outcome } from '../stores/operation.js'
-import { type OnLate, type Pipe, type SettleAny, sendFor } from '../stores/shared/pipe.js'
 import { resentAtMs } from '../stores/shared/resends.js'
-import { publishToStoreChannel, storeChannel } from '../stores/shared/store-channel.js'
-import { pipeTo } from '../stores/shared/store-pipe.js'
 import { whyTimedOut } from '../stores/shared/time-outs.js'
 import type { Store } from '../stores/store.js'
 import { asStoreError, atServer, StoreError } from '../stores/store-error.js'
 import { Deadlines, TimeoutError } from '../util/timeout.js'
 import type { BreakerState } from './breaker-state.js'
 import type { Admission, Generation, OnBreakerChange } from './circuit-breaker.js'
+import { type OnLate, type Pipe, type SettleAny, sendFor } from './pipe.js'
 import { serverBreakers } from './server-breakers.js'
+import { publishToStoreChannel, storeChannel } from './store-channel.js'
+import { pipeTo } from './store-pipe.js'
 
 /** A pipe to a store, guarded if it is remote. */
 export interface GuardedStore extends Pipe {

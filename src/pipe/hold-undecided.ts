@@ -8,13 +8,13 @@ import {
   type Refund,
   uncountedParts,
 } from '../stores/operation.js'
-import { type OnLate, type Pipe, request, type SettleAny, sendFor } from '../stores/shared/pipe.js'
 import { refundsOf } from '../stores/shared/refunds.js'
 import type { Store } from '../stores/store.js'
 import type { StoreError } from '../stores/store-error.js'
 import { catchMaybe, isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { decidedReader } from './decided-units.js'
 import { heldUnitsOf } from './held-units.js'
+import { type OnLate, type Pipe, request, type SettleAny, sendFor } from './pipe.js'
 import {
   causesOf,
   endHolds,

@@ -1,13 +1,13 @@
 import type { Charge, Operation, Outcome } from '../stores/operation.js'
 import { localStatesOf } from '../stores/shared/local-states.js'
-import { type OnLate, type Pipe, type SettleAny, sendFor } from '../stores/shared/pipe.js'
-import { pipeTo, validateOutcome } from '../stores/shared/store-pipe.js'
 import { checkDenialTimes } from '../stores/shared/validate.js'
 import type { Store } from '../stores/store.js'
 import { asStoreError } from '../stores/store-error.js'
 import { Deadlines } from '../util/timeout.js'
 import { denialCacheOf, repeatDenials } from './denial-cache.js'
 import { closeStore, type GuardedStore, type GuardOptions, guardStore } from './guarded-store.js'
+import { type OnLate, type Pipe, type SettleAny, sendFor } from './pipe.js'
+import { pipeTo, validateOutcome } from './store-pipe.js'
 
 interface LimiterPipeOptions extends GuardOptions {
   /** The longest that a denial is cached. 0 turns the cache off, so that the store decides every charge. */

@@ -1,5 +1,5 @@
 import { givesUnitsBack, type KeyedPolicy, keysOf } from '../stores/operation.js'
-import type { Pipe } from '../stores/shared/pipe.js'
+import type { Pipe } from './pipe.js'
 
 /** Creates a pipe that reports the keys of an operation once it has given units back. */
 export function reportUnitsBack(pipe: Pipe, onUnitsBack: (keys: readonly KeyedPolicy[]) => void): Pipe {

@@ -1,16 +1,9 @@
 import type { Charge, Operation, Outcome, Refund, RefundResult } from '../stores/operation.js'
 import { REFUNDED } from '../stores/shared/apply-batch.js'
-import {
-  type OnLate,
-  type Pipe,
-  request,
-  type Settle,
-  type SettleAny,
-  sendFor,
-} from '../stores/shared/pipe.js'
 import { isUnsent, StoreError } from '../stores/store-error.js'
 import { inBackground } from '../util/background-timer.js'
 import type { GuardedStore } from './guarded-store.js'
+import { type OnLate, type Pipe, request, type Settle, type SettleAny, sendFor } from './pipe.js'
 
 /** The most refunds that wait for the store. Beyond that, the oldest is lost. */
 const MAX_QUEUED = 10_000

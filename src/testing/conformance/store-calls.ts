@@ -1,4 +1,6 @@
 import { inspect } from 'node:util'
+import { request } from '../../pipe/pipe.js'
+import { InvalidResultError, pipeTo, validateOutcome } from '../../pipe/store-pipe.js'
 import type { Policy } from '../../policies/policy.js'
 import {
   type Charge,
@@ -11,9 +13,7 @@ import {
   type Refund,
   type ResultOf,
 } from '../../stores/operation.js'
-import { request } from '../../stores/shared/pipe.js'
 import { refundsOf } from '../../stores/shared/refunds.js'
-import { InvalidResultError, pipeTo, validateOutcome } from '../../stores/shared/store-pipe.js'
 import type { Store } from '../../stores/store.js'
 import { expectEqual } from '../assertions.js'
 

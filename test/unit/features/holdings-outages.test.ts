@@ -12,9 +12,9 @@ import {
 import type { MaybePromise, Operation, Refund, RefundResult } from 'headgate/store'
 import { keysOf } from 'headgate/store'
 import type { GuardedStore } from '../../../src/pipe/guarded-store.js'
+import { type Pipe, request } from '../../../src/pipe/pipe.js'
 import { resendRefunds } from '../../../src/pipe/resend-refunds.js'
 import { REFUNDED } from '../../../src/stores/shared/apply-batch.js'
-import { type Pipe, request } from '../../../src/stores/shared/pipe.js'
 
 const LIMIT = 3
 const TTL_MS = 60_000

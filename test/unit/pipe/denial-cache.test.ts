@@ -19,8 +19,8 @@ import {
 } from 'headgate'
 import type { ChargeResult, Operation, Outcome, Refund } from 'headgate/store'
 import { DenialCache, repeatDenials } from '../../../src/pipe/denial-cache.js'
-import { type Pipe, request } from '../../../src/stores/shared/pipe.js'
-import { pipeTo } from '../../../src/stores/shared/store-pipe.js'
+import { type Pipe, request } from '../../../src/pipe/pipe.js'
+import { pipeTo } from '../../../src/pipe/store-pipe.js'
 import type { Parts } from '../../../src/testing/conformance/store-calls.js'
 import { chargeStore } from '../../support/store-calls.js'
 

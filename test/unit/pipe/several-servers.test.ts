@@ -3,8 +3,8 @@ import { createLimiter, logEvents, memoryStore, type Store, StoreError, tokenBuc
 import type { Operation } from 'headgate/store'
 import type { BreakerChange } from '../../../src/pipe/circuit-breaker.js'
 import { CircuitOpenError, guardStore } from '../../../src/pipe/guarded-store.js'
+import { request } from '../../../src/pipe/pipe.js'
 import { keysOf } from '../../../src/stores/operation.js'
-import { request } from '../../../src/stores/shared/pipe.js'
 import type { Parts } from '../../../src/testing/conformance/store-calls.js'
 import { chargeGuarded } from '../../support/charge-guarded.js'
 

@@ -1,8 +1,8 @@
 import { ban, concurrency, type Store, StoreError, tokenBucket } from 'headgate'
 import type { Operation } from 'headgate/store'
 import { guardStore } from '../../../src/pipe/guarded-store.js'
-import { request } from '../../../src/stores/shared/pipe.js'
-import { pipeTo } from '../../../src/stores/shared/store-pipe.js'
+import { request } from '../../../src/pipe/pipe.js'
+import { pipeTo } from '../../../src/pipe/store-pipe.js'
 import type { Parts } from '../../../src/testing/conformance/store-calls.js'
 import { chargeGuarded } from '../../support/charge-guarded.js'
 

@@ -1,5 +1,3 @@
-import { isPromise } from '../../util/maybe-promise.js'
-import { weakMemo } from '../../util/memo.js'
 import type {
   Charge,
   ChargeResult,
@@ -10,14 +8,16 @@ import type {
   Result,
   Standing,
   TakeResult,
-} from '../operation.js'
-import type { Store } from '../store.js'
-import { asStoreError, StoreError } from '../store-error.js'
-import type { KeyOperation } from './apply-batch.js'
-import { batcher } from './batcher.js'
+} from '../stores/operation.js'
+import type { KeyOperation } from '../stores/shared/apply-batch.js'
+import { batcher } from '../stores/shared/batcher.js'
+import { checkBatching, type Unchecked } from '../stores/shared/validate.js'
+import type { Store } from '../stores/store.js'
+import { asStoreError, StoreError } from '../stores/store-error.js'
+import { isPromise } from '../util/maybe-promise.js'
+import { weakMemo } from '../util/memo.js'
 import { type Pipe, type SendAny, sendFor } from './pipe.js'
 import { publishToStoreChannel, storeChannel } from './store-channel.js'
-import { checkBatching, type Unchecked } from './validate.js'
 
 /**
  * Returns the pipe that ends in a store. It validates each outcome. Limiters that share the store share its
