@@ -53,7 +53,7 @@ const LIMITER_TABLE = {
 }
 
 /** Creates the layer of a pipe that knows which units in a store belong to undecided requests. */
-type HoldUndecided = <P extends Pipe>(pipe: P, store: Store) => P
+type HoldUndecided = (pipe: Pipe, store: Store) => Pipe
 
 type LimiterRows = Settings<typeof LIMITER_ROWS>
 

@@ -1,7 +1,7 @@
 import type { MemoryStore, Store } from 'headgate'
 import type { ChargeResult, KeyedPolicy, MaybePromise, Operation, ResultOf } from 'headgate/store'
 import { request } from '../../src/pipe/pipe.js'
-import { pipeTo } from '../../src/pipe/store-pipe.js'
+import { pipeTo } from '../../src/pipe/store-end.js'
 import { checkOperations } from '../../src/stores/shared/run-operations.js'
 import type { Parts, TakenUnits } from '../../src/testing/conformance/store-calls.js'
 import { thenMaybe } from '../../src/util/maybe-promise.js'

@@ -1,5 +1,5 @@
 import { request } from '../../pipe/pipe.js'
-import { pipeTo } from '../../pipe/store-pipe.js'
+import { pipeTo } from '../../pipe/store-end.js'
 import type { Operation, ResultOf } from '../../stores/operation.js'
 import { SLOTS } from '../../stores/redis/key-slot.js'
 import { recordResend } from '../../stores/shared/resends.js'

@@ -15,7 +15,7 @@ import { catchMaybe, type MaybePromise, readAll, thenMaybe } from '../../util/ma
 import { RecentMap } from '../../util/recent-map.js'
 import { timeout } from '../../util/timeout.js'
 import { request } from '../pipe.js'
-import { pipeTo } from '../store-pipe.js'
+import { pipeTo } from '../store-end.js'
 import { blockSize } from './block.js'
 import { Demand } from './demand.js'
 import { type KeyLease, keyLease, type LeaseContext } from './key-lease.js'

@@ -4,12 +4,11 @@ import type { Batching, Store } from '../store.js'
 import type { StoreError } from '../store-error.js'
 import { lockingPicker, type Picked } from './locking-picker.js'
 
-/** Called once with the outcome of an operation, after the call that submitted it has returned. */
-type SettleOperation = (outcome: Outcome) => void
-
-interface Waiting {
+/** An operation on its way to a store. */
+export interface Waiting {
   readonly operation: Operation
-  readonly settle: SettleOperation
+  /** Called once with the outcome, after the call that submitted the operation has returned. */
+  settle(outcome: Outcome): void
 }
 
 /** A batch that was sent. */
@@ -35,8 +34,8 @@ interface BatcherOptions {
 }
 
 /**
- * Creates a batcher: a function that takes an operation and a callback. A promise for each operation would
- * cost as much as sending it. Operations that arrive in one turn of the event loop, or while `maxInFlight`
+ * Creates a batcher: a function that takes operations, each with a callback. A promise for each operation
+ * would cost as much as sending it. Operations that arrive in one turn of the event loop, or while `maxInFlight`
  * batches are in flight, share a batch of at most `maxKeys` keys, a limit that each store sets. If no batch
  * is in flight, one leaves as soon as the current code has run, so a lone caller is not delayed. Many
  * waiting operations are split evenly over the batches that may leave, so that this process and the server
@@ -49,7 +48,7 @@ export function batcher(
   apply: Store['apply'],
   batching: Batching,
   { onBatch, checkCount, validate, toStoreError }: BatcherOptions = {},
-): (operation: Operation, settle: SettleOperation) => undefined {
+): (item: Waiting) => undefined {
   const { locksKeys = false, stallTimeoutMs = 50 } = batching
   const { maxPending = Number.POSITIVE_INFINITY } = batching
   const locking = locksKeys ? lockingPicker<Waiting>(batching.maxKeys) : undefined
@@ -140,8 +139,8 @@ export function batcher(
     onBatch?.(batch.length, performance.now() - flight.sentAtMs)
   }
 
-  return (operation, settle) => {
-    waiting.push({ operation, settle })
+  return (item) => {
+    waiting.push(item)
     if (!isScheduled) schedule()
   }
 }

@@ -1,6 +1,7 @@
 import { inspect } from 'node:util'
 import { request } from '../../pipe/pipe.js'
-import { InvalidResultError, pipeTo, validateOutcome } from '../../pipe/store-pipe.js'
+import { pipeTo } from '../../pipe/store-end.js'
+import { InvalidResultError, validateOutcome } from '../../pipe/validate-outcome.js'
 import type { Policy } from '../../policies/policy.js'
 import {
   type Charge,

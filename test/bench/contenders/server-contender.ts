@@ -12,7 +12,7 @@ import {
 import type { Charge } from 'headgate/store'
 import { type RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible'
 import { request } from '../../../src/pipe/pipe.js'
-import { pipeTo } from '../../../src/pipe/store-pipe.js'
+import { pipeTo } from '../../../src/pipe/store-end.js'
 import { keyCodeOf } from '../../../src/policies/spec.js'
 
 /**

@@ -1,10 +1,10 @@
 import { ban, concurrency, type Store, StoreError, tokenBucket } from 'headgate'
 import type { Operation } from 'headgate/store'
-import { guardStore } from '../../../src/pipe/guarded-store.js'
 import { request } from '../../../src/pipe/pipe.js'
-import { pipeTo } from '../../../src/pipe/store-pipe.js'
+import { pipeTo } from '../../../src/pipe/store-end.js'
 import type { Parts } from '../../../src/testing/conformance/store-calls.js'
 import { chargeGuarded } from '../../support/charge-guarded.js'
+import { guardStore } from '../../support/guard-store.js'
 
 const policy = tokenBucket({ capacity: 5, refill: 5, every: '1m' })
 const charge: Parts = [

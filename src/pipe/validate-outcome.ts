@@ -10,63 +10,9 @@ import type {
   TakeResult,
 } from '../stores/operation.js'
 import type { KeyOperation } from '../stores/shared/apply-batch.js'
-import { batcher } from '../stores/shared/batcher.js'
-import { checkBatching, type Unchecked } from '../stores/shared/validate.js'
+import type { Unchecked } from '../stores/shared/validate.js'
 import type { Store } from '../stores/store.js'
-import { asStoreError, StoreError } from '../stores/store-error.js'
-import { isPromise } from '../util/maybe-promise.js'
-import { weakMemo } from '../util/memo.js'
-import { type Pipe, type SendAny, sendFor } from './pipe.js'
-import { publishToStoreChannel, storeChannel } from './store-channel.js'
-
-/**
- * Returns the pipe that ends in a store. It validates each outcome. Limiters that share the store share its
- * batches. Throws a `TypeError` for a `batching` by which operations would never leave.
- */
-export const pipeTo = weakMemo((store: Store): Pipe => {
-  const send: SendAny = store.batching === undefined ? sendAlone(store) : sendInBatches(store, store.batching)
-  return { send: sendFor(send) }
-})
-
-function sendAlone(store: Store): SendAny {
-  const read = (operation: Operation, outcomes: readonly Outcome[]) =>
-    validateOutcome(store, operation, checkCount(store, 1, outcomes)[0])
-  const toStoreError = (cause: unknown) => asStoreError(store.name, cause)
-  return (operation, settle) => {
-    try {
-      const outcomes = store.apply([operation])
-      if (!isPromise(outcomes)) return read(operation, outcomes)
-      const reading = Promise.resolve(outcomes).then((later) => read(operation, later))
-      reading.catch(toStoreError).then(settle)
-      return undefined
-    } catch (cause) {
-      return toStoreError(cause)
-    }
-  }
-}
-
-function sendInBatches(store: Store, batching: NonNullable<Store['batching']>): SendAny {
-  const { name } = store
-  checkBatching(`the store ${name}`, batching)
-  return batcher(store.apply.bind(store), batching, {
-    checkCount: checkCount.bind(undefined, store),
-    validate: validateOutcome.bind(undefined, store),
-    toStoreError: (cause) => asStoreError(name, cause),
-    onBatch(size, durationMs) {
-      if (storeChannel.hasSubscribers) publishToStoreChannel({ type: 'batch', store: name, size, durationMs })
-    },
-  })
-}
-
-/**
- * Returns a store's outcomes of a batch. Throws a `StoreError` if there are more or fewer of them than
- * operations: then none of them can be trusted, since each may belong to another operation.
- */
-function checkCount(store: Store, count: number, outcomes: unknown): readonly Outcome[] {
-  if (Array.isArray(outcomes) && outcomes.length === count) return outcomes
-  const list = count === 1 ? 'one outcome' : `${count} outcomes`
-  throw new StoreError(store.name, `apply did not return an array of ${list}`, { cause: outcomes })
-}
+import { StoreError } from '../stores/store-error.js'
 
 /** Returns a store's outcome of an operation: a `StoreError` if it is invalid. */
 export function validateOutcome(store: Store, operation: Operation, outcome: unknown): Outcome {
