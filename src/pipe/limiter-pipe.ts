@@ -11,7 +11,7 @@ import { denialLayer } from './denial-layer.js'
 import { closeStore, type GuardOptions, guardOf } from './guard.js'
 import type { Pipe } from './pipe.js'
 import { endAt, pipeTo } from './store-end.js'
-import { validateOutcome } from './validate-outcome.js'
+import { validateOutcome } from './validated.js'
 
 /** The pipe from a limiter to its store. */
 export interface LimiterPipe extends Pipe {

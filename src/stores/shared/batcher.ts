@@ -25,10 +25,6 @@ const MIN_SPLIT = 16
 interface BatcherOptions {
   /** Called at the end of each batch, with its size and how long it took. */
   onBatch?(size: number, durationMs: number): void
-  /** Returns the outcomes of a batch of `count` operations. Throws if there are more or fewer. */
-  checkCount?(count: number, outcomes: readonly Outcome[]): readonly Outcome[]
-  /** Returns the outcome of an operation: an error if it is invalid. */
-  validate?(operation: Operation, outcome: Outcome): Outcome
   /** Returns the outcome of all operations of a batch that failed. Default: what `apply` rejected with. */
   toStoreError?(cause: unknown): StoreError
 }
@@ -47,7 +43,7 @@ interface BatcherOptions {
 export function batcher(
   apply: Store['apply'],
   batching: Batching,
-  { onBatch, checkCount, validate, toStoreError }: BatcherOptions = {},
+  { onBatch, toStoreError }: BatcherOptions = {},
 ): (item: Waiting) => undefined {
   const { locksKeys = false, stallTimeoutMs = 50 } = batching
   const { maxPending = Number.POSITIVE_INFINITY } = batching
@@ -120,14 +116,12 @@ export function batcher(
       const item = open[index]
       if (item === undefined) return
       open[index] = undefined
-      item.settle(validate === undefined ? outcome : validate(item.operation, outcome))
+      item.settle(outcome)
       if (!flight.isAnswered) markAnswered(flight)
     }
     try {
-      const outcomes = await apply(operations, settleOne)
-      const checked = checkCount === undefined ? outcomes : checkCount(batch.length, outcomes)
       let index = 0
-      for (const outcome of checked) settleOne(index++, outcome)
+      for (const outcome of await apply(operations, settleOne)) settleOne(index++, outcome)
     } catch (cause) {
       const error = toStoreError === undefined ? (cause as StoreError) : toStoreError(cause)
       for (let i = 0; i < batch.length; i++) settleOne(i, error)

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import { request } from '../../pipe/pipe.js'
 import { pipeTo } from '../../pipe/store-end.js'
-import { InvalidResultError, validateOutcome } from '../../pipe/validate-outcome.js'
+import { InvalidResultError, validateOutcome } from '../../pipe/validated.js'
 import type { Policy } from '../../policies/policy.js'
 import {
   type Charge,

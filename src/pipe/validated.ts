@@ -13,6 +13,34 @@ import type { KeyOperation } from '../stores/shared/apply-batch.js'
 import type { Unchecked } from '../stores/shared/validate.js'
 import type { Store } from '../stores/store.js'
 import { StoreError } from '../stores/store-error.js'
+import { thenMaybe } from '../util/maybe-promise.js'
+
+/**
+ * Returns the `apply` of a store that a user wrote, with a check of each outcome: an invalid one becomes a
+ * `StoreError`.
+ */
+export function validated(store: Store): Store['apply'] {
+  return (operations, settle) => {
+    const validate = (outcome: Outcome, index: number) => {
+      const operation = operations[index]
+      return operation === undefined ? outcome : validateOutcome(store, operation, outcome)
+    }
+    const outcomes = settle
+      ? store.apply(operations, (index, outcome) => settle(index, validate(outcome, index)))
+      : store.apply(operations)
+    return thenMaybe(outcomes, (known) => checkCount(store, operations.length, known).map(validate))
+  }
+}
+
+/**
+ * Returns a store's outcomes of a batch. Throws a `StoreError` if there are more or fewer of them than
+ * operations: then none of them can be trusted, since each may belong to another operation.
+ */
+function checkCount(store: Store, count: number, outcomes: unknown): readonly Outcome[] {
+  if (Array.isArray(outcomes) && outcomes.length === count) return outcomes
+  const list = count === 1 ? 'one outcome' : `${count} outcomes`
+  throw new StoreError(store.name, `apply did not return an array of ${list}`, { cause: outcomes })
+}
 
 /** Returns a store's outcome of an operation: a `StoreError` if it is invalid. */
 export function validateOutcome(store: Store, operation: Operation, outcome: unknown): Outcome {
