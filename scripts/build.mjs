@@ -29,9 +29,10 @@ const CALLABLE = 'module.exports = Object.assign(exports.default, exports)'
 /** The folders of `src` in each shared chunk. A folder that is missing has a chunk to itself. */
 const CHUNKS = {
   policies: ['util', 'options', 'policies'],
-  stores: ['stores', 'stores/shared', 'stores/memory', 'stores/leased'],
+  stores: ['stores', 'stores/shared', 'stores/memory'],
   limiter: [
     'pipe',
+    'pipe/lease',
     'limiter',
     'features',
     'features/candidate',

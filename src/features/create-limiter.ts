@@ -15,7 +15,7 @@ import { type LimiterSettings, readLimiterOptions } from '../limiter/read-option
 import { storeFailureReporter } from '../limiter/store-failures.js'
 import { endUndecided } from '../limiter/undecided.js'
 import { watchCharges } from '../limiter/watch-charges.js'
-import { request } from '../stores/shared/pipe.js'
+import { request } from '../pipe/pipe.js'
 import { catchMaybe, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { adjustmentsOf } from './adjustments.js'
 import { createCandidate } from './candidate/candidate.js'

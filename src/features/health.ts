@@ -1,8 +1,8 @@
 import type { BreakerState } from '../pipe/breaker-state.js'
-import type { GuardedStore } from '../pipe/guarded-store.js'
+import type { LimiterPipe } from '../pipe/limiter-pipe.js'
+import { request } from '../pipe/pipe.js'
 import { consecutive } from '../policies/consecutive.js'
 import type { Charge } from '../stores/operation.js'
-import { request } from '../stores/shared/pipe.js'
 import type { StoreError } from '../stores/store-error.js'
 
 /** The health of a limiter's store. */
@@ -29,7 +29,7 @@ export interface Health {
  * Returns the health of a store by a peek at `key`, and at a similar key on each server whose circuit
  * breaker is not closed. Like any call, a peek may be the breaker's probe.
  */
-export async function healthOf(store: GuardedStore, key: string): Promise<Health> {
+export async function healthOf(store: LimiterPipe, key: string): Promise<Health> {
   const policy = consecutive({ limit: 1 })
   const sinceMs = performance.now()
   const outcomes = await Promise.allSettled(

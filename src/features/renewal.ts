@@ -1,5 +1,5 @@
 import type { Apply } from '../limiter/receipt.js'
-import { CircuitOpenError, isTimeout } from '../pipe/guarded-store.js'
+import { CircuitOpenError, isTimeout } from '../pipe/guard.js'
 import type { Refund, RenewResult } from '../stores/operation.js'
 import type { StoreError } from '../stores/store-error.js'
 import type { Group } from '../util/group-by.js'

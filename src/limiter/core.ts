@@ -1,11 +1,11 @@
 import { fallbackStoreOf, partScaler } from '../pipe/fallback-store.js'
-import { CircuitOpenError, type GuardedStore } from '../pipe/guarded-store.js'
-import { limiterPipe } from '../pipe/limiter-pipe.js'
+import { CircuitOpenError } from '../pipe/guard.js'
+import { type LimiterPipe, limiterPipe } from '../pipe/limiter-pipe.js'
+import { request } from '../pipe/pipe.js'
 import { reportUnitsBack } from '../pipe/report-units-back.js'
 import { resendRefunds } from '../pipe/resend-refunds.js'
+import { pipeTo } from '../pipe/store-end.js'
 import type { Charge, ChargeResult, KeyedPolicy, Operation, ResultOf } from '../stores/operation.js'
-import { request } from '../stores/shared/pipe.js'
-import { pipeTo } from '../stores/shared/store-pipe.js'
 import type { StoreError } from '../stores/store-error.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import {
@@ -40,7 +40,7 @@ export interface LimiterCore {
   /** The names of the limits; `undefined` if a policy function determines one of them. */
   readonly limitNames: readonly string[] | undefined
   readonly context: LimitContext
-  readonly store: GuardedStore
+  readonly store: LimiterPipe
   /** Applies an operation to the store. A refund that cannot be sent now is sent later. */
   readonly apply: Apply
   readonly fallback: LocalFallback

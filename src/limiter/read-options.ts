@@ -1,9 +1,9 @@
 import { addressReaderAmong, requestIdentity } from '../keys/source-address.js'
 import { limiterFixes, MIDDLEWARE_OPTIONS } from '../options/foreign-options.js'
 import { exemption, optional, readOptions, type Settings, withDefault } from '../options/option-table.js'
+import type { Pipe } from '../pipe/pipe.js'
 import { type ClaimedStore, claimStore, readStore } from '../stores/shared/claimed-store.js'
 import { localStatesOf } from '../stores/shared/local-states.js'
-import type { Pipe } from '../stores/shared/pipe.js'
 import type { Store } from '../stores/store.js'
 import type { StoreError } from '../stores/store-error.js'
 import { durationMs, durationUpTo } from '../util/durations.js'
@@ -53,7 +53,7 @@ const LIMITER_TABLE = {
 }
 
 /** Creates the layer of a pipe that knows which units in a store belong to undecided requests. */
-type HoldUndecided = <P extends Pipe>(pipe: P, store: Store) => P
+type HoldUndecided = (pipe: Pipe, store: Store) => Pipe
 
 type LimiterRows = Settings<typeof LIMITER_ROWS>
 

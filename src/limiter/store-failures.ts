@@ -1,5 +1,5 @@
 import type { EventEmitter } from 'node:events'
-import { isTimeout } from '../pipe/guarded-store.js'
+import { isTimeout } from '../pipe/guard.js'
 import type { Store } from '../stores/store.js'
 import { messageOf, type StoreError } from '../stores/store-error.js'
 import { weakMemo } from '../util/memo.js'

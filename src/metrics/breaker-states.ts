@@ -1,5 +1,5 @@
 import { ServerStates, worstState } from '../pipe/breaker-state.js'
-import type { StoreMessage, StoreStateChange } from '../stores/shared/store-channel.js'
+import type { StoreMessage, StoreStateChange } from '../pipe/store-channel.js'
 import { groupBy } from '../util/group-by.js'
 
 type ServerState = StoreStateChange['state']

@@ -4,7 +4,7 @@ import type { DecisionMessage } from '../features/decision-report.js'
 import { isNearLimit } from '../features/near-limit.js'
 import type { Decision } from '../limiter/decision.js'
 import { BREAKER_STATES } from '../pipe/breaker-state.js'
-import type { StoreCall, StoreMessage } from '../stores/shared/store-channel.js'
+import type { StoreCall, StoreMessage } from '../pipe/store-channel.js'
 import { fieldsOf } from '../util/values.js'
 import { breakerStates } from './breaker-states.js'
 import {

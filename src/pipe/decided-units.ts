@@ -1,7 +1,7 @@
 import type { Charge, Part } from '../stores/operation.js'
-import { type Pipe, request } from '../stores/shared/pipe.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { type HeldUnits, mostUnmarked } from './held-units.js'
+import { type Pipe, request } from './pipe.js'
 import { markedUnits, markOf } from './undecided-units.js'
 
 /**

@@ -1,17 +1,6 @@
 import { isSamePolicy } from '../policies/policy.js'
-import {
-  type Charge,
-  type ChargeResult,
-  givesUnitsBack,
-  type KeyedPolicy,
-  keysOf,
-  type Operation,
-  type Outcome,
-  type Part,
-  type PartResult,
-} from '../stores/operation.js'
-import { type OnLate, type Pipe, type Settle, type SettleAny, sendFor } from '../stores/shared/pipe.js'
-import type { DenialTimes, Store } from '../stores/store.js'
+import type { ChargeResult, KeyedPolicy, Part, PartResult } from '../stores/operation.js'
+import type { Store } from '../stores/store.js'
 import { weakMemo } from '../util/memo.js'
 import { RecentMap } from '../util/recent-map.js'
 
@@ -131,52 +120,3 @@ function figuresAfter(ageMs: number, figures: PartResult, retryAfterMs: number):
 
 /** Returns the denial cache of a store. Limiters that share keys in the store also share the cache. */
 export const denialCacheOf = weakMemo((_store: Store) => new DenialCache())
-
-/**
- * Creates a pipe that repeats the denials in a cache: with `source: 'deny-cache'`, without a promise, and
- * also while the store is down.
- *
- * An operation that gives units back invalidates denials, whichever limiter sends it. One sent by another
- * process takes effect here within `maxMs`.
- */
-export function repeatDenials<P extends Pipe>(pipe: P, cache: DenialCache, times: DenialTimes): P {
-  const { maxMs, minMs } = times
-
-  /** Invalidates now, for charges in flight, and when done, for charges sent meanwhile. */
-  const sendGiveBack: Pipe['send'] = (operation, settle, onLate) => {
-    const keys = keysOf(operation)
-    cache.invalidate(keys)
-    const outcomeNow = pipe.send(
-      operation,
-      (outcome) => {
-        cache.invalidate(keys)
-        settle(outcome)
-      },
-      (outcome, late) => {
-        cache.invalidate(keys)
-        onLate?.(outcome, late)
-      },
-    )
-    if (outcomeNow !== undefined) cache.invalidate(keys)
-    return outcomeNow
-  }
-
-  function send(operation: Operation, settle: SettleAny, onLate?: OnLate): Outcome | undefined {
-    if (operation.type !== 'charge') {
-      const sendOther = givesUnitsBack(operation) ? sendGiveBack : pipe.send
-      return sendOther(operation, settle, onLate)
-    }
-    const { parts } = operation
-    const denial = cache.find(parts, maxMs)
-    if (denial !== undefined) return denial
-    if (maxMs === 0) return pipe.send(operation, settle, onLate)
-    const sentAtMs = performance.now()
-    const recordAndSettle: Settle<Charge> = (outcome) => {
-      if (!(outcome instanceof Error)) cache.record(parts, outcome, sentAtMs, minMs)
-      settle(outcome)
-    }
-    return pipe.send(operation, recordAndSettle, onLate)
-  }
-
-  return { ...pipe, send: sendFor(send) }
-}

@@ -8,13 +8,13 @@ import {
   type Refund,
   uncountedParts,
 } from '../stores/operation.js'
-import { type OnLate, type Pipe, request, type SettleAny, sendFor } from '../stores/shared/pipe.js'
 import { refundsOf } from '../stores/shared/refunds.js'
 import type { Store } from '../stores/store.js'
 import type { StoreError } from '../stores/store-error.js'
 import { catchMaybe, isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { decidedReader } from './decided-units.js'
 import { heldUnitsOf } from './held-units.js'
+import { type OnLate, type Pipe, request, type SettleAny, sendFor } from './pipe.js'
 import {
   causesOf,
   endHolds,
@@ -57,7 +57,7 @@ export interface HeldResult extends ChargeResult {
  * are in use. Once units of known outcome use half of a limit, the number of excused denials is bounded, so a
  * slow request excuses few. A client that waits for each retry time stays within it.
  */
-export function holdUndecided<P extends Pipe>(pipe: P, store: Store): P {
+export function holdUndecided(pipe: Pipe, store: Store): Pipe {
   const held = heldUnitsOf(store)
   const readDecided = decidedReader(pipe, held)
 
@@ -192,7 +192,7 @@ export function holdUndecided<P extends Pipe>(pipe: P, store: Store): P {
     return thenMaybe(request(pipe, charge), ({ allowed }) => allowed)
   }
 
-  return { ...pipe, send: sendFor(send) }
+  return { send: sendFor(send) }
 }
 
 /** Returns whether an attempt during a ban of this limit restarts the ban. */

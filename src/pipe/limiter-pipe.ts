@@ -1,76 +1,88 @@
-import type { Charge, Operation, Outcome } from '../stores/operation.js'
+import type { Charge, KeyedPolicy, Outcome } from '../stores/operation.js'
 import { localStatesOf } from '../stores/shared/local-states.js'
-import { type OnLate, type Pipe, type SettleAny, sendFor } from '../stores/shared/pipe.js'
-import { pipeTo, validateOutcome } from '../stores/shared/store-pipe.js'
 import { checkDenialTimes } from '../stores/shared/validate.js'
 import type { Store } from '../stores/store.js'
 import { asStoreError } from '../stores/store-error.js'
 import { Deadlines } from '../util/timeout.js'
-import { denialCacheOf, repeatDenials } from './denial-cache.js'
-import { closeStore, type GuardedStore, type GuardOptions, guardStore } from './guarded-store.js'
+import type { BreakerState } from './breaker-state.js'
+import { intoPipe, type Layer, pipeOf } from './call.js'
+import { denialCacheOf } from './denial-cache.js'
+import { denialLayer } from './denial-layer.js'
+import { closeStore, type GuardOptions, guardOf } from './guard.js'
+import type { Pipe } from './pipe.js'
+import { endAt, pipeTo } from './store-end.js'
+import { validateOutcome } from './validated.js'
+
+/** The pipe from a limiter to its store. */
+export interface LimiterPipe extends Pipe {
+  /** The store's name. */
+  readonly name: string
+  /** The worst state of the circuit breakers of the store's servers, or of those that keep `keys`. */
+  state(keys?: readonly KeyedPolicy[]): BreakerState
+  /** Returns `key`, and one more key for each other server whose circuit breaker is not closed. */
+  probeKeys(key: string): readonly string[]
+  /** Waits for pending calls, then closes the store, each within the time-out. */
+  close(): Promise<void>
+}
 
 interface LimiterPipeOptions extends GuardOptions {
   /** The longest that a denial is cached. 0 turns the cache off, so that the store decides every charge. */
   readonly denyCacheMs: number
-  /** Creates the layer that knows which units are those of undecided requests. */
-  readonly holdUndecided?: (<P extends Pipe>(pipe: P, store: Store) => P) | undefined
+  /** Puts the part that knows which units are those of undecided requests in front of a pipe. */
+  readonly holdUndecided?: ((pipe: Pipe, store: Store) => Pipe) | undefined
 }
 
 /**
- * Creates the pipe from a limiter to its store. An operation passes, in order, the store's local decision,
- * the denial cache, the time-out and circuit breakers, and the batcher. A memory store needs none of them.
- * The layer for undecided requests follows the cache, which must not repeat the denials that they cause, and
- * comes before the local decision, whose units it has to know.
+ * Creates the pipe from a limiter to its store. A call passes, in order, the store's local decision, the
+ * denial cache, the guard with its time-out and circuit breakers, and the batcher. A memory store needs none
+ * of them. What knows undecided requests follows the cache, which must not repeat the denials that they
+ * cause, and comes before the local decision, whose units it has to know.
  */
 export function limiterPipe(
   store: Store,
   { denyCacheMs, holdUndecided, ...guardOptions }: LimiterPipeOptions,
-): GuardedStore {
+): LimiterPipe {
+  const { name } = store
   if (localStatesOf(store) !== undefined) {
-    const local = localPipe(store, guardOptions)
-    return holdUndecided?.(local, store) ?? local
+    const pipe = pipeTo(store)
+    const close = () => closeStore(store, new Deadlines(guardOptions.timeoutMs))
+    const { send } = holdUndecided?.(pipe, store) ?? pipe
+    return { send, name, state: () => 'closed', probeKeys: (key) => [key], close }
   }
-  if (store.denialTimes !== undefined) checkDenialTimes(`the store ${store.name}`, store.denialTimes)
+  if (store.denialTimes !== undefined) checkDenialTimes(`the store ${name}`, store.denialTimes)
   const { minMs, maxMs } = store.denialTimes ?? { minMs: 0, maxMs: denyCacheMs }
   const times = { minMs: Math.min(minMs, denyCacheMs), maxMs: Math.min(maxMs, denyCacheMs) }
-  const guarded = guardStore(store, guardOptions)
-  const cached = (pipe: GuardedStore) => repeatDenials(pipe, denialCacheOf(store), times)
-  if (holdUndecided === undefined) return decideLocallyFirst(cached(guarded), store)
-  return cached(holdUndecided(decideLocallyFirst(guarded, store), store))
-}
-
-/** Creates the pipe to a store whose states are in this process. It needs no guard. */
-function localPipe(store: Store, { timeoutMs }: GuardOptions): GuardedStore {
-  return {
-    ...pipeTo(store),
-    name: store.name,
-    state: () => 'closed',
-    probeKeys: (key) => [key],
-    close: () => closeStore(store, new Deadlines(timeoutMs)),
-  }
+  const end = endAt(store)
+  const denials = denialLayer(denialCacheOf(store), times)
+  const guard = guardOf(store, end, guardOptions)
+  const local = localDecisions(store)
+  const { send } = holdUndecided
+    ? pipeOf([denials], intoPipe(holdUndecided(pipeOf([...local, guard], end), store)))
+    : pipeOf([...local, denials, guard], end)
+  return { send, name, state: guard.state, probeKeys: guard.probeKeys, close: guard.close }
 }
 
 /**
- * Creates a pipe that first lets the store decide a charge locally, such as by units that it leased, and
- * sends all else to `pipe`. A local decision needs no promise, and no layer can delay or deny it.
+ * Returns the layer that lets the store decide a charge locally, such as by units that it leased. A local
+ * decision needs no promise, and the guard can neither delay nor deny it.
  */
-function decideLocallyFirst<P extends Pipe>(pipe: P, store: Store): P {
-  if (store.decideLocally === undefined) return pipe
+function localDecisions(store: Store): readonly Layer[] {
+  if (store.decideLocally === undefined) return []
   const decideLocally = store.decideLocally.bind(store)
 
   function decide(charge: Charge): Outcome | undefined {
     try {
-      const verdict = decideLocally(charge)
-      return verdict && validateOutcome(store, charge, verdict)
+      const result = decideLocally(charge)
+      return result && validateOutcome(store, charge, result)
     } catch (cause) {
       return asStoreError(store.name, cause)
     }
   }
 
-  function send(operation: Operation, settle: SettleAny, onLate?: OnLate): Outcome | undefined {
-    const outcome = operation.type === 'charge' ? decide(operation) : undefined
-    return outcome ?? pipe.send(operation, settle, onLate)
-  }
-
-  return { ...pipe, send: sendFor(send) }
+  return [
+    {
+      before: ({ operation }) => (operation.type === 'charge' ? decide(operation) : undefined),
+      after: (_call, outcome) => outcome,
+    },
+  ]
 }

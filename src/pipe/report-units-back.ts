@@ -1,27 +1,20 @@
-import { givesUnitsBack, type KeyedPolicy, keysOf } from '../stores/operation.js'
-import type { Pipe } from '../stores/shared/pipe.js'
+import { givesUnitsBack, type KeyedPolicy, keysOf, type Outcome } from '../stores/operation.js'
+import { type Call, intoPipe, type Layer, pipeOf } from './call.js'
+import type { Pipe } from './pipe.js'
 
 /** Creates a pipe that reports the keys of an operation once it has given units back. */
 export function reportUnitsBack(pipe: Pipe, onUnitsBack: (keys: readonly KeyedPolicy[]) => void): Pipe {
-  return {
-    send(operation, settle, onLate) {
-      if (!givesUnitsBack(operation)) return pipe.send(operation, settle, onLate)
-      const report = (outcome: unknown) => {
-        if (!(outcome instanceof Error)) onUnitsBack(keysOf(operation))
-      }
-      const outcome = pipe.send(
-        operation,
-        (later) => {
-          report(later)
-          settle(later)
-        },
-        (late, sent) => {
-          report(late)
-          onLate?.(late, sent)
-        },
-      )
-      if (outcome !== undefined) report(outcome)
+  function report({ operation }: Call, outcome: Outcome): void {
+    if (givesUnitsBack(operation) && !(outcome instanceof Error)) onUnitsBack(keysOf(operation))
+  }
+
+  const layer: Layer = {
+    before: () => undefined,
+    after(call, outcome) {
+      report(call, outcome)
       return outcome
     },
+    late: report,
   }
+  return pipeOf([layer], intoPipe(pipe))
 }

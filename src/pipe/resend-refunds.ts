@@ -1,16 +1,10 @@
-import type { Charge, Operation, Outcome, Refund, RefundResult } from '../stores/operation.js'
+import type { Charge, Outcome, Refund, RefundResult } from '../stores/operation.js'
 import { REFUNDED } from '../stores/shared/apply-batch.js'
-import {
-  type OnLate,
-  type Pipe,
-  request,
-  type Settle,
-  type SettleAny,
-  sendFor,
-} from '../stores/shared/pipe.js'
 import { isUnsent, StoreError } from '../stores/store-error.js'
 import { inBackground } from '../util/background-timer.js'
-import type { GuardedStore } from './guarded-store.js'
+import { type Call, intoPipe, type Layer, pipeOf } from './call.js'
+import type { LimiterPipe } from './limiter-pipe.js'
+import { type Pipe, request } from './pipe.js'
 
 /** The most refunds that wait for the store. Beyond that, the oldest is lost. */
 const MAX_QUEUED = 10_000
@@ -47,7 +41,7 @@ export interface RefundingPipe extends Pipe {
  */
 export function resendRefunds(
   pipe: Pipe,
-  store: Pick<GuardedStore, 'name' | 'state' | 'send'>,
+  store: Pick<LimiterPipe, 'name' | 'state' | 'send'>,
   onLost: (error: StoreError) => void,
 ): RefundingPipe {
   const queue: UnsentRefund[] = []
@@ -55,22 +49,18 @@ export function resendRefunds(
   let retrying = Promise.resolve()
   let isClosed = false
 
-  function send(operation: Operation, settle: SettleAny, onLate?: OnLate): Outcome | undefined {
-    return operation.type === 'refund'
-      ? sendRefund(operation, settle, onLate)
-      : pipe.send(operation, settle, onLate)
+  /** Queues a refund that was certainly never sent. Returns what became of it. */
+  function enqueueIfUnsent({ operation }: Call, outcome: Outcome): Outcome {
+    const isLost = operation.type !== 'refund' || !isUnsent(outcome) || isClosed
+    return isLost ? outcome : enqueue(operation, outcome)
   }
 
-  function sendRefund(
-    refund: Refund,
-    settle: Settle<Refund>,
-    onLate?: OnLate,
-  ): RefundResult | StoreError | undefined {
-    if (store.state([refund]) !== 'closed' && !isClosed) return enqueue(refund)
-    const enqueueIfUnsent = (outcome: RefundResult | StoreError) =>
-      outcome instanceof StoreError && isUnsent(outcome) && !isClosed ? enqueue(refund, outcome) : outcome
-    const outcome = pipe.send(refund, (later) => settle(enqueueIfUnsent(later)), onLate)
-    return outcome && enqueueIfUnsent(outcome)
+  const layer: Layer = {
+    before({ operation }) {
+      const waits = operation.type === 'refund' && !isClosed && store.state([operation]) !== 'closed'
+      return waits ? enqueue(operation) : undefined
+    },
+    after: enqueueIfUnsent,
   }
 
   function enqueue(refund: Refund, error?: StoreError): RefundResult {
@@ -139,7 +129,7 @@ export function resendRefunds(
   }
 
   return {
-    send: sendFor(send),
+    ...pipeOf([layer], intoPipe(pipe)),
     async close() {
       isClosed = true
       clearTimeout(timer)

@@ -11,8 +11,8 @@ export class TimeoutError extends Error {
 }
 
 export interface Deadline {
-  readonly dueAtMs: number
-  readonly onExpired: () => void
+  dueAtMs: number
+  onExpired(): void
   /** Its neighbours among the running ones; `undefined` once it is stopped. */
   earlier: Deadline | undefined
   later: Deadline | undefined
@@ -41,15 +41,21 @@ export class Deadlines {
    * arrived by then are read first.
    */
   start(onExpired: () => void, sinceMs = performance.now()): Deadline {
+    const deadline: Deadline = { dueAtMs: 0, onExpired, earlier: undefined, later: undefined }
+    this.watch(deadline, sinceMs)
+    return deadline
+  }
+
+  /** Starts a deadline that is part of another object, such as of what it limits. */
+  watch(deadline: Deadline, sinceMs = performance.now()): void {
     const earlier = this.#last
-    const dueAtMs = sinceMs + this.#timeoutMs
-    const deadline: Deadline = { dueAtMs, onExpired, earlier, later: undefined }
+    deadline.dueAtMs = sinceMs + this.#timeoutMs
+    deadline.earlier = earlier
     if (earlier === undefined) this.#first = deadline
     else earlier.later = deadline
     this.#last = deadline
     // A timer that was started before a test faked timers, or before it restored them, may never fire.
     if (this.#timer?.startedBy !== setTimeout) this.#startTimer(this.#timeoutMs)
-    return deadline
   }
 
   /** Returns false if the deadline has expired before. */

@@ -17,7 +17,7 @@ import { measure } from './harness/usage.js'
 
 const { circuitBreaker } =
   await built<typeof import('../../src/pipe/circuit-breaker.js')>('pipe/circuit-breaker.ts')
-const { guardStore } = await built<typeof import('../../src/pipe/guarded-store.js')>('pipe/guarded-store.ts')
+const { limiterPipe } = await built<typeof import('../../src/pipe/limiter-pipe.js')>('pipe/limiter-pipe.ts')
 
 const ROUNDS = 9
 const DECISIONS = 100_000
@@ -44,8 +44,8 @@ const CONTENDERS = {
 type Name = keyof typeof CONTENDERS
 
 /**
- * What a closed circuit breaker adds to a decision of a store that answers. headgate's guard also validates
- * the verdict.
+ * What a closed circuit breaker adds to a decision of a store that answers. headgate's pipe also asks
+ * its denial cache, and validates the verdict.
  */
 export async function benchBreaker(): Promise<void> {
   const rounds = Object.entries(CONTENDERS).map(([name, decide]) => [name, () => round(decide)])
@@ -100,7 +100,7 @@ function withBreaker(): () => Promise<ChargeResult> {
 }
 
 function withGuard(): () => Promise<ChargeResult> {
-  const guarded = guardStore(store, { timeoutMs: TIMEOUT_MS })
+  const guarded = limiterPipe(store, { timeoutMs: TIMEOUT_MS, denyCacheMs: 0 })
   return () =>
     new Promise((resolve, reject) => {
       guarded.send(operation, (outcome) => (outcome instanceof Error ? reject(outcome) : resolve(outcome)))

@@ -1,5 +1,5 @@
 import type { Charge, ChargeResult } from 'headgate/store'
-import { type Pipe, request } from '../../src/stores/shared/pipe.js'
+import { type Pipe, request } from '../../src/pipe/pipe.js'
 import type { Parts } from '../../src/testing/conformance/store-calls.js'
 import type { MaybePromise } from '../../src/util/maybe-promise.js'
 

@@ -1,6 +1,6 @@
 import { memoryStore, type Policy, type Store } from 'headgate'
 import type { ChargeResult, KeyedPolicy, Refund } from 'headgate/store'
-import { type LeaseSettings, leasedStore } from '../../src/stores/leased/leased-store.js'
+import { type LeaseSettings, leasedStore } from '../../src/pipe/lease/leased-store.js'
 import type { Parts } from '../../src/testing/conformance/store-calls.js'
 import { chargeStore, forgetStore, refundStore } from './store-calls.js'
 import { storeOf } from './store-of.js'

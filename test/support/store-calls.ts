@@ -1,8 +1,8 @@
 import type { MemoryStore, Store } from 'headgate'
 import type { ChargeResult, KeyedPolicy, MaybePromise, Operation, ResultOf } from 'headgate/store'
-import { request } from '../../src/stores/shared/pipe.js'
+import { request } from '../../src/pipe/pipe.js'
+import { pipeTo } from '../../src/pipe/store-end.js'
 import { checkOperations } from '../../src/stores/shared/run-operations.js'
-import { pipeTo } from '../../src/stores/shared/store-pipe.js'
 import type { Parts, TakenUnits } from '../../src/testing/conformance/store-calls.js'
 import { thenMaybe } from '../../src/util/maybe-promise.js'
 

@@ -1,5 +1,6 @@
 import { applyBy, type Run } from '../shared/run-operations.js'
 import { type ApplyToKey, acrossShards, keyedPolicyOf, runByKey } from '../shared/shards.js'
+import { trusted } from '../shared/trusted.js'
 import type { Batching, Store } from '../store.js'
 import { casStrategy } from './cas-strategy.js'
 import { type MemcachedClient, readClient } from './client.js'
@@ -66,7 +67,7 @@ export function memcachedStore(client: MemcachedClient): Store {
     return runEachKey(operations, settle)
   }
 
-  return {
+  return trusted({
     name: 'memcached',
     batching: BATCHING,
     apply: applyBy(
@@ -79,5 +80,5 @@ export function memcachedStore(client: MemcachedClient): Store {
     origin: { client },
     documents: memcachedDocuments(transport),
     ...(client.servers.length > 1 && { serverOf: (key: string) => transport.serverOf(itemKey(key)) }),
-  }
+  })
 }

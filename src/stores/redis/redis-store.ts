@@ -1,4 +1,5 @@
 import { applyBy } from '../shared/run-operations.js'
+import { trusted } from '../shared/trusted.js'
 import type { Batching, Store } from '../store.js'
 import { type AnyRedisClient, transportOf } from './client.js'
 import { redisDocuments } from './documents.js'
@@ -54,7 +55,7 @@ export function redisStore(client: AnyRedisClient): Store {
   const forAny: Batching = { ...BATCHING, maxInFlight }
   const batching = serverOf ? forAny : serverBatching(client, forAny)
   const run = serverOf ? runOnCluster(transport, batching) : runOnServer(client, transport, batching)
-  return {
+  return trusted({
     name: 'redis',
     batching,
     apply: applyBy('redisStore', run, batching),
@@ -62,5 +63,5 @@ export function redisStore(client: AnyRedisClient): Store {
     origin: { client },
     notes: redisNotes(transport),
     documents: redisDocuments(transport),
-  }
+  })
 }

@@ -4,12 +4,11 @@ import type { Batching, Store } from '../store.js'
 import type { StoreError } from '../store-error.js'
 import { lockingPicker, type Picked } from './locking-picker.js'
 
-/** Called once with the outcome of an operation, after the call that submitted it has returned. */
-type SettleOperation = (outcome: Outcome) => void
-
-interface Waiting {
+/** An operation on its way to a store. */
+export interface Waiting {
   readonly operation: Operation
-  readonly settle: SettleOperation
+  /** Called once with the outcome, after the call that submitted the operation has returned. */
+  settle(outcome: Outcome): void
 }
 
 /** A batch that was sent. */
@@ -26,17 +25,13 @@ const MIN_SPLIT = 16
 interface BatcherOptions {
   /** Called at the end of each batch, with its size and how long it took. */
   onBatch?(size: number, durationMs: number): void
-  /** Returns the outcomes of a batch of `count` operations. Throws if there are more or fewer. */
-  checkCount?(count: number, outcomes: readonly Outcome[]): readonly Outcome[]
-  /** Returns the outcome of an operation: an error if it is invalid. */
-  validate?(operation: Operation, outcome: Outcome): Outcome
   /** Returns the outcome of all operations of a batch that failed. Default: what `apply` rejected with. */
   toStoreError?(cause: unknown): StoreError
 }
 
 /**
- * Creates a batcher: a function that takes an operation and a callback. A promise for each operation would
- * cost as much as sending it. Operations that arrive in one turn of the event loop, or while `maxInFlight`
+ * Creates a batcher: a function that takes operations, each with a callback. A promise for each operation
+ * would cost as much as sending it. Operations that arrive in one turn of the event loop, or while `maxInFlight`
  * batches are in flight, share a batch of at most `maxKeys` keys, a limit that each store sets. If no batch
  * is in flight, one leaves as soon as the current code has run, so a lone caller is not delayed. Many
  * waiting operations are split evenly over the batches that may leave, so that this process and the server
@@ -48,8 +43,8 @@ interface BatcherOptions {
 export function batcher(
   apply: Store['apply'],
   batching: Batching,
-  { onBatch, checkCount, validate, toStoreError }: BatcherOptions = {},
-): (operation: Operation, settle: SettleOperation) => undefined {
+  { onBatch, toStoreError }: BatcherOptions = {},
+): (item: Waiting) => undefined {
   const { locksKeys = false, stallTimeoutMs = 50 } = batching
   const { maxPending = Number.POSITIVE_INFINITY } = batching
   const locking = locksKeys ? lockingPicker<Waiting>(batching.maxKeys) : undefined
@@ -121,14 +116,12 @@ export function batcher(
       const item = open[index]
       if (item === undefined) return
       open[index] = undefined
-      item.settle(validate === undefined ? outcome : validate(item.operation, outcome))
+      item.settle(outcome)
       if (!flight.isAnswered) markAnswered(flight)
     }
     try {
-      const outcomes = await apply(operations, settleOne)
-      const checked = checkCount === undefined ? outcomes : checkCount(batch.length, outcomes)
       let index = 0
-      for (const outcome of checked) settleOne(index++, outcome)
+      for (const outcome of await apply(operations, settleOne)) settleOne(index++, outcome)
     } catch (cause) {
       const error = toStoreError === undefined ? (cause as StoreError) : toStoreError(cause)
       for (let i = 0; i < batch.length; i++) settleOne(i, error)
@@ -140,8 +133,8 @@ export function batcher(
     onBatch?.(batch.length, performance.now() - flight.sentAtMs)
   }
 
-  return (operation, settle) => {
-    waiting.push({ operation, settle })
+  return (item) => {
+    waiting.push(item)
     if (!isScheduled) schedule()
   }
 }

@@ -41,9 +41,12 @@ export function acrossShards(
   const submit = batcher(run, batching)
   const apply: Shards['apply'] = (operation) =>
     new Promise((resolve, reject) => {
-      submit(operation, (outcome) => {
-        if (isResultOf(operation, outcome)) resolve(outcome)
-        else reject(outcome)
+      submit({
+        operation,
+        settle(outcome) {
+          if (isResultOf(operation, outcome)) resolve(outcome)
+          else reject(outcome)
+        },
       })
     })
   const decide = (charge: Charge) => chargeAcrossShards(charge, { shardOf, now, apply })

@@ -1,5 +1,6 @@
 import { retry } from '../../util/retry.js'
 import { transactionStore } from '../builders/transaction-store.js'
+import { trusted } from '../shared/trusted.js'
 import type { Batching, Store } from '../store.js'
 import { asStoreError } from '../store-error.js'
 import { changesOf } from './changes.js'
@@ -61,7 +62,7 @@ export function sqlStore<Connection, Transaction>(dialect: Dialect<Connection, T
     }),
   )
 
-  return {
+  return trusted({
     ...store,
     documents,
     apply(operations, settle) {
@@ -76,5 +77,5 @@ export function sqlStore<Connection, Transaction>(dialect: Dialect<Connection, T
       }
     },
     close: purge.close,
-  }
+  })
 }

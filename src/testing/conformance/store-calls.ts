@@ -1,4 +1,7 @@
 import { inspect } from 'node:util'
+import { request } from '../../pipe/pipe.js'
+import { pipeTo } from '../../pipe/store-end.js'
+import { InvalidResultError, validateOutcome } from '../../pipe/validated.js'
 import type { Policy } from '../../policies/policy.js'
 import {
   type Charge,
@@ -11,9 +14,7 @@ import {
   type Refund,
   type ResultOf,
 } from '../../stores/operation.js'
-import { request } from '../../stores/shared/pipe.js'
 import { refundsOf } from '../../stores/shared/refunds.js'
-import { InvalidResultError, pipeTo, validateOutcome } from '../../stores/shared/store-pipe.js'
 import type { Store } from '../../stores/store.js'
 import { expectEqual } from '../assertions.js'
 

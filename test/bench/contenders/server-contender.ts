@@ -13,9 +13,9 @@ import {
 } from 'headgate'
 import type { Charge } from 'headgate/store'
 import { type RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible'
+import { request } from '../../../src/pipe/pipe.js'
+import { pipeTo } from '../../../src/pipe/store-end.js'
 import { keyCodeOf } from '../../../src/policies/spec.js'
-import { request } from '../../../src/stores/shared/pipe.js'
-import { pipeTo } from '../../../src/stores/shared/store-pipe.js'
 
 /**
  * The longest there is, so that all is counted in one window, and that a bucket is refilled as slowly as

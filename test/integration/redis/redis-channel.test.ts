@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { createLimiter, StoreError, type StoreMessage } from 'headgate'
 import { redisStore } from 'headgate/redis'
-import type { StoreBatch, StoreCall } from '../../../src/stores/shared/store-channel.js'
+import type { StoreBatch, StoreCall } from '../../../src/pipe/store-channel.js'
 import { until } from '../../support/servers/wait.js'
 import { connect } from './connect.js'
 import { useRedis } from './use-redis.js'

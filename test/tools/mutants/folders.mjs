@@ -22,7 +22,7 @@ export const FOLDERS = {
     ],
   },
   pipe: { sources: 'src/pipe', tests: ['test/unit/pipe', 'test/unit/features'] },
-  leased: { sources: 'src/stores/leased', tests: ['test/unit/stores/leased', 'test/unit/pipe'] },
+  lease: { sources: 'src/pipe/lease', tests: ['test/unit/pipe'] },
   memory: { sources: 'src/stores/memory', tests: ['test/unit/stores/memory'] },
   login: { sources: 'src/login', tests: ['test/unit/login'] },
   adapters: {

@@ -11,10 +11,10 @@ import {
 } from 'headgate'
 import type { MaybePromise, Operation, Refund, RefundResult } from 'headgate/store'
 import { keysOf } from 'headgate/store'
-import type { GuardedStore } from '../../../src/pipe/guarded-store.js'
+import type { LimiterPipe } from '../../../src/pipe/limiter-pipe.js'
+import { type Pipe, request } from '../../../src/pipe/pipe.js'
 import { resendRefunds } from '../../../src/pipe/resend-refunds.js'
 import { REFUNDED } from '../../../src/stores/shared/apply-batch.js'
-import { type Pipe, request } from '../../../src/stores/shared/pipe.js'
 
 const LIMIT = 3
 const TTL_MS = 60_000
@@ -313,7 +313,7 @@ describe('of refunds that were not sent', () => {
       } catch (error) {
         return error
       }
-    }) as GuardedStore['send'],
+    }) as LimiterPipe['send'],
   })
   const refundOf = (name: string, policy: Policy = slots): Refund => {
     return { type: 'refund', key: name, policy, cost: 1, takenAtMs: 0, resetAtMs: TTL_MS }

@@ -1,9 +1,9 @@
 import { type Store, StoreError, tokenBucket } from 'headgate'
 import type { ChargeResult, Operation } from 'headgate/store'
 import type { BreakerState } from '../../../src/pipe/breaker-state.js'
-import { guardStore } from '../../../src/pipe/guarded-store.js'
 import type { Parts } from '../../../src/testing/conformance/store-calls.js'
 import { chargeGuarded } from '../../support/charge-guarded.js'
+import { guardStore } from '../../support/guard-store.js'
 
 const policy = tokenBucket({ capacity: 5, refill: 5, every: '1m' })
 const charge: Parts = [{ key: 'key', policy, cost: 1 }]

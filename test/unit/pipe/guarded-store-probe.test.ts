@@ -1,10 +1,11 @@
 import { createLimiter, type StoreError, tokenBucket } from 'headgate'
 import type { Charge, ChargeResult, Operation, Outcome } from 'headgate/store'
-import { CircuitOpenError, guardStore } from '../../../src/pipe/guarded-store.js'
-import { request } from '../../../src/stores/shared/pipe.js'
+import { CircuitOpenError } from '../../../src/pipe/guard.js'
+import { request } from '../../../src/pipe/pipe.js'
 import type { Parts } from '../../../src/testing/conformance/store-calls.js'
 import { chargeGuarded } from '../../support/charge-guarded.js'
 import { storeThat } from '../../support/fault-stores.js'
+import { guardStore } from '../../support/guard-store.js'
 
 const policy = tokenBucket({ capacity: 5, refill: 5, every: '1m' })
 const charge: Parts = [{ key: 'key', policy, cost: 1 }]

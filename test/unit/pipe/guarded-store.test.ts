@@ -1,9 +1,9 @@
 import { memoryStore, type Store, StoreError, tokenBucket } from 'headgate'
 import type { ChargeResult } from 'headgate/store'
-import { guardStore } from '../../../src/pipe/guarded-store.js'
 import { recordResend } from '../../../src/stores/shared/resends.js'
 import type { Parts } from '../../../src/testing/conformance/store-calls.js'
 import { chargeGuarded } from '../../support/charge-guarded.js'
+import { guardStore } from '../../support/guard-store.js'
 
 const policy = tokenBucket({ capacity: 5, refill: 5, every: '1m' })
 const charge: Parts = [{ key: 'key', policy, cost: 1 }]

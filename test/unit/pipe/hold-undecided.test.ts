@@ -13,8 +13,8 @@ import {
 } from 'headgate'
 import type { ChargeResult, Operation, Part } from 'headgate/store'
 import { type HeldResult, holdUndecided } from '../../../src/pipe/hold-undecided.js'
-import { type OnLate, type Pipe, request, type SettleAny, sendFor } from '../../../src/stores/shared/pipe.js'
-import { pipeTo } from '../../../src/stores/shared/store-pipe.js'
+import { type OnLate, type Pipe, request, type SettleAny, sendFor } from '../../../src/pipe/pipe.js'
+import { pipeTo } from '../../../src/pipe/store-end.js'
 import { figures } from '../../../src/testing/conformance/store-calls.js'
 import { anyPolicy, costOf, takes, waitMs } from '../../properties/arbitrary-policies.js'
 

@@ -1,7 +1,7 @@
 import { consecutive } from 'headgate'
 import { StoreError } from 'headgate/store'
+import type { Pipe } from '../../../src/pipe/pipe.js'
 import { reportUnitsBack } from '../../../src/pipe/report-units-back.js'
-import type { Pipe } from '../../../src/stores/shared/pipe.js'
 
 const policy = consecutive({ limit: 1 })
 const refund = { type: 'refund', key: 'ada', policy, cost: 1, takenAtMs: 0 } as const

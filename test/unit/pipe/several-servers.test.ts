@@ -2,11 +2,12 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { createLimiter, logEvents, memoryStore, type Store, StoreError, tokenBucket } from 'headgate'
 import type { Operation } from 'headgate/store'
 import type { BreakerChange } from '../../../src/pipe/circuit-breaker.js'
-import { CircuitOpenError, guardStore } from '../../../src/pipe/guarded-store.js'
+import { CircuitOpenError } from '../../../src/pipe/guard.js'
+import { request } from '../../../src/pipe/pipe.js'
 import { keysOf } from '../../../src/stores/operation.js'
-import { request } from '../../../src/stores/shared/pipe.js'
 import type { Parts } from '../../../src/testing/conformance/store-calls.js'
 import { chargeGuarded } from '../../support/charge-guarded.js'
+import { guardStore } from '../../support/guard-store.js'
 
 const policy = tokenBucket({ capacity: 1000, refill: 1000, every: '1h' })
 

@@ -1,7 +1,7 @@
 import { consecutive, fixedWindow, tokenBucket } from 'headgate'
 import { type CompareAndSwapOptions, compareAndSwapStore, type Store, StoreError } from 'headgate/store'
 import { manualClock } from 'headgate/testing'
-import { pipeTo } from '../../../../src/stores/shared/store-pipe.js'
+import { pipeTo } from '../../../../src/pipe/store-end.js'
 import { chargeAll, chargeOne, part, remainingOf } from '../../../../src/testing/conformance/store-calls.js'
 import { describeStoreConformance } from '../../../support/store-conformance.js'
 import { storeIn, VersionedDatabase } from './versioned-database.js'

@@ -44,9 +44,12 @@ export function itemBatcher(
   const submit = batcher(apply, batching)
   return (item) =>
     new Promise((resolve, reject) => {
-      submit(chargeOf(item, keysOf?.(item)), (outcome) => {
-        if ('atMs' in outcome) resolve(outcome.atMs)
-        else reject(outcome)
+      submit({
+        operation: chargeOf(item, keysOf?.(item)),
+        settle(outcome) {
+          if ('atMs' in outcome) resolve(outcome.atMs)
+          else reject(outcome)
+        },
       })
     })
 }

@@ -225,7 +225,8 @@ test('each operation is settled once, by its first outcome', async () => {
     }),
     WIDE,
   )
-  for (const item of [1, 2]) submit(chargeOf(item), (outcome) => settled.push([item, outcome]))
+  for (const item of [1, 2])
+    submit({ operation: chargeOf(item), settle: (outcome) => settled.push([item, outcome]) })
   await turn()
   expect(settled).toMatchObject([
     [2, { atMs: 20 }],
@@ -250,7 +251,7 @@ test('each batch that is over is reported, with its size and how long it took', 
   const { apply, at } = heldBack()
   const onBatch = jest.fn()
   const submit = batcher(apply, { maxKeys: 2, maxInFlight: 2 }, { onBatch })
-  for (const item of [1, 2, 3]) submit(chargeOf(item), () => {})
+  for (const item of [1, 2, 3]) submit({ operation: chargeOf(item), settle() {} })
   await turn()
   jest.advanceTimersByTime(30)
   at(1).fail(new Error('gone'))

@@ -1,10 +1,11 @@
 import { ban, concurrency, type Store, StoreError, tokenBucket } from 'headgate'
 import type { Operation } from 'headgate/store'
-import { guardStore } from '../../../src/pipe/guarded-store.js'
-import { request } from '../../../src/stores/shared/pipe.js'
-import { pipeTo } from '../../../src/stores/shared/store-pipe.js'
+import { request } from '../../../src/pipe/pipe.js'
+import { pipeTo } from '../../../src/pipe/store-end.js'
+import { trusted } from '../../../src/stores/shared/trusted.js'
 import type { Parts } from '../../../src/testing/conformance/store-calls.js'
 import { chargeGuarded } from '../../support/charge-guarded.js'
+import { guardStore } from '../../support/guard-store.js'
 
 const policy = tokenBucket({ capacity: 5, refill: 5, every: '1m' })
 const charge: Parts = [
@@ -213,3 +214,16 @@ describe('of other operations', () => {
       )
   })
 })
+
+test.each([undefined, { maxKeys: 100, maxInFlight: 1 }])(
+  'the outcomes of a store of this package are trusted, but not those of a copy with another apply, batching %j',
+  async (batching) => {
+    const unchecked = [{ ...verdict, parts: [] }]
+    const store = trusted({ ...storeThat(unchecked), ...(batching && { batching }) })
+    const ofStore = (each: Store) => chargeGuarded(guardStore(each, { timeoutMs: 100 }), charge)
+    expect(await ofStore(store)).toBe(unchecked[0])
+    expect(await ofStore({ ...store })).toBe(unchecked[0])
+    const copy: Store = { ...store, apply: (operations) => store.apply(operations) }
+    await expect((async () => ofStore(copy))()).rejects.toThrow('fake: apply did not return a valid result')
+  },
+)

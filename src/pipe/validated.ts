@@ -1,5 +1,3 @@
-import { isPromise } from '../../util/maybe-promise.js'
-import { weakMemo } from '../../util/memo.js'
 import type {
   Charge,
   ChargeResult,
@@ -10,52 +8,28 @@ import type {
   Result,
   Standing,
   TakeResult,
-} from '../operation.js'
-import type { Store } from '../store.js'
-import { asStoreError, StoreError } from '../store-error.js'
-import type { KeyOperation } from './apply-batch.js'
-import { batcher } from './batcher.js'
-import { type Pipe, type SendAny, sendFor } from './pipe.js'
-import { publishToStoreChannel, storeChannel } from './store-channel.js'
-import { checkBatching, type Unchecked } from './validate.js'
+} from '../stores/operation.js'
+import type { KeyOperation } from '../stores/shared/apply-batch.js'
+import type { Unchecked } from '../stores/shared/validate.js'
+import type { Store } from '../stores/store.js'
+import { StoreError } from '../stores/store-error.js'
+import { thenMaybe } from '../util/maybe-promise.js'
 
 /**
- * Returns the pipe that ends in a store. It validates each outcome. Limiters that share the store share its
- * batches. Throws a `TypeError` for a `batching` by which operations would never leave.
+ * Returns the `apply` of a store that a user wrote, with a check of each outcome: an invalid one becomes a
+ * `StoreError`.
  */
-export const pipeTo = weakMemo((store: Store): Pipe => {
-  const send: SendAny = store.batching === undefined ? sendAlone(store) : sendInBatches(store, store.batching)
-  return { send: sendFor(send) }
-})
-
-function sendAlone(store: Store): SendAny {
-  const read = (operation: Operation, outcomes: readonly Outcome[]) =>
-    validateOutcome(store, operation, checkCount(store, 1, outcomes)[0])
-  const toStoreError = (cause: unknown) => asStoreError(store.name, cause)
-  return (operation, settle) => {
-    try {
-      const outcomes = store.apply([operation])
-      if (!isPromise(outcomes)) return read(operation, outcomes)
-      const reading = Promise.resolve(outcomes).then((later) => read(operation, later))
-      reading.catch(toStoreError).then(settle)
-      return undefined
-    } catch (cause) {
-      return toStoreError(cause)
+export function validated(store: Store): Store['apply'] {
+  return (operations, settle) => {
+    const validate = (outcome: Outcome, index: number) => {
+      const operation = operations[index]
+      return operation === undefined ? outcome : validateOutcome(store, operation, outcome)
     }
+    const outcomes = settle
+      ? store.apply(operations, (index, outcome) => settle(index, validate(outcome, index)))
+      : store.apply(operations)
+    return thenMaybe(outcomes, (known) => checkCount(store, operations.length, known).map(validate))
   }
-}
-
-function sendInBatches(store: Store, batching: NonNullable<Store['batching']>): SendAny {
-  const { name } = store
-  checkBatching(`the store ${name}`, batching)
-  return batcher(store.apply.bind(store), batching, {
-    checkCount: checkCount.bind(undefined, store),
-    validate: validateOutcome.bind(undefined, store),
-    toStoreError: (cause) => asStoreError(name, cause),
-    onBatch(size, durationMs) {
-      if (storeChannel.hasSubscribers) publishToStoreChannel({ type: 'batch', store: name, size, durationMs })
-    },
-  })
 }
 
 /**

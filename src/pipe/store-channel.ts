@@ -1,6 +1,6 @@
 import { channel } from 'node:diagnostics_channel'
-import type { Operation } from '../operation.js'
-import type { StoreError } from '../store-error.js'
+import type { Operation } from '../stores/operation.js'
+import type { StoreError } from '../stores/store-error.js'
 
 /** The limiter that a message is about. */
 interface LimiterMessage {

@@ -1,6 +1,6 @@
 import { createLimiter, fixedWindow, leased, StoreError } from 'headgate'
 import type { ChargeResult } from 'headgate/store'
-import type { LeaseOptions } from '../../../../src/stores/leased/options.js'
+import type { LeaseOptions } from '../../../../src/pipe/lease/options.js'
 import { NONSENSE } from '../../../support/fault-stores.js'
 import {
   allowedCount,

@@ -1,8 +1,8 @@
 import { readTogether } from '../../options/problems.js'
+import { isMemoryStore } from '../../stores/memory/contract.js'
+import { isStore } from '../../stores/shared/validate.js'
+import type { Store } from '../../stores/store.js'
 import { wrongKind } from '../../util/validate.js'
-import { isMemoryStore } from '../memory/contract.js'
-import { isStore } from '../shared/validate.js'
-import type { Store } from '../store.js'
 import { leasedStore } from './leased-store.js'
 import { type LeaseOptions, readLeaseOptions } from './options.js'
 

@@ -1,6 +1,6 @@
-import type { MaybePromise } from '../../util/maybe-promise.js'
-import type { Operation, Outcome, ResultOf } from '../operation.js'
-import type { StoreError } from '../store-error.js'
+import type { Operation, Outcome, ResultOf } from '../stores/operation.js'
+import type { StoreError } from '../stores/store-error.js'
+import type { MaybePromise } from '../util/maybe-promise.js'
 
 /** Called with the result of an operation, or the error in its place. */
 export type Settle<O extends Operation> = (outcome: ResultOf<O> | StoreError) => void

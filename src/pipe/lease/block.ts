@@ -1,6 +1,6 @@
 import type { Policy } from '../../policies/policy.js'
 import { MAX_PREPAID_SHARE, type Prepaid } from '../../policies/prepaid.js'
-import type { ChargeResult, KeyedPolicy, PartResult, Refund } from '../operation.js'
+import type { ChargeResult, KeyedPolicy, PartResult, Refund } from '../../stores/operation.js'
 
 /** A key whose units are leased. */
 export interface LeasedKey extends KeyedPolicy {

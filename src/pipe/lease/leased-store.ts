@@ -1,8 +1,4 @@
 import { isSamePolicy } from '../../policies/policy.js'
-import { inBackground } from '../../util/background-timer.js'
-import { catchMaybe, type MaybePromise, readAll, thenMaybe } from '../../util/maybe-promise.js'
-import { RecentMap } from '../../util/recent-map.js'
-import { timeout } from '../../util/timeout.js'
 import {
   type Charge,
   type ChargeResult,
@@ -11,11 +7,15 @@ import {
   onlyPartOf,
   type Part,
   type Refund,
-} from '../operation.js'
-import { request } from '../shared/pipe.js'
-import { pipeTo } from '../shared/store-pipe.js'
-import type { Store } from '../store.js'
-import { asStoreError, StoreError } from '../store-error.js'
+} from '../../stores/operation.js'
+import type { Store } from '../../stores/store.js'
+import { asStoreError, StoreError } from '../../stores/store-error.js'
+import { inBackground } from '../../util/background-timer.js'
+import { catchMaybe, type MaybePromise, readAll, thenMaybe } from '../../util/maybe-promise.js'
+import { RecentMap } from '../../util/recent-map.js'
+import { timeout } from '../../util/timeout.js'
+import { request } from '../pipe.js'
+import { pipeTo } from '../store-end.js'
 import { blockSize } from './block.js'
 import { Demand } from './demand.js'
 import { type KeyLease, keyLease, type LeaseContext } from './key-lease.js'

@@ -1,8 +1,8 @@
 import { callback, readOptions, withDefault } from '../../options/option-table.js'
+import { messageOf, type StoreError } from '../../stores/store-error.js'
 import { type Duration, durationMs } from '../../util/durations.js'
 import { whole, wrongOption } from '../../util/validate.js'
 import { warnOnce } from '../../util/warn-once.js'
-import { messageOf, type StoreError } from '../store-error.js'
 import type { LeaseSettings } from './leased-store.js'
 
 /** Options of `leased`: how units are taken from a store in blocks, before they are used. */

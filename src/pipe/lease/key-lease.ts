@@ -1,6 +1,6 @@
+import type { Charge, ChargeResult, Part, Refund } from '../../stores/operation.js'
 import type { MaybePromise } from '../../util/maybe-promise.js'
-import type { Charge, ChargeResult, Part, Refund } from '../operation.js'
-import { type Pipe, request } from '../shared/pipe.js'
+import { type Pipe, request } from '../pipe.js'
 import { blockSize, type LeasedKey, type PrepaidBlock, prepaidBlock } from './block.js'
 import type { Demand } from './demand.js'
 
