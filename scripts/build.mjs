@@ -5,15 +5,16 @@
 // it, needs Node.js 22.
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { basename, join, resolve } from 'node:path'
+import { basename, isAbsolute, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
 import { dts } from 'rolldown-plugin-dts'
 
 const [flag, target = 'dist'] = process.argv.slice(2)
 const dist = resolve(target)
-process.chdir(fileURLToPath(new URL('..', import.meta.url)))
-if (process.cwd().startsWith(dist))
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+process.chdir(ROOT)
+if (!isOutside(relative(dist, ROOT)))
   throw new Error(`build: ${target} holds the sources, and would be emptied.`)
 
 const { exports, bin } = JSON.parse(readFileSync('package.json', 'utf8'))
@@ -70,7 +71,8 @@ async function buildCode() {
       footer: ({ name }) => (format === 'cjs' && name === 'express-rate-limit' ? CALLABLE : ''),
     }
     const names = format === 'esm' ? [...ENTRIES, COMMAND] : ENTRIES
-    for (const path of await bundle(names, (entry) => `src/${entry}.ts`, output, 'js')) bundled.add(path)
+    const modules = await bundle(names, (entry) => `src/${entry}.ts`, output, 'js')
+    for (const path of modules.filter(isOfPackage)) bundled.add(path)
     writeFileSync(`${dir}/package.json`, `${JSON.stringify({ type, sideEffects: false })}\n`)
   }
   const charts = resolve('node_modules/uplot/dist/uPlot.esm.js')
@@ -151,12 +153,28 @@ async function bundle(names, inputOf, output, ending, options = {}) {
   return written.output.flatMap(({ moduleIds = [] }) => moduleIds)
 }
 
-/** Returns the chunk of a module; `undefined` for an entry. */
+/**
+ * Returns the chunk of a module; `undefined` for an entry. Folders above the checkout may have any names, so
+ * paths are read from the root.
+ */
 function chunkOf(path) {
-  const [, name] = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path) ?? []
-  if (name !== undefined) return 'keys'
-  const [, folder] = /\/(?:src|types)\/(.+)\/[^/]+$/.exec(path) ?? []
+  if (isOfPackage(path)) return 'keys'
+  const [, folder] = /^(?:src|dist\/types)\/(.+)\/[^/]+$/.exec(fromRoot(path)) ?? []
   return CHUNK_OF_FOLDER.get(folder) ?? folder?.replaceAll('/', '-')
+}
+
+/** Returns whether a module is of a package, which may be linked from outside the checkout. */
+function isOfPackage(path) {
+  const inside = fromRoot(path)
+  return isAbsolute(path) && (isOutside(inside) || inside.startsWith('node_modules/'))
+}
+
+function fromRoot(path) {
+  return relative(ROOT, path).replaceAll('\\', '/')
+}
+
+function isOutside(relativePath) {
+  return isAbsolute(relativePath) || /^\.\.(?:[\\/]|$)/.test(relativePath)
 }
 
 /** Returns the licenses of the packages that some bundled files belong to. */

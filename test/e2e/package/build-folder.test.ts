@@ -1,0 +1,63 @@
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { mustRun, ROOT, run } from './run.js'
+
+jest.setTimeout(60_000)
+
+const NEEDED = ['src', 'scripts', 'package.json', 'tsconfig.json']
+const BUILD = ['scripts/build.mjs', '--code']
+
+let folder: string
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'headgate-folder-'))
+})
+
+afterAll(() => {
+  rmSync(folder, { recursive: true })
+})
+
+/** Builds a checkout, and returns the text of each built file by its path. */
+async function build(checkout: string, target: string): Promise<Record<string, string>> {
+  await mustRun(process.execPath, [...BUILD, target], checkout)
+  const paths = readdirSync(target, { recursive: true, encoding: 'utf8' }).filter((path) =>
+    /\.\w+$/.test(path),
+  )
+  return Object.fromEntries(paths.sort().map((path) => [path, readFileSync(join(target, path), 'utf8')]))
+}
+
+function checkOut(path: string): string {
+  const checkout = join(folder, path)
+  mkdirSync(checkout, { recursive: true })
+  for (const name of NEEDED) cpSync(join(ROOT, name), join(checkout, name), { recursive: true })
+  symlinkSync(join(ROOT, 'node_modules'), join(checkout, 'node_modules'), 'dir')
+  return checkout
+}
+
+const FOLDERS = ['src/headgate', 'usr/src/app', 'dist/types/my app', 'node_modules/headgate']
+
+test('the build is the same in a checkout below folders of any name, and loads', async () => {
+  const expected = await build(ROOT, join(folder, 'expected'))
+  expect(Object.keys(expected)).toContain('esm/chunk-limiter.js')
+  for (const path of FOLDERS) {
+    const checkout = checkOut(path)
+    const built = await build(checkout, join(checkout, 'dist'))
+    expect([path, Object.keys(built)]).toEqual([path, Object.keys(expected)])
+    expect([path, built]).toEqual([path, expected])
+  }
+  const load = `
+    const { rateLimit } = require('headgate')
+    import('headgate').then((module) => console.log(typeof rateLimit, typeof module.rateLimit))`
+  const output = await mustRun(process.execPath, ['--eval', load], join(folder, FOLDERS[0] as string))
+  expect(output).toBe('function function\n')
+})
+
+test('a build into a folder that holds the checkout is refused, and one beside it is not', async () => {
+  const checkout = checkOut('beside/headgate')
+  for (const target of [checkout, dirname(checkout)]) {
+    const { code, stderr } = await run(process.execPath, [...BUILD, target], checkout)
+    expect([code, stderr]).toEqual([1, expect.stringContaining('holds the sources, and would be emptied')])
+  }
+  expect(Object.keys(await build(checkout, join(folder, 'beside/head')))).toContain('esm/index.js')
+})
