@@ -12,7 +12,7 @@ const NAMES = {
 
 /**
  * Reads the option `limits` of an adjustment, a list of names. Throws a `TypeError` for a name that no limit
- * has. `objectFix` is what to write in place of options that are no object.
+ * has. `objectFix` is what to write in place of options that are not an object.
  */
 export function readNames(
   owner: string,

@@ -34,7 +34,7 @@ export interface OptionTable<R extends Rows, D extends Rules<Settings<R>>> {
   readonly rules?: D
   /** What to write in place of options that it does not have. */
   readonly fixes?: Fixes
-  /** What to write in place of options that are no object. Default: the names of all options. */
+  /** What to write in place of options that are not an object. Default: the names of all options. */
   readonly objectFix?: string
 }
 

@@ -63,9 +63,12 @@ test.each<[string, () => unknown, string]>([
     () => createLimiter({ limit: 5, window: '1m', denyCache: 1 }),
     "Write '1s' or '1ms', and for a computed time `",
   ],
-])('%s refuses a bare number that may be seconds, and options that are none', async (_, call, problem) => {
-  await expect(async () => call()).rejects.toThrow(problem)
-})
+])(
+  '%s refuses a bare number that may be seconds, and options that are not an object',
+  async (_, call, problem) => {
+    await expect(async () => call()).rejects.toThrow(problem)
+  },
+)
 
 type Call = (...args: unknown[]) => unknown
 const BY = (fix: string) => `createLimiter: options must be an object, got a number. ${fix}`
