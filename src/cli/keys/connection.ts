@@ -1,7 +1,7 @@
 import type { Operation, ResultOf } from '../../stores/operation.js'
 import { SLOTS } from '../../stores/redis/key-slot.js'
+import { recordSlots } from '../../stores/redis/slotted-servers.js'
 import { request } from '../../stores/shared/pipe.js'
-import { recordResend } from '../../stores/shared/resends.js'
 import { pipeTo } from '../../stores/shared/store-pipe.js'
 import { messageOf } from '../../stores/store-error.js'
 import { TimeoutError, timeout } from '../../util/timeout.js'
@@ -47,7 +47,7 @@ export async function connectStore(address: StoreAddress, folder: string): Promi
         throw new InputError(
           'the store is one of several nodes of a Redis Cluster, which this command cannot search',
         )
-      recordResend(client) // so that the store sends commands slot by slot
+      recordSlots(client)
     }
     if (database !== 0) await inTime(send(['select', String(database)]))
   }
