@@ -76,6 +76,16 @@ export interface Adjustments<Subject> {
   adjust(decision: Decision, actualCost: number, options?: AdjustmentOptions): MaybePromise<void>
 }
 
+/** How the methods are called without options, which a call that passes no object is told. */
+const CALLS = {
+  refund: 'Write refund(decision). To give back only some of its units, write adjust(decision, actualCost).',
+  forget: 'Write forget(subject).',
+  take: 'Write penalize(subject, units).',
+  reward: 'Write reward(subject, units).',
+  block: 'Write blockFor(subject, duration).',
+  adjust: 'Write adjust(decision, actualCost).',
+}
+
 /** An operation without its key and policy. */
 type Change = { type: 'take' | 'reward'; units: number } | { type: 'block'; forMs: number }
 
@@ -90,9 +100,16 @@ export function adjustmentsOf<Subject>(
 ): Adjustments<Subject> {
   const decidesLocally = onStoreError === 'local' || typeof onStoreError === 'function'
 
+  const namesFor = (type: keyof typeof CALLS, options?: AdjustmentOptions) =>
+    readNames(owner, options, limitNames, CALLS[type])
+
   /** Returns the parts of a subject, or those that a decision charged: of all limits, or of those named. */
-  function partsOf(subject: unknown, options?: AdjustmentOptions): MaybePromise<readonly NamedPart[]> {
-    const names = readNames(owner, options, limitNames)
+  function partsOf(
+    subject: unknown,
+    type: keyof typeof CALLS,
+    options?: AdjustmentOptions,
+  ): MaybePromise<readonly NamedPart[]> {
+    const names = namesFor(type, options)
     const charged = chargedParts(subject)?.filter(({ name }) => names?.includes(name) !== false)
     return (
       charged ??
@@ -115,7 +132,7 @@ export function adjustmentsOf<Subject>(
   function changeUnits(type: 'take' | 'reward'): Adjustments<Subject>['penalize'] {
     return (subject, units, options) => {
       const change = { type, units: checkedCost(owner, 'units', units) }
-      return thenMaybe(partsOf(subject, options), (parts) => applyToAll(parts, change))
+      return thenMaybe(partsOf(subject, type, options), (parts) => applyToAll(parts, change))
     }
   }
 
@@ -128,22 +145,22 @@ export function adjustmentsOf<Subject>(
   return {
     refund(decision, options) {
       checkDecision(owner, decision)
-      return refundReceipt(receiptOf(decision), readNames(owner, options, limitNames))
+      return refundReceipt(receiptOf(decision), namesFor('refund', options))
     },
     forget: (subject, options) =>
-      thenMaybe(partsOf(subject, options), (parts) => settleAll(parts, forgetPart)),
+      thenMaybe(partsOf(subject, 'forget', options), (parts) => settleAll(parts, forgetPart)),
     penalize: changeUnits('take'),
     reward: changeUnits('reward'),
     blockFor(subject, duration, options) {
       const forMs = durationMs(owner, 'duration', duration)
       const change = { type: 'block', forMs } as const
-      return thenMaybe(partsOf(subject, options), (parts) =>
+      return thenMaybe(partsOf(subject, 'block', options), (parts) =>
         applyToAll(bansAmong(owner, parts, forMs), change),
       )
     },
     adjust(decision, actualCost, options) {
       checkDecision(owner, decision)
-      const names = readNames(owner, options, limitNames)
+      const names = namesFor('adjust', options)
       return adjustReceipt(receiptOf(decision), checkedCost(owner, 'actualCost', actualCost), names)
     },
   }

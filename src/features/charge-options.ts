@@ -1,7 +1,7 @@
 import { checkedCost } from '../limiter/read-limits.js'
 import { describeUnknown } from '../options/fixes.js'
 import { throwProblems } from '../options/problems.js'
-import { show } from '../util/validate.js'
+import { show, wrongOption } from '../util/validate.js'
 import { type Fields, isObject } from '../util/values.js'
 
 const NAMES = ['cost']
@@ -21,6 +21,13 @@ export function readCost(owner: string, options: unknown): number | undefined {
   }
   for (const name in options) if (name !== 'cost') throwUnknown(owner, options)
   return options.cost === undefined ? undefined : checkedCost(owner, 'cost', options.cost)
+}
+
+/** Throws a `TypeError` for any options of a peek: other packages would read a cost there. */
+export function refuseOptions(owner: string, options: unknown): void {
+  if (options === undefined) return
+  const fix = 'Write peek(subject), and compare remaining with the cost.'
+  throw wrongOption(owner, 'options', 'left out, because a peek takes nothing', options, fix)
 }
 
 function throwUnknown(owner: string, options: Fields): void {

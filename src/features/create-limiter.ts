@@ -19,7 +19,7 @@ import { request } from '../pipe/pipe.js'
 import { catchMaybe, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { adjustmentsOf } from './adjustments.js'
 import { createCandidate } from './candidate/candidate.js'
-import { readCost } from './charge-options.js'
+import { readCost, refuseOptions } from './charge-options.js'
 import { watchCreation } from './created-in-handler.js'
 import { decisionReporter } from './decision-report.js'
 import { healthOf } from './health.js'
@@ -136,10 +136,11 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
       return watchAwait(chargeUnlessDecided(subject, cost, finish, chargers.chargeLimits))
     },
     waitFor: (subject, options) => watchAwait(waiting.waitFor(subject, options)),
-    peek: (subject) =>
-      watchAwait(
-        chargeUnlessDecided(subject, 0, (peek) => applyMode(closeReceipt(peek)), chargers.peekLimits),
-      ),
+    peek(subject, ...options: unknown[]) {
+      refuseOptions(owner, options[0])
+      const finishPeek: Finish = (decision) => applyMode(closeReceipt(decision))
+      return watchAwait(chargeUnlessDecided(subject, 0, finishPeek, chargers.peekLimits))
+    },
     ...(candidate?.adjustBeside(adjustments) ?? adjustments),
     release(decision) {
       checkDecision(owner, decision)

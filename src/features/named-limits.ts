@@ -12,15 +12,16 @@ const NAMES = {
 
 /**
  * Reads the option `limits` of an adjustment, a list of names. Throws a `TypeError` for a name that no limit
- * has.
+ * has. `objectFix` is what to write in place of options that are not an object.
  */
 export function readNames(
   owner: string,
   options: { readonly limits?: readonly string[] } | undefined,
   limitNames: readonly string[] | undefined,
+  objectFix: string,
 ): readonly string[] | undefined {
   if (options === undefined) return undefined
-  const { limits: names } = readOptions(owner, options, NAMES)
+  const { limits: names } = readOptions(owner, options, { ...NAMES, objectFix })
   if (names === undefined) return undefined
   const unknown = limitNames && names.find((name) => !limitNames.includes(name))
   if (unknown === undefined) return names

@@ -2,6 +2,8 @@ import { isDisconnectedError } from '../keys/request.js'
 import { lengthOf } from '../policies/calendar.js'
 import type { ChargeResult, PartResult } from '../stores/operation.js'
 import { isPromise } from '../util/maybe-promise.js'
+import { wrongKind } from '../util/validate.js'
+import { fieldsOf } from '../util/values.js'
 import { emptyReceipt, type NamedPart, type Receipt } from './receipt.js'
 
 /**
@@ -200,10 +202,16 @@ export function denyUndelayable(decision: Decision, retryAfterMs: number): Decis
   return new LimiterDecision(binding, false, parts, decision.source, receipt)
 }
 
-/** Throws a `TypeError` for a promise in place of a decision: the call would have no effect. */
+/**
+ * Throws a `TypeError` for anything else in place of a decision, such as an identity or a promise: the call
+ * would have no effect. Accepts `undefined`, for a subject that was not charged.
+ */
 export function checkDecision(owner: string, decision: unknown): void {
-  if (!isPromise(decision)) return
-  throw new TypeError(`${owner}: decision must not be a promise. Await what limiter.charge returns.`)
+  if (decision === undefined || typeof fieldsOf(decision).allowed === 'boolean') return
+  if (isPromise(decision))
+    throw new TypeError(`${owner}: decision must not be a promise. Await what limiter.charge returns.`)
+  const fix = 'Pass what limiter.charge returns. For a subject, write reward(subject, 1).'
+  throw wrongKind(owner, 'decision', 'a decision of a limiter', decision, fix)
 }
 
 /** Returns a subject that adjustments accept for these keys, as they accept a decision. */

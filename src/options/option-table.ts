@@ -1,5 +1,5 @@
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
-import { checkBoolean, showKind, wrongKind } from '../util/validate.js'
+import { checkBoolean, wrongKind } from '../util/validate.js'
 import { fieldsOf } from '../util/values.js'
 import { describeUnknown, type Fixes } from './fixes.js'
 import { misplacedFor } from './misplaced.js'
@@ -34,6 +34,8 @@ export interface OptionTable<R extends Rows, D extends Rules<Settings<R>>> {
   readonly rules?: D
   /** What to write in place of options that it does not have. */
   readonly fixes?: Fixes
+  /** What to write in place of options that are not an object. Default: the names of all options. */
+  readonly objectFix?: string
 }
 
 /**
@@ -43,12 +45,12 @@ export interface OptionTable<R extends Rows, D extends Rules<Settings<R>>> {
 export function readOptions<R extends Rows, D extends Rules<Settings<R>>>(
   owner: string,
   options: unknown,
-  { rows, rules, fixes = {} }: OptionTable<R, D>,
+  { rows, rules, fixes = {}, objectFix }: OptionTable<R, D>,
 ): Read<R, D> {
   const optionNames = Object.keys(rows)
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
-    const problem = `options must be an object, got ${showKind(options)}`
-    throw new TypeError(`${owner}: ${problem}. Known options: ${optionNames.join(', ')}.`)
+    const fix = objectFix ?? `Known options: ${optionNames.join(', ')}.`
+    throw wrongKind(owner, 'options', 'an object', options, fix)
   }
   const misplaced = misplacedFor(owner, options)
   if (misplaced !== undefined)

@@ -88,8 +88,8 @@ export type Operation = Charge | Take | Refund | Reward | Block | Renew | Forget
 /** The figures of one part: a policy's step without the state. */
 export interface PartResult extends Omit<Step, 'next'> {
   /**
-   * When this part was taken, by the store's clock. Set if parts of an allowed charge are taken at different
-   * times, such as on several servers. Default: the `atMs` of the charge.
+   * When this part was taken or read, by the store's clock. Set if parts of a charge have different times,
+   * such as on several servers. Default: the `atMs` of the charge.
    */
   readonly atMs?: number
 }

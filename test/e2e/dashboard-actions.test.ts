@@ -305,6 +305,8 @@ describe('while the store is away', () => {
 
 describe('text that clients choose', () => {
   const values = fc.oneof(hostile, fc.jsonValue())
+  /** Each run takes requests, which a busy machine serves slowly. */
+  const runs = (numRuns: number) => ({ numRuns, interruptAfterTimeLimit: 5000 })
 
   test('is found and released as its limiter counted it, or rejected with 400', async () => {
     const api = limiterBy<string>('api', (id) => id)
@@ -323,7 +325,7 @@ describe('text that clients choose', () => {
         expect((await post(served, '/release', { identity, limiter: 'api' })).status).toBe(200)
         expect((await api.peek(identity)).remaining).toBe(3)
       }),
-      { numRuns: 60 },
+      runs(60),
     )
   })
 
@@ -336,7 +338,7 @@ describe('text that clients choose', () => {
           expect([200, 400, 404, 413]).toContain(status)
         }
       }),
-      { numRuns: 40 },
+      runs(40),
     )
   })
 })

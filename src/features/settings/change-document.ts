@@ -20,7 +20,7 @@ const MAX_ELAPSED_MS = 10_000
 const TIMEOUT_MS = 5000
 const MAX_DELAY_MS = 200
 
-type Poller = Pick<DocumentPoller, 'known' | 'check'>
+type Poller = Pick<DocumentPoller, 'copyOf' | 'check'>
 type Edit = (document: SettingsDocument) => MaybePromise<GivenDocument>
 
 /** What an edit returned, as JSON, and whether it is a whole document, made without reading the last one. */
@@ -107,9 +107,9 @@ async function swapUntilMade(
   let failure = new StoreError(name, `other processes changed ${key} during every attempt`)
 
   async function attempt(): Promise<Written | undefined> {
-    const known = poller.known(key)
-    const [found] = await within(documents.read([{ key, version: known?.version }]))
-    const latest = await inSlices(latestSteps(found, known, Date.now()))
+    const localCopy = poller.copyOf(key)
+    const [found] = await within(documents.read([{ key, version: localCopy?.version }]))
+    const latest = await inSlices(latestSteps(found, localCopy, Date.now()))
     if (latest.changes.some(({ id }) => id === change.id)) return withText(latest as StoredSettings)
     const { value, isWhole } = await edit(latest)
     const earlier = latest.damage ? undefined : latest.document

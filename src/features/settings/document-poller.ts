@@ -7,7 +7,7 @@ import { inSlices, type Steps } from '../../util/slices.js'
 import { timeout } from '../../util/timeout.js'
 import type { SettingsDocument } from './document.js'
 import { DocumentFeed, type Follower, type ReadSettled } from './feed.js'
-import { checkNotLost, damagedError, type KnownSettings, missingError } from './latest-document.js'
+import { checkNotLost, damagedError, type LocalCopy, missingError } from './latest-document.js'
 import { type StoredSettings, shownChange, storedSteps } from './stored-settings.js'
 
 /** The shortest time between two reads of a store's documents. */
@@ -16,7 +16,7 @@ const INTERVAL_MS = 1000
 const TIMEOUT_MS = 5000
 
 /** How many documents without followers are remembered at most. */
-const MAX_KNOWN = 100
+const MAX_OTHERS = 100
 
 /** A document that this process has written, and its text. */
 export interface Written {
@@ -32,7 +32,7 @@ export interface DocumentPoller {
   /** Follows a document. Reads it at once, unless the store was read within the last second. */
   follow(key: string, follower: Follower): () => void
   /** Returns the document that this process followed or changed last. */
-  known(key: string): KnownSettings | undefined
+  copyOf(key: string): LocalCopy | undefined
   /**
    * Throws a `TypeError` if a new document does not fit the limiters of this process that follow it. What
    * the earlier document has as well is ignored.
@@ -62,8 +62,8 @@ export function pollerOf(store: DocumentStore): DocumentPoller {
 function createPoller({ name, documents }: DocumentStore): DocumentPoller {
   const feeds = new Map<string, DocumentFeed>()
   /** The last valid documents: those that are followed, and others that this process has changed. */
-  const followed = new Map<string, KnownSettings>()
-  const others = new RecentMap<KnownSettings>(MAX_KNOWN)
+  const followed = new Map<string, LocalCopy>()
+  const others = new RecentMap<LocalCopy>(MAX_OTHERS)
   const within = timeout(TIMEOUT_MS)
   const hasTimers = canRunInBackground()
   let timer: { readonly startedBy: typeof setTimeout } | undefined
@@ -112,29 +112,29 @@ function createPoller({ name, documents }: DocumentStore): DocumentPoller {
     { version, text = '' }: StoredDocument,
     written?: Written,
   ): ReturnType<ReadSettled> {
-    const last = knownOf(key)
+    const localCopy = copyOf(key)
     try {
       const settings =
         written?.text === text
           ? written.settings
-          : yield* storedSteps(text, Date.now(), last?.settings.document)
-      if (last !== undefined) {
-        remember(key, { ...last, foreign: settings }) // unless it is not lost
-        checkNotLost(name, settings, last)
+          : yield* storedSteps(text, Date.now(), localCopy?.settings.document)
+      if (localCopy !== undefined) {
+        remember(key, { ...localCopy, foreign: settings }) // unless it is not lost
+        checkNotLost(name, settings, localCopy)
       }
       remember(key, { settings, version })
       const [change] = settings.changes
       return { document: settings.document, change: change && shownChange(change) }
     } catch (error) {
-      throw error instanceof TypeError && last !== undefined ? damagedError(error) : error
+      throw error instanceof TypeError && localCopy !== undefined ? damagedError(error) : error
     }
   }
 
-  const knownOf = (key: string) => followed.get(key) ?? others.get(key)
+  const copyOf = (key: string) => followed.get(key) ?? others.get(key)
 
-  function remember(key: string, known: KnownSettings): void {
-    if (feeds.has(key)) followed.set(key, known)
-    else others.set(key, known)
+  function remember(key: string, localCopy: LocalCopy): void {
+    if (feeds.has(key)) followed.set(key, localCopy)
+    else others.set(key, localCopy)
   }
 
   function schedule(): void {
@@ -160,13 +160,13 @@ function createPoller({ name, documents }: DocumentStore): DocumentPoller {
       return () => {
         unfollow()
         if (feed.hasFollowers) return
-        const last = knownOf(key)
+        const localCopy = copyOf(key)
         feeds.delete(key)
         followed.delete(key)
-        if (last !== undefined) others.set(key, last)
+        if (localCopy !== undefined) others.set(key, localCopy)
       }
     },
-    known: knownOf,
+    copyOf,
     *check(key, document, earlier) {
       yield* feeds.get(key)?.check(document, earlier) ?? []
     },

@@ -70,11 +70,11 @@ export function followDocument(
     own ?? { entries: settings.candidate ?? [], overrides }
 
   function unknownLimits(names: readonly string[]): TypeError {
-    const known = entries.map((entry) => limitName(entry, name)).join(', ')
+    const limitNames = entries.map((entry) => limitName(entry, name)).join(', ')
     const others = names.length > MAX_PROBLEMS ? ` and ${names.length - MAX_PROBLEMS} more` : ''
     const listed = names.slice(0, MAX_PROBLEMS).join(', ') + others
     const problem = `the document names limits that the limiter ${name} does not have: ${listed}`
-    return new TypeError(`settings: ${problem}. Its limits are: ${known}.`)
+    return new TypeError(`settings: ${problem}. Its limits are: ${limitNames}.`)
   }
 
   return {

@@ -10,7 +10,7 @@ import { NO_SETTINGS, type StoredSettings, storedSteps } from './stored-settings
 const RESTORE = 'To restore it, call settings.change with (document) => document'
 
 /** A document that this process has read or written, and the version under which it read it. */
-export interface KnownSettings {
+export interface LocalCopy {
   readonly settings: StoredSettings
   readonly version?: string | undefined
   /** The history of the document that the store has had since it lost this one. */
@@ -33,21 +33,21 @@ export interface LatestSettings extends History {
  */
 export function* latestSteps(
   found: StoredDocument | undefined,
-  known: KnownSettings | undefined,
+  localCopy: LocalCopy | undefined,
   nowMs: number,
 ): Steps<LatestSettings> {
-  if (found === undefined) return known ? { ...known.settings, replaces: true } : NO_SETTINGS
-  if (known !== undefined && found.version === known.version) return known.settings
+  if (found === undefined) return localCopy ? { ...localCopy.settings, replaces: true } : NO_SETTINGS
+  if (localCopy !== undefined && found.version === localCopy.version) return localCopy.settings
   const text = found.text ?? ''
   try {
-    const stored = yield* storedSteps(text, nowMs, known?.settings.document)
-    if (known !== undefined && isLost(stored, known)) return { ...known.settings, replaces: true }
+    const stored = yield* storedSteps(text, nowMs, localCopy?.settings.document)
+    if (localCopy !== undefined && isLost(stored, localCopy)) return { ...localCopy.settings, replaces: true }
     return { ...stored, replaces: stored.changes.length === 0 }
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
     const { document, ...history } = readDamaged(text)
-    const isLater = known !== undefined && isEarlier(known.settings, history) // another version wrote it
-    if (known !== undefined && !isLater) return { ...known.settings, replaces: true }
+    const isLater = localCopy !== undefined && isEarlier(localCopy.settings, history) // another version wrote it
+    if (localCopy !== undefined && !isLater) return { ...localCopy.settings, replaces: true }
     const given = isObject(document) ? (document as never) : unreadable(error)
     return { ...history, document: given, damage: error, replaces: true }
   }
@@ -57,14 +57,14 @@ export function* latestSteps(
  * Returns whether the store has lost a document that this process knows, although it holds another one. If
  * this process has only changed the document, and does not follow it, another may have replaced it since.
  */
-function isLost(stored: StoredSettings, { settings, version, foreign }: KnownSettings): boolean {
+function isLost(stored: StoredSettings, { settings, version, foreign }: LocalCopy): boolean {
   return version === undefined ? isEarlier(stored, settings) : !continues(stored, settings, foreign)
 }
 
 /** Throws an error if a document must not come into force in place of one that limiters follow. */
-export function checkNotLost(store: string, stored: StoredSettings, known: KnownSettings): void {
-  if (known.version === undefined || !isLost(stored, known)) return
-  throw isEarlier(stored, known.settings) ? earlierError(store) : begunError(store)
+export function checkNotLost(store: string, stored: StoredSettings, localCopy: LocalCopy): void {
+  if (localCopy.version === undefined || !isLost(stored, localCopy)) return
+  throw isEarlier(stored, localCopy.settings) ? earlierError(store) : begunError(store)
 }
 
 /** Returns what can be read of a damaged text. */

@@ -108,9 +108,9 @@ export function sharedSettings(store: Store, options: SharedSettingsOptions = {}
 
   async function latest(name: string) {
     const key = keyOf(name)
-    const known = poller.known(key)
-    const [found] = await within(kept.documents.read([{ key, version: known?.version }]))
-    return inSlices(latestSteps(found, known, Date.now()))
+    const localCopy = poller.copyOf(key)
+    const [found] = await within(kept.documents.read([{ key, version: localCopy?.version }]))
+    return inSlices(latestSteps(found, localCopy, Date.now()))
   }
 
   return {

@@ -16,6 +16,7 @@ export interface WaitOptions {
 
 const TABLE = {
   rows: { cost: optional(checkedCost), maxWait: optional(readMaxWait), signal: optional(readSignal) },
+  objectFix: "Write waitFor(subject, { cost: 2, maxWait: '5s' }).",
 }
 
 /** Reads the options of one wait. Throws a `TypeError` for wrong ones. */

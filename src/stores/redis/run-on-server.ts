@@ -1,9 +1,9 @@
 import { warnOnce } from '../../util/warn-once.js'
-import { recordResend, resentAtMs } from '../shared/resends.js'
 import type { Run } from '../shared/run-operations.js'
 import { acrossShards } from '../shared/shards.js'
 import type { Batching } from '../store.js'
 import { scriptRunner } from './script-runner.js'
+import { hasSlots, recordSlots } from './slotted-servers.js'
 import type { Transport } from './transport.js'
 
 /** Creates a function that runs operations on a Cluster, slot by slot. */
@@ -34,11 +34,6 @@ export function serverBatching(client: object, batching: Batching): Batching {
   }
 }
 
-/** Returns whether a client made for one server is known to reach one that has slots. */
-function hasSlots(client: object): boolean {
-  return resentAtMs(client) !== undefined
-}
-
 /**
  * Creates a function that runs operations on one server. Hosted clusters, such as ElastiCache Serverless, may
  * have one address, where a client for one server works until a call has keys of several slots. That call is
@@ -47,7 +42,7 @@ function hasSlots(client: object): boolean {
 export function runOnServer(client: object, transport: Transport, batching: Batching): Run {
   const runBySlot = runOnCluster(transport, batching)
   const runTogether = scriptRunner(transport, (operations, settle) => {
-    recordResend(client)
+    recordSlots(client)
     warnOnce(
       'HEADGATE_REDIS_SLOTS',
       'headgate: the Redis server is a cluster, and rejected a batch with keys of several slots. From now ' +

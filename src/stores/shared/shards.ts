@@ -118,8 +118,8 @@ async function refundTaken(taken: readonly Refund[], { apply }: Shards): Promise
 async function peek(charged: readonly Part[], { apply }: Shards): Promise<readonly PartResult[]> {
   try {
     const peeked = charged.map((part) => ({ ...part, cost: 0 }))
-    const { parts } = await apply<Charge>({ type: 'charge', parts: peeked })
-    return parts.map((figures, i) => withCost(charged[i], figures))
+    const { atMs, parts } = await apply<Charge>({ type: 'charge', parts: peeked })
+    return parts.map((figures, i) => ({ ...withCost(charged[i], figures), atMs }))
   } catch {
     return charged.map(({ policy }) => policy.take(undefined, 0, 0))
   }

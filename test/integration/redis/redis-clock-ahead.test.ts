@@ -116,6 +116,7 @@ test('charges of states from a clock ahead are decided as in TypeScript', async 
   }
   await fc.assert(fc.asyncProperty(fc.array(taking, { minLength: 1, maxLength: 3 }), charges, run), {
     numRuns: 200,
+    interruptAfterTimeLimit: 10_000,
   })
 })
 
@@ -165,7 +166,7 @@ test('refunds to states from a clock ahead come out as in TypeScript', async () 
       if (policy.spec.kind === 'token-bucket' && held !== undefined) expectBetween(held, early, late)
       else expect([early, late].map(withoutLastZeros)).toContainEqual(withoutLastZeros(held))
     }),
-    { numRuns: 300 },
+    { numRuns: 300, interruptAfterTimeLimit: 10_000 },
   )
   expect(changed).toBeGreaterThan(30)
 })

@@ -63,8 +63,68 @@ test.each<[string, () => unknown, string]>([
     () => createLimiter({ limit: 5, window: '1m', denyCache: 1 }),
     "Write '1s' or '1ms', and for a computed time `",
   ],
-])('%s refuses a bare number that may be seconds, and options that are none', async (_, call, problem) => {
+])(
+  '%s refuses a bare number that may be seconds, and options that are not an object',
+  async (_, call, problem) => {
+    await expect(async () => call()).rejects.toThrow(problem)
+  },
+)
+
+type Call = (...args: unknown[]) => unknown
+const BY = (fix: string) => `createLimiter: options must be an object, got a number. ${fix}`
+const NO_DECISION =
+  'createLimiter: decision must be a decision of a limiter, got a string. Pass what limiter.charge returns.'
+
+test.each<[string, () => unknown, string]>([
+  [
+    'peek(id, 2)',
+    () => (limiter.peek as Call)('ada', 2),
+    'createLimiter: options must be left out, because a peek takes nothing, got 2. Write peek(subject), and compare',
+  ],
+  ['peek(id, {})', () => (limiter.peek as Call)('ada', {}), 'Write peek(subject), and compare remaining'],
+  ['forget(id, 2)', () => limiter.forget('ada', 2 as never), BY('Write forget(subject).')],
+  ['penalize(id, 2, 2)', () => limiter.penalize('ada', 2, 2 as never), BY('Write penalize(subject, units).')],
+  ['reward(id, 2, 2)', () => limiter.reward('ada', 2, 2 as never), BY('Write reward(subject, units).')],
+  [
+    "blockFor(id, '1m', 2)",
+    () => limiter.blockFor('ada', '1m', 2 as never),
+    BY('Write blockFor(subject, duration).'),
+  ],
+  [
+    'refund(decision, 2)',
+    async () => limiter.refund(await limiter.peek('ada'), 2 as never),
+    BY('Write refund(decision). To give back only some of its units, write adjust(decision, actualCost).'),
+  ],
+  [
+    'adjust(decision, 2, 2)',
+    async () => limiter.adjust(await limiter.peek('ada'), 2, 2 as never),
+    BY('Write adjust(decision, actualCost).'),
+  ],
+  ['refund(id)', () => limiter.refund('ada' as never), NO_DECISION],
+  ['refund(id, 2)', () => limiter.refund('ada' as never, 2 as never), NO_DECISION],
+  ['adjust(id, 2)', () => limiter.adjust('ada' as never, 2), NO_DECISION],
+  ['release(id)', () => limiter.release('ada' as never), NO_DECISION],
+  [
+    'refund(request)',
+    () => limiter.refund({ ip: '::1' } as never),
+    'decision must be a decision of a limiter, got an object.',
+  ],
+  [
+    'waitFor(id, 2)',
+    () => limiter.waitFor('ada', 2 as never),
+    "limiter.waitFor: options must be an object, got a number. Write waitFor(subject, { cost: 2, maxWait: '5s' }).",
+  ],
+  ['penalize(id)', () => limiter.penalize('ada', undefined as never), 'Did you mean units: 1?'],
+  ['reward(id)', () => limiter.reward('ada', undefined as never), 'Did you mean units: 1?'],
+  ['blockFor(id)', () => limiter.blockFor('ada', undefined as never), "Did you mean duration: '1m'?"],
+])('%s throws, with the fix', async (_, call, problem) => {
   await expect(async () => call()).rejects.toThrow(problem)
+  expect((await limiter.peek('ada')).remaining).toBe(5)
+})
+
+test('without a decision, there is nothing to give back', async () => {
+  for (const call of [limiter.refund, limiter.release]) await call(undefined as never)
+  await limiter.adjust(undefined as never, 2)
 })
 
 test('a settings document refuses numbers that may be seconds', async () => {

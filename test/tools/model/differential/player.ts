@@ -172,12 +172,16 @@ class Player {
       }
     if (operation.type === 'charge' && result.type === 'charge' && result.allowed)
       for (const [i, part] of operation.parts.entries()) {
-        const { resetAfterMs = 0, atMs: takenAtMs = atMs } = result.parts[i] ?? {}
-        if (part.cost > 0) this.#receipts.push({ ...part, takenAtMs, resetAtMs: takenAtMs + resetAfterMs })
+        const {
+          resetAfterMs = 0,
+          unitsAfterMs = resetAfterMs,
+          atMs: takenAtMs = atMs,
+        } = result.parts[i] ?? {}
+        if (part.cost > 0) this.#receipts.push({ ...part, takenAtMs, resetAtMs: takenAtMs + unitsAfterMs })
       }
     if (operation.type === 'take' && result.type === 'take' && result.taken > 0) {
       const { key, policy } = operation
-      const resetAtMs = atMs + result.resetAfterMs
+      const resetAtMs = atMs + (result.unitsAfterMs ?? result.resetAfterMs)
       this.#receipts.push({ key, policy, cost: result.taken, takenAtMs: atMs, resetAtMs })
     }
     if (operation.type === 'renew' && result.type === 'renew') {

@@ -117,7 +117,7 @@ export class ModelStore {
       if (verdict.type === 'charge' && !verdict.allowed) {
         for (const each of taken) this.#change(each, nowMs)
         const others = [...parts.keys()].filter((i) => parts[i]?.key !== key)
-        for (const i of others) shown[i] = this.#read(parts[i] as Part, nowMs)
+        for (const i of others) shown[i] = this.#read(parts[i] as Part, timeOf(i))
         return { type: 'charge', allowed: false, parts: shown }
       }
       for (const [j, part] of own.entries())

@@ -12,7 +12,7 @@ export interface Figures {
   readonly bannedForMs: number
 }
 
-/** When units were taken, and when their charge expected the key to be fresh again. */
+/** When units were taken, and when their charge expected time to have restored them. */
 export interface Taken {
   readonly cost: number
   readonly takenAtMs: number

@@ -69,8 +69,8 @@ function windowsOf(limit: number, windowMs: number, course: Course): Reference<W
       cost > limit ? Number.POSITIVE_INFINITY : currentAt(state, nowMs).startMs + windowMs - nowMs,
     settle,
     deny: settle,
-    refund: (state, _nowMs, { cost, takenAtMs }) =>
-      cost === 0 || !course.holds(state, takenAtMs) ? state : less(state, cost),
+    refund: (state, nowMs, { cost, takenAtMs, resetAtMs = Number.POSITIVE_INFINITY }) =>
+      cost === 0 || nowMs >= resetAtMs || !course.holds(state, takenAtMs) ? state : less(state, cost),
     reward: (state, nowMs, units) => (units === 0 ? state : less(currentAt(state, nowMs), units)),
   }
 }

@@ -64,6 +64,27 @@ test('a charge whose window ends between two shards is refunded to the windows o
   expect(left.map((each) => each.parts[0]?.remaining)).toEqual([2, 3])
 })
 
+test('a charge that one shard denies shows each other part at the time of its own shard', async () => {
+  const perSecond = fixedWindow({ limit: 3, window: '1s' })
+  const nowMs = { behind: 1999, ahead: 2000 }
+  const stores = {
+    behind: memoryStore({ clock: () => nowMs.behind }),
+    ahead: memoryStore({ clock: () => nowMs.ahead }),
+  }
+  const one = charging(async (operations) => {
+    const [first] = operations.flatMap(keysOf)
+    return stores[first?.key as keyof typeof stores].apply(operations)
+  })
+  await one(part('behind', perSecond))
+  await one(part('ahead', perSecond, 3))
+  for (const order of [['behind', 'ahead'] as const, ['ahead', 'behind'] as const]) {
+    const denied = await one(...order.map((key) => part(key, perSecond)))
+    expect(denied).toMatchObject({ allowed: false, atMs: 2000 })
+    const shown = denied.parts[order.indexOf('behind')]
+    expect(shown).toMatchObject({ atMs: 1999, remaining: 2, resetAfterMs: 1 })
+  }
+})
+
 test('a denial is tentative where one of several shards denies, since others may hold units of its key', async () => {
   const { one } = shardedStore()
   await one(part('account', three, 3))
