@@ -26,7 +26,6 @@ export type {
 } from './operation.js'
 export type {
   Batching,
-  DenialTimes,
   LocalLimit,
   LocalStates,
   ProcessNotes,

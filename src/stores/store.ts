@@ -1,7 +1,7 @@
 import type { Policy } from '../policies/policy.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
 import type { Documents } from './documents.js'
-import type { Charge, ChargeResult, Operation, Outcome, PartResult } from './operation.js'
+import type { Operation, Outcome, PartResult } from './operation.js'
 import type { StoreError } from './store-error.js'
 
 /** How operations of concurrent callers are batched. */
@@ -37,14 +37,6 @@ export interface LocalStates {
   limitOf(policy: Policy, before: string, after: string): LocalLimit
   /** Creates an empty store with the same options. */
   createSibling(): Store
-}
-
-/** How long a process repeats a store's denial, in milliseconds since the denied charge was sent. */
-export interface DenialTimes {
-  /** The longest time, for a store that may get units back before `retryAfterMs` ends. */
-  readonly maxMs: number
-  /** The shortest time, even if `retryAfterMs` ends earlier. */
-  readonly minMs: number
 }
 
 /** Where a store keeps its states. Two stores with the same client and table share their keys. */
@@ -116,17 +108,6 @@ export interface Store {
    * A limiter of one limit charges through `limitOf`, without building an operation.
    */
   readonly local?: LocalStates
-  /**
-   * Decides a charge that needs no round trip, such as one of units that this process holds. Returns
-   * `undefined` for all others, which then go to `apply`. Called for each charge before anything else, even
-   * while the circuit breaker is open. Must be fast.
-   */
-  decideLocally?(charge: Charge): ChargeResult | undefined
-  /**
-   * How long denials are cached. The option `denyCache` of a limiter bounds both times. Default: until
-   * `retryAfterMs` ends.
-   */
-  readonly denialTimes?: DenialTimes
   /**
    * Returns the server that holds a key now, such as `'10.0.0.7:6379'`, or `undefined` while that is not
    * known. With it, each server of a store has its own circuit breaker, so a server that is down does not

@@ -4,6 +4,7 @@ import { isStore } from '../../stores/shared/validate.js'
 import type { Store } from '../../stores/store.js'
 import { wrongKind } from '../../util/validate.js'
 import { leasedStore } from './leased-store.js'
+import { leasesOf } from './leases.js'
 import { type LeaseOptions, readLeaseOptions } from './options.js'
 
 /**
@@ -61,8 +62,8 @@ function readInner(store: unknown): Store {
     const problem = 'store must be shared by several processes, got memoryStore()'
     throw new TypeError(`leased: ${problem}. Give the limiter memoryStore() itself: it takes no round trip.`)
   }
-  if (store.decideLocally !== undefined) {
-    const problem = 'store must not decide charges locally, as a leased store does'
+  if (leasesOf(store) !== undefined) {
+    const problem = 'store must not be leased already'
     throw new TypeError(`leased: ${problem}. Lease the inner store once: leased(redisStore(client)).`)
   }
   return store

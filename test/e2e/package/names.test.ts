@@ -147,7 +147,6 @@ const NAMES: Readonly<Record<string, ExportedNames>> = {
       'ChargeResult',
       'CommonStoreOptions',
       'CompareAndSwapOptions',
-      'DenialTimes',
       'DocumentRequest',
       'Documents',
       'Forget',

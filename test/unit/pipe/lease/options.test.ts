@@ -33,7 +33,7 @@ test.each<[string, () => unknown, string]>([
   [
     'a leased store',
     () => leased(new RemoteStore()),
-    'leased: store must not decide charges locally, as a leased store does. ' +
+    'leased: store must not be leased already. ' +
       'Lease the inner store once: leased(redisStore(client)).',
   ],
   [
