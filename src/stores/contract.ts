@@ -28,7 +28,6 @@ export type {
   Batching,
   LocalLimit,
   LocalStates,
-  ProcessNotes,
   Store,
   StoreOrigin,
 } from './store.js'

@@ -47,18 +47,6 @@ export interface StoreOrigin {
   readonly table?: string
 }
 
-/** Notes that processes leave for one another in a shared store, such as the figures of a dashboard. */
-export interface ProcessNotes {
-  /**
-   * Writes the note of one process under a key. The key expires `ttlMs` after the last write of any note.
-   */
-  write(key: string, process: string, note: string, ttlMs: number): Promise<void>
-  /** Returns the notes of all processes under a key, in any order. */
-  read(key: string): Promise<readonly string[]>
-  /** Removes the note of a process. */
-  remove(key: string, process: string): Promise<void>
-}
-
 /**
  * Keeps states, and applies operations to them. The following rules are its contract. `applyOperations`
  * keeps every rule that needs no database.
@@ -125,9 +113,10 @@ export interface Store {
    * another length.
    */
   keepsUsage?(before: Policy, after: Policy): boolean
-  /** Where processes leave notes. With it, the dashboard adds up the figures of all processes. */
-  readonly notes?: ProcessNotes
-  /** Small documents that processes share. `sharedSettings` requires it. */
+  /**
+   * Small documents that processes share. `sharedSettings` requires it. With it, the dashboard adds up the
+   * figures of all processes.
+   */
   readonly documents?: Documents
   /**
    * Calls `listener`, which must not throw, whenever the store detects that live state was lost (eviction,

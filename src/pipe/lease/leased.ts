@@ -45,11 +45,10 @@ export function leased(store: Store, options: LeaseOptions = {}): Store {
     () => readInner(store),
     () => readLeaseOptions('leased', options),
   )
-  const { origin = { client: inner }, notes, documents } = inner // its keys are those of the inner store
+  const { origin = { client: inner }, documents } = inner // its keys are those of the inner store
   return {
     ...leasedStore(inner, settings),
     origin,
-    ...(notes && { notes }),
     ...(documents && { documents }),
   }
 }

@@ -164,7 +164,6 @@ const NAMES: Readonly<Record<string, ExportedNames>> = {
       'Part',
       'PartResult',
       'Policy',
-      'ProcessNotes',
       'ReadState',
       'Refund',
       'RefundResult',
