@@ -1,7 +1,7 @@
 import { givesUnitsBack, keysOf, type ResultOf } from '../stores/operation.js'
-import type { DenialTimes } from '../stores/store.js'
 import type { Call, Layer } from './call.js'
 import type { DenialCache } from './denial-cache.js'
+import type { DenialTimes } from './lease/leases.js'
 
 /**
  * Creates the layer that repeats the denials in a cache: with `source: 'deny-cache'`, without a promise, and

@@ -1,17 +1,15 @@
-import type { Charge, KeyedPolicy, Outcome } from '../stores/operation.js'
+import type { KeyedPolicy } from '../stores/operation.js'
 import { localStatesOf } from '../stores/shared/local-states.js'
-import { checkDenialTimes } from '../stores/shared/validate.js'
 import type { Store } from '../stores/store.js'
-import { asStoreError } from '../stores/store-error.js'
 import { Deadlines } from '../util/timeout.js'
 import type { BreakerState } from './breaker-state.js'
-import { intoPipe, type Layer, pipeOf } from './call.js'
+import { intoPipe, pipeOf } from './call.js'
 import { denialCacheOf } from './denial-cache.js'
 import { denialLayer } from './denial-layer.js'
 import { closeStore, type GuardOptions, guardOf } from './guard.js'
+import { leasesOf } from './lease/leases.js'
 import type { Pipe } from './pipe.js'
 import { endAt, pipeTo } from './store-end.js'
-import { validateOutcome } from './validated.js'
 
 /** The pipe from a limiter to its store. */
 export interface LimiterPipe extends Pipe {
@@ -33,10 +31,10 @@ interface LimiterPipeOptions extends GuardOptions {
 }
 
 /**
- * Creates the pipe from a limiter to its store. A call passes, in order, the store's local decision, the
- * denial cache, the guard with its time-out and circuit breakers, and the batcher. A memory store needs none
- * of them. What knows undecided requests follows the cache, which must not repeat the denials that they
- * cause, and comes before the local decision, whose units it has to know.
+ * Creates the pipe from a limiter to its store. A call passes, in order, the leases, if the store is leased,
+ * the denial cache, the guard with its time-out and circuit breakers, and the batcher. A memory store needs
+ * none of them. What knows undecided requests follows the cache, which must not repeat the denials that they
+ * cause, and comes before the leases, whose units it has to know.
  */
 export function limiterPipe(
   store: Store,
@@ -49,40 +47,15 @@ export function limiterPipe(
     const { send } = holdUndecided?.(pipe, store) ?? pipe
     return { send, name, state: () => 'closed', probeKeys: (key) => [key], close }
   }
-  if (store.denialTimes !== undefined) checkDenialTimes(`the store ${name}`, store.denialTimes)
-  const { minMs, maxMs } = store.denialTimes ?? { minMs: 0, maxMs: denyCacheMs }
+  const leases = leasesOf(store)
+  const { minMs, maxMs } = leases?.denialTimes ?? { minMs: 0, maxMs: denyCacheMs }
   const times = { minMs: Math.min(minMs, denyCacheMs), maxMs: Math.min(maxMs, denyCacheMs) }
   const end = endAt(store)
   const denials = denialLayer(denialCacheOf(store), times)
   const guard = guardOf(store, end, guardOptions)
-  const local = localDecisions(store)
+  const lease = leases ? [leases.layer] : []
   const { send } = holdUndecided
-    ? pipeOf([denials], intoPipe(holdUndecided(pipeOf([...local, guard], end), store)))
-    : pipeOf([...local, denials, guard], end)
+    ? pipeOf([denials], intoPipe(holdUndecided(pipeOf([...lease, guard], end), store)))
+    : pipeOf([...lease, denials, guard], end)
   return { send, name, state: guard.state, probeKeys: guard.probeKeys, close: guard.close }
-}
-
-/**
- * Returns the layer that lets the store decide a charge locally, such as by units that it leased. A local
- * decision needs no promise, and the guard can neither delay nor deny it.
- */
-function localDecisions(store: Store): readonly Layer[] {
-  if (store.decideLocally === undefined) return []
-  const decideLocally = store.decideLocally.bind(store)
-
-  function decide(charge: Charge): Outcome | undefined {
-    try {
-      const result = decideLocally(charge)
-      return result && validateOutcome(store, charge, result)
-    } catch (cause) {
-      return asStoreError(store.name, cause)
-    }
-  }
-
-  return [
-    {
-      before: ({ operation }) => (operation.type === 'charge' ? decide(operation) : undefined),
-      after: (_call, outcome) => outcome,
-    },
-  ]
 }

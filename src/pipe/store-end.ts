@@ -6,6 +6,7 @@ import { asStoreError } from '../stores/store-error.js'
 import { isPromise } from '../util/maybe-promise.js'
 import { weakMemo } from '../util/memo.js'
 import { type End, pipeOf } from './call.js'
+import { leasesOf } from './lease/leases.js'
 import { publishToStoreChannel, storeChannel } from './store-channel.js'
 import { validated } from './validated.js'
 
@@ -15,6 +16,8 @@ import { validated } from './validated.js'
  * never leave.
  */
 export const endAt = weakMemo((store: Store): End => {
+  const leases = leasesOf(store)
+  if (leases !== undefined) return leases.end
   const apply = isTrusted(store) ? store.apply.bind(store) : validated(store)
   if (store.batching === undefined) return sendAlone(store.name, apply)
   return sendInBatches(store.name, apply, store.batching)

@@ -26,10 +26,8 @@ export type {
 } from './operation.js'
 export type {
   Batching,
-  DenialTimes,
   LocalLimit,
   LocalStates,
-  ProcessNotes,
   Store,
   StoreOrigin,
 } from './store.js'

@@ -1,7 +1,7 @@
 import type { Policy } from '../policies/policy.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
 import type { Documents } from './documents.js'
-import type { Charge, ChargeResult, Operation, Outcome, PartResult } from './operation.js'
+import type { Operation, Outcome, PartResult } from './operation.js'
 import type { StoreError } from './store-error.js'
 
 /** How operations of concurrent callers are batched. */
@@ -39,32 +39,12 @@ export interface LocalStates {
   createSibling(): Store
 }
 
-/** How long a process repeats a store's denial, in milliseconds since the denied charge was sent. */
-export interface DenialTimes {
-  /** The longest time, for a store that may get units back before `retryAfterMs` ends. */
-  readonly maxMs: number
-  /** The shortest time, even if `retryAfterMs` ends earlier. */
-  readonly minMs: number
-}
-
 /** Where a store keeps its states. Two stores with the same client and table share their keys. */
 export interface StoreOrigin {
   /** The user's client, pool or database. */
   readonly client: object
   /** The table, if the database has tables. */
   readonly table?: string
-}
-
-/** Notes that processes leave for one another in a shared store, such as the figures of a dashboard. */
-export interface ProcessNotes {
-  /**
-   * Writes the note of one process under a key. The key expires `ttlMs` after the last write of any note.
-   */
-  write(key: string, process: string, note: string, ttlMs: number): Promise<void>
-  /** Returns the notes of all processes under a key, in any order. */
-  read(key: string): Promise<readonly string[]>
-  /** Removes the note of a process. */
-  remove(key: string, process: string): Promise<void>
 }
 
 /**
@@ -117,17 +97,6 @@ export interface Store {
    */
   readonly local?: LocalStates
   /**
-   * Decides a charge that needs no round trip, such as one of units that this process holds. Returns
-   * `undefined` for all others, which then go to `apply`. Called for each charge before anything else, even
-   * while the circuit breaker is open. Must be fast.
-   */
-  decideLocally?(charge: Charge): ChargeResult | undefined
-  /**
-   * How long denials are cached. The option `denyCache` of a limiter bounds both times. Default: until
-   * `retryAfterMs` ends.
-   */
-  readonly denialTimes?: DenialTimes
-  /**
    * Returns the server that holds a key now, such as `'10.0.0.7:6379'`, or `undefined` while that is not
    * known. With it, each server of a store has its own circuit breaker, so a server that is down does not
    * block calls to the others. Called for every key of every call, so it must be fast. Must not throw.
@@ -144,9 +113,10 @@ export interface Store {
    * another length.
    */
   keepsUsage?(before: Policy, after: Policy): boolean
-  /** Where processes leave notes. With it, the dashboard adds up the figures of all processes. */
-  readonly notes?: ProcessNotes
-  /** Small documents that processes share. `sharedSettings` requires it. */
+  /**
+   * Small documents that processes share. `sharedSettings` requires it. With it, the dashboard adds up the
+   * figures of all processes.
+   */
   readonly documents?: Documents
   /**
    * Calls `listener`, which must not throw, whenever the store detects that live state was lost (eviction,

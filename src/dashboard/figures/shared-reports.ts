@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
-import type { ProcessNotes } from '../../stores/store.js'
+import { localStatesOf } from '../../stores/shared/local-states.js'
 import { asStoreError } from '../../stores/store-error.js'
 import { timeout } from '../../util/timeout.js'
 import type { LimiterWatch } from './limiter-watch.js'
-import { type Note, parseNote } from './note.js'
+import type { Note } from './note.js'
+import { noteSlots } from './note-slots.js'
 import type { LimiterReport, TrafficReport } from './report.js'
 import { CHART_SLOTS, SLOT_MS } from './traffic.js'
 
@@ -43,45 +44,43 @@ export interface SharedReports {
   problem(): string | undefined
 }
 
-/** Creates the reports of a limiter; `undefined` if its store cannot carry any. */
+/** Creates the reports of a limiter; `undefined` if its store is not shared, or has no documents. */
 export function sharedReports(
   watch: Pick<LimiterWatch, 'inspection' | 'report'>,
   now: () => number = Date.now,
   process = PROCESS,
 ): SharedReports | undefined {
   const { store, limiterScope } = watch.inspection
-  const { notes: shared } = store
-  if (shared === undefined) return undefined
-  const key = `${limiterScope}/_dashboard`
+  const { documents } = store
+  if (documents === undefined || localStatesOf(store) !== undefined) return undefined
+  const isKept = ({ atMs }: Note) => Math.abs(now() - atMs) < KEPT_MS // a clock may have been far ahead
+  const slots = noteSlots(documents, `${limiterScope}/_dashboard`, isKept)
   const writes = callsOf(store.name)
   const reads = callsOf(store.name)
   let notes: readonly ReadableNote[] = []
   let published = ''
   let publishedAtMs = Number.NEGATIVE_INFINITY
 
-  async function publish({ write }: ProcessNotes): Promise<void> {
+  async function publish(): Promise<void> {
     const report = watch.report()
     const counted = JSON.stringify({ ...report, traffic: newestSlot(report.traffic) })
     const atMs = now()
     if (counted === published && atMs - publishedAtMs < IDLE_REPORT_MS) return
-    await write(key, process, JSON.stringify({ process, atMs, report } satisfies Note), KEPT_MS)
+    await slots.write(process, JSON.stringify({ process, atMs, report } satisfies Note))
     published = counted
     publishedAtMs = atMs
   }
 
-  async function refresh({ read, remove }: ProcessNotes): Promise<void> {
-    const found = (await read(key)).flatMap((text) => parseNote(text) ?? [])
-    const isKept = ({ atMs }: Note) => Math.abs(now() - atMs) < KEPT_MS // a clock may have been far ahead
-    notes = found.filter(isReadable).filter((note) => note.process !== process && isKept(note))
-    await Promise.all(found.filter((note) => !isKept(note)).map((note) => remove(key, note.process)))
+  async function refresh(): Promise<void> {
+    notes = (await slots.read()).filter(isReadable).filter((note) => note.process !== process)
   }
 
   const isAlive = ({ atMs }: Note) => now() - atMs < ALIVE_MS
   const problem = () => reads.problem() ?? writes.problem()
   const shown = () => (problem() === undefined ? notes : [])
   return {
-    publish: () => writes.attempt(() => publish(shared)),
-    refresh: () => reads.attempt(() => refresh(shared)),
+    publish: () => writes.attempt(publish),
+    refresh: () => reads.attempt(refresh),
     others: () => shown().map((note) => (isAlive(note) ? note.report : pastOf(note.report))),
     reachedSlot: () =>
       Math.min(

@@ -1,13 +1,15 @@
-import type { Charge, ChargeResult, Part, Refund } from '../../stores/operation.js'
-import type { MaybePromise } from '../../util/maybe-promise.js'
+import type { Charge, ChargeResult, Outcome, Part, Refund } from '../../stores/operation.js'
+import type { Call, End } from '../call.js'
 import { type Pipe, request } from '../pipe.js'
 import { blockSize, type LeasedKey, type PrepaidBlock, prepaidBlock } from './block.js'
 import type { Demand } from './demand.js'
 
 /** What all leases of a store share. */
 export interface LeaseContext {
-  /** The pipe to the store. */
-  readonly store: Pipe
+  /** The end of the pipes to the inner store. */
+  readonly innerEnd: End
+  /** The pipe to the inner store, for blocks. */
+  readonly innerPipe: Pipe
   readonly processes: number
   /** This process's clock, in milliseconds. */
   readonly now: () => number
@@ -27,8 +29,13 @@ export interface LeaseContext {
 type LeaseState =
   /** Nothing is held. After a denial, no block is requested before `acquireFromMs`. */
   | { readonly kind: 'idle'; readonly acquireFromMs: number }
-  /** `done` resolves when the state has changed, and never rejects. */
-  | { readonly kind: 'acquiring'; readonly sinceMs: number; readonly done: Promise<void> }
+  /** `waiting` are charges, in order. `done` resolves when they have gone on, and never rejects. */
+  | {
+      readonly kind: 'acquiring'
+      readonly sinceMs: number
+      readonly waiting: (readonly [Part, Call])[]
+      readonly done: Promise<void>
+    }
   | { readonly kind: 'held'; readonly block: PrepaidBlock }
 
 const IDLE: LeaseState = { kind: 'idle', acquireFromMs: Number.NEGATIVE_INFINITY }
@@ -38,12 +45,10 @@ export type KeyLease = ReturnType<typeof keyLease>
 
 /** Creates the lease of a key. `demand` tracks its charges. */
 export function keyLease(context: LeaseContext, leased: LeasedKey, demand: Demand) {
-  const { store, processes, now, returnUnits } = context
+  const { innerEnd, innerPipe, processes, now, returnUnits } = context
   const { key, policy, holdMs } = leased
   const maxUnits = blockSize(policy, processes)
   let state: LeaseState = IDLE
-
-  const chargeStore = (part: Part) => request<Charge>(store, { type: 'charge', parts: [part] })
 
   function consumeHeld(cost: number, nowMs: number): ChargeResult | undefined {
     return state.kind === 'held' ? state.block.consume(cost, nowMs) : undefined
@@ -58,41 +63,46 @@ export function keyLease(context: LeaseContext, leased: LeasedKey, demand: Deman
   }
 
   /**
-   * Decides a charge of one part. If too few units are held, sends the charge to the store, along with a
-   * request for a block. Later charges wait for that block; those larger than the block go to the store.
+   * Decides a charge of one part, as the end of a pipe does. If too few units are held, sends the charge to
+   * the store, along with a request for a block. Later charges wait for that block; those larger than the
+   * block go to the store.
    */
-  function charge(part: Part): MaybePromise<ChargeResult> {
-    if (part.cost > maxUnits) return chargeStore(part)
+  function charge(part: Part, call: Call): Outcome | undefined {
+    if (part.cost > maxUnits) return innerEnd(call)
     const nowMs = now()
     demand.add(part.cost, nowMs)
     const verdict = consumeHeld(part.cost, nowMs)
     if (verdict !== undefined) return verdict
     const isOverdue = state.kind === 'acquiring' && nowMs - state.sinceMs > holdMs
-    if (isOverdue || (state.kind === 'idle' && nowMs < state.acquireFromMs)) return chargeStore(part)
-    if (state.kind === 'acquiring') return chargeAfter(state.done, part)
+    if (isOverdue || (state.kind === 'idle' && nowMs < state.acquireFromMs)) return innerEnd(call)
+    if (state.kind === 'acquiring') {
+      state.waiting.push([part, call])
+      return undefined
+    }
     returnBlock(nowMs)
-    const result = chargeStore(part)
+    const outcome = innerEnd(call)
     acquire(nowMs)
-    return result
-  }
-
-  async function chargeAfter(acquired: Promise<void>, part: Part): Promise<ChargeResult> {
-    await acquired
-    return consumeHeld(part.cost, now()) ?? chargeStore(part)
+    return outcome
   }
 
   function acquire(nowMs: number): void {
+    const waiting: (readonly [Part, Call])[] = []
     const done = requestBlock(nowMs).then((next) => {
       if (state === acquiring) state = next // otherwise the key was forgotten meanwhile
+      for (const [{ cost }, call] of waiting) {
+        const outcome = consumeHeld(cost, now()) ?? innerEnd(call)
+        if (outcome !== undefined) call.settle(outcome)
+      }
     })
-    const acquiring: LeaseState = { kind: 'acquiring', sinceMs: nowMs, done }
+    const acquiring: LeaseState = { kind: 'acquiring', sinceMs: nowMs, waiting, done }
     state = acquiring
   }
 
   async function requestBlock(sinceMs: number): Promise<LeaseState> {
     const units = blockSize(policy, processes, demand.unitsAt(sinceMs))
     try {
-      const verdict = await chargeStore({ key, policy, cost: units })
+      const block: Charge = { type: 'charge', parts: [{ key, policy, cost: units }] }
+      const verdict = await request(innerPipe, block)
       if (verdict.allowed) return { kind: 'held', block: prepaidBlock(leased, units, sinceMs, verdict) }
       const { retryAfterMs = holdMs } = verdict.parts[0] ?? {}
       return { kind: 'idle', acquireFromMs: sinceMs + Math.min(retryAfterMs, holdMs) }

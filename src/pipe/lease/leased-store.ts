@@ -1,24 +1,18 @@
 import { isSamePolicy } from '../../policies/policy.js'
-import {
-  type Charge,
-  type ChargeResult,
-  type Operation,
-  type Outcome,
-  onlyPartOf,
-  type Part,
-  type Refund,
-} from '../../stores/operation.js'
+import { type Operation, type Outcome, onlyPartOf, type Part, type Refund } from '../../stores/operation.js'
 import type { Store } from '../../stores/store.js'
 import { asStoreError, StoreError } from '../../stores/store-error.js'
 import { inBackground } from '../../util/background-timer.js'
-import { catchMaybe, type MaybePromise, readAll, thenMaybe } from '../../util/maybe-promise.js'
+import { catchMaybe, readAll, thenMaybe } from '../../util/maybe-promise.js'
 import { RecentMap } from '../../util/recent-map.js'
 import { timeout } from '../../util/timeout.js'
+import { type Call, type Layer, pipeOf } from '../call.js'
 import { request } from '../pipe.js'
-import { pipeTo } from '../store-end.js'
+import { endAt } from '../store-end.js'
 import { blockSize } from './block.js'
 import { Demand } from './demand.js'
 import { type KeyLease, keyLease, type LeaseContext } from './key-lease.js'
+import { setLeases } from './leases.js'
 
 /** How units are leased. */
 export interface LeaseSettings {
@@ -78,21 +72,26 @@ export function leasedStore(store: Store, settings: LeaseSettings): Store {
   const leases = new Map<string, KeyLease>()
   const demands = new RecentMap<Demand>(MAX_KEYS)
   const returning = new Set<Promise<void>>()
-  const pipe = pipeTo(store)
-  const context: LeaseContext = { store: pipe, processes, now, returnUnits }
+  const innerEnd = endAt(store)
+  const innerPipe = pipeOf([], innerEnd)
+  const context: LeaseContext = { innerEnd, innerPipe, processes, now, returnUnits }
   let expiryTimer: NodeJS.Timeout | undefined
 
-  function decideLocally(charge: Charge): ChargeResult | undefined {
-    const part = leasablePart(charge)
-    return part && leaseOf(part)?.consume(part.cost)
+  const layer: Layer = {
+    before({ operation }) {
+      const part = leasablePart(operation)
+      return part && leaseOf(part)?.consume(part.cost)
+    },
+    after: (_call, outcome) => outcome,
   }
 
-  function applyOne(operation: Operation): MaybePromise<Outcome> {
+  function end(call: Call): Outcome | undefined {
+    const { operation } = call
     const part = leasablePart(operation)
     const lease = part && (leaseOf(part) ?? leaseIfHot(part))
-    if (part !== undefined && lease !== undefined) return lease.charge(part)
+    if (part !== undefined && lease !== undefined) return lease.charge(part, call)
     if (operation.type === 'forget') forgetKey(operation.key)
-    return request(pipe, operation)
+    return innerEnd(call)
   }
 
   /** Returns the lease of a key. Ends one of a policy with other numbers, whose units go back to the store. */
@@ -144,7 +143,7 @@ export function leasedStore(store: Store, settings: LeaseSettings): Store {
 
   /** Calls the store at once, so that the next charge finds the units there. */
   function returnUnits(refund: Refund): void {
-    const returned = (async () => void (await request(pipe, refund)))()
+    const returned = (async () => void (await request(innerPipe, refund)))()
       .catch(reportFailure)
       .finally(() => returning.delete(returned))
     returning.add(returned)
@@ -159,20 +158,15 @@ export function leasedStore(store: Store, settings: LeaseSettings): Store {
     onReturnFailed(asStoreError(store.name, error))
   }
 
-  return {
+  const pipe = pipeOf([], end)
+  const applyOne = (operation: Operation) =>
+    catchMaybe<Outcome>(
+      () => request(pipe, operation),
+      (error) => asStoreError(store.name, error),
+    )
+  const leased: Store = {
     name: store.name,
-    apply: (operations) =>
-      thenMaybe(
-        readAll(operations, (operation) =>
-          catchMaybe(
-            () => applyOne(operation),
-            (error) => asStoreError(store.name, error),
-          ),
-        ),
-        throwUnknown,
-      ),
-    decideLocally,
-    denialTimes: { minMs: holdMs * MIN_DENIAL_SHARE, maxMs: holdMs },
+    apply: (operations) => thenMaybe(readAll(operations, applyOne), throwUnknown),
     ...(store.serverOf && { serverOf: store.serverOf.bind(store) }),
     ...(store.onLimitsLost && { onLimitsLost: store.onLimitsLost.bind(store) }),
     ...(store.keepsUsage && { keepsUsage: store.keepsUsage.bind(store) }),
@@ -181,6 +175,8 @@ export function leasedStore(store: Store, settings: LeaseSettings): Store {
       await store.close?.()
     },
   }
+  setLeases(leased, { layer, end, denialTimes: { minMs: holdMs * MIN_DENIAL_SHARE, maxMs: holdMs } })
+  return leased
 }
 
 /** Returns outcomes. Throws the first error that leaves open whether an operation was applied. */

@@ -4,6 +4,7 @@ import { isStore } from '../../stores/shared/validate.js'
 import type { Store } from '../../stores/store.js'
 import { wrongKind } from '../../util/validate.js'
 import { leasedStore } from './leased-store.js'
+import { leasesOf } from './leases.js'
 import { type LeaseOptions, readLeaseOptions } from './options.js'
 
 /**
@@ -44,11 +45,10 @@ export function leased(store: Store, options: LeaseOptions = {}): Store {
     () => readInner(store),
     () => readLeaseOptions('leased', options),
   )
-  const { origin = { client: inner }, notes, documents } = inner // its keys are those of the inner store
+  const { origin = { client: inner }, documents } = inner // its keys are those of the inner store
   return {
     ...leasedStore(inner, settings),
     origin,
-    ...(notes && { notes }),
     ...(documents && { documents }),
   }
 }
@@ -61,8 +61,8 @@ function readInner(store: unknown): Store {
     const problem = 'store must be shared by several processes, got memoryStore()'
     throw new TypeError(`leased: ${problem}. Give the limiter memoryStore() itself: it takes no round trip.`)
   }
-  if (store.decideLocally !== undefined) {
-    const problem = 'store must not decide charges locally, as a leased store does'
+  if (leasesOf(store) !== undefined) {
+    const problem = 'store must not be leased already'
     throw new TypeError(`leased: ${problem}. Lease the inner store once: leased(redisStore(client)).`)
   }
   return store

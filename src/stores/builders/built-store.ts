@@ -6,7 +6,7 @@ import type { Batching, Store } from '../store.js'
 
 /** Options that all builders have. */
 export interface CommonStoreOptions
-  extends Pick<Store, 'serverOf' | 'onLimitsLost' | 'origin' | 'notes' | 'documents' | 'close'> {
+  extends Pick<Store, 'serverOf' | 'onLimitsLost' | 'origin' | 'documents' | 'close'> {
   /** The store's name in errors and events, such as `'dynamodb'`. */
   readonly name: string
   /**
@@ -33,7 +33,6 @@ export const COMMON_ROWS = {
   onLimitsLost: callback<NonNullable<Store['onLimitsLost']>>,
   close: callback<NonNullable<Store['close']>>,
   origin: optionalObject<NonNullable<Store['origin']>>("Write origin: { client, table: 'limits' }."),
-  notes: optionalObject<NonNullable<Store['notes']>>('Write notes: { write, read, remove }.'),
   documents: optionalObject<NonNullable<Store['documents']>>('Write documents: { read, replace }.'),
 }
 
@@ -61,7 +60,6 @@ export function builtStore(
     serverOf,
     onLimitsLost,
     origin,
-    notes,
     documents,
     close,
   }: CommonStoreOptions & { readonly batching: Batching },
@@ -74,7 +72,6 @@ export function builtStore(
     ...(serverOf && { serverOf }),
     ...(onLimitsLost && { onLimitsLost }),
     ...(origin && { origin }),
-    ...(notes && { notes }),
     ...(documents && { documents }),
     ...(close && { close }),
   }

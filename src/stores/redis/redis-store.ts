@@ -3,7 +3,6 @@ import { trusted } from '../shared/trusted.js'
 import type { Batching, Store } from '../store.js'
 import { type AnyRedisClient, transportOf } from './client.js'
 import { redisDocuments } from './documents.js'
-import { redisNotes } from './notes.js'
 import { runOnCluster, runOnServer, serverBatching } from './run-on-server.js'
 
 /**
@@ -61,7 +60,6 @@ export function redisStore(client: AnyRedisClient): Store {
     apply: applyBy('redisStore', run, batching),
     ...(serverOf && { serverOf: (key: string) => serverOf(slotOf(key)) }),
     origin: { client },
-    notes: redisNotes(transport),
     documents: redisDocuments(transport),
   })
 }

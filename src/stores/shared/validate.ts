@@ -1,5 +1,5 @@
 import { show } from '../../util/validate.js'
-import type { Batching, DenialTimes, Store } from '../store.js'
+import type { Batching, Store } from '../store.js'
 
 /** A value from outside: any of its fields may be missing or of another type. */
 export type Unchecked<T> = { readonly [Name in keyof T]?: unknown }
@@ -23,15 +23,6 @@ export function checkBatching(owner: string, batching: object): asserts batching
     const must = `a whole number of at least 1${isTime ? '' : ', or Infinity'}`
     throw new TypeError(`${owner}: batching.${name} must be ${must}, got ${show(value)}.`)
   }
-}
-
-/** Throws a `TypeError` for times by which a denial would be repeated for ever. */
-export function checkDenialTimes(owner: string, { minMs, maxMs }: DenialTimes): void {
-  if (minMs >= 0 && minMs <= maxMs) return
-  const must = 'milliseconds with 0 <= minMs <= maxMs'
-  throw new TypeError(
-    `${owner}: denialTimes must be ${must}, got minMs ${show(minMs)} and maxMs ${show(maxMs)}.`,
-  )
 }
 
 /** Throws a `TypeError` for a time that is not finite, at which a policy would allow everything. */

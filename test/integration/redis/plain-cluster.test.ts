@@ -128,13 +128,11 @@ describe.each(Object.entries<Open>(DRIVERS))('a client of %s for one server, on 
     expect(await remainingOf(store, policy, ['one'])).toEqual([1])
   })
 
-  test('documents, and notes of processes, are kept', async () => {
-    const { documents, notes } = opened.makeStore()
+  test('documents are kept', async () => {
+    const { documents } = opened.makeStore()
     for (const key of keys(3)) expect(await documents?.replace(key, `text of ${key}`, undefined)).toBe(true)
     const read = await documents?.read(keys(3).map((key) => ({ key })))
     expect(read?.map((document) => document?.text)).toEqual(keys(3).map((key) => `text of ${key}`))
-    await notes?.write('notes', 'process', 'note', 60_000)
-    expect(await notes?.read('notes')).toEqual(['note'])
   })
 })
 

@@ -73,10 +73,4 @@ describe('a store of your own with local', () => {
       expect(limiter.charge({ ip: '192.0.2.7' })).toMatchObject({ allowed: false, source: 'fail-closed' })
     },
   )
-
-  test('is asked for the charges that it decides locally', () => {
-    const decideLocally = jest.fn(() => undefined)
-    void createLimiter({ limits, store: { ...memoryStore(), decideLocally } }).charge({ ip: '192.0.2.7' })
-    expect(decideLocally).toHaveBeenCalledTimes(1)
-  })
 })

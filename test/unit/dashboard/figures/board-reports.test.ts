@@ -1,5 +1,4 @@
 import { createLimiter, fixedWindow, type Limiter, memoryStore, type Store } from 'headgate'
-import type { ProcessNotes } from 'headgate/store'
 import { boardOf } from '../../../../src/dashboard/figures/board.js'
 import { Latency } from '../../../../src/dashboard/figures/latency.js'
 import { LimiterWatch } from '../../../../src/dashboard/figures/limiter-watch.js'
@@ -7,19 +6,9 @@ import { mergeReports } from '../../../../src/dashboard/figures/merge.js'
 import { sharedReports } from '../../../../src/dashboard/figures/shared-reports.js'
 import { type Inspection, inspectionOf } from '../../../../src/features/inspection.js'
 import { reportOf, trafficOf } from './reports.js'
+import { sharedDocuments, sharedStore } from './shared-documents.js'
 
 const NOW_MS = 1_790_000_000_000
-
-/** A store with an exchange that keeps what was written. */
-function exchanging(written: string[]): Store {
-  const store = { ...memoryStore(), name: 'redis' }
-  const notes: ProcessNotes = {
-    write: async (_key, _process, note) => void written.push(note),
-    read: async () => written,
-    remove: async () => undefined,
-  }
-  return { ...store, notes }
-}
 
 function watchOf(name: string, store: Store): LimiterWatch {
   const policy = fixedWindow({ limit: 5, window: '1h' })
@@ -32,8 +21,8 @@ describe('a board', () => {
   afterEach(() => jest.useRealTimers())
 
   test('reports to other processes every two seconds, for those limiters whose store carries it', async () => {
-    const written: string[] = []
-    const board = boardOf([watchOf('local', memoryStore()), watchOf('shared', exchanging(written))])
+    const { documents, written } = sharedDocuments()
+    const board = boardOf([watchOf('local', memoryStore()), watchOf('shared', sharedStore(documents))])
     await jest.advanceTimersByTimeAsync(1999)
     expect(written).toHaveLength(0)
     await jest.advanceTimersByTimeAsync(1)
@@ -52,8 +41,9 @@ describe('a board', () => {
         report: { ...report, store: { ...report.store, calls } },
       })
     }
-    const written = [note('a', 3), note('b', 4)]
-    const board = boardOf([watchOf('shared', exchanging(written))])
+    const { documents, texts } = sharedDocuments()
+    texts.push(note('a', 3), note('b', 4))
+    const board = boardOf([watchOf('shared', sharedStore(documents))])
     const shown = () => board.snapshot().limiters.map(({ processes, store }) => [processes, store.calls])
     expect(shown()).toEqual([[1, 0]])
     await board.refresh()
@@ -63,9 +53,9 @@ describe('a board', () => {
 })
 
 test('a process reports again once it has counted more, though nothing but its traffic has changed', async () => {
-  const written: string[] = []
+  const { documents, written } = sharedDocuments()
   let traffic = trafficOf(100, [])
-  const inspection = { store: exchanging(written), limiterScope: 'hg-api' } as unknown as Inspection
+  const inspection = { store: sharedStore(documents), limiterScope: 'hg-api' } as unknown as Inspection
   const reports = sharedReports({ inspection, report: () => reportOf({ traffic }) }, () => NOW_MS, 'a')
   const writesAfter = async (next: typeof traffic) => {
     traffic = next

@@ -4,17 +4,18 @@ import { LimiterWatch } from '../../../../src/dashboard/figures/limiter-watch.js
 import { sharedReports } from '../../../../src/dashboard/figures/shared-reports.js'
 import { CHART_SLOTS, SLOT_MS } from '../../../../src/dashboard/figures/traffic.js'
 import { type Inspection, inspectionOf } from '../../../../src/features/inspection.js'
+import { sharedDocuments, sharedStore } from './shared-documents.js'
 
 /** The start of a slot. */
 const START_MS = 1_790_000_000_000
 const PER_SECOND = 5
 
-let notes: Map<string, string>
+let shared: ReturnType<typeof sharedDocuments>
 let boards: Board[]
 
 beforeEach(() => {
   jest.useFakeTimers({ now: START_MS })
-  notes = new Map()
+  shared = sharedDocuments()
   boards = []
 })
 afterEach(() => {
@@ -24,15 +25,7 @@ afterEach(() => {
 
 /** A process that counts requests, on a store that carries its notes. */
 function processOf(name: string) {
-  const store: Store = {
-    ...memoryStore(),
-    name: 'redis',
-    notes: {
-      write: async (_key, process, note) => void notes.set(process, note),
-      read: async () => [...notes.values()],
-      remove: async (_key, process) => void notes.delete(process),
-    },
-  }
+  const store = sharedStore(shared.documents)
   const policy = fixedWindow({ limit: 1e9, window: '1h' })
   const limiter = createLimiter<string>({ name: 'api', policy, key: (id) => id, store })
   const watch = new LimiterWatch({ name: 'api', limiter, inspection: inspectionOf(limiter) as Inspection })

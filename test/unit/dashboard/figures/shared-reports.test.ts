@@ -1,5 +1,5 @@
 import { createLimiter, fixedWindow, memoryStore } from 'headgate'
-import type { ProcessNotes } from 'headgate/store'
+import type { Documents } from 'headgate/store'
 import { boardOf } from '../../../../src/dashboard/figures/board.js'
 import { LimiterWatch } from '../../../../src/dashboard/figures/limiter-watch.js'
 import { mergeReports } from '../../../../src/dashboard/figures/merge.js'
@@ -8,30 +8,30 @@ import { type SharedReports, sharedReports } from '../../../../src/dashboard/fig
 import { SLOT_MS } from '../../../../src/dashboard/figures/traffic.js'
 import { type Inspection, inspectionOf } from '../../../../src/features/inspection.js'
 import { reportOf, trafficOf } from './reports.js'
+import { sharedDocuments, sharedStore } from './shared-documents.js'
 
 const START_MS = 1_790_000_000_000
 const MINUTE_MS = 60_000
 
-/** Notes in memory, in place of Redis, which can fail or hang. */
+/** Documents in memory, in place of those of Redis, which can fail or hang. */
 function exchangeWithFaults() {
-  const notes = new Map<string, string>()
+  const { documents, texts } = sharedDocuments()
   const hanging: (() => void)[] = []
   const calls: string[] = []
   let mode: 'up' | 'failing' | 'hanging' = 'up'
-  async function call<T>(name: string, run: () => T): Promise<T> {
+  async function call<T>(name: string, run: () => Promise<T>): Promise<T> {
     calls.push(name)
     if (mode === 'failing') throw new Error('connection lost')
     if (mode === 'hanging') await new Promise<void>((resolve) => hanging.push(resolve))
     return run()
   }
-  const exchange: ProcessNotes = {
-    write: (_key, process, note) => call('write', () => void notes.set(process, note)),
-    read: () => call('read', () => [...notes.values()]),
-    remove: (_key, process) => call('remove', () => void notes.delete(process)),
+  const exchange: Documents = {
+    read: (requests) => call('read', () => documents.read(requests)),
+    replace: (...change) => call('write', () => documents.replace(...change)),
   }
   return {
     exchange,
-    notes,
+    texts,
     calls,
     fail: () => {
       mode = 'failing'
@@ -59,7 +59,7 @@ afterEach(() => jest.useRealTimers())
 
 /** A process that reports what it is given. */
 function processOf(name: string, report: () => LimiterReport): SharedReports {
-  const store = { ...memoryStore(), name: 'redis', notes: shared.exchange }
+  const store = sharedStore(shared.exchange)
   const inspection = { store, limiterScope: 'hg-api' } as unknown as Inspection
   return sharedReports({ inspection, report }, () => nowMs, name) as SharedReports
 }
@@ -68,7 +68,7 @@ const now = () => Math.floor(nowMs / SLOT_MS)
 const counting = (allowed: number) => () => reportOf({ traffic: trafficOf(now(), [allowed]) })
 const sumOf = (reports: SharedReports, own: LimiterReport) => mergeReports([own, ...reports.others()])
 
-test('a store without an exchange shares nothing', () => {
+test('a store in memory shares nothing', () => {
   const inspection = { store: memoryStore(), limiterScope: 'hg-api' } as unknown as Inspection
   expect(sharedReports({ inspection, report: () => reportOf() })).toBeUndefined()
 })
@@ -148,16 +148,16 @@ describe('a process that has ended', () => {
 
   test('leaves no note after 15 minutes', async () => {
     await readAfter(15 * MINUTE_MS - 1)
-    expect([...shared.notes.keys()]).toEqual(['ended'])
+    expect(shared.texts).toEqual([expect.stringContaining('"ended"')])
     await readAfter(15 * MINUTE_MS)
-    expect([...shared.notes.keys()]).toEqual([])
+    expect(shared.texts).toEqual([''])
   })
 
   test('leaves no note either if its clock was a year ahead', async () => {
-    const note = JSON.parse(shared.notes.get('ended') as string)
-    shared.notes.set('ended', JSON.stringify({ ...note, atMs: START_MS + 365 * 86_400_000 }))
+    const note = JSON.parse(shared.texts[0] as string)
+    shared.texts[0] = JSON.stringify({ ...note, atMs: START_MS + 365 * 86_400_000 })
     expect((await readAfter(0)).denied).toEqual([])
-    expect([...shared.notes.keys()]).toEqual([])
+    expect(shared.texts).toEqual([''])
   })
 })
 
@@ -192,7 +192,7 @@ describe('while the store', () => {
       await jest.advanceTimersByTimeAsync(810)
       await done
     }
-    expect(shared.calls).toEqual(['read', 'write'])
+    expect(shared.calls).toEqual(['read', 'read'])
     expect(one.problem()).toBe('redis: no reply within 800 ms')
     shared.recover()
     await Promise.all([one.refresh(), one.publish()])
@@ -256,8 +256,8 @@ function wrongNotes(): [string, string][] {
 
 test.each(wrongNotes())('a note is ignored that is or has %s', async (_, text) => {
   const one = processOf('one', counting(1))
-  shared.notes.set('two', text)
-  shared.notes.set('three', JSON.stringify({ process: 'three', atMs: START_MS, report: counting(3)() }))
+  shared.texts.push(text)
+  shared.texts.push(JSON.stringify({ process: 'three', atMs: START_MS, report: counting(3)() }))
   nowMs = START_MS
   await one.refresh()
   expect(one.problem()).toBeUndefined()
@@ -284,16 +284,16 @@ test('a note with figures of a candidate and of an outage is read', async () => 
 
 test('the note of another version is removed once it is stale', async () => {
   const one = processOf('one', counting(1))
-  shared.notes.set('two', JSON.stringify({ process: 'two', atMs: START_MS, report: { version: 2 } }))
+  shared.texts.push(JSON.stringify({ process: 'two', atMs: START_MS, report: { version: 2 } }))
   await one.refresh()
-  expect(shared.notes.size).toBe(1)
+  expect(shared.texts).not.toEqual([''])
   nowMs += 15 * MINUTE_MS
   await one.refresh()
-  expect(shared.notes.size).toBe(0)
+  expect(shared.texts).toEqual([''])
 })
 
 test('what a limiter reports is read by another process', async () => {
-  const store = { ...memoryStore(), name: 'redis', notes: shared.exchange }
+  const store = sharedStore(shared.exchange)
   const policy = fixedWindow({ limit: 1, window: '1m' })
   const key = (id: string) => id
   const limiter = createLimiter<string>({ name: 'api', policy, key, store, candidate: { policy, key } })
@@ -317,5 +317,59 @@ test('what a limiter reports is read by another process', async () => {
   })
   expect(shown?.traffic.perSecond.allowed).toBeGreaterThan(0)
   expect(shown?.store).not.toHaveProperty('problem')
-  expect(shared.notes.size).toBe(1)
+  expect(shared.texts).toHaveLength(1)
+})
+
+describe('the slot of a process', () => {
+  const ownersOf = () => shared.texts.map((text) => text && JSON.parse(text).process)
+
+  test('stays its own, also with 40 others, and all are read', async () => {
+    const names = Array.from({ length: 40 }, (_, i) => `process ${i}`)
+    const all = names.map((name) => processOf(name, counting(1)))
+    for (let round = 0; round < 2; round++) {
+      await Promise.all(all.map((reports) => reports.publish()))
+      expect(ownersOf().toSorted()).toEqual(names.toSorted())
+      nowMs += SLOT_MS
+    }
+    await all[0]?.refresh()
+    expect(all[0]?.processes()).toBe(40)
+  })
+
+  test('is taken by another process 15 minutes after the last report', async () => {
+    await processOf('ended', counting(1)).publish()
+    nowMs += 15 * MINUTE_MS - 1
+    await processOf('early', counting(1)).publish()
+    nowMs++
+    await processOf('late', counting(1)).publish()
+    expect(ownersOf()).toEqual(['late', 'early'])
+  })
+
+  test('that the store has lost, or another process has taken, is replaced by another', async () => {
+    const reports = processOf('one', counting(1))
+    const publish = async () => {
+      nowMs += SLOT_MS
+      await reports.publish()
+      return ownersOf()
+    }
+    expect(await publish()).toEqual(['one'])
+    shared.texts.length = 0
+    expect(await publish()).toEqual(['one'])
+    shared.texts[0] = JSON.stringify({ process: 'two', atMs: nowMs, report: {} })
+    expect(await publish()).toEqual(['two', 'one'])
+  })
+
+  test('is the same for two dashboards of one process', async () => {
+    const dashboards = [processOf('one', counting(1)), processOf('one', counting(2))]
+    for (const reports of dashboards) await reports.publish()
+    expect(ownersOf()).toEqual(['one'])
+  })
+
+  test('is read although the store has lost those before it', async () => {
+    const [one, two] = [processOf('one', counting(1)), processOf('two', counting(2))]
+    await one.publish()
+    await two.publish()
+    delete shared.texts[0]
+    await one.refresh()
+    expect(one.processes()).toBe(2)
+  })
 })

@@ -1,5 +1,6 @@
 import { consecutive, fixedWindow, type Store, tokenBucket } from 'headgate'
-import type { ChargeResult, MaybePromise } from 'headgate/store'
+import type { Charge, ChargeResult, MaybePromise } from 'headgate/store'
+import { limiterPipe } from '../../../../src/pipe/limiter-pipe.js'
 import {
   allowedCount,
   beforeEachLease,
@@ -66,9 +67,10 @@ test('a block is what the key was charged in the hold, at most its share of the 
 
 test('units that are consumed by a local decision count for the size of the next block', async () => {
   await chargeHundred(store, hourly)
+  const pipe = limiterPipe(store, { timeoutMs: 100, denyCacheMs: 0 })
   for (let i = 0; i < 20; i++) {
-    const charge = { type: 'charge', parts: [{ key: 'key', policy: hourly, cost: 1 }] } as const
-    expect(store.decideLocally?.(charge)).toMatchObject({ allowed: true, source: 'lease' })
+    const charge: Charge = { type: 'charge', parts: [{ key: 'key', policy: hourly, cost: 1 }] }
+    expect(pipe.send(charge, () => {})).toMatchObject({ allowed: true, source: 'lease' })
   }
   expect(taken()).toBe(122)
   await chargeTimes(store, hourly, 3)

@@ -33,8 +33,7 @@ test.each<[string, () => unknown, string]>([
   [
     'a leased store',
     () => leased(new RemoteStore()),
-    'leased: store must not decide charges locally, as a leased store does. ' +
-      'Lease the inner store once: leased(redisStore(client)).',
+    'leased: store must not be leased already. ' + 'Lease the inner store once: leased(redisStore(client)).',
   ],
   [
     'a string with a password',

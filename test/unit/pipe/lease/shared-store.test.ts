@@ -10,7 +10,7 @@ import {
   type Store,
   tokenBucket,
 } from 'headgate'
-import type { Batching, Operation, ProcessNotes } from 'headgate/store'
+import type { Batching, Documents, Operation } from 'headgate/store'
 import { keysOf } from 'headgate/store'
 import { beforeEachLease, HOLD_MS, pass, type RemoteStore } from '../../../support/leased-store.js'
 
@@ -165,20 +165,20 @@ test('a limiter without a name cannot share the keys of one on the inner store',
 })
 
 test('what the inner store tells of itself is kept', () => {
-  const notes = {} as ProcessNotes
+  const documents = {} as Documents
   const unsubscribe = () => {}
   const inner = {
     ...asynchronous(memoryStore()),
     onLimitsLost: () => unsubscribe,
     keepsUsage: () => false,
-    notes,
+    documents,
   }
   const store = leased(inner)
   expect(store.name).toBe('remote')
-  expect(store.notes).toBe(notes)
+  expect(store.documents).toBe(documents)
   expect(store.onLimitsLost?.(() => {})).toBe(unsubscribe)
   expect(store.keepsUsage?.(hourly, hourly)).toBe(false)
   const plain = leased(asynchronous(memoryStore()))
   expect(Object.keys(plain)).toEqual(expect.not.arrayContaining(['serverOf', 'onLimitsLost', 'keepsUsage']))
-  expect(plain.notes).toBeUndefined()
+  expect(plain.documents).toBeUndefined()
 })
