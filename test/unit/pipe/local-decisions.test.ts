@@ -59,7 +59,7 @@ test('it is decided also while the circuit breaker is open', async () => {
     const states: unknown[] = []
     limiter.events.on('storeState', (state) => states.push(state))
     for (let i = 0; i < 5; i++) {
-      expect(await limiter.charge('bob')).toMatchObject({ source: 'fail-open' })
+      expect(await limiter.charge('bob')).toMatchObject({ source: 'local' })
       jest.advanceTimersByTime(20)
     }
     expect(states).toEqual(['open'])
@@ -80,7 +80,7 @@ test.each<[string, () => ChargeResult | undefined]>([
   ],
 ])('what %s is a StoreError, and onStoreError decides', (_what, verdict) => {
   const { limiter, errors } = limiterOn(localStore(verdict))
-  expect(limiter.charge('bob', { cost: 2 })).toMatchObject({ allowed: true, source: 'fail-open' })
+  expect(limiter.charge('bob', { cost: 2 })).toMatchObject({ allowed: true, source: 'local' })
   expect(errors).toEqual([expect.objectContaining({ name: 'StoreError', store: 'own' })])
 })
 
