@@ -109,10 +109,11 @@ export interface LimiterFields<Subject> extends LimitFields<Subject>, Partial<Li
   secret?: string
   /**
    * What to do if the store cannot decide: `'allow'`, `'deny'`, `'local'`, or a function that returns one of
-   * these. Default `'allow'`.
+   * these. Default `'local'`.
    *
-   * - `'deny'`: middleware responds with 503.
    * - `'local'`: a fallback store in this process decides, with `fallbackShare` of the limits.
+   * - `'allow'`: requests pass without a limit.
+   * - `'deny'`: middleware responds with 503.
    */
   onStoreError?: StoreErrorChoice | ((error: StoreError, subject: Subject) => MaybePromise<StoreErrorChoice>)
   /**

@@ -33,7 +33,7 @@ export const LIMITER_ROWS = {
   name: optional(keyName),
   prefix: withDefault('hg', keyName),
   secret: optional(readSecret),
-  onStoreError: withDefault('allow', readChoice),
+  onStoreError: withDefault('local', readChoice),
   fallbackShare: withDefault(1, readShare),
   denyCache: optional(readDenyCache),
   timeout: withDefault('100ms', durationUpTo('1m')),

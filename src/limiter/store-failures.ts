@@ -17,6 +17,8 @@ const CONSEQUENCES = {
   function: 'get what onStoreError returns',
 } as const
 
+type ReportedSettings = Pick<LimiterSettings, 'context' | 'onStoreError' | 'fallbackShare' | 'store'>
+
 /** Tells stores apart: several limiters may have no name. Stores of one client are one. */
 const numberOf = processWide('store-numbers', () => {
   let last = 0
@@ -31,11 +33,12 @@ const numberOf = processWide('store-numbers', () => {
  */
 export function storeFailureReporter<Subject>(
   events: EventEmitter<LimiterEvents<Subject>>,
-  { context: { name }, onStoreError, store }: Pick<LimiterSettings, 'context' | 'onStoreError' | 'store'>,
+  { context: { name }, onStoreError, fallbackShare, store }: ReportedSettings,
 ): (error: StoreError) => void {
   const limiter = name === undefined ? 'a limiter without a name' : `the limiter ${name}`
   const choice = typeof onStoreError === 'function' ? 'function' : onStoreError
-  const setting = choice === 'function' ? 'a function' : `'${choice}'`
+  const share = choice === 'local' ? `, fallbackShare: ${fallbackShare}` : ''
+  const setting = choice === 'function' ? 'a function' : `'${choice}'${share}`
   let isWatching = false
 
   function warnWhenOver(about: string): void {

@@ -72,7 +72,6 @@ export function guardSteps<Req extends object, Res>(
     ...pickShared(options),
     name,
     ...(claimed && { store: claimed.store }),
-    onStoreError: options.onStoreError ?? 'local',
     denyCache: false, // its limits count denials
     headers: 'none',
     limits,

@@ -31,8 +31,6 @@ export interface LoginGuard<
  *   and succeed only by `succeeded` or `reportSuccess`.
  * - **Denials.** All denied attempts get the same response, without figures of any limit. If only
  *   attempts in progress cause a denial, its `Retry-After` is shorter, and no ban counts it.
- * - **Outages.** While the store is unavailable, each process decides in its own memory
- *   (`onStoreError: 'local'`).
  *
  * The default numbers follow PCI DSS 4.0 8.3.4 for an account, and NIST SP 800-63B-4 §3.2.2 for failures in
  * a row. The rules follow OWASP ASVS 5.0 V6.3, and the OWASP cheat sheets on Authentication, Credential

@@ -111,7 +111,8 @@ export const FOREIGN_OPTIONS: Fixes = {
   rejectIfRedisNotReady: OWN_CLIENT,
   passOnStoreError: STORE_ERROR,
   skipOnError: STORE_ERROR,
-  insuranceLimiter: "Write onStoreError: 'local', which applies the same policies in memory.",
+  insuranceLimiter:
+    'Write fallbackShare: 1 / 4 for four processes. While the store fails, the same policies apply in memory.',
   inMemoryBlockDuration: DENY_CACHE,
   inMemoryBlockOnConsumed: DENY_CACHE,
   ephemeralCache: DENY_CACHE,

@@ -151,7 +151,7 @@ export function adapterCases({ name, start }: Adapter): void {
       expect(await signals.countOf('handled /switched')).toBe(3)
     })
 
-    test('allows by default where the store is away', async () => {
+    test('allows by onStoreError: "allow" where the store is away', async () => {
       const { status, headers, text } = await sendTo('open')
       expect({ status, quota: quotaHeaders({ headers }) }).toEqual({ status: 200, quota: {} })
       expect(JSON.parse(text)).toMatchObject({ allowed: true, source: 'fail-open' })
@@ -164,7 +164,7 @@ export function adapterCases({ name, start }: Adapter): void {
       expect(await signals.countOf('handled /closed')).toBe(0)
     })
 
-    test('limits in this process by onStoreError: "local" where the store is away', async () => {
+    test('limits in this process by default where the store is away', async () => {
       expect(JSON.parse((await sendTo('local')).text)).toMatchObject({ allowed: true, source: 'local' })
       expect(await statusesOf('local', {}, {})).toEqual([200, 429])
     })

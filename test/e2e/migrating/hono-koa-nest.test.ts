@@ -105,7 +105,7 @@ testBox('hono-rate-limiter', {
     ])
     expect(await names(honoOurs())).toEqual(fields.map((field) => `x-ratelimit-${field}`))
   },
-  'A failing store': async () => {
+  'A failing store.': async () => {
     const broken: Store = {
       increment: () => Promise.reject(new Error('connection lost')),
       decrement: () => undefined,

@@ -210,7 +210,7 @@ testBox('fastify-rate-limit', {
     expect(await statusesFor(await theirs())).toEqual([404, 404])
     expect(await statusesFor(await ours())).toEqual([404, 429])
   },
-  'A failing store': async () => {
+  'A failing store.': async () => {
     class Broken {
       incr(_key: string, done: (error: Error) => void): void {
         done(new Error('connection lost'))

@@ -251,7 +251,7 @@ describe.each(Object.entries(DRIVERS))('with a client of %s', (_driver, connect)
       })
       const text = texts.find((each) => fix.test(each))
       expect(text).toContain('a request of the limiter api (redis: ')
-      expect(text).toContain("Requests that it cannot decide pass without any limit (onStoreError: 'allow')")
+      expect(text).toContain('Requests that it cannot decide are limited by this process alone')
       expect(text).toContain('Time-outs are reported once, and so are other errors.')
     },
   )
@@ -303,7 +303,7 @@ test('the warning says what onStoreError does, once for each limiter, and a seco
   const base = { limit: 100, window: '1h', key: (id: string) => id, store, timeout: '10s' } as const
   const limiters = [
     createLimiter({ ...base, name: 'closed', onStoreError: 'deny' }),
-    createLimiter({ ...base, name: 'alone', onStoreError: 'local' }),
+    createLimiter({ ...base, name: 'alone', fallbackShare: 1 / 2 }),
     createLimiter({ ...base, name: 'chosen', onStoreError: () => 'allow' }),
   ]
   const chargeAll = () => Promise.all(limiters.map(async (limiter) => limiter.charge('ada')))
@@ -326,7 +326,7 @@ test('the warning says what onStoreError does, once for each limiter, and a seco
     ['the limiter closed', "Requests that it cannot decide are denied (onStoreError: 'deny')"],
     [
       'the limiter alone',
-      "Requests that it cannot decide are limited by this process alone, in its memory (onStoreError: 'local')",
+      "Requests that it cannot decide are limited by this process alone, in its memory (onStoreError: 'local', fallbackShare: 0.5)",
     ],
     [
       'the limiter chosen',

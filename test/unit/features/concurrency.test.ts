@@ -342,7 +342,7 @@ test('the local fallback holds, renews and releases what it decided', async () =
 
 test('a decision without the store holds nothing', async () => {
   const store = remoteStore()
-  const limiter = limiterOn(store)
+  const limiter = limiterOn(store, { onStoreError: 'allow' })
   limiter.events.on('storeError', () => undefined)
   store.isDown = true
   const decision = await limiter.charge('any')

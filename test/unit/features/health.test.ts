@@ -49,7 +49,7 @@ test('each change of state is emitted once, with its cause', async () => {
   const errors: StoreError[] = []
   limiter.events.on('storeError', (error) => errors.push(error))
   for (let i = 0; i < 100; i++)
-    expect(await limiter.charge({ ip: '192.0.2.7' })).toMatchObject({ source: 'fail-open' })
+    expect(await limiter.charge({ ip: '192.0.2.7' })).toMatchObject({ source: 'local' })
   expect(states).toEqual([['open', expect.objectContaining({ message: 'fake: connection refused' })]])
   expect(errors).toHaveLength(20)
 })

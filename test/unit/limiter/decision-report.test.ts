@@ -51,7 +51,7 @@ describe('decision', () => {
     const limiter = createLimiter({ limit: 1, window: '1m', key: () => 'a', store: brokenStore() })
     limiter.events.on('storeError', () => {})
     await limiter.charge({ ip: '192.0.2.7' })
-    expect(received).toMatchObject([{ limiter: undefined, decision: { allowed: true, source: 'fail-open' } }])
+    expect(received).toMatchObject([{ limiter: undefined, decision: { allowed: true, source: 'local' } }])
   })
 
   test('is emitted once for a request that waited', async () => {

@@ -187,15 +187,12 @@ test.each([
   expect(make).toThrow(message)
 })
 
-test("a share without onStoreError: 'local' is a TypeError with the fix", () => {
-  for (const onStoreError of ['allow', 'deny', undefined] as const) {
-    expect(() =>
-      createLimiter({ policy: bucket, fallbackShare: 0.5, ...(onStoreError && { onStoreError }) }),
-    ).toThrow(/fallbackShare applies only with onStoreError: 'local'/)
-  }
-  expect(() =>
-    createLimiter({ policy: bucket, fallbackShare: 0.5, onStoreError: () => 'local' }),
-  ).not.toThrow()
+test("a share beside onStoreError: 'allow' or 'deny' is a TypeError with the fix", () => {
+  const make = (options: object) => () => createLimiter({ policy: bucket, fallbackShare: 0.5, ...options })
+  for (const onStoreError of ['allow', 'deny'])
+    expect(make({ onStoreError })).toThrow(/fallbackShare applies only with onStoreError: 'local'/)
+  for (const options of [{}, { onStoreError: 'local' }, { onStoreError: () => 'local' }])
+    expect(make(options)).not.toThrow()
 })
 
 test('what a policy throws in the local fallback is what the charge rejects with', async () => {

@@ -24,7 +24,10 @@ async function decideInManyWays(): Promise<void> {
   const remote = createLimiter({ policy, key, store: promisingStore() })
   await remote.charge('ada')
   const refuse = () => Promise.reject(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }))
-  const broken = createLimiter({ name: 'broken', policy, key, store: storeThat(refuse) })
+  const broken = createLimiter({
+    ...{ name: 'broken', policy, key },
+    ...{ store: storeThat(refuse), onStoreError: 'allow' },
+  })
   broken.events.on('storeError', () => {})
   for (let i = 0; i < 30; i++) await broken.charge('ada')
 }

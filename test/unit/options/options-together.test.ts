@@ -51,7 +51,8 @@ const SEVERAL: readonly (readonly [string, () => unknown, readonly string[]])[] 
   ],
   [
     'createLimiter',
-    () => createLimiter({ policy, fallbackShare: 0.5, lease: {}, prefix: 'a b' } as never),
+    () =>
+      createLimiter({ policy, fallbackShare: 0.5, onStoreError: 'deny', lease: {}, prefix: 'a b' } as never),
     [
       'there is no option "lease". Write store: leased(redisStore(client), { processes: 8 }).',
       'prefix must be 1 to 64',

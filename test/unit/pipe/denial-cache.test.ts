@@ -187,7 +187,7 @@ describe('a denial', () => {
     store.isDown = true
     expect(limiter.charge(bob)).toMatchObject({ allowed: false, source: 'deny-cache' })
     expect(emitted.map(({ source }) => source)).toEqual(['store', 'deny-cache'])
-    expect(await limiter.charge({ user: 'eve' })).toMatchObject({ source: 'fail-open' })
+    expect(await limiter.charge({ user: 'eve' })).toMatchObject({ source: 'local' })
   })
 
   test('is repeated after a refund that the circuit breaker keeps from the store, until that is sent', async () => {

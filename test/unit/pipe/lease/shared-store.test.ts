@@ -148,7 +148,7 @@ test('each server has its own circuit breaker, and units of a server that is dow
   for (let i = 0; i < 20; i++) await limiters.a.charge('hot')
   down.add('a')
   for (let i = 0; i < 5; i++) {
-    expect(await limiters.a.charge(`cold ${i}`)).toMatchObject({ source: 'fail-open' })
+    expect(await limiters.a.charge(`cold ${i}`)).toMatchObject({ source: 'local' })
     await jest.advanceTimersByTimeAsync(20)
   }
   expect(states).toEqual([['open', 'a']])

@@ -42,7 +42,7 @@ test.each([
   const limiter = createLimiter({ policy: bucket, store: memoryStore({ clock: now }), key: () => 'a' })
   const errors: StoreError[] = []
   limiter.events.on('storeError', (error) => errors.push(error))
-  expect(limiter.charge(undefined)).toMatchObject({ allowed: true, source: 'fail-open' })
+  expect(limiter.charge(undefined)).toMatchObject({ allowed: true, source: 'local' })
   expect(errors.map((error) => error.message)).toEqual([expect.stringMatching(message)])
   isBroken = false
   expect(limiter.charge(undefined)).toMatchObject({ allowed: true, source: 'store', remaining: 4 })
