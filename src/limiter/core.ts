@@ -1,10 +1,10 @@
 import { fallbackStoreOf, partScaler } from '../pipe/fallback-store.js'
 import { CircuitOpenError } from '../pipe/guard.js'
 import { type LimiterPipe, limiterPipe } from '../pipe/limiter-pipe.js'
+import { localPipe } from '../pipe/local-pipe.js'
 import { request } from '../pipe/pipe.js'
 import { reportUnitsBack } from '../pipe/report-units-back.js'
 import { resendRefunds } from '../pipe/resend-refunds.js'
-import { pipeTo } from '../pipe/store-end.js'
 import type { Charge, ChargeResult, KeyedPolicy, Operation, ResultOf } from '../stores/operation.js'
 import type { StoreError } from '../stores/store-error.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
@@ -166,7 +166,7 @@ function localFallback(
   { onUnitsBack }: CoreHooks,
 ): LocalFallback {
   const fallback = fallbackStoreOf(store)
-  const pipe = reportUnitsBack(holdUndecided(pipeTo(fallback), fallback), (keys) => onUnitsBack?.(keys))
+  const pipe = reportUnitsBack(holdUndecided(localPipe(fallback), fallback), (keys) => onUnitsBack?.(keys))
   return {
     apply: (operation) => request(pipe, operation) as ResultOf<typeof operation>, // memory returns no promise
     scaleParts: partScaler(fallbackShare),

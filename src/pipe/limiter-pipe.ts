@@ -8,8 +8,9 @@ import { denialCacheOf } from './denial-cache.js'
 import { denialLayer } from './denial-layer.js'
 import { closeStore, type GuardOptions, guardOf } from './guard.js'
 import { leasesOf } from './lease/leases.js'
+import { localPipe } from './local-pipe.js'
 import type { Pipe } from './pipe.js'
-import { endAt, pipeTo } from './store-end.js'
+import { endAt } from './store-end.js'
 
 /** The pipe from a limiter to its store. */
 export interface LimiterPipe extends Pipe {
@@ -42,7 +43,7 @@ export function limiterPipe(
 ): LimiterPipe {
   const { name } = store
   if (localStatesOf(store) !== undefined) {
-    const pipe = pipeTo(store)
+    const pipe = localPipe(store)
     const close = () => closeStore(store, new Deadlines(guardOptions.timeoutMs))
     const { send } = holdUndecided?.(pipe, store) ?? pipe
     return { send, name, state: () => 'closed', probeKeys: (key) => [key], close }

@@ -1,4 +1,5 @@
 import { batcher } from '../stores/shared/batcher.js'
+import { localStatesOf } from '../stores/shared/local-states.js'
 import { isTrusted } from '../stores/shared/trusted.js'
 import { checkBatching } from '../stores/shared/validate.js'
 import type { Store } from '../stores/store.js'
@@ -18,7 +19,8 @@ import { validated } from './validated.js'
 export const endAt = weakMemo((store: Store): End => {
   const leases = leasesOf(store)
   if (leases !== undefined) return leases.end
-  const apply = isTrusted(store) ? store.apply.bind(store) : validated(store)
+  const isOurs = isTrusted(store) || localStatesOf(store) !== undefined
+  const apply = isOurs ? store.apply.bind(store) : validated(store)
   if (store.batching === undefined) return sendAlone(store.name, apply)
   return sendInBatches(store.name, apply, store.batching)
 })

@@ -26,8 +26,6 @@ export type {
 } from './operation.js'
 export type {
   Batching,
-  LocalLimit,
-  LocalStates,
   Store,
   StoreOrigin,
 } from './store.js'

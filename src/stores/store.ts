@@ -1,7 +1,7 @@
 import type { Policy } from '../policies/policy.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
 import type { Documents } from './documents.js'
-import type { Operation, Outcome, PartResult } from './operation.js'
+import type { Operation, Outcome } from './operation.js'
 import type { StoreError } from './store-error.js'
 
 /** How operations of concurrent callers are batched. */
@@ -16,27 +16,6 @@ export interface Batching {
   readonly stallTimeoutMs?: number
   /** The most batches without any outcome at once, including stalled ones. Default: no limit. */
   readonly maxPending?: number
-}
-
-/** One limit of a store whose states are in this process. */
-export interface LocalLimit {
-  /** Returns the store's time, in milliseconds since the Unix epoch. */
-  now(): number
-  /** Takes `cost` units of an identity at `nowMs`, as a charge of one part does. */
-  take(identity: string, nowMs: number, cost: number): PartResult
-}
-
-/** A shortcut to a store whose states are in this process. */
-export interface LocalStates {
-  /**
-   * The store's `apply`. If the store has another `apply`, the shortcut is ignored. So a wrapper such as
-   * `{ ...store, apply }` is called through its own `apply`.
-   */
-  readonly apply: Store['apply']
-  /** Returns the limit of a policy whose keys are `before`, then an identity, then `after`. */
-  limitOf(policy: Policy, before: string, after: string): LocalLimit
-  /** Creates an empty store with the same options. */
-  createSibling(): Store
 }
 
 /** Where a store keeps its states. Two stores with the same client and table share their keys. */
@@ -90,12 +69,6 @@ export interface Store {
    * returns no promises.
    */
   readonly batching?: Batching
-  /**
-   * A shortcut for a store whose states are in this process, and whose `apply` never returns a promise. A
-   * limiter puts no time-out, circuit breaker or denial cache in front of it, and does not hash identities.
-   * A limiter of one limit charges through `limitOf`, without building an operation.
-   */
-  readonly local?: LocalStates
   /**
    * Returns the server that holds a key now, such as `'10.0.0.7:6379'`, or `undefined` while that is not
    * known. With it, each server of a store has its own circuit breaker, so a server that is down does not

@@ -9,7 +9,7 @@ const MAX_SLOTS = 1024
 /** A document that a process writes its note into. */
 interface Slot {
   readonly version: string
-  /** `undefined` if the slot is empty, or holds what is no note. */
+  /** Absent if the slot is empty, or holds something else. */
   readonly note: Note | undefined
 }
 

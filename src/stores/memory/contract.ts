@@ -1,11 +1,11 @@
 import type { Operation, Outcome } from '../operation.js'
-import type { LocalStates, Store } from '../store.js'
+import { localStatesOf } from '../shared/local-states.js'
+import type { Store } from '../store.js'
 
 /** A store in the memory of this process. It is synchronous, exact and bounded. */
 export interface MemoryStore extends Store {
   readonly name: 'memory'
   apply(operations: readonly Operation[]): readonly Outcome[]
-  readonly local: LocalStates
   /** How many keys the store holds. */
   readonly size: number
 }
@@ -14,5 +14,5 @@ export interface MemoryStore extends Store {
  * Returns whether this is a store by `memoryStore`, also of another copy of this package. A wrapper is not.
  */
 export function isMemoryStore(store: Store): store is MemoryStore {
-  return store.name === 'memory' && store.local?.apply === store.apply
+  return store.name === 'memory' && localStatesOf(store) !== undefined
 }

@@ -2,8 +2,8 @@ import { callback, readOptions, withDefault } from '../../options/option-table.j
 import type { Policy } from '../../policies/policy.js'
 import { show, whole } from '../../util/validate.js'
 import type { Operation, Outcome, PartResult } from '../operation.js'
+import { type LocalLimit, setLocalStates } from '../shared/local-states.js'
 import { checkOperations } from '../shared/run-operations.js'
-import type { LocalLimit } from '../store.js'
 import { asStoreError } from '../store-error.js'
 import { applyToKey } from './apply-to-key.js'
 import type { MemoryStore } from './contract.js'
@@ -94,10 +94,10 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     return operations.map((operation) => applyOne(operation, nowMs))
   }
 
+  setLocalStates(apply, { limitOf, createSibling: () => memoryStore(options) })
   return {
     name: 'memory',
     apply,
-    local: { apply, limitOf, createSibling: () => memoryStore(options) },
     documents: memoryDocuments(),
     get size() {
       return states.table.size

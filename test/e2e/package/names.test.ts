@@ -152,8 +152,6 @@ const NAMES: Readonly<Record<string, ExportedNames>> = {
       'Forget',
       'ForgetResult',
       'KeyedPolicy',
-      'LocalLimit',
-      'LocalStates',
       'LockedStates',
       'MaybePromise',
       'Operation',

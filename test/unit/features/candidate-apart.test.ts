@@ -8,6 +8,7 @@ import {
 } from 'headgate'
 import type { Operation } from 'headgate/store'
 import { keysOf } from 'headgate/store'
+import { type LocalStates, localStatesOf, setLocalStates } from '../../../src/stores/shared/local-states.js'
 import { promisingStore } from '../../support/fault-stores.js'
 import { recordWarnings } from '../../support/warnings.js'
 
@@ -253,13 +254,11 @@ test('a candidate whose own store fails to close leaves the store of the limits 
   const memory = memoryStore()
   const closed: string[] = []
   const sibling = { ...memoryStore(), close: () => Promise.reject(new Error('busy')) }
-  const store: Store = {
-    ...memory,
-    local: { ...memory.local, createSibling: () => sibling },
-    async close() {
-      closed.push('in force')
-    },
-  }
+  const apply: Store['apply'] = (operations) => memory.apply(operations)
+  const local = localStatesOf(memory) as LocalStates
+  setLocalStates(apply, { ...local, createSibling: () => sibling })
+  const close = async () => void closed.push('in force')
+  const store: Store = { ...memory, apply, close }
   const limiter = createLimiter<string>({ policy: hourly(9), key, store, candidate: { policy: hourly(1) } })
   limiter.events.on('candidateFailed', (error) => closed.push(String(error)))
   await limiter.close()

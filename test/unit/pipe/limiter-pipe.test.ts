@@ -1,5 +1,4 @@
-import { createLimiter, memoryStore, type Store, StoreError, tokenBucket } from 'headgate'
-import type { LocalLimit } from 'headgate/store'
+import { createLimiter, memoryStore, StoreError, tokenBucket } from 'headgate'
 
 test('a clock of memory that returns NaN is a StoreError, of a charge and of a refund', () => {
   let nowMs = 1_790_000_000_000
@@ -20,21 +19,9 @@ test('a clock of memory that returns NaN is a StoreError, of a charge and of a r
   expect(() => limiter.refund(taken)).toThrow(StoreError)
 })
 
-describe('a store of your own with local', () => {
+describe('a copy of a memory store', () => {
   const policy = tokenBucket({ capacity: 1, refill: 1, every: '1m' })
   const limits = ['a', 'b'].map((name) => ({ name, policy, key: () => 'all' }))
-
-  /** A local limit whose methods need `this`. */
-  class OwnLimit implements LocalLimit {
-    constructor(readonly inner: LocalLimit) {}
-    now = OwnLimit.prototype.readClock
-    readClock() {
-      return this.inner.now()
-    }
-    take(...args: Parameters<LocalLimit['take']>) {
-      return this.inner.take(...args)
-    }
-  }
 
   test('is closed with its limiter, which waits for it no longer than timeoutMs', async () => {
     const close = jest.fn(() => new Promise<void>(() => {}))
@@ -44,33 +31,4 @@ describe('a store of your own with local', () => {
     const failing = { ...memoryStore(), close: () => Promise.reject(new Error('busy')) }
     await expect(createLimiter({ limits, store: failing }).close()).rejects.toThrow('busy')
   })
-
-  test('keeps the `this` of its local limits', () => {
-    const inner = memoryStore()
-    const local = {
-      ...inner.local,
-      limitOf: (...args: Parameters<typeof inner.local.limitOf>) =>
-        new OwnLimit(inner.local.limitOf(...args)),
-    }
-    const limiter = createLimiter({
-      policy,
-      key: () => 'all',
-      store: { name: 'own', apply: inner.apply, local },
-    })
-    expect([limiter.charge({ ip: '192.0.2.7' }), limiter.charge({ ip: '192.0.2.7' })]).toMatchObject([
-      { allowed: true, source: 'store' },
-      { allowed: false },
-    ])
-  })
-
-  test.each([[[]], [[{ type: 'charge', allowed: true, atMs: 0, parts: [] }]], [undefined]])(
-    'that returns %j in place of an outcome has failed',
-    async (outcomes) => {
-      const apply = (() => outcomes) as unknown as Store['apply']
-      const store = { name: 'own', apply, local: { ...memoryStore().local, apply } }
-      const limiter = createLimiter({ limits, store, onStoreError: 'deny' })
-      limiter.events.on('storeError', () => {})
-      expect(limiter.charge({ ip: '192.0.2.7' })).toMatchObject({ allowed: false, source: 'fail-closed' })
-    },
-  )
 })
