@@ -1,11 +1,9 @@
-import { Redis } from 'ioredis'
-import { startRedis } from '../support/servers/redis.js'
 import type { LiveLimiterName } from './contenders/live-limiters.js'
-import { readRedisUsage } from './harness/redis-usage.js'
-import { medians, rotated } from './harness/rounds.js'
+import { onRedis } from './harness/bench-servers.js'
+import { medians } from './harness/rounds.js'
 import { printTable, whole } from './harness/table.js'
 import { limiterSetups } from './live.js'
-import { type Served, serveInTurn } from './live-server.js'
+import { type ServedOn, serveOn } from './live-server.js'
 
 const NAMES = [
   'nothing',
@@ -29,48 +27,23 @@ interface Figures {
 
 /** A limiter on Redis in a live Express server: throughput, CPU of the server and of Redis, and latency. */
 export async function benchLiveRedis(): Promise<void> {
-  const redis = await startRedis({ own: true })
-  const watcher = new Redis(redis.url)
-  const all = new Map<string, Figures[]>(NAMES.map((name) => [name, []]))
-  try {
-    for (let i = 0; i < PROCESSES; i++) {
-      await watcher.flushall()
-      await runProcesses(rotated(NAMES, i), redis.url, watcher, (name, figures) =>
-        all.get(name)?.push(figures),
-      )
-    }
-  } finally {
-    watcher.disconnect()
-    await redis.stop()
-  }
-  print(new Map(Array.from(all, ([name, each]) => [name, medians(each)])))
+  const served = await onRedis((redis) => {
+    const setups = limiterSetups('allowed, 10,000 clients', NAMES, {
+      atATime: AT_A_TIME,
+      redisUrl: redis.url,
+    })
+    return serveOn(redis, setups, PROCESSES, REQUESTS)
+  })
+  print(new Map(Array.from(served, ([name, each]) => [name, medians(each.map(figuresOf))])))
 }
 
-async function runProcesses(
-  names: readonly LiveLimiterName[],
-  redisUrl: string,
-  watcher: Redis,
-  use: (name: string, figures: Figures) => void,
-): Promise<void> {
-  const redisCpuNs = async () => (await readRedisUsage(watcher)).serverCpuNs
-  let before = 0
-  await serveInTurn(
-    limiterSetups('allowed, 10,000 clients', names, { atATime: AT_A_TIME, redisUrl }),
-    REQUESTS,
-    async (name, served) => use(name, figuresOf(served, (await redisCpuNs()) - before)),
-    async () => {
-      before = await redisCpuNs()
-    },
-  )
-}
-
-function figuresOf({ cpuNs, wallNs, latenciesMs }: Served, redisCpuNs: number): Figures {
+function figuresOf({ cpuNs, wallNs, latenciesMs, serverCpuNs }: ServedOn): Figures {
   const sorted = latenciesMs.toSorted()
   const count = sorted.length
   return {
     perSecond: (count * 1e9) / wallNs,
     serverCpuUs: cpuNs / count / 1000,
-    redisCpuUs: redisCpuNs / count / 1000,
+    redisCpuUs: serverCpuNs / count / 1000,
     p50Ms: sorted[Math.floor(count * 0.5)] as number,
     p99Ms: sorted[Math.floor(count * 0.99)] as number,
   }

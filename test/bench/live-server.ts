@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
+import type { BenchServer } from './harness/bench-servers.js'
 import { startChild } from './harness/child.js'
 import { sendPipelined } from './harness/pipelined-load.js'
 import type { Self } from './harness/profile.js'
 import { rotated } from './harness/rounds.js'
 import type { CpuUsage } from './harness/server-child.js'
+import { measureServer, type ServerUsage } from './harness/server-usage.js'
 
 /** For the compiler. Each of the requests is sent twice at least, so that limits of 1 are used up. */
 const WARM_UP = 8_000
@@ -94,6 +96,32 @@ export async function serveInRounds(
   const served = new Map<string, Served[]>(setups.map(({ name }) => [name, []]))
   for (let i = 0; i < processes; i++) {
     await serveInTurn(rotated(setups, i), count, (name, took) => void served.get(name)?.push(took))
+  }
+  return served
+}
+
+/** What some requests took, of the store's server too. */
+export type ServedOn = Served & ServerUsage
+
+/** Does the same with a store on a server, which is emptied before each round. */
+export async function serveOn(
+  { empty, usage }: BenchServer,
+  setups: readonly LiveSetup[],
+  processes: number,
+  count: number,
+): Promise<ReadonlyMap<string, readonly ServedOn[]>> {
+  const served = new Map<string, ServedOn[]>(setups.map(({ name }) => [name, []]))
+  let used: () => Promise<ServerUsage>
+  for (let i = 0; i < processes; i++) {
+    await empty()
+    await serveInTurn(
+      rotated(setups, i),
+      count,
+      async (name, took) => void served.get(name)?.push({ ...took, ...(await used()) }),
+      async () => {
+        used = await measureServer(usage)
+      },
+    )
   }
   return served
 }

@@ -1,6 +1,11 @@
-import { SCENARIOS, type Scenario, type ScenarioName } from './contenders/live-apps.js'
+import { type LiveContender, SCENARIOS, type Scenario, type ScenarioName } from './contenders/live-apps.js'
 import { LIVE_LIMITERS, type LiveLimiterName } from './contenders/live-limiters.js'
-import { LIVE_LOGINS, type LoginScenario, loginRequests } from './contenders/live-logins.js'
+import {
+  LIVE_LOGINS,
+  type LiveLoginName,
+  type LoginScenario,
+  loginRequests,
+} from './contenders/live-logins.js'
 import { medianOf } from './harness/intervals.js'
 import { median } from './harness/rounds.js'
 import { printTable } from './harness/table.js'
@@ -18,13 +23,15 @@ const AT_A_TIME = 128
  * layout, compiler), so each contender runs in many.
  */
 export async function benchLive(): Promise<void> {
-  for (const scenario of Object.keys(SCENARIOS) as ScenarioName[]) {
+  for (const scenario of COMPARED) {
     const names = scenario === ALL_HEADERS ? NAMES : NAMES.filter(isLegacy)
     await compareLive(scenario, limiterSetups(scenario, names))
   }
 }
 
 const NAMES = Object.keys(LIVE_LIMITERS) as LiveLimiterName[]
+/** All but those of gates. */
+const COMPARED = (Object.keys(SCENARIOS) as ScenarioName[]).filter((name) => name !== 'five limiters')
 /** The scenario in which all kinds of headers are compared. */
 const ALL_HEADERS: ScenarioName = 'allowed, 1 client'
 
@@ -42,23 +49,28 @@ export async function benchLiveLogin(): Promise<void> {
 /** Returns the servers of a scenario. The first is the one without a limiter. */
 export function limiterSetups(
   scenario: ScenarioName,
-  names: readonly LiveLimiterName[],
+  names: readonly LiveContender[],
   { atATime = AT_A_TIME, redisUrl }: { readonly atATime?: number; readonly redisUrl?: string } = {},
 ): LiveSetup[] {
   const { requests, status }: Scenario = SCENARIOS[scenario]
   return names.map((name) => ({
     name,
-    args: ['limiter', name, scenario, ...(redisUrl === undefined ? [] : [redisUrl])],
+    args: [scenario, name, ...(redisUrl === undefined ? [] : [redisUrl])],
     requests: () => requests,
     status: name === 'nothing' ? 200 : status,
     atATime,
   }))
 }
 
-function loginSetups(scenario: LoginScenario): LiveSetup[] {
-  return Object.keys(LIVE_LOGINS).map((name) => ({
+/** Returns the servers of a login form. The first is the one without a guard. */
+export function loginSetups(
+  scenario: LoginScenario,
+  names: readonly LiveLoginName[] = Object.keys(LIVE_LOGINS) as LiveLoginName[],
+  redisUrl?: string,
+): LiveSetup[] {
+  return names.map((name) => ({
     name,
-    args: ['login', name],
+    args: ['login', name, ...(redisUrl === undefined ? [] : [redisUrl])],
     requests: (port) => loginRequests(scenario, port),
     status: scenario === 'failure' ? 401 : 200,
     atATime: AT_A_TIME,

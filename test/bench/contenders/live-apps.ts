@@ -6,6 +6,7 @@ import {
   type LiveLimiterName,
   type Setting,
 } from './live-limiters.js'
+import { LIVE_TWO_LIMITS, type LiveTwoLimitsName } from './live-two-limits.js'
 
 /** How many clients take turns where there are many. */
 const MANY_CLIENTS = 10_000
@@ -34,14 +35,17 @@ export const SCENARIOS = {
   'denied, 1 client': { limit: 1, limiters: 1, requests: fromOne, status: 429 },
   'denied, 10,000 clients': { limit: 1, limiters: 1, requests: fromMany, status: 429 },
   'three limiters': { limit: NEVER_REACHED, limiters: 3, requests: fromOne, status: 200 },
+  'five limiters': { limit: NEVER_REACHED, limiters: 5, requests: fromOne, status: 200 },
 } as const satisfies Readonly<Record<string, Scenario>>
 
 export type ScenarioName = keyof typeof SCENARIOS
 
+export type LiveContender = LiveLimiterName | LiveTwoLimitsName
+
 /** Creates the application of a contender in a scenario: one route that says hello behind its limiters. */
-export function liveApp(contender: LiveLimiterName, scenario: ScenarioName, redisUrl?: string): Express {
-  const makers = { ...LIVE_LIMITERS, ...LIVE_REDIS_LIMITERS, ...LIVE_LISTENERS }
-  const make: (setting: Setting) => RequestHandler = makers[contender]
+export function liveApp(contender: LiveContender, scenario: ScenarioName, redisUrl?: string): Express {
+  const makers = { ...LIVE_LIMITERS, ...LIVE_REDIS_LIMITERS, ...LIVE_LISTENERS, ...LIVE_TWO_LIMITS }
+  const make: (setting: Setting) => RequestHandler | RequestHandler[] = makers[contender]
   const { limit, limiters, requests } = SCENARIOS[scenario]
   const app = express()
   if (requests.length > 1) app.set('trust proxy', 1)

@@ -32,7 +32,7 @@ type Headers = 'legacy' | 'draft' | 'both' | 'none'
 const WINDOW_S = 24 * 60 * 60
 const WINDOW_MS = WINDOW_S * 1000
 const MESSAGE = 'Too many requests, please try again later.'
-const connect = (url: string) => new Redis(url, { autoResendUnfulfilledCommands: false })
+export const connect = (url: string) => new Redis(url, { autoResendUnfulfilledCommands: false })
 
 let made = 0
 

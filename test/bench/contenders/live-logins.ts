@@ -1,6 +1,8 @@
 import express, { type Express, type RequestHandler } from 'express'
-import { ban, loginGuard, memoryStore, slidingWindow } from 'headgate'
-import { RateLimiterMemory } from 'rate-limiter-flexible'
+import { ban, type LoginGuard, loginGuard, memoryStore, type Store, slidingWindow } from 'headgate'
+import { redisStore } from 'headgate/redis'
+import { RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible'
+import { connect } from './live-limiters.js'
 
 /** Units that are never used up. */
 export const MANY = 1_000_000
@@ -12,15 +14,22 @@ const endless = ban(slidingWindow({ limit: MANY, window: '1h' }), {
   for: ['1h', '1d'],
 })
 
+interface GuardOptions {
+  readonly name?: string
+  readonly deviceCookie?: { readonly secret: string }
+  readonly store?: Store
+  readonly timeout?: number
+}
+
 /** Creates a guard that never denies. */
-export function endlessGuard(options: { name?: string; deviceCookie?: { secret: string } }): RequestHandler {
+export function endlessGuard(options: GuardOptions): LoginGuard {
   return loginGuard({
     field: 'username',
     path: ['/', '/login'], // of the benchmarks' requests
     store: memoryStore(),
     limits: {
       address: endless,
-      account: slidingWindow({ limit: MANY, window: '30m' }),
+      account: slidingWindow({ limit: 4 * MANY, window: '30m' }), // above what two addresses may use
       accountAndAddress: endless,
     },
     consecutive: MANY,
@@ -28,13 +37,35 @@ export function endlessGuard(options: { name?: string; deviceCookie?: { secret: 
   })
 }
 
+/** The guard in memory, or on a Redis that has time to decide. */
+const guard =
+  (options: GuardOptions = {}) =>
+  (redisUrl?: string): RequestHandler => {
+    if (redisUrl === undefined) return endlessGuard(options)
+    const store = redisStore(connect(redisUrl))
+    const guarded = endlessGuard({ name: 'login', ...options, store, timeout: 30_000 })
+    guarded.limiter.events.on('storeError', (error) => {
+      setImmediate(() => {
+        throw error // nothing else decides
+      })
+    })
+    return guarded
+  }
+
 /**
  * Two counters, read before and charged after a failure, or deleted after a success: the order that the
  * documentation of rate-limiter-flexible teaches.
  */
-function twoCounters(): RequestHandler {
-  const byAddress = new RateLimiterMemory({ points: MANY, duration: 3600, keyPrefix: 'address' })
-  const byBoth = new RateLimiterMemory({ points: MANY, duration: 900, keyPrefix: 'both' })
+function twoCounters(redisUrl?: string): RequestHandler {
+  const storeClient = redisUrl === undefined ? undefined : connect(redisUrl)
+  const counter = (duration: number, keyPrefix: string) => {
+    const options = { points: MANY, duration, keyPrefix }
+    return storeClient === undefined
+      ? new RateLimiterMemory(options)
+      : new RateLimiterRedis({ ...options, storeClient })
+  }
+  const byAddress = counter(3600, 'address')
+  const byBoth = counter(900, 'both')
   return async (req, res, next) => {
     const ip = req.ip as string
     const key = `${req.body.username}_${ip}`
@@ -54,19 +85,21 @@ function twoCounters(): RequestHandler {
 /** Makers of guards by name. None of them ever denies. */
 export const LIVE_LOGINS = {
   'no guard': () => (_req, _res, next) => next(),
-  headgate: () => endlessGuard({}),
-  'headgate, device cookies': () =>
-    endlessGuard({ name: 'login', deviceCookie: { secret: 'only for this benchmark' } }),
+  headgate: guard(),
+  'headgate, device cookies': guard({
+    name: 'login',
+    deviceCookie: { secret: 'only for this benchmark' },
+  }),
   'rate-limiter-flexible, two counters': twoCounters,
-} as const satisfies Readonly<Record<string, () => RequestHandler>>
+} as const satisfies Readonly<Record<string, (redisUrl?: string) => RequestHandler>>
 
 export type LiveLoginName = keyof typeof LIVE_LOGINS
 
 /** Creates the application of a contender: a login form behind its guard. */
-export function loginApp(contender: LiveLoginName): Express {
+export function loginApp(contender: LiveLoginName, redisUrl?: string): Express {
   const app = express()
   app.set('trust proxy', 1)
-  return app.post('/login', express.urlencoded(), LIVE_LOGINS[contender](), (req, res) => {
+  return app.post('/login', express.urlencoded(), LIVE_LOGINS[contender](redisUrl), (req, res) => {
     res.sendStatus(req.body.password === 'right' ? 200 : 401)
   })
 }

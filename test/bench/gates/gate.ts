@@ -27,6 +27,7 @@ export interface Gate<Name extends string = string> {
 export async function runGate<Name extends string>(gate: Gate<Name>): Promise<void> {
   const samples = await gate.measure()
   printFigures(gate.title, samples)
+  if (gate.goals.length === 0) return
   printTable(
     `Goals of ${gate.title}: times the peer, medians of the rounds`,
     ['contender', 'against', 'figure', 'goal', 'times', '95 %', ''],

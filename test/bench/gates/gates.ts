@@ -1,4 +1,5 @@
+import { LIVE_GATES } from './live-gates.js'
 import { STORE_GATES } from './store-gates.js'
 
 /** All gates by name. */
-export const GATES = { ...STORE_GATES } as const
+export const GATES = { ...STORE_GATES, ...LIVE_GATES } as const
