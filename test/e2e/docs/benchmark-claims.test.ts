@@ -100,14 +100,8 @@ describe('a sentence has the figures of the printed run:', () => {
     expect(prose).toContain(sentence)
   })
 
-  test('no other sentence has a figure', () => {
-    expect(uncheckedFigures(prose, CLAIMS)).toEqual([
-      'This page compares headgate with express-rate-limit 8.7 and rate-limiter-flexible 11.4.',
-      'The CPU time of the whole process varies by 10 µs between processes, which hides most differences.',
-      'an allowed request of one client, and a denial to one of 10,000, cost less with headgate than with express-rate-limit.',
-      'Above 1x, headgate is better:',
-      '2x means twice as fast, or half the cost.',
-    ])
+  test('no other sentence has a figure, except versions, the noise, clients and what a ratio means', () => {
+    expect(uncheckedFigures(prose, CLAIMS)).toEqual(['8.7', '11.4', '10 µs', '10,000', '1x', '2x'])
   })
 })
 

@@ -7,17 +7,10 @@ export function proseOf(page: string): string {
   return wordsOf(readFileSync(join(resolve(__dirname, '../../..'), 'docs', page), 'utf8'))
 }
 
-/**
- * Returns the sentences of a page that have a figure and that no claim covers. Tables of options, code and
- * links are left out.
- */
+/** Returns the figures of a page that no claim covers. Tables of options, code and links are left out. */
 export function uncheckedFigures(prose: string, claims: readonly string[]): string[] {
   const rest = claims.reduce((text, claim) => text.replaceAll(claim, ' … '), prose)
-  return rest
-    .replace(/`[^`]*`/g, '')
-    .split(/(?<=[.:?!])\s+|…/)
-    .map((sentence) => sentence.trim())
-    .filter((sentence) => /\d/.test(sentence))
+  return rest.replace(/`[^`]*`/g, '').match(/\b\d[\w.,]*(?<![.,])(?: [µm]s\b| %)?/g) ?? []
 }
 
 /** Returns a page without its code, pictures, tables and the targets of its links. */

@@ -40,8 +40,6 @@ test('the first request and one over the limit get the responses that the page s
   expectShown(passed, await request(app).get('/api/hello'))
   const others: Response[] = []
   for (let i = 0; i < 6; i++) others.push(await request(app).get('/api/hello'))
-  expect(text).toContain('Send six more')
-  expect(text).toContain('Four pass. The last two')
   expect(others.map(({ status }) => status)).toEqual([200, 200, 200, 200, 429, 429])
   expectShown(denied, others[4] as Response)
 })

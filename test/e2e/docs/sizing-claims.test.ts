@@ -83,9 +83,6 @@ test('no figure of the comparison with real runs differed by more than the page 
   expect(prose).toContain('No figure differed by more than 3 %')
 })
 
-test('no other sentence of the page has a figure', () => {
-  expect(uncheckedFigures(prose, ['No figure differed by more than 3 %'])).toEqual([
-    'A node is overloaded when the p99 of waits exceeds a few milliseconds.',
-    'These costs were measured with Redis 7.0, memcached 1.6 and PostgreSQL 15.',
-  ])
+test('no other sentence of the page has a figure, except versions of servers', () => {
+  expect(uncheckedFigures(prose, ['No figure differed by more than 3 %'])).toEqual(['7.0', '1.6', '15'])
 })
