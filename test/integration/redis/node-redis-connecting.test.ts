@@ -1,3 +1,0 @@
-import { describeNodeRedisConnecting } from './node-redis-connecting.js'
-
-describeNodeRedisConnecting('redis 6')

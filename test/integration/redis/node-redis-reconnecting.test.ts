@@ -1,3 +1,0 @@
-import { describeNodeRedisReconnecting } from './node-redis-reconnecting.js'
-
-describeNodeRedisReconnecting('redis 6')

@@ -1,3 +1,0 @@
-import { describeConnecting } from './redis-connecting.js'
-
-describeConnecting('ioredis 6')

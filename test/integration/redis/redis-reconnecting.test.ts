@@ -1,3 +1,0 @@
-import { describeReconnecting } from './redis-reconnecting.js'
-
-describeReconnecting('ioredis 6')
