@@ -7,6 +7,8 @@ import { NODE_REDIS, type NodeRedisConnection, nodeRedisConnections } from './no
 export interface AnyOptions {
   readonly protocol?: 2 | 3
   readonly offlineQueue?: false
+  /** Not with redis 5. */
+  readonly keyPrefix?: string
   /** `false` gives up when the connection is lost. */
   readonly reconnectAfterMs?: number | false
 }
@@ -77,8 +79,9 @@ const IOREDIS = VERSIONS.map(
     listening: 'subscriber mode',
     connections(server) {
       const { open, connected, endAll } = connections(server, make)
-      const read = ({ protocol, offlineQueue, reconnectAfterMs }: AnyOptions = {}) => ({
+      const read = ({ protocol, keyPrefix, offlineQueue, reconnectAfterMs }: AnyOptions = {}) => ({
         ...(protocol && { protocol }),
+        ...(keyPrefix && { keyPrefix }),
         ...(offlineQueue === false && { enableOfflineQueue: false }),
         ...(reconnectAfterMs !== undefined && { retryStrategy: () => reconnectAfterMs || null }),
       })
@@ -99,8 +102,9 @@ const NODE = NODE_REDIS.map(
     listening: "Can't execute",
     connections(server) {
       const { open, connected, endAll } = nodeRedisConnections(server, make)
-      const read = ({ protocol, offlineQueue, reconnectAfterMs }: AnyOptions = {}) => ({
+      const read = ({ protocol, keyPrefix, offlineQueue, reconnectAfterMs }: AnyOptions = {}) => ({
         ...(protocol && { RESP: protocol }),
+        ...(keyPrefix && { keyPrefix }),
         ...(offlineQueue === false && { disableOfflineQueue: true }),
         ...(reconnectAfterMs !== undefined && { socket: { reconnectStrategy: afterMs(reconnectAfterMs) } }),
       })

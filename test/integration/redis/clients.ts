@@ -7,7 +7,12 @@ import type { RedisServer } from '../../support/servers/redis.js'
 /** What a test says about a client; both versions of ioredis know these. */
 export type ClientOptions = Pick<
   RedisOptions,
-  'enableOfflineQueue' | 'enableReadyCheck' | 'lazyConnect' | 'maxLoadingRetryTime' | 'maxRetriesPerRequest'
+  | 'enableOfflineQueue'
+  | 'enableReadyCheck'
+  | 'keyPrefix'
+  | 'lazyConnect'
+  | 'maxLoadingRetryTime'
+  | 'maxRetriesPerRequest'
 > &
   Pick<RedisOptions, 'protocol' | 'retryStrategy'>
 export type Client = Redis | Redis5

@@ -1,3 +1,0 @@
-import { describeNodeRedisClient } from './node-redis-client.js'
-
-describeNodeRedisClient('redis 6')
