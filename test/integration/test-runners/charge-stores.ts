@@ -9,8 +9,11 @@ export interface Clients {
   readonly memcached: Client
 }
 
-/** Each store has this many units, and gets two bursts of twice as many charges. */
-export const LIMIT = 1500
+/**
+ * Each store has this many units, and gets two bursts of twice as many charges: more than memcached is sent in
+ * one turn.
+ */
+export const LIMIT = 1100
 
 /**
  * Imports the package, charges one store of each technique, and returns how many charges each allowed. Changes
