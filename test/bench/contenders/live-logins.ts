@@ -43,9 +43,11 @@ const guard =
   (redisUrl?: string): RequestHandler => {
     if (redisUrl === undefined) return endlessGuard(options)
     const store = redisStore(connect(redisUrl))
-    const guarded = endlessGuard({ name: 'login', ...options, store, timeout: 5_000 })
+    const guarded = endlessGuard({ name: 'login', ...options, store, timeout: 30_000 })
     guarded.limiter.events.on('storeError', (error) => {
-      throw error // nothing else decides
+      setImmediate(() => {
+        throw error // nothing else decides
+      })
     })
     return guarded
   }

@@ -188,10 +188,12 @@ describe('on Redis', () => {
     const settings = sharedSettings(redisStore(client))
     await server.kill('SIGSTOP')
     const changes = Array.from({ length: 3 }, () =>
-      settings.change('api', (document) => document, ada).then(
-        () => 'changed',
-        () => 'rejected',
-      ),
+      settings
+        .change('api', (document) => document, ada)
+        .then(
+          () => 'changed',
+          () => 'rejected',
+        ),
     )
     let timer: NodeJS.Timeout | undefined
     const later = new Promise((resolve) => {
