@@ -34,13 +34,20 @@ function limiterOn(store: Store) {
   return { limiter, errors }
 }
 
-test.each([true, false])('a charge that the store decides itself needs no promise: allowed %p', (allowed) => {
-  const store = localStore(() => verdictOf(allowed))
-  const { limiter } = limiterOn(store)
-  for (let i = 0; i < 2; i++)
-    expect(limiter.charge('bob', { cost: 2 })).toMatchObject({ allowed, remaining: 3, source: 'store' })
-  expect(store.charges).toBe(0)
-})
+test.each([true, false])(
+  'a charge that the store decides itself needs no promise: allowed %p',
+  async (allowed) => {
+    const store = localStore(() => verdictOf(allowed))
+    const { limiter } = limiterOn(store)
+    for (let i = 0; i < 2; i++)
+      expect(await limiter.charge('bob', { cost: 2 })).toMatchObject({
+        allowed,
+        remaining: 3,
+        source: 'store',
+      })
+    expect(store.charges).toBe(0)
+  },
+)
 
 test('all other charges go to the store', async () => {
   const store = localStore(() => undefined)
@@ -63,7 +70,7 @@ test('it is decided also while the circuit breaker is open', async () => {
       jest.advanceTimersByTime(20)
     }
     expect(states).toEqual(['open'])
-    expect(limiter.charge('bob', { cost: 2 })).toMatchObject({ allowed: true, source: 'store' })
+    expect(await limiter.charge('bob', { cost: 2 })).toMatchObject({ allowed: true, source: 'store' })
   } finally {
     jest.useRealTimers()
   }
@@ -78,9 +85,9 @@ test.each<[string, () => ChargeResult | undefined]>([
       throw new Error('broken')
     },
   ],
-])('what %s is a StoreError, and onStoreError decides', (_what, verdict) => {
+])('what %s is a StoreError, and onStoreError decides', async (_what, verdict) => {
   const { limiter, errors } = limiterOn(localStore(verdict))
-  expect(limiter.charge('bob', { cost: 2 })).toMatchObject({ allowed: true, source: 'local' })
+  expect(await limiter.charge('bob', { cost: 2 })).toMatchObject({ allowed: true, source: 'local' })
   expect(errors).toEqual([expect.objectContaining({ name: 'StoreError', store: 'own' })])
 })
 
