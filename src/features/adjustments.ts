@@ -13,7 +13,7 @@ import { readNames } from './named-limits.js'
 /** Options of adjustments: which of the limits to change. */
 export interface AdjustmentOptions {
   /**
-   * The names of the limits to change, whose keys alone are read. Default: all. An unknown name throws a
+   * The names of the limits to change, whose keys alone are read. Default: all. An unknown name is a
    * `TypeError`.
    */
   readonly limits?: readonly string[]
@@ -28,8 +28,8 @@ export type Adjustable<Subject> = Subject | Record<string, unknown> | Decision
 /**
  * Changes what limits have counted. Each limit is changed atomically, in every store.
  *
- * - **Errors.** These methods throw or reject with `TypeError` for wrong arguments, and with `StoreError` if
- *   the store failed. The store may have made the change all the same.
+ * - **Errors.** These methods reject with `TypeError` for wrong arguments, and with `StoreError` if the store
+ *   failed. The store may have made the change all the same.
  * - **Fallback store.** `adjust` and `refund` act where the units were taken: in the store, or in the
  *   fallback store. `forget` also applies to the fallback store. So do the other changes, if the store
  *   failed and `onStoreError` may choose the fallback store.
@@ -42,27 +42,27 @@ export interface Adjustments<Subject> {
    * and cannot be refunded again. If the store could not be called, they are refunded later. To give back
    * the units of a `concurrency` limit, call `release`.
    */
-  refund(decision: Decision, options?: AdjustmentOptions): MaybePromise<void>
+  refund(decision: Decision, options?: AdjustmentOptions): Promise<void>
   /**
    * Forgets all that this subject's keys have used. Limits for which it has no key are left out, such as
    * those by address. The subject may be any object that has what the key functions read, such as
-   * `{ body: { username: 'ada' } }` for `byField('username')`. Throws or rejects if a key needs the IP
-   * address of a request whose connection is closed. In that case, pass the decision.
+   * `{ body: { username: 'ada' } }` for `byField('username')`. Rejects if a key needs the IP address of a
+   * request whose connection is closed. In that case, pass the decision.
    */
-  forget(subject: Adjustable<Subject>, options?: AdjustmentOptions): MaybePromise<void>
+  forget(subject: Adjustable<Subject>, options?: AdjustmentOptions): Promise<void>
   /**
    * Takes units of each limit, but at most those that are left and those that its policy's `debt` allows. A
    * ban does not count this as a denial.
    */
-  penalize(subject: Adjustable<Subject>, units: number, options?: AdjustmentOptions): MaybePromise<void>
+  penalize(subject: Adjustable<Subject>, units: number, options?: AdjustmentOptions): Promise<void>
   /** Gives back up to `units` units of each limit, whenever they were taken. Does not end a ban. */
-  reward(subject: Adjustable<Subject>, units: number, options?: AdjustmentOptions): MaybePromise<void>
+  reward(subject: Adjustable<Subject>, units: number, options?: AdjustmentOptions): Promise<void>
   /**
    * Bans the subject for `duration` from now on, in those of its limits whose policy is a `ban`. Never
-   * shortens a ban. Only `forget` ends one. Throws a `TypeError` if no limit is a `ban`, or if `duration` is
-   * longer than the longest ban in `for`.
+   * shortens a ban. Only `forget` ends one. Rejects with a `TypeError` if no limit is a `ban`, or if
+   * `duration` is longer than the longest ban in `for`.
    */
-  blockFor(subject: Adjustable<Subject>, duration: Duration, options?: AdjustmentOptions): MaybePromise<void>
+  blockFor(subject: Adjustable<Subject>, duration: Duration, options?: AdjustmentOptions): Promise<void>
   /**
    * Corrects the cost of an allowed decision to `actualCost`, if the cost is known only after the response.
    * Each limit refunds the difference, or takes it as far as units are left or the policy's `debt` allows. A
@@ -73,7 +73,28 @@ export interface Adjustments<Subject> {
    * outcome was unknown, units that it tried to take count as not taken, and units that it tried to refund
    * count as refunded.
    */
-  adjust(decision: Decision, actualCost: number, options?: AdjustmentOptions): MaybePromise<void>
+  adjust(decision: Decision, actualCost: number, options?: AdjustmentOptions): Promise<void>
+}
+
+/** Adjustments that act at once in memory, and return a promise only if there is something to await. */
+export type DirectAdjustments<Subject> = {
+  readonly [Name in keyof Adjustments<Subject>]: (
+    ...given: Parameters<Adjustments<Subject>[Name]>
+  ) => MaybePromise<void>
+}
+
+/** Returns adjustments for users, which always return promises. `inForce` returns those to make. */
+export function promisedAdjustments<Subject>(
+  inForce: () => DirectAdjustments<Subject>,
+): Adjustments<Subject> {
+  return {
+    refund: async (...given) => inForce().refund(...given),
+    forget: async (...given) => inForce().forget(...given),
+    penalize: async (...given) => inForce().penalize(...given),
+    reward: async (...given) => inForce().reward(...given),
+    blockFor: async (...given) => inForce().blockFor(...given),
+    adjust: async (...given) => inForce().adjust(...given),
+  }
 }
 
 /** How the methods are called without options, which a call that passes no object is told. */
@@ -97,7 +118,7 @@ export function adjustmentsOf<Subject>(
   owner: string,
   { limitNames, apply, fallback, resolveParts }: LimiterCore,
   onStoreError: LimiterSettings['onStoreError'],
-): Adjustments<Subject> {
+): DirectAdjustments<Subject> {
   const decidesLocally = onStoreError === 'local' || typeof onStoreError === 'function'
 
   const namesFor = (type: keyof typeof CALLS, options?: AdjustmentOptions) =>
@@ -129,7 +150,7 @@ export function adjustmentsOf<Subject>(
     })
   }
 
-  function changeUnits(type: 'take' | 'reward'): Adjustments<Subject>['penalize'] {
+  function changeUnits(type: 'take' | 'reward'): DirectAdjustments<Subject>['penalize'] {
     return (subject, units, options) => {
       const change = { type, units: checkedCost(owner, 'units', units) }
       return thenMaybe(partsOf(subject, type, options), (parts) => applyToAll(parts, change))

@@ -16,8 +16,8 @@ import { storeFailureReporter } from '../limiter/store-failures.js'
 import { endUndecided } from '../limiter/undecided.js'
 import { watchCharges } from '../limiter/watch-charges.js'
 import { request } from '../pipe/pipe.js'
-import { catchMaybe, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
-import { adjustmentsOf } from './adjustments.js'
+import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
+import { adjustmentsOf, promisedAdjustments } from './adjustments.js'
 import { createCandidate } from './candidate/candidate.js'
 import { readCost, refuseOptions } from './charge-options.js'
 import { watchCreation } from './created-in-handler.js'
@@ -28,7 +28,7 @@ import { withInspection } from './inspection.js'
 import type { Limiter } from './limiter.js'
 import { logIfDebugged } from './log-events.js'
 import { limiterDocument } from './settings-in-force.js'
-import { awaitWatch } from './unawaited-decision.js'
+import { promiseDecisions } from './unawaited-decision.js'
 import { createWaiting } from './waiting/wait-for.js'
 
 /**
@@ -95,13 +95,14 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
   let candidate = createCandidate(settings, events, followed?.ruleCandidate)
   const adjustments = adjustmentsOf<Subject>(owner, core, onStoreError)
   let chargeInForce = candidate?.chargeBeside(core.charge) ?? core.charge
+  let adjustInForce = candidate?.adjustBeside(adjustments) ?? adjustments
   const chargers = {
     chargeLimits: followed === undefined ? chargeInForce : chargeByDocument,
     peekLimits: core.charge,
   }
   watchCharges(chargers, watchCreation(!settings.isOwnStore))
   settings.watchName(chargers)
-  const watchAwait = awaitWatch()
+  const promiseDecision = promiseDecisions()
   const unsubscribe = settings.store.onLimitsLost?.((error) => emitFailure(events, 'limitsLost', error))
 
   function chargeUnlessDecided(
@@ -127,27 +128,30 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     candidate?.close()
     candidate = createCandidate({ ...settings, candidate: entries }, events, followed?.ruleCandidate)
     chargeInForce = candidate?.chargeBeside(core.charge) ?? core.charge
-    Object.assign(limiter, candidate?.adjustBeside(adjustments) ?? adjustments)
+    adjustInForce = candidate?.adjustBeside(adjustments) ?? adjustments
   }
 
   const limiter: Limiter<Subject> = {
-    charge(subject, options) {
-      const cost = options === undefined ? undefined : readCost(owner, options)
-      return watchAwait(chargeUnlessDecided(subject, cost, finish, chargers.chargeLimits))
-    },
-    waitFor: (subject, options) => watchAwait(waiting.waitFor(subject, options)),
-    peek(subject, ...options: unknown[]) {
-      refuseOptions(owner, options[0])
-      const finishPeek: Finish = (decision) => applyMode(closeReceipt(decision))
-      return watchAwait(chargeUnlessDecided(subject, 0, finishPeek, chargers.peekLimits))
-    },
-    ...(candidate?.adjustBeside(adjustments) ?? adjustments),
-    release(decision) {
+    charge: (subject, options) =>
+      promiseDecision(() => {
+        const cost = options === undefined ? undefined : readCost(owner, options)
+        return chargeUnlessDecided(subject, cost, finish, chargers.chargeLimits)
+      }),
+    waitFor: (subject, options) => promiseDecision(() => waiting.waitFor(subject, options)),
+    peek: (subject, ...options: unknown[]) =>
+      promiseDecision(() => {
+        refuseOptions(owner, options[0])
+        const finishPeek: Finish = (decision) => applyMode(closeReceipt(decision))
+        return chargeUnlessDecided(subject, 0, finishPeek, chargers.peekLimits)
+      }),
+    ...promisedAdjustments(() => adjustInForce),
+    async release(decision) {
       checkDecision(owner, decision)
-      return catchMaybe(
-        () => releaseDecision(decision),
-        (error) => onRefundFailed(error, decision),
-      )
+      try {
+        await releaseDecision(decision)
+      } catch (error) {
+        onRefundFailed(error, decision)
+      }
     },
     candidateReport: () => candidate?.report(),
     describe: document.describe,

@@ -2,7 +2,6 @@ import type { EventEmitter } from 'node:events'
 import type { Mode } from '../limiter/access-rules.js'
 import type { Decision } from '../limiter/decision.js'
 import type { LimiterEvents } from '../limiter/events.js'
-import type { MaybePromise } from '../util/maybe-promise.js'
 import type { Adjustments } from './adjustments.js'
 import type { CandidateReport } from './candidate/candidate-report.js'
 import type { LimiterDescription } from './description.js'
@@ -12,12 +11,11 @@ import type { WaitOptions } from './waiting/wait-options.js'
 /** A rate limiter without HTTP, such as `createLimiter` returns. Each middleware has one as `limiter`. */
 export interface Limiter<Subject> extends Adjustments<Subject> {
   /**
-   * Charges a subject with all limits at once, all or nothing. `cost` replaces the limits' own cost. Returns
-   * the decision itself if the store and the option functions are synchronous, and otherwise a promise of
-   * it.
+   * Charges a subject with all limits at once, all or nothing. `cost` replaces the limits' own cost. In
+   * memory, the units are taken before it returns, unless an option function is async.
    *
-   * Throws or rejects with what an option function threw, and with a `TypeError` for a wrong cost, but never
-   * for a denial.
+   * Rejects with what an option function threw, and with a `TypeError` for a wrong cost, but never for a
+   * denial.
    *
    * `skip`, `allow`, `block` and `mode` apply as they do in the middleware. In report mode the decision is
    * always allowed, and its `parts` say which limits would have denied.
@@ -26,7 +24,7 @@ export interface Limiter<Subject> extends Adjustments<Subject> {
    * the request is denied without a charge, with `source: 'fail-closed'`, because no client would read the
    * response.
    */
-  charge(subject: Subject, options?: { cost?: number }): MaybePromise<Decision>
+  charge(subject: Subject, options?: { cost?: number }): Promise<Decision>
   /**
    * Waits until the charge is allowed, and then charges the subject as `charge` does. Resolves with the
    * allowed decision, or with a denied one in these cases:
@@ -49,7 +47,7 @@ export interface Limiter<Subject> extends Adjustments<Subject> {
    * Returns the current figures without taking anything. A cost of 0 is always allowed. `remaining` is what
    * is left, and `moreAfterMs` is when there will be more.
    */
-  peek(subject: Subject): MaybePromise<Decision>
+  peek(subject: Subject): Promise<Decision>
   /**
    * Releases the units that a decision holds of concurrency limits, once. Call it when the work is done,
    * whatever the outcome, because headgate renews the units until then. Middleware calls it when the
@@ -59,7 +57,7 @@ export interface Limiter<Subject> extends Adjustments<Subject> {
    * could not be called, the units are released later. If it failed, the limiter emits `refundFailed`, and the
    * units are free after their `ttl`.
    */
-  release(decision: Decision): MaybePromise<void>
+  release(decision: Decision): Promise<void>
   /**
    * Returns what the limits of `candidate` would have done since this process created the limiter, or
    * `undefined` without a candidate.

@@ -1,5 +1,5 @@
 import type { Decision } from '../limiter/decision.js'
-import type { MaybePromise } from '../util/maybe-promise.js'
+import { type MaybePromise, promiseOf } from '../util/maybe-promise.js'
 import { userLine } from '../util/user-frames.js'
 import { warnOnce } from '../util/warn-once.js'
 
@@ -36,20 +36,21 @@ const PROTOTYPE: object = Object.create(
   ),
 )
 
-/** How many promises of a limiter are watched: the mistake shows at the first one, and each costs time. */
+/** How many promises of a limiter are watched. The mistake shows at the first one, and each costs time. */
 const WATCHED = 20
 
 /**
- * Creates the function that returns what `charge` returns. If it is one of the first promises of a limiter,
- * reading a field of the decision from it warns. The others stay as they are: V8 awaits a promise with another
- * prototype more slowly.
+ * Creates the function that returns the promise of what a limiter decides, or of what that throws. Reading a
+ * field of the decision from one of the first promises warns. The others stay as they are, because V8 awaits a
+ * promise with another prototype more slowly.
  */
-export function awaitWatch(): <Result extends MaybePromise<Decision>>(result: Result) => Result {
+export function promiseDecisions(): (decide: () => MaybePromise<Decision>) => Promise<Decision> {
   let left = WATCHED
-  return (result) => {
-    if (left === 0 || Object.getPrototypeOf(result) !== Promise.prototype) return result
+  return function promiseDecision(decide) {
+    const promise = promiseOf(decide)
+    if (left === 0) return promise
     left--
-    return Object.setPrototypeOf(result, PROTOTYPE)
+    return Object.setPrototypeOf(promise, PROTOTYPE)
   }
 }
 

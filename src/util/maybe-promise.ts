@@ -14,6 +14,15 @@ export function thenMaybe<T, R>(
   return isPromise(value) ? Promise.resolve(value).then(use) : use(value)
 }
 
+/** Returns a promise of what a call returns or throws. */
+export function promiseOf<T>(call: () => MaybePromise<T>): Promise<T> {
+  try {
+    return Promise.resolve(call())
+  } catch (error) {
+    return Promise.reject(error)
+  }
+}
+
 /** Calls `use` with what a call throws or rejects with, and returns its result. */
 export function catchMaybe<T>(
   call: () => MaybePromise<T>,

@@ -99,7 +99,7 @@ test('createLimiter denies a request that is gone before its address is read, an
     expect(await limiter.charge(req)).toMatchObject({ allowed: false, source: 'fail-closed', parts: [] })
   }
   expect(store.charges).toEqual([])
-  expect(() => limiter.forget(gone)).toThrow("the request's connection has closed")
+  await expect(limiter.forget(gone)).rejects.toThrow("the request's connection has closed")
 })
 
 test('forget reads only the keys of the limits that it names', async () => {

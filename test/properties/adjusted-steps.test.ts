@@ -25,11 +25,8 @@ function limiterOf(policy: Policy) {
     advance(ms: number) {
       nowMs += ms
     },
-    figures() {
-      const { remaining, moreAfterMs, resetAfterMs } = limiter.peek({}) as Exclude<
-        ReturnType<typeof limiter.peek>,
-        PromiseLike<unknown>
-      >
+    async figures() {
+      const { remaining, moreAfterMs, resetAfterMs } = await limiter.peek({})
       return { remaining, moreAfterMs, resetAfterMs }
     },
   }
@@ -60,11 +57,13 @@ async function adjusted(policy: Policy, trace: Trace, costs: readonly number[]) 
   for (const share of trace.after) await charge(share)
   for (const cost of costs) await limiter.adjust(decision, cost)
   let atMs = 0
-  return LATER.map((share) => {
+  const seen: Awaited<ReturnType<typeof figures>>[] = []
+  for (const share of LATER) {
     advance(share * lengthMs - atMs)
     atMs = share * lengthMs
-    return figures()
-  })
+    seen.push(await figures())
+  }
+  return seen
 }
 
 /** Whether a bucket's times are finer than the doubles near the present time. */
@@ -109,9 +108,9 @@ test.each([
   const first = await limiter.charge({}, { cost: 8 })
   advance(6000)
   await limiter.charge({}, { cost: 8 })
-  expect(figures().remaining).toBe(0)
+  expect((await figures()).remaining).toBe(0)
   for (let cost = 7; cost >= 0; cost--) await limiter.adjust(first, cost)
-  expect(figures().remaining).toBe(2)
+  expect((await figures()).remaining).toBe(2)
 })
 
 test.each<[string, (window: string) => Policy]>([

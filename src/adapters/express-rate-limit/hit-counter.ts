@@ -1,5 +1,4 @@
-import { limiterFrom } from '../../features/create-limiter.js'
-import type { Limiter } from '../../features/limiter.js'
+import { limiterFrom, type SteppedLimiter } from '../../features/create-limiter.js'
 import { markIdentities } from '../../keys/identity.js'
 import { valueHash } from '../../keys/value-identity.js'
 import { chargedParts, type Decision } from '../../limiter/decision.js'
@@ -37,7 +36,7 @@ export class HitCounter implements Store {
   readonly #windowMs: number
   readonly #name: string | undefined
   #store: HeadgateStore
-  #limiter: Limiter<string>
+  #counting: SteppedLimiter<string>
 
   /**
    * Creates a counter in a store. Without a name, throws a `TypeError` if the store already serves a limiter
@@ -47,26 +46,27 @@ export class HitCounter implements Store {
     this.#windowMs = windowMs
     this.#name = name
     this.#store = store
-    this.#limiter = countingLimiter(store, windowMs, name)
+    this.#counting = countingLimiter(store, windowMs, name)
   }
 
   /** Counts in another store from now on. Refunds of earlier hits go to the store that counted them. */
   protected countIn(store: HeadgateStore): void {
     this.#store = store
-    this.#limiter = countingLimiter(store, this.#windowMs, this.#name)
+    this.#counting = countingLimiter(store, this.#windowMs, this.#name)
   }
 
   increment(key: string): MaybePromise<Hit> {
-    return thenMaybe(this.#limiter.charge(String(key)), hitOf)
+    const { chargeLimits, report } = this.#counting
+    return thenMaybe(chargeLimits(String(key), undefined, report), hitOf)
   }
 
   /** Refunds a hit in the window that counted it. */
-  refund({ decision }: Hit): MaybePromise<void> {
-    return this.#limiter.refund(decision)
+  refund({ decision }: Hit): Promise<void> {
+    return this.#counting.limiter.refund(decision)
   }
 
   async decrement(key: string): Promise<void> {
-    const [part] = chargedParts(await this.#limiter.peek(String(key))) ?? []
+    const [part] = chargedParts(await this.#counting.limiter.peek(String(key))) ?? []
     if (part === undefined) return
     const store = pipeTo(this.#store)
     const { atMs } = await request<Charge>(store, { type: 'charge', parts: [part] }) // a peek: the store's time
@@ -74,16 +74,16 @@ export class HitCounter implements Store {
   }
 
   async get(key: string): Promise<ClientRateLimitInfo | undefined> {
-    const { totalHits, resetTime } = hitOf(await this.#limiter.peek(String(key)))
+    const { totalHits, resetTime } = hitOf(await this.#counting.limiter.peek(String(key)))
     return totalHits === 0 ? undefined : { totalHits, resetTime }
   }
 
   async resetKey(key: string): Promise<void> {
-    await this.#limiter.forget(String(key))
+    await this.#counting.limiter.forget(String(key))
   }
 
   shutdown(): Promise<void> {
-    return this.#limiter.close()
+    return this.#counting.limiter.close()
   }
 }
 
@@ -112,7 +112,11 @@ function hitOf(decision: Decision): Hit {
   return { totalHits: MAX_HITS - decision.remaining, resetTime, decision }
 }
 
-function countingLimiter(store: HeadgateStore, windowMs: number, name: string | undefined): Limiter<string> {
+function countingLimiter(
+  store: HeadgateStore,
+  windowMs: number,
+  name: string | undefined,
+): SteppedLimiter<string> {
   const policy = fixedWindow({ limit: MAX_HITS, window: `${windowMs}ms`, startsAt: 'first-request' })
   const key = markIdentities(isMemoryStore(store) ? asIs : valueHash(undefined))
   const options = {
@@ -123,9 +127,9 @@ function countingLimiter(store: HeadgateStore, windowMs: number, name: string | 
     onStoreError: rethrow,
     ...(name && { name }),
   } as const
-  const { limiter } = limiterFrom<string>('rateLimit', settingsOf(options))
-  limiter.events.on('storeError', () => {}) // each charge rejects with its error
-  return limiter
+  const counting = limiterFrom<string>('rateLimit', settingsOf(options))
+  counting.limiter.events.on('storeError', () => {}) // each charge rejects with its error
+  return counting
 }
 
 /** Reads a limiter's options. Errors about its name say `identifier`, which is where it comes from. */

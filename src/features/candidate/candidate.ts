@@ -8,7 +8,7 @@ import type { LimiterSettings } from '../../limiter/read-options.js'
 import { localStatesOf } from '../../stores/shared/local-states.js'
 import type { Store } from '../../stores/store.js'
 import { catchMaybe, isPromise, type MaybePromise, settleAll, thenMaybe } from '../../util/maybe-promise.js'
-import { type AdjustmentOptions, type Adjustments, adjustmentsOf } from '../adjustments.js'
+import { type AdjustmentOptions, adjustmentsOf, type DirectAdjustments } from '../adjustments.js'
 import { type CandidateClients, CandidateFigures, type CandidateReport } from './candidate-report.js'
 
 /** Limits to try beside those in force. They never deny a request, and their failures change no decision. */
@@ -19,7 +19,7 @@ export interface Candidate {
    */
   chargeBeside(charge: LimiterCore['charge']): LimiterCore['charge']
   /** Returns adjustments that make the same changes to what the candidate has counted. */
-  adjustBeside<Subject>(adjustments: Adjustments<Subject>): Adjustments<Subject>
+  adjustBeside<Subject>(adjustments: DirectAdjustments<Subject>): DirectAdjustments<Subject>
   report(): CandidateReport
   /** Returns hashes of the clients that the report counts. */
   clients(): CandidateClients
@@ -114,11 +114,15 @@ export function createCandidate<Subject>(
    * the same change to the units that the candidate took of a subject or beside a decision. A failure of
    * the latter is only emitted.
    */
-  function changerOf<Subject>(inForce: Adjustments<Subject>) {
+  function changerOf<Subject>(inForce: DirectAdjustments<Subject>) {
     return <Target>(
       target: Target,
       options: AdjustmentOptions | undefined,
-      change: (to: Adjustments<Subject>, target: Target, options?: AdjustmentOptions) => MaybePromise<void>,
+      change: (
+        to: DirectAdjustments<Subject>,
+        target: Target,
+        options?: AdjustmentOptions,
+      ) => MaybePromise<void>,
     ): MaybePromise<void> => {
       if (options?.limits !== undefined) return change(inForce, target, options)
       const receipt = receiptOf(target)

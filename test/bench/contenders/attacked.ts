@@ -24,10 +24,7 @@ function headgate(denyCache: false | undefined) {
     limiter.events.on('storeError', (error) => {
       throw error
     })
-    return (client) => {
-      const decision = limiter.charge({ ip: client })
-      return 'then' in decision ? decision.then(wasAllowed) : decision.allowed
-    }
+    return (client) => limiter.charge({ ip: client }).then(wasAllowed)
   }
 }
 

@@ -39,10 +39,7 @@ async function headgate(url: string, name: string, policy: Policy, wrap = (store
   })
   await limiter.peek(undefined)
   return {
-    decide() {
-      const decision = limiter.charge(undefined)
-      return decision instanceof Promise ? decision.then(({ allowed }) => allowed) : decision.allowed
-    },
+    decide: () => limiter.charge(undefined).then(({ allowed }) => allowed),
     async end() {
       await limiter.close()
       return (await limiter.peek(undefined)).remaining

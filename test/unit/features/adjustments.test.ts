@@ -231,7 +231,7 @@ test('while the circuit breaker is open, a change still reaches the fallback sto
   expect(await limiter.peek(ada)).toMatchObject({ remaining: 4, source: 'local' })
 })
 
-const mistakes: readonly (readonly [string, (limiter: Limiter<Id>) => unknown, string])[] = [
+const mistakes: readonly (readonly [string, (limiter: Limiter<Id>) => Promise<void>, string])[] = [
   [
     'units',
     (limiter) => limiter.penalize(ada, 1.5),
@@ -254,10 +254,10 @@ const mistakes: readonly (readonly [string, (limiter: Limiter<Id>) => unknown, s
   ],
 ]
 
-test.each(mistakes)('throws a TypeError for wrong %s', (_what, call, message) => {
+test.each(mistakes)('rejects with a TypeError for wrong %s', async (_what, call, message) => {
   const limiter = createLimiter({ policy: hourly, key, store: memoryStore() })
-  expect(() => call(limiter)).toThrow(TypeError)
-  expect(() => call(limiter)).toThrow(message)
+  await expect(call(limiter)).rejects.toThrow(TypeError)
+  await expect(call(limiter)).rejects.toThrow(message)
 })
 
 test('throws a TypeError for the name of no limit', async () => {
@@ -269,17 +269,17 @@ test('throws a TypeError for the name of no limit', async () => {
   const decision = await limiter.charge(ada)
   const message = `createLimiter: limits must be names of this limiter's limits, got "token". The limits are 'requests', 'tokens'.`
   const misspelt = { limits: ['requests', 'token'] }
-  expect(() => limiter.penalize(ada, 1, misspelt)).toThrow(message)
-  expect(() => limiter.reward(decision, 1, misspelt)).toThrow(message)
-  expect(() => limiter.blockFor(ada, '1m', misspelt)).toThrow(message)
-  expect(() => limiter.adjust(decision, 5, misspelt)).toThrow(message)
-  expect(() => limiter.refund(decision, misspelt)).toThrow(message)
-  expect(() => limiter.forget(ada, misspelt)).toThrow(message)
-  expect(() => limiter.penalize(ada, 1, { limits: 'tokens' as never })).toThrow(
+  await expect(limiter.penalize(ada, 1, misspelt)).rejects.toThrow(message)
+  await expect(limiter.reward(decision, 1, misspelt)).rejects.toThrow(message)
+  await expect(limiter.blockFor(ada, '1m', misspelt)).rejects.toThrow(message)
+  await expect(limiter.adjust(decision, 5, misspelt)).rejects.toThrow(message)
+  await expect(limiter.refund(decision, misspelt)).rejects.toThrow(message)
+  await expect(limiter.forget(ada, misspelt)).rejects.toThrow(message)
+  await expect(limiter.penalize(ada, 1, { limits: 'tokens' as never })).rejects.toThrow(
     'createLimiter: limits must be an array of limit names, got "tokens".',
   )
   const single = createLimiter({ policy: hourly, key, store: memoryStore() })
-  expect(() => single.penalize(ada, 1, misspelt)).toThrow("The limits are '10-in-1h'.")
+  await expect(single.penalize(ada, 1, misspelt)).rejects.toThrow("The limits are '10-in-1h'.")
 })
 
 test('throws a TypeError for a misspelt option', async () => {
@@ -287,11 +287,11 @@ test('throws a TypeError for a misspelt option', async () => {
   const decision = await limiter.charge(ada)
   const misspelt = { limit: ['10-in-1h'] } as never
   const message = 'createLimiter: there is no option "limit". Did you mean limits?'
-  expect(() => limiter.penalize(ada, 1, misspelt)).toThrow(message)
-  expect(() => limiter.adjust(decision, 5, misspelt)).toThrow(message)
-  expect(() => limiter.refund(decision, misspelt)).toThrow(message)
-  expect(() => limiter.forget(ada, misspelt)).toThrow(message)
-  expect(() => limiter.forget(ada, null as never)).toThrow(
+  await expect(limiter.penalize(ada, 1, misspelt)).rejects.toThrow(message)
+  await expect(limiter.adjust(decision, 5, misspelt)).rejects.toThrow(message)
+  await expect(limiter.refund(decision, misspelt)).rejects.toThrow(message)
+  await expect(limiter.forget(ada, misspelt)).rejects.toThrow(message)
+  await expect(limiter.forget(ada, null as never)).rejects.toThrow(
     'createLimiter: options must be an object, got null.',
   )
   expect((await limiter.peek(ada)).remaining).toBe(9)
@@ -301,9 +301,9 @@ test('throws a TypeError for a promise of a decision, which has nothing to chang
   const limiter = createLimiter({ policy: hourly, key, store: memoryStore() })
   const promise = Promise.resolve(await limiter.charge(ada)) as never
   const message = 'createLimiter: decision must not be a promise. Await what limiter.charge returns.'
-  expect(() => limiter.refund(promise)).toThrow(message)
-  expect(() => limiter.adjust(promise, 2)).toThrow(message)
-  expect(() => limiter.release(promise)).toThrow(message)
+  await expect(limiter.refund(promise)).rejects.toThrow(message)
+  await expect(limiter.adjust(promise, 2)).rejects.toThrow(message)
+  await expect(limiter.release(promise)).rejects.toThrow(message)
 })
 
 test('a limit whose policy depends on the request is named by that policy', async () => {
@@ -312,11 +312,11 @@ test('a limit whose policy depends on the request is named by that policy', asyn
   expect((await limiter.peek(ada)).remaining).toBe(6)
 })
 
-test('throws a TypeError for a block longer than the longest ban', () => {
+test('throws a TypeError for a block longer than the longest ban', async () => {
   const limiter = createLimiter({ policy: banned(hourly), key, store: memoryStore() })
   const message =
     "createLimiter: duration must be at most the longest ban of the limit 10-in-1h, 1h, got 2h. Add '2h' to the for option of that ban."
-  expect(() => limiter.blockFor(ada, '2h')).toThrow(message)
+  await expect(limiter.blockFor(ada, '2h')).rejects.toThrow(message)
 })
 
 test('forget with an address releases the requests from there that have no key', async () => {

@@ -13,7 +13,7 @@ test.each<[unknown, string]>([
   [{ cost: 1, foo: 1 }, 'createLimiter: there is no option "foo".'],
   [[], 'createLimiter: options must be an object, got '],
 ])('a charge with %j as options is refused, with the fix', async (options, problem) => {
-  expect(() => limiter.charge('ada', options as never)).toThrow(problem)
+  await expect(limiter.charge('ada', options as never)).rejects.toThrow(problem)
   expect((await limiter.peek('ada')).remaining).toBe(5)
 })
 

@@ -107,10 +107,21 @@ test('awaiting takes as many turns as for any promise', async () => {
   expect(order).toEqual(['decision', 'other'])
 })
 
-test('a decision in memory is no promise, and promises of others are left alone', () => {
-  expect(limiterOn(memoryStore()).charge('a')).toMatchObject({ allowed: true })
+test('a decision in memory that is not awaited is the same mistake, and promises of others are none', async () => {
+  const limiter = limiterOn(memoryStore())
   expect(unawaited(Promise.resolve()).allowed).toBeUndefined()
   expect(warnings).toEqual([])
+  const promise = limiter.charge('a')
+  expect(unawaited(promise).allowed).toBeUndefined()
+  expect(warnings).toHaveLength(1)
+  expect(await promise).toMatchObject({ allowed: true })
+})
+
+test('a charge that throws rejects, and its promise is watched as well', async () => {
+  const promise = limiterOn(memoryStore()).charge('a', { cost: -1 })
+  expect(unawaited(promise).allowed).toBeUndefined()
+  expect(warnings).toHaveLength(1)
+  await expect(promise).rejects.toThrow('createLimiter: cost must be')
 })
 
 test('only the first promises of a limiter are watched, since watching makes them slower to await', async () => {

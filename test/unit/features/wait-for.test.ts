@@ -127,7 +127,7 @@ test('who loses a unit to a plain charge goes on waiting', async () => {
   const { all, order } = waitAll(limiter, 1)
   await nextTurn()
   limiter.forget('a') // the one who waits charges in a microtask
-  expect(limiter.charge('a')).toMatchObject({ allowed: true })
+  expect(await limiter.charge('a')).toMatchObject({ allowed: true })
   await nextTurn()
   expect(order).toEqual([])
   await limiter.forget('a')

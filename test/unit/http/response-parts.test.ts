@@ -1,14 +1,15 @@
 import { createLimiter, type Decision, responseFor, tokenBucket } from 'headgate'
 import type { ResponseOptions } from '../../../src/http/response-parts.js'
 import { unchargedDecision } from '../../../src/limiter/decision.js'
+import { chargeNow } from '../../support/charge-now.js'
 
 const JSON_FIRST = 'application/json'
 
 function decide(options: object = {}): { allowed: Decision; denied: Decision } {
   const limiter = createLimiter({ limit: 1, window: '10s', key: () => 'ada', ...options })
   return {
-    allowed: limiter.charge({ ip: '192.0.2.7' }) as Decision,
-    denied: limiter.charge({ ip: '192.0.2.7' }) as Decision,
+    allowed: chargeNow(limiter, { ip: '192.0.2.7' }),
+    denied: chargeNow(limiter, { ip: '192.0.2.7' }),
   }
 }
 

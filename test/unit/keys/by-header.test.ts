@@ -50,10 +50,10 @@ describe('on a Fetch request', () => {
     ])
   })
 
-  test('a limiter charges each value to a bucket of its own', () => {
+  test('a limiter charges each value to a bucket of its own', async () => {
     const limiter = createLimiter({ limit: 1, window: '1h', key: byHeader('x-api-key') })
     const sent = ['Key-1', 'Key-2', 'Key-1'].map((value) => limiter.charge(fetched({ 'x-api-key': value })))
-    expect(sent).toMatchObject([{ allowed: true }, { allowed: true }, { allowed: false }])
+    expect(await Promise.all(sent)).toMatchObject([{ allowed: true }, { allowed: true }, { allowed: false }])
   })
 
   test.each(['x-api-key', 'get', 'has', 'append', 'constructor'])(

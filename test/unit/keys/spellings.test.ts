@@ -1,14 +1,14 @@
 import { createLimiter, foldName, identitiesOf, type KeyFunction, tokenBucket } from 'headgate'
 import { byField, byHeader, byIp, byUser } from 'headgate/http'
 import { spellingsOf } from '../../../src/keys/spellings.js'
+import { chargeNow } from '../../support/charge-now.js'
 
 const SECRET = 'a secret of 32 characters or more'
 const policy = tokenBucket({ capacity: 5, refill: 5, every: '1m' })
 
 function storedIdentity(key: KeyFunction<unknown>, subject: unknown, secret?: string): string | undefined {
   const limiter = createLimiter<unknown>({ policy, key, ...(secret && { secret }) })
-  const decision = limiter.peek(subject)
-  return 'then' in decision ? undefined : identitiesOf(decision)[0]?.identity
+  return identitiesOf(chargeNow(limiter, subject, { cost: 0 }))[0]?.identity
 }
 
 const KEYS: readonly [what: string, key: KeyFunction<unknown>, subject: unknown, typed: string][] = [

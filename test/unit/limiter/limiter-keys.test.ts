@@ -20,28 +20,28 @@ test.each<[string, object]>([
   const limiter = createLimiter({ ...options, store: store() })
   const error =
     'byIp: subject must be a request, got an object. Pass the request, or an object with the fields'
-  expect(() => limiter.charge({ tenant: 'ada' })).toThrow(error)
-  expect(() => limiter.forget({ tenant: 'ada' })).toThrow(error)
+  await expect(limiter.charge({ tenant: 'ada' })).rejects.toThrow(error)
+  await expect(limiter.forget({ tenant: 'ada' })).rejects.toThrow(error)
   await expect(limiter.waitFor({ tenant: 'ada' })).rejects.toThrow(error)
 })
 
-test('requests are limited by address where no key is given, without a warning', () => {
+test('requests are limited by address where no key is given, without a warning', async () => {
   const limiter = createLimiter({ policy: five, store: store() })
-  expect(limiter.charge({ ip: '192.0.2.1' })).toMatchObject({ remaining: 4 })
-  expect(limiter.charge({ ip: '192.0.2.2' })).toMatchObject({ remaining: 4 })
+  expect(await limiter.charge({ ip: '192.0.2.1' })).toMatchObject({ remaining: 4 })
+  expect(await limiter.charge({ ip: '192.0.2.2' })).toMatchObject({ remaining: 4 })
   expect(warnings()).toEqual([])
 })
 
 test.each([
   ['limit and window', { limit: 5, window: '1h' }],
   ['an entry of limits', { limits: [{ policy: five }] }],
-])('the middleware limits by address where %s has no key', (_what, options) => {
+])('the middleware limits by address where %s has no key', async (_what, options) => {
   const limiter = rateLimit({ ...options, store: store() })
   const { req, res } = requestAndResponse()
   limiter(req, res, () => undefined)
-  expect(limiter.limiter.peek(req)).toMatchObject({ remaining: 4 })
+  expect(await limiter.limiter.peek(req)).toMatchObject({ remaining: 4 })
   const other = Object.assign(requestAndResponse().req, { ip: '192.0.2.2' })
-  expect(limiter.limiter.peek(other)).toMatchObject({ remaining: 5 })
+  expect(await limiter.limiter.peek(other)).toMatchObject({ remaining: 5 })
 })
 
 describe('forget of an account alone', () => {

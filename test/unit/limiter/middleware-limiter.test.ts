@@ -9,14 +9,20 @@ const limiterOf = (options: object) => rateLimit({ limit: 1, window: '1m', ...op
 
 test("a middleware's limiter exempts and blocks as the middleware does", async () => {
   const limiter = limiterOf({ allow: ['192.0.2.0/24'], block: ['203.0.113.5'] })
-  expect(limiter.charge(from('192.0.2.1') as never)).toMatchObject({ allowed: true, source: 'none' })
-  expect(limiter.peek(from('192.0.2.1') as never)).toMatchObject({ allowed: true, source: 'none' })
-  expect(limiter.charge(from('203.0.113.5') as never)).toMatchObject({ allowed: false, source: 'blocked' })
+  expect(await limiter.charge(from('192.0.2.1') as never)).toMatchObject({ allowed: true, source: 'none' })
+  expect(await limiter.peek(from('192.0.2.1') as never)).toMatchObject({ allowed: true, source: 'none' })
+  expect(await limiter.charge(from('203.0.113.5') as never)).toMatchObject({
+    allowed: false,
+    source: 'blocked',
+  })
   expect(await limiter.waitFor(from('203.0.113.5') as never)).toMatchObject({ source: 'blocked' })
-  expect(limiter.charge(from('198.51.100.1') as never)).toMatchObject({ allowed: true, source: 'store' })
+  expect(await limiter.charge(from('198.51.100.1') as never)).toMatchObject({
+    allowed: true,
+    source: 'store',
+  })
 })
 
-test("a middleware's limiter calls skip with the request, and its response where the request has it", () => {
+test("a middleware's limiter calls skip with the request, and its response where the request has it", async () => {
   const seen: unknown[] = []
   const skip = (req: IncomingMessage, res: ServerResponse | undefined) => {
     seen.push(res)
@@ -25,8 +31,8 @@ test("a middleware's limiter calls skip with the request, and its response where
   const limiter = limiterOf({ skip })
   const res = { locals: {} }
   const skipped = from('192.0.2.1', { headers: { 'x-skip': '1' }, res })
-  for (let i = 0; i < 3; i++) expect(limiter.charge(skipped as never)).toMatchObject({ source: 'none' })
-  expect(limiter.charge(from('192.0.2.1') as never)).toMatchObject({ allowed: true, source: 'store' })
+  for (let i = 0; i < 3; i++) expect(await limiter.charge(skipped as never)).toMatchObject({ source: 'none' })
+  expect(await limiter.charge(from('192.0.2.1') as never)).toMatchObject({ allowed: true, source: 'store' })
   expect(seen).toEqual([res, res, res, undefined])
 })
 
@@ -35,12 +41,12 @@ test("in report mode a middleware's limiter allows what its limits deny, and its
   const req = from('192.0.2.1') as never
   const emitted: boolean[] = []
   limiter.events.on('decision', ({ allowed }) => emitted.push(allowed))
-  expect(limiter.charge(req)).toMatchObject({ allowed: true, parts: [{ allowed: true }] })
+  expect(await limiter.charge(req)).toMatchObject({ allowed: true, parts: [{ allowed: true }] })
   const reported = (await limiter.charge(req)) as Decision
   expect(reported).toMatchObject({ allowed: true, retryAfterMs: 0, parts: [{ allowed: false }] })
   expect(await limiter.waitFor(req)).toMatchObject({ allowed: true, parts: [{ allowed: false }] })
   expect(emitted).toEqual([true, false, false])
   await limiter.refund(reported) // it took nothing
   limiter.mode = 'enforce'
-  expect(limiter.charge(req)).toMatchObject({ allowed: false, remaining: 0 })
+  expect(await limiter.charge(req)).toMatchObject({ allowed: false, remaining: 0 })
 })

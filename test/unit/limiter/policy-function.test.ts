@@ -40,20 +40,23 @@ test.each(['none', 'constructor', '__proto__', 'toString'])(
     const limiter = createLimiter<unknown>({ policy: policyOf, key })
     const fix =
       /^createLimiter: .*policy must be a policy, got .*\. (Did you mean tokenBucket|Return one for each)/
-    expect(() => limiter.charge(plan)).toThrow(fix)
+    await expect(limiter.charge(plan)).rejects.toThrow(fix)
     const later = createLimiter<unknown>({ policy: async (each) => policyOf(each), key })
     await expect(later.charge(plan)).rejects.toThrow(fix)
     await expect(later.waitFor(plan)).rejects.toThrow(fix)
   },
 )
 
-test.each([undefined, null])('a function that returns %p makes the charge throw, with the fix', (none) => {
-  const limiter = createLimiter<unknown>({ policy: (() => none) as never, key })
-  const problem = `the result of policy must be a policy, got ${none}. Return one for each subject, such as plans`
-  expect(() => limiter.charge('any')).toThrow(problem)
-})
+test.each([undefined, null])(
+  'a function that returns %p makes the charge throw, with the fix',
+  async (none) => {
+    const limiter = createLimiter<unknown>({ policy: (() => none) as never, key })
+    const problem = `the result of policy must be a policy, got ${none}. Return one for each subject, such as plans`
+    await expect(limiter.charge('any')).rejects.toThrow(problem)
+  },
+)
 
-test('a function that returns no policy makes the charge throw', () => {
+test('a function that returns no policy makes the charge throw', async () => {
   const limiter = createLimiter<unknown>({ policy: (() => ({ limit: 5 })) as never, key })
-  expect(() => limiter.charge('any')).toThrow('createLimiter: policy must be a policy')
+  await expect(limiter.charge('any')).rejects.toThrow('createLimiter: policy must be a policy')
 })

@@ -5,6 +5,7 @@ import * as postgres from 'headgate/postgres'
 import * as redis from 'headgate/redis'
 import { createPool } from 'mysql2'
 import { Pool } from 'pg'
+import { chargeNow } from '../../support/charge-now.js'
 
 const headgate = { ...core, ...memcached, ...mysql, ...postgres, ...redis }
 const {
@@ -35,9 +36,7 @@ const {
   tokenBucket,
 } = headgate
 
-const decision = createLimiter({ limit: 1, window: '1m', key: () => 'ada' }).charge({
-  ip: '192.0.2.7',
-}) as core.Decision
+const decision = chargeNow(createLimiter({ limit: 1, window: '1m', key: () => 'ada' }), { ip: '192.0.2.7' })
 const enough = { limit: 5, window: '1m' }
 const guard = { field: 'username' }
 const policy = tokenBucket({ capacity: 5, refill: 5, every: '1m' })

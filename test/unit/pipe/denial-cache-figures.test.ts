@@ -89,7 +89,7 @@ test('a peek in between leaves a denial in the cache', async () => {
   for (let i = 0; i < 3; i++) await limiter.charge('bob')
   expect(await limiter.peek('bob')).toMatchObject({ source: 'store', allowed: true, remaining: 0 })
   expect(await limiter.charge('bob', { cost: 0 })).toMatchObject({ allowed: true })
-  expect(limiter.charge('bob')).toMatchObject({ source: 'deny-cache', allowed: false })
+  expect(await limiter.charge('bob')).toMatchObject({ source: 'deny-cache', allowed: false })
 })
 
 test('a denial that was decided just before a forget, in the same millisecond, is not cached', async () => {

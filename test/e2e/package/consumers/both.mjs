@@ -66,7 +66,7 @@ async function across(own, other) {
 
   const keys = []
   const store = noting(own.memoryStore(), keys)
-  own.createLimiter({ ...once1h, key: other.byIp(), store }).charge({ ip: '192.0.2.7' })
+  await own.createLimiter({ ...once1h, key: other.byIp(), store }).charge({ ip: '192.0.2.7' })
 
   const error = new other.StoreError('failing', 'it is full', { replied: true })
   let seen
@@ -75,23 +75,23 @@ async function across(own, other) {
     return 'allow'
   }
   const storeOut = own.createLimiter({ ...once1h, key: everybody, store: failing(error), onStoreError })
-  const open = storeOut.charge('ada')
+  const open = await storeOut.charge('ada')
 
   const owner = own.createLimiter({ ...once1h, key: everybody, store: own.memoryStore() })
   const otherLimiter = other.createLimiter({ ...once1h, key: everybody, store: other.memoryStore() })
-  const decision = owner.charge('ada')
-  otherLimiter.refund({ ...decision })
-  const afterCopy = owner.peek('ada').remaining
-  otherLimiter.refund(decision)
-  const afterRefund = owner.peek('ada').remaining
+  const decision = await owner.charge('ada')
+  await otherLimiter.refund({ ...decision })
+  const afterCopy = (await owner.peek('ada')).remaining
+  await otherLimiter.refund(decision)
+  const afterRefund = (await owner.peek('ada')).remaining
 
   const common = own.memoryStore()
   const accountOf = ({ account }) => account
   const writer = own.createLimiter({ ...once1h, name: 'a', key: accountOf, store: common })
   const reader = other.createLimiter({ ...once1h, name: 'a', key: accountOf, store: common })
-  const charged = writer.charge({ account: 'ada' })
-  reader.forget(charged)
-  const afterForget = writer.peek({ account: 'ada' }).remaining
+  const charged = await writer.charge({ account: 'ada' })
+  await reader.forget(charged)
+  const afterForget = (await writer.peek({ account: 'ada' })).remaining
 
   const subjects = []
   const asking = other.createLimiter({
@@ -99,11 +99,11 @@ async function across(own, other) {
     key: (subject) => subjects.push(subject),
     store: other.memoryStore(),
   })
-  asking.forget(open)
+  await asking.forget(open)
   const unlimited = { ...once1h, name: 'none', key: everybody, skip: () => true }
-  asking.forget(own.createLimiter({ limits: [unlimited] }).charge('ada'))
-  asking.forget(
-    own
+  await asking.forget(await own.createLimiter({ limits: [unlimited] }).charge('ada'))
+  await asking.forget(
+    await own
       .createLimiter({ ...once1h, key: everybody, store: failing(error), onStoreError: () => 'deny' })
       .charge('ada'),
   )
@@ -116,7 +116,8 @@ async function across(own, other) {
   const secondOnStore = thrownBy(() => limiterOn(other, shared))
 
   const named = { ...once1h, key: everybody, name: 'common', store: own.memoryStore() }
-  const inCommon = [own, other].map((copy) => copy.createLimiter(named).charge('ada').allowed)
+  const inCommon = []
+  for (const copy of [own, other]) inCommon.push((await copy.createLimiter(named).charge('ada')).allowed)
 
   return {
     inCommon,

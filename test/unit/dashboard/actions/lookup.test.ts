@@ -229,7 +229,7 @@ describe('an identity that the page lists for a limiter in memory', () => {
     expect(identity).not.toContain('eve')
     expect((await lookUp(page, identity)).standings).toMatchObject([{ identity, remaining: 0 }])
     await releaseIdentity(page, identity)
-    expect(limiter.charge('eve')).toMatchObject({ allowed: true })
+    expect(await limiter.charge('eve')).toMatchObject({ allowed: true })
   })
 
   test('is found for a candidate that would have denied it', async () => {
@@ -238,7 +238,7 @@ describe('an identity that the page lists for a limiter in memory', () => {
     for (let i = 0; i < 2; i++) limiter.charge('eve')
     const identity = limiter.candidateReport()?.limits[0]?.mostDenied[0]?.identity as string
     await blockIdentity(page, identity, 60_000)
-    expect(limiter.charge('eve')).toMatchObject({ allowed: false })
+    expect(await limiter.charge('eve')).toMatchObject({ allowed: false })
   })
 })
 

@@ -13,6 +13,7 @@ import {
   slidingWindow,
 } from 'headgate'
 import type { Documents } from 'headgate/store'
+import { chargeNow } from '../../../support/charge-now.js'
 import { until } from '../../../support/servers/wait.js'
 
 const ada = { by: 'ada', reason: 'a launch' }
@@ -41,7 +42,7 @@ function following(options: Partial<LimiterOptions<Job>> = {}, store: Store = me
     events,
     set: (document: Partial<SettingsDocument>) => settings.change('api', () => document, ada),
     charge: (tenant: string | undefined, ip = '192.0.2.1', cost = 1) =>
-      limiter.charge({ tenant, ip }, { cost }) as Decision,
+      chargeNow(limiter, { tenant, ip }, { cost }),
   }
 }
 
@@ -112,7 +113,7 @@ test('an exempt identity is allowed and not counted, and a blocked one is denied
   for (let i = 0; i < 5; i++)
     expect(charge('acme')).toMatchObject({ allowed: true, source: 'none', parts: [] })
   expect(charge('mallory')).toMatchObject({ allowed: false, source: 'blocked', retryAfterMs: Infinity })
-  expect(limiter.peek({ tenant: 'mallory' })).toMatchObject({ source: 'blocked' })
+  expect(await limiter.peek({ tenant: 'mallory' })).toMatchObject({ source: 'blocked' })
   expect(await limiter.waitFor({ tenant: 'acme' })).toMatchObject({ allowed: true, source: 'none' })
   expect(await limiter.waitFor({ tenant: 'mallory' })).toMatchObject({ allowed: false, source: 'blocked' })
   await set({})

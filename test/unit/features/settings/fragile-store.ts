@@ -1,12 +1,6 @@
-import {
-  createLimiter,
-  type Decision,
-  memoryStore,
-  type SettingsDocument,
-  type Store,
-  sharedSettings,
-} from 'headgate'
+import { createLimiter, memoryStore, type SettingsDocument, type Store, sharedSettings } from 'headgate'
 import type { Documents } from 'headgate/store'
+import { chargeNow } from '../../../support/charge-now.js'
 
 export const ada = { by: 'ada', reason: 'a test' }
 export const KEY = 'hg:settings:api'
@@ -46,7 +40,7 @@ export function following(store: Store) {
   const failures: string[] = []
   limiter.events.on('settingsFailed', ({ message }) => failures.push(message))
   limiters.push(limiter)
-  return { settings, failures, charge: (id: string) => limiter.charge(id) as Decision }
+  return { settings, failures, charge: (id: string) => chargeNow(limiter, id) }
 }
 
 /** A process that follows nothing, such as a script. */

@@ -1,17 +1,11 @@
-import {
-  createLimiter,
-  type Decision,
-  fixedWindow,
-  memoryStore,
-  type SettingsOverride,
-  sharedSettings,
-} from 'headgate'
+import { createLimiter, fixedWindow, memoryStore, type SettingsOverride, sharedSettings } from 'headgate'
 import type { Documents } from 'headgate/store'
 import { addedSteps } from '../../../../src/features/settings/check-added.js'
 import { documentSteps } from '../../../../src/features/settings/read-document.js'
 import { ruleMaker } from '../../../../src/features/settings/rules.js'
 import { EMBEDDINGS } from '../../../../src/keys/embedded-ipv4.js'
 import { atOnce } from '../../../../src/util/slices.js'
+import { chargeNow } from '../../../support/charge-now.js'
 
 const MOST = 10_000
 const COUNT = 3000
@@ -182,7 +176,7 @@ test('while a large document is prepared, the one before decides, and then all o
   })
   const seen = new Set<string>()
   const look = () => {
-    const [a, b] = ['a', 'b'].map((id) => (limiter.charge(id) as Decision).source)
+    const [a, b] = ['a', 'b'].map((id) => chargeNow(limiter, id).source)
     seen.add(`${a} ${b}`)
     if (!isApplied) setImmediate(look)
   }
@@ -193,7 +187,7 @@ test('while a large document is prepared, the one before decides, and then all o
     limiter.events.once('settings', () => resolve())
     look()
   })
-  const last = ['a', 'b'].map((id) => (limiter.charge(id) as Decision).source)
+  const last = ['a', 'b'].map((id) => chargeNow(limiter, id).source)
   expect(last).toEqual(['store', 'blocked'])
   expect([...seen].filter((each) => !['blocked store', 'store blocked'].includes(each))).toEqual([])
   expect(seen).toContain('blocked store')

@@ -2,7 +2,6 @@ import {
   byIp,
   concurrency,
   createLimiter,
-  type Decision,
   fixedWindow,
   type LimiterOptions,
   memoryStore,
@@ -13,6 +12,7 @@ import {
   slidingLog,
   slidingWindow,
 } from 'headgate'
+import { chargeNow } from '../../../support/charge-now.js'
 
 const ada = { by: 'ada', reason: 'a test' }
 const TOO_MANY = 'limits.api.limit must be a whole number from 1 to 1,000, got 2000'
@@ -48,7 +48,7 @@ function processOn(store: Store, options: Partial<LimiterOptions<Job>> = {}) {
   return {
     limiter,
     failures,
-    charge: (id: string, ip = '192.0.2.1') => limiter.charge({ id, ip }) as Decision,
+    charge: (id: string, ip = '192.0.2.1') => chargeNow(limiter, { id, ip }),
     change: (edit: (document: SettingsDocument) => Partial<SettingsDocument>) =>
       settings.change('api', edit, ada),
     applied: () => new Promise<unknown>((resolve) => limiter.events.once('settings', resolve)),

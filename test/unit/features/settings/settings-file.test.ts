@@ -1,8 +1,9 @@
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createLimiter, type Decision } from 'headgate'
+import { createLimiter } from 'headgate'
 import { settingsFile } from 'headgate/settings-file'
+import { chargeNow } from '../../../support/charge-now.js'
 import { until } from '../../../support/servers/wait.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'headgate-settings-'))
@@ -19,7 +20,7 @@ function following(path: string) {
   const failures: string[] = []
   limiter.events.on('settingsFailed', ({ message }) => failures.push(message))
   limiters.push(limiter)
-  const limit = () => (limiter.charge('acme') as Decision).limit
+  const limit = () => chargeNow(limiter, 'acme').limit
   return { settings, limiter, failures, limit }
 }
 

@@ -1,7 +1,6 @@
 import {
   byIp,
   createLimiter,
-  type Decision,
   fixedWindow,
   type LimiterOptions,
   memoryStore,
@@ -9,6 +8,7 @@ import {
   sharedSettings,
 } from 'headgate'
 import type { Documents } from 'headgate/store'
+import { chargeNow } from '../../../support/charge-now.js'
 
 const ada = { by: 'ada', reason: 'a test' }
 const PAST = '2020-01-01T00:00:00Z'
@@ -48,7 +48,7 @@ function following(options: Partial<LimiterOptions<Job>> = {}) {
     await replace('hg:settings:api', JSON.stringify({ document: { overrides }, changes: [] }), found?.version)
     await applied
   }
-  const sourceOf = (ip: string, id = 'acme') => (limiter.charge({ id, ip }) as Decision).source
+  const sourceOf = (ip: string, id = 'acme') => chargeNow(limiter, { id, ip }).source
   return { settings, failures, add, write, sourceOf }
 }
 

@@ -146,7 +146,7 @@ test('charges of leased units do not hide that the store hangs', async () => {
   remote.before = () => new Promise(() => {})
   for (let i = 0; i < 6; i++) {
     const fresh = limiter.charge(`fresh ${i}`)
-    expect(limiter.charge('hot')).toMatchObject({ allowed: true, source: 'lease' })
+    expect(await limiter.charge('hot')).toMatchObject({ allowed: true, source: 'lease' })
     await jest.advanceTimersByTimeAsync(70)
     expect(await fresh).toMatchObject({ source: 'local' })
   }

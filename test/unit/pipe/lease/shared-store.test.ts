@@ -152,7 +152,7 @@ test('each server has its own circuit breaker, and units of a server that is dow
     await jest.advanceTimersByTimeAsync(20)
   }
   expect(states).toEqual([['open', 'a']])
-  expect(limiters.a.charge('hot')).toMatchObject({ allowed: true, source: 'lease' })
+  expect(await limiters.a.charge('hot')).toMatchObject({ allowed: true, source: 'lease' })
   expect(await limiters.b.charge('cold')).toMatchObject({ allowed: true, source: 'store' })
 })
 

@@ -36,14 +36,17 @@ test.each([
     /broken/,
   ],
   ['returns NaN', () => Number.NaN, /clock must return milliseconds, got NaN/],
-])('a clock that %s makes the charge a store error, and leaves no state behind', (_what, clock, message) => {
-  let isBroken = true
-  const now = () => (isBroken ? clock() : 1)
-  const limiter = createLimiter({ policy: bucket, store: memoryStore({ clock: now }), key: () => 'a' })
-  const errors: StoreError[] = []
-  limiter.events.on('storeError', (error) => errors.push(error))
-  expect(limiter.charge(undefined)).toMatchObject({ allowed: true, source: 'local' })
-  expect(errors.map((error) => error.message)).toEqual([expect.stringMatching(message)])
-  isBroken = false
-  expect(limiter.charge(undefined)).toMatchObject({ allowed: true, source: 'store', remaining: 4 })
-})
+])(
+  'a clock that %s makes the charge a store error, and leaves no state behind',
+  async (_what, clock, message) => {
+    let isBroken = true
+    const now = () => (isBroken ? clock() : 1)
+    const limiter = createLimiter({ policy: bucket, store: memoryStore({ clock: now }), key: () => 'a' })
+    const errors: StoreError[] = []
+    limiter.events.on('storeError', (error) => errors.push(error))
+    expect(await limiter.charge(undefined)).toMatchObject({ allowed: true, source: 'local' })
+    expect(errors.map((error) => error.message)).toEqual([expect.stringMatching(message)])
+    isBroken = false
+    expect(await limiter.charge(undefined)).toMatchObject({ allowed: true, source: 'store', remaining: 4 })
+  },
+)

@@ -1,12 +1,4 @@
-import {
-  createLimiter,
-  type Decision,
-  type Limiter,
-  loginGuard,
-  memoryStore,
-  type Store,
-  slidingWindow,
-} from 'headgate'
+import { createLimiter, type Limiter, loginGuard, memoryStore, type Store, slidingWindow } from 'headgate'
 import { memcachedStore } from 'headgate/memcached'
 import { mysqlStore } from 'headgate/mysql'
 import { postgresStore } from 'headgate/postgres'
@@ -16,6 +8,7 @@ import { Redis } from 'ioredis'
 import { Client } from 'memjs'
 import { createPool } from 'mysql2'
 import { Pool } from 'pg'
+import { chargeNow } from '../../../support/charge-now.js'
 
 const five = { limit: 5, window: '1m' } as const
 const TAKEN =
@@ -125,7 +118,7 @@ test('two limiters of one name count apart, unless they are given the same store
   const make = (store?: Store) =>
     createLimiter<string>({ ...five, limit: 1, key: (id) => id, name: 'api', ...(store && { store }) })
   const chargeBoth = (limiters: readonly Limiter<string>[]) =>
-    limiters.map((limiter) => (limiter.charge('ada') as Decision).allowed)
+    limiters.map((limiter) => chargeNow(limiter, 'ada').allowed)
   expect(chargeBoth([make(), make()])).toEqual([true, true])
   const store = memoryStore()
   expect(chargeBoth([make(store), make(store)])).toEqual([true, false])
