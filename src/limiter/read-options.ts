@@ -18,7 +18,7 @@ import { readSettings } from './settings-source.js'
 import { type NameWatch, watchSharedNames } from './shared-name.js'
 
 /** The version of the state format. It is part of every key, so that no other format is ever read. */
-const STATE_VERSION = 2
+const STATE_VERSION = 3
 /** Replaces the name in keys of an unnamed limiter. No name begins with an underscore or contains a slash. */
 const UNNAMED = '_default'
 

@@ -24,7 +24,7 @@ const NAME = '[A-Za-z0-9][A-Za-z0-9._-]{0,63}'
 const HEAD = new RegExp(`^(_default|${NAME})(/_candidate)?(?:/(${NAME}))?:(.+)$`)
 
 /** The version of the state format that this version of headgate reads. */
-const STATE_VERSION = 2
+const STATE_VERSION = 3
 const IDENTITY_START = ':{'
 const KEY_END = '}'
 

@@ -38,12 +38,12 @@ const SAMPLES: readonly Policy[] = [
   // The same keys under other numbers, some of which may be owed. The longest ban of a key stays the same: a store
   // may drop the record of a ban once the rules that wrote it have no more use for it.
   tokenBucket({ capacity: 8, refill: 3, every: '2s', debt: 3 }),
-  tokenBucket({ capacity: 4, refill: 3, every: '1s', onChange: 'scale' }),
+  tokenBucket({ capacity: 4, refill: 3, every: '1s' }),
   tokenBucket({ capacity: 9, refill: 7000, every: '1s', debt: 2 }),
   slidingWindow({ limit: 7, window: 1000, slices: 4, debt: 2 }),
   fixedWindow({ limit: 5, window: '700ms', debt: 2 }),
   fixedWindow({ limit: 2, window: '700ms', startsAt: 'first-request', debt: 4 }),
-  fixedWindow({ limit: 5, window: '900ms', startsAt: 'first-request', onChange: 'scale' }),
+  fixedWindow({ limit: 5, window: '900ms', startsAt: 'first-request' }),
   consecutive({ limit: 6 }),
   ban(slidingWindow({ limit: 6, window: '700ms', slices: 3 }), {
     after: 1,
