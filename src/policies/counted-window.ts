@@ -85,7 +85,11 @@ export function countedWindow(counted: CountedLimit, windows: WindowKind): Polic
     debt,
     take,
     refund,
-    reward: (state, nowMs, units) => without(clampToNow(state, nowMs) ?? state, units),
+    reward(state, nowMs, units) {
+      if (units === 0) return state
+      const left = without(clampToNow(state, nowMs) ?? state, units)
+      return countIn(left, nowMs) > 0 ? left : undefined
+    },
     clampToNow,
     prepaid: windows.prepaid,
     scale: (share) => countedWindow({ ...counted, limit: shareOf(limit, share) }, windows),

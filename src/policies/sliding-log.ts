@@ -112,7 +112,8 @@ function makeSlidingLog(numbers: LogLimit): Policy {
   function reward(state: State, nowMs: number, units: number): State | undefined {
     if (units === 0) return state
     const log = clampToNow(state, nowMs) ?? state
-    return log.length > units ? log.slice(0, log.length - units) : undefined
+    const kept = log.slice(0, Math.max(0, log.length - units))
+    return expiredIn(kept, nowMs) === kept.length ? undefined : kept
   }
 
   return Object.freeze<Policy>({

@@ -67,7 +67,8 @@ const WINDOW_UNITS = [86_400_000, 3_600_000, 60_000, 1000, 1]
  * window in the long run. The interval is rounded by at most 0.01 %, at any rate from one a year to a
  * billion a second.
  *
- * **Clock.** A step back grants nothing. No client waits for longer than it takes to refill what it has used.
+ * **Clock.** A step back grants nothing. If a clock was ahead, no client waits for longer than a full refill and
+ * the time of its debt.
  *
  * **Refunds** restore the units that the refill has not brought back yet.
  *
@@ -154,14 +155,18 @@ function makeTokenBucket(given: Bucket): Policy {
    * by its interval. Rounds up what another policy has.
    */
   function refillMs(tokens: number): number {
-    return Math.min(Math.ceil(tokens * perToken - rounding) * unitMs, MAX_MISSING_MS)
+    return Math.ceil(tokens * perToken - rounding) * unitMs
   }
 
-  /** Returns how long the bucket of a state takes to fill. */
+  /** Returns how long the bucket of a state takes to fill. A clock that was ahead adds a full refill at most. */
   function missingAt(state: State | undefined, now: number): number {
     if (state === undefined) return 0
     // By index: to destructure an array would make a decision slower.
-    return Math.max(0, refillMs(state[0] ?? 0) - Math.max(0, now - (state[1] ?? 0)))
+    const writtenMs = refillMs(state[0] ?? 0)
+    const missingMs = writtenMs - (now - (state[1] ?? 0))
+    if (missingMs <= 0) return 0
+    const possibleMs = missingMs <= writtenMs ? missingMs : Math.min(missingMs, Math.max(writtenMs, mostMs))
+    return Math.min(possibleMs, MAX_MISSING_MS)
   }
 
   function take(state: State | undefined, nowMs: number, cost: number, mayOwe = false): Step {
@@ -191,22 +196,31 @@ function makeTokenBucket(given: Bucket): Policy {
   }
 
   function clampToNow(state: State | undefined, nowMs: number): State | undefined {
-    return state && (state[1] ?? 0) > nowMs ? [state[0] ?? 0, floorToGrid(nowMs)] : state
+    if (state === undefined || (state[1] ?? 0) <= nowMs) return state
+    const now = floorToGrid(nowMs)
+    const writtenMs = refillMs(state[0] ?? 0)
+    const possibleMs = Math.max(writtenMs, mostMs)
+    return possibleMs < writtenMs - (now - (state[1] ?? 0)) ? [possibleMs / intervalMs, now] : state
   }
 
-  /** Returns a state without the tokens that take `backMs` to be refilled; `undefined` if none is missing. */
-  function giveBack(state: State, backMs: number): State | undefined {
+  /**
+   * Returns a state without the tokens that take `backMs` to be refilled; `undefined` if none is missing. It
+   * keeps the time of the state, since what has been refilled since then depends on the policy that reads it.
+   */
+  function giveBack(state: State, nowMs: number, backMs: number): State | undefined {
     const wholeMs = Math.floor(backMs / unitMs) * unitMs
     if (wholeMs <= 0) return state
-    const leftMs = refillMs(state[0] ?? 0) - wholeMs
-    return leftMs <= 0 ? undefined : [leftMs / intervalMs, state[1] ?? 0]
+    const [tokens = 0, writtenAtMs = 0] = state
+    const atMs = Math.min(writtenAtMs, floorToGrid(nowMs))
+    const leftMs = (atMs < writtenAtMs ? missingAt(state, atMs) : refillMs(tokens)) - wholeMs
+    return leftMs <= 0 ? undefined : [leftMs / intervalMs, atMs]
   }
 
   const refund: Policy['refund'] = (state, nowMs, cost, takenAtMs, resetAtMs) => {
     const costMs = cost * intervalMs
     // Not `takenAtMs + costMs`, because that sum would round away the time of a few tokens of a fast bucket.
     const pendingMs = resetAtMs === undefined ? costMs + (takenAtMs - nowMs) : resetAtMs - nowMs
-    return giveBack(state, Math.min(costMs, pendingMs))
+    return giveBack(state, nowMs, Math.min(costMs, pendingMs))
   }
 
   return Object.freeze<Policy>({
@@ -218,7 +232,10 @@ function makeTokenBucket(given: Bucket): Policy {
     debt,
     take,
     refund,
-    reward: (state, _nowMs, units) => giveBack(state, units * intervalMs),
+    reward(state, nowMs, units) {
+      const left = giveBack(state, nowMs, units * intervalMs)
+      return left !== state && missingAt(left, nowMs) === 0 ? undefined : left
+    },
     clampToNow,
     prepaid: prepaidRefill(intervalMs, capacity),
     scale(share) {
