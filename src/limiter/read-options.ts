@@ -95,7 +95,6 @@ export function limiterSettings(
     secret,
     readAddress,
     isLocal: read.store === undefined || localStatesOf(read.store) !== undefined,
-    keepsUsage: read.store?.keepsUsage?.bind(read.store),
     limits: new Map(),
   }
   return {

@@ -138,12 +138,6 @@ export interface Store {
    * that changes the keys must replace it.
    */
   readonly origin?: StoreOrigin
-  /**
-   * Returns whether the units that a key has used under one policy still count under another of the same
-   * kind. Default: always. A store whose counters depend on the length of the window returns false for
-   * another length.
-   */
-  keepsUsage?(before: Policy, after: Policy): boolean
   /** Where processes leave notes. With it, the dashboard adds up the figures of all processes. */
   readonly notes?: ProcessNotes
   /** Small documents that processes share. `sharedSettings` requires it. */

@@ -92,16 +92,13 @@ function keysOf(watched: Watched, text: string) {
 
 /**
  * Returns a limit for each group that shares its usage: of bans the longest one, which shortens none that
- * another has written. The size of the limit matters only where states do not have it: of `concurrency`, and
- * of counters in memcached.
+ * another has written, and of others the largest.
  */
-function limitsOfKeys({ limits, store }: Inspection): readonly Limit[] {
+function limitsOfKeys({ limits }: Inspection): readonly Limit[] {
   const groups: Group<Limit>[] = []
   const sizeOf = ({ policy }: Limit) => policy.longestBanMs ?? policy.limit
   for (const limit of limits.values()) {
-    const group = groups.find(
-      ([{ scope, policy }]) => scope === limit.scope && store.keepsUsage?.(policy, limit.policy) !== false,
-    )
+    const group = groups.find(([{ scope }]) => scope === limit.scope)
     if (group === undefined) groups.push([limit])
     else group.push(limit)
   }

@@ -175,7 +175,6 @@ export function leasedStore(store: Store, settings: LeaseSettings): Store {
     denialTimes: { minMs: holdMs * MIN_DENIAL_SHARE, maxMs: holdMs },
     ...(store.serverOf && { serverOf: store.serverOf.bind(store) }),
     ...(store.onLimitsLost && { onLimitsLost: store.onLimitsLost.bind(store) }),
-    ...(store.keepsUsage && { keepsUsage: store.keepsUsage.bind(store) }),
     async close() {
       await timeout(CLOSING_MS)(returnAll()).catch(reportFailure)
       await store.close?.()

@@ -5,7 +5,6 @@ import { casStrategy } from './cas-strategy.js'
 import { type MemcachedClient, readClient } from './client.js'
 import { memjsTransport } from './connection.js'
 import { counterStrategy } from './counter-strategy.js'
-import { haveSameCounters } from './counters.js'
 import { memcachedDocuments } from './documents.js'
 import { lossMonitor } from './loss-monitor.js'
 import { itemKey } from './protocol.js'
@@ -74,7 +73,6 @@ export function memcachedStore(client: MemcachedClient): Store {
       acrossShards((key) => key, run, BATCHING),
       BATCHING,
     ),
-    keepsUsage: haveSameCounters,
     onLimitsLost: losses.subscribe,
     origin: { client },
     documents: memcachedDocuments(transport),

@@ -57,7 +57,7 @@ export function applyBatch(
       const before = type === 'forget' ? undefined : readNow(key, policy)
       const { state, result } = applyOperation(operation, before, nowMs)
       if (type === 'refund' && state !== before)
-        writes.set(key, { policy, keepsExpiry: true, ...writes.get(key), state })
+        writes.set(key, { ...(writes.get(key) ?? { policy, keepsExpiry: true }), state })
       else if (state !== before || type === 'forget') writes.set(key, { policy, state })
       results.push(result)
     } catch (error) {

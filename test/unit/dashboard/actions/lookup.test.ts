@@ -101,19 +101,6 @@ describe('plans of a policy function, whose states share a key', () => {
     expect((await lookUp(watch, 'bob')).standings).toHaveLength(1)
   })
 
-  test('are looked up and released each, where the store counts them apart', async () => {
-    const wide = fixedWindow({ limit: 20, window: '1d' })
-    const { limiter, watch, calls } = plans(free, paid, wide)
-    const keepsUsage = (a: Policy, b: Policy) => a.windowMs === b.windowMs
-    Object.assign(watch.inspection.store, { keepsUsage })
-    for (const plan of [0, 1, 2]) await limiter.charge({ id: 'ada', plan })
-    calls.length = 0
-    await releaseIdentity(watch, 'ada')
-    const policies = calls.flatMap(keysOf).map(({ policy }) => policy)
-    expect(new Set(policies)).toEqual(new Set([free, wide]))
-    expect(new Set(keysIn(calls)).size * 2).toBe(calls.length)
-  })
-
   test('have each its name, where the limiter has none', async () => {
     const { limiter, watch } = watched<number>({
       name: undefined,

@@ -29,7 +29,7 @@ test('there is one result for each operation, of its type, in order', () => {
       { type: 'forget', key: 'b', policy },
       { type: 'block', key: 'c', policy: banning, forMs: 500 },
     ],
-    readFrom({ b: [5, 1000, 10_000, 1] }),
+    readFrom({ b: [1, 10_100] }),
     NOW_MS,
   )
   expect(outcomes).toMatchObject([
@@ -41,7 +41,7 @@ test('there is one result for each operation, of its type, in order', () => {
     { type: 'block', bannedForMs: 500 },
   ])
   expect(writes).toMatchObject([
-    { key: 'a', state: [5, 1000, 10_000, 2], ttlMs: 750 },
+    { key: 'a', state: [2, NOW_MS], ttlMs: 750 },
     { key: 'b', state: undefined, ttlMs: 0 },
     { key: 'c' },
   ])
@@ -55,11 +55,11 @@ test('charges of a batch see those before them, and each key is written once', (
     { allowed: false, atMs: NOW_MS },
     { allowed: true, atMs: NOW_MS },
   ])
-  expect(writes).toEqual([{ key: 'a', state: [5, 1000, 10_000, 5], ttlMs: 750 }])
+  expect(writes).toEqual([{ key: 'a', state: [5, NOW_MS], ttlMs: 750 }])
 })
 
 test('a denied charge and a peek write nothing; a ban writes its denial', () => {
-  const full = readFrom({ a: [5, 1000, 10_000, 5] })
+  const full = readFrom({ a: [5, 10_000] })
   const charges = [charge(part('b', policy), part('a', policy)), charge(part('b', policy, 0))]
   expect(writesOf(charges, full)).toEqual([])
   const banning = ban(policy, { after: 1, within: 1000, for: 2000 })
@@ -74,11 +74,11 @@ test('a state is kept for whole milliseconds, or without end', () => {
   expect(forever).toMatchObject([{ ttlMs: Number.POSITIVE_INFINITY }])
 })
 
-test('refunds of one key see each other; one that leaves a fresh state removes it; unknown keys are left out', () => {
-  const states = readFrom({ a: [5, 1000, 10_000, 4], b: [5, 1000, 10_000, 1] })
+test('refunds of one key see each other; one that leaves no unit removes it; unknown keys are left out', () => {
+  const states = readFrom({ a: [4, 10_000], b: [1, 10_000] })
   const refunds = [refund('a', 1), refund('a', 1), refund('b', 3), refund('c', 1)]
   expect(writesOf(refunds, states)).toEqual([
-    { key: 'a', state: [5, 1000, 10_000, 2], ttlMs: 750 },
+    { key: 'a', state: [2, 10_000], ttlMs: 750, keepsExpiry: true },
     { key: 'b', state: undefined, ttlMs: 0 },
   ])
 })
@@ -104,7 +104,7 @@ test('a StoreError of read is the outcome of the operations that need the key, a
   const { outcomes, writes } = applyOperations(operations, read, NOW_MS)
   expect(outcomes).toEqual([error, error, expect.objectContaining({ allowed: true }), { type: 'forget' }])
   expect(writes).toEqual([
-    { key: 'a', state: [5, 1000, 10_000, 2], ttlMs: 750 },
+    { key: 'a', state: [2, NOW_MS], ttlMs: 750 },
     { key: 'bad', state: undefined, ttlMs: 0 },
   ])
 })
