@@ -1,6 +1,5 @@
 import { ban, fixedWindow, memoryStore, slidingWindow, tokenBucket } from 'headgate'
 import { PageTable } from '../../../../src/stores/memory/page-table.js'
-import { PolicyRegistry, type RegistryEntry } from '../../../../src/stores/memory/policy-registry.js'
 import { StateTable } from '../../../../src/stores/memory/state-table.js'
 import { part } from '../../../../src/testing/conformance/store-calls.js'
 import { chargeStore, forgetStore } from '../../../support/store-calls.js'
@@ -42,22 +41,6 @@ test('states of every width count towards maxKeys, and are removed when they are
   expect(store.size).toBe(1)
 })
 
-test('policies made for each charge are released with their states', () => {
-  let nowMs = START_MS
-  const table = new StateTable(1_000_000)
-  const acquire = jest.spyOn(PolicyRegistry.prototype, 'acquire')
-  for (let i = 1; i <= 20_000; i++, nowMs++) {
-    const policy = fixedWindow({ limit: i, window: '100ms' })
-    table.seek(`key-${i}`, policy)
-    const { next } = policy.take(undefined, nowMs, i)
-    if (next === undefined || !table.makeRoom(nowMs, 1)) throw new Error('there is room')
-    table.put(policy, next)
-  }
-  const numbers = acquire.mock.results.map(({ value }) => (value as RegistryEntry).id)
-  expect(numbers).toHaveLength(20_000)
-  expect(Math.max(...numbers)).toBeLessThan(500) // at most 100 of them are live
-})
-
 test('a client with a record of bans is evicted later than one that took more units', () => {
   const store = memoryStore({ maxKeys: 2, clock: () => START_MS })
   const banning = ban(slow, { after: 3, within: '1h', for: ['1h'] })
@@ -68,18 +51,15 @@ test('a client with a record of bans is evicted later than one that took more un
 })
 
 test('a failed allocation of a page leaves nothing of the new key behind', () => {
-  const table = new StateTable(10)
-  const { next } = slow.take(undefined, START_MS, 1)
-  const acquire = jest.spyOn(PolicyRegistry.prototype, 'acquire')
+  const table = new StateTable(10, () => 0)
   const pageWithRoom = jest.spyOn(PageTable.prototype, 'pageWithRoom').mockImplementation(() => {
     throw new RangeError('Array buffer allocation failed')
   })
-  table.seek('key', slow)
-  expect(() => table.put(slow, next ?? [])).toThrow('allocation')
-  expect([table.size, acquire.mock.calls.length]).toEqual([0, 0])
+  expect(() => table.take(slow, 'key', START_MS, 1)).toThrow('allocation')
+  expect([table.size, table.read('key', slow)]).toEqual([0, undefined])
   pageWithRoom.mockRestore()
-  table.put(slow, next ?? [])
-  expect([table.size, acquire.mock.calls.length]).toEqual([1, 1])
+  expect(table.take(slow, 'key', START_MS, 1)?.remaining).toBe(9)
+  expect(table.size).toBe(1)
 })
 
 test('forget removes a key, whatever policy it names', () => {
