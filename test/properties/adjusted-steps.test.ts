@@ -5,7 +5,6 @@ import {
   fixedWindow,
   memoryStore,
   type Policy,
-  slidingWindow,
   tokenBucket,
 } from 'headgate'
 import { GRID_PER_MS, isOnGrid } from '../../src/policies/bucket-grid.js'
@@ -120,7 +119,6 @@ test.each<[string, (window: string) => Policy]>([
     'fixedWindow from the first request',
     (window) => fixedWindow({ limit: 10, window, startsAt: 'first-request' }),
   ],
-  ['slidingWindow', (window) => slidingWindow({ limit: 10, window })],
   ['a ban', (window) => ban(fixedWindow({ limit: 10, window }), { after: 5, within: '1h', for: '1h' })],
 ])(
   '%s: a refund after its window does not reach units that moved into a longer one',
