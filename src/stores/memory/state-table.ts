@@ -1,6 +1,6 @@
 import type { Policy, State, Step } from '../../policies/policy.js'
 import type { Part } from '../operation.js'
-import { foreignKeyError, isStateOf } from '../shared/state-codec.js'
+import { foreignKeyError } from '../shared/state-codec.js'
 import { ClockHand, NEARLY_FRESH } from './clock-hand.js'
 import { type HashStart, KeyHash } from './key-hash.js'
 import type { Page } from './page.js'
@@ -127,6 +127,18 @@ export class StateTable {
     this.#put(this.#hash.high, low, policy, state, policy.take(state, nowMs, 0), nowMs)
   }
 
+  /**
+   * Writes a state from which a policy has given back units. It stays until the state before would have been
+   * fresh, since another policy may have written that.
+   */
+  putRefunded(key: string, policy: Policy, state: State, nowMs: number): void {
+    const low = this.#hash.hash(key)
+    const page = this.#table.pageOf(this.#hash.high)
+    const slot = page.find(this.#hash.high, low)
+    const share = shareLeft(policy, policy.take(state, nowMs, 0).remaining)
+    page.write(slot, state, page.freshAt(slot), share + (page.markAt(slot) & BY_SYSTEM_CLOCK))
+  }
+
   forget(key: string): void {
     const low = this.#hash.hash(key)
     const page = this.#table.pageOf(this.#hash.high)
@@ -152,7 +164,7 @@ export class StateTable {
 
   #readSlot(page: Page, slot: number, policy: Policy, key: string): State {
     const state = page.read(slot, this.#buffer)
-    if (state.length !== policy.width && !isStateOf(policy, state)) throw foreignKeyError('memory', key)
+    if (state.length !== (policy.width ?? state.length)) throw foreignKeyError('memory', key)
     return state
   }
 

@@ -33,7 +33,7 @@ test('states of every width count towards maxKeys, and are removed when they are
   for (let i = 0; i < 1000; i++)
     chargeStore(
       store,
-      policies.map((policy) => [part(`${policy.spec.kind}-${i}`, policy)]),
+      policies.map((policy) => [part(`${policy.spec.kind}-${policy.width}-${i}`, policy)]),
     )
   expect(store.size).toBe(100)
   nowMs += 3000
