@@ -59,7 +59,7 @@ export class StateTable {
     start?: HashStart,
     end?: string,
   ): Step | undefined {
-    this.countCharge(nowMs)
+    if (++this.#unswept >= CHARGES_PER_SWEEP) this.#sweep(nowMs)
     const low = this.#hash.hash(key, start, end)
     const { high } = this.#hash
     const page = this.#table.pageOf(high)
@@ -77,6 +77,7 @@ export class StateTable {
    * of them are allowed, of different keys, and have room without an eviction.
    */
   takeTogether(parts: readonly Part[], nowMs: number): readonly Step[] | undefined {
+    if (++this.#unswept >= CHARGES_PER_SWEEP) this.#sweep(nowMs)
     const hashes: { readonly high: number; readonly low: number }[] = []
     const steps: Step[] = []
     let newKeys = 0
@@ -102,13 +103,6 @@ export class StateTable {
       this.#put(hash.high, hash.low, policy, step.next, step, nowMs)
     }
     return steps
-  }
-
-  /** Counts a charge, before it reads a state. Now and then, removes some fresh states. */
-  countCharge(nowMs: number): void {
-    if (++this.#unswept < CHARGES_PER_SWEEP) return
-    for (; this.#unswept >= CHARGES_PER_SWEEP; this.#unswept -= CHARGES_PER_SWEEP)
-      this.#size -= this.#hand.sweep(nowMs)
   }
 
   /** Returns a copy of a key's state. Throws a `StoreError` for one that is not of the policy. */
@@ -160,6 +154,12 @@ export class StateTable {
     for (let i = 0; i < wanted && this.#size + wanted > this.maxKeys; i++)
       if (this.#hand.evict(nowMs, this.#size, sparedLows)) this.#size--
     return this.#size + wanted <= this.maxKeys
+  }
+
+  /** Removes some fresh states. Before the states of a charge are read, so that none of them is removed. */
+  #sweep(nowMs: number): void {
+    for (; this.#unswept >= CHARGES_PER_SWEEP; this.#unswept -= CHARGES_PER_SWEEP)
+      this.#size -= this.#hand.sweep(nowMs)
   }
 
   #readSlot(page: Page, slot: number, policy: Policy, key: string): State {
