@@ -90,8 +90,7 @@ export interface ProcessNotes {
  *   of its result. If the error is `replied` or `unsent`, the operation has changed nothing. A denial is a
  *   result, never a rejection.
  * - **Foreign keys**: a key may hold something other than a state of the operation's policy. Then the
- *   operation fails alone with a `replied` error, and changes nothing. Only `forget` removes the key. A
- *   store may keep states of different widths separately. The key is then fresh for the other policy.
+ *   operation fails alone with a `replied` error, and changes nothing. Only `forget` removes the key.
  */
 export interface Store {
   /** The store's name in errors and events, such as `'memory'` or `'redis'`. */

@@ -21,10 +21,11 @@ export function applyToKey(
   const before = stored ?? bucket
   const { state, result } = applyOperation(operation, before, nowMs)
   if (state === before) return result
-  const isOwn = stored !== undefined || (bucket === undefined && table.makeRoom(nowMs, 1))
-  if (isOwn && state === undefined) table.forget(key)
-  else if (isOwn && state !== undefined) table.put(key, policy, state, nowMs)
-  else if (bucketKey === undefined)
+  if (stored !== undefined || (bucket === undefined && table.makeRoom(nowMs, 1))) {
+    if (state === undefined) table.forget(key)
+    else if (type === 'refund') table.putRefunded(key, policy, state, nowMs)
+    else table.put(key, policy, state, nowMs)
+  } else if (bucketKey === undefined)
     return new StoreError('memory', `the store holds maxKeys (${table.maxKeys}) clients, all of them in use`)
   else if (state === undefined) overflow.delete(bucketKey)
   else overflow.set(bucketKey, state)

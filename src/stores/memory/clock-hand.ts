@@ -8,7 +8,10 @@ const SWEPT_SLOTS = 16
 const MIN_EXAMINED = 4
 const MAX_EXAMINED = 32
 
-/** The largest share of a limit that a state leaves: at most one unit is taken. */
+/**
+ * The largest share of a limit that a state leaves: at most one unit is taken. The share is that of the last
+ * write, so a state that was at its limit counts as such until it is fresh.
+ */
 export const NEARLY_FRESH = 127
 
 /**

@@ -5,17 +5,16 @@ import { type MemoryStates, redirectToOverflow } from './memory-states.js'
 /** Decides a charge. Keys for which there is no room share the overflow buckets of their limits. */
 export function decideCharge(states: MemoryStates, parts: readonly Part[], nowMs: number): ChargeResult {
   const { table } = states
-  const newKeys = new Set<string>()
   const [only] = parts
   if (only !== undefined && parts.length === 1) {
     const { key, policy, cost } = only
     const step = table.take(policy, key, nowMs, cost)
     if (step !== undefined) return { type: 'charge', allowed: step.allowed, atMs: nowMs, parts: [step] }
-    return decideInOverflow(states, parts, newKeys.add(key), nowMs)
+    return decideInOverflow(states, parts, new Set([key]), nowMs)
   }
-  table.countCharge(nowMs)
   const steps = table.takeTogether(parts, nowMs)
   if (steps !== undefined) return { type: 'charge', allowed: true, atMs: nowMs, parts: steps }
+  const newKeys = new Set<string>()
   const readAndNote: ReadState = (key, policy) => {
     const state = states.read(key, policy)
     if (state === undefined) newKeys.add(key)

@@ -26,9 +26,9 @@ const SPARSE = 0.5
  * the page has only one entry. When pages B and C are sparse, they merge into one page again. So growing and
  * shrinking never move more than a page at once.
  *
- * The last page of the range gets twice as many hashes as the first (`placeOf`), and those in between
- * accordingly. So pages become full one after the other: if all of them were split at about the same number
- * of states, a table that has just split them would be less than half full.
+ * The last page of the range gets twice as many hashes as the first, and those in between accordingly. So
+ * pages become full one after the other. If all were split at about the same number of states, a table that
+ * has just split them would be less than half full.
  */
 export class PageTable {
   /** All pages, in the order in which the clock hand visits them. */
@@ -43,7 +43,9 @@ export class PageTable {
   }
 
   pageOf(high: number): Page {
-    return this.#directory[Math.floor(placeOf(high) * this.#directory.length)] as Page
+    const place = (high >>> 0) / 2 ** 32
+    const shifted = place * (4 / 3 - place / 3) // the density doubles from 0 to 1
+    return this.#directory[Math.floor(shifted * this.#directory.length)] as Page
   }
 
   /** Returns the page of a hash with room for a state. Changes no state if there is no memory for it. */
@@ -99,10 +101,4 @@ export class PageTable {
       while (from.lowAt(slot) !== 0 && this.pageOf(from.highAt(slot)) === to) from.moveTo(to, slot)
     }
   }
-}
-
-/** Returns the place of a hash in the range of all, from 0 to 1. The density doubles from 0 to 1. */
-function placeOf(high: number): number {
-  const place = (high >>> 0) / 2 ** 32
-  return place * (4 / 3 - place / 3)
 }

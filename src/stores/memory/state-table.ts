@@ -1,6 +1,6 @@
 import type { Policy, State, Step } from '../../policies/policy.js'
 import type { Part } from '../operation.js'
-import { foreignKeyError, isStateOf } from '../shared/state-codec.js'
+import { foreignKeyError } from '../shared/state-codec.js'
 import { ClockHand, NEARLY_FRESH } from './clock-hand.js'
 import { type HashStart, KeyHash } from './key-hash.js'
 import type { Page } from './page.js'
@@ -59,7 +59,7 @@ export class StateTable {
     start?: HashStart,
     end?: string,
   ): Step | undefined {
-    this.countCharge(nowMs)
+    if (++this.#unswept >= CHARGES_PER_SWEEP) this.#sweep(nowMs)
     const low = this.#hash.hash(key, start, end)
     const { high } = this.#hash
     const page = this.#table.pageOf(high)
@@ -77,6 +77,7 @@ export class StateTable {
    * of them are allowed, of different keys, and have room without an eviction.
    */
   takeTogether(parts: readonly Part[], nowMs: number): readonly Step[] | undefined {
+    if (++this.#unswept >= CHARGES_PER_SWEEP) this.#sweep(nowMs)
     const hashes: { readonly high: number; readonly low: number }[] = []
     const steps: Step[] = []
     let newKeys = 0
@@ -104,13 +105,6 @@ export class StateTable {
     return steps
   }
 
-  /** Counts a charge, before it reads a state. Now and then, removes some fresh states. */
-  countCharge(nowMs: number): void {
-    if (++this.#unswept < CHARGES_PER_SWEEP) return
-    for (; this.#unswept >= CHARGES_PER_SWEEP; this.#unswept -= CHARGES_PER_SWEEP)
-      this.#size -= this.#hand.sweep(nowMs)
-  }
-
   /** Returns a copy of a key's state. Throws a `StoreError` for one that is not of the policy. */
   read(key: string, policy: Policy): State | undefined {
     const low = this.#hash.hash(key)
@@ -125,6 +119,18 @@ export class StateTable {
   put(key: string, policy: Policy, state: State, nowMs: number): void {
     const low = this.#hash.hash(key)
     this.#put(this.#hash.high, low, policy, state, policy.take(state, nowMs, 0), nowMs)
+  }
+
+  /**
+   * Writes a state from which a policy has given back units. It stays until the state before would have been
+   * fresh, since another policy may have written that.
+   */
+  putRefunded(key: string, policy: Policy, state: State, nowMs: number): void {
+    const low = this.#hash.hash(key)
+    const page = this.#table.pageOf(this.#hash.high)
+    const slot = page.find(this.#hash.high, low)
+    const share = shareLeft(policy, policy.take(state, nowMs, 0).remaining)
+    page.write(slot, state, page.freshAt(slot), share + (page.markAt(slot) & BY_SYSTEM_CLOCK))
   }
 
   forget(key: string): void {
@@ -150,9 +156,15 @@ export class StateTable {
     return this.#size + wanted <= this.maxKeys
   }
 
+  /** Removes some fresh states. Before the states of a charge are read, so that none of them is removed. */
+  #sweep(nowMs: number): void {
+    for (; this.#unswept >= CHARGES_PER_SWEEP; this.#unswept -= CHARGES_PER_SWEEP)
+      this.#size -= this.#hand.sweep(nowMs)
+  }
+
   #readSlot(page: Page, slot: number, policy: Policy, key: string): State {
     const state = page.read(slot, this.#buffer)
-    if (state.length !== policy.width && !isStateOf(policy, state)) throw foreignKeyError('memory', key)
+    if (state.length !== (policy.width ?? state.length)) throw foreignKeyError('memory', key)
     return state
   }
 
