@@ -179,7 +179,10 @@ export function keyCodeOf(spec: PolicySpec): string {
 }
 
 /** What follows the code of a kind in keys, unless all numbers do. */
-const KEY_NUMBERS: Readonly<Record<string, RegExp>> = { 'sliding-window': /^-\d+-\d+$/, concurrency: /^-\d+$/ }
+const KEY_NUMBERS: Readonly<Record<string, RegExp>> = {
+  'sliding-window': /^-\d+-\d+$/,
+  concurrency: /^-\d+$/,
+}
 
 /** Reads a code that `keyCodeOf` returned. Returns `undefined` for any other text. */
 export function readKeyCode(text: string): { readonly kind: string; readonly isBan: boolean } | undefined {

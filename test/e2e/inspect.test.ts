@@ -326,7 +326,7 @@ describe('inspect', () => {
     await redis.client.set(plain.replace(':fw:', ':fw-2-2592000000:'), 'x')
     await redis.client.set(plain.replace('api', 'a b'), 'x')
     await redis.client.set(plain.replace('}', ''), 'x')
-    await redis.client.set('hg:2:\u202e', 'x')
+    await redis.client.set('hg:3:\u202e', 'x')
     await redis.client.set(Buffer.from([0x68, 0x67, 0x3a, 0x32, 0x3a, 0xff, 0x00]), 'x')
     await redis.client.set(plain.replace('hg', 'aX:hg'), 'x')
     expect(await mustRun(['inspect', '203.0.113.7'])).toBe(
@@ -339,7 +339,7 @@ describe('inspect', () => {
   test('searches a store of many keys to its end', async () => {
     const limiter = limiterOf<object>({ name: 'api', policy: fixedWindow(window), key: byIp() })
     await limiter.charge({ ip: '203.0.113.7' })
-    await redis.server.cli('eval', "for i = 1, 20000 do redis.call('set', 'hg:2:filler:' .. i, 'x') end", 0)
+    await redis.server.cli('eval', "for i = 1, 20000 do redis.call('set', 'hg:3:filler:' .. i, 'x') end", 0)
     expect((await mustReport(['inspect', '203.0.113.7'])).limits).toHaveLength(1)
   })
 
@@ -473,7 +473,7 @@ describe('hostile identities', () => {
     ['right-to-left marks', 'ada\u202e\u200f'],
     ['escape sequences', '\u001b[2J\u001b]0;x\u0007'],
     ['a pattern', '*[a-z]?\\'],
-    ['a key', 'hg:2:api:fw:{ada}'],
+    ['a key', 'hg:3:api:fw:{ada}'],
     ['1024 characters', 'x'.repeat(1024)],
   ])('%s', async (_what, identity) => {
     const limiter = limiterOf<string>({ name: 'api', policy: fixedWindow(window), key: (id) => id })

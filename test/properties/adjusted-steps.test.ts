@@ -1,12 +1,5 @@
 import fc from 'fast-check'
-import {
-  ban,
-  createLimiter,
-  fixedWindow,
-  memoryStore,
-  type Policy,
-  tokenBucket,
-} from 'headgate'
+import { ban, createLimiter, fixedWindow, memoryStore, type Policy, tokenBucket } from 'headgate'
 import { GRID_PER_MS, isOnGrid } from '../../src/policies/bucket-grid.js'
 import { baseOf } from '../../src/policies/spec.js'
 import { anyPolicy, shareUpTo } from './arbitrary-policies.js'

@@ -1,5 +1,13 @@
 import fc from 'fast-check'
-import { consecutive, fixedWindow, type Policy, quota, slidingLog, slidingWindow, tokenBucket } from 'headgate'
+import {
+  consecutive,
+  fixedWindow,
+  type Policy,
+  quota,
+  slidingLog,
+  slidingWindow,
+  tokenBucket,
+} from 'headgate'
 import type { State } from 'headgate/store'
 
 /** Policies of one kind: the old numbers, and the new ones. */

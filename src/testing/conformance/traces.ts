@@ -80,7 +80,8 @@ type TraceStep =
  */
 function keyOf(each: Unit): string {
   const { spec } = policyOf(each)
-  const base: { readonly kind: string; readonly intervalMs?: number; readonly windowMs?: number } = baseOf(spec)
+  const base: { readonly kind: string; readonly intervalMs?: number; readonly windowMs?: number } =
+    baseOf(spec)
   const longestBanMs = spec.kind === 'ban' ? spec.bansMs.at(-1) : 0
   return `${each.owner}:${keyCodeOf(spec)}:${base.intervalMs ?? base.windowMs}:${longestBanMs}`
 }

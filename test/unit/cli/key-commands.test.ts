@@ -200,10 +200,10 @@ describe('inspect', () => {
   test('searches under the prefix, whatever characters it has, and skips what is no key of a limit', async () => {
     await by({ name: 'api', policy: window }).charge(ada)
     const [[key, state]] = stored.states as unknown as [[string, readonly number[]]]
-    for (const other of [`a*:${key}`, `ab:${key}`, 'a*:hg:2:health', `a*:${key.replace(':{', '{')}`])
+    for (const other of [`a*:${key}`, `ab:${key}`, 'a*:hg:3:health', `a*:${key.replace(':{', '{')}`])
       stored.states.set(other, state)
     expect(await inspect('203.0.113.7', '--prefix', 'a*:hg')).toHaveLength(1)
-    expect(stored.patterns).toEqual(['a\\*:hg:2:*'])
+    expect(stored.patterns).toEqual(['a\\*:hg:3:*'])
   })
 })
 

@@ -11,7 +11,13 @@ function keyOf(state: State) {
 
 test('a refund under other numbers leaves the expiry to those that a state was written under', () => {
   const { next: state } = slow.take(undefined, NOW_MS - 999, 2)
-  const [write] = keyOf(state as State)({ type: 'refund', key: 'k', policy: fast, cost: 1, takenAtMs: NOW_MS })
+  const [write] = keyOf(state as State)({
+    type: 'refund',
+    key: 'k',
+    policy: fast,
+    cost: 1,
+    takenAtMs: NOW_MS,
+  })
   expect(fast.take(write?.state, NOW_MS, 0).resetAfterMs).toBe(0)
   expect(write).toMatchObject({ keepsExpiry: true, ttlMs: 1 })
   expect(slow.take(write?.state, NOW_MS, 0)).toMatchObject({ remaining: 4, resetAfterMs: 1 })
