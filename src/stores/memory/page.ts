@@ -79,7 +79,8 @@ export class Page {
     this.#numbers[3 * slot + 2] = isPacked ? second : Number.NaN
     this.#freshAt[slot] = rounded < freshAt ? freshAt + Math.abs(freshAt) * 2 ** -23 : rounded
     this.#marks[slot] = mark
-    if (!isPacked || this.#unpacked !== undefined) this.#setUnpacked(slot, isPacked ? undefined : state)
+    if (!isPacked || this.#unpacked !== undefined)
+      this.#setUnpacked(slot, isPacked ? undefined : doublesOf(state))
   }
 
   #setUnpacked(slot: number, state: State | undefined): void {
@@ -134,4 +135,11 @@ export class Page {
     const state = from.#unpacked?.[fromSlot]
     if (state !== undefined || this.#unpacked !== undefined) this.#setUnpacked(slot, state)
   }
+}
+
+/** Returns a copy of a state. V8 keeps it as an array of doubles, whatever numbers the state began with. */
+function doublesOf(state: State): State {
+  const copy = new Array<number>(state.length).fill(0.5)
+  for (let i = 0; i < copy.length; i++) copy[i] = state[i] as number
+  return copy
 }
