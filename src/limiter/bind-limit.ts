@@ -38,6 +38,8 @@ export interface LimitContext extends IdentityOptions {
    * The limits used so far, each once. Several may share a scope, such as the plans of a policy function.
    */
   readonly limits: Map<string, Limit>
+  /** Called when a limit has been recorded in `limits`. */
+  readonly onBound?: (() => void) | undefined
 }
 
 /** The most limits that are recorded. A policy function may return a new policy for each client. */
@@ -99,7 +101,7 @@ export function entryScope({ entryName }: Entry, { limiterScope }: LimitContext)
 /** Returns the limit of a policy. Throws a `TypeError` for a value that is not a policy. */
 export function limitOf(entry: Entry, context: LimitContext, value: object): Limit {
   const { owner, entryName } = entry
-  const { name, checkSupported, limits } = context
+  const { name, checkSupported, limits, onBound } = context
   const policy = checkPolicy(owner, value)
   checkSupported?.(owner, policy)
   const limit = {
@@ -108,7 +110,10 @@ export function limitOf(entry: Entry, context: LimitContext, value: object): Lim
     scope: `${entryScope(entry, context)}:${keyCodeOf(policy.spec)}:{`,
   }
   warnFreshStart(owner, limit, limits.values())
-  if (limits.size < MAX_RECORDED) limits.set(`${limit.name} ${limit.scope} ${signatureOf(policy)}`, limit)
+  const id = `${limit.name} ${limit.scope} ${signatureOf(policy)}`
+  if (limits.size >= MAX_RECORDED) return limit
+  limits.set(id, limit)
+  onBound?.()
   return limit
 }
 

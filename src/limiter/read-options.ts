@@ -12,6 +12,7 @@ import { choice, keyName, showKind, wrongOption } from '../util/validate.js'
 import { ACCESS_ROWS, accessRules, type ModeSwitch, type Skip } from './access-rules.js'
 import type { LimitContext } from './bind-limit.js'
 import { readCandidate, withKeysOf } from './candidate-options.js'
+import { limitsKey } from './limits-document.js'
 import type { LimiterOptions, StoreErrorChoice } from './options.js'
 import { ENTRIES_RULE, type Entry, LIMIT_ROWS, namesOf } from './read-limits.js'
 import { readSettings } from './settings-source.js'
@@ -115,6 +116,8 @@ export function limiterSettings(
     denyCacheMs: read.denyCache ?? defaultDenyCacheMs,
     /** The key that `health` peeks at. Nothing is ever charged to it. */
     healthKey: `${prefix}:${STATE_VERSION}:health`,
+    /** The key of the document with the numbers of the limits. */
+    limitsKey: limitsKey(prefix, name ?? UNNAMED),
     onStoreError,
     /** Knows the units of undecided requests. Absent if the outcome of a charge is known at once. */
     holdUndecided: undefined as HoldUndecided | undefined,

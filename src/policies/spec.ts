@@ -178,22 +178,35 @@ export function keyCodeOf(spec: PolicySpec): string {
   return base.kind === 'concurrency' ? `${code}-${base.ttlMs}` : code
 }
 
-/** What follows the code of a kind in keys, unless all numbers do. */
-const KEY_NUMBERS: Readonly<Record<string, RegExp>> = {
-  'sliding-window': /^-\d+-\d+$/,
-  concurrency: /^-\d+$/,
+/** The numbers that follow the code of a kind in keys, unless all numbers do. */
+const KEY_NUMBERS: Readonly<Record<string, readonly string[]>> = {
+  'sliding-window': ['windowMs', 'slices'],
+  concurrency: ['ttlMs'],
+}
+
+/** What the code in a key says of a policy. */
+interface KeyCode {
+  readonly kind: string
+  readonly isBan: boolean
+  /** The numbers that a state depends on. */
+  readonly numbers: Readonly<Record<string, number>>
 }
 
 /** Reads a code that `keyCodeOf` returned. Returns `undefined` for any other text. */
-export function readKeyCode(text: string): { readonly kind: string; readonly isBan: boolean } | undefined {
+export function readKeyCode(text: string): KeyCode | undefined {
   const [code = ''] = text.split('-', 1)
   const isBan = code.startsWith(BAN_CODE)
   const baseCode = isBan ? code.slice(BAN_CODE.length) : code
   const kind = Object.keys(CODES).find((each) => CODES[each] === baseCode)
   if (kind === undefined || (isBan && kind === 'concurrency')) return undefined
   const rest = text.slice(code.length)
-  const isWhole = (KEY_NUMBERS[kind] ?? /^$/).test(rest) || rest.startsWith(`-${kind}-`)
-  return isWhole ? { kind, isBan } : undefined
+  const needed = KEY_NUMBERS[kind] ?? []
+  const resets = rest.startsWith(`-${kind}-`)
+  if (!resets && !new RegExp(`^(-\\d+){${needed.length}}$`).test(rest)) return undefined
+  const names = resets ? fieldsOf(kind, {}) : needed
+  const values = rest.slice(resets ? kind.length + 2 : 1).split('-')
+  const numbers = needed.map((name) => [name, Number(values[names.indexOf(name)])])
+  return { kind, isBan, numbers: Object.fromEntries(numbers) }
 }
 
 /** Returns whether the usage under each set of numbers is counted separately. */

@@ -98,8 +98,7 @@ test.each([...KINDS, ...BANS, concurrency({ limit: 5 })].map((policy) => [keyCod
     expect(limit).toMatchObject({ limiter: 'api', isBan, anyPolicy: { spec: { kind: baseOf(spec).kind } } })
     const policy = limit && policyFor(limit)
     expect(policy?.isBan ?? false).toBe(isBan)
-    const dependsOnNumbers = ['sliding-window', 'sliding-log'].includes(baseOf(spec).kind)
-    if (!dependsOnNumbers) expect(policy?.width).toBe(width)
+    expect(policy?.width).toBe(width)
   },
 )
 
@@ -108,8 +107,8 @@ test.each([
   ['hg:3:api:fw'],
   ['hg:3:api:fw:{ada'],
   ['hg:3:api:fw{ada}'],
-  ['hg:1:api:fw:{ada}'],
-  ['hg:3:api:fw:{ada}'],
+  ['hg:2:api:fw:{ada}'],
+  ['hg:4:api:fw:{ada}'],
   ['other:2:api:fw:{ada}'],
   ['hg:3:_other:fw:{ada}'],
   ['hg:3:api/a/b:fw:{ada}'],
