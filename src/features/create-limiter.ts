@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events'
 import { type Access, checkMode } from '../limiter/access-rules.js'
-import type { ChargeSubject } from '../limiter/bind-limit.js'
+import type { ChargeSubject, LimitContext } from '../limiter/bind-limit.js'
 import { limiterCore } from '../limiter/core.js'
 import {
   checkDecision,
@@ -27,6 +27,7 @@ import { holdingsOf, releaseDecision } from './holdings.js'
 import { withInspection } from './inspection.js'
 import type { Limiter } from './limiter.js'
 import { logIfDebugged } from './log-events.js'
+import { limitsPublisher } from './publish-limits.js'
 import { limiterDocument } from './settings-in-force.js'
 import { promiseDecisions } from './unawaited-decision.js'
 import { createWaiting } from './waiting/wait-for.js'
@@ -61,7 +62,10 @@ export interface SteppedLimiter<Subject> {
 }
 
 /** Creates a limiter from settings that were read; `owner` is the function that errors name. */
-export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): SteppedLimiter<Subject> {
+export function limiterFrom<Subject>(owner: string, given: LimiterSettings): SteppedLimiter<Subject> {
+  const limitsOf = (limiter: Pick<LimitContext, 'limits'> | undefined) => limiter?.limits.values() ?? []
+  const publisher = limitsPublisher(given, () => [...limitsOf(given.context), ...limitsOf(candidate)])
+  const settings = { ...given, context: { ...given.context, onBound: publisher?.onBound } }
   const { context, access, modeSwitch, onStoreError } = settings
   const events = new EventEmitter<LimiterEvents<Subject>>()
   const onRefundFailed = (error: unknown, decision?: Decision) =>
@@ -101,6 +105,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     peekLimits: core.charge,
   }
   watchCharges(chargers, watchCreation(!settings.isOwnStore))
+  watchCharges(chargers, publisher?.watch)
   settings.watchName(chargers)
   const promiseDecision = promiseDecisions()
   const unsubscribe = settings.store.onLimitsLost?.((error) => emitFailure(events, 'limitsLost', error))
@@ -158,6 +163,7 @@ export function limiterFrom<Subject>(owner: string, settings: LimiterSettings): 
     health: () => healthOf(core.store, settings.healthKey),
     async close() {
       unsubscribe?.()
+      publisher?.close()
       stopFollowing?.()
       waiting.close()
       await holdings.releaseAll().catch(onRefundFailed)

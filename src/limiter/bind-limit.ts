@@ -6,10 +6,10 @@ import { keyCodeOf, resetsOnChange } from '../policies/spec.js'
 import { type MaybePromise, readAll, thenMaybe } from '../util/maybe-promise.js'
 import { weakMemo } from '../util/memo.js'
 import { keyName } from '../util/validate.js'
+import { warnOnce } from '../util/warn-once.js'
 import { type Decision, denyDisconnected, type Finish } from './decision.js'
 import { checkPolicy, checkResolved, type Entry } from './read-limits.js'
 import type { NamedPart } from './receipt.js'
-import { type KeepsUsage, warnUsageReset } from './usage-reset.js'
 
 /** A limit: a policy with its name and the scope of its keys. */
 export interface Limit {
@@ -34,12 +34,12 @@ export interface LimitContext extends IdentityOptions {
   readonly name: string | undefined
   /** Throws a `TypeError` for a policy that is not supported here. */
   readonly checkSupported?: (owner: string, policy: Policy) => void
-  /** Whether usage under one policy still counts under another of the same kind. Absent = always. */
-  readonly keepsUsage?: KeepsUsage | undefined
   /**
    * The limits used so far, each once. Several may share a scope, such as the plans of a policy function.
    */
   readonly limits: Map<string, Limit>
+  /** Called when a limit has been recorded in `limits`. */
+  readonly onBound?: (() => void) | undefined
 }
 
 /** The most limits that are recorded. A policy function may return a new policy for each client. */
@@ -101,7 +101,7 @@ export function entryScope({ entryName }: Entry, { limiterScope }: LimitContext)
 /** Returns the limit of a policy. Throws a `TypeError` for a value that is not a policy. */
 export function limitOf(entry: Entry, context: LimitContext, value: object): Limit {
   const { owner, entryName } = entry
-  const { name, checkSupported, keepsUsage, limits } = context
+  const { name, checkSupported, limits, onBound } = context
   const policy = checkPolicy(owner, value)
   checkSupported?.(owner, policy)
   const limit = {
@@ -109,9 +109,27 @@ export function limitOf(entry: Entry, context: LimitContext, value: object): Lim
     policy,
     scope: `${entryScope(entry, context)}:${keyCodeOf(policy.spec)}:{`,
   }
-  if (!resetsOnChange(policy.spec)) warnUsageReset(owner, limit, limits.values(), keepsUsage)
-  if (limits.size < MAX_RECORDED) limits.set(`${limit.name} ${limit.scope} ${signatureOf(policy)}`, limit)
+  warnFreshStart(owner, limit, limits.values())
+  const id = `${limit.name} ${limit.scope} ${signatureOf(policy)}`
+  if (limits.size >= MAX_RECORDED) return limit
+  limits.set(id, limit)
+  onBound?.()
   return limit
+}
+
+/**
+ * Warns the operator, once for each limit, if the limit has changed to a sliding window under which its clients
+ * start afresh. `limits` are the limits used so far.
+ */
+export function warnFreshStart(owner: string, { name, scope, policy }: Limit, limits: Iterable<Limit>): void {
+  if (policy.spec.kind !== 'sliding-window' || resetsOnChange(policy.spec)) return
+  for (const other of limits) {
+    if (other.name !== name || other.scope === scope || other.policy.spec.kind !== 'sliding-window') continue
+    const what = `${owner}: the limit ${name} now has another window or number of slices`
+    const effect = 'A client whose policy changes starts with a fresh quota'
+    warnOnce('HEADGATE_USAGE_RESET', `${what}. ${effect}. Undo the change, or accept the fresh start.`, name)
+    return
+  }
 }
 
 /**

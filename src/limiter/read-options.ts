@@ -12,13 +12,14 @@ import { choice, keyName, showKind, wrongOption } from '../util/validate.js'
 import { ACCESS_ROWS, accessRules, type ModeSwitch, type Skip } from './access-rules.js'
 import type { LimitContext } from './bind-limit.js'
 import { readCandidate, withKeysOf } from './candidate-options.js'
+import { limitsKey } from './limits-document.js'
 import type { LimiterOptions, StoreErrorChoice } from './options.js'
 import { ENTRIES_RULE, type Entry, LIMIT_ROWS, namesOf } from './read-limits.js'
 import { readSettings } from './settings-source.js'
 import { type NameWatch, watchSharedNames } from './shared-name.js'
 
 /** The version of the state format. It is part of every key, so that no other format is ever read. */
-const STATE_VERSION = 2
+const STATE_VERSION = 3
 /** Replaces the name in keys of an unnamed limiter. No name begins with an underscore or contains a slash. */
 const UNNAMED = '_default'
 
@@ -95,7 +96,6 @@ export function limiterSettings(
     secret,
     readAddress,
     isLocal: read.store === undefined || localStatesOf(read.store) !== undefined,
-    keepsUsage: read.store?.keepsUsage?.bind(read.store),
     limits: new Map(),
   }
   return {
@@ -116,6 +116,8 @@ export function limiterSettings(
     denyCacheMs: read.denyCache ?? defaultDenyCacheMs,
     /** The key that `health` peeks at. Nothing is ever charged to it. */
     healthKey: `${prefix}:${STATE_VERSION}:health`,
+    /** The key of the document with the numbers of the limits. */
+    limitsKey: limitsKey(prefix, name ?? UNNAMED),
     onStoreError,
     /** Knows the units of undecided requests. Absent if the outcome of a charge is known at once. */
     holdUndecided: undefined as HoldUndecided | undefined,

@@ -19,7 +19,7 @@ export const CLEAN: BanRecord = { strikes: 0, strikesUntilMs: 0, level: 0, banne
 
 export function splitState(state: State | undefined): { baseState: State | undefined; record: BanRecord } {
   if (state === undefined) return { baseState: undefined, record: CLEAN }
-  const at = state.length - RECORD_WIDTH
+  const at = Math.max(0, state.length - RECORD_WIDTH)
   const record = {
     strikes: state[at] ?? 0,
     strikesUntilMs: state[at + 1] ?? 0,
@@ -29,7 +29,7 @@ export function splitState(state: State | undefined): { baseState: State | undef
   return { baseState: state.slice(0, at), record }
 }
 
-/** Returns the state of a ban from its base policy's, which has all its numbers, and the record. */
+/** Returns the state of a ban from its base policy's, which has its full width, and the record. */
 export function joinState(baseState: State, record: BanRecord): State {
   return [...baseState, record.strikes, record.strikesUntilMs, record.level, record.bannedUntilMs]
 }

@@ -6,7 +6,6 @@ import {
   type BanRules,
   banMsAt,
   blockFor,
-  CLEAN,
   clampRecord,
   cleanAfterMs,
   joinState,
@@ -15,7 +14,7 @@ import {
   splitState,
   strike,
 } from './ban-escalation.js'
-import { canRead, isPolicy, type Policy, type State, type Step } from './policy.js'
+import { isPolicy, type Policy, type State, type Step } from './policy.js'
 import type { BaseSpec } from './spec.js'
 
 /** Options of `ban`. */
@@ -69,7 +68,7 @@ const OPTIONS = {
  *
  * **Refunds** go to `policy`. They neither end a ban nor remove a denial. `forget` does both.
  *
- * **State.** That of `policy`, then the number of denials, when they stop counting, the number of the last
+ * **State.** That of `policy` (zeros if it is fresh), then the number of denials, when they stop counting, the number of the last
  * ban, and its end.
  *
  * Throws a `TypeError` for wrong options, and for a ban of a ban or of `concurrency`.
@@ -102,7 +101,7 @@ function readBans(owner: string, option: string, value: unknown): readonly numbe
 }
 
 function makeBan(base: Policy, rules: BanRules): Policy {
-  const zeros = base.blank ?? new Array<number>(base.width).fill(0)
+  const zeros: State = new Array<number>(base.width ?? 0).fill(0)
   const stateOf = (baseState: State | undefined, record: BanRecord) => joinState(baseState ?? zeros, record)
 
   function take(state: State | undefined, nowMs: number, cost: number, mayOwe = false): Step {
@@ -172,12 +171,9 @@ function makeBan(base: Policy, rules: BanRules): Policy {
     name,
     limit,
     windowMs,
-    width: width + RECORD_WIDTH,
-    ...(base.blank && { blank: joinState(base.blank, CLEAN) }),
-    ...(base.perKey && { perKey: [...base.perKey, width, width + 1, width + 2, width + 3] }),
+    ...(width !== undefined && { width: width + RECORD_WIDTH }),
     ...(base.periodAt && { periodAt: base.periodAt }),
     debt: base.debt ?? 0,
-    canRead: (state) => canRead(base, state.slice(0, -RECORD_WIDTH)),
     isBan: true,
     ...(rules.after > 0 && { uncounted: makeBan(base, { ...rules, after: 0, onAttempt: 'nothing' }) }),
     longestBanMs: longestOf(rules),

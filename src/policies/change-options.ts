@@ -11,10 +11,9 @@ export interface ChangeOptions {
    */
   debt?: number
   /**
-   * How the units in use carry over when the numbers of the limit change. Default `'keep'`.
+   * What happens to the units in use when the numbers of the limit change. Default `'keep'`.
    *
-   * - `'keep'`: the same number of units stays in use.
-   * - `'scale'`: the same share of the limit stays in use.
+   * - `'keep'`: they stay in use.
    * - `'reset'`: usage under each set of numbers is counted separately, so new numbers start fresh.
    */
   onChange?: OnChange
@@ -25,7 +24,7 @@ const MAX_DEBT = 2 ** 37
 
 export const CHANGE_ROWS = {
   debt: withDefault(0, whole(0, MAX_DEBT)),
-  onChange: withDefault('keep', choice('keep', 'scale', 'reset')),
+  onChange: withDefault('keep', choice('keep', 'reset')),
 }
 
 /** The row of `onChange`, for a policy that has no debt. */

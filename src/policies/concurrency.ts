@@ -41,7 +41,7 @@ function readTtl(owner: string, option: string, value: unknown): number {
 const RETRY_HINT_MS = 1000
 
 /** The index of a state's first count, and how many numbers a state has. */
-const FIRST = 2
+const FIRST = 1
 const WIDTH = FIRST + SLICES + 1
 
 /** The units to renew or release: how many, when they were taken, and when time alone frees them. */
@@ -67,7 +67,7 @@ type HeldCost = readonly [cost: number, takenAtMs: number, resetAtMs?: number]
  * **Change of numbers.** If the limit changes, held units stay held. The units under each `ttl` are counted
  * separately. So after a change of `ttl`, twice the limit may be in use until the old units are released.
  *
- * **State.** `ttl`, the newest slice's index, then how many units were last renewed in each slice, newest
+ * **State.** The newest slice's index, then how many units were last renewed in each slice, newest
  * first. The units of a slice count for `ttl` after it has ended, unless they are renewed or released.
  *
  * @example
@@ -94,11 +94,10 @@ function makeConcurrency(name: string, limit: number, ttlMs: number): Policy {
   /** Returns a copy of the state, shifted to the current slice unless its newest slice is ahead of it. */
   function shiftTo(nowMs: number, state: State | undefined): number[] {
     const shifted = new Array<number>(WIDTH).fill(0)
-    const index = state?.[1] ?? 0
-    shifted[0] = ttlMs
-    shifted[1] = Math.max(indexOf(nowMs), index)
+    const index = state?.[0] ?? 0
+    shifted[0] = Math.max(indexOf(nowMs), index)
     if (state === undefined) return shifted
-    const shift = shifted[1] - index
+    const shift = shifted[0] - index
     for (let i = FIRST + shift; i < shifted.length; i++) shifted[i] = state[i - shift] as number
     return shifted
   }
@@ -110,7 +109,7 @@ function makeConcurrency(name: string, limit: number, ttlMs: number): Policy {
     const allowed = cost === 0 || before + cost <= limit
     if (allowed) shifted[FIRST] = (shifted[FIRST] ?? 0) + cost
     const used = allowed ? before + cost : before
-    const newest = (shifted[1] ?? 0) + FIRST - shifted.findIndex((count, i) => i >= FIRST && count > 0)
+    const newest = (shifted[0] ?? 0) + FIRST - shifted.findIndex((count, i) => i >= FIRST && count > 0)
     const after = allowed ? shifted : clamped
     return {
       allowed,
@@ -124,7 +123,7 @@ function makeConcurrency(name: string, limit: number, ttlMs: number): Policy {
 
   function clampToNow(state: State | undefined, nowMs: number): State | undefined {
     const latest = indexOf(nowMs) + SLICES
-    return state && (state[1] ?? 0) > latest ? [ttlMs, latest, ...state.slice(FIRST)] : state
+    return state && (state[0] ?? 0) > latest ? [latest, ...state.slice(FIRST)] : state
   }
 
   function refund(state: State, nowMs: number, ...held: HeldCost): State | undefined {
@@ -133,8 +132,8 @@ function makeConcurrency(name: string, limit: number, ttlMs: number): Policy {
   }
 
   function renew(state: State | undefined, nowMs: number, ...held: HeldCost): State {
-    const [, index = 0, newest = 0, ...older] = without(shiftTo(nowMs, clampToNow(state, nowMs)), held)
-    return [ttlMs, index, newest + held[0], ...older]
+    const [index = 0, newest = 0, ...older] = without(shiftTo(nowMs, clampToNow(state, nowMs)), held)
+    return [index, newest + held[0], ...older]
   }
 
   /**
@@ -142,7 +141,7 @@ function makeConcurrency(name: string, limit: number, ttlMs: number): Policy {
    * are.
    */
   function without(state: State, held: HeldCost): State {
-    const at = FIRST + (state[1] ?? 0) - sliceOf(held)
+    const at = FIRST + (state[0] ?? 0) - sliceOf(held)
     const count = at >= FIRST ? (state[at] ?? 0) : 0
     if (count === 0 || held[0] === 0) return state
     return state.map((value, i) => (i === at ? Math.max(0, count - held[0]) : value))
@@ -154,8 +153,6 @@ function makeConcurrency(name: string, limit: number, ttlMs: number): Policy {
     limit,
     windowMs: Number.POSITIVE_INFINITY,
     width: WIDTH,
-    blank: [ttlMs, ...new Array<number>(SLICES + 2).fill(0)],
-    perKey: Array.from({ length: SLICES + 2 }, (_, i) => 1 + i),
     holdsUnits: true,
     ttlMs,
     take,

@@ -1,7 +1,7 @@
 import { optional, readOptions } from '../options/option-table.js'
 import { keyName, wholeNumber } from '../util/validate.js'
 import { ON_CHANGE_ROW, specOfRules } from './change-options.js'
-import { carryBack, carryOver, type Policy, type State, type Step, shareOf } from './policy.js'
+import { type Policy, type State, type Step, shareOf } from './policy.js'
 import type { BaseSpec, OnChange } from './spec.js'
 
 /** Options of `consecutive`. */
@@ -32,7 +32,7 @@ const OPTIONS = {
  *
  * **Clock.** Time changes nothing.
  *
- * **State.** The limit, and the count.
+ * **State.** The count.
  *
  * @example
  * ```ts
@@ -50,38 +50,22 @@ export function consecutive(options: ConsecutiveOptions): Policy {
 }
 
 function makeConsecutive(name: string, limit: number, onChange: OnChange): Policy {
-  const scales = onChange === 'scale'
-
-  function take(state: State | undefined, nowMs: number, cost: number): Step {
-    const clamped = clampToNow(state, nowMs)
-    const before = clamped?.[1] ?? 0
+  function take(state: State | undefined, _nowMs: number, cost: number): Step {
+    const before = state?.[0] ?? 0
     const allowed = cost === 0 || before + cost <= limit
     const count = allowed ? before + cost : before
     const resetAfterMs = count === 0 ? 0 : Number.POSITIVE_INFINITY
     const retryAfterMs = allowed ? 0 : Number.POSITIVE_INFINITY
-    const after = allowed ? [limit, count] : clamped
-    const next = cost === 0 || after === state ? undefined : after
+    const next = allowed && cost > 0 ? [count] : undefined
     const remaining = Math.max(0, limit - count)
     const step = { allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs: resetAfterMs, next }
     return count > limit ? { ...step, debt: count - limit } : step
   }
 
-  function clampToNow(state: State | undefined, _nowMs: number): State | undefined {
-    const [oldLimit = 0, count = 0] = state ?? []
-    if (!scales || state === undefined || oldLimit === limit || count === 0) return state
-    return [limit, carryOver(count, oldLimit, limit, scales)]
-  }
-
-  function reward([oldLimit = 0, count = 0]: State, _nowMs: number, units: number): State | undefined {
-    const taken = carryOver(count, oldLimit, limit, scales)
-    return taken > units ? [limit, taken - units] : undefined
-  }
-
-  function refund(state: State, _nowMs: number, cost: number): State | undefined {
-    const [oldLimit = 0, count = 0] = state
-    const units = carryBack(cost, limit, oldLimit, scales)
+  function without(state: State, _nowMs: number, units: number): State | undefined {
+    const [count = 0] = state
     if (units === 0) return state
-    return count > units ? [oldLimit, count - units] : undefined
+    return count > units ? [count - units] : undefined
   }
 
   return Object.freeze<Policy>({
@@ -89,13 +73,11 @@ function makeConsecutive(name: string, limit: number, onChange: OnChange): Polic
     name,
     limit,
     windowMs: Number.POSITIVE_INFINITY,
-    width: 2,
-    blank: [limit, 0],
-    perKey: [1],
+    width: 1,
     take,
-    refund,
-    reward: (state, nowMs, units) => (units === 0 ? state : reward(state, nowMs, units)),
-    clampToNow,
+    refund: without,
+    reward: without,
+    clampToNow: (state) => state,
     scale: (share) => makeConsecutive(name, shareOf(limit, share), onChange),
   })
 }

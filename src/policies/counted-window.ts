@@ -1,22 +1,24 @@
 import type { PeriodAt } from './calendar.js'
 import { type ChangeRules, specOfRules } from './change-options.js'
-import { carryBack, carryOver, type Policy, type State, type Step, shareOf } from './policy.js'
+import { type Policy, type State, type Step, shareOf } from './policy.js'
 import type { Prepaid } from './prepaid.js'
 import type { BaseSpec } from './spec.js'
 
-/** How the kinds of counted windows differ. */
+/** How the kinds of counted windows differ. A window is found by the time in a state. */
 export interface WindowKind {
   /** Returns the spec for a limit, without its `debt` and `onChange`. */
   specOf(limit: number): CountedSpec
   readonly prepaid: Prepaid
-  /** Returns the start of the window, if the first charge in it comes at `nowMs`. */
-  startAt(nowMs: number): number
-  /** Returns the latest start that a window can have in a state written at `nowMs`. */
-  latestStartAt(nowMs: number): number
-  /** Returns the length of the window that begins at `startsAtMs`. */
-  lengthOf(startsAtMs: number): number
-  /** Returns the start of the window that takes over the count of an unfinished window of another length. */
-  adoptStart(startsAtMs: number, nowMs: number): number
+  /** Returns whether the window of a time has not ended. */
+  isCurrent(atMs: number, nowMs: number): boolean
+  /** Returns the time to keep after a charge at `nowMs`. `atMs` is that of the current window, if it has any. */
+  chargedAt(atMs: number | undefined, nowMs: number): number
+  /** Returns the latest time that a state can have at `nowMs`. */
+  latestAt(nowMs: number): number
+  /** Returns when the window of a time begins. */
+  startOf(atMs: number): number
+  /** Returns when the window of a time ends. */
+  endOf(atMs: number): number
   /** Set if windows are calendar periods, whose lengths differ. */
   readonly periodAt?: PeriodAt
 }
@@ -30,71 +32,46 @@ export interface CountedLimit extends ChangeRules {
   readonly windowMs: number
 }
 
-/**
- * Creates a policy that counts up to `limit` in each window. State: the limit, the length of the window,
- * when it began, and its count.
- */
+/** Creates a policy that counts up to `limit` in each window. State: the count, and the time of its window. */
 export function countedWindow(counted: CountedLimit, windows: WindowKind): Policy {
-  const { name, limit, windowMs, debt, onChange } = counted
-  const scales = onChange === 'scale'
+  const { name, limit, windowMs, debt } = counted
 
   function take(state: State | undefined, nowMs: number, cost: number, mayOwe = false): Step {
     const clamped = clampToNow(state, nowMs)
-    const isCurrent = clamped !== undefined && isCounting(clamped, nowMs)
-    const startsAtMs = isCurrent ? (clamped[2] ?? 0) : windows.startAt(nowMs)
-    const before = isCurrent ? (clamped[3] ?? 0) : 0
+    const before = countIn(clamped, nowMs)
     const allowed = cost === 0 || before + cost <= (mayOwe ? limit + debt : limit)
     const count = allowed ? before + cost : before
-    const lengthMs = windows.lengthOf(startsAtMs)
-    const endsAfterMs = startsAtMs + lengthMs - nowMs
+    const atMs = windows.chargedAt(before > 0 ? clamped?.[1] : undefined, nowMs)
+    const endsAfterMs = windows.endOf(atMs) - nowMs
     const resetAfterMs = count === 0 ? 0 : endsAfterMs
     const retryAfterMs = allowed ? 0 : cost > limit ? Number.POSITIVE_INFINITY : endsAfterMs
-    const after = allowed ? [limit, lengthMs, startsAtMs, count] : clamped
+    const after = allowed ? [count, atMs] : clamped
     const next = cost === 0 || after === state ? undefined : after
-    if (count > limit)
-      return {
-        allowed,
-        remaining: 0,
-        resetAfterMs,
-        retryAfterMs,
-        moreAfterMs: resetAfterMs,
-        debt: count - limit,
-        next,
-      }
-    return { allowed, remaining: limit - count, resetAfterMs, retryAfterMs, moreAfterMs: resetAfterMs, next }
+    const remaining = Math.max(0, limit - count)
+    const step = { allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs: resetAfterMs, next }
+    return count > limit ? { ...step, debt: count - limit } : step
+  }
+
+  /** Returns how many units a state has counted in a window that has not ended. */
+  function countIn(state: State | undefined, nowMs: number): number {
+    const count = state?.[0] ?? 0
+    return count > 0 && windows.isCurrent(state?.[1] ?? 0, nowMs) ? count : 0
   }
 
   function clampToNow(state: State | undefined, nowMs: number): State | undefined {
     if (state === undefined) return undefined
-    const oldLimit = state[0] ?? 0
-    const startsAtMs = state[2] ?? 0
-    const count = state[3] ?? 0
-    const latestMs = windows.latestStartAt(nowMs)
-    if (startsAtMs > latestMs) return [limit, windows.lengthOf(latestMs), latestMs, kept(count, oldLimit)]
-    if (!isCounting(state, nowMs)) return state
-    const isSameWindow =
-      windows.lengthOf(startsAtMs) === state[1] && windows.startAt(startsAtMs) === startsAtMs
-    if (isSameWindow && !(scales && oldLimit !== limit)) return state // the count stays as it is
-    const adoptedMs = isSameWindow ? startsAtMs : windows.adoptStart(startsAtMs, nowMs)
-    return [limit, windows.lengthOf(adoptedMs), adoptedMs, kept(count, oldLimit)]
+    const latestMs = windows.latestAt(nowMs)
+    return (state[1] ?? 0) > latestMs ? [state[0] ?? 0, latestMs] : state
   }
-
-  const kept = (count: number, oldLimit: number) => carryOver(count, oldLimit, limit, scales)
 
   /**
-   * Returns units to a state, even if it was written under another window or limit. A longer window may have
-   * taken over a count without these units, if their window had ended.
+   * Returns units to the window that counted them. A longer window may have taken over a count without these
+   * units, if their own window had ended.
    */
   const refund: Policy['refund'] = (state, nowMs, cost, takenAtMs, resetAtMs = Number.POSITIVE_INFINITY) => {
-    const [oldLimit = 0, lengthMs = 0, startsAtMs = 0] = state
-    const isTakenHere = startsAtMs <= takenAtMs && takenAtMs < startsAtMs + lengthMs && nowMs < resetAtMs
-    return isTakenHere ? without(state, carryBack(cost, limit, oldLimit, scales)) : state
-  }
-
-  function reward(state: State, nowMs: number, units: number): State | undefined {
-    if (units === 0) return state
-    const clamped = clampToNow(state, nowMs)
-    return clamped && isCounting(clamped, nowMs) ? without(clamped, units) : undefined
+    const atMs = state[1] ?? 0
+    const isTakenHere = windows.startOf(atMs) <= takenAtMs && takenAtMs < windows.endOf(atMs)
+    return isTakenHere && Math.max(nowMs, atMs) < resetAtMs ? without(state, cost) : state
   }
 
   const { periodAt } = windows
@@ -103,31 +80,25 @@ export function countedWindow(counted: CountedLimit, windows: WindowKind): Polic
     name,
     limit,
     windowMs,
-    width: 4,
-    blank: [limit, periodAt ? 0 : windowMs, 0, 0],
-    perKey: periodAt ? [1, 2, 3] : [2, 3],
+    width: 2,
     ...(periodAt && { periodAt }),
     debt,
     take,
     refund,
-    reward,
+    reward(state, nowMs, units) {
+      if (units === 0) return state
+      const left = without(clampToNow(state, nowMs) ?? state, units)
+      return countIn(left, nowMs) > 0 ? left : undefined
+    },
     clampToNow,
     prepaid: windows.prepaid,
     scale: (share) => countedWindow({ ...counted, limit: shareOf(limit, share) }, windows),
   })
 }
 
-/** Returns whether a state has counted units in a window that has not ended. */
-function isCounting(state: State, nowMs: number): boolean {
-  return (state[3] ?? 0) > 0 && nowMs < (state[2] ?? 0) + (state[1] ?? 0)
-}
-
-/**
- * Returns a state with fewer units in its window: the same object for 0 units, `undefined` if the window is
- * then empty.
- */
+/** Returns a state with fewer units: the same object for 0 units, `undefined` if none is left. */
 function without(state: State, units: number): State | undefined {
-  const [limit = 0, lengthMs = 0, startsAtMs = 0, count = 0] = state
+  const [count = 0, atMs = 0] = state
   if (units === 0) return state
-  return count > units ? [limit, lengthMs, startsAtMs, count - units] : undefined
+  return count > units ? [count - units, atMs] : undefined
 }

@@ -49,8 +49,10 @@ function readStart(owner: string, option: string, value: unknown): 'clock' | 'fi
  * **Refunds** reach only the window in which the units were taken. They do not change when it ends, except
  * that with `'first-request'`, a window that becomes empty ends at once.
  *
- * **Change of numbers.** A window that has not ended keeps its count. If the length changes, the count moves
- * to the current window of the new length. A debt ends with its window.
+ * **Change of numbers.** The count stays in use. If the length changes, it counts in the current window of the
+ * new length if the last charge (with `'first-request'`, the first) was in it. A debt ends with its window.
+ *
+ * **State.** The count, and when the last charge was made. With `'first-request'`, when the window began.
  *
  * @example
  * ```ts
@@ -69,14 +71,16 @@ export function fixedWindow(options: FixedWindowOptions): Policy {
 /** Windows at multiples of their length since the Unix epoch. */
 function clockWindows(windowMs: number): WindowKind {
   const indexOf = (atMs: number) => Math.floor(atMs / windowMs)
-  const startAt = (atMs: number) => indexOf(atMs) * windowMs
+  const startOf = (atMs: number) => indexOf(atMs) * windowMs
+  const endOf = (atMs: number) => startOf(atMs) + windowMs
   return {
     specOf: (limit) => ({ kind: 'fixed-window', limit, windowMs }),
     prepaid: prepaidInSlice(indexOf),
-    startAt,
-    latestStartAt: (nowMs) => startAt(nowMs) + windowMs,
-    lengthOf: () => windowMs,
-    adoptStart: (_startsAtMs, nowMs) => startAt(nowMs),
+    isCurrent: (atMs, nowMs) => atMs >= startOf(nowMs),
+    chargedAt: (atMs = 0, nowMs) => Math.max(atMs, nowMs),
+    latestAt: endOf,
+    startOf,
+    endOf,
   }
 }
 
@@ -85,9 +89,10 @@ function firstRequestWindows(windowMs: number): WindowKind {
   return {
     specOf: (limit) => ({ kind: 'first-request-window', limit, windowMs }),
     prepaid: prepaidUntilReset,
-    startAt: (nowMs) => nowMs,
-    latestStartAt: (nowMs) => nowMs,
-    lengthOf: () => windowMs,
-    adoptStart: (startsAtMs, nowMs) => (nowMs < startsAtMs + windowMs ? startsAtMs : nowMs),
+    isCurrent: (atMs, nowMs) => nowMs < atMs + windowMs,
+    chargedAt: (atMs, nowMs) => atMs ?? nowMs,
+    latestAt: (nowMs) => nowMs,
+    startOf: (atMs) => atMs,
+    endOf: (atMs) => atMs + windowMs,
   }
 }

@@ -7,7 +7,7 @@ import { fixedWindow } from './fixed-window.js'
 import type { Policy } from './policy.js'
 import { quota } from './quota.js'
 import type { QuotaOptions } from './quota-options.js'
-import { type SlidingLogOptions, slidingLog } from './sliding-log.js'
+import { slidingLog } from './sliding-log.js'
 import { slidingWindow } from './sliding-window.js'
 import { FIELDS, type PolicySpec } from './spec.js'
 import { tokenBucketOf } from './token-bucket.js'
@@ -37,14 +37,12 @@ export function policyFromSpec(spec: PolicySpec): Policy {
       const { kind: _, ...options } = spec
       return quota(options as QuotaOptions) // which are checked
     }
-    case 'sliding-log': {
-      const options = {
+    case 'sliding-log':
+      return slidingLog({
         limit: spec.limit,
         window: `${spec.windowMs}ms`,
         onChange: rulesOfSpec(spec).onChange,
-      }
-      return slidingLog(options as SlidingLogOptions) // which rejects 'scale'
-    }
+      })
     case 'consecutive':
       return consecutive({ limit: spec.limit, onChange: rulesOfSpec(spec).onChange })
     case 'concurrency':

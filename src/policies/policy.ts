@@ -4,9 +4,9 @@ import type { Prepaid } from './prepaid.js'
 import { isSpec, type PolicySpec, signatureOfSpec } from './spec.js'
 
 /**
- * What a store keeps for one key: numbers whose meaning the policy defines. `undefined` is a fresh state. A
- * state includes the policy's numbers at the time of writing, so that a policy with other numbers can read
- * it.
+ * What a store keeps for one key: what its client has used, in units and times. `undefined` is a fresh state. A
+ * state says nothing about the policy's numbers, so every policy of the kind can read it. Only numbers that
+ * are part of the key (`keyCodeOf`) are the same for all states of a key.
  */
 export type State = readonly number[]
 
@@ -82,22 +82,12 @@ export interface Policy {
    * system clock instead.
    */
   readonly periodAt?: PeriodAt
-  /** How many numbers a state has. All zeros is also a fresh state. */
-  readonly width: number
-  /**
-   * The state of a key that has used nothing. It has 0 at the indexes in `perKey`, and the policy's own
-   * numbers at all others. A store may keep only the numbers at `perKey`, with a reference to `blank`. If it
-   * is absent, all numbers differ by key.
-   */
-  readonly blank?: State
-  /** The indexes of the numbers in a state that differ by key. Absent if all do. */
-  readonly perKey?: readonly number[]
+  /** How many numbers a state has. All zeros is also a fresh state. Absent if states differ in length. */
+  readonly width?: number
   /**
    * The largest debt that `take` with `mayOwe` may leave, in units. A charge never leaves one. Default 0.
    */
   readonly debt?: number
-  /** Returns whether the numbers are a state of this kind of policy, under any limit. */
-  canRead?(state: State): boolean
   /**
    * Takes `cost` whole units at `nowMs`. Never changes `state`: the state to keep is the step's `next`. With
    * `mayOwe`, up to `debt` units more than the limit may be taken.
@@ -105,9 +95,9 @@ export interface Policy {
   take(state: State | undefined, nowMs: number, cost: number, mayOwe?: boolean): Step
   /**
    * Returns the state without `cost` units that were taken at `takenAtMs`. Returns the same object if
-   * nothing changes, and `undefined` if the state is fresh again. Never goes beyond a fresh state, nor into
-   * another window. `resetAtMs` is when that charge's step expected all units back. By default, the state
-   * before the charge counts as fresh.
+   * nothing changes, and `undefined` if no policy of the kind would find a unit in use. Never gives back more
+   * than that, whatever numbers the state was written under, nor goes into another window. `resetAtMs` is when that charge's step
+   * expected all units back. By default, the state before the charge counts as fresh.
    */
   refund(state: State, nowMs: number, cost: number, takenAtMs: number, resetAtMs?: number): State | undefined
   /**
@@ -116,10 +106,8 @@ export interface Policy {
    */
   reward(state: State, nowMs: number, units: number): State | undefined
   /**
-   * Returns the state as this policy reads it: the same object if it has the policy's numbers and is
-   * possible at `nowMs`. Carries over the units in use under other numbers, as `onChange` says. If only a
-   * clock ahead of `nowMs` can have written the state, returns the latest state that is possible at `nowMs`.
-   * `take` reads the clamped state.
+   * Returns the state that a clock at `nowMs` can have written: the same object, unless only a clock that was
+   * ahead can have written it. `take` reads the clamped state.
    */
   clampToNow(state: State | undefined, nowMs: number): State | undefined
   /**
@@ -163,39 +151,11 @@ export function shareOf(limit: number, share: number): number {
   return Math.max(1, Math.floor(limit * share + 1e-9))
 }
 
-/**
- * Returns how many units of an old limit stay in use under a new one: the same number, or, if the policy
- * scales, the same share, rounded up.
- */
-export function carryOver(units: number, oldLimit: number, limit: number, scales: boolean): number {
-  if (!scales || oldLimit === limit || !(oldLimit > 0) || units === 0) return units
-  return Math.ceil((units * limit) / oldLimit - 1e-9)
-}
-
-/** Converts a refund of units of a new limit to units of the old one, rounded down. */
-export function carryBack(units: number, limit: number, oldLimit: number, scales: boolean): number {
-  return scales && oldLimit !== limit ? Math.floor((units * oldLimit) / limit + 1e-9) : units
-}
-
 /** Returns a string that identifies a policy's decisions. */
 export const signatureOf = weakMemo(({ spec }: Policy) => signatureOfSpec(spec))
 
 export function isSamePolicy(a: Policy, b: Policy): boolean {
   return a === b || signatureOf(a) === signatureOf(b)
-}
-
-/** Returns whether a policy can read numbers as a state. */
-export function canRead(policy: Policy, state: State): boolean {
-  return policy.canRead?.(state) ?? state.length === policy.width
-}
-
-/** Returns whether a state has the policy's own numbers. */
-export function hasOwnNumbers({ blank, perKey }: Policy, state: State): boolean {
-  if (blank === undefined || perKey === undefined) return true
-  if (blank.length !== state.length) return false
-  for (let place = 0; place < blank.length; place++)
-    if (blank[place] !== state[place] && !perKey.includes(place)) return false
-  return true
 }
 
 /** Returns whether a value has what a policy needs, including what `holdsUnits` and `isBan` need. */
@@ -207,7 +167,7 @@ export function isPolicy(value: unknown): value is Policy {
   const hasMethods = areFunctions(take, refund, clampToNow, scale)
   if (holdsUnits && !(Number.isFinite(ttlMs) && areFunctions(renew))) return false
   if (isBan && !(Number.isFinite(longestBanMs) && areFunctions(block, bannedForMs))) return false
-  return isSpec(spec) && hasMethods && Number.isInteger(width)
+  return isSpec(spec) && hasMethods && (width === undefined || Number.isInteger(width))
 }
 
 function areFunctions(...values: readonly unknown[]): boolean {

@@ -1,6 +1,6 @@
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { DAY_MS } from '../util/time-zone.js'
-import { calendar, lengthOf, type PeriodStart } from './calendar.js'
+import { calendar, type PeriodStart } from './calendar.js'
 import { countedWindow, type WindowKind } from './counted-window.js'
 import type { Policy } from './policy.js'
 import { prepaidInSlice } from './prepaid.js'
@@ -28,10 +28,10 @@ const NOMINAL_MS = { day: DAY_MS, week: 7 * DAY_MS, month: 30 * DAY_MS, year: 36
  *
  * **Refunds** reach only the period in which the units were taken.
  *
- * **Change of numbers.** The count of a period that has not ended moves to the current period of the new
+ * **Change of numbers.** The count stays in use, if the last charge was in the current period of the new
  * calendar. A debt ends with its period.
  *
- * **State.** The limit, the length of the period, when it began, and its count.
+ * **State.** The count, and when the last charge was made.
  *
  * Throws a `TypeError` for wrong options.
  *
@@ -90,14 +90,16 @@ function makeQuota(settings: Settings, start: PeriodStart): Policy {
 /** Returns windows that are the periods of a calendar. */
 function calendarWindows({ timeZone }: Settings, start: PeriodStart): WindowKind {
   const periodAt = calendar(start, timeZone)
-  const startAt = (atMs: number) => periodAt(atMs).startsAtMs
+  const startOf = (atMs: number) => periodAt(atMs).startsAtMs
+  const endOf = (atMs: number) => periodAt(atMs).endsAtMs
   return {
     specOf: (limit) => ({ kind: 'quota', limit, timeZone: timeZone.name, ...start }),
-    prepaid: prepaidInSlice(startAt),
-    startAt,
-    latestStartAt: (nowMs) => periodAt(nowMs).endsAtMs,
-    lengthOf: (startsAtMs) => lengthOf(periodAt(startsAtMs)),
-    adoptStart: (_startsAtMs, nowMs) => startAt(nowMs),
+    prepaid: prepaidInSlice(startOf),
+    isCurrent: (atMs, nowMs) => atMs >= startOf(nowMs),
+    chargedAt: (atMs = 0, nowMs) => Math.max(atMs, nowMs),
+    latestAt: endOf,
+    startOf,
+    endOf,
     periodAt,
   }
 }

@@ -1,38 +1,22 @@
-import { readOptions, withDefault } from '../options/option-table.js'
-import { choice, wrongOption } from '../util/validate.js'
-import {
-  append,
-  clampLog,
-  countAfter,
-  emptyLog,
-  isLog,
-  type LogNumbers,
-  remove,
-  roundUp,
-  timeAt,
-  widthFor,
-} from './packed-times.js'
+import { readOptions } from '../options/option-table.js'
+import { wrongOption } from '../util/validate.js'
+import { ON_CHANGE_ROW, specOfRules } from './change-options.js'
 import { type Policy, type State, type Step, shareOf } from './policy.js'
-import type { BaseSpec } from './spec.js'
+import type { BaseSpec, OnChange } from './spec.js'
 import { type LimitInWindow, WINDOW_FIXES, WINDOW_ROWS, windowName } from './window-options.js'
 
 /** Options of `slidingLog`. */
 export interface SlidingLogOptions extends LimitInWindow {
   /** Units that may be taken in any window. A whole number from 1 to 1,000. */
   limit: number
-  /**
-   * How the units in use carry over when the numbers of the limit change. Default `'keep'`.
-   *
-   * - `'keep'`: they stay in use.
-   * - `'reset'`: usage under each set of numbers is counted separately, so new numbers start fresh.
-   */
-  onChange?: 'keep' | 'reset'
+  /** What happens to the units in use when the numbers change, as in other policies. Default `'keep'`. */
+  onChange?: OnChange
 }
 
 const MAX_LIMIT = 1000
 
 const OPTIONS = {
-  rows: { ...WINDOW_ROWS, limit: readLimit, onChange: withDefault('keep', choice('keep', 'reset')) },
+  rows: { ...WINDOW_ROWS, limit: readLimit, ...ON_CHANGE_ROW },
   fixes: WINDOW_FIXES,
 }
 
@@ -49,24 +33,19 @@ function readLimit(owner: string, option: string, value: unknown): number {
  * such as five failed logins in 30 minutes.
  *
  * **Bound.** At most `limit` in any window. A window includes its start and excludes its end. Times are
- * rounded up to whole milliseconds, so a unit never comes back early, and less than 1 ms late. If the window
- * is longer than 9.3 hours, the delay can be longer, but is less than a 16-millionth of the window. That is
- * 4 ms for one day, and 16.4 s for ten years.
+ * rounded up to whole milliseconds, so a unit never comes back early, and less than 1 ms late.
  *
  * **Clock.** After the clock steps back, units that were taken later than now count as taken now. So the
- * step grants nothing, and no client waits for longer than one window and the rounding. If the clock then
- * steps forward again, a unit may come back that much earlier. Units that no longer counted before the step
- * may count again.
+ * step grants nothing, and no client waits for longer than one window. If the clock then steps forward again,
+ * a unit may come back that much earlier. Units that no longer counted before the step may count again.
  *
  * **Refunds** reach only units that were taken at the time of the charge. A reward gives back the newest
  * units first.
  *
- * **Change of numbers.** The policy can read a log that was written under any numbers. With the next unit
- * that is taken, the log adopts the room of the new limit and the rounding of the new window. Until then,
- * the store may expire the log at the end of the old window.
+ * **Change of numbers.** The policy reads a log that was written under any numbers. It drops units that are
+ * older than its own window with the next unit that is taken.
  *
- * **State.** Four numbers, and then the times of the units, two in each number (packed-times.ts). So the
- * state has 7 numbers for a limit of 5, and 504 for a limit of 1,000.
+ * **State.** The times of the units in the window, oldest first. So its length varies.
  *
  * @example
  * ```ts
@@ -82,60 +61,59 @@ export function slidingLog(options: SlidingLogOptions): Policy {
   return makeSlidingLog({ name: name ?? windowName(limit, window), limit, windowMs: window, onChange })
 }
 
-interface LogLimit extends LogNumbers {
+interface LogLimit {
   readonly name: string
-  readonly onChange: 'keep' | 'reset'
+  readonly limit: number
+  readonly windowMs: number
+  readonly onChange: OnChange
 }
 
 function makeSlidingLog(numbers: LogLimit): Policy {
   const { name, limit, windowMs, onChange } = numbers
-  const width = widthFor(limit)
 
   function take(state: State | undefined, nowMs: number, cost: number): Step {
     const clamped = clampToNow(state, nowMs)
-    const before = usedIn(clamped, nowMs)
+    const times = clamped === undefined ? [] : clamped.slice(expiredIn(clamped, nowMs))
+    const before = times.length
     const allowed = cost === 0 || before + cost <= limit
-    const log = allowed && cost > 0 ? append(clamped, cost, numbers, nowMs) : clamped
-    const used = allowed ? before + cost : before
+    if (allowed) for (let i = 0; i < cost; i++) times.push(Math.ceil(nowMs))
+    const after = allowed ? times : clamped
+    const used = times.length
+    const endOf = (index: number) => (times[index] as number) + windowMs - nowMs
     return {
       allowed,
       remaining: Math.max(0, limit - used),
-      resetAfterMs: used === 0 ? 0 : endOf(log, 0) - nowMs,
-      retryAfterMs: allowed ? 0 : cost > limit ? Number.POSITIVE_INFINITY : endOf(log, limit - cost) - nowMs,
-      moreAfterMs: used === 0 ? 0 : endOf(log, Math.min(used, limit) - 1) - nowMs,
-      next: cost === 0 || log === state ? undefined : log,
+      resetAfterMs: used === 0 ? 0 : endOf(used - 1),
+      retryAfterMs: allowed ? 0 : cost > limit ? Number.POSITIVE_INFINITY : endOf(used + cost - limit - 1),
+      moreAfterMs: used === 0 ? 0 : endOf(Math.max(0, used - limit)),
+      next: cost === 0 || after === state ? undefined : after,
     }
   }
 
-  function usedIn(log: State | undefined, nowMs: number): number {
-    return log === undefined ? 0 : countAfter(log, nowMs - windowMs)
-  }
-
-  /** Returns when the unit of a rank no longer counts. */
-  function endOf(log: State | undefined, rank: number): number {
-    return log === undefined ? 0 : timeAt(log, rank) + windowMs
+  /** Returns how many units of a log are no longer in the window. */
+  function expiredIn(log: State, nowMs: number): number {
+    return countUntil(log, nowMs - windowMs)
   }
 
   function clampToNow(state: State | undefined, nowMs: number): State | undefined {
-    return state && clampLog(state, nowMs)
+    const latestMs = Math.ceil(nowMs)
+    if (state === undefined || (state[state.length - 1] ?? 0) <= latestMs) return state
+    return state.map((atMs) => Math.min(atMs, latestMs))
   }
 
   function refund(state: State, nowMs: number, cost: number, takenAtMs: number): State | undefined {
-    const takenMs = roundUp(state, takenAtMs)
-    const newer = countAfter(state, takenMs)
-    const taken = countAfter(state, takenMs - 1) - newer
-    if (cost === 0 || taken === 0 || takenMs + windowMs <= nowMs) return state
-    return unlessFresh(remove(state, newer, Math.min(cost, taken)), nowMs)
+    const takenMs = Math.ceil(takenAtMs)
+    const end = countUntil(state, takenMs)
+    const taken = Math.min(cost, end - countUntil(state, takenMs - 1))
+    if (taken === 0 || takenMs + windowMs <= nowMs) return state
+    return taken === state.length ? undefined : [...state.slice(0, end - taken), ...state.slice(end)]
   }
 
   function reward(state: State, nowMs: number, units: number): State | undefined {
     if (units === 0) return state
-    const log = clampLog(state, nowMs)
-    return unlessFresh(remove(log, 0, Math.min(units, usedIn(log, nowMs))), nowMs)
-  }
-
-  function unlessFresh(log: State, nowMs: number): State | undefined {
-    return usedIn(log, nowMs) === 0 ? undefined : log
+    const log = clampToNow(state, nowMs) ?? state
+    const kept = log.slice(0, Math.max(0, log.length - units))
+    return expiredIn(kept, nowMs) === kept.length ? undefined : kept
   }
 
   return Object.freeze<Policy>({
@@ -143,19 +121,27 @@ function makeSlidingLog(numbers: LogLimit): Policy {
       kind: 'sliding-log',
       limit,
       windowMs,
-      ...(onChange === 'reset' && { onChange }),
+      ...specOfRules({ debt: 0, onChange }),
     }),
     name,
     limit,
     windowMs,
-    width,
-    blank: emptyLog(numbers),
-    perKey: Array.from({ length: width - 2 }, (_, i) => 2 + i),
-    canRead: isLog,
     take,
     refund,
     reward,
     clampToNow,
     scale: (share) => makeSlidingLog({ ...numbers, limit: shareOf(limit, share) }),
   })
+}
+
+/** Returns how many times of a log, which are in ascending order, are at most `atMs`. Searches by halves. */
+function countUntil(log: State, atMs: number): number {
+  let low = 0
+  let high = log.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((log[middle] as number) <= atMs) low = middle + 1
+    else high = middle
+  }
+  return low
 }

@@ -1,7 +1,7 @@
 import { readOptions, withDefault } from '../options/option-table.js'
 import { whole, wrongOption } from '../util/validate.js'
 import { type ChangeRules, specOfRules } from './change-options.js'
-import { carryBack, carryOver, type Policy, type State, type Step, shareOf } from './policy.js'
+import { type Policy, type State, type Step, shareOf } from './policy.js'
 import { prepaidInSlice } from './prepaid.js'
 import type { BaseSpec } from './spec.js'
 import { WINDOW_FIXES, type WindowOptions, windowName, windowRows } from './window-options.js'
@@ -39,13 +39,10 @@ function checkSlices(owner: string, { slices, window }: { slices: number; window
  *
  * **Refunds** reach only the slice in which the units were taken.
  *
- * **Change of numbers.** The state keeps its counts. If the window or the number of slices changes, each
- * count moves to the newest of the new slices that its old slice overlaps. If processes with different
- * slices take turns on a key, its counts may therefore stay in the newest slice until all processes have the
- * same slices.
+ * **Change of numbers.** If the limit changes, the counts stay in use. The window and the number of slices are
+ * part of the key, so under others a client starts afresh.
  *
- * **State.** The limit, the window, the number of slices, the newest slice's index, then `slices + 1`
- * counters, newest first.
+ * **State.** The newest slice's index, then `slices + 1` counters, newest first.
  *
  * @example
  * ```ts
@@ -83,20 +80,18 @@ interface SlidingLimit extends ChangeRules {
 }
 
 /** How many numbers come before the counters in a state. */
-const HEAD = 4
+const HEAD = 1
 
 // Time is counted in ticks of 1/slices ms: a slice is exactly `windowMs` ticks, and all numbers are whole.
 function makeSlidingWindow(sliding: SlidingLimit): Policy {
-  const { name, limit, windowMs, slices, debt, onChange } = sliding
+  const { name, limit, windowMs, slices, debt } = sliding
   const sliceTicks = windowMs
   const width = HEAD + slices + 1
-  const scales = onChange === 'scale'
   const indexOf = (atMs: number) => sliceIndex(atMs, windowMs, slices)
-  const stateOf = (index: number, counts: readonly number[]) => [limit, windowMs, slices, index, ...counts]
 
   function viewAt(state: State | undefined, nowMs: number): View {
     const nowIndex = indexOf(nowMs)
-    const ahead = state === undefined ? 0 : (state[3] ?? 0) - nowIndex
+    const ahead = state === undefined ? 0 : (state[0] ?? 0) - nowIndex
     const counts = new Array<number>(slices + 1).fill(0)
     const shift = Math.max(0, -ahead)
     if (state !== undefined) for (let i = shift; i <= slices; i++) counts[i] = state[HEAD + i - shift] ?? 0
@@ -143,7 +138,7 @@ function makeSlidingWindow(sliding: SlidingLimit): Policy {
     const retryAfterMs = allowed ? 0 : msUntilUsed(limit - cost, view, nowMs)
     if (allowed) view.counts[0] = (view.counts[0] ?? 0) + cost
     const used = allowed ? before + cost : before
-    const after = allowed ? stateOf(view.index, view.counts) : clamped
+    const after = allowed ? [view.index, ...view.counts] : clamped
     const step = {
       allowed,
       remaining: Math.max(0, limit - used),
@@ -155,57 +150,17 @@ function makeSlidingWindow(sliding: SlidingLimit): Policy {
     return used > limit ? { ...step, debt: used - limit } : step
   }
 
-  /** Returns a state with this policy's slices: the same object if it has them. */
-  function adopt(state: State | undefined, nowMs: number): State | undefined {
-    if (state === undefined) return undefined
-    const isSameLimit = state[0] === limit || !scales
-    return state[1] === windowMs && state[2] === slices && isSameLimit ? state : convert(state, nowMs)
-  }
-
-  /** Converts a state that was written under other numbers to this policy's slices. */
-  function convert(state: State, nowMs: number): State | undefined {
-    const [oldLimit = 0, oldWindowMs = 0, oldSlices = 0, index = 0] = state
-    if (oldWindowMs <= 0) return undefined // all zeros
-    const counts = new Array<number>(slices + 1).fill(0)
-    const newest = indexOf(nowMs)
-    const oldNewest = sliceIndex(nowMs, oldWindowMs, oldSlices)
-    const insideTicks = oldWindowMs - (Math.floor(nowMs) * oldSlices - oldNewest * oldWindowMs)
-    let sum = 0
-    let carried = 0
-    for (let i = 0; i <= oldSlices; i++) {
-      const oldAge = oldNewest - index + i
-      if (oldAge > oldSlices) break // no longer in its own window
-      const count = state[HEAD + i] ?? 0
-      const endsAtMs = Math.ceil(((index - i + 1) * oldWindowMs) / oldSlices)
-      const age = Math.max(0, newest - indexOf(endsAtMs - 1))
-      sum += oldAge < oldSlices ? count : Math.floor((count * insideTicks) / oldWindowMs)
-      const total = carryOver(sum, oldLimit, limit, scales)
-      if (age <= slices) counts[age] = (counts[age] ?? 0) + total - carried
-      carried = total
-    }
-    return stateOf(newest, counts)
-  }
-
-  /** Returns the state under this policy's numbers, at most the latest that is possible at `nowMs`. */
-  function clampAhead(state: State | undefined, nowMs: number): State | undefined {
+  function clampToNow(state: State | undefined, nowMs: number): State | undefined {
     const latest = indexOf(nowMs) + slices
-    return state && (state[3] ?? 0) > latest ? stateOf(latest, state.slice(HEAD)) : state
+    return state && (state[0] ?? 0) > latest ? [latest, ...state.slice(HEAD)] : state
   }
 
-  const clampToNow = (state: State | undefined, nowMs: number) => clampAhead(adopt(state, nowMs), nowMs)
-
-  /**
-   * Returns units to the slice that counted them, even if the state was written under other numbers. Slices
-   * of other numbers may have taken over counts without these units, if they no longer counted.
-   */
-  const refund: Policy['refund'] = (state, nowMs, cost, takenAtMs, resetAtMs = Number.POSITIVE_INFINITY) => {
-    const [oldLimit = 0, oldWindowMs = 0, oldSlices = 0, index = 0] = state
-    if (nowMs >= resetAtMs && (oldWindowMs !== windowMs || oldSlices !== slices)) return state
-    const at = HEAD + index - sliceIndex(takenAtMs, oldWindowMs, oldSlices)
+  /** Returns units to the slice that counted them. */
+  function refund(state: State, nowMs: number, cost: number, takenAtMs: number): State | undefined {
+    const at = HEAD + (state[0] ?? 0) - indexOf(takenAtMs)
     const count = at >= HEAD ? (state[at] ?? 0) : 0
-    const units = carryBack(cost, limit, oldLimit, scales)
-    if (units === 0 || count === 0) return state
-    const next = state.map((value, i) => (i === at ? Math.max(0, count - units) : value))
+    if (cost === 0 || count === 0) return state
+    const next = state.map((value, i) => (i === at ? Math.max(0, count - cost) : value))
     return usedIn(viewAt(clampToNow(next, nowMs), nowMs)) === 0 ? undefined : next
   }
 
@@ -228,7 +183,7 @@ function makeSlidingWindow(sliding: SlidingLimit): Policy {
     if (left > 0 && kept <= 0) return undefined // all other slices are empty
     if (left > 0)
       counts[slices] = Math.min(oldest, Math.ceil(((kept + 1) * sliceTicks) / (sliceTicks - tick)) - 1)
-    return usedIn({ index, tick, counts }) === 0 ? undefined : stateOf(index, counts)
+    return usedIn({ index, tick, counts }) === 0 ? undefined : [index, ...counts]
   }
 
   return Object.freeze<Policy>({
@@ -243,10 +198,7 @@ function makeSlidingWindow(sliding: SlidingLimit): Policy {
     limit,
     windowMs,
     width,
-    blank: [limit, windowMs, slices, ...new Array<number>(slices + 2).fill(0)],
-    perKey: Array.from({ length: slices + 2 }, (_, i) => HEAD - 1 + i),
     debt,
-    canRead: (state) => state.length === HEAD + 1 + (state[2] ?? 0),
     take,
     refund,
     reward,

@@ -1,5 +1,5 @@
-/** How the units in use carry over when the numbers of a limit change. */
-export type OnChange = 'keep' | 'scale' | 'reset'
+/** What happens to the units in use when the numbers of a limit change. */
+export type OnChange = 'keep' | 'reset'
 
 /**
  * What the specs of policies that count units have in common.
@@ -8,7 +8,7 @@ export type OnChange = 'keep' | 'scale' | 'reset'
 interface CountingSpec {
   /** The most units that adjustments may leave owed. Default 0. */
   readonly debt?: number
-  /** How usage carries over when the numbers change. Default `'keep'`. */
+  /** What happens to usage when the numbers change. Default `'keep'`. */
   readonly onChange?: OnChange
 }
 
@@ -125,7 +125,7 @@ export const BASE_PARAMS = 5
 export const TTL_SLICES = 8
 
 /** The values of `onChange`. A flat spec has the index of the value. */
-const ON_CHANGE: readonly OnChange[] = ['keep', 'scale', 'reset']
+const ON_CHANGE: readonly OnChange[] = ['keep', 'reset']
 /** The fields that a spec may leave out. */
 const OPTIONAL: readonly string[] = ['debt', 'onChange']
 
@@ -166,33 +166,47 @@ function plainNumber(value: number): string {
 }
 
 /**
- * Returns the part of a key that names the kind of its policy. Numbers are not part of it, so that usage
- * survives a change of numbers. With `onChange: 'reset'`, they are.
+ * Returns the part of a key that says which states it can have: the kind of its policy, and the numbers that a
+ * state depends on. A state has no other numbers, so usage survives their change. With `onChange: 'reset'`,
+ * all numbers are part of the key.
  */
 export function keyCodeOf(spec: PolicySpec): string {
   const base = baseOf(spec)
   const code = (spec.kind === 'ban' ? BAN_CODE : '') + (CODES[base.kind] ?? base.kind)
   if (resetsOnChange(spec)) return `${code}-${signatureOfSpec(base)}`
-  // Keys keep the units of 'keep' apart from the shares of 'scale', and slices of different lengths apart.
-  if (base.kind === 'concurrency') return `${code}-${base.ttlMs}`
-  return 'onChange' in base && base.onChange === 'scale' ? `${code}-scale` : code
+  if (base.kind === 'sliding-window') return `${code}-${base.windowMs}-${base.slices}`
+  return base.kind === 'concurrency' ? `${code}-${base.ttlMs}` : code
+}
+
+/** The numbers that follow the code of a kind in keys, unless all numbers do. */
+const KEY_NUMBERS: Readonly<Record<string, readonly string[]>> = {
+  'sliding-window': ['windowMs', 'slices'],
+  concurrency: ['ttlMs'],
+}
+
+/** What the code in a key says of a policy. */
+interface KeyCode {
+  readonly kind: string
+  readonly isBan: boolean
+  /** The numbers that a state depends on. */
+  readonly numbers: Readonly<Record<string, number>>
 }
 
 /** Reads a code that `keyCodeOf` returned. Returns `undefined` for any other text. */
-export function readKeyCode(text: string): { readonly kind: string; readonly isBan: boolean } | undefined {
+export function readKeyCode(text: string): KeyCode | undefined {
   const [code = ''] = text.split('-', 1)
   const isBan = code.startsWith(BAN_CODE)
   const baseCode = isBan ? code.slice(BAN_CODE.length) : code
   const kind = Object.keys(CODES).find((each) => CODES[each] === baseCode)
+  if (kind === undefined || (isBan && kind === 'concurrency')) return undefined
   const rest = text.slice(code.length)
-  const isWhole = /^(-scale)?$/.test(rest) || rest.startsWith(`-${kind}-`) || isTtl(kind, rest)
-  const isBannable = !isBan || kind !== 'concurrency'
-  return kind !== undefined && isWhole && isBannable ? { kind, isBan } : undefined
-}
-
-/** Returns whether the rest of a code is the `ttl` of `concurrency`. */
-function isTtl(kind: string | undefined, rest: string): boolean {
-  return kind === 'concurrency' && /^-\d+$/.test(rest)
+  const needed = KEY_NUMBERS[kind] ?? []
+  const resets = rest.startsWith(`-${kind}-`)
+  if (!resets && !new RegExp(`^(-\\d+){${needed.length}}$`).test(rest)) return undefined
+  const names = resets ? fieldsOf(kind, {}) : needed
+  const values = rest.slice(resets ? kind.length + 2 : 1).split('-')
+  const numbers = needed.map((name) => [name, Number(values[names.indexOf(name)])])
+  return { kind, isBan, numbers: Object.fromEntries(numbers) }
 }
 
 /** Returns whether the usage under each set of numbers is counted separately. */

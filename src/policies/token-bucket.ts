@@ -67,16 +67,15 @@ const WINDOW_UNITS = [86_400_000, 3_600_000, 60_000, 1000, 1]
  * window in the long run. The interval is rounded by at most 0.01 %, at any rate from one a year to a
  * billion a second.
  *
- * **Clock.** If a clock was ahead, no client waits for longer than a full refill and the time of its debt.
+ * **Clock.** A step back grants nothing. If a clock was ahead, no client waits for longer than a full refill and
+ * the time of its debt.
  *
  * **Refunds** restore the units that the refill has not brought back yet.
  *
- * **Change of numbers.** The missing tokens stay missing, and are refilled at the new rate. If more tokens
- * are missing than the new capacity has, the client waits until it has a token again.
+ * **Change of numbers.** The missing tokens stay missing. They are refilled at the new rate from the last
+ * charge on. If more tokens are missing than the new capacity has, the client waits until it has a token again.
  *
- * **State.** The capacity, the time in which a token is refilled, when the bucket is full again, the most
- * tokens that may be owed, and 0. At rates too high for the grid of doubles, the third is the time of the
- * last charge, and the last is how long the refill takes from then on.
+ * **State.** How many tokens were missing after the last charge, and its time.
  *
  * Throws a `TypeError` for a bucket that takes over ten years to fill, or has more than 2^37 tokens.
  *
@@ -90,11 +89,8 @@ const WINDOW_UNITS = [86_400_000, 3_600_000, 60_000, 1000, 1]
  * ```
  */
 export function tokenBucket(options: TokenBucketOptions): Policy {
-  const { capacity, refill, every, name, intervalMs, debt, onChange } = readOptions(
-    'tokenBucket',
-    options,
-    OPTIONS,
-  )
+  const read = readOptions('tokenBucket', options, OPTIONS)
+  const { capacity, refill, every, name, intervalMs, debt, onChange } = read
   const fallback = `${refill}-in-${shortDuration(every)}${capacity === refill ? '' : `-burst-${capacity}`}`
   const windowMs = (capacity * every) / refill
   return makeTokenBucket({ name: name ?? fallback, capacity, intervalMs, windowMs, debt, onChange })
@@ -146,39 +142,31 @@ interface Bucket extends ChangeRules {
 
 function makeTokenBucket(given: Bucket): Policy {
   const bucket = { ...given, debt: Math.min(given.debt, Math.floor(MAX_MISSING_MS / given.intervalMs)) }
-  const { name, capacity, intervalMs, windowMs, debt, onChange } = bucket
+  const { name, capacity, intervalMs, windowMs, debt } = bucket
   const spanMs = capacity * intervalMs // from empty to full: `windowMs`, rounded
   const mostMs = (capacity + debt) * intervalMs // the longest that a bucket with a debt takes to fill
-  const scales = onChange === 'scale'
   const onGrid = isOnGrid(intervalMs)
   const unitMs = bucketUnit(intervalMs)
+  const perToken = intervalMs / unitMs // a whole number
+  const rounding = Math.min(0.5, (capacity + debt) * perToken * 2 ** -51)
 
-  /** Returns the state of a bucket that will be full in `missingMs`. */
-  const stateOf = (now: number, missingMs: number, owedAtMost = debt): State =>
-    onGrid
-      ? [capacity, intervalMs, now + missingMs, owedAtMost, 0]
-      : [capacity, intervalMs, now, owedAtMost, missingMs]
+  /**
+   * Returns how long a number of tokens takes to be refilled. Restores exactly what this policy has divided
+   * by its interval. Rounds up what another policy has.
+   */
+  function refillMs(tokens: number): number {
+    return Math.ceil(tokens * perToken - rounding) * unitMs
+  }
 
-  /** Returns how long the bucket of a state takes to fill at this policy's rate. */
+  /** Returns how long the bucket of a state takes to fill. A clock that was ahead adds a full refill at most. */
   function missingAt(state: State | undefined, now: number): number {
     if (state === undefined) return 0
     // By index: to destructure an array would make a decision slower.
-    const oldMs = (state[4] ?? 0) - (now - (state[2] ?? 0))
-    if (oldMs <= 0) return 0
-    const isOwn = state[0] === capacity && state[1] === intervalMs && state[3] === debt
-    return isOwn ? Math.min(oldMs, mostMs) : carriedOver(state, oldMs) // a clock that was ahead may exceed `mostMs`
-  }
-
-  /**
-   * Returns how long this policy takes to refill the units that are missing under a state's other numbers.
-   */
-  function carriedOver([oldCapacity = 0, oldIntervalMs = 0, , owedAtMost = 0]: State, oldMs: number): number {
-    if (oldIntervalMs <= 0) return 0
-    const usedMs = Math.min(oldMs, (oldCapacity + owedAtMost) * oldIntervalMs)
-    const share = scales && oldCapacity !== capacity ? capacity / oldCapacity : 1
-    if (share === 1 && oldIntervalMs === intervalMs) return usedMs
-    const missingMs = Math.ceil(((usedMs / oldIntervalMs) * share * intervalMs) / unitMs - 1e-6) * unitMs
-    return Math.min(missingMs, MAX_MISSING_MS)
+    const writtenMs = refillMs(state[0] ?? 0)
+    const missingMs = writtenMs - (now - (state[1] ?? 0))
+    if (missingMs <= 0) return 0
+    const possibleMs = missingMs <= writtenMs ? missingMs : Math.min(missingMs, Math.max(writtenMs, mostMs))
+    return Math.min(possibleMs, MAX_MISSING_MS)
   }
 
   function take(state: State | undefined, nowMs: number, cost: number, mayOwe = false): Step {
@@ -186,7 +174,7 @@ function makeTokenBucket(given: Bucket): Policy {
     const missingMs = missingAt(state, now)
     const afterMs = missingMs + cost * intervalMs // until full, once the cost is taken
     if (cost === 0) return stepOf(true, missingMs, 0, undefined)
-    if (afterMs <= (mayOwe ? mostMs : spanMs)) return stepOf(true, afterMs, 0, stateOf(now, afterMs))
+    if (afterMs <= (mayOwe ? mostMs : spanMs)) return stepOf(true, afterMs, 0, [afterMs / intervalMs, now])
     const retryAfterMs = cost > capacity ? Number.POSITIVE_INFINITY : wholeTime(afterMs - spanMs)
     const clamped = clampToNow(state, nowMs)
     return stepOf(false, missingMs, retryAfterMs, clamped === state ? undefined : clamped)
@@ -208,41 +196,31 @@ function makeTokenBucket(given: Bucket): Policy {
   }
 
   function clampToNow(state: State | undefined, nowMs: number): State | undefined {
-    if (state === undefined) return undefined
+    if (state === undefined || (state[1] ?? 0) <= nowMs) return state
     const now = floorToGrid(nowMs)
-    const [oldCapacity, oldIntervalMs, atMs = 0, owedAtMost = 0, extraMs = 0] = state
-    const oldMs = extraMs - (now - atMs)
-    if (oldMs <= 0) return state // fresh
-    const missingMs = missingAt(state, now)
-    // After a larger limit, more units may be in use than this limit and its debt allow. The state says so.
-    const needed = Math.max(debt, Math.ceil(missingMs / intervalMs) - capacity)
-    const isOwn = oldCapacity === capacity && oldIntervalMs === intervalMs && owedAtMost === needed
-    return isOwn && missingMs === oldMs ? state : stateOf(now, missingMs, needed)
+    const writtenMs = refillMs(state[0] ?? 0)
+    const possibleMs = Math.max(writtenMs, mostMs)
+    return possibleMs < writtenMs - (now - (state[1] ?? 0)) ? [possibleMs / intervalMs, now] : state
   }
 
   /**
-   * Returns units to a state, even if it has other numbers. The charge was made under this policy's numbers.
+   * Returns a state without the tokens that take `backMs` to be refilled; `undefined` if none is missing. It
+   * keeps the time of the state, since what has been refilled since then depends on the policy that reads it.
    */
+  function giveBack(state: State, nowMs: number, backMs: number): State | undefined {
+    const wholeMs = Math.floor(backMs / unitMs) * unitMs
+    if (wholeMs <= 0) return state
+    const [tokens = 0, writtenAtMs = 0] = state
+    const atMs = Math.min(writtenAtMs, floorToGrid(nowMs))
+    const leftMs = (atMs < writtenAtMs ? missingAt(state, atMs) : refillMs(tokens)) - wholeMs
+    return leftMs <= 0 ? undefined : [leftMs / intervalMs, atMs]
+  }
+
   const refund: Policy['refund'] = (state, nowMs, cost, takenAtMs, resetAtMs) => {
-    const [oldCapacity = 0, oldIntervalMs = 0, atMs = 0, owedAtMost = 0, extraMs = 0] = state
     const costMs = cost * intervalMs
     // Not `takenAtMs + costMs`, because that sum would round away the time of a few tokens of a fast bucket.
     const pendingMs = resetAtMs === undefined ? costMs + (takenAtMs - nowMs) : resetAtMs - nowMs
-    const untilMs = Math.min(costMs, pendingMs)
-    if (untilMs <= 0 || oldIntervalMs <= 0) return state
-    const share = scales && oldCapacity !== capacity ? oldCapacity / capacity : 1
-    const isSame = share === 1 && oldIntervalMs === intervalMs
-    // Under other numbers, the units that their rate has refilled since the charge are also back.
-    const queued = (pendingMs + (nowMs - takenAtMs)) / intervalMs - (nowMs - takenAtMs) / oldIntervalMs
-    const backMs = isSame ? untilMs : Math.min(untilMs / intervalMs, queued) * share * oldIntervalMs
-    const oldUnitMs = bucketUnit(oldIntervalMs)
-    const refundMs = Math.floor(backMs / oldUnitMs) * oldUnitMs
-    if (refundMs <= 0) return state
-    const now = floorToGrid(nowMs)
-    const leftMs = Math.min(extraMs - (now - atMs), (oldCapacity + owedAtMost) * oldIntervalMs) - refundMs
-    if (leftMs <= nowMs - now) return undefined
-    if (isOnGrid(oldIntervalMs)) return [oldCapacity, oldIntervalMs, now + leftMs, owedAtMost, 0]
-    return [oldCapacity, oldIntervalMs, now, owedAtMost, leftMs]
+    return giveBack(state, nowMs, Math.min(costMs, pendingMs))
   }
 
   return Object.freeze<Policy>({
@@ -250,13 +228,14 @@ function makeTokenBucket(given: Bucket): Policy {
     name,
     limit: capacity,
     windowMs,
-    width: 5,
-    blank: [capacity, intervalMs, 0, debt, 0],
-    perKey: onGrid ? [2] : [2, 4],
+    width: 2,
     debt,
     take,
     refund,
-    reward: (state, nowMs, units) => refund(state, nowMs, units, nowMs),
+    reward(state, nowMs, units) {
+      const left = giveBack(state, nowMs, units * intervalMs)
+      return left !== state && missingAt(left, nowMs) === 0 ? undefined : left
+    },
     clampToNow,
     prepaid: prepaidRefill(intervalMs, capacity),
     scale(share) {

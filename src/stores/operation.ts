@@ -1,9 +1,8 @@
-import type { Policy, State, Step } from '../policies/policy.js'
+import type { Policy, Step } from '../policies/policy.js'
 import type { StoreError } from './store-error.js'
 
 /**
- * A key and its policy. Policies of one kind may share a key. Each carries over the units that it finds
- * there.
+ * A key and its policy. Policies of one kind may share a key. Each counts the units that it finds there.
  */
 export interface KeyedPolicy {
   /** The complete key, of bounded length. A store uses it as it is. */
@@ -35,8 +34,6 @@ export interface Charge {
 export interface Take extends KeyedPolicy {
   readonly type: 'take'
   readonly units: number
-  /** Asks for the state of the key, whose numbers may be those of another policy. */
-  readonly withState?: true
 }
 
 /** Gives back what a charge took from one key, in the window in which it was taken. */
@@ -140,10 +137,6 @@ export interface TakeResult extends Standing {
   readonly taken: number
   /** As in the figures of a charge. */
   readonly unitsAfterMs?: number
-  /**
-   * The state before the operation, if `withState` asks for it and there is one. A store may leave it out.
-   */
-  readonly state?: State
 }
 
 /** The result of a `reward`. */

@@ -49,8 +49,7 @@ export interface StoreOrigin {
  *   of its result. If the error is `replied` or `unsent`, the operation has changed nothing. A denial is a
  *   result, never a rejection.
  * - **Foreign keys**: a key may hold something other than a state of the operation's policy. Then the
- *   operation fails alone with a `replied` error, and changes nothing. Only `forget` removes the key. A
- *   store may keep states of different widths separately. The key is then fresh for the other policy.
+ *   operation fails alone with a `replied` error, and changes nothing. Only `forget` removes the key.
  */
 export interface Store {
   /** The store's name in errors and events, such as `'memory'` or `'redis'`. */
@@ -80,12 +79,6 @@ export interface Store {
    * that changes the keys must replace it.
    */
   readonly origin?: StoreOrigin
-  /**
-   * Returns whether the units that a key has used under one policy still count under another of the same
-   * kind. Default: always. A store whose counters depend on the length of the window returns false for
-   * another length.
-   */
-  keepsUsage?(before: Policy, after: Policy): boolean
   /**
    * Small documents that processes share. `sharedSettings` requires it. With it, the dashboard adds up the
    * figures of all processes.

@@ -28,7 +28,7 @@ const policy = tokenBucket({ capacity: limit, refill: limit, every: '1d' })
 
 /** Charges an address, under a key as long as those of a limiter are. */
 function isAllowed(ip: string): boolean {
-  const key = `hg:2:default:tb:{${ip}}`
+  const key = `hg:3:default:tb:{${ip}}`
   return chargeStore(store, [[{ key, policy, cost: 1 }]])[0]?.allowed === true
 }
 

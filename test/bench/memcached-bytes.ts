@@ -64,7 +64,7 @@ async function chunksOf(server: MemcachedServer): Promise<{ bytes: number; fulle
 /** One of the items in a class of chunks. */
 async function itemIn(server: MemcachedServer, slab: string) {
   const dump = await server.command(`stats cachedump ${slab} 1`)
-  const [, key = '', bytes] = /^ITEM (hg:2:api:\S+) \[(\d+) b;/m.exec(dump) ?? []
+  const [, key = '', bytes] = /^ITEM (hg:3:api:\S+) \[(\d+) b;/m.exec(dump) ?? []
   assert.ok(key, `memcached shows no item: ${dump}`)
   return { keyLength: key.length, valueLength: Number(bytes) }
 }

@@ -33,7 +33,7 @@ const store =
     ? mysqlStore(createPool({ uri: url, connectionLimit }))
     : postgresStore(new Pool({ connectionString: url, max: connectionLimit }))
 const policy = longWindow(1_000_000)
-const keys = Array.from(shuffledIndexes(KEYS), (i) => `hg:2:api:${keyCodeOf(policy.spec)}:{${keyText(i)}}`)
+const keys = Array.from(shuffledIndexes(KEYS), (i) => `hg:3:api:${keyCodeOf(policy.spec)}:{${keyText(i)}}`)
 const warnings: string[] = []
 let charged = 0
 

@@ -45,7 +45,7 @@ const NO_ADDRESSES = [
   '__proto__',
   'constructor',
   '{}',
-  'hg:2:default:{127.0.0.1}',
+  'hg:3:default:{127.0.0.1}',
   'caf\u00e9',
   '1'.repeat(8000),
   ':'.repeat(8000),

@@ -1,13 +1,5 @@
 import fc from 'fast-check'
-import {
-  ban,
-  createLimiter,
-  fixedWindow,
-  memoryStore,
-  type Policy,
-  slidingWindow,
-  tokenBucket,
-} from 'headgate'
+import { ban, createLimiter, fixedWindow, memoryStore, type Policy, tokenBucket } from 'headgate'
 import { GRID_PER_MS, isOnGrid } from '../../src/policies/bucket-grid.js'
 import { baseOf } from '../../src/policies/spec.js'
 import { anyPolicy, shareUpTo } from './arbitrary-policies.js'
@@ -119,7 +111,6 @@ test.each<[string, (window: string) => Policy]>([
     'fixedWindow from the first request',
     (window) => fixedWindow({ limit: 10, window, startsAt: 'first-request' }),
   ],
-  ['slidingWindow', (window) => slidingWindow({ limit: 10, window })],
   ['a ban', (window) => ban(fixedWindow({ limit: 10, window }), { after: 5, within: '1h', for: '1h' })],
 ])(
   '%s: a refund after its window does not reach units that moved into a longer one',

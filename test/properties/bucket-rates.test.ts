@@ -70,6 +70,36 @@ test.each([
   expect(policy.take(state, fullAtMs, 0).remaining).toBe(refill - most)
 })
 
+test('after 10,000 random charges, a bucket of any rate has the exact number of tokens', () => {
+  fc.assert(
+    fc.property(rate, fc.integer({ min: 1, max: 2 ** 20 }), ({ refill, every }, random) => {
+      fc.pre((1000 * every) / refill < 9 * YEAR_MS)
+      const policy = tokenBucket({ capacity: 1000, refill, every: `${every}ms` })
+      const { intervalMs } = policy.spec as { intervalMs: number }
+      const ticksPerMs = 2 ** 40 // every interval is a whole number of these
+      const interval = BigInt(intervalMs * ticksPerMs)
+      let [missing, lastMs, nowMs, seed] = [0n, START_MS, START_MS, random]
+      let state: State | undefined
+      for (let i = 0; i < 10_000; i++) {
+        seed = (seed * 48_271) % 2_147_483_647
+        nowMs += Math.floor(((seed % 1000) / 300) * Math.max(intervalMs, 1 / 4096) * 4096) / 4096
+        missing -= BigInt((nowMs - lastMs) * 4096) * BigInt(ticksPerMs / 4096)
+        if (missing < 0n) missing = 0n
+        lastMs = nowMs
+        const cost = 1 + (seed % 3)
+        const after = missing + BigInt(cost) * interval
+        const { allowed, remaining, next } = policy.take(state, nowMs, cost)
+        if (allowed !== after <= 1000n * interval) throw new Error(`charge ${i} is ${allowed}`)
+        if (allowed) missing = after
+        const left = (1000n * interval - missing) / interval
+        if (BigInt(remaining) !== left) throw new Error(`charge ${i} leaves ${remaining}, not ${left}`)
+        state = next ?? state
+      }
+    }),
+    { numRuns: 20 },
+  )
+})
+
 test('rates and capacities beyond that are errors with the fix', () => {
   expect(() => tokenBucket({ capacity: 1, refill: 1_000_001, every: '1ms' })).toThrow(
     /at most 10\^9 per second/,

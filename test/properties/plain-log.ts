@@ -1,8 +1,3 @@
-/** The length of a tick in a log, as the documentation of `slidingLog` states it. */
-export function tickMsOf(windowMs: number): number {
-  return 2 ** Math.max(0, Math.ceil(Math.log2(windowMs)) - 25)
-}
-
 /** The numbers of a log. */
 export interface LogNumbers {
   readonly limit: number
@@ -16,7 +11,7 @@ export class PlainLog {
 
   /** Returns the figures of a charge, and adds its units if it is allowed. */
   charge({ limit, windowMs }: LogNumbers, nowMs: number, cost: number) {
-    const roundedMs = roundedUp(nowMs, windowMs)
+    const roundedMs = Math.ceil(nowMs)
     const counting = () =>
       this.times.map((each) => Math.min(each, roundedMs)).filter((each) => nowMs < each + windowMs)
     /** Until at most `most` units count: until the oldest of those too many ends. */
@@ -37,7 +32,7 @@ export class PlainLog {
   }
 
   refund({ windowMs }: LogNumbers, nowMs: number, cost: number, takenAtMs: number): void {
-    const takenMs = roundedUp(takenAtMs, windowMs)
+    const takenMs = Math.ceil(takenAtMs)
     if (nowMs >= takenMs + windowMs) return
     const found = this.times.filter((each) => each === takenMs).length
     this.times.splice(this.times.indexOf(takenMs), Math.min(cost, found))
@@ -45,12 +40,12 @@ export class PlainLog {
 
   reward({ windowMs }: LogNumbers, nowMs: number, units: number): void {
     if (units === 0) return
-    this.clampTo(roundedUp(nowMs, windowMs))
+    this.clampTo(Math.ceil(nowMs))
     const counting = this.times.filter((each) => nowMs < each + windowMs).length
     this.times.splice(this.times.length - Math.min(units, counting))
   }
 
-  /** Forgets all but the newest units, as a state that has room for no more. */
+  /** Forgets all but the newest units, as a state from which a charge has dropped those that had ended. */
   keepNewest(units: number): void {
     this.times = units === 0 ? [] : this.times.slice(-units)
   }
@@ -58,9 +53,4 @@ export class PlainLog {
   private clampTo(latestMs: number): void {
     this.times = this.times.map((each) => Math.min(each, latestMs))
   }
-}
-
-function roundedUp(ms: number, windowMs: number): number {
-  const tickMs = tickMsOf(windowMs)
-  return Math.ceil(ms / tickMs) * tickMs
 }

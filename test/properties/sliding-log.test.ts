@@ -40,7 +40,7 @@ const numbersWith = (maxMs: number) =>
     limit: fc.integer({ min: 1, max: 12 }),
     windowMs: fc.oneof(fc.integer({ min: 1, max: 50 }), fc.integer({ min: 1, max: maxMs })),
   })
-/** Short windows, those of many ticks, in which the base of a state moves often, and up to ten years. */
+/** Short windows, those of hours, and up to ten years. */
 const anyNumbers = fc.oneof(numbersWith(100_000), numbersWith(2 ** 26), numbersWith(315_576_000_000))
 const shortNumbers = numbersWith(100_000)
 /** Times are quarters of a millisecond, which doubles add exactly. */
@@ -48,7 +48,6 @@ const start = fc.integer({ min: 0, max: 8e12 }).map((quarters) => quarters / 4)
 const inQuarters = (ms: number) => Math.round(ms * 4) / 4
 
 const logOf = ({ limit, windowMs }: LogNumbers) => slidingLog({ limit, window: `${windowMs}ms` })
-const slotsOf = ({ width }: Policy) => 2 * (width - 4)
 
 /** What a charge took and has not been given back. */
 interface Taken {
@@ -131,8 +130,8 @@ test('each figure is that of a plain list of times while the clock steps back', 
           world.pass(event)
           const expected = world.runPlain(event)
           expect(world.run(event)).toEqual(expected)
-          // A state has no room for older units. They have ended, but the list would count them after a step.
-          world.plain.keepNewest(world.state === undefined ? 0 : slotsOf(world.policy))
+          // A charge drops units that have ended, but the list would count them after a step.
+          world.plain.keepNewest(world.state?.length ?? 0)
         }
       },
     ),

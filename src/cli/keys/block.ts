@@ -1,8 +1,10 @@
 import { DEFAULT_IPV6_PREFIX } from '../../keys/source-address.js'
+import type { Policy } from '../../policies/policy.js'
 import { MAX_DURATION_MS } from '../../util/durations.js'
 import { InputError } from '../failures.js'
 import type { BlockSettings } from './arguments.js'
 import type { StoreConnection } from './connection.js'
+import type { PublishedPolicies } from './published-policies.js'
 import { listText } from './report-text.js'
 import type { FoundKey, SearchResult } from './search.js'
 import { fullName, keyOf, policyFor, type StoredLimit, shapeOf } from './stored-limit.js'
@@ -19,6 +21,7 @@ type Ban = Pick<BlockSettings, 'spellings' | 'spellingsWith' | 'banMs'>
 export async function blockIdentity(
   connection: StoreConnection,
   found: SearchResult,
+  policies: PublishedPolicies,
   settings: Ban,
 ): Promise<readonly FoundKey[]> {
   const bans = bansAmong(found)
@@ -28,7 +31,7 @@ export async function blockIdentity(
       `the keys of ${listText(bans.map(fullName))} have identities of another kind: pass the identity that inspect shows as "stored as"`,
     )
   }
-  for (const each of keys) await blockKey(connection, found, each, settings.banMs)
+  for (const each of keys) await blockKey(connection, each, policies.get(each.limit)?.[0], settings.banMs)
   return keys
 }
 
@@ -38,13 +41,11 @@ export async function blockIdentity(
  */
 async function blockKey(
   connection: StoreConnection,
-  { limits }: SearchResult,
   { key, limit }: FoundKey,
+  policy: Policy | undefined,
   banMs: number,
 ): Promise<void> {
   const own = await readState(connection, { key, limit })
-  const example = limits.get(limit)?.example ?? key
-  const { policy } = own ?? (await readState(connection, { key: example, limit })) ?? {}
   const keptMs = Number(await connection.send('pttl', key)) // negative if it is missing, or never expires
   const bannedForMs = own === undefined ? 0 : Math.ceil(own.record.bannedUntilMs - own.atMs)
   const longestBanMs = Math.min(Math.max(banMs, bannedForMs, keptMs), MAX_DURATION_MS)
@@ -66,7 +67,7 @@ function bansAmong({ limits }: SearchResult): readonly StoredLimit[] {
 function keysToBan(limit: StoredLimit, found: SearchResult, { spellings, spellingsWith }: Ban): FoundKey[] {
   const existing = found.keys.filter((each) => each.limit === limit && spellings.includes(each.identity))
   if (existing.length > 0) return existing
-  const shapes = found.limits.get(limit)?.shapes ?? new Set<string>()
+  const shapes = found.limits.get(limit) ?? new Set<string>()
   const prefixes = Array.from(shapes).flatMap(networkPrefix)
   return spellingsWith(prefixes.length > 0 ? prefixes : [DEFAULT_IPV6_PREFIX])
     .filter((spelling) => isPossible(shapeOf(spelling), shapes, prefixes))

@@ -5,6 +5,7 @@ import { type KeySettings, parseBlockArguments, parseKeyArguments } from './argu
 import { blockIdentity } from './block.js'
 import { connectStore, type StoreConnection } from './connection.js'
 import { type KeyReport, keyReport, readStandings } from './inspect.js'
+import { readPolicies } from './published-policies.js'
 import { blockedText, listText, quoted, releasedText, standingsText } from './report-text.js'
 import { type FoundKey, type SearchResult, searchStore } from './search.js'
 import { fullName, policyFor, type StoredLimit } from './stored-limit.js'
@@ -16,7 +17,9 @@ const FORGET_TOGETHER = 1000
 export async function inspectCommand(args: readonly string[]): Promise<string> {
   const settings = parseKeyArguments(args, process.env)
   return withSearch(settings, async (connection, found) => {
-    const standings = await readStandings(connection, found.keys)
+    const limits = new Set(found.keys.map(({ limit }) => limit))
+    const policies = await readPolicies(connection, settings.prefix, limits)
+    const standings = await readStandings(connection, found.keys, policies)
     if (settings.json) return jsonText({ identity: settings.identity, limits: standings })
     return standings.length === 0 ? `${nothingText(settings, found)}\n` : standingsText(standings)
   })
@@ -43,7 +46,8 @@ export async function blockCommand(args: readonly string[]): Promise<string> {
   const { identity, banMs, json } = settings
   return withSearch(settings, async (connection, found) => {
     if (found.limits.size === 0) throw new InputError(nothingText(settings, found))
-    const blocked = reportsOf(await blockIdentity(connection, found, settings))
+    const policies = await readPolicies(connection, settings.prefix, found.limits.keys())
+    const blocked = reportsOf(await blockIdentity(connection, found, policies, settings))
     if (json) return jsonText({ identity, forMs: banMs, blocked })
     return blockedText(settings, blocked, banMs)
   })

@@ -3,7 +3,7 @@ import { pipeTo } from '../../pipe/store-end.js'
 import type { Operation, ResultOf } from '../../stores/operation.js'
 import { SLOTS } from '../../stores/redis/key-slot.js'
 import { recordSlots } from '../../stores/redis/slotted-servers.js'
-import { messageOf } from '../../stores/store-error.js'
+import { messageOf, StoreError } from '../../stores/store-error.js'
 import { TimeoutError, timeout } from '../../util/timeout.js'
 import { InputError } from '../failures.js'
 import { loadDriver, type RedisDriver } from './redis-driver.js'
@@ -13,6 +13,10 @@ import { type StoreAddress, withoutCredentials } from './store-url.js'
 export interface StoreConnection {
   /** Sends a command of Redis. */
   send(...words: readonly string[]): Promise<unknown>
+  /** Reads the bytes of a key, if it has any, and the time in milliseconds by the store's clock. */
+  readBytes(key: string): Promise<{ readonly bytes: unknown; readonly atMs: number }>
+  /** Reads the text of a document. Resolves with `undefined` if there is none, or the user may not read it. */
+  readDocument(key: string): Promise<string | undefined>
   /** Applies operations to the store. */
   apply(operations: readonly Operation[]): Promise<void>
   applyOne<O extends Operation>(operation: O): Promise<ResultOf<O>>
@@ -64,7 +68,10 @@ function hasAllSlots(reply: unknown): boolean {
 async function connectionTo(driver: RedisDriver, address: StoreAddress): Promise<StoreConnection> {
   // Loaded here, so that replay does not load it, and no other entry either.
   const { redisStore } = await import('../../redis.js')
-  const pipe = pipeTo(redisStore(driver.client))
+  const { transportOf } = await import('../../stores/redis/client.js')
+  const store = redisStore(driver.client)
+  const { slotOf, send } = transportOf(driver.client)
+  const pipe = pipeTo(store)
   const inTime = timeout(TIMEOUT_MS)
 
   async function run<T>(work: Promise<T>): Promise<T> {
@@ -75,14 +82,41 @@ async function connectionTo(driver: RedisDriver, address: StoreAddress): Promise
     }
   }
 
+  async function readBytes(key: string) {
+    const words = ['mget', key] as const
+    const [values, time] = await Promise.all([
+      send([{ shard: slotOf(key), words, firstKey: 1, keyCount: 1 }])[0],
+      driver.send(['time']),
+    ])
+    const [seconds, microseconds] = listOf(time)
+    const atMs = 1000 * Number(seconds) + Math.floor(Number(microseconds) / 1000)
+    return { bytes: listOf(values)[0] ?? undefined, atMs }
+  }
+
+  async function readDocument(key: string): Promise<string | undefined> {
+    try {
+      const [stored] = (await store.documents?.read([{ key }])) ?? []
+      return stored?.text
+    } catch (error) {
+      if (error instanceof StoreError && error.replied) return undefined
+      throw error
+    }
+  }
+
   return {
     send: (...words) => run(driver.send(words)),
+    readBytes: (key) => run(readBytes(key)),
+    readDocument: (key) => run(readDocument(key)),
     async apply(operations) {
       await run(Promise.all(operations.map(async (operation) => request(pipe, operation))))
     },
     applyOne: (operation) => run((async () => request(pipe, operation))()),
     close: driver.close,
   }
+}
+
+function listOf(reply: unknown): readonly unknown[] {
+  return Array.isArray(reply) ? reply : []
 }
 
 /** Returns the one line about an error. It never shows the password of the URL. */

@@ -1,7 +1,8 @@
 import type { Policy } from '../../policies/policy.js'
 import { isoTime } from '../output.js'
 import type { StoreConnection } from './connection.js'
-import { policyText } from './policy-text.js'
+import { kindText, policyText } from './policy-text.js'
+import type { PublishedPolicies } from './published-policies.js'
 import type { FoundKey } from './search.js'
 import type { StoredLimit } from './stored-limit.js'
 import { readState, type StoredState } from './stored-state.js'
@@ -18,14 +19,17 @@ export interface KeyReport {
 
 /** What a key has left, as `--json` prints it. Times are in ISO 8601 and UTC, by the clock of the store. */
 export interface StandingReport extends KeyReport {
-  /** The policy that wrote the key last, in words. */
+  /** The policy in words. */
   readonly policy: string
-  /** Units left, and the limit. `null` for `concurrency`, whose limit is not stored. */
+  /** Units left, and the limit. `null` if the limiter has not published the limit. */
   readonly remaining: number | null
   readonly of: number | null
-  /** Units in use of `concurrency`; `null` for other policies. */
+  /**
+   * Units in use of `concurrency`, and of other policies whose limit is not published: then those in use at the
+   * last charge. Otherwise `null`.
+   */
   readonly inUse: number | null
-  /** Why the identity is limited; `null` if it is not, and for `concurrency`. */
+  /** Why the identity is limited; `null` if it is not, if that is not known, and for `concurrency`. */
   readonly limited: 'banned' | 'exhausted' | null
   /** For how long, and until when. `null` if it is not limited, and if time alone does not end it. */
   readonly limitedForMs: number | null
@@ -35,56 +39,64 @@ export interface StandingReport extends KeyReport {
   /** How many denials count for the next ban, and until when. `null` if the policy is not a ban. */
   readonly denials: number | null
   readonly denialsUntil: string | null
-  /** When nothing counts any more except `bans`. `null` if time alone does not bring that about. */
+  /**
+   * When nothing counts any more except `bans`. `null` if time alone does not bring that about, and if the limit
+   * is not published.
+   */
   readonly freshAt: string | null
 }
 
 /** How many keys are read at a time. */
 const READ_TOGETHER = 100
 
-/** Reads what keys have left. Those that are limited for longest come first. */
+/** Reads what keys have left, under each of several plans. Those that are limited for longest come first. */
 export async function readStandings(
   connection: StoreConnection,
   keys: readonly FoundKey[],
+  policies: PublishedPolicies,
 ): Promise<StandingReport[]> {
   const standings: StandingReport[] = []
   for (let i = 0; i < keys.length; i += READ_TOGETHER) {
-    const read = keys.slice(i, i + READ_TOGETHER).map((found) => readOne(connection, found))
-    for (const standing of await Promise.all(read)) if (standing !== undefined) standings.push(standing)
+    const read = keys.slice(i, i + READ_TOGETHER).map(async (found) => {
+      const stored = await readState(connection, found)
+      if (stored === undefined) return []
+      const published = policies.get(found.limit)
+      return (published ?? [undefined]).flatMap((policy) => standingOf(found, stored, policy) ?? [])
+    })
+    for (const ofKey of await Promise.all(read)) standings.push(...ofKey)
   }
   return standings.sort((a, b) => limitedMs(b) - limitedMs(a))
 }
 
-async function readOne(connection: StoreConnection, found: FoundKey): Promise<StandingReport | undefined> {
-  const stored = await readState(connection, found)
-  if (stored === undefined) return undefined
-  const { atMs, policy, state, record } = stored
+/** Returns what a key has left under a policy; `undefined` if it is about to expire. */
+function standingOf(
+  found: FoundKey,
+  stored: StoredState,
+  published: Policy | undefined,
+): StandingReport | undefined {
+  const { atMs, state, record } = stored
   const { isBan, anyPolicy } = found.limit
-  const { remaining, moreAfterMs, resetAfterMs } = policy.take(state, atMs, 0)
+  const policy = published ?? anyPolicy
+  const { remaining, moreAfterMs, resetAfterMs, debt = 0 } = policy.take(state, atMs, 0)
+  const isCounting = policy.holdsUnits || published === undefined
   const bannedForMs = Math.max(0, record.bannedUntilMs - atMs)
   const isBanned = bannedForMs > 0
   const freshAfterMs = Math.max(resetAfterMs, bannedForMs, record.strikesUntilMs - atMs)
-  if (freshAfterMs === 0 && record.level === 0) return undefined // it is about to expire
-  const limited = isBanned ? 'banned' : remaining === 0 && !policy.holdsUnits ? 'exhausted' : null
+  if (freshAfterMs === 0 && record.level === 0) return undefined
+  const limited = isBanned ? 'banned' : remaining === 0 && !isCounting ? 'exhausted' : null
   const forMs = limited === null ? Number.NaN : isBanned ? bannedForMs : moreAfterMs
   return {
     ...keyReport(found.limit, found.identity),
-    policy: policyText(policy, isBan, anyPolicy.spec.kind),
-    ...unitsOf(policy, isBanned ? 0 : remaining),
+    policy: published === undefined ? kindText(policy, isBan) : policyText(published, isBan),
+    remaining: published === undefined ? null : isBanned ? 0 : remaining,
+    of: published?.limit ?? null,
+    inUse: isCounting ? policy.limit - remaining + debt : null,
     limited,
     limitedForMs: Number.isFinite(forMs) ? Math.ceil(forMs) : null,
     limitedUntil: isoTime(atMs + forMs),
     ...(isBan ? recordOf(stored) : { bans: null, denials: null, denialsUntil: null }),
-    freshAt: isoTime(atMs + freshAfterMs),
+    freshAt: published === undefined ? null : isoTime(atMs + freshAfterMs),
   }
-}
-
-function unitsOf(
-  { holdsUnits, limit }: Policy,
-  remaining: number,
-): Pick<StandingReport, 'remaining' | 'of' | 'inUse'> {
-  if (holdsUnits) return { remaining: null, of: null, inUse: limit - remaining }
-  return { remaining, of: limit, inUse: null }
 }
 
 function recordOf({

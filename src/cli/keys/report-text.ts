@@ -8,36 +8,44 @@ import type { KeyReport, StandingReport } from './inspect.js'
 const MAX_SHOWN = 20
 const MAX_NAMES = 10
 
+const UNPUBLISHED =
+  'Limiters publish their limits after the first charge, if they have a name and the store permits it.'
+
 /** Returns what `inspect` found, as text for people. There is at least one key. */
 export function standingsText(standings: readonly StandingReport[]): string {
   const shown = standings.slice(0, MAX_SHOWN).map((each) => standingLines(each).join('\n'))
   const more = standings.length - shown.length
   if (more > 0)
     shown.push(`${count(more)} more keys are denied for a shorter time, or not at all: --json lists them`)
+  if (standings.some(({ of }) => of === null)) shown.push(UNPUBLISHED)
   return `${shown.join('\n\n')}\n`
 }
 
 function standingLines(report: StandingReport): string[] {
-  const { inUse, bans, denials } = report
+  const { bans, denials, freshAt, of } = report
   return [
     nameOf(report),
     row('  policy', report.policy),
-    ...(inUse === null ? limitLines(report) : [row('  in use', `${count(inUse)} (the limit is not stored)`)]),
+    ...unitLines(report),
     ...(denials
       ? [row('  denials', `${count(denials)}, counted until ${timeText(report.denialsUntil)}`)]
       : []),
     ...(bans ? [row('  bans', `${count(bans)} in a row`)] : []),
-    row('  fresh', report.freshAt === null ? 'not by itself' : timeText(report.freshAt)),
+    ...(of === null ? [] : [row('  fresh', freshAt === null ? 'not by itself' : timeText(freshAt))]),
     row('  stored as', printable(report.identity)),
   ]
 }
 
-function limitLines(report: StandingReport): string[] {
-  const { remaining, of } = report
-  return [
-    row('  remaining', `${count(remaining ?? 0)} of ${count(of ?? 0)}`),
-    row('  state', stateText(report)),
-  ]
+function unitLines(report: StandingReport): string[] {
+  const { inUse, remaining, of, limited } = report
+  if (inUse === null)
+    return [
+      row('  remaining', `${count(remaining ?? 0)} of ${count(of ?? 0)}`),
+      row('  state', stateText(report)),
+    ]
+  const ofText = of === null ? ' (the limit is not published)' : ` of ${count(of)}`
+  const state = limited === null ? [] : [row('  state', stateText(report))]
+  return [row('  in use', count(inUse) + ofText), ...state]
 }
 
 function stateText({ limited, limitedForMs, limitedUntil }: StandingReport): string {

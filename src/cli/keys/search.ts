@@ -12,18 +12,10 @@ export interface FoundKey {
   readonly key: string
 }
 
-/** What the keys of a limit show. */
-export interface LimitKeys {
-  /** One of them, whoever's it is. */
-  readonly example: string
-  /** The kinds of their identities. */
-  readonly shapes: ReadonlySet<string>
-}
-
 /** What a search of a store found. */
 export interface SearchResult {
-  /** All limits that have keys. */
-  readonly limits: ReadonlyMap<StoredLimit, LimitKeys>
+  /** All limits that have keys, with the kinds of their identities. */
+  readonly limits: ReadonlyMap<StoredLimit, ReadonlySet<string>>
   readonly keys: readonly FoundKey[]
 }
 
@@ -74,25 +66,25 @@ function collector(start: string, spellings: readonly string[]) {
   const whole = new Set(spellings)
   /** Without fixed texts, such as the one for all unknown browsers of a login. */
   const asPart = new Set(spellings.filter((spelling) => shapeOf(spelling) !== 'text'))
-  const limits = new Map<StoredLimit, LimitKeys & { readonly shapes: Set<string> }>()
+  const limits = new Map<StoredLimit, Set<string>>()
   const byBeginning = new Map<string, StoredLimit | undefined>()
   const keys = new Map<string, FoundKey>()
 
-  function limitAt(beginning: string, key: string): StoredLimit | undefined {
+  function limitAt(beginning: string): StoredLimit | undefined {
     if (byBeginning.has(beginning)) return byBeginning.get(beginning)
     const limit = limitOf(beginning, start)
     byBeginning.set(beginning, limit)
-    if (limit !== undefined) limits.set(limit, { example: key, shapes: new Set() })
+    if (limit !== undefined) limits.set(limit, new Set())
     return limit
   }
 
   return {
     add(key: string): void {
       const pieces = splitKey(key)
-      const limit = pieces && limitAt(pieces.beginning, key)
+      const limit = pieces && limitAt(pieces.beginning)
       if (pieces === undefined || limit === undefined) return
       const { identity } = pieces
-      limits.get(limit)?.shapes.add(shapeOf(identity))
+      limits.get(limit)?.add(shapeOf(identity))
       const isFound = whole.has(identity) || partsOf(identity).some((part) => asPart.has(part))
       if (isFound) keys.set(key, { limit, identity, key })
     },

@@ -3,6 +3,7 @@ import { ban } from '../../policies/ban.js'
 import type { Policy } from '../../policies/policy.js'
 import { policyFromSpec } from '../../policies/policy-from-spec.js'
 import { type PolicySpec, readKeyCode } from '../../policies/spec.js'
+import { MAX_DURATION_MS } from '../../util/durations.js'
 
 /** A limit, as the keys of a store show it. */
 export interface StoredLimit {
@@ -14,28 +15,31 @@ export interface StoredLimit {
   readonly isCandidate: boolean
   /** Whether its policy is a ban. */
   readonly isBan: boolean
-  /** A policy of its kind; of a ban, of the wrapped policy. Keys do not have its numbers, but states do. */
+  /** A policy of its kind; of a ban, of the wrapped policy. Keys do not have its numbers. */
   readonly anyPolicy: Policy
+  /** What its keys have between the version of the state format and the identity. */
+  readonly scope: string
   /** What its keys begin with, up to the identity. */
   readonly beginning: string
 }
 
 const NAME = '[A-Za-z0-9][A-Za-z0-9._-]{0,63}'
-const HEAD = new RegExp(`^(_default|${NAME})(/_candidate)?(?:/(${NAME}))?:(.+)$`)
+const SCOPE = new RegExp(`^(_default|${NAME})(/_candidate)?(?:/(${NAME}))?:(.+)$`)
 
 /** The version of the state format that this version of headgate reads. */
-const STATE_VERSION = 2
+const STATE_VERSION = 3
 const IDENTITY_START = ':{'
 const KEY_END = '}'
 
-/** Numbers for a policy of any kind. Those of `concurrency` count up to the limit, since no state has it. */
+/**
+ * Numbers for a policy of any kind. Under them, no unit in a state comes back for a long time: what it has used
+ * is what it had used at its last charge.
+ */
 const ANY_NUMBERS = {
   capacity: 1,
-  intervalMs: 1000,
+  intervalMs: 2 ** 25,
   limit: 2 ** 37,
-  windowMs: 1000,
-  slices: 1,
-  ttlMs: 1000,
+  windowMs: MAX_DURATION_MS,
   per: 'month',
   timeZone: 'UTC',
 }
@@ -56,14 +60,14 @@ export function splitKey(key: string): { beginning: string; identity: string } |
 /** Returns the limit whose keys begin so; `undefined` for keys of other programs. */
 export function limitOf(beginning: string, start: string): StoredLimit | undefined {
   if (!beginning.startsWith(start)) return undefined
-  const head = beginning.slice(start.length, -IDENTITY_START.length)
-  const [, limiter, candidate, limit, code] = HEAD.exec(head) ?? []
+  const scope = beginning.slice(start.length, -IDENTITY_START.length)
+  const [, limiter, candidate, limit, code] = SCOPE.exec(scope) ?? []
   const coded = code === undefined ? undefined : readKeyCode(code)
   if (limiter === undefined || coded === undefined) return undefined
   const { kind, isBan } = coded
-  const numbers = kind === 'sliding-log' ? { ...ANY_NUMBERS, limit: 1 } : ANY_NUMBERS // at most 1,000
-  const anyPolicy = policyFromSpec({ kind, ...numbers } as PolicySpec)
-  return { limiter, limit, isCandidate: candidate !== undefined, isBan, anyPolicy, beginning }
+  const most = kind === 'sliding-log' ? { limit: 1000 } : {}
+  const anyPolicy = policyFromSpec({ kind, ...ANY_NUMBERS, ...most, ...coded.numbers } as PolicySpec)
+  return { limiter, limit, isCandidate: candidate !== undefined, isBan, anyPolicy, scope, beginning }
 }
 
 /**

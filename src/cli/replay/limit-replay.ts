@@ -1,4 +1,4 @@
-import type { Policy } from '../../policies/policy.js'
+import type { Policy, State } from '../../policies/policy.js'
 import { ClientNumbers } from './client-table.js'
 
 /** Where a client's numbers lie: how often it was decided, how often denied, then the policy's state. */
@@ -26,24 +26,37 @@ export class LimitReplay {
   readonly #numbers: ClientNumbers
   /** A state, which the next decision reuses. */
   readonly #state: number[]
+  /** The states of a policy whose states differ in length. */
+  readonly #longStates = new Map<number, State>()
 
   constructor(policy: Policy) {
     this.policy = policy
-    this.#numbers = new ClientNumbers(STATE + policy.width)
-    // A fraction makes V8 keep an array of doubles.
-    this.#state = Array.from({ length: policy.width }, () => 0.5)
+    const { width = 0 } = policy
+    this.#numbers = new ClientNumbers(STATE + width)
+    this.#state = Array.from({ length: width }, () => 0.5) // a fraction makes V8 keep an array of doubles
   }
 
   /** Decides one request of a client. Returns whether it is allowed. `nowMs` never goes back. */
   decide(id: number, nowMs: number): boolean {
     const page = this.#numbers.pageOf(id)
     const at = this.#numbers.offsetOf(id)
+    const allowed = this.policy.width === undefined ? this.#takeLong(id, nowMs) : this.#take(page, at, nowMs)
+    page[at + REQUESTS] = (page[at + REQUESTS] ?? 0) + 1
+    if (!allowed) this.#countDenial(page, at, nowMs)
+    return allowed
+  }
+
+  #take(page: Float64Array, at: number, nowMs: number): boolean {
     const state = this.#state
     for (let i = 0; i < state.length; i++) state[i] = page[at + STATE + i] ?? 0
     const { allowed, next } = this.policy.take(state, nowMs, 1)
     if (next !== undefined) page.set(next, at + STATE)
-    page[at + REQUESTS] = (page[at + REQUESTS] ?? 0) + 1
-    if (!allowed) this.#countDenial(page, at, nowMs)
+    return allowed
+  }
+
+  #takeLong(id: number, nowMs: number): boolean {
+    const { allowed, next } = this.policy.take(this.#longStates.get(id), nowMs, 1)
+    if (next !== undefined) this.#longStates.set(id, next)
     return allowed
   }
 

@@ -6,14 +6,15 @@ import type { Listing } from '../../limiter/access-rules.js'
 import { type Limit, partOf } from '../../limiter/bind-limit.js'
 import { subjectOfKeys } from '../../limiter/decision.js'
 import type { NamedPart } from '../../limiter/receipt.js'
-import { type KeyStanding, readStanding } from '../../stores/shared/read-standing.js'
+import type { Standing } from '../../stores/operation.js'
 import { messageOf } from '../../stores/store-error.js'
-import type { Group } from '../../util/group-by.js'
+import { groupBy } from '../../util/group-by.js'
 import type { Watched } from '../figures/limiter-watch.js'
 
-/** What one limit holds of an identity. `Infinity` is `null` in JSON. */
-export interface FoundStanding extends KeyStanding {
+/** What one limit holds of an identity, with durations from now. `Infinity` is `null` in JSON. */
+export interface FoundStanding extends Omit<Standing, 'atMs' | 'debt'> {
   readonly limitName: string
+  readonly limit: number
   /** The identity as stores keep it. */
   readonly identity: string
 }
@@ -34,19 +35,18 @@ export interface Found {
 /** Where a function returns the policy, the limits are those that it has returned. */
 const FIX_BLOCK = 'Block the client after its next request.'
 
-/** Returns what a limiter holds of an identity, as a person types it. Never rejects. */
+/**
+ * Returns what a limiter holds of an identity, as a person types it: of several plans, what is left under each.
+ * Never rejects.
+ */
 export async function lookUp(watched: Watched, text: string): Promise<Found> {
   const { name: limiter, inspection } = watched
   const listing = inspection.listingOf(text)
   const found = { limiter, longestBlockMs: longestBlockOf(inspection), ...(listing && { listing }) }
   try {
-    const read = keysOf(watched, text).map(async (part) => {
-      const standing = await readStanding(inspection.apply, part)
-      if (standing === undefined) return []
-      const limitName = nameIn(inspection, part, standing)
-      return [{ limitName, identity: shownIdentity(part.identity), ...standing }]
-    })
-    return { ...found, standings: (await Promise.all(read)).flat() }
+    const parts = partsOf(watched, text, Array.from(inspection.limits.values()))
+    const read = await Promise.all(parts.map((part) => readStanding(inspection, part)))
+    return { ...found, standings: read.filter((standing) => standing !== undefined) }
   } catch (error) {
     return { ...found, standings: [], problem: messageOf(error) }
   }
@@ -80,38 +80,38 @@ function longestBlockOf({ limits }: Inspection): number {
   return bansMs.length > 0 ? Math.min(...bansMs) : 0
 }
 
+/** Reads what a key has left; `undefined` if it has taken nothing. */
+async function readStanding(
+  { apply }: Inspection,
+  { key, policy, name: limitName, identity }: NamedPart,
+): Promise<FoundStanding | undefined> {
+  const { remaining, moreAfterMs, resetAfterMs, bannedForMs } = await apply({
+    type: 'take',
+    key,
+    policy,
+    units: 0,
+  })
+  if (resetAfterMs === 0) return undefined
+  const figures = { limit: policy.limit, remaining, moreAfterMs, resetAfterMs, bannedForMs }
+  return { limitName, identity: shownIdentity(identity), ...figures }
+}
+
 /** Returns all keys that an identity may have in a limiter, each once. */
-function keysOf(watched: Watched, text: string) {
+function keysOf(watched: Watched, text: string): readonly NamedPart[] {
+  return partsOf(watched, text, limitsOfKeys(watched.inspection))
+}
+
+/** Returns the parts of limits for an identity in each spelling that a limiter may use. */
+function partsOf(watched: Watched, text: string, limits: readonly Limit[]): readonly NamedPart[] {
   const { secret, isLocal } = watched.inspection
   const listed = watched.writtenOutOf?.(text.trim())
   const spellings = [...spellingsOf(text, { secret, isLocal }), ...(listed === undefined ? [] : [listed])]
-  return limitsOfKeys(watched.inspection).flatMap((limit) =>
-    spellings.map((spelling) => partOf(limit, spelling, 0)),
-  )
+  return limits.flatMap((limit) => spellings.map((spelling) => partOf(limit, spelling, 0)))
 }
 
-/**
- * Returns a limit for each group that shares its usage: of bans the longest one, which shortens none that
- * another has written. The size of the limit matters only where states do not have it: of `concurrency`, and
- * of counters in memcached.
- */
-function limitsOfKeys({ limits, store }: Inspection): readonly Limit[] {
-  const groups: Group<Limit>[] = []
-  const sizeOf = ({ policy }: Limit) => policy.longestBanMs ?? policy.limit
-  for (const limit of limits.values()) {
-    const group = groups.find(
-      ([{ scope, policy }]) => scope === limit.scope && store.keepsUsage?.(policy, limit.policy) !== false,
-    )
-    if (group === undefined) groups.push([limit])
-    else group.push(limit)
-  }
-  return groups.map((group) => group.reduce((a, b) => (sizeOf(b) > sizeOf(a) ? b : a)))
-}
-
-/** Returns the name of the limit that wrote a state, among those that share its key. */
-function nameIn({ limits }: Inspection, { name, scope }: NamedPart, { limit }: KeyStanding): string {
-  const writer = Array.from(limits.values()).find(
-    (each) => each.scope === scope && each.policy.limit === limit,
-  )
-  return writer?.name ?? name
+/** Returns a limit for each scope of keys: of bans the longest one, which shortens none that another has written. */
+function limitsOfKeys({ limits }: Inspection): readonly Limit[] {
+  const scopes = groupBy(limits.values(), ({ scope }) => scope)
+  const banOf = ({ policy }: Limit) => policy.longestBanMs ?? 0
+  return Array.from(scopes.values(), (group) => group.reduce((a, b) => (banOf(b) > banOf(a) ? b : a)))
 }

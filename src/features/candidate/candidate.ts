@@ -1,5 +1,6 @@
 import { channel } from 'node:diagnostics_channel'
 import type { EventEmitter } from 'node:events'
+import type { LimitContext } from '../../limiter/bind-limit.js'
 import { checkCandidatePolicy } from '../../limiter/candidate-options.js'
 import { type LimiterCore, limiterCore } from '../../limiter/core.js'
 import { asDecided, type Decision, receiptOf } from '../../limiter/decision.js'
@@ -25,6 +26,8 @@ export interface Candidate {
   clients(): CandidateClients
   /** Returns the identities in keys of the clients that the report lists. */
   identities(): readonly string[]
+  /** The limits used so far. */
+  readonly limits: LimitContext['limits']
   /** Ends what the candidate does in the background, and closes its own store. Never rejects. */
   close(): Promise<void>
 }
@@ -164,6 +167,7 @@ export function createCandidate<Subject>(
     report: () => figures.report(),
     clients: () => figures.clients(),
     identities: () => figures.identities(),
+    limits: ownCore.context.limits,
     close: () => core.close({ isStoreShared: store === settings.store }).catch(onFailure),
   }
 }

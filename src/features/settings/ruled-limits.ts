@@ -2,10 +2,15 @@ import { type RawIdentity, rawIdentityReader } from '../../keys/identity.js'
 import { isDisconnectedError } from '../../keys/request.js'
 import { addressReaderAmong, defaultKey } from '../../keys/source-address.js'
 import { type ModeSwitch, subjectAddress } from '../../limiter/access-rules.js'
-import { type LimitContext, limitOf, partOf, type ResolveParts } from '../../limiter/bind-limit.js'
+import {
+  type LimitContext,
+  limitOf,
+  partOf,
+  type ResolveParts,
+  warnFreshStart,
+} from '../../limiter/bind-limit.js'
 import { checkResolved, type Entry, type GivenPolicy } from '../../limiter/read-limits.js'
 import type { NamedPart } from '../../limiter/receipt.js'
-import { warnUsageReset } from '../../limiter/usage-reset.js'
 import { type MaybePromise, readAll, thenMaybe } from '../../util/maybe-promise.js'
 import { weakMemo } from '../../util/memo.js'
 import type { Effect, Rules } from './rules.js'
@@ -94,7 +99,7 @@ function ruledLimit(entry: Entry, context: LimitContext) {
   const otherLimit = weakMemo((policy: object) => {
     if (typeof usualPolicy === 'object') usualLimit(usualPolicy)
     const limit = limitOf(entry, unrecorded, policy)
-    warnUsageReset(owner, limit, context.limits.values(), context.keepsUsage)
+    warnFreshStart(owner, limit, context.limits.values())
     return limit
   })
 

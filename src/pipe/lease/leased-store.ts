@@ -169,7 +169,6 @@ export function leasedStore(store: Store, settings: LeaseSettings): Store {
     apply: (operations) => thenMaybe(readAll(operations, applyOne), throwUnknown),
     ...(store.serverOf && { serverOf: store.serverOf.bind(store) }),
     ...(store.onLimitsLost && { onLimitsLost: store.onLimitsLost.bind(store) }),
-    ...(store.keepsUsage && { keepsUsage: store.keepsUsage.bind(store) }),
     async close() {
       await timeout(CLOSING_MS)(returnAll()).catch(reportFailure)
       await store.close?.()

@@ -1,4 +1,4 @@
-import { hasOwnNumbers, type Policy, type State } from '../../policies/policy.js'
+import type { Policy, State } from '../../policies/policy.js'
 import { retry } from '../../util/retry.js'
 import type { Operation, Outcome, Result } from '../operation.js'
 import { applyBatch, type Write } from '../shared/apply-batch.js'
@@ -107,12 +107,9 @@ export function contentionError(store: string, key: string): StoreError {
 /** How far the clocks of two processes may be apart for a state to keep to the one that is ahead. */
 const MAX_SKEW_MS = 1000
 
-/**
- * Returns whether only a clock ahead of this one can have written a state. One with the numbers of another
- * policy may be clamped because of those.
- */
+/** Returns whether only a clock ahead of this one can have written a state. */
 function isAhead(policy: Policy, state: State | undefined, clockMs: number): boolean {
-  return state !== undefined && hasOwnNumbers(policy, state) && policy.clampToNow(state, clockMs) !== state
+  return policy.clampToNow(state, clockMs) !== state
 }
 
 /**

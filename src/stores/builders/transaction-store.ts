@@ -49,10 +49,10 @@ export interface TransactionOptions<Transaction> extends CommonStoreOptions {
   /** Returns the `StoreError` for an error of a transaction. Default: one with the same message. */
   toStoreError?(error: unknown): StoreError
   /**
-   * Decides a charge of one part that is alone in its batch, atomically and in fewer round trips than a
-   * transaction takes. If it cannot, returns `undefined` and changes nothing. Then a transaction decides.
+   * Decides charges of one part each, of distinct keys, each atomically, in fewer round trips than a transaction
+   * takes. For each that it cannot decide, returns `undefined` and changes nothing. Then a transaction decides.
    */
-  chargeAlone?(part: Part): Promise<ChargeResult | undefined>
+  chargeEach?(parts: readonly Part[]): Promise<readonly (ChargeResult | undefined)[]>
   /** Returns the key for the database, such as a hash of one that is too long. Default: the same key. */
   storageKey?(key: string): string
 }
@@ -70,7 +70,7 @@ const OPTIONS = {
     isTemporary: callback,
     isDuplicate: callback,
     toStoreError: callback,
-    chargeAlone: callback,
+    chargeEach: callback,
     storageKey: callback,
   },
 }
@@ -114,7 +114,7 @@ type Results = readonly (Result | Error)[]
  */
 export function transactionStore<Transaction>(options: TransactionOptions<Transaction>): Store {
   readOptions('transactionStore', options, OPTIONS)
-  const { name, batching = DEFAULT_BATCHING, transaction, lockAndRead, write, chargeAlone } = options
+  const { name, batching = DEFAULT_BATCHING, transaction, lockAndRead, write, chargeEach } = options
   const { isTemporary = never, isDuplicate = never, storageKey = (key: string) => key } = options
   const { toStoreError = (error: unknown) => asStoreError(name, error) } = options
   const mayRepeat = (error: unknown) => isTemporary(error) || isDuplicate(error)
@@ -158,27 +158,49 @@ export function transactionStore<Transaction>(options: TransactionOptions<Transa
     return retry(async () => transact(operations, keys), { isTemporary: mayRepeat, isProgress: isDuplicate })
   }
 
-  /** Returns `undefined` if a transaction has to decide. */
-  async function applyAlone(operation: Operation | undefined): Promise<ChargeResult | undefined> {
-    const part = chargeAlone && onlyPartOf(operation)
+  /** Returns the results of the operations that need no transaction. */
+  async function applyEach(operations: readonly Operation[]): Promise<Map<Operation, ChargeResult>> {
+    const decided = new Map<Operation, ChargeResult>()
+    const alone = chargeEach === undefined ? [] : chargesAlone(operations)
+    if (chargeEach === undefined || alone.length === 0) return decided
     try {
-      return part && (await chargeAlone(part))
+      const results = await chargeEach(alone.map(([, part]) => part))
+      for (const [i, [charge]] of alone.entries()) {
+        const result = results[i]
+        if (result !== undefined) decided.set(charge, result)
+      }
     } catch (error) {
-      if (mayRepeat(error)) return undefined
-      throw error
+      if (!mayRepeat(error)) throw error
     }
+    return decided
   }
 
   const run: Run = async (operations) => {
     try {
-      const verdict = operations.length === 1 ? await applyAlone(operations[0]) : undefined
-      const results = verdict === undefined ? await applyTogether(operations) : [verdict]
+      const decided = await applyEach(operations)
+      const others = operations.filter((operation) => !decided.has(operation))
+      const rest = others.length === 0 ? [] : await applyTogether(others)
+      let next = 0
+      const results = operations.map(
+        (operation) => decided.get(operation) ?? (rest[next++] as Result | Error),
+      )
       return results.map((result) => (result instanceof Error ? toStoreError(result) : result))
     } catch (error) {
       throw toStoreError(error)
     }
   }
   return builtStore({ ...options, batching }, run)
+}
+
+/** Returns the charges of one part whose key no other operation has, with that part. */
+function chargesAlone(operations: readonly Operation[]): readonly (readonly [Operation, Part])[] {
+  const counts = new Map<string, number>()
+  for (const operation of operations)
+    for (const { key } of keysOf(operation)) counts.set(key, (counts.get(key) ?? 0) + 1)
+  return operations.flatMap((operation) => {
+    const part = onlyPartOf(operation)
+    return part !== undefined && counts.get(part.key) === 1 ? [[operation, part] as const] : []
+  })
 }
 
 const DEFAULT_BATCHING = { maxKeys: 256, maxInFlight: 2, locksKeys: true }

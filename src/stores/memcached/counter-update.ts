@@ -1,4 +1,3 @@
-import type { State } from '../../policies/policy.js'
 import { retry } from '../../util/retry.js'
 import { contentionError, keyQueue } from '../builders/swap-loop.js'
 import type { Operation, Result } from '../operation.js'
@@ -34,7 +33,8 @@ export function counterUpdater(io: CounterIo, slices: SliceCache) {
     const state = counts.some((count) => count > 0) ? counters.stateOf(present, counts) : undefined
     const { results, writes } = applyBatch(operations, () => state, nowMs)
     const [write] = writes.values() // all operations are of one key
-    const added = write === undefined ? [] : differences(counts, write.state)
+    const after = write?.state ? counters.countsIn(write.state) : []
+    const added = write === undefined ? [] : counts.map((count, i) => (after[i] ?? 0) - count)
     const [raised = 0] = added
     const total = version.count + raised
     if (raised > 0 && !(await io.swap(key, counterAt(0), version, total, counters.expirationAt(nowMs))))
@@ -51,10 +51,4 @@ export function counterUpdater(io: CounterIo, slices: SliceCache) {
     if (results === undefined) throw contentionError('memcached', key)
     return results
   })
-}
-
-/** Returns what a state adds to each count: its own are its last numbers, and 0 where there is none. */
-function differences(counts: readonly number[], state: State | undefined): number[] {
-  const changed = state?.slice(-counts.length)
-  return counts.map((count, i) => (changed?.[i] ?? 0) - count)
 }

@@ -14,24 +14,25 @@ export interface Counters {
   expirationAt(nowMs: number): number
   /** Returns the policy's state for the counts of `slice` and of those before it. */
   stateOf(slice: number, counts: readonly number[]): State
+  /** Returns the counts in such a state. */
+  countsIn(state: State): readonly number[]
 }
 
 /** Returns the counters of a policy whose state is only counts. */
 export function countersOf(policy: Policy): Counters {
-  return policy.spec.kind === 'consecutive' ? singleCounter(policy) : windowCounters(policy)
+  return policy.spec.kind === 'consecutive' ? SINGLE_COUNTER : windowCounters(policy)
 }
 
-const singleCounter = weakMemo(
-  ({ limit }: Policy): Counters => ({
-    sliceAt: () => 0,
-    older: 0,
-    keyOf: (key) => key,
-    expirationAt: () => 0,
-    stateOf: (_slice, counts) => [limit, ...counts],
-  }),
-)
+const SINGLE_COUNTER: Counters = {
+  sliceAt: () => 0,
+  older: 0,
+  keyOf: (key) => key,
+  expirationAt: () => 0,
+  stateOf: (_slice, counts) => counts,
+  countsIn: (state) => state,
+}
 
-const windowCounters = weakMemo(({ spec, limit, windowMs }: Policy): Counters => {
+const windowCounters = weakMemo(({ spec, windowMs }: Policy): Counters => {
   const older = spec.kind === 'sliding-window' ? spec.slices : 0
   const slices = Math.max(1, older)
   const sliceAt = (ms: number) => sliceIndex(ms, windowMs, slices)
@@ -43,20 +44,7 @@ const windowCounters = weakMemo(({ spec, limit, windowMs }: Policy): Counters =>
       const endMs = ((sliceAt(nowMs) + 1 + older) * windowMs) / slices
       return expirationOf(endMs - nowMs, nowMs)
     },
-    stateOf: (slice, counts) =>
-      older === 0
-        ? [limit, windowMs, slice * windowMs, ...counts]
-        : [limit, windowMs, slices, slice, ...counts],
+    stateOf: (slice, counts) => (older === 0 ? [...counts, slice * windowMs] : [slice, ...counts]),
+    countsIn: (state) => (older === 0 ? state.slice(0, 1) : state.slice(1)),
   }
 })
-
-/** Returns whether the counts under a policy are those under another one of its kind. */
-export function haveSameCounters(before: Policy, after: Policy): boolean {
-  return sliceMsOf(before) === sliceMsOf(after)
-}
-
-/** Returns the length of a slice; `undefined` if time does not divide the counts, or if there are none. */
-function sliceMsOf({ spec }: Policy): number | undefined {
-  if (spec.kind === 'fixed-window') return spec.windowMs
-  return spec.kind === 'sliding-window' ? spec.windowMs / spec.slices : undefined
-}

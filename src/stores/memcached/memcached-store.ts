@@ -6,7 +6,6 @@ import { casStrategy } from './cas-strategy.js'
 import { type MemcachedClient, readClient } from './client.js'
 import { memjsTransport } from './connection.js'
 import { counterStrategy } from './counter-strategy.js'
-import { haveSameCounters } from './counters.js'
 import { memcachedDocuments } from './documents.js'
 import { lossMonitor } from './loss-monitor.js'
 import { itemKey } from './protocol.js'
@@ -32,9 +31,7 @@ const COUNTED: readonly string[] = ['consecutive', 'fixed-window', 'sliding-wind
  *   ones are refunded. Until then, others may be denied for those units. No limit admits more than it says.
  * - **Clock.** This process's, in whole milliseconds. Synchronize the clocks of all processes to less than a
  *   second. Otherwise limits may be exceeded: around the border of a window, each clock counts separately.
- * - **Change of numbers.** `fixedWindow`, `slidingWindow` and `consecutive` keep their counts under another
- *   limit, also with `onChange: 'scale'`. Under another window or another length of slices, they start
- *   afresh.
+ * - **Change of numbers.** Under another window, `fixedWindow` starts afresh.
  * - **Expiry.** Items expire one to three seconds after their state equals a fresh one, never earlier.
  * - **Client.** `client` is your memjs client, version 1.3. The store never closes it, and sends no request
  *   twice, whatever the client's `retries` are.
@@ -75,7 +72,6 @@ export function memcachedStore(client: MemcachedClient): Store {
       acrossShards((key) => key, run, BATCHING),
       BATCHING,
     ),
-    keepsUsage: haveSameCounters,
     onLimitsLost: losses.subscribe,
     origin: { client },
     documents: memcachedDocuments(transport),

@@ -14,15 +14,18 @@ export function applyToKey(
     table.forget(key)
     return FORGOTTEN
   }
-  const isStored = table.seek(key, policy)
+  const stored = table.read(key, policy)
   const isOnUnits = type === 'refund' || type === 'renew' // units that a charge took
-  const bucketKey = isOnUnits && !isStored ? overflowKey(operation) : undefined
+  const bucketKey = isOnUnits && stored === undefined ? overflowKey(operation) : undefined
   const bucket = bucketKey === undefined ? undefined : overflow.get(bucketKey)
-  const before = isStored ? table.read().slice() : bucket
+  const before = stored ?? bucket
   const { state, result } = applyOperation(operation, before, nowMs)
   if (state === before) return result
-  if (isStored || (bucket === undefined && table.makeRoom(nowMs, 1))) table.put(policy, state)
-  else if (bucketKey === undefined)
+  if (stored !== undefined || (bucket === undefined && table.makeRoom(nowMs, 1))) {
+    if (state === undefined) table.forget(key)
+    else if (type === 'refund') table.putRefunded(key, policy, state, nowMs)
+    else table.put(key, policy, state, nowMs)
+  } else if (bucketKey === undefined)
     return new StoreError('memory', `the store holds maxKeys (${table.maxKeys}) clients, all of them in use`)
   else if (state === undefined) overflow.delete(bucketKey)
   else overflow.set(bucketKey, state)

@@ -18,26 +18,22 @@ export class MemoryStates {
   readonly table: StateTable
   readonly overflow = new RecentMap<State>(MIN_BUCKETS)
 
-  constructor(maxKeys: number) {
-    this.table = new StateTable(maxKeys)
+  constructor(...table: ConstructorParameters<typeof StateTable>) {
+    this.table = new StateTable(...table)
   }
 
   /** Returns the state of a key; that of an overflow bucket is then the most recently used one. */
   read(key: string, policy: Policy): State | undefined {
-    if (!key.startsWith(PREFIX)) return this.table.seek(key, policy) ? this.table.read().slice() : undefined
+    if (!key.startsWith(PREFIX)) return this.table.read(key, policy)
     const state = this.overflow.get(key)
     if (state !== undefined) this.overflow.set(key, state)
     return state
   }
 
-  write(writes: Evaluation['writes']): void {
+  write(writes: Evaluation['writes'], nowMs: number): void {
     for (const [key, { policy, state }] of writes) {
-      if (key.startsWith(PREFIX)) {
-        this.overflow.set(key, state)
-        continue
-      }
-      this.table.seek(key, policy)
-      this.table.put(policy, state)
+      if (key.startsWith(PREFIX)) this.overflow.set(key, state)
+      else this.table.put(key, policy, state, nowMs)
     }
   }
 }

@@ -1,62 +1,56 @@
-import { hasOwnNumbers, type Policy, type State, type Step } from '../../policies/policy.js'
+import type { Policy, State, Step } from '../../policies/policy.js'
+import type { Part } from '../operation.js'
+import { foreignKeyError } from '../shared/state-codec.js'
+import { ClockHand, NEARLY_FRESH } from './clock-hand.js'
 import { type HashStart, KeyHash } from './key-hash.js'
-import { Page, PageTable } from './page-table.js'
-import { hasNumbersOf, PolicyRegistry, type RegistryEntry, widthPerKey } from './policy-registry.js'
+import type { Page } from './page.js'
+import { PageTable } from './page-table.js'
 
 /** One sweep per this many charges, so that fresh states are removed even if no new keys arrive. */
 const CHARGES_PER_SWEEP = 16
-/** States that a sweep examines (more than a new key adds), and empty slots that it passes before each. */
-const SWEPT_STATES = 2
-const SWEPT_SLOTS = 16
-/** How many states an eviction examines. */
-const MIN_EXAMINED = 4
-const MAX_EXAMINED = 32
-const NONE: ReadonlySet<number> = new Set()
-/** The page of a table that has not been asked for a key yet. */
-const NO_PAGE = /* @__PURE__ */ new Page([0], 0, 0, 1)
+/** Set in the mark of a state whose policy counts in periods of the system clock. */
+const BY_SYSTEM_CLOCK = NEARLY_FRESH + 1
 
-/** The hash under which a key's state lies. */
-export interface Hash {
-  readonly high: number
-  readonly low: number
-}
+/** What the mark of a state, and the time at which it is fresh, are made of. */
+type Figures = Pick<Step, 'remaining' | 'resetAfterMs'>
 
 /**
- * At most `maxKeys` states by key; the keys themselves are not kept. A clock hand goes round all slots and
- * removes fresh states, a few at a time: there is no timer, and nothing scans the whole table.
- *
- * `seek` and `select` select a key. `read` and `put` apply to it until the next one is selected.
+ * At most `maxKeys` states by key; the keys themselves are not kept, nor are the policies. With each state,
+ * the table keeps the time at which it is fresh, and a mark: the share of the limit that it leaves.
  */
 export class StateTable {
   readonly maxKeys: number
+  /** Returns how far the system clock is ahead at a time of the store's clock. */
+  readonly #aheadAt: (nowMs: number) => number
   readonly #hash = new KeyHash()
-  readonly #registry = new PolicyRegistry()
-  /** The pages of all tables, in the order in which the clock hand visits them. */
-  readonly #pages: Page[] = []
-  /** A table for each number of figures that a key has. */
-  readonly #tables: PageTable[] = []
+  readonly #table = new PageTable()
+  readonly #hand = new ClockHand(this.#table, (page, slot, nowMs) => this.#shareAt(page, slot, nowMs))
+  /** Where states are read into. A fraction makes V8 keep an array of doubles. */
+  readonly #buffer: [number, number] = [0.5, 0.5]
+  /** Times in pages count from here, since the precision of their 32 bits is relative. */
+  #epochMs = 0
   #size = 0
-  #charged = 0
-  #page = NO_PAGE
-  #slot = -1
-  /** The clock hand: the index of a page, and a slot in it. */
-  #handPage = 0
-  #handSlot = 0
+  /** Charges that no sweep has followed yet. A new key counts as those of one sweep. */
+  #unswept = 0
 
-  constructor(maxKeys: number) {
+  constructor(maxKeys: number, aheadAt: (nowMs: number) => number) {
     this.maxKeys = maxKeys
+    this.#aheadAt = aheadAt
   }
 
   get size(): number {
     return this.#size
   }
 
-  /** Returns where the hashes of keys with this beginning start, for `seek`. */
+  /** Returns where the hashes of keys with this beginning start, for `take`. */
   startAfter(beginning: string): HashStart {
     return this.#hash.startAfter(beginning)
   }
 
-  /** Takes units of a key, as `seek` selects it. Returns no step if there is no room for the key. */
+  /**
+   * Takes units of a key, given whole or as its middle between `start` and `end`. Returns no step if there
+   * is no room for the key.
+   */
   take(
     policy: Policy,
     key: string,
@@ -65,202 +59,153 @@ export class StateTable {
     start?: HashStart,
     end?: string,
   ): Step | undefined {
-    this.countCharge(nowMs)
-    const isStored = this.seek(key, policy, start, end)
-    const step = policy.take(isStored ? this.read() : undefined, nowMs, cost)
+    if (++this.#unswept >= CHARGES_PER_SWEEP) this.#sweep(nowMs)
+    const low = this.#hash.hash(key, start, end)
+    const { high } = this.#hash
+    const page = this.#table.pageOf(high)
+    const slot = page.find(high, low)
+    const step = policy.take(slot < 0 ? undefined : this.#readSlot(page, slot, policy, key), nowMs, cost)
     if (step.next === undefined) return step
-    if (!isStored && !this.makeRoom(nowMs, 1)) return undefined
-    this.put(policy, step.next)
+    if (slot >= 0) this.#write(page, slot, policy, step.next, step, nowMs)
+    else if (!this.makeRoom(nowMs, 1)) return undefined
+    else this.#add(high, low, policy, step.next, step, nowMs)
     return step
   }
 
-  /** Counts a charge. Now and then, removes some fresh states. */
-  countCharge(nowMs: number): void {
-    if (++this.#charged % CHARGES_PER_SWEEP === 0) this.sweep(nowMs)
-  }
-
-  /** Selects a key, whole or as its middle between `start` and `end`. Returns whether it has a state. */
-  seek(key: string, policy: Policy, start?: HashStart, end?: string): boolean {
-    this.#hash.hash(key, start, end)
-    return this.select(this.#hash, policy)
-  }
-
-  /** Returns the hash of the key selected last. */
-  get selected(): Hash {
-    return { high: this.#hash.high, low: this.#hash.low }
-  }
-
-  /** Selects a key by its hash, as `seek` does by the key. */
-  select({ high, low }: Hash, policy: Policy): boolean {
-    this.#hash.high = high
-    this.#hash.low = low
-    this.#page = this.#tableOf(widthPerKey(policy)).pageOf(high)
-    this.#slot = this.#page.find(high, low)
-    return this.#slot >= 0 || this.#selectElsewhere(policy)
-  }
-
-  /** Selects a state that was written under numbers which need more or less room. */
-  #selectElsewhere(policy: Policy): boolean {
-    const widths = this.#registry.otherWidths(policy.spec, widthPerKey(policy))
-    if (widths === undefined) return false
-    const { high, low } = this.#hash
-    for (const width of widths) {
-      const page = this.#tableOf(width).pageOf(high)
+  /**
+   * Takes units of several keys, and hashes each only once. Returns no steps, and takes nothing, unless all
+   * of them are allowed, of different keys, and have room without an eviction.
+   */
+  takeTogether(parts: readonly Part[], nowMs: number): readonly Step[] | undefined {
+    if (++this.#unswept >= CHARGES_PER_SWEEP) this.#sweep(nowMs)
+    const hashes: { readonly high: number; readonly low: number }[] = []
+    const steps: Step[] = []
+    let newKeys = 0
+    for (const { key, policy, cost } of parts) {
+      const low = this.#hash.hash(key)
+      const { high } = this.#hash
+      for (const before of hashes) if (before.low === low) return undefined
+      const page = this.#table.pageOf(high)
       const slot = page.find(high, low)
-      if (slot < 0) continue
-      this.#page = page
-      this.#slot = slot
-      return true
+      const step = policy.take(slot < 0 ? undefined : this.#readSlot(page, slot, policy, key), nowMs, cost)
+      if (!step.allowed) return undefined
+      if (slot < 0 && step.next !== undefined) newKeys++
+      hashes.push({ high, low })
+      steps.push(step)
     }
-    return false
-  }
-
-  #tableOf(width: number): PageTable {
-    const table = this.#tables[width] ?? new PageTable(width, this.#pages)
-    this.#tables[width] = table
-    return table
-  }
-
-  /** Returns the key's state, which must exist, in an array that the next call reuses. */
-  read(): State {
-    return this.#readSlot(this.#page, this.#slot)
-  }
-
-  #readSlot(page: Page, slot: number): State {
-    const { buffer, perKey } = this.#registry.entryOf(page.policyIdAt(slot))
-    page.readInto(slot, buffer, perKey)
-    return buffer
-  }
-
-  /** Writes the key's state, or removes it. A key without a state needs room: `makeRoom` returned true. */
-  put(policy: Policy, state: State | undefined): void {
-    if (state === undefined) this.#remove(this.#page, this.#slot)
-    else if (this.#slot < 0) this.#add(policy, state)
-    else {
-      const entry = this.#registry.entryOf(this.#page.policyIdAt(this.#slot))
-      // An operation on units of an earlier charge leaves the numbers of the state as they are.
-      const isOfEntry =
-        hasNumbersOf(entry, state) && (entry.policy === policy || !hasOwnNumbers(policy, state))
-      if (isOfEntry) this.#page.write(this.#slot, state, entry.perKey)
-      else this.#replace(entry, policy, state)
+    if (this.#size + newKeys > this.maxKeys) return undefined
+    this.#unswept += newKeys * CHARGES_PER_SWEEP
+    for (let i = 0; i < steps.length; i++) {
+      const policy = parts[i]?.policy
+      const hash = hashes[i]
+      const step = steps[i]
+      if (policy === undefined || hash === undefined || step?.next === undefined) continue
+      this.#put(hash.high, hash.low, policy, step.next, step, nowMs)
     }
+    return steps
   }
 
-  #add(policy: Policy, state: State): void {
-    const { high, low } = this.#hash
-    const page = this.#tableOf(widthPerKey(policy)).pageWithRoom(high)
-    const { id, perKey } = this.#registry.acquire(policy, state)
-    page.add(high, low, id, state, perKey)
-    this.#size++
+  /** Returns a copy of a key's state. Throws a `StoreError` for one that is not of the policy. */
+  read(key: string, policy: Policy): State | undefined {
+    const low = this.#hash.hash(key)
+    const page = this.#table.pageOf(this.#hash.high)
+    const slot = page.find(this.#hash.high, low)
+    if (slot < 0) return undefined
+    const state = this.#readSlot(page, slot, policy, key)
+    return state === this.#buffer ? state.slice() : state
   }
 
-  /** Writes a state under other numbers than the one before it. */
-  #replace(before: RegistryEntry, policy: Policy, state: State): void {
-    if (before.perKey.length !== widthPerKey(policy)) {
-      this.#remove(this.#page, this.#slot)
-      this.#add(policy, state)
-      return
-    }
-    const entry = this.#registry.acquire(policy, state)
-    this.#page.setPolicyId(this.#slot, entry.id)
-    this.#page.write(this.#slot, state, entry.perKey)
-    this.#registry.release(before)
-  }
-
-  forget(key: string): void {
-    this.#hash.hash(key)
-    const { high, low } = this.#hash
-    this.#tables.forEach((table) => {
-      const page = table.pageOf(high)
-      const slot = page.find(high, low)
-      if (slot >= 0) this.#remove(page, slot)
-    })
-  }
-
-  /** Examines the next states at the clock hand, and removes those that are fresh. */
-  sweep(nowMs: number, spared = NONE): void {
-    for (let examined = 0; examined < SWEPT_STATES; examined++) {
-      const page = this.#advance(SWEPT_SLOTS)
-      if (page === undefined) return
-      if (this.#peek(page, nowMs).resetAfterMs === 0 && !spared.has(page.lowAt(this.#handSlot))) {
-        this.#remove(page, this.#handSlot) // the hand stays: another state may have moved up
-      } else {
-        this.#handSlot++
-      }
-    }
+  /** Writes a key's state. A key without one needs room: `makeRoom` returned true. */
+  put(key: string, policy: Policy, state: State, nowMs: number): void {
+    const low = this.#hash.hash(key)
+    this.#put(this.#hash.high, low, policy, state, policy.take(state, nowMs, 0), nowMs)
   }
 
   /**
-   * Sweeps, and evicts states while the table is too full for `wanted` new keys, at most one for each.
-   * Returns whether there is room for all of them. The states of `sparedHashes` stay. With any, the next
-   * call has to be `seek` or `select`.
+   * Writes a state from which a policy has given back units. It stays until the state before would have been
+   * fresh, since another policy may have written that.
    */
-  makeRoom(nowMs: number, wanted: number, sparedHashes?: readonly Hash[]): boolean {
+  putRefunded(key: string, policy: Policy, state: State, nowMs: number): void {
+    const low = this.#hash.hash(key)
+    const page = this.#table.pageOf(this.#hash.high)
+    const slot = page.find(this.#hash.high, low)
+    const share = shareLeft(policy, policy.take(state, nowMs, 0).remaining)
+    page.write(slot, state, page.freshAt(slot), share + (page.markAt(slot) & BY_SYSTEM_CLOCK))
+  }
+
+  forget(key: string): void {
+    const low = this.#hash.hash(key)
+    const page = this.#table.pageOf(this.#hash.high)
+    const slot = page.find(this.#hash.high, low)
+    if (slot < 0) return
+    this.#table.remove(page, slot)
+    this.#size--
+  }
+
+  /**
+   * Evicts states while the table is too full for `wanted` new keys, at most one for each. Returns whether
+   * there is room for all of them. The states of `spared` stay.
+   */
+  makeRoom(nowMs: number, wanted: number, spared: readonly { readonly key: string }[] = []): boolean {
+    this.#unswept += wanted * CHARGES_PER_SWEEP
+    if (this.#size + wanted <= this.maxKeys) return true
     // Another key whose hash has the same `low` is spared too, which is harmless.
-    const spared = sparedHashes === undefined ? NONE : new Set(sparedHashes.map(({ low }) => low))
-    for (let i = 0; i < wanted; i++) {
-      this.sweep(nowMs, spared)
-      if (this.#size + wanted > this.maxKeys) this.#evict(nowMs, spared)
-    }
+    const sparedLows = new Set(spared.map(({ key }) => this.#hash.hash(key)))
+    for (let i = 0; i < wanted && this.#size + wanted > this.maxKeys; i++)
+      if (this.#hand.evict(nowMs, this.#size, sparedLows)) this.#size--
     return this.#size + wanted <= this.maxKeys
   }
 
-  /** Evicts the state with the largest share of its limit left, among those at the clock hand. */
-  #evict(nowMs: number, spared: ReadonlySet<number>): void {
-    let candidate: Page | undefined
-    let slot = 0
-    let largestShare = 0 // so that a key at its limit is never evicted
-    let isNearlyFresh = false
-    const most = Math.min(MAX_EXAMINED, this.#size)
-    for (let examined = 0; examined < most; examined++) {
-      if (isNearlyFresh && examined >= MIN_EXAMINED) break
-      const page = this.#advance(Number.POSITIVE_INFINITY)
-      if (page === undefined) break // never, because there is a state
-      const { policy } = this.#registry.entryOf(page.policyIdAt(this.#handSlot))
-      const isSpared = spared.has(page.lowAt(this.#handSlot))
-      const share = isSpared ? 0 : shareLeft(policy, this.#peek(page, nowMs))
-      if (share > largestShare) {
-        largestShare = share
-        candidate = page
-        slot = this.#handSlot
-        isNearlyFresh = share > 0.5 && (1 - share) * policy.limit < 1.5 // at most one unit is taken
-      }
-      this.#handSlot++
-    }
-    if (candidate !== undefined) this.#remove(candidate, slot)
+  /** Removes some fresh states. Before the states of a charge are read, so that none of them is removed. */
+  #sweep(nowMs: number): void {
+    for (; this.#unswept >= CHARGES_PER_SWEEP; this.#unswept -= CHARGES_PER_SWEEP)
+      this.#size -= this.#hand.sweep(nowMs)
   }
 
-  /** Moves the clock hand to a taken slot, over at most `empty` others. Returns its page, if any. */
-  #advance(empty: number): Page | undefined {
-    for (let passed = 0; passed <= empty; ) {
-      const page = this.#pages[this.#handPage]
-      if (page === undefined || this.#handSlot >= page.slots) {
-        this.#handPage = page === undefined ? 0 : this.#handPage + 1
-        this.#handSlot = 0
-      } else {
-        if (page.lowAt(this.#handSlot) !== 0) return page
-        this.#handSlot++
-        passed++
-      }
-    }
-    return undefined
+  #readSlot(page: Page, slot: number, policy: Policy, key: string): State {
+    const state = page.read(slot, this.#buffer)
+    if (state.length !== (policy.width ?? state.length)) throw foreignKeyError('memory', key)
+    return state
   }
 
-  #peek(page: Page, nowMs: number): Step {
-    const { policy } = this.#registry.entryOf(page.policyIdAt(this.#handSlot))
-    return policy.take(this.#readSlot(page, this.#handSlot), nowMs, 0)
+  #put(high: number, low: number, policy: Policy, state: State, figures: Figures, nowMs: number): void {
+    const page = this.#table.pageOf(high)
+    const slot = page.find(high, low)
+    if (slot < 0) this.#add(high, low, policy, state, figures, nowMs)
+    else this.#write(page, slot, policy, state, figures, nowMs)
   }
 
-  #remove(page: Page, slot: number): void {
-    this.#registry.release({ id: page.policyIdAt(slot) })
-    const table = this.#tables[page.width] as PageTable
-    table.remove(page, slot)
-    this.#size--
+  #add(high: number, low: number, policy: Policy, state: State, figures: Figures, nowMs: number): void {
+    const page = this.#table.pageWithRoom(high)
+    if (this.#size === 0) this.#epochMs = nowMs
+    this.#write(page, page.add(high, low), policy, state, figures, nowMs)
+    this.#size++
+  }
+
+  #write(page: Page, slot: number, policy: Policy, state: State, figures: Figures, nowMs: number): void {
+    const { remaining, resetAfterMs } = figures
+    const share = shareLeft(policy, remaining)
+    const freshAt = nowMs + resetAfterMs - this.#epochMs
+    if (policy.periodAt === undefined) page.write(slot, state, freshAt, share)
+    else page.write(slot, state, freshAt + this.#aheadAt(nowMs), share + BY_SYSTEM_CLOCK)
+  }
+
+  /** Returns the share of its limit that a state leaves; more than `NEARLY_FRESH` if it is fresh. */
+  #shareAt(page: Page, slot: number, nowMs: number): number {
+    const mark = page.markAt(slot)
+    const aheadMs = mark < BY_SYSTEM_CLOCK ? 0 : this.#aheadAt(nowMs)
+    const isFresh = page.freshAt(slot) <= nowMs + aheadMs - this.#epochMs
+    return isFresh ? NEARLY_FRESH + 1 : mark % BY_SYSTEM_CLOCK
   }
 }
 
-/** Returns 1 for a fresh state, 0 for one at its limit. Half for a ban: its record is worth keeping. */
-function shareLeft(policy: Policy, { remaining, resetAfterMs }: Step): number {
-  if (resetAfterMs === 0) return 1
-  return remaining / policy.limit / (policy.isBan ? 2 : 1)
+/**
+ * Returns the share of a limit that is left, from 0 (nothing) to `NEARLY_FRESH`. A ban has half of it: its
+ * record is worth keeping.
+ */
+function shareLeft({ limit, isBan }: Policy, remaining: number): number {
+  if (remaining === 0) return 0
+  const share = remaining / limit
+  if (isBan) return 1 + Math.floor(62 * share)
+  return share > 0.5 && limit - remaining < 1.5 ? NEARLY_FRESH : 1 + Math.floor(125 * share)
 }

@@ -11,6 +11,8 @@ export interface SystemClock {
   policyOf(policy: Policy): Policy
   /** Returns an operation with such policies. */
   operationOf(operation: Operation): Operation
+  /** Returns how far the system clock is ahead at a time of the store's clock. */
+  aheadAt(nowMs: number): number
 }
 
 /**
@@ -23,7 +25,6 @@ export function systemClock(storeNow: () => number, systemNow: () => number = Da
   let aheadMs = 0
   let readAtMs = Number.NEGATIVE_INFINITY
 
-  /** Returns how far the system clock is ahead at a time of the store's clock. */
   function aheadAt(nowMs: number): number {
     if (nowMs - readAtMs >= REMEMBERED_MS) {
       aheadMs = systemNow() - storeNow()
@@ -63,5 +64,5 @@ export function systemClock(storeNow: () => number, systemNow: () => number = Da
     return keyed.policy.periodAt === undefined ? keyed : { ...keyed, policy: policyOf(keyed.policy) }
   }
 
-  return { policyOf, operationOf }
+  return { policyOf, operationOf, aheadAt }
 }

@@ -52,10 +52,16 @@ export function redisDocuments({ slotOf, send }: Transport): Documents {
   }
 }
 
-/** Returns the error of a command. If a key has another type, sending the command again does not help. */
+/**
+ * Returns the error of a command. If a key has another type, or the user lacks a permission, sending the command
+ * again does not help.
+ */
 function documentError(cause: unknown): StoreError {
   const message = messageOf(cause)
-  return asStoreError('redis', cause, { replied: message.startsWith('WRONGTYPE'), hint: hintFor(message) })
+  return asStoreError('redis', cause, {
+    replied: /^(WRONGTYPE|NOPERM)/.test(message),
+    hint: hintFor(message),
+  })
 }
 
 /** Returns the strings of a reply, which arrive as buffers. */

@@ -20,6 +20,8 @@ export type ReadState = (key: string, policy: Policy) => State | undefined
 export interface Write {
   readonly policy: Policy
   readonly state: State | undefined
+  /** Set if only units were given back, whose policy may not be the one that the state was written under. */
+  readonly keepsExpiry?: true
 }
 
 /** The states to write, by key. */
@@ -54,7 +56,9 @@ export function applyBatch(
       // forget needs no state, so it also removes unreadable keys
       const before = type === 'forget' ? undefined : readNow(key, policy)
       const { state, result } = applyOperation(operation, before, nowMs)
-      if (state !== before || type === 'forget') writes.set(key, { policy, state })
+      if (type === 'refund' && state !== before)
+        writes.set(key, { ...(writes.get(key) ?? { policy, keepsExpiry: true }), state })
+      else if (state !== before || type === 'forget') writes.set(key, { policy, state })
       results.push(result)
     } catch (error) {
       results.push(error as Error)
@@ -154,9 +158,8 @@ function change(operation: Take | Reward | Block, before: State | undefined, now
   const kept = resetAfterMs > 0 ? changed : undefined
   const state = isRead || changed === before ? before : kept
   if (type !== 'take') return { state, result: { type, ...standing } }
-  const wanted = operation.withState && before && { state: before }
   const units = unitsAfterMs !== undefined && { unitsAfterMs }
-  return { state, result: { type, taken, ...standing, ...units, ...wanted } }
+  return { state, result: { type, taken, ...standing, ...units } }
 }
 
 /** Returns the changed state, and how many units it has taken. */

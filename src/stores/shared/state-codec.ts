@@ -1,9 +1,10 @@
-import { canRead, type Policy, type State } from '../../policies/policy.js'
+import type { Policy, State } from '../../policies/policy.js'
 import { StoreError } from '../store-error.js'
 
 /** Returns whether a value is a state of a policy, as far as can be told. */
 export function isStateOf(policy: Policy, value: unknown): value is State {
-  return Array.isArray(value) && value.every(Number.isFinite) && canRead(policy, value)
+  if (!Array.isArray(value) || value.length === 0 || !value.every(Number.isFinite)) return false
+  return policy.width === undefined || value.length === policy.width
 }
 
 /** Returns the error for a key that headgate did not write, or not for this policy. */

@@ -1,5 +1,4 @@
-import { hasOwnNumbers, type State } from '../../policies/policy.js'
-import { policyOfState } from '../../policies/policy-of-state.js'
+import type { State } from '../../policies/policy.js'
 import type { Write } from './apply-batch.js'
 
 /** A state for a store to write. */
@@ -9,15 +8,18 @@ export interface StateWrite {
   readonly state: State | undefined
   /** How long the state has to be kept, in whole milliseconds or `Infinity`. 0 only if the key is removed. */
   readonly ttlMs: number
+  /**
+   * Set if the key must not expire earlier than before, as after a refund of units that were taken under other
+   * numbers. It then may also keep its expiry. Then `ttlMs` is for a database that cannot keep it.
+   */
+  readonly keepsExpiry?: true
 }
 
-/**
- * Returns what to write for a key. A state that is fresh by now is removed. A refund leaves a state under the
- * numbers that it has, which say how long it has to be kept.
- */
-export function stateWrite(key: string, { policy, state }: Write, nowMs: number): StateWrite {
+/** Returns what to write for a key. A state that is fresh by now is removed, unless a refund wrote it. */
+export function stateWrite(key: string, write: Write, nowMs: number): StateWrite {
+  const { policy, state, keepsExpiry } = write
   if (state === undefined) return { key, state, ttlMs: 0 }
-  const owner = hasOwnNumbers(policy, state) ? policy : (policyOfState(policy, state) ?? policy)
-  const ttlMs = Math.ceil(owner.take(state, nowMs, 0).resetAfterMs)
+  const ttlMs = Math.ceil(policy.take(state, nowMs, 0).resetAfterMs)
+  if (keepsExpiry) return { key, state, ttlMs: Math.max(1, ttlMs), keepsExpiry }
   return { key, state: ttlMs === 0 ? undefined : state, ttlMs }
 }

@@ -6,7 +6,10 @@ import { expiryS } from './expiry.js'
 export interface Row {
   readonly key: string
   readonly state: State
-  /** When the row may be removed, in whole seconds since the Unix epoch. */
+  /**
+   * When the row may be removed, in whole seconds since the Unix epoch. A later expiry of the row stays: other
+   * numbers may have written it, under which its units count for longer.
+   */
   readonly expiresAtS: number
 }
 

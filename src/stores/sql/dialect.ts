@@ -30,10 +30,11 @@ export interface Dialect<Connection, Transaction = Connection> {
   lock(transaction: Transaction, keys: readonly string[]): MaybePromise<LockedStates>
   write(transaction: Transaction, changes: Changes): MaybePromise<void>
   /**
-   * Decides a charge of one part in fewer round trips than a transaction. Returns `undefined`, and changes
-   * nothing, for a charge that needs a transaction. Absent where a transaction takes no round trip.
+   * Decides charges of one part each, of distinct keys, in fewer round trips than a transaction. Returns
+   * `undefined`, and changes nothing, for each that needs a transaction. Absent where a transaction takes no
+   * round trip.
    */
-  chargeSingle?(connection: Connection, part: Part): Promise<ChargeResult | undefined>
+  chargeEach?(connection: Connection, parts: readonly Part[]): Promise<readonly (ChargeResult | undefined)[]>
   /** Removes expired rows, up to `limit`. Returns how many. */
   removeExpired(connection: Connection, limit: number): Promise<number>
   readonly documents: DocumentStatements<Connection>

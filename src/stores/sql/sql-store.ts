@@ -29,9 +29,9 @@ export interface SqlStore extends Store {
   close(): Promise<void>
 }
 
-/** Creates a store that applies a batch in a transaction, and a single charge in fewer round trips. */
+/** Creates a store that applies a batch in a transaction, and charges of one part in fewer round trips. */
 export function sqlStore<Connection, Transaction>(dialect: Dialect<Connection, Transaction>): SqlStore {
-  const { name, chargeSingle } = dialect
+  const { name, chargeEach } = dialect
   const hintFor = hints(name, dialect.table)
   const toStoreError = (error: unknown) =>
     asStoreError(name, error, { hint: hintFor(error), replied: isContention(error) })
@@ -50,8 +50,8 @@ export function sqlStore<Connection, Transaction>(dialect: Dialect<Connection, T
     isDuplicate,
     toStoreError,
     storageKey: rowKey,
-    ...(chargeSingle && {
-      chargeAlone: (part) => useConnection((connection) => chargeSingle(connection, part)),
+    ...(chargeEach && {
+      chargeEach: (parts) => useConnection((connection) => chargeEach(connection, parts)),
     }),
   })
 

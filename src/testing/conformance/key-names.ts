@@ -15,7 +15,7 @@ const PRINTABLE = [
   'constructor',
   'toString',
   'hasOwnProperty',
-  'hg:2:login:tb:{192.0.2.7}',
+  'hg:3:login:tb:{192.0.2.7}',
   '{tag}:a',
   '{tag}:b',
   'a:b',

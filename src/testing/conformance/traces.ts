@@ -5,7 +5,7 @@ import { fixedWindow } from '../../policies/fixed-window.js'
 import { type Policy, signatureOf } from '../../policies/policy.js'
 import { slidingLog } from '../../policies/sliding-log.js'
 import { slidingWindow } from '../../policies/sliding-window.js'
-import { keyCodeOf } from '../../policies/spec.js'
+import { baseOf, keyCodeOf } from '../../policies/spec.js'
 import { tokenBucket } from '../../policies/token-bucket.js'
 import type { Part } from '../../stores/operation.js'
 import type { TestCase } from '../test-case.js'
@@ -35,22 +35,21 @@ const SAMPLES: readonly Policy[] = [
     for: ['200ms', '500ms'],
     onAttempt: 'restart',
   }),
-  // The same keys under other numbers, some of which may be owed. The longest ban of a key stays the same: a store
-  // may drop the record of a ban once the rules that wrote it have no more use for it.
-  tokenBucket({ capacity: 8, refill: 3, every: '2s', debt: 3 }),
-  tokenBucket({ capacity: 4, refill: 3, every: '1s', onChange: 'scale' }),
+  // The same keys under other numbers, some of which may be owed.
+  tokenBucket({ capacity: 8, refill: 1, every: '1s', debt: 3 }),
+  tokenBucket({ capacity: 4, refill: 7, every: '1s', debt: 1 }),
   tokenBucket({ capacity: 9, refill: 7000, every: '1s', debt: 2 }),
   slidingWindow({ limit: 7, window: 1000, slices: 4, debt: 2 }),
   fixedWindow({ limit: 5, window: '700ms', debt: 2 }),
   fixedWindow({ limit: 2, window: '700ms', startsAt: 'first-request', debt: 4 }),
-  fixedWindow({ limit: 5, window: '900ms', startsAt: 'first-request', onChange: 'scale' }),
+  fixedWindow({ limit: 5, window: '900ms', startsAt: 'first-request' }),
   consecutive({ limit: 6 }),
-  ban(slidingWindow({ limit: 6, window: '700ms', slices: 3 }), {
+  ban(slidingWindow({ limit: 6, window: 1000, slices: 4 }), {
     after: 1,
     within: '500ms',
     for: ['400ms', '1100ms'],
   }),
-  ban(tokenBucket({ capacity: 5, refill: 3, every: '1s', debt: 2 }), {
+  ban(tokenBucket({ capacity: 5, refill: 7, every: '1s', debt: 2 }), {
     after: 3,
     within: '700ms',
     for: ['300ms', '500ms'],
@@ -76,13 +75,15 @@ type TraceStep =
   | { readonly advanceMs: number }
 
 /**
- * Policies share a key if all stores carry units over between them: memcached counts the slices of each length
- * apart.
+ * Policies share a key if units come back at the same time under all of them. Otherwise it would depend on the
+ * store how long a state is read: a store may drop it once it is fresh under the numbers that wrote it.
  */
 function keyOf(each: Unit): string {
   const { spec } = policyOf(each)
-  const isSlice = spec.kind === 'fixed-window' || spec.kind === 'sliding-window'
-  return `${each.owner}:${keyCodeOf(spec)}${isSlice ? `:${spec.windowMs}` : ''}`
+  const base: { readonly kind: string; readonly intervalMs?: number; readonly windowMs?: number } =
+    baseOf(spec)
+  const longestBanMs = spec.kind === 'ban' ? spec.bansMs.at(-1) : 0
+  return `${each.owner}:${keyCodeOf(spec)}:${base.intervalMs ?? base.windowMs}:${longestBanMs}`
 }
 
 /** The parts of a charge, each key under one policy. */

@@ -51,7 +51,7 @@ async function headgate(url: string, name: string, policy: Policy, wrap = (store
 async function leasedStore(url: string, policy: Policy, processes: number): Promise<HotKeyContender> {
   const client = new Redis(url, { autoResendUnfulfilledCommands: false })
   const store = leased(redisStore(client), { processes })
-  const charges = [[{ key: 'hg:2:store:all', policy, cost: 1 }]]
+  const charges = [[{ key: 'hg:3:store:all', policy, cost: 1 }]]
   return {
     decide() {
       const answer = chargeStore(store, charges)
@@ -61,7 +61,7 @@ async function leasedStore(url: string, policy: Policy, processes: number): Prom
     },
     async end() {
       await store.close?.()
-      const [verdict] = await chargeStore(store, [[{ key: 'hg:2:store:all', policy, cost: 0 }]])
+      const [verdict] = await chargeStore(store, [[{ key: 'hg:3:store:all', policy, cost: 0 }]])
       return verdict?.parts[0]?.remaining ?? Number.NaN
     },
   }

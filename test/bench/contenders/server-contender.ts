@@ -54,7 +54,7 @@ export function headgateOn(store: Store, policy: Policy, name = 'api'): ServerCo
     request<Charge>(pipe, { type: 'charge', parts: [{ key, policy, cost }] })
   const remaining = async (key: string) => (await take(key, 0)).parts[0]?.remaining ?? Number.NaN
   return {
-    keyOf: (address) => `hg:2:${name}:${keyCodeOf(policy.spec)}:{${address}}`, // as a limiter makes it
+    keyOf: (address) => `hg:3:${name}:${keyCodeOf(policy.spec)}:{${address}}`, // as a limiter makes it
     decide: async (key) => (await take(key, 1)).allowed,
     used: async (key) => policy.limit - (await remaining(key)),
     async leave(key, units) {

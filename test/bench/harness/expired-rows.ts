@@ -17,7 +17,7 @@ export interface ExpiredRows {
 export const EXPIRED_ROWS = CHUNK * STEPS
 
 /** The rows are of fixed windows, whose states have four numbers. */
-const KEY = 'hg:2:api:fw:'
+const KEY = 'hg:3:api:fw:'
 
 export function expiredInMariadb(server: SqlServer): ExpiredRows {
   const key = (from: number) => `CONCAT('${KEY}{', LPAD(HEX(${from} + seq), 8, '0'), '}')`

@@ -65,7 +65,13 @@ test('a charge that is allowed is one query, and one that is denied, or a peek, 
   }
 })
 
-test('a batch of charges is two queries', async () => {
+test('charges of one policy and cost that are allowed are one query, and those that are denied one more', async () => {
+  const policy = tokenBucket({ capacity: 3, refill: 3, every: '1d' })
+  const also = Array.from({ length: 10 }, (_, i) => [part(`other:${i}`, policy)])
+  expect(await queriesFor(policy, [1, 1, 1, 1], also)).toEqual([1, 1, 1, 2])
+})
+
+test('a batch of charges of several costs is at most two queries', async () => {
   const policy = slidingWindow({ limit: 5, window: '1d' })
   const also = Array.from({ length: 10 }, (_, i) => [part(`other:${i}`, policy)])
   expect(await queriesFor(policy, [2, 3, 1], also)).toEqual([2, 2, 2])

@@ -52,33 +52,25 @@ const FRESH_AFTER_DENIAL: readonly Step[] = [
 ]
 
 /**
- * States by kind that were written by a clock that is ahead, or behind, by so many windows; perhaps by a
- * larger limit, which some of them name.
+ * States by kind that were written by a clock that is ahead, or behind, by so many windows, perhaps under a larger
+ * limit.
  */
 function stateFrom({ spec, limit, windowMs }: Policy, nowMs: number, ahead: number, share: number): State {
   const count = share % (limit + 3)
-  const named = share % 3 === 0 ? limit + 2 : limit
   const atMs = nowMs + ahead * windowMs
-  const startsAtMs = (Math.floor(nowMs / windowMs) + Math.trunc(ahead)) * windowMs
   switch (spec.kind) {
     case 'token-bucket':
-      return [named, spec.intervalMs, Math.floor(atMs * 4096) / 4096, 0, 0]
+      return [count + (share % 7) / 7, Math.floor(atMs * 4096) / 4096]
     case 'fixed-window':
-      return [named, windowMs, startsAtMs, count]
+      return [count, atMs]
     case 'first-request-window':
-      return [named, windowMs, atMs, Math.max(1, count)] // one of 0 is removed
+      return [Math.max(1, count), atMs] // one of 0 is removed
     case 'consecutive':
-      return [named, count]
+      return [count]
     case 'sliding-window': {
       const { slices } = spec
       const slice = Math.floor((Math.floor(nowMs) * slices) / windowMs) + Math.trunc(ahead)
-      return [
-        named,
-        windowMs,
-        slices,
-        slice,
-        ...Array.from({ length: slices + 1 }, (_, i) => (share + i) % 3),
-      ]
+      return [slice, ...Array.from({ length: slices + 1 }, (_, i) => (share + i) % 3)]
     }
     default:
       throw new Error(`No single statement takes units of ${spec.kind}.`)
@@ -168,7 +160,7 @@ export function describeSingleStatement({ traces }: { traces: number }): void {
     for (let i = 0; i < 80; i++) {
       const key = `border-${i}`
       const [before] = await chargeStore(store, [[part(key, policy, 0)]])
-      const state = [1, 1000, (before?.atMs ?? 0) - 1000 + i / 20, 1] // ends in up to 4 ms
+      const state = [1, (before?.atMs ?? 0) - 1000 + i / 20] // ends in up to 4 ms
       await setState(key, state)
       const [verdict] = await chargeStore(store, [[part(key, policy)]])
       expect(verdict).toMatchObject({ allowed: policy.take(state, verdict?.atMs ?? 0, 1).allowed })

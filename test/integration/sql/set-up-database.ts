@@ -40,7 +40,7 @@ export async function insertRows(
     readonly expiresAtS: number
   },
 ): Promise<void> {
-  const { name, count, state = [1, 0], expiresAtS } = rows
+  const { name, count, state = [0], expiresAtS } = rows
   for (let from = 0; from < count; from += 1000) {
     const values = Array.from(
       { length: Math.min(1000, count - from) },

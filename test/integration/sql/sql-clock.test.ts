@@ -13,7 +13,7 @@ const FULL_MS = 20 * HELD_MS
 const policy = tokenBucket({ capacity: 100, refill: 100, every: FULL_MS })
 
 /** The state of the bucket that is empty at a time. */
-const emptyAt = (atMs: number) => [100, FULL_MS / 100, Math.ceil(atMs) + FULL_MS, 0, 0]
+const emptyAt = (atMs: number) => [100, Math.ceil(atMs)]
 
 const CHARGES: readonly (readonly [string, readonly Parts[]])[] = [
   ['a single charge', [[part('key', policy)]]],

@@ -22,7 +22,7 @@ describe('on PostgreSQL', () => {
   })
 })
 
-const COLUMNS = '`key` VARBINARY(255) NOT NULL, state VARBINARY(4096) NOT NULL, expires_at BIGINT NOT NULL'
+const COLUMNS = '`key` VARBINARY(255) NOT NULL, state VARBINARY(8192) NOT NULL, expires_at BIGINT NOT NULL'
 
 /** Tables with our columns whose keys are not unique: what each has, and its indexes. */
 const NOT_UNIQUE: readonly (readonly [string, indexes: string])[] = [

@@ -133,5 +133,5 @@ describe.each(DATABASES)('on %s, connections return to the pool as they were', (
 })
 
 function expiredRow({ literal }: Kind, table: string, key: string): string {
-  return `INSERT INTO ${table} VALUES ('${key}', ${literal([1, 0])}, 1)`
+  return `INSERT INTO ${table} VALUES ('${key}', ${literal([0])}, 1)`
 }

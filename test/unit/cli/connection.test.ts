@@ -2,15 +2,17 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { fixedWindow } from 'headgate'
+import { fixedWindow, StoreError } from 'headgate'
 import { connectStore } from '../../../src/cli/keys/connection.js'
 import { readStoreUrl } from '../../../src/cli/keys/store-url.js'
 
 const POLICY = fixedWindow({ limit: 2, window: '1h' })
 
 /** What the store for Redis does on the client of a connection. */
-const mockStore = { name: 'redis', apply: jest.fn() }
+const mockStore = { name: 'redis', apply: jest.fn(), documents: { read: jest.fn() } }
 jest.mock('../../../src/redis.js', () => ({ redisStore: () => mockStore }))
+const mockTransport = { slotOf: () => 7, send: jest.fn() }
+jest.mock('../../../src/stores/redis/client.js', () => ({ transportOf: () => mockTransport }))
 
 /** What the client of a test does. */
 interface Behavior {
@@ -194,6 +196,31 @@ describe('a store', () => {
     mockStore.apply.mockRejectedValue(new Error('READONLY'))
     for (const failing of [() => connection.apply([forget]), () => connection.applyOne(take)])
       await expect(failing()).rejects.toThrow('the store at 127.0.0.1:7000 failed: redis: READONLY')
+  })
+
+  test('reads bytes and the time of the store, and changes nothing', async () => {
+    const bytes = Buffer.alloc(16)
+    behavior = { reply: ([command]) => (command === 'time' ? ['1790000000', '123999'] : undefined) }
+    const connection = await connectTo()
+    mockTransport.send.mockReturnValueOnce([Promise.resolve([bytes])])
+    expect(await connection.readBytes('hg:1:api:{ada}')).toEqual({ bytes, atMs: 1_790_000_000_123 })
+    const words = ['mget', 'hg:1:api:{ada}']
+    expect(mockTransport.send.mock.calls).toEqual([[[{ shard: 7, words, firstKey: 1, keyCount: 1 }]]])
+    mockTransport.send.mockReturnValueOnce([Promise.resolve([null])])
+    expect(await connection.readBytes('hg:1:api:{eve}')).toMatchObject({ bytes: undefined })
+  })
+
+  test('reads documents, as far as the user may', async () => {
+    const connection = await connectTo()
+    const { read } = mockStore.documents
+    read.mockResolvedValueOnce([{ version: '1', text: '{}' }])
+    expect(await connection.readDocument('hg:limits:api')).toBe('{}')
+    read.mockResolvedValueOnce([undefined])
+    expect(await connection.readDocument('hg:limits:api')).toBeUndefined()
+    read.mockRejectedValueOnce(new StoreError('redis', 'NOPERM', { replied: true }))
+    expect(await connection.readDocument('hg:limits:api')).toBeUndefined()
+    read.mockRejectedValueOnce(new StoreError('redis', 'closed'))
+    await expect(connection.readDocument('hg:limits:api')).rejects.toThrow('failed: redis: closed')
   })
 
   const cannot = 'cannot use the store at 127.0.0.1:7000: '

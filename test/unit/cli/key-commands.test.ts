@@ -10,6 +10,7 @@ import {
   slidingWindow,
 } from 'headgate'
 import { connectStore } from '../../../src/cli/keys/connection.js'
+import { nextTurn } from '../../support/next-turn.js'
 import { type KeyStore, keyStore } from './key-store.js'
 import { failureOf, mustRun, run } from './run-command.js'
 
@@ -24,7 +25,10 @@ let stored: KeyStore
 
 beforeEach(() => {
   stored = keyStore()
-  jest.mocked(connectStore).mockImplementation(async () => stored)
+  jest.mocked(connectStore).mockImplementation(async () => {
+    for (let turn = 0; turn < 5; turn++) await nextTurn() // limiters publish their limits in the background
+    return stored
+  })
 })
 afterEach(() => expect(stored.isClosed).toBe(true))
 
@@ -78,7 +82,7 @@ describe('inspect', () => {
     const byName = Object.fromEntries(found.map((each) => [each.limiter, each]))
     expect(byName.fresh).toMatchObject({ remaining: 1, of: 2, limitedForMs: null, limitedUntil: null })
     expect(byName.row).toMatchObject({ limitedForMs: null, limitedUntil: null, freshAt: null })
-    expect(byName.busy).toMatchObject({ remaining: null, of: null, inUse: 1, limitedUntil: null })
+    expect(byName.busy).toMatchObject({ remaining: 0, of: 1, inUse: 1, limitedUntil: null })
     expect(byName.login?.limitedForMs).toBeGreaterThan(3_590_000)
     expect(byName.short?.limitedForMs).toBeLessThanOrEqual(60_000)
     const untilMs = Date.parse(byName.login?.limitedUntil ?? '')
@@ -115,8 +119,8 @@ describe('inspect', () => {
       '  stored as   203.0.113.7',
       '',
       'login/busy',
-      '  policy      concurrency',
-      '  in use      1 (the limit is not stored)',
+      '  policy      3 at once (concurrency)',
+      '  in use      1 of 3',
       expect.stringMatching(`^  fresh       ${time}$`),
       '  stored as   203.0.113.7',
       '',
@@ -131,19 +135,42 @@ describe('inspect', () => {
     await login.close()
   })
 
-  test('shows a state under the numbers that it was written under, whichever policy the limiter has by now', async () => {
-    const sizes = [5, 3]
+  test('shows a client under each of several plans, those that limit it for longest first', async () => {
+    const limits = [5, 1]
     const limiter = by<object>({
       name: 'api',
-      policy: () => slidingWindow({ limit: sizes[0] as number, window: '1m', slices: sizes[0] as number }),
+      policy: () => fixedWindow({ limit: limits[0] as number, window: '1m' }),
     })
     await limiter.charge(ada)
-    sizes.shift()
+    limits.shift()
     expect(await inspect('203.0.113.7')).toMatchObject([
-      { policy: '5 in 1m (sliding-window)', remaining: 4, of: 5, bans: null, denials: null },
+      { policy: '5 in 1m (fixed-window)', remaining: 4, of: 5, bans: null, denials: null },
     ])
     await limiter.charge(ada)
-    expect(await inspect('203.0.113.7')).toMatchObject([{ remaining: 1, of: 3 }])
+    expect(await inspect('203.0.113.7')).toMatchObject([
+      { policy: '1 in 1m (fixed-window)', remaining: 0, of: 1, limited: 'exhausted' },
+      { policy: '5 in 1m (fixed-window)', remaining: 4, of: 5, limited: null },
+    ])
+  })
+
+  test('shows what a client has used of a limit that is not published', async () => {
+    const limiter = by<object>({ policy: banning })
+    await exhaust(limiter, ada)
+    await limiter.charge(ada)
+    const [standing] = await inspect('203.0.113.7')
+    expect(standing).toMatchObject({ policy: 'fixed-window, with bans', remaining: null, of: null, inUse: 2 })
+    expect(standing).toMatchObject({ limited: 'banned', bans: 1, freshAt: null })
+    expect((await mustRun('inspect', '203.0.113.7', ...STORE)).split('\n')).toEqual([
+      '_default',
+      '  policy      fixed-window, with bans',
+      '  in use      2 (the limit is not published)',
+      expect.stringMatching(/^ {2}state {7}banned until /),
+      '  bans        1 in a row',
+      '  stored as   203.0.113.7',
+      '',
+      'Limiters publish their limits after the first charge, if they have a name and the store permits it.',
+      '',
+    ])
   })
 
   test('shows the denials that count for a ban, and bans that have ended', async () => {
@@ -157,14 +184,14 @@ describe('inspect', () => {
     expect(text).toMatch(/^ {2}denials {5}2, counted until \d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ\n {2}fresh/m)
     await limiter.charge(ada)
     const [key, state] = [...stored.states][0] as [string, readonly number[]]
-    stored.states.set(key, state.with(-1, Date.now() - 500).with(3, 0))
+    stored.states.set(key, state.with(-1, Date.now() - 500).with(0, 0))
     expect(await inspect('203.0.113.7')).toMatchObject([{ limited: null, remaining: 2, bans: 1, denials: 0 }])
   })
 
   test('fails for a key that holds something else', async () => {
     await by({ name: 'api', policy: window }).charge(ada)
     const [key = ''] = stored.states.keys()
-    stored.states.set(key, [0.5, 1, 2, 3])
+    stored.states.set(key, [0.5, 1, 2, 3, 4, 5, 6])
     expect(await failureOf('inspect', '203.0.113.7', ...STORE)).toEqual([
       1,
       `the key ${key} holds a value that is not a state of headgate`,
@@ -190,8 +217,7 @@ describe('inspect', () => {
 
   test('leaves out a key that expires while it is read', async () => {
     await by({ name: 'api', policy: window }).charge(ada)
-    const { applyOne } = stored
-    stored.applyOne = async (operation) => ({ ...(await applyOne(operation)), state: undefined })
+    stored.readBytes = async () => ({ bytes: undefined, atMs: Date.now() })
     expect(await mustRun('inspect', '203.0.113.7', ...STORE)).toBe(
       'nothing is stored for "203.0.113.7" by api (if the limiters have a secret, set HEADGATE_SECRET)\n',
     )
@@ -200,10 +226,10 @@ describe('inspect', () => {
   test('searches under the prefix, whatever characters it has, and skips what is no key of a limit', async () => {
     await by({ name: 'api', policy: window }).charge(ada)
     const [[key, state]] = stored.states as unknown as [[string, readonly number[]]]
-    for (const other of [`a*:${key}`, `ab:${key}`, 'a*:hg:2:health', `a*:${key.replace(':{', '{')}`])
+    for (const other of [`a*:${key}`, `ab:${key}`, 'a*:hg:3:health', `a*:${key.replace(':{', '{')}`])
       stored.states.set(other, state)
     expect(await inspect('203.0.113.7', '--prefix', 'a*:hg')).toHaveLength(1)
-    expect(stored.patterns).toEqual(['a\\*:hg:2:*'])
+    expect(stored.patterns).toEqual(['a\\*:hg:3:*'])
   })
 })
 

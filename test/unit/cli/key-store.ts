@@ -1,7 +1,8 @@
-import type { Store } from 'headgate'
-import type { Operation, ResultOf, State } from 'headgate/store'
+import { memoryStore, type Store } from 'headgate'
+import type { Documents, Operation, ResultOf, State } from 'headgate/store'
 import { applyOperations, type StateWrite } from 'headgate/store'
 import type { StoreConnection } from '../../../src/cli/keys/connection.js'
+import { encodeState } from '../../../src/stores/shared/state-codec.js'
 
 /** A store whose keys commands search: what they send, and what it has by then. */
 export interface KeyStore extends StoreConnection {
@@ -46,8 +47,10 @@ export function keyStore(): KeyStore {
     return [String(next), keys.slice(Math.max(0, at - 1), at + PAGE)]
   }
 
+  const documents = memoryStore().documents as Documents
+
   return {
-    store: { name: 'keys', apply },
+    store: { name: 'keys', apply, documents },
     states,
     patterns,
     forgotten,
@@ -58,6 +61,14 @@ export function keyStore(): KeyStore {
       if (command === 'pttl') return -1
       if (command !== 'scan') throw new Error(`unknown command ${command}`)
       return scan(cursor, pattern)
+    },
+    async readBytes(key) {
+      const state = states.get(key)
+      return { bytes: state && encodeState(state), atMs: Date.now() }
+    },
+    async readDocument(key) {
+      const [stored] = await documents.read([{ key }])
+      return stored?.text
     },
     async apply(operations) {
       if (operations.every(({ type }) => type === 'forget')) forgotten.push(operations.length)

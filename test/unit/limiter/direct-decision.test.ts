@@ -52,12 +52,12 @@ test('its keys are the keys of the store', async () => {
   const limiter = createLimiter<{ ip: string }>({ policy, name: 'api', store })
   await limiter.charge({ ip: '203.0.113.7' }, { cost: 2 })
   const stored = (identity: string, of: Policy = policy) => {
-    const [verdict] = chargeStore(store, [[{ key: `hg:2:api:tb:{${identity}}`, policy: of, cost: 0 }]])
+    const [verdict] = chargeStore(store, [[{ key: `hg:3:api:tb:{${identity}}`, policy: of, cost: 0 }]])
     return verdict?.parts[0]?.remaining
   }
   expect(stored('203.0.113.7')).toBe(3)
   expect(stored('203.0.113.8')).toBe(5)
-  forgetStore(store, [{ key: 'hg:2:api:tb:{203.0.113.7}', policy }])
+  forgetStore(store, [{ key: 'hg:3:api:tb:{203.0.113.7}', policy }])
   expect((await limiter.peek({ ip: '203.0.113.7' })).remaining).toBe(5)
 })
 
@@ -67,7 +67,7 @@ test('so are those of several limits, which are hashed in pieces', async () => {
   const limiter = createLimiter<{ ip: string }>({ limits, name: 'api', store })
   await limiter.charge({ ip: '203.0.113.7' })
   for (const { name } of limits) {
-    const key = `hg:2:api/${name}:tb:{203.0.113.7}`
+    const key = `hg:3:api/${name}:tb:{203.0.113.7}`
     expect(chargeStore(store, [[{ key, policy, cost: 0 }]])[0]?.parts[0]?.remaining).toBe(4)
   }
   await limiter.forget({ ip: '203.0.113.7' })

@@ -74,7 +74,7 @@ test('nobody is banned for longer than the longest ban by a clock that was ahead
   const ahead = attempts(policy, 1e6, 1e6, 1e6, 1e6, 1e6).at(-1)?.next
   const denied = policy.take(ahead, 0, 1)
   expect(denied).toMatchObject({ allowed: false, retryAfterMs: 20 * MINUTE_MS })
-  expect(denied.next).toHaveLength(policy.width)
+  expect(denied.next).toHaveLength(policy.width as number)
   expect(policy.take(denied.next, 20 * MINUTE_MS, 1).allowed).toBe(true)
 })
 

@@ -29,9 +29,6 @@ const GOLDEN: readonly Row[] = [
   { atMs: 9500, cost: 5, allowed: false, remaining: 2, resetAfterMs: 3000, retryAfterMs: 3000 },
 ]
 
-/** Returns the state of a bucket of 5 that gets one token a second, and is full again at a time. */
-const fullAt = (atMs: number): State => [5, 1000, atMs, 0, 0]
-
 test.each([0, Date.UTC(2026, 10, 21)])('the golden cases hold, in order, from time %d on', (originMs) => {
   const policy = tokenBucket({ capacity: 5, refill: 5, every: '5s' })
   let state: State | undefined
@@ -42,23 +39,25 @@ test.each([0, Date.UTC(2026, 10, 21)])('the golden cases hold, in order, from ti
   }
 })
 
-test('its state is the capacity, the interval, when the bucket is full again, the debt and 0', () => {
+test('its state is how many tokens were missing after the last charge, and when that was', () => {
   const policy = tokenBucket({ capacity: 10, refill: 1, every: '1s' })
-  expect(policy.take(undefined, 5000, 3).next).toEqual([10, 1000, 8000, 0, 0])
-  expect(policy.take([0, 0, 0, 0, 0], 5000, 3).next).toEqual([10, 1000, 8000, 0, 0])
+  const { next } = policy.take(undefined, 5000, 3)
+  expect(next).toEqual([3, 5000])
+  expect(policy.take(next, 5250, 2).next).toEqual([4.75, 5250])
+  expect(policy.take([0, 0], 5000, 3).next).toEqual([3, 5000])
 })
 
 test('moreAfterMs is exact, between two tokens too', () => {
   const policy = tokenBucket({ capacity: 5, refill: 1, every: '1s' })
-  expect(policy.take(fullAt(13_500), 10_000, 0)).toMatchObject({ remaining: 1, moreAfterMs: 500 })
+  expect(policy.take([3.5, 10_000], 10_000, 0)).toMatchObject({ remaining: 1, moreAfterMs: 500 })
   expect(policy.take(undefined, 10_000, 0)).toMatchObject({ remaining: 5, moreAfterMs: 0 })
 })
 
 test('after a clock that was a year ahead, nobody waits for longer than a full refill takes', () => {
   const policy = tokenBucket({ capacity: 5, refill: 1, every: '1s' })
   const nowMs = Date.UTC(2026, 0, 1)
-  const denied = policy.take(fullAt(nowMs + 365 * 86_400_000), nowMs, 1)
-  expect(denied).toMatchObject({ allowed: false, retryAfterMs: 1000, next: fullAt(nowMs + 5000) })
+  const denied = policy.take([1, nowMs + 365 * 86_400_000], nowMs, 1)
+  expect(denied).toMatchObject({ allowed: false, retryAfterMs: 1000, next: [5, nowMs] })
   expect(policy.take(denied.next, nowMs + 1000, 1).allowed).toBe(true)
 })
 
@@ -66,23 +65,42 @@ test('a refund restores what has not been refilled yet', () => {
   const policy = tokenBucket({ capacity: 5, refill: 1, every: '1s' })
   const { next: taken } = policy.take(undefined, 0, 3)
   expect(policy.refund(taken as State, 0, 3, 0)).toBeUndefined()
-  expect(policy.refund(taken as State, 0, 1, 0)).toEqual(fullAt(2000))
+  expect(policy.refund(taken as State, 0, 1, 0)).toEqual([2, 0])
   const { next: takenLater } = policy.take(taken, 1000, 3)
-  expect(takenLater).toEqual(fullAt(6000))
-  expect(policy.refund(takenLater as State, 1000, 3, 0)).toEqual(fullAt(4000))
-  expect(policy.refund(takenLater as State, 3000, 3, 0)).toEqual(fullAt(6000))
+  expect(takenLater).toEqual([5, 1000])
+  expect(policy.refund(takenLater as State, 1000, 3, 0)).toEqual([3, 1000])
+  expect(policy.refund(takenLater as State, 2000, 3, 0)).toEqual([4, 1000])
+  expect(policy.refund(takenLater as State, 3000, 3, 0)).toBe(takenLater)
 })
 
 test('after a clock that was a year ahead, a refund shortens the wait by its units', () => {
   const policy = tokenBucket({ capacity: 5, refill: 1, every: '1s' })
   const nowMs = Date.UTC(2026, 0, 1)
   const aheadMs = nowMs + 365 * 86_400_000
-  const refunded = policy.refund(fullAt(aheadMs + 5000), nowMs, 2, aheadMs, aheadMs + 5000)
-  expect(refunded).toEqual(fullAt(nowMs + 3000))
+  const state: State = [5, aheadMs]
+  const refunded = policy.refund(state, nowMs, 2, aheadMs, aheadMs + 5000)
+  expect(refunded).toEqual([3, nowMs])
   expect(policy.take(refunded, nowMs, 3)).toMatchObject({ allowed: false, retryAfterMs: 1000 })
-  expect(policy.refund(fullAt(aheadMs), nowMs, 2, nowMs)).toEqual(fullAt(nowMs + 3000))
-  expect(policy.refund(fullAt(aheadMs), nowMs, 10, aheadMs)).toBeUndefined()
-  expect(policy.refund(fullAt(aheadMs), nowMs, 2, nowMs - 9000, nowMs)).toEqual(fullAt(aheadMs))
+  expect(policy.refund([1, aheadMs], nowMs, 2, nowMs)).toEqual([3, nowMs])
+  expect(policy.refund(state, nowMs, 10, aheadMs)).toBeUndefined()
+  expect(policy.refund(state, nowMs, 2, nowMs - 9000, nowMs)).toBe(state)
+})
+
+test('a bucket with other numbers reads the tokens that are missing, and refills them at its own rate', () => {
+  const slow = tokenBucket({ capacity: 10, refill: 1, every: '1m' })
+  const fast = tokenBucket({ capacity: 4, refill: 1, every: '1s' })
+  const { next } = slow.take(undefined, 0, 7)
+  expect(fast.take(next, 0, 1)).toMatchObject({ allowed: false, remaining: 0, debt: 3, retryAfterMs: 4000 })
+  expect(fast.take(next, 4500, 0)).toMatchObject({ remaining: 1, moreAfterMs: 500, resetAfterMs: 2500 })
+  expect(slow.take(fast.take(next, 4500, 1).next, 4500, 0)).toMatchObject({ remaining: 6 })
+})
+
+test('a refund under other numbers gives back its units, and no time that has passed', () => {
+  const fast = tokenBucket({ capacity: 100, refill: 100, every: '1s' })
+  const daily = tokenBucket({ capacity: 100, refill: 100, every: '1d' })
+  const { next: state } = daily.take(undefined, 0, 100)
+  const refunded = fast.refund(state as State, 60_000, 3, 59_999, 61_000)
+  expect(daily.take(refunded, 60_000, 0).remaining).toBe(3)
 })
 
 test.each([

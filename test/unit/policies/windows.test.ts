@@ -31,15 +31,27 @@ describe('fixedWindow', () => {
     expect(policy.take(state, 2000, 1)).toMatchObject({
       allowed: true,
       remaining: 2,
-      next: [3, 1000, 2000, 1],
+      next: [1, 2000],
     })
   })
 
   test('a refund reaches only the window in which the units were taken', () => {
     const { state } = run(policy, [[1200, 2]])
-    expect(policy.refund(state as State, 1300, 1, 1200)).toEqual([3, 1000, 1000, 1])
+    expect(state).toEqual([2, 1200])
+    expect(policy.refund(state as State, 1300, 1, 1200)).toEqual([1, 1200])
     expect(policy.refund(state as State, 1300, 5, 1200)).toBeUndefined()
     expect(policy.refund(state as State, 1300, 1, 900)).toBe(state)
+  })
+
+  test('units whose own window has ended are not refunded to a longer window that has counted since', () => {
+    const hourly = fixedWindow({ limit: 9, window: '1h' })
+    const { state } = run(policy, [
+      [1200, 2],
+      [2200, 1],
+    ])
+    expect(hourly.refund(state as State, 2300, 2, 1200, 2000)).toBe(state)
+    expect(hourly.refund(state as State, 1900, 2, 1200, 2000)).toBe(state) // after a step back, too
+    expect(hourly.refund(state as State, 2300, 1, 2200, 3000)).toBeUndefined()
   })
 
   test('after a step back across a window border, the state keeps counting in the later window', () => {
@@ -49,19 +61,19 @@ describe('fixedWindow', () => {
   })
 
   test('a denial clamps a state from a clock far ahead, which then waits for two windows at most', () => {
-    const denied = policy.take([3, 1000, 900_000, 3], 1500, 1)
-    expect(denied).toMatchObject({ allowed: false, retryAfterMs: 1500, next: [3, 1000, 2000, 3] })
+    const denied = policy.take([3, 900_000], 1500, 1)
+    expect(denied).toMatchObject({ allowed: false, retryAfterMs: 1500, next: [3, 2000] })
     expect(policy.take(denied.next, 3000, 1).allowed).toBe(true)
   })
 
   test('a refund to a state from a clock far ahead reaches only the window of its units, even once clamped', () => {
-    const ahead: State = [3, 1000, 900_000, 3]
-    expect(policy.refund(ahead, 1500, 2, 900_100)).toEqual([3, 1000, 900_000, 1])
+    const ahead: State = [3, 900_000]
+    expect(policy.refund(ahead, 1500, 2, 900_100)).toEqual([1, 900_000])
     expect(policy.refund(ahead, 1500, 3, 900_100)).toBeUndefined()
     expect(policy.refund(ahead, 1500, 2, 1400)).toBe(ahead)
     const { next: clamped } = policy.take(ahead, 1500, 1)
     expect(policy.refund(clamped as State, 1500, 2, 900_100)).toBe(clamped)
-    expect(policy.refund(clamped as State, 1500, 2, 2100)).toEqual([3, 1000, 2000, 1])
+    expect(policy.refund(clamped as State, 1500, 2, 2100)).toEqual([1, 2000])
   })
 })
 
@@ -70,7 +82,7 @@ describe('slidingWindow', () => {
 
   /** Returns a state of the policy, from its newest slice and the counts of this and the ones before. */
   function slidingState(index: number, ...newest: readonly number[]): State {
-    return [10, 10_000, 10, index, ...newest, ...new Array<number>(11 - newest.length).fill(0)]
+    return [index, ...newest, ...new Array<number>(11 - newest.length).fill(0)]
   }
 
   test('the oldest slice is weighted by its part inside the window, rounded down', () => {
@@ -175,7 +187,7 @@ describe('consecutive', () => {
       resetAfterMs: never,
       moreAfterMs: never,
     })
-    expect(policy.refund(state as State, 0, 2, 0)).toEqual([3, 1])
+    expect(policy.refund(state as State, 0, 2, 0)).toEqual([1])
     expect(policy.refund(state as State, 0, 3, 0)).toBeUndefined()
   })
 })

@@ -53,12 +53,13 @@ export function mysqlDialect(pool: MysqlCallbackPool, names: readonly string[]):
     lock,
     // One by one: a deadlock ends the transaction, and a statement already sent would run outside it.
     async write(connection, { updated, inserted, deleted }) {
-      const update = ' ON DUPLICATE KEY UPDATE state = VALUES(state), expires_at = VALUES(expires_at)'
+      const expiry = 'GREATEST(expires_at, VALUES(expires_at))'
+      const update = ` ON DUPLICATE KEY UPDATE state = VALUES(state), expires_at = ${expiry}`
       await insert(connection, updated, update)
       await insert(connection, inserted)
       await deleteRows(connection, table, deleted)
     },
-    chargeSingle: singleCharge(table),
+    chargeEach: singleCharge(table),
     documents: mysqlDocuments(names),
     // Of processes that purge the same rows, all but one delete nothing and stop.
     async removeExpired(connection, limit) {

@@ -4,8 +4,8 @@ import { codeOf, MYSQL_NO_TABLE } from '../errors.js'
 import { MAX_KEY_BYTES, type SqlStoreOptions, TABLE_OPTIONS } from '../table.js'
 import { type MysqlConnection, type MysqlReply, run } from './client.js'
 
-/** Room for the longest state: a ban over a log of 1,000 units has 508 numbers of 8 bytes. */
-const MAX_STATE_BYTES = 4096
+/** Room for the longest state: a ban over a log of 1,000 units has 1,004 numbers of 8 bytes. */
+const MAX_STATE_BYTES = 8192
 
 /**
  * Returns the SQL that creates the tables of `mysqlStore`, for applications with their own migrations. There

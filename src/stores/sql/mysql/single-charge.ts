@@ -1,4 +1,5 @@
 import type { State } from '../../../policies/policy.js'
+import type { ChargeResult, Part } from '../../operation.js'
 import { evaluateCharge } from '../../shared/apply-batch.js'
 import { decodeState, encodeState, foreignKeyError, isStateOf } from '../../shared/state-codec.js'
 import type { Dialect } from '../dialect.js'
@@ -12,11 +13,11 @@ import { CLOCK, LOCK_WAIT, ROLLBACK } from './statements.js'
 const IN_TRANSACTION = 1
 
 /**
- * Creates a function that decides a charge of one part by compare-and-swap: reads the row, and writes it if
- * it is unchanged. Returns `undefined`, and changes nothing, if the row has changed, or if `autocommit` is
- * off on the connection.
+ * Creates a function that decides a lone charge of one part by compare-and-swap: reads the row, and writes it if
+ * it is unchanged. Returns `undefined`, and changes nothing, if the row has changed, if `autocommit` is off on
+ * the connection, or if there are several charges, which a transaction decides in fewer round trips.
  */
-export function singleCharge(table: string): NonNullable<Dialect<MysqlConnection>['chargeSingle']> {
+export function singleCharge(table: string): NonNullable<Dialect<MysqlConnection>['chargeEach']> {
   const select = `SELECT (SELECT state FROM ${table} WHERE \`key\` = ?), ${CLOCK}, @@autocommit`
   const insert = `${LOCK_WAIT}INSERT INTO ${table} (state, expires_at, \`key\`) VALUES (?, ?, ?)`
   const update = `${LOCK_WAIT}UPDATE ${table} SET state = ?, expires_at = ? WHERE \`key\` = ? AND state = ?`
@@ -34,7 +35,7 @@ export function singleCharge(table: string): NonNullable<Dialect<MysqlConnection
     }
   }
 
-  return async (connection, part) => {
+  async function charge(connection: MysqlConnection, part: Part): Promise<ChargeResult | undefined> {
     const key = Buffer.from(rowKey(part.key))
     const [[bytes, micros, autocommit] = []] = await run(connection, select, [key])
     if (Number(autocommit) !== 1) {
@@ -50,5 +51,12 @@ export function singleCharge(table: string): NonNullable<Dialect<MysqlConnection
     const { resetAfterMs } = part.policy.take(next.state, nowMs, 0)
     const values = [encodeState(next.state), expiryS(part.policy, nowMs + resetAfterMs), key]
     return (await swap(connection, state, values)) ? verdict : undefined
+  }
+
+  return async (connection, parts) => {
+    const [part, ...others] = parts
+    return part === undefined || others.length > 0
+      ? parts.map(() => undefined)
+      : [await charge(connection, part)]
   }
 }

@@ -40,6 +40,11 @@ function stateIn(array: Buffer): State | undefined {
   return state.every(Number.isFinite) ? state : undefined
 }
 
+/** Returns keys as an array for a parameter of a statement. */
+export function keyList(keys: readonly Buffer[]): string {
+  return `{${keys.map((key) => `"\\\\x${key.toString('hex')}"`)}}`
+}
+
 /** Returns keys as an array literal, which the server parses faster than a list of values. */
 export function keyArray(keys: readonly string[]): string {
   const elements = keys.map((key) => `"\\\\\\\\x${Buffer.from(key).toString('hex')}"`)

@@ -1,11 +1,11 @@
 import type { LockedStates } from '../../builders/transaction-writes.js'
 import type { Dialect } from '../dialect.js'
 import { openTransactionError } from '../errors.js'
+import { chargeEach } from './charge-each.js'
 import { acquire, isInTransaction, type PostgresConnection, type PostgresPool, run } from './client.js'
 import { CLOCK, decode, encodeAsHex, keyArray, rowTable } from './codec.js'
 import { postgresDocuments } from './documents.js'
 import { prepareTables, quoteName } from './schema.js'
-import { singleCharge } from './single-charge.js'
 
 const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED'
 /** How long a transaction waits for a row that another transaction has locked. */
@@ -23,7 +23,7 @@ export function postgresDialect(
   names: readonly string[],
 ): Dialect<PostgresConnection, Transaction> {
   const table = quoteName(names)
-  const update = `UPDATE ${table} AS t SET state = r.state::float8[], expires_at = r.expires_at`
+  const update = `UPDATE ${table} AS t SET state = r.state::float8[], expires_at = greatest(t.expires_at, r.expires_at)`
   const insert = `INSERT INTO ${table} (key, state, expires_at) SELECT r.key, r.state::float8[], r.expires_at`
 
   async function lock(connection: PostgresConnection, keys: readonly string[]): Promise<LockedStates> {
@@ -70,7 +70,7 @@ export function postgresDialect(
       if (inserted.length > 0) writes.push(`${insert} FROM ${rowTable(inserted)}`)
       if (deleted.length > 0) writes.push(`DELETE FROM ${table} WHERE key = ANY(${keyArray(deleted)})`)
     },
-    chargeSingle: singleCharge(table),
+    chargeEach: chargeEach(table),
     documents: postgresDocuments(names),
     async removeExpired(connection, limit) {
       const expired = `SELECT key FROM ${table} WHERE expires_at < date_part('epoch', now())::bigint ORDER BY expires_at LIMIT ${limit} FOR UPDATE SKIP LOCKED`

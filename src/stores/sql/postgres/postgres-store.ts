@@ -9,8 +9,8 @@ import { postgresDialect } from './dialect.js'
  * Creates a store that keeps states in PostgreSQL, shared by any number of processes.
  *
  * - **Atomicity.** Row lock: one transaction decides all operations that arrive together. At READ COMMITTED,
- *   it locks the rows in the order of their keys, decides, writes and commits, in two round trips. A single
- *   charge of one limit is one statement if it is allowed. Deadlocks and serialization failures are retried
+ *   it locks the rows in the order of their keys, decides, writes and commits, in two round trips. Charges
+ *   of one limit are one statement if they are allowed. Deadlocks and serialization failures are retried
  *   for two seconds. Then the operations fail with a `StoreError`.
  * - **Clock.** The server's, in microseconds.
  * - **Purge.** Expired rows are removed in small batches, about once a minute while there are charges.

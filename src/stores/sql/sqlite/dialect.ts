@@ -105,7 +105,7 @@ function prepareStatements(database: SqliteDatabase, table: string) {
   return {
     select: database.prepare(`SELECT state FROM ${table} WHERE key = ?`),
     write: database.prepare(
-      `INSERT INTO ${table} (key, state, expires_at) VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE SET state = excluded.state, expires_at = excluded.expires_at`,
+      `INSERT INTO ${table} (key, state, expires_at) VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE SET state = excluded.state, expires_at = max(expires_at, excluded.expires_at)`,
     ),
     remove: database.prepare(`DELETE FROM ${table} WHERE key = ?`),
     purge: database.prepare(

@@ -1,5 +1,6 @@
 import type { Policy, Store } from 'headgate'
 import type { Operation, Result } from 'headgate/store'
+import { keyCodeOf } from '../../../../src/policies/spec.js'
 import { type Expected, ModelStore } from '../reference/model-store.js'
 import { differenceOf } from './compare.js'
 import { type Mark, OWNERS, type Plan, type PlannedReturn, type Step, type Trace } from './trace.js'
@@ -74,7 +75,7 @@ class Player {
 
   /** Returns the first difference; `undefined` if there is none. */
   async step(step: Step): Promise<string | undefined> {
-    if (this.rules.canStepBack) await this.#forgetFresh()
+    if (this.lane.nowMs !== undefined) await this.#forgetFresh()
     if ('batch' in step) return this.#apply(step.batch.flatMap((plan) => this.#operationsOf(plan)))
     const ms = 'waitMs' in step ? step.waitMs : (this.#marks[step.waitFor] ?? Number.NaN) + step.plusMs
     if (Math.abs(ms) <= this.rules.longestMs) await this.lane.advance(ms)
@@ -85,7 +86,10 @@ class Player {
     await this.#forget(this.#keyed())
   }
 
-  /** Forgets states that are fresh by now: a store may drop them, or read them after its clock has stepped back. */
+  /**
+   * Forgets states that are fresh by now under some numbers: a store may drop them, read them under others, or
+   * read them after its clock has stepped back.
+   */
   async #forgetFresh(): Promise<void> {
     const nowMs = this.lane.nowMs?.() ?? 0
     const isFresh = (keyed: { key: string; policy: Policy }) =>
@@ -105,7 +109,10 @@ class Player {
 
   #key(key: number): { key: string; policy: Policy } {
     const place = Math.floor(key / OWNERS)
-    return { key: `${this.prefix}:${key}`, policy: this.trace.policies[place] as Policy }
+    const policy = this.trace.policies[place] as Policy
+    // By a real clock, policies share a key only if units come back at the same time under all of them.
+    const pace = this.lane.nowMs === undefined ? paceOf(policy) : ''
+    return { key: `${this.prefix}:${key % OWNERS}:${keyCodeOf(policy.spec)}${pace}`, policy }
   }
 
   /** Returns the operation of a plan, if its policy knows it, and a read where its result tells no time. */
@@ -120,7 +127,8 @@ class Player {
   #operationOf(plan: Plan): Operation | undefined {
     if (plan.type === 'charge') {
       const parts = plan.parts.map(({ key, cost }) => ({ ...this.#key(key), cost }))
-      return { type: 'charge', parts }
+      const policyOf = (key: string) => parts.find((part) => part.key === key)?.policy
+      return { type: 'charge', parts: parts.filter(({ key, policy }) => policyOf(key) === policy) }
     }
     if ('receipt' in plan) return this.#giveBack(plan)
     const keyed = this.#key(plan.key)
@@ -189,6 +197,11 @@ class Player {
       this.#receipts.push({ key, policy, cost, takenAtMs, resetAtMs: result.resetAtMs })
     }
   }
+}
+
+/** Returns what a policy's numbers say of time, as text. */
+function paceOf({ spec }: Policy): string {
+  return JSON.stringify(spec, (name, value) => (['limit', 'capacity'].includes(name) ? undefined : value))
 }
 
 function timeOf(result: Result | undefined): number | undefined {

@@ -16,16 +16,21 @@ function rates(window: number): Policy[] {
   const length = `${window}ms`
   return [
     tokenBucket({ capacity: 5, refill: 3, every: `${window}ms` }),
+    tokenBucket({ capacity: 8, refill: 3, every: `${window}ms` }),
     tokenBucket({ capacity: 3, refill: 7, every: `${window}ms` }),
     tokenBucket({ capacity: 1, refill: 1, every: `${window}ms` }),
     slidingWindow({ limit: 4, window: length, slices: 4 }),
+    slidingWindow({ limit: 6, window: length, slices: 4 }),
     slidingWindow({ limit: 7, window: `${window - 3}ms`, slices: 3 }),
     slidingWindow({ limit: 5, window: length, slices: 1 }),
     slidingWindow({ limit: 9, window: length }),
     slidingLog({ limit: 4, window: length }),
+    slidingLog({ limit: 6, window: length }),
     slidingLog({ limit: 9, window: `${window - 3}ms` }),
     fixedWindow({ limit: 3, window: length }),
+    fixedWindow({ limit: 5, window: length }),
     fixedWindow({ limit: 3, window: length, ...FIRST }),
+    fixedWindow({ limit: 5, window: length, ...FIRST }),
   ]
 }
 
@@ -72,6 +77,7 @@ function bans(window: number): Policy[] {
 
 const STILL = [
   consecutive({ limit: 4 }),
+  consecutive({ limit: 6 }),
   concurrency({ limit: 4, ttl: '1s' }),
   concurrency({ limit: 3, ttl: '1003ms' }),
 ]

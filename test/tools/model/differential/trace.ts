@@ -1,4 +1,5 @@
 import type { Policy } from 'headgate'
+import { keyCodeOf } from '../../../../src/policies/spec.js'
 import { type Random, randomFrom } from '../../simulate/random.js'
 
 /** An operation of a trace, by numbers that stay valid when others are removed. */
@@ -47,7 +48,7 @@ export interface TraceOptions {
   readonly canCharge: 'several keys' | 'one key'
 }
 
-/** Each policy has two keys. */
+/** Each policy has two keys. Policies of one kind may share them. */
 export const OWNERS = 2
 const POLICIES_PER_TRACE = 3
 const MARKS: readonly Mark[] = ['retryAfterMs', 'moreAfterMs', 'resetAfterMs']
@@ -55,7 +56,13 @@ const MARKS: readonly Mark[] = ['retryAfterMs', 'moreAfterMs', 'resetAfterMs']
 /** Creates a random trace, the same for the same seed and options. */
 export function traceFrom(seed: number, options: TraceOptions): Trace {
   const random = randomFrom(seed)
-  const policies = Array.from({ length: POLICIES_PER_TRACE }, () => pick(random, options.policies))
+  const policies: Policy[] = []
+  while (policies.length < POLICIES_PER_TRACE) {
+    const [first] = policies
+    const code = first && keyCodeOf(first.spec)
+    const ofKind = options.policies.filter(({ spec }) => keyCodeOf(spec) === code)
+    policies.push(pick(random, first !== undefined && random() < 0.6 ? ofKind : options.policies))
+  }
   const maker = new TraceMaker(random, policies, options)
   const steps = Array.from({ length: 5 + whole(random, 30) }, () => maker.step())
   return { seed, policies, steps }

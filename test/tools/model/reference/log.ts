@@ -1,15 +1,14 @@
 import { type Reference, type Taken, unused } from './reference.js'
 
-/** When each unit was taken, in ticks, oldest first. */
+/** When each unit was taken, in whole milliseconds, oldest first. */
 type Times = readonly number[]
 
 /**
- * The units of the window that ends now, each with its own time. The newest units are remembered, as many as
- * the limit, rounded up to an even number: after the clock steps back, those that had ended count again.
+ * The units of the window that ends now, each with its own time. The next charge drops those that have ended:
+ * until then, they count again after the clock steps back.
  */
 export function log(limit: number, windowMs: number): Reference<Times> {
-  const tickMs = tickOf(windowMs)
-  const roundedUp = (ms: number) => Math.ceil(ms / tickMs) * tickMs
+  const roundedUp = Math.ceil
   const settle = (times: Times, nowMs: number) => times.map((ms) => Math.min(ms, roundedUp(nowMs)))
   const counting = (times: Times, nowMs: number) => settle(times, nowMs).filter((ms) => nowMs < ms + windowMs)
   const orFresh = (times: Times, nowMs: number) => (counting(times, nowMs).length === 0 ? [] : times)
@@ -39,7 +38,7 @@ export function log(limit: number, windowMs: number): Reference<Times> {
     take(times, nowMs, cost) {
       if (counting(times, nowMs).length + cost > limit) return undefined
       const taken = Array<number>(cost).fill(roundedUp(nowMs))
-      return [...settle(times, nowMs), ...taken].slice(-2 * Math.ceil(limit / 2))
+      return [...counting(times, nowMs), ...taken]
     },
     retryAfterMs: (times, nowMs, cost) => untilUsed(times, nowMs, limit - cost),
     settle,
@@ -49,17 +48,12 @@ export function log(limit: number, windowMs: number): Reference<Times> {
       if (nowMs >= takenMs + windowMs) return times
       let left = cost
       const kept = times.filter((ms) => ms !== takenMs || left-- <= 0)
-      return kept.length === times.length ? times : orFresh(kept, nowMs)
+      return kept.length === times.length ? times : kept
     },
     reward: (times, nowMs, units) => {
       if (units === 0) return times
-      const back = Math.min(units, counting(times, nowMs).length)
+      const back = Math.min(units, times.length)
       return orFresh(settle(times, nowMs).slice(0, times.length - back), nowMs)
     },
   }
-}
-
-/** Returns the precision of times: 1 ms, doubled until a window has at most 2^25 of them. */
-function tickOf(windowMs: number): number {
-  return windowMs <= 2 ** 25 ? 1 : 2 * tickOf(windowMs / 2)
 }

@@ -148,7 +148,8 @@ export class ModelStore {
         this.#states.delete(operation.key)
         return { type }
       case 'refund':
-        if (this.#states.has(operation.key)) keep(reference.refund(before, nowMs, operation))
+        if (this.#states.has(operation.key))
+          this.#states.set(operation.key, reference.refund(before, nowMs, operation))
         return { type }
       case 'take':
         return this.#take(operation, nowMs)

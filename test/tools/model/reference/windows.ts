@@ -1,77 +1,90 @@
 import { type Reference, unused } from './reference.js'
 
-/** Units in one window, which begins at `startMs`. */
-interface Window {
-  readonly startMs: number
+/** Units that were counted, and the time by which their window is found. */
+interface Counted {
+  readonly atMs: number
   readonly count: number
 }
 
-const NONE: Window = { startMs: Number.NEGATIVE_INFINITY, count: 0 }
+const NONE: Counted = { atMs: Number.NEGATIVE_INFINITY, count: 0 }
 
 /** How the windows of a policy follow each other. */
 interface Course {
-  /** The window that counts a charge at a time, if the last one is `state`. */
-  currentAt(state: Window, nowMs: number): Window
-  settle(state: Window, nowMs: number): Window
-  /** Whether a window counts units that were taken at a time. */
-  holds(state: Window, takenAtMs: number): boolean
+  /** Whether the window of a state has not ended. */
+  isCurrent(state: Counted, nowMs: number): boolean
+  /** The time of a state after a charge. */
+  charged(state: Counted | undefined, nowMs: number): number
+  settle(state: Counted, nowMs: number): Counted
+  startOf(atMs: number): number
 }
 
-/** Windows at multiples of their length since the Unix epoch. */
-export function clockWindow(limit: number, windowMs: number): Reference<Window> {
-  const startAt = (atMs: number) => Math.floor(atMs / windowMs) * windowMs
+/** Windows at multiples of their length since the Unix epoch. A state has the time of its last charge. */
+export function clockWindow(limit: number, windowMs: number): Reference<Counted> {
+  const startOf = (atMs: number) => Math.floor(atMs / windowMs) * windowMs
   return windowsOf(limit, windowMs, {
-    currentAt: (state, nowMs) =>
-      state.startMs >= startAt(nowMs) ? state : { startMs: startAt(nowMs), count: 0 },
-    settle: ({ startMs, count }, nowMs) => ({
-      startMs: Math.min(startMs, startAt(nowMs) + windowMs),
-      count,
-    }),
-    holds: ({ startMs }, takenAtMs) => startMs === startAt(takenAtMs),
+    isCurrent: ({ atMs }, nowMs) => startOf(atMs) >= startOf(nowMs),
+    charged: (state, nowMs) => Math.max(state?.atMs ?? nowMs, nowMs),
+    settle: ({ atMs, count }, nowMs) => ({ atMs: Math.min(atMs, startOf(nowMs) + windowMs), count }),
+    startOf,
   })
 }
 
-/** Windows that each begin with the first charge after the end of the one before. */
-export function firstRequestWindow(limit: number, windowMs: number): Reference<Window> {
+/** Windows that each begin with the first charge after the end of the one before: the time of a state. */
+export function firstRequestWindow(limit: number, windowMs: number): Reference<Counted> {
   return windowsOf(limit, windowMs, {
-    currentAt: (state, nowMs) =>
-      state.count > 0 && nowMs < state.startMs + windowMs ? state : { startMs: nowMs, count: 0 },
-    settle: ({ startMs, count }, nowMs) => ({ startMs: Math.min(startMs, nowMs), count }),
-    holds: ({ startMs }, takenAtMs) => startMs <= takenAtMs && takenAtMs < startMs + windowMs,
+    isCurrent: ({ atMs }, nowMs) => nowMs < atMs + windowMs,
+    charged: (state, nowMs) => state?.atMs ?? nowMs,
+    settle: ({ atMs, count }, nowMs) => ({ atMs: Math.min(atMs, nowMs), count }),
+    startOf: (atMs) => atMs,
   })
 }
 
-function windowsOf(limit: number, windowMs: number, course: Course): Reference<Window> {
-  const { settle } = course
-  const currentAt = (state: Window, nowMs: number) => course.currentAt(settle(state, nowMs), nowMs)
-  const less = ({ startMs, count }: Window, units: number): Window =>
-    count > units ? { startMs, count: count - units } : NONE
+function windowsOf(limit: number, windowMs: number, course: Course): Reference<Counted> {
+  const { settle, startOf } = course
+  const less = ({ atMs, count }: Counted, units: number): Counted =>
+    count > units ? { atMs, count: count - units } : NONE
+
+  /** Returns the state as it counts now; `undefined` if its window has ended. */
+  function current(state: Counted, nowMs: number): Counted | undefined {
+    const settled = settle(state, nowMs)
+    return settled.count > 0 && course.isCurrent(settled, nowMs) ? settled : undefined
+  }
+
+  function endsAfterMs(state: Counted, nowMs: number): number {
+    const atMs = course.charged(current(state, nowMs), nowMs)
+    return startOf(atMs) + windowMs - nowMs
+  }
 
   return {
     limit,
     fresh: () => NONE,
     figures(state, nowMs) {
-      const { startMs, count } = currentAt(state, nowMs)
+      const { count } = current(state, nowMs) ?? NONE
       if (count === 0) return unused(limit)
-      const endsAfterMs = startMs + windowMs - nowMs
+      const afterMs = endsAfterMs(state, nowMs)
       return {
-        remaining: limit - count,
-        moreAfterMs: endsAfterMs,
-        resetAfterMs: endsAfterMs,
+        remaining: Math.max(0, limit - count),
+        moreAfterMs: afterMs,
+        resetAfterMs: afterMs,
         bannedForMs: 0,
       }
     },
     take(state, nowMs, cost) {
-      const { startMs, count } = currentAt(state, nowMs)
-      return count + cost > limit ? undefined : { startMs, count: count + cost }
+      const before = current(state, nowMs)
+      const count = (before?.count ?? 0) + cost
+      return count > limit ? undefined : { atMs: course.charged(before, nowMs), count }
     },
     retryAfterMs: (state, nowMs, cost) =>
-      cost > limit ? Number.POSITIVE_INFINITY : currentAt(state, nowMs).startMs + windowMs - nowMs,
+      cost > limit ? Number.POSITIVE_INFINITY : endsAfterMs(state, nowMs),
     settle,
     deny: settle,
-    refund: (state, nowMs, { cost, takenAtMs, resetAtMs = Number.POSITIVE_INFINITY }) =>
-      cost === 0 || nowMs >= resetAtMs || !course.holds(state, takenAtMs) ? state : less(state, cost),
-    reward: (state, nowMs, units) => (units === 0 ? state : less(currentAt(state, nowMs), units)),
+    refund(state, nowMs, { cost, takenAtMs, resetAtMs = Number.POSITIVE_INFINITY }) {
+      const startMs = startOf(state.atMs)
+      const isTakenHere = startMs <= takenAtMs && takenAtMs < startMs + windowMs
+      const isOver = Math.max(nowMs, state.atMs) >= resetAtMs
+      return cost === 0 || !isTakenHere || isOver ? state : less(state, cost)
+    },
+    reward: (state, nowMs, units) => (units === 0 ? state : less(current(state, nowMs) ?? NONE, units)),
   }
 }
 
@@ -83,7 +96,12 @@ export function outstanding(limit: number): Reference<number> {
     fresh: () => 0,
     figures(count) {
       const never = count === 0 ? 0 : Number.POSITIVE_INFINITY
-      return { remaining: limit - count, moreAfterMs: never, resetAfterMs: never, bannedForMs: 0 }
+      return {
+        remaining: Math.max(0, limit - count),
+        moreAfterMs: never,
+        resetAfterMs: never,
+        bannedForMs: 0,
+      }
     },
     take: (count, _nowMs, cost) => (count + cost > limit ? undefined : count + cost),
     retryAfterMs: () => Number.POSITIVE_INFINITY,

@@ -129,7 +129,7 @@ test('what is not leased goes in the batches of the inner store, with those of i
 test('each server has its own circuit breaker, and units of a server that is down are consumed at once', async () => {
   const memory = memoryStore()
   const down = new Set<string>()
-  const serverOf = (key: string) => (key.startsWith('hg:2:a:') ? 'a' : 'b')
+  const serverOf = (key: string) => (key.startsWith('hg:3:a:') ? 'a' : 'b')
   const inner: Store = {
     name: 'remote',
     serverOf,
@@ -170,15 +170,13 @@ test('what the inner store tells of itself is kept', () => {
   const inner = {
     ...asynchronous(memoryStore()),
     onLimitsLost: () => unsubscribe,
-    keepsUsage: () => false,
     documents,
   }
   const store = leased(inner)
   expect(store.name).toBe('remote')
   expect(store.documents).toBe(documents)
   expect(store.onLimitsLost?.(() => {})).toBe(unsubscribe)
-  expect(store.keepsUsage?.(hourly, hourly)).toBe(false)
   const plain = leased(asynchronous(memoryStore()))
-  expect(Object.keys(plain)).toEqual(expect.not.arrayContaining(['serverOf', 'onLimitsLost', 'keepsUsage']))
+  expect(Object.keys(plain)).toEqual(expect.not.arrayContaining(['serverOf', 'onLimitsLost']))
   expect(plain.documents).toBeUndefined()
 })

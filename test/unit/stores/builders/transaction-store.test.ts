@@ -2,6 +2,7 @@ import { consecutive, fixedWindow, tokenBucket } from 'headgate'
 import { type State, type Store, StoreError, type TransactionWrite, transactionStore } from 'headgate/store'
 import { manualClock } from 'headgate/testing'
 import { chargeOne, part, remainingOf } from '../../../../src/testing/conformance/store-calls.js'
+import { chargeStore } from '../../../support/store-calls.js'
 import { describeStoreConformance } from '../../../support/store-conformance.js'
 import { LockingDatabase, storeIn } from './locking-database.js'
 
@@ -157,7 +158,7 @@ describe('a failure', () => {
   })
 })
 
-test.each(['[3]', '[1,2,3]', '"a text"', 'null'])(
+test.each(['[]', '[1,2,3]', '"a text"', 'null'])(
   'a row that holds %s fails the operations of its key alone',
   async (text) => {
     const database = new LockingDatabase()
@@ -200,17 +201,37 @@ test.each<[string, (run: (tx: never) => unknown) => unknown, string]>([
   await expect(chargeOne(store, part('a', three))).rejects.toThrow(message)
 })
 
-test('a charge of one part that comes alone may be decided without a transaction', async () => {
+test('charges of one part may be decided without a transaction, unless others need their keys', async () => {
   const database = new LockingDatabase()
   const figures = { allowed: true, remaining: 1, resetAfterMs: 0, retryAfterMs: 0, moreAfterMs: 0 }
   const store = storeIn(database, {
-    chargeAlone: async ({ key }) =>
-      key === 'fast' ? { type: 'charge', allowed: true, atMs: 5, parts: [figures] } : undefined,
+    chargeEach: async (parts) =>
+      parts.map(({ key }) =>
+        key === 'fast' ? { type: 'charge', allowed: true, atMs: 5, parts: [figures] } : undefined,
+      ),
   })
   expect(await chargeOne(store, part('fast', three))).toMatchObject({ atMs: 5 })
   expect(database.transactions).toBe(0)
   expect(await chargeOne(store, part('slow', three))).toMatchObject({ allowed: true })
   expect(database.transactions).toBe(1)
+  const keys = ['slow', 'fast', 'twice', 'twice']
+  expect(
+    await chargeStore(
+      store,
+      keys.map((key) => [part(key, three)]),
+    ),
+  ).toMatchObject([
+    { allowed: true, parts: [{ remaining: 1 }] },
+    { atMs: 5 },
+    { parts: [{ remaining: 2 }] },
+    { parts: [{ remaining: 1 }] },
+  ])
+  expect(database.transactions).toBe(2)
+  await store.apply([
+    { type: 'charge', parts: [part('fast', three)] },
+    { type: 'forget', key: 'fast', policy: three },
+  ])
+  expect(database.transactions).toBe(3)
 })
 
 test('a batch without keys needs no transaction', async () => {

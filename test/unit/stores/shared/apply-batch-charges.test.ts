@@ -15,13 +15,13 @@ const part = (key: string, cost: number): Part => ({ key, policy: count, cost })
 const standing = (remaining: number) => ({ allowed: true, remaining, retryAfterMs: 0 })
 
 test('when every part allows, the writes are the states after all of them', () => {
-  const outcome = decide([part('a', 1), part('b', 2)], { b: [5, 1] })
+  const outcome = decide([part('a', 1), part('b', 2)], { b: [1] })
   expect(outcome).toMatchObject({ allowed: true, atMs: NOW_MS, parts: [standing(4), standing(2)] })
-  expect(outcome.writes).toEqual({ a: [5, 1], b: [5, 3] })
+  expect(outcome.writes).toEqual({ a: [1], b: [3] })
 })
 
 test('when a part denies, nothing is written, and the others show the present figures', () => {
-  const outcome = decide([part('a', 1), part('full', 1), part('b', 2)], { full: [5, 5], b: [5, 1] })
+  const outcome = decide([part('a', 1), part('full', 1), part('b', 2)], { full: [5], b: [1] })
   expect(outcome.allowed).toBe(false)
   expect(outcome.parts).toMatchObject([standing(5), { allowed: false, remaining: 0 }, standing(4)])
   expect(outcome.writes).toEqual({})
@@ -29,8 +29,8 @@ test('when a part denies, nothing is written, and the others show the present fi
 
 test('every part is decided, even after one that denies', () => {
   const { parts } = decide([part('full', 1), part('fuller', 2), part('free', 1)], {
-    full: [5, 5],
-    fuller: [5, 4],
+    full: [5],
+    fuller: [4],
   })
   expect(parts.map(({ allowed }) => allowed)).toEqual([false, false, true])
 })
@@ -38,11 +38,11 @@ test('every part is decided, even after one that denies', () => {
 test('parts of one key see each other', () => {
   const outcome = decide([part('a', 2), part('b', 1), part('a', 3)])
   expect(outcome.parts.map(({ remaining }) => remaining)).toEqual([3, 4, 0])
-  expect(outcome.writes).toEqual({ a: [5, 5], b: [5, 1] })
+  expect(outcome.writes).toEqual({ a: [5], b: [1] })
 })
 
 test('a key with enough for each of its parts but not for both is denied unchanged', () => {
-  const outcome = decide([part('a', 2), part('a', 2)], { a: [5, 2] })
+  const outcome = decide([part('a', 2), part('a', 2)], { a: [2] })
   expect(outcome.parts).toMatchObject([standing(3), { allowed: false, remaining: 3 }])
   expect(outcome.writes).toEqual({})
 })
@@ -53,13 +53,13 @@ test.each([
 ])('the retry time of one key named twice %s', (_what, costs, owedMs, retryAfterMs) => {
   const bucket = tokenBucket({ capacity: 5, refill: 1, every: 1000 })
   const charge = costs.map((cost) => ({ key: 'a', policy: bucket, cost }))
-  const { allowed, parts } = decide(charge, { a: [5, 1000, NOW_MS + owedMs, 0, 0] })
+  const { allowed, parts } = decide(charge, { a: [owedMs / 1000, NOW_MS] })
   expect(allowed).toBe(false)
   expect(parts[1]).toMatchObject({ allowed: false, retryAfterMs, resetAfterMs: owedMs })
 })
 
 test('cost 0 writes nothing', () => {
-  const outcome = decide([part('a', 0), part('full', 0)], { full: [5, 5] })
+  const outcome = decide([part('a', 0), part('full', 0)], { full: [5] })
   expect(outcome).toMatchObject({ allowed: true, parts: [standing(5), standing(0)] })
   expect(outcome.writes).toEqual({})
 })
@@ -67,7 +67,7 @@ test('cost 0 writes nothing', () => {
 test('a state from a clock far ahead is clamped only by the part that it denies', () => {
   const minute = fixedWindow({ limit: 5, window: 60_000 })
   const aheadMs = (Math.floor(NOW_MS / 60_000) + 100) * 60_000
-  const states = { ahead: [5, 60_000, aheadMs, 5], alsoAhead: [5, 60_000, aheadMs, 1] }
+  const states = { ahead: [5, aheadMs], alsoAhead: [1, aheadMs] }
   expect(minute.take(states.ahead, NOW_MS, 1).next).toBeDefined()
   const outcome = decide(
     [
@@ -82,9 +82,9 @@ test('a state from a clock far ahead is clamped only by the part that it denies'
 
 test('neither the charge nor the states are changed', () => {
   const charge = Object.freeze([Object.freeze(part('a', 1)), Object.freeze(part('b', 1))])
-  const states = Object.freeze({ a: Object.freeze([5, 1]), b: Object.freeze([5, 2]) })
-  expect(decide(charge, states).writes).toEqual({ a: [5, 2], b: [5, 3] })
-  expect(states).toEqual({ a: [5, 1], b: [5, 2] })
+  const states = Object.freeze({ a: Object.freeze([1]), b: Object.freeze([2]) })
+  expect(decide(charge, states).writes).toEqual({ a: [2], b: [3] })
+  expect(states).toEqual({ a: [1], b: [2] })
 })
 
 test('keys named like inherited object properties are ordinary keys', () => {
@@ -96,14 +96,14 @@ test('keys named like inherited object properties are ordinary keys', () => {
   )
   expect(verdict.allowed).toBe(true)
   expect([...writes].map(([key, { state, policy }]) => [key, state, policy])).toEqual(
-    keys.map((key, i) => [key, [5, i + 1], count]),
+    keys.map((key, i) => [key, [i + 1], count]),
   )
 })
 
 test('a denied part waits for the parts of its key that are allowed with it, not for denied ones', () => {
   const bucket = tokenBucket({ capacity: 10, refill: 10, every: 10_000 })
   const parts = [5, 3, 2].map((cost): Part => ({ key: 'a', policy: bucket, cost }))
-  const outcome = decide(parts, { a: [10, 1000, NOW_MS + 6000, 0, 0] })
+  const outcome = decide(parts, { a: [6, NOW_MS] })
   expect(outcome.parts.map(({ allowed, retryAfterMs }) => [allowed, retryAfterMs])).toEqual([
     [false, 1000],
     [true, 0],

@@ -29,7 +29,7 @@ test('there is one result for each operation, of its type, in order', () => {
       { type: 'forget', key: 'b', policy },
       { type: 'block', key: 'c', policy: banning, forMs: 500 },
     ],
-    readFrom({ b: [5, 1000, 10_000, 1] }),
+    readFrom({ b: [1, 10_100] }),
     NOW_MS,
   )
   expect(outcomes).toMatchObject([
@@ -41,7 +41,7 @@ test('there is one result for each operation, of its type, in order', () => {
     { type: 'block', bannedForMs: 500 },
   ])
   expect(writes).toMatchObject([
-    { key: 'a', state: [5, 1000, 10_000, 2], ttlMs: 750 },
+    { key: 'a', state: [2, NOW_MS], ttlMs: 750 },
     { key: 'b', state: undefined, ttlMs: 0 },
     { key: 'c' },
   ])
@@ -55,11 +55,11 @@ test('charges of a batch see those before them, and each key is written once', (
     { allowed: false, atMs: NOW_MS },
     { allowed: true, atMs: NOW_MS },
   ])
-  expect(writes).toEqual([{ key: 'a', state: [5, 1000, 10_000, 5], ttlMs: 750 }])
+  expect(writes).toEqual([{ key: 'a', state: [5, NOW_MS], ttlMs: 750 }])
 })
 
 test('a denied charge and a peek write nothing; a ban writes its denial', () => {
-  const full = readFrom({ a: [5, 1000, 10_000, 5] })
+  const full = readFrom({ a: [5, 10_000] })
   const charges = [charge(part('b', policy), part('a', policy)), charge(part('b', policy, 0))]
   expect(writesOf(charges, full)).toEqual([])
   const banning = ban(policy, { after: 1, within: 1000, for: 2000 })
@@ -74,11 +74,11 @@ test('a state is kept for whole milliseconds, or without end', () => {
   expect(forever).toMatchObject([{ ttlMs: Number.POSITIVE_INFINITY }])
 })
 
-test('refunds of one key see each other; one that leaves a fresh state removes it; unknown keys are left out', () => {
-  const states = readFrom({ a: [5, 1000, 10_000, 4], b: [5, 1000, 10_000, 1] })
+test('refunds of one key see each other; one that leaves no unit removes it; unknown keys are left out', () => {
+  const states = readFrom({ a: [4, 10_000], b: [1, 10_000] })
   const refunds = [refund('a', 1), refund('a', 1), refund('b', 3), refund('c', 1)]
   expect(writesOf(refunds, states)).toEqual([
-    { key: 'a', state: [5, 1000, 10_000, 2], ttlMs: 750 },
+    { key: 'a', state: [2, 10_000], ttlMs: 750, keepsExpiry: true },
     { key: 'b', state: undefined, ttlMs: 0 },
   ])
 })
@@ -104,7 +104,7 @@ test('a StoreError of read is the outcome of the operations that need the key, a
   const { outcomes, writes } = applyOperations(operations, read, NOW_MS)
   expect(outcomes).toEqual([error, error, expect.objectContaining({ allowed: true }), { type: 'forget' }])
   expect(writes).toEqual([
-    { key: 'a', state: [5, 1000, 10_000, 2], ttlMs: 750 },
+    { key: 'a', state: [2, NOW_MS], ttlMs: 750 },
     { key: 'bad', state: undefined, ttlMs: 0 },
   ])
 })
@@ -129,26 +129,26 @@ describe.each(OPERATIONS)('a batch with a $type', (operation) => {
     'throws for the time %p',
     (nowMs) => {
       const message = `applyOperations: the time must be a finite number of milliseconds since the Unix epoch, got `
-      expect(() => call(readFrom({ a: [5, 1000, 10_000, 4] }), nowMs as number)).toThrow(TypeError)
-      expect(() => call(readFrom({ a: [5, 1000, 10_000, 4] }), nowMs as number)).toThrow(message)
+      expect(() => call(readFrom({ a: [4, 10_000] }), nowMs as number)).toThrow(TypeError)
+      expect(() => call(readFrom({ a: [4, 10_000] }), nowMs as number)).toThrow(message)
     },
   )
 
   test.each([
     [
-      Promise.resolve([5, 1000, 10_000, 4]),
+      Promise.resolve([4, 10_000]),
       'a promise. Await the states first, and have read return them from a Map.',
     ],
     [null, 'null. Return undefined for a key that has no state.'],
     [[], '[].'],
-    [[5, 1000, 10_000, Number.NaN], '[5, 1000, 10000, NaN].'],
-    [[5, 1000, '10000', 4], '[5, 1000, "10000", 4].'],
-    [[5, 1000, 10_000, Number.NEGATIVE_INFINITY], '[5, 1000, 10000, -Infinity].'],
-    ['[5,1000,10000,4]', '"[5,1000,10000,4]".'],
-    [Float64Array.of(5, 1000, 10_000, 4), 'an object.'],
+    [[4, Number.NaN], '[4, NaN].'],
+    [[4, '10000'], '[4, "10000"].'],
+    [[4, Number.NEGATIVE_INFINITY], '[4, -Infinity].'],
+    ['[4,10000]', '"[4,10000]".'],
+    [Float64Array.of(4, 10_000), 'an object.'],
   ])('throws for a read that returns %p', (state, shown) => {
     const read = () => state as State
-    const message = `applyOperations: read must return undefined, or an array of 4 finite numbers, got ${shown}`
+    const message = `applyOperations: read must return undefined, or an array of 2 finite numbers, got ${shown}`
     expect(() => call(read)).toThrow(TypeError)
     expect(() => call(read)).toThrow(message)
   })
@@ -183,12 +183,13 @@ test('a key whose first read fails is not read again', () => {
 })
 
 test('a state is never written with a time to live of 0: one that is fresh by now is removed', () => {
-  const writes = writesOf([refund('a', 1)], readFrom({ a: [5, 1000, 10_000, 3] }), NOW_MS + 5000)
+  const reward: Operation = { type: 'reward', key: 'a', policy, units: 1 }
+  const writes = writesOf([reward], readFrom({ a: [3, 10_000] }), NOW_MS + 5000)
   expect(writes).toEqual([{ key: 'a', state: undefined, ttlMs: 0 }])
 })
 
 test('each key is read once, and a state that stays as it is is not written', () => {
-  const read = jest.fn(readFrom({ a: [5, 1000, 10_000, 4] }))
+  const read = jest.fn(readFrom({ a: [4, 10_000] }))
   expect(writesOf([{ ...refund('a', 1), takenAtMs: NOW_MS - 5000 }], read)).toEqual([])
   writesOf([charge(part('b', policy), part('b', policy)), charge(part('b', policy, 9))], read)
   expect(read.mock.calls.map(([key]) => key)).toEqual(['a', 'b'])
