@@ -1,4 +1,3 @@
-import type { Policy } from '../policies/policy.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
 import type { Documents } from './documents.js'
 import type { Operation, Outcome } from './operation.js'
