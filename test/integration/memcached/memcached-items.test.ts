@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { consecutive, fixedWindow, type Policy, slidingWindow, tokenBucket } from 'headgate'
 import { memcachedStore } from 'headgate/memcached'
 import { signatureOf } from '../../../src/policies/policy.js'
+import { decodeState } from '../../../src/stores/shared/state-codec.js'
 import { LONG_POLICIES } from '../../../src/testing/conformance/sample-policies.js'
 import {
   chargeOne,
@@ -12,7 +13,6 @@ import {
 } from '../../../src/testing/conformance/store-calls.js'
 import { until } from '../../support/servers/wait.js'
 import { chargeStore, refundStore } from '../../support/store-calls.js'
-import { decodeState } from '../../../src/stores/shared/state-codec.js'
 import { expiriesOn, itemOf } from './items.js'
 import { useMemcached } from './use-memcached.js'
 
