@@ -540,7 +540,7 @@ describe('failures', () => {
   beforeAll(async () => {
     secured = await startRedis({ own: true })
     await secured.cli('acl', 'setuser', 'bob', 'on', '>pw', '~*', '+@all', '-scan')
-    const own = '+evalsha +eval +unlink +mget +set +setrange +del +exists +time +info'.split(' ')
+    const own = '+evalsha +eval +script|load +unlink +mget +set +setrange +del +exists +time +info'.split(' ')
     await secured.cli('acl', 'setuser', 'eve', 'on', '>pw', '~hg:*', ...own, '+scan', '+dbsize', '+pttl')
     await secured.cli('config', 'set', 'requirepass', PASSWORD)
     silent = createServer((socket) => sockets.add(socket)).listen(0, '127.0.0.1')

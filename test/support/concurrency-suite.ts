@@ -184,8 +184,8 @@ function aged(units: Refund, slices: number): Refund {
 }
 
 /** Returns a state of concurrency whose slices began so many slices earlier. */
-export function agedState([ttlMs = 0, index = 0, ...counts]: State, slices: number): State {
-  return [ttlMs, index - slices, ...counts]
+export function agedState([index = 0, ...counts]: State, slices: number): State {
+  return [index - slices, ...counts]
 }
 
 /**

@@ -1,6 +1,7 @@
 import { type BanRecord, CLEAN, splitState } from '../../policies/ban-escalation.js'
 import type { State } from '../../policies/policy.js'
-import { decodeState, isStateOf } from '../../stores/shared/state-codec.js'
+import { stateIn } from '../../stores/redis/stored-state.js'
+import { isStateOf } from '../../stores/shared/state-codec.js'
 import { InputError } from '../failures.js'
 import type { StoreConnection } from './connection.js'
 import type { FoundKey } from './search.js'
@@ -22,7 +23,7 @@ export async function readState(
 ): Promise<StoredState | undefined> {
   const { atMs, bytes } = await connection.readBytes(key)
   if (bytes === undefined) return undefined
-  const state = decodeState(bytes)
+  const state = bytes instanceof Uint8Array ? stateIn(bytes) : undefined
   if (!isStateOf(policyFor(limit), state))
     throw new InputError(`the key ${key} holds a value that is not a state of headgate`)
   const { baseState = state, record } = limit.isBan ? splitState(state) : { record: CLEAN }

@@ -15,9 +15,9 @@ const BATCHING: Batching = { maxKeys: 256, maxInFlight: 2, stallTimeoutMs: 10 }
 /**
  * Creates a store that keeps states in Redis or Valkey, shared by any number of processes.
  *
- * - **Atomicity.** One Lua script decides all operations that arrive together. A call is sent again only if
- *   it certainly did not run. That is so if the server does not know the script (`NOSCRIPT`), or if a node
- *   of a Cluster rejects it because a slot has moved.
+ * - **Atomicity.** A Lua script decides all operations of one shape that arrive together. A call is sent
+ *   again only if it certainly did not run. That is so if the server does not know the script
+ *   (`NOSCRIPT`), or if a node of a Cluster rejects it because a slot has moved.
  * - **Cluster.** A script sees the keys of one slot. A charge whose keys are in several slots is decided
  *   slot by slot, and refunded if a later slot denies. Until the refund, others may be denied for those
  *   units. No limit admits more than it says. If a client for one server reaches a Cluster, headgate warns

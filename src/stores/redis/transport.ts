@@ -1,7 +1,7 @@
 export interface Command {
   readonly shard: number
   readonly words: readonly [name: string, ...args: string[]]
-  /** Where in `words` the first key is, and how many keys there are. */
+  /** Where in `words` the first key is, and how many keys there are. Without keys, it goes to the shard's server. */
   readonly firstKey: number
   readonly keyCount: number
 }
@@ -12,6 +12,8 @@ export interface Transport {
   slotOf(key: string): number
   /** Returns the server of a slot, as the client knows it now. Absent if the client is for one server. */
   readonly serverOf?: (slot: number) => string | undefined
+  /** Returns what stands for the connection to a slot's server. After a reconnect, it is another object. */
+  connectionTo(slot: number): object
   /** The most batches in flight at once. Default 2. */
   readonly maxInFlight?: number
   /**

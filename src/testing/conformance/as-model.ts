@@ -100,6 +100,7 @@ export async function expectAsModel(
   const model = new ModelStore()
   const receipts: Refund[] = []
   const lastMs = new Map<string, number>()
+  const sinceAdvance = new Map<string, number>()
   let nowMs = 0
   let isExact = true
   let lastResult: Result | undefined
@@ -111,10 +112,13 @@ export async function expectAsModel(
         const what = `${which}: atMs is not before that of the last result of ${key}`
         expectAtLeast(what, nowMs, lastMs.get(key) ?? nowMs)
         lastMs.set(key, nowMs)
+        sinceAdvance.set(key, nowMs)
       }
     }
     isExact &&= isClockStill || isTimed(operation)
-    const expected = model.apply(operation, nowMs)
+    // Operations of a batch on other keys may be applied later, so the time of an untimed one is its key's.
+    const keyMs = keysOf(operation).map(({ key }) => sinceAdvance.get(key) ?? nowMs)
+    const expected = model.apply(operation, 'atMs' in result ? nowMs : Math.min(...keyMs))
     const what = `${which}, ${describe(operation)}: the result of the policy`
     expectEqual(what, comparedPart(result, isExact), comparedPart(expected, isExact))
     receipts.push(...receiptsOf(operation, result))
@@ -126,6 +130,7 @@ export async function expectAsModel(
     if ('type' in next && next.type === 'advance') {
       await advance(next.ms)
       nowMs += next.ms
+      sinceAdvance.clear()
       continue
     }
     if ('type' in next) {

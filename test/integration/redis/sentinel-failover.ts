@@ -88,7 +88,7 @@ export function describeFailover(driver: keyof typeof SENTINEL_DRIVERS): void {
       return Object.assign(load, { stop })
     }
 
-    const heldBy = async (server: Redis, key: string) => (await atRest(server, key))?.[1] ?? 0
+    const heldBy = async (server: Redis, key: string) => (await atRest(server, key))?.[0] ?? 0
 
     test('a charge in flight when the connection breaks fails at once, and is never taken', async () => {
       const { master } = group

@@ -31,6 +31,12 @@ export async function startLuaServer(numbers: JsonNumbers): Promise<LuaServer> {
   const { request, stop } = await startLua(numbers)
   const known = new Set<string>()
 
+  function load(script: string): Promise<unknown> {
+    const sha1 = createHash('sha1').update(script).digest('hex')
+    known.add(sha1)
+    return request('script', sha1, encode(script))
+  }
+
   async function run(command: string, script: string, keyCount: string, words: readonly string[]) {
     const sha1 = command === 'evalsha' ? script : createHash('sha1').update(script).digest('hex')
     if (command === 'evalsha' && !known.has(sha1)) throw new Error('NOSCRIPT No matching script.')
@@ -51,6 +57,7 @@ export async function startLuaServer(numbers: JsonNumbers): Promise<LuaServer> {
       options: { autoResendUnfulfilledCommands: false },
       callBuffer(command, ...args) {
         if (command === 'unlink') return call('DEL', ...args)
+        if (command === 'script') return load(args[1] ?? '')
         const [script = '', keyCount = '', ...words] = args
         return run(command, script, keyCount, words)
       },

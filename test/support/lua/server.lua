@@ -38,9 +38,12 @@ local commands = {
   end },
   EXISTS = { 1, function(key) return bytes_of(key) and 1 or 0 end },
   PEXPIRETIME = { 1, function(key) return bytes_of(key) and (held[key].expires_at or -1) or -2 end },
-  DEL = { 1, function(key)
-    local count = bytes_of(key) and 1 or 0
-    held[key] = nil
+  DEL = { -1, function(...)
+    local count = 0
+    for _, key in ipairs({ ... }) do
+      count = count + (bytes_of(key) and 1 or 0)
+      held[key] = nil
+    end
     return count
   end },
   SET = { 1, function(key, bytes, option, time)

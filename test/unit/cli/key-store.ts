@@ -64,7 +64,7 @@ export function keyStore(): KeyStore {
     },
     async readBytes(key) {
       const state = states.get(key)
-      return { bytes: state && encodeState(state), atMs: Date.now() }
+      return { bytes: state && encodeState([Number.POSITIVE_INFINITY, ...state]), atMs: Date.now() }
     },
     async readDocument(key) {
       const [stored] = await documents.read([{ key }])

@@ -190,9 +190,9 @@ test('a loop that gives all its limiters one name is a warning', () => {
 
 test('two policies with one name are told apart by what differs', () => {
   const store = memoryStore()
-  for (const slices of [6, 12])
-    createLimiter({ name: 'api', policy: slidingWindow({ limit: 4, window: '1h', slices }), store })
-  expect(warnings[0]).toMatch(/policy: 4-in-1h, slices 12 \(at .* and 4-in-1h, slices 6 \(at /)
+  for (const debt of [1, 2])
+    createLimiter({ name: 'api', policy: slidingWindow({ limit: 4, window: '1h', debt }), store })
+  expect(warnings[0]).toMatch(/policy: 4-in-1h, debt 2 \(at .* and 4-in-1h, debt 1 \(at /)
 })
 
 test('two stores on one client are one store', () => {

@@ -13,6 +13,14 @@ export function ioredisClusterTransport(client: RedisClusterClient): Transport {
   const checkConnection = connectionCheck(client)
   const prefix = client.options.keyPrefix ?? ''
 
+  /** By address. A node that restarted does not know its scripts, and gets their text. */
+  const nodes = new Map<string | undefined, object>()
+  function nodeAt(address: string | undefined): object {
+    const node = nodes.get(address) ?? {}
+    nodes.set(address, node)
+    return node
+  }
+
   function sendTogether(commands: readonly Command[]): Promise<unknown>[] {
     if (commands.length === 1) return commands.map((command) => sendOne(client, command))
     const pipeline = client.pipeline()
@@ -37,6 +45,7 @@ export function ioredisClusterTransport(client: RedisClusterClient): Transport {
   return {
     slotOf: (key) => keySlot(prefix + key),
     serverOf: (slot) => client.slots[slot]?.[0],
+    connectionTo: (slot) => nodeAt(client.slots[slot]?.[0]),
     send(commands) {
       checkConnection()
       const replies: Promise<unknown>[] = []

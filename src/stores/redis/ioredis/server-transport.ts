@@ -13,6 +13,7 @@ export function ioredisTransport(client: RedisClient): Transport {
   const prefix = client.options.keyPrefix ?? ''
   return {
     slotOf: (key) => keySlot(prefix + key),
+    connectionTo: connectionOf(client),
     send(commands) {
       checkConnection()
       return sendTogether(client, commands).map(rejectOnLoss)
@@ -84,6 +85,15 @@ const lastErrorOf = weakMemo((client: RedisClient) => {
     lastError = undefined
   })
   return () => lastError
+})
+
+/** Returns a function that returns another object for each connection of a client. */
+const connectionOf = weakMemo((client: RedisClient) => {
+  let connection = {}
+  client.on('close', () => {
+    connection = {}
+  })
+  return () => connection
 })
 
 /**

@@ -1,146 +1,120 @@
-import { carryBack, carryOver, type LuaPolicy } from './lua-policy.js'
+import { type LuaKind, numbersState } from './lua-kind.js'
 
 /** How the kinds of counted windows differ. */
 interface LuaWindow {
+  readonly params: LuaKind['params']
   readonly once: string
-  /** The latest start that a window can have now. */
+  /** Whether the window of `at` has not ended. */
+  readonly isCurrent: string
+  /** The time to keep after the first charge of a window, and after a later one. */
+  readonly firstAt: string
+  readonly nextAt: string
+  /** The latest time that a state can have. */
   readonly latest: string
-  /** The start of the window, if the first charge in it comes now. */
-  readonly next: string
-  /** The length of the window that starts at `latest`. */
-  readonly latestLength: string
-  /** Whether the state's window is not one of this policy's windows. */
-  readonly differs: string
-  /** The start of the window that takes over the count of such a window. */
-  readonly adopted: string
-  /** The window's length in the state of a key that has used nothing. */
-  readonly blankLength: string
+  /** Sets `begins_at` and `ends_at`, the window of any `at`. */
+  readonly findWindow: string
+  /** When the window of `at` ends, if it is the current one or the next. */
+  readonly endOf: string
+  readonly outdated?: string
 }
 
-/**
- * Returns the policy of counted windows. State: the limit, the length, the start, the count. `once` sets
- * `limit`, `debt`, `scales`, and `window`, the length of the current window.
- */
-function countedWindow({
-  once,
-  latest,
-  next,
-  latestLength,
-  differs,
-  adopted,
-  blankLength,
-}: LuaWindow): LuaPolicy {
+/** Returns the kind of counted windows. State: the count, and the time of its window. */
+function countedWindow(windows: LuaWindow): LuaKind {
+  const { params, once, isCurrent, firstAt, nextAt, latest, findWindow, endOf, outdated } = windows
+  const used = `(count > 0 and ${isCurrent} and count or 0)`
   return {
-    least: 4,
+    params,
     once,
-    blank: `
-      state[1], state[2], state[3], state[4] = limit, ${blankLength}, 0, 0`,
+    state: numbersState('count', 'at'),
     clamp: `
-    if state[3] > ${latest} then
-      state[4], changed = ${carryOver('state[4]', 'state[1]')}, true
-      state[1], state[2], state[3] = limit, ${latestLength}, ${latest}
-    elseif state[4] > 0 and now < state[3] + state[2] then
-      if ${differs} or scales and state[1] ~= limit then
-        state[4], changed = ${carryOver('state[4]', 'state[1]')}, true
-        if ${differs} then state[2], state[3] = window, ${adopted} end
-        state[1] = limit
-      end
-    end`,
+    if at > ${latest} then at, changed = ${latest}, true end`,
     take: `
-    local is_current = state[4] > 0 and now < state[3] + state[2]
-    local used = is_current and state[4] or 0
+    local used = ${used}
     allowed = used + cost <= (may_owe and limit + debt or limit)
-    if allowed then
-      if not is_current then state[2], state[3] = window, ${next} end
-      state[1], state[4], changed = limit, used + cost, true
-    end`,
-    refund: `
-    local units = ${carryBack('state[1]')}
-    changed = units > 0 and state[3] <= taken_at and taken_at < state[3] + state[2] and now < (reset_at or huge)
-    if changed then state[4] = state[4] - units end
-    is_fresh = state[4] <= 0`,
+    if allowed then count, at = used + cost, used == 0 and ${firstAt} or ${nextAt} end`,
     left: `
-    left = max(0, limit + debt - (now < state[3] + state[2] and state[4] or 0))`,
+    left = max(0, limit + debt - ${used})`,
+    refund: `
+    ${findWindow}
+    if begins_at <= taken_at and taken_at < ends_at and max(now, at) < reset_at then
+      changed, is_fresh, count = true, count <= cost, count - cost
+    end`,
     reward: `
-    state[4], changed = (now < state[3] + state[2] and state[4] or 0) - cost, true
-    is_fresh = state[4] <= 0`,
+    changed, is_fresh, count = true, ${used} <= cost, count - cost`,
     expiry: `
-    expires_at = state[3] + state[2]`,
+    expires_at = count > 0 and ${endOf} or 0`,
+    ...(outdated && { outdated }),
   }
 }
 
-const OF_ONE_LENGTH = { latestLength: 'window', differs: 'state[2] ~= window', blankLength: 'window' }
-const WINDOW_PARAMS = `
-    local limit, window, debt, scales = p[3], p[4], p[5], p[6] == 1`
-
 export const FIXED_WINDOW = countedWindow({
-  ...OF_ONE_LENGTH,
-  once: `${WINDOW_PARAMS}
+  params: { limit: 'limit', windowMs: 'window', debt: 'debt' },
+  once: `
     local start = floor(now / window) * window`,
-  latest: 'start + window',
-  next: 'start',
-  adopted: 'start',
+  isCurrent: 'at >= start',
+  firstAt: 'now',
+  nextAt: 'max(at, now)',
+  latest: '(start + window)',
+  findWindow: `
+    local begins_at = floor(at / window) * window
+    local ends_at = begins_at + window`,
+  endOf: 'floor(at / window) * window + window',
 })
 
 export const FIRST_REQUEST_WINDOW = countedWindow({
-  ...OF_ONE_LENGTH,
-  once: WINDOW_PARAMS,
+  params: { limit: 'limit', windowMs: 'window', debt: 'debt' },
+  once: '',
+  isCurrent: 'now < at + window',
+  firstAt: 'now',
+  nextAt: 'at',
   latest: 'now',
-  next: 'now',
-  adopted: '(now < state[3] + window and state[3] or now)',
+  findWindow: `
+    local begins_at, ends_at = at, at + window`,
+  endOf: 'at + window',
 })
 
-/**
- * How many params a quota has: its limit, debt and `onChange`, and five starts of periods, p[6] to p[10].
- */
-export const QUOTA_PARAMS = 8
+/** The starts of five periods, which a script gets in place of a calendar. */
+export const PERIODS = ['p1', 'p2', 'p3', 'p4', 'p5'] as const
 
 /**
- * A quota. Scripts have no calendar, so the client sends the periods. `now` lies before the last two starts.
+ * A quota. Scripts have no calendar, so the client sends the starts of periods, of which `now` lies before the
+ * last two. A clock that was far ahead may leave a time outside them. No refund then applies.
  */
-export const QUOTA: LuaPolicy = {
-  ...countedWindow({
-    once: `
-    local limit, debt, scales = p[3], p[4], p[5] == 1
-    local at = now < p[7] and 6 or now < p[8] and 7 or 8
-    local start, window, latest = p[at], p[at + 1] - p[at], p[at + 1]
-    local latest_window = p[at + 2] - latest`,
-    latest: 'latest',
-    next: 'start',
-    latestLength: 'latest_window',
-    differs:
-      '(state[3] ~= start or state[2] ~= window) and (state[3] ~= latest or state[2] ~= latest_window)',
-    adopted: 'start',
-    blankLength: '0',
-  }),
-  outdated: 'now < p[6] or now >= p[9]',
-}
-
-/** State: the limit, the count. */
-export const CONSECUTIVE: LuaPolicy = {
-  least: 2,
+export const QUOTA = countedWindow({
+  params: { limit: 'limit', debt: 'debt', ...Object.fromEntries(PERIODS.map((name) => [name, name])) },
   once: `
-    local limit, scales = p[3], p[4] == 1`,
-  blank: `
-      state[1], state[2] = limit, 0`,
-  clamp: `
-    if scales and state[2] > 0 and state[1] ~= limit then
-      state[2], changed = ${carryOver('state[2]', 'state[1]')}, true
-      state[1] = limit
-    end`,
+    local start, stop, last = p1, p2, p3
+    if now >= p3 then start, stop, last = p3, p4, p5 elseif now >= p2 then start, stop, last = p2, p3, p4 end`,
+  outdated: 'now < p1 or now >= p4',
+  isCurrent: 'at >= start',
+  firstAt: 'now',
+  nextAt: 'max(at, now)',
+  latest: 'stop',
+  findWindow: `
+    local begins_at, ends_at = huge, huge
+    if at >= p5 then begins_at, ends_at = huge, huge
+    elseif at >= p4 then begins_at, ends_at = p4, p5
+    elseif at >= p3 then begins_at, ends_at = p3, p4
+    elseif at >= p2 then begins_at, ends_at = p2, p3
+    elseif at >= p1 then begins_at, ends_at = p1, p2 end`,
+  endOf: '(at < stop and stop or last)',
+})
+
+/** State: the count. */
+export const CONSECUTIVE: LuaKind = {
+  params: { limit: 'limit' },
+  once: '',
+  state: numbersState('count'),
+  clamp: '',
   take: `
-    allowed = state[2] + cost <= limit
-    if allowed then state[1], state[2], changed = limit, state[2] + cost, true end`,
-  refund: `
-    local units = ${carryBack('state[1]')}
-    changed = units > 0
-    state[2] = state[2] - units
-    is_fresh = state[2] <= 0`,
+    allowed = count + cost <= limit
+    if allowed then count = count + cost end`,
   left: `
-    left = max(0, limit - state[2])`,
+    left = max(0, limit - count)`,
+  refund: `
+    changed, is_fresh, count = true, count <= cost, count - cost`,
   reward: `
-    state[1], state[2], changed = limit, state[2] - cost, true
-    is_fresh = state[2] <= 0`,
+    changed, is_fresh, count = true, count <= cost, count - cost`,
   expiry: `
-    expires_at = state[2] > 0 and huge or 0`,
+    expires_at = count > 0 and huge or 0`,
 }

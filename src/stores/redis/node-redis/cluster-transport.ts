@@ -79,6 +79,10 @@ export function nodeRedisClusterTransport(client: NodeRedisClusterClient): Trans
     maxInFlight: MAX_IN_FLIGHT,
     slotOf: (key) => keySlot(prefix + key),
     serverOf: (slot) => client.slots[slot]?.master.address,
+    connectionTo(slot) {
+      const node = client.slots[slot]?.master
+      return node?.client ? connectionOf(node.client).current() : (node ?? client)
+    },
     send(commands) {
       warnOfMissingListener(client)
       checkOpen(client)

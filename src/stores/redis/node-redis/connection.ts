@@ -20,6 +20,8 @@ export interface Connection {
    * after its request is gone. Commands do wait for the first connection.
    */
   check(): void
+  /** Returns what stands for the current connection: another object after each loss. */
+  current(): object
   /** Sends a command. It is rejected when the connection is lost, and then never written any more. */
   send(words: string[]): Promise<unknown>
 }
@@ -51,6 +53,7 @@ export const connectionOf = weakMemo((client: NodeRedisClient): Connection => {
       checkOpen(client)
       if (!isStarting) throw notConnected(client, lastError)
     },
+    current: () => unwritten,
     send: (words) =>
       explainLoss(client.sendCommand(words, unwritten.options), unwritten.options, (cause) =>
         lossError(client, lastError ?? cause),

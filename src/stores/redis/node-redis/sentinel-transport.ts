@@ -1,5 +1,5 @@
 import { keySlot } from '../key-slot.js'
-import { refusalIn } from '../script-call.js'
+import { refusalIn } from '../reply.js'
 import type { Transport } from '../transport.js'
 import { type NodeRedisClient, type NodeRedisSentinelClient, warnOfMissingListener } from './client.js'
 import { checkOpen, connectionOf, MAX_IN_FLIGHT, notConnected, prefixKeys } from './connection.js'
@@ -61,6 +61,7 @@ export function nodeRedisSentinelTransport(client: NodeRedisSentinelClient): Tra
   return {
     maxInFlight: MAX_IN_FLIGHT,
     slotOf: (key) => keySlot(prefix + key),
+    connectionTo: () => (master ? connectionOf(master).current() : client),
     send(commands) {
       warnOfMissingListener(client)
       checkOpen(client)

@@ -10,6 +10,7 @@ export function nodeRedisTransport(client: NodeRedisClient): Transport {
   return {
     maxInFlight: MAX_IN_FLIGHT,
     slotOf: (key) => keySlot(prefix + key),
+    connectionTo: connection.current,
     send(commands) {
       warnOfMissingListener(client)
       connection.check()

@@ -1,0 +1,103 @@
+import type { State } from '../../policies/policy.js'
+import { type Charge, keysOf, type Operation, type Outcome } from '../operation.js'
+import { applyBatch, evaluateCharge, type KeyOperation } from '../shared/apply-batch.js'
+import { foreignKeyError } from '../shared/state-codec.js'
+import { asStoreError, StoreError } from '../store-error.js'
+import { commandError } from './errors.js'
+import { NUMBER_BYTES, stateAt, stateIn } from './stored-state.js'
+
+/** What a script has read and done. */
+interface Reading {
+  readonly atMs: number
+  /** The state of each key before its operation. `undefined` for a fresh one, `null` for a foreign key. */
+  readonly states: readonly (State | undefined | null)[]
+  /** Why the server refused to write, if it did. Then nothing was written. */
+  readonly refusal: StoreError | undefined
+}
+
+/** Returns the server's time in the reply to a call whose periods did not reach to it; `undefined` in others. */
+export function timeAlone(reply: unknown): number | undefined {
+  if (!Array.isArray(reply) || reply.length !== 1) return undefined
+  return Buffer.isBuffer(reply[0]) && reply[0].length === NUMBER_BYTES ? reply[0].readDoubleLE() : undefined
+}
+
+/** Returns the error with which the server refused to write, as the reply to a call says; '' for none. */
+export function refusalIn(reply: unknown): string {
+  return Array.isArray(reply) ? String(reply[1] ?? '') : ''
+}
+
+/**
+ * Returns the outcomes of operations of one shape, in the reply of their script: what the policies make of the
+ * states that it read, at its time.
+ */
+export function outcomesIn(reply: unknown, operations: readonly Operation[]): readonly Outcome[] {
+  const reading = Array.isArray(reply) ? readList(reply, operations) : readString(reply, operations)
+  const outcomes = new Array<Outcome>(operations.length)
+  let place = 0
+  for (const [i, operation] of operations.entries()) {
+    outcomes[i] =
+      operation.type === 'charge'
+        ? chargeOutcome(operation, place, reading)
+        : operationOutcome(operation, reading.states[place], reading)
+    place += operation.type === 'charge' ? operation.parts.length : 1
+  }
+  return outcomes
+}
+
+/** Reads a reply in which each state has its policy's width. */
+function readString(reply: unknown, operations: readonly Operation[]): Reading {
+  const widths =
+    operations[0] === undefined ? [] : keysOf(operations[0]).map(({ policy }) => policy.width ?? 0)
+  let length = NUMBER_BYTES
+  for (const width of widths) length += operations.length * NUMBER_BYTES * (width + 1)
+  if (!Buffer.isBuffer(reply) || reply.length !== length) throw malformed(reply)
+  const numbers = new DataView(reply.buffer, reply.byteOffset, length)
+  const states = new Array<State | undefined>(operations.length * widths.length)
+  let place = 0
+  for (let at = NUMBER_BYTES; at < length; ) {
+    for (const width of widths) {
+      states[place++] = stateAt(numbers, at, width)
+      at += NUMBER_BYTES * (width + 1)
+    }
+  }
+  return { atMs: numbers.getFloat64(0, true), states, refusal: undefined }
+}
+
+/** Reads a reply that has each state apart: foreign keys, states of any length, or a refusal to write. */
+function readList(reply: readonly unknown[], operations: readonly Operation[]): Reading {
+  const [time, , ...items] = reply
+  const keyCount = operations.flatMap(keysOf).length
+  if (!Buffer.isBuffer(time) || time.length !== NUMBER_BYTES || items.length !== keyCount)
+    throw malformed(reply)
+  const message = refusalIn(reply)
+  return {
+    atMs: time.readDoubleLE(),
+    states: items.map((item) => (Buffer.isBuffer(item) ? stateIn(item) : null)),
+    refusal: message === '' ? undefined : commandError(new Error(message), undefined),
+  }
+}
+
+function malformed(cause: unknown): StoreError {
+  return new StoreError('redis', 'the script returned a malformed reply', { cause })
+}
+
+/** Returns the outcome of a charge whose first part has the state in a place. */
+function chargeOutcome({ parts }: Charge, place: number, { states, atMs, refusal }: Reading): Outcome {
+  for (let i = 0; i < parts.length; i++)
+    if (states[place + i] === null) return foreignKeyError('redis', parts[i]?.key ?? '')
+  const read = (key: string) => states[place + parts.findIndex((part) => part.key === key)] ?? undefined
+  const { verdict, writes } = evaluateCharge(parts, read, atMs)
+  return refusal && verdict.allowed && writes.size > 0 ? refusal : verdict
+}
+
+function operationOutcome(
+  operation: KeyOperation,
+  state: State | undefined | null,
+  { atMs, refusal }: Reading,
+): Outcome {
+  if (state === null) return foreignKeyError('redis', operation.key)
+  const { results, writes } = applyBatch([operation], () => state, atMs)
+  const [result] = results
+  if (refusal && writes.size > 0) return refusal
+  return result === undefined || result instanceof Error ? asStoreError('redis', result) : result
+}

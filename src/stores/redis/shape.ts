@@ -1,0 +1,98 @@
+import { type KeyedPolicy, keysOf, type Operation, type Outcome } from '../operation.js'
+import { LUA_KINDS } from './lua/kinds.js'
+import { chargeScript, operationScript, type Script, type ScriptedType } from './lua/script.js'
+import { outcomesIn } from './reply.js'
+import { type ScriptPolicy, scriptPolicy } from './script-policy.js'
+
+/**
+ * What is sent to Redis for operations of one shape, which name the same policies in the same order:
+ *
+ * | operations | command | its words |
+ * |---|---|---|
+ * | charges | `EVALSHA` of the script for the kinds of their parts | the keys, whether any repeats, the numbers of the policies, and the costs unless all are 1 |
+ * | takes, rewards, blocks, refunds, renewals | `EVALSHA` of the script for the type and the kind | the keys, whether any repeats, the numbers of the policy, and those of each operation |
+ * | forgets | `UNLINK` | the keys |
+ *
+ * lua/script.ts has the scripts. A reply has the states before the operations, from which the policies in
+ * TypeScript compute the outcomes: they decide alike, on the same states at the same time. So a script spends
+ * no time on figures.
+ */
+export interface ShapeCall {
+  /** Absent for `UNLINK`. */
+  readonly script?: Script
+  readonly keys: readonly string[]
+  readonly args: readonly string[]
+  /** Returns the outcome of each operation. Throws a `StoreError` for a malformed reply. */
+  outcomesFrom(reply: unknown): readonly Outcome[]
+}
+
+/** Returns the call for operations of one shape. A quota has its periods around `atMs`, by default now. */
+export function shapeCall(operations: readonly Operation[], atMs?: number): ShapeCall {
+  const keys = operations.length === 1 ? keysOfOne(operations[0]) : operations.flatMap(keysOfOne)
+  const [first] = operations
+  if (first === undefined || first.type === 'forget')
+    return { keys, args: [], outcomesFrom: () => operations.map(() => ({ type: 'forget' })) }
+  const policies = keysOf(first).map(({ policy }) => scriptPolicy(policy, atMs))
+  const repeats = keys.length > 1 && new Set(keys).size < keys.length ? '1' : ''
+  const args = [repeats]
+  for (const { params } of policies) args.push(...params)
+  if (first.type !== 'charge' || operations.some(hasCosts))
+    for (const operation of operations) args.push(...argsOf(operation))
+  return {
+    script: scriptFor(first.type, policies),
+    keys,
+    args,
+    outcomesFrom: (reply) => outcomesIn(reply, operations),
+  }
+}
+
+const keyOf = ({ key }: KeyedPolicy) => key
+
+function keysOfOne(operation: Operation | undefined): readonly string[] {
+  if (operation === undefined) return []
+  return operation.type === 'charge' ? operation.parts.map(keyOf) : [operation.key]
+}
+
+const scripts = new Map<string, Script>()
+
+function scriptFor(type: ScriptedType | 'charge', policies: readonly ScriptPolicy[]): Script {
+  const name = `${type} ${policies.map(({ kind }) => kind).join()}`
+  let script = scripts.get(name)
+  if (script === undefined) {
+    const kinds = policies.map(({ kind }) => LUA_KINDS[kind])
+    const [kind] = kinds
+    script = type === 'charge' || kind === undefined ? chargeScript(kinds) : operationScript(type, kind)
+    scripts.set(name, script)
+  }
+  return script
+}
+
+/** Returns whether a charge has a cost other than 1. */
+function hasCosts(operation: Operation): boolean {
+  return operation.type === 'charge' && operation.parts.some(({ cost }) => cost !== 1)
+}
+
+/** What every version of Lua reads as an infinite number. */
+const INFINITE = '1e999'
+
+/** Returns the numbers of an operation, as ARGV has them. */
+function argsOf(operation: Operation): readonly string[] {
+  switch (operation.type) {
+    case 'charge':
+      return operation.parts.map(({ cost }) => String(cost))
+    case 'take':
+    case 'reward':
+      return [String(operation.units)]
+    case 'block':
+      return [String(operation.forMs)]
+    case 'forget':
+      return []
+    default: {
+      const { cost, takenAtMs, resetAtMs } = operation
+      // No time is infinite here, and a known one is not, since a bucket reads them in different ways.
+      const resetAt =
+        resetAtMs === undefined ? INFINITE : String(Math.min(resetAtMs, Number.MAX_SAFE_INTEGER))
+      return [String(cost), String(takenAtMs), resetAt]
+    }
+  }
+}
