@@ -1,4 +1,4 @@
-import { createLimiter, fixedWindow } from 'headgate'
+import { createLimiter, fixedWindow, type Policy } from 'headgate'
 import { redisStore } from 'headgate/redis'
 import { Redis } from 'ioredis'
 import { Redis as Redis5 } from 'ioredis5'
