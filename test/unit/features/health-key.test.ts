@@ -13,7 +13,7 @@ test('health peeks at a key of its prefix that no limit has, and takes nothing',
   }
   const limiter = createLimiter({ limit: 5, window: '1m', store, prefix: 'shop', name: 'api' })
   expect(await limiter.health()).toMatchObject({ isHealthy: true, store: 'recording' })
-  expect(applied).toMatchObject([{ type: 'charge', parts: [{ key: 'shop:2:health', cost: 0 }] }])
+  expect(applied).toMatchObject([{ type: 'charge', parts: [{ key: 'shop:3:health', cost: 0 }] }])
 })
 
 test('a second limiter without a name on a store is rejected, unless its prefix differs', () => {
