@@ -15,7 +15,7 @@ export function outageReporter(variable: string, server: string): OutageReporter
     if (isDown) return
     isDown = true
     console.error(
-      `${variable}: ${server} is unavailable (${message}). Every request is allowed until it is back.`,
+      `${variable}: ${server} is unavailable (${message}). Until it is back, this process limits on its own.`,
     )
   }
   return {

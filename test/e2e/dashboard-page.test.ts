@@ -153,7 +153,7 @@ describe('while a store is unavailable', () => {
     await banner.getByText(/^redis has been unavailable since \d\d:\d\d:\d\d\.$/).waitFor()
     expect(await banner.locator('li').allTextContents()).toEqual([
       'api: local limits apply, with 25 % of each limit in each process. 20 decisions without redis.',
-      'search: requests are allowed without a limit. 20 decisions without redis.',
+      'search: local limits apply, with all of each limit in each process. 20 decisions without redis.',
       'login: requests are denied. 20 decisions without redis.',
       'mail: onStoreError has allowed 20 requests, denied 0, and applied local limits to 0. 20 decisions without redis.',
     ])

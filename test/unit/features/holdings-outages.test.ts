@@ -90,7 +90,7 @@ function made(options: Partial<LimiterOptions<unknown>> = {}) {
   const remote = remoteStore()
   const { limiter, failures } = limiterOn(remote.store, options)
   const reader = createLimiter<unknown>({
-    store: { name: 'remote', apply: remote.memory.apply },
+    store: { name: 'remote', apply: (operations) => remote.memory.apply(operations) },
     policy: slots,
     key,
   })

@@ -145,7 +145,7 @@ async function across(own, other) {
         .sort()
         .join(),
     })),
-    equalDecisions: isDeepStrictEqual({ ...decision }, { ...otherLimiter.charge('ada') }),
+    equalDecisions: isDeepStrictEqual({ ...decision }, { ...(await otherLimiter.charge('ada')) }),
   }
 }
 

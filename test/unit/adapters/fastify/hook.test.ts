@@ -206,7 +206,7 @@ test('in a shared store, limiters of routes are named after them', async () => {
     })
     for (const path of urls) await get({ method: 'POST', path })
     await get('/own')
-    return store.charges.map(([part]) => part?.key.replace(/^[^:]*:2:|:.*$/g, ''))
+    return store.charges.map(([part]) => part?.key.replace(/^[^:]*:3:|:.*$/g, ''))
   }
   const unnamed = await names(undefined)
   expect(unnamed).toEqual([
@@ -232,7 +232,7 @@ test('in a shared store, routes that only their constraints tell apart have limi
       app.get('/', { constraints: { version }, config: { rateLimit: ONE } }, () => version)
   })
   for (const version of ['1.0.0', '2.0.0']) await get({ path: '/', headers: { 'accept-version': version } })
-  const names = store.charges.map(([part]) => part?.key.replace(/^[^:]*:2:|:.*$/g, ''))
+  const names = store.charges.map(([part]) => part?.key.replace(/^[^:]*:3:|:.*$/g, ''))
   expect(names).toEqual([expect.stringMatching(/^GET\./), expect.stringMatching(/^GET\./)])
   expect(names[0]).not.toBe(names[1])
 })
