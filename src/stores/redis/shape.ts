@@ -1,3 +1,4 @@
+import { indexIn } from '../../util/group-by.js'
 import { type KeyedPolicy, keysOf, type Operation, type Outcome } from '../operation.js'
 import { LUA_KINDS } from './lua/kinds.js'
 import { chargeScript, operationScript, type Script, type ScriptedType } from './lua/script.js'
@@ -9,8 +10,8 @@ import { type ScriptPolicy, scriptPolicy } from './script-policy.js'
  *
  * | operations | command | its words |
  * |---|---|---|
- * | charges | `EVALSHA` of the script for the kinds of their parts | the keys, whether any repeats, the numbers of the policies, and the costs unless all are 1 |
- * | takes, rewards, blocks, refunds, renewals | `EVALSHA` of the script for the type and the kind | the keys, whether any repeats, the numbers of the policy, and those of each operation |
+ * | charges | `EVALSHA` of the script for the kinds of their parts | the keys, each once, which operation names which if any repeats, the numbers of the policies, and the costs unless all are 1 |
+ * | takes, rewards, blocks, refunds, renewals | `EVALSHA` of the script for the type and the kind | the same keys, the numbers of the policy, and those of each operation |
  * | forgets | `UNLINK` | the keys |
  *
  * lua/script.ts has the scripts. A reply has the states before the operations, from which the policies in
@@ -28,13 +29,13 @@ export interface ShapeCall {
 
 /** Returns the call for operations of one shape. A quota has its periods around `atMs`, by default now. */
 export function shapeCall(operations: readonly Operation[], atMs?: number): ShapeCall {
-  const keys = operations.length === 1 ? keysOfOne(operations[0]) : operations.flatMap(keysOfOne)
+  const named = operations.length === 1 ? keysOfOne(operations[0]) : operations.flatMap(keysOfOne)
   const [first] = operations
   if (first === undefined || first.type === 'forget')
-    return { keys, args: [], outcomesFrom: () => operations.map(() => ({ type: 'forget' })) }
+    return { keys: named, args: [], outcomesFrom: () => operations.map(() => ({ type: 'forget' })) }
   const policies = keysOf(first).map(({ policy }) => scriptPolicy(policy, atMs))
-  const repeats = keys.length > 1 && new Set(keys).size < keys.length ? '1' : ''
-  const args = [repeats]
+  const { keys, places } = distinctKeys(named)
+  const args = [places]
   for (const { params } of policies) args.push(...params)
   if (first.type !== 'charge' || operations.some(hasCosts))
     for (const operation of operations) args.push(...argsOf(operation))
@@ -51,6 +52,18 @@ const keyOf = ({ key }: KeyedPolicy) => key
 function keysOfOne(operation: Operation | undefined): readonly string[] {
   if (operation === undefined) return []
   return operation.type === 'charge' ? operation.parts.map(keyOf) : [operation.key]
+}
+
+/**
+ * Returns each key once, and if any repeats, the places of all keys among these, from 1. A client writes a burst
+ * of some popular keys in fewer pieces if each call names its keys once: node-redis waits for a turn of the
+ * event loop whenever the socket's buffer of 16 KiB is full.
+ */
+function distinctKeys(named: readonly string[]): { readonly keys: readonly string[]; readonly places: string } {
+  if (named.length === 1 || new Set(named).size === named.length) return { keys: named, places: '' }
+  const indexes = new Map<string, number>()
+  const places = named.map((key) => indexIn(indexes, key) + 1).join(' ')
+  return { keys: [...indexes.keys()], places }
 }
 
 const scripts = new Map<string, Script>()

@@ -11,17 +11,19 @@ export interface Script {
  * The scripts of the store: what a server runs for a charge, and for each other operation. Comments stay here,
  * since each server gets the text.
  *
- * KEYS     The keys of the first operation, then those of the next one. Keys may repeat.
- * ARGV[1]  '1' if keys repeat, '' otherwise.
+ * KEYS     The keys of the first operation, then those of the next one, each key once.
+ * ARGV[1]  '' if no operations share a key. Otherwise, the places in KEYS of the keys of the first operation,
+ *          then those of the next one: '1 2 1' if the third operation names the key of the first one.
  * ARGV[2…] The numbers of each policy: its `params` (units, ms), those of a quota with the starts of five
  *          periods (ms). Then those of a ban: see `banOf`.
  * ARGV[…]  The numbers of each operation. Of a charge: the cost of each part (units), or nothing if every cost
  *          is 1. Of the others, as in `ARGUMENTS`.
- * Returns  A string of little-endian doubles: the server's time (ms since the Unix epoch), and for each of
- *          KEYS what was stored when its operation began: when the key expires (ms), then the state. All are 0
- *          for a missing key.
+ * Returns  A string of little-endian doubles: the server's time (ms since the Unix epoch), and for each key of
+ *          each operation what was stored when the operation began: when the key expires (ms), then the state.
+ *          All are 0 for a missing key.
  *          A list in place of the string if states differ in length, a key is foreign, or the server refused to
- *          write: the time, why it refused or '', and what was stored for each of KEYS, nil for a foreign one.
+ *          write: the time, why it refused or '', and what was stored for each of these keys, nil for a foreign
+ *          one.
  *          If the periods of a quota do not reach to the server's time, a list of that time alone.
  *
  * A foreign key is one of another type, or of a length that no state of its policy has. It is left alone, and
@@ -38,8 +40,16 @@ local call, try, unpack_numbers, pack_numbers = redis.call, redis.pcall, struct.
 local unpack = table.unpack or unpack
 local time = call('TIME')
 local now = (time[1] * 1000000 + time[2]) / 1000
-local keys, repeats = KEYS, ARGV[1] == '1'
+local keys, repeats = KEYS, ARGV[1] ~= ''
 local stored = #keys > 0 and call('MGET', unpack(keys)) or {}
+if repeats then
+  local found, count = stored, 0
+  keys, stored = {}, {}
+  for place in string.gmatch(ARGV[1], '%d+') do
+    count, place = count + 1, tonumber(place)
+    keys[count], stored[count] = KEYS[place], found[place]
+  end
+end
 local refused, is_list = false, false
 local p = 1
 `
