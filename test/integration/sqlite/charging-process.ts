@@ -11,5 +11,15 @@ await store.prepare()
 const charge = [{ key: 'key', policy: consecutive({ limit: 1_000_000 }), cost: 1 }]
 for (let allowed = 1; allowed <= 1_000_000; allowed++) {
   await chargeStore(store, [charge])
-  process.send?.(allowed)
+  await report(allowed)
+}
+
+/**
+ * Resolves once the count is in the IPC channel. Charges of this store never yield to the event loop, so
+ * counts that find the channel full, while the parent is slow, would otherwise wait until the last charge.
+ */
+function report(allowed: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    process.send?.(allowed, undefined, undefined, (error) => (error ? reject(error) : resolve()))
+  })
 }
