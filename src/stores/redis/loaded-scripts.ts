@@ -1,5 +1,9 @@
+import { weakMemo } from '../../util/memo.js'
 import type { Script } from './lua/script.js'
 import type { Transport } from './transport.js'
+
+/** Returns the digests of the scripts that were loaded on a connection. Stores that share a client share them. */
+const digestsOn = weakMemo((_connection: object) => new Set<string>())
 
 /**
  * Creates a function that returns whether a script was loaded on the connection to a shard's server before, and
@@ -7,13 +11,10 @@ import type { Transport } from './transport.js'
  * commands behind the one that loads it.
  */
 export function loadedScripts({ connectionTo }: Transport): (script: Script, shard: number) => boolean {
-  const digests = new WeakMap<object, Set<string>>()
   return ({ sha1 }, shard) => {
-    const connection = connectionTo(shard)
-    const loaded = digests.get(connection)
-    if (loaded?.has(sha1)) return true
-    if (loaded === undefined) digests.set(connection, new Set([sha1]))
-    else loaded.add(sha1)
+    const digests = digestsOn(connectionTo(shard))
+    if (digests.has(sha1)) return true
+    digests.add(sha1)
     return false
   }
 }

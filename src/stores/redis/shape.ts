@@ -10,7 +10,7 @@ import { type ScriptPolicy, scriptPolicy } from './script-policy.js'
  *
  * | operations | command | its words |
  * |---|---|---|
- * | charges | `EVALSHA` of the script for the kinds of their parts | the keys, each once, which operation names which if any repeats, the numbers of the policies, and the costs unless all are 1 |
+ * | charges | `EVALSHA` of the script for the kinds of their parts | each key once, the places of the operations' keys if any repeats, the numbers of the policies, and the costs unless all are 1 |
  * | takes, rewards, blocks, refunds, renewals | `EVALSHA` of the script for the type and the kind | the same keys, the numbers of the policy, and those of each operation |
  * | forgets | `UNLINK` | the keys |
  *
@@ -55,15 +55,20 @@ function keysOfOne(operation: Operation | undefined): readonly string[] {
 }
 
 /**
- * Returns each key once, and if any repeats, the places of all keys among these, from 1. A client writes a burst
- * of some popular keys in fewer pieces if each call names its keys once: node-redis waits for a turn of the
- * event loop whenever the socket's buffer of 16 KiB is full.
+ * Returns each key once. If any repeats, also returns the places of the named keys among these, as ARGV has them.
+ * node-redis writes 16 KiB in one turn of the event loop, so a burst for a few popular keys takes fewer turns.
  */
-function distinctKeys(named: readonly string[]): { readonly keys: readonly string[]; readonly places: string } {
+function distinctKeys(named: readonly string[]) {
   if (named.length === 1 || new Set(named).size === named.length) return { keys: named, places: '' }
   const indexes = new Map<string, number>()
-  const places = named.map((key) => indexIn(indexes, key) + 1).join(' ')
-  return { keys: [...indexes.keys()], places }
+  const runs: string[] = []
+  for (let i = 0, start = 0; i < named.length; i++) {
+    const key = named[i] ?? ''
+    if (key === named[i + 1]) continue
+    runs.push(`${indexIn(indexes, key) + 1}x${i + 1 - start}`)
+    start = i + 1
+  }
+  return { keys: [...indexes.keys()], places: runs.join(' ') }
 }
 
 const scripts = new Map<string, Script>()

@@ -12,8 +12,8 @@ export interface Script {
  * since each server gets the text.
  *
  * KEYS     The keys of the first operation, then those of the next one, each key once.
- * ARGV[1]  '' if no operations share a key. Otherwise, the places in KEYS of the keys of the first operation,
- *          then those of the next one: '1 2 1' if the third operation names the key of the first one.
+ * ARGV[1]  '' if no key repeats. Otherwise, the places in KEYS of the keys of the first operation, then those of
+ *          the next one, each with how often it comes in a row: '1x3 2x1 1x1' for the places 1, 1, 1, 2 and 1.
  * ARGV[2…] The numbers of each policy: its `params` (units, ms), those of a quota with the starts of five
  *          periods (ms). Then those of a ban: see `banOf`.
  * ARGV[…]  The numbers of each operation. Of a charge: the cost of each part (units), or nothing if every cost
@@ -45,9 +45,12 @@ local stored = #keys > 0 and call('MGET', unpack(keys)) or {}
 if repeats then
   local found, count = stored, 0
   keys, stored = {}, {}
-  for place in string.gmatch(ARGV[1], '%d+') do
-    count, place = count + 1, tonumber(place)
-    keys[count], stored[count] = KEYS[place], found[place]
+  for place, times in string.gmatch(ARGV[1], '(%d+)x(%d+)') do
+    place = tonumber(place)
+    for _ = 1, tonumber(times) do
+      count = count + 1
+      keys[count], stored[count] = KEYS[place], found[place]
+    end
   end
 end
 local refused, is_list = false, false

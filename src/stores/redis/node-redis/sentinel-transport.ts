@@ -17,6 +17,8 @@ export function nodeRedisSentinelTransport(client: NodeRedisSentinelClient): Tra
   const prefix = String(client._keyPrefix ?? '')
   /** The master that was found last, which may be disconnected. */
   let master: NodeRedisClient | undefined
+  /** Stands for the connection to the master until this store has found it. */
+  const undiscovered = {}
   /** A master that has replied READONLY, and what it said. */
   let demoted: { readonly server: NodeRedisClient; readonly error: Error } | undefined
   let searching: Promise<NodeRedisClient> | undefined
@@ -61,7 +63,7 @@ export function nodeRedisSentinelTransport(client: NodeRedisSentinelClient): Tra
   return {
     maxInFlight: MAX_IN_FLIGHT,
     slotOf: (key) => keySlot(prefix + key),
-    connectionTo: () => (master ? connectionOf(master).current() : client),
+    connectionTo: () => (master ? connectionOf(master).current() : undiscovered),
     send(commands) {
       warnOfMissingListener(client)
       checkOpen(client)
