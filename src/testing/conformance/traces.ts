@@ -46,7 +46,7 @@ const SAMPLES: readonly Policy[] = [
   consecutive({ limit: 6 }),
   ban(slidingWindow({ limit: 6, window: 1000, slices: 4 }), {
     after: 1,
-    within: '500ms',
+    within: '900ms',
     for: ['400ms', '1100ms'],
   }),
   ban(tokenBucket({ capacity: 5, refill: 7, every: '1s', debt: 2 }), {
@@ -76,14 +76,15 @@ type TraceStep =
 
 /**
  * Policies share a key if units come back at the same time under all of them. Otherwise it would depend on the
- * store how long a state is read: a store may drop it once it is fresh under the numbers that wrote it.
+ * store how long a state is read: a store may drop it once it is fresh under the numbers that wrote it. Bans
+ * share one if denials and bans last as long: a ban takes a longer time for that of a clock that was ahead.
  */
 function keyOf(each: Unit): string {
   const { spec } = policyOf(each)
   const base: { readonly kind: string; readonly intervalMs?: number; readonly windowMs?: number } =
     baseOf(spec)
-  const longestBanMs = spec.kind === 'ban' ? spec.bansMs.at(-1) : 0
-  return `${each.owner}:${keyCodeOf(spec)}:${base.intervalMs ?? base.windowMs}:${longestBanMs}`
+  const banTimes = spec.kind === 'ban' ? `:${spec.withinMs}:${spec.bansMs.at(-1)}` : ''
+  return `${each.owner}:${keyCodeOf(spec)}:${base.intervalMs ?? base.windowMs}${banTimes}`
 }
 
 /** The parts of a charge, each key under one policy. */
