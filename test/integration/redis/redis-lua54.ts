@@ -219,6 +219,11 @@ async function follow(
     const nowMs = server.nowUs / 1000
     states.set(key, { policy, state, keptUntilMs: nowMs + stateWrite(key, { policy, state }, nowMs).ttlMs })
   }
+  /** A refund leaves the expiry as it is: its policy may have other numbers than that of the last charge. */
+  function putRefunded({ key, policy }: KeyedPolicy, state: State | undefined): void {
+    const { keptUntilMs = 0 } = states.get(key) ?? {}
+    if (state !== stateOf(key)) states.set(key, { policy, state, keptUntilMs })
+  }
   server.nowUs = Math.max(server.nowUs, START_US)
 
   for (const step of trace) {
@@ -257,7 +262,7 @@ async function follow(
       const state = stateOf(key)
       if (step.refund !== undefined) {
         await refundStore(store, [units])
-        put(units, state && policy.refund(state, nowMs, cost, takenAtMs, resetAtMs))
+        putRefunded(units, state && policy.refund(state, nowMs, cost, takenAtMs, resetAtMs))
       } else if (policy.renew !== undefined && cost > 0) {
         const renewed = applyOperation({ ...units, type: 'renew' }, state, nowMs)
         expect({ type: 'renew', resetAtMs: await renewStore(store, units) }).toEqual(renewed.result)
