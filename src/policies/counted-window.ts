@@ -23,6 +23,17 @@ export interface WindowKind {
   readonly periodAt?: PeriodAt
 }
 
+/** Returns how windows that follow one another, the same for all keys, are found by the time of the last charge. */
+export function windowsByClock(startOf: WindowKind['startOf'], endOf: WindowKind['endOf']) {
+  return {
+    isCurrent: (atMs, nowMs) => atMs >= startOf(nowMs),
+    chargedAt: (atMs = 0, nowMs) => Math.max(atMs, nowMs),
+    latestAt: endOf,
+    startOf,
+    endOf,
+  } satisfies Partial<WindowKind>
+}
+
 type CountedSpec = Extract<BaseSpec, { kind: 'fixed-window' | 'first-request-window' | 'quota' }>
 
 /** The limit and the name of a counted window, and its rules of change. */

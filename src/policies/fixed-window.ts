@@ -1,6 +1,6 @@
 import { readOptions, withDefault } from '../options/option-table.js'
 import { wrongOption } from '../util/validate.js'
-import { countedWindow, type WindowKind } from './counted-window.js'
+import { countedWindow, type WindowKind, windowsByClock } from './counted-window.js'
 import type { Policy } from './policy.js'
 import { prepaidInSlice, prepaidUntilReset } from './prepaid.js'
 import { WINDOW_FIXES, type WindowOptions, windowName, windowRows } from './window-options.js'
@@ -72,15 +72,10 @@ export function fixedWindow(options: FixedWindowOptions): Policy {
 function clockWindows(windowMs: number): WindowKind {
   const indexOf = (atMs: number) => Math.floor(atMs / windowMs)
   const startOf = (atMs: number) => indexOf(atMs) * windowMs
-  const endOf = (atMs: number) => startOf(atMs) + windowMs
   return {
     specOf: (limit) => ({ kind: 'fixed-window', limit, windowMs }),
     prepaid: prepaidInSlice(indexOf),
-    isCurrent: (atMs, nowMs) => atMs >= startOf(nowMs),
-    chargedAt: (atMs = 0, nowMs) => Math.max(atMs, nowMs),
-    latestAt: endOf,
-    startOf,
-    endOf,
+    ...windowsByClock(startOf, (atMs) => startOf(atMs) + windowMs),
   }
 }
 

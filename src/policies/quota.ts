@@ -1,7 +1,7 @@
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { DAY_MS } from '../util/time-zone.js'
 import { calendar, type PeriodStart } from './calendar.js'
-import { countedWindow, type WindowKind } from './counted-window.js'
+import { countedWindow, type WindowKind, windowsByClock } from './counted-window.js'
 import type { Policy } from './policy.js'
 import { prepaidInSlice } from './prepaid.js'
 import { type QuotaOptions, readQuotaOptions, type SubjectQuotaOptions } from './quota-options.js'
@@ -91,15 +91,10 @@ function makeQuota(settings: Settings, start: PeriodStart): Policy {
 function calendarWindows({ timeZone }: Settings, start: PeriodStart): WindowKind {
   const periodAt = calendar(start, timeZone)
   const startOf = (atMs: number) => periodAt(atMs).startsAtMs
-  const endOf = (atMs: number) => periodAt(atMs).endsAtMs
   return {
     specOf: (limit) => ({ kind: 'quota', limit, timeZone: timeZone.name, ...start }),
     prepaid: prepaidInSlice(startOf),
-    isCurrent: (atMs, nowMs) => atMs >= startOf(nowMs),
-    chargedAt: (atMs = 0, nowMs) => Math.max(atMs, nowMs),
-    latestAt: endOf,
-    startOf,
-    endOf,
+    ...windowsByClock(startOf, (atMs) => periodAt(atMs).endsAtMs),
     periodAt,
   }
 }
