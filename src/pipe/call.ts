@@ -26,7 +26,7 @@ export interface Layer {
 /** What a pipe ends in. Returns the outcome if it is known at once. Otherwise settles the call later. */
 export type End = (call: Call) => Outcome | undefined
 
-const nobody: SettleAny = () => {}
+const ignoreOutcome: SettleAny = () => {}
 
 /**
  * An operation on its way through a pipe. It is all that a pipe allocates for the operation, so it has room
@@ -79,7 +79,7 @@ export class Call implements Deadline {
     }
     this.isSettled = true
     const { resolve } = this
-    this.resolve = nobody // it keeps the request in memory
+    this.resolve = ignoreOutcome // it keeps the request in memory
     resolve(this.turnBack(outcome))
   }
 

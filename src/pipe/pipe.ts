@@ -11,7 +11,7 @@ export type OnLate<O extends Operation = Operation> = (
   operation: O,
 ) => void
 
-/** A way to a store, one operation at a time. A layer of `src/pipe/` is a function from a pipe to a pipe. */
+/** A way to a store, one operation at a time. `pipeOf` makes it of layers. */
 export interface Pipe {
   /**
    * Sends an operation. Returns the outcome if it is known at once. Otherwise returns `undefined`, and
@@ -29,10 +29,10 @@ export interface Pipe {
 /** Called with the outcome of any operation. */
 export type SettleAny = (outcome: Outcome) => void
 
-/** `send` as a layer declares it. It tells operations apart by their type. */
+/** `send` as a pipe declares it. It tells operations apart by their type. */
 export type SendAny = (operation: Operation, settle: SettleAny, onLate?: OnLate) => Outcome | undefined
 
-/** Returns the `send` of a layer for callers, for whom each outcome has the type of its operation. */
+/** Returns the `send` of a pipe for callers, for whom each outcome has the type of its operation. */
 export function sendFor(send: SendAny): Pipe['send'] {
   return send as Pipe['send']
 }

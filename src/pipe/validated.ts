@@ -28,7 +28,7 @@ export function validated(store: Store): Store['apply'] {
     const outcomes = settle
       ? store.apply(operations, (index, outcome) => settle(index, validate(outcome, index)))
       : store.apply(operations)
-    return thenMaybe(outcomes, (known) => checkCount(store, operations.length, known).map(validate))
+    return thenMaybe(outcomes, (list) => checkCount(store, operations.length, list).map(validate))
   }
 }
 
