@@ -1,4 +1,4 @@
-import { type Policy, signatureOf } from '../../policies/policy.js'
+import { signatureOf } from '../../policies/policy.js'
 import { keysOf, type Operation } from '../operation.js'
 
 /**
@@ -29,16 +29,12 @@ export function groupsOf(operations: readonly Operation[]): readonly (readonly n
 function hasShapeOf(operation: Operation, other: Operation | undefined): boolean {
   if (operation.type !== other?.type) return false
   if (operation.type === 'forget') return true
-  const policies = policiesOf(operation)
-  const others = policiesOf(other)
-  return policies.length === others.length && policies.every((policy, i) => policy === others[i])
+  const parts = keysOf(operation)
+  const others = keysOf(other)
+  return parts.length === others.length && parts.every(({ policy }, i) => policy === others[i]?.policy)
 }
 
 function shapeOf(operation: Operation): string {
   if (operation.type === 'forget') return 'forget'
-  return [operation.type, ...policiesOf(operation).map(signatureOf)].join(' ')
-}
-
-function policiesOf(operation: Operation): readonly Policy[] {
-  return keysOf(operation).map(({ policy }) => policy)
+  return [operation.type, ...keysOf(operation).map(({ policy }) => signatureOf(policy))].join(' ')
 }

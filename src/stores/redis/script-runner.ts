@@ -92,11 +92,10 @@ export function scriptRunner(transport: Transport, runBySlot?: Run): Run {
       }
     }
 
-    const bySlot = runBySlot ? [[0, batch.map((_, i) => i)] as const] : indexesBySlot(batch)
-    for (const [slot, indexes] of bySlot) {
-      const operations = indexes.length === batch.length ? batch : itemsAt(batch, indexes)
-      for (const group of groupsOf(operations)) add(slot, itemsAt(indexes, group))
-    }
+    if (runBySlot) for (const group of groupsOf(batch)) add(0, group)
+    else
+      for (const [slot, indexes] of indexesBySlot(batch))
+        for (const group of groupsOf(itemsAt(batch, indexes))) add(slot, itemsAt(indexes, group))
     const replies = commands.length === 0 ? [] : send(commands)
     for (const reply of replies) reply.catch(() => undefined) // that of a call is read below
     const [first] = calls
