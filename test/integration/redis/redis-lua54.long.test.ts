@@ -1,3 +1,3 @@
 import { describeLua54 } from './redis-lua54.js'
 
-describeLua54(100)
+describeLua54(200)

@@ -1,3 +1,3 @@
 import { describeLua54 } from './redis-lua54.js'
 
-describeLua54(8)
+describeLua54(16)

@@ -140,11 +140,11 @@ const partOf = (one: Taking): Part => part(keyOf(one), policyOf(one), one.cost)
 
 /** Defines the tests of scripts in Lua 5.4, with so many random traces. */
 export function describeLua54(traces: number): void {
-  describe.each(['integers', 'floats'] as const)('in Lua 5.4, where JSON has %s', (numbers) => {
+  describe('in Lua 5.4', () => {
     let server: LuaServer
 
     beforeAll(async () => {
-      server = await startLuaServer(numbers)
+      server = await startLuaServer()
     }, INSTALL_TIMEOUT_MS)
     afterAll(() => server?.stop())
     afterEach(() => jest.restoreAllMocks())
@@ -179,7 +179,7 @@ export function describeLua54(traces: number): void {
   })
 
   test('the server fails a script that names a key which it does not declare', async () => {
-    const server = await startLuaServer('floats')
+    const server = await startLuaServer()
     const run = (key: string) =>
       server.client.callBuffer('eval', `return redis.call('EXISTS', ${key})`, '1', 'key')
     expect(await run('KEYS[1]')).toBe(0)

@@ -6,9 +6,6 @@ import { createInterface } from 'node:readline'
 import type { RedisClient } from '../../../src/stores/redis/ioredis/client.js'
 import { findOrInstall } from '../servers/install.js'
 
-/** How a server reads whole numbers in JSON. Which one Dragonfly's cjson does depends on its version. */
-export type JsonNumbers = 'integers' | 'floats'
-
 /**
  * Runs the scripts of the Redis store in Lua 5.4, as Dragonfly does. Keys that a script does not declare
  * fail.
@@ -27,8 +24,8 @@ export interface LuaServer {
 
 const encode = (text: string) => `$${Buffer.from(text).toString('hex')}`
 
-export async function startLuaServer(numbers: JsonNumbers): Promise<LuaServer> {
-  const { request, stop } = await startLua(numbers)
+export async function startLuaServer(): Promise<LuaServer> {
+  const { request, stop } = await startLua()
   const known = new Set<string>()
 
   function load(script: string): Promise<unknown> {
@@ -93,9 +90,9 @@ export async function startLuaServer(numbers: JsonNumbers): Promise<LuaServer> {
 }
 
 /** Starts the program. Requests are answered in order. */
-async function startLua(numbers: JsonNumbers) {
+async function startLua() {
   const program = await findOrInstall({ program: 'lua5.4', debianPackage: 'lua5.4' })
-  const child = spawn(program, [join(__dirname, 'server.lua'), numbers], {
+  const child = spawn(program, [join(__dirname, 'server.lua')], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   const waiting: ((line: string) => void)[] = []

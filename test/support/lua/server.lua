@@ -6,11 +6,7 @@ hexadecimal.
   script <sha1> <text>                        keeps a script
   run <now in microseconds> <sha1> <keys> [key...] [argument...]
   call <now in microseconds> <command> [argument...]
-
-The first argument of this program says how numbers in JSON are read: as integers where they are whole, or as
-floats. Which one a cjson for Lua 5.4 does depends on its version.
 ]]
-local json_has_integers = arg[1] == 'integers'
 local now_us = 0 -- the server's time
 local held = {} -- by key: its bytes, and when they expire (ms)
 
@@ -74,35 +70,10 @@ local function try(...)
   return is_done and reply or { err = reply }
 end
 
---[[ Reads JSON of lists, numbers and strings without escapes. ]]
-local function decode(text)
-  local at = 1
-  local function value()
-    local char = text:sub(at, at)
-    if char == '[' then
-      local list = {}
-      at = at + 1
-      while text:sub(at, at) ~= ']' do
-        list[#list + 1] = value()
-        if text:sub(at, at) == ',' then at = at + 1 end
-      end
-      at = at + 1
-      return list
-    end
-    local from, to = text:find(char == '"' and '^"[^"\\]*"' or '^[-+.%deE]+', at)
-    local word = text:sub(assert(from, 'malformed JSON: ' .. text), to)
-    at = to + 1
-    if char == '"' then return word:sub(2, -2) end
-    return json_has_integers and math.tointeger(tonumber(word)) or tonumber(word) + 0.0
-  end
-  return value()
-end
-
 --[[ What scripts find. As in the real servers, nothing else is there, and nothing can be added. ]]
 local globals = {
   ipairs = ipairs, next = next, pairs = pairs, tonumber = tonumber, tostring = tostring, type = type,
   math = math, string = string, table = table,
-  cjson = { decode = decode },
   redis = { call = call, pcall = try },
   struct = { pack = string.pack, unpack = string.unpack },
 }
