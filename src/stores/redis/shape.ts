@@ -1,7 +1,9 @@
 import { indexIn } from '../../util/group-by.js'
 import { type KeyedPolicy, keysOf, type Operation, type Outcome } from '../operation.js'
+import { chargeScript } from './lua/charge-script.js'
 import { LUA_KINDS } from './lua/kinds.js'
-import { chargeScript, operationScript, type Script, type ScriptedType } from './lua/script.js'
+import { operationScript, type ScriptedType } from './lua/operation-script.js'
+import type { Script } from './lua/script.js'
 import { outcomesIn } from './reply.js'
 import { type ScriptPolicy, scriptPolicy } from './script-policy.js'
 
@@ -14,7 +16,7 @@ import { type ScriptPolicy, scriptPolicy } from './script-policy.js'
  * | takes, rewards, blocks, refunds, renewals | `EVALSHA` of the script for the type and the kind | the same keys, the numbers of the policy, and those of each operation |
  * | forgets | `UNLINK` | the keys |
  *
- * lua/script.ts has the scripts. A reply has the states before the operations, from which the policies in
+ * The folder lua has the scripts. A reply has the states before the operations, from which the policies in
  * TypeScript compute the outcomes: they decide alike, on the same states at the same time. So a script spends
  * no time on figures.
  */

@@ -8,8 +8,8 @@ export interface Script {
 }
 
 /*
- * The scripts of the store: what a server runs for a charge, and for each other operation. Comments stay here,
- * since each server gets the text.
+ * What the scripts of the store have in common: charge-script.ts has those for charges, and operation-script.ts
+ * those for other operations. Comments stay here, since each server gets the text.
  *
  * KEYS     The keys of the first operation, then those of the next one, each key once.
  * ARGV[1]  '' if no key repeats. Otherwise, the places in KEYS of the keys of the first operation, then those of
@@ -17,7 +17,7 @@ export interface Script {
  * ARGV[2…] The numbers of each policy: its `params` (units, ms), those of a quota with the starts of five
  *          periods (ms). Then those of a ban: see `banOf`.
  * ARGV[…]  The numbers of each operation. Of a charge: the cost of each part (units), or nothing if every cost
- *          is 1. Of the others, as in `ARGUMENTS`.
+ *          is 1. Of the others, see `args` in operation-script.ts.
  * Returns  A string of little-endian doubles: the server's time (ms since the Unix epoch), and for each key of
  *          each operation what was stored when the operation began: when the key expires (ms), then the state.
  *          All are 0 for a missing key.
@@ -124,7 +124,12 @@ return reply
  * Defines `size<n>` and `is_state<n>`, which `held_at` takes for keys in place n, and the function `<name>`, all
  * from a policy whose numbers come next in ARGV.
  */
-function keyFunction({ params, once, state, outdated }: LuaKind, n: number, name: string, body: string) {
+export function keyFunction(
+  { params, once, state, outdated }: LuaKind,
+  n: number,
+  name: string,
+  body: string,
+) {
   const names = Object.values(params)
   return `
 local size${n}, is_state${n}, ${name} = nil, nil, nil
@@ -142,7 +147,7 @@ end
 }
 
 /** What to write after a change: the bytes, and when the key expires, or nil if that stays. */
-function changed({ state, expiry }: Pick<LuaKind, 'state' | 'expiry'>, first = ''): string {
+export function changed({ state, expiry }: Pick<LuaKind, 'state' | 'expiry'>, first = ''): string {
   const expires = state.isState ? 'expires_at' : 'expires_at ~= held and expires_at or nil'
   return `local expires_at
     ${expiry}
@@ -150,161 +155,15 @@ function changed({ state, expiry }: Pick<LuaKind, 'state' | 'expiry'>, first = '
     return ${first}${state.pack}, ${expires}`
 }
 
-/**
- * A function that takes a part of a charge. It returns whether it is allowed, and what to write: if it is, when
- * the charge is allowed, and otherwise when the charge is denied. Without bytes, nothing changes.
- */
-const takePart = (kind: LuaKind) => `function(bytes, cost)
-    if cost == 0 then return true end
-    ${kind.state.unpack}
-    local allowed, changed, may_owe = false, false, false
-    ${kind.clamp}
-    ${kind.take}
-    if not allowed and not changed then return false end
-    ${changed(kind, 'allowed, ')}
-  end`
-
 /** Reads what the key of a part holds. */
-const readPart = (n: number) => `
+export const readPart = (n: number) => `
   local held${n} = stored[k + ${n}]
   if repeats or not held${n} or #held${n} ~= size${n} then
     held${n} = held_at(k + ${n}, size${n}, is_state${n})
   end`
 
-/** Takes a part. Of a key that an earlier part names, it takes what that one has left. */
-const decidePart = (n: number) => `
-    local cost${n} = has_costs and ARGV[p + k + ${n}] + 0.0 or 1
-    local allowed${n}, bytes${n}, expires${n} = take${n}(after and after[keys[k + ${n}]] or held${n}, cost${n})
-    if after and allowed${n} and bytes${n} then after[keys[k + ${n}]] = bytes${n} end`
-
-const writePart = (n: number) => `
-      if bytes${n} then write(keys[k + ${n}], bytes${n}, expires${n}) end`
-
-/** Writes what a denial changes, by what the charge wanted of the key up to this part. */
-const denyPart = (n: number) => `
-      if allowed${n} then
-        if repeats then wanted[keys[k + ${n}]] = (wanted[keys[k + ${n}]] or 0) + cost${n} end
-      else
-        if repeats then
-          allowed${n}, bytes${n}, expires${n} = take${n}(held${n}, cost${n} + (wanted[keys[k + ${n}]] or 0))
-        end
-        if bytes${n} then write(keys[k + ${n}], bytes${n}, expires${n}) end
-      end`
-
-/** Returns the script for charges of one shape: the kinds of their parts, in order. */
-export function chargeScript(kinds: readonly LuaKind[]): Script {
-  if (kinds.length === 0) return scriptOf('') // only the time
-  const each = (pieceOf: (n: number) => string) => kinds.map((_, i) => pieceOf(i + 1)).join('')
-  const all = (name: string) => kinds.map((_, i) => `${name}${i + 1}`).join(' and ')
-  const inPlace = kinds.length > MAX_LOCAL_PARTS ? inTables : (text: string) => text
-  return scriptOf(
-    inPlace(`${kinds.map((kind, i) => keyFunction(kind, i + 1, `take${i + 1}`, takePart(kind))).join('')}
-local has_costs = #ARGV > p
-for k = 0, #keys - 1, ${kinds.length} do
-  ${each(readPart)}
-  if ${all('held')} then
-    local after = repeats and {}
-    ${each(decidePart)}
-    if ${all('allowed')} then ${each(writePart)}
-    else
-      local wanted = {}
-      ${each(denyPart)}
-    end
-  end
-end`),
-  )
-}
-
-/** How many parts have their own locals. Lua has room for 200 locals. */
-const MAX_LOCAL_PARTS = 20
-
-/** Returns the code of many parts with tables in place of the locals of each: `cost[7]` for `cost7`. */
-function inTables(code: string): string {
-  const names = ['size', 'is_state', 'take', 'held', 'cost', 'allowed', 'bytes', 'expires']
-  const local = new RegExp(`\\blocal ((${names.join('|')})\\d)`, 'g')
-  const name = new RegExp(`\\b(${names.join('|')})(\\d+)\\b`, 'g')
-  const tables = names.map((each) => `${each}_of`).join(', ')
-  return `local ${tables} = ${names.map(() => '{}').join(', ')}${code.replace(local, '$1').replace(name, '$1_of[$2]')}`
-}
-
-/** Keeps when a key expires. If it never does, but its state now does, it expires by the policy's numbers. */
-const KEEP_EXPIRY = `
-    if held < huge then expires_at = held end`
-
-/** How an operation other than a charge changes the state of a key. */
-interface LuaOperation {
-  /** Its numbers in ARGV. An unknown `reset_at` is infinite. */
-  readonly args: readonly string[]
-  /** Whether it changes only a state that exists. */
-  readonly isOfExisting?: true
-  /** Whether the key's expiry stays: it is by the numbers of the policy that charged. */
-  readonly keepsExpiry?: true
-  /** Sets `changed` and, if the state then equals a fresh one, `is_fresh`. */
-  changeBy(kind: LuaKind): string | undefined
-}
-
-const OPERATIONS = {
-  take: {
-    args: ['cost'],
-    changeBy: ({ clamp, left, take }) =>
-      left &&
-      `if cost == 0 then return end
-    local allowed, may_owe, left = false, true, 0
-    ${clamp}
-    do ${left} end
-    cost = min(cost, left)
-    if cost > 0 then
-      ${take}
-      changed = true
-    end`,
-  },
-  reward: {
-    args: ['cost'],
-    isOfExisting: true,
-    changeBy: ({ clamp, reward }) => reward && `if cost == 0 then return end ${clamp} ${reward}`,
-  },
-  refund: {
-    args: ['cost', 'taken_at', 'reset_at'],
-    isOfExisting: true,
-    keepsExpiry: true,
-    changeBy: ({ refund }) => `if cost == 0 then return end ${refund}`,
-  },
-  renew: {
-    args: ['cost', 'taken_at', 'reset_at'],
-    changeBy: ({ clamp, renew }) => renew && `if cost == 0 then return end ${clamp} ${renew}`,
-  },
-  block: {
-    args: ['cost'],
-    changeBy: ({ clamp, block }) => block && clamp + block,
-  },
-} satisfies Readonly<Record<string, LuaOperation>>
-
-/** An operation of one key that a script applies. */
-export type ScriptedType = keyof typeof OPERATIONS
-
-/** Returns the script for operations of one type, of policies of one kind. */
-export function operationScript(type: ScriptedType, kind: LuaKind): Script {
-  const { args, isOfExisting, keepsExpiry, changeBy }: LuaOperation = OPERATIONS[type]
-  const numbers = args.map((_, i) => `ARGV[p + k * ${args.length} + ${i + 1}] + 0.0`).join(', ')
-  const apply = `function(bytes, ${args.join(', ')})
-    ${kind.state.unpack}
-    local changed, is_fresh = false, false
-    ${isOfExisting ? 'if held == 0 then return end' : ''}
-    ${changeBy(kind) ?? ''}
-    if not changed then return end
-    if is_fresh then return '' end
-    ${changed(keepsExpiry ? { ...kind, expiry: `${kind.expiry}${KEEP_EXPIRY}` } : kind)}
-  end`
-  return scriptOf(`${keyFunction(kind, 1, 'apply', apply)}
-for k = 0, #keys - 1 do ${readPart(1)}
-  if held1 then
-    local bytes, expires_at = apply(held1, ${numbers})
-    if bytes then write(keys[k + 1], bytes, expires_at) end
-  end
-end`)
-}
-
-function scriptOf(body: string): Script {
+/** Returns the script with a body, between how it begins and ends. */
+export function scriptOf(body: string): Script {
   const text = BEGIN + READ_AND_WRITE + body + END
   return { text, sha1: createHash('sha1').update(text).digest('hex') }
 }

@@ -1,0 +1,72 @@
+import type { LuaKind } from './lua-kind.js'
+import { changed, keyFunction, readPart, type Script, scriptOf } from './script.js'
+
+/**
+ * A function that takes a part of a charge. It returns whether it is allowed, and what to write: if it is, when
+ * the charge is allowed, and otherwise when the charge is denied. Without bytes, nothing changes.
+ */
+const takePart = (kind: LuaKind) => `function(bytes, cost)
+    if cost == 0 then return true end
+    ${kind.state.unpack}
+    local allowed, changed, may_owe = false, false, false
+    ${kind.clamp}
+    ${kind.take}
+    if not allowed and not changed then return false end
+    ${changed(kind, 'allowed, ')}
+  end`
+
+/** Takes a part. Of a key that an earlier part names, it takes what that one has left. */
+const decidePart = (n: number) => `
+    local cost${n} = has_costs and ARGV[p + k + ${n}] + 0.0 or 1
+    local allowed${n}, bytes${n}, expires${n} = take${n}(after and after[keys[k + ${n}]] or held${n}, cost${n})
+    if after and allowed${n} and bytes${n} then after[keys[k + ${n}]] = bytes${n} end`
+
+const writePart = (n: number) => `
+      if bytes${n} then write(keys[k + ${n}], bytes${n}, expires${n}) end`
+
+/** Writes what a denial changes, by what the charge wanted of the key up to this part. */
+const denyPart = (n: number) => `
+      if allowed${n} then
+        if repeats then wanted[keys[k + ${n}]] = (wanted[keys[k + ${n}]] or 0) + cost${n} end
+      else
+        if repeats then
+          allowed${n}, bytes${n}, expires${n} = take${n}(held${n}, cost${n} + (wanted[keys[k + ${n}]] or 0))
+        end
+        if bytes${n} then write(keys[k + ${n}], bytes${n}, expires${n}) end
+      end`
+
+/** Returns the script for charges of one shape: the kinds of their parts, in order. */
+export function chargeScript(kinds: readonly LuaKind[]): Script {
+  if (kinds.length === 0) return scriptOf('') // only the time
+  const each = (pieceOf: (n: number) => string) => kinds.map((_, i) => pieceOf(i + 1)).join('')
+  const all = (name: string) => kinds.map((_, i) => `${name}${i + 1}`).join(' and ')
+  const inPlace = kinds.length > MAX_LOCAL_PARTS ? inTables : (text: string) => text
+  return scriptOf(
+    inPlace(`${kinds.map((kind, i) => keyFunction(kind, i + 1, `take${i + 1}`, takePart(kind))).join('')}
+local has_costs = #ARGV > p
+for k = 0, #keys - 1, ${kinds.length} do
+  ${each(readPart)}
+  if ${all('held')} then
+    local after = repeats and {}
+    ${each(decidePart)}
+    if ${all('allowed')} then ${each(writePart)}
+    else
+      local wanted = {}
+      ${each(denyPart)}
+    end
+  end
+end`),
+  )
+}
+
+/** How many parts have their own locals. Lua has room for 200 locals. */
+const MAX_LOCAL_PARTS = 20
+
+/** Returns the code of many parts with tables in place of the locals of each: `cost[7]` for `cost7`. */
+function inTables(code: string): string {
+  const names = ['size', 'is_state', 'take', 'held', 'cost', 'allowed', 'bytes', 'expires']
+  const local = new RegExp(`\\blocal ((${names.join('|')})\\d)`, 'g')
+  const name = new RegExp(`\\b(${names.join('|')})(\\d+)\\b`, 'g')
+  const tables = names.map((each) => `${each}_of`).join(', ')
+  return `local ${tables} = ${names.map(() => '{}').join(', ')}${code.replace(local, '$1').replace(name, '$1_of[$2]')}`
+}
