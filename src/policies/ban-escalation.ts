@@ -3,9 +3,10 @@ import type { BanSpec } from './spec.js'
 
 /** The numbers that a ban adds to the state of its base policy. In a clean record, all are 0. */
 export interface BanRecord {
-  /** The denials so far, and when they stop counting. */
+  /** The denials that count for the next ban. */
   readonly strikes: number
-  readonly strikesUntilMs: number
+  /** When the first of them came or, after a ban, when that began. Later than now only if a clock was ahead. */
+  readonly sinceMs: number
   /** The number of the last ban, from 1, and when it ends. */
   readonly level: number
   readonly bannedUntilMs: number
@@ -15,14 +16,14 @@ export interface BanRecord {
 export type BanRules = Omit<BanSpec, 'kind' | 'base'>
 
 export const RECORD_WIDTH = 4
-export const CLEAN: BanRecord = { strikes: 0, strikesUntilMs: 0, level: 0, bannedUntilMs: 0 }
+export const CLEAN: BanRecord = { strikes: 0, sinceMs: 0, level: 0, bannedUntilMs: 0 }
 
 export function splitState(state: State | undefined): { baseState: State | undefined; record: BanRecord } {
   if (state === undefined) return { baseState: undefined, record: CLEAN }
   const at = Math.max(0, state.length - RECORD_WIDTH)
   const record = {
     strikes: state[at] ?? 0,
-    strikesUntilMs: state[at + 1] ?? 0,
+    sinceMs: state[at + 1] ?? 0,
     level: state[at + 2] ?? 0,
     bannedUntilMs: state[at + 3] ?? 0,
   }
@@ -31,47 +32,65 @@ export function splitState(state: State | undefined): { baseState: State | undef
 
 /** Returns the state of a ban from its base policy's, which has its full width, and the record. */
 export function joinState(baseState: State, record: BanRecord): State {
-  return [...baseState, record.strikes, record.strikesUntilMs, record.level, record.bannedUntilMs]
+  return [...baseState, record.strikes, record.sinceMs, record.level, record.bannedUntilMs]
 }
 
 export function longestOf({ bansMs }: BanRules): number {
   return bansMs[bansMs.length - 1] ?? 0
 }
 
-export function banMsAt(rules: BanRules, level: number): number {
-  return rules.bansMs[level - 1] ?? longestOf(rules)
-}
-
 /** Returns the record with one more denial, which may start a ban. */
 export function strike(rules: BanRules, record: BanRecord, nowMs: number): BanRecord {
-  const isRunning = record.strikesUntilMs > nowMs
+  const isRunning = strikesUntilMs(rules, record) > nowMs
   const strikes = isRunning ? record.strikes + 1 : 1
-  const strikesUntilMs = isRunning ? record.strikesUntilMs : nowMs + rules.withinMs
-  if (strikes < rules.after) return { ...record, strikes, strikesUntilMs }
+  if (strikes < rules.after) return { ...record, strikes, sinceMs: isRunning ? record.sinceMs : nowMs }
   const level = escalates(rules, record, nowMs) ? Math.min(record.level + 1, rules.bansMs.length) : 1
-  return { ...CLEAN, level, bannedUntilMs: nowMs + banMsAt(rules, level) }
+  return banFrom(nowMs, level, nowMs + banMsAt(rules, level))
 }
 
 /** Returns the record with a manual ban. It counts as a first ban, and never shortens a longer one. */
 export function blockFor(rules: BanRules, record: BanRecord, nowMs: number, forMs: number): BanRecord {
   const level = escalates(rules, record, nowMs) ? Math.max(1, record.level) : 1
-  return { ...CLEAN, level, bannedUntilMs: Math.max(record.bannedUntilMs, nowMs + forMs) }
+  return banFrom(nowMs, level, Math.max(record.bannedUntilMs, nowMs + forMs))
+}
+
+/** Returns the record with the same ban, started over. A longer one, such as a manual one, keeps its end. */
+export function restart(rules: BanRules, record: BanRecord, nowMs: number): BanRecord {
+  const { level, bannedUntilMs } = record
+  return banFrom(nowMs, level, Math.max(bannedUntilMs, nowMs + banMsAt(rules, level)))
+}
+
+function banFrom(sinceMs: number, level: number, bannedUntilMs: number): BanRecord {
+  return { strikes: 0, sinceMs, level, bannedUntilMs }
+}
+
+function banMsAt(rules: BanRules, level: number): number {
+  return rules.bansMs[level - 1] ?? longestOf(rules)
 }
 
 function escalates(rules: BanRules, { bannedUntilMs }: BanRecord, nowMs: number): boolean {
   return bannedUntilMs + longestOf(rules) > nowMs
 }
 
-/** Returns the time until a record equals a clean one. */
-export function cleanAfterMs(rules: BanRules, record: BanRecord, nowMs: number): number {
-  const { strikesUntilMs, level, bannedUntilMs } = record
-  return Math.max(0, strikesUntilMs - nowMs, level > 0 ? bannedUntilMs + longestOf(rules) - nowMs : 0)
+/** Returns when the denials of a record stop counting; 0 if it has none. */
+export function strikesUntilMs({ withinMs }: Pick<BanRules, 'withinMs'>, record: BanRecord): number {
+  return record.strikes > 0 ? record.sinceMs + withinMs : 0
 }
 
-/** Returns the record itself, or the latest one possible at `nowMs` if a clock that was ahead wrote it. */
-export function clampRecord(rules: BanRules, record: BanRecord, nowMs: number): BanRecord {
-  const strikesUntilMs = Math.min(record.strikesUntilMs, nowMs + rules.withinMs)
-  const bannedUntilMs = Math.min(record.bannedUntilMs, nowMs + longestOf(rules))
-  const isAhead = strikesUntilMs < record.strikesUntilMs || bannedUntilMs < record.bannedUntilMs
-  return isAhead ? { ...record, strikesUntilMs, bannedUntilMs } : record
+/** Returns the time until a record equals a clean one. */
+export function cleanAfterMs(rules: BanRules, record: BanRecord, nowMs: number): number {
+  const { level, bannedUntilMs } = record
+  const levelUntilMs = level > 0 ? bannedUntilMs + longestOf(rules) : 0
+  return Math.max(0, strikesUntilMs(rules, record) - nowMs, levelUntilMs - nowMs)
+}
+
+/**
+ * Returns the record itself or, if a clock that was ahead wrote it, one that began now. A ban lasts as long as
+ * it was given, under any numbers.
+ */
+export function clampRecord(record: BanRecord, nowMs: number): BanRecord {
+  const { sinceMs, bannedUntilMs } = record
+  if (sinceMs <= nowMs) return record
+  const lengthMs = Math.max(0, bannedUntilMs - sinceMs) // 0 if the last ban ended before the denials came
+  return { ...record, sinceMs: nowMs, bannedUntilMs: Math.min(bannedUntilMs, nowMs + lengthMs) }
 }

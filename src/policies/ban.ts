@@ -4,13 +4,13 @@ import { choice, wholeNumber, wrongOption } from '../util/validate.js'
 import {
   type BanRecord,
   type BanRules,
-  banMsAt,
   blockFor,
   clampRecord,
   cleanAfterMs,
   joinState,
   longestOf,
   RECORD_WIDTH,
+  restart,
   splitState,
   strike,
 } from './ban-escalation.js'
@@ -64,12 +64,14 @@ const OPTIONS = {
  * **Bound.** That of `policy`, because a ban only denies. Denials by another limit of the same charge do not
  * count.
  *
- * **Clock.** If a clock was ahead, no client is banned for longer than the longest ban.
+ * **Clock.** If a clock was ahead, a ban that it started starts over now, with the length that it had.
  *
  * **Refunds** go to `policy`. They neither end a ban nor remove a denial. `forget` does both.
  *
- * **State.** That of `policy` (zeros if it is fresh), then the number of denials, when they stop counting, the number of the last
- * ban, and its end.
+ * **Change of numbers.** A ban lasts as long as it was given. Denials count as long as the new `within` says.
+ *
+ * **State.** That of `policy` (zeros if it is fresh), then the number of denials, when the first of them came
+ * (or the ban began), the number of the last ban, and its end.
  *
  * Throws a `TypeError` for wrong options, and for a ban of a ban or of `concurrency`.
  *
@@ -113,9 +115,7 @@ function makeBan(base: Policy, rules: BanRules): Policy {
       const denial = { ...untaken, allowed: false }
       if (rules.onAttempt === 'nothing')
         return withBan(denial, baseState, record, nowMs, clamped === state ? undefined : clamped)
-      // Never shorter than before: a manual ban may be longer than its level.
-      const bannedUntilMs = Math.max(record.bannedUntilMs, nowMs + banMsAt(rules, record.level))
-      return countDenial(denial, baseState, { ...record, bannedUntilMs }, nowMs)
+      return countDenial(denial, baseState, restart(rules, record, nowMs), nowMs)
     }
     if (step.allowed) return withBan(step, baseState, record, nowMs, step.next && stateOf(step.next, record))
     if (rules.after === 0)
@@ -152,7 +152,7 @@ function makeBan(base: Policy, rules: BanRules): Policy {
     if (state === undefined) return undefined
     const { baseState, record } = splitState(state)
     const clampedBase = base.clampToNow(baseState, nowMs)
-    const clamped = clampRecord(rules, record, nowMs)
+    const clamped = clampRecord(record, nowMs)
     return clampedBase === baseState && clamped === record ? state : stateOf(clampedBase, clamped)
   }
 

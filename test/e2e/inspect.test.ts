@@ -447,7 +447,7 @@ describe('block', () => {
     expect((await limiter.charge(subject)).allowed).toBe(false)
   })
 
-  test('never shortens a ban, and bans for at most the longest of the limit', async () => {
+  test('never shortens a ban, and bans for longer than the longest of the limit', async () => {
     const limiter = limiterOf<object>({ name: 'api', policy, key: byIp() })
     const client = { ip: '203.0.113.7' }
     await limiter.blockFor(client, '1h')
@@ -457,9 +457,7 @@ describe('block', () => {
     expect(await redis.client.pttl(key)).toBeGreaterThan(7_100_000)
 
     await mustRun(['block', '203.0.113.7', '--for', '2h'])
-    const { retryAfterMs } = await limiter.charge(client)
-    expect(retryAfterMs).toBeGreaterThan(3_500_000)
-    expect(retryAfterMs).toBeLessThanOrEqual(3_600_000)
+    expect((await limiter.charge(client)).retryAfterMs).toBeGreaterThan(7_100_000)
   })
 
   test('keeps what the client has used, and how many bans it had', async () => {

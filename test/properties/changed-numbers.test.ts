@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import {
+  ban,
   consecutive,
   fixedWindow,
   type Policy,
@@ -9,6 +10,7 @@ import {
   tokenBucket,
 } from 'headgate'
 import type { State } from 'headgate/store'
+import { banNumbers } from './arbitrary-policies.js'
 
 /** Policies of one kind: the old numbers, and the new ones. */
 interface Change {
@@ -194,6 +196,28 @@ test.each([
       expect(usedOf(after, state, atMs)).toBe(isCurrent ? usedOf(before, state, lastMs) : 0)
     }),
     { numRuns: 500 },
+  )
+})
+
+test('a ban ends when its own numbers said, under any others, whatever is tried meanwhile', () => {
+  const changes = changeOf(fc.tuple(fc.integer({ min: 1, max: 5 }), banNumbers), ([most, numbers]) => {
+    const inMs = { within: `${numbers.within}ms`, for: numbers.for.map((each) => `${each}ms`) }
+    return ban(fixedWindow({ limit: most, window: '1s' }), { ...numbers, ...inMs, onAttempt: 'nothing' })
+  })
+  fc.assert(
+    fc.property(changes, history, fc.nat(2000), fc.nat(2000), ({ before, after }, steps, waitMs, forMs) => {
+      const { state, nowMs } = historyOf(before, steps)
+      if (state === undefined) return
+      const endsAtMs = nowMs + (before.bannedForMs?.(state, nowMs) ?? 0)
+      const atMs = Math.min(nowMs + waitMs, endsAtMs - 1)
+      fc.pre(atMs >= nowMs) // it is banned
+      const denied = after.take(state, atMs, 1)
+      expect(denied).toMatchObject({ allowed: false, isBanned: true, next: undefined })
+      expect(denied.retryAfterMs).toBeGreaterThanOrEqual(endsAtMs - atMs)
+      const blocked = after.block?.(state, atMs, forMs) as State
+      expect(atMs + (after.bannedForMs?.(blocked, atMs) ?? 0)).toBe(Math.max(endsAtMs, atMs + forMs))
+    }),
+    { numRuns: 1000 },
   )
 })
 

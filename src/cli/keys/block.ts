@@ -8,7 +8,6 @@ import type { PublishedPolicies } from './published-policies.js'
 import { listText } from './report-text.js'
 import type { FoundKey, SearchResult } from './search.js'
 import { fullName, keyOf, policyFor, type StoredLimit, shapeOf } from './stored-limit.js'
-import { readState } from './stored-state.js'
 
 /** What a ban is made of. */
 type Ban = Pick<BlockSettings, 'spellings' | 'spellingsWith' | 'banMs'>
@@ -31,13 +30,14 @@ export async function blockIdentity(
       `the keys of ${listText(bans.map(fullName))} have identities of another kind: pass the identity that inspect shows as "stored as"`,
     )
   }
-  for (const each of keys) await blockKey(connection, each, policies.get(each.limit)?.[0], settings.banMs)
+  for (const each of keys)
+    await blockKey(connection, each, policies.get(each.limit)?.[0]?.policy, settings.banMs)
   return keys
 }
 
 /**
  * Bans a key. The store does not have the longest ban of the limit, which says how long a record is kept:
- * assumes one that shortens neither a running ban nor the time for which the key is kept.
+ * assumes one that does not shorten the time for which the key is kept.
  */
 async function blockKey(
   connection: StoreConnection,
@@ -45,10 +45,8 @@ async function blockKey(
   policy: Policy | undefined,
   banMs: number,
 ): Promise<void> {
-  const own = await readState(connection, { key, limit })
   const keptMs = Number(await connection.send('pttl', key)) // negative if it is missing, or never expires
-  const bannedForMs = own === undefined ? 0 : Math.ceil(own.record.bannedUntilMs - own.atMs)
-  const longestBanMs = Math.min(Math.max(banMs, bannedForMs, keptMs), MAX_DURATION_MS)
+  const longestBanMs = Math.min(Math.max(banMs, keptMs), MAX_DURATION_MS)
   const ban = policyFor(limit, policy, longestBanMs)
   await connection.applyOne({ type: 'block', key, policy: ban, forMs: banMs })
 }

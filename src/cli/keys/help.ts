@@ -29,8 +29,7 @@ ${OPTIONS}`
 
 export const BLOCK_HELP = `Usage: headgate block <identity> --for <time> --store <url> [options]
 
-Bans an identity in all limits whose policy is a ban, as limiter.blockFor does. If that is longer than the
-longest ban of a limit, the limiter shortens it at the identity's next request.
+Bans an identity in all limits whose policy is a ban, as limiter.blockFor does, but for any time.
 
   --for <time>         how long, such as 15m or 1h
 ${STORE}

@@ -1,8 +1,8 @@
-import type { Policy } from '../../policies/policy.js'
+import { strikesUntilMs } from '../../policies/ban-escalation.js'
 import { isoTime } from '../output.js'
 import type { StoreConnection } from './connection.js'
 import { kindText, policyText } from './policy-text.js'
-import type { PublishedPolicies } from './published-policies.js'
+import type { PublishedPolicies, PublishedPolicy } from './published-policies.js'
 import type { FoundKey } from './search.js'
 import type { StoredLimit } from './stored-limit.js'
 import { readState, type StoredState } from './stored-state.js'
@@ -36,7 +36,10 @@ export interface StandingReport extends KeyReport {
   readonly limitedUntil: string | null
   /** How many bans there were in a row; `null` if the policy is not a ban. */
   readonly bans: number | null
-  /** How many denials count for the next ban, and until when. `null` if the policy is not a ban. */
+  /**
+   * How many denials count for the next ban, and until when. `null` if the policy is not a ban. If the limit is
+   * not published, those that counted at the last one, and `null` for the time.
+   */
   readonly denials: number | null
   readonly denialsUntil: string | null
   /**
@@ -61,7 +64,7 @@ export async function readStandings(
       const stored = await readState(connection, found)
       if (stored === undefined) return []
       const published = policies.get(found.limit)
-      return (published ?? [undefined]).flatMap((policy) => standingOf(found, stored, policy) ?? [])
+      return (published ?? [undefined]).flatMap((each) => standingOf(found, stored, each) ?? [])
     })
     for (const ofKey of await Promise.all(read)) standings.push(...ofKey)
   }
@@ -72,39 +75,40 @@ export async function readStandings(
 function standingOf(
   found: FoundKey,
   stored: StoredState,
-  published: Policy | undefined,
+  published: PublishedPolicy | undefined,
 ): StandingReport | undefined {
   const { atMs, state, record } = stored
   const { isBan, anyPolicy } = found.limit
-  const policy = published ?? anyPolicy
+  const { policy = anyPolicy, withinMs = Number.POSITIVE_INFINITY } = published ?? {}
   const { remaining, moreAfterMs, resetAfterMs, debt = 0 } = policy.take(state, atMs, 0)
   const isCounting = policy.holdsUnits || published === undefined
   const bannedForMs = Math.max(0, record.bannedUntilMs - atMs)
   const isBanned = bannedForMs > 0
-  const freshAfterMs = Math.max(resetAfterMs, bannedForMs, record.strikesUntilMs - atMs)
+  const denialsUntilMs = strikesUntilMs({ withinMs }, record)
+  const freshAfterMs = Math.max(resetAfterMs, bannedForMs, denialsUntilMs - atMs)
   if (freshAfterMs === 0 && record.level === 0) return undefined
   const limited = isBanned ? 'banned' : remaining === 0 && !isCounting ? 'exhausted' : null
   const forMs = limited === null ? Number.NaN : isBanned ? bannedForMs : moreAfterMs
   return {
     ...keyReport(found.limit, found.identity),
-    policy: published === undefined ? kindText(policy, isBan) : policyText(published, isBan),
+    policy: published === undefined ? kindText(policy, isBan) : policyText(policy, isBan),
     remaining: published === undefined ? null : isBanned ? 0 : remaining,
-    of: published?.limit ?? null,
+    of: published?.policy.limit ?? null,
     inUse: isCounting ? policy.limit - remaining + debt : null,
     limited,
     limitedForMs: Number.isFinite(forMs) ? Math.ceil(forMs) : null,
     limitedUntil: isoTime(atMs + forMs),
-    ...(isBan ? recordOf(stored) : { bans: null, denials: null, denialsUntil: null }),
+    ...(isBan ? recordOf(stored, denialsUntilMs) : { bans: null, denials: null, denialsUntil: null }),
     freshAt: published === undefined ? null : isoTime(atMs + freshAfterMs),
   }
 }
 
-function recordOf({
-  atMs,
-  record: { level, strikes, strikesUntilMs },
-}: StoredState): Pick<StandingReport, 'bans' | 'denials' | 'denialsUntil'> {
-  if (strikesUntilMs <= atMs) return { bans: level, denials: 0, denialsUntil: null }
-  return { bans: level, denials: strikes, denialsUntil: isoTime(strikesUntilMs) }
+function recordOf(
+  { atMs, record: { level, strikes } }: StoredState,
+  denialsUntilMs: number,
+): Pick<StandingReport, 'bans' | 'denials' | 'denialsUntil'> {
+  if (denialsUntilMs <= atMs) return { bans: level, denials: 0, denialsUntil: null }
+  return { bans: level, denials: strikes, denialsUntil: isoTime(denialsUntilMs) }
 }
 
 /** Returns how reports name a key. */

@@ -5,11 +5,19 @@ import { baseOf, type PolicySpec } from '../../policies/spec.js'
 import type { StoreConnection } from './connection.js'
 import type { StoredLimit } from './stored-limit.js'
 
+/** A policy as its limiter has published it. */
+export interface PublishedPolicy {
+  /** Of a ban, the wrapped one. */
+  readonly policy: Policy
+  /** For how long a ban counts denials, from the first of them; otherwise 0. */
+  readonly withinMs: number
+}
+
 /**
- * The policies of limits, as their limiters have published them; of a ban, the wrapped one. Several policies
- * are plans, which share their keys. Missing for a limit whose limiter has published nothing.
+ * The policies of limits. Several policies are plans, which share their keys. Missing for a limit whose limiter
+ * has published nothing.
  */
-export type PublishedPolicies = ReadonlyMap<StoredLimit, readonly Policy[]>
+export type PublishedPolicies = ReadonlyMap<StoredLimit, readonly PublishedPolicy[]>
 
 /** Reads the policies of limits. */
 export async function readPolicies(
@@ -17,23 +25,25 @@ export async function readPolicies(
   prefix: string,
   limits: Iterable<StoredLimit>,
 ): Promise<PublishedPolicies> {
-  const byLimit = new Map<StoredLimit, readonly Policy[]>()
+  const byLimit = new Map<StoredLimit, readonly PublishedPolicy[]>()
   const texts = new Map<string, Promise<string | undefined>>()
   for (const limit of limits) {
     const key = limitsKey(prefix, limit.limiter)
     const text = texts.get(key) ?? connection.readDocument(key)
     texts.set(key, text)
     const specs = limitsIn(await text).filter(({ scope }) => scope === limit.scope)
-    const policies = specs.flatMap(({ spec }) => policyOfKind(limit, baseOf(spec)))
+    const policies = specs.flatMap(({ spec }) => policyOfKind(limit, spec))
     if (policies.length > 0) byLimit.set(limit, policies)
   }
   return byLimit
 }
 
 /** Returns the policy of a spec; none if it has other keys, or if no policy has such numbers. */
-function policyOfKind({ anyPolicy }: StoredLimit, spec: PolicySpec): readonly Policy[] {
+function policyOfKind({ anyPolicy }: StoredLimit, spec: PolicySpec): readonly PublishedPolicy[] {
+  const base = baseOf(spec)
   try {
-    return spec.kind === anyPolicy.spec.kind ? [policyFromSpec(spec)] : []
+    if (base.kind !== anyPolicy.spec.kind) return []
+    return [{ policy: policyFromSpec(base), withinMs: spec.kind === 'ban' ? spec.withinMs : 0 }]
   } catch (error) {
     if (error instanceof TypeError) return []
     throw error

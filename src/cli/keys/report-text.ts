@@ -22,14 +22,13 @@ export function standingsText(standings: readonly StandingReport[]): string {
 }
 
 function standingLines(report: StandingReport): string[] {
-  const { bans, denials, freshAt, of } = report
+  const { bans, denials, denialsUntil, freshAt, of } = report
+  const untilText = denialsUntil === null ? '' : `, counted until ${timeText(denialsUntil)}`
   return [
     nameOf(report),
     row('  policy', report.policy),
     ...unitLines(report),
-    ...(denials
-      ? [row('  denials', `${count(denials)}, counted until ${timeText(report.denialsUntil)}`)]
-      : []),
+    ...(denials ? [row('  denials', count(denials) + untilText)] : []),
     ...(bans ? [row('  bans', `${count(bans)} in a row`)] : []),
     ...(of === null ? [] : [row('  fresh', freshAt === null ? 'not by itself' : timeText(freshAt))]),
     row('  stored as', printable(report.identity)),

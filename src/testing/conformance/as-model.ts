@@ -91,6 +91,9 @@ export function asModel(...steps: readonly CaseStep[]): StoreCase['body'] {
  * Takes steps with a store and with a plain model of the contract: every result is the same. The model
  * applies each operation at the time in the store's result. As long as all results have a time, or if the
  * clock stands still between two steps, every figure is compared; otherwise, what time does not change.
+ *
+ * A state may be fresh under one of the policies of its key, and not under another. A store may then have
+ * dropped it or not, so a clock that stands still forgets it when that time comes.
  */
 export async function expectAsModel(
   { store, advance }: StoreUnderTest,
@@ -101,12 +104,27 @@ export async function expectAsModel(
   const receipts: Refund[] = []
   const lastMs = new Map<string, number>()
   const sinceAdvance = new Map<string, number>()
+  const policies = new Map<string, Set<Policy>>()
   let nowMs = 0
   let isExact = true
   let lastResult: Result | undefined
 
+  async function forgetFresh(): Promise<void> {
+    for (const [key, ofKey] of policies) {
+      const policy = [...ofKey].find((each) => model.isFresh(key, each, nowMs))
+      if (policy === undefined) continue
+      model.apply({ type: 'forget', key, policy }, nowMs)
+      await applyOne(store, { type: 'forget', key, policy })
+      policies.delete(key)
+    }
+  }
+
   function compare(which: string, operation: Operation, result: Result): void {
+    for (const { key, policy } of keysOf(operation))
+      policies.set(key, (policies.get(key) ?? new Set()).add(policy))
     if ('atMs' in result) {
+      if (isClockStill && nowMs > 0)
+        expectEqual(`${which}: atMs by a clock that stands still`, result.atMs, nowMs)
       nowMs = result.atMs
       for (const { key } of keysOf(operation)) {
         const what = `${which}: atMs is not before that of the last result of ${key}`
@@ -129,8 +147,9 @@ export async function expectAsModel(
     const next = typeof step === 'function' ? step(receipts, lastResult) : step
     if ('type' in next && next.type === 'advance') {
       await advance(next.ms)
-      nowMs += next.ms
+      if (nowMs > 0) nowMs += next.ms
       sinceAdvance.clear()
+      if (isClockStill) await forgetFresh()
       continue
     }
     if ('type' in next) {

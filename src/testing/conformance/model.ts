@@ -35,6 +35,12 @@ export class ModelStore {
     }
   }
 
+  /** Returns whether a key has a state that is fresh under a policy. */
+  isFresh(key: string, policy: Policy, nowMs: number): boolean {
+    const state = this.#states.get(key)
+    return state !== undefined && policy.take(state, nowMs, 0).resetAfterMs === 0
+  }
+
   #charge(charge: Parts, nowMs: number): ChargeResult {
     const sums = new Map<string, { policy: Policy; cost: number }>()
     const denials = new Map<string, State | undefined>()

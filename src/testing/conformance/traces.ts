@@ -43,12 +43,15 @@ const SAMPLES: readonly Policy[] = [
   fixedWindow({ limit: 5, window: '700ms', debt: 2 }),
   fixedWindow({ limit: 2, window: '700ms', startsAt: 'first-request', debt: 4 }),
   fixedWindow({ limit: 5, window: '900ms', startsAt: 'first-request' }),
+  fixedWindow({ limit: 4, window: '1100ms' }),
+  slidingLog({ limit: 5, window: '600ms' }),
   consecutive({ limit: 6 }),
   ban(slidingWindow({ limit: 6, window: 1000, slices: 4 }), {
     after: 1,
     within: '900ms',
-    for: ['400ms', '1100ms'],
+    for: ['400ms', '1900ms'],
   }),
+  ban(slidingWindow({ limit: 3, window: 1000, slices: 4 }), { after: 3, within: '400ms', for: '100ms' }),
   ban(tokenBucket({ capacity: 5, refill: 7, every: '1s', debt: 2 }), {
     after: 3,
     within: '700ms',
@@ -70,21 +73,17 @@ type TraceStep =
   | { readonly charges: readonly (readonly Unit[])[] }
   | { readonly take: Unit }
   | { readonly reward: Unit }
+  | { readonly block: Unit; readonly forMs: number }
   | { readonly refund: number; readonly cost: number }
   | { readonly forget: readonly Unit[] }
   | { readonly advanceMs: number }
 
-/**
- * Policies share a key if units come back at the same time under all of them. Otherwise it would depend on the
- * store how long a state is read: a store may drop it once it is fresh under the numbers that wrote it. Bans
- * share one if denials and bans last as long: a ban takes a longer time for that of a clock that was ahead.
- */
+/** Policies of one kind share a key; buckets, if their rates are the same: a fast one would soon be full. */
 function keyOf(each: Unit): string {
   const { spec } = policyOf(each)
-  const base: { readonly kind: string; readonly intervalMs?: number; readonly windowMs?: number } =
-    baseOf(spec)
-  const banTimes = spec.kind === 'ban' ? `:${spec.withinMs}:${spec.bansMs.at(-1)}` : ''
-  return `${each.owner}:${keyCodeOf(spec)}:${base.intervalMs ?? base.windowMs}${banTimes}`
+  const base = baseOf(spec)
+  const rate = base.kind === 'token-bucket' ? base.intervalMs : ''
+  return `${each.owner}:${keyCodeOf(spec)}:${rate}`
 }
 
 /** The parts of a charge, each key under one policy. */
@@ -109,6 +108,11 @@ function stepOf(step: TraceStep): CaseStep {
   if ('forget' in step) return step.forget.map((each) => operationsOn(each).forget(keyOf(each)))
   if ('take' in step) return operationsOn(step.take).take(step.take.cost, keyOf(step.take))
   if ('reward' in step) return operationsOn(step.reward).reward(step.reward.cost, keyOf(step.reward))
+  if ('block' in step) {
+    const { longestBanMs } = policyOf(step.block)
+    if (longestBanMs === undefined) return []
+    return operationsOn(step.block).block(Math.min(step.forMs, longestBanMs), keyOf(step.block))
+  }
   return (receipts) => {
     const receipt = receipts[step.refund % Math.max(1, receipts.length)]
     return receipt === undefined ? [] : [{ ...receipt, cost: Math.min(receipt.cost, step.cost) }]
@@ -160,6 +164,7 @@ function tracesOf(
     { weight: 6, arbitrary: fc.record({ charges: fc.array(charge, { maxLength: 5 }) }) },
     { weight: 1, arbitrary: fc.record({ take: unit }) },
     { weight: 1, arbitrary: fc.record({ reward: unit }) },
+    { weight: 2, arbitrary: fc.record({ block: unit, forMs: fc.nat(2000) }) },
     { weight: 2, arbitrary: fc.record({ refund: fc.nat(), cost: fc.nat(3) }) },
     { weight: 1, arbitrary: fc.record({ forget: fc.array(unit, { maxLength: 3 }) }) },
     { weight: 4, arbitrary: fc.record({ advanceMs: quarterMs }) },

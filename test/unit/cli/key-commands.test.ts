@@ -396,15 +396,12 @@ describe('block', () => {
     expect(stored.states.size).toBe(before)
   })
 
-  test('bans for at most the longest ban of the limit, from the next request on', async () => {
+  test('bans for longer than the longest ban of the limit', async () => {
     const login = by<object>({ name: 'login', policy: banning })
     await login.charge(ada)
     expect(await mustRun('block', '203.0.113.7', '--for', '2h', ...STORE)).toContain('for 2h by login')
+    expect(await retryOf(login, ada)).toBeGreaterThan(7_190_000)
     expect((await inspect('203.0.113.7'))[0]?.limitedForMs).toBeGreaterThan(7_190_000)
-    expect(await retryOf(login, ada)).toBeLessThanOrEqual(3_600_000)
-    const [standing] = await inspect('203.0.113.7')
-    expect(standing?.limitedForMs).toBeGreaterThan(3_590_000)
-    expect(standing?.limitedForMs).toBeLessThanOrEqual(3_600_000)
   })
 
   test('never shortens a ban, and leaves its place in a row as it is', async () => {

@@ -70,12 +70,31 @@ test('a peek during a ban shows when a unit is available again', () => {
   })
 })
 
-test('nobody is banned for longer than the longest ban by a clock that was ahead', () => {
+test('a ban that a clock ahead has started starts over now, and lasts as long as it was given', () => {
   const ahead = attempts(policy, 1e6, 1e6, 1e6, 1e6, 1e6).at(-1)?.next
   const denied = policy.take(ahead, 0, 1)
-  expect(denied).toMatchObject({ allowed: false, retryAfterMs: 20 * MINUTE_MS })
+  expect(denied).toMatchObject({ allowed: false, retryAfterMs: 5 * MINUTE_MS })
   expect(denied.next).toHaveLength(policy.width as number)
-  expect(policy.take(denied.next, 20 * MINUTE_MS, 1).allowed).toBe(true)
+  expect(policy.take(denied.next, 5 * MINUTE_MS, 1).allowed).toBe(true)
+})
+
+test('a policy with shorter bans leaves a longer one as it is', () => {
+  const long = ban(window, { after: 1, within: '10m', for: ['1h', '1d'] })
+  const short = ban(window, { after: 1, within: '1m', for: '1m' })
+  const banned = attempts(long, 0, 0, 0).at(-1)?.next as State
+  const denied = short.take(banned, MINUTE_MS, 1)
+  expect(denied).toMatchObject({ allowed: false, isBanned: true, retryAfterMs: 59 * MINUTE_MS })
+  expect(denied.next).toBeUndefined()
+  expect(short.clampToNow(banned, MINUTE_MS)).toBe(banned)
+  expect(short.bannedForMs?.(short.block?.(banned, MINUTE_MS, 1000) as State, MINUTE_MS)).toBe(59 * MINUTE_MS)
+})
+
+test('denials count for as long as the policy that reads them says', () => {
+  const patient = ban(window, { after: 4, within: '1h', for: '1h' })
+  const denied = attempts(patient, 0, 0, 0, 1, 1, 1).at(-1)?.next // two denials
+  expect(policy.take(denied, MINUTE_MS, 1)).toMatchObject({ isCounted: true, retryAfterMs: 5 * MINUTE_MS })
+  const later = attempts(patient, 0, 0, 0, 11, 11).at(-1)?.next
+  expect(policy.take(later, 11 * MINUTE_MS, 1)).toMatchObject({ isCounted: true, retryAfterMs: MINUTE_MS })
 })
 
 test('a ban has the name, limit and window of its policy, scales with it, and has its own kind', () => {

@@ -111,10 +111,12 @@ test('a policy holds at most sixteen nested bans', () => {
   expect(() => bans(17)).toThrow('for must be 1 to 16 durations, none shorter than the one before')
 })
 
-test('a clock that was ahead leaves no strike longer than within, and no ban longer than the longest', () => {
+test('denials and bans by a clock that was ahead begin now, and the last ban is over', () => {
   const policy = ban(consecutive({ limit: 1 }), { after: 2, within: 1000, for: [1000, 5000] })
-  expect(policy.clampToNow([1, 1, 9000, 0, 0], 0)).toEqual([1, 1, 1000, 0, 0])
-  expect(policy.clampToNow([1, 0, 0, 2, 9000], 0)).toEqual([1, 0, 0, 2, 5000])
-  const state = [1, 1, 1000, 2, 5000]
-  expect(policy.clampToNow(state, 0)).toBe(state)
+  expect(policy.clampToNow([1, 1, 9000, 0, 0], 100)).toEqual([1, 1, 100, 0, 0])
+  expect(policy.clampToNow([1, 1, 9000, 1, 50], 100)).toEqual([1, 1, 100, 1, 50])
+  expect(policy.clampToNow([1, 1, 9000, 1, 8000], 100)).toEqual([1, 1, 100, 1, 100])
+  expect(policy.clampToNow([1, 0, 9000, 2, 14_000], 100)).toEqual([1, 0, 100, 2, 5100])
+  const state = [1, 0, 100, 2, 900_000]
+  expect(policy.clampToNow(state, 100)).toBe(state)
 })

@@ -1,7 +1,7 @@
 import type { LuaKind } from './lua-kind.js'
 
 /** The names of a record's numbers, which follow the state of the policy. */
-const RECORD = ['strikes', 'strikes_end', 'level', 'ban_end']
+const RECORD = ['strikes', 'since', 'level', 'ban_end']
 
 /**
  * Returns the kind of a ban of policies of a kind. In ARGV, after the params of the policy come those of the
@@ -12,7 +12,7 @@ export function banOf(base: LuaKind): LuaKind {
   const { once, state, clamp, take, left, refund, reward, expiry } = base
   // The policy's units are back, but the ban's record stays.
   const keepRecord = `
-    if is_fresh and (strikes_end > now or level > 0 and ban_end + longest > now) then
+    if is_fresh and (strikes > 0 and since + within > now or level > 0 and ban_end + longest > now) then
       is_fresh = false
       ${state.clear}
     end`
@@ -26,22 +26,20 @@ export function banOf(base: LuaKind): LuaKind {
     local longest = bans[#bans]`,
     state: state.withRecord(RECORD),
     clamp: `${clamp}
-    if strikes_end > now + within then strikes_end, changed = now + within, true end
-    if ban_end > now + longest then ban_end, changed = now + longest, true end`,
+    if since > now then since, ban_end, changed = now, min(ban_end, now + max(0, ban_end - since)), true end`,
     take: `
     if ban_end > now then
       allowed = false
-      if restarts then ban_end, changed = max(ban_end, now + (bans[level] or longest)), true end
+      if restarts then since, ban_end, changed = now, max(ban_end, now + (bans[level] or longest)), true end
     else
       ${take}
       if not allowed and strike_limit > 0 then
         changed = true
-        local goes_on = strikes_end > now
-        strikes = goes_on and strikes + 1 or 1
-        if not goes_on then strikes_end = now + within end
+        if strikes == 0 or since + within <= now then strikes, since = 0, now end
+        strikes = strikes + 1
         if strikes >= strike_limit then
           level = ban_end + longest > now and min(level + 1, #bans) or 1
-          strikes, strikes_end, ban_end = 0, 0, now + (bans[level] or longest)
+          strikes, since, ban_end = 0, now, now + (bans[level] or longest)
         end
       end
     end`,
@@ -51,8 +49,8 @@ export function banOf(base: LuaKind): LuaKind {
     reward: `${reward}${keepRecord}`,
     block: `
     level = ban_end + longest > now and max(1, level) or 1
-    strikes, strikes_end, ban_end, changed = 0, 0, max(ban_end, now + cost), true`,
+    strikes, since, ban_end, changed = 0, now, max(ban_end, now + cost), true`,
     expiry: `${expiry}
-    expires_at = max(expires_at, strikes_end, level > 0 and ban_end + longest or 0)`,
+    expires_at = max(expires_at, strikes > 0 and since + within or 0, level > 0 and ban_end + longest or 0)`,
   }
 }

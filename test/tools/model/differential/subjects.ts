@@ -29,7 +29,7 @@ const settable = (isAtomic: boolean, skewMs = 0): Course[] => {
   }
   const forward: Course = {
     name: 'settable clock, forward',
-    rules,
+    rules: { ...rules, skewMs: 0 },
     traces: { ...both, canStepBack: false, canCharge: 'several keys' },
   }
   return [oneKey, forward]

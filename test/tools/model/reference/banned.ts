@@ -8,11 +8,12 @@ export interface BanRules {
   readonly onAttempt: 'nothing' | 'restart'
 }
 
-/** The state of the wrapped policy, the denials that count until a time, and the last ban. */
+/** The state of the wrapped policy, the denials since a time, and the last ban. */
 interface Banned<S> {
   readonly base: S
   readonly denials: number
-  readonly countUntilMs: number
+  /** When the first of the denials came, or when the last ban began. */
+  readonly sinceMs: number
   /** The number of the last ban in a row, from 1. */
   readonly ban: number
   readonly untilMs: number
@@ -26,40 +27,40 @@ export function banned<S>(base: Reference<S>, rules: BanRules): Reference<Banned
   /** Whether the client has not yet gone the length of the longest ban without a new one. */
   const isRepeated = ({ ban, untilMs }: Banned<S>, nowMs: number) => ban > 0 && untilMs + longestMs > nowMs
 
-  function settle(state: Banned<S>, nowMs: number): Banned<S> {
-    return {
-      ...state,
-      base: base.settle(state.base, nowMs),
-      countUntilMs: Math.min(state.countUntilMs, nowMs + rules.withinMs),
-      untilMs: Math.min(state.untilMs, nowMs + longestMs),
-    }
+  /** What a clock that was ahead has begun begins now. The end of a ban before it is not later than that. */
+  function settle(before: Banned<S>, nowMs: number): Banned<S> {
+    const state = { ...before, base: base.settle(before.base, nowMs) }
+    const { sinceMs, untilMs } = state
+    if (sinceMs <= nowMs) return state
+    const isBan = untilMs > sinceMs
+    return { ...state, sinceMs: nowMs, untilMs: isBan ? untilMs - sinceMs + nowMs : Math.min(untilMs, nowMs) }
   }
 
-  function startBan(state: Banned<S>, ban: number, untilMs: number): Banned<S> {
-    return { base: state.base, denials: 0, countUntilMs: 0, ban, untilMs }
+  function startBan(state: Banned<S>, nowMs: number, ban: number, untilMs: number): Banned<S> {
+    return { base: state.base, denials: 0, sinceMs: nowMs, ban, untilMs }
   }
 
   function deny(before: Banned<S>, nowMs: number): Banned<S> {
     const state = settle(before, nowMs)
     if (isBanned(state, nowMs)) {
       if (rules.onAttempt === 'nothing') return state
-      return { ...state, untilMs: Math.max(state.untilMs, nowMs + lengthOf(state.ban)) }
+      return startBan(state, nowMs, state.ban, Math.max(state.untilMs, nowMs + lengthOf(state.ban)))
     }
-    const isCounting = state.countUntilMs > nowMs
+    const isCounting = state.denials > 0 && state.sinceMs + rules.withinMs > nowMs
     const denials = (isCounting ? state.denials : 0) + 1
-    const countUntilMs = isCounting ? state.countUntilMs : nowMs + rules.withinMs
-    if (denials < rules.after) return { ...state, denials, countUntilMs }
+    if (denials < rules.after) return { ...state, denials, sinceMs: isCounting ? state.sinceMs : nowMs }
     const ban = isRepeated(state, nowMs) ? Math.min(state.ban + 1, rules.bansMs.length) : 1
-    return startBan(state, ban, nowMs + lengthOf(ban))
+    return startBan(state, nowMs, ban, nowMs + lengthOf(ban))
   }
 
-  function cleanAfterMs({ countUntilMs, ban, untilMs }: Banned<S>, nowMs: number): number {
+  function cleanAfterMs({ denials, sinceMs, ban, untilMs }: Banned<S>, nowMs: number): number {
+    const countUntilMs = denials > 0 ? sinceMs + rules.withinMs : 0
     return Math.max(0, countUntilMs - nowMs, ban > 0 ? untilMs + longestMs - nowMs : 0)
   }
 
   return {
     limit: base.limit,
-    fresh: () => ({ base: base.fresh(), denials: 0, countUntilMs: 0, ban: 0, untilMs: 0 }),
+    fresh: () => ({ base: base.fresh(), denials: 0, sinceMs: 0, ban: 0, untilMs: 0 }),
     figures(before, nowMs) {
       const state = settle(before, nowMs)
       const own = base.figures(state.base, nowMs)
@@ -91,7 +92,7 @@ export function banned<S>(base: Reference<S>, rules: BanRules): Reference<Banned
     block(before, nowMs, forMs) {
       const state = settle(before, nowMs)
       const ban = isRepeated(state, nowMs) ? state.ban : 1
-      return startBan(state, ban, Math.max(state.untilMs, nowMs + forMs))
+      return startBan(state, nowMs, ban, Math.max(state.untilMs, nowMs + forMs))
     },
   }
 }
