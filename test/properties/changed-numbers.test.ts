@@ -16,16 +16,33 @@ import { banNumbers } from './arbitrary-policies.js'
 interface Change {
   readonly before: Policy
   readonly after: Policy
+  /** The same policies with room for any history. */
+  readonly roomy: readonly [Policy, Policy]
 }
+
+/** A limit that no history uses up. */
+const ROOM = 1000
 
 const limit = fc.integer({ min: 1, max: 60 })
 const window = fc.integer({ min: 20, max: 5000 })
 const debt = fc.integer({ min: 0, max: 20 })
 
-function changeOf<Numbers>(numbers: fc.Arbitrary<Numbers>, create: (numbers: Numbers) => Policy) {
-  return fc.tuple(numbers, numbers).map(([old, next]): Change => {
-    return { before: create(old), after: create(next) }
-  })
+function changeOf<Numbers extends object>(
+  numbers: fc.Arbitrary<Numbers>,
+  create: (numbers: Numbers) => Policy,
+) {
+  return fc.tuple(numbers, numbers).map(([old, next]) => changeFrom(create, old, next))
+}
+
+function changeFrom<Numbers extends object>(
+  create: (numbers: Numbers) => Policy,
+  old: Numbers,
+  next: Numbers,
+): Change {
+  const [before, after] = [create(old), create(next)]
+  const roomyOf = (each: Numbers) =>
+    create({ ...each, ...('capacity' in each ? { capacity: ROOM } : { limit: ROOM }) })
+  return { before, after, roomy: [roomyOf(old), roomyOf(next)] }
 }
 
 const bucketNumbers = fc.record({
@@ -47,12 +64,13 @@ const KINDS: Readonly<Record<string, fc.Arbitrary<Change>>> = {
   ),
   slidingWindow: fc
     .tuple(window, fc.integer({ min: 1, max: 12 }), fc.tuple(limit, debt), fc.tuple(limit, debt))
-    .map(([windowMs, slices, ...numbers]): Change => {
-      const [before, after] = numbers.map(([most, owed]) =>
-        slidingWindow({ limit: most, debt: owed, window: `${windowMs}ms`, slices }),
-      ) as [Policy, Policy]
-      return { before, after }
-    }),
+    .map(([windowMs, slices, [oldLimit, oldDebt], [newLimit, newDebt]]) =>
+      changeFrom(
+        ({ limit, debt }) => slidingWindow({ limit, debt, window: `${windowMs}ms`, slices }),
+        { limit: oldLimit, debt: oldDebt },
+        { limit: newLimit, debt: newDebt },
+      ),
+    ),
   slidingLog: changeOf(fc.record({ limit, window }), ({ window, ...rest }) =>
     slidingLog({ ...rest, window: `${window}ms` }),
   ),
@@ -68,6 +86,17 @@ const history = fc.array(
   { maxLength: 30 },
 )
 
+/** The same, under both sets of numbers in turn. */
+const mixedHistory = fc.array(
+  fc.record({
+    waitMs: fc.nat(400),
+    cost: fc.integer({ min: 1, max: 12 }),
+    owes: fc.boolean(),
+    isNew: fc.boolean(),
+  }),
+  { maxLength: 30 },
+)
+
 const START_MS = 1_790_000_000_000
 
 /** Units that were taken at a time. */
@@ -76,8 +105,15 @@ interface Charge {
   readonly cost: number
 }
 
+/** What a history does next. */
+interface Step {
+  readonly waitMs: number
+  readonly cost: number
+  readonly owes: boolean
+}
+
 /** Charges and penalties under the old numbers. */
-function historyOf(policy: Policy, steps: readonly { waitMs: number; cost: number; owes: boolean }[]) {
+function historyOf(policy: Policy, steps: readonly Step[]) {
   let nowMs = START_MS
   let state: State | undefined
   const charges: Charge[] = []
@@ -88,6 +124,38 @@ function historyOf(policy: Policy, steps: readonly { waitMs: number; cost: numbe
     if (allowed) charges.push({ atMs: nowMs, cost })
   }
   return { state, nowMs, charges }
+}
+
+/** A charge with the policy that took it, and when that expected its units back. */
+interface MixedCharge extends Charge {
+  readonly policy: Policy
+  readonly resetAtMs: number
+}
+
+/** How many milliseconds a step of a history waits for each of its own: a quota's periods are days. */
+const paceOf = ({ periodAt }: Policy) => (periodAt === undefined ? 1 : 500_000)
+
+/** Charges and penalties under both sets of numbers. */
+function mixedHistoryOf({ before, after }: Change, steps: readonly (Step & { isNew: boolean })[]) {
+  let nowMs = START_MS
+  let state: State | undefined
+  const charges: MixedCharge[] = []
+  for (const { waitMs, cost, owes, isNew } of steps) {
+    nowMs += waitMs * paceOf(before)
+    const policy = isNew ? after : before
+    const { allowed, next, resetAfterMs } = policy.take(state, nowMs, cost, owes)
+    state = next ?? state
+    if (allowed) charges.push({ atMs: nowMs, cost, policy, resetAtMs: nowMs + resetAfterMs })
+  }
+  return { state, nowMs, charges }
+}
+
+/** Returns the state that charges leave, each under its policy or all under one. */
+function stateAfter(charges: readonly MixedCharge[], only?: Policy): State | undefined {
+  return charges.reduce<State | undefined>(
+    (state, { policy, atMs, cost }) => (only ?? policy).take(state, atMs, cost, true).next ?? state,
+    undefined,
+  )
 }
 
 /** The units in use, as whole ones: more than the limit if some are owed. */
@@ -164,11 +232,84 @@ describe.each(Object.entries(KINDS))('other numbers of a %s', (kind, changes) =>
   })
 })
 
-test('a bucket leaves no more than one of both sets of numbers would leave after the same usage', () => {
+/** Moments after a history, in its pace. */
+const LATER = [0, 1, 150, 700, 3000]
+
+const momentsAfter = (nowMs: number, policy: Policy) => LATER.map((ms) => nowMs + ms * paceOf(policy))
+
+/** Kinds whose windows begin with a charge have other windows in each history. */
+const FROM_FIRST = 'fixedWindow from the first request'
+/** Kinds whose states do not tell whether other numbers have brought units of a charge back already. */
+const COARSE = ['tokenBucket', 'fixedWindow', 'quota']
+
+const kindsWithout = (...left: readonly string[]) =>
+  Object.entries(KINDS).filter(([kind]) => !left.includes(kind))
+
+test.each(kindsWithout(FROM_FIRST))(
+  'a %s whose numbers change back and forth leaves no more than one of both sets would after the same usage',
+  (kind, changes) => {
+    fc.assert(
+      fc.property(changes, mixedHistory, (change, steps) => {
+        const { before, after, roomy } = change
+        const { state, nowMs, charges } = mixedHistoryOf(change, steps)
+        const separate = roomy.map((only) => stateAfter(charges, only))
+        for (const atMs of momentsAfter(nowMs, before))
+          for (const reading of [before, after]) {
+            const least = Math.min(...separate.map((each) => usedOf(reading, each, atMs)))
+            const rounding = kind === 'tokenBucket' ? 1 : 0
+            expect(usedOf(reading, state, atMs)).toBeGreaterThanOrEqual(least - rounding)
+          }
+      }),
+      { numRuns: 500 },
+    )
+  },
+)
+
+test.each(kindsWithout(...COARSE))(
+  'a %s whose numbers change back and forth gives back by a refund only what its charge still adds',
+  (_, changes) => {
+    fc.assert(
+      fc.property(changes, mixedHistory, fc.nat(), (change, steps, which) => {
+        const { state, nowMs, charges } = mixedHistoryOf(change, steps)
+        const charge = charges[which % Math.max(1, charges.length)]
+        if (state === undefined || charge === undefined) return
+        const { policy, cost, atMs: takenAtMs, resetAtMs } = charge
+        const cheaper = stateAfter(charges.map((each) => (each === charge ? { ...each, cost: 1 } : each)))
+        const refunded = policy.refund(state, nowMs, cost - 1, takenAtMs, resetAtMs)
+        for (const atMs of momentsAfter(nowMs, change.before))
+          for (const reading of [change.before, change.after])
+            expect(usedOf(reading, refunded, atMs)).toBeGreaterThanOrEqual(usedOf(reading, cheaper, atMs))
+      }),
+      { numRuns: 500 },
+    )
+  },
+)
+
+test.each(Object.entries(KINDS).filter(([kind]) => COARSE.includes(kind)))(
+  'a %s gives nothing back by a refund once the numbers of its charge have, whatever others have counted since',
+  (_, changes) => {
+    fc.assert(
+      fc.property(changes, mixedHistory, fc.nat(), (change, steps, which) => {
+        const { state, nowMs, charges } = mixedHistoryOf(change, steps)
+        const over = charges.filter(({ resetAtMs }) => resetAtMs <= nowMs)
+        const charge = over[which % Math.max(1, over.length)]
+        if (state === undefined || charge === undefined) return
+        const refunded = charge.policy.refund(state, nowMs, charge.cost, charge.atMs, charge.resetAtMs)
+        for (const atMs of momentsAfter(nowMs, change.before))
+          for (const reading of [change.before, change.after])
+            expect(usedOf(reading, refunded, atMs)).toBe(usedOf(reading, state, atMs))
+      }),
+      { numRuns: 500 },
+    )
+  },
+)
+
+test('a bucket whose numbers change back and forth refills at most at the faster of both rates', () => {
   const changes = changeOf(bucketNumbers, tokenBucket)
   fc.assert(
-    fc.property(changes, history, fc.nat(2000), ({ before, after }, steps, waitMs) => {
-      const { state, nowMs, charges } = historyOf(before, steps)
+    fc.property(changes, mixedHistory, fc.nat(2000), (change, steps, waitMs) => {
+      const { before, after } = change
+      const { state, nowMs, charges } = mixedHistoryOf(change, steps)
       const atMs = nowMs + waitMs
       const missing = [before, after].map((each) => missingAfter(each, charges, atMs))
       expect(usedOf(after, state, atMs)).toBeGreaterThanOrEqual(Math.min(...missing) - 1e-6)
@@ -200,9 +341,10 @@ test.each([
 })
 
 test('a ban ends when its own numbers said, under any others, whatever is tried meanwhile', () => {
-  const changes = changeOf(fc.tuple(fc.integer({ min: 1, max: 5 }), banNumbers), ([most, numbers]) => {
-    const inMs = { within: `${numbers.within}ms`, for: numbers.for.map((each) => `${each}ms`) }
-    return ban(fixedWindow({ limit: most, window: '1s' }), { ...numbers, ...inMs, onAttempt: 'nothing' })
+  const numbers = fc.record({ limit: fc.integer({ min: 1, max: 5 }), rules: banNumbers })
+  const changes = changeOf(numbers, ({ limit, rules }) => {
+    const inMs = { within: `${rules.within}ms`, for: rules.for.map((each) => `${each}ms`) }
+    return ban(fixedWindow({ limit, window: '1s' }), { ...rules, ...inMs, onAttempt: 'nothing' })
   })
   fc.assert(
     fc.property(changes, history, fc.nat(2000), fc.nat(2000), ({ before, after }, steps, waitMs, forMs) => {
