@@ -1,6 +1,6 @@
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { checkBoolean, wrongKind } from '../util/validate.js'
-import { fieldsOf } from '../util/values.js'
+import { fieldsOf, isObject } from '../util/values.js'
 import { describeUnknown, type Fixes } from './fixes.js'
 import { misplacedFor } from './misplaced.js'
 import { collectTypeError, throwProblems } from './problems.js'
@@ -39,10 +39,24 @@ export interface OptionTable<R extends Rows, D extends Rules<Settings<R>>> {
 }
 
 /**
+ * Reads options by a table, as `readRows` does. Says what an object is that is no options, such as a request from
+ * a framework that calls the factory.
+ */
+export function readOptions<R extends Rows, D extends Rules<Settings<R>>>(
+  owner: string,
+  options: unknown,
+  table: OptionTable<R, D>,
+): Read<R, D> {
+  const misplaced = isObject(options) ? misplacedFor(owner, options) : undefined
+  if (misplaced === undefined) return readRows(owner, options, table)
+  throw new TypeError(`${owner}: options must be an options object, got ${misplaced.what}. ${misplaced.fix}`)
+}
+
+/**
  * Reads options by a table: each row, then each rule whose own options are valid. Throws one `TypeError` for
  * everything that is wrong with them, options without a row included.
  */
-export function readOptions<R extends Rows, D extends Rules<Settings<R>>>(
+export function readRows<R extends Rows, D extends Rules<Settings<R>>>(
   owner: string,
   options: unknown,
   { rows, rules, fixes = {}, objectFix }: OptionTable<R, D>,
@@ -52,11 +66,6 @@ export function readOptions<R extends Rows, D extends Rules<Settings<R>>>(
     const fix = objectFix ?? `Known options: ${optionNames.join(', ')}.`
     throw wrongKind(owner, 'options', 'an object', options, fix)
   }
-  const misplaced = misplacedFor(owner, options)
-  if (misplaced !== undefined)
-    throw new TypeError(
-      `${owner}: options must be an options object, got ${misplaced.what}. ${misplaced.fix}`,
-    )
   const given = fieldsOf(options)
   const problems: TypeError[] = []
   const settings: Record<string, unknown> = {}

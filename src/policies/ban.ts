@@ -1,4 +1,4 @@
-import { readOptions, withDefault } from '../options/option-table.js'
+import { readRows, withDefault } from '../options/option-table.js'
 import { type Duration, durationMs } from '../util/durations.js'
 import { choice, wholeNumber, wrongOption } from '../util/validate.js'
 import {
@@ -89,7 +89,7 @@ export function ban(policy: Policy, options: BanOptions): Policy {
   if (!isPolicy(policy) || policy.isBan)
     throw wrongOption('ban', 'policy', 'a policy that is not a ban', policy, FIX)
   if (policy.holdsUnits) throw wrongOption('ban', 'policy', 'a policy other than concurrency', policy, FIX)
-  const { after, within: withinMs, for: bansMs, onAttempt } = readOptions('ban', options, OPTIONS)
+  const { after, within: withinMs, for: bansMs, onAttempt } = readRows('ban', options, OPTIONS)
   return makeBan(policy, { after, withinMs, bansMs, onAttempt })
 }
 

@@ -22,13 +22,8 @@ export interface ChangeOptions {
 /** The largest debt, which is also the largest limit. */
 const MAX_DEBT = 2 ** 37
 
-export const CHANGE_ROWS = {
-  debt: withDefault(0, whole(0, MAX_DEBT)),
-  onChange: withDefault('keep', choice('keep', 'reset')),
-}
-
-/** The row of `onChange`, for a policy that has no debt. */
-export const ON_CHANGE_ROW = { onChange: CHANGE_ROWS.onChange }
+export const DEBT_ROW = withDefault(0, whole(0, MAX_DEBT))
+export const ON_CHANGE_ROW = withDefault('keep', choice('keep', 'reset'))
 
 /** The values of these options. */
 export interface ChangeRules {

@@ -1,4 +1,4 @@
-import { optional, readOptions, withDefault } from '../options/option-table.js'
+import { optional, readRows, withDefault } from '../options/option-table.js'
 import { type Duration, durationMs } from '../util/durations.js'
 import { keyName, wholeNumber, wrongOption } from '../util/validate.js'
 import { type Policy, type State, type Step, shareOf } from './policy.js'
@@ -79,7 +79,7 @@ type HeldCost = readonly [cost: number, takenAtMs: number, resetAtMs?: number]
  * ```
  */
 export function concurrency(options: ConcurrencyOptions): Policy {
-  const { limit, ttl, name = `${limit}-at-once` } = readOptions('concurrency', options, OPTIONS)
+  const { limit, ttl, name = `${limit}-at-once` } = readRows('concurrency', options, OPTIONS)
   return makeConcurrency(name, limit, ttl)
 }
 

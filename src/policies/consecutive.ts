@@ -1,4 +1,4 @@
-import { optional, readOptions } from '../options/option-table.js'
+import { optional, readRows } from '../options/option-table.js'
 import { keyName, wholeNumber } from '../util/validate.js'
 import { ON_CHANGE_ROW, specOfRules } from './change-options.js'
 import { type Policy, type State, type Step, shareOf } from './policy.js'
@@ -15,7 +15,7 @@ export interface ConsecutiveOptions {
 }
 
 const OPTIONS = {
-  rows: { limit: wholeNumber, name: optional(keyName), ...ON_CHANGE_ROW },
+  rows: { limit: wholeNumber, name: optional(keyName), onChange: ON_CHANGE_ROW },
   fixes: {
     max: 'limit',
     points: 'limit',
@@ -44,7 +44,7 @@ const OPTIONS = {
  * ```
  */
 export function consecutive(options: ConsecutiveOptions): Policy {
-  const read = readOptions('consecutive', options, OPTIONS)
+  const read = readRows('consecutive', options, OPTIONS)
   const { limit, name = `${limit}-in-a-row`, onChange } = read
   return makeConsecutive(name, limit, onChange)
 }

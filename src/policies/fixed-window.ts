@@ -1,4 +1,4 @@
-import { readOptions, withDefault } from '../options/option-table.js'
+import { readRows, withDefault } from '../options/option-table.js'
 import { wrongOption } from '../util/validate.js'
 import { countedWindow, type WindowKind, windowsByClock } from './counted-window.js'
 import type { Policy } from './policy.js'
@@ -62,7 +62,7 @@ function readStart(owner: string, option: string, value: unknown): 'clock' | 'fi
  * ```
  */
 export function fixedWindow(options: FixedWindowOptions): Policy {
-  const { limit, window, name, startsAt, debt, onChange } = readOptions('fixedWindow', options, OPTIONS)
+  const { limit, window, name, startsAt, debt, onChange } = readRows('fixedWindow', options, OPTIONS)
   const windows = startsAt === 'clock' ? clockWindows(window) : firstRequestWindows(window)
   const counted = { name: name ?? windowName(limit, window), limit, windowMs: window, debt, onChange }
   return countedWindow(counted, windows)

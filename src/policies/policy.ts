@@ -156,7 +156,7 @@ export function shareOf(limit: number, share: number): number {
 }
 
 /** Returns a string that identifies a policy's decisions. */
-export const signatureOf = weakMemo(({ spec }: Policy) => signatureOfSpec(spec))
+export const signatureOf = /* @__PURE__ */ weakMemo(({ spec }: Policy) => signatureOfSpec(spec))
 
 export function isSamePolicy(a: Policy, b: Policy): boolean {
   return a === b || signatureOf(a) === signatureOf(b)

@@ -1,10 +1,10 @@
-import { optional, readOptions, unchecked, withDefault } from '../options/option-table.js'
+import { optional, readRows, unchecked, withDefault } from '../options/option-table.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { readTimeZone } from '../util/time-zone.js'
 import { choice, findNearest, keyName, whole, wholeNumber, wrongOption } from '../util/validate.js'
 import { isFunction } from '../util/values.js'
 import { type PeriodStart, WEEKDAYS, type Weekday } from './calendar.js'
-import { CHANGE_ROWS, type ChangeOptions } from './change-options.js'
+import { type ChangeOptions, DEBT_ROW, ON_CHANGE_ROW } from './change-options.js'
 
 /** The options of `quota`, except those of its periods. */
 interface QuotaNumbers extends ChangeOptions {
@@ -76,7 +76,8 @@ const OPTIONS = {
     timeZone: withDefault('UTC', readTimeZone),
     startsOn: unchecked,
     name: optional(keyName),
-    ...CHANGE_ROWS,
+    debt: DEBT_ROW,
+    onChange: ON_CHANGE_ROW,
   },
   rules: { start: { from: ['per', 'startsOn'], read: readStartOption } },
   fixes: {
@@ -97,7 +98,7 @@ const OPTIONS = {
 
 /** Reads the options of `quota`. Throws a `TypeError` with a fix. */
 export function readQuotaOptions(options: unknown) {
-  return readOptions('quota', options, OPTIONS)
+  return readRows('quota', options, OPTIONS)
 }
 
 function readPer(owner: string, option: string, value: unknown): Per {

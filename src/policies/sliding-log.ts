@@ -1,9 +1,10 @@
-import { readOptions } from '../options/option-table.js'
-import { wrongOption } from '../util/validate.js'
+import { optional, readRows } from '../options/option-table.js'
+import { durationMs } from '../util/durations.js'
+import { keyName, wrongOption } from '../util/validate.js'
 import { ON_CHANGE_ROW, specOfRules } from './change-options.js'
 import { type Policy, type State, type Step, shareOf } from './policy.js'
 import type { BaseSpec, OnChange } from './spec.js'
-import { type LimitInWindow, WINDOW_FIXES, WINDOW_ROWS, windowName } from './window-options.js'
+import { type LimitInWindow, WINDOW_FIXES, windowName } from './window-options.js'
 
 /** Options of `slidingLog`. */
 export interface SlidingLogOptions extends LimitInWindow {
@@ -16,7 +17,7 @@ export interface SlidingLogOptions extends LimitInWindow {
 const MAX_LIMIT = 1000
 
 const OPTIONS = {
-  rows: { ...WINDOW_ROWS, limit: readLimit, ...ON_CHANGE_ROW },
+  rows: { limit: readLimit, window: durationMs, name: optional(keyName), onChange: ON_CHANGE_ROW },
   fixes: WINDOW_FIXES,
 }
 
@@ -57,7 +58,7 @@ function readLimit(owner: string, option: string, value: unknown): number {
  * ```
  */
 export function slidingLog(options: SlidingLogOptions): Policy {
-  const { limit, window, name, onChange } = readOptions('slidingLog', options, OPTIONS)
+  const { limit, window, name, onChange } = readRows('slidingLog', options, OPTIONS)
   return makeSlidingLog({ name: name ?? windowName(limit, window), limit, windowMs: window, onChange })
 }
 

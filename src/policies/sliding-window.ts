@@ -1,4 +1,4 @@
-import { readOptions, withDefault } from '../options/option-table.js'
+import { readRows, withDefault } from '../options/option-table.js'
 import { whole, wrongOption } from '../util/validate.js'
 import { type ChangeRules, specOfRules } from './change-options.js'
 import { type Policy, type State, type Step, shareOf } from './policy.js'
@@ -52,7 +52,7 @@ function checkSlices(owner: string, { slices, window }: { slices: number; window
  * ```
  */
 export function slidingWindow(options: SlidingWindowOptions): Policy {
-  const { limit, window, name, slices, debt, onChange } = readOptions('slidingWindow', options, OPTIONS)
+  const { limit, window, name, slices, debt, onChange } = readRows('slidingWindow', options, OPTIONS)
   const fallback = windowName(limit, window)
   return makeSlidingWindow({ name: name ?? fallback, limit, windowMs: window, slices, debt, onChange })
 }

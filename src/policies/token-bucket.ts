@@ -1,4 +1,4 @@
-import { optional, readOptions } from '../options/option-table.js'
+import { optional, readRows } from '../options/option-table.js'
 import { type Duration, durationMs, MAX_DURATION_MS, shortDuration } from '../util/durations.js'
 import { keyName, wholeNumber, wrongOption } from '../util/validate.js'
 import {
@@ -10,7 +10,14 @@ import {
   isOnGrid,
   MAX_MISSING_MS,
 } from './bucket-grid.js'
-import { CHANGE_ROWS, type ChangeOptions, type ChangeRules, NO_RULES, specOfRules } from './change-options.js'
+import {
+  type ChangeOptions,
+  type ChangeRules,
+  DEBT_ROW,
+  NO_RULES,
+  ON_CHANGE_ROW,
+  specOfRules,
+} from './change-options.js'
 import { type Policy, type State, type Step, shareOf } from './policy.js'
 import { prepaidRefill } from './prepaid.js'
 import type { BaseSpec } from './spec.js'
@@ -36,7 +43,8 @@ const OPTIONS = {
     refill: wholeNumber,
     every: durationMs,
     name: optional(keyName),
-    ...CHANGE_ROWS,
+    debt: DEBT_ROW,
+    onChange: ON_CHANGE_ROW,
   },
   rules: { intervalMs: { from: ['capacity', 'refill', 'every'], read: readInterval } },
   fixes: {
@@ -89,7 +97,7 @@ const WINDOW_UNITS = [86_400_000, 3_600_000, 60_000, 1000, 1]
  * ```
  */
 export function tokenBucket(options: TokenBucketOptions): Policy {
-  const read = readOptions('tokenBucket', options, OPTIONS)
+  const read = readRows('tokenBucket', options, OPTIONS)
   const { capacity, refill, every, name, intervalMs, debt, onChange } = read
   const fallback = `${refill}-in-${shortDuration(every)}${capacity === refill ? '' : `-burst-${capacity}`}`
   const windowMs = (capacity * every) / refill

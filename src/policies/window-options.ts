@@ -1,7 +1,7 @@
 import { optional } from '../options/option-table.js'
 import { type Duration, durationMs, shortDuration } from '../util/durations.js'
 import { keyName, wholeNumber } from '../util/validate.js'
-import { CHANGE_ROWS, type ChangeOptions } from './change-options.js'
+import { type ChangeOptions, DEBT_ROW, ON_CHANGE_ROW } from './change-options.js'
 
 /** The options of every policy that has a limit and a window. */
 export interface LimitInWindow {
@@ -16,10 +16,6 @@ export interface LimitInWindow {
 /** The options that `fixedWindow` and `slidingWindow` share. */
 export interface WindowOptions extends LimitInWindow, ChangeOptions {}
 
-export const WINDOW_ROWS = { limit: wholeNumber, window: durationMs, name: optional(keyName) }
-
-const COUNTED_ROWS = { ...WINDOW_ROWS, ...CHANGE_ROWS }
-
 export const WINDOW_FIXES = {
   max: 'limit',
   points: 'limit',
@@ -29,8 +25,9 @@ export const WINDOW_FIXES = {
 
 /** Returns the rows of the options of a window, and of those that only one kind has. */
 /* @__NO_SIDE_EFFECTS__ */
-export function windowRows<OfKind extends object>(ofKind: OfKind): typeof COUNTED_ROWS & OfKind {
-  return { ...COUNTED_ROWS, ...ofKind }
+export function windowRows<OfKind extends object>(ofKind: OfKind) {
+  const rows = { limit: wholeNumber, window: durationMs, name: optional(keyName) }
+  return { ...rows, debt: DEBT_ROW, onChange: ON_CHANGE_ROW, ...ofKind }
 }
 
 /** The default name of a window, such as `100-in-1min`. */

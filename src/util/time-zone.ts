@@ -94,7 +94,7 @@ function changingZone(name: string, offsetAt: (atMs: number) => number): TimeZon
 const FIELDS = ['year', 'month', 'day', 'hour', 'minute', 'second'] as const
 
 /** Before 1900, zones keep the offset that they had then. */
-const FIRST_MS = Date.UTC(1900)
+const FIRST_MS = /* @__PURE__ */ Date.UTC(1900)
 
 /**
  * Creates a function that returns how far a zone is ahead of UTC. Throws a `RangeError` for an unknown zone.
