@@ -72,6 +72,34 @@ function bans(window: number): Policy[] {
       for: [`${half}ms`, `${2 * window}ms`],
       ...restart,
     }),
+    ...changedBans(window),
+  ]
+}
+
+/** Bans that share keys with those above: with another limit, or with other times for settable clocks. */
+function changedBans(window: number): Policy[] {
+  const length = `${window}ms`
+  const half = `${window / 2}ms`
+  return [
+    ban(slidingWindow({ limit: 6, window: length, slices: 4 }), {
+      after: 2,
+      within: length,
+      for: [half, length, `${3 * window}ms`],
+    }),
+    ban(slidingWindow({ limit: 5, window: length, slices: 4 }), { after: 1, within: half, for: half }),
+    ban(tokenBucket({ capacity: 4, refill: 7, every: length }), {
+      after: 3,
+      within: `${2 * window}ms`,
+      for: `${4 * window}ms`,
+    }),
+    ban(slidingLog({ limit: 5, window: half }), {
+      after: 1,
+      within: length,
+      for: half,
+      onAttempt: 'restart',
+    }),
+    ban(fixedWindow({ limit: 5, window: length }), { after: 3, within: `${2 * window}ms`, for: length }),
+    ban(consecutive({ limit: 6 }), { after: 4, within: half, for: `${3 * window}ms` }),
   ]
 }
 
