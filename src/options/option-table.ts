@@ -1,5 +1,5 @@
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
-import { checkBoolean, wrongKind } from '../util/validate.js'
+import { checkBoolean, wrongKind, wrongOption } from '../util/validate.js'
 import { fieldsOf, isObject } from '../util/values.js'
 import { describeUnknown, type Fixes } from './fixes.js'
 import { misplacedFor } from './misplaced.js'
@@ -54,17 +54,22 @@ export function readOptions<R extends Rows, D extends Rules<Settings<R>>>(
 
 /**
  * Reads options by a table: each row, then each rule whose own options are valid. Throws one `TypeError` for
- * everything that is wrong with them, options without a row included.
+ * everything that is wrong with them, options without a row included. `path` is the place of the options in a
+ * document, if they are part of one: errors show it before their names.
  */
 export function readRows<R extends Rows, D extends Rules<Settings<R>>>(
   owner: string,
   options: unknown,
   { rows, rules, fixes = {}, objectFix }: OptionTable<R, D>,
+  path?: string,
 ): Read<R, D> {
   const optionNames = Object.keys(rows)
+  const place = path === undefined ? owner : `${owner}: ${path}`
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
     const fix = objectFix ?? `Known options: ${optionNames.join(', ')}.`
-    throw wrongKind(owner, 'options', 'an object', options, fix)
+    throw path === undefined
+      ? wrongKind(owner, 'options', 'an object', options, fix)
+      : wrongOption(owner, path, 'an object', options, fix)
   }
   const given = fieldsOf(options)
   const problems: TypeError[] = []
@@ -78,14 +83,15 @@ export function readRows<R extends Rows, D extends Rules<Settings<R>>>(
     if (!isValid) invalid.add(name)
   }
 
-  for (const { error, meant } of describeUnknown(owner, given, optionNames, fixes)) {
+  for (const { error, meant } of describeUnknown(place, given, optionNames, fixes)) {
     problems.push(error)
     for (const name of meant) if (given[name] === undefined) invalid.add(name) // not left out, but misnamed
   }
   for (const [name, read] of Object.entries(rows))
-    if (!invalid.has(name)) set(name, () => read(owner, name, given[name]))
+    if (!invalid.has(name))
+      set(name, () => read(owner, path === undefined ? name : `${path}.${name}`, given[name]))
   for (const [name, { from, read }] of Object.entries(rules ?? {}))
-    if (!from.some((option) => invalid.has(option))) set(name, () => read(owner, settings as Settings<R>))
+    if (!from.some((option) => invalid.has(option))) set(name, () => read(place, settings as Settings<R>))
   throwProblems(owner, problems)
   return settings as Read<R, D>
 }

@@ -3,184 +3,174 @@ import type { Store } from '../../stores/store.js'
 import { asStoreError } from '../../stores/store-error.js'
 import { inBackground } from '../../util/background-timer.js'
 import { RecentMap } from '../../util/recent-map.js'
-import { inSlices, type Steps } from '../../util/slices.js'
+import { inSlices } from '../../util/slices.js'
 import { timeout } from '../../util/timeout.js'
-import type { SettingsDocument } from './document.js'
 import { DocumentFeed, type Follower, type ReadSettled } from './feed.js'
-import { checkNotLost, damagedError, type LocalCopy, missingError } from './latest-document.js'
-import { type StoredSettings, shownChange, storedSteps } from './stored-settings.js'
+import { type Latest, type LocalCopy, latestSteps, missingError } from './latest-document.js'
+import { type StoredSettings, shownChange } from './stored-settings.js'
 
 /** The shortest time between two reads of a store's documents. */
 const INTERVAL_MS = 1000
 /** How long a read waits for the store's reply. After that, the next read is due. */
 const TIMEOUT_MS = 5000
-
 /** How many documents without followers are remembered at most. */
 const MAX_OTHERS = 100
 
-/** A document that this process has written, and its text. */
-export interface Written {
-  readonly settings: StoredSettings
-  readonly text: string
+/** A document in a store, as this process knows it. */
+export interface SharedDocument {
+  readonly key: string
+  readonly feed: DocumentFeed
+  /** The last valid document that this process followed or changed. */
+  copy?: LocalCopy
+  /** Resolves when the changes that this process has begun are done. They run one after another. */
+  changed: Promise<unknown>
+  /** Whether the last edit that began has not ended in time so far. */
+  isEditing: boolean
 }
 
 /** A store that keeps documents. */
 export type DocumentStore = Pick<Store, 'name'> & { readonly documents: Documents }
 
+const pollers = new WeakMap<Documents, DocumentPoller>()
+
+/** Returns the poller of a store, which all settings in it share. */
+export function pollerOf(store: DocumentStore): DocumentPoller {
+  const poller = pollers.get(store.documents) ?? new DocumentPoller(store)
+  pollers.set(store.documents, poller)
+  return poller
+}
+
 /** Reads the documents in a store that the limiters of this process follow, all in one read. */
-export interface DocumentPoller {
-  /** Follows a document. Reads it at once, unless the store was read within the last second. */
-  follow(key: string, follower: Follower): () => void
-  /** Returns the document that this process followed or changed last. */
-  copyOf(key: string): LocalCopy | undefined
-  /**
-   * Throws a `TypeError` if a new document does not fit the limiters of this process that follow it. What
-   * the earlier document has as well is ignored.
-   */
-  check(key: string, document: SettingsDocument, earlier: SettingsDocument | undefined): Steps<void>
-  /**
-   * Reads a document that this process has changed, so that its limiters follow it. Never rejects: the next
-   * read may succeed.
-   */
-  refresh(key: string, written: Written): Promise<void>
+export class DocumentPoller {
+  readonly store: DocumentStore
   /**
    * Reads the documents if a second has passed since the last read. Charges call it on platforms where no
    * timer runs between requests, such as Workers. Absent elsewhere.
    */
   readonly pollIfDue: (() => void) | undefined
-}
+  readonly #followed = new Map<string, SharedDocument>()
+  readonly #others = new RecentMap<SharedDocument>(MAX_OTHERS)
+  readonly #within = timeout(TIMEOUT_MS)
+  #timer: { readonly startedBy: typeof setTimeout } | undefined
+  #polledAtMs = Number.NEGATIVE_INFINITY
+  #isPolling = false
 
-const pollers = new WeakMap<Documents, DocumentPoller>()
+  constructor(store: DocumentStore) {
+    this.store = store
+    if (canRunInBackground()) return
+    this.pollIfDue = () => {
+      if (performance.now() - this.#polledAtMs >= INTERVAL_MS) this.#poll()
+    }
+  }
 
-/** Returns the poller of a store, which all settings in it share. */
-export function pollerOf(store: DocumentStore): DocumentPoller {
-  const poller = pollers.get(store.documents) ?? createPoller(store)
-  pollers.set(store.documents, poller)
-  return poller
-}
+  documentOf(key: string): SharedDocument {
+    const known = this.#followed.get(key) ?? this.#others.get(key)
+    if (known !== undefined) return known
+    const added = { key, feed: new DocumentFeed(), changed: Promise.resolve(), isEditing: false }
+    this.#others.set(key, added)
+    return added
+  }
 
-function createPoller({ name, documents }: DocumentStore): DocumentPoller {
-  const feeds = new Map<string, DocumentFeed>()
-  /** The last valid documents: those that are followed, and others that this process has changed. */
-  const followed = new Map<string, LocalCopy>()
-  const others = new RecentMap<LocalCopy>(MAX_OTHERS)
-  const within = timeout(TIMEOUT_MS)
-  const hasTimers = canRunInBackground()
-  let timer: { readonly startedBy: typeof setTimeout } | undefined
-  let polledAtMs = Number.NEGATIVE_INFINITY
-  let isPolling = false
+  /** Follows a document. Reads it at once, unless the store was read within the last second. */
+  follow(key: string, follower: Follower): () => void {
+    const shared = this.documentOf(key)
+    this.#followed.set(key, shared)
+    const unfollow = shared.feed.follow(follower)
+    this.#schedule()
+    return () => {
+      unfollow()
+      if (shared.feed.hasFollowers) return
+      this.#followed.delete(key)
+      this.#others.set(key, shared)
+    }
+  }
 
-  async function poll(): Promise<void> {
-    if (isPolling || feeds.size === 0) return
-    isPolling = true
-    polledAtMs = performance.now()
-    await read([...feeds])
-    isPolling = false
-    schedule()
+  /**
+   * Reads a document from which changes start, and the version that the store holds. `within` limits the time.
+   * Rejects with a `StoreError`.
+   */
+  async latest(
+    { key, copy }: SharedDocument,
+    within = this.#within,
+  ): Promise<Latest & { readonly version: string | undefined }> {
+    const { name, documents } = this.store
+    try {
+      const [found] = await within(documents.read([{ key, version: copy?.version }]))
+      const latest = await inSlices(latestSteps(name, found, copy, Date.now()))
+      return { ...latest, version: found?.version }
+    } catch (error) {
+      throw asStoreError(name, error)
+    }
+  }
+
+  /**
+   * Reads a document that this process has changed, so that its limiters follow it. Never rejects: the next
+   * read may succeed.
+   */
+  async refresh(shared: SharedDocument, settings: StoredSettings): Promise<void> {
+    shared.copy = { settings }
+    this.#schedule()
+    if (shared.feed.hasFollowers) await this.#read([shared])
+  }
+
+  async #poll(): Promise<void> {
+    if (this.#isPolling || this.#followed.size === 0) return
+    this.#isPolling = true
+    this.#polledAtMs = performance.now()
+    await this.#read([...this.#followed.values()])
+    this.#isPolling = false
+    this.#schedule()
   }
 
   /** Reads documents, and passes them or the failure on to their followers. */
-  async function read(
-    toRead: readonly (readonly [string, DocumentFeed])[],
-    written?: Written,
-  ): Promise<void> {
-    const reads = toRead.map(([, feed]) => feed.startRead())
+  async #read(toRead: readonly SharedDocument[]): Promise<void> {
+    const { name, documents } = this.store
+    const reads = toRead.map(({ feed }) => feed.startRead())
     try {
-      const found = await within(documents.read(toRead.map(([key, { version }]) => ({ key, version }))))
-      for (const [i, [key, feed]] of toRead.entries())
-        await inSlices(take(key, feed, reads[i] as number, found[i], written))
+      const requests = toRead.map(({ key, feed }) => ({ key, version: feed.version }))
+      const found = await this.#within(documents.read(requests))
+      for (const [i, shared] of toRead.entries()) {
+        const { feed } = shared
+        const [read, document] = [reads[i] as number, found[i]]
+        if (document !== undefined)
+          await inSlices(feed.offer(read, document.version, () => this.#settle(shared, document)))
+        else if (feed.version !== undefined) feed.fail(read, missingError(name))
+      }
     } catch (error) {
       const failure = asStoreError(name, error)
-      for (const [i, [, feed]] of toRead.entries()) feed.fail(reads[i] as number, failure)
+      for (const [i, { feed }] of toRead.entries()) feed.fail(reads[i] as number, failure)
     }
   }
 
-  function* take(
-    key: string,
-    feed: DocumentFeed,
-    number: number,
-    found: StoredDocument | undefined,
-    written?: Written,
-  ): Steps<void> {
-    if (found !== undefined) yield* feed.offer(number, found.version, () => settle(key, found, written))
-    else if (feed.version !== undefined) feed.fail(number, missingError(name))
+  /** Reads what the store holds, unless it must not come into force, and the most recent change to it. */
+  *#settle(shared: SharedDocument, found: StoredDocument): ReturnType<ReadSettled> {
+    const { copy } = shared
+    const { settings, problem, foreign } = yield* latestSteps(this.store.name, found, copy, Date.now())
+    if (copy !== undefined && foreign !== undefined) shared.copy = { ...copy, foreign }
+    if (problem !== undefined) throw problem
+    shared.copy = { settings, version: found.version }
+    const [change] = settings.changes
+    return { document: settings.document, change: change && shownChange(change) }
   }
 
-  /** Reads the document in a stored text, and the most recent change to it. */
-  function* settle(
-    key: string,
-    { version, text = '' }: StoredDocument,
-    written?: Written,
-  ): ReturnType<ReadSettled> {
-    const localCopy = copyOf(key)
-    try {
-      const settings =
-        written?.text === text
-          ? written.settings
-          : yield* storedSteps(text, Date.now(), localCopy?.settings.document)
-      if (localCopy !== undefined) {
-        remember(key, { ...localCopy, foreign: settings }) // unless it is not lost
-        checkNotLost(name, settings, localCopy)
-      }
-      remember(key, { settings, version })
-      const [change] = settings.changes
-      return { document: settings.document, change: change && shownChange(change) }
-    } catch (error) {
-      throw error instanceof TypeError && localCopy !== undefined ? damagedError(error) : error
-    }
-  }
-
-  const copyOf = (key: string) => followed.get(key) ?? others.get(key)
-
-  function remember(key: string, localCopy: LocalCopy): void {
-    if (feeds.has(key)) followed.set(key, localCopy)
-    else others.set(key, localCopy)
-  }
-
-  function schedule(): void {
+  #schedule(): void {
     // A timer may never fire if a test has faked or restored the timers since it was started.
-    if (timer?.startedBy === setTimeout || isPolling || !hasTimers || feeds.size === 0) return
-    const waitMs = Math.max(0, polledAtMs + INTERVAL_MS - performance.now())
-    const started = { startedBy: setTimeout }
-    timer = started
+    if (
+      this.#timer?.startedBy === setTimeout ||
+      this.#isPolling ||
+      this.pollIfDue ||
+      this.#followed.size === 0
+    )
+      return
+    const waitMs = Math.max(0, this.#polledAtMs + INTERVAL_MS - performance.now())
+    const timer = { startedBy: setTimeout }
+    this.#timer = timer
     const pollNow = () => {
-      if (timer !== started) return
-      timer = undefined
-      poll()
+      if (this.#timer !== timer) return
+      this.#timer = undefined
+      this.#poll()
     }
     inBackground(setTimeout(pollNow, Math.min(waitMs, INTERVAL_MS)))
-  }
-
-  return {
-    follow(key, follower) {
-      const feed = feeds.get(key) ?? new DocumentFeed()
-      feeds.set(key, feed)
-      const unfollow = feed.follow(follower)
-      schedule()
-      return () => {
-        unfollow()
-        if (feed.hasFollowers) return
-        const localCopy = copyOf(key)
-        feeds.delete(key)
-        followed.delete(key)
-        if (localCopy !== undefined) others.set(key, localCopy)
-      }
-    },
-    copyOf,
-    *check(key, document, earlier) {
-      yield* feeds.get(key)?.check(document, earlier) ?? []
-    },
-    async refresh(key, written) {
-      remember(key, { settings: written.settings })
-      schedule()
-      const feed = feeds.get(key)
-      if (feed !== undefined) await read([[key, feed]], written)
-    },
-    pollIfDue: hasTimers
-      ? undefined
-      : () => {
-          if (performance.now() - polledAtMs >= INTERVAL_MS) poll()
-        },
   }
 }
 

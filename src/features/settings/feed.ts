@@ -20,8 +20,8 @@ export interface Follower {
    * run in one turn of the event loop, so no charge sees a document that is only partly in force.
    */
   prepare(settled: Settled): Steps<() => void>
-  /** Returns the parts of a document that would not fit: the first `most`, or all of them. */
-  misfits(document: SettingsDocument, most?: number): Steps<readonly Misfit[]>
+  /** Returns the parts of a document that would not fit. */
+  misfits(document: SettingsDocument): Steps<readonly Misfit[]>
   /**
    * Called once for each outage of the source, and once for each invalid document. The last valid document
    * stays in force.
@@ -67,11 +67,9 @@ export class DocumentFeed {
   *check(document: SettingsDocument, earlier: SettingsDocument | undefined): Steps<void> {
     const problems = new Set<string>()
     for (const follower of this.#followers) {
-      const first = yield* follower.misfits(document, MAX_PROBLEMS)
-      if (first.length === 0) continue
-      const before = earlier === undefined ? [] : yield* follower.misfits(earlier)
+      const misfits = yield* follower.misfits(document)
+      const before = earlier && misfits.length > 0 ? yield* follower.misfits(earlier) : []
       const earlierIds = new Set(before.map(({ id }) => id))
-      const misfits = first.some(({ id }) => earlierIds.has(id)) ? yield* follower.misfits(document) : first
       for (const { id, problem } of misfits) if (!earlierIds.has(id)) problems.add(problem)
     }
     const listed = Array.from(problems).slice(0, MAX_PROBLEMS)
@@ -86,28 +84,21 @@ export class DocumentFeed {
     return ++this.#reads
   }
 
-  /** Returns whether the reply to a later read has arrived. */
-  isStale(read: number): boolean {
-    return read < this.#latestRead
-  }
-
   /** Offers the version of the document that a read found. Does nothing if a later read found another one. */
   *offer(read: number, version: string, settle: ReadSettled): Steps<void> {
     if (!this.recover(read) || version === this.#seenVersion) return
     this.#seenVersion = version
-    let settled: Settled
     try {
-      settled = { ...(yield* settle()), version }
+      const settled = { ...(yield* settle()), version }
+      const prepared = new Map<Follower, () => void>()
+      for (const follower of this.#followers) prepared.set(follower, yield* follower.prepare(settled))
+      if (this.#seenVersion !== version) return
+      this.#settled = settled
+      for (const [follower, bringIntoForce] of prepared) if (this.#followers.has(follower)) bringIntoForce()
     } catch (error) {
       if (!(error instanceof TypeError || error instanceof StoreError)) throw error
       if (this.#seenVersion === version) for (const follower of this.#followers) follower.onFailure(error)
-      return
     }
-    const prepared = new Map<Follower, () => void>()
-    for (const follower of this.#followers) prepared.set(follower, yield* follower.prepare(settled))
-    if (this.#seenVersion !== version) return
-    this.#settled = settled
-    for (const [follower, bringIntoForce] of prepared) if (this.#followers.has(follower)) bringIntoForce()
   }
 
   /**
@@ -115,7 +106,7 @@ export class DocumentFeed {
    * has already succeeded.
    */
   recover(read: number): boolean {
-    if (this.isStale(read)) return false
+    if (read < this.#latestRead) return false
     this.#latestRead = read
     this.#hasFailed = false
     return true
@@ -123,7 +114,7 @@ export class DocumentFeed {
 
   /** Reports that the source could not be read. Repeated failures are ignored until it can be read again. */
   fail(read: number, error: StoreError | TypeError): void {
-    if (this.isStale(read) || this.#hasFailed) return
+    if (read < this.#latestRead || this.#hasFailed) return
     this.#hasFailed = true
     for (const follower of this.#followers) follower.onFailure(error)
   }

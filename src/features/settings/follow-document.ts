@@ -7,8 +7,7 @@ import type { Entry } from '../../limiter/read-limits.js'
 import type { FollowedSettings, FollowingLimiter } from '../../limiter/settings-source.js'
 import type { Steps } from '../../util/slices.js'
 import type { Follower, Settled } from './feed.js'
-import { misfitErrors, skippedError } from './misfits.js'
-import { MAX_PROBLEMS } from './read-document.js'
+import { misfitErrors, skippedError, unknownLimits } from './misfits.js'
 import { BLOCKED, ruledLimits } from './ruled-limits.js'
 import { type DocumentRules, limitName, type Rules, ruleMaker } from './rules.js'
 
@@ -37,11 +36,11 @@ export function followDocument(
   const inForce = ruledCore(limiter.core, modeSwitch, pollIfDue)
   let candidate: RuledCore | undefined
   const onUnfit = ({ message }: TypeError) => limiter.onFailure(skippedError(name, [message]))
-  const maker = ruleMaker({ entries, name, embeddings, onUnfit })
+  const rulesOf = ruleMaker({ entries, name, embeddings, onUnfit })
   let latest: DocumentRules | undefined
 
   function* prepare(settled: Settled): Steps<() => void> {
-    const rules = yield* maker.steps(settled.document)
+    const rules = yield* rulesOf(settled.document)
     return () => apply(rules, settled)
   }
 
@@ -58,7 +57,14 @@ export function followDocument(
     })
     candidate?.apply(candidateRules(rules))
     for (const error of misfitErrors(name, rules.misfits)) limiter.onFailure(error)
-    if (rules.unknownNames.length > 0) limiter.onFailure(unknownLimits(rules.unknownNames))
+    if (rules.unknownNames.length > 0)
+      limiter.onFailure(
+        unknownLimits(
+          name,
+          rules.unknownNames,
+          entries.map((entry) => limitName(entry, name)),
+        ),
+      )
   }
 
   /** Returns the names of the limits that a document changes. */
@@ -68,14 +74,6 @@ export function followDocument(
   /** The rules for the candidate in the document or, if it has none, for the candidate in the code. */
   const candidateRules = ({ candidate: own, overrides }: DocumentRules): Rules =>
     own ?? { entries: settings.candidate ?? [], overrides }
-
-  function unknownLimits(names: readonly string[]): TypeError {
-    const limitNames = entries.map((entry) => limitName(entry, name)).join(', ')
-    const others = names.length > MAX_PROBLEMS ? ` and ${names.length - MAX_PROBLEMS} more` : ''
-    const listed = names.slice(0, MAX_PROBLEMS).join(', ') + others
-    const problem = `the document names limits that the limiter ${name} does not have: ${listed}`
-    return new TypeError(`settings: ${problem}. Its limits are: ${limitNames}.`)
-  }
 
   return {
     core: inForce.core,
@@ -88,8 +86,8 @@ export function followDocument(
     start: () =>
       follow({
         prepare,
-        *misfits(document, most) {
-          return (yield* maker.steps(document, most)).misfits
+        *misfits(document) {
+          return (yield* rulesOf(document)).misfits
         },
         onFailure: limiter.onFailure,
       }),

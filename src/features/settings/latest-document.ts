@@ -1,13 +1,10 @@
 import type { StoredDocument } from '../../stores/documents.js'
 import { StoreError } from '../../stores/store-error.js'
 import type { Steps } from '../../util/slices.js'
-import { isObject } from '../../util/values.js'
+import { type Fields, fieldsOf, isObject } from '../../util/values.js'
 import type { SettingsDocument } from './document.js'
 import { continues, type History, historyIn, isEarlier } from './history.js'
 import { NO_SETTINGS, type StoredSettings, storedSteps } from './stored-settings.js'
-
-/** How an operator restores the document that processes still follow. */
-const RESTORE = 'To restore it, call settings.change with (document) => document'
 
 /** A document that this process has read or written, and the version under which it read it. */
 export interface LocalCopy {
@@ -17,14 +14,17 @@ export interface LocalCopy {
   readonly foreign?: History | undefined
 }
 
-/** What a change starts from. */
-export interface LatestSettings extends History {
-  /** The document. If no valid one is known, the invalid one as it is stored. */
-  readonly document: SettingsDocument
-  /** Why the stored document is not valid, if no valid one is known. */
+/** The latest document, from which changes start. */
+export interface Latest {
+  readonly settings: StoredSettings
+  /** Why limiters do not follow what the store holds. */
+  readonly problem?: StoreError | TypeError
+  /** Why the stored document is not valid, if no valid one is known. Then `settings` has it as it is stored. */
   readonly damage?: TypeError
   /** Whether a change replaces what the store holds, instead of continuing a history there. */
   readonly replaces?: boolean
+  /** What the store holds, if it has lost the document of this process. */
+  readonly foreign?: History
 }
 
 /**
@@ -32,24 +32,33 @@ export interface LatestSettings extends History {
  * process knows. The limiters of all processes still follow that one.
  */
 export function* latestSteps(
+  store: string,
   found: StoredDocument | undefined,
   localCopy: LocalCopy | undefined,
   nowMs: number,
-): Steps<LatestSettings> {
-  if (found === undefined) return localCopy ? { ...localCopy.settings, replaces: true } : NO_SETTINGS
-  if (localCopy !== undefined && found.version === localCopy.version) return localCopy.settings
-  const text = found.text ?? ''
+): Steps<Latest> {
+  const settings = localCopy?.settings
+  if (found === undefined)
+    return settings ? { settings, problem: missingError(store), replaces: true } : { settings: NO_SETTINGS }
+  if (settings !== undefined && found.version === localCopy?.version) return { settings }
+  const { text = '' } = found
   try {
-    const stored = yield* storedSteps(text, nowMs, localCopy?.settings.document)
-    if (localCopy !== undefined && isLost(stored, localCopy)) return { ...localCopy.settings, replaces: true }
-    return { ...stored, replaces: stored.changes.length === 0 }
+    const stored = yield* storedSteps(text, nowMs, settings?.document)
+    if (localCopy === undefined || !isLost(stored, localCopy))
+      return { settings: stored, replaces: stored.changes.length === 0 }
+    return {
+      settings: localCopy.settings,
+      problem: lossError(store, stored, localCopy),
+      replaces: true,
+      foreign: stored,
+    }
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
-    const { document, ...history } = readDamaged(text)
-    const isLater = localCopy !== undefined && isEarlier(localCopy.settings, history) // another version wrote it
-    if (localCopy !== undefined && !isLater) return { ...localCopy.settings, replaces: true }
-    const given = isObject(document) ? (document as never) : unreadable(error)
-    return { ...history, document: given, damage: error, replaces: true }
+    const broken = damaged(text, error)
+    if (settings === undefined) return { ...broken, problem: error }
+    const problem = new TypeError(`${error.message} The last valid document still applies. ${RESTORE}.`)
+    if (isEarlier(settings, broken.settings)) return { ...broken, problem } // another version wrote it
+    return { settings, problem, replaces: true }
   }
 }
 
@@ -61,19 +70,18 @@ function isLost(stored: StoredSettings, { settings, version, foreign }: LocalCop
   return version === undefined ? isEarlier(stored, settings) : !continues(stored, settings, foreign)
 }
 
-/** Throws an error if a document must not come into force in place of one that limiters follow. */
-export function checkNotLost(store: string, stored: StoredSettings, localCopy: LocalCopy): void {
-  if (localCopy.version === undefined || !isLost(stored, localCopy)) return
-  throw isEarlier(stored, localCopy.settings) ? earlierError(store) : begunError(store)
+/** Returns what can be read of a damaged text. */
+function damaged(text: string, error: TypeError) {
+  const value = parsed(text)
+  const document = isObject(value.document) ? (value.document as never) : unreadable(error)
+  return { settings: { ...historyIn(value), document }, damage: error, replaces: true }
 }
 
-/** Returns what can be read of a damaged text. */
-function readDamaged(text: string): History & { document?: unknown } {
+function parsed(text: string): Fields {
   try {
-    const value: unknown = JSON.parse(text)
-    return isObject(value) ? { document: value.document, ...historyIn(value) } : { changes: [] }
+    return fieldsOf(JSON.parse(text))
   } catch {
-    return { changes: [] }
+    return {}
   }
 }
 
@@ -84,38 +92,26 @@ function unreadable({ message }: TypeError): SettingsDocument {
       `${message} None of it can be kept: return a whole document from edit, such as () => ({ limits: {} }).`,
     )
   }
-  return new Proxy<SettingsDocument>(Object.create(null), {
-    get: fail,
-    has: fail,
-    ownKeys: fail,
-    set: fail,
-    getOwnPropertyDescriptor: fail,
-  })
+  const traps = { get: fail, has: fail, ownKeys: fail, set: fail, getOwnPropertyDescriptor: fail }
+  return new Proxy<SettingsDocument>(Object.create(null), traps)
 }
+
+/** How an operator restores the document that processes still follow. */
+const RESTORE = 'To restore it, call settings.change with (document) => document'
 
 /** Returns the error about a document that the store no longer has. */
 export function missingError(store: string): StoreError {
   return new StoreError(store, `the settings document is missing, so the last one still applies. ${RESTORE}`)
 }
 
-/** Returns the error about a store that has reverted to an earlier document, such as after a restart. */
-function earlierError(store: string): StoreError {
-  return new StoreError(
-    store,
-    `the store has an earlier settings document than before, so the last one still applies. ${RESTORE}`,
-  )
-}
-
-/** Returns the error about a document that does not continue the last one. */
-function begunError(store: string): StoreError {
-  return new StoreError(
-    store,
-    'the settings document was lost, and another process began a new one, so the last one still applies. ' +
-      `${RESTORE}. To follow the new one, restart this process`,
-  )
-}
-
-/** Returns the error about a document that is not valid, while the last valid one applies. */
-export function damagedError({ message }: TypeError): TypeError {
-  return new TypeError(`${message} The last valid document still applies. ${RESTORE}.`)
+/**
+ * Returns the error about a document that does not continue the last one: the store has reverted to an
+ * earlier one, such as after a restart, or another process knew no other and began one.
+ */
+function lossError(store: string, stored: StoredSettings, { settings }: LocalCopy): StoreError {
+  const problem = isEarlier(stored, settings)
+    ? 'the store has an earlier settings document than before, so the last one still applies'
+    : 'the settings document was lost, and another process began a new one, so the last one still applies'
+  const fix = isEarlier(stored, settings) ? '' : '. To follow the new one, restart this process'
+  return new StoreError(store, `${problem}. ${RESTORE}${fix}`)
 }

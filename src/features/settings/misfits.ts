@@ -2,55 +2,46 @@ import { MAX_PROBLEMS } from './read-document.js'
 
 /** A part of a document that does not fit a limiter, such as a limit above the maximum of its policy. */
 export interface Misfit {
-  /** Identifies the part in several documents, wherever its override stands. */
-  readonly id: string
+  /** The problem, with its place. */
   readonly problem: string
+  /** The same text for the same part of another document, wherever its override stands. */
+  readonly id: string
   /** Whether the limiter applies it nevertheless. */
-  readonly isApplied?: true
+  readonly isApplied?: boolean
 }
 
-/** Where limits by name stand in a document. */
+/** The place of an override in a document, and a text that is the same wherever it stands. */
 export interface Place {
   readonly path: string
-  /** Returns a text that is the same wherever the override stands. */
-  readonly id: () => string
+  target(): string
 }
-
-export const LIMITS: Place = { path: 'limits', id: () => 'limits' }
-export const CANDIDATE: Place = { path: 'candidate.limits', id: () => 'candidate' }
 
 /** Runs `make`. Adds the `TypeError` that it throws to misfits, and returns `undefined`. */
 export function fitting<T>(
   misfits: Misfit[],
-  id: () => string,
   make: () => T,
-  how: Pick<Misfit, 'isApplied'> = {},
+  place?: Place,
+  isApplied = false,
 ): T | undefined {
   try {
     return make()
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
-    misfits.push({ id: id(), problem: error.message, ...how })
+    const { message: problem } = error
+    misfits.push({ problem, id: place ? problem.replace(place.path, place.target) : problem, isApplied })
     return undefined
   }
 }
 
 /** Returns the errors about parts of a document that a limiter skips, and about the first doubtful one. */
 export function misfitErrors(limiter: string, misfits: readonly Misfit[]): TypeError[] {
-  const skipped = misfits.filter(({ isApplied }) => !isApplied)
-  const doubtful = misfits.filter(({ isApplied }) => isApplied)
+  const problemsOf = (applied: boolean) =>
+    misfits.filter(({ isApplied = false }) => isApplied === applied).map(({ problem }) => problem)
+  const skipped = problemsOf(false)
+  const [doubtful] = problemsOf(true)
   return [
-    ...(skipped.length > 0
-      ? [
-          skippedError(
-            limiter,
-            skipped.map(({ problem }) => problem),
-          ),
-        ]
-      : []),
-    ...doubtful
-      .slice(0, 1)
-      .map(({ problem }) => new TypeError(`${problem} Until then, the network applies.`)),
+    ...(skipped.length > 0 ? [skippedError(limiter, skipped)] : []),
+    ...(doubtful === undefined ? [] : [new TypeError(`${doubtful} Until then, the network applies.`)]),
   ]
 }
 
@@ -63,4 +54,12 @@ export function skippedError(limiter: string, problems: readonly string[]): Type
   if (problems.length > MAX_PROBLEMS) lines.push(`${problems.length - MAX_PROBLEMS} more`)
   const head = `settings: the limiter ${limiter} skips ${problems.length} parts of its document and applies the rest:`
   return new TypeError([head, ...lines].join('\n- '))
+}
+
+/** Returns the error about names in a document that no limit of a limiter has. */
+export function unknownLimits(limiter: string, names: readonly string[], own: readonly string[]): TypeError {
+  const others = names.length > MAX_PROBLEMS ? ` and ${names.length - MAX_PROBLEMS} more` : ''
+  const listed = names.slice(0, MAX_PROBLEMS).join(', ') + others
+  const problem = `the document names limits that the limiter ${limiter} does not have: ${listed}`
+  return new TypeError(`settings: ${problem}. Its limits are: ${own.join(', ')}.`)
 }

@@ -3,17 +3,14 @@ import { readOptions, withDefault } from '../../options/option-table.js'
 import { readTogether } from '../../options/problems.js'
 import { isStore } from '../../stores/shared/validate.js'
 import type { Store } from '../../stores/store.js'
-import { asStoreError } from '../../stores/store-error.js'
 import type { MaybePromise } from '../../util/maybe-promise.js'
 import { inSlices } from '../../util/slices.js'
-import { timeout } from '../../util/timeout.js'
 import { keyName, wrongKind } from '../../util/validate.js'
 import { isFunction } from '../../util/values.js'
 import { changeDocument } from './change-document.js'
 import type { GivenDocument, SettingsChange, SettingsDocument } from './document.js'
 import { type DocumentStore, pollerOf } from './document-poller.js'
 import { followDocument } from './follow-document.js'
-import { latestSteps } from './latest-document.js'
 import { jsonSteps, shownChange } from './stored-settings.js'
 
 /** Options of `sharedSettings`. */
@@ -58,8 +55,6 @@ export interface SharedSettings extends SettingsSource {
   changes(name: string): Promise<readonly SettingsChange[]>
 }
 
-/** How long a read waits for the store's reply. */
-const TIMEOUT_MS = 5000
 const REPLACE = 'Replace it with settings.change.'
 
 const OPTIONS = { rows: { prefix: withDefault('hg', keyName) } }
@@ -100,18 +95,11 @@ export function sharedSettings(store: Store, options: SharedSettingsOptions = {}
     () => readDocumentStore(store),
     () => readOptions('sharedSettings', options, OPTIONS),
   )
-  const keyOf = (name: unknown) => `${prefix}:settings:${keyName('settings', 'name', name)}`
   const poller = pollerOf(kept)
-  const inTime = timeout(TIMEOUT_MS)
+  const keyOf = (name: string) => `${prefix}:settings:${keyName('settings', 'name', name)}`
+  const documentOf = (name: string) => poller.documentOf(keyOf(name))
   /** The documents that were read before a change, which an edit without a parameter may also start from. */
   const readKeys = new Set<string>()
-
-  async function latest(name: string) {
-    const key = keyOf(name)
-    const localCopy = poller.copyOf(key)
-    const [found] = await within(kept.documents.read([{ key, version: localCopy?.version }]))
-    return inSlices(latestSteps(found, localCopy, Date.now()))
-  }
 
   return {
     [FOLLOW]: ((limiter) =>
@@ -121,32 +109,19 @@ export function sharedSettings(store: Store, options: SharedSettingsOptions = {}
       )) satisfies Follow,
     async read(name) {
       readKeys.add(keyOf(name))
-      const { document, damage } = await latest(name)
+      const { settings, damage } = await poller.latest(documentOf(name))
       if (damage !== undefined) throw new TypeError(`${damage.message} ${REPLACE}`, { cause: damage })
-      return inSlices(jsonSteps(document))
+      return inSlices(jsonSteps(settings.document))
     },
     async change(name, edit, origin) {
-      const key = keyOf(name)
       const editRead = (document: SettingsDocument) => edit(document) // has a parameter
-      const written = await changeDocument(
-        kept,
-        key,
-        readKeys.has(key) && isFunction(edit) ? editRead : edit,
-        origin,
-        poller,
-      )
-      await poller.refresh(key, written)
-      return inSlices(jsonSteps(written.settings.document))
+      const isRead = readKeys.has(keyOf(name)) && isFunction(edit)
+      const shared = documentOf(name)
+      const settings = await changeDocument(poller, shared, isRead ? editRead : edit, origin)
+      await poller.refresh(shared, settings)
+      return inSlices(jsonSteps(settings.document))
     },
-    changes: async (name) => (await latest(name)).changes.map(shownChange),
-  }
-
-  async function within<T>(read: Promise<T>): Promise<T> {
-    try {
-      return await inTime(read)
-    } catch (error) {
-      throw asStoreError(kept.name, error)
-    }
+    changes: async (name) => (await poller.latest(documentOf(name))).settings.changes.map(shownChange),
   }
 }
 

@@ -10,12 +10,20 @@ import { DocumentFeed, type Follower } from '../feed.js'
 import { followDocument } from '../follow-document.js'
 import { documentSteps } from '../read-document.js'
 import { parseJson } from '../stored-settings.js'
-import { textOf } from './file-text.js'
 
 /**
  * How often the file is checked. `fs.watch` misses the replacement of a symbolic link, as in a ConfigMap.
  */
 const INTERVAL_MS = 1000
+/** How texts in UTF-16 begin: with a byte-order mark, or with `{` in two bytes. */
+const BEGINNINGS: readonly (readonly [bytes: readonly number[], encoding: string])[] = [
+  [[0xff, 0xfe], 'utf-16le'],
+  [[0xfe, 0xff], 'utf-16be'],
+  [[0x7b, 0x00], 'utf-16le'],
+  [[0x00, 0x7b], 'utf-16be'],
+]
+/** What a crash, or a program that writes blocks, may leave at the end of a file. */
+const TRAILING_NULS = /\0+$/
 
 /** Read-only settings in a file. */
 export interface FileSettings extends SettingsSource {
@@ -115,4 +123,24 @@ export function settingsFile(path: string): FileSettings {
 /** Returns a text that changes whenever the file does, whether it is rewritten or replaced. */
 function versionOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
   return [dev, ino, size, mtimeNs, ctimeNs].join('-')
+}
+
+/**
+ * Returns the text in a file: UTF-8, or UTF-16 as some editors and shells write it, without a byte-order
+ * mark. Throws a `TypeError` if it is empty or in another encoding, because a guess would change identities.
+ */
+function textOf(path: string, bytes: Uint8Array): string {
+  const [, encoding = 'utf-8'] =
+    BEGINNINGS.find(([first]) => first.every((byte, i) => bytes[i] === byte)) ?? []
+  const text = decode(path, bytes, encoding).replace(TRAILING_NULS, '')
+  if (text.trim() !== '') return text
+  throw new TypeError(`settingsFile: ${path} is empty. Write {} for a document without changes.`)
+}
+
+function decode(path: string, bytes: Uint8Array, encoding: string): string {
+  try {
+    return new TextDecoder(encoding, { fatal: true }).decode(bytes)
+  } catch (error) {
+    throw new TypeError(`settingsFile: ${path} must be UTF-8. Save it as UTF-8.`, { cause: error })
+  }
 }

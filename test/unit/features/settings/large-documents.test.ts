@@ -1,6 +1,5 @@
 import { createLimiter, fixedWindow, memoryStore, type SettingsOverride, sharedSettings } from 'headgate'
 import type { Documents } from 'headgate/store'
-import { addedSteps } from '../../../../src/features/settings/check-added.js'
 import { documentSteps } from '../../../../src/features/settings/read-document.js'
 import { ruleMaker } from '../../../../src/features/settings/rules.js'
 import { EMBEDDINGS } from '../../../../src/keys/embedded-ipv4.js'
@@ -95,30 +94,19 @@ test('an error names ten of many limits that a limiter does not have', async () 
   await limiter.close()
 })
 
-test('a change looks for no more than ten misfits', () => {
-  const wrong = Array.from({ length: COUNT }, (_, i) => ({
-    identity: `a${i}`,
-    limits: { api: { policy: 'concurrency', limit: i + 1 } },
-  }))
-  const { proxies, read } = watched(wrong)
-  const steps = makerFor().steps({ limits: {}, overrides: proxies as SettingsOverride[] }, 10)
-  expect(atOnce(steps).misfits).toHaveLength(10)
-  expect(read.size).toBe(10)
-})
-
 test('numbers that do not fit a limiter are found one override at a time', () => {
   const wrong = Array.from({ length: COUNT }, (_, i) => ({
     identity: `a${i}`,
     limits: { api: { policy: 'concurrency', limit: i + 1 } },
   }))
   const { proxies, read } = watched(atOnce(documentSteps({ overrides: wrong }, 0)).overrides)
-  const steps = makerFor().steps({ limits: {}, overrides: proxies as SettingsOverride[] })
+  const steps = maker()({ limits: {}, overrides: proxies as SettingsOverride[] })
   steps.next()
   expect(read.size).toBe(1)
   expect(atOnce(steps).misfits).toHaveLength(COUNT)
 })
 
-function makerFor() {
+function maker() {
   const policy = fixedWindow({ limit: 5, window: '1m' })
   const entries = [{ owner: 'test', entryName: 'api', policy, key: [String] }] as never
   return ruleMaker({ entries, name: 'api', embeddings: EMBEDDINGS, onUnfit: () => undefined })
@@ -130,31 +118,20 @@ test('each step looks at one override', () => {
   for (let before = 0, step = steps.next(); !step.done; before = read.size, step = steps.next())
     expect(read.size - before).toBeLessThanOrEqual(1)
   const document = atOnce(documentSteps({ overrides }, 0))
-  const rules = makerFor().steps(document)
+  const rules = maker()(document)
   let count = 1
   while (!rules.next().done) count++
   expect(count).toBeGreaterThan(2 * COUNT) // each is made, and put into a table
 })
 
-test('what a change adds is looked at one override at a time, as are those before it', () => {
-  const wrong = overrides.map((each) => ({ ...each, until: '2020-01-01T00:00:00Z' }))
-  const [added, before] = [watched(wrong), watched(wrong)]
-  const looks = () => added.read.size + before.read.size
-  const earlier = { limits: {}, overrides: before.proxies as SettingsOverride[] }
-  const steps = addedSteps({ overrides: added.proxies as SettingsOverride[] }, earlier, false)
-  for (let seen = 0, step = steps.next(); !step.done; seen = looks(), step = steps.next())
-    expect(looks() - seen).toBeLessThanOrEqual(1)
-  expect(looks()).toBe(2 * COUNT)
-})
-
 test('what has not changed is neither checked nor made again', () => {
-  const maker = makerFor()
+  const rulesOf = maker()
   const first = atOnce(documentSteps({ overrides: structuredClone(overrides) }, 0))
-  const before = atOnce(maker.steps(first)).overrides
+  const before = atOnce(rulesOf(first)).overrides
   const added: SettingsOverride = { identity: 'acme', limits: { api: { limit: 7 } } }
   const changed = [added, ...structuredClone(overrides).slice(1)]
   const second = atOnce(documentSteps({ overrides: changed }, 0, first))
-  const after = atOnce(maker.steps(second)).overrides
+  const after = atOnce(rulesOf(second)).overrides
   expect(second.overrides[0]).toBe(added)
   const isKept = ({ identity }: SettingsOverride) =>
     typeof identity !== 'string' || after.ofIdentity(identity) === before.ofIdentity(identity)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { SettingsOverride } from '../../../../src/features/settings/document.js'
-import { OverrideTable, rowOf } from '../../../../src/features/settings/override-table.js'
+import { overrideTable, rowOf } from '../../../../src/features/settings/override-table.js'
 import { parseAddress } from '../../../../src/keys/address.js'
 import { readRange } from '../../../../src/keys/address-list.js'
 import { EMBEDDINGS } from '../../../../src/keys/embedded-ipv4.js'
@@ -8,12 +8,13 @@ import { atOnce } from '../../../../src/util/slices.js'
 
 const NOW_MS = 1_000_000_000_000
 
-/** A table whose effects are the indexes of the overrides. */
+/** A table whose rows have the indexes of the overrides. */
 function tableOf(overrides: readonly SettingsOverride[]) {
-  const rows = overrides.map((override, index) =>
-    rowOf(`overrides[${index}]`, override, { index }, EMBEDDINGS),
-  )
-  const table = atOnce(OverrideTable.steps(rows, () => NOW_MS))
+  const rows = overrides.map((override, index) => ({
+    ...rowOf(`overrides[${index}]`, override, EMBEDDINGS),
+    index,
+  }))
+  const table = atOnce(overrideTable(rows, () => NOW_MS))
   return {
     ofIdentity: (identity: string) => table.ofIdentity(identity)?.index,
     ofAddress: (address: string) => table.ofAddress(parseAddress(address))?.index,

@@ -1,35 +1,9 @@
 import { addressIdentity, parseAddress } from '../../keys/address.js'
-import { hostBitsProblem } from '../../keys/host-bits.js'
 import { addressUseOf } from '../../keys/source-address.js'
 import type { Entry } from '../../limiter/read-limits.js'
 import { wrongOption } from '../../util/validate.js'
 import type { SettingsOverride } from './document.js'
-import { endOf, rawIdentity } from './read-override.js'
-
-const OWNER = 'settings'
-
-/** Throws a `TypeError` if no identity can equal that of an override, or begin with its prefix. */
-export function checkWellFormed(path: string, { identity, identityPrefix }: SettingsOverride): void {
-  const text = identity === undefined ? (identityPrefix ?? '') : rawIdentity(identity)
-  if (text.isWellFormed()) return
-  const option = `${path}.${identity === undefined ? 'identityPrefix' : 'identity'}`
-  const fix = 'No identity contains half a surrogate pair. Write whole characters.'
-  throw wrongOption(OWNER, option, 'well-formed Unicode', identity ?? identityPrefix, fix)
-}
-
-/** Throws a `TypeError` if the author of an override may have meant its network as one address. */
-export function checkNetwork(path: string, { network }: SettingsOverride): void {
-  const problem = hostBitsProblem(network)
-  if (problem !== undefined) throw new TypeError(`${OWNER}: ${path}.network ${problem}`)
-}
-
-/** Throws a `TypeError` if an override has ended. */
-export function checkNotEnded(path: string, { until }: SettingsOverride, nowMs: number): void {
-  if (endOf(until) > nowMs) return
-  const now = new Date(nowMs).toISOString()
-  const fix = `It is ${now}. Write a later time, or leave the override out.`
-  throw wrongOption(OWNER, `${path}.until`, 'in the future', until, fix)
-}
+import { rawIdentity } from './read-override.js'
 
 /**
  * Returns a check of the identity of an override. The check throws a `TypeError` if no limit has such
@@ -46,11 +20,11 @@ export function identityCheck(entries: readonly Entry[]): (path: string, overrid
       const numbers = Array.from(counts).join(' or ')
       const must = `one string for each key of a limit (${numbers})`
       const fix = 'Write a string for one key, or an array of strings for several.'
-      throw wrongOption(OWNER, `${path}.identity`, must, identity, fix)
+      throw wrongOption('settings', `${path}.identity`, must, identity, fix)
     }
     if (count > 1 || !isByAddress || isOfAddress(rawIdentity(identity))) return
     const fix = `Write network: '${rawIdentity(identity)}', if that is an address or a network.`
-    throw wrongOption(OWNER, `${path}.identity`, 'an identity that byIp returns', identity, fix)
+    throw wrongOption('settings', `${path}.identity`, 'an identity that byIp returns', identity, fix)
   }
 }
 
