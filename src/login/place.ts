@@ -34,11 +34,8 @@ export function isGuard(handler: unknown, guard: { readonly limiter: unknown }):
  */
 export type Place = 'login' | 'safe' | 'unknown'
 
-/** Where a request arrives at the guard. `isLogin` is `undefined` if it may be the login. */
-export interface Arrival {
-  readonly isLogin: boolean | undefined
-  readonly pattern: unknown
-}
+/** Whether a request arrives at the login; `undefined` if only a 401 there can prove that it does. */
+export type Arrival = boolean | undefined
 
 const SAFE_METHODS: readonly unknown[] = ['GET', 'HEAD', 'OPTIONS', 'TRACE']
 /** Methods of requests without a password, to which the framework itself may respond. */
@@ -65,37 +62,36 @@ export function loginPlaces<Req>(paths: readonly string[] | undefined, routeOf: 
   const routes = paths?.map(withoutSlash)
   let only: unknown
   let isOnly = true
-  let hasRejected = false
   /** The patterns of routes at which a success has been counted. The application wrote them all. */
   const seen = new Set<unknown>()
   /** Methods and places that have responded with 401, as Basic authentication does by GET. */
   const rejecting = new Set<string>()
 
   function arrive(req: Req): Arrival {
-    const pattern = routePattern(req)
-    if (hasSafeMethod(req)) return { isLogin: false, pattern }
-    if (paths !== undefined) return { isLogin: isAtPath(req), pattern }
+    if (hasSafeMethod(req)) return false
+    if (paths !== undefined) return isAtPath(req)
     const route = routeOf(req)
     const isOne = isLiteral(route.path) && route.isOnly !== false
     const id = isOne ? (route.id ?? withoutSlash(route.path)) : ELSEWHERE
     only ??= id
     isOnly &&= id === only
-    return { isLogin: isOne && route.isOnly, pattern }
+    return isOne && route.isOnly
   }
 
   /** Returns whether a request may have been sent to the login, but only a 401 there can prove it. */
-  function isUnproven({ isLogin }: Arrival): boolean {
-    return isLogin === undefined && isOnly && !hasRejected
+  function isUnproven(isLogin: Arrival, req: Req): boolean {
+    return isLogin === undefined && isOnly && !hasRejected(req)
   }
 
   /** Returns where a request ended up: middleware after the guard may have given it another method. */
-  function placeOf({ isLogin, pattern }: Arrival, req: Req): Place {
+  function placeOf(isLogin: Arrival, req: Req): Place {
     if (hasSafeMethod(req)) return 'safe'
     if (asRequest(req).method !== 'POST') return 'unknown'
     if (paths !== undefined) return isLogin || isAtPath(req) ? 'login' : 'unknown'
-    const isThere = isLogin ?? (hasRejected && routePattern(req) === pattern)
-    return isOnly && isThere ? 'login' : 'unknown'
+    return isOnly && (isLogin ?? hasRejected(req)) ? 'login' : 'unknown'
   }
+
+  const hasRejected = (req: Req) => rejecting.has(methodAndPlace(req))
 
   /** Returns whether a request was sent to one of the paths, or to a route with that path. */
   function isAtPath(req: Req): boolean {
@@ -109,23 +105,22 @@ export function loginPlaces<Req>(paths: readonly string[] | undefined, routeOf: 
      * Returns whether `succeeded` decides about a request: at the login, or where the same method has got 401.
      * Else a rule by the status would take a form, a logout or the framework's own response for a login.
      */
-    isDecidedAt({ isLogin }: Arrival, req: Req): boolean {
+    isDecidedAt(isLogin: Arrival, req: Req): boolean {
       const { method } = asRequest(req)
       if (BODILESS.includes(method) || !isAtPath(req)) return false
       if (LOGIN_METHODS.includes(method) && isLogin && isOnly) return true
-      return rejecting.has(methodAndPlace(req))
+      return hasRejected(req)
     },
     /** Returns whether a response that looks like a success of the account should have cleared its failures. */
     isMissed(arrival: Arrival, req: Req, failures: number): boolean {
       const place = placeOf(arrival, req)
-      if (place === 'safe') return failures > 0 && rejecting.has(methodAndPlace(req))
-      return place === 'unknown' && (failures > 0 || !isUnproven(arrival))
+      if (place === 'safe') return failures > 0 && hasRejected(req)
+      return place === 'unknown' && (failures > 0 || !isUnproven(arrival, req))
     },
     isUnproven,
     /** Notes that a 401 shows where the password is checked. */
-    learn({ isLogin, pattern }: Arrival, req: Req, status: number): void {
+    learn(req: Req, status: number): void {
       if (status !== 401) return
-      if (isLogin === undefined && isOnly) hasRejected ||= routePattern(req) === pattern
       const place = methodAndPlace(req)
       const [oldest] = rejecting
       if (rejecting.size >= MAX_PLACES && !rejecting.has(place)) rejecting.delete(oldest as string)
@@ -153,11 +148,14 @@ function routePathOf(req: unknown): string {
   return withoutSlash(`${mount}${String(routePattern(req) ?? '')}`)
 }
 
-/** Returns what tells the places of an application apart: the method with the route, or else with the path as sent. */
+/**
+ * Returns what tells the places of an application apart: the method with the route, whose mount path clients
+ * may write in any case, or else with the path as sent.
+ */
 function methodAndPlace(req: unknown): string {
   const { method } = asRequest(req)
   const isRouted = routePattern(req) !== undefined
-  return isRouted ? `${method} route ${routePathOf(req)}` : `${method} path ${pathOf(req)}`
+  return isRouted ? `${method} route ${routePathOf(req).toLowerCase()}` : `${method} path ${pathOf(req)}`
 }
 
 function withoutSlash(path: string): string {

@@ -1,6 +1,7 @@
 import type { EventEmitter } from 'node:events'
 import type { KeyFunction } from '../keys/key.js'
 import { isKey, valueHash } from '../keys/value-identity.js'
+import type { Decision } from '../limiter/decision.js'
 import { emit } from '../limiter/events.js'
 import { isPromise } from '../util/maybe-promise.js'
 import { escapeUnprintable } from '../util/printable.js'
@@ -70,6 +71,26 @@ export function securityLog<Req extends object>(
     }
     emit(events, 'security', [event, req])
   }
+}
+
+/**
+ * Logs the limits whose last unit a failure took: of all processes that share a store, one failure does.
+ * Returns whether it was the last one in a row that is allowed.
+ */
+export function logExhausted<Req>(
+  log: LogEvent<Req>,
+  req: Req,
+  name: unknown,
+  { allowed, parts, source }: Decision,
+): boolean {
+  if (!allowed) return false // in report mode
+  const exhausted = parts.filter(({ remaining }) => remaining === 0)
+  for (const { name: limitName, limit } of exhausted) {
+    if (limitName === 'address') log(req, name, 'excess_rate_limit_exceeded', limit)
+    else if (limitName !== 'consecutive') log(req, name, 'authn_login_fail_max', limit)
+  }
+  if (source !== 'store') return false // a share of the limit, in the memory of one process
+  return exhausted.some(({ name: limitName }) => limitName === 'consecutive')
 }
 
 /** Returns the address if it is there at once, and if the connection has not closed since the charge. */

@@ -4,12 +4,11 @@ import type { ResponseWriter } from '../http/response-writer.js'
 import { isKey } from '../keys/value-identity.js'
 import type { Decision } from '../limiter/decision.js'
 import { emitFailure } from '../limiter/events.js'
-import { endUndecided } from '../limiter/undecided.js'
+import { decidedUnits, endUndecided } from '../limiter/undecided.js'
 import { messageOf } from '../stores/store-error.js'
 import { catchMaybe, type MaybePromise, readAll, thenMaybe } from '../util/maybe-promise.js'
 import { warnOnce } from '../util/warn-once.js'
 import type { Attempt, Attempts } from './attempt.js'
-import { attemptsIn, failuresNow } from './charged-failures.js'
 import { clearBudget } from './clear-budget.js'
 import { STRANGER } from './device-cookie.js'
 import { formWatch } from './form-watch.js'
@@ -17,7 +16,7 @@ import { inARowNames } from './limits.js'
 import type { LoginSettings } from './options.js'
 import { type AttemptOutcome, onOutcome, outcomeOf } from './outcome.js'
 import { type Arrival, loginPlaces, type RouteOf, warnOfPlace } from './place.js'
-import type { LogEvent } from './security-events.js'
+import { type LogEvent, logExhausted } from './security-events.js'
 import { successWatch } from './success-watch.js'
 
 /** An attempt that was charged and allowed. */
@@ -60,7 +59,7 @@ export function settleAttempts<Req extends object, Res>(
     const { limiter, req, decision, arrival } = allowed
     if (outcome === 'success') return succeed(allowed)
     if (outcome === 'none') return limiter.refund(decision)
-    const isLastInRow = logExhausted(allowed, log)
+    const isLastInRow = logExhausted(log, req, allowed.attempt.name, decision)
     if (outcome === 'error' || !places.canSucceed(arrival, req))
       return limiter.refund(decision, { limits: inARow })
     return isLastInRow ? lockOut(allowed) : undefined
@@ -120,11 +119,11 @@ export function settleAttempts<Req extends object, Res>(
       try {
         const isSuccess = succeeded(req, res)
         const status = writer.statusOf(res)
-        places.learn(arrival, req, status)
+        places.learn(req, status)
         if (status === 401) for (const each of [watch, forms]) each.recordRejection()
         const isDecided = isSuccess && decides && places.isDecidedAt(arrival, req)
         if (isSuccess && !isDecided && places.isMissed(arrival, req, failures))
-          warnOfPlace(guard, req, places.isUnproven(arrival))
+          warnOfPlace(guard, req, places.isUnproven(arrival, req))
         const outcome = isDecided ? 'success' : outcomeOf(isSuccess, status, places.placeOf(arrival, req))
         if (outcome === 'success') form?.recordSuccess()
         return outcome
@@ -142,20 +141,21 @@ export function settleAttempts<Req extends object, Res>(
   }
 }
 
+/** The limits that tell how many failures an account has. */
+const COUNTS = ['consecutive', 'account']
+
+/** Returns how many attempts at the account a decision shows: the highest count of its limits. */
+function attemptsIn({ parts }: Decision): number {
+  const ofAccount = parts.filter(({ name }) => COUNTS.includes(name))
+  return Math.max(0, ...ofAccount.map(({ limit, remaining }) => limit - remaining))
+}
+
 /**
- * Logs the limits whose last unit a failure took: of all processes that share a store, one failure does.
- * Returns whether it was the last one in a row that is allowed.
+ * Returns how many failures the account of a decision has now, at least. Attempts in progress in any process
+ * do not count. An attempt may take long, so others may have failed since it was charged.
  */
-function logExhausted<Req>({ req, attempt, decision }: Allowed<Req, unknown>, log: LogEvent<Req>): boolean {
-  const { allowed, parts, source } = decision
-  if (!allowed) return false // in report mode
-  const exhausted = parts.filter(({ remaining }) => remaining === 0)
-  for (const { name, limit } of exhausted) {
-    if (name === 'address') log(req, attempt.name, 'excess_rate_limit_exceeded', limit)
-    else if (name !== 'consecutive') log(req, attempt.name, 'authn_login_fail_max', limit)
-  }
-  if (source !== 'store') return false // a share of the limit, in the memory of one process
-  return exhausted.some(({ name }) => name === 'consecutive')
+function failuresNow(decision: Decision): MaybePromise<number> {
+  return thenMaybe(decidedUnits(decision, COUNTS), (units) => Math.max(0, ...units))
 }
 
 /** Creates a counter by name, which counts up or down and returns the count; 0 takes no memory. */
