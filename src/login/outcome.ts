@@ -1,7 +1,7 @@
 import type { ResponseWriter } from '../http/response-writer.js'
 import { isPromise } from '../util/maybe-promise.js'
 import { show } from '../util/validate.js'
-import type { Place } from './place.js'
+import { hasSafeMethod } from './place.js'
 
 /**
  * Returns whether a response whose headers are about to be sent means that the login succeeded.
@@ -65,14 +65,19 @@ export function report(ending: Ending | undefined, outcome: 'success' | 'failure
 const UNHANDLED = [404, 405, 501]
 
 /**
- * Returns the outcome by what a test of the response returned (`undefined` = the response does not say), and
- * by where the request was sent. A status proves no login elsewhere, or on a safe method; but a wrong password
- * is a failure on any method, since a handler may check passwords on all of them.
+ * Returns the outcome of a response with a status. `succeeded` is what a test of the response returned
+ * (`undefined` = the response does not say). A success counts only at the login; but a wrong password is a
+ * failure on any method, since a handler may check passwords on all of them.
  */
-export function outcomeOf(succeeded: boolean | undefined, status: number, place: Place): AttemptOutcome {
+export function outcomeOf(
+  succeeded: boolean | undefined,
+  isLogin: boolean,
+  req: unknown,
+  status: number,
+): AttemptOutcome {
   if (succeeded === undefined) return 'none'
-  if (succeeded) return place === 'login' ? 'success' : 'none'
-  if (place === 'safe' && UNHANDLED.includes(status)) return 'none'
+  if (succeeded) return isLogin ? 'success' : 'none'
+  if (hasSafeMethod(req) && UNHANDLED.includes(status)) return 'none'
   return status >= 500 ? 'error' : 'failure'
 }
 

@@ -27,13 +27,6 @@ export function isGuard(handler: unknown, guard: { readonly limiter: unknown }):
   return handler === guard || fieldsOf(handler).limiter === guard.limiter
 }
 
-/**
- * What a response that looks like a success is worth: `'login'`, a success, because the request was sent to
- * what checks the password; `'safe'`, nothing, because its method is safe (RFC 9110 §9.2.1) and a GET route
- * or the framework itself may have responded; `'unknown'`, nothing either.
- */
-export type Place = 'login' | 'safe' | 'unknown'
-
 /** Whether a request arrives at the login; `undefined` if only a 401 there can prove that it does. */
 export type Arrival = boolean | undefined
 
@@ -79,16 +72,15 @@ export function loginPlaces<Req>(paths: readonly string[] | undefined, routeOf: 
   }
 
   /** Returns whether a request may have been sent to the login, but only a 401 there can prove it. */
-  function isUnproven(isLogin: Arrival, req: Req): boolean {
-    return isLogin === undefined && isOnly && !hasRejected(req)
+  function isUnproven(arrival: Arrival, req: Req): boolean {
+    return arrival === undefined && isOnly && !hasRejected(req)
   }
 
-  /** Returns where a request ended up: middleware after the guard may have given it another method. */
-  function placeOf(isLogin: Arrival, req: Req): Place {
-    if (hasSafeMethod(req)) return 'safe'
-    if (asRequest(req).method !== 'POST') return 'unknown'
-    if (paths !== undefined) return isLogin || isAtPath(req) ? 'login' : 'unknown'
-    return isOnly && (isLogin ?? hasRejected(req)) ? 'login' : 'unknown'
+  /** Returns whether a request ended up at the login. Middleware may have given it another method. */
+  function isLogin(arrival: Arrival, req: Req): boolean {
+    if (asRequest(req).method !== 'POST') return false
+    if (paths !== undefined) return arrival || isAtPath(req)
+    return isOnly && (arrival ?? hasRejected(req))
   }
 
   const hasRejected = (req: Req) => rejecting.has(methodAndPlace(req))
@@ -100,22 +92,20 @@ export function loginPlaces<Req>(paths: readonly string[] | undefined, routeOf: 
 
   return {
     arrive,
-    placeOf,
+    isLogin,
     /**
      * Returns whether `succeeded` decides about a request: at the login, or where the same method has got 401.
      * Else a rule by the status would take a form, a logout or the framework's own response for a login.
      */
-    isDecidedAt(isLogin: Arrival, req: Req): boolean {
+    isDecidedAt(arrival: Arrival, req: Req): boolean {
       const { method } = asRequest(req)
       if (BODILESS.includes(method) || !isAtPath(req)) return false
-      if (LOGIN_METHODS.includes(method) && isLogin && isOnly) return true
-      return hasRejected(req)
+      return (LOGIN_METHODS.includes(method) && arrival && isOnly) || hasRejected(req)
     },
-    /** Returns whether a response that looks like a success of the account should have cleared its failures. */
+    /** Returns whether what looks like a success elsewhere should have cleared failures of the account. */
     isMissed(arrival: Arrival, req: Req, failures: number): boolean {
-      const place = placeOf(arrival, req)
-      if (place === 'safe') return failures > 0 && hasRejected(req)
-      return place === 'unknown' && (failures > 0 || !isUnproven(arrival, req))
+      if (hasSafeMethod(req)) return failures > 0 && hasRejected(req)
+      return failures > 0 || !isUnproven(arrival, req)
     },
     isUnproven,
     /** Notes that a 401 shows where the password is checked. */
@@ -129,8 +119,7 @@ export function loginPlaces<Req>(paths: readonly string[] | undefined, routeOf: 
     /** Records that a success of the account was counted where this request was sent. */
     recordSuccess: (req: Req) => void seen.add(routePattern(req)),
     /** Returns whether a success would be counted where a request was sent, or has been. */
-    canSucceed: (arrival: Arrival, req: Req) =>
-      placeOf(arrival, req) === 'login' || seen.has(routePattern(req)),
+    canSucceed: (arrival: Arrival, req: Req) => isLogin(arrival, req) || seen.has(routePattern(req)),
   }
 }
 

@@ -121,10 +121,10 @@ export function settleAttempts<Req extends object, Res>(
         const status = writer.statusOf(res)
         places.learn(req, status)
         if (status === 401) for (const each of [watch, forms]) each.recordRejection()
-        const isDecided = isSuccess && decides && places.isDecidedAt(arrival, req)
-        if (isSuccess && !isDecided && places.isMissed(arrival, req, failures))
+        const isLogin = (decides && places.isDecidedAt(arrival, req)) || places.isLogin(arrival, req)
+        if (isSuccess && !isLogin && places.isMissed(arrival, req, failures))
           warnOfPlace(guard, req, places.isUnproven(arrival, req))
-        const outcome = isDecided ? 'success' : outcomeOf(isSuccess, status, places.placeOf(arrival, req))
+        const outcome = outcomeOf(isSuccess, isLogin, req, status)
         if (outcome === 'success') form?.recordSuccess()
         return outcome
       } catch (error) {
