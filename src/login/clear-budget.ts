@@ -13,14 +13,6 @@ const MOST_CLEARED = 30
 /** The most accounts that are remembered at once. */
 const MAX_ACCOUNTS = 1000
 
-/** What successes have cleared of an account, as of the last one. */
-interface Spent {
-  readonly state: State | undefined
-  readonly units: number
-  /** When none of the cleared failures counts any more. */
-  readonly untilMs: number
-}
-
 /** Bounds the guesses that an application allows if it responds to other requests as to logins. */
 export interface ClearBudget {
   /** Returns whether a success of an account no longer clears its failures. */
@@ -36,31 +28,31 @@ export interface ClearBudget {
  */
 export function clearBudget(guard: string, now: () => number = Date.now): ClearBudget {
   const policy: Policy = slidingLog({ limit: MOST_CLEARED, window: '1h' })
-  const accounts = new Map<string, Spent>()
+  /** What successes have cleared of each account. The one that logged in last comes last. */
+  const accounts = new Map<string, State | undefined>()
 
-  const leftOf = (account: string) => policy.take(accounts.get(account)?.state, now(), 0).remaining
+  const leftOf = (account: string) => policy.take(accounts.get(account), now(), 0).remaining
 
   /** Forgets the account with the fewest cleared failures, and of several the one that logged in first. */
   function makeRoom(): void {
-    let least: readonly [account: string, units: number] | undefined
-    for (const [account, { units, untilMs }] of accounts) {
-      const left = untilMs > now() ? units : 0
-      if (least === undefined || left < least[1]) least = [account, left]
+    let most = -1
+    let leastUsed = ''
+    for (const account of accounts.keys()) {
+      const left = leftOf(account)
+      if (left > most) [most, leastUsed] = [left, account]
     }
-    if (least !== undefined) accounts.delete(least[0])
+    accounts.delete(leastUsed)
   }
 
   return {
     isUsedUp: (account) => leftOf(account) === 0,
     spend(account, failures) {
-      const left = leftOf(account)
-      const spentUnits = Math.min(failures, left)
-      if (spentUnits === 0) return
-      const step = policy.take(accounts.get(account)?.state, now(), spentUnits)
-      const { next: state, remaining, resetAfterMs } = step
+      const units = Math.min(failures, leftOf(account))
+      if (units === 0) return
+      const { next, remaining } = policy.take(accounts.get(account), now(), units)
       accounts.delete(account) // keeps the map in order of use
       if (accounts.size >= MAX_ACCOUNTS) makeRoom()
-      accounts.set(account, { state, units: MOST_CLEARED - remaining, untilMs: now() + resetAfterMs })
+      accounts.set(account, next)
       if (remaining === 0) warn(guard)
     },
   }
