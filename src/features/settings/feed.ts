@@ -13,15 +13,20 @@ export interface Settled {
   readonly change?: SettingsChange | undefined
 }
 
+/** What a follower makes of a document. */
+export interface Prepared {
+  /** The parts of the document that do not fit. */
+  readonly misfits: readonly Misfit[]
+  bringIntoForce(settled: Settled): void
+}
+
 /** What follows a document. */
 export interface Follower {
   /**
-   * Prepares for a document, and returns the function that brings it into force. The functions of all followers
-   * run in one turn of the event loop, so no charge sees a document that is only partly in force.
+   * Prepares for a document. The functions `bringIntoForce` of all followers run in one turn of the event loop,
+   * so no charge sees a document that is only partly in force.
    */
-  prepare(settled: Settled): Steps<() => void>
-  /** Returns the parts of a document that would not fit. */
-  misfits(document: SettingsDocument): Steps<readonly Misfit[]>
+  prepare(document: SettingsDocument): Steps<Prepared>
   /**
    * Called once for each outage of the source, and once for each invalid document. The last valid document
    * stays in force.
@@ -56,7 +61,8 @@ export class DocumentFeed {
   /** Adds a follower. A document that is already known comes into force at once. */
   follow(follower: Follower): () => void {
     this.#followers.add(follower)
-    if (this.#settled !== undefined) atOnce(follower.prepare(this.#settled))()
+    const settled = this.#settled
+    if (settled !== undefined) atOnce(follower.prepare(settled.document)).bringIntoForce(settled)
     return () => this.#followers.delete(follower)
   }
 
@@ -67,9 +73,9 @@ export class DocumentFeed {
   *check(document: SettingsDocument, earlier: SettingsDocument | undefined): Steps<void> {
     const problems = new Set<string>()
     for (const follower of this.#followers) {
-      const misfits = yield* follower.misfits(document)
-      const before = earlier && misfits.length > 0 ? yield* follower.misfits(earlier) : []
-      const earlierIds = new Set(before.map(({ id }) => id))
+      const { misfits } = yield* follower.prepare(document)
+      const before = earlier && misfits.length > 0 ? yield* follower.prepare(earlier) : undefined
+      const earlierIds = new Set(before?.misfits.map(({ id }) => id))
       for (const { id, problem } of misfits) if (!earlierIds.has(id)) problems.add(problem)
     }
     const listed = Array.from(problems).slice(0, MAX_PROBLEMS)
@@ -90,11 +96,13 @@ export class DocumentFeed {
     this.#seenVersion = version
     try {
       const settled = { ...(yield* settle()), version }
-      const prepared = new Map<Follower, () => void>()
-      for (const follower of this.#followers) prepared.set(follower, yield* follower.prepare(settled))
+      const prepared = new Map<Follower, Prepared>()
+      for (const follower of this.#followers)
+        prepared.set(follower, yield* follower.prepare(settled.document))
       if (this.#seenVersion !== version) return
       this.#settled = settled
-      for (const [follower, bringIntoForce] of prepared) if (this.#followers.has(follower)) bringIntoForce()
+      for (const [follower, { bringIntoForce }] of prepared)
+        if (this.#followers.has(follower)) bringIntoForce(settled)
     } catch (error) {
       if (!(error instanceof TypeError || error instanceof StoreError)) throw error
       if (this.#seenVersion === version) for (const follower of this.#followers) follower.onFailure(error)

@@ -6,7 +6,8 @@ import { unchargedDecision } from '../../limiter/decision.js'
 import type { Entry } from '../../limiter/read-limits.js'
 import type { FollowedSettings, FollowingLimiter } from '../../limiter/settings-source.js'
 import type { Steps } from '../../util/slices.js'
-import type { Follower, Settled } from './feed.js'
+import type { SettingsDocument } from './document.js'
+import type { Follower, Prepared, Settled } from './feed.js'
 import { misfitErrors, skippedError, unknownLimits } from './misfits.js'
 import { BLOCKED, ruledLimits } from './ruled-limits.js'
 import { type DocumentRules, limitName, type Rules, ruleMaker } from './rules.js'
@@ -39,9 +40,9 @@ export function followDocument(
   const rulesOf = ruleMaker({ entries, name, embeddings, onUnfit })
   let latest: DocumentRules | undefined
 
-  function* prepare(settled: Settled): Steps<() => void> {
-    const rules = yield* rulesOf(settled.document)
-    return () => apply(rules, settled)
+  function* prepare(document: SettingsDocument): Steps<Prepared> {
+    const rules = yield* rulesOf(document)
+    return { misfits: rules.misfits, bringIntoForce: (settled) => apply(rules, settled) }
   }
 
   function apply(rules: DocumentRules, { document, version, change }: Settled): void {
@@ -83,14 +84,7 @@ export function followDocument(
       if (latest !== undefined) candidate.apply(candidateRules(latest))
       return candidate.core
     },
-    start: () =>
-      follow({
-        prepare,
-        *misfits(document) {
-          return (yield* rulesOf(document)).misfits
-        },
-        onFailure: limiter.onFailure,
-      }),
+    start: () => follow({ prepare, onFailure: limiter.onFailure }),
   }
 }
 
