@@ -7,7 +7,6 @@ import type { HeaderList } from './header-list.js'
 import { isPatched, keepUncacheable } from './keep-uncacheable.js'
 import { denialError, isPlaceholder } from './placeholder.js'
 import { isClosed, type OnHttp2, onceClosed, onceEnded, onceFinished } from './response-end.js'
-import { seeBody } from './see-body.js'
 
 /** The whole response to a denied request. */
 export interface DenialResponse {
@@ -177,4 +176,18 @@ function abort(res: ServerResponse & OnHttp2): void {
   const { stream } = res
   if (stream === undefined) res.destroy()
   else stream.close(INTERNAL_ERROR)
+}
+
+type Send = (this: ServerResponse, ...args: unknown[]) => unknown
+
+/** Calls `see` with each piece of the body that is passed to `write` or `end`, before it is sent. */
+export function seeBody(res: ServerResponse, see: (piece: unknown) => void): void {
+  for (const name of ['write', 'end'] as const) {
+    const send = res[name] as Send
+    const sendSeen: Send = function (...args) {
+      see(args[0])
+      return send.apply(this, args)
+    }
+    Object.assign(res, { [name]: sendSeen })
+  }
 }
