@@ -1,7 +1,8 @@
 import { callback, readOptions } from '../options/option-table.js'
 import type { FrameworkTypes } from '../util/framework-types.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
-import { isObject } from '../util/values.js'
+import { wrongKind } from '../util/validate.js'
+import { isFunction, isObject } from '../util/values.js'
 import { byIp } from './by-ip.js'
 import type { KeyFunction } from './key.js'
 import { requestOf } from './request.js'
@@ -37,7 +38,14 @@ export function byUser<Subject>(
   get?: (subject: Subject) => unknown,
   options: ByUserOptions<Subject> = {},
 ): KeyFunction<Subject> {
-  callback('byUser', 'get', get)
+  if (get !== undefined && !isFunction(get))
+    throw wrongKind(
+      'byUser',
+      'get',
+      'a function',
+      get,
+      'Write byUser(), or byUser((req) => req.session.user).',
+    )
   const { anonymous = byIp() } = readOptions('byUser', options, OPTIONS)
   const read: (subject: Subject) => unknown = get ?? userOf
 

@@ -9,7 +9,6 @@ import { durationMs } from '../util/durations.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { keyName, show, whole, wholeNumber, wrongKind, wrongOption } from '../util/validate.js'
 import { isFunction, isObject } from '../util/values.js'
-import { checkCalled } from './uncalled-factory.js'
 
 /** A limit in the options, checked. `entryName` is set if it is one of several. */
 export interface Entry extends Pick<LimitSettings, 'key' | 'cost'> {
@@ -123,7 +122,6 @@ function readEntries(owner: string, option: string, limits: unknown): readonly E
 }
 
 function readEntry(owner: string, entry: object, i: number): Entry {
-  checkCalled(owner, 'the limit', entry)
   if (isPolicy(entry))
     throw new TypeError(
       `${owner} must be an options object, got a policy. Write { policy: … }, with its key if it has one.`,
@@ -136,15 +134,13 @@ function readEntry(owner: string, entry: object, i: number): Entry {
 
 function readKeys(owner: string, option: string, key: unknown): readonly KeyFunction<unknown>[] {
   const keys: unknown[] = Array.isArray(key) ? [...key] : [key]
-  for (const each of keys) checkCalled(owner, option, each)
   if (keys.length > 0 && keys.length <= 8 && keys.every(isFunction)) return keys
   const must = 'a function, or an array of 1 to 8 functions'
   throw wrongKind(owner, option, must, key, 'Did you mean key: byIp()?')
 }
 
 /** Returns a checked policy, or a function whose result is checked at each charge. */
-function readPolicy(owner: string, option: string, value: unknown): GivenPolicy {
-  checkCalled(owner, option, value)
+function readPolicy(owner: string, _option: string, value: unknown): GivenPolicy {
   return isFunction(value) ? value : checkPolicy(owner, value)
 }
 

@@ -2,7 +2,6 @@ import { type ByFieldOptions, fieldReader, nameReader } from '../keys/by-field.j
 import { warnOfObject } from '../keys/identity.js'
 import type { KeyFunction } from '../keys/key.js'
 import { isName } from '../keys/name.js'
-import { checkCalled } from '../limiter/uncalled-factory.js'
 import { callback, optional, type Settings } from '../options/option-table.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { wrongOption } from '../util/validate.js'
@@ -76,7 +75,6 @@ function readField(owner: string, option: string, field: unknown): string {
 }
 
 function readAccount(owner: string, option: string, account: unknown): KeyFunction<unknown> {
-  checkCalled(owner, option, account)
   if (isFunction(account)) return account
   throw wrongOption(owner, option, 'a function of the request', account, FIX)
 }

@@ -2,7 +2,6 @@ import { type DenialOptions, MIDDLEWARE_ROWS, type RequestFields } from '../http
 import type { ResponseWriter } from '../http/response-writer.js'
 import { byIp } from '../keys/by-ip.js'
 import type { KeyFunction } from '../keys/key.js'
-import { checkCalled } from '../limiter/uncalled-factory.js'
 import { callback, optional, readOptions, type Settings, withDefault } from '../options/option-table.js'
 import type { FrameworkTypes, ServerTypes } from '../util/framework-types.js'
 import { wholeNumber } from '../util/validate.js'
@@ -120,7 +119,7 @@ export interface LoginGuardOptions<F extends FrameworkTypes> extends LoginOption
 const ROWS = {
   ...pickShared(MIDDLEWARE_ROWS),
   ...ACCOUNT_ROWS,
-  address: readAddressKey,
+  address: callback,
   limits: withDefault({}, readPolicies),
   consecutive: withDefault(100, (owner, option, value) =>
     value === false ? false : wholeNumber(owner, option, value),
@@ -130,11 +129,6 @@ const ROWS = {
   failureRedirect: optional(readFailureRedirect),
   path: optional(readPaths),
   deviceCookie: optional(readDeviceCookie),
-}
-
-function readAddressKey(owner: string, option: string, address: unknown): unknown {
-  checkCalled(owner, option, address)
-  return callback(owner, option, address)
 }
 
 const RULES = {

@@ -20,41 +20,9 @@ type Mistake = readonly [what: string, write: () => unknown, message: string]
 test.each<Mistake>([
   // A factory itself in place of what it makes.
   [
-    'key: byIp',
-    () => rateLimit({ ...enough, key: byIp as never }),
-    'rateLimit: key is the function byIp, which was not called. Write byIp().',
-  ],
-  [
-    'key: [byUser, byRoute()]',
-    () => rateLimit({ ...enough, key: [byUser as never, byRoute()] }),
-    'key is the function byUser, which was not called. Write byUser().',
-  ],
-  ['key: byField', () => createLimiter({ ...enough, key: byField as never }), "Write byField('username')."],
-  [
-    'key: byHeader',
-    () => createLimiter({ ...enough, key: byHeader as never }),
-    "Write byHeader('x-api-key').",
-  ],
-  ['key: byRoute', () => ofKoa.rateLimit({ ...enough, key: byRoute }), 'Write byRoute().'],
-  [
-    'policy: tokenBucket',
-    () => rateLimit({ policy: tokenBucket as never }),
-    'rateLimit: policy is the function tokenBucket, which was not called. Write tokenBucket({',
-  ],
-  [
-    'limits: [{ policy: slidingWindow }]',
-    () => createLimiter({ limits: [{ policy: slidingWindow as never }] }),
-    'createLimiter: limits[0]: policy is the function slidingWindow',
-  ],
-  [
     'limits: [tokenBucket]',
     () => createLimiter({ limits: [tokenBucket as never] }),
-    'the limit is the function tokenBucket, which was not called.',
-  ],
-  [
-    'candidate: { policy: concurrency }',
-    () => createLimiter({ ...enough, candidate: { policy: concurrency as never } }),
-    'createLimiter: candidate: policy is the function concurrency',
+    'createLimiter: limits[0]: options must be an object, got a function.',
   ],
   [
     'a ban of tokenBucket',
@@ -65,16 +33,6 @@ test.each<Mistake>([
     'store: redisStore',
     () => rateLimit({ ...enough, store: redisStore as never }),
     'store must be a store, got a function. Call it: redisStore(client).',
-  ],
-  [
-    'address: byIp',
-    () => loginGuard({ field: 'username', address: byIp as never }),
-    'loginGuard: address is the function byIp, which was not called.',
-  ],
-  [
-    'account: byField',
-    () => loginGuard({ account: byField as never }),
-    'loginGuard: account is the function byField, which was not called.',
   ],
   // Another value in place of options, or of one option.
   [
@@ -199,14 +157,38 @@ test('the plugin for Fastify, called with options, says how it is registered', a
   )
 })
 
-test.each<[string, (req: unknown) => unknown]>([
-  ['a factory of another copy of the package', (req) => byIp.call(undefined, req as never)],
-  ['a function of the user that makes a key', () => () => 'ada'],
-])('a key that is %s is an error at the first charge', async (_what, key) => {
-  const { req } = { req: { method: 'GET', headers: {}, socket: { remoteAddress: '192.0.2.1' } } }
-  await expect(createLimiter({ ...enough, key }).charge(req)).rejects.toThrow(
-    /Mount or pass byIp\(…\)|Call that function in the options/,
-  )
+/** A request of node:http. */
+const req = { method: 'GET', headers: {}, socket: { remoteAddress: '192.0.2.1' } }
+
+test.each<[string, object, string]>([
+  ['key: byIp', { key: byIp }, 'Mount or pass byIp(…), not byIp itself.'],
+  ['key: [byUser]', { key: [byUser] }, 'byUser: get must be a function, got an object. Write byUser(), or'],
+  ['key: byField', { key: byField }, "Did you mean byField('username')?"],
+  ['key: byHeader', { key: byHeader }, "Did you mean byHeader('x-api-key')?"],
+  ['key: byRoute', { key: byRoute }, 'Call that function in the options, such as key: byIp().'],
+  ['key: () => byIp()', { key: () => byIp() }, 'Call that function in the options, such as key: byIp().'],
+])('%s is an error with the fix at the first charge', async (_what, options, message) => {
+  await expect(createLimiter({ ...enough, ...options }).charge(req)).rejects.toThrow(message)
+})
+
+test.each<[string, (...args: never[]) => unknown]>([
+  ['tokenBucket', tokenBucket],
+  ['slidingWindow', slidingWindow],
+  ['concurrency', concurrency],
+])('policy: %s is an error with the fix at the first charge', async (name, factory) => {
+  const options = { policy: factory } as never
+  const message = `Mount or pass ${name}(…), not ${name} itself.`
+  await expect(createLimiter(options).charge(req)).rejects.toThrow(message)
+  await expect(createLimiter({ limits: [options] }).charge(req)).rejects.toThrow(message)
+})
+
+test.each<[string, object, string]>([
+  ['address: byIp', { field: 'username', address: byIp }, 'Mount or pass byIp(…), not byIp itself.'],
+  ['account: byField', { account: byField }, 'byField: name must be the name of a body field'],
+])('loginGuard with %s is an error with the fix at the first attempt', async (_what, options, message) => {
+  const app = express().use(express.json(), loginGuard(options as never))
+  const { text } = await request(app).post('/').send({ username: 'ada' }).expect(500)
+  expect(text).toContain(message)
 })
 
 test.each<[string, headgate.KeyFunction<unknown>]>([
