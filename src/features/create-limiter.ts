@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import { type Access, checkMode } from '../limiter/access-rules.js'
-import type { ChargeSubject, LimitContext } from '../limiter/bind-limit.js'
-import { limiterCore } from '../limiter/core.js'
+import type { LimitContext } from '../limiter/bind-limit.js'
+import { type LimiterCore, limiterCore } from '../limiter/core.js'
 import {
   checkDecision,
   type Decision,
@@ -14,11 +14,11 @@ import type { LimiterOptions } from '../limiter/options.js'
 import { type LimiterSettings, readLimiterOptions } from '../limiter/read-options.js'
 import { storeFailureReporter } from '../limiter/store-failures.js'
 import { endUndecided } from '../limiter/undecided.js'
-import { watchCharges } from '../limiter/watch-charges.js'
+import { showCharge, type Watches } from '../limiter/watch-charges.js'
 import { request } from '../pipe/pipe.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { adjustmentsOf, promisedAdjustments } from './adjustments.js'
-import { createCandidate } from './candidate/candidate.js'
+import { type Candidate, createCandidate } from './candidate/candidate.js'
 import { readCost, refuseOptions } from './charge-options.js'
 import { watchCreation } from './created-in-handler.js'
 import { decisionReporter } from './decision-report.js'
@@ -51,20 +51,60 @@ export function createLimiter<Subject = unknown>(options: LimiterOptions<Subject
   return limiterFrom<Subject>('createLimiter', readLimiterOptions('createLimiter', options)).limiter
 }
 
-/** A limiter with the steps of `charge` exposed, for middleware that does something between them. */
-export interface SteppedLimiter<Subject> {
-  readonly limiter: Limiter<Subject>
+/** What a limiter charges with. */
+interface Charging {
   readonly access: Access
-  /** Charges a subject that the access rules did not decide. May be replaced after the first charges. */
-  readonly chargeLimits: ChargeSubject
+  readonly core: LimiterCore
+  readonly watches: Watches
+  /** The limits that are only tried. A document may bring others. */
+  candidate: Candidate | undefined
+}
+
+/** A limiter with the steps of `charge` exposed, for middleware that does something between them. */
+export interface SteppedLimiter<Subject> extends Charging {
+  readonly limiter: Limiter<Subject>
   /** Reports a decision, and returns it unchanged, even in report mode. */
   readonly report: Finish
+}
+
+/** Charges a subject that the access rules did not decide. */
+export function chargeLimits(
+  { watches, candidate, core }: Charging,
+  subject: unknown,
+  cost: number | undefined,
+  finish: Finish,
+): MaybePromise<Decision> {
+  if (watches.length > 0) showCharge(watches, subject)
+  if (candidate === undefined) return core.charge(subject, cost, finish)
+  return candidate.chargeBeside(core.charge)(subject, cost, finish)
+}
+
+/** Returns the figures of a subject that the access rules did not decide. */
+function peekLimits({ watches, core }: Charging, subject: unknown, finish: Finish): MaybePromise<Decision> {
+  if (watches.length > 0) showCharge(watches, subject)
+  return core.charge(subject, 0, finish)
+}
+
+/** Decides on a subject by the access rules of a limiter or else, by `charge`, with its limits. */
+function chargeUnlessDecided(
+  { access }: Charging,
+  subject: unknown,
+  finish: Finish,
+  charge: () => MaybePromise<Decision>,
+): MaybePromise<Decision> {
+  if (access.check === undefined) return charge()
+  return thenMaybe(access.check(subject), (decision) =>
+    decision === undefined ? charge() : finish(decision, subject),
+  )
 }
 
 /** Creates a limiter from settings that were read; `owner` is the function that errors name. */
 export function limiterFrom<Subject>(owner: string, given: LimiterSettings): SteppedLimiter<Subject> {
   const limitsOf = (limiter: Pick<LimitContext, 'limits'> | undefined) => limiter?.limits.values() ?? []
-  const publisher = limitsPublisher(given, () => [...limitsOf(given.context), ...limitsOf(candidate)])
+  const publisher = limitsPublisher(given, () => [
+    ...limitsOf(given.context),
+    ...limitsOf(charging.candidate),
+  ])
   const settings = { ...given, context: { ...given.context, onBound: publisher?.onBound } }
   const { context, access, modeSwitch, onStoreError } = settings
   const events = new EventEmitter<LimiterEvents<Subject>>()
@@ -96,60 +136,40 @@ export function limiterFrom<Subject>(owner: string, given: LimiterSettings): Ste
   const { followed } = document
   const { core, waitingCore } = followed ?? { core: ownCore, waitingCore: ownCore }
   const waiting = createWaiting(waitingCore, { access, modeSwitch, finish, onRefundFailed })
-  let candidate = createCandidate(settings, events, followed?.ruleCandidate)
   const adjustments = adjustmentsOf<Subject>(owner, core, onStoreError)
-  let chargeInForce = candidate?.chargeBeside(core.charge) ?? core.charge
-  let adjustInForce = candidate?.adjustBeside(adjustments) ?? adjustments
-  const chargers = {
-    chargeLimits: followed === undefined ? chargeInForce : chargeByDocument,
-    peekLimits: core.charge,
+  const charging: Charging = {
+    access,
+    core,
+    watches: [watchCreation(!settings.isOwnStore), ...(publisher ? [publisher.watch] : [])],
+    candidate: createCandidate(settings, events, followed?.ruleCandidate),
   }
-  watchCharges(chargers, watchCreation(!settings.isOwnStore))
-  watchCharges(chargers, publisher?.watch)
-  settings.watchName(chargers)
+  settings.watchName(charging.watches)
   const promiseDecision = promiseDecisions()
   const unsubscribe = settings.store.onLimitsLost?.((error) => emitFailure(events, 'limitsLost', error))
 
-  function chargeUnlessDecided(
-    subject: Subject,
-    cost: number | undefined,
-    finishCharge: Finish,
-    charge: ChargeSubject,
-  ): MaybePromise<Decision> {
-    if (access.check === undefined) return charge(subject, cost, finishCharge)
-    return thenMaybe(access.check(subject), (accessDecision) =>
-      accessDecision === undefined
-        ? charge(subject, cost, finishCharge)
-        : finishCharge(accessDecision, subject),
-    )
-  }
-
-  /** Charges with the candidate that the document has now. */
-  function chargeByDocument(...charge: Parameters<ChargeSubject>): MaybePromise<Decision> {
-    return chargeInForce(...charge)
-  }
-
   function useCandidate(entries: LimiterSettings['candidate']): void {
-    candidate?.close()
-    candidate = createCandidate({ ...settings, candidate: entries }, events, followed?.ruleCandidate)
-    chargeInForce = candidate?.chargeBeside(core.charge) ?? core.charge
-    adjustInForce = candidate?.adjustBeside(adjustments) ?? adjustments
+    charging.candidate?.close()
+    charging.candidate = createCandidate({ ...settings, candidate: entries }, events, followed?.ruleCandidate)
   }
 
   const limiter: Limiter<Subject> = {
     charge: (subject, options) =>
       promiseDecision(() => {
         const cost = options === undefined ? undefined : readCost(owner, options)
-        return chargeUnlessDecided(subject, cost, finish, chargers.chargeLimits)
+        return chargeUnlessDecided(charging, subject, finish, () =>
+          chargeLimits(charging, subject, cost, finish),
+        )
       }),
     waitFor: (subject, options) => promiseDecision(() => waiting.waitFor(subject, options)),
     peek: (subject, ...options: unknown[]) =>
       promiseDecision(() => {
         refuseOptions(owner, options[0])
         const finishPeek: Finish = (decision) => applyMode(closeReceipt(decision))
-        return chargeUnlessDecided(subject, 0, finishPeek, chargers.peekLimits)
+        return chargeUnlessDecided(charging, subject, finishPeek, () =>
+          peekLimits(charging, subject, finishPeek),
+        )
       }),
-    ...promisedAdjustments(() => adjustInForce),
+    ...promisedAdjustments(() => charging.candidate?.adjustBeside(adjustments) ?? adjustments),
     async release(decision) {
       checkDecision(owner, decision)
       try {
@@ -158,7 +178,7 @@ export function limiterFrom<Subject>(owner: string, given: LimiterSettings): Ste
         onRefundFailed(error, decision)
       }
     },
-    candidateReport: () => candidate?.report(),
+    candidateReport: () => charging.candidate?.report(),
     describe: document.describe,
     health: () => healthOf(core.store, settings.healthKey),
     async close() {
@@ -167,7 +187,7 @@ export function limiterFrom<Subject>(owner: string, given: LimiterSettings): Ste
       stopFollowing?.()
       waiting.close()
       await holdings.releaseAll().catch(onRefundFailed)
-      await candidate?.close()
+      await charging.candidate?.close()
       try {
         await core.close()
       } finally {
@@ -194,12 +214,12 @@ export function limiterFrom<Subject>(owner: string, given: LimiterSettings): Ste
     onStoreError,
     fallbackShare: settings.fallbackShare,
     apply: (operation) => request(core.store, operation),
-    candidateClients: () => candidate?.clients(),
-    candidateIdentities: () => candidate?.identities() ?? [],
+    candidateClients: () => charging.candidate?.clients(),
+    candidateIdentities: () => charging.candidate?.identities() ?? [],
   })
   logIfDebugged(limiter)
   const stopFollowing = followed?.start()
-  return Object.assign(chargers, { limiter, access, report })
+  return Object.assign(charging, { limiter, report })
 }
 
 /** Returns the decision of a peek, which has nothing to refund or to adjust. */

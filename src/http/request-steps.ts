@@ -1,4 +1,4 @@
-import { limiterFrom } from '../features/create-limiter.js'
+import { chargeLimits, limiterFrom } from '../features/create-limiter.js'
 import { isHolding } from '../features/holdings.js'
 import type { Limiter } from '../features/limiter.js'
 import { headerOf, peerAddress } from '../keys/request.js'
@@ -100,7 +100,7 @@ export function requestSteps<Req extends object, Res>(
   }
 
   function charge(req: Req, res: Res, onDenied: Respond | undefined): MaybePromise<boolean> {
-    const decision = stepped.chargeLimits(req, undefined, report)
+    const decision = chargeLimits(stepped, req, undefined, report)
     if ('then' in decision) return decision.then((later) => respond(req, res, onDenied, later))
     return respond(req, res, onDenied, decision)
   }
@@ -174,7 +174,7 @@ export function requestSteps<Req extends object, Res>(
   /** Reports a decision only once its delay is known, because a request that cannot be delayed is denied. */
   function chargeOrDelay(delayRequest: Delayer<Req, Res>): Step {
     return (req, res, onDenied) => {
-      const charged = stepped.chargeLimits(req, undefined, asDecided)
+      const charged = chargeLimits(stepped, req, undefined, asDecided)
       return thenMaybe(charged, (decision) => {
         // A policy function may return concurrency, which is never delayed: a request would hold its units.
         if (!decision.allowed || isHolding(decision) || modeSwitch.mode === 'report')

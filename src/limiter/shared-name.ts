@@ -9,7 +9,7 @@ import { warnOnce } from '../util/warn-once.js'
 import { entryScope, type LimitContext } from './bind-limit.js'
 import type { Entry } from './read-limits.js'
 import { turnWatches } from './turn-watches.js'
-import { type Chargers, type Watch, watchCharges } from './watch-charges.js'
+import type { Watch, Watches } from './watch-charges.js'
 
 /** The most limits of one scope that are remembered. */
 const MAX_REMEMBERED = 64
@@ -23,8 +23,8 @@ interface NamedLimit {
   /** Whether the code that created one of them still runs: then a loop did, and no hot reload. */
   isNew: boolean
   limiters: number
-  /** The functions of the newest of them. */
-  chargers?: Chargers | undefined
+  /** What watches the charges of the newest of them. */
+  watches?: Watches | undefined
 }
 
 /** The limits that share their keys, the oldest first. */
@@ -39,8 +39,8 @@ const namedLimits = processWide('namedLimits', () => new WeakMap<object, Map<str
 
 /** Watches the name of a limiter. */
 export interface NameWatch {
-  /** Watches the limiter's charges if it may have replaced another. */
-  watchName(chargers: Chargers): void
+  /** Adds to a limiter's watches if it may have replaced another. */
+  watchName(watches: Watches): void
   /** Forgets the limiter once it is closed. */
   forgetName(): void
 }
@@ -70,8 +70,8 @@ export function watchSharedNames(
     return [watchLimit(scope, limit, (other) => warn(owner, String(context.name), key, limit, other))]
   })
   return {
-    watchName(chargers) {
-      for (const { watchName } of watches) watchName(chargers)
+    watchName(ofLimiter) {
+      for (const { watchName } of watches) watchName(ofLimiter)
     },
     forgetName() {
       for (const { forgetName } of watches.splice(0)) forgetName()
@@ -87,13 +87,13 @@ function watchLimit(scope: Scope, limit: NamedLimit, warnBeside: (other: NamedLi
   const [replaced] = other === undefined ? others : []
   const { kept, forgetName } = remember(scope.limits, limit)
   return {
-    watchName(chargers) {
+    watchName(watches) {
       if (replaced !== undefined && scope.nextWatch === undefined) {
         scope.nextWatch = turnWatches(() => warnBeside(replaced))
-        if (replaced.chargers !== undefined) watchCharges(replaced.chargers, scope.nextWatch())
+        replaced.watches?.push(scope.nextWatch())
       }
-      watchCharges(chargers, scope.nextWatch?.())
-      kept.chargers = chargers
+      if (scope.nextWatch !== undefined) watches.push(scope.nextWatch())
+      kept.watches = watches
     },
     forgetName,
   }
@@ -113,7 +113,7 @@ function remember(limits: NamedLimit[], limit: NamedLimit): { kept: NamedLimit; 
     kept,
     forgetName() {
       kept.limiters--
-      if (kept.limiters === 0) kept.chargers = undefined
+      if (kept.limiters === 0) kept.watches = undefined
     },
   }
 }

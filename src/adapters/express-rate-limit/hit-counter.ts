@@ -1,4 +1,4 @@
-import { limiterFrom, type SteppedLimiter } from '../../features/create-limiter.js'
+import { chargeLimits, limiterFrom, type SteppedLimiter } from '../../features/create-limiter.js'
 import { markIdentities } from '../../keys/identity.js'
 import { valueHash } from '../../keys/value-identity.js'
 import { chargedParts, type Decision } from '../../limiter/decision.js'
@@ -56,8 +56,8 @@ export class HitCounter implements Store {
   }
 
   increment(key: string): MaybePromise<Hit> {
-    const { chargeLimits, report } = this.#counting
-    return thenMaybe(chargeLimits(String(key), undefined, report), hitOf)
+    const counting = this.#counting
+    return thenMaybe(chargeLimits(counting, String(key), undefined, counting.report), hitOf)
   }
 
   /** Refunds a hit in the window that counted it. */
