@@ -17,62 +17,64 @@ export type Respond = (decision: Decision, withdraw: () => void) => unknown
 /** A `Respond` returns this, or resolves with it, to have `deny` send the default response. */
 export const SEND_DEFAULT = Symbol('send the default response')
 
-/** Creates the functions that respond to denied requests: through the application, or with the default. */
-export function denier<Req extends object, Res>(
-  settings: DenialSettings,
-  writer: ResponseWriter<Res>,
-  denialFigures: ((decision: Decision) => DenialFigures) | undefined,
-) {
-  function deny(req: Req, res: Res, onDenied: Respond | undefined, decision: Decision): MaybePromise<false> {
-    const isLimited = decision.source !== 'fail-closed' && decision.source !== 'blocked'
-    const figures = (isLimited && denialFigures?.(decision)) || decision
-    if (isLimited && onDenied !== undefined && !writer.areHeadersSent(res)) {
-      const responded = respondAsApp(res, figures, (withdraw) => onDenied(decision, withdraw))
-      return thenMaybe(
-        responded,
-        (result) => result === SEND_DEFAULT && sendDenial(req, res, decision, figures),
-      )
-    }
-    return sendDenial(req, res, decision, figures)
-  }
+/** How a limiter responds to denied requests: through the application, or with the default. */
+export interface Denier<Res> {
+  readonly writer: ResponseWriter<Res>
+  readonly denial: DenialSettings
+  /** Returns the figures in the response to a request over its limit. Default: those of its decision. */
+  readonly denialFigures: ((decision: Decision) => DenialFigures) | undefined
+}
 
-  function sendDenial(req: Req, res: Res, decision: Decision, figures: DenialFigures): false {
-    return send(res, denialResponse(decision, figures, settings, headerOf(req, 'accept')), figures)
-  }
+/** Responds to a denied request. */
+export function denyRequest<Req extends object, Res>(
+  denier: Denier<Res>,
+  req: Req,
+  res: Res,
+  onDenied: Respond | undefined,
+  decision: Decision,
+): MaybePromise<false> {
+  const { writer, denial, denialFigures } = denier
+  const isLimited = decision.source !== 'fail-closed' && decision.source !== 'blocked'
+  const figures = (isLimited && denialFigures?.(decision)) || decision
+  const sendDefault = () =>
+    sendDenial(denier, res, denialResponse(decision, figures, denial, headerOf(req, 'accept')), figures)
+  if (!isLimited || onDenied === undefined || writer.areHeadersSent(res)) return sendDefault()
+  const responded = respondAsApp(denier, res, figures, (withdraw) => onDenied(decision, withdraw))
+  return thenMaybe(responded, (result) => result === SEND_DEFAULT && sendDefault())
+}
 
-  /**
-   * Lets the application respond. Presets the status of a denial, and restores the earlier one if it throws.
-   */
-  function respondAsApp(
-    res: Res,
-    figures: DenialFigures,
-    onDenial: (withdraw: () => void) => unknown,
-  ): MaybePromise<unknown> {
-    const { withdraw, restoreStatus } = presetDenial(
-      writer,
-      res,
-      statusOf(settings, figures),
-      denialHeaders(figures),
-    )
-    return catchMaybe(
-      () => onDenial(withdraw),
-      (error) => {
-        restoreStatus()
-        throw error
-      },
-    )
-  }
+/**
+ * Lets the application respond. Presets the status of a denial, and restores the earlier one if it throws.
+ */
+function respondAsApp<Res>(
+  { writer, denial }: Denier<Res>,
+  res: Res,
+  figures: DenialFigures,
+  onDenial: (withdraw: () => void) => unknown,
+): MaybePromise<unknown> {
+  const status = statusOf(denial, figures)
+  const { withdraw, restoreStatus } = presetDenial(writer, res, status, denialHeaders(figures))
+  return catchMaybe(
+    () => onDenial(withdraw),
+    (error) => {
+      restoreStatus()
+      throw error
+    },
+  )
+}
 
-  /** Sends the denial. If the application has already sent headers, aborts its response instead. */
-  function send(res: Res, response: DenialResponse, figures?: DenialFigures): false {
-    if (writer.areHeadersSent(res)) {
-      writer.abort(res)
-      return false
-    }
-    removeEarlier(writer, res)
-    writer.send(res, response, figures)
+/** Sends a denial. If the application has already sent headers, aborts its response instead. */
+export function sendDenial<Res>(
+  { writer }: Denier<Res>,
+  res: Res,
+  response: DenialResponse,
+  figures?: DenialFigures,
+): false {
+  if (writer.areHeadersSent(res)) {
+    writer.abort(res)
     return false
   }
-
-  return { deny, send }
+  removeEarlier(writer, res)
+  writer.send(res, response, figures)
+  return false
 }

@@ -24,23 +24,28 @@ export function quotaHeaders(style: HeaderStyle, reset: ResetFormat, decision: D
   return style === 'legacy' ? legacy : legacy.concat(draftHeaders(decision))
 }
 
+/** Which quota headers a limiter sets, and how. */
+export interface HeaderSettings<Res> {
+  readonly style: HeaderStyle
+  readonly reset: ResetFormat
+  readonly writer: ResponseWriter<Res>
+}
+
 /**
- * Creates the function that returns the quota headers of a response: none if no store decided. `isFirst`
- * says that the request has passed no other limiter, so that there are no headers to merge with.
+ * Returns the quota headers of a response: none if no store decided. `isFirst` says that the request has
+ * passed no other limiter, so that there are no headers to merge with.
  */
 export function rateLimitHeaders<Res>(
-  style: HeaderStyle,
-  reset: ResetFormat,
-  writer: ResponseWriter<Res>,
-): (res: Res, decision: Decision, isFirst: boolean) => HeaderList {
-  if (style === 'none') return () => []
-  return function headersOf(res, decision, isFirst) {
-    if (isFirst && decision.retryAfterMs !== NEVER) return quotaHeaders(style, reset, decision)
-    if (decision.parts.length === 0 || writer.areHeadersSent(res)) return []
-    const isShown = style !== 'draft' && clearIfNearer(writer, res, decision)
-    const legacy = isShown ? legacyHeaders(decision, Date.now(), reset) : []
-    return style === 'legacy' ? legacy : legacy.concat(appendTo(writer, res, draftHeaders(decision)))
-  }
+  { style, reset, writer }: HeaderSettings<Res>,
+  res: Res,
+  decision: Decision,
+  isFirst: boolean,
+): HeaderList {
+  if (isFirst && decision.retryAfterMs !== NEVER) return quotaHeaders(style, reset, decision)
+  if (style === 'none' || decision.parts.length === 0 || writer.areHeadersSent(res)) return []
+  const isShown = style !== 'draft' && clearIfNearer(writer, res, decision)
+  const legacy = isShown ? legacyHeaders(decision, Date.now(), reset) : []
+  return style === 'legacy' ? legacy : legacy.concat(appendTo(writer, res, draftHeaders(decision)))
 }
 
 /**

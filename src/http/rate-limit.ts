@@ -6,7 +6,7 @@ import { show } from '../util/validate.js'
 import { checkNodeCall } from './check-caller.js'
 import type { Respond } from './deny-request.js'
 import type { DenialOptions, Next, NodeTypes, RateLimitOptions } from './options.js'
-import { type RequestSteps, requestSteps } from './request-steps.js'
+import { passRequest, type RequestSteps, requestSteps } from './request-steps.js'
 import { nodeWriter } from './response-writer.js'
 import { hearErrors } from './unheard-error.js'
 import { responseWatch } from './watch-response.js'
@@ -64,15 +64,15 @@ export function rateLimit<
   Res extends ServerResponse = ServerResponse,
 >(options: RateLimitOptions<NodeTypes<Req, Res>>): RateLimitMiddleware<Req, Res> {
   const steps = requestSteps<Req, Res>('rateLimit', options, nodeWriter)
-  return middlewareOf('rateLimit', steps, options.onDenied)
+  return middlewareOf(steps, options.onDenied)
 }
 
-/** Creates middleware that takes these steps. `owner` is the function named in error messages. */
+/** Creates middleware that takes these steps. */
 export function middlewareOf<Req extends IncomingMessage, Res extends ServerResponse>(
-  owner: string,
-  { limiter, run }: RequestSteps<Req, Res>,
+  steps: RequestSteps<Req, Res>,
   onDenied: DenialOptions<NodeTypes<Req, Res>>['onDenied'],
 ): RateLimitMiddleware<Req, Res> {
+  const { owner } = steps
   let isChecked = false
   const watch = responseWatch(owner)
 
@@ -82,10 +82,10 @@ export function middlewareOf<Req extends IncomingMessage, Res extends ServerResp
       onDenied &&
       ((decision, withdraw) =>
         watch(res, (passOn) => onDenied(req, res, nextAfterDenial(next, passOn, withdraw), decision)))
-    runSteps(owner, run, req, res, respond, next.length > 0 ? next : hearErrors(owner, req, res, next))
+    runSteps(steps, req, res, respond, next.length > 0 ? next : hearErrors(owner, req, res, next))
   }
 
-  return Object.assign(rateLimitMiddleware, { limiter })
+  return Object.assign(rateLimitMiddleware, { limiter: steps.limiter })
 }
 
 /** Returns a `next` for a denied request. It takes the denial back, unless it is called with an error. */
@@ -99,8 +99,7 @@ function nextAfterDenial(next: Next, passOn: () => void, withdraw: () => void): 
 
 /** Runs the steps of a request. Calls `next` if it passes, or with what a step threw. */
 export function runSteps<Req extends object, Res>(
-  owner: string,
-  run: RequestSteps<Req, Res>['run'],
+  steps: RequestSteps<Req, Res>,
   req: Req,
   res: Res,
   onDenied: Respond | undefined,
@@ -108,16 +107,16 @@ export function runSteps<Req extends object, Res>(
 ): void {
   let passes: MaybePromise<boolean>
   try {
-    passes = run(req, res, onDenied)
+    passes = passRequest(steps, req, res, onDenied)
   } catch (error) {
-    next(asError(owner, error))
+    next(asError(steps.owner, error))
     return
   }
   if (passes === true) next()
   else if (passes !== false)
     passes.then(
       (pass) => pass && next(),
-      (thrown) => next(asError(owner, thrown)),
+      (thrown) => next(asError(steps.owner, thrown)),
     )
 }
 

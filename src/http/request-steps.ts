@@ -1,7 +1,8 @@
-import { chargeLimits, limiterFrom } from '../features/create-limiter.js'
+import { chargeLimits, limiterFrom, type SteppedLimiter } from '../features/create-limiter.js'
 import { isHolding } from '../features/holdings.js'
 import type { Limiter } from '../features/limiter.js'
 import { headerOf, peerAddress } from '../keys/request.js'
+import type { ModeSwitch } from '../limiter/access-rules.js'
 import { asDecided, type Decision, denyUndelayable } from '../limiter/decision.js'
 import { emitFailure } from '../limiter/events.js'
 import { endUndecided } from '../limiter/undecided.js'
@@ -11,8 +12,8 @@ import { catchMaybe, isPromise, type MaybePromise, thenMaybe } from '../util/may
 import { giveBack, type OnAllowed, releaseOnEnd } from './after-response.js'
 import type { Delayer } from './delay.js'
 import type { DenialFigures } from './denial-body.js'
-import { denier, type Respond } from './deny-request.js'
-import { rateLimitHeaders } from './headers.js'
+import { type Denier, denyRequest, type Respond, sendDenial } from './deny-request.js'
+import { type HeaderSettings, rateLimitHeaders } from './headers.js'
 import { type RequestOptions, readRequestOptions } from './options.js'
 import { noOutcome } from './placeholder.js'
 import { decisionFor, recordDecision } from './recorded-decision.js'
@@ -28,21 +29,22 @@ export interface GuardSteps<Req, Res> {
   readonly onAllowed?: OnAllowed<Req, Res>
 }
 
-/** The steps that decide a request, for the middleware of each framework. */
-export interface RequestSteps<Req extends object, Res> {
+/** What decides the requests of one limiter, for the middleware of each framework. `passRequest` takes it. */
+export interface RequestSteps<Req extends object, Res> extends Denier<Res> {
+  /** The function named in error messages. */
+  readonly owner: string
   readonly limiter: Limiter<Req>
-  /**
-   * Returns whether a request passes. If it does not pass, the response has been sent, unless the client
-   * has left. `onDenied` replaces the response to a request over its limit. Throws or rejects with what an
-   * option function threw.
-   */
-  run(req: Req, res: Res, onDenied: Respond | undefined): MaybePromise<boolean>
+  readonly stepped: SteppedLimiter<Req>
+  readonly modeSwitch: ModeSwitch
+  readonly headers: HeaderSettings<Res>
+  readonly isMalformed: GuardSteps<Req, Res>['isMalformed']
+  readonly delayer: Delayer<Req, Res> | undefined
+  readonly onAllowed: OnAllowed<Req, Res> | undefined
+  /** Whether a charge may take units of `concurrency`. */
+  readonly canHold: boolean
 }
 
-/**
- * Creates the steps of a request, in their order below. Each returns whether the request passes, and
- * responds if it does not. `owner` is the function named in error messages.
- */
+/** Reads the options of a limiter for requests, and creates it. `owner` is the function named in error messages. */
 export function requestSteps<Req extends object, Res>(
   owner: string,
   options: RequestOptions<ServerTypes<Req, Res>>,
@@ -50,153 +52,212 @@ export function requestSteps<Req extends object, Res>(
   guard: GuardSteps<Req, Res> = {},
 ): RequestSteps<Req, Res> {
   const settings = readRequestOptions(owner, options, writer)
-  const { delayer } = settings
-  const { modeSwitch, canHold } = settings.limiter
   const { isMalformed, denialFigures, onAllowed = settings.onAllowed } = guard
-  const headersOf = rateLimitHeaders(settings.headers, settings.resetFormat, writer)
-  const isFollowed = onAllowed !== undefined || delayer !== undefined
-  const mayFollow = isFollowed || canHold
   const isDecidedLater = settings.count !== 'all' || denialFigures !== undefined
   const stepped = limiterFrom<Req>(owner, {
     ...settings.limiter,
     ...(isDecidedLater && { holdUndecided }),
   })
-  const { limiter, access, report } = stepped
-  const { deny, send } = denier<Req, Res>(settings, writer, denialFigures)
-  type Step = (req: Req, res: Res, onDenied: Respond | undefined) => MaybePromise<boolean>
-
-  // A step whose option is not set is left out.
-  const chargeStep: Step = delayer === undefined ? charge : chargeOrDelay(delayer)
-  const inputStep: Step = isMalformed === undefined ? chargeStep : checkInput(isMalformed)
-  const accessStep: Step = access.check === undefined ? inputStep : checkAccess(access.check)
-
-  /**
-   * If the limiter is mounted twice on a path, reuses the first decision, so that a request is charged once.
-   */
-  function start(req: Req, res: Res, onDenied: Respond | undefined): MaybePromise<boolean> {
-    const earlier = decisionFor(req, limiter)
-    if (earlier === undefined) return accessStep(req, res, onDenied)
-    return earlier.allowed || modeSwitch.mode === 'report' || deny(req, res, onDenied, earlier)
+  return {
+    owner,
+    limiter: stepped.limiter,
+    stepped,
+    modeSwitch: settings.limiter.modeSwitch,
+    writer,
+    headers: { style: settings.headers, reset: settings.resetFormat, writer },
+    denial: settings,
+    denialFigures,
+    isMalformed,
+    delayer: settings.delayer,
+    onAllowed,
+    canHold: settings.limiter.canHold,
   }
+}
 
-  function checkAccess(check: NonNullable<typeof access.check>): Step {
-    return (req, res, onDenied) =>
-      withResult(req, check(req, res), (accessDecision) => {
-        if (accessDecision === undefined) return inputStep(req, res, onDenied)
-        report(accessDecision, req)
-        return (
-          accessDecision.allowed || modeSwitch.mode === 'report' || deny(req, res, onDenied, accessDecision)
-        )
+/**
+ * Returns whether a request passes. If it does not pass, the response has been sent, unless the client has
+ * left. `onDenied` replaces the response to a request over its limit. Throws or rejects with what an option
+ * function threw. If the limiter is mounted twice on a path, reuses the first decision, so that a request is
+ * charged once.
+ */
+export function passRequest<Req extends object, Res>(
+  steps: RequestSteps<Req, Res>,
+  req: Req,
+  res: Res,
+  onDenied: Respond | undefined,
+): MaybePromise<boolean> {
+  const { limiter, stepped, isMalformed } = steps
+  const earlier = decisionFor(req, limiter)
+  if (earlier !== undefined) return earlier.allowed || denyUnlessReported(steps, req, res, onDenied, earlier)
+  if (stepped.access.check !== undefined) return checkAccess(steps, req, res, onDenied)
+  if (isMalformed !== undefined) return checkInput(steps, req, res, onDenied)
+  return chargeRequest(steps, req, res, onDenied)
+}
+
+function checkAccess<Req extends object, Res>(
+  steps: RequestSteps<Req, Res>,
+  req: Req,
+  res: Res,
+  onDenied: Respond | undefined,
+): MaybePromise<boolean> {
+  const { access, report } = steps.stepped
+  return withResult(req, access.check?.(req, res), (decision) => {
+    if (decision === undefined) return checkInput(steps, req, res, onDenied)
+    report(decision, req)
+    return decision.allowed || denyUnlessReported(steps, req, res, onDenied, decision)
+  })
+}
+
+function checkInput<Req extends object, Res>(
+  steps: RequestSteps<Req, Res>,
+  req: Req,
+  res: Res,
+  onDenied: Respond | undefined,
+): MaybePromise<boolean> {
+  const { isMalformed, modeSwitch } = steps
+  if (isMalformed === undefined) return chargeRequest(steps, req, res, onDenied)
+  return withResult(req, isMalformed(req), (malformed) =>
+    malformed && modeSwitch.mode !== 'report'
+      ? sendDenial(steps, res, undecidedDenial('malformed', 400, headerOf(req, 'accept')))
+      : chargeRequest(steps, req, res, onDenied),
+  )
+}
+
+function chargeRequest<Req extends object, Res>(
+  steps: RequestSteps<Req, Res>,
+  req: Req,
+  res: Res,
+  onDenied: Respond | undefined,
+): MaybePromise<boolean> {
+  const { stepped, delayer } = steps
+  if (delayer !== undefined) return chargeOrDelay(steps, delayer, req, res, onDenied)
+  const decision = chargeLimits(stepped, req, undefined, stepped.report)
+  if ('then' in decision) return decision.then((later) => respond(steps, req, res, onDenied, later))
+  return respond(steps, req, res, onDenied, decision)
+}
+
+/** Reports a decision only once its delay is known, because a request that cannot be delayed is denied. */
+function chargeOrDelay<Req extends object, Res>(
+  steps: RequestSteps<Req, Res>,
+  delayRequest: Delayer<Req, Res>,
+  req: Req,
+  res: Res,
+  onDenied: Respond | undefined,
+): MaybePromise<boolean> {
+  const { limiter, stepped, modeSwitch } = steps
+  const { report } = stepped
+  return thenMaybe(chargeLimits(stepped, req, undefined, asDecided), (decision) => {
+    // A policy function may return concurrency, which is never delayed: a request would hold its units.
+    if (!decision.allowed || isHolding(decision) || modeSwitch.mode === 'report')
+      return respond(steps, req, res, onDenied, report(decision, req))
+    setHeaders(steps, req, res, decision)
+    if (lacksOutcome(steps, res, decision)) return passWithoutOutcome(steps, decision)
+    const delayed = () =>
+      delayRequest(req, res, decision, {
+        report: () => void report(decision, req),
+        pass: () => pass(steps, req, res, decision),
+        deny(delayMs) {
+          const denial = denyUndelayable(decision, delayMs)
+          recordDecision(req, limiter, denial)
+          return denyRequest(steps, req, res, onDenied, report(denial, req))
+        },
       })
-  }
+    return endUnlessPassed(decision, delayed)
+  })
+}
 
-  function checkInput(isWrong: NonNullable<typeof isMalformed>): Step {
-    return (req, res, onDenied) =>
-      withResult(req, isWrong(req), (malformed) =>
-        malformed && modeSwitch.mode !== 'report'
-          ? send(res, undecidedDenial('malformed', 400, headerOf(req, 'accept')))
-          : chargeStep(req, res, onDenied),
-      )
-  }
+function respond<Req extends object, Res>(
+  steps: RequestSteps<Req, Res>,
+  req: Req,
+  res: Res,
+  onDenied: Respond | undefined,
+  decision: Decision,
+): MaybePromise<boolean> {
+  const { limiter, writer, modeSwitch, canHold, onAllowed } = steps
+  setHeaders(steps, req, res, decision)
+  if (!decision.allowed && modeSwitch.mode !== 'report')
+    return denyRequest(steps, req, res, onDenied, decision)
+  if (!canHold && onAllowed === undefined) return true
+  if (lacksOutcome(steps, res, decision)) return passWithoutOutcome(steps, decision)
+  const isOver = canHold && isHolding(decision) && !releaseOnEnd(limiter, writer, res, decision)
+  if (isOver && modeSwitch.mode !== 'report') return endUnlessPassed(decision, () => false)
+  return pass(steps, req, res, decision)
+}
 
-  function charge(req: Req, res: Res, onDenied: Respond | undefined): MaybePromise<boolean> {
-    const decision = chargeLimits(stepped, req, undefined, report)
-    if ('then' in decision) return decision.then((later) => respond(req, res, onDenied, later))
-    return respond(req, res, onDenied, decision)
-  }
+function setHeaders<Req extends object, Res>(
+  { limiter, modeSwitch, writer, headers }: RequestSteps<Req, Res>,
+  req: Req,
+  res: Res,
+  decision: Decision,
+): void {
+  const isFirst = recordDecision(req, limiter, decision)
+  if (modeSwitch.mode !== 'report') writer.setHeaders(res, rateLimitHeaders(headers, res, decision, isFirst))
+}
 
-  function respond(
-    req: Req,
-    res: Res,
-    onDenied: Respond | undefined,
-    decision: Decision,
-  ): MaybePromise<boolean> {
-    setHeaders(req, res, decision)
-    if (!decision.allowed && modeSwitch.mode !== 'report') return deny(req, res, onDenied, decision)
-    if (mayFollow && lacksOutcome(res, decision)) return withoutOutcome(decision)
-    if (
-      canHold &&
-      isHolding(decision) &&
-      !releaseOnEnd(limiter, writer, res, decision) &&
-      modeSwitch.mode !== 'report'
-    )
-      return endUnlessPassed(decision, () => false)
-    return onAllowed === undefined || pass(req, res, decision)
-  }
+/** Denies a request, unless the limiter only reports denials. */
+function denyUnlessReported<Req extends object, Res>(
+  steps: RequestSteps<Req, Res>,
+  req: Req,
+  res: Res,
+  onDenied: Respond | undefined,
+  decision: Decision,
+): MaybePromise<boolean> {
+  return steps.modeSwitch.mode === 'report' || denyRequest(steps, req, res, onDenied, decision)
+}
 
-  function setHeaders(req: Req, res: Res, decision: Decision): void {
-    const isFirst = recordDecision(req, limiter, decision)
-    if (modeSwitch.mode !== 'report') writer.setHeaders(res, headersOf(res, decision, isFirst))
-  }
+/** Returns whether headgate has to follow a response that cannot be followed. */
+function lacksOutcome<Req extends object, Res>(
+  { writer, onAllowed, delayer }: RequestSteps<Req, Res>,
+  res: Res,
+  decision: Decision,
+): boolean {
+  const isFollowed = onAllowed !== undefined || delayer !== undefined
+  return writer.isPlaceholder(res) && (isFollowed || isHolding(decision))
+}
 
-  /** Returns whether headgate has to follow a response that cannot be followed. */
-  function lacksOutcome(res: Res, decision: Decision): boolean {
-    return writer.isPlaceholder(res) && (isFollowed || isHolding(decision))
-  }
-
-  /**
-   * Lets exempt requests pass. Refunds other requests, and throws. In report mode, the others also pass, and
-   * stay charged, like requests whose client hangs up.
-   */
-  function withoutOutcome(decision: Decision): true {
-    if (decision.source === 'none') return true
-    endUndecided(decision)
-    void limiter.release(decision)
-    const error = noOutcome(owner)
-    if (modeSwitch.mode === 'report') {
-      emitFailure(limiter.events, 'refundFailed', error, decision)
-      return true
-    }
-    void giveBack(limiter, decision)
-    throw error
-  }
-
-  /** Ends the undecided time of a request that does not reach its handler. */
-  function endUnlessPassed(decision: Decision, step: () => MaybePromise<boolean>): MaybePromise<boolean> {
-    const end = (passes: boolean) => {
-      if (!passes) endUndecided(decision)
-      return passes
-    }
-    return catchMaybe(
-      () => thenMaybe(step(), end),
-      (error) => {
-        end(false)
-        throw error
-      },
-    )
-  }
-
-  function pass(req: Req, res: Res, decision: Decision): true {
-    onAllowed?.(limiter, req, res, decision)
+/**
+ * Lets exempt requests pass. Refunds other requests, and throws. In report mode, the others also pass, and
+ * stay charged, like requests whose client hangs up.
+ */
+function passWithoutOutcome<Req extends object, Res>(
+  { owner, limiter, modeSwitch }: RequestSteps<Req, Res>,
+  decision: Decision,
+): true {
+  if (decision.source === 'none') return true
+  endUndecided(decision)
+  void limiter.release(decision)
+  const error = noOutcome(owner)
+  if (modeSwitch.mode === 'report') {
+    emitFailure(limiter.events, 'refundFailed', error, decision)
     return true
   }
+  void giveBack(limiter, decision)
+  throw error
+}
 
-  /** Reports a decision only once its delay is known, because a request that cannot be delayed is denied. */
-  function chargeOrDelay(delayRequest: Delayer<Req, Res>): Step {
-    return (req, res, onDenied) => {
-      const charged = chargeLimits(stepped, req, undefined, asDecided)
-      return thenMaybe(charged, (decision) => {
-        // A policy function may return concurrency, which is never delayed: a request would hold its units.
-        if (!decision.allowed || isHolding(decision) || modeSwitch.mode === 'report')
-          return respond(req, res, onDenied, report(decision, req))
-        setHeaders(req, res, decision)
-        if (lacksOutcome(res, decision)) return withoutOutcome(decision)
-        const delayed = () =>
-          delayRequest(req, res, decision, {
-            report: () => void report(decision, req),
-            pass: () => pass(req, res, decision),
-            deny(delayMs) {
-              const denial = denyUndelayable(decision, delayMs)
-              recordDecision(req, limiter, denial)
-              return deny(req, res, onDenied, report(denial, req))
-            },
-          })
-        return endUnlessPassed(decision, delayed)
-      })
-    }
+function pass<Req extends object, Res>(
+  { limiter, onAllowed }: RequestSteps<Req, Res>,
+  req: Req,
+  res: Res,
+  decision: Decision,
+): true {
+  onAllowed?.(limiter, req, res, decision)
+  return true
+}
+
+/** Ends the undecided time of a request that does not reach its handler. */
+function endUnlessPassed(decision: Decision, step: () => MaybePromise<boolean>): MaybePromise<boolean> {
+  const end = (passes: boolean) => {
+    if (!passes) endUndecided(decision)
+    return passes
   }
-
-  return { limiter, run: start }
+  return catchMaybe(
+    () => thenMaybe(step(), end),
+    (error) => {
+      end(false)
+      throw error
+    },
+  )
 }
 
 /**

@@ -3,7 +3,7 @@ import type { NodeTypes } from '../http/options.js'
 import { middlewareOf, type RateLimitMiddleware } from '../http/rate-limit.js'
 import { nodeWriter } from '../http/response-writer.js'
 import { expressRoute } from './express-route.js'
-import { guardSteps, type LoginControls, OWNER } from './guard-steps.js'
+import { guardSteps, type LoginControls } from './guard-steps.js'
 import type { LoginGuardOptions } from './options.js'
 import type { GuardRoute } from './place.js'
 
@@ -58,6 +58,6 @@ export function loginGuard<
 >(options: LoginGuardOptions<NodeTypes<Req, Res>>): LoginGuard<Req, Res> {
   const routeOf = (req: Req): GuardRoute => expressRoute(req, guard)
   const { steps, controls } = guardSteps<Req, Res>(options, nodeWriter, routeOf)
-  const guard = Object.assign(middlewareOf(OWNER, steps, options.onDenied), controls)
+  const guard = Object.assign(middlewareOf(steps, options.onDenied), controls)
   return guard
 }

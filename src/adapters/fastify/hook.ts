@@ -65,14 +65,14 @@ export function rateLimitHook(options: RateLimitHookOptions): RateLimitHook {
 
 /** Creates a hook; `owner` is the function that errors name. */
 export function hookFrom(owner: string, options: RateLimitHookOptions): RateLimitHook {
-  return hookOf(owner, requestSteps(owner, options, fastifyWriter), options.onDenied)
+  return hookOf(requestSteps(owner, options, fastifyWriter), options.onDenied)
 }
 
 export function hookOf(
-  owner: string,
-  { limiter, run }: RequestSteps<FastifyRequest, FastifyReply>,
+  steps: RequestSteps<FastifyRequest, FastifyReply>,
   onDenied: RateLimitHookOptions['onDenied'],
 ): RateLimitHook {
+  const { owner, limiter } = steps
   let isChecked = false
   const watch = responseWatch(owner)
 
@@ -80,7 +80,7 @@ export function hookOf(
     if (!isChecked) isChecked = checkCaller(owner, 'fastify', request)
     const onDenial =
       onDenied && ((decision: Decision) => watch(reply.raw, () => respond(request, reply, decision)))
-    runSteps(owner, run, request, reply, onDenial, done)
+    runSteps(steps, request, reply, onDenial, done)
   }
 
   /** Sends the payload that `onDenied` returns. An async function that returns none has not responded. */

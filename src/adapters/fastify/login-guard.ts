@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { routePattern } from '../../keys/by-route.js'
-import { guardSteps, type LoginControls, OWNER } from '../../login/guard-steps.js'
+import { guardSteps, type LoginControls } from '../../login/guard-steps.js'
 import type { LoginGuardOptions } from '../../login/options.js'
 import type { GuardRoute } from '../../login/place.js'
 import { type FastifyTypes, hookOf, type RateLimitHook } from './hook.js'
@@ -37,7 +37,7 @@ export function loginGuard(options: LoginGuardOptions<FastifyTypes>): LoginGuard
     return { path, isOnly: countHooks(request.server) === countVariants(request, path) || undefined }
   }
   const { steps, controls } = guardSteps<FastifyRequest, FastifyReply>(options, fastifyWriter, routeOf)
-  const guard = Object.assign(hookOf(OWNER, steps, options.onDenied), controls)
+  const guard = Object.assign(hookOf(steps, options.onDenied), controls)
   const countHooks = hookCounter(guard)
   return guard
 }

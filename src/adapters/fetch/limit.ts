@@ -2,7 +2,7 @@ import type { Limiter } from '../../features/limiter.js'
 import { checkCaller } from '../../http/check-caller.js'
 import type { DenialOptions } from '../../http/options.js'
 import { decisionFor } from '../../http/recorded-decision.js'
-import type { RequestSteps } from '../../http/request-steps.js'
+import { passRequest, type RequestSteps } from '../../http/request-steps.js'
 import type { Decision } from '../../limiter/decision.js'
 import { catchMaybe, isPromise, type MaybePromise } from '../../util/maybe-promise.js'
 import { wrongKind } from '../../util/validate.js'
@@ -38,15 +38,16 @@ export interface RateLimit<Info extends FetchInfo = FetchInfo, Subject = FetchSu
 }
 
 /**
- * Creates a limiter that takes these steps; `owner` is the function that errors name. `subjectOf` returns what
+ * Creates a limiter that takes these steps. `subjectOf` returns what
  * is charged, and what callbacks are called with.
  */
 export function limitOf<Info extends FetchInfo, Subject extends object>(
-  owner: string,
-  { limiter, run }: RequestSteps<Subject, Exchange>,
+  steps: RequestSteps<Subject, Exchange>,
   onDenied: DenialOptions<FetchTypes<Subject>>['onDenied'],
   subjectOf: (exchange: Exchange<Info>) => Subject,
 ): RateLimit<Info, Subject> {
+  const { owner, limiter } = steps
+
   async function limit(request: Request, info: Info & FetchInfo): Promise<Response | undefined> {
     checkRequest(owner, request)
     const exchange = openExchange(request, readInfo(owner, info))
@@ -57,7 +58,7 @@ export function limitOf<Info extends FetchInfo, Subject extends object>(
         exchange.response = checkResponse(owner, 'the result of onDenied', await onDenied(subject, decision))
       })
     const passes = catchMaybe(
-      () => run(subject, exchange, respond),
+      () => passRequest(steps, subject, exchange, respond),
       (error) => {
         failExchange(exchange)
         throw error

@@ -1,4 +1,4 @@
-import { guardSteps, type LoginControls, OWNER } from '../../login/guard-steps.js'
+import { guardSteps, type LoginControls } from '../../login/guard-steps.js'
 import type { LoginGuardOptions } from '../../login/options.js'
 import { noRoute } from '../../login/place.js'
 import { type Exchange, exchangeOf } from './exchange.js'
@@ -65,7 +65,7 @@ export function loginGuard<Info extends FetchInfo = FetchInfo>(
     const exchange = exchangeOf<Info>(request)
     if (exchange !== undefined) report(exchange.subject)
   }
-  const limit = limitOf<Info, FetchSubject<Info>>(OWNER, steps, options.onDenied, ({ subject }) => subject)
+  const limit = limitOf<Info, FetchSubject<Info>>(steps, options.onDenied, ({ subject }) => subject)
   return Object.assign(limit, controls, {
     reportSuccess: reporter(controls.reportSuccess),
     reportFailure: reporter(controls.reportFailure),

@@ -32,5 +32,5 @@ export function rateLimit<Info extends FetchInfo = FetchInfo>(
   options: RateLimitOptions<FetchTypes<FetchSubject<Info>>>,
 ): RateLimit<Info> {
   const steps = requestSteps('rateLimit', exchangeOptions(options), fetchWriter)
-  return limitOf<Info, FetchSubject<Info>>('rateLimit', steps, options.onDenied, ({ subject }) => subject)
+  return limitOf<Info, FetchSubject<Info>>(steps, options.onDenied, ({ subject }) => subject)
 }

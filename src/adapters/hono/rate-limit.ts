@@ -57,7 +57,7 @@ export function rateLimit<Ctx extends Context = Context>(
   options: RateLimitOptions<HonoTypes<Ctx>>,
 ): RateLimitMiddleware<Ctx> {
   const steps = requestSteps('rateLimit', exchangeOptions(options), honoWriter)
-  const limit = limitOf<HonoInfo<Ctx>, Ctx>('rateLimit', steps, denialResponder(options), subjectOf)
+  const limit = limitOf<HonoInfo<Ctx>, Ctx>(steps, denialResponder(options), subjectOf)
   return middlewareOf('rateLimit', limit, cachedBody)
 }
 
@@ -89,7 +89,7 @@ export function loginGuard<Ctx extends Context = Context>(
 ): LoginGuard<Ctx> {
   const loginOptions = exchangeGuardOptions(options)
   const { steps, controls } = guardSteps(loginOptions, honoWriter, noRoute)
-  const limit = limitOf<HonoInfo<Ctx>, Ctx>(OWNER, steps, denialResponder(options), subjectOf)
+  const limit = limitOf<HonoInfo<Ctx>, Ctx>(steps, denialResponder(options), subjectOf)
   return Object.assign(middlewareOf(OWNER, limit, readBody), controls)
 }
 

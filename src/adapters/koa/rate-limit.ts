@@ -6,9 +6,9 @@ import type { Respond } from '../../http/deny-request.js'
 import type { DenialOptions, RateLimitOptions } from '../../http/options.js'
 import { asError } from '../../http/rate-limit.js'
 import { decisionFor } from '../../http/recorded-decision.js'
-import { type RequestSteps, requestSteps } from '../../http/request-steps.js'
+import { passRequest, type RequestSteps, requestSteps } from '../../http/request-steps.js'
 import { isOver } from '../../http/response-end.js'
-import { guardSteps, type LoginControls, OWNER } from '../../login/guard-steps.js'
+import { guardSteps, type LoginControls } from '../../login/guard-steps.js'
 import type { LoginGuardOptions } from '../../login/options.js'
 import type { GuardRoute } from '../../login/place.js'
 import type { ServerTypes } from '../../util/framework-types.js'
@@ -67,7 +67,7 @@ export function rateLimit<Ctx extends ExtendableContext = Context>(
   options: RateLimitOptions<KoaTypes<Ctx>>,
 ): RateLimitMiddleware<Ctx> {
   const steps = requestSteps<Ctx, Response>('rateLimit', options, koaWriter)
-  return middlewareOf('rateLimit', steps, options.onDenied)
+  return middlewareOf(steps, options.onDenied)
 }
 
 /**
@@ -98,7 +98,7 @@ export function loginGuard<Ctx extends ExtendableContext = Context>(
 ): LoginGuard<Ctx> {
   const routeOf = (ctx: Ctx): GuardRoute => koaRoute(ctx, guard)
   const { steps, controls } = guardSteps<Ctx, Response>(options, koaWriter, routeOf)
-  const guard = Object.assign(middlewareOf(OWNER, steps, options.onDenied), controls)
+  const guard = Object.assign(middlewareOf(steps, options.onDenied), controls)
   return guard
 }
 
@@ -110,12 +110,12 @@ function nextAfter(withdraw: () => void, next: Next): Next {
   }
 }
 
-/** Creates middleware that takes these steps; `owner` is the function that errors name. */
+/** Creates middleware that takes these steps. */
 function middlewareOf<Ctx extends ExtendableContext>(
-  owner: string,
-  { limiter, run }: RequestSteps<Ctx, Response>,
+  steps: RequestSteps<Ctx, Response>,
   onDenied: DenialOptions<KoaTypes<Ctx>>['onDenied'],
 ): RateLimitMiddleware<Ctx> {
+  const { owner, limiter } = steps
   let isChecked = false
 
   async function rateLimitMiddleware(context: ExtendableContext, next: Next): Promise<unknown> {
@@ -126,7 +126,7 @@ function middlewareOf<Ctx extends ExtendableContext>(
     try {
       const respond: Respond | undefined =
         onDenied && ((decision, withdraw) => onDenied(ctx, nextAfter(withdraw, next), decision))
-      const isAllowed = run(ctx, ctx.response, respond)
+      const isAllowed = passRequest(steps, ctx, ctx.response, respond)
       passes = isPromise(isAllowed) ? await isAllowed : isAllowed
     } catch (error) {
       throw asError(owner, error)

@@ -1,4 +1,4 @@
-import type { RequestSteps } from '../../http/request-steps.js'
+import { passRequest, type RequestSteps } from '../../http/request-steps.js'
 import { catchMaybe, type MaybePromise, thenMaybe } from '../../util/maybe-promise.js'
 import { wrongKind } from '../../util/validate.js'
 import { isObject } from '../../util/values.js'
@@ -56,7 +56,7 @@ export function runSteps<Req extends object, Res>(
   { req, res }: HandlerCall<Req, Res>,
   replace: ((exception: RateLimitException) => unknown) | undefined,
 ): MaybePromise<boolean> {
-  const pass = () => steps.run(req, res, undefined)
+  const pass = () => passRequest(steps, req, res, undefined)
   if (replace === undefined) return pass()
   return catchMaybe(pass, (error) => {
     if (!(error instanceof RateLimitException)) throw error

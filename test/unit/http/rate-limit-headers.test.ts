@@ -15,9 +15,9 @@ function response(): ServerResponse {
 /** The headers of a response that passed limiters with these decisions, in order. */
 function headersAfter(style: HeaderStyle, ...decisions: Decision[]) {
   const res = response()
-  const headersOf = rateLimitHeaders(style, 'delta-seconds', nodeWriter)
+  const settings = { style, reset: 'delta-seconds', writer: nodeWriter } as const
   decisions.forEach((decision, i) => {
-    setAll(res, headersOf(res, decision, i === 0))
+    setAll(res, rateLimitHeaders(settings, res, decision, i === 0))
   })
   return res.getHeaders()
 }
@@ -44,7 +44,10 @@ test('a decision without a store sets nothing', () => {
 test('an epoch reset is now plus the time until the reset', () => {
   const res = response()
   jest.spyOn(Date, 'now').mockReturnValue(1_790_000_000_500)
-  setAll(res, rateLimitHeaders('legacy', 'epoch-seconds', nodeWriter)(res, loose, true))
+  setAll(
+    res,
+    rateLimitHeaders({ style: 'legacy', reset: 'epoch-seconds', writer: nodeWriter }, res, loose, true),
+  )
   jest.restoreAllMocks()
   expect(res.getHeader('X-RateLimit-Reset')).toBe('1790000007')
 })
@@ -68,8 +71,14 @@ test('legacy headers of an earlier limiter with as much left stay', () => {
 
 test('legacy headers of an earlier limiter stay whole beside a limiter that sends only those of the draft', () => {
   const res = response()
-  setAll(res, rateLimitHeaders('legacy', 'delta-seconds', nodeWriter)(res, loose, true))
-  setAll(res, rateLimitHeaders('draft', 'delta-seconds', nodeWriter)(res, tight, false))
+  setAll(
+    res,
+    rateLimitHeaders({ style: 'legacy', reset: 'delta-seconds', writer: nodeWriter }, res, loose, true),
+  )
+  setAll(
+    res,
+    rateLimitHeaders({ style: 'draft', reset: 'delta-seconds', writer: nodeWriter }, res, tight, false),
+  )
   expect(res.getHeaders()).toMatchObject({ 'x-ratelimit-limit': '100', 'x-ratelimit-reset': '6' })
 })
 
@@ -101,7 +110,10 @@ test('draft headers of several limiters merge into one valid list', () => {
 test('draft headers are appended to those that a handler has set', () => {
   const res = response()
   res.setHeader('RateLimit', ['"a";r=1', '"b";r=2'])
-  setAll(res, rateLimitHeaders('draft', 'delta-seconds', nodeWriter)(res, tight, false))
+  setAll(
+    res,
+    rateLimitHeaders({ style: 'draft', reset: 'delta-seconds', writer: nodeWriter }, res, tight, false),
+  )
   const names = parseList(res.getHeader('RateLimit') as string).map(([name]) => name)
   expect(names).toEqual(['a', 'b', 'tight'])
 })
