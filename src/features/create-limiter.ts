@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
-import { type Access, checkMode } from '../limiter/access-rules.js'
+import { checkMode } from '../limiter/access-rules.js'
 import type { LimitContext } from '../limiter/bind-limit.js'
-import { type LimiterCore, limiterCore } from '../limiter/core.js'
+import { limiterCore } from '../limiter/core.js'
 import {
   checkDecision,
   type Decision,
@@ -14,14 +14,18 @@ import type { LimiterOptions } from '../limiter/options.js'
 import { type LimiterSettings, readLimiterOptions } from '../limiter/read-options.js'
 import { storeFailureReporter } from '../limiter/store-failures.js'
 import { endUndecided } from '../limiter/undecided.js'
-import { showCharge, type Watches } from '../limiter/watch-charges.js'
 import { request } from '../pipe/pipe.js'
-import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { adjustmentsOf, promisedAdjustments } from './adjustments.js'
-import { type Candidate, createCandidate } from './candidate/candidate.js'
+import { createCandidate } from './candidate/candidate.js'
+import {
+  type Charging,
+  chargeLimits,
+  chargeUnlessDecided,
+  decisionReporter,
+  peekLimits,
+} from './charge-limits.js'
 import { readCost, refuseOptions } from './charge-options.js'
 import { watchCreation } from './created-in-handler.js'
-import { decisionReporter } from './decision-report.js'
 import { healthOf } from './health.js'
 import { holdingsOf, releaseDecision } from './holdings.js'
 import { withInspection } from './inspection.js'
@@ -51,51 +55,11 @@ export function createLimiter<Subject = unknown>(options: LimiterOptions<Subject
   return limiterFrom<Subject>('createLimiter', readLimiterOptions('createLimiter', options)).limiter
 }
 
-/** What a limiter charges with. */
-interface Charging {
-  readonly access: Access
-  readonly core: LimiterCore
-  readonly watches: Watches
-  /** The limits that are only tried. A document may bring others. */
-  candidate: Candidate | undefined
-}
-
 /** A limiter with the steps of `charge` exposed, for middleware that does something between them. */
 export interface SteppedLimiter<Subject> extends Charging {
   readonly limiter: Limiter<Subject>
   /** Reports a decision, and returns it unchanged, even in report mode. */
   readonly report: Finish
-}
-
-/** Charges a subject that the access rules did not decide. */
-export function chargeLimits(
-  { watches, candidate, core }: Charging,
-  subject: unknown,
-  cost: number | undefined,
-  finish: Finish,
-): MaybePromise<Decision> {
-  if (watches.length > 0) showCharge(watches, subject)
-  if (candidate === undefined) return core.charge(subject, cost, finish)
-  return candidate.chargeBeside(core.charge)(subject, cost, finish)
-}
-
-/** Returns the figures of a subject that the access rules did not decide. */
-function peekLimits({ watches, core }: Charging, subject: unknown, finish: Finish): MaybePromise<Decision> {
-  if (watches.length > 0) showCharge(watches, subject)
-  return core.charge(subject, 0, finish)
-}
-
-/** Decides on a subject by the access rules of a limiter or else, by `charge`, with its limits. */
-function chargeUnlessDecided(
-  { access }: Charging,
-  subject: unknown,
-  finish: Finish,
-  charge: () => MaybePromise<Decision>,
-): MaybePromise<Decision> {
-  if (access.check === undefined) return charge()
-  return thenMaybe(access.check(subject), (decision) =>
-    decision === undefined ? charge() : finish(decision, subject),
-  )
 }
 
 /** Creates a limiter from settings that were read; `owner` is the function that errors name. */

@@ -1,4 +1,5 @@
-import { chargeLimits, limiterFrom, type SteppedLimiter } from '../features/create-limiter.js'
+import { chargeLimits } from '../features/charge-limits.js'
+import { limiterFrom, type SteppedLimiter } from '../features/create-limiter.js'
 import { isHolding } from '../features/holdings.js'
 import type { Limiter } from '../features/limiter.js'
 import { headerOf, peerAddress } from '../keys/request.js'

@@ -35,7 +35,8 @@ export interface RequestLike {
 
 /** What key functions read in place of a subject that is not like a request. */
 const VIEW = Symbol.for('headgate.requestView')
-const views = processWide('requestViews', () => ({ areUsed: false }))
+/** Whether a subject has a view: none has in most applications. */
+export const views = processWide('requestViews', () => ({ areUsed: false }))
 
 interface Viewed {
   [VIEW]?: RequestLike

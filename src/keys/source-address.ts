@@ -13,6 +13,7 @@ import {
   notRequest,
   peerAddress,
   type RequestLike,
+  views,
 } from './request.js'
 import { isFetchRequest, requestWithin } from './request-within.js'
 
@@ -31,37 +32,53 @@ export function addressReader(owner: string, options: AddressOptions = {}): Addr
   const embeddings = embeddingsWith(owner, options.nat64)
   checkHostBits(owner, 'nat64', options.nat64 ?? [])
   const reportedAddress = forwardedReader(owner, options, embeddings) ?? expressReader()
+  let lastText: string | undefined
+  let lastAddress: Address | undefined
 
   function sourceAddress(subject: unknown): Address | undefined {
-    const request = requestWithin(subject) ?? asRequest(subject)
-    const reported = parseAddress(reportedAddress(request), embeddings)
-    const address = reported ?? parseAddress(peerAddress(request), embeddings)
+    const request = hasSocket(subject) ? subject : (requestWithin(subject) ?? asRequest(subject))
+    const reported = reportedAddress(request)
+    const address = (reported === undefined ? undefined : parse(reported)) ?? parse(peerAddress(request))
     if (address === undefined && isDisconnected(request)) throw disconnectedError(request)
     return address
   }
 
+  /** Returns the address in a text. `allow`, `block` and the key of a limiter read the same one in a row. */
+  function parse(text: string | undefined): Address | undefined {
+    if (text === lastText) return lastAddress
+    lastAddress = parseAddress(text, embeddings)
+    lastText = text
+    return lastAddress
+  }
+
   return Object.assign(sourceAddress, { embeddings })
+}
+
+/** Returns whether a subject is a request itself, as most are, and has no view. */
+function hasSocket(subject: unknown): subject is RequestLike {
+  if (views.areUsed || typeof subject !== 'object' || subject === null) return false
+  const { socket }: RequestLike = subject
+  return typeof socket === 'object' && socket !== null
 }
 
 /** One in this many requests is checked for forwarding headers, because the check takes as long as a decision. */
 const REQUESTS_PER_CHECK = 64
 
 /** Creates a function that returns the address that Express reports; `undefined` if it is the socket's. */
-function expressReader(): (subject: unknown) => string | undefined {
+function expressReader(): (request: RequestLike) => string | undefined {
   let requests = 0
-  return function expressAddress(subject) {
-    const request = asRequest(subject)
+  return function expressAddress(request) {
     const { app } = request as { readonly app?: { (): void; get(name: string): unknown } }
     const isExpress = typeof app === 'function'
     const trust = isExpress ? app.get('trust proxy') : request.ip !== undefined
     if (isExpress && trust === true) warnOnce('HEADGATE_TRUSTS_EVERY_PROXY', TRUSTS_EVERY_PROXY)
     if (!trust) {
-      if (requests++ % REQUESTS_PER_CHECK === 0) warnIfForwarded(subject)
+      if (requests++ % REQUESTS_PER_CHECK === 0) warnIfForwarded(request)
       return undefined
     }
     const { ip } = request // read only if a proxy is trusted, because Express recomputes it on each read
     if (typeof ip !== 'string') return undefined
-    if (!isExpress && requests++ % REQUESTS_PER_CHECK === 0) warnIfForwarded(subject, ip)
+    if (!isExpress && requests++ % REQUESTS_PER_CHECK === 0) warnIfForwarded(request, ip)
     return ip
   }
 }
@@ -85,8 +102,8 @@ function warnIfForwarded(subject: unknown, ip = ''): void {
 export const DEFAULT_IPV6_PREFIX = 56
 
 /** Creates the key of a limit without one: `byIp()`. */
-export function defaultKey(): KeyFunction<unknown> {
-  return addressKey(addressReader('byIp'))
+export function defaultKey(read = addressReader('byIp')): KeyFunction<unknown> {
+  return addressKey(read)
 }
 
 /**
@@ -97,9 +114,10 @@ export function addressKey(
   read: AddressReader,
   ipv6Prefix = DEFAULT_IPV6_PREFIX,
 ): (subject: unknown) => string {
-  const readRequest = requestIdentity(read, ipv6Prefix)
   function ipKey(subject: unknown): string {
-    const identity = readRequest(subject)
+    const address = read(subject)
+    if (typeof address === 'string') return address
+    const identity = networkIdentity(address, subject, ipv6Prefix)
     if (identity === undefined)
       throw isFetchRequest(asRequest(subject)) ? noAddressInRequest() : notRequest('byIp', subject)
     return identity
@@ -112,14 +130,19 @@ export function requestIdentity(
   read: AddressReader,
   ipv6Prefix = DEFAULT_IPV6_PREFIX,
 ): (subject: unknown) => string | undefined {
-  return (subject) => {
-    const address = read(subject)
-    if (typeof address === 'string') return address
-    if (address !== undefined) return addressIdentity(address, ipv6Prefix)
-    if (requestWithin(subject) === undefined) return undefined
-    warnOnce('HEADGATE_NO_ADDRESS', NO_ADDRESS)
-    return 'unknown'
-  }
+  return (subject) => networkIdentity(read(subject), subject, ipv6Prefix)
+}
+
+/** Returns the identity of a subject from an address; `undefined` for a subject that is not a request. */
+function networkIdentity(
+  address: Address | undefined,
+  subject: unknown,
+  ipv6Prefix: number,
+): string | undefined {
+  if (address !== undefined) return addressIdentity(address, ipv6Prefix)
+  if (requestWithin(subject) === undefined) return undefined
+  warnOnce('HEADGATE_NO_ADDRESS', NO_ADDRESS)
+  return 'unknown'
 }
 
 function noAddressInRequest(): NotRequestError {
@@ -164,12 +187,13 @@ export function markAddressUse<K extends KeyFunction>(key: K, use: AddressUse | 
 }
 
 /**
- * Returns the address reader of the first key that has one, or that of `byIp()` if none has. So `allow`,
- * `block` and the bucket for malformed keys see the same address as the key.
+ * Returns the address reader of the first key that has one, or `usual` if none has. So `allow`, `block` and the
+ * bucket for malformed keys see the same address as the key.
  */
 export function addressReaderAmong(
   limits: readonly { readonly key?: readonly KeyFunction[] | undefined }[],
+  usual?: AddressReader,
 ): AddressReader {
   const uses = limits.flatMap(({ key = [] }) => key.map(addressUseOf))
-  return uses.find((use) => use !== undefined)?.read ?? addressReader('byIp')
+  return uses.find((use) => use !== undefined)?.read ?? usual ?? addressReader('byIp')
 }

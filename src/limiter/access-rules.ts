@@ -1,13 +1,12 @@
 import { type Address, parseAddress } from '../keys/address.js'
 import { addressList } from '../keys/address-list.js'
 import { peerAddress } from '../keys/request.js'
-import { type AddressReader, addressReaderAmong } from '../keys/source-address.js'
+import type { AddressReader } from '../keys/source-address.js'
 import { optional, type Settings, withDefault } from '../options/option-table.js'
 import { isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { choice } from '../util/validate.js'
 import { fieldsOf } from '../util/values.js'
 import { type Decision, denyDisconnected, unchargedDecision } from './decision.js'
-import type { Entry } from './read-limits.js'
 
 /** Whether a limiter denies, or only reports what it would deny. */
 export type Mode = 'enforce' | 'report'
@@ -62,14 +61,13 @@ export type Listing = 'allow' | 'block'
 /** A function that exempts subjects. With middleware it also gets the response. */
 export type Skip = (subject: unknown, response: unknown) => MaybePromise<boolean>
 
-/** Creates the access rules of a limiter. */
+/** Creates the access rules of a limiter, which reads addresses with `read`. */
 export function accessRules(
   owner: string,
   { allow = [], block = [], skip }: Settings<typeof ACCESS_ROWS> & { readonly skip?: Skip | undefined },
-  entries: readonly Entry[],
+  read: AddressReader,
   modeSwitch: ModeSwitch,
 ): Access {
-  const read = addressReaderAmong(entries)
   const addressOf = subjectAddress(read)
   const isAllowed = addressList(owner, 'allow', allow, read.embeddings)
   const isBlocked = addressList(owner, 'block', block, read.embeddings)

@@ -1,6 +1,6 @@
 import { type IdentityOptions, identityReader } from '../keys/identity.js'
+import type { KeyFunction } from '../keys/key.js'
 import { peerAddress } from '../keys/request.js'
-import { defaultKey } from '../keys/source-address.js'
 import { type Policy, signatureOf } from '../policies/policy.js'
 import { keyCodeOf, resetsOnChange } from '../policies/spec.js'
 import { type MaybePromise, readAll, thenMaybe } from '../util/maybe-promise.js'
@@ -32,6 +32,8 @@ export interface LimitContext extends IdentityOptions {
   /** What every key of the limiter starts with. */
   readonly limiterScope: string
   readonly name: string | undefined
+  /** The key of limits without one. */
+  readonly usualKey: KeyFunction<unknown>
   /** Throws a `TypeError` for a policy that is not supported here. */
   readonly checkSupported?: (owner: string, policy: Policy) => void
   /**
@@ -45,52 +47,57 @@ export interface LimitContext extends IdentityOptions {
 /** The most limits that are recorded. A policy function may return a new policy for each client. */
 const MAX_RECORDED = 64
 
-/** Handles the identity and the cost that were read from a subject for one limit. */
-type Handle<T> = (identity: string, cost: number, subject: unknown) => MaybePromise<T>
-
-/** Resolves a subject. `cost` replaces the cost of the limit, and `names` restricts it to those limits. */
-type ResolvePart<T> = (subject: unknown, cost?: number, names?: readonly string[]) => MaybePromise<T>
+/**
+ * Returns the parts of a charge: one for each limit that applies to the subject. `cost` replaces the cost of
+ * each limit. With `names`, reads only the keys of those limits: the subject may lack what the others need.
+ */
+export type ResolveParts = (
+  subject: unknown,
+  cost?: number,
+  names?: readonly string[],
+) => MaybePromise<readonly NamedPart[]>
 
 /**
- * Creates a function that reads a subject's identity and cost, and passes them to the handler from
- * `prepare`. It returns `none()` if the limit does not apply. If `names` does not include the limit, its key
- * is not read.
+ * Creates the function that resolves the charges of one limit. Its key is not read if the limit does not
+ * apply.
  */
-export function limitBinder<T>(
-  entry: Entry,
-  context: LimitContext,
-  none: () => T,
-  prepare: (limit: Limit) => Handle<T>,
-): ResolvePart<T> {
-  const { entryName, policy, key = [defaultKey()], cost: limitCost = 1, skip } = entry
+function limitResolver(entry: Entry, context: LimitContext): ResolveParts {
+  const { entryName, policy, key = [context.usualKey], cost: limitCost = 1, skip } = entry
   const readIdentity = identityReader(key, context)
 
-  const bind = weakMemo((resolvedPolicy: object): ResolvePart<T> => {
+  const bind = weakMemo((resolvedPolicy: object): ResolveParts => {
     const limit = limitOf(entry, context, resolvedPolicy)
-    const handle = prepare(limit)
-    return function readLimit(subject, chargeCost, names) {
-      if (names?.includes(limit.name) === false) return none()
-      const cost = chargeCost ?? limitCost
-      const identity = readIdentity(subject)
-      if (typeof identity === 'string' && typeof cost === 'number') return handle(identity, cost, subject)
-      return thenMaybe(identity, (resolvedIdentity) => {
-        if (resolvedIdentity === undefined) return none()
-        const limitUnits = typeof cost === 'number' ? cost : cost(subject)
-        return thenMaybe(limitUnits, (units) => handle(resolvedIdentity, units, subject))
-      })
+    return function resolveLimit(subject, cost, names) {
+      if (names?.includes(limit.name) === false) return []
+      return resolvePart(limit, readIdentity(subject), cost ?? limitCost, subject)
     }
   })
 
-  const resolve: ResolvePart<T> =
+  const resolve: ResolveParts =
     typeof policy !== 'function'
       ? bind(policy)
       : (subject, cost, names) =>
           thenMaybe(policy(subject), (given) => bind(checkResolved(entry.owner, given))(subject, cost, names))
   if (skip === undefined) return resolve
   return (subject, cost, names) => {
-    if (entryName !== undefined && names?.includes(entryName) === false) return none()
-    return thenMaybe(skip(subject), (isSkipped) => (isSkipped ? none() : resolve(subject, cost, names)))
+    if (entryName !== undefined && names?.includes(entryName) === false) return []
+    return thenMaybe(skip(subject), (isSkipped) => (isSkipped ? [] : resolve(subject, cost, names)))
   }
+}
+
+/** Returns the part of a charge for one limit, as a list that is empty if the subject has no identity. */
+export function resolvePart(
+  limit: Limit,
+  identity: MaybePromise<string | undefined>,
+  cost: number | ((subject: unknown) => MaybePromise<number>),
+  subject: unknown,
+): MaybePromise<readonly NamedPart[]> {
+  if (typeof identity === 'string' && typeof cost === 'number') return [partOf(limit, identity, cost)]
+  return thenMaybe(identity, (resolved) => {
+    if (resolved === undefined) return []
+    const units = typeof cost === 'number' ? cost : cost(subject)
+    return thenMaybe(units, (resolvedUnits) => [partOf(limit, resolved, resolvedUnits)])
+  })
 }
 
 /** Returns what the keys of a limit start with, whatever its policy is. */
@@ -132,22 +139,9 @@ export function warnFreshStart(owner: string, { name, scope, policy }: Limit, li
   }
 }
 
-/**
- * Returns the parts of a charge: one for each limit that applies to the subject. `cost` replaces the cost of
- * each limit. With `names`, reads only the keys of those limits: the subject may lack what the others need.
- */
-export type ResolveParts = ResolvePart<readonly NamedPart[]>
-
 /** Creates the function that resolves the charges of a limiter. */
 export function partsResolver(entries: readonly Entry[], context: LimitContext): ResolveParts {
-  const resolvers = entries.map((entry) =>
-    limitBinder<readonly NamedPart[]>(
-      entry,
-      context,
-      () => [],
-      (limit) => (identity, cost) => [partOf(limit, identity, cost)],
-    ),
-  )
+  const resolvers = entries.map((entry) => limitResolver(entry, context))
   const [resolveOnly, ...others] = resolvers
   if (resolveOnly !== undefined && others.length === 0) return resolveOnly
   return (subject, cost, names) => {
@@ -163,26 +157,40 @@ export type ChargeSubject = (
   finish: Finish,
 ) => MaybePromise<Decision>
 
-/**
- * Creates a function that charges a subject. `resolve` resolves the subject, and `decide` decides on the
- * result. A request that disconnected before its address was read is denied.
- */
-export function subjectCharger<T extends object>(
-  resolve: ResolvePart<T>,
-  decide: (resolved: T, subject: unknown, finish: Finish) => MaybePromise<Decision>,
-): ChargeSubject {
+/** Charges parts. */
+export type ChargeParts = (
+  parts: readonly NamedPart[],
+  subject: unknown,
+  finish: Finish,
+) => MaybePromise<Decision>
+
+/** Creates a function that charges a subject with the parts that it resolves. */
+export function subjectCharger(resolveParts: ResolveParts, chargeParts: ChargeParts): ChargeSubject {
   return function chargeSubject(subject, cost, finish) {
-    let resolved: MaybePromise<T>
-    try {
-      resolved = resolve(subject, cost)
-    } catch (error) {
-      return finish(denyDisconnected(error), subject)
-    }
-    if (!('then' in resolved)) return decide(resolved, subject, finish)
-    peerAddress(subject) // reading it makes Node.js cache it
-    return (resolved as Promise<T>).then(
-      (later) => decide(later, subject, finish),
-      (error) => finish(denyDisconnected(error), subject),
-    )
+    return chargeResolved(() => resolveParts(subject, cost), subject, finish, chargeParts)
   }
+}
+
+/**
+ * Charges a subject with the parts that `resolve` returns. A request that disconnected before its address was
+ * read is denied.
+ */
+export function chargeResolved(
+  resolve: () => MaybePromise<readonly NamedPart[]>,
+  subject: unknown,
+  finish: Finish,
+  chargeParts: ChargeParts,
+): MaybePromise<Decision> {
+  let parts: MaybePromise<readonly NamedPart[]>
+  try {
+    parts = resolve()
+  } catch (error) {
+    return finish(denyDisconnected(error), subject)
+  }
+  if (!('then' in parts)) return chargeParts(parts, subject, finish)
+  peerAddress(subject) // reading it makes Node.js cache it
+  return parts.then(
+    (later) => chargeParts(later, subject, finish),
+    (error) => finish(denyDisconnected(error), subject),
+  )
 }

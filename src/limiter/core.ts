@@ -9,6 +9,7 @@ import type { Charge, ChargeResult, KeyedPolicy, Operation, ResultOf } from '../
 import type { StoreError } from '../stores/store-error.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import {
+  type ChargeParts,
   type ChargeSubject,
   type LimitContext,
   partsResolver,
@@ -49,7 +50,7 @@ export interface LimiterCore {
   readonly charge: ChargeSubject
   /** Returns these functions for other limits, whose units are in the same store. */
   bind(entries: readonly Entry[]): Pick<LimiterCore, 'resolveParts' | 'charge'>
-  chargeParts(parts: readonly NamedPart[], subject: unknown, finish: Finish): MaybePromise<Decision>
+  readonly chargeParts: ChargeParts
   /**
    * Tries once more to send the refunds that could not be sent, and closes the store unless it is shared.
    */
@@ -136,8 +137,10 @@ export function limiterCore(settings: LimiterSettings, hooks: CoreHooks): Limite
   function bind(boundEntries: readonly Entry[]) {
     const resolveParts = partsResolver(boundEntries, context)
     const charge =
-      directCharge({ ...settings, entries: boundEntries }, { apply, hold, decideWithoutStore }) ??
-      subjectCharger(resolveParts, chargeParts)
+      directCharge(
+        { ...settings, entries: boundEntries },
+        { apply, hold, chargeParts, decideWithoutStore },
+      ) ?? subjectCharger(resolveParts, chargeParts)
     return { resolveParts, charge }
   }
 

@@ -1,16 +1,27 @@
+import { identityReader } from '../keys/identity.js'
 import type { ChargeResult, PartResult } from '../stores/operation.js'
 import { localStatesOf } from '../stores/shared/local-states.js'
 import { asStoreError, type StoreError } from '../stores/store-error.js'
-import type { MaybePromise } from '../util/maybe-promise.js'
-import { type ChargeSubject, KEY_END, type Limit, limitBinder, partOf, subjectCharger } from './bind-limit.js'
-import { type Decision, LimiterDecision, partDecision, unchargedDecision } from './decision.js'
+import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
+import {
+  type ChargeParts,
+  type ChargeSubject,
+  chargeResolved,
+  KEY_END,
+  type Limit,
+  limitOf,
+  partOf,
+  resolvePart,
+} from './bind-limit.js'
+import { type Decision, denyDisconnected, LimiterDecision, partDecision } from './decision.js'
 import type { LimiterSettings } from './read-options.js'
 import type { Apply, NamedPart, Receipt } from './receipt.js'
 
-/** How a limiter holds units, and decides if the store throws. */
+/** What a limiter decides with if it is not that of the store. */
 interface DirectOptions {
   readonly apply: Apply
   readonly hold: (receipt: Receipt) => void
+  readonly chargeParts: ChargeParts
   readonly decideWithoutStore: (
     error: StoreError,
     parts: readonly NamedPart[],
@@ -25,34 +36,42 @@ interface DirectOptions {
  */
 export function directCharge(
   { entries, context, store, holdUndecided }: LimiterSettings,
-  { apply, hold, decideWithoutStore }: DirectOptions,
+  { apply, hold, chargeParts, decideWithoutStore }: DirectOptions,
 ): ChargeSubject | undefined {
   const local = localStatesOf(store)
   const [entry, ...others] = entries
-  if (holdUndecided !== undefined) return undefined
-  if (local === undefined || entry === undefined || others.length > 0) return undefined
+  if (local === undefined || entry === undefined || others.length > 0 || holdUndecided) return undefined
+  const { policy, key = [context.usualKey], cost: limitCost = 1, skip } = entry
+  if (typeof policy === 'function' || skip !== undefined) return undefined
+  const limit = limitOf(entry, context, policy)
+  const localLimit = local.limitOf(policy, limit.scope, KEY_END)
+  const readIdentity = identityReader(key, context)
 
-  const noLimit = () => unchargedDecision('none')
-  const decide = limitBinder<Decision>(entry, context, noLimit, (limit) => {
-    const { policy, scope } = limit
-    const localLimit = local.limitOf(policy, scope, KEY_END)
-    const { holdsUnits } = policy
-    return function decideDirectly(identity, cost, subject) {
-      let nowMs: number
-      let figures: PartResult
-      try {
-        nowMs = localLimit.now()
-        figures = localLimit.take(identity, nowMs, cost)
-      } catch (cause) {
-        return decideWithoutStore(asStoreError(store.name, cause), [partOf(limit, identity, cost)], subject)
-      }
-      const receipt = new DirectReceipt(limit, identity, cost, nowMs, figures, apply)
-      if (holdsUnits) hold(receipt)
-      const part = partDecision(limit, cost, figures, nowMs)
-      return new LimiterDecision(part, figures.allowed, [part], 'store', receipt)
+  return function chargeDirectly(subject, chargeCost, finish) {
+    const cost = chargeCost ?? limitCost
+    let identity: MaybePromise<string | undefined>
+    try {
+      identity = readIdentity(subject)
+    } catch (error) {
+      return finish(denyDisconnected(error), subject)
     }
-  })
-  return subjectCharger(decide, (decision, subject, finish) => finish(decision, subject))
+    if (typeof identity !== 'string' || typeof cost !== 'number')
+      return chargeResolved(() => resolvePart(limit, identity, cost, subject), subject, finish, chargeParts)
+    let nowMs: number
+    let figures: PartResult
+    try {
+      nowMs = localLimit.now()
+      figures = localLimit.take(identity, nowMs, cost)
+    } catch (cause) {
+      const parts = [partOf(limit, identity, cost)]
+      const decided = decideWithoutStore(asStoreError(store.name, cause), parts, subject)
+      return thenMaybe(decided, (decision) => finish(decision, subject))
+    }
+    const receipt = new DirectReceipt(limit, identity, cost, nowMs, figures, apply)
+    if (policy.holdsUnits) hold(receipt)
+    const part = partDecision(limit, cost, figures, nowMs)
+    return finish(new LimiterDecision(part, figures.allowed, [part], 'store', receipt), subject)
+  }
 }
 
 /**

@@ -1,4 +1,4 @@
-import { addressReaderAmong, requestIdentity } from '../keys/source-address.js'
+import { addressReader, addressReaderAmong, defaultKey, requestIdentity } from '../keys/source-address.js'
 import { limiterFixes, MIDDLEWARE_OPTIONS } from '../options/foreign-options.js'
 import { exemption, optional, readOptions, type Settings, withDefault } from '../options/option-table.js'
 import type { Pipe } from '../pipe/pipe.js'
@@ -88,13 +88,15 @@ export function limiterSettings(
   } = read
   for (const limitName of namesOf(entries, name) ?? []) keyName(owner, 'policy.name', limitName)
   const limiterScope = `${prefix}:${STATE_VERSION}:${name ?? UNNAMED}`
-  const readAddress = requestIdentity(addressReaderAmong(entries))
+  const usualReader = addressReader('byIp')
+  const reader = addressReaderAmong(entries, usualReader)
   const modeSwitch: ModeSwitch = { mode }
   const context: LimitContext = {
     limiterScope,
     name,
     secret,
-    readAddress,
+    readAddress: requestIdentity(reader),
+    usualKey: defaultKey(usualReader),
     isLocal: read.store === undefined || localStatesOf(read.store) !== undefined,
     limits: new Map(),
   }
@@ -109,7 +111,7 @@ export function limiterSettings(
     /** The lists of addresses as they were given. */
     lists: { allow: read.allow ?? [], block: read.block ?? [] },
     modeSwitch,
-    access: accessRules(owner, read, entries, modeSwitch),
+    access: accessRules(owner, read, reader, modeSwitch),
     timeoutMs,
     fallbackShare,
     /** 0 turns the cache off. */

@@ -1,6 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { CandidateMessage } from '../features/candidate/candidate.js'
-import type { DecisionMessage } from '../features/decision-report.js'
+import type { DecisionMessage } from '../features/charge-limits.js'
 import { isNearLimit } from '../features/near-limit.js'
 import type { Decision } from '../limiter/decision.js'
 import { BREAKER_STATES } from '../pipe/breaker-state.js'

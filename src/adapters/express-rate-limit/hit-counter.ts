@@ -1,4 +1,5 @@
-import { chargeLimits, limiterFrom, type SteppedLimiter } from '../../features/create-limiter.js'
+import { chargeLimits } from '../../features/charge-limits.js'
+import { limiterFrom, type SteppedLimiter } from '../../features/create-limiter.js'
 import { markIdentities } from '../../keys/identity.js'
 import { valueHash } from '../../keys/value-identity.js'
 import { chargedParts, type Decision } from '../../limiter/decision.js'

@@ -1,8 +1,12 @@
 import { channel } from 'node:diagnostics_channel'
 import type { EventEmitter } from 'node:events'
-import type { Mode, ModeSwitch } from '../limiter/access-rules.js'
+import type { Access, Mode, ModeSwitch } from '../limiter/access-rules.js'
+import type { LimiterCore } from '../limiter/core.js'
 import type { Decision, Finish } from '../limiter/decision.js'
 import { emit, type LimiterEvents } from '../limiter/events.js'
+import { showCharge, type Watches } from '../limiter/watch-charges.js'
+import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
+import type { Candidate } from './candidate/candidate.js'
 import { nearLimitDetector } from './near-limit.js'
 
 /** A message on the channel `headgate:decision`. */
@@ -14,6 +18,50 @@ export interface DecisionMessage {
   readonly decision: Decision
   /** What was charged: the request, or the subject of a limiter without HTTP. */
   readonly subject: unknown
+}
+
+/** What a limiter charges with. */
+export interface Charging {
+  readonly access: Access
+  readonly core: LimiterCore
+  readonly watches: Watches
+  /** The limits that are only tried. A document may bring others. */
+  candidate: Candidate | undefined
+}
+
+/** Charges a subject that the access rules did not decide. */
+export function chargeLimits(
+  { watches, candidate, core }: Charging,
+  subject: unknown,
+  cost: number | undefined,
+  finish: Finish,
+): MaybePromise<Decision> {
+  if (watches.length > 0) showCharge(watches, subject)
+  if (candidate === undefined) return core.charge(subject, cost, finish)
+  return candidate.chargeBeside(core.charge)(subject, cost, finish)
+}
+
+/** Returns the figures of a subject that the access rules did not decide. */
+export function peekLimits(
+  { watches, core }: Charging,
+  subject: unknown,
+  finish: Finish,
+): MaybePromise<Decision> {
+  if (watches.length > 0) showCharge(watches, subject)
+  return core.charge(subject, 0, finish)
+}
+
+/** Decides on a subject by the access rules of a limiter or else, by `charge`, with its limits. */
+export function chargeUnlessDecided(
+  { access }: Charging,
+  subject: unknown,
+  finish: Finish,
+  charge: () => MaybePromise<Decision>,
+): MaybePromise<Decision> {
+  if (access.check === undefined) return charge()
+  return thenMaybe(access.check(subject), (decision) =>
+    decision === undefined ? charge() : finish(decision, subject),
+  )
 }
 
 const decisions = channel('headgate:decision')
