@@ -2,14 +2,7 @@ import { callback, readOptions } from '../../options/option-table.js'
 import { isPromise, type MaybePromise, thenMaybe } from '../../util/maybe-promise.js'
 import { retry } from '../../util/retry.js'
 import { show } from '../../util/validate.js'
-import {
-  type ChargeResult,
-  keysOf,
-  type Operation,
-  onlyPartOf,
-  type Part,
-  type Result,
-} from '../operation.js'
+import { type Charge, type ChargeResult, keysOf, type Operation, type Result } from '../operation.js'
 import { applyBatch } from '../shared/apply-batch.js'
 import type { Run } from '../shared/run-operations.js'
 import { foreignKeyError, isStateOf } from '../shared/state-codec.js'
@@ -49,10 +42,10 @@ export interface TransactionOptions<Transaction> extends CommonStoreOptions {
   /** Returns the `StoreError` for an error of a transaction. Default: one with the same message. */
   toStoreError?(error: unknown): StoreError
   /**
-   * Decides charges of one part each, of distinct keys, each atomically, in fewer round trips than a transaction
-   * takes. For each that it cannot decide, returns `undefined` and changes nothing. Then a transaction decides.
+   * Decides charges of distinct keys, each atomically, in fewer round trips than a transaction takes. For each
+   * that it cannot decide, returns `undefined` and changes nothing. Then a transaction decides.
    */
-  chargeEach?(parts: readonly Part[]): Promise<readonly (ChargeResult | undefined)[]>
+  chargeEach?(charges: readonly Charge[]): Promise<readonly (ChargeResult | undefined)[]>
   /** Returns the key for the database, such as a hash of one that is too long. Default: the same key. */
   storageKey?(key: string): string
 }
@@ -164,8 +157,8 @@ export function transactionStore<Transaction>(options: TransactionOptions<Transa
     const alone = chargeEach === undefined ? [] : chargesAlone(operations)
     if (chargeEach === undefined || alone.length === 0) return decided
     try {
-      const results = await chargeEach(alone.map(([, part]) => part))
-      for (const [i, [charge]] of alone.entries()) {
+      const results = await chargeEach(alone)
+      for (const [i, charge] of alone.entries()) {
         const result = results[i]
         if (result !== undefined) decided.set(charge, result)
       }
@@ -192,15 +185,16 @@ export function transactionStore<Transaction>(options: TransactionOptions<Transa
   return builtStore({ ...options, batching }, run)
 }
 
-/** Returns the charges of one part whose key no other operation has, with that part. */
-function chargesAlone(operations: readonly Operation[]): readonly (readonly [Operation, Part])[] {
+/** Returns the charges whose keys no other operation has, nor another part of the same charge. */
+function chargesAlone(operations: readonly Operation[]): readonly Charge[] {
   const counts = new Map<string, number>()
   for (const operation of operations)
     for (const { key } of keysOf(operation)) counts.set(key, (counts.get(key) ?? 0) + 1)
-  return operations.flatMap((operation) => {
-    const part = onlyPartOf(operation)
-    return part !== undefined && counts.get(part.key) === 1 ? [[operation, part] as const] : []
-  })
+  const isAlone = (operation: Operation): operation is Charge =>
+    operation.type === 'charge' &&
+    operation.parts.length > 0 &&
+    operation.parts.every(({ key }) => counts.get(key) === 1)
+  return operations.filter(isAlone)
 }
 
 const DEFAULT_BATCHING = { maxKeys: 256, maxInFlight: 2, locksKeys: true }

@@ -1,6 +1,6 @@
 import type { MaybePromise } from '../../util/maybe-promise.js'
 import type { LockedStates } from '../builders/transaction-writes.js'
-import type { ChargeResult, Part } from '../operation.js'
+import type { Charge, ChargeResult } from '../operation.js'
 import type { Changes } from './changes.js'
 import type { DocumentStatements } from './documents.js'
 
@@ -30,11 +30,14 @@ export interface Dialect<Connection, Transaction = Connection> {
   lock(transaction: Transaction, keys: readonly string[]): MaybePromise<LockedStates>
   write(transaction: Transaction, changes: Changes): MaybePromise<void>
   /**
-   * Decides charges of one part each, of distinct keys, in fewer round trips than a transaction. Returns
+   * Decides charges of distinct keys, each atomically, in fewer round trips than a transaction. Returns
    * `undefined`, and changes nothing, for each that needs a transaction. Absent where a transaction takes no
    * round trip.
    */
-  chargeEach?(connection: Connection, parts: readonly Part[]): Promise<readonly (ChargeResult | undefined)[]>
+  chargeEach?(
+    connection: Connection,
+    charges: readonly Charge[],
+  ): Promise<readonly (ChargeResult | undefined)[]>
   /** Removes expired rows, up to `limit`. Returns how many. */
   removeExpired(connection: Connection, limit: number): Promise<number>
   readonly documents: DocumentStatements<Connection>

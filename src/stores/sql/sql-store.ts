@@ -29,7 +29,7 @@ export interface SqlStore extends Store {
   close(): Promise<void>
 }
 
-/** Creates a store that applies a batch in a transaction, and charges of one part in fewer round trips. */
+/** Creates a store that applies a batch in a transaction, and some charges in fewer round trips. */
 export function sqlStore<Connection, Transaction>(dialect: Dialect<Connection, Transaction>): SqlStore {
   const { name, chargeEach } = dialect
   const hintFor = hints(name, dialect.table)
@@ -51,7 +51,7 @@ export function sqlStore<Connection, Transaction>(dialect: Dialect<Connection, T
     toStoreError,
     storageKey: rowKey,
     ...(chargeEach && {
-      chargeEach: (parts) => useConnection((connection) => chargeEach(connection, parts)),
+      chargeEach: (charges) => useConnection((connection) => chargeEach(connection, charges)),
     }),
   })
 

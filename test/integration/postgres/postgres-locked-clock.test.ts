@@ -15,15 +15,16 @@ const POLICIES: readonly Policy[] = [
   slidingWindow({ limit: 100, window: '50ms', slices: 5 }),
 ]
 
-test.each(POLICIES.map((policy) => [policy.spec.kind, policy] as const))(
-  'a single statement that waits for a locked row of a %s decides at the time when it has the lock',
-  async (_kind, policy) => {
+test.each(POLICIES.flatMap((policy) => [1, 2].map((limits) => [limits, policy.spec.kind, policy] as const)))(
+  'a single statement for %i limits that waits for a locked row of a %s decides when it has the lock',
+  async (limits, _kind, policy) => {
     const { pool, table, store } = await database.makeStore()
+    const parts = ['key', 'other'].slice(0, limits).map((key) => part(key, policy, 40))
     await chargeOne(store, part('key', policy, 50))
     const session = await pool.take()
     await session.run('BEGIN')
     await session.run(`SELECT 1 FROM ${table} WHERE key = 'key' FOR UPDATE`)
-    const waiting = Promise.resolve(chargeStore(store, [[part('key', policy, 40)]]))
+    const waiting = Promise.resolve(chargeStore(store, [parts]))
     await until('the charge waits for the row', async () => {
       const waits = await database.server.query('SELECT 1 FROM pg_locks WHERE NOT granted')
       return waits.length > 0

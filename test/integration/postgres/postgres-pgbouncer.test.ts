@@ -94,8 +94,8 @@ test('behind a PgBouncer that pools statements, the first use rejects with the f
   const table = await database.makeTable()
   const store = pool.makeStore({ table })
   const [, policyOf] = LONG_POLICIES[0] as (typeof LONG_POLICIES)[number]
-  const pair = [part('a', policyOf(9)), part('b', policyOf(9))]
-  for (const use of [() => store.prepare(), () => chargeStore(store, [pair])]) {
+  const both = [part('a', policyOf(9)), part('b', policyOf(9)), part('a', policyOf(9))]
+  for (const use of [() => store.prepare(), () => chargeStore(store, [both])]) {
     await expect(use()).rejects.toThrow(/Set PgBouncer's pool_mode to transaction or session/)
   }
   const direct = database.open().makeStore({ table })

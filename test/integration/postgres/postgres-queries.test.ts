@@ -24,8 +24,13 @@ afterAll(async () => {
   await server?.stop()
 })
 
-/** How many queries a store sends for one charge of a key after another. */
-async function queriesFor(policy: Policy, costs: readonly number[], also: readonly Parts[] = []) {
+/** How many queries a store sends for one charge of some keys after another. */
+async function queriesFor(
+  policy: Policy,
+  costs: readonly number[],
+  also: readonly Parts[] = [],
+  keys: readonly string[] = ['key'],
+) {
   await pool.query('DELETE FROM headgate')
   let queries = 0
   const counting: PostgresPool & Pick<Pool, 'query'> = {
@@ -47,7 +52,7 @@ async function queriesFor(policy: Policy, costs: readonly number[], also: readon
   const counts: number[] = []
   for (const cost of costs) {
     queries = 0
-    await chargeStore(store, [[part('key', policy, cost)], ...also])
+    await chargeStore(store, [keys.map((key) => part(key, policy, cost)), ...also])
     counts.push(queries)
   }
   return counts
@@ -69,6 +74,18 @@ test('charges of one policy and cost that are allowed are one query, and those t
   const policy = tokenBucket({ capacity: 3, refill: 3, every: '1d' })
   const also = Array.from({ length: 10 }, (_, i) => [part(`other:${i}`, policy)])
   expect(await queriesFor(policy, [1, 1, 1, 1], also)).toEqual([1, 1, 1, 2])
+})
+
+test('charges of several keys that are allowed are one query, and those that are denied one more', async () => {
+  const policy = tokenBucket({ capacity: 3, refill: 3, every: '1d' })
+  const also = Array.from({ length: 10 }, (_, i) => [part(`other:${i}`, policy), part(`third:${i}`, policy)])
+  expect(await queriesFor(policy, [1, 2, 1], [], ['key', 'second', 'third'])).toEqual([1, 1, 2])
+  expect(await queriesFor(policy, [1, 1, 1, 1], also, ['key', 'second'])).toEqual([1, 1, 1, 2])
+})
+
+test('a charge that counts twice on one key takes a transaction', async () => {
+  const policy = fixedWindow({ limit: 5, window: '1d' })
+  expect(await queriesFor(policy, [1, 1], [], ['key', 'key'])).toEqual([2, 2])
 })
 
 test('a batch of charges of several costs is at most two queries', async () => {

@@ -26,12 +26,17 @@ const POLICIES: readonly Policy[] = [
   slidingWindow({ limit: 6, window: '1d', slices: 7 }),
 ]
 
-/** What is done to a key: a charge, which goes alone or with another one, or to a state from elsewhere. */
+/**
+ * What is done to a key: a charge, which goes alone, with another one, or of this key and one or two others, or a
+ * charge of a state from elsewhere.
+ */
 interface Step {
   readonly policy: number
   readonly share: number
   readonly how: 'alone' | 'together' | 'set'
   readonly ahead: number
+  /** The policies of the other parts, and what each part costs more. */
+  readonly others: readonly { readonly policy: number; readonly more: number }[]
 }
 
 const step: fc.Arbitrary<Step> = fc.record({
@@ -43,12 +48,19 @@ const step: fc.Arbitrary<Step> = fc.record({
     fc.integer({ min: -2000, max: 2000 }).map((n) => n / 1000),
     fc.constant(1e5),
   ),
+  others: fc.oneof(
+    fc.constant([]),
+    fc.array(fc.record({ policy: fc.nat(POLICIES.length - 1), more: fc.nat(2) }), {
+      minLength: 1,
+      maxLength: 2,
+    }),
+  ),
 })
 
 /** A denial that brings an empty window from the future back to the present, which leaves a fresh state. */
 const FRESH_AFTER_DENIAL: readonly Step[] = [
-  { policy: 3, share: 0, how: 'set', ahead: 1e5 },
-  { policy: 3, share: 4, how: 'alone', ahead: 0 },
+  { policy: 3, share: 0, how: 'set', ahead: 1e5, others: [] },
+  { policy: 3, share: 4, how: 'alone', ahead: 0, others: [] },
 ]
 
 /**
@@ -115,7 +127,7 @@ export function describeSingleStatement({ traces }: { traces: number }): void {
     const store = postgresStore(pool)
     const model = new Map<string, State>()
     let nowMs = Date.now()
-    for (const { policy: at, share, how, ahead } of steps) {
+    for (const { policy: at, share, how, ahead, others } of steps) {
       const policy = POLICIES[at] as Policy
       const wanted = part(`key:${at}`, policy, share % (policy.limit + 3))
       if (how === 'set') {
@@ -123,22 +135,25 @@ export function describeSingleStatement({ traces }: { traces: number }): void {
         await setState(wanted.key, state)
         model.set(wanted.key, state)
       }
-      nowMs = await expectAsModelled(wanted, how)
+      const also = others.map((other) =>
+        part(`key:${other.policy}`, POLICIES[other.policy] as Policy, 1 + other.more),
+      )
+      nowMs = await expectAsModelled([wanted, ...also], how)
     }
 
-    /** Checks every figure, the state at rest, and that the row is kept for as long as it is needed. */
-    async function expectAsModelled(wanted: Part, how: Step['how']): Promise<number> {
-      const also = how === 'together' ? [[part('another', wanted.policy, 0)]] : []
-      const [verdict] = await chargeStore(store, [[wanted], ...also])
+    /** Checks every figure, the states at rest, and that the rows are kept for as long as they are needed. */
+    async function expectAsModelled(wanted: readonly Part[], how: Step['how']): Promise<number> {
+      const also = how === 'together' ? [[part('another', (wanted[0] as Part).policy, 0)]] : []
+      const [verdict] = await chargeStore(store, [wanted, ...also])
       if (verdict === undefined) throw new Error('The store returned no verdict.')
       const { allowed, atMs, parts } = verdict
-      const expected = evaluateCharge([wanted], (key) => model.get(key), atMs)
+      const expected = evaluateCharge(wanted, (key) => model.get(key), atMs)
       expect({ allowed, parts: parts.map(figures) }).toEqual({
         allowed: expected.verdict.allowed,
         parts: expected.verdict.parts.map(figures),
       })
-      for (const [key, { state }] of expected.writes) {
-        const { resetAfterMs } = wanted.policy.take(state, atMs, 0)
+      for (const [key, { policy, state }] of expected.writes) {
+        const { resetAfterMs } = policy.take(state, atMs, 0)
         if (resetAfterMs === 0) {
           model.delete(key) // a fresh state needs no row
           continue
@@ -147,7 +162,7 @@ export function describeSingleStatement({ traces }: { traces: number }): void {
         const freshAtMs = atMs + resetAfterMs
         expect((await rowOf(key))?.expiresAtS).toBeGreaterThanOrEqual(Math.min(freshAtMs / 1000, NEVER_S))
       }
-      expect((await rowOf(wanted.key))?.state).toEqual(model.get(wanted.key))
+      for (const { key } of wanted) expect((await rowOf(key))?.state).toEqual(model.get(key))
       return atMs
     }
   }

@@ -27,11 +27,16 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
   const database = setUpDatabase(kind)
 
   /** Has each store charge in a row, as many processes with little to do: each charge is a single one. */
-  async function chargeAlone(stores: readonly SqlStore[], key: string, policy: Policy): Promise<number> {
-    const counts = stores.map(async (store) => {
+  async function chargeAlone(
+    stores: readonly SqlStore[],
+    keys: readonly string[],
+    policy: Policy,
+  ): Promise<number> {
+    const parts = keys.map((key) => part(key, policy))
+    const counts = stores.map(async (store, i) => {
       let allowed = 0
-      for (let i = 0; i < ROUNDS; i++)
-        allowed += allowedCount(await chargeStore(store, [[part(key, policy)]]))
+      for (let round = 0; round < ROUNDS; round++)
+        allowed += allowedCount(await chargeStore(store, [i % 2 === 0 ? parts : parts.toReversed()]))
       return allowed
     })
     return (await Promise.all(counts)).reduce((sum, count) => sum + count)
@@ -43,12 +48,33 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
       const { pool, table } = await database.makeStore({ settings: [level] })
       const stores = Array.from({ length: STORES }, () => pool.makeStore({ table }))
       for (const [name, policyOf] of LONG_POLICIES) {
-        expect(await chargeAlone(stores, name, policyOf(LIMIT))).toBe(LIMIT)
-        expect(await remainingOf(stores[0] as SqlStore, policyOf(LIMIT), [name])).toEqual([0])
+        for (const keys of [[name], [`${name} a`, `${name} b`]]) {
+          expect(await chargeAlone(stores, keys, policyOf(LIMIT))).toBe(LIMIT)
+          expect(await remainingOf(stores[0] as SqlStore, policyOf(LIMIT), keys)).toEqual(keys.map(() => 0))
+        }
       }
       await pool.end()
     },
   )
+
+  test('of charges of two keys that meet on one, each takes both or none', async () => {
+    const { pool, table } = await database.makeStore()
+    const stores = Array.from({ length: STORES }, () => pool.makeStore({ table }))
+    const charged = stores.map(async (store, i) => {
+      const parts = [part(`own:${i}`, bucketOf(100)), part('shared', bucketOf(LIMIT))]
+      let allowed = 0
+      for (let round = 0; round < ROUNDS; round++)
+        allowed += allowedCount(await chargeStore(store, [i % 2 === 0 ? parts : parts.toReversed()]))
+      return allowed
+    })
+    const counts = await Promise.all(charged)
+    expect(counts.reduce((sum, count) => sum + count)).toBe(LIMIT)
+    const keys = stores.map((_, i) => `own:${i}`)
+    expect(await remainingOf(stores[0] as SqlStore, bucketOf(100), keys)).toEqual(
+      counts.map((allowed) => 100 - allowed),
+    )
+    await pool.end()
+  })
 
   test('single charges of a key whose first write is rolled back by another process are each counted once', async () => {
     const { pool, table } = await database.makeStore()

@@ -1,5 +1,5 @@
 import type { State } from '../../../policies/policy.js'
-import type { ChargeResult, Part } from '../../operation.js'
+import { type ChargeResult, onlyPartOf, type Part } from '../../operation.js'
 import { evaluateCharge } from '../../shared/apply-batch.js'
 import { decodeState, encodeState, foreignKeyError, isStateOf } from '../../shared/state-codec.js'
 import type { Dialect } from '../dialect.js'
@@ -53,10 +53,8 @@ export function singleCharge(table: string): NonNullable<Dialect<MysqlConnection
     return (await swap(connection, state, values)) ? verdict : undefined
   }
 
-  return async (connection, parts) => {
-    const [part, ...others] = parts
-    return part === undefined || others.length > 0
-      ? parts.map(() => undefined)
-      : [await charge(connection, part)]
+  return async (connection, charges) => {
+    const part = charges.length === 1 ? onlyPartOf(charges[0]) : undefined
+    return part === undefined ? charges.map(() => undefined) : [await charge(connection, part)]
   }
 }

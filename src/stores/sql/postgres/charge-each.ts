@@ -1,4 +1,3 @@
-import { groupBy } from '../../../util/group-by.js'
 import type { ChargeResult, Part } from '../../operation.js'
 import { evaluateCharge } from '../../shared/apply-batch.js'
 import { isStateOf } from '../../shared/state-codec.js'
@@ -12,27 +11,29 @@ import {
   type PostgresReply,
   preparedStatement,
 } from './client.js'
-import { CLOCK, type Decoded, decode, encodeAsHex, keyList } from './codec.js'
-import { canTake, takeStatements } from './single-statement.js'
+import { CLOCK, decode, encodeAsHex, keyList } from './codec.js'
+import { canTake } from './kinds.js'
+import { takeQueries } from './take-statements.js'
 
 /** The most statements in place of a transaction, which takes two round trips. */
 const MAX_STATEMENTS = 2
 
 /** A charge to decide. */
 interface Pending {
-  readonly part: Part
-  readonly key: Buffer
+  readonly parts: readonly Part[]
+  readonly keys: readonly Buffer[]
   result?: ChargeResult
 }
 
 /**
- * Creates a function that decides charges of one part each by a statement that takes the units, one for those of
- * a policy and a cost. For those that it refuses, another statement reads the rows. Leaves to a transaction what
- * neither can decide. (MySQL's compare-and-swap would cost each allowed charge a second round trip.)
+ * Creates a function that decides charges by a statement that takes the units, one for those of the same policies
+ * and costs. For those that it refuses, another statement reads the rows. Leaves to a transaction what neither can
+ * decide, and charges of several parts where a client of pg before 8.21 cannot tell that it is in a transaction.
+ * (MySQL's compare-and-swap would cost each allowed charge a second round trip.)
  */
 export function chargeEach(table: string): NonNullable<Dialect<PostgresConnection>['chargeEach']> {
-  const takeOf = takeStatements(table)
-  const readOf = preparedStatement(
+  const takeQuery = takeQueries(table)
+  const readQuery = preparedStatement(
     `SELECT ${encodeAsHex(CLOCK, 't.state')}, encode(r.key, 'hex') FROM unnest($1::bytea[]) AS r (key) LEFT JOIN ${table} AS t ON t.key = r.key`,
   )
   let hasNames = true
@@ -51,55 +52,75 @@ export function chargeEach(table: string): NonNullable<Dialect<PostgresConnectio
   }
 
   async function take(connection: PostgresConnection, charges: readonly Pending[]): Promise<void> {
-    const { policy, cost } = (charges[0] as Pending).part
-    if (!canTake(policy)) return
-    const keys = charges.map(({ key }) => key)
-    const rows = await send(connection, takeOf(policy, keys, cost))
-    for (const [charge, { state, nowMs }] of rowsOf(charges, rows)) {
-      const standing = policy.take(state, nowMs, 0)
-      charge.result = { type: 'charge', allowed: true, atMs: nowMs, parts: [standing] }
+    const [charge] = charges
+    if (charge === undefined) return
+    const query = takeQuery(
+      charge.parts,
+      charges.map(({ keys }) => keys),
+    )
+    const byKey = new Map(charges.map((each) => [hexOf(each.keys[0]), each]))
+    for (const row of await send(connection, query)) {
+      const taken = charges.length === 1 ? charge : byKey.get(row.at(-1) ?? '')
+      if (taken === undefined) continue
+      const states = taken.parts.map((_, i) => decode(row[i]))
+      const atMs = states[0]?.nowMs ?? 0
+      const parts = taken.parts.map(({ policy }, i) => policy.take(states[i]?.state, atMs, 0))
+      taken.result = { type: 'charge', allowed: true, atMs, parts }
     }
   }
 
   async function read(connection: PostgresConnection, charges: readonly Pending[]): Promise<void> {
-    const rows = await send(connection, readOf([keyList(charges.map(({ key }) => key))]))
-    for (const [charge, { exists, state, nowMs }] of rowsOf(charges, rows)) {
-      const { part } = charge
-      if (exists && !isStateOf(part.policy, state)) continue // the transaction says so
-      const { verdict, writes } = evaluateCharge([part], () => state, nowMs)
+    const rows = await send(connection, readQuery([keyList(charges.flatMap(({ keys }) => keys))]))
+    const found = new Map(rows.map(([bytes, key]) => [key, decode(bytes)]))
+    const rowOf = (key: string) => found.get(hexOf(keyOf(key)))
+    const nowMs = Math.max(...Array.from(found.values(), (row) => row.nowMs))
+    for (const charge of charges) {
+      const isForeign = ({ key, policy }: Part) => rowOf(key)?.exists && !isStateOf(policy, rowOf(key)?.state)
+      if (charge.parts.some(isForeign)) continue // the transaction says so
+      const { verdict, writes } = evaluateCharge(charge.parts, (key) => rowOf(key)?.state, nowMs)
       if (writes.size === 0) charge.result = verdict
     }
   }
 
-  return async (connection, parts) => {
-    const charges = parts.map((part): Pending => ({ part, key: Buffer.from(rowKey(part.key)) }))
-    const takeable = charges.filter(({ part: { policy } }) => canTake(policy))
-    const groups = groupsOf(takeable.filter(({ part: { policy, cost } }) => cost > 0 && cost <= policy.limit))
+  return async (connection, charges) => {
+    const pending = charges.map(({ parts }): Pending => ({ parts, keys: parts.map(({ key }) => keyOf(key)) }))
+    const mostParts = connection.getTransactionStatus === undefined ? 1 : Number.POSITIVE_INFINITY
+    const takeable = pending.filter(
+      ({ parts }) => parts.length <= mostParts && parts.every(({ policy }) => canTake(policy)),
+    )
+    const groups = groupsOf(takeable.filter(({ parts }) => parts.every(canBeAllowed)))
     if (groups.length <= MAX_STATEMENTS) {
       for (const group of groups) await take(connection, group)
       const refused = takeable.filter(({ result }) => result === undefined)
       if (refused.length > 0) await read(connection, refused)
     }
-    return charges.map(({ result }) => result)
+    return pending.map(({ result }) => result)
   }
 }
 
-/** Returns the charges of each policy and cost, in the order of their keys, so that statements lock in order. */
+const keyOf = (key: string) => Buffer.from(rowKey(key))
+
+const hexOf = (key: Buffer | undefined) => key?.toString('hex') ?? ''
+
+const canBeAllowed = ({ policy, cost }: Part) => cost > 0 && cost <= policy.limit
+
+/**
+ * Returns the charges of the same policies and costs, in the order of their first keys, so that statements lock in
+ * order. Stops once there are too many groups.
+ */
 function groupsOf(charges: readonly Pending[]): readonly (readonly Pending[])[] {
-  const ordered = charges.toSorted((a, b) => a.key.compare(b.key))
-  const byPolicy = groupBy(ordered, ({ part }) => part.policy)
-  return Array.from(byPolicy.values()).flatMap((group) => [
-    ...groupBy(group, ({ part }) => part.cost).values(),
-  ])
+  const groups: [Pending, ...Pending[]][] = []
+  for (const charge of charges.toSorted(byFirstKey)) {
+    const group = groups.find(([{ parts }]) => areTakenAlike(parts, charge.parts))
+    if (group !== undefined) group.push(charge)
+    else if (groups.push([charge]) > MAX_STATEMENTS) return groups
+  }
+  return groups
 }
 
-/** Returns the charge of each row. */
-function* rowsOf(charges: readonly Pending[], rows: PostgresReply['rows']): Iterable<[Pending, Decoded]> {
-  const [only] = charges.length === 1 ? charges : []
-  const byKey =
-    only === undefined ? new Map(charges.map((each) => [each.key.toString('hex'), each])) : undefined
-  for (const [bytes, key] of rows) {
-    const charge = only ?? byKey?.get(key ?? '')
-    if (charge !== undefined) yield [charge, decode(bytes)]
-  }
+const byFirstKey = (a: Pending, b: Pending) => Buffer.compare(a.keys[0] as Buffer, b.keys[0] as Buffer)
+
+function areTakenAlike(parts: readonly Part[], others: readonly Part[]): boolean {
+  if (parts.length !== others.length) return false
+  return parts.every(({ policy, cost }, i) => policy === others[i]?.policy && cost === others[i]?.cost)
 }

@@ -6,11 +6,9 @@ import { acquire, isInTransaction, type PostgresConnection, type PostgresPool, r
 import { CLOCK, decode, encodeAsHex, keyArray, rowTable } from './codec.js'
 import { postgresDocuments } from './documents.js'
 import { prepareTables, quoteName } from './schema.js'
+import { LOCK_TIMEOUT_MS } from './take-statements.js'
 
 const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED'
-/** How long a transaction waits for a row that another transaction has locked. */
-const LOCK_TIMEOUT_MS = 1000
-
 /** A transaction. Its first query begins it, and its writes are sent with the commit. */
 interface Transaction {
   readonly connection: PostgresConnection

@@ -205,9 +205,9 @@ test('charges of one part may be decided without a transaction, unless others ne
   const database = new LockingDatabase()
   const figures = { allowed: true, remaining: 1, resetAfterMs: 0, retryAfterMs: 0, moreAfterMs: 0 }
   const store = storeIn(database, {
-    chargeEach: async (parts) =>
-      parts.map(({ key }) =>
-        key === 'fast' ? { type: 'charge', allowed: true, atMs: 5, parts: [figures] } : undefined,
+    chargeEach: async (charges) =>
+      charges.map(({ parts }) =>
+        parts[0]?.key === 'fast' ? { type: 'charge', allowed: true, atMs: 5, parts: [figures] } : undefined,
       ),
   })
   expect(await chargeOne(store, part('fast', three))).toMatchObject({ atMs: 5 })
