@@ -1,19 +1,42 @@
 import type { LuaKind } from './lua-kind.js'
-import { changed, keyFunction, readPart, type Script, scriptOf } from './script.js'
+import { change, readNumbers, readPart, type Script, scriptOf, write } from './script.js'
 
 /**
- * A function that takes a part of a charge. It returns whether it is allowed, and what to write: if it is, when
- * the charge is allowed, and otherwise when the charge is denied. Without bytes, nothing changes.
+ * Takes `cost` units from `bytes`. Sets `allowed`, and `to_write`: if it is, for when the charge is allowed, and
+ * otherwise for when the charge is denied. Without `to_write`, nothing changes.
  */
-const takePart = (kind: LuaKind) => `function(bytes, cost)
-    if cost == 0 then return true end
-    ${kind.state.unpack}
-    local allowed, changed, may_owe = false, false, false
-    ${kind.clamp}
-    ${kind.take}
-    if not allowed and not changed then return false end
-    ${changed(kind, 'allowed, ')}
-  end`
+const take = (kind: LuaKind) => `
+    local allowed, changed, may_owe, to_write, expires_at = true, false, false, nil, nil
+    if cost > 0 then
+      ${kind.state.unpack}
+      ${kind.clamp}
+      ${kind.take}
+      if allowed or changed then
+        ${change(kind)}
+      end
+    end`
+
+/** Returns the script for charges of one shape: the kinds of their parts, in order. */
+export function chargeScript(kinds: readonly LuaKind[]): Script {
+  const [kind, ...others] = kinds
+  if (kind === undefined) return scriptOf('') // only the time
+  return scriptOf(others.length === 0 ? chargePart(kind) : chargeParts(kinds))
+}
+
+/** Takes the only part of each charge, without a function: a call of one takes as long as the rest. */
+const chargePart = (kind: LuaKind) => `
+do
+  local size1, is_state1 = nil, nil
+  ${readNumbers(kind, 1)}
+  local has_costs = #ARGV > p
+  for k = 0, #keys - 1 do ${readPart(1)}
+    if held1 then
+      local bytes, cost = held1, has_costs and ARGV[p + k + 1] + 0.0 or 1
+      ${take(kind)}
+      if to_write then ${write(kind, 'keys[k + 1]')} end
+    end
+  end
+end`
 
 /** Takes a part. Of a key that an earlier part names, it takes what that one has left. */
 const decidePart = (n: number) => `
@@ -35,14 +58,20 @@ const denyPart = (n: number) => `
         if bytes${n} then write(keys[k + ${n}], bytes${n}, expires${n}) end
       end`
 
-/** Returns the script for charges of one shape: the kinds of their parts, in order. */
-export function chargeScript(kinds: readonly LuaKind[]): Script {
-  if (kinds.length === 0) return scriptOf('') // only the time
+const defineTake = (kind: LuaKind, n: number) => `
+local size${n}, is_state${n}, take${n} = nil, nil, nil
+do
+  ${readNumbers(kind, n)}
+  take${n} = function(bytes, cost) ${take(kind)}
+    return allowed, to_write, expires_at
+  end
+end`
+
+function chargeParts(kinds: readonly LuaKind[]): string {
   const each = (pieceOf: (n: number) => string) => kinds.map((_, i) => pieceOf(i + 1)).join('')
   const all = (name: string) => kinds.map((_, i) => `${name}${i + 1}`).join(' and ')
   const inPlace = kinds.length > MAX_LOCAL_PARTS ? inTables : (text: string) => text
-  return scriptOf(
-    inPlace(`${kinds.map((kind, i) => keyFunction(kind, i + 1, `take${i + 1}`, takePart(kind))).join('')}
+  return inPlace(`${kinds.map((kind, i) => defineTake(kind, i + 1)).join('')}
 local has_costs = #ARGV > p
 for k = 0, #keys - 1, ${kinds.length} do
   ${each(readPart)}
@@ -55,8 +84,7 @@ for k = 0, #keys - 1, ${kinds.length} do
       ${each(denyPart)}
     end
   end
-end`),
-  )
+end`)
 }
 
 /** How many parts have their own locals. Lua has room for 200 locals. */

@@ -26,7 +26,7 @@ function logState(record: readonly string[]): LuaState {
 export const SLIDING_LOG: LuaKind = {
   params: { limit: 'limit', windowMs: 'window' },
   once: `
-    local latest = ceil(now)
+    local whole_now = ceil(now)
     local function count_until(log, at)
       local low, high = 0, #log / 8
       while low < high do
@@ -37,15 +37,15 @@ export const SLIDING_LOG: LuaKind = {
     end`,
   state: logState([]),
   clamp: `
-    local possible = count_until(log, latest)
+    local possible = count_until(log, whole_now)
     if possible < #log / 8 then
-      log = string.sub(log, 1, 8 * possible) .. string.rep(pack_numbers('<d', latest), #log / 8 - possible)
+      log = string.sub(log, 1, 8 * possible) .. string.rep(pack_numbers('<d', whole_now), #log / 8 - possible)
       changed = true
     end`,
   take: `
     local expired = count_until(log, now - window)
     allowed = #log / 8 - expired + cost <= limit
-    if allowed then log = string.sub(log, 8 * expired + 1) .. string.rep(pack_numbers('<d', latest), cost) end`,
+    if allowed then log = string.sub(log, 8 * expired + 1) .. string.rep(pack_numbers('<d', whole_now), cost) end`,
   left: `
     left = max(0, limit - (#log / 8 - count_until(log, now - window)))`,
   refund: `

@@ -1,5 +1,5 @@
 import type { LuaKind } from './lua-kind.js'
-import { changed, keyFunction, readPart, type Script, scriptOf } from './script.js'
+import { change, readNumbers, readPart, type Script, scriptOf } from './script.js'
 
 /** Keeps when a key expires. If it never does, but its state now does, it expires by the policy's numbers. */
 const KEEP_EXPIRY = `
@@ -60,20 +60,25 @@ export type ScriptedType = keyof typeof OPERATIONS
 export function operationScript(type: ScriptedType, kind: LuaKind): Script {
   const { args, isOfExisting, keepsExpiry, changeBy }: LuaOperation = OPERATIONS[type]
   const numbers = args.map((_, i) => `ARGV[p + k * ${args.length} + ${i + 1}] + 0.0`).join(', ')
-  const apply = `function(bytes, ${args.join(', ')})
+  return scriptOf(`
+do
+  local size1, is_state1 = nil, nil
+  ${readNumbers(kind, 1)}
+  local function apply(bytes, ${args.join(', ')})
     ${kind.state.unpack}
-    local changed, is_fresh = false, false
+    local changed, is_fresh, to_write, expires_at = false, false, nil, nil
     ${isOfExisting ? 'if held == 0 then return end' : ''}
     ${changeBy(kind) ?? ''}
     if not changed then return end
     if is_fresh then return '' end
-    ${changed(keepsExpiry ? { ...kind, expiry: `${kind.expiry}${KEEP_EXPIRY}` } : kind)}
-  end`
-  return scriptOf(`${keyFunction(kind, 1, 'apply', apply)}
-for k = 0, #keys - 1 do ${readPart(1)}
-  if held1 then
-    local bytes, expires_at = apply(held1, ${numbers})
-    if bytes then write(keys[k + 1], bytes, expires_at) end
+    ${change(keepsExpiry ? { ...kind, expiry: `${kind.expiry}${KEEP_EXPIRY}` } : kind)}
+    return to_write, expires_at
+  end
+  for k = 0, #keys - 1 do ${readPart(1)}
+    if held1 then
+      local bytes, expires_at = apply(held1, ${numbers})
+      if bytes then write(keys[k + 1], bytes, expires_at) end
+    end
   end
 end`)
 }

@@ -62,7 +62,7 @@ local p = 1
  * for a foreign one. If keys repeat, `latest` has what the operations so far have left, and each key is
  * written once, at the end.
  *
- * `put` writes bytes. If the key's expiry stays, `expires_at` is nil, and the bytes replace those that are
+ * `write` writes bytes. If the key's expiry stays, `expires_at` is nil, and the bytes replace those that are
  * there, which spares Redis a new value. Without bytes, it deletes the key.
  */
 const READ_AND_WRITE = `
@@ -84,7 +84,12 @@ local function held_at(i, size, is_state)
   return nil
 end
 
-local function put(key, bytes, expires_at)
+local function write(key, bytes, expires_at)
+  if latest then
+    latest[key], moved[key] = bytes, expires_at or moved[key]
+    return
+  end
+  if refused then return end
   local reply
   if bytes == '' then
     reply = try('DEL', key)
@@ -93,66 +98,58 @@ local function put(key, bytes, expires_at)
   elseif expires_at == huge then
     reply = try('SET', key, bytes)
   else
-    reply = try('SET', key, bytes, 'PXAT', string.format('%.0f', ceil(expires_at)))
+    reply = try('SET', key, bytes, 'PXAT', string.format('%d', ceil(expires_at)))
   end
   if type(reply) == 'table' and reply.err then refused = reply.err end
-end
-
-local function write(key, bytes, expires_at)
-  if latest then
-    latest[key], moved[key] = bytes, expires_at or moved[key]
-  elseif not refused then
-    put(key, bytes, expires_at)
-  end
 end
 `
 
 const END = `
-if latest then
-  for key, bytes in pairs(latest) do
-    if not refused then put(key, bytes, moved[key]) end
-  end
+if repeats then
+  local changes = latest
+  latest = nil
+  for key, bytes in pairs(changes) do write(key, bytes, moved[key]) end
 end
 if not refused and not is_list then return pack_numbers('<d', now) .. table.concat(stored) end
 local reply = { pack_numbers('<d', now), refused or '' }
-local unchanged = refused and latest and call('MGET', unpack(keys)) or stored
+local unchanged = refused and repeats and call('MGET', unpack(keys)) or stored
 for i = 1, #keys do reply[i + 2] = stored[i] and (unchanged[i] or '') end
 return reply
 `
 
 /**
- * Defines `size<n>` and `is_state<n>`, which `held_at` takes for keys in place n, and the function `<name>`, all
- * from a policy whose numbers come next in ARGV.
+ * Reads the numbers of a policy, which come next in ARGV. Sets `size<n>` and `is_state<n>`, which `held_at` takes for
+ * keys in place n, and the locals that the pieces of the kind read.
  */
-export function keyFunction(
-  { params, once, state, outdated }: LuaKind,
-  n: number,
-  name: string,
-  body: string,
-) {
+export function readNumbers({ params, once, state, outdated }: LuaKind, n: number): string {
   const names = Object.values(params)
-  return `
-local size${n}, is_state${n}, ${name} = nil, nil, nil
-do
-  local ${names.join(', ')} = ${names.map((_, i) => `ARGV[p + ${i + 1}] + 0.0`).join(', ')}
+  return `local ${names.join(', ')} = ${names.map((_, i) => `ARGV[p + ${i + 1}] + 0.0`).join(', ')}
   p = p + ${names.length}
   ${once}
   ${outdated ? `if ${outdated} then return { pack_numbers('<d', now) } end` : ''}
   ${state.once}
   size${n} = ${state.size}
-  ${state.isState ? `is_list, is_state${n} = true, function(bytes) return ${state.isState} end` : ''}
-  ${name} = ${body}
-end
-`
+  ${state.isState ? `is_list, is_state${n} = true, function(bytes) return ${state.isState} end` : ''}`
 }
 
-/** What to write after a change: the bytes, and when the key expires, or nil if that stays. */
-export function changed({ state, expiry }: Pick<LuaKind, 'state' | 'expiry'>, first = ''): string {
-  const expires = state.isState ? 'expires_at' : 'expires_at ~= held and expires_at or nil'
-  return `local expires_at
-    ${expiry}
+/** Sets `to_write`, the bytes after a change, and `expires_at`, when the key expires, or nil if that stays. */
+export function change({ state, expiry }: Pick<LuaKind, 'state' | 'expiry'>): string {
+  return `${expiry}
     ${state.seal}
-    return ${first}${state.pack}, ${expires}`
+    to_write = ${state.pack}
+    ${state.isState ? '' : 'if expires_at == held then expires_at = nil end'}`
+}
+
+/** Writes a change of the only part, without a call of `write` if it has its usual form. */
+export function write({ state }: LuaKind, key: string): string {
+  const any = `write(${key}, to_write, expires_at)`
+  if (state.isState) return any
+  return `
+      if expires_at or latest or refused then ${any}
+      else
+        local reply = try('SETRANGE', ${key}, '0', to_write)
+        if reply ~= size1 then refused = reply.err end
+      end`
 }
 
 /** Reads what the key of a part holds. */
