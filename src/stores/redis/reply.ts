@@ -32,31 +32,34 @@ export function refusalIn(reply: unknown): string {
  */
 export function outcomesIn(reply: unknown, operations: readonly Operation[]): readonly Outcome[] {
   const reading = Array.isArray(reply) ? readList(reply, operations) : readString(reply, operations)
-  const outcomes = new Array<Outcome>(operations.length)
+  const outcomes: Outcome[] = []
   let place = 0
-  for (const [i, operation] of operations.entries()) {
-    outcomes[i] =
-      operation.type === 'charge'
-        ? chargeOutcome(operation, place, reading)
-        : operationOutcome(operation, reading.states[place], reading)
-    place += operation.type === 'charge' ? operation.parts.length : 1
+  for (const operation of operations) {
+    if (operation.type !== 'charge')
+      outcomes.push(operationOutcome(operation, reading.states[place++], reading))
+    else {
+      outcomes.push(chargeOutcome(operation, place, reading))
+      place += operation.parts.length
+    }
   }
   return outcomes
 }
 
 /** Reads a reply in which each state has its policy's width. */
 function readString(reply: unknown, operations: readonly Operation[]): Reading {
-  const widths =
-    operations[0] === undefined ? [] : keysOf(operations[0]).map(({ policy }) => policy.width ?? 0)
-  let length = NUMBER_BYTES
-  for (const width of widths) length += operations.length * NUMBER_BYTES * (width + 1)
+  const widths: number[] = []
+  let length = 0
+  for (const { policy } of operations[0] === undefined ? [] : keysOf(operations[0])) {
+    widths.push(policy.width ?? 0)
+    length += NUMBER_BYTES * ((policy.width ?? 0) + 1)
+  }
+  length = NUMBER_BYTES + operations.length * length
   if (!Buffer.isBuffer(reply) || reply.length !== length) throw malformed(reply)
   const numbers = new DataView(reply.buffer, reply.byteOffset, length)
-  const states = new Array<State | undefined>(operations.length * widths.length)
-  let place = 0
+  const states: (State | undefined)[] = []
   for (let at = NUMBER_BYTES; at < length; ) {
     for (const width of widths) {
-      states[place++] = stateAt(numbers, at, width)
+      states.push(stateAt(numbers, at, width))
       at += NUMBER_BYTES * (width + 1)
     }
   }
@@ -83,6 +86,12 @@ function malformed(cause: unknown): StoreError {
 
 /** Returns the outcome of a charge whose first part has the state in a place. */
 function chargeOutcome({ parts }: Charge, place: number, { states, atMs, refusal }: Reading): Outcome {
+  const [only] = parts
+  const state = states[place]
+  if (only !== undefined && parts.length === 1 && state !== null && refusal === undefined) {
+    const step = only.policy.take(state, atMs, only.cost) // the usual case needs no total of parts
+    return { type: 'charge', allowed: step.allowed, atMs, parts: [step] }
+  }
   for (let i = 0; i < parts.length; i++)
     if (states[place + i] === null) return foreignKeyError('redis', parts[i]?.key ?? '')
   const read = (key: string) => states[place + parts.findIndex((part) => part.key === key)] ?? undefined

@@ -1,5 +1,6 @@
 import { indexIn } from '../../util/group-by.js'
-import { type KeyedPolicy, keysOf, type Operation, type Outcome } from '../operation.js'
+import { keysOf, type Operation, type Outcome } from '../operation.js'
+import { FORGOTTEN } from '../shared/apply-batch.js'
 import { chargeScript } from './lua/charge-script.js'
 import { LUA_KINDS } from './lua/kinds.js'
 import { operationScript, type ScriptedType } from './lua/operation-script.js'
@@ -31,15 +32,15 @@ export interface ShapeCall {
 
 /** Returns the call for operations of one shape. A quota has its periods around `atMs`, by default now. */
 export function shapeCall(operations: readonly Operation[], atMs?: number): ShapeCall {
-  const named = operations.length === 1 ? keysOfOne(operations[0]) : operations.flatMap(keysOfOne)
   const [first] = operations
+  const named = keysIn(operations)
   if (first === undefined || first.type === 'forget')
-    return { keys: named, args: [], outcomesFrom: () => operations.map(() => ({ type: 'forget' })) }
+    return { keys: named, args: [], outcomesFrom: () => operations.map(() => FORGOTTEN) }
   const policies = keysOf(first).map(({ policy }) => scriptPolicy(policy, atMs))
   const { keys, places } = distinctKeys(named)
   const args = [places]
   for (const { params } of policies) args.push(...params)
-  if (first.type !== 'charge' || operations.some(hasCosts))
+  if (first.type !== 'charge' || haveCosts(operations))
     for (const operation of operations) args.push(...argsOf(operation))
   return {
     script: scriptFor(first.type, policies),
@@ -49,11 +50,13 @@ export function shapeCall(operations: readonly Operation[], atMs?: number): Shap
   }
 }
 
-const keyOf = ({ key }: KeyedPolicy) => key
-
-function keysOfOne(operation: Operation | undefined): readonly string[] {
-  if (operation === undefined) return []
-  return operation.type === 'charge' ? operation.parts.map(keyOf) : [operation.key]
+/** Returns the keys that operations name, in order. */
+function keysIn(operations: readonly Operation[]): readonly string[] {
+  const keys: string[] = []
+  for (const operation of operations)
+    if (operation.type === 'charge') for (const { key } of operation.parts) keys.push(key)
+    else keys.push(operation.key)
+  return keys
 }
 
 /**
@@ -88,8 +91,10 @@ function scriptFor(type: ScriptedType | 'charge', policies: readonly ScriptPolic
 }
 
 /** Returns whether a charge has a cost other than 1. */
-function hasCosts(operation: Operation): boolean {
-  return operation.type === 'charge' && operation.parts.some(({ cost }) => cost !== 1)
+function haveCosts(operations: readonly Operation[]): boolean {
+  for (const operation of operations)
+    if (operation.type === 'charge') for (const { cost } of operation.parts) if (cost !== 1) return true
+  return false
 }
 
 /** What every version of Lua reads as an infinite number. */

@@ -116,6 +116,15 @@ const lossGuard = weakMemo((client: RedisClient) => {
   return (reply: Promise<unknown>): Promise<unknown> =>
     new Promise((resolve, reject) => {
       pending.add(reject)
-      reply.finally(() => pending.delete(reject)).then(resolve, reject)
+      reply.then(
+        (value) => {
+          pending.delete(reject)
+          resolve(value)
+        },
+        (error) => {
+          pending.delete(reject)
+          reject(error)
+        },
+      )
     })
 })
