@@ -4,7 +4,7 @@ import { firstKeyOf, type Operation, type Outcome } from '../operation.js'
 import { itemsAt, type Run, type RunGroup, runGroups, type SettleIndex } from '../shared/run-operations.js'
 import { asStoreError } from '../store-error.js'
 import { commandError, isCrossSlot, isMoving, isSplit, isUnknownScript } from './errors.js'
-import { groupsOf } from './groups.js'
+import { areOfOneShape, groupsOf } from './groups.js'
 import { loadedScripts } from './loaded-scripts.js'
 import { timeAlone } from './reply.js'
 import { type ShapeCall, shapeCall } from './shape.js'
@@ -13,11 +13,9 @@ import type { Command, Transport } from './transport.js'
 /** How often a call is sent while its keys are moving to another node: for a tenth of a second at most. */
 const MAX_ATTEMPTS = 8
 
-/** A call for some operations of a batch, which have one shape. */
+/** A call for operations of one shape. */
 interface GroupCall {
   readonly shard: number
-  /** The indexes of the operations in the batch. */
-  readonly indexes: readonly number[]
   readonly operations: readonly Operation[]
   readonly call: ShapeCall
 }
@@ -25,6 +23,9 @@ interface GroupCall {
 /**
  * Creates a function that applies a batch: it makes a call for each group of operations of one shape, and sends
  * all calls at once. Commands for one server keep their order. A call that fails leaves the others alone.
+ *
+ * A server that has lost its scripts, as after `SCRIPT FLUSH`, rejects a call by digest. It gets the text then,
+ * behind all later calls. So a call goes with its text at once if a later one of its batch names any of its keys.
  *
  * It makes calls for each slot, so each operation must have all its keys in one. With `runBySlot`, it assumes
  * that the server has no slots. If the server rejects a call, unrun, because its keys are in several slots,
@@ -72,48 +73,67 @@ export function scriptRunner(transport: Transport, runBySlot?: Run): Run {
     return retry(sendText, { isTemporary: isMoving, maxAttempts: MAX_ATTEMPTS })
   }
 
-  async function run(batch: readonly Operation[], settle?: SettleIndex): Promise<readonly Outcome[]> {
+  /** Returns the commands of a call, the last of which gets its reply: first, its script is loaded. */
+  function commandsFor({ shard, call }: GroupCall): readonly Command[] {
+    const command = commandFor(call, shard)
+    if (call.script === undefined || wasLoaded(call.script, shard)) return [command]
+    const words: Command['words'] = ['script', 'load', call.script.text]
+    return [{ shard, words, firstKey: 0, keyCount: 0 }, command]
+  }
+
+  /** Sends the calls of a batch that has several shapes or slots. Returns the groups, which wait for the replies. */
+  function sendGroups(batch: readonly Operation[]): readonly RunGroup[] {
     const commands: Command[] = []
-    const calls: (GroupCall & { readonly place: number })[] = []
-    const failed: RunGroup[] = []
-
-    function add(shard: number, indexes: readonly number[]): void {
-      const operations = indexes.length === batch.length ? batch : itemsAt(batch, indexes)
-      try {
-        const call = shapeCall(operations)
-        if (call.script && !wasLoaded(call.script, shard)) {
-          const words: Command['words'] = ['script', 'load', call.script.text]
-          commands.push({ shard, words, firstKey: 0, keyCount: 0 })
+    const groups: RunGroup[] = []
+    let replies: readonly Promise<unknown>[] = []
+    for (const [shard, slotIndexes] of indexesBySlot(batch))
+      for (const { indexes: places, isFollowed } of groupsOf(itemsAt(batch, slotIndexes))) {
+        const indexes = itemsAt(slotIndexes, places)
+        const operations = itemsAt(batch, indexes)
+        try {
+          const group = { shard, operations, call: shapeCall(operations) }
+          commands.push(...(isFollowed ? [commandFor(group.call, shard, 'eval')] : commandsFor(group)))
+          const place = commands.length - 1
+          groups.push({ indexes, run: (_, settleOne) => outcomesOf(group, replies[place], settleOne) })
+        } catch (cause) {
+          groups.push({ indexes, run: () => failAll(operations, cause) })
         }
-        calls.push({ shard, indexes, operations, call, place: commands.push(commandFor(call, shard)) - 1 })
-      } catch (cause) {
-        const error = asStoreError('redis', cause) // the policies have no script
-        failed.push({ indexes, run: async () => operations.map(() => error) })
       }
-    }
+    if (commands.length > 0) replies = sendAll(commands)
+    return groups
+  }
 
-    if (runBySlot) for (const group of groupsOf(batch)) add(0, group)
-    else
-      for (const [slot, indexes] of indexesBySlot(batch))
-        for (const group of groupsOf(itemsAt(batch, indexes))) add(slot, itemsAt(indexes, group))
-    const replies = commands.length === 0 ? [] : send(commands)
-    for (const reply of replies) reply.catch(() => undefined) // that of a call is read below
-    const [first] = calls
-    if (first?.operations === batch) return outcomesOf(first, replies[first.place], settle)
-    const groups = calls.map((group): RunGroup => {
-      return {
-        indexes: group.indexes,
-        run: (_, settleOne) => outcomesOf(group, replies[group.place], settleOne),
-      }
-    })
-    return runGroups(batch, [...groups, ...failed], settle)
+  /** Sends commands. A call reads its own reply, and nothing reads that of a command that loads its script. */
+  function sendAll(commands: readonly Command[]): readonly Promise<unknown>[] {
+    const replies = send(commands)
+    if (replies.length > 1) for (const reply of replies) reply.catch(() => undefined)
+    return replies
+  }
+
+  function run(batch: readonly Operation[], settle?: SettleIndex): Promise<readonly Outcome[]> {
+    if (runBySlot === undefined || !areOfOneShape(batch)) return runGroups(batch, sendGroups(batch), settle)
+    let group: GroupCall
+    try {
+      group = { shard: 0, operations: batch, call: shapeCall(batch) }
+    } catch (cause) {
+      return failAll(batch, cause)
+    }
+    const replies = sendAll(commandsFor(group))
+    return outcomesOf(group, replies[replies.length - 1], settle)
   }
 
   function indexesBySlot(batch: readonly Operation[]): Iterable<readonly [number, readonly number[]]> {
+    if (runBySlot !== undefined) return [[0, Array.from(batch.keys())]]
     return groupBy(batch.keys(), (i) => slotOf(firstKeyOf(batch[i])))
   }
 
   return run
+}
+
+/** Resolves with an error for each operation: its policies have no script. */
+async function failAll(operations: readonly Operation[], cause: unknown): Promise<readonly Outcome[]> {
+  const error = asStoreError('redis', cause)
+  return operations.map(() => error)
 }
 
 /** Returns the command of a call: by its script's digest, or by its text. */

@@ -1,4 +1,5 @@
 import { fixedWindow, slidingWindow } from 'headgate'
+import { redisStore } from 'headgate/redis'
 import type { ChargeResult } from 'headgate/store'
 import type { Redis } from 'ioredis'
 import { LONG, LONG_POLICIES } from '../../../src/testing/conformance/sample-policies.js'
@@ -50,6 +51,24 @@ describe.each(ALL_DRIVERS)('with a client of %s,', (_driver, open) => {
         { ...part('key', lasting), takenAtMs: atMs, resetAtMs: Number.POSITIVE_INFINITY },
       ])
       expect(await remainingOf(store, lasting, ['key'])).toEqual([3])
+    })
+
+    test('does not let the operations of a batch overtake one another', async () => {
+      const store = opened.makeStore()
+      const key = { key: 'key', policy }
+      const charge = (cost: number) => ({ type: 'charge', parts: [part('key', policy, cost)] }) as const
+      const batch = [charge(5), { type: 'reward', ...key, units: 2 }, charge(2), charge(1)] as const
+      const inOrder = [{ allowed: true }, { remaining: 2 }, { allowed: true }, { allowed: false }]
+      await store.apply(batch) // the connection has loaded the scripts
+      await client.script('FLUSH')
+      await store.apply([{ type: 'forget', ...key }])
+      const other = await connect(server.url)
+      await redisStore(other).apply([{ type: 'reward', ...key, units: 1 }]) // the server knows one of them again
+      other.disconnect()
+      expect(await store.apply(batch)).toMatchObject(inOrder)
+      await client.script('FLUSH')
+      await store.apply([charge(1), { type: 'forget', ...key }])
+      expect(await client.exists('key')).toBe(0)
     })
 
     test('fails no charge in flight, and none counts twice', async () => {
