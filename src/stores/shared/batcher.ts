@@ -52,11 +52,13 @@ export function batcher(
   const pending: Flight[] = [] // the oldest first
   let inFlight = 0 // pending batches that have not stalled
   let isScheduled = false
+  let isFull = false // no batch may leave until one in flight is answered or stalls
   let isWatching = false
 
   function schedule(): void {
-    if (isScheduled) return
-    if (inFlight >= batching.maxInFlight || pending.length >= maxPending) {
+    if (isScheduled || isFull) return
+    isFull = inFlight >= batching.maxInFlight || pending.length >= maxPending
+    if (isFull) {
       watch()
       return
     }
@@ -81,6 +83,12 @@ export function batcher(
     if (waiting.length > 0) schedule()
   }
 
+  /** Schedules a batch after one in flight has made room, or released its keys. */
+  function scheduleNext(): void {
+    isFull = false
+    if (waiting.length > 0) schedule()
+  }
+
   /** Schedules a batch once the oldest one in flight has stalled. */
   function watch(): void {
     const oldest = pending.find(({ hasStalled }) => !hasStalled)
@@ -90,7 +98,7 @@ export function batcher(
       isWatching = false
       oldest.hasStalled = true
       if (!oldest.isAnswered) inFlight--
-      if (waiting.length > 0) schedule()
+      scheduleNext()
     }
     setTimeout(stall, Math.max(1, oldest.sentAtMs + stallTimeoutMs - performance.now()))
   }
@@ -99,7 +107,7 @@ export function batcher(
     flight.isAnswered = true
     if (!flight.hasStalled) inFlight--
     pending.splice(pending.indexOf(flight), 1)
-    if (waiting.length > 0) schedule()
+    scheduleNext()
   }
 
   async function deliver(batch: readonly Waiting[]): Promise<void> {
@@ -128,14 +136,14 @@ export function batcher(
     } finally {
       locking?.release(batch)
       if (!flight.isAnswered) markAnswered(flight)
-      if (waiting.length > 0) schedule() // operations that waited for its keys
+      if (locking !== undefined) scheduleNext() // operations that waited for its keys
     }
     onBatch?.(batch.length, performance.now() - flight.sentAtMs)
   }
 
   return (item) => {
     waiting.push(item)
-    if (!isScheduled) schedule()
+    schedule()
   }
 }
 
