@@ -2,7 +2,7 @@ import { isKey } from '../keys/value-identity.js'
 import type { LimitOptions } from '../limiter/options.js'
 import { consecutive } from '../policies/consecutive.js'
 import type { Policy } from '../policies/policy.js'
-import { flattenSpec } from '../policies/spec.js'
+import { kindOf } from '../policies/spec.js'
 import { durationText } from '../util/durations.js'
 import { thenMaybe } from '../util/maybe-promise.js'
 import type { Attempt, Attempts } from './attempt.js'
@@ -79,7 +79,7 @@ export function describeLimits<Req>(limits: readonly LoginLimit<Req>[], hasDevic
 }
 
 function describePolicy({ spec, limit, windowMs }: Policy): string {
-  const figures = `${flattenSpec(spec).kind}: ${limit}${windowText(windowMs)}`
+  const figures = `${kindOf(spec)}: ${limit}${windowText(windowMs)}`
   if (spec.kind !== 'ban') return figures
   const { after, withinMs, bansMs } = spec
   const bans = bansMs.map(durationText).join(', ')

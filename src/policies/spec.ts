@@ -82,13 +82,15 @@ export type PolicySpec =
   | BanSpec
   | { readonly kind: 'concurrency'; readonly limit: number; readonly ttlMs: number }
 
-/** A spec flattened to its kind and numbers in a fixed order, for signatures and scripts. */
-export interface FlatSpec {
-  readonly kind: BaseSpec['kind'] | `ban-${BaseSpec['kind']}` | 'concurrency'
-  readonly params: readonly number[]
+/** The kind of a policy. A ban has the kind of the policy whose denials it counts. */
+export type KindName = BaseSpec['kind'] | `ban-${BaseSpec['kind']}` | 'concurrency'
+
+/** Returns the kind of a spec. */
+export function kindOf(spec: PolicySpec): KindName {
+  return spec.kind === 'ban' ? `ban-${spec.base.kind}` : spec.kind
 }
 
-/** The names of each kind's numbers, in the order of signatures and scripts. */
+/** The names of each kind's numbers, in the order of signatures. */
 export const FIELDS: Readonly<Record<string, readonly string[]>> = {
   'token-bucket': ['capacity', 'intervalMs', 'debt', 'onChange'],
   'sliding-window': ['limit', 'windowMs', 'slices', 'debt', 'onChange'],
@@ -115,44 +117,28 @@ const CODES: Readonly<Record<string, string>> = {
 /** The code that comes before the base policy's code in the key of a ban. */
 const BAN_CODE = 'b'
 
-/** A ban's params begin with those of its base policy, padded with 0 to this length. */
-export const BASE_PARAMS = 5
-
-/**
- * How many slices `concurrency` divides `ttl` into to count units. It is the last of its params, because
- * states depend on it.
- */
+/** How many slices `concurrency` divides `ttl` into to count units. */
 export const TTL_SLICES = 8
 
-/** The values of `onChange`. A flat spec has the index of the value. */
+/** The values of `onChange`. A signature has the index of the value. */
 const ON_CHANGE: readonly OnChange[] = ['keep', 'reset']
 /** The fields that a spec may leave out. */
 const OPTIONAL: readonly string[] = ['debt', 'onChange']
 
-export function flattenSpec(spec: PolicySpec): FlatSpec {
-  if (spec.kind === 'ban') {
-    const params = numbersOf(spec.base)
-    const padded = [...params, 0, 0, 0, 0, 0].slice(0, Math.max(BASE_PARAMS, params.length))
-    const restarts = spec.onAttempt === 'restart' ? 1 : 0
-    const banParams = [spec.after, spec.withinMs, restarts, ...spec.bansMs]
-    return { kind: `ban-${spec.base.kind}`, params: [...padded, ...banParams] }
-  }
-  const params = numbersOf(spec)
-  return { kind: spec.kind, params: spec.kind === 'concurrency' ? [...params, TTL_SLICES] : params }
-}
-
 /**
- * Returns a string that identifies a spec. Optional numbers at the end are left out if they are 0. The
- * periods of a quota come last: `quota-10000@month-15@Europe/Berlin`.
+ * Returns a string that identifies a spec: its kind and its numbers. Optional numbers at the end are left out if
+ * they are 0. The periods of a quota come last: `quota-10000@month-15@Europe/Berlin`.
  */
 export function signatureOfSpec(spec: PolicySpec): string {
-  const { kind, params } = flattenSpec(spec)
-  const written = [...params]
-  const names = fieldsOf(kind, {})
-  while (OPTIONAL.includes(names[written.length - 1] ?? '') && written.at(-1) === 0) written.pop()
-  const base = baseOf(spec)
-  const numbers = [kind, ...written.map(plainNumber)].join('-')
-  return base.kind === 'quota' ? `${numbers}@${periodsText(base)}` : numbers
+  if (spec.kind === 'ban') {
+    const { base, after, withinMs, onAttempt, bansMs } = spec
+    return ['ban', signatureOfSpec(base), after, withinMs, onAttempt, ...bansMs].join('-')
+  }
+  const names = fieldsOf(spec.kind, spec)
+  const numbers = numbersOf(spec, names)
+  while (OPTIONAL.includes(names[numbers.length - 1] ?? '') && numbers.at(-1) === 0) numbers.pop()
+  const text = [spec.kind, ...numbers.map(plainNumber)].join('-')
+  return spec.kind === 'quota' ? `${text}@${periodsText(spec)}` : text
 }
 
 function periodsText({ per, startsOn, timeZone }: QuotaSpec): string {
@@ -215,9 +201,9 @@ export function resetsOnChange(spec: PolicySpec): boolean {
   return 'onChange' in base && base.onChange === 'reset'
 }
 
-function numbersOf({ kind, ...rest }: Exclude<PolicySpec, BanSpec>): readonly number[] {
-  const values: Readonly<Record<string, unknown>> = rest
-  return fieldsOf(kind, values).map((name) => numberOf(name, values[name]))
+function numbersOf(spec: object, names: readonly string[]): number[] {
+  const values: Readonly<Record<string, unknown>> = { ...spec }
+  return names.map((name) => numberOf(name, values[name]))
 }
 
 function numberOf(name: string, value: unknown): number {
@@ -226,10 +212,10 @@ function numberOf(name: string, value: unknown): number {
   return OPTIONAL.includes(name) && value === undefined ? 0 : Number.NaN
 }
 
-/** Returns the names of a kind's numbers in their fixed order. An unknown kind keeps the given order. */
-function fieldsOf(kind: string, numbers: object): readonly string[] {
+/** Returns the names of a kind's numbers in their fixed order. An unknown kind keeps that of its spec. */
+function fieldsOf(kind: string, spec: object): readonly string[] {
   const fields = Object.hasOwn(FIELDS, kind) ? FIELDS[kind] : undefined
-  return fields ?? Object.keys(numbers)
+  return fields ?? Object.keys(spec).filter((name) => name !== 'kind')
 }
 
 /** Returns the spec of a ban's base policy, or of any other policy itself. */

@@ -1,5 +1,4 @@
 import { type Policy, tokenBucket } from 'headgate'
-import { flattenSpec } from '../../src/policies/spec.js'
 
 /** A token bucket, and who charges it at the same time for how long. */
 export interface Storm {
@@ -42,6 +41,6 @@ export function decisionsIn({ allowed, denied, ranOut }: StormCounts): number {
 
 /** The bound of a bucket: its units at the start, and those refilled since. */
 export function mostAllowed(storm: Storm, { firstMs, lastMs }: StormCounts): number {
-  const [capacity = 0, intervalMs = 0] = flattenSpec(bucketOf(storm).spec).params
+  const { capacity, intervalMs } = bucketOf(storm).spec as { capacity: number; intervalMs: number }
   return capacity + Math.floor((lastMs - firstMs) / intervalMs)
 }

@@ -5,7 +5,7 @@ import { shownIdentity } from '../../keys/value-identity.js'
 import { chargedParts, type Decision, type PartDecision } from '../../limiter/decision.js'
 import type { BreakerState } from '../../pipe/breaker-state.js'
 import type { StoreMessage } from '../../pipe/store-channel.js'
-import { flattenSpec } from '../../policies/spec.js'
+import { kindOf } from '../../policies/spec.js'
 import { isMemoryStore } from '../../stores/memory/contract.js'
 import { RecentlyFrequentNames } from './frequent.js'
 import { Latency } from './latency.js'
@@ -153,7 +153,7 @@ export class LimiterWatch implements Watched {
   #limitReports(nowMs: number): LimitRow[] {
     const kinds = new Map<string, string>()
     for (const { name, policy } of this.inspection.limits.values()) {
-      const { kind } = flattenSpec(policy.spec)
+      const kind = kindOf(policy.spec)
       const limit = { name, limit: policy.limit, windowMs: policy.windowMs, isLocal: false }
       kinds.set(keyOf(limit), kind)
       kinds.set(name, kind) // a share of it, by which the fallback store decides

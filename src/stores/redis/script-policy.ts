@@ -1,10 +1,10 @@
 import type { Period, PeriodAt } from '../../policies/calendar.js'
 import type { Policy } from '../../policies/policy.js'
-import { baseOf } from '../../policies/spec.js'
+import { baseOf, type KindName, kindOf } from '../../policies/spec.js'
 import { weakMemo } from '../../util/memo.js'
 import { show } from '../../util/validate.js'
 import { PERIODS } from './lua/counts.js'
-import { type KindName, kindOf, LUA_KINDS } from './lua/kinds.js'
+import { LUA_KINDS } from './lua/kinds.js'
 
 /** A policy as scripts read it. */
 export interface ScriptPolicy {

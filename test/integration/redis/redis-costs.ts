@@ -3,7 +3,6 @@ import { redisStore } from 'headgate/redis'
 import type { ChargeResult, Part } from 'headgate/store'
 import type { Redis } from 'ioredis'
 import { signatureOf } from '../../../src/policies/policy.js'
-import { flattenSpec } from '../../../src/policies/spec.js'
 import { LONG, LONG_POLICIES } from '../../../src/testing/conformance/sample-policies.js'
 import type { Parts } from '../../../src/testing/conformance/store-calls.js'
 import { allowedCount, part, remainingOf } from '../../../src/testing/conformance/store-calls.js'
@@ -148,7 +147,7 @@ export function describeCosts(extent: Extent): void {
 
   test('a bucket of 10,000 a second admits exactly its content and its refill in 100 ms of overload', async () => {
     const policy = tokenBucket({ capacity: 10_000, refill: 10_000, every: '1s' }) // not full again before a whole second
-    const [, intervalMs = 0] = flattenSpec(policy.spec).params
+    const { intervalMs } = policy.spec as { intervalMs: number }
     const mixed = Array.from({ length: 200 }, (_, i): Parts => [part('key', policy, 1 + (i % 3))])
     const single = mixed.map((): Parts => [part('key', policy)])
     const batches: { charges: Parts[]; verdicts: readonly ChargeResult[] }[] = []

@@ -52,7 +52,7 @@ test('a policy may have a kind of its own, whose numbers tell it from others', (
   expect(signatureOf(ofSpec({ kind: 'toString', size: 5 }))).toBe('toString-5')
   expect(signatureOf(leaky)).toBe('leaky-bucket-5-10')
   expect(signatureOf(ban(leaky, { after: 1, within: '100ms', for: '200ms' }))).toBe(
-    'ban-leaky-bucket-5-10-0-0-0-1-100-0-200',
+    'ban-leaky-bucket-5-10-1-100-nothing-200',
   )
 })
 

@@ -28,7 +28,7 @@ const kinds = (): readonly (readonly [Policy, Partial<Policy>, string])[] => [
   [
     concurrency({ limit: 5, ttl: '1m' }),
     { name: '5-at-once', spec: { kind: 'concurrency', limit: 5, ttlMs: 60_000 }, width: 10 },
-    'concurrency-5-60000-8',
+    'concurrency-5-60000',
   ],
   [
     consecutive({ limit: 5 }),
@@ -49,7 +49,7 @@ const kinds = (): readonly (readonly [Policy, Partial<Policy>, string])[] => [
       },
       width: 5,
     },
-    'ban-consecutive-5-0-0-0-0-2-60000-1-60000-120000',
+    'ban-consecutive-5-2-60000-restart-60000-120000',
   ],
 ]
 

@@ -144,7 +144,7 @@ describe('as data', () => {
     ],
     [
       ban(quota({ limit: 5, per: 'day' }), { after: 2, within: '1m', for: '1m' }),
-      'ban-quota-5-0-0-0-0-2-60000-0-60000@day@UTC',
+      'ban-quota-5@day@UTC-2-60000-nothing-60000',
       'bqt',
     ],
   ]
