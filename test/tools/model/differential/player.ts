@@ -1,5 +1,5 @@
 import type { Policy, Store } from 'headgate'
-import type { Operation, Result } from 'headgate/store'
+import { keysOf, type Operation, type Result } from 'headgate/store'
 import { keyCodeOf } from '../../../../src/policies/spec.js'
 import { type Expected, ModelStore } from '../reference/model-store.js'
 import { differenceOf } from './compare.js'
@@ -22,6 +22,8 @@ export interface Rules {
   readonly longestMs: number
   /** How far times may be apart, where the parts of a charge have different ones. */
   readonly toleranceMs?: number
+  /** How far the time of an operation that tells none may be from that of the read after it. Default 0. */
+  readonly untimedMs?: number
   /** How far ahead of the clock a store may decide, as with a state of a process whose clock is ahead. */
   readonly skewMs?: number
 }
@@ -63,6 +65,8 @@ class Player {
   readonly #receipts: Receipt[] = []
   /** The last figures by which a trace may wait. */
   readonly #marks: Partial<Record<Mark, number>> = {}
+  /** Keys whose state depends on the time of an operation that tells none. */
+  readonly #untimed = new Set<string>()
 
   constructor(
     readonly trace: Trace,
@@ -163,12 +167,16 @@ class Player {
   }
 
   #check(operation: Operation, result: Result, atMs: number): string | undefined {
-    const { toleranceMs, skewMs = 0 } = this.rules
+    const { toleranceMs = 0, untimedMs = 0, skewMs = 0 } = this.rules
+    const keys = keysOf(operation).map(({ key }) => key)
+    if (operation.type === 'forget') this.#untimed.delete(operation.key)
+    if (operation.type === 'refund' || operation.type === 'renew') this.#untimed.add(operation.key)
+    const isUntimed = keys.some((key) => this.#untimed.has(key))
     const clockMs = this.lane.nowMs?.() ?? atMs
     if (!(atMs >= clockMs && atMs <= clockMs + skewMs)) return `atMs is ${atMs}, not ${clockMs}`
     const parts = result.type === 'charge' ? result.parts : []
     const expected: Expected = this.#model.apply(operation, atMs, (i) => parts[i]?.atMs ?? atMs)
-    return differenceOf(expected, result, toleranceMs)
+    return differenceOf(expected, result, Math.max(toleranceMs, isUntimed ? untimedMs : 0))
   }
 
   #remember(operation: Operation, result: Result, atMs: number): void {
@@ -199,9 +207,12 @@ class Player {
   }
 }
 
-/** Returns what a policy's numbers say of time, as text. */
+/** Returns what a policy's numbers say of time, as text. Braces would put all keys into one slot of a Cluster. */
 function paceOf({ spec }: Policy): string {
-  return JSON.stringify(spec, (name, value) => (['limit', 'capacity'].includes(name) ? undefined : value))
+  const text = JSON.stringify(spec, (name, value) =>
+    name === 'limit' || name === 'capacity' ? undefined : value,
+  )
+  return text.replaceAll(/[{}]/g, '')
 }
 
 function timeOf(result: Result | undefined): number | undefined {

@@ -37,12 +37,12 @@ const settable = (isAtomic: boolean, skewMs = 0): Course[] => {
 
 /**
  * A store with a real clock, which short windows pass by. `toleranceMs` is for a store whose batches are not of
- * one moment.
+ * one moment, and `untimedMs` for one that applies operations which tell no time before the read that follows.
  */
-const real = (isAtomic: boolean, toleranceMs = 0): Course[] => {
+const real = (isAtomic: boolean, toleranceMs = 0, untimedMs = 0): Course[] => {
   const longestMs = 400
   const traces = { policies: REAL, longestMs, canStepBack: false, isAtomic } as const
-  const rules = { isAtomic, canStepBack: false, longestMs, toleranceMs }
+  const rules = { isAtomic, canStepBack: false, longestMs, toleranceMs, untimedMs }
   const short: Course = {
     name: 'real clock',
     rules,
@@ -80,10 +80,13 @@ function local(name: string, courses: Course[], make: (clock: () => number) => S
 
 const waiting = { advance: async (ms: number) => void (await pause(Math.max(0, ms))) }
 
-function remote(name: RemoteName, isAtomic: boolean, toleranceMs = 0): Subject {
+/** How long a server under load may take from one script of a batch to the next. */
+const BETWEEN_SCRIPTS_MS = 300
+
+function remote(name: RemoteName, isAtomic: boolean, toleranceMs = 0, untimedMs = 0): Subject {
   return {
     name,
-    courses: real(isAtomic, toleranceMs),
+    courses: real(isAtomic, toleranceMs, untimedMs),
     lanes: 128,
     async start() {
       const { remoteStarts } = await import('./remote-stores.js') // the drivers take long to load
@@ -100,10 +103,10 @@ export const SUBJECTS: readonly Subject[] = [
   local('transactionStore', settable(true), lockingStore),
   local('ownerStore', settable(true), ownedStore),
   { name: 'SQLite', courses: settable(true), lanes: 1, start: () => startSqlite(settableLane) },
-  remote('Redis', true),
-  remote('node-redis', true),
-  remote('leased Redis', true, 20),
-  remote('Redis Cluster', false),
+  remote('Redis', true, 0, BETWEEN_SCRIPTS_MS),
+  remote('node-redis', true, 0, BETWEEN_SCRIPTS_MS),
+  remote('leased Redis', true, 20, BETWEEN_SCRIPTS_MS),
+  remote('Redis Cluster', false, 0, BETWEEN_SCRIPTS_MS),
   remote('memcached', false),
   remote('MariaDB', true),
   remote('PostgreSQL', true),

@@ -3,6 +3,7 @@ import type { Call, Costs, Entry, Rules, Shown } from './sequential.js'
 
 const TWO: Rules = { limit: 2, after: 0, isTentative: false }
 const BAN: Rules = { ...TWO, after: 1 }
+const HELD: Rules = { ...TWO, holdsUnits: true }
 
 const charge = (decision: number, cost = 1): Call => ({ type: 'charge', cost, decision })
 const refund = (decision: number): Call => ({ type: 'refund', cost: 1, decision })
@@ -35,6 +36,11 @@ const ORDERED: readonly (readonly [string, Rules, readonly Entry[]])[] = [
     [unknown(1, charge(0)), entry(2, 3, charge(1), shows(0))],
   ],
   [
+    'a charge without a result, whose unit was held and released late',
+    HELD,
+    [unknown(1, charge(0)), entry(2, 3, charge(1), shows(0)), entry(4, 5, charge(2), shows(0))],
+  ],
+  [
     'a charge without a result that has taken none',
     TWO,
     [unknown(1, charge(0)), entry(2, 3, charge(1), shows(1))],
@@ -65,6 +71,16 @@ const VIOLATIONS: readonly (readonly [string, Rules, readonly Entry[]])[] = [
     'two charges that see the same count',
     TWO,
     [entry(1, 9, charge(0), shows(1)), entry(2, 8, charge(1), shows(1))],
+  ],
+  [
+    'a unit that is released late twice',
+    HELD,
+    [
+      unknown(1, charge(0)),
+      entry(2, 3, charge(1), shows(0)),
+      entry(4, 5, charge(2), shows(0)),
+      entry(6, 7, charge(3), shows(0)),
+    ],
   ],
   ['a charge above the limit', TWO, [entry(1, 2, charge(0, 2), shows(0)), entry(3, 4, charge(1), shows(0))]],
   [

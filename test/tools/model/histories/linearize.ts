@@ -72,12 +72,14 @@ const MOST_UNITS = 3
 /**
  * Returns the entries, with one for each unit that a decision may give back after it was adjusted: what it took
  * by several operations, it gives back by several. Where denied charges hold units for a moment, a penalty and
- * an adjustment may take fewer units than are left.
+ * an adjustment may take fewer units than are left. Held units whose charge has an unknown outcome may be released.
  */
-function inParts(entries: readonly Entry[], { isTentative }: Rules): readonly Entry[] {
+function inParts(entries: readonly Entry[], { isTentative, holdsUnits }: Rules): readonly Entry[] {
   const adjusted = new Set<number>()
   return entries.flatMap((entry): readonly Entry[] => {
-    const { call } = entry
+    const { call, isUnknown } = entry
+    if (holdsUnits && isUnknown && call.type === 'charge')
+      return [entry, { ...entry, isRelease: true }]
     if (isTentative && (call.type === 'penalize' || call.type === 'adjust')) {
       if (call.type === 'adjust') adjusted.add(call.decision)
       return optionalUnits(entry)
@@ -102,8 +104,8 @@ function optionalUnits(entry: Entry): readonly Entry[] {
 }
 
 /** A call without the number of its decision, which nobody can refund if its outcome is unknown. */
-function kindOf({ call }: Entry): string {
-  return JSON.stringify(call.type === 'charge' ? { ...call, decision: 0 } : call)
+function kindOf({ call, isRelease }: Entry): string {
+  return JSON.stringify(call.type === 'charge' ? { ...call, decision: 0, isRelease } : call)
 }
 
 function hasBit(bits: number, i: number): boolean {

@@ -128,6 +128,7 @@ function verdictOn({ entries }: History, limit: HotLimit, store: string): Verdic
     after,
     isTentative: store === 'memcached' && isCounted,
     mayMissRow: targetNamed(store).mayMissRow,
+    holdsUnits: policy.holdsUnits,
   })
   if (limit.together === undefined) return linearize(entries, rulesOf(limit))
   const rules = limit.together.map((name) => [name, rulesOf(limitNamed(name))])

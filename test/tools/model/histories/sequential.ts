@@ -13,6 +13,11 @@ export interface Rules {
    * inserts the row at the same time. A database cannot lock a row that is missing.
    */
   readonly mayMissRow?: boolean | undefined
+  /**
+   * Whether units are held until their release. If the reply to a charge comes too late, its units are released:
+   * its caller does not know that it has them.
+   */
+  readonly holdsUnits?: boolean | undefined
 }
 
 /** What a charge of several keys takes of each, by the name of its limit. */
@@ -51,6 +56,8 @@ export interface Entry {
   readonly isUnknown?: true
   /** Set if units that the process had leased decided the call. */
   readonly isLeased?: true
+  /** Set if the entry releases the held units of a charge whose reply came too late. */
+  readonly isRelease?: true
   /** Set if the entry gives back one unit of a call that gives back several, in no common moment. */
   readonly isPart?: true
   /** The name of the limit whose units the entry gives back, if their charge took units of several. */
@@ -62,22 +69,25 @@ export interface KeyState {
   readonly used: number
   readonly denials: number
   readonly isBanned: boolean
+  /** Held units of charges whose outcome is unknown. */
+  readonly late: number
   /** Units of decisions that were adjusted: what an adjustment takes is not shown. */
   readonly adjusted: Readonly<Record<number, number>>
 }
 
-export const FRESH: KeyState = { used: 0, denials: 0, isBanned: false, adjusted: {} }
+export const FRESH: KeyState = { used: 0, denials: 0, isBanned: false, late: 0, adjusted: {} }
 
 /** Returns the state after a call; `undefined` if the call cannot have shown this in that state. */
 export function applyCall(
-  { call, shown, isPart }: Entry,
+  { call, shown, isPart, isRelease, isUnknown }: Entry,
   state: KeyState,
   rules: Rules,
 ): KeyState | undefined {
+  if (isRelease && call.type === 'charge') return releaseLate(call.cost, state)
   if (isPart && 'decision' in call) return giveBackOne(call, state, rules)
   switch (call.type) {
     case 'charge':
-      return charge(call.cost, state, rules, shown)
+      return charge(call.cost, state, rules, shown, rules.holdsUnits && isUnknown)
     case 'peek':
       return shown === undefined || fits(shown.remaining, left(state, rules), rules) ? state : undefined
     case 'refund':
@@ -107,6 +117,10 @@ function giveBack(state: KeyState, units: number): KeyState {
   return { ...state, used: Math.max(0, state.used - units) }
 }
 
+function releaseLate(units: number, state: KeyState): KeyState | undefined {
+  return state.late < units ? undefined : { ...giveBack(state, units), late: state.late - units }
+}
+
 /** Gives back one unit, if the decision has more than the call leaves to it. */
 function giveBackOne(call: Extract<Call, { decision: number }>, state: KeyState, rules: Rules): KeyState {
   const actual = call.type === 'adjust' ? call.actual : 0
@@ -117,11 +131,18 @@ function giveBackOne(call: Extract<Call, { decision: number }>, state: KeyState,
 }
 
 /** `shown` is `undefined` if the charge was certainly counted, or its outcome is unknown. */
-function charge(cost: number, state: KeyState, rules: Rules, shown: Shown | undefined): KeyState | undefined {
+function charge(
+  cost: number,
+  state: KeyState,
+  rules: Rules,
+  shown: Shown | undefined,
+  isLate = false,
+): KeyState | undefined {
   const isAllowed = cost <= left(state, rules)
   if (shown !== undefined && shown.allowed !== isAllowed)
     return rules.isTentative && !shown.allowed ? state : undefined
-  const next = isAllowed ? { ...state, used: state.used + cost } : denied(state, rules)
+  const taken = { ...state, used: state.used + cost, late: state.late + (isLate ? cost : 0) }
+  const next = isAllowed ? taken : denied(state, rules)
   return shown === undefined || fits(shown.remaining, left(next, rules), rules) ? next : undefined
 }
 
