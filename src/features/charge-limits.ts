@@ -41,26 +41,29 @@ export function chargeLimits(
   return candidate.chargeBeside(core.charge)(subject, cost, finish)
 }
 
-/** Returns the figures of a subject that the access rules did not decide. */
+/** Charges as `chargeLimits` does, but never the candidate: a peek takes nothing. */
 export function peekLimits(
   { watches, core }: Charging,
   subject: unknown,
+  cost: number | undefined,
   finish: Finish,
 ): MaybePromise<Decision> {
   if (watches.length > 0) showCharge(watches, subject)
-  return core.charge(subject, 0, finish)
+  return core.charge(subject, cost, finish)
 }
 
 /** Decides on a subject by the access rules of a limiter or else, by `charge`, with its limits. */
 export function chargeUnlessDecided(
-  { access }: Charging,
+  charge: typeof chargeLimits,
+  limiter: Charging,
   subject: unknown,
+  cost: number | undefined,
   finish: Finish,
-  charge: () => MaybePromise<Decision>,
 ): MaybePromise<Decision> {
-  if (access.check === undefined) return charge()
-  return thenMaybe(access.check(subject), (decision) =>
-    decision === undefined ? charge() : finish(decision, subject),
+  const { check } = limiter.access
+  if (check === undefined) return charge(limiter, subject, cost, finish)
+  return thenMaybe(check(subject), (decision) =>
+    decision === undefined ? charge(limiter, subject, cost, finish) : finish(decision, subject),
   )
 }
 

@@ -2,9 +2,11 @@ import type { Listing } from '../limiter/access-rules.js'
 import type { Limit } from '../limiter/bind-limit.js'
 import type { LimiterSettings } from '../limiter/read-options.js'
 import type { Apply } from '../limiter/receipt.js'
+import { request } from '../pipe/pipe.js'
 import type { Store } from '../stores/store.js'
 import type { CandidateClients } from './candidate/candidate-report.js'
 import type { Limiter } from './limiter.js'
+import type { LimiterParts } from './limiter-methods.js'
 
 /** What tools read of a limiter, such as the dashboard. */
 export interface Inspection extends Pick<LimiterSettings, 'onStoreError' | 'fallbackShare'> {
@@ -36,7 +38,22 @@ export interface Inspection extends Pick<LimiterSettings, 'onStoreError' | 'fall
 const INSPECTION = Symbol.for('headgate.limiter.inspection')
 
 /** Registers a limiter for inspection. */
-export function withInspection(limiter: object, inspection: Inspection): void {
+export function registerForInspection<Subject>(limiter: object, parts: LimiterParts<Subject>): void {
+  const { settings, access, core } = parts
+  const { limiterScope, secret, isLocal = false, limits } = settings.context
+  const inspection: Inspection = {
+    store: settings.store,
+    limiterScope,
+    secret,
+    isLocal,
+    listingOf: access.listingOf,
+    limits,
+    onStoreError: settings.onStoreError,
+    fallbackShare: settings.fallbackShare,
+    apply: (operation) => request(core.store, operation),
+    candidateClients: () => parts.candidate?.clients(),
+    candidateIdentities: () => parts.candidate?.identities() ?? [],
+  }
   Object.defineProperty(limiter, INSPECTION, { value: inspection })
 }
 

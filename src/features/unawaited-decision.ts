@@ -1,5 +1,4 @@
 import type { Decision } from '../limiter/decision.js'
-import { type MaybePromise, promiseOf } from '../util/maybe-promise.js'
 import { userLine } from '../util/user-frames.js'
 import { warnOnce } from '../util/warn-once.js'
 
@@ -40,14 +39,13 @@ const PROTOTYPE: object = Object.create(
 const WATCHED = 20
 
 /**
- * Creates the function that returns the promise of what a limiter decides, or of what that throws. Reading a
- * field of the decision from one of the first promises warns. The others stay as they are, because V8 awaits a
- * promise with another prototype more slowly.
+ * Creates the function that watches the promises of a limiter's decisions. Reading a field of the decision from
+ * one of the first promises warns. The others stay as they are, because V8 awaits a promise with another
+ * prototype more slowly.
  */
-export function promiseDecisions(): (decide: () => MaybePromise<Decision>) => Promise<Decision> {
+export function unawaitedWatch(): (promise: Promise<Decision>) => Promise<Decision> {
   let left = WATCHED
-  return function promiseDecision(decide) {
-    const promise = promiseOf(decide)
+  return function watchPromise(promise) {
     if (left === 0) return promise
     left--
     return Object.setPrototypeOf(promise, PROTOTYPE)
