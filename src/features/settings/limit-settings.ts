@@ -31,13 +31,13 @@ const FACTORIES: Readonly<Record<string, (options: never) => Policy>> = {
 }
 
 const OWNER = 'settings'
-const readFactory = choice(...Object.keys(FACTORIES))
 
 /**
  * Returns the policy that a document names. `path` is its place in the document. Throws a `TypeError` that
  * names the place.
  */
 export function policyIn(path: string, { policy, ban: rules, ...options }: Fields): Policy {
+  const readFactory = choice(...Object.keys(FACTORIES)) // not above, where bundlers would keep all policies
   const name = readFactory(OWNER, `${path}.policy`, policy)
   if (options.name !== undefined)
     throw new TypeError(`${OWNER}: ${path}.name must be left out. The policy takes the name of its limit.`)
