@@ -2,7 +2,7 @@ import { request } from '../../pipe/pipe.js'
 import { pipeTo } from '../../pipe/store-end.js'
 import type { Operation, ResultOf } from '../../stores/operation.js'
 import { SLOTS } from '../../stores/redis/key-slot.js'
-import { recordSlots } from '../../stores/redis/slotted-servers.js'
+import { recordResend } from '../../stores/shared/resends.js'
 import { messageOf, StoreError } from '../../stores/store-error.js'
 import { TimeoutError, timeout } from '../../util/timeout.js'
 import { InputError } from '../failures.js'
@@ -51,7 +51,7 @@ export async function connectStore(address: StoreAddress, folder: string): Promi
         throw new InputError(
           'the store is one of several nodes of a Redis Cluster, which this command cannot search',
         )
-      recordSlots(client)
+      recordResend(client)
     }
     if (database !== 0) await inTime(send(['select', String(database)]))
   }

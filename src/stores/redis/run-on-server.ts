@@ -1,9 +1,9 @@
 import { warnOnce } from '../../util/warn-once.js'
+import { recordResend, resentAtMs } from '../shared/resends.js'
 import type { Run } from '../shared/run-operations.js'
 import { acrossShards } from '../shared/shards.js'
 import type { Batching } from '../store.js'
 import { scriptRunner } from './script-runner.js'
-import { hasSlots, recordSlots } from './slotted-servers.js'
 import type { Transport } from './transport.js'
 
 /** Creates a function that runs operations on a Cluster, slot by slot. */
@@ -13,6 +13,9 @@ export function runOnCluster(transport: Transport, batching: Batching): Run {
 
 /** A batch for a server with slots becomes many small calls. In a larger batch, more charges share a call. */
 const MAX_KEYS_BY_SLOT = 1024
+
+/** Returns whether the server of a client has slots: it has rejected a call because of them. */
+const hasSlots = (client: object) => resentAtMs(client) !== undefined
 
 /** Clients that have sent a batch of several operations. In most cases, it shows whether the server has slots. */
 const probed = new WeakSet<object>()
@@ -42,7 +45,7 @@ export function serverBatching(client: object, batching: Batching): Batching {
 export function runOnServer(client: object, transport: Transport, batching: Batching): Run {
   const runBySlot = runOnCluster(transport, batching)
   const runTogether = scriptRunner(transport, (operations, settle) => {
-    recordSlots(client)
+    recordResend(client)
     warnOnce(
       'HEADGATE_REDIS_SLOTS',
       'headgate: the Redis server is a cluster, and rejected a batch with keys of several slots. From now ' +

@@ -1,11 +1,11 @@
 import { groupBy } from '../../util/group-by.js'
+import { weakMemo } from '../../util/memo.js'
 import { retry } from '../../util/retry.js'
 import { firstKeyOf, type Operation, type Outcome } from '../operation.js'
 import { itemsAt, type Run, type RunGroup, runGroups, type SettleIndex } from '../shared/run-operations.js'
 import { asStoreError } from '../store-error.js'
 import { commandError, isCrossSlot, isMoving, isSplit, isUnknownScript } from './errors.js'
 import { areOfOneShape, groupsOf } from './groups.js'
-import { loadedScripts } from './loaded-scripts.js'
 import { timeAlone } from './reply.js'
 import { type ShapeCall, shapeCall } from './shape.js'
 import type { Command, Transport } from './transport.js'
@@ -21,6 +21,12 @@ interface GroupCall {
 }
 
 /**
+ * Returns the digests of the scripts that were loaded on a connection. Stores that share a client share them.
+ * Commands on a connection keep their order, so the server knows a script in all commands behind its loading.
+ */
+const digestsOn = weakMemo((_connection: object) => new Set<string>())
+
+/**
  * Creates a function that applies a batch: it makes a call for each group of operations of one shape, and sends
  * all calls at once. Commands for one server keep their order. A call that fails leaves the others alone.
  *
@@ -32,8 +38,7 @@ interface GroupCall {
  * `runBySlot` gets the operations.
  */
 export function scriptRunner(transport: Transport, runBySlot?: Run): Run {
-  const { slotOf, serverOf, send } = transport
-  const wasLoaded = loadedScripts(transport)
+  const { slotOf, serverOf, send, connectionTo } = transport
 
   /** Resolves with the outcomes of a group, by the reply to its call. */
   async function outcomesOf(
@@ -76,8 +81,12 @@ export function scriptRunner(transport: Transport, runBySlot?: Run): Run {
   /** Returns the commands of a call, the last of which gets its reply: first, its script is loaded. */
   function commandsFor({ shard, call }: GroupCall): readonly Command[] {
     const command = commandFor(call, shard)
-    if (call.script === undefined || wasLoaded(call.script, shard)) return [command]
-    const words: Command['words'] = ['script', 'load', call.script.text]
+    if (call.script === undefined) return [command]
+    const { text, sha1 } = call.script
+    const digests = digestsOn(connectionTo(shard))
+    if (digests.has(sha1)) return [command]
+    digests.add(sha1)
+    const words: Command['words'] = ['script', 'load', text]
     return [{ shard, words, firstKey: 0, keyCount: 0 }, command]
   }
 

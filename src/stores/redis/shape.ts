@@ -2,11 +2,11 @@ import { indexIn } from '../../util/group-by.js'
 import { keysOf, type Operation, type Outcome } from '../operation.js'
 import { FORGOTTEN } from '../shared/apply-batch.js'
 import { chargeScript } from './lua/charge-script.js'
-import { LUA_KINDS } from './lua/kinds.js'
+import { type KindName, LUA_KINDS } from './lua/kinds.js'
 import { operationScript, type ScriptedType } from './lua/operation-script.js'
 import type { Script } from './lua/script.js'
 import { outcomesIn } from './reply.js'
-import { type ScriptPolicy, scriptPolicy } from './script-policy.js'
+import { scriptPolicy } from './script-policy.js'
 
 /**
  * What is sent to Redis for operations of one shape, which name the same policies in the same order:
@@ -36,14 +36,18 @@ export function shapeCall(operations: readonly Operation[], atMs?: number): Shap
   const named = keysIn(operations)
   if (first === undefined || first.type === 'forget')
     return { keys: named, args: [], outcomesFrom: () => operations.map(() => FORGOTTEN) }
-  const policies = keysOf(first).map(({ policy }) => scriptPolicy(policy, atMs))
   const { keys, places } = distinctKeys(named)
   const args = [places]
-  for (const { params } of policies) args.push(...params)
+  const kinds: KindName[] = []
+  for (const { policy } of keysOf(first)) {
+    const { kind, params } = scriptPolicy(policy, atMs)
+    kinds.push(kind)
+    args.push(...params)
+  }
   if (first.type !== 'charge' || haveCosts(operations))
     for (const operation of operations) args.push(...argsOf(operation))
   return {
-    script: scriptFor(first.type, policies),
+    script: scriptFor(first.type, kinds),
     keys,
     args,
     outcomesFrom: (reply) => outcomesIn(reply, operations),
@@ -78,11 +82,11 @@ function distinctKeys(named: readonly string[]) {
 
 const scripts = new Map<string, Script>()
 
-function scriptFor(type: ScriptedType | 'charge', policies: readonly ScriptPolicy[]): Script {
-  const name = `${type} ${policies.map(({ kind }) => kind).join()}`
+function scriptFor(type: ScriptedType | 'charge', kindNames: readonly KindName[]): Script {
+  const name = `${type} ${kindNames}`
   let script = scripts.get(name)
   if (script === undefined) {
-    const kinds = policies.map(({ kind }) => LUA_KINDS[kind])
+    const kinds = kindNames.map((kind) => LUA_KINDS[kind])
     const [kind] = kinds
     script = type === 'charge' || kind === undefined ? chargeScript(kinds) : operationScript(type, kind)
     scripts.set(name, script)

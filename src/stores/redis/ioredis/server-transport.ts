@@ -16,6 +16,8 @@ export function ioredisTransport(client: RedisClient): Transport {
     connectionTo: connectionOf(client),
     send(commands) {
       checkConnection()
+      const [only] = commands
+      if (only !== undefined && commands.length === 1) return [rejectOnLoss(sendOne(client, only))]
       return sendTogether(client, commands).map(rejectOnLoss)
     },
   }
@@ -40,7 +42,6 @@ async function pipelineOne(
 
 /** Sends commands in one write. Written one by one, those of many slots take several times as long. */
 function sendTogether(client: RedisClient, commands: readonly Command[]): Promise<unknown>[] {
-  if (commands.length === 1) return commands.map((command) => sendOne(client, command))
   const pipeline = client.pipeline()
   for (const { words } of commands) pipeline.callBuffer(...words)
   const replies = pipeline.exec()
