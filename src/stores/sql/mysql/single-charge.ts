@@ -7,10 +7,7 @@ import { codeOf, MYSQL_DUPLICATE, openTransactionError } from '../errors.js'
 import { expiryS } from '../expiry.js'
 import { rowKey } from '../table.js'
 import { type MysqlConnection, run } from './client.js'
-import { CLOCK, LOCK_WAIT, ROLLBACK } from './statements.js'
-
-/** SERVER_STATUS_IN_TRANS in `serverStatus`. */
-const IN_TRANSACTION = 1
+import { CLOCK, IN_TRANSACTION, LOCK_WAIT, ROLLBACK } from './statements.js'
 
 /**
  * Creates a function that decides a lone charge of one part by compare-and-swap: reads the row, and writes it if

@@ -21,19 +21,26 @@ const WAITED = 'TIMESTAMPDIFF(MICROSECOND, NOW(6), SYSDATE(6))'
  */
 export const CLOCK = `${STATEMENT_START} + MOD(${WAITED} + ${61 * MINUTE_US}, ${30 * MINUTE_US}) - ${MINUTE_US}`
 
+/** Sets the level of the next transaction. MariaDB begins it in the same round trip. */
+const SET_LEVEL =
+  '/*M!100301 BEGIN NOT ATOMIC */ SET TRANSACTION ISOLATION LEVEL READ COMMITTED /*M!100301 ; START TRANSACTION; END */'
+
+/** SERVER_STATUS_IN_TRANS in `serverStatus`. */
+export const IN_TRANSACTION = 1
+
 /**
  * Begins a transaction at READ COMMITTED, without changing the level of later ones. Rejects in an open
  * transaction: as temporary where `autocommit` is off, since any statement begins one there.
  */
 export async function begin(connection: MysqlConnection): Promise<void> {
   try {
-    await run(connection, 'SET TRANSACTION ISOLATION LEVEL READ COMMITTED')
+    const { serverStatus = 0 } = await run(connection, SET_LEVEL)
+    if ((serverStatus & IN_TRANSACTION) === 0) await run(connection, 'START TRANSACTION')
   } catch (error) {
     if (codeOf(error) !== MYSQL_IN_TRANSACTION) throw error
     const [[autocommit] = []] = await run(connection, 'SELECT @@autocommit')
     throw Number(autocommit) === 1 ? openTransactionError() : error
   }
-  await run(connection, 'START TRANSACTION')
 }
 
 /** Returns bytes as a literal that is valid in every `sql_mode`. */
