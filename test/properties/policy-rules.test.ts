@@ -138,6 +138,17 @@ test('rule 3: retry, more and reset times are exact: not 1 ms earlier, and at th
   )
 })
 
+test('rule 3: the figures of a step that is allowed are those of a peek at what it leaves', () => {
+  fc.assert(
+    fc.property(anyPolicy, moment, takes, ({ policy }, startMs, trace) => {
+      forward(policy, startMs, trace, ({ nowMs, cost, state }) => {
+        const { next, unitsAfterMs, ...step } = policy.take(state, nowMs, cost)
+        if (step.allowed && next !== undefined) expect(policy.take(next, nowMs, 0)).toMatchObject(step)
+      })
+    }),
+  )
+})
+
 test('rule 4: a cost above the limit is denied for ever, whatever the state', () => {
   fc.assert(
     fc.property(

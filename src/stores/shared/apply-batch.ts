@@ -20,6 +20,8 @@ export type ReadState = (key: string, policy: Policy) => State | undefined
 export interface Write {
   readonly policy: Policy
   readonly state: State | undefined
+  /** The time until the state is fresh, if an allowed charge has computed it. */
+  readonly resetAfterMs?: number | undefined
   /** Set if only units were given back, whose policy may not be the one that the state was written under. */
   readonly keepsExpiry?: true
 }
@@ -57,7 +59,11 @@ export function applyBatch(
       const before = type === 'forget' ? undefined : readNow(key, policy)
       const { state, result } = applyOperation(operation, before, nowMs)
       if (type === 'refund' && state !== before)
-        writes.set(key, { ...(writes.get(key) ?? { policy, keepsExpiry: true }), state })
+        writes.set(key, {
+          ...(writes.get(key) ?? { policy, keepsExpiry: true }),
+          state,
+          resetAfterMs: undefined,
+        })
       else if (state !== before || type === 'forget') writes.set(key, { policy, state })
       results.push(result)
     } catch (error) {
@@ -70,7 +76,7 @@ export function applyBatch(
 /** The verdict on a charge, and the states to write, by key, with the policies that read them. */
 export interface Evaluation {
   readonly verdict: ChargeResult
-  readonly writes: Map<string, { readonly policy: Policy; readonly state: State }>
+  readonly writes: Map<string, Write & { readonly state: State }>
 }
 
 /**
@@ -83,16 +89,21 @@ export function evaluateCharge(charged: readonly Part[], read: ReadState, nowMs:
   if (only !== undefined && charged.length === 1) {
     const { key, policy, cost } = only // the usual case needs no total of parts
     const step = policy.take(read(key, policy), nowMs, cost)
-    if (step.next !== undefined) writes.set(key, { policy, state: step.next })
+    if (step.next !== undefined) writes.set(key, writeOf(policy, step.next, step))
     return { verdict: { type: 'charge', allowed: step.allowed, atMs: nowMs, parts: [step] }, writes }
   }
   const steps = charged.map(({ key, policy, cost }) => {
     const step = policy.take(writes.get(key)?.state ?? read(key, policy), nowMs, cost)
-    if (step.allowed && step.next !== undefined) writes.set(key, { policy, state: step.next })
+    if (step.allowed && step.next !== undefined) writes.set(key, writeOf(policy, step.next, step))
     return step
   })
   if (!steps.every((step) => step.allowed)) return deny(charged, steps, read, nowMs)
   return { verdict: { type: 'charge', allowed: true, atMs: nowMs, parts: steps }, writes }
+}
+
+/** Returns the write of a step. The figures of an allowed one are those that a peek would now return. */
+function writeOf(policy: Policy, state: State, { allowed, resetAfterMs }: Step) {
+  return { policy, state, resetAfterMs: allowed ? resetAfterMs : undefined }
 }
 
 /**

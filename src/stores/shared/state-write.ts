@@ -17,9 +17,9 @@ export interface StateWrite {
 
 /** Returns what to write for a key. A state that is fresh by now is removed, unless a refund wrote it. */
 export function stateWrite(key: string, write: Write, nowMs: number): StateWrite {
-  const { policy, state, keepsExpiry } = write
+  const { policy, state, resetAfterMs, keepsExpiry } = write
   if (state === undefined) return { key, state, ttlMs: 0 }
-  const ttlMs = Math.ceil(policy.take(state, nowMs, 0).resetAfterMs)
+  const ttlMs = Math.ceil(resetAfterMs ?? policy.take(state, nowMs, 0).resetAfterMs)
   if (keepsExpiry) return { key, state, ttlMs: Math.max(1, ttlMs), keepsExpiry }
   return { key, state: ttlMs === 0 ? undefined : state, ttlMs }
 }

@@ -2,6 +2,7 @@ import type { State } from '../../../policies/policy.js'
 import { type ChargeResult, onlyPartOf, type Part } from '../../operation.js'
 import { evaluateCharge } from '../../shared/apply-batch.js'
 import { decodeState, encodeState, foreignKeyError, isStateOf } from '../../shared/state-codec.js'
+import { stateWrite } from '../../shared/state-write.js'
 import type { Dialect } from '../dialect.js'
 import { codeOf, MYSQL_DUPLICATE, openTransactionError } from '../errors.js'
 import { expiryS } from '../expiry.js'
@@ -45,8 +46,8 @@ export function singleCharge(table: string): NonNullable<Dialect<MysqlConnection
     const { verdict, writes } = evaluateCharge([part], () => state, nowMs)
     const [next] = writes.values()
     if (next === undefined) return verdict
-    const { resetAfterMs } = part.policy.take(next.state, nowMs, 0)
-    const values = [encodeState(next.state), expiryS(part.policy, nowMs + resetAfterMs), key]
+    const { ttlMs } = stateWrite(part.key, next, nowMs)
+    const values = [encodeState(next.state), expiryS(part.policy, nowMs + ttlMs), key]
     return (await swap(connection, state, values)) ? verdict : undefined
   }
 
