@@ -1,7 +1,7 @@
 import { consecutive, fixedWindow, type Policy, slidingWindow, tokenBucket } from 'headgate'
 import { postgresStore } from 'headgate/postgres'
-import { Pool } from 'pg'
-import type { PostgresPool } from '../../../src/stores/sql/postgres/client.js'
+import { Pool, type PoolClient } from 'pg'
+import type { PostgresConnection, PostgresPool } from '../../../src/stores/sql/postgres/client.js'
 import type { Parts } from '../../../src/testing/conformance/store-calls.js'
 import { part } from '../../../src/testing/conformance/store-calls.js'
 import type { SqlServer } from '../../support/servers/databases.js'
@@ -36,8 +36,9 @@ async function queriesFor(
   const counting: PostgresPool & Pick<Pool, 'query'> = {
     query: pool.query.bind(pool),
     async connect() {
-      const client = await pool.connect()
+      const client: PoolClient & PostgresConnection = await pool.connect()
       return {
+        getTransactionStatus: () => client.getTransactionStatus?.() ?? null,
         query(query) {
           queries++
           return client.query(query)
