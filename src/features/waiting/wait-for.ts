@@ -6,19 +6,19 @@ import {
   type Decision,
   denyDisconnected,
   type Finish,
+  type PartDecision,
   receiptOf,
   unchargedDecision,
 } from '../../limiter/decision.js'
 import { refundReceipt } from '../../limiter/ledger.js'
 import { uncountedParts } from '../../stores/operation.js'
 import { callAt } from '../../util/call-at.js'
-import { isPromise, type MaybePromise } from '../../util/maybe-promise.js'
-import { onAbort, unlessAborted } from '../../util/on-abort.js'
+import { catchMaybe, isPromise, type MaybePromise, settleAll } from '../../util/maybe-promise.js'
+import { unlessAborted } from '../../util/on-abort.js'
 import { releaseDecision } from '../holdings.js'
 import { readWaitOptions, type WaitOptions } from './wait-options.js'
-import { denialIn } from './wait-queue.js'
-import { createWaitQueues } from './wait-queues.js'
-import { createWaiter, exactMs, type Wait, type Waiter } from './waiter.js'
+import type { Queue, Waiter } from './wait-queue.js'
+import { WaitQueues } from './wait-queues.js'
 
 interface WaitingOptions {
   readonly access: Access
@@ -29,128 +29,118 @@ interface WaitingOptions {
   readonly onRefundFailed: (error: unknown, decision: Decision) => void
 }
 
-/** Creates `waitFor` of a limiter. A waiter charges in its own async context when its turn comes. */
-export function createWaiting(
-  { resolveParts, chargeParts }: LimiterCore,
-  { access, modeSwitch, finish, onRefundFailed }: WaitingOptions,
-) {
-  /** Charges parts in a way that no ban counts a denial. */
-  const charge = (parts: Waiter['parts'], subject: unknown) => chargeParts(parts, subject, asDecided)
-  const queues = createWaitQueues()
-  let arrivals = 0
-  let isClosed = false
+/** What a limiter needs to wait. A waiter charges in its own async context when its turn comes. */
+interface Waiting extends WaitingOptions {
+  readonly core: LimiterCore
+  readonly queues: WaitQueues
+  arrivals: number
+  isClosed: boolean
+}
 
-  async function waitFor(subject: unknown, options: WaitOptions = {}): Promise<Decision> {
-    const { cost, ...bounds } = readWaitOptions(options)
-    const arrival = arrivals++
-    throwIfAborted(bounds)
-    const accessDecision = access.check && (await unlessAborted(access.check(subject), bounds.signal))
-    if (accessDecision !== undefined) return finish(accessDecision, subject)
-    const decision = await chargeWhenAllowed(subject, cost, { arrival, ...bounds }).catch(denyDisconnected)
-    return finish(decision, subject)
+/** Creates `waitFor` of a limiter. What it needs is created by the first call. */
+export function createWaiting(core: LimiterCore, options: WaitingOptions) {
+  let waiting: Waiting | undefined
+  const start = () => ({ ...options, core, queues: new WaitQueues(), arrivals: 0, isClosed: false })
+
+  return {
+    waitFor(subject: unknown, waitOptions?: WaitOptions): Promise<Decision> {
+      waiting ??= start()
+      return waitFor(waiting, subject, waitOptions)
+    },
+    /** Lets waiters retry whose keys got units back. */
+    retry: (keys: readonly { readonly key: string }[]) => waiting?.queues.retry(keys),
+    /** Wakes all waiters when report mode begins, in which no charge waits. */
+    endIfReport() {
+      if (options.modeSwitch.mode === 'report') waiting?.queues.wakeAll()
+    },
+    close() {
+      waiting ??= start()
+      waiting.isClosed = true
+      waiting.queues.wakeAll()
+    },
   }
+}
 
-  async function chargeWhenAllowed(
-    subject: unknown,
-    cost: number | undefined,
-    wait: Omit<Wait, 'subject' | 'parts'>,
-  ): Promise<Decision> {
-    const given = resolveParts(subject, cost)
-    if (isPromise(given)) peerAddress(subject) // Node.js remembers it now
-    const parts = isPromise(given) ? await unlessAborted(given, wait.signal) : given
-    return waitInTurn(createWaiter({ subject, parts: uncountedParts(parts), ...wait }))
-  }
+async function waitFor(waiting: Waiting, subject: unknown, options: WaitOptions = {}): Promise<Decision> {
+  const { access, finish } = waiting
+  const { cost, ...bounds } = readWaitOptions(options)
+  const arrival = waiting.arrivals++
+  throwIfAborted(bounds.signal)
+  const accessDecision = access.check && (await unlessAborted(access.check(subject), bounds.signal))
+  if (accessDecision !== undefined) return finish(accessDecision, subject)
+  const wait = { subject, arrival, ...bounds }
+  return finish(await chargeWhenAllowed(waiting, wait, cost).catch(denyDisconnected), subject)
+}
 
-  async function waitInTurn(waiter: Waiter): Promise<Decision> {
-    const stopAlarms = startAlarms(waiter)
-    try {
-      for (;;) {
-        throwIfAborted(waiter)
-        const decision = denialOf(waiter) ?? (await chargeOrQueue(waiter))
-        if (decision !== undefined) return decision
-        await waiter.turn
-      }
-    } finally {
-      stopAlarms()
-      queues.leave(waiter)
+async function chargeWhenAllowed(
+  waiting: Waiting,
+  wait: Pick<Waiter, 'subject' | 'arrival' | 'deadlineMs' | 'signal'>,
+  cost: number | undefined,
+): Promise<Decision> {
+  const { subject, signal } = wait
+  const given = waiting.core.resolveParts(subject, cost)
+  if (isPromise(given)) peerAddress(subject) // Node.js remembers it now
+  const parts = uncountedParts(isPromise(given) ? await unlessAborted(given, signal) : given)
+  const client = parts.map(({ key }) => key).join(' ')
+  const state = { hasPlace: false, queues: new Set<Queue>(), turn: undefined, wake() {} }
+  const waiter: Waiter = { ...wait, parts, client, ...state }
+  try {
+    for (;;) {
+      throwIfAborted(signal)
+      const decision = await chargeOrQueue(waiting, waiter)
+      if (decision !== undefined) return decision
+      await sleep(waiter)
     }
+  } finally {
+    waiting.queues.leave(waiter)
   }
+}
 
-  /** Returns the denial of a waiter whose wait has ended without a turn. */
-  function denialOf(waiter: Waiter): Decision | undefined {
-    const { queue, hasTurn } = waiter
-    if (queue === undefined || (hasTurn && !isClosed)) return undefined
-    return denialIn(queue, waiter) ?? (isClosed ? unchargedDecision('fail-closed') : undefined)
+/** Returns the final decision; `undefined` if the waiter is in a queue now. */
+function chargeOrQueue(waiting: Waiting, waiter: Waiter): MaybePromise<Decision | undefined> {
+  const { queues, isClosed } = waiting
+  const isNeverAllowed = waiter.parts.some(({ policy, cost }) => cost > policy.limit)
+  const wait = isNeverAllowed ? undefined : queues.waitOf(waiter)
+  if (wait !== undefined && mayWait(waiting, waiter, wait.untilMs)) return queues.enter(waiter, wait.queue)
+  const denial = wait?.queue.denialOf(waiter)
+  if (denial !== undefined) return denial
+  const isDenied = isClosed ? wait !== undefined || waiter.hasPlace : wait && !queues.hasPlaceFor(waiter)
+  return isDenied ? unchargedDecision('fail-closed') : chargeNow(waiting, waiter)
+}
+
+async function chargeNow(waiting: Waiting, waiter: Waiter): Promise<Decision | undefined> {
+  const { core, queues, onRefundFailed } = waiting
+  const { parts, subject, signal } = waiter
+  let figures: readonly PartDecision[] = []
+  queues.startCharge(waiter)
+  try {
+    const decision = await core.chargeParts(parts, subject, asDecided)
+    if (signal?.aborted) await giveBack(decision, onRefundFailed)
+    throwIfAborted(signal)
+    figures = decision.parts
+    if (decision.allowed || figures.length === 0) return decision
+    if (!mayWait(waiting, waiter, queues.deniedUntilMs(parts, decision))) return decision
+    return queues.enter(waiter) // before the charge ends, so that none overtakes it
+  } finally {
+    queues.endCharge(waiter, figures)
   }
+}
 
-  /** Returns the final decision; `undefined` if the waiter is in a queue now. */
-  function chargeOrQueue(waiter: Waiter): MaybePromise<Decision | undefined> {
-    const ahead = queues.queueAhead(waiter)
-    if (ahead === undefined || isNeverAllowed(waiter)) return chargeNow(waiter)
-    if (isClosed || !queues.hasPlaceFor(waiter))
-      return denialIn(ahead, waiter) ?? unchargedDecision('fail-closed')
-    if (!mayWait(waiter, ahead.notBeforeMs)) return denialIn(ahead, waiter) ?? chargeNow(waiter)
-    queues.move(waiter, ahead)
-    return undefined
+/** Returns whether a waiter may wait until a time. */
+function mayWait({ isClosed, modeSwitch, queues }: Waiting, waiter: Waiter, untilMs: number): boolean {
+  if (isClosed || modeSwitch.mode === 'report' || !queues.hasPlaceFor(waiter)) return false
+  return Math.max(untilMs, performance.now()) < waiter.deadlineMs
+}
+
+/** Sleeps until the waiter has its turn, or its wait ends. Rejects if its signal aborts. */
+async function sleep(waiter: Waiter): Promise<void> {
+  const { turn, deadlineMs, signal } = waiter
+  const cancel = deadlineMs === Number.POSITIVE_INFINITY ? undefined : callAt(deadlineMs, () => waiter.wake())
+  try {
+    await unlessAborted(turn, signal)
+  } finally {
+    cancel?.()
   }
-
-  function chargeNow(waiter: Waiter): MaybePromise<Decision | undefined> {
-    const decision = charge(waiter.parts, waiter.subject)
-    return isPromise(decision) ? chargeLater(waiter, decision) : endOrQueue(waiter, decision)
-  }
-
-  /** Awaits a charge. If it is denied but units came back meanwhile, charges again. */
-  async function chargeLater(waiter: Waiter, later: MaybePromise<Decision>) {
-    queues.startCharge(waiter)
-    try {
-      for (let pending = later; ; pending = charge(waiter.parts, waiter.subject)) {
-        const returnsBefore = queues.returnsOf(waiter)
-        const decision = await pending
-        if (waiter.signal?.aborted) await giveBack(decision, onRefundFailed)
-        throwIfAborted(waiter)
-        const isOutdated = queues.returnsOf(waiter) > returnsBefore
-        if (decision.allowed || !isOutdated || !mayWait(waiter, 0)) {
-          return endOrQueue(waiter, decision, isOutdated)
-        }
-      }
-    } finally {
-      queues.endCharge(waiter)
-    }
-  }
-
-  function endOrQueue(waiter: Waiter, decision: Decision, isOutdated = false): Decision | undefined {
-    waiter.figures = isOutdated ? [] : decision.parts
-    if (decision.allowed || decision.parts.length === 0) return decision
-    const waitsMs = waiter.parts.map(({ key }, i) =>
-      exactMs(waiter, key, decision.parts[i]?.retryAfterMs ?? 0),
-    )
-    if (!mayWait(waiter, performance.now() + Math.max(...waitsMs))) return decision
-    queues.retreat(waiter, decision)
-    return undefined
-  }
-
-  /** Returns whether a waiter may wait until a time. */
-  function mayWait(waiter: Waiter, untilMs: number): boolean {
-    if (isClosed || modeSwitch.mode === 'report' || untilMs === Number.POSITIVE_INFINITY) return false
-    return Math.max(untilMs, performance.now()) < waiter.deadlineMs && queues.hasPlaceFor(waiter)
-  }
-
-  function close(): void {
-    isClosed = true
-    queues.wakeAll()
-  }
-
-  /** Wakes all waiters when report mode begins, in which no charge waits. */
-  function endIfReport(): void {
-    if (modeSwitch.mode === 'report') queues.wakeAll()
-  }
-
-  /** Lets waiters retry whose keys got units back. */
-  function retry(keys: readonly { readonly key: string }[]): void {
-    if (!isClosed) queues.retryKeys(keys)
-  }
-
-  return { waitFor, retry, endIfReport, close }
 }
 
 /** Refunds and releases the units that the charge of an aborted wait took. */
@@ -158,32 +148,11 @@ async function giveBack(
   decision: Decision,
   onFailed: (error: unknown, decision: Decision) => void,
 ): Promise<void> {
-  for (const step of [() => refundReceipt(receiptOf(decision)), () => releaseDecision(decision)]) {
-    try {
-      await step()
-    } catch (error) {
-      onFailed(error, decision)
-    }
-  }
-}
-
-function isNeverAllowed({ parts }: Waiter): boolean {
-  return parts.some(({ policy, cost }) => cost > policy.limit)
+  const steps = [() => refundReceipt(receiptOf(decision)), () => releaseDecision(decision)]
+  await settleAll(steps, (step) => catchMaybe(step, (error) => onFailed(error, decision)))
 }
 
 /** Throws the reason of a signal that has aborted. Some polyfills have no `throwIfAborted`. */
-function throwIfAborted({ signal }: { readonly signal?: AbortSignal | undefined }): void {
+function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw signal.reason
-}
-
-/** Wakes a waiter at its deadline, and when its signal aborts. Returns a function that stops both. */
-function startAlarms(waiter: Waiter): () => void {
-  const { deadlineMs, signal } = waiter
-  const wake = () => waiter.wake()
-  const cancel = deadlineMs === Number.POSITIVE_INFINITY ? undefined : callAt(deadlineMs, wake)
-  const unsubscribe = signal && onAbort(signal, wake)
-  return () => {
-    cancel?.()
-    unsubscribe?.()
-  }
 }

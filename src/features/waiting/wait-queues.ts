@@ -1,126 +1,117 @@
 import type { Decision, PartDecision } from '../../limiter/decision.js'
 import type { NamedPart } from '../../limiter/receipt.js'
 import { SharedPlaces } from '../../util/places.js'
-import { giveTurnsAfter, insert, remove, retry, waitFor } from './wait-queue.js'
-import { Queue, type Waiter } from './waiter.js'
+import { Queue, type Waiter } from './wait-queue.js'
 
 /** The most waiters of a limiter at a time. Each takes 2 to 6 KB of heap. */
 const MAX_WAITERS = 10_000
 
-/** Creates the queues of a limiter: one for each key that a charge waits for. */
-export function createWaitQueues() {
-  const queues = new Map<string, Queue>()
-  const places = new SharedPlaces(MAX_WAITERS)
+/** A queue in which to wait, at least until a time. */
+interface KeyWait {
+  readonly queue: Queue
+  readonly untilMs: number
+}
+
+/** The queues of a limiter: one for each key that waiters charge or wait for. */
+export class WaitQueues {
+  readonly #queues = new Map<string, Queue>()
+  readonly #places = new SharedPlaces(MAX_WAITERS)
+
+  /** Returns whether a waiter may wait. Those that charge the same keys share places as one client. */
+  hasPlaceFor({ hasPlace, client }: Waiter): boolean {
+    return hasPlace || this.#places.hasPlaceFor(client)
+  }
+
+  /** Returns the queue in which a waiter must wait for longest before it charges, if it must. */
+  waitOf(waiter: Waiter): KeyWait | undefined {
+    const waits = waiter.parts.flatMap(({ key, cost }): KeyWait[] => {
+      const queue = cost > 0 ? this.#queues.get(key) : undefined
+      const untilMs = queue?.waitsUntilMs(waiter)
+      return queue === undefined || untilMs === undefined ? [] : [{ queue, untilMs }]
+    })
+    const byTime = waits.sort((one, other) => other.untilMs - one.untilMs)
+    return byTime.find(({ queue }) => queue.isAsleep) ?? byTime[0]
+  }
 
   /**
-   * Returns the queue of another of a waiter's keys, if an earlier waiter is in it, or is charging that key.
+   * Lets a waiter wait in a queue that is asleep, and only there, since it must not hold up others. Otherwise
+   * only charges under way are ahead of it, and it keeps its place for all its keys.
    */
-  function queueAhead(waiter: Waiter): Queue | undefined {
-    if (queues.size === 0) return undefined
-    for (const { key, cost } of waiter.parts) {
-      const queue = cost > 0 ? queues.get(key) : undefined
-      if (queue === undefined || queue === waiter.queue) continue
-      if (queue.outsiders > 0 || (queue.first !== undefined && queue.first.arrival < waiter.arrival))
-        return queue
-    }
-    return undefined
-  }
-
-  function open(key: string): Queue {
-    const queue = queues.get(key) ?? new Queue(key)
-    queues.set(key, queue)
-    return queue
-  }
-
-  function closeIfEmpty({ first, outsiders, key }: Queue): void {
-    if (first === undefined && outsiders === 0) queues.delete(key)
-  }
-
-  /** Lets others queue behind a waiter, for all its keys, until its charge is over. */
-  function startCharge(waiter: Waiter): void {
-    const charged = waiter.parts.filter(({ cost, key }) => cost > 0 && key !== waiter.queue?.key)
-    waiter.otherQueues = charged.map(({ key }) => open(key))
-    for (const queue of waiter.otherQueues) queue.outsiders += 1
-  }
-
-  function endCharge(waiter: Waiter): void {
-    for (const queue of waiter.otherQueues) {
-      queue.outsiders -= 1
-      giveTurnsAfter(queue, waiter)
-      closeIfEmpty(queue)
-    }
-    waiter.otherQueues = []
-  }
-
-  /** Lets a waiter wait for its turn in a queue. Its turn in another one passes to the next. */
-  function move(waiter: Waiter, queue: Queue): void {
-    const isMoved = waiter.queue !== queue
-    if (isMoved) leave(waiter)
-    waiter.hasTurn = false
-    waiter.figures = []
+  enter(waiter: Waiter, queue?: Queue): undefined {
     waiter.turn = new Promise((resolve) => {
       waiter.wake = resolve
     })
-    if (!isMoved) return
-    insert(queue, waiter)
-    places.take(clientOf(waiter))
+    if (queue?.isAsleep) this.#leaveQueues(waiter, queue)
+    for (const each of queue?.isAsleep ? [queue] : this.#queuesOf(waiter)) {
+      if (waiter.queues.has(each)) continue
+      each.insert(waiter)
+      each.update()
+    }
+    if (!waiter.hasPlace) this.#places.take(waiter.client)
+    waiter.hasPlace = true
   }
 
-  /** Lets a waiter whose charge was denied wait for the limit that denied it for longest. */
-  function retreat(waiter: Waiter, { parts, retryAfterMs }: Decision): void {
-    const i = parts.findIndex((part) => part.retryAfterMs === retryAfterMs)
-    const { key } = waiter.parts[i] as NamedPart
-    const figures = parts[i] as PartDecision
-    const queue = open(key)
-    move(waiter, queue)
-    if (queue.first === waiter) waitFor(queue, figures, retryAfterMs)
+  /** Returns the queues of the keys that a waiter charges. */
+  #queuesOf({ parts }: Waiter): readonly Queue[] {
+    return parts
+      .filter(({ cost }) => cost > 0)
+      .map((part) => {
+        const queue = this.#queues.get(part.key) ?? new Queue(part)
+        this.#queues.set(part.key, queue)
+        return queue
+      })
   }
 
-  /** Removes a waiter from its queue, if it is in one, so that those behind it move up. */
-  function leave(waiter: Waiter): void {
-    const { queue } = waiter
-    if (queue === undefined) return
-    remove(queue, waiter)
-    places.giveBack(clientOf(waiter))
-    closeIfEmpty(queue)
+  /** Removes a waiter whose wait is over. */
+  leave(waiter: Waiter): void {
+    this.#leaveQueues(waiter)
+    if (waiter.hasPlace) this.#places.giveBack(waiter.client)
   }
 
-  /** Gives their turn to the first in the queues of keys whose units were refunded or forgotten. */
-  function retryKeys(keys: readonly { readonly key: string }[]): void {
-    if (queues.size === 0) return
-    for (const { key } of keys) {
-      const queue = queues.get(key)
-      if (queue !== undefined) retry(queue)
+  #leaveQueues(waiter: Waiter, except?: Queue): void {
+    for (const queue of waiter.queues) {
+      if (queue === except) continue
+      queue.remove(waiter)
+      this.#update(queue)
     }
   }
 
-  /** Returns how many times units of a waiter's keys came back. It grows while the waiter charges. */
-  function returnsOf({ queue, otherQueues }: Waiter): number {
-    return otherQueues.reduce((sum, { returns }) => sum + returns, queue?.returns ?? 0)
+  /** Begins the charge of a waiter. Later ones of its keys wait for the outcome. */
+  startCharge(waiter: Waiter): void {
+    for (const queue of this.#queuesOf(waiter)) queue.start(waiter)
+    this.#leaveQueues(waiter)
   }
 
-  /** Ends the wait of all. */
-  function wakeAll(): void {
-    for (const { first } of queues.values())
-      for (let waiter = first; waiter !== undefined; waiter = waiter.later) waiter.wake()
+  /** Ends a charge with the figures of its parts; without any, they are unknown. */
+  endCharge(waiter: Waiter, figures: readonly PartDecision[]): void {
+    for (const [i, { key, cost }] of waiter.parts.entries()) {
+      const queue = cost > 0 ? this.#queues.get(key) : undefined
+      queue?.end(waiter, figures[i])
+      if (queue !== undefined) this.#update(queue)
+    }
   }
 
-  return {
-    queueAhead,
-    startCharge,
-    endCharge,
-    move,
-    retreat,
-    leave,
-    retryKeys,
-    returnsOf,
-    wakeAll,
-    /** Returns whether a waiter may wait. Those that charge the same keys share places as one client. */
-    hasPlaceFor: (waiter: Waiter) => waiter.queue !== undefined || places.hasPlaceFor(clientOf(waiter)),
+  #update(queue: Queue): void {
+    queue.update()
+    if (queue.isEmpty) this.#queues.delete(queue.key)
   }
-}
 
-/** Returns what identifies a waiter's client: all its keys, since several clients may share one of them. */
-function clientOf({ parts }: Waiter): string {
-  return parts.map(({ key }) => key).join(' ')
+  /** Returns until when a charge is denied at least. */
+  deniedUntilMs(parts: readonly NamedPart[], decision: Decision): number {
+    const times = decision.parts.map(({ allowed, retryAfterMs }, i) => {
+      const queue = allowed ? undefined : this.#queues.get(parts[i]?.key ?? '')
+      return queue?.allowedAtMs(retryAfterMs) ?? 0
+    })
+    return Math.max(...times)
+  }
+
+  /** Lets the first in the queues of these keys try again, since units came back. */
+  retry(keys: readonly { readonly key: string }[]): void {
+    for (const { key } of keys) this.#queues.get(key)?.retry()
+  }
+
+  /** Wakes all, because their wait has ended. */
+  wakeAll(): void {
+    for (const { waiters } of this.#queues.values()) for (const { wake } of waiters) wake()
+  }
 }
