@@ -1,5 +1,5 @@
-import { removeEarlier } from './earlier-headers.js'
 import { eachHeader, type HeaderList } from './header-list.js'
+import { FOR_CACHES } from './keep-uncacheable.js'
 import type { ResponseWriter } from './response-writer.js'
 
 /** Takes back what `presetDenial` set, unless the headers of the response have been sent. */
@@ -33,4 +33,15 @@ export function presetDenial<Res>(
   }
 
   return { restoreStatus, withdraw }
+}
+
+/** Removes the headers of earlier middleware that a denial must not have, and returns them. */
+export function removeEarlier<Res>(writer: ResponseWriter<Res>, res: Res): Map<string, unknown> {
+  const removed = new Map<string, unknown>()
+  for (const name of writer.headerNames(res)) {
+    if (!FOR_CACHES.test(name) && name.toLowerCase() !== 'retry-after') continue
+    removed.set(name, writer.getHeader(res, name))
+    writer.removeHeader(res, name)
+  }
+  return removed
 }
