@@ -170,6 +170,19 @@ export function describeLua54(traces: number): void {
       }
     })
 
+    test('units that take more than 64 bits of milliseconds leave the rest of a batch alone', async () => {
+      const store = redisStore(server.client)
+      const fast = tokenBucket({ capacity: 2 ** 37, refill: 2 ** 37, every: '1d' })
+      const slow = tokenBucket({ capacity: 1, refill: 1, every: '10y' })
+      await chargeStore(store, [[part('far', fast, 2 ** 37)], [part('one', slow)], [part('another', slow)]])
+      const rewards = ['one', 'far', 'another'].map((key): Reward => {
+        return { type: 'reward', key, policy: slow, units: 1 }
+      })
+      expect(await store.apply(rewards)).toMatchObject(rewards.map(() => ({ type: 'reward' })))
+      expect(await server.expiryOf('far')).toBe(Number.POSITIVE_INFINITY)
+      expect([await server.read('one'), await server.read('another')]).toEqual([undefined, undefined])
+    })
+
     test('a key that holds a state of another policy fails, and is left alone', async () => {
       const store = redisStore(server.client)
       await chargeStore(store, [[part('key', CONSECUTIVE, 3)]])

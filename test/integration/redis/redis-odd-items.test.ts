@@ -1,5 +1,14 @@
-import { createLimiter, fixedWindow, type Policy, type Store, slidingLog, slidingWindow } from 'headgate'
+import {
+  createLimiter,
+  fixedWindow,
+  type Policy,
+  type Store,
+  slidingLog,
+  slidingWindow,
+  tokenBucket,
+} from 'headgate'
 import { redisStore } from 'headgate/redis'
+import type { Reward } from 'headgate/store'
 import { LONG } from '../../../src/testing/conformance/sample-policies.js'
 import { part, remainingOf } from '../../../src/testing/conformance/store-calls.js'
 import { chargeStore, refundStore } from '../../support/store-calls.js'
@@ -40,6 +49,23 @@ test.each<[string, () => unknown, string]>([
     ])
   },
 )
+
+test.each([
+  ['NaN', [Number.NaN, Number.NaN, Number.NaN]],
+  ['infinite', [1, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]],
+  ['far in the past', [1, 2 ** 60, -1e300]],
+  ['far in the future', [1, 1e300, 1e300]],
+])('bytes as long as a state leave the rest of a batch alone: numbers that are %s', async (_, numbers) => {
+  const bucket = tokenBucket({ capacity: 5, refill: 5, every: LONG })
+  await redis.client.set('odd', Buffer.from(Float64Array.from(numbers).buffer))
+  await chargeStore(store, [[part('one', bucket, 3)], [part('another', bucket, 3)]])
+  const rewards = ['one', 'odd', 'another'].map((key): Reward => {
+    return { type: 'reward', key, policy: bucket, units: 1 }
+  })
+  const outcomes = await store.apply(rewards)
+  expect([outcomes[0], outcomes[2]]).toMatchObject([{ type: 'reward' }, { type: 'reward' }])
+  expect(await remainingOf(store, bucket, ['one', 'another'])).toEqual([3, 3])
+})
 
 test('policies created anew for each charge count as the same policy', async () => {
   await redis.client.script('FLUSH')

@@ -9,6 +9,8 @@ import {
   sharedSettings,
   tokenBucket,
 } from 'headgate'
+import type { Operation } from 'headgate/store'
+import { chargeOne, part } from '../../../src/testing/conformance/store-calls.js'
 import { closeServers, type Served, send, serve } from '../../support/http.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { STORES, type Started } from '../store-kinds.js'
@@ -19,6 +21,7 @@ type LimitSettings = SettingsDocument['limits'][string]
 
 const ALL = 2 ** 37
 const origin = { by: 'ada', reason: 'a test' }
+const NEIGHBORS = ['one', 'another'] as const
 const fast = tokenBucket({ capacity: ALL, refill: ALL, every: '1d' })
 const slow: LimitSettings = { policy: 'tokenBucket', capacity: 1, refill: 1, every: '10y' }
 const costOf = (req: Request) => Number(req.get('x-cost') ?? 1)
@@ -74,6 +77,41 @@ describe.each(STORES)('on $name', (kind) => {
       await settings.change(name, () => ({}), origin)
       expect((await send(served, { headers: { 'x-cost': '0' } })).status).toBe(200)
       await limiter.limiter.close()
+    },
+  )
+
+  test.each<[string, (each: Policy) => Policy]>([
+    ['a bucket', (each) => each],
+    ['a ban that counts denials', (each) => ban(each, { after: 5, within: '1h', for: '1h' })],
+    ['a ban after one denial', (each) => ban(each, { after: 1, within: '1h', for: '1h' })],
+    ['a ban that restarts', (each) => ban(each, { after: 1, within: '1h', for: '1h', onAttempt: 'restart' })],
+  ])(
+    'operations of far figures succeed, and so do those beside them in a batch: %s',
+    async (how, policyOf) => {
+      const policy = policyOf(tokenBucket({ capacity: 1, refill: 1, every: '10y' }))
+      const at = (key: string) => ({ key: `${how} ${key}`, policy })
+      const charge = (key: string): Operation => ({ type: 'charge', parts: [{ ...at(key), cost: 1 }] })
+      const units = { cost: 1, takenAtMs: Date.now(), resetAtMs: Date.now() + 1e12 }
+      const steps: readonly ((key: string) => Operation)[] = [
+        charge,
+        charge, // denied: a ban counts it
+        (key) => ({ ...at(key), ...units, type: 'refund' }),
+        (key) => ({ ...at(key), type: 'reward', units: 1 }),
+        (key) => ({ ...at(key), type: 'take', units: 1 }),
+        ...(policy.isBan ? [(key: string): Operation => ({ ...at(key), type: 'block', forMs: 1000 })] : []),
+        charge,
+        (key) => ({ ...at(key), type: 'forget' }),
+      ]
+      const [one, another] = NEIGHBORS
+      const repeated = [...Array.from({ length: 3 }, () => 'far'), one, 'far', another] // each key is written once
+      for (const keys of [[one, 'far', another], repeated]) {
+        await chargeOne(store, part(at('far').key, policyOf(fast), ALL))
+        for (const operationOf of steps) {
+          const outcomes = await store.apply(keys.map(operationOf))
+          expect(outcomes.filter((outcome) => outcome instanceof Error)).toEqual([])
+          expect(outcomes).toHaveLength(keys.length)
+        }
+      }
     },
   )
 })

@@ -44,6 +44,7 @@ local commands = {
   end },
   SET = { 1, function(key, bytes, option, time)
     assert(option == nil or option == 'PXAT' and time:find('^%d+$'), 'ERR syntax error')
+    assert(option == nil or math.type(tonumber(time)) == 'integer', 'ERR value is not an integer or out of range')
     held[key] = { bytes = bytes, expires_at = option and tonumber(time) }
     return { ok = 'OK' }
   end },

@@ -132,9 +132,17 @@ export function readNumbers({ params, once, state, outdated }: LuaKind, n: numbe
   ${state.isState ? `is_list, is_state${n} = true, function(bytes) return ${state.isState} end` : ''}`
 }
 
+/**
+ * The latest time at which a key expires, in some 285,000 years; one that would later never does. A server
+ * rejects a write with a time beyond 64 bits, and with it all that come after it in the script. Units in use
+ * can take longer at a far slower rate, and bytes that are no state can be any number.
+ */
+const LATEST_EXPIRY_MS = `${2 ** 53}.0`
+
 /** Sets `to_write`, the bytes after a change, and `expires_at`, when the key expires, or nil if that stays. */
 export function change({ state, expiry }: Pick<LuaKind, 'state' | 'expiry'>): string {
   return `${expiry}
+    if not (expires_at > 0 and expires_at <= ${LATEST_EXPIRY_MS}) then expires_at = huge end
     ${state.seal}
     to_write = ${state.pack}
     ${state.isState ? '' : 'if expires_at == held then expires_at = nil end'}`
