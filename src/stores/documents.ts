@@ -2,8 +2,13 @@
 export interface StoredDocument {
   /** Changes with the text. Two texts never have the same version, even in different stores. */
   readonly version: string
-  /** Absent if the request named this version. */
+  /** Absent if the request named this version, and with `damage`. */
   readonly text?: string
+  /**
+   * What the key holds if that is no document, such as `'a value of another type'`. `replace` overwrites it if
+   * it gets this version.
+   */
+  readonly damage?: string
 }
 
 /** A document to read. */

@@ -41,9 +41,8 @@ export function* latestSteps(
   if (found === undefined)
     return settings ? { settings, problem: missingError(store), replaces: true } : { settings: NO_SETTINGS }
   if (settings !== undefined && found.version === localCopy?.version) return { settings }
-  const { text = '' } = found
   try {
-    const stored = yield* storedSteps(text, nowMs, settings?.document)
+    const stored = yield* storedSteps(found, nowMs, settings?.document)
     if (localCopy === undefined || !isLost(stored, localCopy))
       return { settings: stored, replaces: stored.changes.length === 0 }
     return {
@@ -54,7 +53,7 @@ export function* latestSteps(
     }
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
-    const broken = damaged(text, error)
+    const broken = damaged(found.text ?? '', error)
     if (settings === undefined) return { ...broken, problem: error }
     const problem = new TypeError(`${error.message} The last valid document still applies. ${RESTORE}.`)
     if (isEarlier(settings, broken.settings)) return { ...broken, problem } // another version wrote it

@@ -1,3 +1,4 @@
+import type { StoredDocument } from '../../stores/documents.js'
 import { messageOf } from '../../stores/store-error.js'
 import type { Steps } from '../../util/slices.js'
 import { wrongOption } from '../../util/validate.js'
@@ -7,6 +8,7 @@ import { type History, historyAfter, historyIn, type StoredChange } from './hist
 import { documentSteps } from './read-document.js'
 
 const OWNER = 'settings'
+const REWRITE = 'Write it with settings.change.'
 /** The most characters that every store can hold under one key. memcached holds a megabyte. */
 const MAX_LENGTH = 1_000_000
 const MAX_BY = 200
@@ -45,14 +47,19 @@ export function* jsonSteps<T>(value: T): Steps<T> {
 }
 
 /**
- * Reads the text that a store holds. Throws a `TypeError` if it is not a document with its changes. Keeps
+ * Reads what a store holds. Throws a `TypeError` if it is not a document with its changes. Keeps
  * the objects of an `earlier` document that are equal.
  */
-export function* storedSteps(text: string, nowMs: number, earlier?: SettingsDocument): Steps<StoredSettings> {
+export function* storedSteps(
+  { text = '', damage }: StoredDocument,
+  nowMs: number,
+  earlier?: SettingsDocument,
+): Steps<StoredSettings> {
+  if (damage !== undefined)
+    throw new TypeError(`${OWNER}: the stored value must be a document, got ${damage}. ${REWRITE}`)
   const value = parseJson(text)
   if (!isObject(value) || !('document' in value)) {
-    const fix = 'Write it with settings.change.'
-    throw wrongOption(OWNER, 'the stored value', 'an object with document and changes', value, fix)
+    throw wrongOption(OWNER, 'the stored value', 'an object with document and changes', value, REWRITE)
   }
   return { document: yield* documentSteps(value.document, nowMs, earlier), ...historyIn(value) }
 }

@@ -1,5 +1,4 @@
-import type { Documents } from '../documents.js'
-import { foreignKeyError } from '../shared/state-codec.js'
+import type { Documents, StoredDocument } from '../documents.js'
 import { textVersion } from '../shared/text-version.js'
 import type { MemcachedTransport } from './connection.js'
 import { statusError } from './errors.js'
@@ -15,29 +14,24 @@ const NEVER = 0
  * The document is then lost.
  */
 export function memcachedDocuments(transport: MemcachedTransport): Documents {
-  /** Returns the text of an item, and the CAS token for its next write. */
-  async function readItem(item: string): Promise<{ text: string; cas: bigint } | undefined> {
+  /** Returns what an item holds, and the CAS token for its next write. */
+  async function readItem(item: string): Promise<{ stored: StoredDocument; cas: bigint } | undefined> {
     const request = get(item)
     const reply = await transport.request(item, request)
     const { status, cas } = reply.header
     if (status === STATUS.notFound) return undefined
     if (status !== STATUS.ok) throw statusError(request, reply)
-    if (!hasFlags(reply.extras, FLAGS)) throw foreignKeyError('memcached', item)
-    return { text: reply.val.toString(), cas: cas.readBigUInt64BE(0) }
+    const text = reply.val.toString()
+    const held = hasFlags(reply.extras, FLAGS) ? { text } : { damage: 'a value of another program' }
+    return { stored: { ...held, version: textVersion(text) }, cas: cas.readBigUInt64BE(0) }
   }
 
   return {
-    read: (requests) =>
-      Promise.all(
-        requests.map(async ({ key }) => {
-          const { text } = (await readItem(itemKey(key))) ?? {}
-          return text === undefined ? undefined : { text, version: textVersion(text) }
-        }),
-      ),
+    read: (requests) => Promise.all(requests.map(async ({ key }) => (await readItem(itemKey(key)))?.stored)),
     async replace(key, text, version) {
       const item = itemKey(key)
       const before = await readItem(item)
-      if ((before && textVersion(before.text)) !== version) return false
+      if (before?.stored.version !== version) return false
       const request = swap(item, Buffer.from(text), NEVER, before?.cas, FLAGS)
       const reply = await transport.request(item, request)
       if (CHANGED.includes(reply.header.status)) return false

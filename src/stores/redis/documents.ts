@@ -4,6 +4,9 @@ import { asStoreError, messageOf, type StoreError } from '../store-error.js'
 import { hintFor } from './hints.js'
 import type { Command, Transport } from './transport.js'
 
+/** What stands for a value of another type, such as a string that an operator has set by hand. */
+const OTHER_TYPE: StoredDocument = { version: 'WRONGTYPE', damage: 'a value of another type of Redis' }
+
 /**
  * Replaces a document, a hash of `version` and `text`, without an expiry.
  *
@@ -11,7 +14,13 @@ import type { Command, Transport } from './transport.js'
  * ARGV[3]: the new version and text. Returns 1 if it was replaced, and 0 otherwise.
  */
 const REPLACE = `
-if (redis.call('hget', KEYS[1], 'version') or '') ~= ARGV[1] then return 0 end
+local version = redis.pcall('hget', KEYS[1], 'version') or ''
+if type(version) == 'table' then
+  if not string.find(version.err, '^WRONGTYPE') then return version end
+  version = '${OTHER_TYPE.version}'
+end
+if version ~= ARGV[1] then return 0 end
+if version == '${OTHER_TYPE.version}' then redis.call('del', KEYS[1]) end
 redis.call('hset', KEYS[1], 'version', ARGV[2], 'text', ARGV[3])
 return 1`
 
@@ -22,7 +31,7 @@ export function redisDocuments({ slotOf, send }: Transport): Documents {
       return { shard: slotOf(words[firstKey] ?? ''), words, firstKey, keyCount: 1 }
     })
     try {
-      return await Promise.all(send(toSend))
+      return await Promise.all(send(toSend).map(orOtherType))
     } catch (cause) {
       throw documentError(cause)
     }
@@ -30,6 +39,7 @@ export function redisDocuments({ slotOf, send }: Transport): Documents {
 
   async function readText(key: string): Promise<StoredDocument | undefined> {
     const [reply] = await run(1, ['hmget', key, 'version', 'text'])
+    if (reply === OTHER_TYPE) return OTHER_TYPE
     const [version, text] = textsIn(reply)
     return version === undefined ? undefined : { version, text: text ?? '' } // without a text, it is damaged
   }
@@ -39,6 +49,7 @@ export function redisDocuments({ slotOf, send }: Transport): Documents {
       const replies = await run(1, ...requests.map(({ key }): Command['words'] => ['hmget', key, 'version']))
       return Promise.all(
         requests.map(({ key, version: known }, i) => {
+          if (replies[i] === OTHER_TYPE) return OTHER_TYPE
           const [version] = textsIn(replies[i])
           if (version === undefined) return undefined
           return version === known ? { version } : readText(key)
@@ -52,14 +63,21 @@ export function redisDocuments({ slotOf, send }: Transport): Documents {
   }
 }
 
-/**
- * Returns the error of a command. If a key has another type, or the user lacks a permission, sending the command
- * again does not help.
- */
+/** Returns a reply, with `OTHER_TYPE` for the key that it is of: those of other keys still count. */
+async function orOtherType(reply: Promise<unknown>): Promise<unknown> {
+  try {
+    return await reply
+  } catch (cause) {
+    if (messageOf(cause).startsWith('WRONGTYPE')) return OTHER_TYPE
+    throw cause
+  }
+}
+
+/** Returns the error of a command. If the user lacks a permission, sending the command again does not help. */
 function documentError(cause: unknown): StoreError {
   const message = messageOf(cause)
   return asStoreError('redis', cause, {
-    replied: /^(WRONGTYPE|NOPERM)/.test(message),
+    replied: message.startsWith('NOPERM'),
     hint: hintFor(message),
   })
 }

@@ -25,12 +25,18 @@ interface Started {
   stop(): Promise<void>
 }
 
-async function onRedis(): Promise<Started> {
+interface StartedByHand extends Started {
+  /** Puts a text under a key, as a command line does. */
+  set(key: string, text: string): Promise<unknown>
+}
+
+async function onRedis(): Promise<StartedByHand> {
   const server = await startRedis({ own: true })
   const client = await connect(server.url)
   return {
     store: redisStore(client),
     lose: () => client.flushall(),
+    set: (key, text) => client.set(key, text),
     async stop() {
       client.disconnect()
       await server.stop()
@@ -38,13 +44,14 @@ async function onRedis(): Promise<Started> {
   }
 }
 
-async function onMemcached(): Promise<Started> {
+async function onMemcached(): Promise<StartedByHand> {
   const server = await startMemcached({ own: true })
   const { open, closeAll } = connections()
   const client = open(server.url)
   return {
     store: memcachedStore(client),
     lose: () => new Promise((resolve) => client.flush(resolve)),
+    set: (key, text) => client.set(key, text, {}),
     async stop() {
       closeAll()
       await server.stop()
@@ -52,12 +59,13 @@ async function onMemcached(): Promise<Started> {
   }
 }
 
-async function onCluster(): Promise<Started> {
+async function onCluster(): Promise<StartedByHand> {
   const cluster = await startRedisCluster()
   const client = await connectCluster(cluster)
   return {
     store: leased(redisStore(client), { processes: 2 }),
     lose: () => flushAll(client),
+    set: (key, text) => client.set(key, text),
     async stop() {
       client.disconnect()
       await cluster.stop()
@@ -158,6 +166,59 @@ describe.each(STARTS)('on %s', (_, start) => {
   })
 })
 
+describe.each<[string, () => Promise<StartedByHand>]>([
+  ['Redis', onRedis],
+  ['leases on a Redis Cluster', onCluster],
+  ['memcached', onMemcached],
+])('a key that another program overwrites on %s', (_, start) => {
+  let started: StartedByHand
+  beforeAll(async () => {
+    started = await start()
+    await elsewhere(started.store).change('api', () => blocked, ada)
+    await elsewhere(started.store).change('other', () => blocked, ada)
+  }, INSTALL_TIMEOUT_MS)
+  afterAll(() => started?.stop())
+
+  test('damages its own document alone, and a change repairs it', async () => {
+    const { store } = started
+    const options = { limit: 2, window: '1h', key: (id: string) => id, timeout: '5s' } as const
+    const follow = (name: string, settings: SharedSettings) => {
+      const limiter = createLimiter<string>({ name, ...options, store, settings })
+      const failures: string[] = []
+      limiter.events.on('settingsFailed', ({ message }) => failures.push(message))
+      const isBlocked = async (id: string) => (await limiter.charge(id)).source === 'blocked'
+      return { failures, isBlocked, close: () => limiter.close() }
+    }
+    const [here, script] = [elsewhere(store), elsewhere(store)]
+    const followers = [follow('api', here), follow('other', here)] as const
+    for (const { isBlocked } of followers) await until('it follows', () => isBlocked('mallory'))
+
+    await started.set(KEY, '{"broken')
+    await until('the damage is reported', () => followers[0].failures.length > 0)
+    expect(followers[0].failures[0]).toMatch(
+      /^settings: the stored value must be a document, got a value of another .*\. Write it with settings\.change\./,
+    )
+    const eve = { overrides: [{ identity: 'eve', block: true as const }] }
+    await script.change('other', () => eve, ada)
+    await until('the other limiter follows', () => followers[1].isBlocked('eve'))
+    const starting = follow('other', elsewhere(store))
+    await until('a starting process follows', () => starting.isBlocked('eve'))
+    expect([followers[1].failures, starting.failures]).toEqual([[], []])
+    expect(await followers[0].isBlocked('mallory')).toBe(true)
+
+    await expect(script.read('api')).rejects.toThrow('Replace it with settings.change')
+    await expect(script.change('api', (document) => ({ ...document }), ada)).rejects.toThrow(
+      'return a whole document from edit',
+    )
+    await here.change('api', (document) => document, ada)
+    expect(await script.read('api')).toEqual(blocked)
+    await started.set(KEY, '{"broken')
+    await script.change('api', () => eve, ada)
+    await until('its limiter follows', () => followers[0].isBlocked('eve'))
+    await Promise.all([...followers, starting].map(({ close }) => close()))
+  })
+})
+
 describe('on Redis', () => {
   let server: RedisServer
   beforeAll(async () => {
@@ -171,15 +232,6 @@ describe('on Redis', () => {
     await client.hset(KEY, 'version', 'of nothing')
     await settings.change('api', () => blocked, ada)
     expect(await settings.read('api')).toEqual(blocked)
-    client.disconnect()
-  })
-
-  test('a key of another type rejects at once, and stays as it is', async () => {
-    const client = await connect(server.url)
-    await client.set('hg:settings:text', '{"broken')
-    const change = sharedSettings(redisStore(client)).change('text', () => blocked, ada)
-    await expect(change).rejects.toMatchObject({ name: 'StoreError', replied: true })
-    expect(await client.get('hg:settings:text')).toBe('{"broken')
     client.disconnect()
   })
 
