@@ -14,8 +14,16 @@ const ADDRESSES: readonly { readonly address: Path; readonly headers: Path }[] =
   { address: ['context', 'ip'], headers: [] }, // Netlify
 ]
 
-/** Where they put the request itself: tRPC, GraphQL servers, engine.io, h3, hapi, @hono/node-server. */
-const REQUESTS: readonly Path[] = [['req'], ['request'], ['node', 'req'], ['raw', 'req'], ['incoming']]
+/** Where they put the request itself. */
+const REQUESTS: readonly Path[] = [
+  ['req'], // tRPC, GraphQL servers, @fastify/websocket
+  ['request'], // engine.io, Mercurius, AdonisJS
+  ['request', 'request'], // a context of AdonisJS
+  ['extra', 'request'], // a context of graphql-ws
+  ['node', 'req'], // h3
+  ['raw', 'req'], // hapi
+  ['incoming'], // @hono/node-server
+]
 
 /**
  * Returns the request whose address identifies a subject: the subject itself, or what its framework keeps in
@@ -25,13 +33,30 @@ export function requestWithin(subject: unknown): RequestLike | undefined {
   const request = asRequest(subject)
   if (isConnected(request)) return request
   const fields = fieldsOf(request)
-  return honoRequest(fields) ?? addressedRequest(fields) ?? carriedRequest(fields) ?? rawSocket(fields)
+  return honoRequest(fields) ?? requestHeldBy(fields) ?? requestHeldBy(fieldsOf(fields.socket))
 }
 
-/** Returns whether this has a place for a connection or an address, even if that is empty. */
+/** Returns the request, or its address, that an object of a framework holds. */
+function requestHeldBy(fields: Fields): RequestLike | undefined {
+  return addressedRequest(fields) ?? carriedRequest(fields) ?? rawSocket(fields)
+}
+
+/**
+ * Returns whether this is a request, even if its address is gone or its connection has none. What else has a
+ * `socket` or a `stream`, such as a message of a WebSocket or a job, has no headers beside it.
+ */
 function isConnected(request: RequestLike): boolean {
-  if (isObject(request.socket) || typeof request.ip === 'string') return true
-  return 'socket' in request || 'stream' in request || ('ip' in request && !isFetchRequest(request))
+  const { socket, stream, headers } = request
+  if (isConnection(socket)) return true
+  if (isObject(headers) && ('socket' in request || 'stream' in request)) return true
+  if (fieldsOf(stream).destroyed === true) return true
+  if (!('ip' in request)) return false
+  const { ip } = request // read late, because Express computes it
+  return typeof ip === 'string' || ((ip ?? undefined) === undefined && !isFetchRequest(request))
+}
+
+function isConnection(socket: unknown): boolean {
+  return isObject(socket) && ('remoteAddress' in socket || socket.destroyed === true)
 }
 
 /** Returns whether this is a `Request` of the Fetch standard, which holds no address. */

@@ -96,6 +96,29 @@ const SOCKETS: readonly (readonly [string, () => Promise<unknown>])[] = [
         engineClient('websocket'),
       ),
   ],
+  ...[
+    ['socket and request', (socket, request) => ({ socket, request })] as const,
+    ['socket and req', (socket, req) => ({ socket, req })] as const,
+    ['extra', (socket, request) => ({ connectionInitReceived: true, extra: { socket, request } })] as const,
+  ].map(
+    ([where, carry]: readonly [string, (client: WebSocket, request: IncomingMessage) => unknown]) =>
+      [
+        `a context with a WebSocket and its request in ${where}`,
+        () => subjectOf(onWebSocket(carry), webSocketTo),
+      ] as const,
+  ),
+  [
+    'a message with its socket of Socket.IO',
+    () =>
+      subjectOf(
+        (server, give) =>
+          void new SocketServer(server).on('connection', (socket) => give({ socket, data: {} })),
+        (port) => {
+          const client = io(`http://${LOCAL}:${port}`, { transports: ['websocket'], extraHeaders: FORWARDED })
+          closeWithServers(async () => void client.close())
+        },
+      ),
+  ],
   [
     'the upgrade request of ws',
     () =>
@@ -120,6 +143,14 @@ test('byIp reads the address from a WebSocket of ws, also once it is closed', as
   ;(client as WebSocket).terminate()
   await closed
   expect(byIp()(client)).toBe(LOCAL)
+})
+
+test('byIp reads the address from a message with its WebSocket of ws', async () => {
+  const message = await subjectOf(
+    onWebSocket((socket) => ({ socket, data: 'hello' })),
+    webSocketTo,
+  )
+  expect(byIp()(message)).toBe(LOCAL)
 })
 
 test('byIp reads the address from a connection of node:net', async () => {
@@ -203,9 +234,20 @@ test.each([
   ['a GraphQL server', (request: object) => ({ request, params: {} })],
   ['h3', (req: object) => ({ node: { req } })],
   ['hapi', (req: object) => ({ raw: { req }, info: {} })],
+  [
+    'AdonisJS',
+    (request: object) => ({ request: { ip: () => '', headers: () => ({}), request }, response: {} }),
+  ],
+  ['AdonisJS, as its request', (request: object) => ({ ip: () => '', headers: () => ({}), request })],
+  ['Mercurius', (request: object) => ({ app: {}, socket: { readyState: 1 }, request })],
 ])('byIp reads the address from the request in a context of %s', (_what, carry) => {
   expect(byIp()(carry({ headers: {}, socket: { remoteAddress: '203.0.113.7' } }))).toBe('203.0.113.7')
 })
+
+function cyclic(): object {
+  const subject: { socket?: object } = {}
+  return Object.assign(subject, { socket: subject })
+}
 
 const REFUSED: readonly (readonly [string, unknown])[] = [
   ['a job of BullMQ', Object.assign(Object.create(Job.prototype), { id: '1', data: { tenant: 'acme' } })],
@@ -214,6 +256,15 @@ const REFUSED: readonly (readonly [string, unknown])[] = [
   ['a scheduled event', { source: 'aws.events', detail: {} }],
   ['a message of SQS', { Records: [{ messageId: '1', body: '{}' }] }],
   ['an object', { userId: 7 }],
+  ['a job of a stream', { id: 1, stream: 'orders' }],
+  ['an event of a stream', { stream: {}, body: 'x' }],
+  ['a job without a socket', { id: 1, socket: null }],
+  ['a message with the name of a socket', { socket: 'a' }],
+  ['a message with a socket that hides its address', { socket: { readyState: 1 }, data: {} }],
+  ['a socket within itself', cyclic()],
+  ['an ip that is a function', { ip: () => '203.0.113.7' }],
+  ['an ip that is an object', { ip: { v4: '203.0.113.7' } }],
+  ['an ip that is a number', { ip: 3405803783 }],
   ['an array', ['203.0.113.7']],
   ['a string', '203.0.113.7'],
   ['a number', 7],

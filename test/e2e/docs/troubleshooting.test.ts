@@ -26,7 +26,7 @@ test('each code is one that a file of src uses', () => {
 
 test('a warning ends with the URL of its heading', async () => {
   const warnings = listenForWarnings()
-  await createLimiter({ limit: 1, window: '1m' }).charge({ socket: {} })
+  await createLimiter({ limit: 1, window: '1m' }).charge({ headers: {}, socket: {} })
   expect(warnings()).toEqual(['HEADGATE_NO_ADDRESS'])
   const message = String(jest.mocked(process.emitWarning).mock.calls[0]?.[0])
   jest.restoreAllMocks()

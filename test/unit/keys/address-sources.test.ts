@@ -93,10 +93,12 @@ describe('for a malformed forwarded address', () => {
   })
 })
 
-test.each([{ socket: {} }, { socket: { remoteAddress: '' } }, { socket: null }])(
-  'a request whose address is unknown, such as %j, has the identity "unknown"',
-  (subject) => {
-    expect(byIp()(subject)).toBe('unknown')
-    expect(warnings()).toEqual(['HEADGATE_NO_ADDRESS'])
-  },
-)
+test.each([
+  { headers: {}, socket: {} },
+  { socket: { remoteAddress: '' } },
+  { socket: { remoteAddress: undefined } },
+  { headers: {}, socket: null },
+])('a request whose address is unknown, such as %j, has the identity "unknown"', (subject) => {
+  expect(byIp()(subject)).toBe('unknown')
+  expect(warnings()).toEqual(['HEADGATE_NO_ADDRESS'])
+})

@@ -71,7 +71,7 @@ describe('forget of an account alone', () => {
 
   test.each(makers)('leaves the units that requests without an address took (%s)', async (_maker, make) => {
     const limiter = make()
-    const login = from({ socket: {} })
+    const login = from({ socket: { remoteAddress: undefined } })
     for (let i = 0; i < 3; i++) await limiter.charge(login)
     await limiter.forget(ada)
     expect(await limiter.peek(login)).toMatchObject({ parts: [{ remaining: 2 }, { remaining: 5 }] })
