@@ -6,8 +6,11 @@ import type { Next } from './options.js'
 import { isPlaceholder } from './placeholder.js'
 import { nodeWriter } from './response-writer.js'
 
-/** Matches the text of a function without parameters, and of what `bind` or a `Proxy` makes of one. */
-const NO_PARAMETERS = /^[^(=]*\(\s*\)/
+const COMMENT = /\/\*[\s\S]*?\*\/|\/\/.*/g
+/** Matches the text of a function whose first parameter does not count in its length: a rest, or a default. */
+const UNCOUNTED_PARAMETER = /^[^([]*\(\s*(?:\.{3}|[^)]*=)/
+/** Matches the text of an arrow function without parameters, whose `arguments` are those of another one. */
+const EMPTY_ARROW = /^(?:async\s*)?\(\s*\)\s*=>/
 
 /** Returns a `next` that responds to an error if the callback cannot see it. */
 export function hearErrors(owner: string, req: IncomingMessage, res: ServerResponse, next: Next): Next {
@@ -23,8 +26,10 @@ export function hearErrors(owner: string, req: IncomingMessage, res: ServerRespo
  * of tracing agents, also have no parameters, but pass on their `arguments`.
  */
 function takesNoError(next: Next): boolean {
+  if (next.length > 0) return false
   const text = Function.prototype.toString.call(next)
-  return NO_PARAMETERS.test(text) && !/\barguments\b/.test(text)
+  const code = text.replace(COMMENT, '')
+  return EMPTY_ARROW.test(code) || !(/\barguments\b/.test(text) || UNCOUNTED_PARAMETER.test(code))
 }
 
 /**

@@ -22,6 +22,9 @@ const failing = { limit: 1, window: '1m', key: ({ url }: IncomingMessage) => dec
 
 type Next = (error?: unknown) => void
 
+/** Returns a callback as its author wrote it, with the comments that compilers remove. */
+const bySource = (source: string) => (pass: () => void) => Function('pass', `return ${source}`)(pass) as Next
+
 /** Ways to ignore an error. */
 const DEAF: readonly (readonly [string, (pass: () => void) => Next])[] = [
   ['an arrow function', (pass) => () => pass()],
@@ -35,6 +38,13 @@ const DEAF: readonly (readonly [string, (pass: () => void) => Next])[] = [
   ],
   ['a bound function', (pass) => (() => pass()).bind(undefined)],
   ['a proxy, as those of tracing agents,', (pass) => new Proxy(() => pass(), {})],
+  ['a function with a comment for a parameter', bySource('function (/* error = 1 */) { pass() }')],
+  ['a function with a comment before its name', bySource('function /* (...all) */ next() { pass() }')],
+  ['a method with a computed name', bySource("({ [['a'].join(pass = pass)]() { pass() } }).a")],
+  [
+    'an arrow function that reads the arguments of another',
+    bySource('(function () { return () => pass(...arguments) })()'),
+  ],
 ]
 
 test.each(DEAF)(
