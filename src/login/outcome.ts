@@ -1,7 +1,7 @@
 import type { ResponseWriter } from '../http/response-writer.js'
 import { isPromise } from '../util/maybe-promise.js'
 import { show } from '../util/validate.js'
-import { hasSafeMethod } from './place.js'
+import { hasSafeMethod, UNHANDLED } from './place.js'
 
 /**
  * Returns whether a response whose headers are about to be sent means that the login succeeded.
@@ -60,9 +60,6 @@ export function report(ending: Ending | undefined, outcome: 'success' | 'failure
     )
   ending.reported = outcome
 }
-
-/** Statuses that say that no handler has looked at the password: RFC 9110 §15.5.5, 15.5.6, 15.6.2. */
-const UNHANDLED = [404, 405, 501]
 
 /**
  * Returns the outcome of a response with a status. `succeeded` is what a test of the response returned

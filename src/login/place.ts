@@ -1,8 +1,7 @@
 import { routePattern } from '../keys/by-route.js'
 import { asRequest } from '../keys/request.js'
-import { show, wrongOption } from '../util/validate.js'
+import { wrongOption } from '../util/validate.js'
 import { fieldsOf } from '../util/values.js'
-import { warnOnce } from '../util/warn-once.js'
 
 /** The route in which a guard runs, as the framework reports it for a request. */
 export interface GuardRoute {
@@ -34,7 +33,9 @@ const SAFE_METHODS: readonly unknown[] = ['GET', 'HEAD', 'OPTIONS', 'TRACE']
 /** Methods of requests without a password, to which the framework itself may respond. */
 const BODILESS: readonly unknown[] = ['HEAD', 'OPTIONS', 'TRACE']
 /** Methods of forms and clients that log in. Others may do anything else there: DELETE logs out. */
-const LOGIN_METHODS: readonly unknown[] = ['POST', 'PUT', 'PATCH']
+const FORM_METHODS: readonly unknown[] = ['POST', 'PUT', 'PATCH']
+/** Statuses that say that no handler has looked at the password: RFC 9110 §15.5.5, 15.5.6, 15.6.2. */
+export const UNHANDLED: readonly number[] = [404, 405, 501]
 /** The most places that are remembered to have rejected credentials. Without routes, clients choose their paths. */
 const MAX_PLACES = 1000
 const ELSEWHERE = Symbol('a place that is not one route')
@@ -45,29 +46,42 @@ export function hasSafeMethod(req: unknown): boolean {
 
 /**
  * Creates the places of a guard. The login is a POST to one of `paths`. Without `paths`, it is a POST to the
- * only route that the guard is part of, if its pattern matches a single path.
+ * only route that the guard is part of, if its pattern matches a single path. If the application `decides`
+ * what succeeds, other methods may log in also.
  *
  * Clients choose which paths they request. So a process that has seen requests of only one route must not
  * conclude that there is no other: the framework has to show it. If it does not, the route must have
  * responded with 401, which only a check of credentials does (RFC 9110 §15.5.2).
+ *
+ * Other processes may not have seen that 401, and would clear nothing for a success. So failures in a row
+ * count only where no process needs it.
  */
-export function loginPlaces<Req>(paths: readonly string[] | undefined, routeOf: RouteOf<Req>) {
+export function loginPlaces<Req>(
+  paths: readonly string[] | undefined,
+  decides: boolean,
+  routeOf: RouteOf<Req>,
+) {
   const routes = paths?.map(withoutSlash)
   let only: unknown
   let isOnly = true
-  /** The patterns of routes at which a success has been counted. The application wrote them all. */
-  const seen = new Set<unknown>()
+  /** The patterns of routes at which a success has cleared failures in a row, and would do so again. */
+  const clearing = new Set<unknown>()
   /** Methods and places that have responded with 401, as Basic authentication does by GET. */
   const rejecting = new Set<string>()
+  /** Those of the `paths` that take forms. There, another method may show the form, or log out. */
+  const takingForms = new Set<string>()
 
   function arrive(req: Req): Arrival {
     if (hasSafeMethod(req)) return false
-    if (paths !== undefined) return isAtPath(req)
+    if (paths !== undefined) return pathAt(req) !== undefined
     const route = routeOf(req)
     const isOne = isLiteral(route.path) && route.isOnly !== false
     const id = isOne ? (route.id ?? withoutSlash(route.path)) : ELSEWHERE
     only ??= id
-    isOnly &&= id === only
+    if (isOnly && id !== only) {
+      isOnly = false
+      clearing.clear()
+    }
     return isOne && route.isOnly
   }
 
@@ -76,55 +90,69 @@ export function loginPlaces<Req>(paths: readonly string[] | undefined, routeOf: 
     return arrival === undefined && isOnly && !hasRejected(req)
   }
 
-  /** Returns whether a request ended up at the login. Middleware may have given it another method. */
+  /**
+   * Returns whether a request ended up at the login, as every process would see it. Middleware may have given
+   * it another method.
+   */
+  function isKnown(arrival: Arrival, req: Req): boolean {
+    const { method } = asRequest(req)
+    const isForm = method === 'POST' || (decides && FORM_METHODS.includes(method))
+    if (paths === undefined) return isForm && isOnly && arrival === true
+    const path = pathAt(req)
+    if (isForm) return arrival === true || path !== undefined
+    return decides && !BODILESS.includes(method) && path !== undefined && !takingForms.has(path)
+  }
+
+  /** Returns whether a request ended up at the login, as far as this process knows. */
   function isLogin(arrival: Arrival, req: Req): boolean {
-    if (asRequest(req).method !== 'POST') return false
-    if (paths !== undefined) return arrival || isAtPath(req)
-    return isOnly && (arrival ?? hasRejected(req))
+    if (isKnown(arrival, req) || !hasRejected(req)) return isKnown(arrival, req)
+    const { method } = asRequest(req)
+    if (decides) return !BODILESS.includes(method) && (paths === undefined || pathAt(req) !== undefined)
+    return method === 'POST' && isOnly && arrival === undefined
   }
 
   const hasRejected = (req: Req) => rejecting.has(methodAndPlace(req))
 
-  /** Returns whether a request was sent to one of the paths, or to a route with that path. */
-  function isAtPath(req: Req): boolean {
-    return paths === undefined || paths.includes(pathOf(req)) || routes?.includes(routePathOf(req)) === true
+  /** Returns the one of `paths` to which a request was sent, or which its route has. */
+  function pathAt(req: Req): string | undefined {
+    const path = paths?.find((each) => each === pathOf(req))
+    return path === undefined ? routes?.find((each) => each === routePathOf(req)) : withoutSlash(path)
   }
 
   return {
     arrive,
     isLogin,
-    /**
-     * Returns whether `succeeded` decides about a request: at the login, or where the same method has got 401.
-     * Else a rule by the status would take a form, a logout or the framework's own response for a login.
-     */
-    isDecidedAt(arrival: Arrival, req: Req): boolean {
-      const { method } = asRequest(req)
-      if (BODILESS.includes(method) || !isAtPath(req)) return false
-      return (LOGIN_METHODS.includes(method) && arrival && isOnly) || hasRejected(req)
-    },
     /** Returns whether what looks like a success elsewhere should have cleared failures of the account. */
     isMissed(arrival: Arrival, req: Req, failures: number): boolean {
-      if (hasSafeMethod(req)) return failures > 0 && hasRejected(req)
+      if (hasSafeMethod(req)) return failures > 0 && (decides || hasRejected(req))
       return failures > 0 || !isUnproven(arrival, req)
     },
     isUnproven,
-    /** Notes that a 401 shows where the password is checked. */
+    /** Notes what a response shows of a place: a 401 that a password is checked, and any other that forms are. */
     learn(req: Req, status: number): void {
+      const path = pathAt(req)
+      const isForm = FORM_METHODS.includes(asRequest(req).method) && !UNHANDLED.includes(status)
+      if (isForm && path !== undefined && !takingForms.has(path)) {
+        takingForms.add(path)
+        clearing.delete(routePattern(req))
+      }
       if (status !== 401) return
       const place = methodAndPlace(req)
       const [oldest] = rejecting
       if (rejecting.size >= MAX_PLACES && !rejecting.has(place)) rejecting.delete(oldest as string)
       rejecting.add(place)
     },
-    /** Records that a success of the account was counted where this request was sent. */
-    recordSuccess: (req: Req) => void seen.add(routePattern(req)),
-    /** Returns whether a success would be counted where a request was sent, or has been. */
-    canSucceed: (arrival: Arrival, req: Req) => isLogin(arrival, req) || seen.has(routePattern(req)),
+    /** Records that a success of the account was counted where this request was sent, or was reported. */
+    recordSuccess(arrival: Arrival, req: Req, isReported: boolean): void {
+      if (isReported || isKnown(arrival, req)) clearing.add(routePattern(req))
+    },
+    /** Returns whether a success where this request was sent would clear failures in a row, in any process. */
+    countsInRow: (arrival: Arrival, req: Req) => isKnown(arrival, req) || clearing.has(routePattern(req)),
   }
 }
 
 /** Returns the path of a request as it was sent, without the query. */
-function pathOf(req: unknown): string {
+export function pathOf(req: unknown): string {
   const { originalUrl, url } = asRequest(req)
   const [path = ''] = String(originalUrl ?? url ?? '').split('?', 1)
   return path
@@ -149,23 +177,6 @@ function methodAndPlace(req: unknown): string {
 
 function withoutSlash(path: string): string {
   return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path
-}
-
-/** Reports a success that cleared nothing, once for each guard. If `isUnproven`, a 401 would prove one. */
-export function warnOfPlace(guard: string, req: unknown, isUnproven: boolean): void {
-  const request = show(`${asRequest(req).method} ${pathOf(req)}`)
-  const reason = isUnproven
-    ? 'something (a wrapper, an agent or a mounted application) hides whether the guard is only in this ' +
-      'route, and no wrong password has got a 401 here. If wrong passwords get another status, such as ' +
-      "400, 403 or 422, set path, such as path: '/login', or call guard.reportSuccess(req)."
-    : "it does not know whether a password was checked. Set path, such as path: '/login', call " +
-      'guard.reportSuccess(req), or respond to wrong passwords with 401. For methods other than POST, set ' +
-      'succeeded.'
-  warnOnce(
-    'HEADGATE_LOGIN_PATH',
-    `headgate: loginGuard ${show(guard)} saw a successful response (${request}), but cleared no failures: ${reason}`,
-    guard,
-  )
 }
 
 export function readPaths(owner: string, option: string, value: unknown): readonly string[] {

@@ -15,7 +15,8 @@ import { formWatch } from './form-watch.js'
 import { inARowNames } from './limits.js'
 import type { LoginSettings } from './options.js'
 import { type AttemptOutcome, onOutcome, outcomeOf } from './outcome.js'
-import { type Arrival, loginPlaces, type RouteOf, warnOfPlace } from './place.js'
+import { type Arrival, loginPlaces, type RouteOf } from './place.js'
+import { warnOfPlace, warnOfUncounted } from './place-warnings.js'
 import { type LogEvent, logExhausted } from './security-events.js'
 import { successWatch } from './success-watch.js'
 
@@ -37,8 +38,8 @@ interface Allowed<Req, Res> {
  * of the account, refunds the address, and makes the browser a known device. Where no password was checked,
  * as far as the guard can know, the attempt is refunded and clears nothing. A failure stays charged; so does
  * a server error (5xx), except in the count of failures in a row: it shows nothing about a password, and
- * must not lead to a lock that only support can end. The same goes for failures at a place where no success
- * is recognized.
+ * must not lead to a lock that only support can end. The same goes for failures at a place where some
+ * process would not recognize a success.
  */
 export function settleAttempts<Req extends object, Res>(
   { name: guard, path, succeeded, decides, onLockout, cookies, consecutive }: LoginSettings<Req, Res>,
@@ -47,7 +48,7 @@ export function settleAttempts<Req extends object, Res>(
   writer: ResponseWriter<Res>,
   routeOf: RouteOf<Req>,
 ): OnAllowed<Req, Res> {
-  const places = loginPlaces(path, routeOf)
+  const places = loginPlaces(path, decides, routeOf)
   const watch = successWatch(guard)
   const forms = formWatch(guard, writer)
   const budget = clearBudget(guard)
@@ -60,20 +61,22 @@ export function settleAttempts<Req extends object, Res>(
     if (outcome === 'success') return succeed(allowed)
     if (outcome === 'none') return limiter.refund(decision)
     const isLastInRow = logExhausted(log, req, allowed.attempt.name, decision)
-    if (outcome === 'error' || !places.canSucceed(arrival, req))
-      return limiter.refund(decision, { limits: inARow })
-    return isLastInRow ? lockOut(allowed) : undefined
+    if (outcome === 'failure' && places.countsInRow(arrival, req))
+      return isLastInRow ? lockOut(allowed) : undefined
+    if (outcome === 'failure' && inARow.length > 0 && places.isLogin(arrival, req))
+      warnOfUncounted(guard, req)
+    return limiter.refund(decision, { limits: inARow })
   }
 
   /** Counts a login, and clears the failures of its account, unless earlier logins have cleared too many. */
   function succeed(allowed: Allowed<Req, Res>): MaybePromise<unknown> {
-    const { limiter, req, res, decision, attempt, failures } = allowed
-    places.recordSuccess(req)
+    const { limiter, req, res, decision, attempt, failures, arrival } = allowed
+    const isReported = attempt.ending?.reported === 'success' // the application knows
+    places.recordSuccess(arrival, req, isReported)
     if (failures > 0) log(req, attempt.name, 'authn_login_successafterfail', failures)
     if (!isKey(attempt.name)) return clear(limiter, decision, ofAccount)
     watch.recordSuccess(req, String(attempt.name), attempt.address)
     const budgetName = `${attempt.device === STRANGER ? STRANGER : 'known'} ${attempt.name}`
-    const isReported = attempt.ending?.reported === 'success' // the application knows
     if (!isReported && budget.isUsedUp(budgetName)) return limiter.refund(decision)
     if (!writer.areHeadersSent(res)) remember(allowed)
     if (isReported) return clear(limiter, decision, ofAccount)
@@ -121,9 +124,9 @@ export function settleAttempts<Req extends object, Res>(
         const status = writer.statusOf(res)
         places.learn(req, status)
         if (status === 401) for (const each of [watch, forms]) each.recordRejection()
-        const isLogin = (decides && places.isDecidedAt(arrival, req)) || places.isLogin(arrival, req)
+        const isLogin = places.isLogin(arrival, req)
         if (isSuccess && !isLogin && places.isMissed(arrival, req, failures))
-          warnOfPlace(guard, req, places.isUnproven(arrival, req))
+          warnOfPlace(guard, req, { isDecided: decides, isUnproven: places.isUnproven(arrival, req) })
         const outcome = outcomeOf(isSuccess, isLogin, req, status)
         if (outcome === 'success') form?.recordSuccess()
         return outcome

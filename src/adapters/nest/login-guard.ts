@@ -26,8 +26,9 @@ export interface LoginGuard<Req extends object = NestRequest> extends LoginContr
  * `loginGuard` of `headgate` does.
  *
  * - **Success.** A status below 300 is a success where the password is checked, unless `succeeded`,
- *   `failureRedirect` or `reportSuccess` says otherwise. That is a POST to `path`, or to the one handler
- *   with the guard once it has thrown an `UnauthorizedException`, which is a failure.
+ *   `failureRedirect` or `reportSuccess` says otherwise. That is a POST to `path`. Without it, it is a POST
+ *   to the one handler with the guard, once that has thrown an `UnauthorizedException` in the process, and
+ *   failures in a row do not count.
  * - **Denials.** `RateLimitFilter` responds to denied attempts. `RateLimitModule` provides it.
  * - **HTTP only.** The guard throws an error for GraphQL and WebSockets, because they have no status that
  *   says whether a login succeeded.
@@ -42,7 +43,7 @@ export interface LoginGuard<Req extends object = NestRequest> extends LoginContr
  * @Controller('login')
  * export class LoginController {
  *   @Post()
- *   @UseGuards(loginGuard({ field: 'username' }))
+ *   @UseGuards(loginGuard({ field: 'username', path: '/login' }))
  *   login() {
  *     throw new UnauthorizedException() // your check
  *   }

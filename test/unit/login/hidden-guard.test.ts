@@ -137,8 +137,28 @@ describe.each([
     const guard = newGuard()
     const send = clientOf(mount, guard, framework)
     for (let i = 0; i < 3; i++) expect(await send(path, 401, 401, 401, 401, 200)).toEqual(CLEARED)
-    expect(warnings()).toEqual([])
+    expect(warnings()).toEqual(['HEADGATE_LOGIN_PATH']) // since other processes may have seen no 401
   })
+
+  test.each(ONE)(
+    'with %s, a user who logs in in processes without a 401 is not locked out, and path counts in a row',
+    async (_how, path, mount) => {
+      const left: (number | undefined)[][] = []
+      for (const options of [{}, { path }]) {
+        const shared = { ...options, store: memoryStore() }
+        const one = newGuard(shared)
+        const send = clientOf(mount, one, framework)
+        await send(path, 401, 401, 401)
+        const failed = await attemptsLeft(one, 'consecutive')
+        await clientOf(mount, newGuard(shared), framework)(path, 200)
+        left.push([failed, await attemptsLeft(one, 'consecutive'), await attemptsLeft(one)])
+      }
+      expect(left).toEqual([
+        [100, 100, 7],
+        [97, 100, 10],
+      ])
+    },
+  )
 
   test.each(ONE)('with %s, no other status shows that it is one', async (_how, path, mount) => {
     const guard = newGuard()

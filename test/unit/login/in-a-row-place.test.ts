@@ -5,14 +5,16 @@ import { recordWarnings } from '../../support/warnings.js'
 import { attemptsLeft } from './attempt-outcome.js'
 
 type Options = Partial<LoginGuardOptions<Request, Response>>
-type Method = 'post' | 'put' | 'get'
+type Method = 'post' | 'put' | 'get' | 'delete'
 
 const warnings = recordWarnings()
 
 const respond: RequestHandler = (req, res) => void res.sendStatus(req.body?.status ?? 200)
 
+type Mount = (app: Express, guard: LoginGuard) => unknown
+
 /** Starts a login, and returns what sends it statuses, and how many failures in a row are counted then. */
-function start(mount: (app: Express, guard: LoginGuard) => unknown, options: Options = {}) {
+function start(mount: Mount, options: Options = {}) {
   const guard = loginGuard<Request, Response>({ field: 'username', store: memoryStore(), ...options })
   const app = express().use(express.json())
   mount(app, guard)
@@ -24,7 +26,7 @@ function start(mount: (app: Express, guard: LoginGuard) => unknown, options: Opt
 
 const ofStatus: Options = { succeeded: (_req, res) => res.statusCode < 300 }
 
-test.each<[string, Method, Parameters<typeof start>[0], Options]>([
+test.each<[string, Method, Mount, Options]>([
   ['without a path', 'post', (app, guard) => app.use(guard, respond), {}],
   [
     'with a path that is not the one of the login',
@@ -49,16 +51,62 @@ test.each<[string, Method, Parameters<typeof start>[0], Options]>([
   },
 )
 
-test.each<Method>(['get', 'put'])(
-  'once succeeded has recognized a success by %s, failures there count in a row',
-  async (method) => {
-    const send = start((app, guard) => app[method]('/login', guard, respond), ofStatus)
-    expect(await send(method, '/login', 401, 401)).toBe(0)
-    expect(await send(method, '/login', 200, 401, 401)).toBe(2)
-    expect(await send(method, '/login', 200)).toBe(0)
+test.each<[Method, Options]>([
+  ['put', {}],
+  ['get', { path: '/login' }],
+  ['delete', { path: '/login' }],
+])(
+  'where succeeded decides by %s with %j, failures count in a row, whatever their status',
+  async (method, options) => {
+    for (const status of [401, 403, 302]) {
+      const mount: Mount = (app, guard) => app[method]('/login', guard, respond)
+      const send = start(mount, { ...ofStatus, ...options })
+      expect(await send(method, '/login', status, status)).toBe(2)
+      expect(await send(method, '/login', 200, status)).toBe(1)
+    }
     expect(warnings()).toEqual([])
   },
 )
+
+test('where only a 401 of this process shows the login, failures do not count, and path is the fix', async () => {
+  for (const options of [ofStatus, { ...ofStatus, consecutive: false } as const]) {
+    const guard = loginGuard<Request, Response>({ field: 'username', store: memoryStore(), ...options })
+    const app = express().use(express.json()).get('/login', guard, respond)
+    for (const status of [401, 401, 200, 401])
+      await supertest(app).get('/login').send({ username: 'ada', status })
+    expect(await attemptsLeft(guard)).toBe(9)
+    expect((await attemptsLeft(guard, 'consecutive')) ?? 100).toBe(100)
+    expect(warnings()).toEqual(['HEADGATE_LOGIN_PATH'])
+  }
+  const [message] = jest.mocked(process.emitWarning).mock.calls[0] ?? []
+  expect(message).toContain('loginGuard "login" counts no failures in a row ("GET /login")')
+  expect(message).toContain("Set path, such as path: '/login'")
+})
+
+test('once a request shows the guard in a second route, failures in the first one no longer count', async () => {
+  const hide: RequestHandler = (req, res, next) => hidden(req, res, next)
+  let hidden: RequestHandler = respond
+  const send = start((app, guard) => {
+    hidden = guard
+    app.post('/login', guard, respond).post('/forgot', hide, respond)
+  })
+  expect(await send('post', '/login', 200, 401)).toBe(1)
+  expect(await send('post', '/forgot', 200)).toBe(1)
+  expect(await send('post', '/login', 401, 401)).toBe(1)
+})
+
+test('once a path has taken a form, a success by another method is none, and its failures do not count', async () => {
+  const send = start((app, guard) => app.all('/login', guard, respond), { ...ofStatus, path: '/login' })
+  expect(await send('get', '/login', 403, 200, 403)).toBe(1)
+  expect(await send('post', '/login', 404)).toBe(2)
+  expect(await send('get', '/login', 200)).toBe(0)
+  expect(await send('post', '/login', 403)).toBe(1)
+  expect(warnings()).toEqual([])
+  expect(await send('get', '/login', 403, 200, 403)).toBe(1)
+  expect(warnings()).toEqual(['HEADGATE_LOGIN_PATH'])
+  expect(await send('post', '/login', 200)).toBe(0)
+  expect(await send('get', '/login', 403)).toBe(1)
+})
 
 test('no method and no spelling of the path avoids the count at a login with successes', async () => {
   const all = start((app, guard) => app.all('/login', guard, respond))

@@ -153,7 +153,37 @@ test.each<Login>(LOGINS)(
       expect((await sendTo(served, method, '/login', 'right')).status).toBe(200)
       expect(await attemptsLeft(guard)).toBe(10)
     }
-    expect(warnings()).toEqual([])
+    expect(warnings()).toEqual(options.path ? [] : ['HEADGATE_LOGIN_PATH']) // none counts in a row
+  },
+)
+
+test.each(['GET', 'DELETE'])(
+  'a login by %s that rejects passwords without 401 counts with path, and else gets a warning',
+  async (method) => {
+    for (const status of [403, 302]) {
+      const forbid: RequestHandler = (req, res) =>
+        void res.sendStatus(req.body.password === 'right' ? 200 : status)
+      const rule = { succeeded: (_req: Request, res: Response) => res.statusCode === 200 }
+      const mount: Mount = (app, own) => app.all('/login', own, forbid)
+      for (const [left, codes, options] of [
+        [10, [], { path: '/login' }],
+        [9, ['HEADGATE_LOGIN_PATH'], { name: `${status}` }],
+      ] as const) {
+        jest.mocked(process.emitWarning).mockClear()
+        const { guard, served } = await start(mount, { ...rule, ...options })
+        await sendTo(served, method, '/login', 'guess')
+        await sendTo(served, method, '/login', 'right')
+        expect({ status, left: await attemptsLeft(guard), codes: warnings() }).toEqual({
+          status,
+          left,
+          codes,
+        })
+      }
+    }
+    const [message] = jest.mocked(process.emitWarning).mock.calls[0] ?? []
+    expect(message).toContain(`saw a successful response ("${method} /login"), but cleared no failures`)
+    expect(message).toContain("Set path, such as path: '/login'")
+    expect(message).toContain('If none was checked, let succeeded return false.')
   },
 )
 

@@ -1,0 +1,46 @@
+import { asRequest } from '../keys/request.js'
+import { show } from '../util/validate.js'
+import { warnOnce } from '../util/warn-once.js'
+import { pathOf } from './place.js'
+
+/** What a guard knows of a success that cleared nothing. */
+interface Missed {
+  /** Whether the application said by `succeeded` that it was one. */
+  readonly isDecided: boolean
+  /** Whether a 401 would prove the place. */
+  readonly isUnproven: boolean
+}
+
+/** Reports a success that cleared nothing, once for each guard. */
+export function warnOfPlace(guard: string, req: unknown, { isDecided, isUnproven }: Missed): void {
+  let reason =
+    "it does not know whether a password was checked. Set path, such as path: '/login', call " +
+    'guard.reportSuccess(req), or respond to wrong passwords with 401.'
+  if (isUnproven)
+    reason =
+      'something (a wrapper, an agent or a mounted application) hides whether the guard is only in this ' +
+      'route, and no wrong password has got a 401 here. If wrong passwords get another status, such as ' +
+      "400, 403 or 422, set path, such as path: '/login', or call guard.reportSuccess(req)."
+  else if (isDecided) reason += ' If none was checked, let succeeded return false.'
+  else reason += ' For methods other than POST, set succeeded.'
+  warnOnce(
+    'HEADGATE_LOGIN_PATH',
+    `headgate: loginGuard ${show(guard)} saw a successful response (${requestOf(req)}), but cleared no failures: ${reason}`,
+    guard,
+  )
+}
+
+/** Reports a failure at a login that is not counted in a row, once for each guard. */
+export function warnOfUncounted(guard: string, req: unknown): void {
+  warnOnce(
+    'HEADGATE_LOGIN_PATH',
+    `headgate: loginGuard ${show(guard)} counts no failures in a row (${requestOf(req)}), so it locks no account: ` +
+      'only a 401 shows that passwords are checked here, and processes that have seen none clear no failures. ' +
+      "Set path, such as path: '/login', or consecutive: false.",
+    `${guard} in a row`,
+  )
+}
+
+function requestOf(req: unknown): string {
+  return show(`${asRequest(req).method} ${pathOf(req)}`)
+}
