@@ -57,6 +57,12 @@ function onWebSocket(pick: (client: WebSocket, request: IncomingMessage) => unkn
   }
 }
 
+const CARRIERS: readonly (readonly [string, (client: WebSocket, request: IncomingMessage) => object])[] = [
+  ['socket and request', (socket, request) => ({ socket, request })],
+  ['socket and req', (socket, req) => ({ socket, req })],
+  ['extra', (socket, request) => ({ connectionInitReceived: true, extra: { socket, request } })],
+]
+
 const SOCKETS: readonly (readonly [string, () => Promise<unknown>])[] = [
   ...(['polling', 'websocket'] as const).flatMap((transport) => [
     [
@@ -96,12 +102,8 @@ const SOCKETS: readonly (readonly [string, () => Promise<unknown>])[] = [
         engineClient('websocket'),
       ),
   ],
-  ...[
-    ['socket and request', (socket, request) => ({ socket, request })] as const,
-    ['socket and req', (socket, req) => ({ socket, req })] as const,
-    ['extra', (socket, request) => ({ connectionInitReceived: true, extra: { socket, request } })] as const,
-  ].map(
-    ([where, carry]: readonly [string, (client: WebSocket, request: IncomingMessage) => unknown]) =>
+  ...CARRIERS.map(
+    ([where, carry]) =>
       [
         `a context with a WebSocket and its request in ${where}`,
         () => subjectOf(onWebSocket(carry), webSocketTo),

@@ -78,8 +78,7 @@ function inParts(entries: readonly Entry[], { isTentative, holdsUnits }: Rules):
   const adjusted = new Set<number>()
   return entries.flatMap((entry): readonly Entry[] => {
     const { call, isUnknown } = entry
-    if (holdsUnits && isUnknown && call.type === 'charge')
-      return [entry, { ...entry, isRelease: true }]
+    if (holdsUnits && isUnknown && call.type === 'charge') return [entry, { ...entry, isRelease: true }]
     if (isTentative && (call.type === 'penalize' || call.type === 'adjust')) {
       if (call.type === 'adjust') adjusted.add(call.decision)
       return optionalUnits(entry)
