@@ -1,7 +1,7 @@
 import type { EventEmitter } from 'node:events'
 import { isTimeout } from '../pipe/guard.js'
 import type { Store } from '../stores/store.js'
-import { messageOf, type StoreError } from '../stores/store-error.js'
+import { isUnsent, messageOf, type StoreError } from '../stores/store-error.js'
 import { weakMemo } from '../util/memo.js'
 import { processWide } from '../util/process-wide.js'
 import { warnOnce } from '../util/warn-once.js'
@@ -26,10 +26,14 @@ const numberOf = processWide('store-numbers', () => {
   return (store: Store) => numbers(store.origin?.client ?? store)
 })
 
+/** Returns whether an error does not say why a call was not sent: its client had failed before it was known. */
+const lacksReason = (error: StoreError) => isUnsent(error) && error.cause === undefined
+
 /**
  * Creates the function that reports that the store could not decide a charge. Without a listener for
  * `storeError`, it warns once of a time-out and once of another error, for each limiter and store: what
- * failed, what requests get now, and later that the store decides again.
+ * failed, what requests get now, and later that the store decides again. If that error lacks its reason, it
+ * warns again of the next one that has it.
  */
 export function storeFailureReporter<Subject>(
   events: EventEmitter<LimiterEvents<Subject>>,
@@ -40,6 +44,7 @@ export function storeFailureReporter<Subject>(
   const share = choice === 'local' ? `, fallbackShare: ${fallbackShare}` : ''
   const setting = choice === 'function' ? 'a function' : `'${choice}'${share}`
   let isWatching = false
+  let isReasonMissing = false
 
   function warnWhenOver(about: string): void {
     if (isWatching) return
@@ -60,7 +65,9 @@ export function storeFailureReporter<Subject>(
 
   return function reportStoreError(error) {
     if (emit(events, 'storeError', [error])) return
-    const about = `${limiter} ${choice} ${numberOf(store)} ${isTimeout(error)}`
+    const hasTimedOut = isTimeout(error)
+    const isReason = isReasonMissing && !hasTimedOut && !lacksReason(error)
+    const about = `${limiter} ${choice} ${numberOf(store)} ${hasTimedOut} ${isReason}`
     const isReported = warnOnce(
       'HEADGATE_STORE_ERROR',
       `headgate: the store could not decide a request of ${limiter} (${messageOf(error)}). Requests that it ` +
@@ -69,6 +76,7 @@ export function storeFailureReporter<Subject>(
         "listen to limiter.events.on('storeError', …).",
       about,
     )
+    if (isReported && !hasTimedOut) isReasonMissing = lacksReason(error)
     if (isReported) warnWhenOver(about)
   }
 }

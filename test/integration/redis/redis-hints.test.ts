@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events'
 import { mkdir, mkdtemp, rm, rmdir, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -152,7 +153,7 @@ const STATES: readonly (readonly [string, () => string, () => unknown, RegExp])[
         admin.disconnect()
       })
     },
-    /NOAUTH .*\. Give the client a password/,
+    /NOAUTH .*\. Give the client a password, or correct the one that it has/,
   ],
   ['renamed commands', () => renamed.url, () => undefined, /unknown command .*\. Enable EVAL and EVALSHA/],
   [
@@ -255,6 +256,28 @@ describe.each(Object.entries(DRIVERS))('with a client of %s', (_driver, connect)
       expect(text).toContain('Time-outs are reported once, and so are other errors.')
     },
   )
+
+  test.each<[string, () => string, RegExp]>([
+    ['no server', () => `redis://${server.host}:1`, /ECONNREFUSED .*\. Check that Redis runs/],
+    ['a wrong password', () => withUser('nobody:secret'), /WRONGPASS .*\. Correct the client's user/],
+    ['TLS', () => `redis://${renamed.host}:${tlsPort()}`, /(ECONNRESET|Socket closed).*use a rediss/],
+    [
+      'an unknown certificate',
+      () => `rediss://${renamed.host}:${tlsPort()}`,
+      /\. Trust the server's certificate/,
+    ],
+  ])('a store of a client that has failed before also warns with the reason: %s', async (_what, url, fix) => {
+    const client: EventEmitter = connect(url())
+    await new Promise((resolve) => client.on('reconnecting', resolve))
+    const store = redisStore(client as Redis)
+    const limiter = createLimiter({ limit: 100, window: '1h', key: (id: string) => id, store })
+    await until('the warning has the fix', async () => {
+      await limiter.charge('ada')
+      return texts.some((text) => fix.test(text))
+    })
+    for (let i = 0; i < 20; i++) await limiter.charge('ada')
+    expect(texts.filter((text) => fix.test(text))).toHaveLength(1)
+  })
 
   test('a server that requires a client certificate is named, with the options of the certificate', async () => {
     const url = `rediss://${clustered.host}:${clustered.port + 1}`
