@@ -8,7 +8,7 @@ import { emit, emitFailure, type LimiterEvents } from '../../limiter/events.js'
 import type { LimiterSettings } from '../../limiter/read-options.js'
 import { localStatesOf } from '../../stores/shared/local-states.js'
 import type { Store } from '../../stores/store.js'
-import { catchMaybe, isPromise, type MaybePromise, settleAll, thenMaybe } from '../../util/maybe-promise.js'
+import { catchMaybe, type MaybePromise, settleAll, thenMaybe } from '../../util/maybe-promise.js'
 import { type AdjustmentOptions, adjustmentsOf, type DirectAdjustments } from '../adjustments.js'
 import { type CandidateClients, CandidateFigures, type CandidateReport } from './candidate-report.js'
 
@@ -48,9 +48,9 @@ const candidates = channel('headgate:candidate')
 
 /**
  * Creates the candidate of a limiter: a second limiter, whose decisions are only counted; `undefined` if the
- * options have none. `ruleCore` adds the rules of settings. It counts as if it stood alone, under its own keys. In memory it has its own store,
- * where it evicts no state of the limits in force. A remote store gets its charges in the same batches,
- * through its own circuit breaker.
+ * options have none. `ruleCore` adds the rules of settings. It counts as if it stood alone, under its own keys.
+ * In memory it has its own store, where it evicts no state of the limits in force. A remote store gets its
+ * charges in the same batches, through its own circuit breaker.
  */
 export function createCandidate<Subject>(
   settings: LimiterSettings,
@@ -80,27 +80,8 @@ export function createCandidate<Subject>(
   const adjustments = adjustmentsOf<unknown>('candidate', core, 'allow')
   const figures = new CandidateFigures()
 
-  function charge(subject: unknown, cost: number | undefined): MaybePromise<Decision | undefined> {
-    const decided = catchMaybe<Decision | undefined>(
-      () => core.charge(subject, cost, asDecided),
-      (error) => void onFailure(error),
-    )
-    return thenMaybe(decided, (decision) => (isUndecided(decision) ? undefined : decision))
-  }
-
-  function compare(
-    decision: Decision,
-    candidate: MaybePromise<Decision | undefined>,
-    subject: unknown,
-  ): void {
-    const receipt = receiptOf(decision)
-    if (receipt !== undefined) receipt.candidate = candidate
-    if (isPromise(candidate)) candidate.then((decided) => count(decision, decided, subject))
-    else count(decision, candidate, subject)
-  }
-
   function count(decision: Decision, candidate: Decision | undefined, subject: unknown): void {
-    if (candidate === undefined) {
+    if (candidate === undefined || isUndecided(candidate)) {
       figures.countFailure()
       return
     }
@@ -113,57 +94,54 @@ export function createCandidate<Subject>(
   }
 
   /**
-   * Creates a function that changes the limits in force, and, unless the options name some of them, makes
-   * the same change to the units that the candidate took of a subject or beside a decision. A failure of
-   * the latter is only emitted.
+   * Makes a change to the limits in force and, unless the options name some of them, to what the candidate has
+   * counted of the same subject or decision. A failure of the latter is only emitted.
    */
-  function changerOf<Subject>(inForce: DirectAdjustments<Subject>) {
-    return <Target>(
+  function changeBoth<Subject, Target>(
+    inForce: DirectAdjustments<Subject>,
+    target: Target,
+    options: AdjustmentOptions | undefined,
+    change: (
+      to: DirectAdjustments<Subject>,
       target: Target,
-      options: AdjustmentOptions | undefined,
-      change: (
-        to: DirectAdjustments<Subject>,
-        target: Target,
-        options?: AdjustmentOptions,
-      ) => MaybePromise<void>,
-    ): MaybePromise<void> => {
-      if (options?.limits !== undefined) return change(inForce, target, options)
-      const receipt = receiptOf(target)
-      const changeCandidate = () =>
-        catchMaybe(() => {
-          if (receipt === undefined) return change(adjustments, target)
-          return thenMaybe(
-            receipt.candidate,
-            (candidate) => candidate && change(adjustments, candidate as Target),
-          )
-        }, onFailure)
-      return settleAll([() => change(inForce, target, options), changeCandidate], (each) => each())
-    }
+      options?: AdjustmentOptions,
+    ) => MaybePromise<void>,
+  ): MaybePromise<void> {
+    const changeInForce = () => change(inForce, target, options)
+    if (options?.limits !== undefined) return changeInForce()
+    const receipt = receiptOf(target)
+    const changeCandidate = () =>
+      thenMaybe(receipt === undefined ? target : receipt.candidate, (counted) =>
+        counted === undefined ? undefined : change(adjustments, counted as Target),
+      )
+    return settleAll([changeInForce, () => catchMaybe(changeCandidate, onFailure)], (each) => each())
   }
 
   return {
     chargeBeside: (chargeInForce) => (subject, cost, finish) => {
       const charged = chargeInForce(subject, cost, asDecided)
-      const candidate = charge(subject, cost)
+      const candidate = catchMaybe<Decision | undefined>(
+        () => core.charge(subject, cost, asDecided),
+        (error) => void onFailure(error),
+      )
       return thenMaybe(charged, (decision) => {
-        compare(decision, candidate, subject)
+        const receipt = receiptOf(decision)
+        if (receipt !== undefined) receipt.candidate = candidate
+        thenMaybe(candidate, (decided) => count(decision, decided, subject))
         return finish(decision, subject)
       })
     },
-    adjustBeside(inForce) {
-      const change = changerOf(inForce)
-      return {
-        refund: (decision, options) => change(decision, options, (to, each, only) => to.refund(each, only)),
-        forget: (subject, options) => change(subject, options, (to, each, only) => to.forget(each, only)),
-        penalize: (subject, units, options) =>
-          change(subject, options, (to, each, only) => to.penalize(each, units, only)),
-        reward: (subject, units, options) =>
-          change(subject, options, (to, each, only) => to.reward(each, units, only)),
-        blockFor: inForce.blockFor,
-        adjust: (decision, cost, options) =>
-          change(decision, options, (to, each, only) => to.adjust(each, cost, only)),
-      }
-    },
+    adjustBeside: (inForce) => ({
+      ...inForce,
+      refund: (decision, options) => changeBoth(inForce, decision, options, (to, ...of) => to.refund(...of)),
+      forget: (subject, options) => changeBoth(inForce, subject, options, (to, ...of) => to.forget(...of)),
+      penalize: (subject, units, options) =>
+        changeBoth(inForce, subject, options, (to, of, only) => to.penalize(of, units, only)),
+      reward: (subject, units, options) =>
+        changeBoth(inForce, subject, options, (to, of, only) => to.reward(of, units, only)),
+      adjust: (decision, cost, options) =>
+        changeBoth(inForce, decision, options, (to, of, only) => to.adjust(of, cost, only)),
+    }),
     report: () => figures.report(),
     clients: () => figures.clients(),
     identities: () => figures.identities(),
@@ -173,8 +151,8 @@ export function createCandidate<Subject>(
 }
 
 /** Returns whether the store of a candidate could not decide, or the address of a request is unknown. */
-function isUndecided(decision: Decision | undefined): boolean {
-  return decision?.source === 'fail-open' || decision?.source === 'fail-closed'
+function isUndecided({ source }: Decision): boolean {
+  return source === 'fail-open' || source === 'fail-closed'
 }
 
 /**
