@@ -122,9 +122,14 @@ test('a candidate with bans counts all denials except those caused by requests w
     candidate: { policy: twoOrBan },
   })
   const denials: Decision[] = []
-  limit.limiter.events.on('candidate', (candidate) => candidate.allowed || denials.push(candidate))
+  let charged = 0
+  limit.limiter.events.on('candidate', (candidate) => {
+    charged++
+    if (!candidate.allowed) denials.push(candidate)
+  })
   const served = await serve(app(limit, ...handlers))
   const atOnce = [1, 2, 3].map(() => get(served, 200))
+  await until('all three are charged before one has its response', () => charged === 3)
   await untilOpened(3, open)
   await Promise.all(atOnce)
   expect(denials).toMatchObject([{ retryAfterMs: 1000 }])
