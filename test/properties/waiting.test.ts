@@ -39,7 +39,7 @@ const policies = fc.constantFrom<Policy>(
   concurrency({ limit: 3, ttl: '1m' }),
 )
 const ample = fixedWindow({ limit: 1e6, window: '1h', startsAt: 'first-request' })
-const latencies = fc.constantFrom(undefined, 0, 3, 25)
+const latencies = fc.constantFrom(undefined, 1, 3, 25)
 
 /** Returns a store that replies after so many milliseconds, in the order of its calls; or one in memory. */
 function storeWith(latencyMs: number | undefined): Store {

@@ -22,7 +22,7 @@ type Options = ReturnType<typeof freshOptions>
 type Status = (body: unknown) => number
 
 const redis = useRedis()
-const mount = jest.requireActual<(path: string, routes: Middleware) => Middleware>('koa-mount')
+const mount = jest.requireActual<(path: string, routes: unknown) => Middleware>('koa-mount')
 
 const statusOf: Status = (body) => ((body as { password?: unknown }).password === 'right' ? 200 : 401)
 
