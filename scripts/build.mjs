@@ -31,16 +31,7 @@ const CALLABLE = 'module.exports = Object.assign(exports.default, exports)'
 const CHUNKS = {
   policies: ['util', 'options', 'policies'],
   stores: ['stores', 'stores/shared', 'stores/memory'],
-  limiter: [
-    'pipe',
-    'pipe/lease',
-    'limiter',
-    'features',
-    'features/candidate',
-    'features/settings',
-    'features/waiting',
-    'http',
-  ],
+  limiter: ['pipe', 'pipe/lease', 'limiter', 'limiter/candidate', 'limiter/waiting', 'settings', 'http'],
 }
 const CHUNK_OF_FOLDER = new Map(
   Object.entries(CHUNKS).flatMap(([chunk, folders]) => folders.map((folder) => [folder, chunk])),

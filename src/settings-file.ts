@@ -4,4 +4,4 @@
  * @module
  */
 
-export { type FileSettings, settingsFile } from './features/settings/file/settings-file.js'
+export { type FileSettings, settingsFile } from './settings/file/settings-file.js'

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Limiter } from '../features/limiter.js'
 import type { Decision } from '../limiter/decision.js'
+import type { Limiter } from '../limiter/limiter.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
 import { show } from '../util/validate.js'
 import { checkNodeCall } from './check-caller.js'

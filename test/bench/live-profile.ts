@@ -28,7 +28,7 @@ const PROCESSES = 3
 const REQUESTS = 10_000
 const MOST_ROWS = 20
 const LISTENER_PROCESSES = 9
-/** The functions of src/features/charge-limits.ts, and those of Node.js that they call. */
+/** The functions of src/limiter/charge-limits.ts, and those of Node.js that they call. */
 const REPORTING = /^(reportDecision|emit|nearLimits|listenerCount|get hasSubscribers) /
 const LISTENER_FILES =
   'dist/esm/|node:diagnostics_channel|live-limiters|node_modules/prom-client/|node_modules/@opentelemetry/'

@@ -6,9 +6,9 @@ import type {
   FastifyRequest,
   HookHandlerDoneFunction,
 } from 'fastify'
-import type { Limiter } from '../../features/limiter.js'
 import { checkOptions } from '../../http/inherited-options.js'
 import { LAST_RECORD } from '../../http/recorded-decision.js'
+import type { Limiter } from '../../limiter/limiter.js'
 import { callback } from '../../options/option-table.js'
 import { isFastifyInstance } from '../../util/framework.js'
 import { choice, wrongOption } from '../../util/validate.js'

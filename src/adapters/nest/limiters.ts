@@ -1,7 +1,7 @@
-import type { Limiter } from '../../features/limiter.js'
 import { hasAmount } from '../../http/inherited-options.js'
 import { afterResponse } from '../../http/options.js'
 import { type GuardSteps, type RequestSteps, requestSteps } from '../../http/request-steps.js'
+import type { Limiter } from '../../limiter/limiter.js'
 import { endUndecided } from '../../limiter/undecided.js'
 import { warnOnce } from '../../util/warn-once.js'
 import { hasStatus, isNestedField } from './call.js'

@@ -1,5 +1,5 @@
-import type { Limiter } from '../../features/limiter.js'
 import { routePattern } from '../../keys/by-route.js'
+import type { Limiter } from '../../limiter/limiter.js'
 import { guardSteps, type LoginControls } from '../../login/guard-steps.js'
 import type { LoginOptions } from '../../login/options.js'
 import type { ServerTypes } from '../../util/framework-types.js'

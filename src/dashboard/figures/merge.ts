@@ -2,7 +2,7 @@ import type {
   CandidateClients,
   CandidateLimitReport,
   CandidateReport,
-} from '../../features/candidate/candidate-report.js'
+} from '../../limiter/candidate/candidate-report.js'
 import { worstState } from '../../pipe/breaker-state.js'
 import { distinctCount, mergeHashes } from '../../util/distinct-names.js'
 import { groupBy } from '../../util/group-by.js'

@@ -1,6 +1,6 @@
-import { isNearLimit } from '../../features/near-limit.js'
 import { shownIdentity } from '../../keys/value-identity.js'
 import type { PartDecision } from '../../limiter/decision.js'
+import { isNearLimit } from '../../limiter/near-limit.js'
 import type { NearClient } from './report.js'
 
 /** The most clients that are remembered: those that came near a limit most recently. */

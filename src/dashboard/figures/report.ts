@@ -1,5 +1,5 @@
-import type { CandidateClients, CandidateReport } from '../../features/candidate/candidate-report.js'
 import type { Mode } from '../../limiter/access-rules.js'
+import type { CandidateClients, CandidateReport } from '../../limiter/candidate/candidate-report.js'
 import type { BreakerState } from '../../pipe/breaker-state.js'
 import type { OutageReport } from './outage.js'
 

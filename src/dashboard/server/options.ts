@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { inspectionOf, isLimiter } from '../../features/inspection.js'
-import type { AnyLimiter } from '../../features/limiter.js'
+import { inspectionOf, isLimiter } from '../../limiter/inspection.js'
+import type { AnyLimiter } from '../../limiter/limiter.js'
 import { callback, readOptions, withDefault } from '../../options/option-table.js'
 import type { MaybePromise } from '../../util/maybe-promise.js'
 import { wrongKind, wrongOption } from '../../util/validate.js'

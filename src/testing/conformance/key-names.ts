@@ -1,4 +1,4 @@
-import { createLimiter } from '../../features/create-limiter.js'
+import { createLimiter } from '../../limiter/create-limiter.js'
 import { fixedWindow } from '../../policies/fixed-window.js'
 import { expectEqual } from '../assertions.js'
 import { LONG } from './sample-policies.js'

@@ -9,7 +9,7 @@ import {
   tokenBucket,
 } from 'headgate'
 import { lookUp } from '../../../src/dashboard/actions/lookup.js'
-import { type Inspection, inspectionOf } from '../../../src/features/inspection.js'
+import { type Inspection, inspectionOf } from '../../../src/limiter/inspection.js'
 import { LONG } from '../../../src/testing/conformance/sample-policies.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { kindsNamed, type Started, type StoreName } from '../store-kinds.js'

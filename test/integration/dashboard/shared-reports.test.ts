@@ -2,7 +2,7 @@ import { createLimiter, fixedWindow, leased, type Store } from 'headgate'
 import { LimiterWatch } from '../../../src/dashboard/figures/limiter-watch.js'
 import { mergeReports } from '../../../src/dashboard/figures/merge.js'
 import { type SharedReports, sharedReports } from '../../../src/dashboard/figures/shared-reports.js'
-import { type Inspection, inspectionOf } from '../../../src/features/inspection.js'
+import { type Inspection, inspectionOf } from '../../../src/limiter/inspection.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { STORES, type Started } from '../store-kinds.js'
 

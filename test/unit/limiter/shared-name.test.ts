@@ -8,7 +8,7 @@ import {
   type Store,
   slidingWindow,
 } from 'headgate'
-import { limiterFrom } from '../../../src/features/create-limiter.js'
+import { limiterFrom } from '../../../src/limiter/create-limiter.js'
 import { readLimiterOptions } from '../../../src/limiter/read-options.js'
 import { forgetWarnings } from '../../../src/util/warn-once.js'
 import { nextTurn } from '../../support/next-turn.js'

@@ -19,7 +19,7 @@ import {
   releaseIdentity,
 } from '../../../../src/dashboard/actions/lookup.js'
 import { LimiterWatch, type Watched } from '../../../../src/dashboard/figures/limiter-watch.js'
-import { type Inspection, inspectionOf } from '../../../../src/features/inspection.js'
+import { type Inspection, inspectionOf } from '../../../../src/limiter/inspection.js'
 
 const policy = fixedWindow({ limit: 3, window: '1h' })
 const banning = ban(policy, { after: 3, within: '5m', for: ['1m', '1h'] })

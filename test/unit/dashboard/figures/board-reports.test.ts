@@ -4,7 +4,7 @@ import { Latency } from '../../../../src/dashboard/figures/latency.js'
 import { LimiterWatch } from '../../../../src/dashboard/figures/limiter-watch.js'
 import { mergeReports } from '../../../../src/dashboard/figures/merge.js'
 import { sharedReports } from '../../../../src/dashboard/figures/shared-reports.js'
-import { type Inspection, inspectionOf } from '../../../../src/features/inspection.js'
+import { type Inspection, inspectionOf } from '../../../../src/limiter/inspection.js'
 import { reportOf, trafficOf } from './reports.js'
 import { sharedDocuments, sharedStore } from './shared-documents.js'
 

@@ -3,7 +3,7 @@ import { type Board, boardOf } from '../../../../src/dashboard/figures/board.js'
 import { LimiterWatch } from '../../../../src/dashboard/figures/limiter-watch.js'
 import { sharedReports } from '../../../../src/dashboard/figures/shared-reports.js'
 import { CHART_SLOTS, SLOT_MS } from '../../../../src/dashboard/figures/traffic.js'
-import { type Inspection, inspectionOf } from '../../../../src/features/inspection.js'
+import { type Inspection, inspectionOf } from '../../../../src/limiter/inspection.js'
 import { sharedDocuments, sharedStore } from './shared-documents.js'
 
 /** The start of a slot. */

@@ -11,7 +11,7 @@ import {
 } from 'headgate'
 import { boardOf } from '../../../../src/dashboard/figures/board.js'
 import { LimiterWatch } from '../../../../src/dashboard/figures/limiter-watch.js'
-import { type Inspection, inspectionOf } from '../../../../src/features/inspection.js'
+import { type Inspection, inspectionOf } from '../../../../src/limiter/inspection.js'
 import { storeThat } from '../../../support/fault-stores.js'
 import { chargeStore } from '../../../support/store-calls.js'
 

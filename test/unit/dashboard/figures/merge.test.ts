@@ -1,11 +1,8 @@
 import { createLimiter, fixedWindow } from 'headgate'
 import { mergeReports } from '../../../../src/dashboard/figures/merge.js'
 import type { LimiterReport, LimitRow } from '../../../../src/dashboard/figures/report.js'
-import type {
-  CandidateClients,
-  CandidateReport,
-} from '../../../../src/features/candidate/candidate-report.js'
-import { inspectionOf } from '../../../../src/features/inspection.js'
+import type { CandidateClients, CandidateReport } from '../../../../src/limiter/candidate/candidate-report.js'
+import { inspectionOf } from '../../../../src/limiter/inspection.js'
 import { reportOf, trafficOf } from './reports.js'
 
 const limit: LimitRow = {

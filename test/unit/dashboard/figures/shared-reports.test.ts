@@ -6,7 +6,7 @@ import { mergeReports } from '../../../../src/dashboard/figures/merge.js'
 import type { LimiterReport } from '../../../../src/dashboard/figures/report.js'
 import { type SharedReports, sharedReports } from '../../../../src/dashboard/figures/shared-reports.js'
 import { SLOT_MS } from '../../../../src/dashboard/figures/traffic.js'
-import { type Inspection, inspectionOf } from '../../../../src/features/inspection.js'
+import { type Inspection, inspectionOf } from '../../../../src/limiter/inspection.js'
 import { reportOf, trafficOf } from './reports.js'
 import { sharedDocuments, sharedStore } from './shared-documents.js'
 

@@ -1,0 +1,40 @@
+import { NotRequestError } from '../keys/request.js'
+import { catchMaybe, type MaybePromise, readAll, thenMaybe } from '../util/maybe-promise.js'
+import type { ResolveParts } from './bind-limit.js'
+import type { NamedPart } from './receipt.js'
+
+/**
+ * Returns the parts of a subject to adjust. Limits for which it has no key are left out: `{ body }` names an
+ * account and has no address. Throws if there is no key for any of them.
+ */
+export function resolveAdjusted(
+  resolveParts: ResolveParts,
+  subject: unknown,
+  limitNames: readonly string[] | undefined,
+): MaybePromise<readonly NamedPart[]> {
+  return unlessNotRequest(
+    () => resolveParts(subject, 0),
+    (error) => {
+      const read = readAll(limitNames ?? [], (name) =>
+        unlessNotRequest<readonly NamedPart[] | undefined>(
+          () => resolveParts(subject, 0, [name]),
+          () => undefined,
+        ),
+      )
+      return thenMaybe(read, (found) => {
+        if (found.every((parts) => parts === undefined)) throw error
+        return found.flatMap((parts) => parts ?? [])
+      })
+    },
+  )
+}
+
+function unlessNotRequest<T>(
+  call: () => MaybePromise<T>,
+  use: (error: NotRequestError) => MaybePromise<T>,
+): MaybePromise<T> {
+  return catchMaybe(call, (error) => {
+    if (error instanceof NotRequestError) return use(error)
+    throw error
+  })
+}

@@ -1,0 +1,164 @@
+import { channel } from 'node:diagnostics_channel'
+import type { EventEmitter } from 'node:events'
+import { localStatesOf } from '../../stores/shared/local-states.js'
+import type { Store } from '../../stores/store.js'
+import { catchMaybe, type MaybePromise, settleAll, thenMaybe } from '../../util/maybe-promise.js'
+import { type AdjustmentOptions, adjustmentsOf, type DirectAdjustments } from '../adjustments.js'
+import type { LimitContext } from '../bind-limit.js'
+import { checkCandidatePolicy } from '../candidate-options.js'
+import { type LimiterCore, limiterCore } from '../core.js'
+import { asDecided, type Decision, receiptOf } from '../decision.js'
+import { emit, emitFailure, type LimiterEvents } from '../events.js'
+import type { LimiterSettings } from '../read-options.js'
+import { type CandidateClients, CandidateFigures, type CandidateReport } from './candidate-report.js'
+
+/** Limits to try beside those in force. They never deny a request, and their failures change no decision. */
+export interface Candidate {
+  /**
+   * Returns a function that charges as `charge` does, and right after that charges the candidate, in the
+   * same batch.
+   */
+  chargeBeside(charge: LimiterCore['charge']): LimiterCore['charge']
+  /** Returns adjustments that make the same changes to what the candidate has counted. */
+  adjustBeside<Subject>(adjustments: DirectAdjustments<Subject>): DirectAdjustments<Subject>
+  report(): CandidateReport
+  /** Returns hashes of the clients that the report counts. */
+  clients(): CandidateClients
+  /** Returns the identities in keys of the clients that the report lists. */
+  identities(): readonly string[]
+  /** The limits used so far. */
+  readonly limits: LimitContext['limits']
+  /** Ends what the candidate does in the background, and closes its own store. Never rejects. */
+  close(): Promise<void>
+}
+
+/** A message on the channel `headgate:candidate`. */
+export interface CandidateMessage {
+  /** The name of the limiter. */
+  readonly limiter: string | undefined
+  /** The decision of the limits of `candidate`. */
+  readonly candidate: Decision
+  /** The decision of the limits in force. */
+  readonly decision: Decision
+  /** What was charged: the request, or the subject of a limiter without HTTP. */
+  readonly subject: unknown
+}
+
+const candidates = channel('headgate:candidate')
+
+/**
+ * Creates the candidate of a limiter: a second limiter, whose decisions are only counted; `undefined` if the
+ * options have none. `ruleCore` adds the rules of settings. It counts as if it stood alone, under its own keys.
+ * In memory it has its own store, where it evicts no state of the limits in force. A remote store gets its
+ * charges in the same batches, through its own circuit breaker.
+ */
+export function createCandidate<Subject>(
+  settings: LimiterSettings,
+  events: EventEmitter<LimiterEvents<Subject>>,
+  ruleCore: (core: LimiterCore) => LimiterCore = (core) => core,
+): Candidate | undefined {
+  const { candidate: entries, context } = settings
+  if (entries === undefined) return undefined
+  const onFailure = (error: unknown) => emitFailure(events, 'candidateFailed', error)
+  const store = storeFor(settings.store)
+  const ownCore = limiterCore(
+    {
+      ...settings,
+      entries,
+      store,
+      onStoreError: 'allow',
+      context: {
+        ...context,
+        checkSupported: checkCandidatePolicy,
+        limiterScope: `${context.limiterScope}/_candidate`,
+        limits: new Map(),
+      },
+    },
+    { isPublished: false, onStoreError: onFailure, onRefundLost: onFailure },
+  )
+  const core = ruleCore(ownCore)
+  const adjustments = adjustmentsOf<unknown>('candidate', core, 'allow')
+  const figures = new CandidateFigures()
+
+  function count(decision: Decision, candidate: Decision | undefined, subject: unknown): void {
+    if (candidate === undefined || isUndecided(candidate)) {
+      figures.countFailure()
+      return
+    }
+    if (candidate.source === 'blocked') return // by settings, which say the same of the limits in force
+    figures.count(decision, candidate)
+    if (events.listenerCount('candidate') > 0)
+      emit(events, 'candidate', [candidate, decision, subject as Subject])
+    if (candidates.hasSubscribers)
+      candidates.publish({ limiter: context.name, candidate, decision, subject } satisfies CandidateMessage)
+  }
+
+  /**
+   * Makes a change to the limits in force and, unless the options name some of them, to what the candidate has
+   * counted of the same subject or decision. A failure of the latter is only emitted.
+   */
+  function changeBoth<Subject, Target>(
+    inForce: DirectAdjustments<Subject>,
+    target: Target,
+    options: AdjustmentOptions | undefined,
+    change: (
+      to: DirectAdjustments<Subject>,
+      target: Target,
+      options?: AdjustmentOptions,
+    ) => MaybePromise<void>,
+  ): MaybePromise<void> {
+    const changeInForce = () => change(inForce, target, options)
+    if (options?.limits !== undefined) return changeInForce()
+    const receipt = receiptOf(target)
+    const changeCandidate = () =>
+      thenMaybe(receipt === undefined ? target : receipt.candidate, (counted) =>
+        counted === undefined ? undefined : change(adjustments, counted as Target),
+      )
+    return settleAll([changeInForce, () => catchMaybe(changeCandidate, onFailure)], (each) => each())
+  }
+
+  return {
+    chargeBeside: (chargeInForce) => (subject, cost, finish) => {
+      const charged = chargeInForce(subject, cost, asDecided)
+      const candidate = catchMaybe<Decision | undefined>(
+        () => core.charge(subject, cost, asDecided),
+        (error) => void onFailure(error),
+      )
+      return thenMaybe(charged, (decision) => {
+        const receipt = receiptOf(decision)
+        if (receipt !== undefined) receipt.candidate = candidate
+        thenMaybe(candidate, (decided) => count(decision, decided, subject))
+        return finish(decision, subject)
+      })
+    },
+    adjustBeside: (inForce) => ({
+      ...inForce,
+      refund: (decision, options) => changeBoth(inForce, decision, options, (to, ...of) => to.refund(...of)),
+      forget: (subject, options) => changeBoth(inForce, subject, options, (to, ...of) => to.forget(...of)),
+      penalize: (subject, units, options) =>
+        changeBoth(inForce, subject, options, (to, of, only) => to.penalize(of, units, only)),
+      reward: (subject, units, options) =>
+        changeBoth(inForce, subject, options, (to, of, only) => to.reward(of, units, only)),
+      adjust: (decision, cost, options) =>
+        changeBoth(inForce, decision, options, (to, of, only) => to.adjust(of, cost, only)),
+    }),
+    report: () => figures.report(),
+    clients: () => figures.clients(),
+    identities: () => figures.identities(),
+    limits: ownCore.context.limits,
+    close: () => core.close({ isStoreShared: store === settings.store }).catch(onFailure),
+  }
+}
+
+/** Returns whether the store of a candidate could not decide, or the address of a request is unknown. */
+function isUndecided({ source }: Decision): boolean {
+  return source === 'fail-open' || source === 'fail-closed'
+}
+
+/**
+ * Returns the store in which a candidate counts: a new one if the limiter's is in memory, and otherwise the
+ * limiter's own.
+ */
+function storeFor(store: Store): Store {
+  return localStatesOf(store)?.createSibling() ?? store
+}

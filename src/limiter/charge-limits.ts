@@ -1,0 +1,95 @@
+import { channel } from 'node:diagnostics_channel'
+import type { EventEmitter } from 'node:events'
+import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
+import type { Access, Mode, ModeSwitch } from './access-rules.js'
+import type { Candidate } from './candidate/candidate.js'
+import type { LimiterCore } from './core.js'
+import type { Decision, Finish } from './decision.js'
+import { emit, type LimiterEvents } from './events.js'
+import { nearLimitDetector } from './near-limit.js'
+import { showCharge, type Watches } from './watch-charges.js'
+
+/** A message on the channel `headgate:decision`. */
+export interface DecisionMessage {
+  /** The name of the limiter. */
+  readonly limiter: string | undefined
+  /** The mode of the limiter. With `'report'`, nothing was denied, whatever the decision says. */
+  readonly mode: Mode
+  readonly decision: Decision
+  /** What was charged: the request, or the subject of a limiter without HTTP. */
+  readonly subject: unknown
+}
+
+/** What a limiter charges with. */
+export interface Charging {
+  readonly access: Access
+  readonly core: LimiterCore
+  readonly watches: Watches
+  /** The limits that are only tried. A document may bring others. */
+  candidate: Candidate | undefined
+}
+
+/** Charges a subject that the access rules did not decide. */
+export function chargeLimits(
+  { watches, candidate, core }: Charging,
+  subject: unknown,
+  cost: number | undefined,
+  finish: Finish,
+): MaybePromise<Decision> {
+  if (watches.length > 0) showCharge(watches, subject)
+  if (candidate === undefined) return core.charge(subject, cost, finish)
+  return candidate.chargeBeside(core.charge)(subject, cost, finish)
+}
+
+/** Charges as `chargeLimits` does, but never the candidate: a peek takes nothing. */
+export function peekLimits(
+  { watches, core }: Charging,
+  subject: unknown,
+  cost: number | undefined,
+  finish: Finish,
+): MaybePromise<Decision> {
+  if (watches.length > 0) showCharge(watches, subject)
+  return core.charge(subject, cost, finish)
+}
+
+/** Decides on a subject by the access rules of a limiter or else, by `charge`, with its limits. */
+export function chargeUnlessDecided(
+  charge: typeof chargeLimits,
+  limiter: Charging,
+  subject: unknown,
+  cost: number | undefined,
+  finish: Finish,
+): MaybePromise<Decision> {
+  const { check } = limiter.access
+  if (check === undefined) return charge(limiter, subject, cost, finish)
+  return thenMaybe(check(subject), (decision) =>
+    decision === undefined ? charge(limiter, subject, cost, finish) : finish(decision, subject),
+  )
+}
+
+const decisions = channel('headgate:decision')
+
+/**
+ * Creates the function that reports the decisions of a limiter to its listeners and to the channel
+ * `headgate:decision`. Without a listener, it builds nothing.
+ */
+export function decisionReporter<Subject>(
+  limiter: string | undefined,
+  modeSwitch: ModeSwitch,
+  events: EventEmitter<LimiterEvents<Subject>>,
+): Finish {
+  const nearLimits = nearLimitDetector()
+  return function reportDecision(decision, charged) {
+    const subject = charged as Subject
+    if (!decision.allowed && decision.source !== 'blocked' && events.listenerCount('denied') > 0)
+      emit(events, 'denied', [decision, subject])
+    if (events.listenerCount('decision') > 0) emit(events, 'decision', [decision, subject])
+    if (events.listenerCount('nearLimit') > 0)
+      for (const part of nearLimits(decision)) emit(events, 'nearLimit', [part, decision, subject])
+    if (decisions.hasSubscribers) {
+      const { mode } = modeSwitch
+      decisions.publish({ limiter, mode, decision, subject } satisfies DecisionMessage)
+    }
+    return decision
+  }
+}

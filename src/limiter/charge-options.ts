@@ -1,0 +1,38 @@
+import { describeUnknown } from '../options/fixes.js'
+import { throwProblems } from '../options/problems.js'
+import { show, wrongOption } from '../util/validate.js'
+import { type Fields, isObject } from '../util/values.js'
+import { checkedCost } from './read-limits.js'
+
+const NAMES = ['cost']
+const FIXES = { points: 'cost', weight: 'cost', units: 'cost', amount: 'cost' }
+
+/**
+ * Returns the cost in the options of a charge; `undefined` if they have none. Throws a `TypeError` for other
+ * options, and for a bare number: other packages take one as the cost, and it would be ignored here.
+ */
+export function readCost(owner: string, options: unknown): number | undefined {
+  if (options === null) return undefined
+  if (!isObject(options) || Array.isArray(options)) {
+    const units = typeof options === 'number' ? options : 2
+    throw new TypeError(
+      `${owner}: options must be an object, got ${show(options)}. Write charge(subject, { cost: ${units} }).`,
+    )
+  }
+  for (const name in options) if (name !== 'cost') throwUnknown(owner, options)
+  return options.cost === undefined ? undefined : checkedCost(owner, 'cost', options.cost)
+}
+
+/** Throws a `TypeError` for any options of a peek: other packages would read a cost there. */
+export function refuseOptions(owner: string, options: unknown): void {
+  if (options === undefined) return
+  const fix = 'Write peek(subject), and compare remaining with the cost.'
+  throw wrongOption(owner, 'options', 'left out, because a peek takes nothing', options, fix)
+}
+
+function throwUnknown(owner: string, options: Fields): void {
+  throwProblems(
+    owner,
+    describeUnknown(owner, options, NAMES, FIXES).map(({ error }) => error),
+  )
+}

@@ -1,0 +1,110 @@
+import { EventEmitter } from 'node:events'
+import { adjustmentsOf } from './adjustments.js'
+import { createCandidate } from './candidate/candidate.js'
+import { decisionReporter } from './charge-limits.js'
+import { limiterCore } from './core.js'
+import { watchCreation } from './created-in-handler.js'
+import type { Decision, Finish } from './decision.js'
+import { emit, emitFailure, type LimiterEvents } from './events.js'
+import { holdingsOf } from './holdings.js'
+import { registerForInspection } from './inspection.js'
+import type { Limiter } from './limiter.js'
+import { finishDecision, type LimiterParts, limiterMethods } from './limiter-methods.js'
+import { logIfDebugged } from './log-events.js'
+import type { LimiterOptions } from './options.js'
+import { limitsPublisher } from './publish-limits.js'
+import { type LimiterSettings, readLimiterOptions } from './read-options.js'
+import { limiterDocument } from './settings-in-force.js'
+import { storeFailureReporter } from './store-failures.js'
+import { createWaiting } from './waiting/wait-for.js'
+
+/**
+ * Creates a limiter that you charge yourself: for WebSockets, queues, GraphQL and other code without HTTP.
+ *
+ * Throws a `TypeError` for wrong options, with the fix in the message.
+ *
+ * @example
+ * ```ts
+ * import { createLimiter } from 'headgate'
+ *
+ * const key = (user: { id: string }) => user.id
+ * const emails = createLimiter({ limit: 10, window: '1h', key })
+ * const { allowed, retryAfterMs } = await emails.charge({ id: 'ada' })
+ * if (!allowed) console.log(`Try again in ${Math.ceil(retryAfterMs / 1000)} seconds.`)
+ * ```
+ */
+export function createLimiter<Subject = unknown>(options: LimiterOptions<Subject>): Limiter<Subject> {
+  return limiterFrom<Subject>('createLimiter', readLimiterOptions('createLimiter', options)).limiter
+}
+
+/** A limiter with what it is made of, for middleware that does something between the steps of a charge. */
+export interface SteppedLimiter<Subject> extends LimiterParts<Subject> {
+  readonly limiter: Limiter<Subject>
+}
+
+/** Creates a limiter from settings that were read; `owner` is the function that errors name. */
+export function limiterFrom<Subject>(owner: string, given: LimiterSettings): SteppedLimiter<Subject> {
+  const parts = limiterParts<Subject>(owner, given)
+  const { settings, document, stops } = parts
+  settings.watchName(parts.watches)
+  const limiter = limiterMethods(parts)
+  registerForInspection(limiter, parts)
+  logIfDebugged(limiter)
+  if (document.followed !== undefined) stops.push(document.followed.start())
+  return Object.assign(parts, { limiter })
+}
+
+/** Creates the parts of a limiter, and connects them. */
+function limiterParts<Subject>(owner: string, given: LimiterSettings): LimiterParts<Subject> {
+  const publisher = limitsPublisher(given, () => [
+    ...given.context.limits.values(),
+    ...(parts.candidate?.limits.values() ?? []),
+  ])
+  const settings = { ...given, context: { ...given.context, onBound: publisher?.onBound } }
+  const { context, access, modeSwitch, onStoreError, store } = settings
+  const events = new EventEmitter<LimiterEvents<Subject>>()
+  const onRefundFailed = (error: unknown, decision?: Decision) =>
+    emitFailure(events, 'refundFailed', error, decision)
+  const holdings = holdingsOf((error) => emitFailure(events, 'renewalFailed', error), onRefundFailed)
+  const ownCore = limiterCore(settings, {
+    onStoreError: storeFailureReporter(events, settings),
+    onRefundLost: onRefundFailed,
+    onUnitsBack: (keys) => parts.waiting.retry(keys),
+    onChange(...change) {
+      if (change[0] === 'closed') holdings.renewDue()
+      emit(events, 'storeState', change)
+    },
+    hold: holdings.hold,
+    releaseLate: holdings.releaseLate,
+  })
+  const document = limiterDocument(settings, ownCore, events, {
+    useCandidate(entries) {
+      parts.candidate?.close()
+      parts.candidate = createCandidate({ ...settings, candidate: entries }, events, followed?.ruleCandidate)
+    },
+    onModeChanged: () => parts.waiting.endIfReport(),
+  })
+  const { followed } = document
+  const { core, waitingCore } = followed ?? { core: ownCore, waitingCore: ownCore }
+  const report = decisionReporter(context.name, modeSwitch, events)
+  const finish: Finish = (decision, subject) => finishDecision(parts, decision, subject)
+  const unsubscribe = store.onLimitsLost?.((error) => emitFailure(events, 'limitsLost', error))
+  const parts: LimiterParts<Subject> = {
+    owner,
+    settings,
+    events,
+    access,
+    core,
+    watches: [watchCreation(!settings.isOwnStore), ...(publisher ? [publisher.watch] : [])],
+    candidate: createCandidate(settings, events, followed?.ruleCandidate),
+    report,
+    finish,
+    waiting: createWaiting(waitingCore, { access, modeSwitch, finish, onRefundFailed }),
+    holdings,
+    adjustments: adjustmentsOf<Subject>(owner, core, onStoreError),
+    document,
+    onRefundFailed,
+    stops: [() => unsubscribe?.(), () => publisher?.close()],
+  }
+  return parts
+}

@@ -1,0 +1,148 @@
+import type { ChargeResult, Part, Refund } from '../stores/operation.js'
+import { refundsOf } from '../stores/shared/refunds.js'
+import type { StoreError } from '../stores/store-error.js'
+import { inBackground } from '../util/background-timer.js'
+import { groupBy } from '../util/group-by.js'
+import { catchMaybe, type MaybePromise, settleAll } from '../util/maybe-promise.js'
+import { type Decision, receiptOf } from './decision.js'
+import type { Apply, Receipt } from './receipt.js'
+import { type HeldUnits, isDue, isForgotten, renew, ttlOf } from './renewal.js'
+
+const TICK_SHARE = 1 / 16
+/** A ttl may be longer than a timer can wait. */
+const MAX_TICK_MS = 3_600_000
+
+/** Returns whether a decision holds units of a concurrency limit, which must be released. */
+export function isHolding(decision: Decision): boolean {
+  return receiptOf(decision)?.holding !== undefined
+}
+
+/** Releases what a decision holds, once. */
+export function releaseDecision(decision: Decision): MaybePromise<void> {
+  const receipt = receiptOf(decision)
+  const holding = receipt?.holding
+  if (receipt === undefined || holding === undefined) return undefined
+  receipt.holding = undefined
+  return holding.release()
+}
+
+/** Lets what a decision holds be free after its ttl, unless it is released before. */
+export function stopRenewals(decision: Decision): void {
+  receiptOf(decision)?.holding?.stopRenewals()
+}
+
+/**
+ * Creates the holdings of a limiter: the units of its concurrency limits that decisions hold. One timer
+ * renews them all, those of one key and slice together; it runs only while there are any.
+ *
+ * A release whose outcome is unknown is not repeated, since it might free the units of another request: what
+ * is not released is free after the ttl. `onReleaseFailed` gets the failures that no caller sees.
+ */
+export function holdingsOf(
+  onRenewalFailed: (error: StoreError) => void,
+  onReleaseFailed: (error: unknown) => void,
+) {
+  const all = new Set<HeldUnits>()
+  let timer: NodeJS.Timeout | undefined
+  let tickMs = Number.POSITIVE_INFINITY
+
+  function hold(receipt: Receipt): void {
+    const { parts, result, apply } = receipt
+    if (result === undefined || apply === undefined) return
+    const renewedAtMs = performance.now()
+    const holdings = heldUnits(parts, result).map(
+      (units): HeldUnits => ({
+        apply,
+        units,
+        renewedAtMs,
+        renewing: undefined,
+        uncertainRenewal: undefined,
+        isRenewed: true,
+      }),
+    )
+    if (holdings.length === 0) return
+    for (const holding of holdings) add(holding)
+    receipt.holding = {
+      release: () => release(holdings),
+      stopRenewals() {
+        for (const holding of holdings) holding.isRenewed = false
+      },
+    }
+  }
+
+  function add(holding: HeldUnits): void {
+    all.add(holding)
+    const wantedMs = Math.min(MAX_TICK_MS, ttlOf(holding) * TICK_SHARE)
+    if (wantedMs >= tickMs) return
+    clearInterval(timer)
+    timer = inBackground(setInterval(renewDue, wantedMs))
+    tickMs = wantedMs
+  }
+
+  function stop(): void {
+    clearInterval(timer)
+    tickMs = Number.POSITIVE_INFINITY
+  }
+
+  function renewDue(): void {
+    const nowMs = performance.now()
+    for (const holding of all) if (isForgotten(holding, nowMs)) all.delete(holding)
+    if (all.size === 0) {
+      stop()
+      return
+    }
+    const due = Array.from(all).filter((holding) => isDue(holding, nowMs))
+    for (const inOneStore of groupBy(due, ({ apply }) => apply).values()) {
+      const together = groupBy(inOneStore, ({ units }) => `${units.resetAtMs} ${units.key}`)
+      for (const holdings of together.values()) renew(holdings, nowMs, onRenewalFailed)
+    }
+  }
+
+  /** Releases units that are still held. Waits for renewals in progress, which change their slice. */
+  function release(holdings: readonly HeldUnits[]): MaybePromise<void> {
+    const held = holdings.filter((holding) => all.delete(holding))
+    const renewing = held.map((holding) => holding.renewing).filter((each) => each !== undefined)
+    return renewing.length === 0 ? refundSettled(held) : Promise.all(renewing).then(() => refundSettled(held))
+  }
+
+  /** Refunds units whose slice is certain, and the others in the background once theirs is. */
+  function refundSettled(holdings: readonly HeldUnits[]): MaybePromise<void> {
+    const settled: HeldUnits[] = []
+    for (const holding of holdings) {
+      if (holding.uncertainRenewal === undefined) settled.push(holding)
+      else holding.uncertainRenewal.then(() => refundAll([holding])).catch(onReleaseFailed)
+    }
+    return refundAll(settled)
+  }
+
+  /** Releases units of a charge whose result came after the time-out. */
+  function releaseLate(parts: readonly Part[], result: ChargeResult, apply: Apply): void {
+    for (const units of heldUnits(parts, result)) catchMaybe<unknown>(() => apply(units), onReleaseFailed)
+  }
+
+  return {
+    /** Holds what a charge has taken of concurrency limits. */
+    hold,
+    /** Renews what is due, as at each tick. */
+    renewDue,
+    releaseLate,
+    /** Releases everything. Rejects with the first error, after all were tried. */
+    async releaseAll(): Promise<void> {
+      stop()
+      const byStore = groupBy(all, ({ apply }) => apply)
+      const released = Array.from(byStore.values(), async (holdings) => release(holdings))
+      for (const outcome of await Promise.allSettled(released))
+        if (outcome.status === 'rejected') throw outcome.reason
+    },
+  }
+}
+
+/** Returns the units of concurrency limits that an allowed charge took. */
+function heldUnits(parts: readonly Part[], result: ChargeResult): readonly Refund[] {
+  if (!result.allowed || !parts.some(({ policy }) => policy.holdsUnits)) return []
+  return refundsOf(parts, result).filter(({ policy, cost }) => policy.holdsUnits && cost > 0)
+}
+
+function refundAll(holdings: readonly HeldUnits[]): MaybePromise<void> {
+  return settleAll(holdings, ({ apply, units }) => apply(units))
+}

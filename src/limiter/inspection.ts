@@ -1,0 +1,70 @@
+import { request } from '../pipe/pipe.js'
+import type { Store } from '../stores/store.js'
+import type { Listing } from './access-rules.js'
+import type { Limit } from './bind-limit.js'
+import type { CandidateClients } from './candidate/candidate-report.js'
+import type { Limiter } from './limiter.js'
+import type { LimiterParts } from './limiter-methods.js'
+import type { LimiterSettings } from './read-options.js'
+import type { Apply } from './receipt.js'
+
+/** What tools read of a limiter, such as the dashboard. */
+export interface Inspection extends Pick<LimiterSettings, 'onStoreError' | 'fallbackShare'> {
+  /** The store as it was given. */
+  readonly store: Store
+  /** Applies an operation to the guarded store. */
+  readonly apply: Apply
+  /** What every key of the limiter starts with. */
+  readonly limiterScope: string
+  readonly secret: string | undefined
+  /** Whether identities stay in this process, and are written out without a `secret`. */
+  readonly isLocal: boolean
+  /** Returns the option that lists an address, in any spelling; `undefined` if none does. */
+  readonly listingOf: (address: string) => Listing | undefined
+  /**
+   * The limits whose policy is always the same, and those that a function has returned so far. Several may
+   * share the scope of their keys.
+   */
+  readonly limits: ReadonlyMap<string, Limit>
+  /**
+   * Returns hashes of the clients that `candidateReport` counts; `undefined` if there is no candidate.
+   */
+  readonly candidateClients: () => CandidateClients | undefined
+  /** Returns the identities in keys of the clients that `candidateReport` lists. */
+  readonly candidateIdentities: () => readonly string[]
+}
+
+/** Registered: a second copy of this package inspects the limiters of this one. */
+const INSPECTION = Symbol.for('headgate.limiter.inspection')
+
+/** Registers a limiter for inspection. */
+export function registerForInspection<Subject>(limiter: object, parts: LimiterParts<Subject>): void {
+  const { settings, access, core } = parts
+  const { limiterScope, secret, isLocal = false, limits } = settings.context
+  const inspection: Inspection = {
+    store: settings.store,
+    limiterScope,
+    secret,
+    isLocal,
+    listingOf: access.listingOf,
+    limits,
+    onStoreError: settings.onStoreError,
+    fallbackShare: settings.fallbackShare,
+    apply: (operation) => request(core.store, operation),
+    candidateClients: () => parts.candidate?.clients(),
+    candidateIdentities: () => parts.candidate?.identities() ?? [],
+  }
+  Object.defineProperty(limiter, INSPECTION, { value: inspection })
+}
+
+/** Returns what tools read of a limiter; `undefined` if the value is not a limiter. */
+export function inspectionOf(limiter: unknown): Inspection | undefined {
+  if (typeof limiter !== 'object' || limiter === null) return undefined
+  const inspected: { readonly [INSPECTION]?: Inspection } = limiter
+  return inspected[INSPECTION]
+}
+
+/** Returns whether a value is a limiter from any copy of this package. */
+export function isLimiter(value: unknown): value is Limiter<never> {
+  return inspectionOf(value) !== undefined
+}

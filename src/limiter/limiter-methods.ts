@@ -1,0 +1,131 @@
+import type { EventEmitter } from 'node:events'
+import { type MaybePromise, promiseOf } from '../util/maybe-promise.js'
+import { checkMode } from './access-rules.js'
+import { type DirectAdjustments, promisedAdjustments } from './adjustments.js'
+import { type Charging, chargeLimits, chargeUnlessDecided, peekLimits } from './charge-limits.js'
+import { readCost, refuseOptions } from './charge-options.js'
+import { checkDecision, type Decision, type Finish, receiptOf, reportedDecision } from './decision.js'
+import type { LimiterEvents } from './events.js'
+import { healthOf } from './health.js'
+import { type holdingsOf, releaseDecision } from './holdings.js'
+import type { Limiter } from './limiter.js'
+import type { LimiterSettings } from './read-options.js'
+import type { LimiterDocument } from './settings-in-force.js'
+import { unawaitedWatch } from './unawaited-decision.js'
+import { endUndecided } from './undecided.js'
+import type { createWaiting } from './waiting/wait-for.js'
+
+/** What a limiter is made of. */
+export interface LimiterParts<Subject> extends Charging {
+  /** The function named in error messages. */
+  readonly owner: string
+  readonly settings: LimiterSettings
+  readonly events: EventEmitter<LimiterEvents<Subject>>
+  /** Reports a decision, and returns it unchanged, even in report mode. */
+  readonly report: Finish
+  /** Reports a decision, and returns the one for the caller. */
+  readonly finish: Finish
+  readonly waiting: ReturnType<typeof createWaiting>
+  readonly holdings: ReturnType<typeof holdingsOf>
+  readonly adjustments: DirectAdjustments<Subject>
+  readonly document: LimiterDocument
+  readonly onRefundFailed: (error: unknown, decision?: Decision) => void
+  /** Ends what other objects do for this limiter. */
+  readonly stops: (() => void)[]
+}
+
+/** Creates the methods of a limiter for its users. */
+export function limiterMethods<Subject>(parts: LimiterParts<Subject>): Limiter<Subject> {
+  const { settings, document, waiting, events } = parts
+  const { modeSwitch, context } = settings
+  const watchPromise = unawaitedWatch()
+  return {
+    charge: (subject, options) => watchPromise(promiseOf(() => chargeSubject(parts, subject, options))),
+    waitFor: (subject, options) => watchPromise(waiting.waitFor(subject, options)),
+    peek: (subject, ...options: unknown[]) =>
+      watchPromise(promiseOf(() => peekSubject(parts, subject, options[0]))),
+    ...promisedAdjustments(() => parts.candidate?.adjustBeside(parts.adjustments) ?? parts.adjustments),
+    release: (decision) => release(parts, decision),
+    candidateReport: () => parts.candidate?.report(),
+    describe: document.describe,
+    health: () => healthOf(parts.core.store, settings.healthKey),
+    close: () => close(parts),
+    get mode() {
+      return modeSwitch.mode
+    },
+    set mode(mode) {
+      document.setMode(checkMode(parts.owner, 'mode', mode))
+    },
+    events,
+    name: context.name,
+  }
+}
+
+function chargeSubject<Subject>(
+  parts: LimiterParts<Subject>,
+  subject: Subject,
+  options: unknown,
+): MaybePromise<Decision> {
+  const cost = options === undefined ? undefined : readCost(parts.owner, options)
+  return chargeUnlessDecided(chargeLimits, parts, subject, cost, parts.finish)
+}
+
+function peekSubject<Subject>(
+  parts: LimiterParts<Subject>,
+  subject: Subject,
+  options: unknown,
+): MaybePromise<Decision> {
+  refuseOptions(parts.owner, options)
+  const finish: Finish = (decision) => applyMode(parts, closeReceipt(decision))
+  return chargeUnlessDecided(peekLimits, parts, subject, 0, finish)
+}
+
+/** Reports a decision, and returns the one for the caller, who decides what counts. */
+export function finishDecision(
+  { settings, report }: Pick<LimiterParts<never>, 'settings' | 'report'>,
+  decision: Decision,
+  subject: unknown,
+): Decision {
+  if (settings.holdUndecided !== undefined) endUndecided(decision)
+  return applyMode({ settings }, report(decision, subject))
+}
+
+/** Returns the decision for the caller: in report mode, an allowed one in place of a denial. */
+function applyMode(
+  { settings: { modeSwitch } }: Pick<LimiterParts<never>, 'settings'>,
+  decision: Decision,
+): Decision {
+  return decision.allowed || modeSwitch.mode !== 'report' ? decision : reportedDecision(decision)
+}
+
+/** Returns the decision of a peek, which has nothing to refund or to adjust. */
+function closeReceipt(decision: Decision): Decision {
+  const receipt = receiptOf(decision)
+  if (receipt !== undefined) receipt.isRefundable = false
+  return decision
+}
+
+async function release<Subject>(
+  { owner, onRefundFailed }: LimiterParts<Subject>,
+  decision: Decision,
+): Promise<void> {
+  checkDecision(owner, decision)
+  try {
+    await releaseDecision(decision)
+  } catch (error) {
+    onRefundFailed(error, decision)
+  }
+}
+
+async function close<Subject>(parts: LimiterParts<Subject>): Promise<void> {
+  const { settings, stops, waiting, holdings, core } = parts
+  for (const stop of stops.splice(0)) stop()
+  waiting.close()
+  await holdings.releaseAll().catch(parts.onRefundFailed)
+  await parts.candidate?.close()
+  try {
+    await core.close()
+  } finally {
+    settings.releaseStore()
+  }
+}

@@ -1,0 +1,94 @@
+import type { EventEmitter } from 'node:events'
+import type { Mode } from './access-rules.js'
+import type { Adjustments } from './adjustments.js'
+import type { CandidateReport } from './candidate/candidate-report.js'
+import type { Decision } from './decision.js'
+import type { LimiterDescription } from './description.js'
+import type { LimiterEvents } from './events.js'
+import type { Health } from './health.js'
+import type { WaitOptions } from './waiting/wait-options.js'
+
+/** A rate limiter without HTTP, such as `createLimiter` returns. Each middleware has one as `limiter`. */
+export interface Limiter<Subject> extends Adjustments<Subject> {
+  /**
+   * Charges a subject with all limits at once, all or nothing. `cost` replaces the limits' own cost. In
+   * memory, the units are taken before it returns, unless an option function is async.
+   *
+   * Rejects with what an option function threw, and with a `TypeError` for a wrong cost, but never for a
+   * denial.
+   *
+   * `skip`, `allow`, `block` and `mode` apply as they do in the middleware. In report mode the decision is
+   * always allowed, and its `parts` say which limits would have denied.
+   *
+   * A limit, `allow` or `block` may need the IP address of a request whose connection is already gone. Then
+   * the request is denied without a charge, with `source: 'fail-closed'`, because no client would read the
+   * response.
+   */
+  charge(subject: Subject, options?: { cost?: number }): Promise<Decision>
+  /**
+   * Waits until the charge is allowed, and then charges the subject as `charge` does. Resolves with the
+   * allowed decision, or with a denied one in these cases:
+   *
+   * - The charge can no longer be allowed within `maxWait`.
+   * - There is no place to wait. There are 10,000 places, and a client gets no more than are left.
+   * - The limiter is closed.
+   *
+   * If `signal` aborts, refunds what a charge took in the meantime, and rejects with the signal's reason.
+   * Async option functions run before the wait: `signal` ends the wait for them, and `maxWait` does not.
+   *
+   * Charges that wait for the same key are served in order of arrival. That holds within this process: other
+   * processes, and `charge`, may take units first. While a limit is exhausted, only the first of them calls
+   * the store. After a refund or `forget` of this limiter, it tries again at once. Waiting never leads to a
+   * ban. If the store fails, `onStoreError` decides. In report mode no charge waits, and those that wait
+   * stop when `mode` becomes `'report'`.
+   */
+  waitFor(subject: Subject, options?: WaitOptions): Promise<Decision>
+  /**
+   * Returns the current figures without taking anything. A cost of 0 is always allowed. `remaining` is what
+   * is left, and `moreAfterMs` is when there will be more.
+   */
+  peek(subject: Subject): Promise<Decision>
+  /**
+   * Releases the units that a decision holds of concurrency limits, once. Call it when the work is done,
+   * whatever the outcome, because headgate renews the units until then. Middleware calls it when the
+   * response is over.
+   *
+   * It never fails because of the store, so that a `finally` keeps the outcome of the work. If the store
+   * could not be called, the units are released later. If it failed, the limiter emits `refundFailed`, and the
+   * units are free after their `ttl`.
+   */
+  release(decision: Decision): Promise<void>
+  /**
+   * Returns what the limits of `candidate` would have done since this process created the limiter, or
+   * `undefined` without a candidate.
+   */
+  candidateReport(): CandidateReport | undefined
+  /**
+   * Returns the rules in force in this process, and the origin of each: the code, or the document of
+   * `settings`.
+   */
+  describe(): LimiterDescription
+  /** Calls the store without taking anything, for readiness probes. Never rejects. */
+  health(): Promise<Health>
+  /**
+   * Releases what concurrency limits hold, waits for pending calls, and closes what the store opened, not
+   * your client. Each step takes `timeout` at most. Calls of `waitFor` resolve with a denial at once.
+   */
+  close(): Promise<void>
+  /**
+   * Whether the limiter enforces its limits or only reports denials, as in the option `mode`. You may set it
+   * at any time, and it applies from the next charge on. Throws a `TypeError` for another value. If the
+   * document of `settings` has a mode, that mode applies instead.
+   */
+  mode: Mode
+  readonly events: EventEmitter<LimiterEvents<Subject>>
+  /** The name of the limiter, from the option `name`. */
+  readonly name: string | undefined
+}
+
+/**
+ * A limiter of any subjects. Since `@types/node` 25, an `EventEmitter` is assignable only with equal events.
+ */
+export interface AnyLimiter extends Omit<Limiter<never>, 'events'> {
+  readonly events: EventEmitter
+}

@@ -1,0 +1,131 @@
+import type { EventEmitter } from 'node:events'
+import type { Decision } from './decision.js'
+import { identitiesOf } from './identities.js'
+import type { Limiter } from './limiter.js'
+import type { AppliedSettings } from './settings-source.js'
+
+/** Writes a log entry: its fields, and a message. */
+export type WriteEntry = (fields: Readonly<Record<string, unknown>>, message: string) => void
+
+/** A logger: pino, `console`, or another object with these methods. */
+export interface EventLogger {
+  readonly debug: WriteEntry
+  readonly info: WriteEntry
+  readonly warn: WriteEntry
+}
+
+/** Limiters that log to `console` because of `DEBUG`. */
+const debugged = new WeakMap<object, () => void>()
+
+/**
+ * Logs the events of a limiter to pino, `console` or a similar logger. Returns a function that stops it.
+ *
+ * - `warn`: failures of the store, lost limits, failed refunds and settings, with the error as `err`, and a
+ *   circuit breaker that opens.
+ * - `info`: denials, clients near a limit, changes of settings, and other changes of circuit breakers.
+ * - `debug`: each decision, if `DEBUG=headgate` is in the environment.
+ *
+ * Entries have the fields `limiter`, the limiter's name, and `event`. Entries about a decision also have its
+ * figures, the limiter's `mode`, and the identities as stores keep them.
+ *
+ * Without a call of `logEvents`, `DEBUG=headgate` logs the events of all limiters to standard error.
+ *
+ * @example
+ * ```ts
+ * import { logEvents, rateLimit } from 'headgate'
+ * import { pino } from 'pino'
+ *
+ * const api = rateLimit({ name: 'api', limit: 100, window: '1m' })
+ * logEvents(api.limiter, pino())
+ * ```
+ */
+export function logEvents<Subject>(limiter: Limiter<Subject>, logger: EventLogger): () => void {
+  debugged.get(limiter)?.()
+  debugged.delete(limiter)
+  return attach(limiter, logger)
+}
+
+/** Logs the events of a limiter to standard error if `DEBUG` names headgate. */
+export function logIfDebugged<Subject>(limiter: Limiter<Subject>): void {
+  if (!isDebugged()) return
+  const write: WriteEntry = (fields, message) => console.error('%s %o', message, fields)
+  debugged.set(limiter, attach(limiter, { debug: write, info: write, warn: write }))
+}
+
+function attach<Subject>(limiter: Limiter<Subject>, logger: EventLogger): () => void {
+  const { name } = limiter
+  const events = limiter.events as EventEmitter
+  const title = name === undefined ? 'headgate' : `headgate: ${name}`
+  const stops: (() => void)[] = []
+
+  function on(event: string, listener: Parameters<EventEmitter['on']>[1]): void {
+    events.on(event, listener)
+    stops.push(() => events.off(event, listener))
+  }
+
+  function onFailure(event: string, problem: string): void {
+    on(event, (err: unknown) => logger.warn({ limiter: name, event, err }, `${title}: ${problem}`))
+  }
+
+  on('denied', (decision: Decision) => {
+    logger.info(fieldsOf(limiter, 'denied', decision), `${title}: ${outcomeOf(limiter, decision)}`)
+  })
+  on('nearLimit', ({ name, limit, remaining }, decision: Decision) => {
+    logger.info(
+      fieldsOf(limiter, 'nearLimit', decision),
+      `${title}: a client has ${remaining} of ${limit} left in ${name}`,
+    )
+  })
+  on('storeState', (state: string, err: unknown, server?: string) => {
+    const details = { ...(server !== undefined && { server }), ...(err !== undefined && { err }) }
+    const level = state === 'open' ? 'warn' : 'info'
+    const breaker = server === undefined ? 'the circuit breaker' : `the circuit breaker of ${server}`
+    logger[level](
+      { limiter: name, event: 'storeState', state, ...details },
+      `${title}: ${breaker} is ${state}`,
+    )
+  })
+  onFailure('storeError', 'the store could not decide a charge')
+  onFailure('limitsLost', 'the store lost counts, so some clients start afresh')
+  onFailure('refundFailed', 'units could not be refunded or released')
+  onFailure('renewalFailed', 'units could not be renewed')
+  onFailure('candidateFailed', 'a candidate could not decide a charge or be adjusted')
+  onFailure('settingsFailed', 'a settings document could not be read or applied')
+  on('settings', (settings: AppliedSettings) => {
+    logger.info(
+      { limiter: name, event: 'settings', ...settings },
+      `${title}: a settings document is in force`,
+    )
+  })
+  if (isDebugged())
+    on('decision', (decision: Decision) => {
+      logger.debug(fieldsOf(limiter, 'decision', decision), `${title}: ${outcomeOf(limiter, decision)}`)
+    })
+  return () => {
+    for (const stop of stops.splice(0)) stop()
+  }
+}
+
+/** What entries about a decision say of its limiter. */
+type Origin = Pick<Limiter<never>, 'name' | 'mode'>
+
+function fieldsOf(
+  { name, mode }: Origin,
+  event: string,
+  decision: Decision,
+): Readonly<Record<string, unknown>> {
+  const { limitName, source, limit, remaining, retryAfterMs } = decision
+  const figures = { limitName, source, limit, remaining, retryAfterMs, identities: identitiesOf(decision) }
+  return { limiter: name, event, mode, ...figures }
+}
+
+function outcomeOf(origin: Origin, { allowed, limitName, source }: Decision): string {
+  const denied = origin.mode === 'report' ? 'would have been denied' : 'denied'
+  return `${allowed ? 'allowed' : denied} by ${limitName || source}`
+}
+
+/** Returns whether `DEBUG` has headgate among its names, as in `DEBUG=headgate,express:*`. */
+function isDebugged(): boolean {
+  const names = globalThis.process?.env?.DEBUG?.split(/[\s,]+/) ?? []
+  return names.some((name) => name === 'headgate' || name === 'headgate:*' || name === '*')
+}

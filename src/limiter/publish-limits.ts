@@ -1,0 +1,91 @@
+import { StoreError } from '../stores/store-error.js'
+import { inBackground } from '../util/background-timer.js'
+import { afterTurn } from '../util/defer.js'
+import type { Limit } from './bind-limit.js'
+import { limitsIn, limitsText, publishedLimits } from './limits-document.js'
+import type { LimiterSettings } from './read-options.js'
+import type { Watch } from './watch-charges.js'
+
+/** How often other processes may change the document first. */
+const MAX_CONFLICTS = 3
+/** How long after a failure of the store the publisher tries again. */
+const RETRY_MS = 60_000
+
+/** Publishes the numbers of a limiter's limits: its keys and states do not have them. */
+export interface LimitsPublisher {
+  /** Called when a limit has been bound. */
+  onBound(): void
+  /** Watches for the first charge. Creating a limiter sends nothing to the store. */
+  readonly watch: Watch
+  close(): void
+}
+
+/**
+ * Creates the publisher of a limiter. After the first charge, and when settings or a policy function bring
+ * other numbers, it writes those of all `limits` into a small document in the store, unless the document has
+ * them. The command line reads it. No charge waits for the publisher, or fails with it. Returns `undefined`
+ * for a limiter without a name, and for a store that is in this process or has no documents.
+ */
+export function limitsPublisher(
+  { store, context, limitsKey: key }: LimiterSettings,
+  limits: () => Iterable<Limit>,
+): LimitsPublisher | undefined {
+  const { name, isLocal, limiterScope } = context
+  if (name === undefined || isLocal || store.documents === undefined) return undefined
+  const { documents } = store
+  const start = limiterScope.slice(0, -name.length)
+  let isCharged = false
+  let isDue = true
+  let isPublishing = false
+  let retry: ReturnType<typeof setTimeout> | undefined
+
+  function publish(): void {
+    if (isPublishing || !isCharged) return
+    isPublishing = true
+    afterTurn(async () => {
+      await publishWhileDue().catch(retryLater)
+      isPublishing = false
+    })
+  }
+
+  async function publishWhileDue(): Promise<void> {
+    for (let conflicts = 0; isDue && conflicts < MAX_CONFLICTS; ) {
+      isDue = false // unless a limit is bound meanwhile
+      if (await isWritten()) continue
+      isDue = true
+      conflicts++
+    }
+  }
+
+  /** Writes the limits that the document lacks. Returns false if another process has changed it first. */
+  async function isWritten(): Promise<boolean> {
+    const [stored] = await documents.read([{ key }])
+    if (stored?.damage !== undefined) return true // another program's value stays
+    const own = publishedLimits(limits(), start)
+    const published = new Set(limitsIn(stored?.text).map((limit) => JSON.stringify(limit)))
+    if (own.every((limit) => published.has(JSON.stringify(limit)))) return true
+    return documents.replace(key, limitsText(own), stored?.version)
+  }
+
+  function retryLater(error: unknown): void {
+    isDue = true
+    if (error instanceof StoreError && error.replied) return // such as for want of permission
+    retry = inBackground(setTimeout(publish, RETRY_MS))
+  }
+
+  return {
+    onBound() {
+      isDue = true
+      publish()
+    },
+    watch() {
+      isCharged = true
+      publish()
+      return undefined
+    },
+    close() {
+      isCharged = false
+      clearTimeout(retry)
+    },
+  }
+}

@@ -1,0 +1,174 @@
+import { callAt } from '../../util/call-at.js'
+import { type Decision, decisionOf, type PartDecision } from '../decision.js'
+import type { NamedPart } from '../receipt.js'
+
+/** A charge that waits until it is allowed. */
+export interface Waiter {
+  readonly subject: unknown
+  readonly parts: readonly NamedPart[]
+  /** All its keys, since several clients may share one of them. */
+  readonly client: string
+  /** Its place in the order of arrival. */
+  readonly arrival: number
+  /** By `performance.now()`. */
+  readonly deadlineMs: number
+  readonly signal: AbortSignal | undefined
+  /** Whether it has one of the limiter's places. */
+  hasPlace: boolean
+  readonly queues: Set<Queue>
+  /** Resolves when it may charge, or its wait is over. */
+  turn: Promise<void> | undefined
+  /** Resolves `turn`. */
+  wake: () => void
+}
+
+/** The most charges of one key that waiters make at the same time. */
+const MAX_CHARGES = 64
+
+/**
+ * The waiters of one key, by arrival. The first wakes when no charge of the key is under way, or if the units
+ * that are left suffice for another one. While they do not suffice at all, the queue is asleep.
+ */
+export class Queue {
+  readonly key: string
+  readonly waiters: Waiter[] = []
+  /** Whether the times of denials are hints, because a release may come before. */
+  readonly #hasHints: boolean
+  /** The charges of the key that are under way, and their units. */
+  #charges = 0
+  #units = 0
+  /** Whether units came back since then. */
+  #isOutdated = false
+  /** The figures of the last charge, and when they came. */
+  #figures: PartDecision | undefined
+  #knownAtMs = 0
+  /** Whether these figures say what is left. */
+  #areCurrent = false
+  /** When the queue wakes, or woke last. */
+  #untilMs = 0
+  #cancelTimer: (() => void) | undefined
+
+  constructor({ key, policy }: NamedPart) {
+    this.key = key
+    this.#hasHints = policy.holdsUnits === true
+  }
+
+  get isEmpty(): boolean {
+    return this.waiters.length === 0 && this.#charges === 0
+  }
+
+  get isAsleep(): boolean {
+    return this.#cancelTimer !== undefined
+  }
+
+  /** Returns until when a waiter waits at least, 0 if that is not known; `undefined` if it may charge now. */
+  waitsUntilMs(waiter: Waiter): number | undefined {
+    const [first = waiter] = this.waiters
+    const sleepsUntilMs = this.isAsleep ? this.#untilMs : Number.POSITIVE_INFINITY
+    const turnAtMs = first.arrival < waiter.arrival ? sleepsUntilMs : this.#turnAtMs(waiter)
+    if (turnAtMs === 0) return undefined
+    return this.#hasHints || turnAtMs === Number.POSITIVE_INFINITY ? 0 : turnAtMs
+  }
+
+  insert(waiter: Waiter): void {
+    waiter.queues.add(this)
+    const i = this.waiters.findLastIndex(({ arrival }) => arrival < waiter.arrival)
+    this.waiters.splice(i + 1, 0, waiter)
+  }
+
+  remove(waiter: Waiter): void {
+    waiter.queues.delete(this)
+    this.waiters.splice(this.waiters.indexOf(waiter), 1)
+  }
+
+  start(waiter: Waiter): void {
+    this.#charges += 1
+    this.#units += this.#partOf(waiter).cost
+  }
+
+  /** Ends a charge. Without figures, only the next charge can tell what is left. */
+  end(waiter: Waiter, figures: PartDecision | undefined): void {
+    this.#charges -= 1
+    this.#units -= this.#partOf(waiter).cost
+    this.#areCurrent = figures !== undefined && !this.#isOutdated
+    if (this.#charges === 0) this.#isOutdated = false
+    if (figures === undefined) return
+    this.#figures = figures
+    this.#knownAtMs = performance.now()
+  }
+
+  /** Lets the first try again, since units may have come back. */
+  retry(): void {
+    this.#isOutdated = this.#charges > 0
+    this.#areCurrent = false
+    this.update()
+  }
+
+  /** Wakes the first if it may charge now. Otherwise, sets its timer. */
+  update(): void {
+    const [first] = this.waiters
+    const untilMs = first === undefined ? Number.POSITIVE_INFINITY : this.#turnAtMs(first)
+    if (this.isAsleep && untilMs === this.#untilMs) return
+    this.#cancelTimer?.()
+    this.#cancelTimer = undefined
+    if (untilMs === 0) first?.wake()
+    else if (untilMs !== Number.POSITIVE_INFINITY) this.#sleepUntil(untilMs)
+  }
+
+  /** Wakes the first at a time. Wakes those now that cannot wait until then, or that hold up others. */
+  #sleepUntil(untilMs: number): void {
+    this.#untilMs = untilMs
+    this.#cancelTimer = callAt(untilMs, () => this.retry())
+    for (const { queues, deadlineMs, wake } of this.waiters)
+      if (queues.size > 1 || (deadlineMs <= untilMs && !this.#hasHints)) wake()
+  }
+
+  /** Returns when the first would charge: 0 for now, and `Infinity` for after the charges under way. */
+  #turnAtMs(waiter: Waiter): number {
+    const part = this.#partOf(waiter)
+    const isAlone = this.#charges === 0
+    if (this.#figures === undefined || !this.#areCurrent) return isAlone ? 0 : Number.POSITIVE_INFINITY
+    const { allowed, cost: chargedCost, remaining } = this.#figures
+    const isAllowed = part.cost <= remaining - this.#units && (allowed || part.cost < chargedCost)
+    if (isAllowed && this.#charges < MAX_CHARGES) return 0
+    if (!isAlone) return Number.POSITIVE_INFINITY
+    const afterMs = allowedAfterMs(part, this.#figures)
+    return afterMs === Number.POSITIVE_INFINITY ? 0 : this.#knownAtMs + afterMs // else only a charge can tell
+  }
+
+  #partOf({ parts }: Waiter): NamedPart {
+    return parts.find(({ key }) => key === this.key) as NamedPart
+  }
+
+  /** Returns when a charge may be allowed that was just denied. */
+  allowedAtMs(retryAfterMs: number): number {
+    const isHint = this.#hasHints && retryAfterMs !== Number.POSITIVE_INFINITY
+    return performance.now() + (isHint || this.#isOutdated ? 0 : retryAfterMs)
+  }
+
+  /** Returns the denial of a waiter that did not charge. Returns `undefined` if the queue never slept. */
+  denialOf({ parts }: Waiter): Decision | undefined {
+    if (this.#figures === undefined || this.#untilMs === 0) return undefined
+    const nowMs = performance.now()
+    const left = (afterMs: number) => Math.max(0, afterMs - (nowMs - this.#knownAtMs))
+    const { resetAfterMs, moreAfterMs } = this.#figures
+    const figures = {
+      ...this.#figures,
+      allowed: false,
+      resetAfterMs: left(resetAfterMs),
+      retryAfterMs: Math.max(1, this.#untilMs - nowMs),
+      moreAfterMs: left(moreAfterMs),
+    }
+    const receipt = { parts: parts.filter(({ key }) => key === this.key), isRefundable: false }
+    const result = { type: 'charge', allowed: false, atMs: Date.now(), parts: [figures] } as const
+    return decisionOf('deny-cache', receipt, result)
+  }
+}
+
+/** Returns after how long a charge is allowed: exactly for token buckets, elsewhere never too late. */
+function allowedAfterMs({ policy, cost }: NamedPart, figures: PartDecision): number {
+  const { allowed, limit, resetAfterMs, moreAfterMs, retryAfterMs } = figures
+  if (!allowed && cost >= figures.cost) return retryAfterMs
+  if (policy.spec.kind !== 'token-bucket' || policy.limit !== limit) return moreAfterMs
+  return Math.max(moreAfterMs, resetAfterMs - (limit - cost) * policy.spec.intervalMs)
+}

@@ -1,0 +1,81 @@
+import type { Address } from '../keys/address.js'
+import type { Embedding } from '../keys/embedded-ipv4.js'
+import { type Network, NetworkTable, networkOf } from '../keys/network-table.js'
+import type { SettingsOverride } from '../limiter/settings-document.js'
+import type { Steps } from '../util/slices.js'
+import { endOf, rawIdentity, readNetwork } from './read-override.js'
+
+/** What a table holds of an override. */
+export interface Row {
+  readonly override: SettingsOverride
+  /** When the override ends. */
+  readonly endMs: number
+  /** The network of the override, if that is its target. */
+  readonly network: Network | undefined
+}
+
+/** Returns the row of an override. Throws a `TypeError` that names `path` if its network is not one here. */
+export function rowOf(path: string, override: SettingsOverride, embeddings: readonly Embedding[]): Row {
+  const { network } = override
+  const endMs = endOf(override)
+  if (network === undefined) return { override, endMs, network }
+  const range = readNetwork(`settings: ${path}.network`, network, embeddings)
+  return { override, endMs, network: networkOf(range) }
+}
+
+/**
+ * Finds the override of an identity or of an address among thousands. The most specific one applies: the
+ * identity itself, then its longest prefix, then the smallest network that contains the address. Overrides
+ * that have ended are skipped.
+ */
+export interface OverrideTable<Found extends Row> {
+  readonly isEmpty: boolean
+  readonly hasNetworks: boolean
+  /** Returns the row for an identity as its keys returned it; `undefined` if there is no override. */
+  ofIdentity(raw: string): Found | undefined
+  /** Returns the row for an address; `undefined` if there is no override. */
+  ofAddress(address: Address | undefined): Found | undefined
+}
+
+/** Makes the table of rows. */
+export function* overrideTable<Found extends Row>(
+  rows: readonly Found[],
+  now = () => Date.now(),
+): Steps<OverrideTable<Found>> {
+  const byIdentity = new Map<string, Found>()
+  const byPrefix = new Map<string, Found>()
+  const byNetwork: Found[] = []
+  for (const row of rows) {
+    const { identity, identityPrefix } = row.override
+    if (identity !== undefined) byIdentity.set(rawIdentity(identity), row)
+    else if (identityPrefix !== undefined) byPrefix.set(identityPrefix, row)
+    else byNetwork.push(row)
+    yield
+  }
+  const networks = yield* NetworkTable.steps(byNetwork.map(({ network }) => network as Network))
+  const lengths = new Set(Array.from(byPrefix.keys(), ({ length }) => length))
+  const longestFirst = Array.from(lengths).sort((a, b) => b - a)
+
+  /** Returns a row that has not ended. Reads the clock only for an override that has an end. */
+  const current = (row: Found | undefined) =>
+    row === undefined || row.endMs === Number.POSITIVE_INFINITY || row.endMs > now() ? row : undefined
+
+  return {
+    isEmpty: rows.length === 0,
+    hasNetworks: byNetwork.length > 0,
+    ofIdentity(raw) {
+      let row = current(byIdentity.get(raw))
+      for (let i = 0; row === undefined && i < longestFirst.length; i++) {
+        const length = longestFirst[i] as number
+        if (length <= raw.length) row = current(byPrefix.get(raw.slice(0, length)))
+      }
+      return row
+    },
+    ofAddress(address) {
+      if (address === undefined) return undefined
+      let index = networks.find(address)
+      while (index >= 0 && current(byNetwork[index]) === undefined) index = networks.outerOf(index)
+      return byNetwork[index]
+    },
+  }
+}

@@ -1,0 +1,136 @@
+import type { GivenDocument, SettingsChange, SettingsDocument } from '../limiter/settings-document.js'
+import { FOLLOW, type Follow, type SettingsSource } from '../limiter/settings-source.js'
+import { readOptions, withDefault } from '../options/option-table.js'
+import { readTogether } from '../options/problems.js'
+import { isStore } from '../stores/shared/validate.js'
+import type { Store } from '../stores/store.js'
+import type { MaybePromise } from '../util/maybe-promise.js'
+import { inSlices } from '../util/slices.js'
+import { keyName, wrongKind } from '../util/validate.js'
+import { isFunction } from '../util/values.js'
+import { changeDocument } from './change-document.js'
+import { type DocumentStore, pollerOf } from './document-poller.js'
+import { followDocument } from './follow-document.js'
+import { jsonSteps, shownChange } from './stored-settings.js'
+
+/** Options of `sharedSettings`. */
+export interface SharedSettingsOptions {
+  /** The prefix of the documents' keys, like the option `prefix` of a limiter. Default `'hg'`. */
+  readonly prefix?: string
+}
+
+/** Settings in a store, which the limiters of all processes follow. */
+export interface SharedSettings extends SettingsSource {
+  /**
+   * Returns the document of a limiter, by the limiter's name. If there is none yet, returns `{ limits: {},
+   * overrides: [] }`. If the store has lost or damaged the document, or holds an earlier one, returns the last
+   * one that this process followed or changed. If it holds one that was begun after the loss, returns the last
+   * one that this process follows. Rejects with `StoreError` if the store failed, and with `TypeError` if the
+   * document is invalid and this process knows no other.
+   */
+  read(name: string): Promise<SettingsDocument>
+  /**
+   * Changes the document of a limiter, and resolves with the new document. `edit` gets a copy of what `read`
+   * returns, which it may modify, and returns the new document. If another process changes the document in
+   * the meantime, `edit` is called again, so no change is lost. Overrides that have ended are removed. `by`
+   * and `reason` record who made the change, and why.
+   *
+   * To write back a document that the store has lost, pass `(document) => document` in a process that follows
+   * it. A process that knows no document begins a new one. Limiters that follow the lost one apply it only if
+   * `edit` takes no argument, as in `() => configuration`. If `read` rejects with a `TypeError`, `edit` gets the
+   * invalid document to repair. If nothing of that can be read, `edit` must return a new one and leave its
+   * argument unread.
+   *
+   * Rejects with what `edit` throws, and with a `TypeError` if the new document is invalid, or does not fit
+   * a limiter of this process that follows it. In these cases, nothing has changed. `edit` has five seconds.
+   * If the store fails, retries for ten seconds, and never makes the change twice. If it still fails, rejects
+   * with a `StoreError`. The change may still have been made.
+   */
+  change(
+    name: string,
+    edit: (document: SettingsDocument) => MaybePromise<GivenDocument>,
+    origin: { readonly by: string; readonly reason: string },
+  ): Promise<SettingsDocument>
+  /** Returns the last 100 changes to the document that `read` returns, the newest first. */
+  changes(name: string): Promise<readonly SettingsChange[]>
+}
+
+const REPLACE = 'Replace it with settings.change.'
+
+const OPTIONS = { rows: { prefix: withDefault('hg', keyName) } }
+
+/**
+ * Creates settings that limiters in all processes follow, as documents in a store. Pass them to limiters as
+ * the option `settings`. Each limiter has one document, with limits, mode, candidate and overrides.
+ *
+ * - A process reads the documents of its limiters when they are created, and then once a second. One read
+ *   per store fetches all of them. Until the first read completes, the code's rules apply. No charge waits
+ *   for it.
+ * - If the store fails, or a document is missing or invalid, the last valid one still applies. The limiter
+ *   emits `settingsFailed`.
+ * - A limiter skips a limit that does not fit it, such as one above the maximum of its policy. It applies
+ *   the rest of the document, and emits `settingsFailed`.
+ * - A large document is read in slices of some milliseconds. All of its rules come into force in one moment.
+ *
+ * Throws a `TypeError` for wrong options, and for a store that does not support documents.
+ *
+ * @example
+ * ```ts
+ * import { Redis } from 'ioredis'
+ * import { rateLimit, sharedSettings } from 'headgate'
+ * import { redisStore } from 'headgate/redis'
+ *
+ * const store = redisStore(new Redis({ autoResendUnfulfilledCommands: false }))
+ * const settings = sharedSettings(store)
+ * const api = rateLimit({ name: 'api', limit: 100, window: '1m', store, settings })
+ *
+ * const raised = { limits: { api: { limit: 200 } } }
+ * const note = { by: 'ada', reason: 'launch day' }
+ * export const raise = () => settings.change('api', (now) => ({ ...now, ...raised }), note)
+ * ```
+ */
+export function sharedSettings(store: Store, options: SharedSettingsOptions = {}): SharedSettings {
+  const [kept, { prefix }] = readTogether(
+    'sharedSettings',
+    () => readDocumentStore(store),
+    () => readOptions('sharedSettings', options, OPTIONS),
+  )
+  const poller = pollerOf(kept)
+  const keyOf = (name: string) => `${prefix}:settings:${keyName('settings', 'name', name)}`
+  const documentOf = (name: string) => poller.documentOf(keyOf(name))
+  /** The documents that were read before a change, which an edit without a parameter may also start from. */
+  const readKeys = new Set<string>()
+
+  return {
+    [FOLLOW]: ((limiter) =>
+      followDocument(
+        { follow: (follower) => poller.follow(keyOf(limiter.name), follower), pollIfDue: poller.pollIfDue },
+        limiter,
+      )) satisfies Follow,
+    async read(name) {
+      readKeys.add(keyOf(name))
+      const { settings, damage } = await poller.latest(documentOf(name))
+      if (damage !== undefined) throw new TypeError(`${damage.message} ${REPLACE}`, { cause: damage })
+      return inSlices(jsonSteps(settings.document))
+    },
+    async change(name, edit, origin) {
+      const editRead = (document: SettingsDocument) => edit(document) // has a parameter
+      const isRead = readKeys.has(keyOf(name)) && isFunction(edit)
+      const shared = documentOf(name)
+      const settings = await changeDocument(poller, shared, isRead ? editRead : edit, origin)
+      await poller.refresh(shared, settings)
+      return inSlices(jsonSteps(settings.document))
+    },
+    changes: async (name) => (await poller.latest(documentOf(name))).settings.changes.map(shownChange),
+  }
+}
+
+/** Returns a store that supports documents. Throws a `TypeError` for anything else. */
+function readDocumentStore(store: unknown): DocumentStore {
+  if (!isStore(store))
+    throw wrongKind('sharedSettings', 'store', 'a store', store, 'Write sharedSettings(redisStore(client)).')
+  const { name, documents } = store
+  if (documents !== undefined) return { name, documents }
+  const problem = `store must support documents, but ${name} does not`
+  throw new TypeError(`sharedSettings: ${problem}. Pass the option documents to its builder.`)
+}
