@@ -174,11 +174,11 @@ function respond<Req extends object, Res>(
   onDenied: Respond | undefined,
   decision: Decision,
 ): MaybePromise<boolean> {
-  const { limiter, writer, modeSwitch, canHold, onAllowed } = steps
+  const { limiter, writer, modeSwitch, canHold, onAllowed, delayer } = steps
   setHeaders(steps, req, res, decision)
   if (!decision.allowed && modeSwitch.mode !== 'report')
     return denyRequest(steps, req, res, onDenied, decision)
-  if (!canHold && onAllowed === undefined) return true
+  if (!canHold && onAllowed === undefined && delayer === undefined) return true
   if (lacksOutcome(steps, res, decision)) return passWithoutOutcome(steps, decision)
   const isOver = canHold && isHolding(decision) && !releaseOnEnd(limiter, writer, res, decision)
   if (isOver && modeSwitch.mode !== 'report') return endUnlessPassed(decision, () => false)

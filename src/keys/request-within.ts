@@ -51,8 +51,8 @@ function isConnected(request: RequestLike): boolean {
   if (isObject(headers) && ('socket' in request || 'stream' in request)) return true
   if (fieldsOf(stream).destroyed === true) return true
   if (!('ip' in request)) return false
-  const { ip } = request // read late, because Express computes it
-  return typeof ip === 'string' || ((ip ?? undefined) === undefined && !isFetchRequest(request))
+  const { ip } = request // read late, because Express computes it; a client may have chosen any JSON value
+  return typeof ip === 'string' || (typeof ip !== 'function' && !isFetchRequest(request))
 }
 
 function isConnection(socket: unknown): boolean {

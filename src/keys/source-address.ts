@@ -36,7 +36,7 @@ export function addressReader(owner: string, options: AddressOptions = {}): Addr
   let lastAddress: Address | undefined
 
   function sourceAddress(subject: unknown): Address | undefined {
-    const request = hasSocket(subject) ? subject : (requestWithin(subject) ?? asRequest(subject))
+    const request = hasConnection(subject) ? subject : (requestWithin(subject) ?? asRequest(subject))
     const reported = reportedAddress(request)
     const address = (reported === undefined ? undefined : parse(reported)) ?? parse(peerAddress(request))
     if (address === undefined && isDisconnected(request)) throw disconnectedError(request)
@@ -54,11 +54,11 @@ export function addressReader(owner: string, options: AddressOptions = {}): Addr
   return Object.assign(sourceAddress, { embeddings })
 }
 
-/** Returns whether a subject is a request itself, as most are, and has no view. */
-function hasSocket(subject: unknown): subject is RequestLike {
+/** Returns whether a subject is a request with a connection itself, as most are, and has no view. */
+function hasConnection(subject: unknown): subject is RequestLike {
   if (views.areUsed || typeof subject !== 'object' || subject === null) return false
   const { socket }: RequestLike = subject
-  return typeof socket === 'object' && socket !== null
+  return typeof socket === 'object' && socket !== null && 'remoteAddress' in socket
 }
 
 /** One in this many requests is checked for forwarding headers, because the check takes as long as a decision. */

@@ -8,7 +8,7 @@ import { weakMemo } from '../util/memo.js'
 import { keyName } from '../util/validate.js'
 import { warnOnce } from '../util/warn-once.js'
 import { type Decision, denyDisconnected, type Finish } from './decision.js'
-import { checkPolicy, checkResolved, type Entry } from './read-limits.js'
+import { callPolicy, checkPolicy, checkResolved, type Entry } from './read-limits.js'
 import type { NamedPart } from './receipt.js'
 
 /** A limit: a policy with its name and the scope of its keys. */
@@ -77,7 +77,9 @@ function limitResolver(entry: Entry, context: LimitContext): ResolveParts {
     typeof policy !== 'function'
       ? bind(policy)
       : (subject, cost, names) =>
-          thenMaybe(policy(subject), (given) => bind(checkResolved(entry.owner, given))(subject, cost, names))
+          thenMaybe(callPolicy(entry.owner, policy, subject), (given) =>
+            bind(checkResolved(entry.owner, given))(subject, cost, names),
+          )
   if (skip === undefined) return resolve
   return (subject, cost, names) => {
     if (entryName !== undefined && names?.includes(entryName) === false) return []

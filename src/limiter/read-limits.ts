@@ -153,6 +153,18 @@ export function checkPolicy(owner: string, value: unknown): Policy {
   return value
 }
 
+/** Calls a policy function. A factory such as `tokenBucket` takes the subject for its options, and throws. */
+export function callPolicy(owner: string, policy: (subject: unknown) => unknown, subject: unknown): unknown {
+  try {
+    return policy(subject)
+  } catch (error) {
+    const { name } = policy
+    if (!(error instanceof TypeError) || !error.message.startsWith(`${name}: `)) throw error
+    const fix = `Write policy: ${name}({ … }).`
+    throw new TypeError(`${owner}: policy must be a policy, got ${name} itself. ${fix}`, { cause: error })
+  }
+}
+
 /**
  * Returns what a policy function returned for a subject. Throws a `TypeError` unless it is an object: a plan
  * that is not in the table must not leave its clients without a limit.

@@ -103,5 +103,5 @@ test('the routes that share a Redis that fails answer 200, 503 and local 429', a
     const statuses = await burst('local')
     return statuses.includes(200) && statuses.includes(429) && !statuses.includes(503)
   })
-  expect(program.printed.err).toContain('Redis: ')
+  await until('the program prints the error', async () => program.printed.err.includes('Redis: '))
 })

@@ -35,7 +35,7 @@ export function scenarioModule(application: Application, prefix: string): Type {
     const controller = controllerOf(application, name)
     const { prototype } = controller
     const descriptor = Object.getOwnPropertyDescriptor(prototype, 'handle') as PropertyDescriptor
-    UseGuards(loginGuard(options))(prototype, 'handle', descriptor)
+    UseGuards(loginGuard({ ...options, path: `/${name}` }))(prototype, 'handle', descriptor)
     return controller
   })
   @Module({ imports: [RateLimitModule.forRoot({})], controllers: [...controllers, ...guarded] })

@@ -89,7 +89,7 @@ const OWN_CHUNKS: Readonly<Record<string, readonly string[]>> = {
   nest: ['adapters-nest'],
   postgres: ['stores-sql-postgres', 'stores-sql', 'stores-builders'],
   redis: ['stores-redis'],
-  'settings-file': ['features-settings-file'],
+  'settings-file': ['settings-file'],
   sqlite: ['stores-sql-sqlite', 'stores-sql', 'stores-builders'],
   store: ['stores-builders'],
   testing: ['testing'],

@@ -177,7 +177,7 @@ test.each<[string, (...args: never[]) => unknown]>([
   ['concurrency', concurrency],
 ])('policy: %s is an error with the fix at the first charge', async (name, factory) => {
   const options = { policy: factory } as never
-  const message = `Mount or pass ${name}(…), not ${name} itself.`
+  const message = `policy must be a policy, got ${name} itself. Write policy: ${name}({ … }).`
   await expect(createLimiter(options).charge(req)).rejects.toThrow(message)
   await expect(createLimiter({ limits: [options] }).charge(req)).rejects.toThrow(message)
 })
