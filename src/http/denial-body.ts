@@ -1,7 +1,7 @@
 import type { Decision } from '../limiter/decision.js'
 import { wrongOption } from '../util/validate.js'
 import { preferredType } from './accept.js'
-import { wholeSeconds } from './headers.js'
+import { wholeSeconds } from './quota-headers.js'
 
 export interface DenialBody {
   readonly contentType: string

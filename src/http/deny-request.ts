@@ -2,9 +2,9 @@ import { headerOf } from '../keys/request.js'
 import type { Decision } from '../limiter/decision.js'
 import { catchMaybe, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import type { DenialFigures } from './denial-body.js'
-import { denialHeaders } from './headers.js'
+import { type DenialSettings, denialResponse, statusOf } from './denial-response.js'
 import { presetDenial, removeEarlier } from './preset-denial.js'
-import { type DenialSettings, denialResponse, statusOf } from './response-parts.js'
+import { denialHeaders } from './quota-headers.js'
 import type { DenialResponse, ResponseWriter } from './response-writer.js'
 
 /**

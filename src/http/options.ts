@@ -17,7 +17,7 @@ import {
   refundUncounted,
 } from './after-response.js'
 import { createDelayer, type DelayOptions, readDelay } from './delay.js'
-import { RESPONSE_ROWS, type ResponseOptions } from './response-parts.js'
+import { RESPONSE_ROWS, type ResponseOptions } from './denial-response.js'
 import type { ResponseWriter } from './response-writer.js'
 
 /**

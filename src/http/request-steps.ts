@@ -13,12 +13,12 @@ import { catchMaybe, isPromise, type MaybePromise, thenMaybe } from '../util/may
 import { giveBack, type OnAllowed, releaseOnEnd } from './after-response.js'
 import type { Delayer } from './delay.js'
 import type { DenialFigures } from './denial-body.js'
+import { undecidedDenial } from './denial-response.js'
 import { type Denier, denyRequest, type Respond, sendDenial } from './deny-request.js'
-import { type HeaderSettings, rateLimitHeaders } from './headers.js'
 import { type RequestOptions, readRequestOptions } from './options.js'
 import { noOutcome } from './placeholder.js'
+import { type HeaderSettings, rateLimitHeaders } from './quota-headers.js'
 import { decisionFor, recordDecision } from './recorded-decision.js'
-import { undecidedDenial } from './response-parts.js'
 import type { ResponseWriter } from './response-writer.js'
 
 export interface GuardSteps<Req, Res> {

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { messageOf } from '../stores/store-error.js'
 import { warnOnce } from '../util/warn-once.js'
-import { NO_STORE } from './headers.js'
 import type { Next } from './options.js'
 import { isPlaceholder } from './placeholder.js'
+import { NO_STORE } from './quota-headers.js'
 import { nodeWriter } from './response-writer.js'
 
 const COMMENT = /\/\*[\s\S]*?\*\/|\/\/.*/g

@@ -1,6 +1,6 @@
 import { type KeyedPolicy, keysOf, type Outcome } from '../stores/operation.js'
+import { whyTimedOut } from '../stores/shared/explain-timeouts.js'
 import { resentAtMs } from '../stores/shared/resends.js'
-import { whyTimedOut } from '../stores/shared/time-outs.js'
 import type { Store } from '../stores/store.js'
 import { asStoreError, atServer, StoreError } from '../stores/store-error.js'
 import { Deadlines, TimeoutError } from '../util/timeout.js'

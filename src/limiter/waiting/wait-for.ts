@@ -4,6 +4,7 @@ import { callAt } from '../../util/call-at.js'
 import { catchMaybe, isPromise, type MaybePromise, settleAll } from '../../util/maybe-promise.js'
 import { unlessAborted } from '../../util/on-abort.js'
 import type { Access, ModeSwitch } from '../access-rules.js'
+import { refundReceipt } from '../adjust-receipt.js'
 import type { LimiterCore } from '../core.js'
 import {
   asDecided,
@@ -15,7 +16,6 @@ import {
   unchargedDecision,
 } from '../decision.js'
 import { releaseDecision } from '../holdings.js'
-import { refundReceipt } from '../ledger.js'
 import { readWaitOptions, type WaitOptions } from './wait-options.js'
 import type { Queue, Waiter } from './wait-queue.js'
 import { WaitQueues } from './wait-queues.js'

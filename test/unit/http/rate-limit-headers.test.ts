@@ -2,7 +2,7 @@ import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import type { Decision } from 'headgate'
 import { parseList } from 'structured-headers'
-import { type HeaderStyle, rateLimitHeaders } from '../../../src/http/headers.js'
+import { type HeaderStyle, rateLimitHeaders } from '../../../src/http/quota-headers.js'
 import { nodeWriter, setAll } from '../../../src/http/response-writer.js'
 import { decisionOf, denialOf, partOf } from './decisions.js'
 

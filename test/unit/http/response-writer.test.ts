@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { undecidedDenial } from '../../../src/http/response-parts.js'
+import { undecidedDenial } from '../../../src/http/denial-response.js'
 import { nodeWriter, setAll } from '../../../src/http/response-writer.js'
 import { requestAndResponse } from '../../support/request-response.js'
 import { recordWarnings } from '../../support/warnings.js'

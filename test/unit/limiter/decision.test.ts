@@ -1,6 +1,7 @@
 import { inspect } from 'node:util'
 import { createLimiter, tokenBucket } from 'headgate'
 import type { ChargeResult, PartResult, Refund } from 'headgate/store'
+import { refundReceipt } from '../../../src/limiter/adjust-receipt.js'
 import {
   chargedParts,
   type Decision,
@@ -9,7 +10,6 @@ import {
   receiptOf,
   unchargedDecision,
 } from '../../../src/limiter/decision.js'
-import { refundReceipt } from '../../../src/limiter/ledger.js'
 import type { Apply, NamedPart } from '../../../src/limiter/receipt.js'
 
 const policy = tokenBucket({ capacity: 10, refill: 10, every: '1m' })

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { consecutive, type Decision, fixedWindow, rateLimit, slidingWindow, tokenBucket } from 'headgate'
 import { type BareItem, parseList } from 'structured-headers'
-import { denialHeaders, draftHeaders, legacyHeaders, wholeSeconds } from '../../../src/http/headers.js'
+import { denialHeaders, draftHeaders, legacyHeaders, wholeSeconds } from '../../../src/http/quota-headers.js'
 import { decisionOf, denialOf, headerEntries, partOf } from './decisions.js'
 
 const NOW_MS = 1_790_000_000_123

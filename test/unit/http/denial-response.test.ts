@@ -1,5 +1,5 @@
 import { createLimiter, type Decision, responseFor, tokenBucket } from 'headgate'
-import type { ResponseOptions } from '../../../src/http/response-parts.js'
+import type { ResponseOptions } from '../../../src/http/denial-response.js'
 import { unchargedDecision } from '../../../src/limiter/decision.js'
 import { chargeNow } from '../../support/charge-now.js'
 

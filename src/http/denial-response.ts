@@ -11,7 +11,7 @@ import {
   readMessage,
 } from './denial-body.js'
 import { headersByName } from './header-list.js'
-import { denialHeaders, type HeaderStyle, NO_STORE, quotaHeaders, type ResetFormat } from './headers.js'
+import { denialHeaders, type HeaderStyle, NO_STORE, quotaHeaders, type ResetFormat } from './quota-headers.js'
 import { contentHeaders, type DenialResponse } from './response-writer.js'
 
 /** Options of `responseFor`. */
