@@ -116,9 +116,10 @@ type Change = { type: 'take' | 'reward'; units: number } | { type: 'block'; forM
  */
 export function adjustmentsOf<Subject>(
   owner: string,
-  { limitNames, apply, fallback, resolveParts }: LimiterCore,
+  core: LimiterCore,
   onStoreError: LimiterSettings['onStoreError'],
 ): DirectAdjustments<Subject> {
+  const { limitNames, apply, fallback } = core
   const decidesLocally = onStoreError === 'local' || typeof onStoreError === 'function'
 
   const namesFor = (type: keyof typeof CALLS, options?: AdjustmentOptions) =>
@@ -132,10 +133,9 @@ export function adjustmentsOf<Subject>(
   ): MaybePromise<readonly NamedPart[]> {
     const names = namesFor(type, options)
     const charged = chargedParts(subject)?.filter(({ name }) => names?.includes(name) !== false)
-    return (
-      charged ??
-      (names ? resolveParts(subject, 0, names) : resolveAdjusted(resolveParts, subject, limitNames))
-    )
+    if (charged !== undefined) return charged
+    const { resolveParts } = core.limits
+    return names ? resolveParts(subject, 0, names) : resolveAdjusted(resolveParts, subject, limitNames)
   }
 
   function applyToAll(parts: readonly NamedPart[], change: Change): MaybePromise<void> {

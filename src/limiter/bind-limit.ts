@@ -1,13 +1,11 @@
 import { type IdentityOptions, identityReader } from '../keys/identity.js'
 import type { KeyFunction } from '../keys/key.js'
-import { peerAddress } from '../keys/request.js'
 import { type Policy, signatureOf } from '../policies/policy.js'
 import { keyCodeOf, resetsOnChange } from '../policies/spec.js'
 import { type MaybePromise, readAll, thenMaybe } from '../util/maybe-promise.js'
 import { weakMemo } from '../util/memo.js'
 import { keyName } from '../util/validate.js'
 import { warnOnce } from '../util/warn-once.js'
-import { type Decision, denyDisconnected, type Finish } from './decision.js'
 import { callPolicy, checkPolicy, checkResolved, type Entry } from './read-limits.js'
 import type { NamedPart } from './receipt.js'
 
@@ -46,6 +44,9 @@ export interface LimitContext extends IdentityOptions {
 
 /** The most limits that are recorded. A policy function may return a new policy for each client. */
 const MAX_RECORDED = 64
+
+/** What a charge resolves to in place of parts if settings block its subject. */
+export const BLOCKED: readonly NamedPart[] = []
 
 /**
  * Returns the parts of a charge: one for each limit that applies to the subject. `cost` replaces the cost of
@@ -150,49 +151,4 @@ export function partsResolver(entries: readonly Entry[], context: LimitContext):
     const parts = readAll(resolvers, (resolveParts) => resolveParts(subject, cost, names))
     return thenMaybe(parts, (all) => all.flat())
   }
-}
-
-/** Charges a subject. Throws or rejects with what an option function threw. */
-export type ChargeSubject = (
-  subject: unknown,
-  cost: number | undefined,
-  finish: Finish,
-) => MaybePromise<Decision>
-
-/** Charges parts. */
-export type ChargeParts = (
-  parts: readonly NamedPart[],
-  subject: unknown,
-  finish: Finish,
-) => MaybePromise<Decision>
-
-/** Creates a function that charges a subject with the parts that it resolves. */
-export function subjectCharger(resolveParts: ResolveParts, chargeParts: ChargeParts): ChargeSubject {
-  return function chargeSubject(subject, cost, finish) {
-    return chargeResolved(() => resolveParts(subject, cost), subject, finish, chargeParts)
-  }
-}
-
-/**
- * Charges a subject with the parts that `resolve` returns. A request that disconnected before its address was
- * read is denied.
- */
-export function chargeResolved(
-  resolve: () => MaybePromise<readonly NamedPart[]>,
-  subject: unknown,
-  finish: Finish,
-  chargeParts: ChargeParts,
-): MaybePromise<Decision> {
-  let parts: MaybePromise<readonly NamedPart[]>
-  try {
-    parts = resolve()
-  } catch (error) {
-    return finish(denyDisconnected(error), subject)
-  }
-  if (!('then' in parts)) return chargeParts(parts, subject, finish)
-  peerAddress(subject) // reading it makes Node.js cache it
-  return parts.then(
-    (later) => chargeParts(later, subject, finish),
-    (error) => finish(denyDisconnected(error), subject),
-  )
 }

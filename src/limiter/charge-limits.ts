@@ -3,7 +3,7 @@ import type { EventEmitter } from 'node:events'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import type { Access, Mode, ModeSwitch } from './access-rules.js'
 import type { Candidate } from './candidate/candidate.js'
-import type { LimiterCore } from './core.js'
+import { chargeSubject, type LimiterCore } from './core.js'
 import type { Decision, Finish } from './decision.js'
 import { emit, type LimiterEvents } from './events.js'
 import { nearLimitDetector } from './near-limit.js'
@@ -37,8 +37,8 @@ export function chargeLimits(
   finish: Finish,
 ): MaybePromise<Decision> {
   if (watches.length > 0) showCharge(watches, subject)
-  if (candidate === undefined) return core.charge(subject, cost, finish)
-  return candidate.chargeBeside(core.charge)(subject, cost, finish)
+  if (candidate === undefined) return chargeSubject(core, subject, cost, finish)
+  return candidate.chargeBeside(core, subject, cost, finish)
 }
 
 /** Charges as `chargeLimits` does, but never the candidate: a peek takes nothing. */
@@ -49,7 +49,7 @@ export function peekLimits(
   finish: Finish,
 ): MaybePromise<Decision> {
   if (watches.length > 0) showCharge(watches, subject)
-  return core.charge(subject, cost, finish)
+  return chargeSubject(core, subject, cost, finish)
 }
 
 /** Decides on a subject by the access rules of a limiter or else, by `charge`, with its limits. */

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events'
 import { adjustmentsOf } from './adjustments.js'
 import { createCandidate } from './candidate/candidate.js'
 import { decisionReporter } from './charge-limits.js'
-import { limiterCore } from './core.js'
+import { limiterCore } from './create-core.js'
 import { watchCreation } from './created-in-handler.js'
 import type { Decision, Finish } from './decision.js'
 import { emit, emitFailure, type LimiterEvents } from './events.js'
@@ -66,7 +66,7 @@ function limiterParts<Subject>(owner: string, given: LimiterSettings): LimiterPa
   const onRefundFailed = (error: unknown, decision?: Decision) =>
     emitFailure(events, 'refundFailed', error, decision)
   const holdings = holdingsOf((error) => emitFailure(events, 'renewalFailed', error), onRefundFailed)
-  const ownCore = limiterCore(settings, {
+  const core = limiterCore(settings, {
     onStoreError: storeFailureReporter(events, settings),
     onRefundLost: onRefundFailed,
     onUnitsBack: (keys) => parts.waiting.retry(keys),
@@ -77,7 +77,7 @@ function limiterParts<Subject>(owner: string, given: LimiterSettings): LimiterPa
     hold: holdings.hold,
     releaseLate: holdings.releaseLate,
   })
-  const document = limiterDocument(settings, ownCore, events, {
+  const document = limiterDocument(settings, core, events, {
     useCandidate(entries) {
       parts.candidate?.close()
       parts.candidate = createCandidate({ ...settings, candidate: entries }, events, followed?.ruleCandidate)
@@ -85,7 +85,6 @@ function limiterParts<Subject>(owner: string, given: LimiterSettings): LimiterPa
     onModeChanged: () => parts.waiting.endIfReport(),
   })
   const { followed } = document
-  const { core, waitingCore } = followed ?? { core: ownCore, waitingCore: ownCore }
   const report = decisionReporter(context.name, modeSwitch, events)
   const finish: Finish = (decision, subject) => finishDecision(parts, decision, subject)
   const unsubscribe = store.onLimitsLost?.((error) => emitFailure(events, 'limitsLost', error))
@@ -99,7 +98,7 @@ function limiterParts<Subject>(owner: string, given: LimiterSettings): LimiterPa
     candidate: createCandidate(settings, events, followed?.ruleCandidate),
     report,
     finish,
-    waiting: createWaiting(waitingCore, { access, modeSwitch, finish, onRefundFailed }),
+    waiting: createWaiting(core, { access, modeSwitch, finish, onRefundFailed }),
     holdings,
     adjustments: adjustmentsOf<Subject>(owner, core, onStoreError),
     document,

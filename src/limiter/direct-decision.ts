@@ -1,43 +1,21 @@
 import { identityReader } from '../keys/identity.js'
 import type { ChargeResult, PartResult } from '../stores/operation.js'
 import { localStatesOf } from '../stores/shared/local-states.js'
-import { asStoreError, type StoreError } from '../stores/store-error.js'
+import { asStoreError } from '../stores/store-error.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
-import {
-  type ChargeParts,
-  type ChargeSubject,
-  chargeResolved,
-  KEY_END,
-  type Limit,
-  limitOf,
-  partOf,
-  resolvePart,
-} from './bind-limit.js'
-import { type Decision, denyDisconnected, LimiterDecision, partDecision } from './decision.js'
-import type { LimiterSettings } from './read-options.js'
+import { KEY_END, type Limit, limitOf, partOf, resolvePart } from './bind-limit.js'
+import { type ChargeDirectly, chargeResolved, decideWithoutStore, type LimiterCore } from './core.js'
+import { denyDisconnected, LimiterDecision, partDecision } from './decision.js'
+import type { Entry } from './read-limits.js'
 import type { Apply, NamedPart, Receipt } from './receipt.js'
-
-/** What a limiter decides with if it is not that of the store. */
-interface DirectOptions {
-  readonly apply: Apply
-  readonly hold: (receipt: Receipt) => void
-  readonly chargeParts: ChargeParts
-  readonly decideWithoutStore: (
-    error: StoreError,
-    parts: readonly NamedPart[],
-    subject: unknown,
-  ) => MaybePromise<Decision>
-}
 
 /**
  * Creates the function that charges subjects of the most common limiter: one limit, in memory. It passes the
  * identity and the cost straight to the policy, without building an operation, a result or a key. Returns
- * `undefined` for other limiters.
+ * `undefined` for other limits.
  */
-export function directCharge(
-  { entries, context, store, holdUndecided }: LimiterSettings,
-  { apply, hold, chargeParts, decideWithoutStore }: DirectOptions,
-): ChargeSubject | undefined {
+export function directCharge(core: LimiterCore, entries: readonly Entry[]): ChargeDirectly | undefined {
+  const { context, store, holdUndecided } = core.settings
   const local = localStatesOf(store)
   const [entry, ...others] = entries
   if (local === undefined || entry === undefined || others.length > 0 || holdUndecided) return undefined
@@ -56,7 +34,7 @@ export function directCharge(
       return finish(denyDisconnected(error), subject)
     }
     if (typeof identity !== 'string' || typeof cost !== 'number')
-      return chargeResolved(() => resolvePart(limit, identity, cost, subject), subject, finish, chargeParts)
+      return chargeResolved(core, () => resolvePart(limit, identity, cost, subject), subject, finish)
     let nowMs: number
     let figures: PartResult
     try {
@@ -64,11 +42,11 @@ export function directCharge(
       figures = localLimit.take(identity, nowMs, cost)
     } catch (cause) {
       const parts = [partOf(limit, identity, cost)]
-      const decided = decideWithoutStore(asStoreError(store.name, cause), parts, subject)
+      const decided = decideWithoutStore(core, asStoreError(store.name, cause), parts, subject)
       return thenMaybe(decided, (decision) => finish(decision, subject))
     }
-    const receipt = new DirectReceipt(limit, identity, cost, nowMs, figures, apply)
-    if (policy.holdsUnits) hold(receipt)
+    const receipt = new DirectReceipt(limit, identity, cost, nowMs, figures, core.apply)
+    if (policy.holdsUnits) core.hold(receipt)
     const part = partDecision(limit, cost, figures, nowMs)
     return finish(new LimiterDecision(part, figures.allowed, [part], 'store', receipt), subject)
   }

@@ -56,7 +56,7 @@ export function limiterDocument<Subject>(
   const onFailure = (error: Error) => emitFailure(events, 'settingsFailed', error)
 
   return {
-    followed: source && followSettings(source, { name, settings, core, onApplied, onFailure }),
+    followed: source && followSettings(source, { name, core, onApplied, onFailure }),
     setMode(mode) {
       codeMode = mode
       applyMode()

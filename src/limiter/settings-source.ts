@@ -2,7 +2,6 @@ import { wrongKind } from '../util/validate.js'
 import type { Mode } from './access-rules.js'
 import type { LimiterCore } from './core.js'
 import type { Entry } from './read-limits.js'
-import type { LimiterSettings } from './read-options.js'
 
 /** Shared by copies of the package, so that a limiter of one copy follows the settings of another. */
 export const FOLLOW: unique symbol = Symbol.for('headgate.settings') as never
@@ -40,7 +39,7 @@ export interface SettingsInForce {
 /** A limiter, as its settings see it. */
 export interface FollowingLimiter {
   readonly name: string
-  readonly settings: LimiterSettings
+  /** The core whose limits the document replaces. */
   readonly core: LimiterCore
   /** Called when a document has come into force. */
   onApplied(inForce: SettingsInForce): void
@@ -50,12 +49,8 @@ export interface FollowingLimiter {
 
 /** What settings return to the limiter that follows them. */
 export interface FollowedSettings {
-  /** The core of the limiter, with the rules of its document. */
-  readonly core: LimiterCore
-  /** The core for `waitFor`. */
-  readonly waitingCore: LimiterCore
-  /** Returns the core of a candidate, with the candidate's rules in the document. */
-  ruleCandidate(core: LimiterCore): LimiterCore
+  /** Lets a candidate charge by the candidate's rules in the document. */
+  ruleCandidate(core: LimiterCore): void
   /** Starts to follow the document. Returns a function that stops. */
   start(): () => void
 }

@@ -3,30 +3,20 @@ import { isDisconnectedError } from '../keys/request.js'
 import { addressReaderAmong, defaultKey } from '../keys/source-address.js'
 import { type ModeSwitch, subjectAddress } from '../limiter/access-rules.js'
 import {
+  BLOCKED,
   type LimitContext,
   limitOf,
   partOf,
   type ResolveParts,
   warnFreshStart,
 } from '../limiter/bind-limit.js'
+import type { BoundLimits } from '../limiter/core.js'
 import { checkResolved, type Entry, type GivenPolicy } from '../limiter/read-limits.js'
 import type { NamedPart } from '../limiter/receipt.js'
 import { type MaybePromise, readAll, thenMaybe } from '../util/maybe-promise.js'
 import { weakMemo } from '../util/memo.js'
 import type { Effect, Rules } from './rules.js'
 import { limitName } from './rules.js'
-
-/** What `resolveCharge` returns in place of parts for an exempt or a blocked subject. */
-export const EXEMPT: readonly NamedPart[] = []
-export const BLOCKED: readonly NamedPart[] = []
-
-/** Resolves subjects by rules with overrides. */
-export interface RuledLimits {
-  /** Returns the parts of a charge, `EXEMPT` or `BLOCKED`. */
-  readonly resolveCharge: ResolveParts
-  /** Returns the parts of a subject even if it is exempt or blocked. Adjustments use it. */
-  readonly resolveParts: ResolveParts
-}
 
 /**
  * Creates the functions that resolve subjects by rules with overrides. They read the keys, look up each
@@ -36,7 +26,7 @@ export function ruledLimits(
   { entries, overrides }: Rules,
   context: LimitContext,
   modeSwitch: ModeSwitch,
-): RuledLimits {
+): BoundLimits {
   const limits = entries.map((entry) => ruledLimit(entry, context))
   const readAddress = subjectAddress(addressReaderAmong(entries))
 
@@ -48,7 +38,7 @@ export function ruledLimits(
       return thenMaybe(reads, (identities) => {
         const effects = effectsOf(identities, subject, isCharge)
         const access = isCharge ? accessBy(effects) : undefined
-        if (access === 'exempt') return EXEMPT
+        if (access === 'exempt') return []
         if (access === 'block' && modeSwitch.mode !== 'report') return BLOCKED
         const parts = readAll([...limits.entries()], ([i, limit]) =>
           limit.partsFor(identities[i], effects[i]?.policies[i], subject, cost),

@@ -6,19 +6,22 @@ import { catchMaybe, type MaybePromise, settleAll, thenMaybe } from '../../util/
 import { type AdjustmentOptions, adjustmentsOf, type DirectAdjustments } from '../adjustments.js'
 import type { LimitContext } from '../bind-limit.js'
 import { checkCandidatePolicy } from '../candidate-options.js'
-import { type LimiterCore, limiterCore } from '../core.js'
-import { asDecided, type Decision, receiptOf } from '../decision.js'
+import { chargeSubject, type LimiterCore } from '../core.js'
+import { limiterCore } from '../create-core.js'
+import { asDecided, type Decision, type Finish, receiptOf } from '../decision.js'
 import { emit, emitFailure, type LimiterEvents } from '../events.js'
 import type { LimiterSettings } from '../read-options.js'
 import { type CandidateClients, CandidateFigures, type CandidateReport } from './candidate-report.js'
 
 /** Limits to try beside those in force. They never deny a request, and their failures change no decision. */
 export interface Candidate {
-  /**
-   * Returns a function that charges as `charge` does, and right after that charges the candidate, in the
-   * same batch.
-   */
-  chargeBeside(charge: LimiterCore['charge']): LimiterCore['charge']
+  /** Charges the limits in force and right after that, in the same batch, the candidate. */
+  chargeBeside(
+    inForce: LimiterCore,
+    subject: unknown,
+    cost: number | undefined,
+    finish: Finish,
+  ): MaybePromise<Decision>
   /** Returns adjustments that make the same changes to what the candidate has counted. */
   adjustBeside<Subject>(adjustments: DirectAdjustments<Subject>): DirectAdjustments<Subject>
   report(): CandidateReport
@@ -55,13 +58,13 @@ const candidates = channel('headgate:candidate')
 export function createCandidate<Subject>(
   settings: LimiterSettings,
   events: EventEmitter<LimiterEvents<Subject>>,
-  ruleCore: (core: LimiterCore) => LimiterCore = (core) => core,
+  ruleCore?: (core: LimiterCore) => void,
 ): Candidate | undefined {
   const { candidate: entries, context } = settings
   if (entries === undefined) return undefined
   const onFailure = (error: unknown) => emitFailure(events, 'candidateFailed', error)
   const store = storeFor(settings.store)
-  const ownCore = limiterCore(
+  const core = limiterCore(
     {
       ...settings,
       entries,
@@ -76,7 +79,7 @@ export function createCandidate<Subject>(
     },
     { isPublished: false, onStoreError: onFailure, onRefundLost: onFailure },
   )
-  const core = ruleCore(ownCore)
+  ruleCore?.(core)
   const adjustments = adjustmentsOf<unknown>('candidate', core, 'allow')
   const figures = new CandidateFigures()
 
@@ -118,10 +121,10 @@ export function createCandidate<Subject>(
   }
 
   return {
-    chargeBeside: (chargeInForce) => (subject, cost, finish) => {
-      const charged = chargeInForce(subject, cost, asDecided)
+    chargeBeside(inForce, subject, cost, finish) {
+      const charged = chargeSubject(inForce, subject, cost, asDecided)
       const candidate = catchMaybe<Decision | undefined>(
-        () => core.charge(subject, cost, asDecided),
+        () => chargeSubject(core, subject, cost, asDecided),
         (error) => void onFailure(error),
       )
       return thenMaybe(charged, (decision) => {
@@ -145,7 +148,7 @@ export function createCandidate<Subject>(
     report: () => figures.report(),
     clients: () => figures.clients(),
     identities: () => figures.identities(),
-    limits: ownCore.context.limits,
+    limits: core.settings.context.limits,
     close: () => core.close({ isStoreShared: store === settings.store }).catch(onFailure),
   }
 }

@@ -5,7 +5,7 @@ import { catchMaybe, isPromise, type MaybePromise, settleAll } from '../../util/
 import { unlessAborted } from '../../util/on-abort.js'
 import type { Access, ModeSwitch } from '../access-rules.js'
 import { refundReceipt } from '../adjust-receipt.js'
-import type { LimiterCore } from '../core.js'
+import { chargeParts, type LimiterCore } from '../core.js'
 import {
   asDecided,
   type Decision,
@@ -78,7 +78,7 @@ async function chargeWhenAllowed(
   cost: number | undefined,
 ): Promise<Decision> {
   const { subject, signal } = wait
-  const given = waiting.core.resolveParts(subject, cost)
+  const given = waiting.core.limits.resolveCharge(subject, cost)
   if (isPromise(given)) peerAddress(subject) // Node.js remembers it now
   const parts = uncountedParts(isPromise(given) ? await unlessAborted(given, signal) : given)
   const client = parts.map(({ key }) => key).join(' ')
@@ -114,7 +114,7 @@ async function chargeNow(waiting: Waiting, waiter: Waiter): Promise<Decision | u
   let figures: readonly PartDecision[] = []
   queues.startCharge(waiter)
   try {
-    const decision = await core.chargeParts(parts, subject, asDecided)
+    const decision = await chargeParts(core, parts, subject, asDecided)
     if (signal?.aborted) await giveBack(decision, onRefundFailed)
     throwIfAborted(signal)
     figures = decision.parts

@@ -1,0 +1,83 @@
+import { fallbackStoreOf, partScaler } from '../pipe/fallback-store.js'
+import { limiterPipe } from '../pipe/limiter-pipe.js'
+import { localPipe } from '../pipe/local-pipe.js'
+import { request } from '../pipe/pipe.js'
+import { reportUnitsBack } from '../pipe/report-units-back.js'
+import { resendRefunds } from '../pipe/resend-refunds.js'
+import type { ChargeResult, KeyedPolicy, ResultOf } from '../stores/operation.js'
+import type { StoreError } from '../stores/store-error.js'
+import { partsResolver } from './bind-limit.js'
+import type { BoundLimits, LimiterCore, LocalFallback } from './core.js'
+import { directCharge } from './direct-decision.js'
+import { type Entry, namesOf } from './read-limits.js'
+import type { LimiterSettings } from './read-options.js'
+import type { Apply, NamedPart, Receipt } from './receipt.js'
+
+/** Called for what happens besides deciding. */
+export interface CoreHooks extends Pick<Parameters<typeof limiterPipe>[1], 'onChange' | 'isPublished'> {
+  /** Called when the store could not decide a charge. */
+  onStoreError(error: StoreError): void
+  /** Called when a refund was lost that no caller awaits. */
+  onRefundLost(error: StoreError): void
+  /** Called when units of these keys came back. */
+  onUnitsBack?(keys: readonly KeyedPolicy[]): void
+  /** Holds the units of concurrency limits that a charge took, if any. */
+  hold?(receipt: Receipt): void
+  /** Releases units whose charge succeeded after its time-out. No decision holds them. */
+  releaseLate?(parts: readonly NamedPart[], result: ChargeResult, apply: Apply): void
+}
+
+/** Creates the core of a limiter: its limits, and the pipe to its store. */
+export function limiterCore(settings: LimiterSettings, hooks: CoreHooks): LimiterCore {
+  const { entries, context } = settings
+  const { hold = () => {}, releaseLate = () => {} } = hooks
+  const store = limiterPipe(settings.store, { ...settings, ...hooks, limiter: context.name })
+  const reportingPipe = reportUnitsBack(store, (keys) => hooks.onUnitsBack?.(keys))
+  const refundPipe = resendRefunds(reportingPipe, store, hooks.onRefundLost)
+  const apply: Apply = (operation, onLate) => request(refundPipe, operation, onLate)
+  const core: LimiterCore = {
+    settings,
+    limitNames: namesOf(entries, context.name),
+    store,
+    apply,
+    fallback: localFallback(settings, hooks),
+    limits: NO_LIMITS,
+    beforeCharge: undefined,
+    onStoreError: (error) => hooks.onStoreError(error),
+    onLate(outcome, { parts }) {
+      if (!(outcome instanceof Error)) releaseLate(parts as readonly NamedPart[], outcome, apply)
+    },
+    hold,
+    async close({ isStoreShared = false } = {}) {
+      await refundPipe.close()
+      if (!isStoreShared) await store.close()
+    },
+  }
+  core.limits = bindLimits(core, entries)
+  return core
+}
+
+const NO_LIMITS: BoundLimits = { resolveCharge: () => [], resolveParts: () => [] }
+
+/** Binds limits to the store of a core. */
+export function bindLimits(core: LimiterCore, entries: readonly Entry[]): BoundLimits {
+  const resolveParts = partsResolver(entries, core.settings.context)
+  return { resolveCharge: resolveParts, resolveParts, chargeDirectly: directCharge(core, entries) }
+}
+
+/**
+ * Creates the local fallback of a limiter. Limiters that share keys in the store also share a fallback
+ * store.
+ */
+function localFallback(
+  { store, fallbackShare, holdUndecided = (pipe) => pipe }: LimiterSettings,
+  { onUnitsBack }: CoreHooks,
+): LocalFallback {
+  const fallback = fallbackStoreOf(store)
+  const pipe = reportUnitsBack(holdUndecided(localPipe(fallback), fallback), (keys) => onUnitsBack?.(keys))
+  return {
+    apply: (operation) => request(pipe, operation) as ResultOf<typeof operation>, // memory returns no promise
+    scaleParts: partScaler(fallbackShare),
+    isEmpty: () => fallback.size === 0,
+  }
+}
