@@ -16,11 +16,11 @@ export type Respond = (decision: Decision, withdraw: () => void) => unknown
 /** A `Respond` returns this, or resolves with it, to have `deny` send the default response. */
 export const SEND_DEFAULT = Symbol('send the default response')
 
-/** How a limiter responds to denied requests: through the application, or with the default. */
+/** What a limiter needs to respond to denied requests. */
 export interface Denier<Res> {
   readonly writer: ResponseWriter<Res>
   readonly denial: DenialSettings
-  /** Returns the figures in the response to a request over its limit. Default: those of its decision. */
+  /** Returns the figures for the response to a request over its limit. Default: those of its decision. */
   readonly denialFigures: ((decision: Decision) => DenialFigures) | undefined
 }
 
@@ -33,17 +33,18 @@ export function denyRequest<Req extends object, Res>(
   decision: Decision,
 ): MaybePromise<false> {
   const { writer, denial, denialFigures } = denier
-  const isLimited = decision.source !== 'fail-closed' && decision.source !== 'blocked'
-  const figures = (isLimited && denialFigures?.(decision)) || decision
+  const isOverLimit = decision.source !== 'fail-closed' && decision.source !== 'blocked'
+  const figures = (isOverLimit && denialFigures?.(decision)) || decision
   const sendDefault = () =>
     sendDenial(denier, res, denialResponse(decision, figures, denial, headerOf(req, 'accept')), figures)
-  if (!isLimited || onDenied === undefined || writer.areHeadersSent(res)) return sendDefault()
+  if (!isOverLimit || onDenied === undefined || writer.areHeadersSent(res)) return sendDefault()
   const responded = respondAsApp(denier, res, figures, (withdraw) => onDenied(decision, withdraw))
   return thenMaybe(responded, (result) => result === SEND_DEFAULT && sendDefault())
 }
 
 /**
- * Lets the application respond. Presets the status of a denial, and restores the earlier one if it throws.
+ * Lets the application respond, with the status and headers of a denial already set. If it throws, restores
+ * the earlier status.
  */
 function respondAsApp<Res>(
   { writer, denial }: Denier<Res>,

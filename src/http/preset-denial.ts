@@ -35,7 +35,7 @@ export function presetDenial<Res>(
   return { restoreStatus, withdraw }
 }
 
-/** Removes the headers of earlier middleware that a denial must not have, and returns them. */
+/** Removes the headers that earlier middleware set and a denial must not have. Returns them. */
 export function removeEarlier<Res>(writer: ResponseWriter<Res>, res: Res): Map<string, unknown> {
   const removed = new Map<string, unknown>()
   for (const name of writer.headerNames(res)) {

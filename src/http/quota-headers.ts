@@ -32,8 +32,8 @@ export interface HeaderSettings<Res> {
 }
 
 /**
- * Returns the quota headers of a response: none if no store decided. `isFirst` says that the request has
- * passed no other limiter, so that there are no headers to merge with.
+ * Returns the quota headers of a response, or none if no store decided. If `isFirst`, no other limiter has
+ * decided the request, so there are no headers to merge with.
  */
 export function rateLimitHeaders<Res>(
   { style, reset, writer }: HeaderSettings<Res>,

@@ -67,7 +67,7 @@ export function rateLimit<
   return middlewareOf(steps, options.onDenied)
 }
 
-/** Creates middleware that takes these steps. */
+/** Creates middleware that runs these steps. */
 export function middlewareOf<Req extends IncomingMessage, Res extends ServerResponse>(
   steps: RequestSteps<Req, Res>,
   onDenied: DenialOptions<NodeTypes<Req, Res>>['onDenied'],

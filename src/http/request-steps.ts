@@ -24,13 +24,13 @@ import type { ResponseWriter } from './response-writer.js'
 export interface GuardSteps<Req, Res> {
   /** Called before anything is charged. If it returns true, the response is a 400, except in report mode. */
   readonly isMalformed?: (req: Req) => MaybePromise<boolean>
-  /** Returns the figures in the response to a request over its limit. Default: those of its decision. */
+  /** Returns the figures for the response to a request over its limit. Default: those of its decision. */
   readonly denialFigures?: (decision: Decision) => DenialFigures
   /** Called for each allowed request, in place of the refunds by `count`. */
   readonly onAllowed?: OnAllowed<Req, Res>
 }
 
-/** What decides the requests of one limiter, for the middleware of each framework. `passRequest` takes it. */
+/** What `passRequest` needs to decide the requests of one limiter, in any framework. */
 export interface RequestSteps<Req extends object, Res> extends Denier<Res> {
   /** The function named in error messages. */
   readonly owner: string
@@ -45,7 +45,7 @@ export interface RequestSteps<Req extends object, Res> extends Denier<Res> {
   readonly canHold: boolean
 }
 
-/** Reads the options of a limiter for requests, and creates it. `owner` is the function named in error messages. */
+/** Creates a limiter for requests from its options. Error messages name `owner`. */
 export function requestSteps<Req extends object, Res>(
   owner: string,
   options: RequestOptions<ServerTypes<Req, Res>>,
@@ -78,8 +78,8 @@ export function requestSteps<Req extends object, Res>(
 /**
  * Returns whether a request passes. If it does not pass, the response has been sent, unless the client has
  * left. `onDenied` replaces the response to a request over its limit. Throws or rejects with what an option
- * function threw. If the limiter is mounted twice on a path, reuses the first decision, so that a request is
- * charged once.
+ * function threw. If the limiter is mounted twice on a path, a request is charged once: the second time
+ * reuses the first decision.
  */
 export function passRequest<Req extends object, Res>(
   steps: RequestSteps<Req, Res>,
@@ -137,7 +137,10 @@ function chargeRequest<Req extends object, Res>(
   return respond(steps, req, res, onDenied, decision)
 }
 
-/** Reports a decision only once its delay is known, because a request that cannot be delayed is denied. */
+/**
+ * Charges a request, and delays it if necessary. Reports the decision only once the delay is known, because
+ * a request that cannot be delayed is denied.
+ */
 function chargeOrDelay<Req extends object, Res>(
   steps: RequestSteps<Req, Res>,
   delayRequest: Delayer<Req, Res>,
@@ -148,12 +151,12 @@ function chargeOrDelay<Req extends object, Res>(
   const { limiter, stepped, modeSwitch } = steps
   const { report } = stepped
   return thenMaybe(chargeLimits(stepped, req, undefined, asDecided), (decision) => {
-    // A policy function may return concurrency, which is never delayed: a request would hold its units.
+    // A policy function may return concurrency, which never delays: a waiting request would hold its units.
     if (!decision.allowed || isHolding(decision) || modeSwitch.mode === 'report')
       return respond(steps, req, res, onDenied, report(decision, req))
     setHeaders(steps, req, res, decision)
     if (lacksOutcome(steps, res, decision)) return passWithoutOutcome(steps, decision)
-    const delayed = () =>
+    const delay = () =>
       delayRequest(req, res, decision, {
         report: () => void report(decision, req),
         pass: () => pass(steps, req, res, decision),
@@ -163,7 +166,7 @@ function chargeOrDelay<Req extends object, Res>(
           return denyRequest(steps, req, res, onDenied, report(denial, req))
         },
       })
-    return endUnlessPassed(decision, delayed)
+    return endUnlessPassed(decision, delay)
   })
 }
 
@@ -180,8 +183,8 @@ function respond<Req extends object, Res>(
     return denyRequest(steps, req, res, onDenied, decision)
   if (!canHold && onAllowed === undefined && delayer === undefined) return true
   if (lacksOutcome(steps, res, decision)) return passWithoutOutcome(steps, decision)
-  const isOver = canHold && isHolding(decision) && !releaseOnEnd(limiter, writer, res, decision)
-  if (isOver && modeSwitch.mode !== 'report') return endUnlessPassed(decision, () => false)
+  const hasEnded = canHold && isHolding(decision) && !releaseOnEnd(limiter, writer, res, decision)
+  if (hasEnded && modeSwitch.mode !== 'report') return endUnlessPassed(decision, () => false)
   return pass(steps, req, res, decision)
 }
 
@@ -206,7 +209,7 @@ function denyUnlessReported<Req extends object, Res>(
   return steps.modeSwitch.mode === 'report' || denyRequest(steps, req, res, onDenied, decision)
 }
 
-/** Returns whether headgate has to follow a response that cannot be followed. */
+/** Returns whether headgate needs the outcome of a response, but cannot see it. */
 function lacksOutcome<Req extends object, Res>(
   { writer, onAllowed, delayer }: RequestSteps<Req, Res>,
   res: Res,
@@ -217,8 +220,8 @@ function lacksOutcome<Req extends object, Res>(
 }
 
 /**
- * Lets exempt requests pass. Refunds other requests, and throws. In report mode, the others also pass, and
- * stay charged, like requests whose client hangs up.
+ * Lets exempt requests pass. Refunds all others and throws, except in report mode: there they pass and stay
+ * charged, as if the client had hung up.
  */
 function passWithoutOutcome<Req extends object, Res>(
   { owner, limiter, modeSwitch }: RequestSteps<Req, Res>,
@@ -246,7 +249,7 @@ function pass<Req extends object, Res>(
   return true
 }
 
-/** Ends the undecided time of a request that does not reach its handler. */
+/** Runs the last step before the handler. A request that does not pass it is no longer undecided. */
 function endUnlessPassed(decision: Decision, step: () => MaybePromise<boolean>): MaybePromise<boolean> {
   const end = (passes: boolean) => {
     if (!passes) endUndecided(decision)

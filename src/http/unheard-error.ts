@@ -7,9 +7,11 @@ import { NO_STORE } from './quota-headers.js'
 import { nodeWriter } from './response-writer.js'
 
 const COMMENT = /\/\*[\s\S]*?\*\/|\/\/.*/g
-/** Matches the text of a function whose first parameter does not count in its length: a rest, or a default. */
+/**
+ * Matches a function whose first parameter is a rest parameter or has a default: `length` counts neither.
+ */
 const UNCOUNTED_PARAMETER = /^[^([]*\(\s*(?:\.{3}|[^)]*=)/
-/** Matches the text of an arrow function without parameters, whose `arguments` are those of another one. */
+/** Matches an arrow function without parameters. Its `arguments`, if any, are those of an outer function. */
 const EMPTY_ARROW = /^(?:async\s*)?\(\s*\)\s*=>/
 
 /** Returns a `next` that responds to an error if the callback cannot see it. */

@@ -14,7 +14,7 @@ const ADDRESSES: readonly { readonly address: Path; readonly headers: Path }[] =
   { address: ['context', 'ip'], headers: [] }, // Netlify
 ]
 
-/** Where they put the request itself. */
+/** Where frameworks put the request itself. */
 const REQUESTS: readonly Path[] = [
   ['req'], // tRPC, GraphQL servers, @fastify/websocket
   ['request'], // engine.io, Mercurius, AdonisJS
@@ -36,14 +36,14 @@ export function requestWithin(subject: unknown): RequestLike | undefined {
   return honoRequest(fields) ?? requestHeldBy(fields) ?? requestHeldBy(fieldsOf(fields.socket))
 }
 
-/** Returns the request, or its address, that an object of a framework holds. */
+/** Returns the request that an object of a framework holds, or one made of the IP address that it holds. */
 function requestHeldBy(fields: Fields): RequestLike | undefined {
   return addressedRequest(fields) ?? carriedRequest(fields) ?? rawSocket(fields)
 }
 
 /**
- * Returns whether this is a request, even if its address is gone or its connection has none. What else has a
- * `socket` or a `stream`, such as a message of a WebSocket or a job, has no headers beside it.
+ * Returns whether this is a request, even if its address is gone or its connection has none. Other objects
+ * also have a `socket` or a `stream`, such as WebSocket messages and jobs, but no headers beside it.
  */
 function isConnected(request: RequestLike): boolean {
   const { socket, stream, headers } = request
@@ -51,7 +51,8 @@ function isConnected(request: RequestLike): boolean {
   if (isObject(headers) && ('socket' in request || 'stream' in request)) return true
   if (fieldsOf(stream).destroyed === true) return true
   if (!('ip' in request)) return false
-  const { ip } = request // read late, because Express computes it; a client may have chosen any JSON value
+  // Read last, because Express computes it. In JSON from a client, it can be any value.
+  const { ip } = request
   return typeof ip === 'string' || (typeof ip !== 'function' && !isFetchRequest(request))
 }
 

@@ -35,7 +35,7 @@ export interface RequestLike {
 
 /** What key functions read in place of a subject that is not like a request. */
 const VIEW = Symbol.for('headgate.requestView')
-/** Whether a subject has a view: none has in most applications. */
+/** Whether any subject has a view. In most applications, none has. */
 export const views = processWide('requestViews', () => ({ areUsed: false }))
 
 interface Viewed {

@@ -43,7 +43,7 @@ export function addressReader(owner: string, options: AddressOptions = {}): Addr
     return address
   }
 
-  /** Returns the address in a text. `allow`, `block` and the key of a limiter read the same one in a row. */
+  /** Parses an address, and remembers it, because `allow`, `block` and the key function read it in turn. */
   function parse(text: string | undefined): Address | undefined {
     if (text === lastText) return lastAddress
     lastAddress = parseAddress(text, embeddings)
@@ -54,7 +54,7 @@ export function addressReader(owner: string, options: AddressOptions = {}): Addr
   return Object.assign(sourceAddress, { embeddings })
 }
 
-/** Returns whether a subject is a request with a connection itself, as most are, and has no view. */
+/** Returns whether a subject is itself a request with a connection, as most are, and has no view. */
 function hasConnection(subject: unknown): subject is RequestLike {
   if (views.areUsed || typeof subject !== 'object' || subject === null) return false
   const { socket }: RequestLike = subject
@@ -133,7 +133,7 @@ export function requestIdentity(
   return (subject) => networkIdentity(read(subject), subject, ipv6Prefix)
 }
 
-/** Returns the identity of a subject from an address; `undefined` for a subject that is not a request. */
+/** Returns the identity for the address of a subject; `undefined` if the subject is not a request. */
 function networkIdentity(
   address: Address | undefined,
   subject: unknown,

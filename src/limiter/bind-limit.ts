@@ -30,7 +30,7 @@ export interface LimitContext extends IdentityOptions {
   /** What every key of the limiter starts with. */
   readonly limiterScope: string
   readonly name: string | undefined
-  /** The key of limits without one. */
+  /** The key function of limits without one. */
   readonly usualKey: KeyFunction<unknown>
   /** Throws a `TypeError` for a policy that is not supported here. */
   readonly checkSupported?: (owner: string, policy: Policy) => void

@@ -13,25 +13,25 @@ import { showCharge, type Watches } from './watch-charges.js'
 export interface DecisionMessage {
   /** The name of the limiter. */
   readonly limiter: string | undefined
-  /** The mode of the limiter. With `'report'`, nothing was denied, whatever the decision says. */
+  /** The mode of the limiter. In `'report'` mode, nothing was denied, whatever the decision says. */
   readonly mode: Mode
   readonly decision: Decision
   /** What was charged: the request, or the subject of a limiter without HTTP. */
   readonly subject: unknown
 }
 
-/** What a limiter charges with. */
-export interface Charging {
+/** What a limiter needs to charge a subject. */
+export interface ChargeContext {
   readonly access: Access
   readonly core: LimiterCore
   readonly watches: Watches
-  /** The limits that are only tried. A document may bring others. */
+  /** The limits that are only tried. A settings document may replace them. */
   candidate: Candidate | undefined
 }
 
 /** Charges a subject that the access rules did not decide. */
 export function chargeLimits(
-  { watches, candidate, core }: Charging,
+  { watches, candidate, core }: ChargeContext,
   subject: unknown,
   cost: number | undefined,
   finish: Finish,
@@ -41,9 +41,9 @@ export function chargeLimits(
   return candidate.chargeBeside(core, subject, cost, finish)
 }
 
-/** Charges as `chargeLimits` does, but never the candidate: a peek takes nothing. */
+/** Charges the limits in force, but not the candidate, because a peek takes nothing. */
 export function peekLimits(
-  { watches, core }: Charging,
+  { watches, core }: ChargeContext,
   subject: unknown,
   cost: number | undefined,
   finish: Finish,
@@ -52,10 +52,10 @@ export function peekLimits(
   return chargeSubject(core, subject, cost, finish)
 }
 
-/** Decides on a subject by the access rules of a limiter or else, by `charge`, with its limits. */
+/** Decides on a subject by the access rules of a limiter. If they do not decide, `charge` does. */
 export function chargeUnlessDecided(
   charge: typeof chargeLimits,
-  limiter: Charging,
+  limiter: ChargeContext,
   subject: unknown,
   cost: number | undefined,
   finish: Finish,
@@ -71,7 +71,7 @@ const decisions = channel('headgate:decision')
 
 /**
  * Creates the function that reports the decisions of a limiter to its listeners and to the channel
- * `headgate:decision`. Without a listener, it builds nothing.
+ * `headgate:decision`. Without listeners, it does nothing.
  */
 export function decisionReporter<Subject>(
   limiter: string | undefined,

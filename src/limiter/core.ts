@@ -16,7 +16,7 @@ import {
 import type { LimiterSettings } from './read-options.js'
 import type { Apply, NamedPart, Receipt } from './receipt.js'
 
-/** What decides the charges of a limiter, and changes the units that they took. */
+/** Decides the charges of a limiter, and changes the units that they took. */
 export interface LimiterCore {
   readonly settings: LimiterSettings
   /** The names of the limits; `undefined` if a policy function determines one of them. */
@@ -25,7 +25,7 @@ export interface LimiterCore {
   /** Applies an operation to the store. A refund that cannot be sent now is sent later. */
   readonly apply: Apply
   readonly fallback: LocalFallback
-  /** The limits in force. A document of settings may bring others, whose units are in the same store. */
+  /** The limits in force. A settings document may replace them. Their units are all in `store`. */
   limits: BoundLimits
   /** Called before each charge, on platforms where no timer runs between requests. */
   beforeCharge: (() => void) | undefined
@@ -47,7 +47,7 @@ export interface BoundLimits {
   readonly resolveCharge: ResolveParts
   /** Returns the parts of a subject even if it is exempt or blocked. Adjustments use it. */
   readonly resolveParts: ResolveParts
-  /** Charges without parts, if there is one limit in memory. */
+  /** Charges without building parts. Only if there is one limit, in memory. */
   readonly chargeDirectly?: ChargeDirectly | undefined
 }
 
@@ -80,8 +80,8 @@ export function chargeSubject(
 }
 
 /**
- * Charges a subject with the parts that `resolve` returns. A request that disconnected before its address was
- * read is denied.
+ * Charges a subject with the parts that `resolve` returns. Denies a request that disconnected before its IP
+ * address was read.
  */
 export function chargeResolved(
   core: LimiterCore,

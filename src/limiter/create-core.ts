@@ -13,7 +13,7 @@ import { type Entry, namesOf } from './read-limits.js'
 import type { LimiterSettings } from './read-options.js'
 import type { Apply, NamedPart, Receipt } from './receipt.js'
 
-/** Called for what happens besides deciding. */
+/** What a core calls for everything besides decisions. */
 export interface CoreHooks extends Pick<Parameters<typeof limiterPipe>[1], 'onChange' | 'isPublished'> {
   /** Called when the store could not decide a charge. */
   onStoreError(error: StoreError): void

@@ -37,12 +37,12 @@ export function createLimiter<Subject = unknown>(options: LimiterOptions<Subject
   return limiterFrom<Subject>('createLimiter', readLimiterOptions('createLimiter', options)).limiter
 }
 
-/** A limiter with what it is made of, for middleware that does something between the steps of a charge. */
+/** A limiter and its parts, for middleware that acts between the steps of a charge. */
 export interface SteppedLimiter<Subject> extends LimiterParts<Subject> {
   readonly limiter: Limiter<Subject>
 }
 
-/** Creates a limiter from settings that were read; `owner` is the function that errors name. */
+/** Creates a limiter from the settings that its options were read into. Error messages name `owner`. */
 export function limiterFrom<Subject>(owner: string, given: LimiterSettings): SteppedLimiter<Subject> {
   const parts = limiterParts<Subject>(owner, given)
   const { settings, document, stops } = parts

@@ -2,7 +2,7 @@ import type { EventEmitter } from 'node:events'
 import { type MaybePromise, promiseOf } from '../util/maybe-promise.js'
 import { checkMode } from './access-rules.js'
 import { type DirectAdjustments, promisedAdjustments } from './adjustments.js'
-import { type Charging, chargeLimits, chargeUnlessDecided, peekLimits } from './charge-limits.js'
+import { type ChargeContext, chargeLimits, chargeUnlessDecided, peekLimits } from './charge-limits.js'
 import { readCost, refuseOptions } from './charge-options.js'
 import { checkDecision, type Decision, type Finish, receiptOf, reportedDecision } from './decision.js'
 import type { LimiterEvents } from './events.js'
@@ -15,26 +15,26 @@ import { unawaitedWatch } from './unawaited-decision.js'
 import { endUndecided } from './undecided.js'
 import type { createWaiting } from './waiting/wait-for.js'
 
-/** What a limiter is made of. */
-export interface LimiterParts<Subject> extends Charging {
+/** The parts of a limiter. */
+export interface LimiterParts<Subject> extends ChargeContext {
   /** The function named in error messages. */
   readonly owner: string
   readonly settings: LimiterSettings
   readonly events: EventEmitter<LimiterEvents<Subject>>
   /** Reports a decision, and returns it unchanged, even in report mode. */
   readonly report: Finish
-  /** Reports a decision, and returns the one for the caller. */
+  /** Reports a decision, and returns the one that the caller gets. */
   readonly finish: Finish
   readonly waiting: ReturnType<typeof createWaiting>
   readonly holdings: ReturnType<typeof holdingsOf>
   readonly adjustments: DirectAdjustments<Subject>
   readonly document: LimiterDocument
   readonly onRefundFailed: (error: unknown, decision?: Decision) => void
-  /** Ends what other objects do for this limiter. */
+  /** Called on `close` to end what other objects do for this limiter. */
   readonly stops: (() => void)[]
 }
 
-/** Creates the methods of a limiter for its users. */
+/** Creates the public methods of a limiter. */
 export function limiterMethods<Subject>(parts: LimiterParts<Subject>): Limiter<Subject> {
   const { settings, document, waiting, events } = parts
   const { modeSwitch, context } = settings
@@ -80,7 +80,10 @@ function peekSubject<Subject>(
   return chargeUnlessDecided(peekLimits, parts, subject, 0, finish)
 }
 
-/** Reports a decision, and returns the one for the caller, who decides what counts. */
+/**
+ * Reports a decision, and returns the one that the caller gets. The units count at once, because no response
+ * says later whether they should.
+ */
 export function finishDecision(
   { settings, report }: Pick<LimiterParts<never>, 'settings' | 'report'>,
   decision: Decision,
@@ -90,7 +93,7 @@ export function finishDecision(
   return applyMode({ settings }, report(decision, subject))
 }
 
-/** Returns the decision for the caller: in report mode, an allowed one in place of a denial. */
+/** Returns the decision that the caller gets: in report mode, an allowed one in place of a denial. */
 function applyMode(
   { settings: { modeSwitch } }: Pick<LimiterParts<never>, 'settings'>,
   decision: Decision,
@@ -98,7 +101,7 @@ function applyMode(
   return decision.allowed || modeSwitch.mode !== 'report' ? decision : reportedDecision(decision)
 }
 
-/** Returns the decision of a peek, which has nothing to refund or to adjust. */
+/** Closes the receipt of a peek, which took nothing that could be refunded or adjusted. */
 function closeReceipt(decision: Decision): Decision {
   const receipt = receiptOf(decision)
   if (receipt !== undefined) receipt.isRefundable = false

@@ -60,7 +60,7 @@ export function limitsPublisher(
   /** Writes the limits that the document lacks. Returns false if another process has changed it first. */
   async function isWritten(): Promise<boolean> {
     const [stored] = await documents.read([{ key }])
-    if (stored?.damage !== undefined) return true // another program's value stays
+    if (stored?.damage !== undefined) return true // leave another program's value alone
     const own = publishedLimits(limits(), start)
     const published = new Set(limitsIn(stored?.text).map((limit) => JSON.stringify(limit)))
     if (own.every((limit) => published.has(JSON.stringify(limit)))) return true

@@ -153,7 +153,10 @@ export function checkPolicy(owner: string, value: unknown): Policy {
   return value
 }
 
-/** Calls a policy function. A factory such as `tokenBucket` takes the subject for its options, and throws. */
+/**
+ * Calls a policy function. Throws a `TypeError` with a fix if it is a factory such as `tokenBucket`, which
+ * takes the subject for its options.
+ */
 export function callPolicy(owner: string, policy: (subject: unknown) => unknown, subject: unknown): unknown {
   try {
     return policy(subject)

@@ -46,12 +46,13 @@ export type LimitsByName = Readonly<Record<string, LimitSettings>>
 /** An exception for one identity, for a prefix of identities, or for an IP network. */
 export interface SettingsOverride {
   /**
-   * The start of all identities that the override is for. If the limit has several keys, it is compared with
-   * the value of the first.
+   * The identity, as the key function of the limit returns it. If the limit has several keys, an array with
+   * the value of each.
    */
   identity?: string | readonly string[]
   /**
-   * What identities begin with. If the limit has several keys, it is compared with the value of the first.
+   * The start of all identities that the override is for. If the limit has several keys, it is compared with
+   * the value of the first.
    */
   identityPrefix?: string
   /** An IP address or a CIDR range. It is compared with the same address as `allow` and `block` are. */

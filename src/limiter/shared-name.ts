@@ -23,7 +23,7 @@ interface NamedLimit {
   /** Whether the code that created one of them still runs: then a loop did, and no hot reload. */
   isNew: boolean
   limiters: number
-  /** What watches the charges of the newest of them. */
+  /** The watches of the newest of these limiters. */
   watches?: Watches | undefined
 }
 
@@ -39,7 +39,7 @@ const namedLimits = processWide('namedLimits', () => new WeakMap<object, Map<str
 
 /** Watches the name of a limiter. */
 export interface NameWatch {
-  /** Adds to a limiter's watches if it may have replaced another. */
+  /** Adds a watch to those of the limiter if it may have replaced another one. */
   watchName(watches: Watches): void
   /** Forgets the limiter once it is closed. */
   forgetName(): void

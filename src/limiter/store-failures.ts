@@ -26,14 +26,14 @@ const numberOf = processWide('store-numbers', () => {
   return (store: Store) => numbers(store.origin?.client ?? store)
 })
 
-/** Returns whether an error does not say why a call was not sent: its client had failed before it was known. */
+/** Returns whether an error lacks the reason why a call was not sent, because it was not known yet. */
 const lacksReason = (error: StoreError) => isUnsent(error) && error.cause === undefined
 
 /**
  * Creates the function that reports that the store could not decide a charge. Without a listener for
  * `storeError`, it warns once of a time-out and once of another error, for each limiter and store: what
- * failed, what requests get now, and later that the store decides again. If that error lacks its reason, it
- * warns again of the next one that has it.
+ * failed, what requests get now, and later that the store decides again. If the error lacks its reason, it
+ * warns once more, of the next error that has one.
  */
 export function storeFailureReporter<Subject>(
   events: EventEmitter<LimiterEvents<Subject>>,

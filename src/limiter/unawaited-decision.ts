@@ -39,9 +39,9 @@ const PROTOTYPE: object = Object.create(
 const WATCHED = 20
 
 /**
- * Creates the function that watches the promises of a limiter's decisions. Reading a field of the decision from
- * one of the first promises warns. The others stay as they are, because V8 awaits a promise with another
- * prototype more slowly.
+ * Creates the function that watches the promises of a limiter's decisions. Reading a field of the decision
+ * from a watched promise warns. Only the first promises are watched, because V8 takes longer to await a
+ * promise with another prototype.
  */
 export function unawaitedWatch(): (promise: Promise<Decision>) => Promise<Decision> {
   let left = WATCHED

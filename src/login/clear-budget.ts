@@ -28,7 +28,7 @@ export interface ClearBudget {
  */
 export function clearBudget(guard: string, now: () => number = Date.now): ClearBudget {
   const policy: Policy = slidingLog({ limit: MOST_CLEARED, window: '1h' })
-  /** What successes have cleared of each account. The one that logged in last comes last. */
+  /** Counts the failures cleared for each account. The account that logged in last comes last. */
   const accounts = new Map<string, State | undefined>()
 
   const leftOf = (account: string) => policy.take(accounts.get(account), now(), 0).remaining

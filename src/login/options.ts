@@ -49,10 +49,10 @@ interface LoginFields<Req, Res, Skip>
    * status below 300, or a redirect (3xx) that is a success by `failureRedirect`. `guard.reportSuccess` and
    * `guard.reportFailure` take precedence.
    *
-   * If it returns true, the request was a login. That holds for POST, PUT and PATCH at the route or `path` of
-   * the guard, and for GET and DELETE at a `path` that takes none of these. Elsewhere it holds where the
-   * process has seen the same method get a 401, and for HEAD, OPTIONS and TRACE never. So it must return
-   * false where no password was checked. With `path`, it decides only there.
+   * True means that the request was a login. So return false where no password was checked. True counts for
+   * POST, PUT and PATCH at the route or `path` of the guard, and for GET and DELETE at a `path` that takes
+   * none of these. Elsewhere, it counts only once the process has responded with 401 to the same method
+   * there. It never counts for HEAD, OPTIONS and TRACE, or outside of `path` if that is set.
    */
   succeeded?: SuccessTest<Req, Res>
   /**
@@ -79,8 +79,9 @@ interface LoginFields<Req, Res, Skip>
    * `guard.reportSuccess` counts everywhere.
    *
    * Default: the route that the guard is part of (`app.post('/login', guard, handler)`), if it is part of
-   * only one route whose pattern is a plain path. If a wrapper or a mounted application hides the guard, each
-   * process must first see that route respond with 401, and failures in a row do not count.
+   * only one route whose pattern is a plain path. If a wrapper or a mounted application hides the guard, a
+   * process recognizes successes only once that route has responded with 401 in it, and failures in a row do
+   * not count.
    */
   path?: string | readonly string[]
   /** The key function that reads the IP address. Default `byIp()`. */
@@ -93,9 +94,9 @@ interface LoginFields<Req, Res, Skip>
   /**
    * How many failures in a row lock the account until you call `forget`, however long they take. Default
    * 100, the most that NIST SP 800-63B-4 §3.2.2 allows. Failures count only where every process recognizes
-   * successes, because only a success clears them. Set `path` for that. With `false`, there is no lock,
-   * which leaves that rule to the application. With device cookies, known browsers have a separate count:
-   * one for all browsers of an account.
+   * successes, because only a success clears them. Set `path` to ensure that. With `false`, there is no
+   * lock, which leaves that rule to the application. With device cookies, known browsers have a separate
+   * count: one for all browsers of an account.
    */
   consecutive?: number | false
   /**

@@ -63,8 +63,8 @@ export function report(ending: Ending | undefined, outcome: 'success' | 'failure
 
 /**
  * Returns the outcome of a response with a status. `succeeded` is what a test of the response returned
- * (`undefined` = the response does not say). A success counts only at the login; but a wrong password is a
- * failure on any method, since a handler may check passwords on all of them.
+ * (`undefined` = the response does not say). A success counts only at the login. A wrong password is a
+ * failure for any method, because a handler may check passwords for all of them.
  */
 export function outcomeOf(
   succeeded: boolean | undefined,

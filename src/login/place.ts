@@ -46,15 +46,15 @@ export function hasSafeMethod(req: unknown): boolean {
 
 /**
  * Creates the places of a guard. The login is a POST to one of `paths`. Without `paths`, it is a POST to the
- * only route that the guard is part of, if its pattern matches a single path. If the application `decides`
- * what succeeds, other methods may log in also.
+ * only route that the guard is part of, if its pattern matches a single path. If `decides`, the application
+ * says what succeeds, and other methods may also log in.
  *
  * Clients choose which paths they request. So a process that has seen requests of only one route must not
  * conclude that there is no other: the framework has to show it. If it does not, the route must have
  * responded with 401, which only a check of credentials does (RFC 9110 §15.5.2).
  *
- * Other processes may not have seen that 401, and would clear nothing for a success. So failures in a row
- * count only where no process needs it.
+ * A process that has not seen that 401 clears nothing after a success. So failures in a row count only where
+ * no process needs to see one.
  */
 export function loginPlaces<Req>(
   paths: readonly string[] | undefined,
@@ -65,11 +65,11 @@ export function loginPlaces<Req>(
   let only: unknown
   let isOnly = true
   /** The patterns of routes at which a success has cleared failures in a row, and would do so again. */
-  const clearing = new Set<unknown>()
+  const clearingRoutes = new Set<unknown>()
   /** Methods and places that have responded with 401, as Basic authentication does by GET. */
-  const rejecting = new Set<string>()
-  /** Those of the `paths` that take forms. There, another method may show the form, or log out. */
-  const takingForms = new Set<string>()
+  const rejectingPlaces = new Set<string>()
+  /** The `paths` that take forms. There, another method may show the form, or log out. */
+  const formPaths = new Set<string>()
 
   function arrive(req: Req): Arrival {
     if (hasSafeMethod(req)) return false
@@ -80,7 +80,7 @@ export function loginPlaces<Req>(
     only ??= id
     if (isOnly && id !== only) {
       isOnly = false
-      clearing.clear()
+      clearingRoutes.clear()
     }
     return isOne && route.isOnly
   }
@@ -91,29 +91,32 @@ export function loginPlaces<Req>(
   }
 
   /**
-   * Returns whether a request ended up at the login, as every process would see it. Middleware may have given
-   * it another method.
+   * Returns whether a request, as it is when the response is sent, counts as one to the login in every
+   * process. Middleware may have given it another method.
    */
-  function isKnown(arrival: Arrival, req: Req): boolean {
+  function isLoginEverywhere(arrival: Arrival, req: Req): boolean {
     const { method } = asRequest(req)
     const isForm = method === 'POST' || (decides && FORM_METHODS.includes(method))
     if (paths === undefined) return isForm && isOnly && arrival === true
     const path = pathAt(req)
     if (isForm) return arrival === true || path !== undefined
-    return decides && !BODILESS.includes(method) && path !== undefined && !takingForms.has(path)
+    return decides && !BODILESS.includes(method) && path !== undefined && !formPaths.has(path)
   }
 
-  /** Returns whether a request ended up at the login, as far as this process knows. */
+  /**
+   * Returns whether a request counts as one to the login in this process, which may have seen a 401 there.
+   */
   function isLogin(arrival: Arrival, req: Req): boolean {
-    if (isKnown(arrival, req) || !hasRejected(req)) return isKnown(arrival, req)
+    if (isLoginEverywhere(arrival, req)) return true
+    if (!hasRejected(req)) return false
     const { method } = asRequest(req)
     if (decides) return !BODILESS.includes(method) && (paths === undefined || pathAt(req) !== undefined)
     return method === 'POST' && isOnly && arrival === undefined
   }
 
-  const hasRejected = (req: Req) => rejecting.has(methodAndPlace(req))
+  const hasRejected = (req: Req) => rejectingPlaces.has(methodAndPlace(req))
 
-  /** Returns the one of `paths` to which a request was sent, or which its route has. */
+  /** Returns the one of `paths` that a request was sent to, or that its route has. */
   function pathAt(req: Req): string | undefined {
     const path = paths?.find((each) => each === pathOf(req))
     return path === undefined ? routes?.find((each) => each === routePathOf(req)) : withoutSlash(path)
@@ -122,32 +125,39 @@ export function loginPlaces<Req>(
   return {
     arrive,
     isLogin,
-    /** Returns whether what looks like a success elsewhere should have cleared failures of the account. */
+    /** Returns whether a success that cleared nothing may have been a login, so that a warning is due. */
     isMissed(arrival: Arrival, req: Req, failures: number): boolean {
       if (hasSafeMethod(req)) return failures > 0 && (decides || hasRejected(req))
       return failures > 0 || !isUnproven(arrival, req)
     },
     isUnproven,
-    /** Notes what a response shows of a place: a 401 that a password is checked, and any other that forms are. */
-    learn(req: Req, status: number): void {
+    /**
+     * Records what a response shows. A 401 shows that the place checks passwords. Any response of a handler
+     * to a form method shows that the path takes forms.
+     */
+    recordStatus(req: Req, status: number): void {
       const path = pathAt(req)
       const isForm = FORM_METHODS.includes(asRequest(req).method) && !UNHANDLED.includes(status)
-      if (isForm && path !== undefined && !takingForms.has(path)) {
-        takingForms.add(path)
-        clearing.delete(routePattern(req))
+      if (isForm && path !== undefined && !formPaths.has(path)) {
+        formPaths.add(path)
+        clearingRoutes.delete(routePattern(req))
       }
       if (status !== 401) return
       const place = methodAndPlace(req)
-      const [oldest] = rejecting
-      if (rejecting.size >= MAX_PLACES && !rejecting.has(place)) rejecting.delete(oldest as string)
-      rejecting.add(place)
+      const [oldest] = rejectingPlaces
+      if (rejectingPlaces.size >= MAX_PLACES && !rejectingPlaces.has(place))
+        rejectingPlaces.delete(oldest as string)
+      rejectingPlaces.add(place)
     },
-    /** Records that a success of the account was counted where this request was sent, or was reported. */
+    /** Records that a success counted at the route of this request, or that one was reported there. */
     recordSuccess(arrival: Arrival, req: Req, isReported: boolean): void {
-      if (isReported || isKnown(arrival, req)) clearing.add(routePattern(req))
+      if (isReported || isLoginEverywhere(arrival, req)) clearingRoutes.add(routePattern(req))
     },
-    /** Returns whether a success where this request was sent would clear failures in a row, in any process. */
-    countsInRow: (arrival: Arrival, req: Req) => isKnown(arrival, req) || clearing.has(routePattern(req)),
+    /**
+     * Returns whether a success where this request was sent clears failures in a row, in whichever process.
+     */
+    countsInRow: (arrival: Arrival, req: Req) =>
+      isLoginEverywhere(arrival, req) || clearingRoutes.has(routePattern(req)),
   }
 }
 
@@ -166,8 +176,8 @@ function routePathOf(req: unknown): string {
 }
 
 /**
- * Returns what tells the places of an application apart: the method with the route, whose mount path clients
- * may write in any case, or else with the path as sent.
+ * Returns what identifies a place: the method and its route or, if there is no route, the path as sent. The
+ * route is in lower case, because clients may write its mount path in any case.
  */
 function methodAndPlace(req: unknown): string {
   const { method } = asRequest(req)

@@ -74,8 +74,8 @@ export function securityLog<Req extends object>(
 }
 
 /**
- * Logs the limits whose last unit a failure took: of all processes that share a store, one failure does.
- * Returns whether it was the last one in a row that is allowed.
+ * Logs each limit whose last unit a failure took. Among all processes that share a store, one failure takes
+ * it. Returns whether the failure was the last one that `consecutive` allows.
  */
 export function logExhausted<Req>(
   log: LogEvent<Req>,
@@ -83,13 +83,13 @@ export function logExhausted<Req>(
   name: unknown,
   { allowed, parts, source }: Decision,
 ): boolean {
-  if (!allowed) return false // in report mode
+  if (!allowed) return false // a denial, in report mode
   const exhausted = parts.filter(({ remaining }) => remaining === 0)
   for (const { name: limitName, limit } of exhausted) {
     if (limitName === 'address') log(req, name, 'excess_rate_limit_exceeded', limit)
     else if (limitName !== 'consecutive') log(req, name, 'authn_login_fail_max', limit)
   }
-  if (source !== 'store') return false // a share of the limit, in the memory of one process
+  if (source !== 'store') return false // the local fallback counts only a share of the limit
   return exhausted.some(({ name: limitName }) => limitName === 'consecutive')
 }
 

@@ -122,7 +122,7 @@ export function settleAttempts<Req extends object, Res>(
       try {
         const isSuccess = succeeded(req, res)
         const status = writer.statusOf(res)
-        places.learn(req, status)
+        places.recordStatus(req, status)
         if (status === 401) for (const each of [watch, forms]) each.recordRejection()
         const isLogin = places.isLogin(arrival, req)
         if (isSuccess && !isLogin && places.isMissed(arrival, req, failures))
@@ -154,8 +154,8 @@ function attemptsIn({ parts }: Decision): number {
 }
 
 /**
- * Returns how many failures the account of a decision has now, at least. Attempts in progress in any process
- * do not count. An attempt may take long, so others may have failed since it was charged.
+ * Returns at least how many failures the account of a decision has now, without attempts in progress in any
+ * process. An attempt may take long, so others may have failed since it was charged.
  */
 function failuresNow(decision: Decision): MaybePromise<number> {
   return thenMaybe(decidedUnits(decision, COUNTS), (units) => Math.max(0, ...units))

@@ -39,8 +39,8 @@ export interface OptionTable<R extends Rows, D extends Rules<Settings<R>>> {
 }
 
 /**
- * Reads options by a table, as `readRows` does. Says what an object is that is no options, such as a request from
- * a framework that calls the factory.
+ * Reads options by a table, as `readRows` does. If the object is something else, such as a request from a
+ * framework that calls the factory, the error says what it is.
  */
 export function readOptions<R extends Rows, D extends Rules<Settings<R>>>(
   owner: string,
@@ -53,9 +53,9 @@ export function readOptions<R extends Rows, D extends Rules<Settings<R>>>(
 }
 
 /**
- * Reads options by a table: each row, then each rule whose own options are valid. Throws one `TypeError` for
- * everything that is wrong with them, options without a row included. `path` is the place of the options in a
- * document, if they are part of one: errors show it before their names.
+ * Reads options by a table: each row, then each rule whose own options are valid. Throws one `TypeError`
+ * that lists all problems, including options without a row. If the options are part of a document, `path` is
+ * their place in it, which errors show before the option.
  */
 export function readRows<R extends Rows, D extends Rules<Settings<R>>>(
   owner: string,

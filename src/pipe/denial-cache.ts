@@ -132,12 +132,12 @@ function figuresAfter(ageMs: number, figures: PartResult, retryAfterMs: number):
 export const denialCacheOf = weakMemo((_store: Store) => new DenialCache())
 
 /**
- * Creates the layer that repeats the denials in a cache: with `source: 'deny-cache'`, without a promise, and
- * also while the store is down. Decisions that took no promise are not recorded.
+ * Creates the layer that repeats cached denials, with `source: 'deny-cache'`. It decides without a promise,
+ * and also while the store is down. Decisions that took no promise are not recorded.
  *
- * An operation that gives units back invalidates denials, whichever limiter sends it: when it is sent, for
- * charges in flight, and when it is done, for charges sent meanwhile. One sent by another process takes
- * effect here within `maxMs`.
+ * An operation that gives units back invalidates denials, whichever limiter sends it. It does so twice: when
+ * it is sent, because of charges in flight, and when it is done, because of charges sent meanwhile. One sent
+ * by another process takes effect here within `maxMs`.
  */
 export function denialLayer(cache: DenialCache, { minMs, maxMs }: DenialTimes): Layer {
   function invalidate({ operation }: Call): void {

@@ -5,7 +5,10 @@ import type { BanSpec } from './spec.js'
 export interface BanRecord {
   /** The denials that count for the next ban. */
   readonly strikes: number
-  /** When the first of them came or, after a ban, when that began. Later than now only if a clock was ahead. */
+  /**
+   * When the first of them came or, if none has come since the last ban, when that ban began. In the future
+   * only if a clock was ahead.
+   */
   readonly sinceMs: number
   /** The number of the last ban, from 1, and when it ends. */
   readonly level: number
@@ -54,7 +57,7 @@ export function blockFor(rules: BanRules, record: BanRecord, nowMs: number, forM
   return banFrom(nowMs, level, Math.max(record.bannedUntilMs, nowMs + forMs))
 }
 
-/** Returns the record with the same ban, started over. A longer one, such as a manual one, keeps its end. */
+/** Returns the record with its ban started over. A longer ban, such as a manual one, keeps its end. */
 export function restart(rules: BanRules, record: BanRecord, nowMs: number): BanRecord {
   const { level, bannedUntilMs } = record
   return banFrom(nowMs, level, Math.max(bannedUntilMs, nowMs + banMsAt(rules, level)))
@@ -85,8 +88,8 @@ export function cleanAfterMs(rules: BanRules, record: BanRecord, nowMs: number):
 }
 
 /**
- * Returns the record itself or, if a clock that was ahead wrote it, one that began now. A ban lasts as long as
- * it was given, under any numbers.
+ * Returns the record itself or, if a clock that was ahead wrote it, one that began now. A ban keeps its
+ * length, even if the numbers of the policy have changed.
  */
 export function clampRecord(record: BanRecord, nowMs: number): BanRecord {
   const { sinceMs, bannedUntilMs } = record

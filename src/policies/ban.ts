@@ -64,11 +64,11 @@ const OPTIONS = {
  * **Bound.** That of `policy`, because a ban only denies. Denials by another limit of the same charge do not
  * count.
  *
- * **Clock.** If a clock was ahead, a ban that it started starts over now, with the length that it had.
+ * **Clock.** If a clock was ahead, a ban that it started starts over now, with its full length.
  *
  * **Refunds** go to `policy`. They neither end a ban nor remove a denial. `forget` does both.
  *
- * **Change of numbers.** A ban lasts as long as it was given. Denials count as long as the new `within` says.
+ * **Change of numbers.** A running ban keeps its length. Denials count for as long as the new `within` says.
  *
  * **State.** That of `policy` (zeros if it is fresh), then the number of denials, when the first of them came
  * (or the ban began), the number of the last ban, and its end.

@@ -95,13 +95,14 @@ export interface Policy {
   take(state: State | undefined, nowMs: number, cost: number, mayOwe?: boolean): Step
   /**
    * Returns the state without `cost` units that were taken at `takenAtMs`. Returns the same object if
-   * nothing changes, and `undefined` if no policy of the kind would find a unit in use. Never gives back more
-   * than that, nor units that time has brought back by this policy's numbers: it must be the policy that took
-   * them. `resetAtMs` is when that charge's step expected all units back. By default, the state before the
-   * charge counts as fresh.
+   * nothing changes, and `undefined` if no policy of the kind would find a unit in use. Never gives back
+   * more than that, nor units that time has already brought back. Call it on the policy that took the units,
+   * because it computes the latter by its own numbers. `resetAtMs` is when that charge's step expected all
+   * units back. By default, the state before the charge counts as fresh.
    *
-   * If other numbers have counted since, a log, a sliding window and a window from the first request give back
-   * only what the state still has of the charge. The states of other kinds do not tell that.
+   * If a policy with other numbers has changed the state since, a log, a sliding window and a window from
+   * the first request give back only what the state still has of the charge. The states of other kinds do
+   * not show that.
    */
   refund(state: State, nowMs: number, cost: number, takenAtMs: number, resetAtMs?: number): State | undefined
   /**

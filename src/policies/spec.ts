@@ -117,10 +117,10 @@ const CODES: Readonly<Record<string, string>> = {
 /** The code that comes before the base policy's code in the key of a ban. */
 const BAN_CODE = 'b'
 
-/** How many slices `concurrency` divides `ttl` into to count units. */
+/** The number of slices of `ttl` in which `concurrency` counts units. */
 export const TTL_SLICES = 8
 
-/** The values of `onChange`. A signature has the index of the value. */
+/** The values of `onChange`. A signature contains the index of the value. */
 const ON_CHANGE: readonly OnChange[] = ['keep', 'reset']
 /** The fields that a spec may leave out. */
 const OPTIONAL: readonly string[] = ['debt', 'onChange']
@@ -212,7 +212,9 @@ function numberOf(name: string, value: unknown): number {
   return OPTIONAL.includes(name) && value === undefined ? 0 : Number.NaN
 }
 
-/** Returns the names of a kind's numbers in their fixed order. An unknown kind keeps that of its spec. */
+/**
+ * Returns the names of a kind's numbers in their fixed order. For an unknown kind, that is the spec's order.
+ */
 function fieldsOf(kind: string, spec: object): readonly string[] {
   const fields = Object.hasOwn(FIELDS, kind) ? FIELDS[kind] : undefined
   return fields ?? Object.keys(spec).filter((name) => name !== 'kind')

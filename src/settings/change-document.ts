@@ -13,7 +13,7 @@ import { checkLength, documentSteps } from './read-document.js'
 import { checkNetwork, checkWellFormed, endOf } from './read-override.js'
 import { jsonSteps, readChange, type StoredSettings, settingsAfter, textOf } from './stored-settings.js'
 
-/** How long a change is retried while the store fails, or others change the document. */
+/** How long a change is retried while the store fails, or other processes change the document. */
 const MAX_ELAPSED_MS = 10_000
 /** How long an attempt waits for a reply of the store, and for an edit. */
 const TIMEOUT_MS = 5000
@@ -23,7 +23,7 @@ export type Edit = (document: SettingsDocument) => MaybePromise<GivenDocument>
 
 /**
  * Changes a document, once the changes that this process began earlier are done. Rejects after ten seconds,
- * including the time that earlier changes take, and with a `TypeError` if an edit takes five.
+ * which include the wait for earlier changes. Rejects with a `TypeError` if an edit takes five seconds.
  */
 export async function changeDocument(
   poller: DocumentPoller,
@@ -92,9 +92,11 @@ async function swapUntilMade(
   }
 }
 
-/** What an edit returned, as JSON, and whether it is a whole document, made without reading the last one. */
+/** What an edit returned. */
 interface Edited {
+  /** A copy that has passed through JSON. */
   readonly value: unknown
+  /** Whether it is a whole document, made without reading the last one. */
   readonly isWhole: boolean
 }
 
@@ -123,8 +125,9 @@ async function editLatest(
 }
 
 /**
- * Calls `onRead` if the copy that an edit gets is read. An edit without a declared parameter can still read
- * it, through a rest parameter or in a wrapper. Others get a plain copy, which can be printed.
+ * Calls `onRead` when an edit reads its copy. This is for edits without a declared parameter, which can
+ * still read it through a rest parameter or in a wrapper. Other edits get a plain copy, which prints as
+ * usual.
  */
 function watchReads(copy: SettingsDocument, onRead: () => void): void {
   for (const [name, value] of Object.entries(copy)) {
@@ -149,14 +152,14 @@ function editError(key: string): TypeError {
 }
 
 /**
- * Throws a `TypeError` for an override that looks right, but would never apply, or apply to more than it seems
- * to. A whole document, such as one from a configuration file, may have overrides that have ended.
+ * Throws a `TypeError` for an override that looks right, but would never apply or would apply to more than
+ * it seems to. A whole document, such as one from a configuration file, may have overrides that have ended.
  */
 function checkAdded(path: string, override: SettingsOverride, isWhole: boolean): void {
   checkWellFormed(path, override)
   checkNetwork(path, override)
   if (isWhole || endOf(override) > Date.now()) return
-  const fix = `It is ${new Date().toISOString()}. Write a later time, or leave the override out.`
+  const fix = `It is now ${new Date().toISOString()}. Write a later time, or leave the override out.`
   throw wrongOption('settings', `${path}.until`, 'in the future', override.until, fix)
 }
 

@@ -11,9 +11,9 @@ import { type StoredSettings, shownChange } from './stored-settings.js'
 
 /** The shortest time between two reads of a store's documents. */
 const INTERVAL_MS = 1000
-/** How long a read waits for the store's reply. After that, the next read is due. */
+/** How long a read waits for the store's reply. Then the next read is due. */
 const TIMEOUT_MS = 5000
-/** How many documents without followers are remembered at most. */
+/** The most documents without followers that are remembered. */
 const MAX_OTHERS = 100
 
 /** A document in a store, as this process knows it. */
@@ -24,7 +24,7 @@ export interface SharedDocument {
   copy?: LocalCopy
   /** Resolves when the changes that this process has begun are done. They run one after another. */
   changed: Promise<unknown>
-  /** Whether the last edit that began has not ended in time so far. */
+  /** Whether the last edit is still running, or did not end in time. */
   isEditing: boolean
 }
 
@@ -40,7 +40,7 @@ export function pollerOf(store: DocumentStore): DocumentPoller {
   return poller
 }
 
-/** Reads the documents in a store that the limiters of this process follow, all in one read. */
+/** Reads the documents that the limiters of this process follow in one store, all in one read. */
 export class DocumentPoller {
   readonly store: DocumentStore
   /**
@@ -64,8 +64,8 @@ export class DocumentPoller {
   }
 
   documentOf(key: string): SharedDocument {
-    const known = this.#followed.get(key) ?? this.#others.get(key)
-    if (known !== undefined) return known
+    const shared = this.#followed.get(key) ?? this.#others.get(key)
+    if (shared !== undefined) return shared
     const added = { key, feed: new DocumentFeed(), changed: Promise.resolve(), isEditing: false }
     this.#others.set(key, added)
     return added
@@ -86,8 +86,8 @@ export class DocumentPoller {
   }
 
   /**
-   * Reads a document from which changes start, and the version that the store holds. `within` limits the time.
-   * Rejects with a `StoreError`.
+   * Reads the document that a change starts from, and the version that the store holds. `within` limits the
+   * time. Rejects with a `StoreError`.
    */
   async latest(
     { key, copy }: SharedDocument,
@@ -142,7 +142,7 @@ export class DocumentPoller {
     }
   }
 
-  /** Reads what the store holds, unless it must not come into force, and the most recent change to it. */
+  /** Reads a stored document and the most recent change to it. Throws if it must not come into force. */
   *#settle(shared: SharedDocument, found: StoredDocument): ReturnType<ReadSettled> {
     const { copy } = shared
     const { settings, problem, foreign } = yield* latestSteps(this.store.name, found, copy, Date.now())

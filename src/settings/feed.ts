@@ -23,8 +23,8 @@ export interface Prepared {
 /** What follows a document. */
 export interface Follower {
   /**
-   * Prepares for a document. The functions `bringIntoForce` of all followers run in one turn of the event loop,
-   * so no charge sees a document that is only partly in force.
+   * Prepares for a document. Later, `bringIntoForce` is called for all followers in one turn of the event
+   * loop, so no charge sees a document that is only partly in force.
    */
   prepare(document: SettingsDocument): Steps<Prepared>
   /**

@@ -6,9 +6,9 @@ import { wrongOption } from '../util/validate.js'
 import { rawIdentity } from './read-override.js'
 
 /**
- * Returns a check of the identity of an override. The check throws a `TypeError` if no limit has such
- * identities: if the number of parts differs from the number of keys, or if all keys are `byIp`, which never
- * returns this one.
+ * Creates a check that throws a `TypeError` if no limit can have the identity of an override. Either no
+ * limit has as many keys as the identity has parts, or all keys are `byIp`, which never returns such an
+ * identity.
  */
 export function identityCheck(entries: readonly Entry[]): (path: string, override: SettingsOverride) => void {
   const counts = new Set(entries.map(({ key }) => key?.length ?? 1))
@@ -23,7 +23,7 @@ export function identityCheck(entries: readonly Entry[]): (path: string, overrid
       throw wrongOption('settings', `${path}.identity`, must, identity, fix)
     }
     if (count > 1 || !isByAddress || isOfAddress(rawIdentity(identity))) return
-    const fix = `Write network: '${rawIdentity(identity)}', if that is an address or a network.`
+    const fix = `If it is an IP address or a network, write network: '${rawIdentity(identity)}'.`
     throw wrongOption('settings', `${path}.identity`, 'an identity that byIp returns', identity, fix)
   }
 }

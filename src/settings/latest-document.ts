@@ -14,14 +14,17 @@ export interface LocalCopy {
   readonly foreign?: History | undefined
 }
 
-/** The latest document, from which changes start. */
+/** The latest document, which changes start from. */
 export interface Latest {
   readonly settings: StoredSettings
   /** Why limiters do not follow what the store holds. */
   readonly problem?: StoreError | TypeError
-  /** Why the stored document is not valid, if no valid one is known. Then `settings` has it as it is stored. */
+  /**
+   * Why the stored document is not valid, if changes start from it nevertheless. Then `settings` has the
+   * parts of it that can be read.
+   */
   readonly damage?: TypeError
-  /** Whether a change replaces what the store holds, instead of continuing a history there. */
+  /** Whether a change replaces what the store holds, instead of continuing its history. */
   readonly replaces?: boolean
   /** What the store holds, if it has lost the document of this process. */
   readonly foreign?: History
@@ -53,30 +56,31 @@ export function* latestSteps(
     }
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
-    const broken = damaged(found.text ?? '', error)
+    const broken = salvage(found.text ?? '', error)
     if (settings === undefined) return { ...broken, problem: error }
     const problem = new TypeError(`${error.message} The last valid document still applies. ${RESTORE}.`)
-    if (isEarlier(settings, broken.settings)) return { ...broken, problem } // another version wrote it
+    if (isEarlier(settings, broken.settings)) return { ...broken, problem } // later, by another version
     return { settings, problem, replaces: true }
   }
 }
 
 /**
  * Returns whether the store has lost a document that this process knows, although it holds another one. If
- * this process has only changed the document, and does not follow it, another may have replaced it since.
+ * this process has only changed the document, and does not follow it, another process may have replaced it
+ * since. Then only an earlier document is a loss.
  */
 function isLost(stored: StoredSettings, { settings, version, foreign }: LocalCopy): boolean {
   return version === undefined ? isEarlier(stored, settings) : !continues(stored, settings, foreign)
 }
 
 /** Returns what can be read of a damaged text. */
-function damaged(text: string, error: TypeError) {
-  const value = parsed(text)
-  const document = isObject(value.document) ? (value.document as never) : unreadable(error)
+function salvage(text: string, error: TypeError) {
+  const value = fieldsIn(text)
+  const document = isObject(value.document) ? (value.document as never) : unreadableDocument(error)
   return { settings: { ...historyIn(value), document }, damage: error, replaces: true }
 }
 
-function parsed(text: string): Fields {
+function fieldsIn(text: string): Fields {
   try {
     return fieldsOf(JSON.parse(text))
   } catch {
@@ -84,8 +88,8 @@ function parsed(text: string): Fields {
   }
 }
 
-/** Stands for a document that cannot be read. An edit can replace it if it does not read it. */
-function unreadable({ message }: TypeError): SettingsDocument {
+/** Returns a placeholder for a document that cannot be read. It throws if an edit reads it. */
+function unreadableDocument({ message }: TypeError): SettingsDocument {
   const fail = () => {
     throw new TypeError(
       `${message} None of it can be kept: return a whole document from edit, such as () => ({ limits: {} }).`,
@@ -104,13 +108,13 @@ export function missingError(store: string): StoreError {
 }
 
 /**
- * Returns the error about a document that does not continue the last one: the store has reverted to an
- * earlier one, such as after a restart, or another process knew no other and began one.
+ * Returns the error about a document that does not continue the last one. Either the store has reverted to
+ * an earlier one, such as after a restart, or another process found none and began a new one.
  */
 function lossError(store: string, stored: StoredSettings, { settings }: LocalCopy): StoreError {
   const problem = isEarlier(stored, settings)
     ? 'the store has an earlier settings document than before, so the last one still applies'
-    : 'the settings document was lost, and another process began a new one, so the last one still applies'
+    : 'the settings document was lost, and another process began a new one, so the lost one still applies'
   const fix = isEarlier(stored, settings) ? '' : '. To follow the new one, restart this process'
   return new StoreError(store, `${problem}. ${RESTORE}${fix}`)
 }

@@ -37,7 +37,7 @@ const OWNER = 'settings'
  * names the place.
  */
 export function policyIn(path: string, { policy, ban: rules, ...options }: Fields): Policy {
-  const readFactory = choice(...Object.keys(FACTORIES)) // not above, where bundlers would keep all policies
+  const readFactory = choice(...Object.keys(FACTORIES)) // at the top level, bundlers would keep all policies
   const name = readFactory(OWNER, `${path}.policy`, policy)
   if (options.name !== undefined)
     throw new TypeError(`${OWNER}: ${path}.name must be left out. The policy takes the name of its limit.`)

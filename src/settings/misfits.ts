@@ -4,20 +4,22 @@ import { MAX_PROBLEMS } from './read-document.js'
 export interface Misfit {
   /** The problem, with its place. */
   readonly problem: string
-  /** The same text for the same part of another document, wherever its override stands. */
+  /** The same text for the same problem in another document, wherever its override stands. */
   readonly id: string
   /** Whether the limiter applies it nevertheless. */
   readonly isApplied?: boolean
 }
 
-/** The place of an override in a document, and a text that is the same wherever it stands. */
+/** The place of an override in a document, and its target, which stays the same wherever it stands. */
 export interface Place {
   readonly path: string
   target(): string
 }
 
-/** Runs `make`. Adds the `TypeError` that it throws to misfits, and returns `undefined`. */
-export function fitting<T>(
+/**
+ * Returns what `make` returns. If it throws a `TypeError`, adds that to `misfits` and returns `undefined`.
+ */
+export function collectMisfit<T>(
   misfits: Misfit[],
   make: () => T,
   place?: Place,

@@ -5,7 +5,7 @@ import type { SettingsOverride } from '../limiter/settings-document.js'
 import type { Steps } from '../util/slices.js'
 import { endOf, rawIdentity, readNetwork } from './read-override.js'
 
-/** What a table holds of an override. */
+/** What a table holds about an override. */
 export interface Row {
   readonly override: SettingsOverride
   /** When the override ends. */
@@ -14,7 +14,10 @@ export interface Row {
   readonly network: Network | undefined
 }
 
-/** Returns the row of an override. Throws a `TypeError` that names `path` if its network is not one here. */
+/**
+ * Returns the row of an override. Throws a `TypeError` that names `path` if the limiter reads addresses in
+ * its IPv6 network as IPv4.
+ */
 export function rowOf(path: string, override: SettingsOverride, embeddings: readonly Embedding[]): Row {
   const { network } = override
   const endMs = endOf(override)
@@ -56,25 +59,25 @@ export function* overrideTable<Found extends Row>(
   const lengths = new Set(Array.from(byPrefix.keys(), ({ length }) => length))
   const longestFirst = Array.from(lengths).sort((a, b) => b - a)
 
-  /** Returns a row that has not ended. Reads the clock only for an override that has an end. */
-  const current = (row: Found | undefined) =>
+  /** Returns a row unless it has ended. Reads the clock only for an override that has an end. */
+  const unlessEnded = (row: Found | undefined) =>
     row === undefined || row.endMs === Number.POSITIVE_INFINITY || row.endMs > now() ? row : undefined
 
   return {
     isEmpty: rows.length === 0,
     hasNetworks: byNetwork.length > 0,
     ofIdentity(raw) {
-      let row = current(byIdentity.get(raw))
+      let row = unlessEnded(byIdentity.get(raw))
       for (let i = 0; row === undefined && i < longestFirst.length; i++) {
         const length = longestFirst[i] as number
-        if (length <= raw.length) row = current(byPrefix.get(raw.slice(0, length)))
+        if (length <= raw.length) row = unlessEnded(byPrefix.get(raw.slice(0, length)))
       }
       return row
     },
     ofAddress(address) {
       if (address === undefined) return undefined
       let index = networks.find(address)
-      while (index >= 0 && current(byNetwork[index]) === undefined) index = networks.outerOf(index)
+      while (index >= 0 && unlessEnded(byNetwork[index]) === undefined) index = networks.outerOf(index)
       return byNetwork[index]
     },
   }

@@ -86,15 +86,15 @@ function checkList(overrides: unknown): void {
   throw wrongOption(OWNER, 'overrides', must, overrides, "Write [{ identity: 'acme', exempt: true }].")
 }
 
-/** An override that was found valid, and what was read of it. */
+/** A valid override, and what was read of it. */
 type ReadOverride = ReturnType<typeof readOverride> & { readonly override: SettingsOverride }
 
 /** What was read of the overrides of each document, by their JSON. */
 const readIn = new WeakMap<SettingsDocument['overrides'], ReadonlyMap<string, ReadOverride>>()
 
 /**
- * Reads overrides, until there are enough problems. No two may have the same target. Returns those that have
- * not ended.
+ * Reads overrides, and stops once there are enough problems. No two may have the same target. Returns those
+ * that have not ended.
  */
 function* overrideSteps(
   given: unknown,

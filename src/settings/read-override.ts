@@ -13,7 +13,7 @@ import { policyIn } from './limit-settings.js'
 const OWNER = 'settings'
 /** The most limits that a document may name in one place. A limiter may have as many. */
 const MAX_LIMITS = 16
-/** The length of the longest key. */
+/** The length of the longest string in an identity. */
 const MAX_IDENTITY = 1024
 const MAX_KEYS = 8
 /** The length of the longest prefix. */
@@ -79,8 +79,8 @@ const OVERRIDE = {
 } as const
 
 /**
- * Reads an override: when it ends, and its target as a text that two overrides share only if they have the
- * same target. `path` is its place in the document, which a `TypeError` names.
+ * Reads when an override ends, and its target as a text. Two overrides have the same text only if they have
+ * the same target. `path` is the place of the override in the document, which a `TypeError` names.
  */
 export function readOverride(path: string, override: unknown): { target: string; until: number } {
   const { target, until } = readRows(OWNER, override, OVERRIDE, path)
@@ -154,7 +154,7 @@ export function endOf({ until }: SettingsOverride): number {
   return readEnd(OWNER, 'until', until)
 }
 
-/** Returns the text by which an identity is looked up. No key contains the separator `'\0'`. */
+/** Returns the text by which an identity is looked up. No part contains the separator `'\0'`. */
 export function rawIdentity(identity: string | readonly string[]): string {
   return typeof identity === 'string' ? identity : identity.join('\0')
 }

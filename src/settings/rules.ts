@@ -12,7 +12,7 @@ import { RecentMap } from '../util/recent-map.js'
 import type { Steps } from '../util/slices.js'
 import { identityCheck } from './identity-check.js'
 import { policyOf } from './limit-settings.js'
-import { fitting, type Misfit, type Place } from './misfits.js'
+import { collectMisfit, type Misfit, type Place } from './misfits.js'
 import { type OverrideTable, overrideTable, type Row, rowOf } from './override-table.js'
 import { MAX_OVERRIDES } from './read-document.js'
 import { checkNetwork, checkWellFormed, readOverride } from './read-override.js'
@@ -36,7 +36,7 @@ export interface DocumentRules extends Rules {
   readonly candidate: Rules | undefined
   /** The names of limits in the document that the limiter does not have. */
   readonly unknownNames: readonly string[]
-  /** What does not fit the limiter. The rules are without it. */
+  /** The parts of the document that do not fit the limiter. The rules leave them out. */
   readonly misfits: readonly Misfit[]
 }
 
@@ -59,7 +59,7 @@ export type RuleMaker = (document: SettingsDocument) => Steps<DocumentRules>
 export function ruleMaker({ entries: codeEntries, name, embeddings, onUnfit }: RulesContext): RuleMaker {
   const names = codeEntries.map((entry) => limitName(entry, name))
   const checkIdentity = identityCheck(codeEntries)
-  /** What was made of each override that fits. */
+  /** The effect of each override that fits. */
   const effects = new WeakMap<SettingsOverride, Effect>()
   const policies = new RecentMap<GivenPolicy>(MAX_OVERRIDES)
 
@@ -74,7 +74,7 @@ export function ruleMaker({ entries: codeEntries, name, embeddings, onUnfit }: R
     return policy
   }
 
-  /** Returns the policies of limits by name, by the index of the limit; `undefined` if not changed. */
+  /** Returns policies by the index of the limit; `undefined` for a limit that `byName` does not change. */
   function policiesOf(
     misfits: Misfit[],
     path: string,
@@ -85,7 +85,7 @@ export function ruleMaker({ entries: codeEntries, name, embeddings, onUnfit }: R
     return entries.map((entry) => {
       const own = limitName(entry, name)
       const settings = Object.hasOwn(byName, own) ? byName[own] : undefined
-      return settings && fitting(misfits, () => policyFor(path, settings, entry), place)
+      return settings && collectMisfit(misfits, () => policyFor(path, settings, entry), place)
     })
   }
 
@@ -101,7 +101,7 @@ export function ruleMaker({ entries: codeEntries, name, embeddings, onUnfit }: R
     for (const entry of inForce.filter(holdsUnits)) {
       const own = limitName(entry, name)
       const check = () => checkCandidatePolicy(`settings: ${path}.${own}`, entry.policy as Policy)
-      if (Object.hasOwn(byName, own)) fitting(misfits, check)
+      if (Object.hasOwn(byName, own)) collectMisfit(misfits, check)
     }
     const usable = inForce.filter((entry) => !holdsUnits(entry))
     const changed = change(misfits, path, byName, usable)
@@ -114,7 +114,7 @@ export function ruleMaker({ entries: codeEntries, name, embeddings, onUnfit }: R
     const path = `overrides[${i}]`
     const place = { path, target: () => readOverride(path, override).target }
     const changed = policiesOf(misfits, `${path}.limits`, limits, codeEntries, place)
-    const row = fitting(
+    const row = collectMisfit(
       misfits,
       () => {
         checkWellFormed(path, override)
@@ -123,7 +123,7 @@ export function ruleMaker({ entries: codeEntries, name, embeddings, onUnfit }: R
       },
       place,
     )
-    fitting(misfits, () => checkNetwork(path, override), place, true)
+    collectMisfit(misfits, () => checkNetwork(path, override), place, true)
     return row && { ...row, access: block ? 'block' : exempt && 'exempt', policies: changed }
   }
 

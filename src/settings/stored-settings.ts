@@ -47,7 +47,7 @@ export function* jsonSteps<T>(value: T): Steps<T> {
 }
 
 /**
- * Reads what a store holds. Throws a `TypeError` if it is not a document with its changes. Keeps
+ * Reads what a store holds. Throws a `TypeError` if it is not a document with its changes. Reuses
  * the objects of an `earlier` document that are equal.
  */
 export function* storedSteps(

@@ -2,11 +2,11 @@
 export interface StoredDocument {
   /** Changes with the text. Two texts never have the same version, even in different stores. */
   readonly version: string
-  /** Absent if the request named this version, and with `damage`. */
+  /** Absent if the request named this version, or if there is `damage`. */
   readonly text?: string
   /**
-   * What the key holds if that is no document, such as `'a value of another type'`. `replace` overwrites it if
-   * it gets this version.
+   * What the key holds in place of a document, such as `'a value of another program'`. `replace` with this
+   * version overwrites it.
    */
   readonly damage?: string
 }

@@ -38,8 +38,8 @@ export interface RateLimit<Info extends FetchInfo = FetchInfo, Subject = FetchSu
 }
 
 /**
- * Creates a limiter that takes these steps. `subjectOf` returns what
- * is charged, and what callbacks are called with.
+ * Creates a limiter that runs these steps. `subjectOf` returns what is charged, and what callbacks are
+ * called with.
  */
 export function limitOf<Info extends FetchInfo, Subject extends object>(
   steps: RequestSteps<Subject, Exchange>,

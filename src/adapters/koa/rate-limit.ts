@@ -110,7 +110,7 @@ function nextAfter(withdraw: () => void, next: Next): Next {
   }
 }
 
-/** Creates middleware that takes these steps. */
+/** Creates middleware that runs these steps. */
 function middlewareOf<Ctx extends ExtendableContext>(
   steps: RequestSteps<Ctx, Response>,
   onDenied: DenialOptions<KoaTypes<Ctx>>['onDenied'],

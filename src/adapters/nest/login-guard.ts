@@ -25,10 +25,10 @@ export interface LoginGuard<Req extends object = NestRequest> extends LoginContr
  * Creates a guard for `@UseGuards` that stops password guessing without locking out real users, as
  * `loginGuard` of `headgate` does.
  *
- * - **Success.** A status below 300 is a success where the password is checked, unless `succeeded`,
- *   `failureRedirect` or `reportSuccess` says otherwise. That is a POST to `path`. Without it, it is a POST
- *   to the one handler with the guard, once that has thrown an `UnauthorizedException` in the process, and
- *   failures in a row do not count.
+ * - **Success.** A status below 300 in response to a POST to `path` is a success, unless `succeeded`,
+ *   `failureRedirect` or `reportSuccess` says otherwise. Without `path`, a POST to the one handler with the
+ *   guard can succeed, but in each process only once that handler has thrown an `UnauthorizedException`.
+ *   Failures in a row then do not count.
  * - **Denials.** `RateLimitFilter` responds to denied attempts. `RateLimitModule` provides it.
  * - **HTTP only.** The guard throws an error for GraphQL and WebSockets, because they have no status that
  *   says whether a login succeeded.

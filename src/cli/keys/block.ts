@@ -36,8 +36,8 @@ export async function blockIdentity(
 }
 
 /**
- * Bans a key. The store does not have the longest ban of the limit, which says how long a record is kept:
- * assumes one that does not shorten the time for which the key is kept.
+ * Bans a key. How long its record is kept depends on the longest ban of the limit, which the store does not
+ * have. So assumes one that does not shorten the time for which the key is kept.
  */
 async function blockKey(
   connection: StoreConnection,

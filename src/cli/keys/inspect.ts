@@ -38,7 +38,7 @@ export interface StandingReport extends KeyReport {
   readonly bans: number | null
   /**
    * How many denials count for the next ban, and until when. `null` if the policy is not a ban. If the limit is
-   * not published, those that counted at the last one, and `null` for the time.
+   * not published, `denials` is how many counted at the last denial, and `denialsUntil` is `null`.
    */
   readonly denials: number | null
   readonly denialsUntil: string | null

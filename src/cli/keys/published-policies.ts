@@ -7,15 +7,15 @@ import type { StoredLimit } from './stored-limit.js'
 
 /** A policy as its limiter has published it. */
 export interface PublishedPolicy {
-  /** Of a ban, the wrapped one. */
+  /** The policy itself or, for a ban, the one that it wraps. */
   readonly policy: Policy
-  /** For how long a ban counts denials, from the first of them; otherwise 0. */
+  /** For how long a ban counts denials, from the first of them. 0 if the policy is not a ban. */
   readonly withinMs: number
 }
 
 /**
- * The policies of limits. Several policies are plans, which share their keys. Missing for a limit whose limiter
- * has published nothing.
+ * The policies of limits. If a limit has several, they are plans, which share their keys. A limit whose
+ * limiter has published nothing is missing.
  */
 export type PublishedPolicies = ReadonlyMap<StoredLimit, readonly PublishedPolicy[]>
 

@@ -109,7 +109,9 @@ function partsOf(watched: Watched, text: string, limits: readonly Limit[]): read
   return limits.flatMap((limit) => spellings.map((spelling) => partOf(limit, spelling, 0)))
 }
 
-/** Returns a limit for each scope of keys: of bans the longest one, which keeps a record for longest. */
+/**
+ * Returns one limit for each scope of keys: the one with the longest ban, which keeps a record for longest.
+ */
 function limitsOfKeys({ limits }: Inspection): readonly Limit[] {
   const scopes = groupBy(limits.values(), ({ scope }) => scope)
   const banOf = ({ policy }: Limit) => policy.longestBanMs ?? 0

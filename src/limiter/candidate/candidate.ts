@@ -50,10 +50,11 @@ export interface CandidateMessage {
 const candidates = channel('headgate:candidate')
 
 /**
- * Creates the candidate of a limiter: a second limiter, whose decisions are only counted; `undefined` if the
- * options have none. `ruleCore` adds the rules of settings. It counts as if it stood alone, under its own keys.
- * In memory it has its own store, where it evicts no state of the limits in force. A remote store gets its
- * charges in the same batches, through its own circuit breaker.
+ * Creates the candidate of a limiter: a second limiter, whose decisions are only counted. Returns
+ * `undefined` if the options have none. `ruleCore` adds the rules of settings. The candidate counts under
+ * its own keys, as if there were no other limits. In memory, it has its own store, so that it evicts no
+ * state of the limits in force. With a remote store, its charges join the same batches, but have their own
+ * circuit breaker.
  */
 export function createCandidate<Subject>(
   settings: LimiterSettings,
@@ -97,8 +98,9 @@ export function createCandidate<Subject>(
   }
 
   /**
-   * Makes a change to the limits in force and, unless the options name some of them, to what the candidate has
-   * counted of the same subject or decision. A failure of the latter is only emitted.
+   * Makes a change to the limits in force, and to what the candidate has counted of the same subject or
+   * decision. If the options name limits, changes only those in force. If the candidate's change fails, only
+   * emits it.
    */
   function changeBoth<Subject, Target>(
     inForce: DirectAdjustments<Subject>,
@@ -153,7 +155,9 @@ export function createCandidate<Subject>(
   }
 }
 
-/** Returns whether the store of a candidate could not decide, or the address of a request is unknown. */
+/**
+ * Returns whether a candidate could not decide: its store failed, or the request's IP address is unknown.
+ */
 function isUndecided({ source }: Decision): boolean {
   return source === 'fail-open' || source === 'fail-closed'
 }

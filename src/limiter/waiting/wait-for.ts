@@ -23,13 +23,13 @@ import { WaitQueues } from './wait-queues.js'
 interface WaitingOptions {
   readonly access: Access
   readonly modeSwitch: ModeSwitch
-  /** Reports a decision, and returns what the caller is given. */
+  /** Reports a decision, and returns the one that the caller gets. */
   readonly finish: Finish
   /** Called when the units of an aborted charge could not be refunded. */
   readonly onRefundFailed: (error: unknown, decision: Decision) => void
 }
 
-/** What a limiter needs to wait. A waiter charges in its own async context when its turn comes. */
+/** What the waiters of a limiter share. Each charges in its own async context when its turn comes. */
 interface Waiting extends WaitingOptions {
   readonly core: LimiterCore
   readonly queues: WaitQueues
@@ -37,7 +37,7 @@ interface Waiting extends WaitingOptions {
   isClosed: boolean
 }
 
-/** Creates `waitFor` of a limiter. What it needs is created by the first call. */
+/** Creates the `waitFor` of a limiter. The first call creates its state. */
 export function createWaiting(core: LimiterCore, options: WaitingOptions) {
   let waiting: Waiting | undefined
   const start = () => ({ ...options, core, queues: new WaitQueues(), arrivals: 0, isClosed: false })
@@ -47,9 +47,9 @@ export function createWaiting(core: LimiterCore, options: WaitingOptions) {
       waiting ??= start()
       return waitFor(waiting, subject, waitOptions)
     },
-    /** Lets waiters retry whose keys got units back. */
+    /** Lets waiters try again if units came back to their keys. */
     retry: (keys: readonly { readonly key: string }[]) => waiting?.queues.retry(keys),
-    /** Wakes all waiters when report mode begins, in which no charge waits. */
+    /** Wakes all waiters if report mode is on, because no charge waits in that mode. */
     endIfReport() {
       if (options.modeSwitch.mode === 'report') waiting?.queues.wakeAll()
     },
@@ -79,7 +79,7 @@ async function chargeWhenAllowed(
 ): Promise<Decision> {
   const { subject, signal } = wait
   const given = waiting.core.limits.resolveCharge(subject, cost)
-  if (isPromise(given)) peerAddress(subject) // Node.js remembers it now
+  if (isPromise(given)) peerAddress(subject) // reading it makes Node.js cache it
   const parts = uncountedParts(isPromise(given) ? await unlessAborted(given, signal) : given)
   const client = parts.map(({ key }) => key).join(' ')
   const state = { hasPlace: false, queues: new Set<Queue>(), turn: undefined, wake() {} }
@@ -96,7 +96,7 @@ async function chargeWhenAllowed(
   }
 }
 
-/** Returns the final decision; `undefined` if the waiter is in a queue now. */
+/** Returns the final decision; `undefined` if the waiter has entered a queue. */
 function chargeOrQueue(waiting: Waiting, waiter: Waiter): MaybePromise<Decision | undefined> {
   const { queues, isClosed } = waiting
   const isNeverAllowed = waiter.parts.some(({ policy, cost }) => cost > policy.limit)
@@ -120,7 +120,7 @@ async function chargeNow(waiting: Waiting, waiter: Waiter): Promise<Decision | u
     figures = decision.parts
     if (decision.allowed || figures.length === 0) return decision
     if (!mayWait(waiting, waiter, queues.deniedUntilMs(parts, decision))) return decision
-    return queues.enter(waiter) // before the charge ends, so that none overtakes it
+    return queues.enter(waiter) // before the charge ends, so that no waiter overtakes this one
   } finally {
     queues.endCharge(waiter, figures)
   }
@@ -132,7 +132,7 @@ function mayWait({ isClosed, modeSwitch, queues }: Waiting, waiter: Waiter, unti
   return Math.max(untilMs, performance.now()) < waiter.deadlineMs
 }
 
-/** Sleeps until the waiter has its turn, or its wait ends. Rejects if its signal aborts. */
+/** Sleeps until it is the waiter's turn, or its wait ends. Rejects if its signal aborts. */
 async function sleep(waiter: Waiter): Promise<void> {
   const { turn, deadlineMs, signal } = waiter
   const cancel = deadlineMs === Number.POSITIVE_INFINITY ? undefined : callAt(deadlineMs, () => waiter.wake())

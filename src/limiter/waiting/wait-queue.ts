@@ -6,11 +6,11 @@ import type { NamedPart } from '../receipt.js'
 export interface Waiter {
   readonly subject: unknown
   readonly parts: readonly NamedPart[]
-  /** All its keys, since several clients may share one of them. */
+  /** Identifies the client: all its keys, since several clients may share one of them. */
   readonly client: string
   /** Its place in the order of arrival. */
   readonly arrival: number
-  /** By `performance.now()`. */
+  /** When its wait must end, by `performance.now()`. */
   readonly deadlineMs: number
   readonly signal: AbortSignal | undefined
   /** Whether it has one of the limiter's places. */
@@ -22,29 +22,30 @@ export interface Waiter {
   wake: () => void
 }
 
-/** The most charges of one key that waiters make at the same time. */
+/** The most charges of one key that waiters may have under way. */
 const MAX_CHARGES = 64
 
 /**
- * The waiters of one key, by arrival. The first wakes when no charge of the key is under way, or if the units
- * that are left suffice for another one. While they do not suffice at all, the queue is asleep.
+ * The waiters of one key, by arrival. The first waiter wakes once no charge of the key is under way, or
+ * earlier if enough units are left for its charge as well. If there are not enough units even without other
+ * charges, the queue sleeps until there are.
  */
 export class Queue {
   readonly key: string
   readonly waiters: Waiter[] = []
-  /** Whether the times of denials are hints, because a release may come before. */
+  /** Whether the times in denials are only hints, because a release may come earlier. */
   readonly #hasHints: boolean
   /** The charges of the key that are under way, and their units. */
   #charges = 0
   #units = 0
-  /** Whether units came back since then. */
+  /** Whether units came back while charges were under way, so that their figures do not show it. */
   #isOutdated = false
   /** The figures of the last charge, and when they came. */
   #figures: PartDecision | undefined
   #knownAtMs = 0
-  /** Whether these figures say what is left. */
+  /** Whether these figures still say what is left. */
   #areCurrent = false
-  /** When the queue wakes, or woke last. */
+  /** When the queue will wake, or last woke. 0 if it has never slept. */
   #untilMs = 0
   #cancelTimer: (() => void) | undefined
 
@@ -61,7 +62,7 @@ export class Queue {
     return this.#cancelTimer !== undefined
   }
 
-  /** Returns until when a waiter waits at least, 0 if that is not known; `undefined` if it may charge now. */
+  /** Returns the earliest end of a waiter's wait: 0 if it is not known, `undefined` if it may charge now. */
   waitsUntilMs(waiter: Waiter): number | undefined {
     const [first = waiter] = this.waiters
     const sleepsUntilMs = this.isAsleep ? this.#untilMs : Number.POSITIVE_INFINITY
@@ -97,14 +98,14 @@ export class Queue {
     this.#knownAtMs = performance.now()
   }
 
-  /** Lets the first try again, since units may have come back. */
+  /** Lets the first waiter try again, because units may have come back. */
   retry(): void {
     this.#isOutdated = this.#charges > 0
     this.#areCurrent = false
     this.update()
   }
 
-  /** Wakes the first if it may charge now. Otherwise, sets its timer. */
+  /** Wakes the first waiter if it may charge now. Otherwise, sets a timer if it is known when it may. */
   update(): void {
     const [first] = this.waiters
     const untilMs = first === undefined ? Number.POSITIVE_INFINITY : this.#turnAtMs(first)
@@ -115,7 +116,10 @@ export class Queue {
     else if (untilMs !== Number.POSITIVE_INFINITY) this.#sleepUntil(untilMs)
   }
 
-  /** Wakes the first at a time. Wakes those now that cannot wait until then, or that hold up others. */
+  /**
+   * Lets the queue sleep until a time. At once, wakes the waiters that cannot wait that long, and those that
+   * are also in other queues, which they would hold up.
+   */
   #sleepUntil(untilMs: number): void {
     this.#untilMs = untilMs
     this.#cancelTimer = callAt(untilMs, () => this.retry())
@@ -123,7 +127,9 @@ export class Queue {
       if (queues.size > 1 || (deadlineMs <= untilMs && !this.#hasHints)) wake()
   }
 
-  /** Returns when the first would charge: 0 for now, and `Infinity` for after the charges under way. */
+  /**
+   * Returns when a waiter that is first may charge: 0 for now, `Infinity` for after the charges under way.
+   */
   #turnAtMs(waiter: Waiter): number {
     const part = this.#partOf(waiter)
     const isAlone = this.#charges === 0
@@ -133,20 +139,21 @@ export class Queue {
     if (isAllowed && this.#charges < MAX_CHARGES) return 0
     if (!isAlone) return Number.POSITIVE_INFINITY
     const afterMs = allowedAfterMs(part, this.#figures)
-    return afterMs === Number.POSITIVE_INFINITY ? 0 : this.#knownAtMs + afterMs // else only a charge can tell
+    // If time alone brings no units back, only a charge can tell.
+    return afterMs === Number.POSITIVE_INFINITY ? 0 : this.#knownAtMs + afterMs
   }
 
   #partOf({ parts }: Waiter): NamedPart {
     return parts.find(({ key }) => key === this.key) as NamedPart
   }
 
-  /** Returns when a charge may be allowed that was just denied. */
+  /** Returns when a charge that was just denied may be allowed. */
   allowedAtMs(retryAfterMs: number): number {
     const isHint = this.#hasHints && retryAfterMs !== Number.POSITIVE_INFINITY
     return performance.now() + (isHint || this.#isOutdated ? 0 : retryAfterMs)
   }
 
-  /** Returns the denial of a waiter that did not charge. Returns `undefined` if the queue never slept. */
+  /** Returns a denial for a waiter without a charge. Returns `undefined` if the queue has never slept. */
   denialOf({ parts }: Waiter): Decision | undefined {
     if (this.#figures === undefined || this.#untilMs === 0) return undefined
     const nowMs = performance.now()
@@ -165,7 +172,9 @@ export class Queue {
   }
 }
 
-/** Returns after how long a charge is allowed: exactly for token buckets, elsewhere never too late. */
+/**
+ * Returns how long until a charge is allowed: exact for token buckets, and never too long for other kinds.
+ */
 function allowedAfterMs({ policy, cost }: NamedPart, figures: PartDecision): number {
   const { allowed, limit, resetAfterMs, moreAfterMs, retryAfterMs } = figures
   if (!allowed && cost >= figures.cost) return retryAfterMs

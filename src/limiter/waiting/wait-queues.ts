@@ -6,7 +6,7 @@ import { Queue, type Waiter } from './wait-queue.js'
 /** The most waiters of a limiter at a time. Each takes 2 to 6 KB of heap. */
 const MAX_WAITERS = 10_000
 
-/** A queue in which to wait, at least until a time. */
+/** A queue that a waiter must wait in, and the earliest time at which its wait can end. */
 interface KeyWait {
   readonly queue: Queue
   readonly untilMs: number
@@ -17,12 +17,15 @@ export class WaitQueues {
   readonly #queues = new Map<string, Queue>()
   readonly #places = new SharedPlaces(MAX_WAITERS)
 
-  /** Returns whether a waiter may wait. Those that charge the same keys share places as one client. */
+  /** Returns whether there is a place for a waiter. Waiters that charge the same keys are one client. */
   hasPlaceFor({ hasPlace, client }: Waiter): boolean {
     return hasPlace || this.#places.hasPlaceFor(client)
   }
 
-  /** Returns the queue in which a waiter must wait for longest before it charges, if it must. */
+  /**
+   * Returns the longest wait that a waiter must begin before it charges, in a queue that is asleep if there
+   * is one. Returns `undefined` if it may charge now.
+   */
   waitOf(waiter: Waiter): KeyWait | undefined {
     const waits = waiter.parts.flatMap(({ key, cost }): KeyWait[] => {
       const queue = cost > 0 ? this.#queues.get(key) : undefined
@@ -34,8 +37,8 @@ export class WaitQueues {
   }
 
   /**
-   * Lets a waiter wait in a queue that is asleep, and only there, since it must not hold up others. Otherwise
-   * only charges under way are ahead of it, and it keeps its place for all its keys.
+   * Lets a waiter wait. If `queue` is asleep, it waits only there, so that it does not hold up other queues.
+   * Otherwise, only charges under way are ahead of it, and it enters the queues of all its keys.
    */
   enter(waiter: Waiter, queue?: Queue): undefined {
     waiter.turn = new Promise((resolve) => {
@@ -76,7 +79,7 @@ export class WaitQueues {
     }
   }
 
-  /** Begins the charge of a waiter. Later ones of its keys wait for the outcome. */
+  /** Begins the charge of a waiter. Later charges of its keys may have to wait for the outcome. */
   startCharge(waiter: Waiter): void {
     for (const queue of this.#queuesOf(waiter)) queue.start(waiter)
     this.#leaveQueues(waiter)
@@ -96,7 +99,7 @@ export class WaitQueues {
     if (queue.isEmpty) this.#queues.delete(queue.key)
   }
 
-  /** Returns until when a charge is denied at least. */
+  /** Returns the earliest time at which a denied charge may be allowed. */
   deniedUntilMs(parts: readonly NamedPart[], decision: Decision): number {
     const times = decision.parts.map(({ allowed, retryAfterMs }, i) => {
       const queue = allowed ? undefined : this.#queues.get(parts[i]?.key ?? '')
@@ -105,12 +108,12 @@ export class WaitQueues {
     return Math.max(...times)
   }
 
-  /** Lets the first in the queues of these keys try again, since units came back. */
+  /** Lets the first waiter of each of these keys try again, because units came back. */
   retry(keys: readonly { readonly key: string }[]): void {
     for (const { key } of keys) this.#queues.get(key)?.retry()
   }
 
-  /** Wakes all, because their wait has ended. */
+  /** Wakes all waiters, because their wait has ended. */
   wakeAll(): void {
     for (const { waiters } of this.#queues.values()) for (const { wake } of waiters) wake()
   }

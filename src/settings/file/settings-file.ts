@@ -126,8 +126,9 @@ function versionOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
 }
 
 /**
- * Returns the text in a file: UTF-8, or UTF-16 as some editors and shells write it, without a byte-order
- * mark. Throws a `TypeError` if it is empty or in another encoding, because a guess would change identities.
+ * Returns the text in a file, without a byte-order mark. It is UTF-8, or UTF-16 as some editors and shells
+ * write it. Throws a `TypeError` if it is empty or in another encoding, because a guess would change
+ * identities.
  */
 function textOf(path: string, bytes: Uint8Array): string {
   const [, encoding = 'utf-8'] =

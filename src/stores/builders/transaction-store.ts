@@ -185,7 +185,9 @@ export function transactionStore<Transaction>(options: TransactionOptions<Transa
   return builtStore({ ...options, batching }, run)
 }
 
-/** Returns the charges whose keys no other operation has, nor another part of the same charge. */
+/**
+ * Returns the charges whose keys occur nowhere else in the batch, not even in another part of the charge.
+ */
 function chargesAlone(operations: readonly Operation[]): readonly Charge[] {
   const counts = new Map<string, number>()
   for (const operation of operations)

@@ -4,8 +4,8 @@ import { asStoreError, messageOf, type StoreError } from '../store-error.js'
 import { hintFor } from './hints.js'
 import type { Command, Transport } from './transport.js'
 
-/** What stands for a value of another type, such as a string that an operator has set by hand. */
-const OTHER_TYPE: StoredDocument = { version: 'WRONGTYPE', damage: 'a value of another type of Redis' }
+/** What is read of a value of another type, such as a string that an operator has set. */
+const OTHER_TYPE: StoredDocument = { version: 'WRONGTYPE', damage: 'a value of another Redis type' }
 
 /**
  * Replaces a document, a hash of `version` and `text`, without an expiry.
@@ -63,7 +63,7 @@ export function redisDocuments({ slotOf, send }: Transport): Documents {
   }
 }
 
-/** Returns a reply, with `OTHER_TYPE` for the key that it is of: those of other keys still count. */
+/** Returns a reply, or `OTHER_TYPE` if its key holds such a value. Replies for other keys still count. */
 async function orOtherType(reply: Promise<unknown>): Promise<unknown> {
   try {
     return await reply

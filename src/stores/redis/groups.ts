@@ -10,9 +10,9 @@ export interface Group {
 }
 
 /**
- * Groups the operations of a batch by shape. The calls are sent in the order of the groups. An operation joins an
- * earlier group of its shape only if no group behind that one names any of its keys. So the operations on a key
- * keep their order.
+ * Groups the operations of a batch by shape. The calls are sent in the order of the groups. To keep the
+ * operations on a key in order, an operation joins an earlier group of its shape only if no later group
+ * names any of its keys.
  */
 export function groupsOf(operations: readonly Operation[]): readonly Group[] {
   const groups: Group[] = []
@@ -36,7 +36,7 @@ export function groupsOf(operations: readonly Operation[]): readonly Group[] {
   return groups
 }
 
-/** Returns whether operations have one type and the very same policies, as those of a limiter do. */
+/** Returns whether operations have one type and the very same policies, as the charges of a limiter do. */
 export function areOfOneShape(operations: readonly Operation[]): boolean {
   const [first] = operations
   for (const operation of operations) if (operation !== first && !hasShapeOf(operation, first)) return false

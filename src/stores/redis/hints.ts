@@ -3,7 +3,7 @@ const FIXES: readonly (readonly [RegExp, string])[] = [
   [/^READONLY /, 'Connect to the master: this server is a replica, and takes no writes.'],
   [/^(MOVED|ASK) \d|\bCROSSSLOT\b/, 'Use a Cluster client: this server is one node of a Redis Cluster.'],
   [
-    /^(NOAUTH |.*HELLO must be called with)/, // node-redis sends commands behind a wrong password also
+    /^(NOAUTH |.*HELLO must be called with)/, // node-redis also sends commands after a wrong password
     'Give the client a password, or correct the one that it has: redis://:password@host.',
   ],
   [

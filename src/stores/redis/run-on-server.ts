@@ -14,7 +14,9 @@ export function runOnCluster(transport: Transport, batching: Batching): Run {
 /** A batch for a server with slots becomes many small calls. In a larger batch, more charges share a call. */
 const MAX_KEYS_BY_SLOT = 1024
 
-/** Returns whether the server of a client has slots: it has rejected a call because of them. */
+/**
+ * Returns whether the server of a client has shown that it has slots, by rejecting a call because of them.
+ */
 const hasSlots = (client: object) => resentAtMs(client) !== undefined
 
 /** Clients that have sent a batch of several operations. In most cases, it shows whether the server has slots. */

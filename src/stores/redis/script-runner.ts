@@ -21,8 +21,9 @@ interface GroupCall {
 }
 
 /**
- * Returns the digests of the scripts that were loaded on a connection. Stores that share a client share them.
- * Commands on a connection keep their order, so the server knows a script in all commands behind its loading.
+ * Returns the digests of the scripts that were loaded on a connection. Stores that share a client share
+ * them. Commands on a connection keep their order, so the server knows a script in every command after its
+ * loading.
  */
 const digestsOn = weakMemo((_connection: object) => new Set<string>())
 
@@ -30,8 +31,9 @@ const digestsOn = weakMemo((_connection: object) => new Set<string>())
  * Creates a function that applies a batch: it makes a call for each group of operations of one shape, and sends
  * all calls at once. Commands for one server keep their order. A call that fails leaves the others alone.
  *
- * A server that has lost its scripts, as after `SCRIPT FLUSH`, rejects a call by digest. It gets the text then,
- * behind all later calls. So a call goes with its text at once if a later one of its batch names any of its keys.
+ * A server that has lost its scripts, as after `SCRIPT FLUSH`, rejects a call by digest. The call is sent
+ * again with its text, but later calls of the batch have run by then. So a call that shares a key with a
+ * later one is sent with its text in the first place.
  *
  * It makes calls for each slot, so each operation must have all its keys in one. With `runBySlot`, it assumes
  * that the server has no slots. If the server rejects a call, unrun, because its keys are in several slots,
@@ -78,7 +80,7 @@ export function scriptRunner(transport: Transport, runBySlot?: Run): Run {
     return retry(sendText, { isTemporary: isMoving, maxAttempts: MAX_ATTEMPTS })
   }
 
-  /** Returns the commands of a call, the last of which gets its reply: first, its script is loaded. */
+  /** Returns the commands of a call. The last one gets its reply. One before that may load its script. */
   function commandsFor({ shard, call }: GroupCall): readonly Command[] {
     const command = commandFor(call, shard)
     if (call.script === undefined) return [command]
@@ -90,7 +92,9 @@ export function scriptRunner(transport: Transport, runBySlot?: Run): Run {
     return [{ shard, words, firstKey: 0, keyCount: 0 }, command]
   }
 
-  /** Sends the calls of a batch that has several shapes or slots. Returns the groups, which wait for the replies. */
+  /**
+   * Sends the calls of a batch with several shapes or slots. Returns the groups, which await the replies.
+   */
   function sendGroups(batch: readonly Operation[]): readonly RunGroup[] {
     const commands: Command[] = []
     const groups: RunGroup[] = []
@@ -112,7 +116,10 @@ export function scriptRunner(transport: Transport, runBySlot?: Run): Run {
     return groups
   }
 
-  /** Sends commands. A call reads its own reply, and nothing reads that of a command that loads its script. */
+  /**
+   * Sends commands. Ignores rejections: each call handles that of its own reply, and nothing reads the reply
+   * of a command that loads a script.
+   */
   function sendAll(commands: readonly Command[]): readonly Promise<unknown>[] {
     const replies = send(commands)
     if (replies.length > 1) for (const reply of replies) reply.catch(() => undefined)
@@ -139,7 +146,7 @@ export function scriptRunner(transport: Transport, runBySlot?: Run): Run {
   return run
 }
 
-/** Resolves with an error for each operation: its policies have no script. */
+/** Resolves with an error for each operation, because their policies have no script. */
 async function failAll(operations: readonly Operation[], cause: unknown): Promise<readonly Outcome[]> {
   const error = asStoreError('redis', cause)
   return operations.map(() => error)

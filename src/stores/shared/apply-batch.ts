@@ -101,7 +101,7 @@ export function evaluateCharge(charged: readonly Part[], read: ReadState, nowMs:
   return { verdict: { type: 'charge', allowed: true, atMs: nowMs, parts: steps }, writes }
 }
 
-/** Returns the write of a step. The figures of an allowed one are those that a peek would now return. */
+/** Returns the write of a step. If the step is allowed, a peek would now return the same figures. */
 function writeOf(policy: Policy, state: State, { allowed, resetAfterMs }: Step) {
   return { policy, state, resetAfterMs: allowed ? resetAfterMs : undefined }
 }

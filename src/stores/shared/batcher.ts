@@ -52,7 +52,7 @@ export function batcher(
   const pending: Flight[] = [] // the oldest first
   let inFlight = 0 // pending batches that have not stalled
   let isScheduled = false
-  let isFull = false // no batch may leave until one in flight is answered or stalls
+  let isFull = false // no batch may leave until one in flight gets its reply or stalls
   let isWatching = false
 
   function schedule(): void {

@@ -29,7 +29,7 @@ export interface SqlStore extends Store {
   close(): Promise<void>
 }
 
-/** Creates a store that applies a batch in a transaction, and some charges in fewer round trips. */
+/** Creates a store that applies a batch in a transaction, but decides some charges in fewer round trips. */
 export function sqlStore<Connection, Transaction>(dialect: Dialect<Connection, Transaction>): SqlStore {
   const { name, chargeEach } = dialect
   const hintFor = hints(name, dialect.table)

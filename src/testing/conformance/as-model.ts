@@ -92,8 +92,8 @@ export function asModel(...steps: readonly CaseStep[]): StoreCase['body'] {
  * applies each operation at the time in the store's result. As long as all results have a time, or if the
  * clock stands still between two steps, every figure is compared; otherwise, what time does not change.
  *
- * A state may be fresh under one of the policies of its key, and not under another. A store may then have
- * dropped it or not, so a clock that stands still forgets it when that time comes.
+ * A state may be fresh under one of the policies of its key, and not under another. The store may or may not
+ * have dropped it then. So if the clock stands still, both sides forget such a state after each advance.
  */
 export async function expectAsModel(
   { store, advance }: StoreUnderTest,

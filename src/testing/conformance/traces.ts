@@ -78,7 +78,7 @@ type TraceStep =
   | { readonly forget: readonly Unit[] }
   | { readonly advanceMs: number }
 
-/** Policies of one kind share a key; buckets, if their rates are the same: a fast one would soon be full. */
+/** Policies of one kind share a key, buckets only at the same rate: a fast one would soon be full. */
 function keyOf(each: Unit): string {
   const { spec } = policyOf(each)
   const base = baseOf(spec)

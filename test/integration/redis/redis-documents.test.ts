@@ -41,7 +41,10 @@ test.each<[string, (key: string) => Promise<unknown>]>([
   await replace('intact', 'text', undefined)
   const [intact, damaged, missing] = await read([{ key: 'intact' }, { key: 'damaged' }, { key: 'missing' }])
   expect([intact?.text, missing]).toEqual(['text', undefined])
-  expect(damaged).toEqual({ version: expect.any(String), damage: expect.stringContaining('another type') })
+  expect(damaged).toEqual({
+    version: expect.any(String),
+    damage: expect.stringContaining('another Redis type'),
+  })
   expect(await read([{ key: 'damaged', version: damaged?.version }])).toEqual([damaged])
   for (const version of [undefined, intact?.version])
     expect(await replace('damaged', 'new', version)).toBe(false)

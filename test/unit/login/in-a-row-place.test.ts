@@ -43,7 +43,7 @@ test.each<[string, Method, Mount, Options]>([
   ['in a route for GET', 'get', (app, guard) => app.get('/login', guard, respond), {}],
   ['in a route for PUT', 'put', (app, guard) => app.put('/login', guard, respond), {}],
 ])(
-  'a guard %s counts no failures in a row, so that none are left for years',
+  'a guard %s does not count failures in a row, so that none are left for years',
   async (_how, method, mount, options) => {
     const send = start(mount, options)
     expect(await send(method, '/login', 401, 401, 200, 401, 401)).toBe(0)
@@ -79,7 +79,7 @@ test('where only a 401 of this process shows the login, failures do not count, a
     expect(warnings()).toEqual(['HEADGATE_LOGIN_PATH'])
   }
   const [message] = jest.mocked(process.emitWarning).mock.calls[0] ?? []
-  expect(message).toContain('loginGuard "login" counts no failures in a row ("GET /login")')
+  expect(message).toContain('loginGuard "login" does not count failures in a row ("GET /login")')
   expect(message).toContain("Set path, such as path: '/login'")
 })
 

@@ -2,7 +2,7 @@ import { type SettingsDocument, type Store, sharedSettings } from 'headgate'
 import { ada, blocked, closeAll, following, fragileStore, scriptOn } from './fragile-store.js'
 
 const BEGUN =
-  'the settings document was lost, and another process began a new one, so the last one still applies'
+  'the settings document was lost, and another process began a new one, so the lost one still applies'
 const raised: Partial<SettingsDocument> = { limits: { api: { limit: 9 } } }
 const raise = (document: SettingsDocument) => ({ ...document, ...raised })
 const keep = (document: SettingsDocument) => document

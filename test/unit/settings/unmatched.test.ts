@@ -72,7 +72,7 @@ const WRONG: Readonly<Record<string, readonly [SettingsOverride, string]>> = {
   ],
   'an end in the past': [
     { identity: 'acme', block: true, until: PAST },
-    `settings: overrides[0].until must be in the future, got "${PAST}". It is 20`,
+    `settings: overrides[0].until must be in the future, got "${PAST}". It is now 20`,
   ],
   'more parts than the limits have keys': [
     { identity: ['acme', 'eu'], block: true },
@@ -140,7 +140,7 @@ describe('for a limit by address', () => {
       const { add } = following({ key: byIp() })
       await expect(add({ identity, block: true })).rejects.toThrow(
         `settings: overrides[0].identity must be an identity that byIp returns, got "${identity}". ` +
-          `Write network: '${identity}', if that is an address or a network.`,
+          `If it is an IP address or a network, write network: '${identity}'.`,
       )
     },
   )

@@ -2,8 +2,9 @@ import type { LuaKind } from './lua-kind.js'
 import { change, readNumbers, readPart, type Script, scriptOf, write } from './script.js'
 
 /**
- * Takes `cost` units from `bytes`. Sets `allowed`, and `to_write`: if it is, for when the charge is allowed, and
- * otherwise for when the charge is denied. Without `to_write`, nothing changes.
+ * Takes `cost` units from `bytes`. Sets `allowed`, and `to_write` to the bytes that replace `bytes`, or to
+ * nil if nothing changes. An allowed part writes them only if the whole charge is allowed. A denied part
+ * always does.
  */
 const take = (kind: LuaKind) => `
     local allowed, changed, may_owe, to_write, expires_at = true, false, false, nil, nil
@@ -23,7 +24,7 @@ export function chargeScript(kinds: readonly LuaKind[]): Script {
   return scriptOf(others.length === 0 ? chargePart(kind) : chargeParts(kinds))
 }
 
-/** Takes the only part of each charge, without a function: a call of one takes as long as the rest. */
+/** Takes the only part of each charge, without a Lua function: a call would take as long as all the rest. */
 const chargePart = (kind: LuaKind) => `
 do
   local size1, is_state1 = nil, nil

@@ -62,8 +62,8 @@ local p = 1
  * for a foreign one. If keys repeat, `latest` has what the operations so far have left, and each key is
  * written once, at the end.
  *
- * `write` writes bytes. If the key's expiry stays, `expires_at` is nil, and the bytes replace those that are
- * there, which spares Redis a new value. Without bytes, it deletes the key.
+ * `write` writes bytes. If `expires_at` is nil, the key keeps its expiry, and the bytes are overwritten in
+ * place, which spares Redis a new value. With '' as the bytes, it deletes the key.
  */
 const READ_AND_WRITE = `
 local latest, moved = repeats and {}, repeats and {}
@@ -119,7 +119,7 @@ return reply
 
 /**
  * Reads the numbers of a policy, which come next in ARGV. Sets `size<n>` and `is_state<n>`, which `held_at` takes for
- * keys in place n, and the locals that the pieces of the kind read.
+ * the keys of part n, and the locals that the pieces of the kind read.
  */
 export function readNumbers({ params, once, state, outdated }: LuaKind, n: number): string {
   const names = Object.values(params)
@@ -133,13 +133,16 @@ export function readNumbers({ params, once, state, outdated }: LuaKind, n: numbe
 }
 
 /**
- * The latest time at which a key expires, in some 285,000 years; one that would later never does. A server
- * rejects a write with a time beyond 64 bits, and with it all that come after it in the script. Units in use
- * can take longer at a far slower rate, and bytes that are no state can be any number.
+ * The latest time at which a key expires, in some 285,000 years. A key that would expire later never
+ * expires. A server rejects a write with a time beyond 64 bits, and the script then writes nothing more.
+ * Such times occur: after a change to a far slower rate, units take longer than that to return, and bytes
+ * that are not a state can be any number.
  */
 const LATEST_EXPIRY_MS = `${2 ** 53}.0`
 
-/** Sets `to_write`, the bytes after a change, and `expires_at`, when the key expires, or nil if that stays. */
+/**
+ * Sets `to_write` to the bytes after a change, and `expires_at` to the key's new expiry, or nil if it stays.
+ */
 export function change({ state, expiry }: Pick<LuaKind, 'state' | 'expiry'>): string {
   return `${expiry}
     if not (expires_at > 0 and expires_at <= ${LATEST_EXPIRY_MS}) then expires_at = huge end
@@ -148,7 +151,9 @@ export function change({ state, expiry }: Pick<LuaKind, 'state' | 'expiry'>): st
     ${state.isState ? '' : 'if expires_at == held then expires_at = nil end'}`
 }
 
-/** Writes a change of the only part, without a call of `write` if it has its usual form. */
+/**
+ * Writes a change of the only part, without a call of `write` in the usual case: the key keeps its expiry.
+ */
 export function write({ state }: LuaKind, key: string): string {
   const any = `write(${key}, to_write, expires_at)`
   if (state.isState) return any

@@ -21,7 +21,7 @@ const WAITED = 'TIMESTAMPDIFF(MICROSECOND, NOW(6), SYSDATE(6))'
  */
 export const CLOCK = `${STATEMENT_START} + MOD(${WAITED} + ${61 * MINUTE_US}, ${30 * MINUTE_US}) - ${MINUTE_US}`
 
-/** Sets the level of the next transaction. MariaDB begins it in the same round trip. */
+/** Sets the isolation level of the next transaction. On MariaDB, also begins it, in the same round trip. */
 const SET_LEVEL =
   '/*M!100301 BEGIN NOT ATOMIC */ SET TRANSACTION ISOLATION LEVEL READ COMMITTED /*M!100301 ; START TRANSACTION; END */'
 

@@ -26,10 +26,11 @@ interface Pending {
 }
 
 /**
- * Creates a function that decides charges by a statement that takes the units, one for those of the same policies
- * and costs. For those that it refuses, another statement reads the rows. Leaves to a transaction what neither can
- * decide, and charges of several parts where a client of pg before 8.21 cannot tell that it is in a transaction.
- * (MySQL's compare-and-swap would cost each allowed charge a second round trip.)
+ * Creates a function that decides charges without a transaction. One statement takes the units of all
+ * charges with the same policies and costs. Another statement reads the rows of the charges that it did not
+ * allow. Whatever neither can decide is left to a transaction. So are charges of several parts with pg
+ * before 8.21, whose clients cannot tell whether they are in a transaction. (MySQL's compare-and-swap would
+ * cost each allowed charge a second round trip.)
  */
 export function chargeEach(table: string): NonNullable<Dialect<PostgresConnection>['chargeEach']> {
   const takeQuery = takeQueries(table)
@@ -76,7 +77,7 @@ export function chargeEach(table: string): NonNullable<Dialect<PostgresConnectio
     const nowMs = Math.max(...Array.from(found.values(), (row) => row.nowMs))
     for (const charge of charges) {
       const isForeign = ({ key, policy }: Part) => rowOf(key)?.exists && !isStateOf(policy, rowOf(key)?.state)
-      if (charge.parts.some(isForeign)) continue // the transaction says so
+      if (charge.parts.some(isForeign)) continue // the transaction reports the error
       const { verdict, writes } = evaluateCharge(charge.parts, (key) => rowOf(key)?.state, nowMs)
       if (writes.size === 0) charge.result = verdict
     }
@@ -91,8 +92,8 @@ export function chargeEach(table: string): NonNullable<Dialect<PostgresConnectio
     const groups = groupsOf(takeable.filter(({ parts }) => parts.every(canBeAllowed)))
     if (groups.length <= MAX_STATEMENTS) {
       for (const group of groups) await take(connection, group)
-      const refused = takeable.filter(({ result }) => result === undefined)
-      if (refused.length > 0) await read(connection, refused)
+      const rest = takeable.filter(({ result }) => result === undefined)
+      if (rest.length > 0) await read(connection, rest)
     }
     return pending.map(({ result }) => result)
   }
@@ -105,8 +106,8 @@ const hexOf = (key: Buffer | undefined) => key?.toString('hex') ?? ''
 const canBeAllowed = ({ policy, cost }: Part) => cost > 0 && cost <= policy.limit
 
 /**
- * Returns the charges of the same policies and costs, in the order of their first keys, so that statements lock in
- * order. Stops once there are too many groups.
+ * Groups charges by their policies and costs, in the order of their first keys, so that statements lock rows
+ * in order. Stops once there are too many groups.
  */
 function groupsOf(charges: readonly Pending[]): readonly (readonly Pending[])[] {
   const groups: [Pending, ...Pending[]][] = []

@@ -4,7 +4,7 @@ import type { BaseSpec } from '../../../policies/spec.js'
 import { NEVER_S } from '../expiry.js'
 import { CLOCK } from './codec.js'
 
-/** What the SQL of a policy reads: expressions that a statement has. */
+/** The SQL expressions that the SQL of a policy is made of. */
 export interface Names {
   /** The state of the row. */
   readonly state: string
@@ -21,18 +21,19 @@ interface TakeSql {
   readonly width: string
   /** The state of a new row. */
   readonly first: string
-  /** Whether to take. The statement has locked the row by then. */
+  /** Whether the charge is allowed. The statement has locked the row by then. */
   readonly isAllowed: string
-  /** The next state of the existing row, a moment later. */
+  /** The next state of an existing row. May read the clock a moment after `isAllowed`. */
   readonly next: string
-  /** When the units were taken, by the state after it. */
+  /** When the units were taken, as the next state shows. */
   readonly takenAt: string
 }
 
 /**
- * How a kind of policy takes units in SQL: a translation of `take` for the common case. It may refuse what
- * `take` allows, never the reverse: `take` decides what it refuses. What depends on the charge alone is
- * computed in TypeScript: the fewer operators, the faster the server plans the statement.
+ * How a kind of policy takes units in SQL: a translation of `take` for the common case. It never allows what
+ * `take` denies. It may fail to allow what `take` allows, because `take` then decides. Whatever depends on
+ * the charge alone is computed in TypeScript: the fewer operators, the faster the server plans the
+ * statement.
  */
 interface TakeKind<Spec extends BaseSpec = BaseSpec> {
   /** Returns the policy's values for a cost. */
@@ -42,14 +43,15 @@ interface TakeKind<Spec extends BaseSpec = BaseSpec> {
   sql(names: Names): TakeSql
 }
 
-/** All but a quota, since a statement knows no calendar, and a log, which would be a loop in SQL. */
+/** All base policies except a quota, which needs a calendar, and a sliding log, which would need a loop. */
 type TakeableSpec = Exclude<BaseSpec, { readonly kind: 'quota' | 'sliding-log' }>
 
 type SpecOf<Kind> = Extract<BaseSpec, { readonly kind: Kind }>
 
 /**
- * State: the tokens missing after the last charge, and its time. The values are how long the cost takes to refill,
- * how long the rest, the time for a token, that time in units, the error of a division, and the unit.
+ * State: the tokens missing after the last charge, and its time. The values are the refill times of the
+ * cost, of the rest of the capacity and of one token, the last one again in units, the rounding error of a
+ * division, and the unit.
  */
 const TOKEN_BUCKET: TakeKind<SpecOf<'token-bucket'>> = {
   valuesOf({ capacity, intervalMs: ms, debt = 0 }, cost) {
@@ -109,8 +111,8 @@ const FIRST_REQUEST_WINDOW: TakeKind<SpecOf<'first-request-window'>> = {
 }
 
 /**
- * State: the newest slice's index, its counter and older ones. The values are the window, the limit less the cost,
- * and the number of slices.
+ * State: the index of the newest slice, its counter, and the counters of older slices. The values are the
+ * window, the limit less the cost, and the number of slices.
  */
 const SLIDING_WINDOW: TakeKind<SpecOf<'sliding-window'>> = {
   valuesOf: ({ limit, windowMs, slices }, cost) => [windowMs, limit - cost, slices],
@@ -159,12 +161,12 @@ const KINDS: Readonly<Record<TakeableSpec['kind'], TakeKind>> = {
   consecutive: CONSECUTIVE,
 }
 
-/** Whether a statement can take units of a policy. Not of a ban, which also writes when it denies. */
+/** Returns whether a statement can take units of a policy: not of a ban, which also writes denials. */
 export function canTake({ spec }: Policy): boolean {
   return spec.kind in KINDS
 }
 
 /** Returns how a statement takes units of such a policy. */
-export function kindOf({ spec }: Policy): TakeKind {
+export function takeKindOf({ spec }: Policy): TakeKind {
   return KINDS[spec.kind as TakeableSpec['kind']]
 }

@@ -9,10 +9,10 @@ import { postgresDialect } from './dialect.js'
  * Creates a store that keeps states in PostgreSQL, shared by any number of processes.
  *
  * - **Atomicity.** Row lock: one transaction decides all operations that arrive together. At READ COMMITTED,
- *   it locks the rows in the order of their keys, decides, writes and commits, in two round trips. Charges of
- *   the same limits are one statement if they are allowed, unless a limit is a quota, a sliding log, a ban or
- *   `concurrency`. Deadlocks and serialization failures are retried for two seconds. Then the operations fail
- *   with a `StoreError`.
+ *   it locks the rows in the order of their keys, decides, writes and commits, in two round trips. Allowed
+ *   charges of the same limits take one statement instead, unless one of the limits is a quota, a sliding
+ *   log, a ban or `concurrency`. Deadlocks and serialization failures are retried for two seconds. Then the
+ *   operations fail with a `StoreError`.
  * - **Clock.** The server's, in microseconds.
  * - **Purge.** Expired rows are removed in small batches, about once a minute while there are charges.
  * - **Pool.** `pool` is your `pg` pool. The store never closes it, and leaves no setting changed on its

@@ -3,14 +3,16 @@ import type { Part } from '../../operation.js'
 import { expiryStepS } from '../expiry.js'
 import { type PostgresQuery, type PreparedStatement, preparedStatement } from './client.js'
 import { CLOCK, encodeAsHex, keyList } from './codec.js'
-import { kindOf, type Names } from './kinds.js'
+import { type Names, takeKindOf } from './kinds.js'
 
-/** The time in ms since the Unix epoch, where an expression is evaluated `FROM` the clock. */
+/** The time in ms since the Unix epoch, in an expression that is selected `FROM` the clock. */
 const NOW = 'clock.ms'
 const FROM_CLOCK = `FROM (SELECT ${CLOCK} AS ms OFFSET 0) AS clock`
 
-/** Returns an expression that reads the time once: in a subquery, which takes 2 µs, if it needs the time more often. */
-function readingOnce(expression: string): string {
+/**
+ * Makes an expression read the clock once. If it uses the time several times, that takes a subquery (2 µs).
+ */
+function readClockOnce(expression: string): string {
   const uses = expression.split(NOW).length - 1
   return uses > 1 ? `(SELECT ${expression} ${FROM_CLOCK})` : `(${expression.replace(NOW, CLOCK)})`
 }
@@ -19,13 +21,16 @@ function readingOnce(expression: string): string {
 export const LOCK_TIMEOUT_MS = 1000
 const SET_LOCK_TIMEOUT = `set_config('lock_timeout', '${LOCK_TIMEOUT_MS}', true)`
 
-/** Creates the query that takes these parts of charges, whose keys follow. Each charge has a key for each part. */
+/**
+ * Creates the query for charges that differ only in their keys. `keys` has the keys of each charge, one for
+ * each part.
+ */
 export type TakeQuery = (parts: readonly Part[], keys: readonly (readonly Buffer[])[]) => PostgresQuery
 
 /**
- * Creates the queries that take units: of each charge all parts, or none. A query returns a row for each charge
- * that is allowed: the states of its parts, the first one after the time, and of several charges then the key of
- * the first part.
+ * Creates the queries that take all parts of a charge, or none. A query returns a row for each charge that
+ * is allowed: the state of each part, the first one with the time before it, and then the key of the first
+ * part. The key is left out for a single charge of one part.
  */
 export function takeQueries(table: string): TakeQuery {
   const statements = new Map<string, PreparedStatement>()
@@ -44,8 +49,8 @@ export function takeQueries(table: string): TakeQuery {
 
 /** Returns a part's values: those of its expiry, its cost, and those of its policy. */
 function valuesOf({ policy, cost }: Part): readonly number[] {
-  const spec = policy.spec as BaseSpec // canTake
-  const kind = kindOf(policy)
+  const spec = policy.spec as BaseSpec // canTake has checked it
+  const kind = takeKindOf(policy)
   const stepS = expiryStepS(policy)
   const steps = Math.ceil(kind.resetMs(spec) / (stepS * 1000)) + 1
   return [stepS, steps, cost, ...kind.valuesOf(spec, cost)]
@@ -57,8 +62,8 @@ function sqlOf({ policy }: Part, state: string, first: number) {
   const [step, steps] = [parameter(0), parameter(1)]
   const value: Names['value'] = (index, type) => parameter(3 + index, type)
   return {
-    ...kindOf(policy).sql({ state, now: NOW, cost: parameter(2), value }),
-    /** Each write keeps the row for so many steps, counted from the present one. */
+    ...takeKindOf(policy).sql({ state, now: NOW, cost: parameter(2), value }),
+    /** Each write keeps the row for `steps` steps, counted from the current one. */
     expiresAt: `(floor(${NOW} / 1000 / ${step}) + ${steps}) * ${step}`,
   }
 }
@@ -72,15 +77,16 @@ function takePart(table: string, [part]: readonly Part[], isAlone: boolean): str
   return [
     `INSERT INTO ${table} AS t (key, state, expires_at) ${rows}`,
     'ON CONFLICT (key) DO UPDATE',
-    `SET state = ${readingOnce(next)}, expires_at = greatest(t.expires_at, excluded.expires_at)`,
-    `WHERE cardinality(t.state) = ${width} AND ${readingOnce(isAllowed)}`,
+    `SET state = ${readClockOnce(next)}, expires_at = greatest(t.expires_at, excluded.expires_at)`,
+    `WHERE cardinality(t.state) = ${width} AND ${readClockOnce(isAllowed)}`,
     `RETURNING ${encodeAsHex(takenAt, 't.state')}${isAlone ? '' : ", encode(t.key, 'hex')"}`,
   ].join('\n')
 }
 
 /**
- * Returns the statement for charges of several parts. It locks the rows in the order of their keys, then reads
- * the time and decides. It cannot lock a missing row: it fails if others insert that row meanwhile.
+ * Returns the statement for charges of several parts. It locks the rows in the order of their keys, then
+ * reads the time and decides. It cannot lock a missing row, so it fails if another transaction inserts one
+ * meanwhile.
  */
 function takeParts(table: string, parts: readonly Part[]): string {
   let first = parts.length + 1
