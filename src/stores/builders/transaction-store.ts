@@ -43,7 +43,8 @@ export interface TransactionOptions<Transaction> extends CommonStoreOptions {
   toStoreError?(error: unknown): StoreError
   /**
    * Decides charges of distinct keys, each atomically, in fewer round trips than a transaction takes. For each
-   * that it cannot decide, returns `undefined` and changes nothing. Then a transaction decides.
+   * that it cannot decide, returns `undefined` and changes nothing. Then a transaction decides. It must not throw
+   * a temporary error once it has changed something.
    */
   chargeEach?(charges: readonly Charge[]): Promise<readonly (ChargeResult | undefined)[]>
   /** Returns the key for the database, such as a hash of one that is too long. Default: the same key. */
@@ -168,11 +169,21 @@ export function transactionStore<Transaction>(options: TransactionOptions<Transa
     return decided
   }
 
+  /** Applies the operations that were not decided alone. If some were, an error is theirs and no other's. */
+  async function applyRest(operations: readonly Operation[], areSomeDecided: boolean): Promise<Results> {
+    try {
+      return await applyTogether(operations)
+    } catch (error) {
+      if (!areSomeDecided) throw error
+      return operations.map(() => toStoreError(error))
+    }
+  }
+
   const run: Run = async (operations) => {
     try {
       const decided = await applyEach(operations)
       const others = operations.filter((operation) => !decided.has(operation))
-      const rest = others.length === 0 ? [] : await applyTogether(others)
+      const rest = others.length === 0 ? [] : await applyRest(others, decided.size > 0)
       let next = 0
       const results = operations.map(
         (operation) => decided.get(operation) ?? (rest[next++] as Result | Error),

@@ -70,6 +70,30 @@ describe.each(['DISCARD ALL', 'DEALLOCATE ALL'])('after %s of the application on
   })
 })
 
+test.each([
+  ['the statement of other charges', 1],
+  ['the statement that reads denied charges', 0],
+])('a charge is counted once if %s is lost after its own', async (what, otherUsed) => {
+  const { store, pool } = openStore()
+  const [[, first], [, second]] = [LONG_POLICIES[0], LONG_POLICIES[2]] as [
+    (typeof LONG_POLICIES)[0],
+    (typeof LONG_POLICIES)[0],
+  ]
+  const keys = [`a, beside ${what}`, `b, beside ${what}`] as const
+  const policies = [first(LIMIT), second(LIMIT)] as const
+  await chargeStore(store, [[part(keys[0], policies[0])]])
+  const before = await namesOf(pool)
+  await chargeStore(store, [[part(keys[1], policies[1], otherUsed)]]) // a cost of 0 is only read
+  const names = (await namesOf(pool)).filter((name) => !before.includes(name))
+  expect(names).toHaveLength(1)
+  await pool.run(`DEALLOCATE "${names[0]}"`)
+  const charges = [[part(keys[0], policies[0])], [part(keys[1], policies[1], otherUsed)]]
+  expect(allowedCount(await chargeStore(store, charges))).toBe(2)
+  expect(await remainingOf(store, policies[0], [keys[0]])).toEqual([LIMIT - 2])
+  expect(await remainingOf(store, policies[1], [keys[1]])).toEqual([LIMIT - 2 * otherUsed])
+  await pool.end()
+})
+
 describe('on a connection that already has a statement of that name, as behind a pooler', () => {
   test.each(LONG_POLICIES)('single charges are each counted once: %s', async (title, policyOf) => {
     const { store: first, pool } = openStore()

@@ -2,7 +2,7 @@ import type { ChargeResult, Part } from '../../operation.js'
 import { evaluateCharge } from '../../shared/apply-batch.js'
 import { isStateOf } from '../../shared/state-codec.js'
 import type { Dialect } from '../dialect.js'
-import { codeOf, openTransactionError, POSTGRES_STATEMENT_LOST } from '../errors.js'
+import { codeOf, isTemporary, openTransactionError, POSTGRES_STATEMENT_LOST } from '../errors.js'
 import { rowKey } from '../table.js'
 import {
   isInTransaction,
@@ -83,18 +83,26 @@ export function chargeEach(table: string): NonNullable<Dialect<PostgresConnectio
     }
   }
 
+  /** Decides what it can. A statement that fails for a temporary reason has changed nothing, and is the last. */
+  async function decide(connection: PostgresConnection, takeable: readonly Pending[]): Promise<void> {
+    const groups = groupsOf(takeable.filter(({ parts }) => parts.every(canBeAllowed)))
+    if (groups.length > MAX_STATEMENTS) return
+    try {
+      for (const group of groups) await take(connection, group)
+      const rest = takeable.filter(({ result }) => result === undefined)
+      if (rest.length > 0) await read(connection, rest)
+    } catch (error) {
+      if (!isTemporary(error)) throw error
+    }
+  }
+
   return async (connection, charges) => {
     const pending = charges.map(({ parts }): Pending => ({ parts, keys: parts.map(({ key }) => keyOf(key)) }))
     const mostParts = connection.getTransactionStatus === undefined ? 1 : Number.POSITIVE_INFINITY
     const takeable = pending.filter(
       ({ parts }) => parts.length <= mostParts && parts.every(({ policy }) => canTake(policy)),
     )
-    const groups = groupsOf(takeable.filter(({ parts }) => parts.every(canBeAllowed)))
-    if (groups.length <= MAX_STATEMENTS) {
-      for (const group of groups) await take(connection, group)
-      const rest = takeable.filter(({ result }) => result === undefined)
-      if (rest.length > 0) await read(connection, rest)
-    }
+    await decide(connection, takeable)
     return pending.map(({ result }) => result)
   }
 }
