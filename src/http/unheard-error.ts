@@ -6,7 +6,8 @@ import { isPlaceholder } from './placeholder.js'
 import { NO_STORE } from './quota-headers.js'
 import { nodeWriter } from './response-writer.js'
 
-const COMMENT = /\/\*[\s\S]*?\*\/|\/\/.*/g
+/** Matches strings and comments, in which `arguments` and parentheses mean nothing. */
+const STRING_OR_COMMENT = /(['"`])(?:\\[\s\S]|(?!\1)[^\\])*\1|\/\*[\s\S]*?\*\/|\/\/.*/g
 /**
  * Matches a function whose first parameter is a rest parameter or has a default: `length` counts neither.
  */
@@ -29,9 +30,8 @@ export function hearErrors(owner: string, req: IncomingMessage, res: ServerRespo
  */
 function takesNoError(next: Next): boolean {
   if (next.length > 0) return false
-  const text = Function.prototype.toString.call(next)
-  const code = text.replace(COMMENT, '')
-  return EMPTY_ARROW.test(code) || !(/\barguments\b/.test(text) || UNCOUNTED_PARAMETER.test(code))
+  const code = Function.prototype.toString.call(next).replace(STRING_OR_COMMENT, '')
+  return EMPTY_ARROW.test(code) || !(/\barguments\b/.test(code) || UNCOUNTED_PARAMETER.test(code))
 }
 
 /**

@@ -40,6 +40,9 @@ const DEAF: readonly (readonly [string, (pass: () => void) => Next])[] = [
   ['a proxy, as those of tracing agents,', (pass) => new Proxy(() => pass(), {})],
   ['a function with a comment for a parameter', bySource('function (/* error = 1 */) { pass() }')],
   ['a function with a comment before its name', bySource('function /* (...all) */ next() { pass() }')],
+  ['a function with arguments in a comment', bySource('function () { /* no arguments */ pass() }')],
+  ['a function with arguments in a string', bySource("function () { pass('arguments'.at(9)) }")],
+  ['a method with parentheses in its name', bySource("({ 'a(b=1)'() { pass() } })['a(b=1)']")],
   ['a method with a computed name', bySource("({ [['a'].join(pass = pass)]() { pass() } }).a")],
   [
     'an arrow function that reads the arguments of another',
