@@ -11,13 +11,13 @@ const REFERENCE = /^### (.+)\n\n(?:Re-exports|Renames and re-exports) \[.*\]\((.
 /** Where the functions of an entry come from, in the order of its index. Others come last. */
 const PLACES = [
   /^(?:\w+\.ts|http\/rate-limit|login\/|adapters\/)/,
-  /^features\/create-limiter/,
+  /^limiter\/create-limiter/,
   /^keys\//,
   /^policies\//,
   /^stores\//,
 ]
 /** Folders whose types every framework's entry names. */
-const SHARED = /^(?:features|http|keys|limiter|login|options|pipe|policies|util)\//
+const SHARED = /^(?:http|keys|limiter|login|options|pipe|policies|settings|util)\//
 
 /**
  * A plugin of TypeDoc. It names each module as projects import it, such as `headgate/redis`. It lists the

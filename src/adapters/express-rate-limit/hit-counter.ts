@@ -1,8 +1,9 @@
 import { markIdentities } from '../../keys/identity.js'
 import { valueHash } from '../../keys/value-identity.js'
 import { chargeLimits } from '../../limiter/charge-limits.js'
-import { limiterFrom, type SteppedLimiter } from '../../limiter/create-limiter.js'
+import { limiterFrom } from '../../limiter/create-limiter.js'
 import { chargedParts, type Decision } from '../../limiter/decision.js'
+import type { Limiter } from '../../limiter/limiter.js'
 import type { LimiterOptions } from '../../limiter/options.js'
 import { type LimiterSettings, readLimiterOptions } from '../../limiter/read-options.js'
 import { request } from '../../pipe/pipe.js'
@@ -24,6 +25,12 @@ export interface Hit extends IncrementResponse {
   readonly decision: Decision
 }
 
+/** A limiter that counts hits. Its charges are synchronous in memory. */
+interface Counting {
+  readonly limiter: Limiter<string>
+  readonly charge: (key: string) => MaybePromise<Decision>
+}
+
 /**
  * Counts the hits of each key in a headgate store, in a fixed window from the key's first hit. In memory,
  * `increment` is synchronous. A remote store is protected by a deadline and a circuit breaker. If it fails,
@@ -37,7 +44,7 @@ export class HitCounter implements Store {
   readonly #windowMs: number
   readonly #name: string | undefined
   #store: HeadgateStore
-  #counting: SteppedLimiter<string>
+  #counting: Counting
 
   /**
    * Creates a counter in a store. Without a name, throws a `TypeError` if the store already serves a limiter
@@ -57,8 +64,7 @@ export class HitCounter implements Store {
   }
 
   increment(key: string): MaybePromise<Hit> {
-    const counting = this.#counting
-    return thenMaybe(chargeLimits(counting, String(key), undefined, counting.report), hitOf)
+    return thenMaybe(this.#counting.charge(String(key)), hitOf)
   }
 
   /** Refunds a hit in the window that counted it. */
@@ -113,11 +119,7 @@ function hitOf(decision: Decision): Hit {
   return { totalHits: MAX_HITS - decision.remaining, resetTime, decision }
 }
 
-function countingLimiter(
-  store: HeadgateStore,
-  windowMs: number,
-  name: string | undefined,
-): SteppedLimiter<string> {
+function countingLimiter(store: HeadgateStore, windowMs: number, name: string | undefined): Counting {
   const policy = fixedWindow({ limit: MAX_HITS, window: `${windowMs}ms`, startsAt: 'first-request' })
   const key = markIdentities(isMemoryStore(store) ? asIs : valueHash(undefined))
   const options = {
@@ -129,8 +131,9 @@ function countingLimiter(
     ...(name && { name }),
   } as const
   const counting = limiterFrom<string>('rateLimit', settingsOf(options))
-  counting.limiter.events.on('storeError', () => {}) // each charge rejects with its error
-  return counting
+  const { limiter, report } = counting
+  limiter.events.on('storeError', () => {}) // each charge rejects with its error
+  return { limiter, charge: (key) => chargeLimits(counting, key, undefined, report) }
 }
 
 /** Reads a limiter's options. Errors about its name say `identifier`, which is where it comes from. */

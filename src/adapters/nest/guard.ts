@@ -1,4 +1,3 @@
-import { passRequest, type RequestSteps } from '../../http/request-steps.js'
 import { catchMaybe, type MaybePromise, thenMaybe } from '../../util/maybe-promise.js'
 import { wrongKind } from '../../util/validate.js'
 import { isObject } from '../../util/values.js'
@@ -43,20 +42,20 @@ export class RateLimitGuard {
     const call = callOf(context)
     if (call === undefined) return true
     const { exception } = limit
-    return runSteps(limit.steps, call, exception && ((thrown) => exception(thrown, context)))
+    return runSteps(limit.pass, call, exception && ((thrown) => exception(thrown, context)))
   }
 }
 
 /**
- * Runs the steps of a request, and throws what `replace` returns in place of a `RateLimitException`; that
+ * Decides a request, and throws what `replace` returns in place of a `RateLimitException`; that
  * itself if it returns `undefined`.
  */
 export function runSteps<Req extends object, Res>(
-  steps: RequestSteps<Req, Res>,
+  passes: (req: Req, res: Res) => MaybePromise<boolean>,
   { req, res }: HandlerCall<Req, Res>,
   replace: ((exception: RateLimitException) => unknown) | undefined,
 ): MaybePromise<boolean> {
-  const pass = () => passRequest(steps, req, res, undefined)
+  const pass = () => passes(req, res)
   if (replace === undefined) return pass()
   return catchMaybe(pass, (error) => {
     if (!(error instanceof RateLimitException)) throw error

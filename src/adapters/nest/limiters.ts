@@ -1,8 +1,9 @@
 import { hasAmount } from '../../http/inherited-options.js'
 import { afterResponse } from '../../http/options.js'
-import { type GuardSteps, type RequestSteps, requestSteps } from '../../http/request-steps.js'
+import { type GuardSteps, passRequest, requestSteps } from '../../http/request-steps.js'
 import type { Limiter } from '../../limiter/limiter.js'
 import { endUndecided } from '../../limiter/undecided.js'
+import type { MaybePromise } from '../../util/maybe-promise.js'
 import { warnOnce } from '../../util/warn-once.js'
 import { hasStatus, isNestedField } from './call.js'
 import { type LimitDecoration, limitedDecorations } from './decorators.js'
@@ -21,7 +22,9 @@ const MODULE = 'RateLimitModule'
 
 /** How the guard limits a handler. */
 export interface HandlerLimit {
-  readonly steps: RequestSteps<object, NestResponse>
+  readonly limiter: Limiter<object>
+  /** Returns whether a request passes. */
+  readonly pass: (req: object, res: NestResponse) => MaybePromise<boolean>
   readonly exception: InheritedOptions['exception']
 }
 
@@ -63,7 +66,7 @@ export class RateLimiters {
    * The shared limiter of the module, or `undefined` if its options have no `limit`, `policy` or `limits`.
    */
   get default(): Limiter<object> | undefined {
-    return this.#default?.steps.limiter
+    return this.#default?.limiter
   }
 
   /**
@@ -71,7 +74,7 @@ export class RateLimiters {
    * `'AuthController.login'`.
    */
   get(name: string): Limiter<object> | undefined {
-    for (const [decoration, { steps }] of this.#own) if (decoration.name === name) return steps.limiter
+    for (const [decoration, { limiter }] of this.#own) if (decoration.name === name) return limiter
     return undefined
   }
 
@@ -84,7 +87,7 @@ export class RateLimiters {
 
   /** @internal */
   async close(): Promise<void> {
-    const limiters = [this.default, ...Array.from(this.#own.values(), ({ steps }) => steps.limiter)]
+    const limiters = [this.default, ...Array.from(this.#own.values(), ({ limiter }) => limiter)]
     await Promise.all(limiters.map((limiter) => limiter?.close()))
   }
 
@@ -119,7 +122,8 @@ const ownerOf = ({ name }: Decoration): string => `RateLimit of ${name}`
 
 function handlerLimit(owner: string, given: InheritedOptions): HandlerLimit {
   const { exception, ...options } = given
-  return { steps: requestSteps(owner, options, nestWriter, stepsOf(options)), exception }
+  const steps = requestSteps(owner, options, nestWriter, stepsOf(options))
+  return { limiter: steps.limiter, pass: (req, res) => passRequest(steps, req, res, undefined), exception }
 }
 
 /** Applies the options that act after a response, if its status says how the request went. */

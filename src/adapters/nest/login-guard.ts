@@ -1,3 +1,4 @@
+import { passRequest } from '../../http/request-steps.js'
 import { routePattern } from '../../keys/by-route.js'
 import type { Limiter } from '../../limiter/limiter.js'
 import { guardSteps, type LoginControls } from '../../login/guard-steps.js'
@@ -60,13 +61,14 @@ export function loginGuard<Req extends object = NestRequest, Res = unknown>(
   const routeOf = (req: Req) => ({ path: routePattern(req), isOnly: ofOneHandler.has(req) && undefined })
   const settings = login as LoginOptions<ServerTypes<Req, PlatformResponse>>
   const { steps, controls } = guardSteps(settings, platformWriter, routeOf)
+  const pass = (req: Req, res: PlatformResponse) => passRequest(steps, req, res, undefined)
   const guard: LoginGuard<Req> = {
     ...controls,
     canActivate(context) {
       if (context.getType() !== 'http') throw new Error(HTTP_ONLY)
       const [req, res] = context.getArgs<[Req, PlatformResponse]>()
       if (guardsOnly(guard, context.getHandler(), context.getClass())) ofOneHandler.add(req)
-      return runSteps(steps, { req, res }, exception && ((thrown) => exception(thrown, context)))
+      return runSteps(pass, { req, res }, exception && ((thrown) => exception(thrown, context)))
     },
   }
   return guard
