@@ -37,7 +37,9 @@ export interface Limiter<Subject> extends Adjustments<Subject> {
    * Async option functions run before the wait: `signal` ends the wait for them, and `maxWait` does not.
    *
    * Charges that wait for the same key are served in order of arrival. That holds within this process: other
-   * processes, and `charge`, may take units first. While a limit is exhausted, only the first of them calls
+   * processes, and `charge`, may take units first. A charge of several limits waits for one of them at a time,
+   * and later charges may pass it at the others. It keeps the numbers and access rules of its arrival, whatever
+   * settings and policy functions say meanwhile. While a limit is exhausted, only the first of them calls
    * the store. After a refund or `forget` of this limiter, it tries again at once. Waiting never leads to a
    * ban. If the store fails, `onStoreError` decides. In report mode no charge waits, and those that wait
    * stop when `mode` becomes `'report'`.
