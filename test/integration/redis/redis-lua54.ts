@@ -232,10 +232,14 @@ async function follow(
     const nowMs = server.nowUs / 1000
     states.set(key, { policy, state, keptUntilMs: nowMs + stateWrite(key, { policy, state }, nowMs).ttlMs })
   }
-  /** A refund leaves the expiry as it is: its policy may have other numbers than that of the last charge. */
+  /**
+   * A refund leaves the expiry as it is: its policy may have other numbers than that of the last charge. Only a
+   * state that would have been kept forever may now expire.
+   */
   function putRefunded({ key, policy }: KeyedPolicy, state: State | undefined): void {
     const { keptUntilMs = 0 } = states.get(key) ?? {}
-    if (state !== stateOf(key)) states.set(key, { policy, state, keptUntilMs })
+    if (keptUntilMs === Number.POSITIVE_INFINITY) put({ key, policy }, state)
+    else if (state !== stateOf(key)) states.set(key, { policy, state, keptUntilMs })
   }
   server.nowUs = Math.max(server.nowUs, START_US)
 

@@ -79,6 +79,9 @@ export function bucket(capacity: number, intervalMs: number): Reference<Bucket> 
     settle,
     deny: settle,
     refund,
-    reward: (state, nowMs, units) => less(state, nowMs, BigInt(units) * interval),
+    reward(state, nowMs, units) {
+      const left = less(state, nowMs, BigInt(units) * interval)
+      return left !== state && missingAt(left, nowMs) === 0n ? FULL : left // full again, it is as a fresh one
+    },
   }
 }
