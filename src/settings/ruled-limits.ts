@@ -1,17 +1,17 @@
 import { type RawIdentity, rawIdentityReader } from '../keys/identity.js'
 import { isDisconnectedError } from '../keys/request.js'
-import { addressReaderAmong, defaultKey } from '../keys/source-address.js'
+import { addressReaderAmong } from '../keys/source-address.js'
 import { type ModeSwitch, subjectAddress } from '../limiter/access-rules.js'
 import {
   BLOCKED,
   type LimitContext,
   limitOf,
-  partOf,
   type ResolveParts,
+  resolvePart,
   warnFreshStart,
 } from '../limiter/bind-limit.js'
 import type { BoundLimits } from '../limiter/core.js'
-import { checkResolved, type Entry, type GivenPolicy } from '../limiter/read-limits.js'
+import { callPolicy, checkResolved, type Entry, type GivenPolicy } from '../limiter/read-limits.js'
 import type { NamedPart } from '../limiter/receipt.js'
 import { type MaybePromise, readAll, thenMaybe } from '../util/maybe-promise.js'
 import { weakMemo } from '../util/memo.js'
@@ -28,7 +28,7 @@ export function ruledLimits(
   modeSwitch: ModeSwitch,
 ): BoundLimits {
   const limits = entries.map((entry) => ruledLimit(entry, context))
-  const readAddress = subjectAddress(addressReaderAmong(entries))
+  const readAddress = subjectAddress(addressReaderAmong([...entries, { key: [context.usualKey] }]))
 
   function resolver(isCharge: boolean): ResolveParts {
     return (subject, cost, names) => {
@@ -82,7 +82,7 @@ function accessBy(effects: readonly (Effect | undefined)[]): Effect['access'] {
 
 /** A limit whose policy may depend on the identity. */
 function ruledLimit(entry: Entry, context: LimitContext) {
-  const { owner, policy: usualPolicy, key = [defaultKey()], cost: limitCost = 1, skip } = entry
+  const { owner, policy: usualPolicy, key = [context.usualKey], cost: limitCost = 1, skip } = entry
   const readIdentity = rawIdentityReader(key, context)
   const unrecorded = { ...context, limits: new Map() }
   const usualLimit = weakMemo((policy: object) => limitOf(entry, context, policy))
@@ -109,13 +109,11 @@ function ruledLimit(entry: Entry, context: LimitContext) {
     ): MaybePromise<readonly NamedPart[]> {
       if (read === undefined) return []
       const given = otherPolicy ?? usualPolicy
-      const policy = typeof given === 'function' ? given(subject) : given
+      const policy = typeof given === 'function' ? callPolicy(owner, given, subject) : given
       const bind = otherPolicy === undefined ? usualLimit : otherLimit
-      return thenMaybe<unknown, readonly NamedPart[]>(policy, (resolved) => {
-        const limit = bind(checkResolved(owner, resolved))
-        const units = cost ?? (typeof limitCost === 'number' ? limitCost : limitCost(subject))
-        return thenMaybe(units, (each) => [partOf(limit, read.identity, each)])
-      })
+      return thenMaybe<unknown, readonly NamedPart[]>(policy, (resolved) =>
+        resolvePart(bind(checkResolved(owner, resolved)), read.identity, cost ?? limitCost, subject),
+      )
     },
   }
 }
