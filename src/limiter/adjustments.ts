@@ -7,7 +7,6 @@ import type { LimiterCore } from './core.js'
 import { chargedParts, checkDecision, type Decision, receiptOf } from './decision.js'
 import { readNames } from './named-limits.js'
 import { checkedCost } from './read-limits.js'
-import type { LimiterSettings } from './read-options.js'
 import type { NamedPart } from './receipt.js'
 
 /** Options of adjustments: which of the limits to change. */
@@ -114,12 +113,9 @@ type Change = { type: 'take' | 'reward'; units: number } | { type: 'block'; forM
  * Creates the adjustments of a limiter. `owner` is the function named in error messages. If `onStoreError`
  * may choose the local fallback, changes that the store could not make are made there.
  */
-export function adjustmentsOf<Subject>(
-  owner: string,
-  core: LimiterCore,
-  onStoreError: LimiterSettings['onStoreError'],
-): DirectAdjustments<Subject> {
+export function adjustmentsOf<Subject>(owner: string, core: LimiterCore): DirectAdjustments<Subject> {
   const { limitNames, apply, fallback } = core
+  const { onStoreError } = core.settings
   const decidesLocally = onStoreError === 'local' || typeof onStoreError === 'function'
 
   const namesFor = (type: keyof typeof CALLS, options?: AdjustmentOptions) =>

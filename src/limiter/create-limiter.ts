@@ -61,7 +61,7 @@ function limiterParts<Subject>(owner: string, given: LimiterSettings): LimiterPa
     ...(parts.candidate?.limits.values() ?? []),
   ])
   const settings = { ...given, context: { ...given.context, onBound: publisher?.onBound } }
-  const { context, access, modeSwitch, onStoreError, store } = settings
+  const { context, access, modeSwitch, store } = settings
   const events = new EventEmitter<LimiterEvents<Subject>>()
   const onRefundFailed = (error: unknown, decision?: Decision) =>
     emitFailure(events, 'refundFailed', error, decision)
@@ -100,7 +100,7 @@ function limiterParts<Subject>(owner: string, given: LimiterSettings): LimiterPa
     finish,
     waiting: createWaiting(core, { access, modeSwitch, finish, onRefundFailed }),
     holdings,
-    adjustments: adjustmentsOf<Subject>(owner, core, onStoreError),
+    adjustments: adjustmentsOf<Subject>(owner, core),
     document,
     onRefundFailed,
     stops: [() => unsubscribe?.(), () => publisher?.close()],

@@ -81,7 +81,7 @@ export function createCandidate<Subject>(
     { isPublished: false, onStoreError: onFailure, onRefundLost: onFailure },
   )
   ruleCore?.(core)
-  const adjustments = adjustmentsOf<unknown>('candidate', core, 'allow')
+  const adjustments = adjustmentsOf<unknown>('candidate', core)
   const figures = new CandidateFigures()
 
   function count(decision: Decision, candidate: Decision | undefined, subject: unknown): void {
