@@ -71,14 +71,16 @@ export function chargeEach(table: string): NonNullable<Dialect<PostgresConnectio
   }
 
   async function read(connection: PostgresConnection, charges: readonly Pending[]): Promise<void> {
-    const rows = await send(connection, readQuery([keyList(charges.flatMap(({ keys }) => keys))]))
-    const found = new Map(rows.map(([bytes, key]) => [key, decode(bytes)]))
-    const rowOf = (key: string) => found.get(hexOf(keyOf(key)))
+    const stored = await send(connection, readQuery([keyList(charges.flatMap(({ keys }) => keys))]))
+    const found = new Map(stored.map(([bytes, key]) => [key, decode(bytes)]))
     const nowMs = Math.max(...Array.from(found.values(), (row) => row.nowMs))
     for (const charge of charges) {
-      const isForeign = ({ key, policy }: Part) => rowOf(key)?.exists && !isStateOf(policy, rowOf(key)?.state)
-      if (charge.parts.some(isForeign)) continue // the transaction reports the error
-      const { verdict, writes } = evaluateCharge(charge.parts, (key) => rowOf(key)?.state, nowMs)
+      const { parts, keys } = charge
+      const rows = new Map(parts.map(({ key }, i) => [key, found.get(hexOf(keys[i]))]))
+      const isForeign = ({ key, policy }: Part) =>
+        rows.get(key)?.exists && !isStateOf(policy, rows.get(key)?.state)
+      if (parts.some(isForeign)) continue // the transaction reports the error
+      const { verdict, writes } = evaluateCharge(parts, (key) => rows.get(key)?.state, nowMs)
       if (writes.size === 0) charge.result = verdict
     }
   }
