@@ -9,9 +9,8 @@ export interface Workload {
 
 export type WorkloadName = 'many keys' | 'one key' | 'one caller'
 
-/** How many rounds count, after some that do not. All rounds together draw each key equally often. */
+/** How many rounds count. All rounds together draw each key equally often. */
 export interface TimedWorkload extends Workload {
-  readonly warmUps: number
   readonly rounds: number
 }
 
@@ -27,15 +26,13 @@ export const CACHE_WORKLOADS: Workloads = {
     keys: 10_000,
     decisions: 50_000,
     limit: 1_000,
-    warmUps: 3,
     rounds: isShort ? 5 : 15,
   },
   'one key': {
     callers: 200,
     keys: 1,
     decisions: 50_000,
-    limit: 1_000_000,
-    warmUps: 3,
+    limit: 5_000_000,
     rounds: isShort ? 5 : 15,
   },
   'one caller': {
@@ -43,7 +40,6 @@ export const CACHE_WORKLOADS: Workloads = {
     keys: 10_000,
     decisions: 1_000,
     limit: 1_000,
-    warmUps: 10,
     rounds: isShort ? 20 : 50,
   },
 }
@@ -55,16 +51,14 @@ export const SQL_WORKLOADS: Workloads = {
     keys: 10_000,
     decisions: 10_000,
     limit: 1_000,
-    warmUps: 2,
     rounds: isShort ? 3 : 9,
   },
   'one key': {
     callers: 200,
     keys: 1,
     decisions: 10_000,
-    limit: 1_000_000,
-    warmUps: 2,
+    limit: 5_000_000,
     rounds: isShort ? 3 : 9,
   },
-  'one caller': { callers: 1, keys: 10_000, decisions: 500, limit: 1_000, warmUps: 20, rounds: 20 },
+  'one caller': { callers: 1, keys: 10_000, decisions: 500, limit: 1_000, rounds: 20 },
 }

@@ -32,14 +32,14 @@ const REDIS: Arena<RedisStoreName | keyof typeof TWO_REDIS_LIMITS | keyof typeof
   server: 'Redis',
   on: onRedis,
   child: child('redis'),
-  decisions: isShort ? 20_000 : 50_000,
+  decisions: 100_000,
   peerRequests: 1,
 }
 const MEMCACHED: Arena<MemcachedStoreName | keyof typeof MEMCACHED_GATED> = {
   server: 'memcached',
   on: onMemcached,
   child: child('memcached'),
-  decisions: isShort ? 10_000 : 20_000,
+  decisions: 20_000,
   peerRequests: 2,
 }
 const MARIADB: Arena<MysqlStoreName | keyof typeof TWO_MYSQL_LIMITS> = {
@@ -70,8 +70,7 @@ function busy<Name extends string>(
     callers: 200,
     keys: Math.min(decisions, 10_000),
     decisions,
-    limit: 1_000,
-    warmUps: 3,
+    limit: 10_000,
     rounds: ROUNDS,
   }
   return storeGate(arena, `${what}, 200 callers`, workload, names, goals)
@@ -84,9 +83,9 @@ function lone<Name extends string>(
   names: readonly NoInfer<Name>[],
   goals: readonly Goal<NoInfer<Name>>[],
 ): Gate<Name> {
-  const [decisions, warmUps] = [500, 5]
+  const decisions = 500
   const rounds = isShort ? 15 : 35
-  const workload = { callers: 1, keys: decisions, decisions, limit: 1_000, warmUps, rounds }
+  const workload = { callers: 1, keys: decisions, decisions, limit: 10_000, rounds }
   return storeGate(arena, `${what}, one caller`, workload, names, goals)
 }
 

@@ -11,6 +11,7 @@ import { type SqlWatcher, watchMariadb, watchPostgres } from './sql-usage.js'
 /** A server of its own for a benchmark, and an observer that does not show in what it counts. */
 export interface BenchServer {
   readonly url: string
+  pid(): number | undefined
   /** Removes all that it holds. */
   empty(): Promise<unknown>
   /** What it has done so far. */
@@ -26,6 +27,7 @@ export async function onRedis<T>(use: Use<T>): Promise<T> {
   try {
     return await use({
       url: server.url,
+      pid: () => server.pid,
       empty: () => watcher.flushall(),
       usage: () => readRedisUsage(watcher),
     })
@@ -41,6 +43,7 @@ export async function onMemcached<T>(use: Use<T>): Promise<T> {
   try {
     return await use({
       url: server.url,
+      pid: () => server.pid,
       empty: () => server.command('flush_all'),
       usage: () => readMemcachedUsage(server),
     })
@@ -64,7 +67,7 @@ async function onDatabase<T>(
   let watcher: SqlWatcher | undefined
   try {
     watcher = await watch(server)
-    return await use({ url: server.url, ...watcher })
+    return await use({ url: server.url, pid: () => server.pid, ...watcher })
   } finally {
     await watcher?.end()
     await server.stop()
