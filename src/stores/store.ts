@@ -15,6 +15,12 @@ export interface Batching {
   readonly stallTimeoutMs?: number
   /** The most batches without any outcome at once, including stalled ones. Default: no limit. */
   readonly maxPending?: number
+  /**
+   * Whether batches leave in different turns of the event loop. It is for a client that writes all that it
+   * gets in one turn together, because a server that reads batches together also replies to them together,
+   * and then this process and the server wait for each other. Default false.
+   */
+  readonly onePerTurn?: boolean
 }
 
 /** Where a store keeps its states. Two stores with the same client and table share their keys. */

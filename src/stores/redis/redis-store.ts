@@ -50,8 +50,8 @@ const BATCHING: Batching = { maxKeys: 256, maxInFlight: 2, stallTimeoutMs: 10 }
  */
 export function redisStore(client: AnyRedisClient): Store {
   const transport = transportOf(client)
-  const { slotOf, serverOf, maxInFlight = BATCHING.maxInFlight } = transport
-  const forAny: Batching = { ...BATCHING, maxInFlight }
+  const { slotOf, serverOf } = transport
+  const forAny: Batching = { ...BATCHING, ...transport.batching }
   const batching = serverOf ? forAny : serverBatching(client, forAny)
   const run = serverOf ? runOnCluster(transport, batching) : runOnServer(client, transport, batching)
   return trusted({

@@ -1,3 +1,5 @@
+import type { Batching } from '../store.js'
+
 export interface Command {
   readonly shard: number
   readonly words: readonly [name: string, ...args: string[]]
@@ -14,8 +16,8 @@ export interface Transport {
   readonly serverOf?: (slot: number) => string | undefined
   /** Returns what stands for the connection to a slot's server. After a reconnect, it is another object. */
   connectionTo(slot: number): object
-  /** The most batches in flight at once. Default 2. */
-  readonly maxInFlight?: number
+  /** What the client needs of the batcher that differs from other clients. */
+  readonly batching?: Partial<Batching>
   /**
    * Returns a promise of each reply, with strings as buffers. Commands for one shard keep their order.
    * Throws or rejects while disconnected. Never sends a command again that may have run.

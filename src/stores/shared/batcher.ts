@@ -71,6 +71,7 @@ export function batcher(
     isScheduled = false
     let room = Math.min(batching.maxInFlight - inFlight, maxPending - pending.length)
     const maxItems = Math.max(MIN_SPLIT, Math.ceil(waiting.length / Math.max(1, room)))
+    if (batching.onePerTurn) room = Math.min(room, 1)
     for (; room > 0 && waiting.length > 0; room--) {
       let picked: Picked<Waiting> = [waiting, []]
       if (locking !== undefined) picked = locking.pick(waiting, maxItems)

@@ -9,7 +9,7 @@ import {
   type NodeRedisClusterNode,
   warnOfMissingListener,
 } from './client.js'
-import { checkOpen, connectionOf, MAX_IN_FLIGHT, notConnected, OPTIONS, prefixKeys } from './connection.js'
+import { BATCHING, checkOpen, connectionOf, notConnected, OPTIONS, prefixKeys } from './connection.js'
 
 /** How often a client that is connecting is looked at. */
 const POLL_MS = 5
@@ -76,7 +76,7 @@ export function nodeRedisClusterTransport(client: NodeRedisClusterClient): Trans
   }
 
   return {
-    maxInFlight: MAX_IN_FLIGHT,
+    batching: BATCHING,
     slotOf: (key) => keySlot(prefix + key),
     serverOf: (slot) => client.slots[slot]?.master.address,
     connectionTo(slot) {

@@ -1,5 +1,6 @@
 import { errorMonitor, setMaxListeners } from 'node:events'
 import { weakMemo } from '../../../util/memo.js'
+import type { Batching } from '../../store.js'
 import { StoreError } from '../../store-error.js'
 import { disconnectedError, lossError } from '../errors.js'
 import type { Command } from '../transport.js'
@@ -9,10 +10,10 @@ import type { NodeRedisClient, NodeRedisCommandOptions } from './client.js'
 export const OPTIONS: NodeRedisCommandOptions = { typeMapping: { 36: Buffer }, timeout: 0, asap: false }
 
 /**
- * node-redis writes a command one turn of the event loop after it is given, and replies are read first. With a
- * third batch in flight, the server has one to decide meanwhile.
+ * node-redis writes all commands of one turn of the event loop together, one turn later, and replies are read
+ * first. With a third batch in flight, the server has one to decide meanwhile.
  */
-export const MAX_IN_FLIGHT = 3
+export const BATCHING: Partial<Batching> = { maxInFlight: 3, onePerTurn: true }
 
 export interface Connection {
   /**

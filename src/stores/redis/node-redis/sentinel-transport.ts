@@ -2,7 +2,7 @@ import { keySlot } from '../key-slot.js'
 import { refusalIn } from '../reply.js'
 import type { Transport } from '../transport.js'
 import { type NodeRedisClient, type NodeRedisSentinelClient, warnOfMissingListener } from './client.js'
-import { checkOpen, connectionOf, MAX_IN_FLIGHT, notConnected, prefixKeys } from './connection.js'
+import { BATCHING, checkOpen, connectionOf, notConnected, prefixKeys } from './connection.js'
 
 /** A server's error for a write when it is not the master any more. */
 const READONLY = /^READONLY /
@@ -61,7 +61,7 @@ export function nodeRedisSentinelTransport(client: NodeRedisSentinelClient): Tra
   }
 
   return {
-    maxInFlight: MAX_IN_FLIGHT,
+    batching: BATCHING,
     slotOf: (key) => keySlot(prefix + key),
     connectionTo: () => (master ? connectionOf(master).current() : undiscovered),
     send(commands) {

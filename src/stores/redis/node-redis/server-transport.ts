@@ -1,14 +1,14 @@
 import { keySlot } from '../key-slot.js'
 import type { Transport } from '../transport.js'
 import { type NodeRedisClient, warnOfMissingListener } from './client.js'
-import { connectionOf, MAX_IN_FLIGHT, prefixKeys } from './connection.js'
+import { BATCHING, connectionOf, prefixKeys } from './connection.js'
 
 export function nodeRedisTransport(client: NodeRedisClient): Transport {
   const connection = connectionOf(client)
   const wordsOf = prefixKeys(client._keyPrefix)
   const prefix = String(client._keyPrefix ?? '')
   return {
-    maxInFlight: MAX_IN_FLIGHT,
+    batching: BATCHING,
     slotOf: (key) => keySlot(prefix + key),
     connectionTo: connection.current,
     send(commands) {

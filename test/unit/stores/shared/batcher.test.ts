@@ -53,6 +53,19 @@ test('many items are split evenly over the batches that may be in flight; few ar
   expect(few.batches).toEqual([[1, 2, 3]])
 })
 
+test('with onePerTurn, batches leave in different turns, each with an even share', async () => {
+  const { apply, batches } = heldBack()
+  const add = itemBatcher(apply, { maxKeys: 1000, maxInFlight: 3, onePerTurn: true })
+  for (let i = 0; i < 90; i++) add(i)
+  const sizes: number[][] = []
+  for (let i = 0; i < 4; i++) {
+    await turn()
+    sizes.push(batches.map(({ length }) => length))
+  }
+  expect(sizes).toEqual([[30], [30, 30], [30, 30, 30], [30, 30, 30]])
+  expect(batches.flat()).toEqual(Array.from({ length: 90 }, (_, i) => i))
+})
+
 test('items of one turn that exceed maxKeys leave in several batches, in order', async () => {
   const { apply, batches } = heldBack()
   const add = itemBatcher(apply, { maxKeys: 3, maxInFlight: 100 })
