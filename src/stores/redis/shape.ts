@@ -71,15 +71,16 @@ function keysIn(operations: readonly Operation[]): readonly string[] {
 function distinctKeys(named: readonly string[]) {
   if (named.length === 1 || new Set(named).size === named.length) return { keys: named, places: '' }
   const indexes = new Map<string, number>()
-  const runs: string[] = []
-  for (let i = 0, start = 0; i < named.length; i++) {
-    const key = named[i] ?? ''
-    if (key === named[i + 1]) continue
-    runs.push(`${indexIn(indexes, key) + 1}x${i + 1 - start}`)
-    start = i + 1
+  let places = ''
+  for (const key of named) {
+    const index = indexIn(indexes, key)
+    places += String.fromCharCode(DIGIT_0 + (index >> 6), DIGIT_0 + (index & 63))
   }
-  return { keys: [...indexes.keys()], places: runs.join(' ') }
+  return { keys: [...indexes.keys()], places }
 }
+
+/** The character that stands for the digit 0 of a place. */
+const DIGIT_0 = 48
 
 const scripts = new Map<string, Script>()
 

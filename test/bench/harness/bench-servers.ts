@@ -11,6 +11,8 @@ import { type SqlWatcher, watchMariadb, watchPostgres } from './sql-usage.js'
 /** A server of its own for a benchmark, and an observer that does not show in what it counts. */
 export interface BenchServer {
   readonly url: string
+  /** The address of a database of the server, where it has several. */
+  databaseUrl?(index: number): string
   pid(): number | undefined
   /** Removes all that it holds. */
   empty(): Promise<unknown>
@@ -27,6 +29,7 @@ export async function onRedis<T>(use: Use<T>): Promise<T> {
   try {
     return await use({
       url: server.url,
+      databaseUrl: (index) => `${server.url}/${index}`,
       pid: () => server.pid,
       empty: () => watcher.flushall(),
       usage: () => readRedisUsage(watcher),

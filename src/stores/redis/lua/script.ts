@@ -13,7 +13,7 @@ export interface Script {
  *
  * KEYS     The keys of the first operation, then those of the next one, each key once.
  * ARGV[1]  '' if no key repeats. Otherwise, the places in KEYS of the keys of the first operation, then those of
- *          the next one, each with how often it comes in a row: '1x3 2x1 1x1' for the places 1, 1, 1, 2 and 1.
+ *          the next one, from 0 on: two characters each, which are the digits of base 64 from '0' on.
  * ARGV[2…] The numbers of each policy: its `params` (units, ms), those of a quota with the starts of five
  *          periods (ms). Then those of a ban: see `banOf`.
  * ARGV[…]  The numbers of each operation. Of a charge: the cost of each part (units), or nothing if every cost
@@ -41,16 +41,17 @@ local unpack = table.unpack or unpack
 local time = call('TIME')
 local now = (time[1] * 1000000 + time[2]) / 1000
 local keys, repeats = KEYS, ARGV[1] ~= ''
+local again = nil
 local stored = #keys > 0 and call('MGET', unpack(keys)) or {}
 if repeats then
-  local found, count = stored, 0
-  keys, stored = {}, {}
-  for place, times in string.gmatch(ARGV[1], '(%d+)x(%d+)') do
-    place = tonumber(place)
-    for _ = 1, tonumber(times) do
-      count = count + 1
-      keys[count], stored[count] = KEYS[place], found[place]
-    end
+  local found, digits = stored, { string.byte(ARGV[1], 1, -1) }
+  local first = {}
+  keys, stored, again = {}, {}, {}
+  for i = 1, #digits / 2 do
+    local place = digits[2 * i - 1] * 64 + digits[2 * i] - 3119
+    keys[i], stored[i] = KEYS[place], found[place]
+    if first[place] then again[i], again[first[place]] = true, true
+    else first[place] = i end
   end
 end
 local refused, is_list = false, false
@@ -59,8 +60,8 @@ local p = 1
 
 /**
  * `held_at` returns the bytes of a key before the operation: those of a fresh state for a missing key, and nil
- * for a foreign one. If keys repeat, `latest` has what the operations so far have left, and each key is
- * written once, at the end.
+ * for a foreign one. If keys repeat, `again` has the operations on such keys, `latest` what they have left so
+ * far, and each of these keys is written once, at the end.
  *
  * `write` writes bytes. If `expires_at` is nil, the key keeps its expiry, and the bytes are overwritten in
  * place, which spares Redis a new value. With '' as the bytes, it deletes the key.
@@ -158,7 +159,7 @@ export function write({ state }: LuaKind, key: string): string {
   const any = `write(${key}, to_write, expires_at)`
   if (state.isState) return any
   return `
-      if expires_at or latest or refused then ${any}
+      if expires_at or refused or again and again[k + 1] then ${any}
       else
         local reply = try('SETRANGE', ${key}, '0', to_write)
         if reply ~= size1 then refused = reply.err end
@@ -168,7 +169,7 @@ export function write({ state }: LuaKind, key: string): string {
 /** Reads what the key of a part holds. */
 export const readPart = (n: number) => `
   local held${n} = stored[k + ${n}]
-  if repeats or not held${n} or #held${n} ~= size${n} then
+  if not held${n} or #held${n} ~= size${n} or again and again[k + ${n}] then
     held${n} = held_at(k + ${n}, size${n}, is_state${n})
   end`
 
