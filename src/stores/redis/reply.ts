@@ -53,17 +53,17 @@ function readString(reply: unknown, operations: readonly Operation[]): Reading {
     widths.push(policy.width ?? 0)
     length += NUMBER_BYTES * ((policy.width ?? 0) + 1)
   }
-  length = NUMBER_BYTES + operations.length * length
-  if (!Buffer.isBuffer(reply) || reply.length !== length) throw malformed(reply)
-  const numbers = new DataView(reply.buffer, reply.byteOffset, length)
+  length *= operations.length
+  if (!Buffer.isBuffer(reply) || reply.length !== length + NUMBER_BYTES) throw malformed(reply)
+  const numbers = new DataView(reply.buffer, reply.byteOffset, reply.length)
   const states: (State | undefined)[] = []
-  for (let at = NUMBER_BYTES; at < length; ) {
+  for (let at = 0; at < length; ) {
     for (const width of widths) {
       states.push(stateAt(numbers, at, width))
       at += NUMBER_BYTES * (width + 1)
     }
   }
-  return { atMs: numbers.getFloat64(0, true), states, refusal: undefined }
+  return { atMs: numbers.getFloat64(length, true), states, refusal: undefined }
 }
 
 /** Reads a reply that has each state apart: foreign keys, states of any length, or a refusal to write. */

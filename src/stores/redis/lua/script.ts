@@ -18,9 +18,9 @@ export interface Script {
  *          periods (ms). Then those of a ban: see `banOf`.
  * ARGV[…]  The numbers of each operation. Of a charge: the cost of each part (units), or nothing if every cost
  *          is 1. Of the others, see `args` in operation-script.ts.
- * Returns  A string of little-endian doubles: the server's time (ms since the Unix epoch), and for each key of
- *          each operation what was stored when the operation began: when the key expires (ms), then the state.
- *          All are 0 for a missing key.
+ * Returns  A string of little-endian doubles: for each key of each operation what was stored when the operation
+ *          began, which is when the key expires (ms) and then the state, all 0 for a missing key; last, the
+ *          server's time (ms since the Unix epoch).
  *          A list in place of the string if states differ in length, a key is foreign, or the server refused to
  *          write: the time, why it refused or '', and what was stored for each of these keys, nil for a foreign
  *          one.
@@ -111,7 +111,10 @@ if repeats then
   latest = nil
   for key, bytes in pairs(changes) do write(key, bytes, moved[key]) end
 end
-if not refused and not is_list then return pack_numbers('<d', now) .. table.concat(stored) end
+if not refused and not is_list then
+  stored[#keys + 1] = pack_numbers('<d', now)
+  return table.concat(stored)
+end
 local reply = { pack_numbers('<d', now), refused or '' }
 local unchanged = refused and repeats and call('MGET', unpack(keys)) or stored
 for i = 1, #keys do reply[i + 2] = stored[i] and (unchanged[i] or '') end
