@@ -8,7 +8,7 @@ import type { CpuUsage } from './harness/server-child.js'
 import { measureServer, type ServerUsage } from './harness/server-usage.js'
 
 /** For the compiler. Each of the requests is sent twice at least, so that limits of 1 are used up. */
-const WARM_UP = 8_000
+const WARM_UP = 40_000
 const CONNECTIONS = 8
 const HEAP_MB = 500
 const LIVE_CHILD = new URL('./live-child.ts', import.meta.url)

@@ -8,7 +8,7 @@ import { isShort } from '../workloads.js'
 import type { Gate, Goal, Sample, Samples } from './gate.js'
 
 const PROCESSES = isShort ? 3 : 15
-const REQUESTS = isShort ? 4_000 : 8_000
+const REQUESTS = isShort ? 10_000 : 20_000
 
 /** Five limiters in a row: what they cost grows, and the noise of a process does not. */
 function inARow(what: string, names: readonly LiveContender[], goals: readonly Goal<LiveContender>[]): Gate {
