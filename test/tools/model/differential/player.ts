@@ -176,7 +176,7 @@ class Player {
     if (!(atMs >= clockMs && atMs <= clockMs + skewMs)) return `atMs is ${atMs}, not ${clockMs}`
     const parts = result.type === 'charge' ? result.parts : []
     const expected: Expected = this.#model.apply(operation, atMs, (i) => parts[i]?.atMs ?? atMs)
-    return differenceOf(expected, result, Math.max(toleranceMs, isUntimed ? untimedMs : 0))
+    return differenceOf(expected, result, Math.max(toleranceMs, isUntimed ? untimedMs : 0), isUntimed)
   }
 
   #remember(operation: Operation, result: Result, atMs: number): void {
