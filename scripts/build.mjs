@@ -27,11 +27,14 @@ const COMMAND = basename(bin.headgate, '.js')
 /** `require('express-rate-limit')` returns the function itself, with the other exports as its properties. */
 const CALLABLE = 'module.exports = Object.assign(exports.default, exports)'
 
-/** The folders of `src` in each shared chunk. A folder that is missing has a chunk to itself. */
+/**
+ * The folders of `src` in each shared chunk. A folder that is missing has a chunk to itself, as one must that some
+ * applications leave out: bundlers keep each top-level statement that may have effects, such as a spread.
+ */
 const CHUNKS = {
   policies: ['util', 'options', 'policies'],
   stores: ['stores', 'stores/shared', 'stores/memory'],
-  limiter: ['pipe', 'pipe/lease', 'limiter', 'limiter/candidate', 'limiter/waiting', 'settings', 'http'],
+  limiter: ['pipe', 'pipe/lease', 'limiter', 'limiter/candidate', 'limiter/waiting'],
 }
 const CHUNK_OF_FOLDER = new Map(
   Object.entries(CHUNKS).flatMap(([chunk, folders]) => folders.map((folder) => [folder, chunk])),

@@ -96,7 +96,9 @@ const OWN_CHUNKS: Readonly<Record<string, readonly string[]>> = {
 }
 /** The page of the dashboard. */
 const PAGE = 'page.cjs'
-const COMMON_CHUNKS = ['keys', 'limiter', 'login', 'policies', 'rolldown-runtime', 'stores']
+const COMMON_CHUNKS = [
+  ...['http', 'keys', 'limiter', 'login', 'policies', 'rolldown-runtime', 'settings', 'stores'],
+]
 
 test.each(ENTRIES)(
   '$specifier loads its own bundle, and what entries share: no other entry',
