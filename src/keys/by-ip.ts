@@ -1,8 +1,10 @@
 import { readOptions, unchecked, withDefault } from '../options/option-table.js'
 import { whole } from '../util/validate.js'
-import type { AddressOptions } from './forwarded-address.js'
+import { embeddingsWith } from './embedded-ipv4.js'
+import { type AddressOptions, forwardedReader } from './forwarded-address.js'
+import { checkHostBits } from './host-bits.js'
 import type { KeyFunction } from './key.js'
-import { addressKey, addressReader, DEFAULT_IPV6_PREFIX } from './source-address.js'
+import { type AddressReader, addressKey, addressReader, DEFAULT_IPV6_PREFIX } from './source-address.js'
 
 /** Options of `byIp`: how IP addresses become identities. */
 export interface ByIpOptions extends AddressOptions {
@@ -24,7 +26,7 @@ const OPTIONS = {
   rules: {
     read: {
       from: ['trustProxy', 'header', 'from', 'nat64'],
-      read: (owner: string, given: object) => addressReader(owner, given),
+      read: (owner: string, given: object) => readerOf(owner, given),
     },
   },
   fixes: { ipv6Subnet: 'ipv6Prefix' },
@@ -67,4 +69,11 @@ const OPTIONS = {
 export function byIp(options: ByIpOptions = {}): KeyFunction<unknown> {
   const { ipv6Prefix, read } = readOptions('byIp', options, OPTIONS)
   return addressKey(read, ipv6Prefix)
+}
+
+/** Returns the reader that the options call for. Throws a `TypeError` for wrong ones. */
+function readerOf(owner: string, options: AddressOptions): AddressReader {
+  const embeddings = embeddingsWith(owner, options.nat64)
+  checkHostBits(owner, 'nat64', options.nat64 ?? [])
+  return addressReader(forwardedReader(owner, options, embeddings), embeddings)
 }

@@ -39,7 +39,7 @@ export interface AddressOptions {
 }
 
 /** Returns the client's address as a trusted proxy or CDN reports it; `undefined` without a report. */
-type ForwardedReader = (subject: unknown) => string | undefined
+export type ForwardedReader<Subject = unknown> = (subject: Subject) => string | undefined
 
 /**
  * Creates the reader that the options call for, or returns `undefined` without any. Throws a `TypeError` for

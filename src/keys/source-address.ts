@@ -1,8 +1,7 @@
 import { warnOnce } from '../util/warn-once.js'
 import { type Address, addressIdentity, parseAddress } from './address.js'
-import { type Embedding, embeddingsWith } from './embedded-ipv4.js'
-import { type AddressOptions, forwardedReader } from './forwarded-address.js'
-import { checkHostBits } from './host-bits.js'
+import { EMBEDDINGS, type Embedding } from './embedded-ipv4.js'
+import type { ForwardedReader } from './forwarded-address.js'
 import type { KeyFunction } from './key.js'
 import {
   asRequest,
@@ -27,17 +26,20 @@ export interface AddressReader {
   readonly embeddings: readonly Embedding[]
 }
 
-/** Creates the reader of source addresses, which `byIp` describes. Warns once if the set-up is wrong. */
-export function addressReader(owner: string, options: AddressOptions = {}): AddressReader {
-  const embeddings = embeddingsWith(owner, options.nat64)
-  checkHostBits(owner, 'nat64', options.nat64 ?? [])
-  const reportedAddress = forwardedReader(owner, options, embeddings) ?? expressReader()
+/**
+ * Creates the reader of source addresses, which `byIp` describes. `readReported` reads what proxies report; by
+ * default, Express does. Warns once if the set-up is wrong.
+ */
+export function addressReader(
+  readReported: ForwardedReader<RequestLike> = expressReader(),
+  embeddings: readonly Embedding[] = EMBEDDINGS,
+): AddressReader {
   let lastText: string | undefined
   let lastAddress: Address | undefined
 
   function sourceAddress(subject: unknown): Address | undefined {
     const request = hasConnection(subject) ? subject : (requestWithin(subject) ?? asRequest(subject))
-    const reported = reportedAddress(request)
+    const reported = readReported(request)
     const address = (reported === undefined ? undefined : parse(reported)) ?? parse(peerAddress(request))
     if (address === undefined && isDisconnected(request)) throw disconnectedError(request)
     return address
@@ -100,11 +102,6 @@ function warnIfForwarded(subject: unknown, ip = ''): void {
 
 /** How many bits of an IPv6 address identify a client, unless `ipv6Prefix` says otherwise. */
 export const DEFAULT_IPV6_PREFIX = 56
-
-/** Creates the key of a limit without one: `byIp()`. */
-export function defaultKey(read = addressReader('byIp')): KeyFunction<unknown> {
-  return addressKey(read)
-}
 
 /**
  * Creates a key function of source addresses: IPv4 whole, IPv6 by network. It throws a `TypeError` for a
@@ -195,5 +192,5 @@ export function addressReaderAmong(
   usual?: AddressReader,
 ): AddressReader {
   const uses = limits.flatMap(({ key = [] }) => key.map(addressUseOf))
-  return uses.find((use) => use !== undefined)?.read ?? usual ?? addressReader('byIp')
+  return uses.find((use) => use !== undefined)?.read ?? usual ?? addressReader()
 }

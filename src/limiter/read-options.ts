@@ -1,4 +1,4 @@
-import { addressReader, addressReaderAmong, defaultKey, requestIdentity } from '../keys/source-address.js'
+import { addressKey, addressReader, addressReaderAmong, requestIdentity } from '../keys/source-address.js'
 import { limiterFixes, MIDDLEWARE_OPTIONS } from '../options/foreign-options.js'
 import { exemption, optional, readOptions, type Settings, withDefault } from '../options/option-table.js'
 import type { Pipe } from '../pipe/pipe.js'
@@ -88,7 +88,7 @@ export function limiterSettings(
   } = read
   for (const limitName of namesOf(entries, name) ?? []) keyName(owner, 'policy.name', limitName)
   const limiterScope = `${prefix}:${STATE_VERSION}:${name ?? UNNAMED}`
-  const usualReader = addressReader('byIp')
+  const usualReader = addressReader()
   const reader = addressReaderAmong(entries, usualReader)
   const modeSwitch: ModeSwitch = { mode }
   const context: LimitContext = {
@@ -96,7 +96,7 @@ export function limiterSettings(
     name,
     secret,
     readAddress: requestIdentity(reader),
-    usualKey: defaultKey(usualReader),
+    usualKey: addressKey(usualReader),
     isLocal: read.store === undefined || localStatesOf(read.store) !== undefined,
     limits: new Map(),
   }

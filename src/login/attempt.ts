@@ -41,7 +41,7 @@ export function attemptRecord<Req extends object>({
   const attempts = new WeakMap<object, Attempt | undefined>()
   const { read, fieldOf } = account
   const use = addressUseOf(address)
-  const readSource = requestIdentity(use?.read ?? addressReader('loginGuard'))
+  const readSource = requestIdentity(use?.read ?? addressReader())
   const identifyAccount = identifier(markClientChosen(read), { readAddress: readSource, secret })
   const identifyAddress = identityReader([address], { readAddress: readSource, secret })
   const hashDevice = valueHash(secret)

@@ -3,7 +3,7 @@ import { identityReader } from '../../../src/keys/identity.js'
 import { addressReader, requestIdentity } from '../../../src/keys/source-address.js'
 
 /** Whose malformed input it is; `undefined` for a subject that is not a request. */
-export const sourceOf = requestIdentity(addressReader('test'))
+export const sourceOf = requestIdentity(addressReader())
 
 export const SECRET = 'a secret of enough characters'
 
