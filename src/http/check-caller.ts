@@ -1,20 +1,13 @@
 import { FRAMEWORKS, type Framework, frameworkOf } from '../util/framework.js'
 import { wrongKind } from '../util/validate.js'
 
-/** What to write in each framework, by the function that was used from another entry point. */
-const FIXES: Readonly<Record<Framework, (name: 'rateLimit' | 'loginGuard') => string>> = {
-  node: (name) => `Import ${name} from 'headgate', or from 'headgate/http' without Express.`,
-  koa: (name) => `Import ${name} from 'headgate/koa'.`,
-  fastify: (name) =>
-    name === 'loginGuard'
-      ? "Import loginGuard from 'headgate/fastify'."
-      : "Register the plugin rateLimit from 'headgate/fastify', or use its rateLimitHook as the hook.",
-  hono: (name) => `Import ${name} from 'headgate/hono'.`,
-  fetch: (name) => `Import ${name} from 'headgate/fetch', and call what it returns with the Request.`,
-  nest: (name) =>
-    name === 'loginGuard'
-      ? "Import loginGuard from 'headgate/nest'."
-      : "Import RateLimitModule and @RateLimit from 'headgate/nest'.",
+/** Returns what to write in a framework, by the function that was used from another entry point. */
+function fixFor(framework: Framework, name: 'rateLimit' | 'loginGuard'): string {
+  if (name === 'rateLimit' && framework === 'fastify')
+    return "Register the plugin rateLimit from 'headgate/fastify', or use its rateLimitHook as the hook."
+  if (name === 'rateLimit' && framework === 'nest')
+    return "Import RateLimitModule and @RateLimit from 'headgate/nest'."
+  return `Import ${name} from 'headgate${framework === 'node' ? '' : `/${framework}`}'.`
 }
 
 /**
@@ -27,7 +20,7 @@ export function checkCaller(owner: string, expected: Framework, first: unknown):
   if (framework === undefined || framework === expected) return true
   const problem = `for ${FRAMEWORKS[expected]}, but was called by ${FRAMEWORKS[framework]}`
   const name = owner === 'loginGuard' ? 'loginGuard' : 'rateLimit'
-  throw new TypeError(`${owner}: what it returns is ${problem}. ${FIXES[framework](name)}`)
+  throw new TypeError(`${owner}: what it returns is ${problem}. ${fixFor(framework, name)}`)
 }
 
 /** Throws a `TypeError` if middleware for node:http was not called with (req, res, next). Returns true. */

@@ -5,7 +5,6 @@ import { LIMITER_ROWS, LIMITER_RULES, limiterSettings } from '../limiter/read-op
 import type { Fixes } from '../options/fixes.js'
 import { limiterFixes } from '../options/foreign-options.js'
 import { callback, optional, readOptions, type Settings, withDefault } from '../options/option-table.js'
-import { type Framework, HANDLERS } from '../util/framework.js'
 import type { FrameworkTypes, ServerTypes } from '../util/framework-types.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
 import { choice, wrongOption } from '../util/validate.js'
@@ -18,7 +17,7 @@ import {
 } from './after-response.js'
 import { createDelayer, type DelayOptions, readDelay } from './delay.js'
 import { RESPONSE_ROWS, type ResponseOptions } from './denial-response.js'
-import type { ResponseWriter } from './response-writer.js'
+import type { Handlers, ResponseWriter } from './response-writer.js'
 
 /**
  * Continues with the next handler. With an error, continues with the error handlers of Express or Connect.
@@ -176,7 +175,7 @@ export function readRequestOptions<Req, Res>(
   const table = {
     rows: MIDDLEWARE_ROWS,
     rules: { ...LIMITER_RULES, ...MIDDLEWARE_RULES },
-    fixes: { ...FIXES, ...fixesIn(writer.framework) },
+    fixes: { ...FIXES, ...fixesIn(writer.handlers) },
   }
   const read = readOptions(owner, options, table)
   const onAllowed = afterResponse(options, writer)
@@ -200,8 +199,7 @@ export function afterResponse<Req, Res>(
 }
 
 /** Returns the fixes that depend on the framework. */
-function fixesIn(framework: Framework): Fixes {
-  const { onDenied, count, decision } = HANDLERS[framework]
+function fixesIn({ onDenied, count, decision }: Handlers): Fixes {
   const handler = `Write onDenied, which is called with ${onDenied}.`
   const place = `Leave it out: the decision is always at ${decision}.`
   const requestWasSuccessful = `Write count: ${count}, which says whether a response counts.`

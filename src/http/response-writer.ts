@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http'
 import type { Decision } from '../limiter/decision.js'
-import type { Framework } from '../util/framework.js'
 import { warnOnce } from '../util/warn-once.js'
 import { beforeHeaders } from './before-headers.js'
 import type { HeaderList } from './header-list.js'
@@ -21,10 +20,17 @@ export function contentHeaders({ contentType, body }: DenialResponse): HeaderLis
   return ['Content-Type', contentType, 'Content-Length', String(Buffer.byteLength(body))]
 }
 
+/** How a framework calls options, and where its handlers find the decision. */
+export interface Handlers {
+  readonly onDenied: string
+  readonly count: string
+  readonly decision: string
+}
+
 /** Reads and writes the responses of a framework. Middleware for node:http uses `nodeWriter`. */
 export interface ResponseWriter<Res> {
-  /** The framework that error messages are about. */
-  readonly framework: Framework
+  /** How the framework calls options, for error messages. */
+  readonly handlers: Handlers
   /** Returns whether there is no real response, so that nothing will tell how the request ended. */
   isPlaceholder(res: Res): boolean
   /** Returns the names of the headers that were set on a response. */
@@ -79,7 +85,11 @@ export interface ResponseWriter<Res> {
 
 /** Writes the responses of node:http, and so of Express and Connect. */
 export const nodeWriter: ResponseWriter<ServerResponse> = {
-  framework: 'node',
+  handlers: {
+    onDenied: '(req, res, next, decision)',
+    count: '(req, res) => res.statusCode < 500',
+    decision: 'req.rateLimit',
+  },
   isPlaceholder,
   headerNames: (res) => (isPlaceholder(res) ? [] : res.getHeaderNames()),
   getHeader: (res, name) => res.getHeader?.(name),
@@ -117,12 +127,12 @@ export const nodeWriter: ResponseWriter<ServerResponse> = {
  * Returns the writer of a framework whose responses wrap those of node:http. `overrides` replaces methods.
  */
 export function writerOver<Res>(
-  framework: Framework,
+  handlers: Handlers,
   raw: (res: Res) => ServerResponse,
   overrides: Partial<ResponseWriter<Res>>,
 ): ResponseWriter<Res> {
   return {
-    framework,
+    handlers,
     isPlaceholder: () => false,
     headerNames: (res) => nodeWriter.headerNames(raw(res)),
     getHeader: (res, name) => nodeWriter.getHeader(raw(res), name),

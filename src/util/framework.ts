@@ -13,44 +13,6 @@ export const FRAMEWORKS: Readonly<Record<Framework, string>> = {
   nest: 'NestJS',
 }
 
-/** How a framework calls options, and where its handlers find the decision. */
-interface Handlers {
-  readonly onDenied: string
-  readonly count: string
-  readonly decision: string
-}
-
-const NODE: Handlers = {
-  onDenied: '(req, res, next, decision)',
-  count: '(req, res) => res.statusCode < 500',
-  decision: 'req.rateLimit',
-}
-
-export const HANDLERS: Readonly<Record<Framework, Handlers>> = {
-  node: NODE,
-  nest: NODE,
-  koa: {
-    onDenied: '(ctx, next, decision)',
-    count: '(ctx) => ctx.status < 500',
-    decision: 'ctx.rateLimit',
-  },
-  fastify: {
-    onDenied: '(request, reply, decision)',
-    count: '(request, reply) => reply.statusCode < 500',
-    decision: 'request.rateLimit',
-  },
-  hono: {
-    onDenied: '(c, decision) and returns a Response',
-    count: '(c, response) => response.status < 500',
-    decision: "c.get('rateLimit')",
-  },
-  fetch: {
-    onDenied: '(subject, decision) and returns a Response',
-    count: '(subject, response) => response.status < 500',
-    decision: 'limit.decisionOf(request)',
-  },
-}
-
 /**
  * Returns the framework that calls its handlers with this as the first argument; `undefined` for anything
  * else. It is recognized by its shape, since no framework is a dependency.

@@ -5,7 +5,11 @@ import { callClosers, type Exchange, markQuotaHeaders } from './exchange.js'
 
 /** Collects headers for a response that the application has yet to make. */
 export const fetchWriter: ResponseWriter<Exchange> = {
-  framework: 'fetch',
+  handlers: {
+    onDenied: '(subject, decision) and returns a Response',
+    count: '(subject, response) => response.status < 500',
+    decision: 'limit.decisionOf(request)',
+  },
   isPlaceholder: () => false,
   headerNames: ({ headers }) => [...headers.keys()],
   getHeader: ({ headers, response }, name) => response?.headers.get(name) ?? headers.get(name),

@@ -38,7 +38,7 @@ function isPlatformResponse(value: unknown): value is PlatformResponse {
 }
 
 /** The responses of both platforms. A denial is thrown, so that it passes through the exception filters. */
-export const platformWriter: ResponseWriter<PlatformResponse> = writerOver('nest', rawOf, {
+export const platformWriter: ResponseWriter<PlatformResponse> = writerOver(nodeWriter.handlers, rawOf, {
   headerNames: (res) => Object.keys(res.getHeaders()), // of a reply also those of its raw response
   getHeader: (res, name) => res.getHeader(name),
   removeHeader(res, name) {
@@ -54,7 +54,7 @@ export const platformWriter: ResponseWriter<PlatformResponse> = writerOver('nest
 
 /** Also takes calls that have no response. Such a call counts as over, so nothing is held until its end. */
 export const nestWriter: ResponseWriter<NestResponse> = {
-  framework: 'nest',
+  handlers: nodeWriter.handlers,
   isPlaceholder: () => false,
   headerNames: (res) => (res ? platformWriter.headerNames(res) : []),
   getHeader: (res, name) => res && platformWriter.getHeader(res, name),
