@@ -46,6 +46,15 @@ const pageModule = {
   resolveId: (id) => (id.endsWith('/page-source.js') ? { id: '../page.cjs', external: true } : undefined),
 }
 
+/** Takes the indentation out of scripts, which bundles and servers get as text. That of the code goes as well. */
+const scriptIndents = {
+  name: 'script-indents',
+  transform: (code, id) =>
+    fromRoot(id).startsWith('src/stores/redis/lua/')
+      ? { code: code.replace(/^ +/gm, ''), map: null }
+      : undefined,
+}
+
 rmSync(dist, { recursive: true, force: true })
 mkdirSync(dist, { recursive: true })
 await buildCode()
@@ -131,7 +140,7 @@ async function bundle(names, inputOf, output, ending, options = {}) {
     platform: 'node',
     preserveEntrySignatures: 'allow-extension',
     external: ['fast-check'],
-    plugins: [pageModule],
+    plugins: [pageModule, scriptIndents],
     input: Object.fromEntries(names.map((entry) => [entry, inputOf(entry)])),
     ...options,
   })
