@@ -2,15 +2,8 @@ import { fieldsOf } from '../util/values.js'
 import type { KeyFunction } from './key.js'
 import { asRequest, requestOf } from './request.js'
 
-/**
- * The methods of HTTP itself (RFC 9110 §9.3), PATCH (RFC 5789) and QUERY, each with the method it counts as.
- */
-const COUNTED_AS = new Map([
-  ...['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT', 'QUERY'].map(
-    (method) => [method, method] as const,
-  ),
-  ['HEAD', 'GET'],
-])
+/** The methods of HTTP itself (RFC 9110 §9.3) except HEAD, PATCH (RFC 5789) and QUERY. */
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT', 'QUERY']
 
 /** Stands for all other methods. */
 const OTHER = '*'
@@ -43,10 +36,15 @@ const OTHER = '*'
 export function byRoute(): KeyFunction<unknown> {
   return function routeKey(subject: unknown): string {
     const { method, baseUrl } = requestOf('byRoute', subject)
-    const verb = typeof method === 'string' ? (COUNTED_AS.get(method) ?? OTHER) : ''
+    const verb = typeof method === 'string' ? verbOf(method) : ''
     const mount = typeof baseUrl === 'string' ? canonicalMount(baseUrl) : ''
     return `${verb} ${mount}${String(routePattern(subject) ?? '')}`
   }
+}
+
+function verbOf(method: string): string {
+  if (method === 'HEAD') return 'GET'
+  return METHODS.includes(method) ? method : OTHER
 }
 
 /** A path of characters that `encodeURIComponent` leaves as they are. */

@@ -151,18 +151,22 @@ const MISPLACED_OPTIONS: Fixes = {
 }
 
 /** The options that only `rateLimit` has. */
-export const MIDDLEWARE_OPTIONS: readonly string[] = [
-  ...['count', 'actualCost', 'delay', 'headers', 'resetFormat', 'onDenied', 'statusCode', 'message'],
-]
+export const MIDDLEWARE_OPTIONS: readonly string[] = /* @__PURE__ */ words(
+  'count actualCost delay headers resetFormat onDenied statusCode message',
+)
 
 /** The options that stand beside `limits`, not in each limit. */
-export const BESIDE_LIMITS: readonly string[] = [
-  ...['store', 'prefix', 'secret', 'onStoreError', 'fallbackShare', 'denyCache', 'timeout'],
-  ...['skip', 'allow', 'block', 'mode', 'candidate', 'settings'],
-  ...MIDDLEWARE_OPTIONS,
-]
+export const BESIDE_LIMITS: readonly string[] = /* @__PURE__ */ words(
+  'store prefix secret onStoreError fallbackShare denyCache timeout skip allow block mode candidate settings',
+).concat(MIDDLEWARE_OPTIONS)
+
+/* @__NO_SIDE_EFFECTS__ */
+function words(text: string): readonly string[] {
+  return text.split(' ')
+}
 
 /** Returns the fixes of a limiter's options, and those for options that stand elsewhere: `where`. */
+/* @__NO_SIDE_EFFECTS__ */
 export function limiterFixes(elsewhere: readonly string[] = [], where = ''): Fixes {
   const placements = elsewhere.map((name) => [name, `Write ${name} ${where}.`])
   return { ...FOREIGN_OPTIONS, ...MISPLACED_OPTIONS, ...Object.fromEntries(placements) }

@@ -130,14 +130,13 @@ const DEFAULT_STARTS: Readonly<Record<Per, PeriodStart>> = {
   year: { per: 'year', startsOn: '01-01' },
 }
 
-const readWeekday = choice(...WEEKDAYS)
 const readDayOfMonth = whole(1, 31, 1)
 
 function readStart(owner: string, per: Exclude<Per, 'day'>, value: unknown): PeriodStart {
   const option = 'startsOn'
   switch (per) {
     case 'week':
-      return { per, startsOn: readWeekday(owner, option, value) }
+      return { per, startsOn: choice(...WEEKDAYS)(owner, option, value) }
     case 'month':
       return { per, startsOn: readDayOfMonth(owner, option, value) }
     case 'year':
