@@ -63,8 +63,8 @@ export interface LimiterEvents<Subject> {
   renewalFailed: [error: StoreError]
 }
 
-/** The warning for each failure event that has no listener. */
-const FAILURES = {
+/** The warning for each failure event that has no listener, and what an entry in a log says of it. */
+export const FAILURES = {
   limitsLost: ['HEADGATE_LIMITS_LOST', 'the store lost counts, so some clients start afresh'],
   refundFailed: ['HEADGATE_REFUND_FAILED', 'units could not be refunded or released'],
   candidateFailed: ['HEADGATE_CANDIDATE_FAILED', 'a candidate could not decide a charge or be adjusted'],

@@ -1,5 +1,6 @@
 import type { EventEmitter } from 'node:events'
 import type { Decision } from './decision.js'
+import { FAILURES } from './events.js'
 import { identitiesOf } from './identities.js'
 import type { Limiter } from './limiter.js'
 import type { AppliedSettings } from './settings-source.js'
@@ -86,11 +87,7 @@ function attach<Subject>(limiter: Limiter<Subject>, logger: EventLogger): () => 
     )
   })
   onFailure('storeError', 'the store could not decide a charge')
-  onFailure('limitsLost', 'the store lost counts, so some clients start afresh')
-  onFailure('refundFailed', 'units could not be refunded or released')
-  onFailure('renewalFailed', 'units could not be renewed')
-  onFailure('candidateFailed', 'a candidate could not decide a charge or be adjusted')
-  onFailure('settingsFailed', 'a settings document could not be read or applied')
+  for (const [event, [, problem]] of Object.entries(FAILURES)) onFailure(event, problem)
   on('settings', (settings: AppliedSettings) => {
     logger.info(
       { limiter: name, event: 'settings', ...settings },
