@@ -1,11 +1,12 @@
-import { describeUnknown } from '../options/fixes.js'
-import { throwProblems } from '../options/problems.js'
+import { optional, readRows } from '../options/option-table.js'
 import { show, wrongOption } from '../util/validate.js'
-import { type Fields, isObject } from '../util/values.js'
+import { isObject } from '../util/values.js'
 import { checkedCost } from './read-limits.js'
 
-const NAMES = ['cost']
-const FIXES = { points: 'cost', weight: 'cost', units: 'cost', amount: 'cost' }
+const TABLE = {
+  rows: { cost: optional(checkedCost) },
+  fixes: { points: 'cost', weight: 'cost', units: 'cost', amount: 'cost' },
+}
 
 /**
  * Returns the cost in the options of a charge; `undefined` if they have none. Throws a `TypeError` for other
@@ -19,7 +20,7 @@ export function readCost(owner: string, options: unknown): number | undefined {
       `${owner}: options must be an object, got ${show(options)}. Write charge(subject, { cost: ${units} }).`,
     )
   }
-  for (const name in options) if (name !== 'cost') throwUnknown(owner, options)
+  for (const name in options) if (name !== 'cost') return readRows(owner, options, TABLE).cost
   return options.cost === undefined ? undefined : checkedCost(owner, 'cost', options.cost)
 }
 
@@ -28,11 +29,4 @@ export function refuseOptions(owner: string, options: unknown): void {
   if (options === undefined) return
   const fix = 'Write peek(subject), and compare remaining with the cost.'
   throw wrongOption(owner, 'options', 'left out, because a peek takes nothing', options, fix)
-}
-
-function throwUnknown(owner: string, options: Fields): void {
-  throwProblems(
-    owner,
-    describeUnknown(owner, options, NAMES, FIXES).map(({ error }) => error),
-  )
 }
