@@ -7,15 +7,19 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 /** What an application imports and uses, and how many bytes that may add to its bundle. */
 const IMPORTS: readonly (readonly [what: string, code: string, goal?: number])[] = [
   ['headgate, unused', "import { tokenBucket } from 'headgate'", 0],
-  ['headgate, tokenBucket', "import { tokenBucket } from 'headgate'; console.log(tokenBucket)", 10_000],
+  ['headgate, tokenBucket', "import { tokenBucket } from 'headgate'; console.log(tokenBucket)", 6_000],
   ['headgate, createLimiter', "import { createLimiter } from 'headgate'; console.log(createLimiter)"],
-  ['headgate, rateLimit', "import { rateLimit } from 'headgate'; console.log(rateLimit)", 75_000],
+  ['headgate, rateLimit', "import { rateLimit } from 'headgate'; console.log(rateLimit)", 90_000],
   ['headgate, loginGuard', "import { loginGuard } from 'headgate'; console.log(loginGuard)"],
   ['headgate/fetch, rateLimit', "import { rateLimit } from 'headgate/fetch'; console.log(rateLimit)"],
   [
     'headgate/redis, redisStore',
     "import { redisStore } from 'headgate/redis'; console.log(redisStore)",
-    45_000,
+    40_000,
+  ],
+  [
+    'headgate, rateLimit and redisStore',
+    "import { rateLimit } from 'headgate'; import { redisStore } from 'headgate/redis'; console.log(rateLimit, redisStore)",
   ],
   ['express-rate-limit', "import { rateLimit } from 'express-rate-limit'; console.log(rateLimit)"],
 ]
