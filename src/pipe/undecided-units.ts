@@ -1,5 +1,6 @@
+import { NO_RULES } from '../policies/change-options.js'
 import type { Policy } from '../policies/policy.js'
-import { slidingWindow } from '../policies/sliding-window.js'
+import { makeSlidingWindow } from '../policies/sliding-window.js'
 import type { Part, PartResult } from '../stores/operation.js'
 import { weakMemo } from '../util/memo.js'
 
@@ -36,7 +37,13 @@ export function markOf({ key, policy, cost }: Part): Part {
  */
 const markPolicyOf = weakMemo(({ windowMs }: Policy): Policy => {
   const sliceMs = Math.max(1, Math.floor(Math.min(MARK_MS, windowMs) / 3))
-  return slidingWindow({ limit: MOST_MARKS, window: `${2 * sliceMs}ms`, slices: 2 })
+  return makeSlidingWindow({
+    name: 'marks',
+    limit: MOST_MARKS,
+    windowMs: 2 * sliceMs,
+    slices: 2,
+    ...NO_RULES,
+  })
 })
 
 /** Returns how many units are marked. */
@@ -54,7 +61,8 @@ export function excuseOf({ key }: Part): Part {
 
 let excuses: Policy | undefined
 function excusePolicy(): Policy {
-  excuses ??= slidingWindow({ limit: EXCUSES, window: `${EXCUSES * UNDECIDED_RETRY_MS}ms`, slices: 2 })
+  const windowMs = EXCUSES * UNDECIDED_RETRY_MS
+  excuses ??= makeSlidingWindow({ name: 'excuses', limit: EXCUSES, windowMs, slices: 2, ...NO_RULES })
   return excuses
 }
 

@@ -82,8 +82,11 @@ interface SlidingLimit extends ChangeRules {
 /** How many numbers come before the counters in a state. */
 const HEAD = 1
 
-// Time is counted in ticks of 1/slices ms: a slice is exactly `windowMs` ticks, and all numbers are whole.
-function makeSlidingWindow(sliding: SlidingLimit): Policy {
+/**
+ * Returns the policy of numbers that are valid. Time is counted in ticks of 1/slices ms: a slice is exactly
+ * `windowMs` ticks, and all numbers are whole.
+ */
+export function makeSlidingWindow(sliding: SlidingLimit): Policy {
   const { name, limit, windowMs, slices, debt } = sliding
   const sliceTicks = windowMs
   const width = HEAD + slices + 1
