@@ -1,7 +1,7 @@
 import type { BreakerState } from '../pipe/breaker-state.js'
 import type { LimiterPipe } from '../pipe/limiter-pipe.js'
 import { request } from '../pipe/pipe.js'
-import { tokenBucket } from '../policies/token-bucket.js'
+import { bucketOfLimit } from '../policies/token-bucket.js'
 import type { Charge } from '../stores/operation.js'
 import type { StoreError } from '../stores/store-error.js'
 
@@ -30,7 +30,7 @@ export interface Health {
  * breaker is not closed. Like any call, a peek may be the breaker's probe.
  */
 export async function healthOf(store: LimiterPipe, key: string): Promise<Health> {
-  const policy = tokenBucket({ capacity: 1, refill: 1, every: '1s' }) // most limiters have one
+  const policy = bucketOfLimit('health', 1, 1000) // most limiters have one
   const sinceMs = performance.now()
   const outcomes = await Promise.allSettled(
     store.probeKeys(key).map(async (each) => {

@@ -3,8 +3,7 @@ import { BESIDE_LIMITS, limiterFixes } from '../options/foreign-options.js'
 import { exemption, optional, readOptions, type Settings } from '../options/option-table.js'
 import { readTogether } from '../options/problems.js'
 import { isPolicy, type Policy } from '../policies/policy.js'
-import { tokenBucket } from '../policies/token-bucket.js'
-import { messageOf } from '../stores/store-error.js'
+import { bucketOfLimit } from '../policies/token-bucket.js'
 import { durationMs } from '../util/durations.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { keyName, show, whole, wholeNumber, wrongKind, wrongOption } from '../util/validate.js'
@@ -94,12 +93,7 @@ function resolvePolicy(
   const capacity = wholeNumber(owner, 'limit', limit)
   if (window === undefined)
     throw wrongOption(owner, 'window', 'given with limit', window, "Did you mean window: '1m'?")
-  try {
-    return tokenBucket({ capacity, refill: capacity, every: `${window}ms` })
-  } catch (error) {
-    const message = messageOf(error) // names the bucket's options
-    throw new TypeError(message.replace(/tokenBucket: (refill|capacity)/, `${owner}: limit`))
-  }
+  return bucketOfLimit(owner, capacity, window)
 }
 
 function readEntries(owner: string, option: string, limits: unknown): readonly Entry[] {

@@ -105,6 +105,15 @@ export function tokenBucket(options: TokenBucketOptions): Policy {
 }
 
 /**
+ * Returns the bucket that refills a limit in a window. Throws a `TypeError` for a limit that is too large.
+ */
+export function bucketOfLimit(owner: string, limit: number, windowMs: number): Policy {
+  const intervalMs = readInterval(owner, { capacity: limit, refill: limit, every: windowMs }, 'limit')
+  const name = `${limit}-in-${shortDuration(windowMs)}`
+  return makeTokenBucket({ name, capacity: limit, intervalMs, windowMs, ...NO_RULES })
+}
+
+/**
  * Returns the bucket of a spec: of a capacity, and of the time in which one token is refilled, rounded as
  * `bucketInterval` does. Its window is the longest unit, or multiple of one, that rounds to this time.
  */
@@ -126,18 +135,20 @@ export function tokenBucketOf(capacity: number, intervalMs: number, rules: Chang
   return makeTokenBucket({ name: `${capacity}-in-${every}`, capacity, intervalMs, windowMs, ...rules })
 }
 
-/** Returns the time in which one token is refilled, rounded. */
+/** Returns the time in which one token is refilled, rounded. `option` is what both numbers were read from. */
 function readInterval(
   owner: string,
   { capacity, refill, every }: Record<'capacity' | 'refill' | 'every', number>,
+  option?: string,
 ): number {
   if ((capacity / refill) * every > MAX_DURATION_MS) {
     const must = 'small enough to fill within 10 years'
     throw wrongOption(owner, 'capacity', must, capacity, 'Use a smaller capacity or a faster refill.')
   }
   const fix = 'Count in larger units, such as kilobytes.'
-  if (capacity > MAX_CAPACITY) throw wrongOption(owner, 'capacity', 'at most 2^37', capacity, fix)
-  if (refill / every > MAX_PER_MS) throw wrongOption(owner, 'refill', 'at most 10^9 per second', refill, fix)
+  if (capacity > MAX_CAPACITY) throw wrongOption(owner, option ?? 'capacity', 'at most 2^37', capacity, fix)
+  if (refill / every > MAX_PER_MS)
+    throw wrongOption(owner, option ?? 'refill', 'at most 10^9 per second', refill, fix)
   return bucketInterval(every / refill)
 }
 
