@@ -32,7 +32,8 @@ export interface CompareAndSwapOptions<Version> extends CommonStoreOptions {
   storageKey?(key: string): string
 }
 
-const OPTIONS = {
+/** In a function, since bundlers would keep a table with a spread for every other store. */
+const optionTable = () => ({
   rows: {
     ...COMMON_ROWS,
     read: requiredFunction(
@@ -44,7 +45,7 @@ const OPTIONS = {
     clock: callback,
     storageKey: callback,
   },
-}
+})
 
 /**
  * Creates a store for a database that can write a value only if it has not changed. The database compares a
@@ -80,7 +81,7 @@ const OPTIONS = {
  * ```
  */
 export function compareAndSwapStore<Version>(options: CompareAndSwapOptions<Version>): Store {
-  const { batching } = readOptions('compareAndSwapStore', options, OPTIONS)
+  const { batching } = readOptions('compareAndSwapStore', options, optionTable())
   const { name, read, swap, clock = Date.now, storageKey = (key: string) => key } = options
 
   async function readAll(keys: readonly string[]) {

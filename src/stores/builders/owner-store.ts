@@ -33,14 +33,15 @@ export interface OwnerStoreOptions extends CommonStoreOptions {
   readonly timeout?: Duration
 }
 
-const OPTIONS = {
+/** In a function, since bundlers would keep a table with a spread for every other store. */
+const optionTable = () => ({
   rows: {
     ...COMMON_ROWS,
     send: requiredFunction('Write send: (message) => …, which resolves with the reply of serveOperations.'),
     ownerOf: callback,
     timeout: withDefault('5s', durationUpTo('1m')),
   },
-}
+})
 
 /**
  * Creates a store whose states belong to another process, the owner, which applies the operations of all
@@ -70,7 +71,7 @@ const OPTIONS = {
  * ```
  */
 export function ownerStore(options: OwnerStoreOptions): Store {
-  const { batching, timeout: timeoutMs } = readOptions('ownerStore', options, OPTIONS)
+  const { batching, timeout: timeoutMs } = readOptions('ownerStore', options, optionTable())
   const { name, send, ownerOf } = options
   const withTimeout = timeout(timeoutMs)
 

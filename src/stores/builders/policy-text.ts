@@ -17,7 +17,7 @@ export const policyText = weakMemo((policy: Policy): string => {
   )
 })
 
-const policiesByText = new RecentMap<Policy>(MIN_POLICIES)
+const policiesByText = /* @__PURE__ */ new RecentMap<Policy>(MIN_POLICIES)
 
 /** Returns the policy that a text encodes. Throws a `TypeError` if there is none. */
 export function policyFromText(text: string): Policy {
