@@ -153,28 +153,17 @@ export function partDecision(
 ): PartDecision {
   const { allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs, debt } = figures
   const { limit, periodAt } = policy
-  if (policy.holdsUnits) return heldPart(name, limit, cost, figures)
   const windowMs = periodAt === undefined ? policy.windowMs : lengthOf(periodAt(atMs))
   const part = { name, limit, windowMs, cost, allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs }
+  if (policy.holdsUnits) return heldPart(part)
   return debt === undefined ? part : { ...part, debt }
 }
 
 /** Returns the part of a concurrency limit. Time does not restore units that requests hold. */
-function heldPart(name: string, limit: number, cost: number, figures: PartResult): PartDecision {
-  const { allowed, remaining, retryAfterMs } = figures
-  const laterMs = remaining < limit ? Number.POSITIVE_INFINITY : 0
-  return {
-    name,
-    limit,
-    windowMs: Number.POSITIVE_INFINITY,
-    cost,
-    allowed,
-    remaining,
-    resetAfterMs: laterMs,
-    retryAfterMs,
-    moreAfterMs: laterMs,
-    quotaUnit: 'concurrent-requests',
-  }
+function heldPart(part: PartDecision): PartDecision {
+  const laterMs = part.remaining < part.limit ? Number.POSITIVE_INFINITY : 0
+  const timesMs = { windowMs: Number.POSITIVE_INFINITY, resetAfterMs: laterMs, moreAfterMs: laterMs }
+  return { ...part, ...timesMs, quotaUnit: 'concurrent-requests' }
 }
 
 /** Returns the limit that denied for longest or, if all allowed, the one nearest to exhaustion. */
