@@ -21,7 +21,6 @@ import {
 import { nodeRedisClusterTransport } from './node-redis/cluster-transport.js'
 import { nodeRedisSentinelTransport } from './node-redis/sentinel-transport.js'
 import { nodeRedisTransport } from './node-redis/server-transport.js'
-import type { Transport } from './transport.js'
 
 /**
  * A client of ioredis, of iovalkey or of node-redis.
@@ -34,17 +33,20 @@ export type AnyRedisClient =
   | NodeRedisSentinelClient
   | NodeRedisClusterClient
 
+/** The transport through a client: one of these. */
+export type RedisTransport = ReturnType<typeof recognize>
+
 /**
  * Creates the transport through a client, which is recognized by its methods: a project may have several
  * copies of a driver. Throws a `TypeError` for a value that lacks what the store needs.
  */
-export function transportOf(client: unknown): Transport {
+export function transportOf(client: unknown): RedisTransport {
   const transport = recognize(client)
   explainTimeouts(client as AnyRedisClient, () => whyConnecting(client as AnyRedisClient))
   return transport
 }
 
-function recognize(client: unknown): Transport {
+function recognize(client: unknown) {
   if (isIoredis(client)) {
     warnOfResends(client)
     return isIoredisCluster(client) ? ioredisClusterTransport(client) : ioredisTransport(client)

@@ -1,16 +1,10 @@
 import { applyBy } from '../shared/run-operations.js'
 import { trusted } from '../shared/trusted.js'
-import type { Batching, Store } from '../store.js'
-import { type AnyRedisClient, transportOf } from './client.js'
+import type { Store } from '../store.js'
+import type { AnyRedisClient } from './client.js'
 import { redisDocuments } from './documents.js'
-import { runOnCluster, runOnServer, serverBatching } from './run-on-server.js'
-
-/**
- * 256 keys spread the cost of a call, and do not keep the server's other clients waiting. The server decides
- * one batch while the next one travels, in order, over one connection. With a distant server, more batches
- * travel: none delays the next one for longer than the stall timeout.
- */
-const BATCHING: Batching = { maxKeys: 256, maxInFlight: 2, stallTimeoutMs: 10 }
+import { runBatch } from './run-batch.js'
+import { serversOf } from './servers.js'
 
 /**
  * Creates a store that keeps states in Redis or Valkey, shared by any number of processes.
@@ -49,15 +43,13 @@ const BATCHING: Batching = { maxKeys: 256, maxInFlight: 2, stallTimeoutMs: 10 }
  * ```
  */
 export function redisStore(client: AnyRedisClient): Store {
-  const transport = transportOf(client)
+  const servers = serversOf(client)
+  const { transport, batching } = servers
   const { slotOf, serverOf } = transport
-  const forAny: Batching = { ...BATCHING, ...transport.batching }
-  const batching = serverOf ? forAny : serverBatching(client, forAny)
-  const run = serverOf ? runOnCluster(transport, batching) : runOnServer(client, transport, batching)
   return trusted({
     name: 'redis',
     batching,
-    apply: applyBy('redisStore', run, batching),
+    apply: applyBy('redisStore', (operations, settle) => runBatch(servers, operations, settle), batching),
     ...(serverOf && { serverOf: (key: string) => serverOf(slotOf(key)) }),
     origin: { client },
     documents: redisDocuments(transport),

@@ -1,9 +1,10 @@
 import type { State } from '../../policies/policy.js'
 import { type Charge, keysOf, type Operation, type Outcome } from '../operation.js'
-import { applyBatch, evaluateCharge, type KeyOperation } from '../shared/apply-batch.js'
+import { applyBatch, evaluateCharge, FORGOTTEN, type KeyOperation } from '../shared/apply-batch.js'
 import { foreignKeyError } from '../shared/state-codec.js'
 import { asStoreError, StoreError } from '../store-error.js'
 import { commandError } from './errors.js'
+import type { ScriptCall } from './script-call.js'
 import { NUMBER_BYTES, stateAt, stateIn } from './stored-state.js'
 
 /** What a script has read and done. */
@@ -16,9 +17,11 @@ interface Reading {
 }
 
 /** Returns the server's time in the reply to a call whose periods did not reach to it; `undefined` in others. */
-export function timeAlone(reply: unknown): number | undefined {
-  if (!Array.isArray(reply) || reply.length !== 1) return undefined
-  return Buffer.isBuffer(reply[0]) && reply[0].length === NUMBER_BYTES ? reply[0].readDoubleLE() : undefined
+export function timeAlone(reply: readonly unknown[]): number | undefined {
+  const [time] = reply
+  return reply.length === 1 && Buffer.isBuffer(time) && time.length === NUMBER_BYTES
+    ? time.readDoubleLE()
+    : undefined
 }
 
 /** Returns the error with which the server refused to write, as the reply to a call says; '' for none. */
@@ -27,10 +30,12 @@ export function refusalIn(reply: unknown): string {
 }
 
 /**
- * Returns the outcomes of operations of one shape, in the reply of their script: what the policies make of the
- * states that it read, at its time.
+ * Returns the outcome of each operation of a call. A reply has the states before the operations, from which the
+ * policies in TypeScript compute the outcomes: they decide as the script did, on the same states at the same time.
+ * So a script spends no time on figures. Throws a `StoreError` for a malformed reply.
  */
-export function outcomesIn(reply: unknown, operations: readonly Operation[]): readonly Outcome[] {
+export function outcomesIn(reply: unknown, { operations, script }: ScriptCall): readonly Outcome[] {
+  if (script === undefined) return operations.map(() => FORGOTTEN)
   const reading = Array.isArray(reply) ? readList(reply, operations) : readString(reply, operations)
   const outcomes: Outcome[] = []
   let place = 0

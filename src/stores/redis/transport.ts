@@ -8,16 +8,16 @@ export interface Command {
   readonly keyCount: number
 }
 
-/** Sends commands to a server, or to the servers of a Cluster, through the user's client. */
+/** Sends commands to a server, or to the servers of a Cluster, through the user's client: what each driver does. */
 export interface Transport {
   /** Returns a key's slot in a Cluster, which the keys of a command share: its shard. */
   slotOf(key: string): number
-  /** Returns the server of a slot, as the client knows it now. Absent if the client is for one server. */
-  readonly serverOf?: (slot: number) => string | undefined
+  /** Returns the server of a slot, as the client knows it now. `undefined` if the client is for one server. */
+  readonly serverOf: ((slot: number) => string | undefined) | undefined
   /** Returns what stands for the connection to a slot's server. After a reconnect, it is another object. */
   connectionTo(slot: number): object
   /** What the client needs of the batcher that differs from other clients. */
-  readonly batching?: Partial<Batching>
+  readonly batching: Partial<Batching> | undefined
   /**
    * Returns a promise of each reply, with strings as buffers. Commands for one shard keep their order.
    * Throws or rejects while disconnected. Never sends a command again that may have run.

@@ -9,7 +9,7 @@ test('the command counts the calls of one request on each store, and names the f
   for (const store of ['memory', 'Redis', 'memcached'])
     expect(stdout).toMatch(new RegExp(`^${store} +[1-9]\\d+ calls +[1-9]\\d files$`, 'm'))
   expect(stdout.match(/1 http\/rate-limit\.ts rateLimitMiddleware/g)).toHaveLength(3)
-  expect(stdout.match(/1 stores\/redis\/script-runner\.ts run/g)).toHaveLength(1)
+  expect(stdout.match(/1 stores\/redis\/run-batch\.ts runBatch/g)).toHaveLength(1)
 })
 
 test('docs/how-it-works.md draws the path as it is', async () => {

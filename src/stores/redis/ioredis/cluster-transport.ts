@@ -9,7 +9,7 @@ import { connectionCheck, sendOne } from './server-transport.js'
 const NOT_RUN = /^(MOVED|ASK|TRYAGAIN|CLUSTERDOWN) /
 
 /** Creates the transport to a Cluster. A shard is a slot; a node's commands go in one pipeline. */
-export function ioredisClusterTransport(client: RedisClusterClient): Transport {
+export function ioredisClusterTransport(client: RedisClusterClient) {
   const checkConnection = connectionCheck(client)
   const prefix = client.options.keyPrefix ?? ''
 
@@ -43,10 +43,11 @@ export function ioredisClusterTransport(client: RedisClusterClient): Transport {
   }
 
   return {
-    slotOf: (key) => keySlot(prefix + key),
-    serverOf: (slot) => client.slots[slot]?.[0],
-    connectionTo: (slot) => nodeAt(client.slots[slot]?.[0]),
-    send(commands) {
+    batching: undefined,
+    slotOf: (key: string) => keySlot(prefix + key),
+    serverOf: (slot: number) => client.slots[slot]?.[0],
+    connectionTo: (slot: number) => nodeAt(client.slots[slot]?.[0]),
+    send(commands: readonly Command[]): Promise<unknown>[] {
       checkConnection()
       const replies: Promise<unknown>[] = []
       const byNode = groupBy(commands.keys(), (i) => client.slots[commands[i]?.shard ?? -1]?.join())
@@ -58,5 +59,5 @@ export function ioredisClusterTransport(client: RedisClusterClient): Transport {
       }
       return replies
     },
-  }
+  } satisfies Transport
 }

@@ -7,20 +7,22 @@ import type { Command, Transport } from '../transport.js'
 import type { RedisClient, RedisClusterClient, RedisPipeline } from './client.js'
 
 /** Creates the transport to one server, or to the master of a Sentinel group. */
-export function ioredisTransport(client: RedisClient): Transport {
+export function ioredisTransport(client: RedisClient) {
   const checkConnection = connectionCheck(client, lastErrorOf(client))
   const rejectOnLoss = lossGuard(client)
   const prefix = client.options.keyPrefix ?? ''
   return {
-    slotOf: (key) => keySlot(prefix + key),
+    batching: undefined,
+    serverOf: undefined,
+    slotOf: (key: string) => keySlot(prefix + key),
     connectionTo: connectionOf(client),
-    send(commands) {
+    send(commands: readonly Command[]): Promise<unknown>[] {
       checkConnection()
       const [only] = commands
       if (only !== undefined && commands.length === 1) return [rejectOnLoss(sendOne(client, only))]
       return sendTogether(client, commands).map(rejectOnLoss)
     },
-  }
+  } satisfies Transport
 }
 
 /**

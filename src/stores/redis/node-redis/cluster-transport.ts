@@ -25,7 +25,7 @@ const REDIRECTION = /^(MOVED|ASK) /
  * node, which writes them together; one that was redirected, and so not run, is sent again, and redis 5 and
  * 6 then follow redirections.
  */
-export function nodeRedisClusterTransport(client: NodeRedisClusterClient): Transport {
+export function nodeRedisClusterTransport(client: NodeRedisClusterClient) {
   const wordsOf = prefixKeys(client._keyPrefix)
   const prefix = String(client._keyPrefix ?? '')
   const limitRedirection = timeout(REDIRECTION_TIMEOUT_MS)
@@ -77,13 +77,13 @@ export function nodeRedisClusterTransport(client: NodeRedisClusterClient): Trans
 
   return {
     batching: BATCHING,
-    slotOf: (key) => keySlot(prefix + key),
-    serverOf: (slot) => client.slots[slot]?.master.address,
-    connectionTo(slot) {
+    slotOf: (key: string) => keySlot(prefix + key),
+    serverOf: (slot: number) => client.slots[slot]?.master.address,
+    connectionTo(slot: number): object {
       const node = client.slots[slot]?.master
       return node?.client ? connectionOf(node.client).current() : (node ?? client)
     },
-    send(commands) {
+    send(commands: readonly Command[]): Promise<unknown>[] {
       warnOfMissingListener(client)
       checkOpen(client)
       if (!isConnected()) connecting ??= firstDiscovery()
@@ -92,5 +92,5 @@ export function nodeRedisClusterTransport(client: NodeRedisClusterClient): Trans
         isWaiting ? isWaiting.then(() => sendToNode(command)) : sendToNode(command),
       )
     },
-  }
+  } satisfies Transport
 }

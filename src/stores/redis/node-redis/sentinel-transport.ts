@@ -1,6 +1,6 @@
 import { keySlot } from '../key-slot.js'
 import { refusalIn } from '../reply.js'
-import type { Transport } from '../transport.js'
+import type { Command, Transport } from '../transport.js'
 import { type NodeRedisClient, type NodeRedisSentinelClient, warnOfMissingListener } from './client.js'
 import { BATCHING, checkOpen, connectionOf, notConnected, prefixKeys } from './connection.js'
 
@@ -12,7 +12,7 @@ const READONLY = /^READONLY /
  * because the connection was lost. So the store only asks for the client of the master, and sends commands
  * through that one for as long as it is connected, whatever the Sentinels do.
  */
-export function nodeRedisSentinelTransport(client: NodeRedisSentinelClient): Transport {
+export function nodeRedisSentinelTransport(client: NodeRedisSentinelClient) {
   const wordsOf = prefixKeys(client._keyPrefix)
   const prefix = String(client._keyPrefix ?? '')
   /** The master that was found last, which may be disconnected. */
@@ -62,9 +62,10 @@ export function nodeRedisSentinelTransport(client: NodeRedisSentinelClient): Tra
 
   return {
     batching: BATCHING,
-    slotOf: (key) => keySlot(prefix + key),
+    serverOf: undefined,
+    slotOf: (key: string) => keySlot(prefix + key),
     connectionTo: () => (master ? connectionOf(master).current() : undiscovered),
-    send(commands) {
+    send(commands: readonly Command[]): Promise<unknown>[] {
       warnOfMissingListener(client)
       checkOpen(client)
       if (commands.length === 0) return []
@@ -78,5 +79,5 @@ export function nodeRedisSentinelTransport(client: NodeRedisSentinelClient): Tra
       masterFound.catch(() => undefined) // a later charge fails with the reason
       throw notConnected(client, lastFailure)
     },
-  }
+  } satisfies Transport
 }

@@ -1,20 +1,21 @@
 import { keySlot } from '../key-slot.js'
-import type { Transport } from '../transport.js'
+import type { Command, Transport } from '../transport.js'
 import { type NodeRedisClient, warnOfMissingListener } from './client.js'
 import { BATCHING, connectionOf, prefixKeys } from './connection.js'
 
-export function nodeRedisTransport(client: NodeRedisClient): Transport {
+export function nodeRedisTransport(client: NodeRedisClient) {
   const connection = connectionOf(client)
   const wordsOf = prefixKeys(client._keyPrefix)
   const prefix = String(client._keyPrefix ?? '')
   return {
     batching: BATCHING,
-    slotOf: (key) => keySlot(prefix + key),
+    serverOf: undefined,
+    slotOf: (key: string) => keySlot(prefix + key),
     connectionTo: connection.current,
-    send(commands) {
+    send(commands: readonly Command[]): Promise<unknown>[] {
       warnOfMissingListener(client)
       connection.check()
       return commands.map((command) => connection.send(wordsOf(command)))
     },
-  }
+  } satisfies Transport
 }

@@ -1,13 +1,24 @@
 import { fixedWindow } from 'headgate'
 import type { Charge } from 'headgate/store'
 import { commandError } from '../../../../src/stores/redis/errors.js'
-import { scriptRunner } from '../../../../src/stores/redis/script-runner.js'
+import { runBatch } from '../../../../src/stores/redis/run-batch.js'
+import type { Servers } from '../../../../src/stores/redis/servers.js'
 import type { Command } from '../../../../src/stores/redis/transport.js'
 
 const charge: Charge = {
   type: 'charge',
   parts: [{ key: 'key', policy: fixedWindow({ limit: 5, window: '1m' }), cost: 1 }],
 }
+
+/** A Cluster behind a transport. */
+const clusterAt = (transport: object): Servers => ({
+  client: {},
+  transport: transport as Servers['transport'],
+  batching: { maxKeys: 256, maxInFlight: 2 },
+  hasSlots: true,
+  isProbed: true,
+  runBySlot: undefined,
+})
 
 /** What a server says, or a driver, and whether the server is up and how often the command is sent. */
 const DECISIONS: readonly (readonly [message: string, replied: boolean, times: number])[] = [
@@ -51,7 +62,7 @@ test.each(DECISIONS)(
       serverOf: () => '127.0.0.1:6380',
       connectionTo: () => server,
     }
-    expect(await scriptRunner(transport)([charge])).toMatchObject([
+    expect(await runBatch(clusterAt(transport), [charge])).toMatchObject([
       { name: 'StoreError', replied, server: '127.0.0.1:6380' },
     ])
     expect(sent).toHaveLength(times)
@@ -64,7 +75,7 @@ test('a call whose keys are moving is decided once they are together', async () 
     commands.map(async ({ keyCount }) => {
       if (keyCount > 0) throw new Error(++tries < 3 ? 'TRYAGAIN Multiple keys' : 'LOADING')
     })
-  const outcomes = await scriptRunner({ send, slotOf: () => 0, connectionTo: () => send })([charge])
+  const outcomes = await runBatch(clusterAt({ send, slotOf: () => 0, connectionTo: () => send }), [charge])
   expect([tries, outcomes]).toMatchObject([3, [{ message: 'redis: LOADING' }]])
 })
 

@@ -1,13 +1,12 @@
 import type { KindName } from '../../policies/spec.js'
 import { indexIn } from '../../util/group-by.js'
-import { keysOf, type Operation, type Outcome } from '../operation.js'
-import { FORGOTTEN } from '../shared/apply-batch.js'
+import { keysOf, type Operation } from '../operation.js'
 import { chargeScript } from './lua/charge-script.js'
 import { LUA_KINDS } from './lua/kinds.js'
 import { operationScript, type ScriptedType } from './lua/operation-script.js'
 import type { Script } from './lua/script.js'
-import { outcomesIn } from './reply.js'
 import { scriptPolicy } from './script-policy.js'
+import type { Command } from './transport.js'
 
 /**
  * What is sent to Redis for operations of one shape, which name the same policies in the same order:
@@ -18,50 +17,55 @@ import { scriptPolicy } from './script-policy.js'
  * | takes, rewards, blocks, refunds, renewals | `EVALSHA` of the script for the type and the kind | the same keys, the numbers of the policy, and those of each operation |
  * | forgets | `UNLINK` | the keys |
  *
- * The folder lua has the scripts. A reply has the states before the operations, from which the policies in
- * TypeScript compute the outcomes: they decide alike, on the same states at the same time. So a script spends
- * no time on figures.
+ * The folder lua has the scripts.
  */
-export interface ShapeCall {
+export interface ScriptCall {
+  readonly operations: readonly Operation[]
+  /** The slot of all keys. Absent if the server is assumed to have no slots. */
+  readonly slot: number | undefined
   /** Absent for `UNLINK`. */
-  readonly script?: Script
+  readonly script: Script | undefined
   readonly keys: readonly string[]
   readonly args: readonly string[]
-  /** Returns the outcome of each operation. Throws a `StoreError` for a malformed reply. */
-  outcomesFrom(reply: unknown): readonly Outcome[]
 }
 
 /** Returns the call for operations of one shape. A quota has its periods around `atMs`, by default now. */
-export function shapeCall(operations: readonly Operation[], atMs?: number): ShapeCall {
+export function scriptCall(operations: readonly Operation[], slot?: number, atMs?: number): ScriptCall {
   const [first] = operations
-  const named = keysIn(operations)
+  const named: string[] = []
+  let haveCosts = first?.type !== 'charge'
+  for (const operation of operations) {
+    if (operation.type !== 'charge') named.push(operation.key)
+    else
+      for (const { key, cost } of operation.parts) {
+        named.push(key)
+        if (cost !== 1) haveCosts = true
+      }
+  }
   if (first === undefined || first.type === 'forget')
-    return { keys: named, args: [], outcomesFrom: () => operations.map(() => FORGOTTEN) }
-  const { keys, places } = distinctKeys(named)
+    return { operations, slot, script: undefined, keys: named, args: [] }
+  const { keys, places } = named.length === 1 ? { keys: named, places: '' } : distinctKeys(named)
   const args = [places]
   const kinds: KindName[] = []
   for (const { policy } of keysOf(first)) {
     const { kind, params } = scriptPolicy(policy, atMs)
     kinds.push(kind)
-    args.push(...params)
+    for (const param of params) args.push(param)
   }
-  if (first.type !== 'charge' || haveCosts(operations))
-    for (const operation of operations) args.push(...argsOf(operation))
-  return {
-    script: scriptFor(first.type, kinds),
-    keys,
-    args,
-    outcomesFrom: (reply) => outcomesIn(reply, operations),
-  }
+  if (haveCosts) for (const operation of operations) args.push(...argsOf(operation))
+  return { operations, slot, script: scriptFor(first.type, kinds), keys, args }
 }
 
-/** Returns the keys that operations name, in order. */
-function keysIn(operations: readonly Operation[]): readonly string[] {
-  const keys: string[] = []
-  for (const operation of operations)
-    if (operation.type === 'charge') for (const { key } of operation.parts) keys.push(key)
-    else keys.push(operation.key)
-  return keys
+/** Returns the command of a call: by its script's digest, or by its text. */
+export function commandFor(
+  { slot = 0, script, keys, args }: ScriptCall,
+  by: 'evalsha' | 'eval' = 'evalsha',
+): Command {
+  if (script === undefined)
+    return { shard: slot, words: ['unlink', ...keys], firstKey: 1, keyCount: keys.length }
+  const id = by === 'eval' ? script.text : script.sha1
+  const words: Command['words'] = [by, id, String(keys.length), ...keys, ...args]
+  return { shard: slot, words, firstKey: 3, keyCount: keys.length }
 }
 
 /**
@@ -69,7 +73,7 @@ function keysIn(operations: readonly Operation[]): readonly string[] {
  * node-redis writes 16 KiB in one turn of the event loop, so a burst for a few popular keys takes fewer turns.
  */
 function distinctKeys(named: readonly string[]) {
-  if (named.length === 1 || new Set(named).size === named.length) return { keys: named, places: '' }
+  if (new Set(named).size === named.length) return { keys: named, places: '' }
   const indexes = new Map<string, number>()
   let places = ''
   for (const key of named) {
@@ -94,13 +98,6 @@ function scriptFor(type: ScriptedType | 'charge', kindNames: readonly KindName[]
     scripts.set(name, script)
   }
   return script
-}
-
-/** Returns whether a charge has a cost other than 1. */
-function haveCosts(operations: readonly Operation[]): boolean {
-  for (const operation of operations)
-    if (operation.type === 'charge') for (const { cost } of operation.parts) if (cost !== 1) return true
-  return false
 }
 
 /** What every version of Lua reads as an infinite number. */

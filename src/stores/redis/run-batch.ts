@@ -1,0 +1,186 @@
+import { groupBy } from '../../util/group-by.js'
+import { weakMemo } from '../../util/memo.js'
+import { retry } from '../../util/retry.js'
+import { firstKeyOf, type Operation, type Outcome } from '../operation.js'
+import { itemsAt, type RunGroup, runGroups, type SettleIndex } from '../shared/run-operations.js'
+import { acrossShards } from '../shared/shards.js'
+import { asStoreError } from '../store-error.js'
+import { commandError, isCrossSlot, isMoving, isSplit, isUnknownScript } from './errors.js'
+import { areOfOneShape, groupsOf } from './groups.js'
+import { outcomesIn, timeAlone } from './reply.js'
+import { commandFor, type ScriptCall, scriptCall } from './script-call.js'
+import { recordProbe, recordSlots, type Servers } from './servers.js'
+import type { Command } from './transport.js'
+
+/** How often a call is sent while its keys are moving to another node: for a tenth of a second at most. */
+const MAX_ATTEMPTS = 8
+
+type Outcomes = Promise<readonly Outcome[]>
+
+/**
+ * Applies a batch: makes a call for each group of operations of one shape, and sends all calls at once. Commands
+ * for one server keep their order. A call that fails leaves the others alone.
+ *
+ * A server that has lost its scripts, as after `SCRIPT FLUSH`, rejects a call by digest. The call is sent
+ * again with its text, but later calls of the batch have run by then. So a call that shares a key with a
+ * later one is sent with its text in the first place.
+ */
+export function runBatch(servers: Servers, batch: readonly Operation[], settle?: SettleIndex): Outcomes {
+  if (servers.hasSlots) return runBySlot(servers, batch, settle)
+  return batch.length === 1 || servers.isProbed
+    ? runTogether(servers, batch, settle)
+    : runProbe(servers, batch, settle)
+}
+
+async function runProbe(servers: Servers, batch: readonly Operation[], settle?: SettleIndex): Outcomes {
+  const outcomes = await runTogether(servers, batch, settle)
+  recordProbe(servers)
+  return outcomes
+}
+
+/** Applies a batch on one server that is assumed to have no slots. */
+function runTogether(servers: Servers, batch: readonly Operation[], settle?: SettleIndex): Outcomes {
+  if (!areOfOneShape(batch)) {
+    const groups = sendGroups(servers, batch, [[undefined, Array.from(batch.keys())]])
+    return runGroups(batch, groups, settle)
+  }
+  let call: ScriptCall
+  try {
+    call = scriptCall(batch)
+  } catch (cause) {
+    return failAll(batch, cause)
+  }
+  const replies = sendAll(servers, commandsFor(servers, call))
+  return outcomesOf(servers, call, replies[replies.length - 1], settle)
+}
+
+/** Applies a batch slot by slot. A charge of several slots is charged in one after the other. */
+function runBySlot(servers: Servers, batch: readonly Operation[], settle?: SettleIndex): Outcomes {
+  const { transport, batching } = servers
+  servers.runBySlot ??= acrossShards(
+    transport.slotOf,
+    (operations, settleOne) => runInSlots(servers, operations, settleOne),
+    batching,
+  )
+  return servers.runBySlot(batch, settle)
+}
+
+/** Applies operations that each have all their keys in one slot. */
+function runInSlots(servers: Servers, batch: readonly Operation[], settle?: SettleIndex): Outcomes {
+  const bySlot = groupBy(batch.keys(), (i) => servers.transport.slotOf(firstKeyOf(batch[i])))
+  return runGroups(batch, sendGroups(servers, batch, bySlot), settle)
+}
+
+/** Sends the calls of a batch with several shapes or slots. Returns the groups, which await the replies. */
+function sendGroups(
+  servers: Servers,
+  batch: readonly Operation[],
+  indexesBySlot: Iterable<readonly [slot: number | undefined, indexes: readonly number[]]>,
+): readonly RunGroup[] {
+  const commands: Command[] = []
+  const groups: RunGroup[] = []
+  let replies: readonly Promise<unknown>[] = []
+  for (const [slot, slotIndexes] of indexesBySlot)
+    for (const { indexes: places, isFollowed } of groupsOf(itemsAt(batch, slotIndexes))) {
+      const indexes = itemsAt(slotIndexes, places)
+      const operations = itemsAt(batch, indexes)
+      try {
+        const call = scriptCall(operations, slot)
+        commands.push(...(isFollowed ? [commandFor(call, 'eval')] : commandsFor(servers, call)))
+        const place = commands.length - 1
+        groups.push({ indexes, run: (_, settleOne) => outcomesOf(servers, call, replies[place], settleOne) })
+      } catch (cause) {
+        groups.push({ indexes, run: () => failAll(operations, cause) })
+      }
+    }
+  if (commands.length > 0) replies = sendAll(servers, commands)
+  return groups
+}
+
+/**
+ * Returns the digests of the scripts that were loaded on a connection. Stores that share a client share
+ * them. Commands on a connection keep their order, so the server knows a script in every command after its
+ * loading.
+ */
+const digestsOn = weakMemo((_connection: object) => new Set<string>())
+
+/** Returns the commands of a call. The last one gets its reply. One before that may load its script. */
+function commandsFor({ transport }: Servers, call: ScriptCall): readonly Command[] {
+  const command = commandFor(call)
+  if (call.script === undefined) return [command]
+  const { text, sha1 } = call.script
+  const { shard } = command
+  const digests = digestsOn(transport.connectionTo(shard))
+  if (digests.has(sha1)) return [command]
+  digests.add(sha1)
+  return [{ shard, words: ['script', 'load', text], firstKey: 0, keyCount: 0 }, command]
+}
+
+/**
+ * Sends commands. Ignores rejections: each call handles that of its own reply, and nothing reads the reply
+ * of a command that loads a script.
+ */
+function sendAll({ transport }: Servers, commands: readonly Command[]): readonly Promise<unknown>[] {
+  const replies = transport.send(commands)
+  if (replies.length > 1) for (const reply of replies) reply.catch(() => undefined)
+  return replies
+}
+
+/** Resolves with the outcomes of a call, by the reply to it. */
+async function outcomesOf(
+  servers: Servers,
+  call: ScriptCall,
+  pendingReply: Promise<unknown> | undefined,
+  settle?: SettleIndex,
+): Outcomes {
+  try {
+    let reply: unknown
+    try {
+      reply = await pendingReply
+    } catch (error) {
+      reply = await replyAgain(servers, call, error)
+    }
+    const atMs = Array.isArray(reply) ? timeAlone(reply) : undefined
+    return atMs === undefined ? outcomesIn(reply, call) : await outcomesAt(servers, call, atMs)
+  } catch (cause) {
+    return recover(servers, call, cause, settle)
+  }
+}
+
+/** Sends a call again whose periods did not reach to the server's time, which is `atMs`. */
+async function outcomesAt(servers: Servers, { operations, slot }: ScriptCall, atMs: number): Outcomes {
+  const call = scriptCall(operations, slot, atMs)
+  const [pendingReply] = servers.transport.send([commandFor(call)])
+  return outcomesIn(await pendingReply?.catch((error) => replyAgain(servers, call, error)), call)
+}
+
+/** Sends a call again that was certainly not run, as the reply says. Throws any other error. */
+function replyAgain({ transport }: Servers, call: ScriptCall, error: unknown): Promise<unknown> {
+  const sendText = async () => transport.send([commandFor(call, 'eval')])[0]
+  if (isUnknownScript(error)) return sendText()
+  if (!isMoving(error) || call.operations.length > 1) throw error
+  return retry(sendText, { isTemporary: isMoving, maxAttempts: MAX_ATTEMPTS })
+}
+
+/** Resolves with the outcomes of a call that failed. Sends its operations again if it was certainly not run. */
+function recover(servers: Servers, call: ScriptCall, cause: unknown, settle?: SettleIndex): Outcomes {
+  const { operations, slot } = call
+  if (slot === undefined && isCrossSlot(cause)) {
+    recordSlots(servers)
+    return runBySlot(servers, operations, settle)
+  }
+  if (operations.length > 1 && isSplit(cause)) {
+    const run = slot === undefined ? runTogether : runInSlots
+    // All are sent at once, so operations that share keys keep their order.
+    const runOne: RunGroup['run'] = (one, settleOne) => run(servers, one, settleOne)
+    const alone = operations.map((_, i): RunGroup => ({ indexes: [i], run: runOne }))
+    return runGroups(operations, alone, settle)
+  }
+  return failAll(operations, commandError(cause, servers.transport.serverOf?.(slot ?? 0)))
+}
+
+/** Resolves with an error for each operation. */
+async function failAll(operations: readonly Operation[], cause: unknown): Outcomes {
+  const error = asStoreError('redis', cause)
+  return operations.map(() => error)
+}

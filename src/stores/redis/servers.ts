@@ -1,0 +1,82 @@
+import { weakMemo } from '../../util/memo.js'
+import { warnOnce } from '../../util/warn-once.js'
+import { recordResend, resentAtMs } from '../shared/resends.js'
+import type { Run } from '../shared/run-operations.js'
+import type { Batching } from '../store.js'
+import { type RedisTransport, transportOf } from './client.js'
+
+/**
+ * 256 keys spread the cost of a call, and do not keep the server's other clients waiting. The server decides
+ * one batch while the next one travels, in order, over one connection. With a distant server, more batches
+ * travel: none delays the next one for longer than the stall timeout.
+ */
+const BATCHING: Batching = { maxKeys: 256, maxInFlight: 2, stallTimeoutMs: 10 }
+
+/** A batch for a server with slots becomes many small calls. In a larger batch, more charges share a call. */
+const MAX_KEYS_BY_SLOT = 1024
+
+/** What all stores of a client know of its server, or of the servers of its Cluster. */
+export interface Servers {
+  readonly client: object
+  readonly transport: RedisTransport
+  /**
+   * Only one batch is in flight to one server if it has slots, or if no batch of several operations has come
+   * back yet. Otherwise, a server with slots would reject several batches of the first burst, and each would be
+   * sent again as many small calls.
+   */
+  readonly batching: { -readonly [Name in keyof Batching]: Batching[Name] }
+  /** Whether the keys of a call must have one slot, as on a Cluster. */
+  hasSlots: boolean
+  /** Whether a batch of several operations has come back. In most cases, it shows whether the server has slots. */
+  isProbed: boolean
+  /** Applies operations slot by slot. Absent until the first time. */
+  runBySlot: Run | undefined
+}
+
+/** Returns what is known of the servers of a client. Throws a `TypeError` for a client without what is needed. */
+export const serversOf = weakMemo((client: object): Servers => {
+  const transport = transportOf(client)
+  const batching = { ...BATCHING, ...transport.batching }
+  const isCluster = transport.serverOf !== undefined
+  const servers = {
+    client,
+    transport,
+    batching,
+    hasSlots: isCluster,
+    isProbed: isCluster,
+    runBySlot: undefined,
+  }
+  if (isCluster) return servers
+  batching.maxInFlight = 1
+  if (resentAtMs(client) !== undefined) useSlots(servers)
+  return servers
+})
+
+/** Records that a batch of several operations has come back from one server. */
+export function recordProbe(servers: Servers): void {
+  servers.isProbed = true
+  if (!servers.hasSlots)
+    servers.batching.maxInFlight = { ...BATCHING, ...servers.transport.batching }.maxInFlight
+}
+
+/**
+ * Records that a server has slots, which a client made for one server does not know. Hosted clusters, such as
+ * ElastiCache Serverless, may have one address, where such a client works until a call has keys of several
+ * slots. That call is rejected before it runs. From then on, all operations of the client are sent slot by slot.
+ */
+export function recordSlots(servers: Servers): void {
+  recordResend(servers.client)
+  warnOnce(
+    'HEADGATE_REDIS_SLOTS',
+    'headgate: the Redis server is a cluster, and rejected a batch with keys of several slots. From now ' +
+      'on, headgate sends commands slot by slot. No charge was lost or counted twice. If your client is ' +
+      'for one server, a Cluster client is faster.',
+  )
+  useSlots(servers)
+}
+
+function useSlots(servers: Servers): void {
+  servers.hasSlots = true
+  servers.batching.maxInFlight = 1
+  servers.batching.maxKeys = MAX_KEYS_BY_SLOT
+}
