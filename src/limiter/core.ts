@@ -1,5 +1,5 @@
 import { peerAddress } from '../keys/request.js'
-import { CircuitOpenError } from '../pipe/guard.js'
+import { CircuitOpenError } from '../pipe/errors.js'
 import type { LimiterPipe } from '../pipe/limiter-pipe.js'
 import type { Charge, ChargeResult, Operation, ResultOf } from '../stores/operation.js'
 import type { StoreError } from '../stores/store-error.js'

@@ -1,6 +1,6 @@
 import { fallbackStoreOf, partScaler } from '../pipe/fallback-store.js'
 import { limiterPipe } from '../pipe/limiter-pipe.js'
-import { localPipe } from '../pipe/local-pipe.js'
+import { LocalPipe } from '../pipe/local-pipe.js'
 import { request } from '../pipe/pipe.js'
 import { reportUnitsBack } from '../pipe/report-units-back.js'
 import { resendRefunds } from '../pipe/resend-refunds.js'
@@ -74,7 +74,9 @@ function localFallback(
   { onUnitsBack }: CoreHooks,
 ): LocalFallback {
   const fallback = fallbackStoreOf(store)
-  const pipe = reportUnitsBack(holdUndecided(localPipe(fallback), fallback), (keys) => onUnitsBack?.(keys))
+  const pipe = reportUnitsBack(holdUndecided(new LocalPipe(fallback), fallback), (keys) =>
+    onUnitsBack?.(keys),
+  )
   return {
     apply: (operation) => request(pipe, operation) as ResultOf<typeof operation>, // memory returns no promise
     scaleParts: partScaler(fallbackShare),

@@ -1,4 +1,4 @@
-import { CircuitOpenError, isTimeout } from '../pipe/guard.js'
+import { CircuitOpenError, isTimeout } from '../pipe/errors.js'
 import type { Refund, RenewResult } from '../stores/operation.js'
 import type { StoreError } from '../stores/store-error.js'
 import type { Group } from '../util/group-by.js'

@@ -1,5 +1,5 @@
 import type { EventEmitter } from 'node:events'
-import { isTimeout } from '../pipe/guard.js'
+import { isTimeout } from '../pipe/errors.js'
 import type { Store } from '../stores/store.js'
 import { isUnsent, messageOf, type StoreError } from '../stores/store-error.js'
 import { weakMemo } from '../util/memo.js'

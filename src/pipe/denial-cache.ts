@@ -2,17 +2,17 @@ import { isSamePolicy } from '../policies/policy.js'
 import {
   type ChargeResult,
   givesUnitsBack,
-  type KeyedPolicy,
   keysOf,
+  type Operation,
+  type Outcome,
   type Part,
   type PartResult,
-  type ResultOf,
 } from '../stores/operation.js'
 import type { Store } from '../stores/store.js'
 import { weakMemo } from '../util/memo.js'
 import { RecentMap } from '../util/recent-map.js'
-import type { Call, Layer } from './call.js'
 import type { DenialTimes } from './lease/leases.js'
+import { type Pipe, sendFor } from './pipe.js'
 
 /** The cache holds the denials of at least this many keys, and at most twice as many. */
 const MIN_KEYS = 16_384
@@ -30,12 +30,31 @@ interface Denial {
 /**
  * The denials of a store, in this process's memory. A denied charge, or one that costs more, stays denied
  * until its `retryAfterMs` ends. Only a refund, a reward or `forget` ends it sooner.
+ *
+ * An operation that gives units back invalidates denials, whichever limiter sends it. It does so twice: when
+ * it is sent, because of charges in flight, and when it is done, because of charges sent meanwhile. One sent
+ * by another process takes effect here within `maxMs`.
  */
 export class DenialCache {
   /** By the key of each part that was denied. */
   readonly #denials = new RecentMap<Denial>(MIN_KEYS)
   /** When units of a key were last given back. */
   readonly #invalidatedAtMs = new RecentMap<number>(MIN_KEYS)
+
+  /** Sees an operation on its way to the store. Returns the cached verdict on a charge, also while it is down. */
+  before(operation: Operation, { maxMs }: DenialTimes): ChargeResult | undefined {
+    if (operation.type === 'charge')
+      return this.#denials.isEmpty ? undefined : this.find(operation.parts, maxMs)
+    this.invalidate(operation)
+    return undefined
+  }
+
+  /** Sees an outcome that took a promise. Others are not recorded. */
+  after(operation: Operation, outcome: Outcome, sentAtMs: number, { minMs, maxMs }: DenialTimes): void {
+    if (operation.type !== 'charge') this.invalidate(operation)
+    else if (maxMs > 0 && !(outcome instanceof Error))
+      this.record(operation.parts, outcome as ChargeResult, sentAtMs, minMs)
+  }
 
   /**
    * Returns the cached verdict on a charge, if a denial sent less than `maxMs` ago still holds for it. Its
@@ -44,7 +63,6 @@ export class DenialCache {
    * cached denial. A part that the denied charge did not have gets those of a fresh state.
    */
   find(charged: readonly Part[], maxMs: number): ChargeResult | undefined {
-    if (this.#denials.isEmpty) return undefined
     for (const { key } of charged) {
       const denial = this.#denials.get(key)
       const verdict = denial && this.#repeat(denial, charged, maxMs)
@@ -77,10 +95,11 @@ export class DenialCache {
     }
   }
 
-  /** Drops the denials of keys whose units are given back. */
-  invalidate(keys: readonly KeyedPolicy[]): void {
+  /** Drops the denials of the keys of an operation that gives units back. */
+  invalidate(operation: Operation): void {
+    if (!givesUnitsBack(operation)) return
     const nowMs = performance.now()
-    for (const { key } of keys) {
+    for (const { key } of keysOf(operation)) {
       this.#denials.delete(key)
       this.#invalidatedAtMs.set(key, nowMs)
     }
@@ -131,35 +150,26 @@ function figuresAfter(ageMs: number, figures: PartResult, retryAfterMs: number):
 /** Returns the denial cache of a store. Limiters that share keys in the store also share the cache. */
 export const denialCacheOf = weakMemo((_store: Store) => new DenialCache())
 
-/**
- * Creates the layer that repeats cached denials, with `source: 'deny-cache'`. It decides without a promise,
- * and also while the store is down. Decisions that took no promise are not recorded.
- *
- * An operation that gives units back invalidates denials, whichever limiter sends it. It does so twice: when
- * it is sent, because of charges in flight, and when it is done, because of charges sent meanwhile. One sent
- * by another process takes effect here within `maxMs`.
- */
-export function denialLayer(cache: DenialCache, { minMs, maxMs }: DenialTimes): Layer {
-  function invalidate({ operation }: Call): void {
-    if (givesUnitsBack(operation)) cache.invalidate(keysOf(operation))
-  }
-
+/** Puts a cache in front of a pipe. Denials of the cache have `source: 'deny-cache'`. */
+export function cacheDenials(pipe: Pipe, cache: DenialCache, times: DenialTimes): Pipe {
   return {
-    before(call) {
-      const { operation } = call
-      if (operation.type === 'charge') return cache.find(operation.parts, maxMs)
-      invalidate(call)
-      return undefined
-    },
-    after(call, outcome) {
-      const { operation, sentAtMs } = call
-      if (operation.type !== 'charge') invalidate(call)
-      else if (maxMs > 0 && call.isSettled && !(outcome instanceof Error)) {
-        const result = outcome as ResultOf<typeof operation>
-        cache.record(operation.parts, result, sentAtMs, minMs)
-      }
+    send: sendFor((operation, settle, onLate) => {
+      const denial = cache.before(operation, times)
+      if (denial !== undefined) return denial
+      const sentAtMs = performance.now()
+      const outcome = pipe.send(
+        operation,
+        (later) => {
+          cache.after(operation, later, sentAtMs, times)
+          settle(later)
+        },
+        (late) => {
+          cache.invalidate(operation)
+          onLate?.(late, operation)
+        },
+      )
+      if (outcome !== undefined) cache.invalidate(operation)
       return outcome
-    },
-    late: invalidate,
+    }),
   }
 }

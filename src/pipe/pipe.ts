@@ -11,7 +11,7 @@ export type OnLate<O extends Operation = Operation> = (
   operation: O,
 ) => void
 
-/** A way to a store, one operation at a time. `pipeOf` makes it of layers. */
+/** A way to a store, one operation at a time. */
 export interface Pipe {
   /**
    * Sends an operation. Returns the outcome if it is known at once. Otherwise returns `undefined`, and

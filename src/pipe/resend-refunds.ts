@@ -1,10 +1,9 @@
-import type { Charge, Outcome, Refund, RefundResult } from '../stores/operation.js'
+import type { Charge, Operation, Outcome, Refund, RefundResult } from '../stores/operation.js'
 import { REFUNDED } from '../stores/shared/apply-batch.js'
 import { isUnsent, StoreError } from '../stores/store-error.js'
 import { inBackground } from '../util/background-timer.js'
-import { type Call, intoPipe, type Layer, pipeOf } from './call.js'
 import type { LimiterPipe } from './limiter-pipe.js'
-import { type Pipe, request } from './pipe.js'
+import { type OnLate, type Pipe, request, type SettleAny, sendFor } from './pipe.js'
 
 /** The most refunds that wait for the store. Beyond that, the oldest is lost. */
 const MAX_QUEUED = 10_000
@@ -41,7 +40,7 @@ export interface RefundingPipe extends Pipe {
  */
 export function resendRefunds(
   pipe: Pipe,
-  store: Pick<LimiterPipe, 'name' | 'state' | 'send'>,
+  store: Pipe & Pick<LimiterPipe, 'name' | 'state'>,
   onLost: (error: StoreError) => void,
 ): RefundingPipe {
   const queue: UnsentRefund[] = []
@@ -49,18 +48,16 @@ export function resendRefunds(
   let retrying = Promise.resolve()
   let isClosed = false
 
-  /** Queues a refund that was certainly never sent. Returns what became of it. */
-  function enqueueIfUnsent({ operation }: Call, outcome: Outcome): Outcome {
-    const isLost = operation.type !== 'refund' || !isUnsent(outcome) || isClosed
-    return isLost ? outcome : enqueue(operation, outcome)
+  function send(operation: Operation, settle: SettleAny, onLate?: OnLate): Outcome | undefined {
+    if (operation.type !== 'refund' || isClosed) return pipe.send(operation, settle, onLate)
+    if (store.state([operation]) !== 'closed') return enqueue(operation)
+    const outcome = pipe.send(operation, (later) => settle(enqueueIfUnsent(operation, later)), onLate)
+    return outcome && enqueueIfUnsent(operation, outcome)
   }
 
-  const layer: Layer = {
-    before({ operation }) {
-      const waits = operation.type === 'refund' && !isClosed && store.state([operation]) !== 'closed'
-      return waits ? enqueue(operation) : undefined
-    },
-    after: enqueueIfUnsent,
+  /** Queues a refund that was certainly never sent. Returns what became of it. */
+  function enqueueIfUnsent(refund: Refund, outcome: Outcome): Outcome {
+    return isUnsent(outcome) && !isClosed ? enqueue(refund, outcome) : outcome
   }
 
   function enqueue(refund: Refund, error?: StoreError): RefundResult {
@@ -129,7 +126,7 @@ export function resendRefunds(
   }
 
   return {
-    ...pipeOf([layer], intoPipe(pipe)),
+    send: sendFor(send),
     async close() {
       isClosed = true
       clearTimeout(timer)

@@ -1,54 +1,78 @@
-import { batcher } from '../stores/shared/batcher.js'
+import type { Outcome } from '../stores/operation.js'
+import { Batcher, type Waiting } from '../stores/shared/batcher.js'
 import { localStatesOf } from '../stores/shared/local-states.js'
 import { isTrusted } from '../stores/shared/trusted.js'
 import { checkBatching } from '../stores/shared/validate.js'
-import type { Store } from '../stores/store.js'
-import { asStoreError } from '../stores/store-error.js'
+import type { Batching, Store } from '../stores/store.js'
+import { asStoreError, type StoreError } from '../stores/store-error.js'
 import { isPromise } from '../util/maybe-promise.js'
 import { weakMemo } from '../util/memo.js'
-import { type End, pipeOf } from './call.js'
-import { leasesOf } from './lease/leases.js'
+import { type Leases, leasesOf } from './lease/leases.js'
+import { type Pipe, sendFor } from './pipe.js'
 import { publishToStoreChannel, storeChannel } from './store-channel.js'
 import { validated } from './validated.js'
 
 /**
- * Returns the end of the pipes to a store. Limiters that share the store share its batches. The outcomes of
- * a store that a user wrote are validated. Throws a `TypeError` for a `batching` by which operations would
- * never leave.
+ * The end of the pipes to a store. It sends operations in batches, or each alone to a store without `batching`.
+ * The outcomes of a store that a user wrote are validated.
  */
-export const endAt = weakMemo((store: Store): End => {
-  const leases = leasesOf(store)
-  if (leases !== undefined) return leases.end
-  const isOurs = isTrusted(store) || localStatesOf(store) !== undefined
-  const apply = isOurs ? store.apply.bind(store) : validated(store)
-  if (store.batching === undefined) return sendAlone(store.name, apply)
-  return sendInBatches(store.name, apply, store.batching)
-})
+export class StoreEnd {
+  readonly #name: string
+  readonly #apply: Store['apply']
+  /** Sends the operations of a leased store. */
+  readonly #leases: Leases | undefined
+  readonly #batcher: Batcher | undefined
 
-/** Returns the pipe that has no layers, and ends at a store. */
-export const pipeTo = weakMemo((store: Store) => pipeOf([], endAt(store)))
+  /** Throws a `TypeError` for a `batching` by which operations would never leave. */
+  constructor(store: Store) {
+    const isOurs = isTrusted(store) || localStatesOf(store) !== undefined
+    this.#name = store.name
+    this.#apply = isOurs ? store.apply.bind(store) : validated(store)
+    this.#leases = leasesOf(store)
+    if (this.#leases === undefined && store.batching !== undefined)
+      this.#batcher = this.#batcherBy(store.batching)
+  }
 
-function sendAlone(name: string, apply: Store['apply']): End {
-  const toStoreError = (cause: unknown) => asStoreError(name, cause)
-  return (call) => {
+  /** Sends an operation. Returns the outcome if it is known at once. Otherwise settles it later. */
+  send(item: Waiting): Outcome | undefined {
+    if (this.#batcher !== undefined) return this.#batcher.submit(item)
+    if (this.#leases !== undefined) return this.#leases.send(item)
+    return this.#sendAlone(item)
+  }
+
+  #sendAlone(item: Waiting): Outcome | undefined {
     try {
-      const outcomes = apply([call.operation])
+      const outcomes = this.#apply([item.operation])
       if (!isPromise(outcomes)) return outcomes[0]
-      const settling = Promise.resolve(outcomes).then(([outcome]) => outcome, toStoreError)
-      settling.then((outcome) => outcome && call.settle(outcome))
+      const settling = Promise.resolve(outcomes).then(([outcome]) => outcome, this.#toStoreError)
+      settling.then((outcome) => outcome && item.settle(outcome))
       return undefined
     } catch (cause) {
-      return toStoreError(cause)
+      return this.#toStoreError(cause)
     }
   }
+
+  #batcherBy(batching: Batching): Batcher {
+    const store = this.#name
+    checkBatching(`the store ${store}`, batching)
+    return new Batcher(this.#apply, batching, {
+      toStoreError: this.#toStoreError,
+      onBatch(size, durationMs) {
+        if (storeChannel.hasSubscribers) publishToStoreChannel({ type: 'batch', store, size, durationMs })
+      },
+    })
+  }
+
+  readonly #toStoreError = (cause: unknown): StoreError => asStoreError(this.#name, cause)
 }
 
-function sendInBatches(name: string, apply: Store['apply'], batching: NonNullable<Store['batching']>): End {
-  checkBatching(`the store ${name}`, batching)
-  return batcher(apply, batching, {
-    toStoreError: (cause) => asStoreError(name, cause),
-    onBatch(size, durationMs) {
-      if (storeChannel.hasSubscribers) publishToStoreChannel({ type: 'batch', store: name, size, durationMs })
-    },
-  })
+/** Returns the end of the pipes to a store. Limiters that share the store share its batches. */
+export const endAt = weakMemo((store: Store) => new StoreEnd(store))
+
+/** Returns a pipe in which no part stands before its end. */
+export function pipeInto(end: Pick<StoreEnd, 'send'>): Pipe {
+  return { send: sendFor((operation, settle) => end.send({ operation, settle })) }
 }
+
+/** Returns the pipe that leads straight to a store. */
+export const pipeTo = weakMemo((store: Store) => pipeInto(endAt(store)))

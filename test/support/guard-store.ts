@@ -1,15 +1,9 @@
 import type { Store } from 'headgate'
-import { pipeOf } from '../../src/pipe/call.js'
-import { type Guard, type GuardOptions, guardOf } from '../../src/pipe/guard.js'
-import type { Pipe } from '../../src/pipe/pipe.js'
-import { endAt } from '../../src/pipe/store-end.js'
+import { type RemoteOptions, RemotePipe } from '../../src/pipe/remote-pipe.js'
 
-/** A pipe whose only layer is a guard. */
-export type GuardedStore = Pipe & Pick<Guard, 'state' | 'probeKeys' | 'close'>
+/** A pipe without a denial cache. */
+export type GuardedStore = RemotePipe
 
-export function guardStore(store: Store, options: GuardOptions): GuardedStore {
-  const end = endAt(store)
-  const guard = guardOf(store, end, options)
-  const { state, probeKeys, close } = guard
-  return { ...pipeOf([guard], end), state, probeKeys, close }
+export function guardStore(store: Store, options: Omit<RemoteOptions, 'denyCacheMs'>): GuardedStore {
+  return new RemotePipe(store, { denyCacheMs: 0, ...options })
 }

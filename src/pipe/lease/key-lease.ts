@@ -1,13 +1,14 @@
 import type { Charge, ChargeResult, Outcome, Part, Refund } from '../../stores/operation.js'
-import type { Call, End } from '../call.js'
+import type { Waiting } from '../../stores/shared/batcher.js'
 import { type Pipe, request } from '../pipe.js'
+import type { StoreEnd } from '../store-end.js'
 import { blockSize, type LeasedKey, type PrepaidBlock, prepaidBlock } from './block.js'
 import type { Demand } from './demand.js'
 
 /** What all leases of a store share. */
 export interface LeaseContext {
   /** The end of the pipes to the inner store. */
-  readonly innerEnd: End
+  readonly innerEnd: StoreEnd
   /** The pipe to the inner store, for blocks. */
   readonly innerPipe: Pipe
   readonly processes: number
@@ -33,7 +34,7 @@ type LeaseState =
   | {
       readonly kind: 'acquiring'
       readonly sinceMs: number
-      readonly waiting: (readonly [Part, Call])[]
+      readonly waiting: (readonly [Part, Waiting])[]
       readonly done: Promise<void>
     }
   | { readonly kind: 'held'; readonly block: PrepaidBlock }
@@ -67,31 +68,31 @@ export function keyLease(context: LeaseContext, leased: LeasedKey, demand: Deman
    * the store, along with a request for a block. Later charges wait for that block; those larger than the
    * block go to the store.
    */
-  function charge(part: Part, call: Call): Outcome | undefined {
-    if (part.cost > maxUnits) return innerEnd(call)
+  function charge(part: Part, item: Waiting): Outcome | undefined {
+    if (part.cost > maxUnits) return innerEnd.send(item)
     const nowMs = now()
     demand.add(part.cost, nowMs)
     const verdict = consumeHeld(part.cost, nowMs)
     if (verdict !== undefined) return verdict
     const isOverdue = state.kind === 'acquiring' && nowMs - state.sinceMs > holdMs
-    if (isOverdue || (state.kind === 'idle' && nowMs < state.acquireFromMs)) return innerEnd(call)
+    if (isOverdue || (state.kind === 'idle' && nowMs < state.acquireFromMs)) return innerEnd.send(item)
     if (state.kind === 'acquiring') {
-      state.waiting.push([part, call])
+      state.waiting.push([part, item])
       return undefined
     }
     returnBlock(nowMs)
-    const outcome = innerEnd(call)
+    const outcome = innerEnd.send(item)
     acquire(nowMs)
     return outcome
   }
 
   function acquire(nowMs: number): void {
-    const waiting: (readonly [Part, Call])[] = []
+    const waiting: (readonly [Part, Waiting])[] = []
     const done = requestBlock(nowMs).then((next) => {
       if (state === acquiring) state = next // otherwise the key was forgotten meanwhile
-      for (const [{ cost }, call] of waiting) {
-        const outcome = consumeHeld(cost, now()) ?? innerEnd(call)
-        if (outcome !== undefined) call.settle(outcome)
+      for (const [{ cost }, item] of waiting) {
+        const outcome = consumeHeld(cost, now()) ?? innerEnd.send(item)
+        if (outcome !== undefined) item.settle(outcome)
       }
     })
     const acquiring: LeaseState = { kind: 'acquiring', sinceMs: nowMs, waiting, done }

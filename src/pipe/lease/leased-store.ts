@@ -1,14 +1,21 @@
 import { isSamePolicy } from '../../policies/policy.js'
-import { type Operation, type Outcome, onlyPartOf, type Part, type Refund } from '../../stores/operation.js'
+import {
+  type ChargeResult,
+  type Operation,
+  type Outcome,
+  onlyPartOf,
+  type Part,
+  type Refund,
+} from '../../stores/operation.js'
+import type { Waiting } from '../../stores/shared/batcher.js'
 import type { Store } from '../../stores/store.js'
 import { asStoreError, StoreError } from '../../stores/store-error.js'
 import { inBackground } from '../../util/background-timer.js'
 import { catchMaybe, readAll, thenMaybe } from '../../util/maybe-promise.js'
 import { RecentMap } from '../../util/recent-map.js'
 import { timeout } from '../../util/timeout.js'
-import { type Call, type Layer, pipeOf } from '../call.js'
 import { request } from '../pipe.js'
-import { endAt } from '../store-end.js'
+import { endAt, pipeInto } from '../store-end.js'
 import { blockSize } from './block.js'
 import { Demand } from './demand.js'
 import { type KeyLease, keyLease, type LeaseContext } from './key-lease.js'
@@ -73,25 +80,22 @@ export function leasedStore(store: Store, settings: LeaseSettings): Store {
   const demands = new RecentMap<Demand>(MAX_KEYS)
   const returning = new Set<Promise<void>>()
   const innerEnd = endAt(store)
-  const innerPipe = pipeOf([], innerEnd)
+  const innerPipe = pipeInto(innerEnd)
   const context: LeaseContext = { innerEnd, innerPipe, processes, now, returnUnits }
   let expiryTimer: NodeJS.Timeout | undefined
 
-  const layer: Layer = {
-    before({ operation }) {
-      const part = leasablePart(operation)
-      return part && leaseOf(part)?.consume(part.cost)
-    },
-    after: (_call, outcome) => outcome,
+  function consume(operation: Operation): ChargeResult | undefined {
+    const part = leasablePart(operation)
+    return part && leaseOf(part)?.consume(part.cost)
   }
 
-  function end(call: Call): Outcome | undefined {
-    const { operation } = call
+  function send(item: Waiting): Outcome | undefined {
+    const { operation } = item
     const part = leasablePart(operation)
     const lease = part && (leaseOf(part) ?? leaseIfHot(part))
-    if (part !== undefined && lease !== undefined) return lease.charge(part, call)
+    if (part !== undefined && lease !== undefined) return lease.charge(part, item)
     if (operation.type === 'forget') forgetKey(operation.key)
-    return innerEnd(call)
+    return innerEnd.send(item)
   }
 
   /** Returns the lease of a key. Ends one of a policy with other numbers, whose units go back to the store. */
@@ -158,7 +162,7 @@ export function leasedStore(store: Store, settings: LeaseSettings): Store {
     onReturnFailed(asStoreError(store.name, error))
   }
 
-  const pipe = pipeOf([], end)
+  const pipe = pipeInto({ send })
   const applyOne = (operation: Operation) =>
     catchMaybe<Outcome>(
       () => request(pipe, operation),
@@ -174,7 +178,7 @@ export function leasedStore(store: Store, settings: LeaseSettings): Store {
       await store.close?.()
     },
   }
-  setLeases(leased, { layer, end, denialTimes: { minMs: holdMs * MIN_DENIAL_SHARE, maxMs: holdMs } })
+  setLeases(leased, { consume, send, denialTimes: { minMs: holdMs * MIN_DENIAL_SHARE, maxMs: holdMs } })
   return leased
 }
 

@@ -1,6 +1,7 @@
+import type { ChargeResult, Operation, Outcome } from '../../stores/operation.js'
+import type { Waiting } from '../../stores/shared/batcher.js'
 import type { Store } from '../../stores/store.js'
 import { processWide } from '../../util/process-wide.js'
-import type { End, Layer } from '../call.js'
 
 /** How long a process repeats a store's denial, in milliseconds since the denied charge was sent. */
 export interface DenialTimes {
@@ -12,10 +13,10 @@ export interface DenialTimes {
 
 /** What a pipe to a leased store has beside that of a plain store. */
 export interface Leases {
-  /** Decides charges by units that this process holds, even while the circuit breaker is open. */
-  readonly layer: Layer
-  /** Takes units of hot keys in blocks, and sends all else to the inner store. */
-  readonly end: End
+  /** Allows a charge by units that this process holds, even while the circuit breaker is open. */
+  consume(operation: Operation): ChargeResult | undefined
+  /** Takes units of hot keys in blocks, and sends all else to the inner store, as the end of a pipe does. */
+  send(item: Waiting): Outcome | undefined
   readonly denialTimes: DenialTimes
 }
 

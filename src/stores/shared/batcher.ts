@@ -30,91 +30,104 @@ interface BatcherOptions {
 }
 
 /**
- * Creates a batcher: a function that takes operations, each with a callback. A promise for each operation
- * would cost as much as sending it. Operations that arrive in one turn of the event loop, or while `maxInFlight`
- * batches are in flight, share a batch of at most `maxKeys` keys, a limit that each store sets. If no batch
- * is in flight, one leaves as soon as the current code has run, so a lone caller is not delayed. Many
- * waiting operations are split evenly over the batches that may leave, so that this process and the server
- * work at the same time.
+ * Takes operations, each with a callback, and applies them in batches. A promise for each operation would cost
+ * as much as sending it. Operations that arrive in one turn of the event loop, or while `maxInFlight` batches
+ * are in flight, share a batch of at most `maxKeys` keys, a limit that each store sets. If no batch is in
+ * flight, one leaves as soon as the current code has run, so a lone caller is not delayed. Many waiting
+ * operations are split evenly over the batches that may leave, so that this process and the server work at the
+ * same time.
  *
  * A batch is in flight until any of its operations has an outcome. If part of a store hangs (one node of a
  * cluster), other operations and later batches still complete. Nothing is ever sent twice.
  */
-export function batcher(
-  apply: Store['apply'],
-  batching: Batching,
-  { onBatch, toStoreError }: BatcherOptions = {},
-): (item: Waiting) => undefined {
-  const { locksKeys = false, stallTimeoutMs = 50 } = batching
-  const { maxPending = Number.POSITIVE_INFINITY } = batching
-  const locking = locksKeys ? lockingPicker<Waiting>(batching.maxKeys) : undefined
-  let waiting: Waiting[] = []
-  const pending: Flight[] = [] // the oldest first
-  let inFlight = 0 // pending batches that have not stalled
-  let isScheduled = false
-  let isFull = false // no batch may leave until one in flight gets its reply or stalls
-  let isWatching = false
+export class Batcher {
+  readonly #apply: Store['apply']
+  readonly #batching: Batching
+  readonly #options: BatcherOptions
+  readonly #maxPending: number
+  readonly #locking: ReturnType<typeof lockingPicker<Waiting>> | undefined
+  #waiting: Waiting[] = []
+  readonly #pending: Flight[] = [] // the oldest first
+  #inFlight = 0 // pending batches that have not stalled
+  #isScheduled = false
+  #isFull = false // no batch may leave until one in flight gets its reply or stalls
+  #isWatching = false
 
-  function schedule(): void {
-    if (isScheduled || isFull) return
-    isFull = inFlight >= batching.maxInFlight || pending.length >= maxPending
-    if (isFull) {
-      watch()
-      return
-    }
-    isScheduled = true
-    if (inFlight === 0) afterCode(flush)
-    else afterTurn(flush)
+  constructor(apply: Store['apply'], batching: Batching, options: BatcherOptions = {}) {
+    this.#apply = apply
+    this.#batching = batching
+    this.#options = options
+    this.#maxPending = batching.maxPending ?? Number.POSITIVE_INFINITY
+    this.#locking = batching.locksKeys ? lockingPicker(batching.maxKeys) : undefined
   }
 
-  function flush(): void {
-    isScheduled = false
-    let room = Math.min(batching.maxInFlight - inFlight, maxPending - pending.length)
-    const maxItems = Math.max(MIN_SPLIT, Math.ceil(waiting.length / Math.max(1, room)))
-    if (batching.onePerTurn) room = Math.min(room, 1)
-    for (; room > 0 && waiting.length > 0; room--) {
-      let picked: Picked<Waiting> = [waiting, []]
-      if (locking !== undefined) picked = locking.pick(waiting, maxItems)
-      else if (waiting.length > 1) picked = pickFirst(waiting, maxItems, batching.maxKeys)
+  submit(item: Waiting): undefined {
+    this.#waiting.push(item)
+    this.#schedule()
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled || this.#isFull) return
+    this.#isFull = this.#inFlight >= this.#batching.maxInFlight || this.#pending.length >= this.#maxPending
+    if (this.#isFull) {
+      this.#watch()
+      return
+    }
+    this.#isScheduled = true
+    if (this.#inFlight === 0) afterCode(this.#flush)
+    else afterTurn(this.#flush)
+  }
+
+  readonly #flush = (): void => {
+    this.#isScheduled = false
+    const { maxInFlight, maxKeys, onePerTurn } = this.#batching
+    let room = Math.min(maxInFlight - this.#inFlight, this.#maxPending - this.#pending.length)
+    const maxItems = Math.max(MIN_SPLIT, Math.ceil(this.#waiting.length / Math.max(1, room)))
+    if (onePerTurn) room = Math.min(room, 1)
+    for (; room > 0 && this.#waiting.length > 0; room--) {
+      let picked: Picked<Waiting> = [this.#waiting, []]
+      if (this.#locking !== undefined) picked = this.#locking.pick(this.#waiting, maxItems)
+      else if (this.#waiting.length > 1) picked = pickFirst(this.#waiting, maxItems, maxKeys)
       const [batch, rest] = picked
       if (batch.length === 0) return // every waiting operation needs a key that a batch in flight has locked
-      waiting = rest
-      deliver(batch)
+      this.#waiting = rest
+      this.#deliver(batch)
     }
-    if (waiting.length > 0) schedule()
+    if (this.#waiting.length > 0) this.#schedule()
   }
 
   /** Schedules a batch after one in flight has made room, or released its keys. */
-  function scheduleNext(): void {
-    isFull = false
-    if (waiting.length > 0) schedule()
+  #scheduleNext(): void {
+    this.#isFull = false
+    if (this.#waiting.length > 0) this.#schedule()
   }
 
   /** Schedules a batch once the oldest one in flight has stalled. */
-  function watch(): void {
-    const oldest = pending.find(({ hasStalled }) => !hasStalled)
-    if (isWatching || oldest === undefined) return
-    isWatching = true
+  #watch(): void {
+    const oldest = this.#pending.find(({ hasStalled }) => !hasStalled)
+    if (this.#isWatching || oldest === undefined) return
+    this.#isWatching = true
     const stall = () => {
-      isWatching = false
+      this.#isWatching = false
       oldest.hasStalled = true
-      if (!oldest.isAnswered) inFlight--
-      scheduleNext()
+      if (!oldest.isAnswered) this.#inFlight--
+      this.#scheduleNext()
     }
+    const { stallTimeoutMs = 50 } = this.#batching
     setTimeout(stall, Math.max(1, oldest.sentAtMs + stallTimeoutMs - performance.now()))
   }
 
-  function markAnswered(flight: Flight): void {
+  #markAnswered(flight: Flight): void {
     flight.isAnswered = true
-    if (!flight.hasStalled) inFlight--
-    pending.splice(pending.indexOf(flight), 1)
-    scheduleNext()
+    if (!flight.hasStalled) this.#inFlight--
+    this.#pending.splice(this.#pending.indexOf(flight), 1)
+    this.#scheduleNext()
   }
 
-  async function deliver(batch: readonly Waiting[]): Promise<void> {
+  async #deliver(batch: readonly Waiting[]): Promise<void> {
     const flight: Flight = { sentAtMs: performance.now(), hasStalled: false, isAnswered: false }
-    pending.push(flight)
-    inFlight++
+    this.#pending.push(flight)
+    this.#inFlight++
     const open: (Waiting | undefined)[] = []
     const operations: Operation[] = []
     for (const item of batch) {
@@ -126,25 +139,21 @@ export function batcher(
       if (item === undefined) return
       open[index] = undefined
       item.settle(outcome)
-      if (!flight.isAnswered) markAnswered(flight)
+      if (!flight.isAnswered) this.#markAnswered(flight)
     }
+    const { onBatch, toStoreError } = this.#options
     try {
       let index = 0
-      for (const outcome of await apply(operations, settleOne)) settleOne(index++, outcome)
+      for (const outcome of await this.#apply(operations, settleOne)) settleOne(index++, outcome)
     } catch (cause) {
       const error = toStoreError === undefined ? (cause as StoreError) : toStoreError(cause)
       for (let i = 0; i < batch.length; i++) settleOne(i, error)
     } finally {
-      locking?.release(batch)
-      if (!flight.isAnswered) markAnswered(flight)
-      if (locking !== undefined) scheduleNext() // operations that waited for its keys
+      this.#locking?.release(batch)
+      if (!flight.isAnswered) this.#markAnswered(flight)
+      if (this.#locking !== undefined) this.#scheduleNext() // operations that waited for its keys
     }
     onBatch?.(batch.length, performance.now() - flight.sentAtMs)
-  }
-
-  return (item) => {
-    waiting.push(item)
-    schedule()
   }
 }
 

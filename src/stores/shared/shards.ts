@@ -13,7 +13,7 @@ import {
   type ResultOf,
 } from '../operation.js'
 import type { Batching } from '../store.js'
-import { batcher } from './batcher.js'
+import { Batcher } from './batcher.js'
 import { refundsOf, warnRefundFailed } from './refunds.js'
 import { itemsAt, type Run, type RunGroup, runGroups } from './run-operations.js'
 
@@ -38,10 +38,10 @@ export function acrossShards(
   batching: Batching,
   now: Shards['now'] = Date.now,
 ): Run {
-  const submit = batcher(run, batching)
+  const batcher = new Batcher(run, batching)
   const apply: Shards['apply'] = (operation) =>
     new Promise((resolve, reject) => {
-      submit({
+      batcher.submit({
         operation,
         settle(outcome) {
           if (isResultOf(operation, outcome)) resolve(outcome)

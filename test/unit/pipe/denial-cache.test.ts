@@ -18,8 +18,7 @@ import {
   tokenBucket,
 } from 'headgate'
 import type { ChargeResult, Operation, Outcome, Refund } from 'headgate/store'
-import { intoPipe, pipeOf } from '../../../src/pipe/call.js'
-import { DenialCache, denialLayer } from '../../../src/pipe/denial-cache.js'
+import { cacheDenials, DenialCache } from '../../../src/pipe/denial-cache.js'
 import { type Pipe, request } from '../../../src/pipe/pipe.js'
 import { pipeTo } from '../../../src/pipe/store-end.js'
 import type { Parts } from '../../../src/testing/conformance/store-calls.js'
@@ -271,8 +270,7 @@ describe('a cached denial is repeated', () => {
   /** Sends an operation through a cache that has a denial. Returns the denial that it still has, if any. */
   async function denialAfter(operation: Operation) {
     const cache = new DenialCache()
-    const layer = denialLayer(cache, { maxMs: 1000, minMs: 0 })
-    const pipe = pipeOf([layer], intoPipe(pipeTo(remoteStore())))
+    const pipe = cacheDenials(pipeTo(remoteStore()), cache, { maxMs: 1000, minMs: 0 })
     const parts = [{ ...key, cost: 1 }]
     const figures = {
       allowed: false,
@@ -609,7 +607,7 @@ test('a refund whose result comes after its time-out ends the denials that were 
       return undefined
     },
   }
-  const pipe = pipeOf([denialLayer(cache, { maxMs: 1000, minMs: 0 })], intoPipe(late))
+  const pipe = cacheDenials(late, cache, { maxMs: 1000, minMs: 0 })
   const refund: Refund = { type: 'refund', key: 'key', policy, cost: 1, takenAtMs: 0 }
   pipe.send(refund, () => {})
   const denied = policy.take(policy.take(undefined, 0, 1).next, 0, 1)

@@ -1,6 +1,6 @@
 import { createLimiter, type StoreError, tokenBucket } from 'headgate'
 import type { Charge, ChargeResult, Operation, Outcome } from 'headgate/store'
-import { CircuitOpenError } from '../../../src/pipe/guard.js'
+import { CircuitOpenError } from '../../../src/pipe/errors.js'
 import { request } from '../../../src/pipe/pipe.js'
 import type { Parts } from '../../../src/testing/conformance/store-calls.js'
 import { chargeGuarded } from '../../support/charge-guarded.js'

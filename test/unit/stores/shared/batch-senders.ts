@@ -1,6 +1,6 @@
 import { fixedWindow, type Store } from 'headgate'
 import type { Charge, Operation, Outcome } from 'headgate/store'
-import { batcher } from '../../../../src/stores/shared/batcher.js'
+import { Batcher } from '../../../../src/stores/shared/batcher.js'
 import type { Batching } from '../../../../src/stores/store.js'
 
 export type Answers = readonly (number | Error)[]
@@ -41,10 +41,10 @@ export function itemBatcher(
   batching: Batching,
   keysOf?: (item: number) => readonly string[],
 ): (item: number) => Promise<number> {
-  const submit = batcher(apply, batching)
+  const batcher = new Batcher(apply, batching)
   return (item) =>
     new Promise((resolve, reject) => {
-      submit({
+      batcher.submit({
         operation: chargeOf(item, keysOf?.(item)),
         settle(outcome) {
           if ('atMs' in outcome) resolve(outcome.atMs)

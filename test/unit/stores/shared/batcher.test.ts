@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { batcher } from '../../../../src/stores/shared/batcher.js'
+import { Batcher } from '../../../../src/stores/shared/batcher.js'
 import { type Answer, answering, chargeOf, heldBack, itemBatcher } from './batch-senders.js'
 
 const WIDE = { maxKeys: 100, maxInFlight: 100 }
@@ -230,7 +230,7 @@ test('items are answered one by one, and the next batch leaves when the first of
 
 test('each operation is settled once, by its first outcome', async () => {
   const settled: unknown[] = []
-  const submit = batcher(
+  const batcher = new Batcher(
     answering(async (items, answer) => {
       answer(1, 20)
       answer(1, 200)
@@ -239,7 +239,7 @@ test('each operation is settled once, by its first outcome', async () => {
     WIDE,
   )
   for (const item of [1, 2])
-    submit({ operation: chargeOf(item), settle: (outcome) => settled.push([item, outcome]) })
+    batcher.submit({ operation: chargeOf(item), settle: (outcome) => settled.push([item, outcome]) })
   await turn()
   expect(settled).toMatchObject([
     [2, { atMs: 20 }],
@@ -263,8 +263,8 @@ test('operations that were settled before their batch fails keep their outcomes'
 test('each batch that is over is reported, with its size and how long it took', async () => {
   const { apply, at } = heldBack()
   const onBatch = jest.fn()
-  const submit = batcher(apply, { maxKeys: 2, maxInFlight: 2 }, { onBatch })
-  for (const item of [1, 2, 3]) submit({ operation: chargeOf(item), settle() {} })
+  const batcher = new Batcher(apply, { maxKeys: 2, maxInFlight: 2 }, { onBatch })
+  for (const item of [1, 2, 3]) batcher.submit({ operation: chargeOf(item), settle() {} })
   await turn()
   jest.advanceTimersByTime(30)
   at(1).fail(new Error('gone'))

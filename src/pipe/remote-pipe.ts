@@ -1,0 +1,201 @@
+import { type KeyedPolicy, keysOf, type Operation, type Outcome, type ResultOf } from '../stores/operation.js'
+import { whyTimedOut } from '../stores/shared/explain-timeouts.js'
+import { resentAtMs } from '../stores/shared/resends.js'
+import type { Store } from '../stores/store.js'
+import { asStoreError, atServer, StoreError } from '../stores/store-error.js'
+import { Deadlines, TimeoutError } from '../util/timeout.js'
+import type { BreakerState } from './breaker-state.js'
+import { Call } from './call.js'
+import type { Admission, OnBreakerChange } from './circuit-breaker.js'
+import { closeStore } from './close-store.js'
+import { cacheDenials, type DenialCache, denialCacheOf } from './denial-cache.js'
+import { CircuitOpenError, isTimeout } from './errors.js'
+import { type DenialTimes, type Leases, leasesOf } from './lease/leases.js'
+import { type OnLate, type Pipe, type Settle, type SettleAny, sendFor } from './pipe.js'
+import { type ServerBreakers, serverBreakers } from './server-breakers.js'
+import { publishToStoreChannel, storeChannel } from './store-channel.js'
+import { endAt, type StoreEnd } from './store-end.js'
+
+/** How a limiter calls its remote store. */
+export interface RemoteOptions {
+  /** The name of the limiter, for the channel `headgate:store`. */
+  readonly limiter?: string | undefined
+  /** Whether calls are published to that channel. Default true. */
+  readonly isPublished?: boolean
+  readonly timeoutMs: number
+  /** The longest that a denial is cached. 0 turns the cache off, so that the store decides every charge. */
+  readonly denyCacheMs: number
+  readonly onChange?: OnBreakerChange
+  /** Puts the part that knows which units are those of undecided requests in front of a pipe. */
+  readonly holdUndecided?: ((pipe: Pipe, store: Store) => Pipe) | undefined
+}
+
+/**
+ * The pipe from a limiter to a remote store. An operation passes, in order, the leases, if the store is leased,
+ * the denial cache, the circuit breaker of each server it needs, and the batcher at the end. What knows undecided
+ * requests follows the cache, which must not repeat the denials that they cause, and comes before the leases,
+ * whose units it has to know.
+ *
+ * Each call has a time-out. A reply after it is not used: its units stay taken, unless `onLate` releases them.
+ * The time of calls that the server rejected unrun and got again begins anew, once. A synchronous store needs
+ * no promise and no timer.
+ *
+ * While a circuit breaker's probe is pending, calls wait for it within their own time-outs, so that the store
+ * decides the first burst after an outage. A call whose time-out ends that wait is never sent.
+ */
+export class RemotePipe implements Pipe {
+  /** The store's name. */
+  readonly name: string
+  readonly denialTimes: DenialTimes
+  readonly #store: Store
+  readonly #end: StoreEnd
+  readonly #leases: Leases | undefined
+  readonly #denials: DenialCache
+  /** Takes all operations, if there may be undecided requests. */
+  readonly #front: Pipe | undefined
+  readonly #breakers: ServerBreakers
+  readonly #deadlines: Deadlines
+  readonly #timeoutMs: number
+  readonly #isPublished: boolean
+  /** Says in each message on the channel which limiter it is about. */
+  readonly #origin: {
+    readonly limiter: string | undefined
+    readonly instance: object
+    readonly store: string
+  }
+
+  constructor(store: Store, options: RemoteOptions) {
+    const { name } = store
+    const { limiter, isPublished = true, timeoutMs, denyCacheMs, onChange, holdUndecided } = options
+    const origin = { limiter, instance: {}, store: name }
+    this.name = name
+    this.#store = store
+    this.#end = endAt(store)
+    this.#leases = leasesOf(store)
+    this.#denials = denialCacheOf(store)
+    const { minMs, maxMs } = this.#leases?.denialTimes ?? { minMs: 0, maxMs: denyCacheMs }
+    this.denialTimes = { minMs: Math.min(minMs, denyCacheMs), maxMs: Math.min(maxMs, denyCacheMs) }
+    this.#deadlines = new Deadlines(timeoutMs)
+    this.#timeoutMs = timeoutMs
+    this.#isPublished = isPublished
+    this.#origin = origin
+    this.#breakers = serverBreakers(store, (...change) => {
+      const [state, cause, server] = change
+      const message = { type: 'state', ...origin, state, cause } as const
+      if (isPublished) publishToStoreChannel(server === undefined ? message : { ...message, server })
+      onChange?.(...change)
+    })
+    if (holdUndecided !== undefined) {
+      const behindCache: Pipe = {
+        send: sendFor(
+          (operation, settle, onLate) =>
+            this.#leases?.consume(operation) ??
+            this.#call(new Call(this, undefined, operation, settle, onLate)),
+        ),
+      }
+      this.#front = cacheDenials(holdUndecided(behindCache, store), this.#denials, this.denialTimes)
+    }
+  }
+
+  send<O extends Operation>(
+    operation: O,
+    settle: Settle<O>,
+    onLate?: OnLate<O>,
+  ): ResultOf<O> | StoreError | undefined
+  send(operation: Operation, settle: SettleAny, onLate?: OnLate): Outcome | undefined {
+    if (this.#front !== undefined) return this.#front.send(operation, settle, onLate)
+    const known = this.#leases?.consume(operation) ?? this.#denials.before(operation, this.denialTimes)
+    if (known !== undefined) return known
+    const outcome = this.#call(new Call(this, this.#denials, operation, settle, onLate))
+    if (outcome !== undefined) this.#denials.invalidate(operation)
+    return outcome
+  }
+
+  /** Calls the store, unless a circuit breaker stops the call. Returns the outcome if it is known at once. */
+  #call(call: Call): Outcome | undefined {
+    const breaker = this.#breakers.only ?? this.#breakers.of(keysOf(call.operation))
+    call.generation = breaker.admit()
+    let outcome: Outcome | undefined
+    if (call.generation !== undefined) outcome = this.#end.send(call)
+    else if (breaker.state === 'half-open') this.#callAfterProbe(call, breaker)
+    else outcome = new CircuitOpenError(this.name, breaker)
+    if (outcome === undefined) this.#deadlines.watch(call, call.sentAtMs)
+    else this.record(call, outcome)
+    return outcome
+  }
+
+  /**
+   * Sends another call in place of one, once the probe has succeeded. That call has all the time that the
+   * store gets. The probe was sent first, so it also times out first.
+   */
+  async #callAfterProbe(call: Call, breaker: Admission): Promise<void> {
+    await breaker.nextChange()
+    if (call.isSettled) return
+    const settle = (outcome: Outcome) => {
+      if (call.isSettled && isTimeout(outcome)) return
+      this.#deadlines.stop(call)
+      call.settle(outcome)
+    }
+    if (breaker.state !== 'closed') {
+      settle(new CircuitOpenError(this.name, breaker))
+      return
+    }
+    call.isReplaced = true
+    const outcome = this.#call(new Call(this, undefined, call.operation, settle, settle))
+    if (outcome !== undefined) settle(outcome)
+  }
+
+  /** Ends the time-out of a call that has its outcome, and records what that says of the server. */
+  record(call: Call, outcome: Outcome): void {
+    this.#deadlines.stop(call)
+    const { generation } = call
+    if (generation === undefined) return
+    if (!(outcome instanceof Error)) generation.recordSuccess(outcome.type === 'charge' && !outcome.allowed)
+    // A server that replied works, whatever it said.
+    else if (atServer(outcome, generation.server).replied) generation.recordSuccess(true)
+    else generation.recordFailure(outcome)
+    if (this.#isPublished && storeChannel.hasSubscribers) this.#publishCall(call, outcome)
+  }
+
+  #publishCall({ operation, sentAtMs }: Call, outcome: Outcome): void {
+    publishToStoreChannel({
+      type: 'call',
+      ...this.#origin,
+      operation: operation.type,
+      durationMs: performance.now() - sentAtMs,
+      ...(outcome instanceof StoreError && { error: outcome }),
+    })
+  }
+
+  /** Settles a call whose time-out has passed. */
+  expire(call: Call): void {
+    const isSent = call.generation !== undefined
+    const isExtended = call.dueAtMs > call.sentAtMs + this.#timeoutMs
+    const client = this.#store.origin?.client
+    if (isSent && !isExtended && (resentAtMs(client) ?? 0) > call.sentAtMs) this.#deadlines.watch(call)
+    else if (!isSent && !call.isReplaced)
+      call.settle(new CircuitOpenError(this.name, this.#breakers.of(keysOf(call.operation))))
+    else
+      call.settle(asStoreError(this.name, new TimeoutError(this.#timeoutMs), { hint: whyTimedOut(client) }))
+  }
+
+  /** The worst state of the circuit breakers of the store's servers, or of those that keep `keys`. */
+  state(keys?: readonly KeyedPolicy[]): BreakerState {
+    return keys === undefined ? this.#breakers.state : this.#breakers.of(keys).state
+  }
+
+  /** Returns `key`, and one more key for each other server whose circuit breaker is not closed. */
+  probeKeys(key: string): readonly string[] {
+    return this.#breakers.probeKeys(key)
+  }
+
+  /** Waits for pending calls, then closes the store, each within the time-out. */
+  async close(): Promise<void> {
+    await this.#deadlines.idle()
+    try {
+      await closeStore(this.#store, this.#deadlines)
+    } finally {
+      publishToStoreChannel({ type: 'close', ...this.#origin })
+    }
+  }
+}
