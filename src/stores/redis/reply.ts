@@ -37,13 +37,13 @@ export function refusalIn(reply: unknown): string {
 export function outcomesIn(reply: unknown, { operations, script }: ScriptCall): readonly Outcome[] {
   if (script === undefined) return operations.map(() => FORGOTTEN)
   const reading = Array.isArray(reply) ? readList(reply, operations) : readString(reply, operations)
-  const outcomes: Outcome[] = []
+  const outcomes: Outcome[] = new Array(operations.length)
   let place = 0
-  for (const operation of operations) {
+  for (const [i, operation] of operations.entries()) {
     if (operation.type !== 'charge')
-      outcomes.push(operationOutcome(operation, reading.states[place++], reading))
+      outcomes[i] = operationOutcome(operation, reading.states[place++], reading)
     else {
-      outcomes.push(chargeOutcome(operation, place, reading))
+      outcomes[i] = chargeOutcome(operation, place, reading)
       place += operation.parts.length
     }
   }
@@ -52,22 +52,19 @@ export function outcomesIn(reply: unknown, { operations, script }: ScriptCall): 
 
 /** Reads a reply in which each state has its policy's width. */
 function readString(reply: unknown, operations: readonly Operation[]): Reading {
-  const widths: number[] = []
+  const parts = operations[0] === undefined ? [] : keysOf(operations[0])
   let length = 0
-  for (const { policy } of operations[0] === undefined ? [] : keysOf(operations[0])) {
-    widths.push(policy.width ?? 0)
-    length += NUMBER_BYTES * ((policy.width ?? 0) + 1)
-  }
+  for (const { policy } of parts) length += NUMBER_BYTES * ((policy.width ?? 0) + 1)
   length *= operations.length
   if (!Buffer.isBuffer(reply) || reply.length !== length + NUMBER_BYTES) throw malformed(reply)
   const numbers = new DataView(reply.buffer, reply.byteOffset, reply.length)
-  const states: (State | undefined)[] = []
-  for (let at = 0; at < length; ) {
-    for (const width of widths) {
-      states.push(stateAt(numbers, at, width))
-      at += NUMBER_BYTES * (width + 1)
+  const states: (State | undefined)[] = new Array(operations.length * parts.length)
+  let place = 0
+  for (let at = 0; at < length; )
+    for (const { policy } of parts) {
+      states[place++] = stateAt(numbers, at, policy.width ?? 0)
+      at += NUMBER_BYTES * ((policy.width ?? 0) + 1)
     }
-  }
   return { atMs: numbers.getFloat64(length, true), states, refusal: undefined }
 }
 

@@ -1,6 +1,8 @@
+import type { Policy } from '../../policies/policy.js'
 import type { KindName } from '../../policies/spec.js'
 import { indexIn } from '../../util/group-by.js'
-import { keysOf, type Operation } from '../operation.js'
+import { weakMemo } from '../../util/memo.js'
+import { type Forget, keyCount, keysOf, type Operation, onlyPartOf, type Part } from '../operation.js'
 import { chargeScript } from './lua/charge-script.js'
 import { LUA_KINDS } from './lua/kinds.js'
 import { operationScript, type ScriptedType } from './lua/operation-script.js'
@@ -32,28 +34,25 @@ export interface ScriptCall {
 /** Returns the call for operations of one shape. A quota has its periods around `atMs`, by default now. */
 export function scriptCall(operations: readonly Operation[], slot?: number, atMs?: number): ScriptCall {
   const [first] = operations
-  const named: string[] = []
-  let haveCosts = first?.type !== 'charge'
+  const named: string[] = new Array(first === undefined ? 0 : operations.length * keyCount(first))
+  let haveArgs = first?.type !== 'charge'
+  let count = 0
   for (const operation of operations) {
-    if (operation.type !== 'charge') named.push(operation.key)
+    if (operation.type !== 'charge') named[count++] = operation.key
     else
       for (const { key, cost } of operation.parts) {
-        named.push(key)
-        if (cost !== 1) haveCosts = true
+        named[count++] = key
+        if (cost !== 1) haveArgs = true
       }
   }
   if (first === undefined || first.type === 'forget')
     return { operations, slot, script: undefined, keys: named, args: [] }
-  const { keys, places } = named.length === 1 ? { keys: named, places: '' } : distinctKeys(named)
-  const args = [places]
-  const kinds: KindName[] = []
-  for (const { policy } of keysOf(first)) {
-    const { kind, params } = scriptPolicy(policy, atMs)
-    kinds.push(kind)
-    for (const param of params) args.push(param)
-  }
-  if (haveCosts) for (const operation of operations) args.push(...argsOf(operation))
-  return { operations, slot, script: scriptFor(first.type, kinds), keys, args }
+  const { keys, places } = count === 1 ? { keys: named, places: '' } : distinctKeys(named)
+  const { script, params } = shapeOf(first, atMs)
+  if (!haveArgs && places === '') return { operations, slot, script, keys, args: params }
+  const args = [places, ...params.slice(1)]
+  if (haveArgs) for (const operation of operations) args.push(...argsOf(operation))
+  return { operations, slot, script, keys, args }
 }
 
 /** Returns the command of a call: by its script's digest, or by its text. */
@@ -64,7 +63,7 @@ export function commandFor(
   if (script === undefined)
     return { shard: slot, words: ['unlink', ...keys], firstKey: 1, keyCount: keys.length }
   const id = by === 'eval' ? script.text : script.sha1
-  const words: Command['words'] = [by, id, String(keys.length), ...keys, ...args]
+  const words = [by, id, String(keys.length)].concat(keys, args) as unknown as Command['words']
   return { shard: slot, words, firstKey: 3, keyCount: keys.length }
 }
 
@@ -85,6 +84,31 @@ function distinctKeys(named: readonly string[]) {
 
 /** The character that stands for the digit 0 of a place. */
 const DIGIT_0 = 48
+
+/** The script for a shape, and what begins its ARGV: no places, and the numbers of its policies. */
+interface Shape {
+  readonly script: Script
+  readonly params: readonly string[]
+}
+
+function shapeOf(operation: Exclude<Operation, Forget>, atMs: number | undefined): Shape {
+  const only = onlyPartOf(operation)?.policy
+  if (only !== undefined && only.periodAt === undefined) return shapeOfCharge(only)
+  return makeShape(operation.type, keysOf(operation), atMs)
+}
+
+/** The shape of charges of one policy, which is the usual one. */
+const shapeOfCharge = weakMemo((policy: Policy) => makeShape('charge', [{ policy }]))
+
+function makeShape(
+  type: ScriptedType | 'charge',
+  parts: readonly Pick<Part, 'policy'>[],
+  atMs?: number,
+): Shape {
+  const policies = parts.map(({ policy }) => scriptPolicy(policy, atMs))
+  const kinds = policies.map(({ kind }) => kind)
+  return { script: scriptFor(type, kinds), params: ['', ...policies.flatMap(({ params }) => params)] }
+}
 
 const scripts = new Map<string, Script>()
 

@@ -128,12 +128,8 @@ export class Batcher {
     const flight: Flight = { sentAtMs: performance.now(), hasStalled: false, isAnswered: false }
     this.#pending.push(flight)
     this.#inFlight++
-    const open: (Waiting | undefined)[] = []
-    const operations: Operation[] = []
-    for (const item of batch) {
-      operations.push(item.operation)
-      open.push(item)
-    }
+    const open: (Waiting | undefined)[] = batch.slice()
+    const operations = batch.map(({ operation }) => operation)
     const settleOne = (index: number, outcome: Outcome) => {
       const item = open[index]
       if (item === undefined) return
