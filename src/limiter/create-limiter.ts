@@ -82,7 +82,7 @@ function limiterParts<Subject>(owner: string, given: LimiterSettings): LimiterPa
       parts.candidate?.close()
       parts.candidate = createCandidate({ ...settings, candidate: entries }, events, followed?.ruleCandidate)
     },
-    onModeChanged: () => parts.waiting.endIfReport(),
+    onRulesChanged: () => parts.waiting.onRulesChanged(),
   })
   const { followed } = document
   const report = decisionReporter(context.name, modeSwitch, events)

@@ -33,16 +33,18 @@ export interface Limiter<Subject> extends Adjustments<Subject> {
    * - There is no place to wait. There are 10,000 places, and a client gets no more than are left.
    * - The limiter is closed.
    *
-   * If `signal` aborts, refunds what a charge took in the meantime, and rejects with the signal's reason.
-   * Async option functions run before the wait: `signal` ends the wait for them, and `maxWait` does not.
+   * If `signal` aborts, refunds what a charge took in the meantime, and rejects with the signal's reason. It
+   * also ends the wait for async option functions. `maxWait` does not.
    *
    * Charges that wait for the same key are served in order of arrival. That holds within this process: other
    * processes, and `charge`, may take units first. A charge of several limits waits for one of them at a time,
-   * and later charges may pass it at the others. It keeps the numbers and access rules of its arrival, whatever
-   * settings and policy functions say meanwhile. While a limit is exhausted, only the first of them calls
-   * the store. After a refund or `forget` of this limiter, it tries again at once. Waiting never leads to a
-   * ban. If the store fails, `onStoreError` decides. In report mode no charge waits, and those that wait
-   * stop when `mode` becomes `'report'`.
+   * and later charges may pass it at the others. While a limit is exhausted, only the first charge calls the
+   * store. It tries again when units are back: by time, or at once after a refund or `forget` of this limiter.
+   * Waiting never leads to a ban. If the store fails, `onStoreError` decides.
+   *
+   * Each try reads key, cost, policy and access rules anew, so option functions may be called several times.
+   * The first in a queue does so too when a charge with another policy arrives for its key, and all do when
+   * `settings` or `mode` change. In report mode no charge waits.
    */
   waitFor(subject: Subject, options?: WaitOptions): Promise<Decision>
   /**

@@ -12,7 +12,7 @@ import { type FollowedSettings, followSettings, type SettingsInForce } from './s
 interface DocumentHooks {
   /** Called when the candidate's limits have changed. `entries` is `undefined` if there is no candidate. */
   useCandidate(entries: readonly Entry[] | undefined): void
-  onModeChanged(): void
+  onRulesChanged(): void
 }
 
 /** The document that a limiter follows, if any. */
@@ -29,7 +29,7 @@ export function limiterDocument<Subject>(
   settings: LimiterSettings,
   core: LimiterCore,
   events: EventEmitter<LimiterEvents<Subject>>,
-  { useCandidate, onModeChanged }: DocumentHooks,
+  { useCandidate, onRulesChanged }: DocumentHooks,
 ): LimiterDocument {
   const { source, modeSwitch, context, candidate } = settings
   const { name = '' } = context
@@ -39,7 +39,7 @@ export function limiterDocument<Subject>(
 
   function applyMode(): void {
     modeSwitch.mode = inForce?.mode ?? codeMode
-    onModeChanged()
+    onRulesChanged()
   }
 
   function onApplied(next: SettingsInForce): void {

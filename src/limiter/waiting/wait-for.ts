@@ -17,7 +17,7 @@ import {
 } from '../decision.js'
 import { releaseDecision } from '../holdings.js'
 import { readWaitOptions, type WaitOptions } from './wait-options.js'
-import type { Queue, Waiter } from './wait-queue.js'
+import type { KeyWait, Queue, Waiter } from './wait-queue.js'
 import { WaitQueues } from './wait-queues.js'
 
 interface WaitingOptions {
@@ -37,24 +37,16 @@ interface Waiting extends WaitingOptions {
   isClosed: boolean
 }
 
-/** Creates the `waitFor` of a limiter. The first call creates its state. */
+/** Creates the `waitFor` of a limiter. */
 export function createWaiting(core: LimiterCore, options: WaitingOptions) {
-  let waiting: Waiting | undefined
-  const start = () => ({ ...options, core, queues: new WaitQueues(), arrivals: 0, isClosed: false })
-
+  const waiting: Waiting = { ...options, core, queues: new WaitQueues(), arrivals: 0, isClosed: false }
   return {
-    waitFor(subject: unknown, waitOptions?: WaitOptions): Promise<Decision> {
-      waiting ??= start()
-      return waitFor(waiting, subject, waitOptions)
-    },
+    waitFor: (subject: unknown, waitOptions?: WaitOptions) => waitFor(waiting, subject, waitOptions),
     /** Lets waiters try again if units came back to their keys. */
-    retry: (keys: readonly { readonly key: string }[]) => waiting?.queues.retry(keys),
-    /** Wakes all waiters if report mode is on, because no charge waits in that mode. */
-    endIfReport() {
-      if (options.modeSwitch.mode === 'report') waiting?.queues.wakeAll()
-    },
+    retry: (keys: readonly { readonly key: string }[]) => waiting.queues.retry(keys),
+    /** Lets all waiters resolve their charges anew, because the limits, the access rules or the mode changed. */
+    onRulesChanged: () => waiting.queues.wakeAll(),
     close() {
-      waiting ??= start()
       waiting.isClosed = true
       waiting.queues.wakeAll()
     },
@@ -62,74 +54,92 @@ export function createWaiting(core: LimiterCore, options: WaitingOptions) {
 }
 
 async function waitFor(waiting: Waiting, subject: unknown, options: WaitOptions = {}): Promise<Decision> {
-  const { access, finish } = waiting
-  const { cost, ...bounds } = readWaitOptions(options)
   const arrival = waiting.arrivals++
-  throwIfAborted(bounds.signal)
-  const accessDecision = access.check && (await unlessAborted(access.check(subject), bounds.signal))
-  if (accessDecision !== undefined) return finish(accessDecision, subject)
-  const wait = { subject, arrival, ...bounds }
-  return finish(await chargeWhenAllowed(waiting, wait, cost).catch(denyDisconnected), subject)
+  const bounds = readWaitOptions(options)
+  const rules = { parts: [], client: '', placeOf: undefined }
+  const state = { queues: new Set<Queue>(), turn: undefined, wake() {} }
+  const waiter: Waiter = { subject, arrival, ...bounds, ...rules, ...state }
+  return waiting.finish(await chargeWhenAllowed(waiting, waiter).catch(denyDisconnected), subject)
 }
 
-async function chargeWhenAllowed(
-  waiting: Waiting,
-  wait: Pick<Waiter, 'subject' | 'arrival' | 'deadlineMs' | 'signal'>,
-  cost: number | undefined,
-): Promise<Decision> {
-  const { subject, signal } = wait
-  const given = waiting.core.limits.resolveCharge(subject, cost)
-  if (isPromise(given)) peerAddress(subject) // reading it makes Node.js cache it
-  const parts = uncountedParts(isPromise(given) ? await unlessAborted(given, signal) : given)
-  const client = parts.map(({ key }) => key).join(' ')
-  const state = { hasPlace: false, queues: new Set<Queue>(), turn: undefined, wake() {} }
-  const waiter: Waiter = { ...wait, parts, client, ...state }
+/** Charges a waiter as if it came anew each time that it wakes, but at its place in the order of arrival. */
+async function chargeWhenAllowed(waiting: Waiting, waiter: Waiter): Promise<Decision> {
   try {
     for (;;) {
-      throwIfAborted(signal)
-      const decision = await chargeOrQueue(waiting, waiter)
+      throwIfAborted(waiter.signal)
+      const decision = (await resolveCharge(waiting, waiter)) ?? (await chargeOrQueue(waiting, waiter))
       if (decision !== undefined) return decision
       await sleep(waiter)
     }
   } finally {
-    waiting.queues.leave(waiter)
+    waiting.queues.end(waiter)
   }
+}
+
+/**
+ * Resolves what a waiter charges, by the rules in force now. Returns the decision if the access rules decide. If
+ * the wait is over, leaves the charge as it is.
+ */
+async function resolveCharge(waiting: Waiting, waiter: Waiter): Promise<Decision | undefined> {
+  const { core, access, queues, isClosed } = waiting
+  const { subject, cost, signal, deadlineMs, placeOf } = waiter
+  if (placeOf !== undefined && (isClosed || performance.now() >= deadlineMs)) return undefined
+  core.beforeCharge?.()
+  const accessDecision = access.check && (await unlessAborted(access.check(subject), signal))
+  if (accessDecision !== undefined) return accessDecision
+  const given = core.limits.resolveCharge(subject, cost)
+  if (isPromise(given)) peerAddress(subject) // reading it makes Node.js cache it
+  const parts = uncountedParts(isPromise(given) ? await unlessAborted(given, signal) : given)
+  const charged = parts.filter((part) => part.cost > 0)
+  const client = charged.map(({ key }) => key).join(' ')
+  if (client !== waiter.client) queues.leave(waiter)
+  waiter.client = client
+  waiter.parts = parts
+  return undefined
 }
 
 /** Returns the final decision; `undefined` if the waiter has entered a queue. */
 function chargeOrQueue(waiting: Waiting, waiter: Waiter): MaybePromise<Decision | undefined> {
   const { queues, isClosed } = waiting
-  const isNeverAllowed = waiter.parts.some(({ policy, cost }) => cost > policy.limit)
+  const { parts } = waiter
+  const isNeverAllowed = parts.some(({ policy, cost }) => cost > policy.limit)
   const wait = isNeverAllowed ? undefined : queues.waitOf(waiter)
-  if (wait !== undefined && mayWait(waiting, waiter, wait.untilMs)) return queues.enter(waiter, wait.queue)
+  if (wait !== undefined && mayWait(waiting, waiter, wait)) return queues.enter(waiter, wait)
   const denial = wait?.queue.denialOf(waiter)
   if (denial !== undefined) return denial
-  const isDenied = isClosed ? wait !== undefined || waiter.hasPlace : wait && !queues.hasPlaceFor(waiter)
+  const isDenied = isClosed ? parts.length > 0 : wait !== undefined && !queues.hasPlaceFor(waiter)
   return isDenied ? unchargedDecision('fail-closed') : chargeNow(waiting, waiter)
 }
 
+/** Charges a waiter. Returns the decision; `undefined` if it was denied and waits again. */
 async function chargeNow(waiting: Waiting, waiter: Waiter): Promise<Decision | undefined> {
   const { core, queues, onRefundFailed } = waiting
   const { parts, subject, signal } = waiter
   let figures: readonly PartDecision[] = []
+  let decision: Decision
   queues.startCharge(waiter)
   try {
-    const decision = await chargeParts(core, parts, subject, asDecided)
+    decision = await chargeParts(core, parts, subject, asDecided)
     if (signal?.aborted) await giveBack(decision, onRefundFailed)
     throwIfAborted(signal)
     figures = decision.parts
-    if (decision.allowed || figures.length === 0) return decision
-    if (!mayWait(waiting, waiter, queues.deniedUntilMs(parts, decision))) return decision
-    return queues.enter(waiter) // before the charge ends, so that no waiter overtakes this one
   } finally {
     queues.endCharge(waiter, figures)
   }
+  if (decision.allowed || figures.length === 0 || decision.retryAfterMs === Number.POSITIVE_INFINITY)
+    return decision
+  const wait = queues.waitOf(waiter)
+  return mayWait(waiting, waiter, wait) ? queues.enter(waiter, wait) : decision
 }
 
-/** Returns whether a waiter may wait until a time. */
-function mayWait({ isClosed, modeSwitch, queues }: Waiting, waiter: Waiter, untilMs: number): boolean {
+/** Returns whether a waiter may begin a wait. */
+function mayWait(
+  { isClosed, modeSwitch, queues }: Waiting,
+  waiter: Waiter,
+  wait: KeyWait | undefined,
+): boolean {
   if (isClosed || modeSwitch.mode === 'report' || !queues.hasPlaceFor(waiter)) return false
-  return Math.max(untilMs, performance.now()) < waiter.deadlineMs
+  return Math.max(wait?.earliestMs ?? 0, performance.now()) < waiter.deadlineMs
 }
 
 /** Sleeps until it is the waiter's turn, or its wait ends. Rejects if its signal aborts. */

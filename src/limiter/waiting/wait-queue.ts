@@ -1,3 +1,4 @@
+import { isSamePolicy, type Policy } from '../../policies/policy.js'
 import { callAt } from '../../util/call-at.js'
 import { type Decision, decisionOf, type PartDecision } from '../decision.js'
 import type { NamedPart } from '../receipt.js'
@@ -5,21 +6,33 @@ import type { NamedPart } from '../receipt.js'
 /** A charge that waits until it is allowed. */
 export interface Waiter {
   readonly subject: unknown
-  readonly parts: readonly NamedPart[]
-  /** Identifies the client: all its keys, since several clients may share one of them. */
-  readonly client: string
+  /** The cost that its caller gave, if any. */
+  readonly cost: number | undefined
   /** Its place in the order of arrival. */
   readonly arrival: number
   /** When its wait must end, by `performance.now()`. */
   readonly deadlineMs: number
   readonly signal: AbortSignal | undefined
-  /** Whether it has one of the limiter's places. */
-  hasPlace: boolean
+  /** What it charges, as it was resolved last. */
+  parts: readonly NamedPart[]
+  /** Identifies the client: all its keys, since several clients may share one of them. */
+  client: string
+  /** The client for which it took one of the limiter's places. */
+  placeOf: string | undefined
   readonly queues: Set<Queue>
   /** Resolves when it may charge, or its wait is over. */
   turn: Promise<void> | undefined
   /** Resolves `turn`. */
   wake: () => void
+}
+
+/** A wait that a waiter must begin before it charges. Times are those of `performance.now()`. */
+export interface KeyWait {
+  readonly queue: Queue
+  /** When the queue wakes. 0 if it waits for charges under way. */
+  readonly asleepUntilMs: number
+  /** The earliest time at which the waiter may be allowed. 0 if it is not known. */
+  readonly earliestMs: number
 }
 
 /** The most charges of one key that waiters may have under way. */
@@ -40,8 +53,9 @@ export class Queue {
   #units = 0
   /** Whether units came back while charges were under way, so that their figures do not show it. */
   #isOutdated = false
-  /** The figures of the last charge, and when they came. */
+  /** The figures of the last charge, its policy, and when they came. */
   #figures: PartDecision | undefined
+  #policy: Policy | undefined
   #knownAtMs = 0
   /** Whether these figures still say what is left. */
   #areCurrent = false
@@ -58,20 +72,23 @@ export class Queue {
     return this.waiters.length === 0 && this.#charges === 0
   }
 
-  get isAsleep(): boolean {
-    return this.#cancelTimer !== undefined
-  }
-
-  /** Returns the earliest end of a waiter's wait: 0 if it is not known, `undefined` if it may charge now. */
-  waitsUntilMs(waiter: Waiter): number | undefined {
+  /** Returns what a waiter must wait for before it charges; `undefined` if it may charge now. */
+  waitOf(waiter: Waiter): KeyWait | undefined {
+    const own = this.#partOf(waiter)
     const [first = waiter] = this.waiters
-    const sleepsUntilMs = this.isAsleep ? this.#untilMs : Number.POSITIVE_INFINITY
-    const turnAtMs = first.arrival < waiter.arrival ? sleepsUntilMs : this.#turnAtMs(waiter)
-    if (turnAtMs === 0) return undefined
-    return this.#hasHints || turnAtMs === Number.POSITIVE_INFINITY ? 0 : turnAtMs
+    const next = first.arrival < waiter.arrival ? this.#partOf(first) : own
+    const turnAtMs = this.#turnAtMs(next)
+    if (turnAtMs === 0 && next === own) return undefined
+    const asleepUntilMs = turnAtMs === Number.POSITIVE_INFINITY ? 0 : turnAtMs
+    const isCertain = !this.#hasHints && isSamePolicy(own.policy, next.policy)
+    return { queue: this, asleepUntilMs, earliestMs: isCertain ? asleepUntilMs : 0 }
   }
 
+  /** Inserts a waiter at its place. If its limit has other numbers than the first one's, that one may too. */
   insert(waiter: Waiter): void {
+    const [first] = this.waiters
+    if (first !== undefined && !isSamePolicy(this.#partOf(first).policy, this.#partOf(waiter).policy))
+      first.wake()
     waiter.queues.add(this)
     const i = this.waiters.findLastIndex(({ arrival }) => arrival < waiter.arrival)
     this.waiters.splice(i + 1, 0, waiter)
@@ -89,12 +106,14 @@ export class Queue {
 
   /** Ends a charge. Without figures, only the next charge can tell what is left. */
   end(waiter: Waiter, figures: PartDecision | undefined): void {
+    const { cost, policy } = this.#partOf(waiter)
     this.#charges -= 1
-    this.#units -= this.#partOf(waiter).cost
+    this.#units -= cost
     this.#areCurrent = figures !== undefined && !this.#isOutdated
     if (this.#charges === 0) this.#isOutdated = false
     if (figures === undefined) return
     this.#figures = figures
+    this.#policy = policy
     this.#knownAtMs = performance.now()
   }
 
@@ -108,8 +127,8 @@ export class Queue {
   /** Wakes the first waiter if it may charge now. Otherwise, sets a timer if it is known when it may. */
   update(): void {
     const [first] = this.waiters
-    const untilMs = first === undefined ? Number.POSITIVE_INFINITY : this.#turnAtMs(first)
-    if (this.isAsleep && untilMs === this.#untilMs) return
+    const untilMs = first === undefined ? Number.POSITIVE_INFINITY : this.#turnAtMs(this.#partOf(first))
+    if (this.#cancelTimer !== undefined && untilMs === this.#untilMs) return
     this.#cancelTimer?.()
     this.#cancelTimer = undefined
     if (untilMs === 0) first?.wake()
@@ -127,13 +146,11 @@ export class Queue {
       if (queues.size > 1 || (deadlineMs <= untilMs && !this.#hasHints)) wake()
   }
 
-  /**
-   * Returns when a waiter that is first may charge: 0 for now, `Infinity` for after the charges under way.
-   */
-  #turnAtMs(waiter: Waiter): number {
-    const part = this.#partOf(waiter)
+  /** Returns when the first waiter may charge: 0 for now, `Infinity` for after the charges under way. */
+  #turnAtMs(part: NamedPart): number {
     const isAlone = this.#charges === 0
-    if (this.#figures === undefined || !this.#areCurrent) return isAlone ? 0 : Number.POSITIVE_INFINITY
+    const isKnown = this.#areCurrent && this.#policy !== undefined && isSamePolicy(this.#policy, part.policy)
+    if (!isKnown || this.#figures === undefined) return isAlone ? 0 : Number.POSITIVE_INFINITY
     const { allowed, cost: chargedCost, remaining } = this.#figures
     const isAllowed = part.cost <= remaining - this.#units && (allowed || part.cost < chargedCost)
     if (isAllowed && this.#charges < MAX_CHARGES) return 0
@@ -145,12 +162,6 @@ export class Queue {
 
   #partOf({ parts }: Waiter): NamedPart {
     return parts.find(({ key }) => key === this.key) as NamedPart
-  }
-
-  /** Returns when a charge that was just denied may be allowed. */
-  allowedAtMs(retryAfterMs: number): number {
-    const isHint = this.#hasHints && retryAfterMs !== Number.POSITIVE_INFINITY
-    return performance.now() + (isHint || this.#isOutdated ? 0 : retryAfterMs)
   }
 
   /** Returns a denial for a waiter without a charge. Returns `undefined` if the queue has never slept. */

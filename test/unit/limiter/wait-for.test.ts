@@ -492,16 +492,21 @@ test('what onStoreError throws rejects the wait, and the next one has its turn',
   ])
 })
 
-test('close denies all who wait, and later nobody waits', async () => {
-  const limiter = createLimiter({ policy: hourly(1), key })
+test('close denies all who wait with the figures of the limit, and later ones without a call of the store', async () => {
+  const store = promisingStore()
+  const limiter = createLimiter({ policy: hourly(1), key, store })
   await limiter.charge('a')
   const { all } = waitAll(limiter, 3)
+  await nextTurn()
   await limiter.close()
-  const late = await limiter.waitFor('a')
-  for (const decision of [...(await all), late]) {
+  for (const decision of await all) {
     expect(decision).toMatchObject({ allowed: false, limit: 1, remaining: 0 })
     expect(decision.retryAfterMs).toBeGreaterThan(3_590_000)
   }
+  const { length } = store.charges
+  for (const options of [{}, { cost: 2 }])
+    expect(await limiter.waitFor('b', options)).toMatchObject({ allowed: false, source: 'fail-closed' })
+  expect(store.charges).toHaveLength(length)
 })
 
 test('close lets nobody have what it releases', async () => {
