@@ -5,7 +5,7 @@ import type { ApplyToKey } from '../shared/shards.js'
 import { decodeState, encodeState } from '../shared/state-codec.js'
 import type { MemcachedTransport } from './connection.js'
 import { statusError } from './errors.js'
-import { CHANGED, expirationOf, get, hasFlags, remove, STATUS, swap } from './protocol.js'
+import { CHANGED, casIn, expirationOf, get, hasFlags, remove, STATUS, swap, valueIn } from './protocol.js'
 
 /** How many keys have their last state cached, at least. */
 const MIN_KEYS = 100_000
@@ -35,21 +35,19 @@ export function casStrategy(transport: MemcachedTransport): ApplyToKey {
   async function read(key: string): Promise<StoredItem | undefined> {
     const request = get(key)
     const reply = await transport.request(key, request)
-    const { status, cas } = reply.header
-    if (status === STATUS.notFound) return undefined
-    if (status !== STATUS.ok) throw statusError(request, reply)
-    const state = hasFlags(reply.extras) ? decodeState(reply.val) : undefined
-    return { state: state ?? null, version: cas.readBigUInt64BE(0) }
+    if (reply.status === STATUS.notFound) return undefined
+    if (reply.status !== STATUS.ok) throw statusError(request, reply)
+    const state = hasFlags(reply) ? decodeState(valueIn(reply)) : undefined
+    return { state: state ?? null, version: casIn(reply) }
   }
 
   async function write({ key, version, state, ttlMs }: Swap<bigint>): Promise<boolean> {
     const expiration = expirationOf(ttlMs, Date.now())
     const request = state ? swap(key, encodeState(state), expiration, version) : remove(key, version)
     const reply = await transport.request(key, request)
-    const { status, cas } = reply.header
+    const { status } = reply
     const socket = transport.socketOf(key)
-    if (status === STATUS.ok && state && socket)
-      written.set(key, { state, version: cas.readBigUInt64BE(0), socket })
+    if (status === STATUS.ok && state && socket) written.set(key, { state, version: casIn(reply), socket })
     else written.delete(key)
     if (CHANGED.includes(status)) return false
     if (status !== STATUS.ok) throw statusError(request, reply)

@@ -2,13 +2,6 @@ import type { Socket } from 'node:net'
 import { wrongKind } from '../../util/validate.js'
 import type { Unchecked } from '../shared/validate.js'
 
-/** A reply in memcached's binary protocol, as memjs parses it. */
-export interface MemcachedReply {
-  readonly header: { readonly status: number; readonly cas: Buffer }
-  readonly extras: Buffer
-  readonly val: Buffer
-}
-
 /** One server of a memjs client. */
 export interface MemcachedServer {
   readonly host: string
@@ -17,8 +10,13 @@ export interface MemcachedServer {
   connected: boolean
   /** The current connection, which may still be connecting. */
   readonly _socket?: Socket | undefined
+  /** Received bytes that are not a whole reply yet. */
   responseBuffer: Buffer
-  onResponse(seq: number, callback: (reply: MemcachedReply) => void): void
+  /** When the writes that have no reply yet time out. Each write adds one. */
+  requestTimeouts: readonly unknown[]
+  /** Reads received bytes, and passes replies to the callbacks of their requests. */
+  responseHandler(received: Buffer): void
+  /** Sets a callback for the end of the connection. */
   onError(seq: number, callback: (error: unknown) => void): void
   write(request: Buffer): void
   /** Calls `listener` for each new connection, before anything is written to it. */

@@ -1,9 +1,22 @@
 import { retry } from '../../util/retry.js'
 import { foreignKeyError } from '../shared/state-codec.js'
-import type { MemcachedReply } from './client.js'
 import type { MemcachedTransport } from './connection.js'
 import { statusError } from './errors.js'
-import { CHANGED, decrement, get, increment, type MemcachedRequest, STATUS, swapCount } from './protocol.js'
+import {
+  CHANGED,
+  COUNTER_FLAGS,
+  casIn,
+  decrement,
+  get,
+  hasFlags,
+  increment,
+  type MemcachedRequest,
+  type Reply,
+  STATUS,
+  sumBefore,
+  swapCount,
+  valueIn,
+} from './protocol.js'
 
 /** memcached 1.6.18 evicts unread items, and an increment is not a read. So one increment in 16 also reads. */
 const READ_ONE_IN = 16
@@ -40,14 +53,14 @@ export function counterIo({ request }: MemcachedTransport) {
   ): Promise<boolean> {
     const swapping = swapCount(counter, count, expiration, cas)
     const reply = await request(key, swapping)
-    const { status } = reply.header
+    const { status } = reply
     if (status !== STATUS.ok && !CHANGED.includes(status)) throw statusError(swapping, reply)
     return status === STATUS.ok
   }
 
   /** Sends a request again while the reply has this status, which passes. */
   function repeatWhile(status: number, key: string, changing: MemcachedRequest) {
-    const isFinal = ({ header }: MemcachedReply) => header.status !== status
+    const isFinal = (reply: Reply) => reply.status !== status
     return retry(() => request(key, changing), { isFinal })
   }
 
@@ -61,8 +74,8 @@ export function counterIo({ request }: MemcachedTransport) {
     const replied = request(key, adding)
     if (evicts && Math.random() * READ_ONE_IN < 1) request(key, get(counter)).catch(() => undefined)
     let reply = await replied
-    if (reply.header.status === STATUS.notStored) reply = await repeatWhile(STATUS.notStored, key, adding)
-    if (reply.header.status === STATUS.noMemory) {
+    if (reply.status === STATUS.notStored) reply = await repeatWhile(STATUS.notStored, key, adding)
+    if (reply.status === STATUS.noMemory) {
       evicts = false
       if ((await read(key, counter)) > 0) reply = await repeatWhile(STATUS.noMemory, key, adding)
     }
@@ -76,7 +89,7 @@ export function counterIo({ request }: MemcachedTransport) {
   async function subtract(key: string, counter: string, units: number): Promise<bigint | undefined> {
     const subtracting = decrement(counter, units)
     let reply = await request(key, subtracting)
-    if (reply.header.status === STATUS.noMemory) reply = await repeatWhile(STATUS.noMemory, key, subtracting)
+    if (reply.status === STATUS.noMemory) reply = await repeatWhile(STATUS.noMemory, key, subtracting)
     countIn(subtracting, reply) // throws for an error
     return tokenIn(reply)
   }
@@ -85,22 +98,21 @@ export function counterIo({ request }: MemcachedTransport) {
 }
 
 /** Returns the CAS token in a reply; `undefined` without a counter, and from a server with -C, which has none. */
-function tokenIn({ header: { status, cas } }: MemcachedReply): bigint | undefined {
-  return status === STATUS.ok ? cas.readBigUInt64BE(0) || undefined : undefined
+function tokenIn(reply: Reply): bigint | undefined {
+  return reply.status === STATUS.ok ? casIn(reply) || undefined : undefined
 }
 
 /** Returns the count before a request; 0 without a counter. Only replies to reads are digits. */
-function countIn(request: MemcachedRequest, reply: MemcachedReply, added = 0): number {
-  const { header, val, extras } = reply
-  if (header.status === STATUS.notFound) return 0
-  if (header.status !== STATUS.ok) throw statusError(request, reply)
+function countIn(request: MemcachedRequest, reply: Reply, added = 0): number {
+  if (reply.status === STATUS.notFound) return 0
+  if (reply.status !== STATUS.ok) throw statusError(request, reply)
   if (request.extras !== undefined) {
-    const before = val.readBigUInt64BE(0) - BigInt(added)
-    if (before < 0n) throw foreignKeyError('memcached', request.key) // a sum beyond 2^64 wraps around
-    return Number(before)
+    const before = sumBefore(reply, added)
+    if (before < 0) throw foreignKeyError('memcached', request.key) // a sum beyond 2^64 wraps around
+    return before
   }
-  const digits = val.toString('latin1').trimEnd()
-  const isCount = extras.readUInt32BE(0) === 0 && /^\d{1,16}$/.test(digits)
+  const digits = valueIn(reply).toString('latin1').trimEnd()
+  const isCount = hasFlags(reply, COUNTER_FLAGS) && /^\d{1,16}$/.test(digits)
   if (!isCount) throw foreignKeyError('memcached', request.key)
   return Number(digits)
 }

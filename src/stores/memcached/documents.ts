@@ -2,7 +2,7 @@ import type { Documents, StoredDocument } from '../documents.js'
 import { textVersion } from '../shared/text-version.js'
 import type { MemcachedTransport } from './connection.js'
 import { statusError } from './errors.js'
-import { CHANGED, get, hasFlags, itemKey, STATUS, swap } from './protocol.js'
+import { CHANGED, casIn, get, hasFlags, itemKey, STATUS, swap, valueIn } from './protocol.js'
 
 /** The flags of documents, which distinguish them from states. */
 const FLAGS = 0x68670002
@@ -18,12 +18,11 @@ export function memcachedDocuments(transport: MemcachedTransport): Documents {
   async function readItem(item: string): Promise<{ stored: StoredDocument; cas: bigint } | undefined> {
     const request = get(item)
     const reply = await transport.request(item, request)
-    const { status, cas } = reply.header
-    if (status === STATUS.notFound) return undefined
-    if (status !== STATUS.ok) throw statusError(request, reply)
-    const text = reply.val.toString()
-    const held = hasFlags(reply.extras, FLAGS) ? { text } : { damage: 'a value of another program' }
-    return { stored: { ...held, version: textVersion(text) }, cas: cas.readBigUInt64BE(0) }
+    if (reply.status === STATUS.notFound) return undefined
+    if (reply.status !== STATUS.ok) throw statusError(request, reply)
+    const text = valueIn(reply).toString()
+    const held = hasFlags(reply, FLAGS) ? { text } : { damage: 'a value of another program' }
+    return { stored: { ...held, version: textVersion(text) }, cas: casIn(reply) }
   }
 
   return {
@@ -34,8 +33,8 @@ export function memcachedDocuments(transport: MemcachedTransport): Documents {
       if (before?.stored.version !== version) return false
       const request = swap(item, Buffer.from(text), NEVER, before?.cas, FLAGS)
       const reply = await transport.request(item, request)
-      if (CHANGED.includes(reply.header.status)) return false
-      if (reply.header.status !== STATUS.ok) throw statusError(request, reply)
+      if (CHANGED.includes(reply.status)) return false
+      if (reply.status !== STATUS.ok) throw statusError(request, reply)
       return true
     },
   }

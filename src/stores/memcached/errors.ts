@@ -1,18 +1,15 @@
 import { foreignKeyError } from '../shared/state-codec.js'
 import { messageOf, StoreError } from '../store-error.js'
-import type { MemcachedReply } from './client.js'
-import { type MemcachedRequest, STATUS } from './protocol.js'
-
-/** https://github.com/memcached/memcached/wiki/BinaryProtocolRevamped#response-status */
-const AUTH_REQUIRED = 0x20
-const AUTH_REJECTED = 0x21
+import { type MemcachedRequest, type Reply, STATUS, valueIn } from './protocol.js'
 
 /** Returns the error for a reply with a status of failure. */
-export function statusError({ key }: MemcachedRequest, { header, val }: MemcachedReply): StoreError {
-  const { status } = header
-  const cause = new Error(`memcached replied with status ${status}: ${val.toString() || 'no text'}`)
+export function statusError({ key }: MemcachedRequest, reply: Reply): StoreError {
+  const { status } = reply
+  const cause = new Error(
+    `memcached replied with status ${status}: ${valueIn(reply).toString() || 'no text'}`,
+  )
   if (status === STATUS.notANumber) return foreignKeyError('memcached', key, cause)
-  const needsUser = status === AUTH_REQUIRED || status === AUTH_REJECTED
+  const needsUser = status === STATUS.authRequired || status === STATUS.authRejected
   const fix = needsUser ? ". Pass the server's user and password to Client.create()." : ''
   return new StoreError('memcached', `${cause.message}${fix}`, { cause, replied: true })
 }

@@ -2,8 +2,8 @@ import { performance } from 'node:perf_hooks'
 import { hashKey } from '../shared/hash-key.js'
 
 /*
- * Requests of memcached's binary protocol: https://docs.memcached.org/protocols/binary/. A request is a
- * header of 24 bytes, extras, the key and the value. Numbers are big-endian.
+ * Requests and replies of memcached's binary protocol: https://docs.memcached.org/protocols/binary/. Each is
+ * a header of 24 bytes, extras, the key and the value. Numbers are big-endian.
  */
 
 const MAGIC = 0x80
@@ -12,6 +12,8 @@ const HEADER_LENGTH = 24
 const DO_NOT_CREATE = 0xffffffff
 /** The flags of headgate's states, which distinguish them from other applications' values. */
 const STATE_FLAGS = 0x68670001
+/** The flags of what an increment creates. */
+export const COUNTER_FLAGS = 0
 
 const OPCODE = {
   get: 0x00,
@@ -22,12 +24,15 @@ const OPCODE = {
   decrement: 0x06,
 } as const
 
+/** https://github.com/memcached/memcached/wiki/BinaryProtocolRevamped#response-status */
 export const STATUS = {
   ok: 0x00,
   notFound: 0x01,
   exists: 0x02,
   notStored: 0x05,
   notANumber: 0x06,
+  authRequired: 0x20,
+  authRejected: 0x21,
   noMemory: 0x82,
 } as const
 
@@ -85,30 +90,32 @@ export function swap(
 
 /** Writes a counter's count, as `swap` writes a state. */
 export function swapCount(key: string, count: number, expiration: number, cas: bigint | undefined) {
-  return swap(key, Buffer.from(String(count)), expiration, cas, 0)
-}
-
-/** Returns whether the flags in a reply's extras are those of a state, or the given ones. */
-export function hasFlags(extras: Buffer, flags = STATE_FLAGS): boolean {
-  return extras.length === 4 && extras.readUInt32BE(0) === flags
+  return swap(key, Buffer.from(String(count)), expiration, cas, COUNTER_FLAGS)
 }
 
 const NO_EXTRAS: readonly number[] = []
 
-/** Encodes requests in order, each with the sequence number that its reply will carry. */
-export function encodeRequests(requests: readonly MemcachedRequest[], seqs: readonly number[]): Buffer {
+/** A request with the sequence number that its reply will carry. */
+interface NumberedRequest {
+  readonly request: MemcachedRequest
+  readonly seq: number
+}
+
+/** Encodes requests in order. */
+export function encodeRequests(requests: readonly NumberedRequest[]): Buffer {
   let length = 0
-  for (const { key, extras, value } of requests)
+  for (const { request } of requests) {
+    const { key, extras, value } = request
     length += HEADER_LENGTH + 4 * (extras?.length ?? 0) + key.length + (value?.length ?? 0)
+  }
   const bytes = Buffer.alloc(length)
   let at = 0
-  let index = 0
-  for (const request of requests) at = encodeRequest(request, seqs[index++] ?? 0, bytes, at)
+  for (const numbered of requests) at = encodeRequest(numbered, bytes, at)
   return bytes
 }
 
 /** Writes a request, and returns where it ends. Keys are ASCII: as many bytes as characters. */
-function encodeRequest(request: MemcachedRequest, seq: number, bytes: Buffer, at: number): number {
+function encodeRequest({ request, seq }: NumberedRequest, bytes: Buffer, at: number): number {
   const { opcode, key, extras = NO_EXTRAS, value, cas } = request
   const keyAt = at + HEADER_LENGTH + 4 * extras.length
   const end = keyAt + key.length + (value?.length ?? 0)
@@ -124,6 +131,47 @@ function encodeRequest(request: MemcachedRequest, seq: number, bytes: Buffer, at
   bytes.write(key, keyAt, 'latin1')
   value?.copy(bytes, keyAt + key.length)
   return end
+}
+
+/** A reply: its status, and where it is among the bytes that were received. */
+export interface Reply {
+  /** The sequence number of its request. */
+  readonly seq: number
+  readonly status: number
+  readonly bytes: Buffer
+  readonly at: number
+  readonly end: number
+}
+
+/** Returns the reply that begins at `at`; `undefined` if its end has not been received. */
+export function readReply(bytes: Buffer, at: number): Reply | undefined {
+  if (at + HEADER_LENGTH > bytes.length) return undefined
+  const end = at + HEADER_LENGTH + bytes.readUInt32BE(at + 8)
+  if (end > bytes.length) return undefined
+  return { seq: bytes.readUInt32BE(at + 12), status: bytes.readUInt16BE(at + 6), bytes, at, end }
+}
+
+/** Returns the CAS token of the item. */
+export function casIn({ bytes, at }: Reply): bigint {
+  return bytes.readBigUInt64BE(at + 16)
+}
+
+/** Returns the value of the item, or the text of an error. */
+export function valueIn({ bytes, at, end }: Reply): Buffer {
+  return bytes.subarray(at + HEADER_LENGTH + bytes.readUInt8(at + 4), end)
+}
+
+/** Returns the sum in the reply to an increment or decrement, less the units that were added. */
+export function sumBefore({ bytes, at }: Reply, added: number): number {
+  const high = bytes.readUInt32BE(at + HEADER_LENGTH)
+  const low = bytes.readUInt32BE(at + HEADER_LENGTH + 4)
+  if (high < 2 ** 21) return high * 2 ** 32 + low - added
+  return Number((BigInt(high) << 32n) + BigInt(low) - BigInt(added))
+}
+
+/** Returns whether the item has the flags of a state, or the given ones. */
+export function hasFlags({ bytes, at }: Reply, flags = STATE_FLAGS): boolean {
+  return bytes.readUInt8(at + 4) === 4 && bytes.readUInt32BE(at + HEADER_LENGTH) === flags
 }
 
 /** memcached reads longer expirations as seconds since the Unix epoch. */
