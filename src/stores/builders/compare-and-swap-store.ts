@@ -1,7 +1,8 @@
 import { callback, readOptions } from '../../options/option-table.js'
 import type { MaybePromise } from '../../util/maybe-promise.js'
 import { show } from '../../util/validate.js'
-import { acrossShards, runByKey } from '../shared/shards.js'
+import { runByKey } from '../shared/by-key.js'
+import { acrossShards } from '../shared/shards.js'
 import type { Store } from '../store.js'
 import type { StoreError } from '../store-error.js'
 import { builtStore, COMMON_ROWS, type CommonStoreOptions, requiredFunction } from './built-store.js'
@@ -92,17 +93,19 @@ export function compareAndSwapStore<Version>(options: CompareAndSwapOptions<Vers
   }
 
   const readKey = keyLoader(readAll, batching.maxKeys)
+  async function swapChecked(change: Swap<Version>): Promise<boolean> {
+    const isWritten: unknown = await swap(change)
+    if (typeof isWritten === 'boolean') return isWritten
+    throw new TypeError(`swap must return true if it wrote, and false if not, got ${show(isWritten)}`)
+  }
+
   const applyToKey = swapLoop<Version>(name, {
     async read(key) {
       const stored = await readKey(key)
       if (stored instanceof Error) throw stored
       return stored ?? undefined
     },
-    async swap(change) {
-      const isWritten: unknown = await swap(change)
-      if (typeof isWritten === 'boolean') return isWritten
-      throw new TypeError(`swap must return true if it wrote, and false if not, got ${show(isWritten)}`)
-    },
+    swap: (change, settle, fail) => void swapChecked(change).then(settle, fail),
     now: clock,
   })
   const run = runByKey(applyToKey, storageKey)

@@ -1,11 +1,11 @@
 import type { Policy, State } from '../../policies/policy.js'
 import { retry } from '../../util/retry.js'
-import type { Operation, Outcome, Result } from '../operation.js'
+import type { Operation, Result } from '../operation.js'
 import { applyBatch, type Write } from '../shared/apply-batch.js'
-import { type ApplyToKey, keyedPolicyOf } from '../shared/shards.js'
+import { type ApplyToKey, asOutcome, failedOutcomes, keyedPolicyOf } from '../shared/by-key.js'
 import { foreignKeyError, isStateOf } from '../shared/state-codec.js'
 import { stateWrite } from '../shared/state-write.js'
-import { asStoreError, StoreError } from '../store-error.js'
+import { StoreError } from '../store-error.js'
 
 /** A state in a database, with its version. Each write must change the version. */
 export interface StoredState<Version> {
@@ -30,8 +30,8 @@ export interface Swap<Version> {
 /** What the loop needs from a database. */
 export interface SwapAccess<Version> {
   read(key: string): Promise<StoredState<Version> | undefined>
-  /** Returns whether it wrote. */
-  swap(swap: Swap<Version>): Promise<boolean>
+  /** Calls back with whether it wrote, or with the error. A promise would cost more than the decision. */
+  swap(swap: Swap<Version>, settle: (isWritten: boolean) => void, fail: (cause: unknown) => void): void
   /** The time of this process, in ms since the Unix epoch. */
   now(): number
   /** Returns what this process wrote last, from a cache. Another process may have changed it. */
@@ -49,13 +49,15 @@ export interface SwapAccess<Version> {
  * was current.
  */
 export function swapLoop<Version>(name: string, access: SwapAccess<Version>): ApplyToKey {
-  /** Returns the results; `undefined` if the version may no longer be current. */
-  async function attempt(
+  /** Calls back with the results, or `undefined` if the version may no longer be current. */
+  function attempt(
     key: string,
     operations: readonly Operation[],
     stored: StoredState<Version> | undefined,
+    settle: (results: Results | undefined) => void,
+    fail: (cause: unknown) => void,
     isCached = false,
-  ): Promise<readonly (Result | Error)[] | undefined> {
+  ): void {
     const { policy } = keyedPolicyOf(operations[0])
     const before = isStateOf(policy, stored?.state) ? stored.state : undefined
     const clockMs = access.now()
@@ -67,33 +69,53 @@ export function swapLoop<Version>(name: string, access: SwapAccess<Version>): Ap
     }
     const { results, writes } = applyBatch(operations, read, nowMs)
     const write: Write | undefined = writes.values().next().value // all operations are of one key
-    if (write === undefined || (write.state === before && !isForeign)) return isCached ? undefined : results
+    if (write === undefined || (write.state === before && !isForeign)) {
+      settle(isCached ? undefined : results)
+      return
+    }
     const { state, ttlMs } = stateWrite(key, write, nowMs)
-    if (state === undefined && stored === undefined) return results
+    if (state === undefined && stored === undefined) {
+      settle(results)
+      return
+    }
     // A process whose clock is ahead by `aheadMs` may have written the state. `ttlMs` counts from its time, and
     // the database's TTL from now, so the state is kept that much longer.
     const aheadMs = state === undefined ? 0 : Math.ceil(nowMs - clockMs)
-    const isWritten = await access.swap({ key, version: stored?.version, state, ttlMs: ttlMs + aheadMs })
-    return isWritten ? results : undefined
+    const change = { key, version: stored?.version, state, ttlMs: ttlMs + aheadMs }
+    access.swap(change, (isWritten) => settle(isWritten ? results : undefined), fail)
   }
 
-  return keyQueue(async (key, operations) => {
-    try {
-      const cached = access.cached?.(key)
-      const results =
-        (cached && (await attempt(key, operations, cached, true))) ??
-        (await retry(async () => attempt(key, operations, await access.read(key)), { isFinal: isDone }))
-      if (results === undefined) throw contentionError(name, key)
-      const outcomes: Outcome[] = []
-      for (const result of results)
-        outcomes.push(result instanceof Error ? asStoreError(name, result) : result)
-      return outcomes
-    } catch (cause) {
-      const error = asStoreError(name, cause)
-      return operations.map(() => error)
+  async function readAndAttempt(key: string, operations: readonly Operation[]): Promise<Results> {
+    const run = async () => {
+      const stored = await access.read(key)
+      return new Promise<Results | undefined>((resolve, reject) =>
+        attempt(key, operations, stored, resolve, reject),
+      )
     }
+    const results = await retry(run, { isFinal: isDone })
+    if (results === undefined) throw contentionError(name, key)
+    return results
+  }
+
+  return keyQueue((key, operations, settle) => {
+    const finish = (results: Results) => settle(results.map((result) => asOutcome(name, result)))
+    const fail = (cause: unknown) => settle(failedOutcomes(name, operations, cause))
+    const attemptWithRead = () => void readAndAttempt(key, operations).then(finish, fail)
+    const cached = access.cached?.(key)
+    if (cached === undefined) attemptWithRead()
+    else
+      attempt(
+        key,
+        operations,
+        cached,
+        (results) => (results ? finish(results) : attemptWithRead()),
+        fail,
+        true,
+      )
   })
 }
+
+type Results = readonly (Result | Error)[]
 
 const isDone = (results: unknown) => results !== undefined
 
@@ -130,58 +152,47 @@ function timeFor(policy: Policy, state: State | undefined, nowMs: number): numbe
   return nowMs + possible
 }
 
-/** Applies operations on one key, in order. Returns a result for each. */
-type RunKey<T> = (key: string, operations: readonly Operation[]) => Promise<readonly T[]>
-
-interface Call<T> {
+interface WaitingCall {
   readonly operations: readonly Operation[]
-  resolve(results: readonly T[]): void
-  reject(reason: unknown): void
+  readonly settle: Parameters<ApplyToKey>[2]
 }
 
 /**
- * Creates a function that calls `run` with at most one call per key at a time. The operations of calls that
+ * Returns a function that calls `apply` for at most one call per key at a time. The operations of calls that
  * wait for a key then run together, so that a process never races itself by compare-and-swap.
  */
-export function keyQueue<T>(run: RunKey<T>): RunKey<T> {
+export function keyQueue(apply: ApplyToKey): ApplyToKey {
   /** The calls that wait for a key in use; `undefined` while none does. */
-  const waiting = new Map<string, Call<T>[] | undefined>()
+  const waiting = new Map<string, WaitingCall[] | undefined>()
 
-  function wait(key: string, operations: readonly Operation[]): Promise<readonly T[]> {
-    return new Promise((resolve, reject) => {
+  const start: ApplyToKey = (key, operations, settle) => {
+    waiting.set(key, undefined)
+    apply(key, operations, (outcomes) => {
       const calls = waiting.get(key)
-      const call = { operations, resolve, reject }
-      if (calls === undefined) waiting.set(key, [call])
-      else calls.push(call)
+      if (calls === undefined) waiting.delete(key)
+      else startTogether(key, calls)
+      settle(outcomes)
     })
   }
 
-  async function runWaiting(key: string): Promise<void> {
-    for (let calls = waiting.get(key); calls !== undefined; calls = waiting.get(key)) {
-      waiting.set(key, undefined)
-      try {
-        const results = [
-          ...(await run(
-            key,
-            calls.flatMap(({ operations }) => operations),
-          )),
-        ]
-        for (const { operations, resolve } of calls) resolve(results.splice(0, operations.length))
-      } catch (reason) {
-        for (const { reject } of calls) reject(reason)
+  function startTogether(key: string, calls: readonly WaitingCall[]): void {
+    const all = calls.flatMap(({ operations }) => operations)
+    start(key, all, (outcomes) => {
+      let next = 0
+      for (const { operations, settle } of calls) {
+        settle(outcomes.slice(next, next + operations.length))
+        next += operations.length
       }
-    }
-    waiting.delete(key)
+    })
   }
 
-  return async (key, operations) => {
-    if (waiting.has(key)) return wait(key, operations)
-    waiting.set(key, undefined)
-    try {
-      return await run(key, operations)
-    } finally {
-      if (waiting.get(key) === undefined) waiting.delete(key)
-      else runWaiting(key)
+  return (key, operations, settle) => {
+    if (!waiting.has(key)) {
+      start(key, operations, settle)
+      return
     }
+    const calls = waiting.get(key)
+    if (calls === undefined) waiting.set(key, [{ operations, settle }])
+    else calls.push({ operations, settle })
   }
 }

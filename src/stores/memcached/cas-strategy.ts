@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { RecentMap } from '../../util/recent-map.js'
-import { type StoredState, type Swap, swapLoop } from '../builders/swap-loop.js'
-import type { ApplyToKey } from '../shared/shards.js'
+import { type StoredState, type SwapAccess, swapLoop } from '../builders/swap-loop.js'
+import type { ApplyToKey } from '../shared/by-key.js'
 import { decodeState, encodeState } from '../shared/state-codec.js'
 import type { MemcachedTransport } from './connection.js'
 import { statusError } from './errors.js'
@@ -41,17 +41,18 @@ export function casStrategy(transport: MemcachedTransport): ApplyToKey {
     return { state: state ?? null, version: casIn(reply) }
   }
 
-  async function write({ key, version, state, ttlMs }: Swap<bigint>): Promise<boolean> {
+  const write: SwapAccess<bigint>['swap'] = ({ key, version, state, ttlMs }, settle, fail) => {
     const expiration = expirationOf(ttlMs, Date.now())
     const request = state ? swap(key, encodeState(state), expiration, version) : remove(key, version)
-    const reply = await transport.request(key, request)
-    const { status } = reply
-    const socket = transport.socketOf(key)
-    if (status === STATUS.ok && state && socket) written.set(key, { state, version: casIn(reply), socket })
-    else written.delete(key)
-    if (CHANGED.includes(status)) return false
-    if (status !== STATUS.ok) throw statusError(request, reply)
-    return true
+    transport.send(key, request, (reply) => {
+      const socket = transport.socketOf(key)
+      const isWritten = !(reply instanceof Error) && reply.status === STATUS.ok
+      if (isWritten && state && socket) written.set(key, { state, version: casIn(reply), socket })
+      else written.delete(key)
+      if (reply instanceof Error) fail(reply)
+      else if (isWritten || CHANGED.includes(reply.status)) settle(isWritten)
+      else fail(statusError(request, reply))
+    })
   }
 
   return swapLoop('memcached', { read, swap: write, now: Date.now, cached })

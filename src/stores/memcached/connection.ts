@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { afterCode, afterTurn } from '../../util/defer.js'
-import { StoreError } from '../store-error.js'
+import type { StoreError } from '../store-error.js'
 import { addressOf, channelTo, failAll, type PendingRequest } from './channel.js'
 import type { MemcachedClient, MemcachedServer } from './client.js'
 import { statusError } from './errors.js'
@@ -54,7 +54,7 @@ export function memjsTransport(client: MemcachedClient): MemcachedTransport {
     send,
     request: (routingKey, request) =>
       new Promise((resolve, reject) =>
-        send(routingKey, request, (reply) => (reply instanceof StoreError ? reject(reply) : resolve(reply))),
+        send(routingKey, request, (reply) => (reply instanceof Error ? reject(reply) : resolve(reply))),
       ),
     socketOf: (routingKey) => serverFor(client, routingKey)?._socket,
     serverOf(routingKey) {

@@ -27,10 +27,13 @@ export interface CountVersion {
   readonly cas: bigint | undefined
 }
 
+/** Called with a count, or with the error in its place. */
+type OnCount = (version: CountVersion | Error) => void
+
 /** Reads and changes counters. All counters of one `key` share a server. */
 export type CounterIo = ReturnType<typeof counterIo>
 
-export function counterIo({ request }: MemcachedTransport) {
+export function counterIo({ send, request }: MemcachedTransport) {
   let evicts = true // a server with -M does not, and cannot increment a counter while a client reads it
 
   async function readVersion(key: string, counter: string): Promise<CountVersion> {
@@ -65,19 +68,39 @@ export function counterIo({ request }: MemcachedTransport) {
   }
 
   /**
-   * Adds units, and returns the count before with the CAS token after. With 0 units, only reads. If several
-   * processes create a counter at the same time, memcached replies "not stored" to all but one.
+   * Adds units, and calls back with the count before and the CAS token after, or with the error. With 0 units,
+   * only reads.
    */
-  async function add(key: string, counter: string, units: number, expiration: number): Promise<CountVersion> {
-    if (units === 0) return readVersion(key, counter)
+  function add(key: string, counter: string, units: number, expiration: number, settle: OnCount): void {
+    if (units === 0) {
+      readVersion(key, counter).then(settle, settle)
+      return
+    }
     const adding = increment(counter, units, expiration)
-    const replied = request(key, adding)
-    if (evicts && Math.random() * READ_ONE_IN < 1) request(key, get(counter)).catch(() => undefined)
-    let reply = await replied
+    send(key, adding, (reply) => {
+      const count = reply instanceof Error || reply.status !== STATUS.ok ? -1 : sumBefore(reply, units)
+      if (reply instanceof Error) settle(reply)
+      else if (count >= 0) settle({ count, cas: tokenIn(reply) })
+      else addAgain(key, adding, units, reply).then(settle, settle)
+    })
+    if (evicts && Math.random() * READ_ONE_IN < 1) send(key, get(counter), () => undefined)
+  }
+
+  /**
+   * Adds units after a reply without their sum. If several processes create a counter at the same time,
+   * memcached replies "not stored" to all but one.
+   */
+  async function addAgain(
+    key: string,
+    adding: MemcachedRequest,
+    units: number,
+    firstReply: Reply,
+  ): Promise<CountVersion> {
+    let reply = firstReply
     if (reply.status === STATUS.notStored) reply = await repeatWhile(STATUS.notStored, key, adding)
     if (reply.status === STATUS.noMemory) {
       evicts = false
-      if ((await read(key, counter)) > 0) reply = await repeatWhile(STATUS.noMemory, key, adding)
+      if ((await read(key, adding.key)) > 0) reply = await repeatWhile(STATUS.noMemory, key, adding)
     }
     return { count: countIn(adding, reply, units), cas: tokenIn(reply) }
   }

@@ -1,19 +1,35 @@
-import type { Policy } from '../../policies/policy.js'
-import { isPromise } from '../../util/maybe-promise.js'
-import type { Charge, ChargeResult, Operation, Outcome, Refund, Result } from '../operation.js'
+import type { Policy, State } from '../../policies/policy.js'
+import { isPromise, type MaybePromise } from '../../util/maybe-promise.js'
+import {
+  type Charge,
+  type ChargeResult,
+  type Operation,
+  type Outcome,
+  onlyPartOf,
+  type Refund,
+  type Result,
+} from '../operation.js'
 import { applyBatch, FORGOTTEN, REFUNDED } from '../shared/apply-batch.js'
+import { type ApplyToKey, applyByPromise, failedOutcomes, keyedPolicyOf } from '../shared/by-key.js'
 import { warnRefundFailed } from '../shared/refunds.js'
-import { type ApplyToKey, keyedPolicyOf } from '../shared/shards.js'
-import { asStoreError } from '../store-error.js'
 import { type MemcachedTransport, removeItem } from './connection.js'
-import { counterIo } from './counter-io.js'
+import { type CountVersion, counterIo } from './counter-io.js'
 import { counterUpdater } from './counter-update.js'
-import { countersOf } from './counters.js'
+import { type Counters, countersOf } from './counters.js'
 import { refundAndWatch } from './settled-count.js'
 import { CLOCK_TOLERANCE_MS, type OtherSlices, sliceCache } from './slice-cache.js'
 
-/** Applies operations of one key that go together. */
-type RunSegment = (key: string, operations: readonly Operation[]) => Promise<readonly (Outcome | Error)[]>
+/** The charges of one key in a batch, which are one increment. */
+interface Charging {
+  readonly key: string
+  readonly charges: readonly Charge[]
+  readonly policy: Policy
+  readonly counters: Counters
+  readonly nowMs: number
+  /** The counter of the present slice, and the units that are added to it. */
+  readonly counter: string
+  readonly added: number
+}
 
 /**
  * Creates the strategy of counters by `incr`. Bound: never more than the policy admits, since units are
@@ -34,19 +50,40 @@ export function counterStrategy(transport: MemcachedTransport): ApplyToKey {
   const io = counterIo(transport)
   const slices = sliceCache(io)
 
-  async function chargeAll(key: string, charges: readonly Charge[]): Promise<readonly ChargeResult[]> {
+  const chargeAll: ApplyToKey = (key, operations, settle) => {
+    const charges = operations as readonly Charge[]
     const { policy } = keyedPolicyOf(charges[0])
     const counters = countersOf(policy)
     const nowMs = Date.now()
     const counter = counters.keyOf(key, counters.sliceAt(nowMs))
-    const refundUnits = (units: number) => io.subtract(key, counter, units).catch(warnRefundFailed)
     const added = unitsWanted(charges, policy)
-    const adding = io.add(key, counter, added, counters.expirationAt(nowMs))
+    io.add(key, counter, added, counters.expirationAt(nowMs), (version) => {
+      if (!isPromise(reading) && !(version instanceof Error)) {
+        const verdicts = evaluate(charges, policy, version.count, reading, nowMs)
+        if (!isOver(version, reading, policy) && !verdicts.some(isDenial)) {
+          settle(verdicts)
+          return
+        }
+      }
+      const charging = { key, charges, policy, counters, nowMs, counter, added }
+      const fail = (cause: unknown) => settle(failedOutcomes('memcached', operations, cause))
+      decideSlowly(charging, version, reading).then(settle, fail)
+    })
+    const reading = slices.read(key, counters, nowMs) // after the increment, so that others see it
+    if (isPromise(reading)) reading.then(undefined, () => undefined) // it may reject before it is awaited
+  }
+
+  /** Decides charges of which some are denied, or that wait for counts of other slices. */
+  async function decideSlowly(
+    charging: Charging,
+    version: CountVersion | Error,
+    reading: MaybePromise<OtherSlices>,
+  ): Promise<readonly ChargeResult[]> {
+    const { key, charges, policy, counters, nowMs, counter, added } = charging
+    const refundUnits = (units: number) => io.subtract(key, counter, units).catch(warnRefundFailed)
     try {
-      const reading = slices.read(key, counters, nowMs)
-      let [version, others] = isPromise(reading)
-        ? await Promise.all([adding, reading])
-        : [await adding, reading]
+      let others = await reading
+      if (version instanceof Error) throw version
       const decide = (isSettled?: boolean) =>
         evaluate(charges, policy, version.count, others, nowMs, isSettled)
       let verdicts = decide()
@@ -55,15 +92,15 @@ export function counterStrategy(transport: MemcachedTransport): ApplyToKey {
         others = await slices.read(key, counters, nowMs)
         verdicts = decide()
       }
-      const units = added - unitsOf(charges, (i) => verdicts[i]?.allowed === true)
-      if (version.count + others.next > mostOf(policy)) {
+      const units = added - unitsAllowed(charges, verdicts)
+      if (isOver(version, others, policy)) {
         const isSettled = await refundAndWatch(io, { key, counter, units, version })
         return isSettled ? decide(isSettled) : verdicts
       }
       if (units > 0) await refundUnits(units)
       return verdicts
     } catch (error) {
-      if (added > 0) adding.then(() => refundUnits(added)).catch(() => undefined)
+      if (added > 0 && !(version instanceof Error)) refundUnits(added)
       throw error
     }
   }
@@ -96,41 +133,49 @@ export function counterStrategy(transport: MemcachedTransport): ApplyToKey {
   }
 
   const update = counterUpdater(io, slices)
-  const refundAll = (key: string, refunds: readonly Refund[]) =>
-    Promise.all(refunds.map((each) => refund(key, each).catch((error: Error) => error)))
-  function runOf(operation: Operation | undefined): RunSegment {
-    const type = operation?.type
-    if (type === 'charge') return chargeAll as RunSegment
-    if (type === 'refund') return refundAll as RunSegment
-    return type === 'forget' ? forget : update
+  const refundAll = applyByPromise('memcached', (key, refunds) =>
+    Promise.all(refunds.map((each) => refund(key, each as Refund).catch((error: Error) => error))),
+  )
+  const forgetAll = applyByPromise('memcached', forget)
+  function runOf({ type }: Operation): ApplyToKey {
+    if (type === 'charge') return chargeAll
+    if (type === 'refund') return refundAll
+    return type === 'forget' ? forgetAll : update
   }
 
-  return (key, operations) => applySegments(key, operations, runOf)
+  return (key, operations, settle) => applySegments(key, operations, runOf, settle)
 }
 
 /** Returns the units to count: of all charges that fit the limit alone, and no more than the limit. */
 function unitsWanted(charges: readonly Charge[], { limit }: Policy): number {
-  return Math.min(
-    limit,
-    unitsOf(charges, (_, units) => units <= limit),
-  )
+  let wanted = 0
+  for (const charge of charges) {
+    const units = unitsOf(charge)
+    if (units <= limit) wanted += units
+  }
+  return Math.min(limit, wanted)
 }
 
-/** Returns the units of the charges that `counts` selects, by index and units. */
-function unitsOf(charges: readonly Charge[], counts: (index: number, units: number) => boolean): number {
-  let sum = 0
-  let index = 0
-  for (const { parts } of charges) {
-    let units = 0
-    for (const { cost } of parts) units += cost
-    if (counts(index++, units)) sum += units
-  }
-  return sum
+function unitsAllowed(charges: readonly Charge[], verdicts: readonly ChargeResult[]): number {
+  let allowed = 0
+  for (const [i, charge] of charges.entries()) if (verdicts[i]?.allowed) allowed += unitsOf(charge)
+  return allowed
+}
+
+function unitsOf({ parts }: Charge): number {
+  let units = 0
+  for (const { cost } of parts) units += cost
+  return units
 }
 
 /** Returns the most units that a client can use or owe, while the limit stays the same. */
 function mostOf({ limit, debt = 0 }: Policy): number {
   return limit + debt
+}
+
+/** Returns whether more is counted than a client can use or owe. */
+function isOver({ count }: CountVersion, { next }: OtherSlices, policy: Policy): boolean {
+  return count + next > mostOf(policy)
 }
 
 const isDenial = ({ allowed }: ChargeResult) => allowed === false
@@ -150,7 +195,7 @@ export function evaluate(
   const { sliceAt, stateOf } = countersOf(policy)
   const newestCount = isSettled ? before + next : Math.min(before + next, mostOf(policy))
   const state = stateOf(sliceAt(nowMs), [newestCount, ...older])
-  const verdicts = applyBatch(charges, () => state, nowMs).results as ChargeResult[]
+  const verdicts = applyCharges(charges, state, nowMs)
   if (!verdicts.some(isDenial) || !isOvercounted()) return verdicts
   return verdicts.map((verdict) => (isDenial(verdict) ? { ...verdict, isTentative: true } : verdict))
 
@@ -163,30 +208,30 @@ export function evaluate(
   }
 }
 
-/**
- * Applies operations in turn, those that follow one another and are applied the same way together. Never
- * rejects: all operations of a segment that fails have its error.
- */
-async function applySegments(
-  key: string,
-  operations: readonly Operation[],
-  runOf: (operation: Operation | undefined) => RunSegment,
-): Promise<readonly Outcome[]> {
-  const outcomes: Outcome[] = []
-  for (let start = 0, end = 0; start < operations.length; start = end) {
-    const run = runOf(operations[start])
-    for (end = start + 1; end < operations.length; end++) if (runOf(operations[end]) !== run) break
-    const segment = end - start === operations.length ? operations : operations.slice(start, end)
-    try {
-      for (const outcome of await run(key, segment)) outcomes.push(asOutcome(outcome))
-    } catch (error) {
-      const failure = asStoreError('memcached', error)
-      for (const _ of segment) outcomes.push(failure)
-    }
-  }
-  return outcomes
+/** Applies charges of one key, in order. One of one part, the usual case, is a step of its policy. */
+function applyCharges(charges: readonly Charge[], state: State, nowMs: number): readonly ChargeResult[] {
+  const part = charges.length === 1 ? onlyPartOf(charges[0]) : undefined
+  if (part === undefined) return applyBatch(charges, () => state, nowMs).results as ChargeResult[]
+  const step = part.policy.take(state, nowMs, part.cost)
+  return [{ type: 'charge', allowed: step.allowed, atMs: nowMs, parts: [step] }]
 }
 
-function asOutcome(outcome: Outcome | Error): Outcome {
-  return outcome instanceof Error ? asStoreError('memcached', outcome) : outcome
+/** Applies operations in turn, those that follow one another and are applied the same way together. */
+function applySegments(
+  key: string,
+  operations: readonly Operation[],
+  runOf: (operation: Operation) => ApplyToKey,
+  settle: (outcomes: readonly Outcome[]) => void,
+): void {
+  const [first] = operations
+  if (first === undefined) return
+  const run = runOf(first)
+  const end = operations.findIndex((operation) => runOf(operation) !== run)
+  if (end < 0) {
+    run(key, operations, settle)
+    return
+  }
+  run(key, operations.slice(0, end), (outcomes) =>
+    applySegments(key, operations.slice(end), runOf, (others) => settle([...outcomes, ...others])),
+  )
 }

@@ -2,7 +2,7 @@ import { retry } from '../../util/retry.js'
 import { contentionError, keyQueue } from '../builders/swap-loop.js'
 import type { Operation, Result } from '../operation.js'
 import { applyBatch } from '../shared/apply-batch.js'
-import { keyedPolicyOf } from '../shared/shards.js'
+import { applyByPromise, keyedPolicyOf } from '../shared/by-key.js'
 import type { CounterIo } from './counter-io.js'
 import { countersOf } from './counters.js'
 import type { SliceCache } from './slice-cache.js'
@@ -46,9 +46,10 @@ export function counterUpdater(io: CounterIo, slices: SliceCache) {
     return results
   }
 
-  return keyQueue(async (key, operations) => {
+  const update = applyByPromise('memcached', async (key, operations) => {
     const results = await retry(() => attempt(key, operations), { isFinal: (done) => done !== undefined })
     if (results === undefined) throw contentionError('memcached', key)
     return results
   })
+  return keyQueue(update)
 }

@@ -1,5 +1,6 @@
+import { type ApplyToKey, keyedPolicyOf, runByKey } from '../shared/by-key.js'
 import { applyBy, type Run } from '../shared/run-operations.js'
-import { type ApplyToKey, acrossShards, keyedPolicyOf, runByKey } from '../shared/shards.js'
+import { acrossShards } from '../shared/shards.js'
 import { trusted } from '../shared/trusted.js'
 import type { Batching, Store } from '../store.js'
 import { casStrategy } from './cas-strategy.js'
@@ -52,9 +53,10 @@ export function memcachedStore(client: MemcachedClient): Store {
   const transport = memjsTransport(readClient(client))
   const countUp = counterStrategy(transport)
   const compareAndSwap = casStrategy(transport)
-  const applyToKey: ApplyToKey = (key, operations) => {
+  const applyToKey: ApplyToKey = (key, operations, settle) => {
     const { kind } = keyedPolicyOf(operations[0]).policy.spec
-    return COUNTED.includes(kind) ? countUp(key, operations) : compareAndSwap(key, operations)
+    if (COUNTED.includes(kind)) countUp(key, operations, settle)
+    else compareAndSwap(key, operations, settle)
   }
   const losses = lossMonitor(client)
   const runEachKey = runByKey(applyToKey, itemKey)

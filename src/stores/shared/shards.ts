@@ -1,12 +1,9 @@
-import { isSamePolicy } from '../../policies/policy.js'
 import { groupBy } from '../../util/group-by.js'
 import {
   type Charge,
   type ChargeResult,
   isResultOf,
-  type KeyedPolicy,
   type Operation,
-  type Outcome,
   type Part,
   type PartResult,
   type Refund,
@@ -15,7 +12,7 @@ import {
 import type { Batching } from '../store.js'
 import { Batcher } from './batcher.js'
 import { refundsOf, warnRefundFailed } from './refunds.js'
-import { itemsAt, type Run, type RunGroup, runGroups } from './run-operations.js'
+import { type Run, type RunGroup, runGroups } from './run-operations.js'
 
 /** The shards of a store. A charge whose keys share a shard can be decided all or nothing. */
 interface Shards {
@@ -130,50 +127,4 @@ function withCost(part: Part | undefined, figures: PartResult): PartResult {
   if (part === undefined || part.cost <= figures.remaining) return figures
   const retryAfterMs = part.cost > part.policy.limit ? Number.POSITIVE_INFINITY : figures.moreAfterMs
   return { ...figures, allowed: false, retryAfterMs }
-}
-
-/** Applies operations of one key, in order. Never rejects. Returns an outcome for each. */
-export type ApplyToKey = (key: string, operations: readonly Operation[]) => Promise<readonly Outcome[]>
-
-/** Returns the key and the policy of a single-key operation. Throws if there is none. */
-export function keyedPolicyOf(operation: Operation | undefined): KeyedPolicy {
-  const keyed = operation?.type === 'charge' ? operation.parts[0] : operation
-  if (keyed === undefined)
-    throw new TypeError('the operation has no key. Pass a charge with a part, or an operation on a key.')
-  return keyed
-}
-
-/**
- * Returns a function that runs single-key operations, for a store in which every key is a shard. Operations
- * on one key and policy that follow one another run together, and different keys run in parallel.
- * `storageKey` returns the name under which the server keeps a key.
- */
-export function runByKey(applyToKey: ApplyToKey, storageKey: (key: string) => string = (key) => key): Run {
-  async function applyInOrder(key: string, operations: readonly Operation[]): Promise<readonly Outcome[]> {
-    const first = keyedPolicyOf(operations[0]).policy
-    const end = operations.findIndex((operation) => !isSamePolicy(keyedPolicyOf(operation).policy, first))
-    if (end < 0) return applyToKey(key, operations)
-    const outcomes = await applyToKey(key, operations.slice(0, end))
-    return [...outcomes, ...(await applyInOrder(key, operations.slice(end)))]
-  }
-
-  return async function runEachKey(operations, settle) {
-    if (operations.length === 1) return applyToKey(storageKey(keyedPolicyOf(operations[0]).key), operations)
-    const outcomes = new Array<Outcome>(operations.length)
-    const runKey = async (key: string, indexes: readonly number[]) => {
-      const results = await applyInOrder(key, itemsAt(operations, indexes))
-      for (let i = 0; i < indexes.length; i++) {
-        const index = indexes[i]
-        const outcome = results[i]
-        if (index === undefined || outcome === undefined) continue
-        outcomes[index] = outcome
-        settle?.(index, outcome)
-      }
-    }
-    const byKey = groupBy(operations.keys(), (i) => storageKey(keyedPolicyOf(operations[i]).key))
-    const running: Promise<void>[] = []
-    for (const [key, indexes] of byKey) running.push(runKey(key, indexes))
-    await Promise.all(running)
-    return outcomes
-  }
 }

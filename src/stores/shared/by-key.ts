@@ -1,0 +1,103 @@
+import { isSamePolicy } from '../../policies/policy.js'
+import type { KeyedPolicy, Operation, Outcome } from '../operation.js'
+import { asStoreError } from '../store-error.js'
+import type { Run } from './run-operations.js'
+
+/**
+ * Applies operations of one key and kind of policy, in order. Calls `settle` once, later, with an outcome for
+ * each. Never throws.
+ */
+export type ApplyToKey = (
+  key: string,
+  operations: readonly Operation[],
+  settle: (outcomes: readonly Outcome[]) => void,
+) => void
+
+/** Returns the key and the policy of a single-key operation. Throws if there is none. */
+export function keyedPolicyOf(operation: Operation | undefined): KeyedPolicy {
+  const keyed = operation?.type === 'charge' ? operation.parts[0] : operation
+  if (keyed === undefined)
+    throw new TypeError('the operation has no key. Pass a charge with a part, or an operation on a key.')
+  return keyed
+}
+
+/** An operation of one key, and what to call with its outcome. */
+interface PendingOperation {
+  readonly operation: Operation
+  readonly settle: (outcome: Outcome) => void
+}
+
+/**
+ * Returns a function that runs operations, for a store in which every key is a shard. Operations on one key and
+ * policy that follow one another run together, and different keys run at the same time, also those of one
+ * charge. `storageKey` returns the name under which the server keeps a key.
+ */
+export function runByKey(applyToKey: ApplyToKey, storageKey: (key: string) => string): Run {
+  function applyInOrder(key: string, pending: readonly PendingOperation[]): void {
+    const together = firstOfOnePolicy(pending)
+    const operations = together.map(({ operation }) => operation)
+    applyToKey(key, operations, (outcomes) => {
+      let i = 0
+      for (const { settle } of together) settle(outcomes[i++] as Outcome)
+      if (together !== pending) applyInOrder(key, pending.slice(together.length))
+    })
+  }
+
+  return function runEachKey(operations, settle) {
+    return new Promise((resolve) => {
+      const outcomes = new Array<Outcome>(operations.length)
+      let missing = operations.length
+      if (missing === 0) resolve(outcomes)
+      const byKey = new Map<string, PendingOperation[]>()
+      let next = 0
+      for (const operation of operations) {
+        const index = next++
+        const settleOne = (outcome: Outcome) => {
+          outcomes[index] = outcome
+          settle?.(index, outcome)
+          if (--missing === 0) resolve(outcomes)
+        }
+        const key = storageKey(keyedPolicyOf(operation).key)
+        const pending = byKey.get(key)
+        if (pending === undefined) byKey.set(key, [{ operation, settle: settleOne }])
+        else pending.push({ operation, settle: settleOne })
+      }
+      for (const [key, pending] of byKey) applyInOrder(key, pending)
+    })
+  }
+}
+
+/** Returns the first operations, as many as have one policy: the same list if all have. */
+function firstOfOnePolicy(pending: readonly PendingOperation[]): readonly PendingOperation[] {
+  if (pending.length === 1) return pending
+  const { policy } = keyedPolicyOf(pending[0]?.operation)
+  const end = pending.findIndex(({ operation }) => !isSamePolicy(keyedPolicyOf(operation).policy, policy))
+  return end < 0 ? pending : pending.slice(0, end)
+}
+
+/**
+ * Returns the function that applies operations to a key by one that returns a promise. If that rejects, all
+ * of its operations have failed.
+ */
+export function applyByPromise(
+  store: string,
+  apply: (key: string, operations: readonly Operation[]) => Promise<readonly (Outcome | Error)[]>,
+): ApplyToKey {
+  return (key, operations, settle) => {
+    apply(key, operations).then(
+      (outcomes) => settle(outcomes.map((outcome) => asOutcome(store, outcome))),
+      (cause) => settle(failedOutcomes(store, operations, cause)),
+    )
+  }
+}
+
+/** Returns the outcome of an operation that may have failed alone. */
+export function asOutcome(store: string, outcome: Outcome | Error): Outcome {
+  return outcome instanceof Error ? asStoreError(store, outcome) : outcome
+}
+
+/** Returns the outcomes of operations that have failed together. */
+export function failedOutcomes(store: string, operations: readonly Operation[], cause: unknown): Outcome[] {
+  const error = asStoreError(store, cause)
+  return operations.map(() => error)
+}
