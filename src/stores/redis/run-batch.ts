@@ -1,5 +1,4 @@
 import { groupBy } from '../../util/group-by.js'
-import { weakMemo } from '../../util/memo.js'
 import { retry } from '../../util/retry.js'
 import { firstKeyOf, type Operation, type Outcome } from '../operation.js'
 import { itemsAt, type RunGroup, runGroups, type SettleIndex } from '../shared/run-operations.js'
@@ -40,7 +39,7 @@ async function runProbe(servers: Servers, batch: readonly Operation[], settle?: 
 
 /** Applies a batch on one server that is assumed to have no slots. */
 function runTogether(servers: Servers, batch: readonly Operation[], settle?: SettleIndex): Outcomes {
-  if (!areOfOneShape(batch)) {
+  if (batch.length > 1 && !areOfOneShape(batch)) {
     const groups = sendGroups(servers, batch, [[undefined, Array.from(batch.keys())]])
     return runGroups(batch, groups, settle)
   }
@@ -97,20 +96,13 @@ function sendGroups(
   return groups
 }
 
-/**
- * Returns the digests of the scripts that were loaded on a connection. Stores that share a client share
- * them. Commands on a connection keep their order, so the server knows a script in every command after its
- * loading.
- */
-const digestsOn = weakMemo((_connection: object) => new Set<string>())
-
 /** Returns the commands of a call. The last one gets its reply. One before that may load its script. */
 function commandsFor({ transport }: Servers, call: ScriptCall): readonly Command[] {
   const command = commandFor(call)
   if (call.script === undefined) return [command]
   const { text, sha1 } = call.script
   const { shard } = command
-  const digests = digestsOn(transport.connectionTo(shard))
+  const digests = transport.scriptsOn(shard)
   if (digests.has(sha1)) return [command]
   digests.add(sha1)
   return [{ shard, words: ['script', 'load', text], firstKey: 0, keyCount: 0 }, command]

@@ -14,8 +14,12 @@ export interface Transport {
   slotOf(key: string): number
   /** Returns the server of a slot, as the client knows it now. `undefined` if the client is for one server. */
   readonly serverOf: ((slot: number) => string | undefined) | undefined
-  /** Returns what stands for the connection to a slot's server. After a reconnect, it is another object. */
-  connectionTo(slot: number): object
+  /**
+   * Returns the digests of the scripts that were loaded on the connection to a slot's server, for the store to
+   * keep: another set after a reconnect. Stores that share a client share them. Commands on a connection keep their
+   * order, so the server knows a script in every command after its loading.
+   */
+  scriptsOn(slot: number): Set<string>
   /** What the client needs of the batcher that differs from other clients. */
   readonly batching: Partial<Batching> | undefined
   /**

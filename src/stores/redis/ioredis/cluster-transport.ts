@@ -14,11 +14,11 @@ export function ioredisClusterTransport(client: RedisClusterClient) {
   const prefix = client.options.keyPrefix ?? ''
 
   /** By address. A node that restarted does not know its scripts, and gets their text. */
-  const nodes = new Map<string | undefined, object>()
-  function nodeAt(address: string | undefined): object {
-    const node = nodes.get(address) ?? {}
-    nodes.set(address, node)
-    return node
+  const scripts = new Map<string | undefined, Set<string>>()
+  function scriptsAt(address: string | undefined): Set<string> {
+    const ofNode = scripts.get(address) ?? new Set()
+    scripts.set(address, ofNode)
+    return ofNode
   }
 
   function sendTogether(commands: readonly Command[]): Promise<unknown>[] {
@@ -46,7 +46,7 @@ export function ioredisClusterTransport(client: RedisClusterClient) {
     batching: undefined,
     slotOf: (key: string) => keySlot(prefix + key),
     serverOf: (slot: number) => client.slots[slot]?.[0],
-    connectionTo: (slot: number) => nodeAt(client.slots[slot]?.[0]),
+    scriptsOn: (slot: number) => scriptsAt(client.slots[slot]?.[0]),
     send(commands: readonly Command[]): Promise<unknown>[] {
       checkConnection()
       const replies: Promise<unknown>[] = []

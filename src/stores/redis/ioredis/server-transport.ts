@@ -15,7 +15,7 @@ export function ioredisTransport(client: RedisClient) {
     batching: undefined,
     serverOf: undefined,
     slotOf: (key: string) => keySlot(prefix + key),
-    connectionTo: connectionOf(client),
+    scriptsOn: scriptsOf(client),
     send(commands: readonly Command[]): Promise<unknown>[] {
       checkConnection()
       const [only] = commands
@@ -90,13 +90,13 @@ const lastErrorOf = weakMemo((client: RedisClient) => {
   return () => lastError
 })
 
-/** Returns a function that returns another object for each connection of a client. */
-const connectionOf = weakMemo((client: RedisClient) => {
-  let connection = {}
+/** Returns a function that returns the scripts on the connection of a client. */
+const scriptsOf = weakMemo((client: RedisClient) => {
+  let scripts = new Set<string>()
   client.on('close', () => {
-    connection = {}
+    scripts = new Set()
   })
-  return () => connection
+  return () => scripts
 })
 
 /**

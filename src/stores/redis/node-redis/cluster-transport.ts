@@ -79,9 +79,9 @@ export function nodeRedisClusterTransport(client: NodeRedisClusterClient) {
     batching: BATCHING,
     slotOf: (key: string) => keySlot(prefix + key),
     serverOf: (slot: number) => client.slots[slot]?.master.address,
-    connectionTo(slot: number): object {
+    scriptsOn(slot: number): Set<string> {
       const node = client.slots[slot]?.master
-      return node?.client ? connectionOf(node.client).current() : (node ?? client)
+      return node?.client ? connectionOf(node.client).scripts() : new Set()
     },
     send(commands: readonly Command[]): Promise<unknown>[] {
       warnOfMissingListener(client)

@@ -21,8 +21,8 @@ export interface Connection {
    * after its request is gone. Commands do wait for the first connection.
    */
   check(): void
-  /** Returns what stands for the current connection: another object after each loss. */
-  current(): object
+  /** Returns the scripts on the current connection: another set after each loss. */
+  scripts(): Set<string>
   /** Sends a command. It is rejected when the connection is lost, and then never written any more. */
   send(words: string[]): Promise<unknown>
 }
@@ -54,7 +54,7 @@ export const connectionOf = weakMemo((client: NodeRedisClient): Connection => {
       checkOpen(client)
       if (!isStarting) throw notConnected(client, lastError)
     },
-    current: () => unwritten,
+    scripts: () => unwritten.scripts,
     send: (words) =>
       explainLoss(client.sendCommand(words, unwritten.options), unwritten.options, (cause) =>
         lossError(client, lastError ?? cause),
@@ -66,7 +66,8 @@ export const connectionOf = weakMemo((client: NodeRedisClient): Connection => {
 function unwrittenCommands() {
   const controller = new AbortController()
   setMaxListeners(0, controller.signal) // one for each command
-  return { options: { ...OPTIONS, abortSignal: controller.signal }, abort: () => controller.abort() }
+  const options = { ...OPTIONS, abortSignal: controller.signal }
+  return { options, scripts: new Set<string>(), abort: () => controller.abort() }
 }
 
 export function checkOpen({ isOpen }: { readonly isOpen: boolean }): void {

@@ -17,8 +17,6 @@ export function nodeRedisSentinelTransport(client: NodeRedisSentinelClient) {
   const prefix = String(client._keyPrefix ?? '')
   /** The master that was found last, which may be disconnected. */
   let master: NodeRedisClient | undefined
-  /** Stands for the connection to the master until this store has found it. */
-  const undiscovered = {}
   /** A master that has replied READONLY, and what it said. */
   let demoted: { readonly server: NodeRedisClient; readonly error: Error } | undefined
   let searching: Promise<NodeRedisClient> | undefined
@@ -64,7 +62,7 @@ export function nodeRedisSentinelTransport(client: NodeRedisSentinelClient) {
     batching: BATCHING,
     serverOf: undefined,
     slotOf: (key: string) => keySlot(prefix + key),
-    connectionTo: () => (master ? connectionOf(master).current() : undiscovered),
+    scriptsOn: () => (master ? connectionOf(master).scripts() : new Set<string>()),
     send(commands: readonly Command[]): Promise<unknown>[] {
       warnOfMissingListener(client)
       checkOpen(client)

@@ -11,7 +11,7 @@ export function nodeRedisTransport(client: NodeRedisClient) {
     batching: BATCHING,
     serverOf: undefined,
     slotOf: (key: string) => keySlot(prefix + key),
-    connectionTo: connection.current,
+    scriptsOn: connection.scripts,
     send(commands: readonly Command[]): Promise<unknown>[] {
       warnOfMissingListener(client)
       connection.check()

@@ -55,12 +55,11 @@ test.each(DECISIONS)(
       sent.push(...commands.filter(({ keyCount }) => keyCount > 0)) // not those that load a script
       return commands.map(() => Promise.reject(new Error(message)))
     }
-    const server = {}
     const transport = {
       send,
       slotOf: () => 3999,
       serverOf: () => '127.0.0.1:6380',
-      connectionTo: () => server,
+      scriptsOn: () => new Set(),
     }
     expect(await runBatch(clusterAt(transport), [charge])).toMatchObject([
       { name: 'StoreError', replied, server: '127.0.0.1:6380' },
@@ -75,7 +74,7 @@ test('a call whose keys are moving is decided once they are together', async () 
     commands.map(async ({ keyCount }) => {
       if (keyCount > 0) throw new Error(++tries < 3 ? 'TRYAGAIN Multiple keys' : 'LOADING')
     })
-  const outcomes = await runBatch(clusterAt({ send, slotOf: () => 0, connectionTo: () => send }), [charge])
+  const outcomes = await runBatch(clusterAt({ send, slotOf: () => 0, scriptsOn: () => new Set() }), [charge])
   expect([tries, outcomes]).toMatchObject([3, [{ message: 'redis: LOADING' }]])
 })
 
