@@ -52,8 +52,10 @@ export class DenialCache {
   /** Sees an outcome that took a promise. Others are not recorded. */
   after(operation: Operation, outcome: Outcome, sentAtMs: number, { minMs, maxMs }: DenialTimes): void {
     if (operation.type !== 'charge') this.invalidate(operation)
-    else if (maxMs > 0 && !(outcome instanceof Error))
-      this.record(operation.parts, outcome as ChargeResult, sentAtMs, minMs)
+    else if (maxMs > 0 && !(outcome instanceof Error)) {
+      const verdict = outcome as ChargeResult
+      if (!verdict.allowed || !this.#denials.isEmpty) this.record(operation.parts, verdict, sentAtMs, minMs)
+    }
   }
 
   /**
@@ -77,7 +79,6 @@ export class DenialCache {
    */
   record(charged: readonly Part[], verdict: ChargeResult, sentAtMs: number, minMs = 0): void {
     if (verdict.allowed) {
-      if (this.#denials.isEmpty) return
       for (const { key, cost } of charged) if (cost > 0) this.#denials.delete(key)
       return
     }

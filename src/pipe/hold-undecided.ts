@@ -13,7 +13,6 @@ import type { Store } from '../stores/store.js'
 import type { StoreError } from '../stores/store-error.js'
 import { catchMaybe, isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { decidedReader } from './decided-units.js'
-import { heldUnitsOf } from './held-units.js'
 import { type OnLate, type Pipe, request, type SettleAny, sendFor } from './pipe.js'
 import {
   causesOf,
@@ -25,6 +24,7 @@ import {
   undecidedCharge,
   withoutMarks,
 } from './undecided-charge.js'
+import { undecidedLedgerOf } from './undecided-ledger.js'
 import { type Cause, excuseOf, markOf, untilDecided } from './undecided-units.js'
 
 /** The result of a charge whose outcome is known only later. */
@@ -58,8 +58,8 @@ export interface HeldResult extends ChargeResult {
  * slow request excuses few. A client that waits for each retry time stays within it.
  */
 export function holdUndecided(pipe: Pipe, store: Store): Pipe {
-  const held = heldUnitsOf(store)
-  const readDecided = decidedReader(pipe, held)
+  const ledger = undecidedLedgerOf(store)
+  const readDecided = decidedReader(pipe, ledger)
 
   function send(operation: Operation, settle: SettleAny, onLate?: OnLate): Outcome | undefined {
     if (operation.type === 'forget') forgetUndecided(operation)
@@ -69,17 +69,17 @@ export function holdUndecided(pipe: Pipe, store: Store): Pipe {
 
   /** Forgets which units of a key are undecided, before the units are forgotten. */
   function forgetUndecided({ key, policy }: Forget): void {
-    held.forget(key)
-    if (held.isAlone || policy.holdsUnits) return
+    ledger.forget(key)
+    if (ledger.isAlone || policy.holdsUnits) return
     pipe.send<Forget>({ type: 'forget', ...markOf({ key, policy, cost: 0 }) }, () => {})
   }
 
   function sendHeld({ parts }: Charge, settle: SettleAny, onLate?: OnLate): Outcome | undefined {
-    const first = undecidedCharge(parts, held)
+    const first = undecidedCharge(parts, ledger)
 
     function decide(outcome: ChargeResult | StoreError): MaybePromise<Outcome> {
       if (!(outcome instanceof Error)) return outcome.allowed ? allow(first, outcome) : deny(first, outcome)
-      endHolds(first, held)
+      endHolds(first, ledger)
       return outcome
     }
 
@@ -102,23 +102,23 @@ export function holdUndecided(pipe: Pipe, store: Store): Pipe {
   }
 
   function allow(charge: UndecidedCharge, result: ChargeResult): HeldResult {
-    recordTaken(charge, result, held)
-    const marks = markUsedLimits(charge, result, held)
+    recordTaken(charge, result, ledger)
+    const marks = markUsedLimits(charge, result, ledger)
     if (marks.length > 0) pipe.send<Charge>({ type: 'charge', parts: marks }, () => {})
     let isHeld = true
     const endUndecided = () => {
       if (!isHeld) return
       isHeld = false
       // If a mark is not refunded, it expires.
-      for (const refund of endHolds(charge, held, result)) pipe.send<Refund>(refund, () => {})
+      for (const refund of endHolds(charge, ledger, result)) pipe.send<Refund>(refund, () => {})
     }
     return { ...withoutMarks(charge, result), endUndecided, readDecided }
   }
 
   /** Returns a denial once its cause is known, and every ban that has to count it has done so. */
   function deny(charge: UndecidedCharge, result: ChargeResult): MaybePromise<HeldResult> {
-    endHolds(charge, held)
-    if (held.isAlone || !mayBeExcused(charge, result, held)) return countDenial(charge, result)
+    endHolds(charge, ledger)
+    if (ledger.isAlone || !mayBeExcused(charge, result, ledger)) return countDenial(charge, result)
     return catchMaybe(
       () => recharge(charge.parts, uncountedParts(charge.parts), countDenial),
       () => ({ ...withoutMarks(charge, result), isTentative: true }), // denied, for an unknown cause
@@ -131,11 +131,11 @@ export function holdUndecided(pipe: Pipe, store: Store): Pipe {
     charged: readonly Part[],
     explain: (charge: UndecidedCharge, result: ChargeResult) => MaybePromise<HeldResult>,
   ): MaybePromise<HeldResult> {
-    const charge = undecidedCharge(parts, held, { charged, isMarked: true })
+    const charge = undecidedCharge(parts, ledger, { charged, isMarked: true })
     const sent = request(pipe, charge.sent, (late) => giveBack(charge, late))
     return thenMaybe(sent, (result) => {
       if (result.allowed) return allow(charge, result)
-      endHolds(charge, held)
+      endHolds(charge, ledger)
       return explain(charge, result)
     })
   }
@@ -148,14 +148,14 @@ export function holdUndecided(pipe: Pipe, store: Store): Pipe {
 
   function countDenial(charge: UndecidedCharge, result: ChargeResult): MaybePromise<HeldResult> {
     const { parts } = charge
-    const causes = causesOf(charge, result, held)
+    const causes = causesOf(charge, result, ledger)
     const denial = denialOf(withoutMarks(charge, result), causes)
     return catchMaybe(
       () =>
         thenMaybe(countedParts(parts, result, causes), (counted) => {
           if (counted === undefined) return denial
           return recharge(parts, counted, (again, latest) => {
-            const latestCauses = causesOf(again, latest, held).map((cause, i) =>
+            const latestCauses = causesOf(again, latest, ledger).map((cause, i) =>
               counted[i] === parts[i] && cause !== undefined ? 'decided' : cause,
             )
             return denialOf(withoutMarks(again, latest), latestCauses)

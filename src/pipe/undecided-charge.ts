@@ -5,12 +5,12 @@ import {
   type Refund,
   uncountedParts,
 } from '../stores/operation.js'
-import { type HeldUnit, type HeldUnits, mostUnmarked } from './held-units.js'
+import { mostUnmarked, type UndecidedLedger, type UndecidedUnits } from './undecided-ledger.js'
 import { type Cause, causeOf, markedUnits, markOf, mayBeUndecided } from './undecided-units.js'
 
 /** How the units of a part are known to be undecided: by this process, and to others by a mark in the store. */
 interface Hold {
-  readonly unit: HeldUnit
+  readonly unit: UndecidedUnits
   mark?: Part | undefined
 }
 
@@ -29,13 +29,13 @@ export interface UndecidedCharge {
  */
 export function undecidedCharge(
   parts: readonly Part[],
-  held: HeldUnits,
+  ledger: UndecidedLedger,
   { charged = uncountedParts(parts), isMarked = false } = {},
 ): UndecidedCharge {
   const holds = parts.map((part): Hold | undefined => {
     if (part.cost === 0 || part.policy.holdsUnits) return undefined
-    const needsMark = !held.isAlone && (isMarked || held.needsMark(part))
-    return { unit: held.add(part, needsMark), mark: needsMark ? markOf(part) : undefined }
+    const needsMark = !ledger.isAlone && (isMarked || ledger.needsMark(part))
+    return { unit: ledger.add(part, needsMark), mark: needsMark ? markOf(part) : undefined }
   })
   const marks = holds.flatMap((hold) => hold?.mark ?? [])
   return {
@@ -56,13 +56,13 @@ export function withoutMarks({ parts, sent }: UndecidedCharge, result: ChargeRes
 export function causesOf(
   { parts, holds }: UndecidedCharge,
   { parts: figures, atMs }: ChargeResult,
-  held: HeldUnits,
+  ledger: UndecidedLedger,
 ): (Cause | undefined)[] {
   let marks = 0
   return parts.map((part, i) => {
     const own = figures[i]
     const mark = holds[i]?.mark && figures[parts.length + marks++]
-    const undecided = held.undecidedAt(part.key, mark ? markedUnits(mark) : 0, own?.atMs ?? atMs)
+    const undecided = ledger.undecidedAt(part.key, mark ? markedUnits(mark) : 0, own?.atMs ?? atMs)
     return own && causeOf(part, own, undecided)
   })
 }
@@ -71,8 +71,12 @@ export function causesOf(
  * Returns whether marks may still show that only undecided units denied a charge: marks that the charge did
  * not read, or that another process was about to send.
  */
-export function mayBeExcused(charge: UndecidedCharge, result: ChargeResult, held: HeldUnits): boolean {
-  const causes = causesOf(charge, result, held)
+export function mayBeExcused(
+  charge: UndecidedCharge,
+  result: ChargeResult,
+  ledger: UndecidedLedger,
+): boolean {
+  const causes = causesOf(charge, result, ledger)
   return charge.parts.some((part, i) => {
     const figures = result.parts[i]
     return causes[i] !== 'undecided' && figures !== undefined && mayBeUndecided(part, figures)
@@ -83,12 +87,12 @@ export function mayBeExcused(charge: UndecidedCharge, result: ChargeResult, held
 export function recordTaken(
   { parts, holds }: UndecidedCharge,
   { parts: figures, atMs }: ChargeResult,
-  held: HeldUnits,
+  ledger: UndecidedLedger,
 ): void {
   for (const [i, part] of parts.entries()) {
     const [hold, taken] = [holds[i], figures[i]]
     if (hold !== undefined && taken !== undefined)
-      held.recordTaken(part.key, hold.unit, taken, taken.atMs ?? atMs)
+      ledger.recordTaken(part.key, hold.unit, taken, taken.atMs ?? atMs)
   }
 }
 
@@ -96,16 +100,16 @@ export function recordTaken(
 export function markUsedLimits(
   { parts, holds }: UndecidedCharge,
   { parts: figures }: ChargeResult,
-  held: HeldUnits,
+  ledger: UndecidedLedger,
 ): readonly Part[] {
-  if (held.isAlone) return []
+  if (ledger.isAlone) return []
   const marks: Part[] = []
   for (const [i, part] of parts.entries()) {
     const hold = holds[i]
     const { remaining = 0 } = figures[i] ?? {}
     if (hold === undefined || hold.mark !== undefined) continue
     if (part.policy.limit - remaining <= mostUnmarked(part.policy)) continue
-    held.recordMark(part.key, hold.unit)
+    ledger.recordMark(part.key, hold.unit)
     hold.mark = markOf(part)
     marks.push(hold.mark)
   }
@@ -118,14 +122,14 @@ export function markUsedLimits(
  */
 export function endHolds(
   { parts, holds }: UndecidedCharge,
-  held: HeldUnits,
+  ledger: UndecidedLedger,
   allowed?: ChargeResult,
 ): readonly Refund[] {
   const refunds: Refund[] = []
   for (const [i, part] of parts.entries()) {
     const hold = holds[i]
     if (hold === undefined) continue
-    held.delete(part.key, hold.unit)
+    ledger.delete(part.key, hold.unit)
     if (hold.mark === undefined || allowed === undefined) continue
     refunds.push({ type: 'refund', ...hold.mark, takenAtMs: allowed.parts[i]?.atMs ?? allowed.atMs })
   }

@@ -49,7 +49,8 @@ function runTogether(servers: Servers, batch: readonly Operation[], settle?: Set
   } catch (cause) {
     return failAll(batch, cause)
   }
-  const replies = sendAll(servers, commandsFor(servers, call))
+  const replies = servers.transport.send(commandsFor(servers, call))
+  if (replies.length > 1) ignoreRejections(replies)
   return outcomesOf(servers, call, replies[replies.length - 1], settle)
 }
 
@@ -92,7 +93,8 @@ function sendGroups(
         groups.push({ indexes, run: () => failAll(operations, cause) })
       }
     }
-  if (commands.length > 0) replies = sendAll(servers, commands)
+  if (commands.length > 0) replies = servers.transport.send(commands)
+  ignoreRejections(replies)
   return groups
 }
 
@@ -108,14 +110,9 @@ function commandsFor({ transport }: Servers, call: ScriptCall): readonly Command
   return [{ shard, words: ['script', 'load', text], firstKey: 0, keyCount: 0 }, command]
 }
 
-/**
- * Sends commands. Ignores rejections: each call handles that of its own reply, and nothing reads the reply
- * of a command that loads a script.
- */
-function sendAll({ transport }: Servers, commands: readonly Command[]): readonly Promise<unknown>[] {
-  const replies = transport.send(commands)
-  if (replies.length > 1) for (const reply of replies) reply.catch(() => undefined)
-  return replies
+/** Each call handles the rejection of its own reply, and nothing reads the reply to a command that loads a script. */
+function ignoreRejections(replies: readonly Promise<unknown>[]): void {
+  for (const reply of replies) reply.catch(() => undefined)
 }
 
 /** Resolves with the outcomes of a call, by the reply to it. */

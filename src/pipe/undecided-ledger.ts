@@ -14,7 +14,7 @@ const LEAST_LIMIT = 16
 const MIN_KEYS = 16_384
 
 /** Units that this process took for a request whose outcome it does not know yet. */
-export interface HeldUnit {
+export interface UndecidedUnits {
   readonly cost: number
   /** Whether a mark in the store shows them to other processes. It may expire before the request ends. */
   isMarked: boolean
@@ -23,18 +23,18 @@ export interface HeldUnit {
 }
 
 /** The undecided units of this process in a store. */
-export interface HeldUnits {
+export interface UndecidedLedger {
   /** Whether no other process uses the store, so that marks are never needed. */
   readonly isAlone: boolean
   /** Returns whether units of a part that is about to be charged need a mark. */
   needsMark(part: Part): boolean
   /** Adds the units of a part that is about to be charged. */
-  add(part: Part, isMarked: boolean): HeldUnit
+  add(part: Part, isMarked: boolean): UndecidedUnits
   /** Records that the store took the units of a part. */
-  recordTaken(key: string, unit: HeldUnit, figures: PartResult, atMs: number): void
+  recordTaken(key: string, unit: UndecidedUnits, figures: PartResult, atMs: number): void
   /** Records that units have a mark now. */
-  recordMark(key: string, unit: HeldUnit): void
-  delete(key: string, unit: HeldUnit): void
+  recordMark(key: string, unit: UndecidedUnits): void
+  delete(key: string, unit: UndecidedUnits): void
   /** Deletes all units of a key. */
   forget(key: string): void
   /**
@@ -45,13 +45,13 @@ export interface HeldUnits {
 }
 
 /** Returns the undecided units of this process in a store. Limiters that share keys there also share them. */
-export const heldUnitsOf = processWide('heldUnits', () =>
-  weakMemo((store: Store) => heldUnits(localStatesOf(store) !== undefined)),
+export const undecidedLedgerOf = processWide('undecidedLedgers', () =>
+  weakMemo((store: Store) => undecidedLedger(localStatesOf(store) !== undefined)),
 )
 
 /** The units of a key, the oldest first, and their sums, since many requests may be undecided at once. */
 interface KeyUnits {
-  readonly units: Set<HeldUnit>
+  readonly units: Set<UndecidedUnits>
   /** Those without a mark. */
   unmarked: number
   /** Those that the store has taken. */
@@ -59,18 +59,18 @@ interface KeyUnits {
   takenUnmarked: number
 }
 
-function heldUnits(isAlone: boolean): HeldUnits {
+function undecidedLedger(isAlone: boolean): UndecidedLedger {
   const byKey = new RecentMap<KeyUnits>(MIN_KEYS)
 
   /** Adds units to the sums of their key, or subtracts them. */
-  function count(sums: KeyUnits, { cost, isMarked, untilMs }: HeldUnit, sign: 1 | -1): void {
+  function count(sums: KeyUnits, { cost, isMarked, untilMs }: UndecidedUnits, sign: 1 | -1): void {
     if (!isMarked) sums.unmarked += sign * cost
     if (untilMs === undefined) return
     if (isMarked) sums.takenMarked += sign * cost
     else sums.takenUnmarked += sign * cost
   }
 
-  function remove(key: string, unit: HeldUnit): void {
+  function remove(key: string, unit: UndecidedUnits): void {
     const held = byKey.get(key)
     if (held?.units.delete(unit) !== true) return
     count(held, unit, -1)
@@ -78,7 +78,7 @@ function heldUnits(isAlone: boolean): HeldUnits {
   }
 
   /** Changes units whose sums are counted. */
-  function change(key: string, unit: HeldUnit, changes: Partial<HeldUnit>): void {
+  function change(key: string, unit: UndecidedUnits, changes: Partial<UndecidedUnits>): void {
     const held = byKey.get(key)
     const isHeld = held?.units.has(unit) === true
     if (isHeld) count(held, unit, -1)
@@ -99,7 +99,7 @@ function heldUnits(isAlone: boolean): HeldUnits {
     needsMark: ({ key, policy, cost }) =>
       !isAlone && (byKey.get(key)?.unmarked ?? 0) + cost > mostUnmarked(policy),
     add({ key, cost }, isMarked) {
-      const unit: HeldUnit = { cost, isMarked, untilMs: undefined }
+      const unit: UndecidedUnits = { cost, isMarked, untilMs: undefined }
       const held = byKey.get(key) ?? { units: new Set(), unmarked: 0, takenMarked: 0, takenUnmarked: 0 }
       held.units.add(unit)
       count(held, unit, 1)
