@@ -2,10 +2,14 @@ import { PAGE_SLOTS, Page } from './page.js'
 
 /** The slots of the first page of a table: an application may have thousands of small stores. */
 const FIRST_SLOTS = 16
-/** A page with this share of its slots taken is split: beyond it, probing would pass many taken slots. */
+/** A page with this share of its slots taken grows or splits: beyond it, probing would pass many taken slots. */
 const FULL = 0.9
-/** A page below full size grows by this factor. */
+/** A page below full size grows by this factor, at most to full size. */
 const GROWTH = 4
+/** The slots of a page that gets half of another: below full size, so that fewer of its slots are empty. */
+const HALF_SLOTS = 0.75 * PAGE_SLOTS
+/** At most how many halves are kept for the next splits. */
+const MAX_SPARE = 16
 /** Two sibling pages are merged if fewer states than this share of one page's slots are left of both. */
 const SPARSE = 0.5
 
@@ -21,9 +25,9 @@ const SPARSE = 0.5
  *     1/2 to 3/4              B ----> page B, depth 2, prefix 10: the range of the third entry
  *     3/4 to 1                C ----> page C, depth 2, prefix 11: its sibling
  *
- * The first page starts small, and grows to full size before it is ever split. When page A is full, it keeps
- * its first half, and a new sibling gets the other. When page B is full, the directory doubles first, since
- * the page has only one entry. When pages B and C are sparse, they merge into one page again. So growing and
+ * The first page starts small, and each page grows to full size before it is split. When page A is full, it
+ * keeps its first half, and a new sibling gets the other. When page B is full, the directory doubles first,
+ * since the page has only one entry. When pages B and C are sparse, they merge into one page. So growing and
  * shrinking never move more than a page at once.
  *
  * The last page of the range gets twice as many hashes as the first, and those in between accordingly. So
@@ -35,6 +39,8 @@ export class PageTable {
   readonly pages: Page[] = []
   /** For each part of the range its page. Never shrinks: it is small. */
   #directory: Page[]
+  /** Halves that have grown, and are empty. Used again, since their memory would be freed late. */
+  readonly #spareHalves: Page[] = []
 
   constructor() {
     const page = new Page(0, 0, FIRST_SLOTS)
@@ -68,17 +74,23 @@ export class PageTable {
     const larger = new Page(page.depth, page.prefix, GROWTH * page.slots)
     this.pages[this.pages.indexOf(page)] = larger
     this.#moveRange(page, larger)
+    if (page.slots === HALF_SLOTS && this.#spareHalves.length < MAX_SPARE) this.#spareHalves.push(page)
   }
 
   /** Gives the upper half of a page's range to a new sibling. */
   #split(page: Page): void {
-    const sibling = new Page(page.depth + 1, 2 * page.prefix + 1)
+    const sibling = this.#newHalf(page.depth + 1, 2 * page.prefix + 1)
     if (2 ** page.depth === this.#directory.length)
       this.#directory = this.#directory.flatMap((each) => [each, each])
     page.depth++
     page.prefix *= 2
     this.pages.push(sibling)
     this.#moveRange(page, sibling)
+  }
+
+  #newHalf(depth: number, prefix: number): Page {
+    const page = this.#spareHalves.pop() ?? new Page(depth, prefix, HALF_SLOTS)
+    return Object.assign(page, { depth, prefix })
   }
 
   /** Merges a page with its sibling, unless that is split itself, or has too many states. */
