@@ -1,10 +1,19 @@
-import { isPromise, type MaybePromise, readAll, thenMaybe } from '../util/maybe-promise.js'
+import { type MaybePromise, readAll, thenMaybe } from '../util/maybe-promise.js'
 import { warnOnce } from '../util/warn-once.js'
 import type { KeyFunction } from './key.js'
 import { NotRequestError } from './request.js'
 import { isMissing, skips } from './skipping.js'
 import { addressUseOf } from './source-address.js'
-import { type HashOptions, identityOfValue, isKey, keylessIdentityOf } from './value-identity.js'
+import {
+  areWrittenOut,
+  type HashOptions,
+  identityOfValue,
+  isKey,
+  keylessIdentityOf,
+  separatorOf,
+  WRITTEN_OUT,
+  writtenText,
+} from './value-identity.js'
 import { keyWatch } from './watch-key.js'
 
 /**
@@ -34,9 +43,10 @@ export function identityReader<Subject>(
   const readers = keys.map((key) => partReader(key, options))
   const [first] = readers
   if (first !== undefined && readers.length === 1) return first
+  const separator = separatorOf(options)
   const readParts = (subject: Subject) => readAll(readers, (read) => read(subject))
   return (subject) =>
-    thenMaybe(readParts(subject), (parts) => (parts.includes(undefined) ? undefined : parts.join('|')))
+    thenMaybe(readParts(subject), (parts) => (parts.includes(undefined) ? undefined : parts.join(separator)))
 }
 
 /**
@@ -54,14 +64,14 @@ export function rawIdentityReader<Subject>(
   options: IdentityOptions,
 ): (subject: Subject) => MaybePromise<RawIdentity | undefined> {
   const readers = keys.map((key) => rawPartReader(key, options))
+  const separator = separatorOf(options)
   return (subject) =>
     thenMaybe(
       readAll(readers, (read) => read(subject)),
       (parts) => {
         if (parts.some((part) => part === undefined)) return undefined
-        const join = (of: keyof RawIdentity, separator: string) =>
-          parts.map((part) => part?.[of]).join(separator)
-        return { identity: join('identity', '|'), raw: join('raw', '\0') }
+        const join = (of: keyof RawIdentity, between: string) => parts.map((part) => part?.[of]).join(between)
+        return { identity: join('identity', separator), raw: join('raw', '\0') }
       },
     )
 }
@@ -81,16 +91,51 @@ function rawPartReader<Subject>(key: KeyFunction<Subject>, options: IdentityOpti
 
 function partReader<Subject>(key: KeyFunction<Subject>, options: IdentityOptions): IdentityReader<Subject> {
   if (returnsIdentity(key, options)) return key
+  const identify = watchedIdentifier(key, options)
+  return (subject) => thenMaybe(key(subject), (value) => identify(value, subject))
+}
+
+function watchedIdentifier(key: KeyFunction<never>, options: IdentityOptions) {
   const identify = identifier(key, options)
   const watchKey = keyWatch(key)
-  const identifyWatched = (value: unknown, subject: unknown) => {
+  return (value: unknown, subject: unknown) => {
     watchKey(value, subject)
     return identify(value, subject)
   }
-  return (subject) => {
-    const value = key(subject)
-    if (!isPromise(value)) return identifyWatched(value, subject)
-    return Promise.resolve(value).then((later) => identifyWatched(later, subject))
+}
+
+/**
+ * How a limit in this process identifies subjects: most by a text, to which their identity adds `beginning`. It
+ * is hashed in these two pieces, so that no charge has to join them.
+ */
+export interface TextKey {
+  readonly beginning: string
+  readonly key: KeyFunction<unknown>
+  /**
+   * Returns the text of a value that the key returned; `undefined` if only `identify` finds the identity.
+   * Absent if every string is a text.
+   */
+  readonly textOf?: (value: unknown, subject: unknown) => string | undefined
+  identify(value: unknown, subject: unknown): string | undefined
+}
+
+/** Returns how a limit in this process identifies the subjects of its key functions. */
+export function textKey(keys: readonly KeyFunction<unknown>[], options: IdentityOptions): TextKey {
+  const [only] = keys
+  if (only === undefined || keys.length > 1 || !areWrittenOut(options) || returnsIdentity(only, options)) {
+    const identify = (value: unknown) => value as string | undefined
+    return { beginning: '', key: identityReader(keys, options), identify }
+  }
+  const watchKey = keyWatch(only)
+  return {
+    beginning: WRITTEN_OUT,
+    key: only,
+    textOf(value, subject) {
+      const text = writtenText(value)
+      if (text !== undefined) watchKey(text, subject)
+      return text
+    },
+    identify: watchedIdentifier(only, options),
   }
 }
 

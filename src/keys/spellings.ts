@@ -2,7 +2,7 @@ import { addressIdentity, parseAddress } from './address.js'
 import type { IdentityOptions } from './identity.js'
 import { fold, normalizeName } from './name.js'
 import { DEFAULT_IPV6_PREFIX } from './source-address.js'
-import { identityOfValue, isKey, keylessIdentityOf, valueHash } from './value-identity.js'
+import { identityOfValue, isKey, keylessIdentityOf, separatorOf, valueHash } from './value-identity.js'
 
 /** What stored identities look like: printable, without blanks. */
 const IDENTITY = /^[!-~]{1,400}$/
@@ -33,7 +33,8 @@ export function spellingsOf(
     ...networks,
     ...networks.map((network) => `anonymous:${network}`),
   ]
-  const asStored = IDENTITY.test(trimmed) ? [trimmed] : []
+  const separator = separatorOf({ secret, isLocal })
+  const asStored = IDENTITY.test(trimmed) ? [trimmed, trimmed.replaceAll('|', separator)] : []
   const inClear = secret === undefined ? networks : []
   const identities = values.map(identityOfValue({ secret, isLocal }))
   const hashes = values.map(valueHash(secret)) // a login guard hashes accounts in this process also

@@ -20,8 +20,13 @@ export function isKey(value: unknown): value is Key {
 }
 
 /** Creates the function that returns the identity of a value of a key function. */
-export function identityOfValue({ secret, isLocal = false }: HashOptions): (value: Key) => string {
-  return isLocal && secret === undefined ? writeOut : valueHash(secret)
+export function identityOfValue(options: HashOptions): (value: Key) => string {
+  return areWrittenOut(options) ? writeOut : valueHash(options.secret)
+}
+
+/** Returns whether identities are values that are written out, unless they are long. */
+export function areWrittenOut({ secret, isLocal = false }: HashOptions): boolean {
+  return isLocal && secret === undefined
 }
 
 /**
@@ -38,22 +43,34 @@ export function keylessIdentityOf(secret: string | undefined): (address?: string
  */
 const MAX_WRITTEN_OUT = 64
 
-/** Returns a value with its length, so that no value can imitate another identity, or two joined ones. */
+/** What the identity of a written-out value begins with, so that it never equals an address or a hash. */
+export const WRITTEN_OUT = '='
+
 function writeOut(value: Key): string {
   const text = String(value)
-  return text.length > MAX_WRITTEN_OUT ? hashValue(text) : `=${text.length}:${text}`
+  return text.length > MAX_WRITTEN_OUT ? hashValue(text) : WRITTEN_OUT + text
 }
 
-const WRITTEN_OUT = /^=(\d+):/
+/**
+ * Returns the text of a value that is written out in this process, without its beginning; `undefined` for a
+ * longer value, and for one that is not a key.
+ */
+export function writtenText(value: unknown): string | undefined {
+  const text = typeof value === 'number' && Number.isFinite(value) ? String(value) : value
+  return typeof text === 'string' && text !== '' && text.length <= MAX_WRITTEN_OUT && isKey(text)
+    ? text
+    : undefined
+}
+
+/** What joins several identities: in this process the character that no value can have. */
+export function separatorOf(options: HashOptions): string {
+  return areWrittenOut(options) ? '\0' : '|'
+}
 
 /** Returns an identity as stores outside this process keep it, with written-out values hashed. */
 export function shownIdentity(identity: string): string {
-  const [start, digits] = WRITTEN_OUT.exec(identity) ?? []
-  const end = start === undefined ? identity.indexOf('|') : start.length + Number(digits)
-  const rest = end < 0 ? '' : identity.slice(end + 1)
-  const first = end < 0 ? identity : identity.slice(0, end)
-  const shownPart = start === undefined ? first : hashValue(first.slice(start.length))
-  return rest === '' ? shownPart : `${shownPart}|${shownIdentity(rest)}`
+  const shown = (part: string) => (part.startsWith(WRITTEN_OUT) ? hashValue(part.slice(1)) : part)
+  return identity.split('\0').map(shown).join('|')
 }
 
 /** At least how many hashes are cached for each secret. */

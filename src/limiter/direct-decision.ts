@@ -1,8 +1,8 @@
-import { identityReader } from '../keys/identity.js'
+import { textKey } from '../keys/identity.js'
 import type { ChargeResult, PartResult } from '../stores/operation.js'
 import { localStatesOf } from '../stores/shared/local-states.js'
 import { asStoreError } from '../stores/store-error.js'
-import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
+import { thenMaybe } from '../util/maybe-promise.js'
 import { KEY_END, type Limit, limitOf, partOf, resolvePart } from './bind-limit.js'
 import { type ChargeDirectly, chargeResolved, decideWithoutStore, type LimiterCore } from './core.js'
 import { denyDisconnected, LimiterDecision, partDecision } from './decision.js'
@@ -22,34 +22,46 @@ export function directCharge(core: LimiterCore, entries: readonly Entry[]): Char
   const { policy, key = [context.usualKey], cost: limitCost = 1, skip } = entry
   if (typeof policy === 'function' || skip !== undefined) return undefined
   const limit = limitOf(entry, context, policy)
-  const localLimit = local.limitOf(policy, limit.scope, KEY_END)
-  const readIdentity = identityReader(key, context)
+  const { beginning, key: readValue, textOf, identify } = textKey(key, context)
+  const localLimit = local.limitOf(policy, limit.scope + beginning, KEY_END)
+  const charged: DirectLimit = { limit, beginning, apply: core.apply }
 
   return function chargeDirectly(subject, chargeCost, finish) {
     const cost = chargeCost ?? limitCost
-    let identity: MaybePromise<string | undefined>
+    let value: unknown
     try {
-      identity = readIdentity(subject)
+      value = readValue(subject as never)
     } catch (error) {
       return finish(denyDisconnected(error), subject)
     }
-    if (typeof identity !== 'string' || typeof cost !== 'number')
-      return chargeResolved(core, () => resolvePart(limit, identity, cost, subject), subject, finish)
+    const text = textOf === undefined ? value : textOf(value, subject)
+    if (typeof text !== 'string' || typeof cost !== 'number') {
+      const identity = () => thenMaybe(value, (resolved) => identify(resolved, subject))
+      return chargeResolved(core, () => resolvePart(limit, identity(), cost, subject), subject, finish)
+    }
     let nowMs: number
     let figures: PartResult
     try {
       nowMs = localLimit.now()
-      figures = localLimit.take(identity, nowMs, cost)
+      figures = localLimit.take(text, nowMs, cost)
     } catch (cause) {
-      const parts = [partOf(limit, identity, cost)]
+      const parts = [partOf(limit, beginning + text, cost)]
       const decided = decideWithoutStore(core, asStoreError(store.name, cause), parts, subject)
       return thenMaybe(decided, (decision) => finish(decision, subject))
     }
-    const receipt = new DirectReceipt(limit, identity, cost, nowMs, figures, core.apply)
+    const receipt = new DirectReceipt(charged, text, cost, nowMs, figures)
     if (policy.holdsUnits) core.hold(receipt)
     const part = partDecision(limit, cost, figures, nowMs)
     return finish(new LimiterDecision(part, figures.allowed, [part], 'store', receipt), subject)
   }
+}
+
+/** What all receipts of a limiter have in common. */
+interface DirectLimit {
+  readonly limit: Limit
+  /** What each identity begins with, before its text. */
+  readonly beginning: string
+  readonly apply: Apply
 }
 
 /**
@@ -58,25 +70,28 @@ export function directCharge(core: LimiterCore, entries: readonly Entry[]): Char
  */
 class DirectReceipt implements Receipt {
   declare isRefundable: boolean
-  declare readonly apply: Apply
-  declare private readonly limit: Limit
-  declare private readonly identity: string
+  declare private readonly charged: DirectLimit
+  declare private readonly text: string
   declare private readonly cost: number
   declare private readonly atMs: number
   declare private readonly figures: PartResult
 
-  constructor(limit: Limit, identity: string, cost: number, atMs: number, figures: PartResult, apply: Apply) {
+  constructor(charged: DirectLimit, text: string, cost: number, atMs: number, figures: PartResult) {
     this.isRefundable = figures.allowed
-    this.apply = apply
-    this.limit = limit
-    this.identity = identity
+    this.charged = charged
+    this.text = text
     this.cost = cost
     this.atMs = atMs
     this.figures = figures
   }
 
+  get apply(): Apply {
+    return this.charged.apply
+  }
+
   get parts(): readonly NamedPart[] {
-    return [partOf(this.limit, this.identity, this.cost)]
+    const { limit, beginning } = this.charged
+    return [partOf(limit, beginning + this.text, this.cost)]
   }
 
   get result(): ChargeResult {

@@ -1,6 +1,7 @@
 import {
   createLimiter,
   type Decision,
+  identitiesOf,
   type LimiterOptions,
   memoryStore,
   type Policy,
@@ -44,6 +45,25 @@ test('a limiter of one limit decides as one that resolves several', async () => 
       for (const limiter of [direct, general]) await limiter.refund(await limiter.charge(subject))
     if (i % 11 === 0) for (const limiter of [direct, general]) await limiter.forget(subject)
     expect(await direct.peek(subject)).toEqual(await general.peek(subject))
+  }
+})
+
+test('it identifies subjects as one that resolves several limits does, whatever its key returns', async () => {
+  const values = ['ada', '=ada', '7', 7, 7n, -0, 'x'.repeat(64), 'x'.repeat(65), '日本', '10.0.0.1', '::1']
+  const malformed = ['', 'a\0b', '\ud800', true, ['ada'], Number.NaN]
+  for (const isAsync of [false, true]) {
+    const key = ({ id }: { id: unknown }) => (isAsync ? Promise.resolve(id) : id)
+    const entry = { name: 'api', policy, key }
+    const store = memoryStore({ clock: () => START_MS })
+    const direct = createLimiter<{ id: unknown }>({ policy, key, name: 'api', store })
+    const other = { name: 'other', policy, key, skip: () => true }
+    const general = createLimiter<{ id: unknown }>({ limits: [entry, other], name: 'general' })
+    for (const id of [...values, ...malformed]) {
+      const decisions = await Promise.all([direct.charge({ id }), general.charge({ id })])
+      expect(identitiesOf(decisions[0])).toEqual(identitiesOf(decisions[1]))
+      await direct.refund(decisions[0])
+    }
+    expect(store.size).toBe(0)
   }
 })
 
