@@ -37,10 +37,15 @@ export interface Limiter<Subject> extends Adjustments<Subject> {
    * also ends the wait for async option functions. `maxWait` does not.
    *
    * Charges that wait for the same key are served in order of arrival. That holds within this process: other
-   * processes, and `charge`, may take units first. A charge of several limits waits for one of them at a time,
-   * and later charges may pass it at the others. While a limit is exhausted, only the first charge calls the
-   * store. It tries again when units are back: by time, or at once after a refund or `forget` of this limiter.
-   * Waiting never leads to a ban. If the store fails, `onStoreError` decides.
+   * processes, and `charge`, may take units first. A charge of several limits sleeps for one of them at a time,
+   * and later charges may pass it at the others. Once it has slept for a limit, it holds its units there while
+   * it sleeps for the next one, if that takes no longer than the limit takes to restore them. So charges of one
+   * limit cannot starve it, and it costs them at most one charge. Nothing is held while it waits for a
+   * `concurrency` limit.
+   *
+   * While a limit is exhausted, only the first charge calls the store. It tries again when units are back: by
+   * time, or at once after a refund or `forget` of this limiter. Waiting never leads to a ban. If the store
+   * fails, `onStoreError` decides.
    *
    * Each try reads key, cost, policy and access rules anew, so option functions may be called several times.
    * The first in a queue does so too when a charge with another policy arrives for its key, and all do when

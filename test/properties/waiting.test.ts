@@ -115,3 +115,54 @@ test('charges that wait for a shared limit only are allowed in order of arrival'
     }),
   )
 })
+
+const NAMES = ['x', 'y', 'z'] as const
+const timed = policies.filter(({ holdsUnits }) => !holdsUnits)
+const crossings = fc.array(
+  fc.record({
+    names: fc.subarray([...NAMES], { minLength: 1 }),
+    cost: fc.integer({ min: 1, max: 3 }),
+    afterMs: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 40 })),
+  }),
+  { minLength: 1, maxLength: 8 },
+)
+
+/** A charge of some of the limits. */
+interface Crossing {
+  readonly names: readonly string[]
+}
+
+test('charges of several limits all get their turn, whatever steady load others put on each limit', async () => {
+  await fc.assert(
+    fc.asyncProperty(crossings, fc.tuple(timed, timed, timed), latencies, async (all, each, latencyMs) => {
+      jest.useFakeTimers()
+      const limiter = createLimiter<Crossing>({
+        limits: NAMES.map((name, i) => ({
+          name,
+          policy: each[i] as Policy,
+          key: () => name,
+          skip: ({ names }: Crossing) => !names.includes(name),
+        })),
+        store: storeWith(latencyMs),
+        timeout: '10s',
+      })
+      const lost = new Set(all.keys())
+      let isOver = false
+      const load = NAMES.flatMap((name) => [name, name, name]).map(async (name) => {
+        while (!isOver) await limiter.waitFor({ names: [name] })
+      })
+      for (const [i, { names, cost, afterMs }] of all.entries()) {
+        await jest.advanceTimersByTimeAsync(afterMs)
+        limiter.waitFor({ names }, { cost }).then(() => lost.delete(i))
+      }
+      for (let i = 0; i < 100 && lost.size > 0; i++) await jest.advanceTimersByTimeAsync(100)
+      const left = [...lost]
+      isOver = true
+      await Promise.all([limiter.close(), jest.advanceTimersByTimeAsync(1000)])
+      await Promise.all(load)
+      jest.useRealTimers()
+      expect(left).toEqual([])
+    }),
+    { numRuns: 60 },
+  )
+})

@@ -57,8 +57,8 @@ async function waitFor(waiting: Waiting, subject: unknown, options: WaitOptions 
   const arrival = waiting.arrivals++
   const bounds = readWaitOptions(options)
   const rules = { parts: [], client: '', placeOf: undefined }
-  const state = { queues: new Set<Queue>(), turn: undefined, wake() {} }
-  const waiter: Waiter = { subject, arrival, ...bounds, ...rules, ...state }
+  const state = { queues: new Set<Queue>(), slept: new Set<string>(), holds: new Map<Queue, number>() }
+  const waiter: Waiter = { subject, arrival, ...bounds, ...rules, ...state, turn: undefined, wake() {} }
   return waiting.finish(await chargeWhenAllowed(waiting, waiter).catch(denyDisconnected), subject)
 }
 
@@ -102,6 +102,7 @@ async function resolveCharge(waiting: Waiting, waiter: Waiter): Promise<Decision
 function chargeOrQueue(waiting: Waiting, waiter: Waiter): MaybePromise<Decision | undefined> {
   const { queues, isClosed } = waiting
   const { parts } = waiter
+  queues.release(waiter)
   const isNeverAllowed = parts.some(({ policy, cost }) => cost > policy.limit)
   const wait = isNeverAllowed ? undefined : queues.waitOf(waiter)
   if (wait !== undefined && mayWait(waiting, waiter, wait)) return queues.enter(waiter, wait)

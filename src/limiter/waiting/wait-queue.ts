@@ -1,4 +1,5 @@
 import { isSamePolicy, type Policy } from '../../policies/policy.js'
+import { baseOf } from '../../policies/spec.js'
 import { callAt } from '../../util/call-at.js'
 import { type Decision, decisionOf, type PartDecision } from '../decision.js'
 import type { NamedPart } from '../receipt.js'
@@ -20,6 +21,10 @@ export interface Waiter {
   /** The client for which it took one of the limiter's places. */
   placeOf: string | undefined
   readonly queues: Set<Queue>
+  /** The keys in whose queues it has slept. */
+  readonly slept: Set<string>
+  /** The units that it holds in other queues while it sleeps. */
+  readonly holds: Map<Queue, number>
   /** Resolves when it may charge, or its wait is over. */
   turn: Promise<void> | undefined
   /** Resolves `turn`. */
@@ -33,6 +38,8 @@ export interface KeyWait {
   readonly asleepUntilMs: number
   /** The earliest time at which the waiter may be allowed. 0 if it is not known. */
   readonly earliestMs: number
+  /** Whether the queue sleeps until the waiter may charge. */
+  readonly isNext: boolean
 }
 
 /** The most charges of one key that waiters may have under way. */
@@ -51,6 +58,8 @@ export class Queue {
   /** The charges of the key that are under way, and their units. */
   #charges = 0
   #units = 0
+  /** The units that waiters hold while they sleep in other queues. */
+  #held = 0
   /** Whether units came back while charges were under way, so that their figures do not show it. */
   #isOutdated = false
   /** The figures of the last charge, its policy, and when they came. */
@@ -69,7 +78,7 @@ export class Queue {
   }
 
   get isEmpty(): boolean {
-    return this.waiters.length === 0 && this.#charges === 0
+    return this.waiters.length === 0 && this.#charges === 0 && this.#held === 0
   }
 
   /** Returns what a waiter must wait for before it charges; `undefined` if it may charge now. */
@@ -81,14 +90,18 @@ export class Queue {
     if (turnAtMs === 0 && next === own) return undefined
     const asleepUntilMs = turnAtMs === Number.POSITIVE_INFINITY ? 0 : turnAtMs
     const isCertain = !this.#hasHints && isSamePolicy(own.policy, next.policy)
-    return { queue: this, asleepUntilMs, earliestMs: isCertain ? asleepUntilMs : 0 }
+    const isNext = asleepUntilMs > 0 && isCertain && next === own
+    return { queue: this, asleepUntilMs, earliestMs: isCertain ? asleepUntilMs : 0, isNext }
   }
 
-  /** Inserts a waiter at its place. If its limit has other numbers than the first one's, that one may too. */
+  /**
+   * Inserts a waiter at its place. Wakes the first one if its policy may have changed, because the new one has
+   * another, and if it no longer is the first, and holds units elsewhere.
+   */
   insert(waiter: Waiter): void {
-    const [first] = this.waiters
-    if (first !== undefined && !isSamePolicy(this.#partOf(first).policy, this.#partOf(waiter).policy))
-      first.wake()
+    const [first = waiter] = this.waiters
+    const isChanged = !isSamePolicy(this.#partOf(first).policy, this.#partOf(waiter).policy)
+    if (isChanged || (first.arrival > waiter.arrival && first.holds.size > 0)) first.wake()
     waiter.queues.add(this)
     const i = this.waiters.findLastIndex(({ arrival }) => arrival < waiter.arrival)
     this.waiters.splice(i + 1, 0, waiter)
@@ -97,6 +110,21 @@ export class Queue {
   remove(waiter: Waiter): void {
     waiter.queues.delete(this)
     this.waiters.splice(this.waiters.indexOf(waiter), 1)
+  }
+
+  /**
+   * Lets a waiter whose turn it is here hold its units until another queue wakes: only as long as the limit
+   * takes to restore them, so that a hold costs others no more than a charge.
+   */
+  holdUntil(untilMs: number, waiter: Waiter): void {
+    const part = this.#partOf(waiter)
+    if (untilMs - performance.now() > restoreMs(part) || this.waitOf(waiter) !== undefined) return
+    this.#held += part.cost
+    waiter.holds.set(this, part.cost)
+  }
+
+  release(units: number): void {
+    this.#held -= units
   }
 
   start(waiter: Waiter): void {
@@ -146,15 +174,16 @@ export class Queue {
       if (queues.size > 1 || (deadlineMs <= untilMs && !this.#hasHints)) wake()
   }
 
-  /** Returns when the first waiter may charge: 0 for now, `Infinity` for after the charges under way. */
+  /** Returns when the first waiter may charge: 0 for now, `Infinity` for after charges under way or holds. */
   #turnAtMs(part: NamedPart): number {
     const isAlone = this.#charges === 0
     const isKnown = this.#areCurrent && this.#policy !== undefined && isSamePolicy(this.#policy, part.policy)
     if (!isKnown || this.#figures === undefined) return isAlone ? 0 : Number.POSITIVE_INFINITY
     const { allowed, cost: chargedCost, remaining } = this.#figures
-    const isAllowed = part.cost <= remaining - this.#units && (allowed || part.cost < chargedCost)
+    const isAllowed =
+      part.cost <= remaining - this.#units - this.#held && (allowed || part.cost < chargedCost)
     if (isAllowed && this.#charges < MAX_CHARGES) return 0
-    if (!isAlone) return Number.POSITIVE_INFINITY
+    if (!isAlone || this.#held > 0) return Number.POSITIVE_INFINITY
     const afterMs = allowedAfterMs(part, this.#figures)
     // If time alone brings no units back, only a charge can tell.
     return afterMs === Number.POSITIVE_INFINITY ? 0 : this.#knownAtMs + afterMs
@@ -191,4 +220,10 @@ function allowedAfterMs({ policy, cost }: NamedPart, figures: PartDecision): num
   if (!allowed && cost >= figures.cost) return retryAfterMs
   if (policy.spec.kind !== 'token-bucket' || policy.limit !== limit) return moreAfterMs
   return Math.max(moreAfterMs, resetAfterMs - (limit - cost) * policy.spec.intervalMs)
+}
+
+/** Returns how long a limit takes at most to restore the units of a charge. */
+function restoreMs({ policy, cost }: NamedPart): number {
+  const base = baseOf(policy.spec)
+  return base.kind === 'token-bucket' ? cost * base.intervalMs : (policy.ttlMs ?? policy.windowMs)
 }

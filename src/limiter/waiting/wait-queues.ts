@@ -15,19 +15,24 @@ export class WaitQueues {
     return placeOf !== undefined || this.#places.hasPlaceFor(client)
   }
 
-  /** Returns the longest wait that a waiter must begin before it charges; `undefined` if it may charge now. */
+  /**
+   * Returns the longest wait that a waiter must begin before it charges; `undefined` if it may charge now. After
+   * it has slept for a limit, it may, even if another limit is exhausted: it then knows what it may hold.
+   */
   waitOf(waiter: Waiter): KeyWait | undefined {
     let longest: KeyWait | undefined
     for (const { key, cost } of waiter.parts) {
       const wait = cost > 0 ? this.#queues.get(key)?.waitOf(waiter) : undefined
       if (wait !== undefined && wait.asleepUntilMs >= (longest?.asleepUntilMs ?? 0)) longest = wait
     }
-    return longest
+    const hasTurn = (queue: Queue) => waiter.slept.has(queue.key) && queue.waitOf(waiter) === undefined
+    return longest?.isNext && [...waiter.queues].some(hasTurn) ? undefined : longest
   }
 
   /**
    * Lets a waiter wait. If the queue of `wait` is asleep, it waits only there, so that it does not hold up
-   * other queues. Otherwise, only charges under way are ahead of it, and it enters the queues of all its keys.
+   * other queues, except with the units of limits that it has slept for before. Otherwise, only charges under
+   * way are ahead of it, and it enters the queues of all its keys.
    */
   enter(waiter: Waiter, wait: KeyWait | undefined): undefined {
     waiter.turn = new Promise((resolve) => {
@@ -40,8 +45,11 @@ export class WaitQueues {
       const isIn = waiter.queues.has(queue)
       if (isEntered && !isIn) queue.insert(waiter)
       if (!isEntered && isIn) queue.remove(waiter)
+      if (!isEntered && wait.isNext && waiter.slept.has(queue.key))
+        queue.holdUntil(wait.asleepUntilMs, waiter)
       if (!isIn || !isEntered || queue === wait?.queue) queue.update() // others it would wake itself, forever
     }
+    if (wait?.asleepUntilMs) waiter.slept.add(wait.queue.key)
   }
 
   /** Returns the queues of the keys that a waiter charges. */
@@ -55,8 +63,15 @@ export class WaitQueues {
       })
   }
 
+  /** Ends what a waiter holds, before it tries again. */
+  release({ holds }: Waiter): void {
+    for (const [queue, units] of holds) queue.release(units)
+    holds.clear()
+  }
+
   /** Removes a waiter from its queues. */
   leave(waiter: Waiter): void {
+    this.release(waiter)
     for (const queue of new Set([...waiter.queues, ...this.#queuesOf(waiter)])) {
       if (waiter.queues.has(queue)) queue.remove(waiter)
       queue.update()
