@@ -1,8 +1,8 @@
-import { isSamePolicy, type Policy } from '../../policies/policy.js'
-import { baseOf } from '../../policies/spec.js'
+import { isSamePolicy } from '../../policies/policy.js'
 import { callAt } from '../../util/call-at.js'
-import { type Decision, decisionOf, type PartDecision } from '../decision.js'
+import type { Decision, PartDecision } from '../decision.js'
 import type { NamedPart } from '../receipt.js'
+import { KeyFigures, restoreMs } from './key-figures.js'
 
 /** A charge that waits until it is allowed. */
 export interface Waiter {
@@ -62,12 +62,7 @@ export class Queue {
   #held = 0
   /** Whether units came back while charges were under way, so that their figures do not show it. */
   #isOutdated = false
-  /** The figures of the last charge, its policy, and when they came. */
-  #figures: PartDecision | undefined
-  #policy: Policy | undefined
-  #knownAtMs = 0
-  /** Whether these figures still say what is left. */
-  #areCurrent = false
+  readonly #figures = new KeyFigures()
   /** When the queue will wake, or last woke. 0 if it has never slept. */
   #untilMs = 0
   #cancelTimer: (() => void) | undefined
@@ -95,10 +90,11 @@ export class Queue {
   }
 
   /**
-   * Inserts a waiter at its place. Wakes the first one if its policy may have changed, because the new one has
+   * Inserts a waiter at its place, once. Wakes the first one if its policy may have changed, because the new one has
    * another, and if it no longer is the first, and holds units elsewhere.
    */
   insert(waiter: Waiter): void {
+    if (waiter.queues.has(this)) return
     const [first = waiter] = this.waiters
     const isChanged = !isSamePolicy(this.#partOf(first).policy, this.#partOf(waiter).policy)
     if (isChanged || (first.arrival > waiter.arrival && first.holds.size > 0)) first.wake()
@@ -108,8 +104,7 @@ export class Queue {
   }
 
   remove(waiter: Waiter): void {
-    waiter.queues.delete(this)
-    this.waiters.splice(this.waiters.indexOf(waiter), 1)
+    if (waiter.queues.delete(this)) this.waiters.splice(this.waiters.indexOf(waiter), 1)
   }
 
   /**
@@ -137,18 +132,15 @@ export class Queue {
     const { cost, policy } = this.#partOf(waiter)
     this.#charges -= 1
     this.#units -= cost
-    this.#areCurrent = figures !== undefined && !this.#isOutdated
+    this.#figures.record(policy, figures)
+    if (this.#isOutdated) this.#figures.expire()
     if (this.#charges === 0) this.#isOutdated = false
-    if (figures === undefined) return
-    this.#figures = figures
-    this.#policy = policy
-    this.#knownAtMs = performance.now()
   }
 
   /** Lets the first waiter try again, because units may have come back. */
   retry(): void {
     this.#isOutdated = this.#charges > 0
-    this.#areCurrent = false
+    this.#figures.expire()
     this.update()
   }
 
@@ -177,16 +169,10 @@ export class Queue {
   /** Returns when the first waiter may charge: 0 for now, `Infinity` for after charges under way or holds. */
   #turnAtMs(part: NamedPart): number {
     const isAlone = this.#charges === 0
-    const isKnown = this.#areCurrent && this.#policy !== undefined && isSamePolicy(this.#policy, part.policy)
-    if (!isKnown || this.#figures === undefined) return isAlone ? 0 : Number.POSITIVE_INFINITY
-    const { allowed, cost: chargedCost, remaining } = this.#figures
-    const isAllowed =
-      part.cost <= remaining - this.#units - this.#held && (allowed || part.cost < chargedCost)
-    if (isAllowed && this.#charges < MAX_CHARGES) return 0
-    if (!isAlone || this.#held > 0) return Number.POSITIVE_INFINITY
-    const afterMs = allowedAfterMs(part, this.#figures)
-    // If time alone brings no units back, only a charge can tell.
-    return afterMs === Number.POSITIVE_INFINITY ? 0 : this.#knownAtMs + afterMs
+    const atMs = this.#figures.allowedAtMs(part, this.#units + this.#held)
+    if (atMs === 0) return this.#charges < MAX_CHARGES ? 0 : Number.POSITIVE_INFINITY
+    if (!isAlone || (atMs !== undefined && this.#held > 0)) return Number.POSITIVE_INFINITY
+    return atMs ?? 0 // if the figures do not tell, only a charge can
   }
 
   #partOf({ parts }: Waiter): NamedPart {
@@ -194,36 +180,7 @@ export class Queue {
   }
 
   /** Returns a denial for a waiter without a charge. Returns `undefined` if the queue has never slept. */
-  denialOf({ parts }: Waiter): Decision | undefined {
-    if (this.#figures === undefined || this.#untilMs === 0) return undefined
-    const nowMs = performance.now()
-    const left = (afterMs: number) => Math.max(0, afterMs - (nowMs - this.#knownAtMs))
-    const { resetAfterMs, moreAfterMs } = this.#figures
-    const figures = {
-      ...this.#figures,
-      allowed: false,
-      resetAfterMs: left(resetAfterMs),
-      retryAfterMs: Math.max(1, this.#untilMs - nowMs),
-      moreAfterMs: left(moreAfterMs),
-    }
-    const receipt = { parts: parts.filter(({ key }) => key === this.key), isRefundable: false }
-    const result = { type: 'charge', allowed: false, atMs: Date.now(), parts: [figures] } as const
-    return decisionOf('deny-cache', receipt, result)
+  denialOf(waiter: Waiter): Decision | undefined {
+    return this.#untilMs === 0 ? undefined : this.#figures.denialOf(this.#partOf(waiter), this.#untilMs)
   }
-}
-
-/**
- * Returns how long until a charge is allowed: exact for token buckets, and never too long for other kinds.
- */
-function allowedAfterMs({ policy, cost }: NamedPart, figures: PartDecision): number {
-  const { allowed, limit, resetAfterMs, moreAfterMs, retryAfterMs } = figures
-  if (!allowed && cost >= figures.cost) return retryAfterMs
-  if (policy.spec.kind !== 'token-bucket' || policy.limit !== limit) return moreAfterMs
-  return Math.max(moreAfterMs, resetAfterMs - (limit - cost) * policy.spec.intervalMs)
-}
-
-/** Returns how long a limit takes at most to restore the units of a charge. */
-function restoreMs({ policy, cost }: NamedPart): number {
-  const base = baseOf(policy.spec)
-  return base.kind === 'token-bucket' ? cost * base.intervalMs : (policy.ttlMs ?? policy.windowMs)
 }

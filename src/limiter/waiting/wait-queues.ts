@@ -35,21 +35,21 @@ export class WaitQueues {
    * way are ahead of it, and it enters the queues of all its keys.
    */
   enter(waiter: Waiter, wait: KeyWait | undefined): undefined {
-    waiter.turn = new Promise((resolve) => {
-      waiter.wake = resolve
-    })
     if (waiter.placeOf === undefined) this.#places.take(waiter.client)
     waiter.placeOf ??= waiter.client
     for (const queue of this.#queuesOf(waiter)) {
       const isEntered = !wait?.asleepUntilMs || queue === wait.queue
-      const isIn = waiter.queues.has(queue)
-      if (isEntered && !isIn) queue.insert(waiter)
-      if (!isEntered && isIn) queue.remove(waiter)
+      if (isEntered) queue.insert(waiter)
+      else queue.remove(waiter)
       if (!isEntered && wait.isNext && waiter.slept.has(queue.key))
         queue.holdUntil(wait.asleepUntilMs, waiter)
-      if (!isIn || !isEntered || queue === wait?.queue) queue.update() // others it would wake itself, forever
+      queue.update()
     }
     if (wait?.asleepUntilMs) waiter.slept.add(wait.queue.key)
+    waiter.turn = new Promise((resolve) => {
+      waiter.wake = resolve
+    })
+    if (wait === undefined) waiter.wake()
   }
 
   /** Returns the queues of the keys that a waiter charges. */
@@ -73,7 +73,7 @@ export class WaitQueues {
   leave(waiter: Waiter): void {
     this.release(waiter)
     for (const queue of new Set([...waiter.queues, ...this.#queuesOf(waiter)])) {
-      if (waiter.queues.has(queue)) queue.remove(waiter)
+      queue.remove(waiter)
       queue.update()
       if (queue.isEmpty) this.#queues.delete(queue.key)
     }
