@@ -37,11 +37,19 @@ export interface Inspection extends Pick<LimiterSettings, 'onStoreError' | 'fall
 /** Registered: a second copy of this package inspects the limiters of this one. */
 const INSPECTION = Symbol.for('headgate.limiter.inspection')
 
-/** Registers a limiter for inspection. */
+/** Registers a limiter for inspection. Only tools read its parts, so only their bundles have the code for that. */
 export function registerForInspection<Subject>(limiter: object, parts: LimiterParts<Subject>): void {
+  Object.defineProperty(limiter, INSPECTION, { value: parts })
+}
+
+/** Returns what tools read of a limiter; `undefined` if the value is not a limiter. */
+export function inspectionOf(limiter: unknown): Inspection | undefined {
+  if (typeof limiter !== 'object' || limiter === null) return undefined
+  const { [INSPECTION]: parts }: { readonly [INSPECTION]?: LimiterParts<unknown> } = limiter
+  if (parts === undefined) return undefined
   const { settings, access, core } = parts
   const { limiterScope, secret, isLocal = false, limits } = settings.context
-  const inspection: Inspection = {
+  return {
     store: settings.store,
     limiterScope,
     secret,
@@ -54,14 +62,6 @@ export function registerForInspection<Subject>(limiter: object, parts: LimiterPa
     candidateClients: () => parts.candidate?.clients(),
     candidateIdentities: () => parts.candidate?.identities() ?? [],
   }
-  Object.defineProperty(limiter, INSPECTION, { value: inspection })
-}
-
-/** Returns what tools read of a limiter; `undefined` if the value is not a limiter. */
-export function inspectionOf(limiter: unknown): Inspection | undefined {
-  if (typeof limiter !== 'object' || limiter === null) return undefined
-  const inspected: { readonly [INSPECTION]?: Inspection } = limiter
-  return inspected[INSPECTION]
 }
 
 /** Returns whether a value is a limiter from any copy of this package. */
