@@ -94,3 +94,17 @@ test('a batch of charges of several costs is at most two queries', async () => {
   const also = Array.from({ length: 10 }, (_, i) => [part(`other:${i}`, policy)])
   expect(await queriesFor(policy, [2, 3, 1], also)).toEqual([2, 2, 2])
 })
+
+test('a connection keeps few statements, however many policies and costs there are', async () => {
+  await pool.query('DELETE FROM headgate')
+  const narrow = new Pool({ connectionString: server.url, max: 1 })
+  const store = postgresStore(narrow)
+  for (let limit = 1; limit <= 40; limit++) {
+    const charge = [part(`of ${limit}`, fixedWindow({ limit, window: '1d' }), limit)]
+    expect(await chargeStore(store, [charge])).toMatchObject([{ allowed: true, parts: [{ remaining: 0 }] }])
+    expect(await chargeStore(store, [charge])).toMatchObject([{ allowed: false }])
+  }
+  const { rows } = await narrow.query('SELECT name FROM pg_prepared_statements')
+  await narrow.end()
+  expect(rows.length).toBeLessThan(20)
+})

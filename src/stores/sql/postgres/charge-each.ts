@@ -13,7 +13,7 @@ import {
 } from './client.js'
 import { CLOCK, decode, encodeAsHex, keyList } from './codec.js'
 import { canTake } from './kinds.js'
-import { takeQueries } from './take-statements.js'
+import { areTakenAlike, takeQueries } from './take-statements.js'
 
 /** The most statements in place of a transaction, which takes two round trips. */
 const MAX_STATEMENTS = 2
@@ -130,8 +130,3 @@ function groupsOf(charges: readonly Pending[]): readonly (readonly Pending[])[] 
 }
 
 const byFirstKey = (a: Pending, b: Pending) => Buffer.compare(a.keys[0] as Buffer, b.keys[0] as Buffer)
-
-function areTakenAlike(parts: readonly Part[], others: readonly Part[]): boolean {
-  if (parts.length !== others.length) return false
-  return parts.every(({ policy, cost }, i) => policy === others[i]?.policy && cost === others[i]?.cost)
-}

@@ -65,12 +65,12 @@ const TOKEN_BUCKET: TakeKind<SpecOf<'token-bucket'>> = {
     const [costMs, roomMs, intervalMs] = [value(0), value(1), value(2)]
     const refillMs = `ceil(${state}[1] * ${value(3)} - ${value(4)}) * ${value(5)}`
     const onGrid = `floor(${now} * ${GRID_PER_MS}) / ${GRID_PER_MS}`
-    const missingMs = `greatest(0, ${refillMs} - (${onGrid} - ${state}[2]))`
+    const missingMs = `${refillMs} - (${onGrid} - ${state}[2])` // negative if the bucket is full
     return {
       width: '2',
       first: `ARRAY[${cost}, ${onGrid}]`,
-      isAllowed: `${missingMs} <= ${roomMs} AND abs(${state}[1] + ${state}[2]) < 'Infinity'`, // not in a corrupt row
-      next: `ARRAY[(${missingMs} + ${costMs}) / ${intervalMs}, ${onGrid}]`,
+      isAllowed: `${missingMs} <= ${roomMs} AND '-Infinity' < ALL (${state})`, // not in a corrupt row
+      next: `ARRAY[(greatest(0, ${missingMs}) + ${costMs}) / ${intervalMs}, ${onGrid}]`,
       takenAt: `${state}[2]`,
     }
   },

@@ -12,7 +12,7 @@ const FROM_CLOCK = `FROM (SELECT ${CLOCK} AS ms OFFSET 0) AS clock`
 /**
  * Makes an expression read the clock once. If it uses the time several times, that takes a subquery (2 µs).
  */
-function readClockOnce(expression: string): string {
+function readClock(expression: string): string {
   const uses = expression.split(NOW).length - 1
   return uses > 1 ? `(SELECT ${expression} ${FROM_CLOCK})` : `(${expression.replace(NOW, CLOCK)})`
 }
@@ -28,23 +28,51 @@ const SET_LOCK_TIMEOUT = `set_config('lock_timeout', '${LOCK_TIMEOUT_MS}', true)
 export type TakeQuery = (parts: readonly Part[], keys: readonly (readonly Buffer[])[]) => PostgresQuery
 
 /**
+ * The most statements for single charges. They have the numbers in their text, which takes less time than
+ * parameters, but each connection keeps each of them.
+ */
+const MAX_SINGLE = 16
+
+/**
  * Creates the queries that take all parts of a charge, or none. A query returns a row for each charge that
  * is allowed: the state of each part, the first one with the time before it, and then the key of the first
  * part. The key is left out for a single charge of one part.
  */
 export function takeQueries(table: string): TakeQuery {
-  const statements = new Map<string, PreparedStatement>()
-  return (parts, keys) => {
-    const isAlone = keys.length === 1
-    const shape = `${isAlone} ${parts.map(({ policy }) => policy.spec.kind)}`
-    const statement =
-      statements.get(shape) ??
-      preparedStatement(parts.length === 1 ? takePart(table, parts, isAlone) : takeParts(table, parts))
-    statements.set(shape, statement)
-    const keysOf = parts.map((_, i) => keys.map((each) => each[i] as Buffer))
-    const ownKeys = parts.length === 1 && isAlone ? keysOf[0] : keysOf.map(keyList)
-    return statement([...(ownKeys ?? []), ...parts.flatMap(valuesOf)])
+  const single: { readonly parts: readonly Amount[]; readonly statement: PreparedStatement }[] = []
+  const byKinds = new Map<string, PreparedStatement>()
+
+  /** Returns the statement for a single charge, or `undefined` if there are too many. */
+  function singleStatement(parts: readonly Part[]): PreparedStatement | undefined {
+    const existing = single.find((each) => areTakenAlike(each.parts, parts))
+    if (existing !== undefined || single.length === MAX_SINGLE) return existing?.statement
+    const statement = preparedStatement(textOf(table, parts, parts.map(literalsOf), true))
+    single.push({ parts: parts.map(({ policy, cost }) => ({ policy, cost })), statement })
+    return statement
   }
+
+  function batchStatement(parts: readonly Part[]): PreparedStatement {
+    const kinds = parts.map(({ policy }) => policy.spec.kind).join()
+    const statement =
+      byKinds.get(kinds) ?? preparedStatement(textOf(table, parts, parametersOf(parts), false))
+    byKinds.set(kinds, statement)
+    return statement
+  }
+
+  return (parts, keys) => {
+    const statement = keys.length === 1 ? singleStatement(parts) : undefined
+    if (statement !== undefined && parts.length === 1) return statement([...(keys[0] ?? [])])
+    const lists = parts.map((_, i) => keyList(keys.map((each) => each[i] as Buffer)))
+    return statement?.(lists) ?? batchStatement(parts)([...lists, ...parts.flatMap(valuesOf)])
+  }
+}
+
+/** What a part takes, whatever its key is. */
+type Amount = Pick<Part, 'policy' | 'cost'>
+
+export function areTakenAlike(parts: readonly Amount[], others: readonly Amount[]): boolean {
+  if (parts.length !== others.length) return false
+  return parts.every(({ policy, cost }, i) => policy === others[i]?.policy && cost === others[i]?.cost)
 }
 
 /** Returns a part's values: those of its expiry, its cost, and those of its policy. */
@@ -56,30 +84,63 @@ function valuesOf({ policy, cost }: Part): readonly number[] {
   return [stepS, steps, cost, ...kind.valuesOf(spec, cost)]
 }
 
-/** Returns the SQL of a part whose values are the parameters from `$first` on. */
-function sqlOf({ policy }: Part, state: string, first: number) {
-  const parameter = (index: number, type = 'float8') => `$${first + index}::${type}`
-  const [step, steps] = [parameter(0), parameter(1)]
-  const value: Names['value'] = (index, type) => parameter(3 + index, type)
+/** Returns the SQL of one of a part's values, by its index. */
+type WriteValue = Names['value']
+
+function literalsOf(part: Part): WriteValue {
+  const values = valuesOf(part)
+  return (index, type: string = 'float8') => `'${values[index]}'::${type}`
+}
+
+/** The parameters follow those of the keys. */
+function parametersOf(parts: readonly Part[]): readonly WriteValue[] {
+  let next = parts.length + 1
+  return parts.map((part): WriteValue => {
+    const first = next
+    next += valuesOf(part).length
+    return (index, type: string = 'float8') => `$${first + index}::${type}`
+  })
+}
+
+/** Returns the SQL of a part. */
+function sqlOf({ policy }: Part, state: string, write: WriteValue) {
+  const [step, steps] = [write(0), write(1)]
+  const value: WriteValue = (index, type) => write(3 + index, type)
   return {
-    ...takeKindOf(policy).sql({ state, now: NOW, cost: parameter(2), value }),
+    ...takeKindOf(policy).sql({ state, now: NOW, cost: write(2), value }),
     /** Each write keeps the row for `steps` steps, counted from the current one. */
     expiresAt: `(floor(${NOW} / 1000 / ${step}) + ${steps}) * ${step}`,
   }
 }
 
+function textOf(
+  table: string,
+  parts: readonly Part[],
+  writes: readonly WriteValue[],
+  isSingle: boolean,
+): string {
+  const partSql = (state: string, i: number) => sqlOf(parts[i] as Part, state, writes[i] as WriteValue)
+  if (parts.length === 1) return takePart(table, partSql('t.state', 0), isSingle)
+  return takeParts(
+    table,
+    parts.map((_, i) => partSql(`l${i}.state`, i)),
+  )
+}
+
+type PartSql = ReturnType<typeof sqlOf>
+
 /** Returns the statement for charges of one part. It locks the rows in the order of the keys that it gets. */
-function takePart(table: string, [part]: readonly Part[], isAlone: boolean): string {
-  const { width, first, isAllowed, next, takenAt, expiresAt } = sqlOf(part as Part, 't.state', 2)
-  const rows = isAlone
-    ? `SELECT $1::bytea, ${first}, ${expiresAt} ${FROM_CLOCK}`
+function takePart(table: string, sql: PartSql, isSingle: boolean): string {
+  const { width, first, isAllowed, next, takenAt, expiresAt } = sql
+  const rows = isSingle
+    ? `VALUES ($1::bytea, ${readClock(first)}, ${readClock(expiresAt)})`
     : `SELECT r.key, ${first}, ${expiresAt} ${FROM_CLOCK}, unnest($1::bytea[]) AS r (key)`
   return [
     `INSERT INTO ${table} AS t (key, state, expires_at) ${rows}`,
     'ON CONFLICT (key) DO UPDATE',
-    `SET state = ${readClockOnce(next)}, expires_at = greatest(t.expires_at, excluded.expires_at)`,
-    `WHERE cardinality(t.state) = ${width} AND ${readClockOnce(isAllowed)}`,
-    `RETURNING ${encodeAsHex(takenAt, 't.state')}${isAlone ? '' : ", encode(t.key, 'hex')"}`,
+    `SET state = ${readClock(next)}, expires_at = greatest(t.expires_at, excluded.expires_at)`,
+    `WHERE cardinality(t.state) = ${width} AND ${readClock(isAllowed)}`,
+    `RETURNING ${encodeAsHex(takenAt, 't.state')}${isSingle ? '' : ", encode(t.key, 'hex')"}`,
   ].join('\n')
 }
 
@@ -88,18 +149,15 @@ function takePart(table: string, [part]: readonly Part[], isAlone: boolean): str
  * reads the time and decides. It cannot lock a missing row, so it fails if another transaction inserts one
  * meanwhile.
  */
-function takeParts(table: string, parts: readonly Part[]): string {
-  let first = parts.length + 1
-  const each = parts.map((part, i) => {
-    const [row, key] = [`l${i}`, `key${i}`]
-    const { width, isAllowed, next, ...sql } = sqlOf(part, `${row}.state`, first)
-    first += valuesOf(part).length
+function takeParts(table: string, parts: readonly PartSql[]): string {
+  const each = parts.map(({ width, isAllowed, first, next, expiresAt }, i) => {
+    const row = `l${i}`
     return {
       row,
-      key,
+      key: `key${i}`,
       keys: `$${i + 1}::bytea[]`,
-      state: `CASE WHEN ${row}.is_new THEN ${sql.first} ELSE ${next} END`,
-      expiresAt: sql.expiresAt,
+      state: `CASE WHEN ${row}.is_new THEN ${first} ELSE ${next} END`,
+      expiresAt,
       canTake: `(${row}.is_new OR cardinality(${row}.state) = ${width} AND ${isAllowed})`,
     }
   })
