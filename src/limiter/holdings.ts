@@ -63,7 +63,7 @@ export function holdingsOf(
     if (holdings.length === 0) return
     for (const holding of holdings) add(holding)
     receipt.holding = {
-      release: () => release(holdings),
+      release: () => settleAll(holdings, release),
       stopRenewals() {
         for (const holding of holdings) holding.isRenewed = false
       },
@@ -98,21 +98,19 @@ export function holdingsOf(
     }
   }
 
-  /** Releases units that are still held. Waits for renewals in progress, which change their slice. */
-  function release(holdings: readonly HeldUnits[]): MaybePromise<void> {
-    const held = holdings.filter((holding) => all.delete(holding))
-    const renewing = held.map((holding) => holding.renewing).filter((each) => each !== undefined)
-    return renewing.length === 0 ? refundSettled(held) : Promise.all(renewing).then(() => refundSettled(held))
+  /** Releases units if they are still held, after a renewal in progress, which changes their slice. */
+  function release(holding: HeldUnits): MaybePromise<unknown> {
+    if (!all.delete(holding)) return undefined
+    const { renewing } = holding
+    return renewing === undefined ? refund(holding) : renewing.then(() => refund(holding))
   }
 
-  /** Refunds units whose slice is certain, and the others in the background once theirs is. */
-  function refundSettled(holdings: readonly HeldUnits[]): MaybePromise<void> {
-    const settled: HeldUnits[] = []
-    for (const holding of holdings) {
-      if (holding.uncertainRenewal === undefined) settled.push(holding)
-      else holding.uncertainRenewal.then(() => refundAll([holding])).catch(onReleaseFailed)
-    }
-    return refundAll(settled)
+  /** Refunds units: at once if their slice is certain, and otherwise in the background once it is. */
+  function refund(holding: HeldUnits): MaybePromise<unknown> {
+    const { apply, uncertainRenewal } = holding
+    if (uncertainRenewal === undefined) return apply(holding.units)
+    uncertainRenewal.then(() => apply(holding.units)).catch(onReleaseFailed)
+    return undefined
   }
 
   /** Releases units of a charge whose result came after the time-out. */
@@ -129,10 +127,7 @@ export function holdingsOf(
     /** Releases everything. Rejects with the first error, after all were tried. */
     async releaseAll(): Promise<void> {
       stop()
-      const byStore = groupBy(all, ({ apply }) => apply)
-      const released = Array.from(byStore.values(), async (holdings) => release(holdings))
-      for (const outcome of await Promise.allSettled(released))
-        if (outcome.status === 'rejected') throw outcome.reason
+      await settleAll([...all], release)
     },
   }
 }
@@ -141,8 +136,4 @@ export function holdingsOf(
 function heldUnits(parts: readonly Part[], result: ChargeResult): readonly Refund[] {
   if (!result.allowed || !parts.some(({ policy }) => policy.holdsUnits)) return []
   return refundsOf(parts, result).filter(({ policy, cost }) => policy.holdsUnits && cost > 0)
-}
-
-function refundAll(holdings: readonly HeldUnits[]): MaybePromise<void> {
-  return settleAll(holdings, ({ apply, units }) => apply(units))
 }
