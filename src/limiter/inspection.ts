@@ -59,8 +59,8 @@ export function inspectionOf(limiter: unknown): Inspection | undefined {
     onStoreError: settings.onStoreError,
     fallbackShare: settings.fallbackShare,
     apply: (operation) => request(core.store, operation),
-    candidateClients: () => parts.candidate?.clients(),
-    candidateIdentities: () => parts.candidate?.identities() ?? [],
+    candidateClients: () => parts.candidate?.figures.clients(),
+    candidateIdentities: () => parts.candidate?.figures.identities() ?? [],
   }
 }
 

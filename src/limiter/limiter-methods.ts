@@ -46,7 +46,7 @@ export function limiterMethods<Subject>(parts: LimiterParts<Subject>): Limiter<S
       watchPromise(promiseOf(() => peekSubject(parts, subject, options[0]))),
     ...promisedAdjustments(() => parts.candidate?.adjustBeside(parts.adjustments) ?? parts.adjustments),
     release: (decision) => release(parts, decision),
-    candidateReport: () => parts.candidate?.report(),
+    candidateReport: () => parts.candidate?.figures.report(),
     describe: document.describe,
     health: () => healthOf(parts.core.store, settings.healthKey),
     close: () => close(parts),

@@ -156,6 +156,7 @@ export class CandidateFigures {
     return listed.flat().map(([identity]) => identity)
   }
 
+  /** Returns hashes of the clients that the report counts. */
   clients(): CandidateClients {
     return {
       clients: this.#clients.hashes(),

@@ -11,7 +11,7 @@ import { limiterCore } from '../create-core.js'
 import { asDecided, type Decision, type Finish, receiptOf } from '../decision.js'
 import { emit, emitFailure, type LimiterEvents } from '../events.js'
 import type { LimiterSettings } from '../read-options.js'
-import { type CandidateClients, CandidateFigures, type CandidateReport } from './candidate-report.js'
+import { CandidateFigures } from './candidate-report.js'
 
 /** Limits to try beside those in force. They never deny a request, and their failures change no decision. */
 export interface Candidate {
@@ -24,11 +24,8 @@ export interface Candidate {
   ): MaybePromise<Decision>
   /** Returns adjustments that make the same changes to what the candidate has counted. */
   adjustBeside<Subject>(adjustments: DirectAdjustments<Subject>): DirectAdjustments<Subject>
-  report(): CandidateReport
-  /** Returns hashes of the clients that the report counts. */
-  clients(): CandidateClients
-  /** Returns the identities in keys of the clients that the report lists. */
-  identities(): readonly string[]
+  /** What its limits would have done. */
+  readonly figures: CandidateFigures
   /** The limits used so far. */
   readonly limits: LimitContext['limits']
   /** Ends what the candidate does in the background, and closes its own store. Never rejects. */
@@ -147,9 +144,7 @@ export function createCandidate<Subject>(
       adjust: (decision, cost, options) =>
         changeBoth(inForce, decision, options, (to, of, only) => to.adjust(of, cost, only)),
     }),
-    report: () => figures.report(),
-    clients: () => figures.clients(),
-    identities: () => figures.identities(),
+    figures,
     limits: core.settings.context.limits,
     close: () => core.close({ isStoreShared: store === settings.store }).catch(onFailure),
   }
