@@ -117,12 +117,22 @@ test('charges that wait for a shared limit only are allowed in order of arrival'
 })
 
 const NAMES = ['x', 'y', 'z'] as const
-const timed = policies.filter(({ holdsUnits }) => !holdsUnits)
+const filling = (limit: number) => ({ limit, window: '30ms', startsAt: 'first-request' }) as const
+/** Policies of one kind with other numbers, between which a limit may change. */
+const changing = fc.constantFrom<[Policy, Policy]>(
+  [
+    tokenBucket({ capacity: 3, refill: 1, every: '10ms' }),
+    tokenBucket({ capacity: 8, refill: 4, every: '20ms' }),
+  ],
+  [fixedWindow(filling(4)), fixedWindow(filling(6))],
+  [slidingLog({ limit: 4, window: '30ms' }), slidingLog({ limit: 3, window: '30ms' })],
+)
 const crossings = fc.array(
   fc.record({
     names: fc.subarray([...NAMES], { minLength: 1 }),
     cost: fc.integer({ min: 1, max: 3 }),
     afterMs: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 40 })),
+    isChange: fc.boolean(),
   }),
   { minLength: 1, maxLength: 8 },
 )
@@ -132,36 +142,50 @@ interface Crossing {
   readonly names: readonly string[]
 }
 
-test('charges of several limits all get their turn, whatever steady load others put on each limit', async () => {
+/**
+ * Lets charges wait while others keep each limit exhausted. Returns those that are still waiting after ten
+ * seconds.
+ */
+async function leftUnderLoad(
+  all: readonly { names: readonly string[]; cost: number; afterMs: number; isChange: boolean }[],
+  each: readonly (readonly [Policy, Policy])[],
+  latencyMs: number | undefined,
+) {
+  jest.useFakeTimers()
+  let changes = 0
+  const limiter = createLimiter<Crossing>({
+    limits: NAMES.map((name, i) => ({
+      name,
+      policy: () => each[i]?.[changes % 2] as Policy,
+      key: () => name,
+      skip: ({ names }: Crossing) => !names.includes(name),
+    })),
+    store: storeWith(latencyMs),
+    timeout: '10s',
+  })
+  const lost = new Set(all.keys())
+  let isOver = false
+  const load = NAMES.flatMap((name) => [name, name, name]).map(async (name) => {
+    while (!isOver) await limiter.waitFor({ names: [name] })
+  })
+  for (const [i, { names, cost, afterMs, isChange }] of all.entries()) {
+    await jest.advanceTimersByTimeAsync(afterMs)
+    if (isChange) changes += 1
+    limiter.waitFor({ names }, { cost }).then(() => lost.delete(i))
+  }
+  for (let i = 0; i < 100 && lost.size > 0; i++) await jest.advanceTimersByTimeAsync(100)
+  const left = [...lost]
+  isOver = true
+  await Promise.all([limiter.close(), jest.advanceTimersByTimeAsync(1000)])
+  await Promise.all(load)
+  jest.useRealTimers()
+  return left
+}
+
+test('charges of several limits all get their turn, under steady load, however the numbers change', async () => {
   await fc.assert(
-    fc.asyncProperty(crossings, fc.tuple(timed, timed, timed), latencies, async (all, each, latencyMs) => {
-      jest.useFakeTimers()
-      const limiter = createLimiter<Crossing>({
-        limits: NAMES.map((name, i) => ({
-          name,
-          policy: each[i] as Policy,
-          key: () => name,
-          skip: ({ names }: Crossing) => !names.includes(name),
-        })),
-        store: storeWith(latencyMs),
-        timeout: '10s',
-      })
-      const lost = new Set(all.keys())
-      let isOver = false
-      const load = NAMES.flatMap((name) => [name, name, name]).map(async (name) => {
-        while (!isOver) await limiter.waitFor({ names: [name] })
-      })
-      for (const [i, { names, cost, afterMs }] of all.entries()) {
-        await jest.advanceTimersByTimeAsync(afterMs)
-        limiter.waitFor({ names }, { cost }).then(() => lost.delete(i))
-      }
-      for (let i = 0; i < 100 && lost.size > 0; i++) await jest.advanceTimersByTimeAsync(100)
-      const left = [...lost]
-      isOver = true
-      await Promise.all([limiter.close(), jest.advanceTimersByTimeAsync(1000)])
-      await Promise.all(load)
-      jest.useRealTimers()
-      expect(left).toEqual([])
+    fc.asyncProperty(crossings, fc.tuple(changing, changing, changing), latencies, async (...input) => {
+      expect(await leftUnderLoad(...input)).toEqual([])
     }),
     { numRuns: 60 },
   )
