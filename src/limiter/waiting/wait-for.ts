@@ -34,18 +34,24 @@ interface Waiting extends WaitingOptions {
   readonly core: LimiterCore
   readonly queues: WaitQueues
   arrivals: number
+  /** How often the rules have changed. */
+  changes: number
   isClosed: boolean
 }
 
 /** Creates the `waitFor` of a limiter. */
 export function createWaiting(core: LimiterCore, options: WaitingOptions) {
-  const waiting: Waiting = { ...options, core, queues: new WaitQueues(), arrivals: 0, isClosed: false }
+  const state = { queues: new WaitQueues(), arrivals: 0, changes: 0, isClosed: false }
+  const waiting: Waiting = { ...options, core, ...state }
   return {
     waitFor: (subject: unknown, waitOptions?: WaitOptions) => waitFor(waiting, subject, waitOptions),
     /** Lets waiters try again if units came back to their keys. */
     retry: (keys: readonly { readonly key: string }[]) => waiting.queues.retry(keys),
     /** Lets all waiters resolve their charges anew, because the limits, the access rules or the mode changed. */
-    onRulesChanged: () => waiting.queues.wakeAll(),
+    onRulesChanged() {
+      waiting.changes += 1
+      waiting.queues.wakeAll()
+    },
     close() {
       waiting.isClosed = true
       waiting.queues.wakeAll()
@@ -56,7 +62,7 @@ export function createWaiting(core: LimiterCore, options: WaitingOptions) {
 async function waitFor(waiting: Waiting, subject: unknown, options: WaitOptions = {}): Promise<Decision> {
   const arrival = waiting.arrivals++
   const bounds = readWaitOptions(options)
-  const rules = { parts: [], client: '', placeOf: undefined }
+  const rules = { parts: [], client: '', placeOf: undefined, changes: 0 }
   const state = { queues: new Set<Queue>(), slept: new Set<string>(), holds: new Map<Queue, number>() }
   const waiter: Waiter = { subject, arrival, ...bounds, ...rules, ...state, turn: undefined, wake() {} }
   return waiting.finish(await chargeWhenAllowed(waiting, waiter).catch(denyDisconnected), subject)
@@ -69,7 +75,7 @@ async function chargeWhenAllowed(waiting: Waiting, waiter: Waiter): Promise<Deci
       throwIfAborted(waiter.signal)
       const decision = (await resolveCharge(waiting, waiter)) ?? (await chargeOrQueue(waiting, waiter))
       if (decision !== undefined) return decision
-      await sleep(waiter)
+      if (waiter.changes === waiting.changes) await sleep(waiter)
     }
   } finally {
     waiting.queues.end(waiter)
@@ -85,6 +91,7 @@ async function resolveCharge(waiting: Waiting, waiter: Waiter): Promise<Decision
   const { subject, cost, signal, deadlineMs, placeOf } = waiter
   if (placeOf !== undefined && (isClosed || performance.now() >= deadlineMs)) return undefined
   core.beforeCharge?.()
+  waiter.changes = waiting.changes
   const accessDecision = access.check && (await unlessAborted(access.check(subject), signal))
   if (accessDecision !== undefined) return accessDecision
   const given = core.limits.resolveCharge(subject, cost)

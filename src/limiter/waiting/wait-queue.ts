@@ -16,6 +16,8 @@ export interface Waiter {
   readonly signal: AbortSignal | undefined
   /** What it charges, as it was resolved last. */
   parts: readonly NamedPart[]
+  /** How often the rules had changed by then. */
+  changes: number
   /** Identifies the client: all its keys, since several clients may share one of them. */
   client: string
   /** The client for which it took one of the limiter's places. */

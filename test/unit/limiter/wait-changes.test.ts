@@ -95,6 +95,32 @@ describe('a policy function', () => {
   })
 })
 
+test('a change that comes while a charge is under way reaches it as well', async () => {
+  let limit = 1
+  const memory = countingStore()
+  const store: Store = {
+    ...memory,
+    async apply(operations) {
+      const results = await memory.apply(operations)
+      await new Promise((resolve) => setTimeout(resolve, 10))
+      return results
+    },
+  }
+  const policies = [hourly(1), hourly(2)]
+  const policy = () => policies[limit - 1] as Policy
+  const { limiter, order, wait } = recording({ limits: [{ name: 'x', policy, key }], store })
+  const charged = limiter.charge('a')
+  await jest.advanceTimersByTimeAsync(10)
+  await charged
+  const waiting = wait('a')
+  await jest.advanceTimersByTimeAsync(5)
+  limit = 2
+  limiter.mode = 'enforce'
+  await jest.advanceTimersByTimeAsync(20)
+  expect(order).toEqual(['a'])
+  await waiting
+})
+
 test('each try reads the key, the cost and the access rules anew', async () => {
   let tenant = 'one'
   let cost = 1
