@@ -33,8 +33,13 @@ export type AnyRedisClient =
   | NodeRedisSentinelClient
   | NodeRedisClusterClient
 
-/** The transport through a client: one of these. */
-export type RedisTransport = ReturnType<typeof recognize>
+/** The transport through a client. */
+export type RedisTransport =
+  | ReturnType<typeof ioredisTransport>
+  | ReturnType<typeof ioredisClusterTransport>
+  | ReturnType<typeof nodeRedisTransport>
+  | ReturnType<typeof nodeRedisSentinelTransport>
+  | ReturnType<typeof nodeRedisClusterTransport>
 
 /**
  * Creates the transport through a client, which is recognized by its methods: a project may have several
@@ -46,7 +51,7 @@ export function transportOf(client: unknown): RedisTransport {
   return transport
 }
 
-function recognize(client: unknown) {
+function recognize(client: unknown): RedisTransport {
   if (isIoredis(client)) {
     warnOfResends(client)
     return isIoredisCluster(client) ? ioredisClusterTransport(client) : ioredisTransport(client)
