@@ -15,7 +15,7 @@ import type { LimiterOptions } from './options.js'
 import { limitsPublisher } from './publish-limits.js'
 import { type LimiterSettings, readLimiterOptions } from './read-options.js'
 import { limiterDocument } from './settings-in-force.js'
-import { storeFailureReporter } from './store-failures.js'
+import { storeErrorReporter } from './store-error-reporter.js'
 import { createWaiting } from './waiting/wait-for.js'
 
 /**
@@ -67,7 +67,7 @@ function limiterParts<Subject>(owner: string, given: LimiterSettings): LimiterPa
     emitFailure(events, 'refundFailed', error, decision)
   const holdings = holdingsOf((error) => emitFailure(events, 'renewalFailed', error), onRefundFailed)
   const core = limiterCore(settings, {
-    onStoreError: storeFailureReporter(events, settings),
+    onStoreError: storeErrorReporter(events, settings),
     onRefundLost: onRefundFailed,
     onUnitsBack: (keys) => parts.waiting.retry(keys),
     onChange(...change) {

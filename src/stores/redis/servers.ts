@@ -54,9 +54,9 @@ export const serversOf = weakMemo((client: object): Servers => {
 
 /** Records that a batch of several operations has come back from one server. */
 export function recordProbe(servers: Servers): void {
+  const { transport, batching, hasSlots } = servers
   servers.isProbed = true
-  if (!servers.hasSlots)
-    servers.batching.maxInFlight = { ...BATCHING, ...servers.transport.batching }.maxInFlight
+  if (!hasSlots) batching.maxInFlight = transport.batching?.maxInFlight ?? BATCHING.maxInFlight
 }
 
 /**

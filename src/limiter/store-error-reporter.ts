@@ -35,7 +35,7 @@ const lacksReason = (error: StoreError) => isUnsent(error) && error.cause === un
  * failed, what requests get now, and later that the store decides again. If the error lacks its reason, it
  * warns once more, of the next error that has one.
  */
-export function storeFailureReporter<Subject>(
+export function storeErrorReporter<Subject>(
   events: EventEmitter<LimiterEvents<Subject>>,
   { context: { name }, onStoreError, fallbackShare, store }: ReportedSettings,
 ): (error: StoreError) => void {
