@@ -41,27 +41,24 @@ export function rateLimitHeaders<Res>(
   decision: Decision,
   isFirst: boolean,
 ): HeaderList {
-  if (isFirst && decision.retryAfterMs !== NEVER) return quotaHeaders(style, reset, decision)
-  if (style === 'none' || decision.parts.length === 0 || writer.areHeadersSent(res)) return []
-  const isShown = style !== 'draft' && clearIfNearer(writer, res, decision)
+  if (style === 'none' || decision.parts.length === 0) return []
+  const isAlone = isFirst && decision.retryAfterMs !== NEVER
+  const isShown = style !== 'draft' && (isAlone || isNearer(writer, res, decision))
+  if ((style === 'legacy' && !isShown) || (!isAlone && writer.areHeadersSent(res))) return []
+  if (isShown && !isAlone) writer.removeHeader(res, 'X-RateLimit-Reset') // which this decision may not set
   const legacy = isShown ? legacyHeaders(decision, Date.now(), reset) : []
-  return style === 'legacy' ? legacy : legacy.concat(appendTo(writer, res, draftHeaders(decision)))
+  if (style === 'legacy') return legacy
+  const draft = draftHeaders(decision)
+  return legacy.concat(isAlone ? draft : appendTo(writer, res, draft))
 }
 
 /**
  * Returns whether the legacy headers should describe this decision instead of an earlier limiter's on the
- * route: if it denies, or is nearer to exhaustion. If so, removes `X-RateLimit-Reset`, which this decision
- * may not set.
+ * route: if it denies, or is nearer to exhaustion.
  */
-function clearIfNearer<Res>(
-  writer: ResponseWriter<Res>,
-  res: Res,
-  { allowed, remaining }: Decision,
-): boolean {
+function isNearer<Res>(writer: ResponseWriter<Res>, res: Res, { allowed, remaining }: Decision): boolean {
   const earlier = writer.getHeader(res, 'X-RateLimit-Remaining')
-  if (earlier !== undefined && allowed && remaining >= Number(earlier)) return false
-  writer.removeHeader(res, 'X-RateLimit-Reset')
-  return true
+  return earlier === undefined || !allowed || !(remaining >= Number(earlier)) // another value is not a number
 }
 
 /** Returns the draft's headers, which are lists, appended to those of earlier limiters. */

@@ -6,6 +6,7 @@ import {
   bucketUnit,
   ceilToGrid,
   floorToGrid,
+  GRID_PER_MS,
   isBucketInterval,
   isOnGrid,
   MAX_MISSING_MS,
@@ -189,7 +190,7 @@ function makeTokenBucket(given: Bucket): Policy {
   }
 
   function take(state: State | undefined, nowMs: number, cost: number, mayOwe = false): Step {
-    const now = floorToGrid(nowMs)
+    const now = Math.floor(nowMs * GRID_PER_MS) / GRID_PER_MS // as `floorToGrid`
     const missingMs = missingAt(state, now)
     const afterMs = missingMs + cost * intervalMs // until full, once the cost is taken
     if (cost === 0) return stepOf(true, missingMs, 0, undefined)
