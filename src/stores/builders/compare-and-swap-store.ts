@@ -2,7 +2,6 @@ import { callback, readOptions } from '../../options/option-table.js'
 import type { MaybePromise } from '../../util/maybe-promise.js'
 import { show } from '../../util/validate.js'
 import { runByKey } from '../shared/by-key.js'
-import { acrossShards } from '../shared/shards.js'
 import type { Store } from '../store.js'
 import type { StoreError } from '../store-error.js'
 import { builtStore, COMMON_ROWS, type CommonStoreOptions, requiredFunction } from './built-store.js'
@@ -57,8 +56,8 @@ const optionTable = () => ({
  *   `StoreError`.
  * - **Busy keys.** Operations on one key that arrive meanwhile wait, and then share one read and one write.
  *   So a process never competes with itself, and a busy key costs each process one write at a time.
- * - **Several keys.** A charge of several keys is decided key by key. If a later key denies, the earlier
- *   ones are refunded. Until the refund, other charges may be denied for those units. No limit is ever
+ * - **Several keys.** A charge of several keys is decided on each key at the same time. If one denies, the
+ *   others are refunded. Until the refund, other charges may be denied for those units. No limit is ever
  *   exceeded.
  * - **Clock.** `clock`. The clocks of the processes must be less than a second apart.
  *
@@ -108,9 +107,5 @@ export function compareAndSwapStore<Version>(options: CompareAndSwapOptions<Vers
     swap: (change, settle, fail) => void swapChecked(change).then(settle, fail),
     now: clock,
   })
-  const run = runByKey(applyToKey, storageKey)
-  return builtStore(
-    { ...options, batching },
-    acrossShards((key) => key, run, batching, clock),
-  )
+  return builtStore({ ...options, batching }, runByKey(applyToKey, storageKey, clock))
 }

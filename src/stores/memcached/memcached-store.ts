@@ -1,6 +1,5 @@
 import { type ApplyToKey, keyedPolicyOf, runByKey } from '../shared/by-key.js'
 import { applyBy, type Run } from '../shared/run-operations.js'
-import { acrossShards } from '../shared/shards.js'
 import { trusted } from '../shared/trusted.js'
 import type { Batching, Store } from '../store.js'
 import { casStrategy } from './cas-strategy.js'
@@ -28,8 +27,8 @@ const COUNTED: readonly string[] = ['consecutive', 'fixed-window', 'sliding-wind
  * - **Technique.** `fixedWindow`, `slidingWindow` and `consecutive` are counters, changed by `incr`. All
  *   other policies, and a `fixedWindow` from the first request, are one value, changed by compare-and-swap.
  *   It is retried for two seconds. Then the operation fails with a `StoreError`.
- * - **Several keys.** A charge of several keys is decided key by key. If a later key denies, the earlier
- *   ones are refunded. Until then, others may be denied for those units. No limit admits more than it says.
+ * - **Several keys.** A charge of several keys is decided on each key at the same time. If one denies, the
+ *   others are refunded. Until then, others may be denied for those units. No limit admits more than it says.
  * - **Clock.** This process's, in whole milliseconds. Synchronize the clocks of all processes to less than a
  *   second. Otherwise limits may be exceeded: around the border of a window, each clock counts separately.
  * - **Change of numbers.** Under another window, `fixedWindow` starts afresh.
@@ -69,11 +68,7 @@ export function memcachedStore(client: MemcachedClient): Store {
   return trusted({
     name: 'memcached',
     batching: BATCHING,
-    apply: applyBy(
-      'memcachedStore',
-      acrossShards((key) => key, run, BATCHING),
-      BATCHING,
-    ),
+    apply: applyBy('memcachedStore', run, BATCHING),
     onLimitsLost: losses.subscribe,
     origin: { client },
     documents: memcachedDocuments(transport),

@@ -1,6 +1,7 @@
 import { isSamePolicy } from '../../policies/policy.js'
-import type { KeyedPolicy, Operation, Outcome } from '../operation.js'
+import type { Charge, KeyedPolicy, Operation, Outcome } from '../operation.js'
 import { asStoreError } from '../store-error.js'
+import { type ApplyInShard, jointCharges } from './joint-charges.js'
 import type { Run } from './run-operations.js'
 
 /**
@@ -30,9 +31,14 @@ interface PendingOperation {
 /**
  * Returns a function that runs operations, for a store in which every key is a shard. Operations on one key and
  * policy that follow one another run together, and different keys run at the same time, also those of one
- * charge. `storageKey` returns the name under which the server keeps a key.
+ * charge. `storageKey` returns the name under which the server keeps a key, and `now` the time of a charge that
+ * has no keys.
  */
-export function runByKey(applyToKey: ApplyToKey, storageKey: (key: string) => string): Run {
+export function runByKey(
+  applyToKey: ApplyToKey,
+  storageKey: (key: string) => string,
+  now: () => number = Date.now,
+): Run {
   function applyInOrder(key: string, pending: readonly PendingOperation[]): void {
     const together = firstOfOnePolicy(pending)
     const operations = together.map(({ operation }) => operation)
@@ -43,12 +49,23 @@ export function runByKey(applyToKey: ApplyToKey, storageKey: (key: string) => st
     })
   }
 
+  const keyOf = (operation: Operation) => storageKey(keyedPolicyOf(operation).key)
+  const applyAlone: ApplyInShard = (operation, settle) =>
+    applyInOrder(keyOf(operation), [{ operation, settle }])
+  const decideJointly = jointCharges((key) => key, applyAlone, now)
+
   return function runEachKey(operations, settle) {
     return new Promise((resolve) => {
       const outcomes = new Array<Outcome>(operations.length)
       let missing = operations.length
       if (missing === 0) resolve(outcomes)
       const byKey = new Map<string, PendingOperation[]>()
+      const applyInBatch: ApplyInShard = (operation, settleOne) => {
+        const key = keyOf(operation)
+        const pending = byKey.get(key)
+        if (pending === undefined) byKey.set(key, [{ operation, settle: settleOne }])
+        else pending.push({ operation, settle: settleOne })
+      }
       let next = 0
       for (const operation of operations) {
         const index = next++
@@ -57,14 +74,18 @@ export function runByKey(applyToKey: ApplyToKey, storageKey: (key: string) => st
           settle?.(index, outcome)
           if (--missing === 0) resolve(outcomes)
         }
-        const key = storageKey(keyedPolicyOf(operation).key)
-        const pending = byKey.get(key)
-        if (pending === undefined) byKey.set(key, [{ operation, settle: settleOne }])
-        else pending.push({ operation, settle: settleOne })
+        if (operation.type === 'charge' && spansKeys(operation))
+          decideJointly(operation, settleOne, applyInBatch)
+        else applyInBatch(operation, settleOne)
       }
       for (const [key, pending] of byKey) applyInOrder(key, pending)
     })
   }
+}
+
+/** Returns whether a charge has several keys, or none. */
+function spansKeys({ parts }: Charge): boolean {
+  return parts.length === 0 || parts.some(({ key }) => key !== parts[0]?.key)
 }
 
 /** Returns the first operations, as many as have one policy: the same list if all have. */

@@ -1,4 +1,4 @@
-import { concurrency, consecutive, fixedWindow, type MemoryStore, memoryStore } from 'headgate'
+import { concurrency, consecutive, fixedWindow, type MemoryStore, memoryStore, StoreError } from 'headgate'
 import type { ChargeResult, Operation } from 'headgate/store'
 import { keysOf } from '../../../../src/stores/operation.js'
 import { refundsOf } from '../../../../src/stores/shared/refunds.js'
@@ -36,25 +36,30 @@ function charging(run: Run) {
 
 /** Charges in a memory store. Those of `lost` fail. */
 function shardedStore() {
-  const failIfLost = (operation: Operation) => {
-    if (keysOf(operation).some(({ key }) => key === 'lost')) throw new Error('connection lost')
-  }
-  return { one: charging(runOn(memoryStore(), failIfLost)) }
+  const memory = memoryStore()
+  const isLost = (operation: Operation) => keysOf(operation).some(({ key }) => key === 'lost')
+  const one = charging(async (operations) =>
+    operations.flatMap((operation) =>
+      isLost(operation) ? new StoreError('test', 'connection lost') : memory.apply([operation]),
+    ),
+  )
+  return { one }
 }
 
 test('a charge whose window ends between two shards is refunded to the windows of its units', async () => {
   const perSecond = fixedWindow({ limit: 3, window: '1s' })
   let nowMs = 999
   const memory = memoryStore({ clock: () => nowMs })
-  const run = runOn(memory)
-  const one = charging(async (operations) => {
-    const outcomes = await run(operations)
-    nowMs += operations.length
-    return outcomes
-  })
+  const one = charging(async (operations) =>
+    operations.flatMap((operation) => {
+      const outcomes = memory.apply([operation])
+      nowMs++
+      return outcomes
+    }),
+  )
   const parts = [part('address', perSecond), part('account', perSecond)]
   const verdict = await one(...parts)
-  expect(verdict).toMatchObject({ allowed: true, atMs: 999, parts: [{ atMs: 999 }, { atMs: 1000 }] })
+  expect(verdict).toMatchObject({ allowed: true, atMs: 999, parts: [{ remaining: 2 }, { atMs: 1000 }] })
   await one(part('address', perSecond)) // in the second window, which the first part was not taken from
   memory.apply(refundsOf(parts, verdict))
   const left = chargeStore(
@@ -71,10 +76,12 @@ test('a charge that one shard denies shows each other part at the time of its ow
     behind: memoryStore({ clock: () => nowMs.behind }),
     ahead: memoryStore({ clock: () => nowMs.ahead }),
   }
-  const one = charging(async (operations) => {
-    const [first] = operations.flatMap(keysOf)
-    return stores[first?.key as keyof typeof stores].apply(operations)
-  })
+  const one = charging(async (operations) =>
+    operations.flatMap((operation) => {
+      const [first] = keysOf(operation)
+      return stores[first?.key as keyof typeof stores].apply([operation])
+    }),
+  )
   await one(part('behind', perSecond))
   await one(part('ahead', perSecond, 3))
   for (const order of [['behind', 'ahead'] as const, ['ahead', 'behind'] as const]) {
@@ -92,12 +99,23 @@ test('a denial is tentative where one of several shards denies, since others may
   expect(await one(part('account', three))).not.toHaveProperty('isTentative')
 })
 
-test('a charge that fails in one shard refunds what it took in those before', async () => {
+test('a charge that fails in one shard refunds what it took in others', async () => {
   const { one } = shardedStore()
   const charge = one(part('address', three, 2), part('user', three, 3), part('lost', three))
   await expect(charge).rejects.toThrow('connection lost')
   expect(await one(part('address', three, 3))).toMatchObject({ allowed: true })
   expect(await one(part('user', three, 3))).toMatchObject({ allowed: true })
+})
+
+test('a charge that one shard denies is denied, even if another one fails', async () => {
+  const { one } = shardedStore()
+  await one(part('account', three, 3))
+  const verdict = await one(part('lost', three), part('account', three), part('address', three, 2))
+  expect(verdict.parts.map(({ allowed, remaining }) => [allowed, remaining])).toEqual([
+    [true, 3],
+    [false, 0],
+    [true, 3],
+  ])
 })
 
 test('a charge that one shard denies takes nothing in any, whichever shard it is', async () => {
@@ -111,6 +129,39 @@ test('a charge that one shard denies takes nothing in any, whichever shard it is
       keys.map((key) => (key === full ? [false, 0] : [true, 3])),
     )
   }
+})
+
+test('while one shard keeps denying a client, the others are only read', async () => {
+  const costs: Record<string, number>[] = []
+  const one = charging(
+    runOn(memoryStore(), (operation) => {
+      if (operation.type === 'charge')
+        for (const { key, cost } of operation.parts) costs.push({ [key]: cost })
+    }),
+  )
+  await one(part('account', three, 3))
+  const both = [part('address', three), part('account', three)]
+  await one(...both)
+  costs.length = 0
+  expect(await one(...both)).toMatchObject({ allowed: false, parts: [{ remaining: 3 }, { allowed: false }] })
+  expect(costs).toEqual([{ account: 1 }, { address: 0 }])
+})
+
+test('a shard that no longer denies a client is charged together with the others again', async () => {
+  const memory = memoryStore()
+  const batches: number[] = []
+  const one = charging(async (operations) => {
+    batches.push(operations.length)
+    return memory.apply(operations)
+  })
+  await one(part('account', three, 3))
+  const both = [part('address', three), part('account', three)]
+  await one(...both)
+  memory.apply([{ type: 'forget', key: 'account', policy: three }])
+  batches.length = 0
+  expect(await one(...both)).toMatchObject({ allowed: true })
+  expect(await one(...both)).toMatchObject({ allowed: true })
+  expect(batches).toEqual([1, 1, 2])
 })
 
 test('the parts after the denying one show whether each alone would have been allowed', async () => {

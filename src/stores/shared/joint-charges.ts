@@ -1,0 +1,139 @@
+import { groupBy } from '../../util/group-by.js'
+import { RecentMap } from '../../util/recent-map.js'
+import type { Charge, ChargeResult, Operation, Outcome, Part, PartResult } from '../operation.js'
+import type { StoreError } from '../store-error.js'
+import { refundsOf, warnRefundFailed } from './refunds.js'
+import { itemsAt } from './run-operations.js'
+
+/** Applies an operation whose keys share a shard. Calls `settle` once, later. Never throws. */
+export type ApplyInShard = (operation: Operation, settle: (outcome: Outcome) => void) => void
+
+/** The parts of a charge in one shard. */
+interface Piece {
+  readonly charge: Charge
+  /** Where the parts are among those of the whole charge. */
+  readonly indexes: readonly number[]
+  result?: ChargeResult
+  error?: StoreError
+}
+
+/** The cache of keys that denied their last charge holds at least this many. */
+const MIN_DENIED = 10_000
+
+/**
+ * Returns a function that decides charges whose keys live in several shards. It charges all shards at the
+ * same time, all or nothing in each. If one denies or fails, it refunds what the others took. Shards whose
+ * keys denied the last such charge go first, so that a client over one limit does not keep taking units of
+ * others. `applyFirst` applies what needs to wait for nothing.
+ *
+ * So no more than a limit is ever admitted. But a charge in progress may hold units that it refunds later,
+ * and other charges may be denied meanwhile. So such denials are tentative. If a refund fails, its units
+ * stay taken.
+ */
+export function jointCharges(shardOf: (key: string) => unknown, apply: ApplyInShard, now: () => number) {
+  const denied = new RecentMap<true>(MIN_DENIED)
+  const hasDenied = ({ charge }: Piece) => charge.parts.some(({ key }) => denied.get(key))
+
+  function record({ charge, result }: Piece): void {
+    if (result === undefined || (result.allowed && denied.isEmpty)) return
+    for (const [i, { key }] of charge.parts.entries())
+      if (result.allowed) denied.delete(key)
+      else if (result.parts[i]?.allowed === false) denied.set(key, true)
+  }
+
+  return function decide(
+    { parts }: Charge,
+    settle: (outcome: ChargeResult | StoreError) => void,
+    applyFirst = apply,
+  ): void {
+    const pieces = piecesOf(parts, shardOf)
+    const suspects = denied.isEmpty ? [] : pieces.filter(hasDenied)
+    const conclude = () => {
+      pieces.forEach(record)
+      if (!pieces.every(isAllowed)) takeBack(pieces, apply).then(settle)
+      else settle(joinedResult(pieces, pieces[0]?.result?.atMs ?? now()))
+    }
+    applyAll(suspects.length === 0 ? pieces : suspects, applyFirst, () => {
+      const rest = pieces.filter(({ result, error }) => result === undefined && error === undefined)
+      applyAll(suspects.every(isAllowed) ? rest : [], apply, conclude)
+    })
+  }
+}
+
+function piecesOf(parts: readonly Part[], shardOf: (key: string) => unknown): Piece[] {
+  const pieces: Piece[] = []
+  for (const indexes of groupBy(parts.keys(), (i) => shardOf(parts[i]?.key ?? '')).values())
+    pieces.push({ charge: { type: 'charge', parts: itemsAt(parts, indexes) }, indexes })
+  return pieces
+}
+
+/** Charges pieces at the same time. Calls `done` when all have their outcomes. */
+function applyAll(pieces: readonly Piece[], apply: ApplyInShard, done: () => void): void {
+  let missing = pieces.length
+  if (missing === 0) done()
+  for (const piece of pieces)
+    apply(piece.charge, (outcome) => {
+      if (outcome instanceof Error) piece.error = outcome
+      else piece.result = outcome as ChargeResult
+      if (--missing === 0) done()
+    })
+}
+
+const isAllowed = ({ result }: Piece) => result?.allowed === true
+const isDenied = ({ result }: Piece) => result?.allowed === false
+
+/** Returns the result of a charge from those of its pieces. Parts of another time than `atMs` carry it. */
+function joinedResult(pieces: readonly Piece[], atMs: number): ChargeResult {
+  const parts: PartResult[] = []
+  for (const { indexes, result } of pieces) {
+    let i = 0
+    for (const figures of result?.parts ?? [])
+      parts[indexes[i++] ?? 0] = result?.atMs === atMs ? figures : { ...figures, atMs: result?.atMs ?? atMs }
+  }
+  return { type: 'charge', allowed: pieces.every(isAllowed), atMs, parts }
+}
+
+/**
+ * Refunds the pieces that were allowed. Returns the denial, in which pieces that did not deny have the figures
+ * of a peek, or the error, if no piece denied.
+ */
+async function takeBack(pieces: readonly Piece[], apply: ApplyInShard): Promise<ChargeResult | StoreError> {
+  const request = (operation: Operation) => new Promise<Outcome>((resolve) => apply(operation, resolve))
+  const refunds = pieces.flatMap(({ charge, result }) =>
+    result?.allowed ? refundsOf(charge.parts, result) : [],
+  )
+  for (const outcome of await Promise.all(refunds.map(request)))
+    if (outcome instanceof Error) warnRefundFailed(outcome)
+  const { atMs } = pieces.find(isDenied)?.result ?? {}
+  if (atMs === undefined) return pieces.find(({ error }) => error !== undefined)?.error as StoreError
+  const peek = async (piece: Piece) => {
+    const { charge } = piece
+    const peeked = charge.parts.map((part) => ({ ...part, cost: 0 }))
+    const outcome = await request({ type: 'charge', parts: peeked })
+    piece.result =
+      outcome instanceof Error ? freshResult(charge, atMs) : withCosts(charge, outcome as ChargeResult)
+  }
+  await Promise.all(pieces.filter((piece) => !isDenied(piece)).map(peek))
+  return { ...joinedResult(pieces, atMs), allowed: false, isTentative: true }
+}
+
+/** Returns a peek's figures for the costs that were not charged. `retryAfterMs` may be a lower bound. */
+function withCosts({ parts }: Charge, peeked: ChargeResult): ChargeResult {
+  const figuresOf = (figures: PartResult, i: number) => {
+    const { cost = 0, policy } = parts[i] ?? {}
+    if (policy === undefined || cost <= figures.remaining) return figures
+    const retryAfterMs = cost > policy.limit ? Number.POSITIVE_INFINITY : figures.moreAfterMs
+    return { ...figures, allowed: false, retryAfterMs }
+  }
+  return { ...peeked, parts: peeked.parts.map(figuresOf) }
+}
+
+/** Returns the figures of fresh keys, for a shard that fails. */
+function freshResult({ parts }: Charge, atMs: number): ChargeResult {
+  return {
+    type: 'charge',
+    allowed: true,
+    atMs,
+    parts: parts.map(({ policy }) => policy.take(undefined, 0, 0)),
+  }
+}
