@@ -152,21 +152,21 @@ export function transactionStore<Transaction>(options: TransactionOptions<Transa
     return retry(async () => transact(operations, keys), { isTemporary: mayRepeat, isProgress: isDuplicate })
   }
 
-  /** Returns the results of the operations that need no transaction. */
-  async function applyEach(operations: readonly Operation[]): Promise<Map<Operation, ChargeResult>> {
-    const decided = new Map<Operation, ChargeResult>()
+  /** Returns the results of the operations that need no transaction, each at the operation's index. */
+  async function applyEach(operations: readonly Operation[]): Promise<readonly (ChargeResult | undefined)[]> {
     const alone = chargeEach === undefined ? [] : chargesAlone(operations)
-    if (chargeEach === undefined || alone.length === 0) return decided
+    if (chargeEach === undefined || alone.length === 0) return []
     try {
       const results = await chargeEach(alone)
-      for (const [i, charge] of alone.entries()) {
-        const result = results[i]
-        if (result !== undefined) decided.set(charge, result)
-      }
+      if (alone.length === operations.length) return results
+      const byCharge = new Map<Operation, ChargeResult | undefined>(
+        alone.map((each, i) => [each, results[i]]),
+      )
+      return operations.map((operation) => byCharge.get(operation))
     } catch (error) {
       if (!mayRepeat(error)) throw error
+      return []
     }
-    return decided
   }
 
   /** Applies the operations that were not decided alone. If some were, an error is theirs and no other's. */
@@ -182,13 +182,13 @@ export function transactionStore<Transaction>(options: TransactionOptions<Transa
   const run: Run = async (operations) => {
     try {
       const decided = await applyEach(operations)
-      const others = operations.filter((operation) => !decided.has(operation))
-      const rest = others.length === 0 ? [] : await applyRest(others, decided.size > 0)
+      const others = operations.filter((_, i) => decided[i] === undefined)
+      const rest = others.length === 0 ? [] : await applyRest(others, others.length < operations.length)
       let next = 0
-      const results = operations.map(
-        (operation) => decided.get(operation) ?? (rest[next++] as Result | Error),
-      )
-      return results.map((result) => (result instanceof Error ? toStoreError(result) : result))
+      return operations.map((_, i) => {
+        const result = decided[i] ?? (rest[next++] as Result | Error)
+        return result instanceof Error ? toStoreError(result) : result
+      })
     } catch (error) {
       throw toStoreError(error)
     }

@@ -11,7 +11,7 @@ import {
   type PostgresReply,
   preparedStatement,
 } from './client.js'
-import { CLOCK, decode, encodeAsHex, keyList } from './codec.js'
+import { CLOCK, decode, encodeAsHex, hexOf, keyList } from './codec.js'
 import { canTake } from './kinds.js'
 import { areTakenAlike, takeQueries } from './take-statements.js'
 
@@ -21,7 +21,8 @@ const MAX_STATEMENTS = 2
 /** A charge to decide. */
 interface Pending {
   readonly parts: readonly Part[]
-  readonly keys: readonly Buffer[]
+  /** The keys of the parts' rows, as hexadecimal digits. */
+  readonly keys: readonly string[]
   result?: ChargeResult
 }
 
@@ -59,9 +60,9 @@ export function chargeEach(table: string): NonNullable<Dialect<PostgresConnectio
       charge.parts,
       charges.map(({ keys }) => keys),
     )
-    const byKey = new Map(charges.map((each) => [hexOf(each.keys[0]), each]))
+    const byKey = charges.length === 1 ? undefined : new Map(charges.map((each) => [each.keys[0], each]))
     for (const row of await send(connection, query)) {
-      const taken = charges.length === 1 ? charge : byKey.get(row.at(-1) ?? '')
+      const taken = byKey === undefined ? charge : byKey.get(row.at(-1) ?? '')
       if (taken === undefined) continue
       const states = taken.parts.map((_, i) => decode(row[i]))
       const atMs = states[0]?.nowMs ?? 0
@@ -76,7 +77,7 @@ export function chargeEach(table: string): NonNullable<Dialect<PostgresConnectio
     const nowMs = Math.max(...Array.from(found.values(), (row) => row.nowMs))
     for (const charge of charges) {
       const { parts, keys } = charge
-      const rows = new Map(parts.map(({ key }, i) => [key, found.get(hexOf(keys[i]))]))
+      const rows = new Map(parts.map(({ key }, i) => [key, found.get(keys[i] ?? '')]))
       const isForeign = ({ key, policy }: Part) =>
         rows.get(key)?.exists && !isStateOf(policy, rows.get(key)?.state)
       if (parts.some(isForeign)) continue // the transaction reports the error
@@ -99,7 +100,7 @@ export function chargeEach(table: string): NonNullable<Dialect<PostgresConnectio
   }
 
   return async (connection, charges) => {
-    const pending = charges.map(({ parts }): Pending => ({ parts, keys: parts.map(({ key }) => keyOf(key)) }))
+    const pending = charges.map(({ parts }): Pending => ({ parts, keys: parts.map(keyOf) }))
     const mostParts = connection.getTransactionStatus === undefined ? 1 : Number.POSITIVE_INFINITY
     const takeable = pending.filter(
       ({ parts }) => parts.length <= mostParts && parts.every(({ policy }) => canTake(policy)),
@@ -109,9 +110,7 @@ export function chargeEach(table: string): NonNullable<Dialect<PostgresConnectio
   }
 }
 
-const keyOf = (key: string) => Buffer.from(rowKey(key))
-
-const hexOf = (key: Buffer | undefined) => key?.toString('hex') ?? ''
+const keyOf = ({ key }: Part) => hexOf(rowKey(key))
 
 const canBeAllowed = ({ policy, cost }: Part) => cost > 0 && cost <= policy.limit
 
@@ -129,4 +128,4 @@ function groupsOf(charges: readonly Pending[]): readonly (readonly Pending[])[] 
   return groups
 }
 
-const byFirstKey = (a: Pending, b: Pending) => Buffer.compare(a.keys[0] as Buffer, b.keys[0] as Buffer)
+const byFirstKey = (a: Pending, b: Pending) => ((a.keys[0] ?? '') < (b.keys[0] ?? '') ? -1 : 1)

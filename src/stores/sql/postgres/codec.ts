@@ -25,29 +25,44 @@ const TIME_BYTES = 8
 const HEADER_BYTES = 20
 const NUMBER_BYTES = 4 + 8
 
+/** Holds the bytes of one reply at a time. */
+let bytes = Buffer.alloc(1024)
+
 /** Decodes what the SQL of `encodeAsHex` returns. */
 export function decode(hexadecimal: string | null | undefined): Decoded {
-  const bytes = Buffer.from(hexadecimal ?? '', 'hex')
-  const array = bytes.subarray(TIME_BYTES)
-  return { nowMs: bytes.readDoubleBE(0), exists: array.length > 0, state: stateIn(array) }
+  const text = hexadecimal ?? ''
+  const end = text.length / 2
+  if (bytes.length < end) bytes = Buffer.alloc(2 * end)
+  bytes.write(text, 'hex')
+  return { nowMs: bytes.readDoubleBE(0), exists: end > TIME_BYTES, state: stateIn(TIME_BYTES, end) }
 }
 
-function stateIn(array: Buffer): State | undefined {
-  const length = (array.length - HEADER_BYTES) / NUMBER_BYTES
-  if (length < 1 || !Number.isInteger(length) || array.readInt32BE(0) !== 1) return undefined
+function stateIn(start: number, end: number): State | undefined {
+  const length = (end - start - HEADER_BYTES) / NUMBER_BYTES
+  if (length < 1 || !Number.isInteger(length) || bytes.readInt32BE(start) !== 1) return undefined
   const state: number[] = []
-  for (let at = HEADER_BYTES + 4; at < array.length; at += NUMBER_BYTES) state.push(array.readDoubleBE(at))
+  for (let at = start + HEADER_BYTES + 4; at < end; at += NUMBER_BYTES) state.push(bytes.readDoubleBE(at))
   return state.every(Number.isFinite) ? state : undefined
 }
 
-/** Returns keys as an array for a parameter of a statement. */
-export function keyList(keys: readonly Buffer[]): string {
-  return `{${keys.map((key) => `"\\\\x${key.toString('hex')}"`)}}`
+/** Returns the bytes of a row's key as hexadecimal digits, which are in the order of the keys. */
+export function hexOf(key: string): string {
+  return Buffer.from(key).toString('hex')
+}
+
+/** Returns a key, of which these are the digits, for a parameter of a statement. */
+export function keyParameter(hexadecimal: string): string {
+  return `\\x${hexadecimal}`
+}
+
+/** Returns several keys as an array for a parameter. */
+export function keyList(hexadecimals: readonly string[]): string {
+  return `{${hexadecimals.map((each) => `"\\\\x${each}"`)}}`
 }
 
 /** Returns keys as an array literal, which the server parses faster than a list of values. */
 export function keyArray(keys: readonly string[]): string {
-  const elements = keys.map((key) => `"\\\\\\\\x${Buffer.from(key).toString('hex')}"`)
+  const elements = keys.map((key) => `"\\\\\\\\x${hexOf(key)}"`)
   return `E'{${elements}}'::bytea[]`
 }
 

@@ -2,7 +2,7 @@ import type { BaseSpec } from '../../../policies/spec.js'
 import type { Part } from '../../operation.js'
 import { expiryStepS } from '../expiry.js'
 import { type PostgresQuery, type PreparedStatement, preparedStatement } from './client.js'
-import { CLOCK, encodeAsHex, keyList } from './codec.js'
+import { CLOCK, encodeAsHex, keyList, keyParameter } from './codec.js'
 import { type Names, takeKindOf } from './kinds.js'
 
 /** The time in ms since the Unix epoch, in an expression that is selected `FROM` the clock. */
@@ -23,9 +23,9 @@ const SET_LOCK_TIMEOUT = `set_config('lock_timeout', '${LOCK_TIMEOUT_MS}', true)
 
 /**
  * Creates the query for charges that differ only in their keys. `keys` has the keys of each charge, one for
- * each part.
+ * each part, as hexadecimal digits.
  */
-export type TakeQuery = (parts: readonly Part[], keys: readonly (readonly Buffer[])[]) => PostgresQuery
+export type TakeQuery = (parts: readonly Part[], keys: readonly (readonly string[])[]) => PostgresQuery
 
 /**
  * The most statements for single charges. They have the numbers in their text, which takes less time than
@@ -61,8 +61,8 @@ export function takeQueries(table: string): TakeQuery {
 
   return (parts, keys) => {
     const statement = keys.length === 1 ? singleStatement(parts) : undefined
-    if (statement !== undefined && parts.length === 1) return statement([...(keys[0] ?? [])])
-    const lists = parts.map((_, i) => keyList(keys.map((each) => each[i] as Buffer)))
+    if (statement !== undefined && parts.length === 1) return statement([keyParameter(keys[0]?.[0] ?? '')])
+    const lists = parts.map((_, i) => keyList(keys.map((each) => each[i] ?? '')))
     return statement?.(lists) ?? batchStatement(parts)([...lists, ...parts.flatMap(valuesOf)])
   }
 }
