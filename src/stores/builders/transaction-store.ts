@@ -146,9 +146,11 @@ export function transactionStore<Transaction>(options: TransactionOptions<Transa
   }
 
   async function applyTogether(operations: readonly Operation[]): Promise<Results> {
-    const keys = [...new Set(operations.flatMap(keysOf).map(({ key }) => storageKey(key)))].sort()
-    if (keys.length === 0)
+    const names = new Set<string>()
+    for (const operation of operations) for (const { key } of keysOf(operation)) names.add(storageKey(key))
+    if (names.size === 0)
       return operations.map(() => ({ type: 'charge', allowed: true, atMs: Date.now(), parts: [] }))
+    const keys = [...names].sort()
     return retry(async () => transact(operations, keys), { isTemporary: mayRepeat, isProgress: isDuplicate })
   }
 

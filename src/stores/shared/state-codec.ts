@@ -23,6 +23,7 @@ export function encodeState(state: State): Buffer {
 /** Returns the state in some bytes; `undefined` if they are not a state. */
 export function decodeState(bytes: unknown): State | undefined {
   if (!Buffer.isBuffer(bytes) || bytes.length === 0 || bytes.length % 8 !== 0) return undefined
-  const state = Array.from({ length: bytes.length / 8 }, (_, i) => bytes.readDoubleLE(8 * i))
+  const state: number[] = [] // Array.from would take several times as long
+  for (let at = 0; at < bytes.length; at += 8) state.push(bytes.readDoubleLE(at))
   return state.every(Number.isFinite) ? state : undefined
 }

@@ -3,7 +3,7 @@ import { wrongKind } from '../../../util/validate.js'
 /** A query as mysql2 takes it. */
 export interface MysqlQuery {
   readonly sql: string
-  readonly values?: unknown[]
+  readonly values?: unknown[] | null
   readonly rowsAsArray?: boolean
   readonly nestTables?: false
   readonly typeCast?: (field: unknown, next: () => unknown) => unknown
@@ -68,12 +68,12 @@ const PLAIN = {
   typeCast: (_field: unknown, next: () => unknown) => next(),
 } as const
 
-/** Sends a statement, as a prepared one if it has values. */
+/** Sends a statement, as a prepared one if it has values. With `null`, mysql2 looks for no placeholders. */
 export function run(connection: MysqlConnection, sql: string, values?: unknown[]): Promise<MysqlReply> {
   return new Promise((resolve, reject) => {
     const callback: Callback<unknown> = (error, reply) =>
       error ? reject(error) : resolve(reply as MysqlReply)
-    if (values === undefined) connection.query({ ...PLAIN, sql }, callback)
+    if (values === undefined) connection.query({ ...PLAIN, sql, values: null }, callback)
     else connection.execute({ ...PLAIN, sql, values }, callback)
   })
 }
