@@ -2,7 +2,7 @@ import type { Policy, State } from '../../policies/policy.js'
 import { retry } from '../../util/retry.js'
 import type { Operation, Result } from '../operation.js'
 import { applyBatch, type Write } from '../shared/apply-batch.js'
-import { type ApplyToKey, asOutcome, failedOutcomes, keyedPolicyOf } from '../shared/by-key.js'
+import { type ApplyToKey, failedOutcomes, keyedPolicyOf, outcomesOf } from '../shared/by-key.js'
 import { foreignKeyError, isStateOf } from '../shared/state-codec.js'
 import { stateWrite } from '../shared/state-write.js'
 import { StoreError } from '../store-error.js'
@@ -98,7 +98,7 @@ export function swapLoop<Version>(name: string, access: SwapAccess<Version>): Ap
   }
 
   return keyQueue((key, operations, settle) => {
-    const finish = (results: Results) => settle(results.map((result) => asOutcome(name, result)))
+    const finish = (results: Results) => settle(outcomesOf(name, results))
     const fail = (cause: unknown) => settle(failedOutcomes(name, operations, cause))
     const attemptWithRead = () => void readAndAttempt(key, operations).then(finish, fail)
     const cached = access.cached?.(key)
@@ -165,19 +165,25 @@ export function keyQueue(apply: ApplyToKey): ApplyToKey {
   /** The calls that wait for a key in use; `undefined` while none does. */
   const waiting = new Map<string, WaitingCall[] | undefined>()
 
-  const start: ApplyToKey = (key, operations, settle) => {
+  const applyQueued: ApplyToKey = (key, operations, settle) => {
+    if (waiting.has(key)) {
+      const calls = waiting.get(key)
+      if (calls === undefined) waiting.set(key, [{ operations, settle }])
+      else calls.push({ operations, settle })
+      return
+    }
     waiting.set(key, undefined)
     apply(key, operations, (outcomes) => {
       const calls = waiting.get(key)
-      if (calls === undefined) waiting.delete(key)
-      else startTogether(key, calls)
+      waiting.delete(key)
+      if (calls !== undefined) applyTogether(key, calls)
       settle(outcomes)
     })
   }
 
-  function startTogether(key: string, calls: readonly WaitingCall[]): void {
+  function applyTogether(key: string, calls: readonly WaitingCall[]): void {
     const all = calls.flatMap(({ operations }) => operations)
-    start(key, all, (outcomes) => {
+    applyQueued(key, all, (outcomes) => {
       let next = 0
       for (const { operations, settle } of calls) {
         settle(outcomes.slice(next, next + operations.length))
@@ -186,13 +192,5 @@ export function keyQueue(apply: ApplyToKey): ApplyToKey {
     })
   }
 
-  return (key, operations, settle) => {
-    if (!waiting.has(key)) {
-      start(key, operations, settle)
-      return
-    }
-    const calls = waiting.get(key)
-    if (calls === undefined) waiting.set(key, [{ operations, settle }])
-    else calls.push({ operations, settle })
-  }
+  return applyQueued
 }

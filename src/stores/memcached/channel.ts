@@ -105,7 +105,7 @@ export const channelTo = weakMemo((server: MemcachedServer) => {
     const deadline = deadlines.start(() => dropIfSilent(batch))
     const batch: Batch = { requests, replies: 0, repliesBefore: 0, deadline }
     batches.push(batch)
-    watchEnd(server._socket, requests[0]?.seq ?? 0)
+    if (!isWatched || server._socket !== lastSocket) watchEnd(server._socket, requests[0]?.seq ?? 0)
   }
 
   /** Watches for the end of the connection, by a callback that memjs keeps under a sequence number. */

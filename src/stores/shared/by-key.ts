@@ -1,5 +1,5 @@
 import { isSamePolicy } from '../../policies/policy.js'
-import type { Charge, KeyedPolicy, Operation, Outcome } from '../operation.js'
+import { type Charge, type KeyedPolicy, type Operation, type Outcome, onlyPartOf } from '../operation.js'
 import { asStoreError } from '../store-error.js'
 import { type ApplyInShard, jointCharges } from './joint-charges.js'
 import type { Run } from './run-operations.js'
@@ -55,7 +55,12 @@ export function runByKey(
   const decideJointly = jointCharges((key) => key, applyAlone, now)
 
   return function runEachKey(operations, settle) {
+    const [first] = operations
     return new Promise((resolve) => {
+      if (operations.length === 1 && first !== undefined && onlyPartOf(first) !== undefined) {
+        applyToKey(keyOf(first), operations, resolve)
+        return
+      }
       const outcomes = new Array<Outcome>(operations.length)
       let missing = operations.length
       if (missing === 0) resolve(outcomes)
@@ -74,7 +79,7 @@ export function runByKey(
           settle?.(index, outcome)
           if (--missing === 0) resolve(outcomes)
         }
-        if (operation.type === 'charge' && spansKeys(operation))
+        if (operation.type === 'charge' && operation.parts.length !== 1 && spansKeys(operation))
           decideJointly(operation, settleOne, applyInBatch)
         else applyInBatch(operation, settleOne)
       }
@@ -106,15 +111,17 @@ export function applyByPromise(
 ): ApplyToKey {
   return (key, operations, settle) => {
     apply(key, operations).then(
-      (outcomes) => settle(outcomes.map((outcome) => asOutcome(store, outcome))),
+      (results) => settle(outcomesOf(store, results)),
       (cause) => settle(failedOutcomes(store, operations, cause)),
     )
   }
 }
 
-/** Returns the outcome of an operation that may have failed alone. */
-export function asOutcome(store: string, outcome: Outcome | Error): Outcome {
-  return outcome instanceof Error ? asStoreError(store, outcome) : outcome
+/** Returns the outcomes of operations of which each may have failed alone. */
+export function outcomesOf(store: string, results: readonly (Outcome | Error)[]): readonly Outcome[] {
+  const outcomes: Outcome[] = []
+  for (const result of results) outcomes.push(result instanceof Error ? asStoreError(store, result) : result)
+  return outcomes
 }
 
 /** Returns the outcomes of operations that have failed together. */
