@@ -60,9 +60,19 @@ export function chargeUnlessDecided(
   cost: number | undefined,
   finish: Finish,
 ): MaybePromise<Decision> {
-  const { check } = limiter.access
-  if (check === undefined) return charge(limiter, subject, cost, finish)
-  return thenMaybe(check(subject), (decision) =>
+  if (limiter.access.check === undefined) return charge(limiter, subject, cost, finish)
+  return chargeUnlessExempt(charge, limiter, subject, cost, finish)
+}
+
+/** A function of its own: without rules, no charge allocates the variables of its closure. */
+function chargeUnlessExempt(
+  charge: typeof chargeLimits,
+  limiter: ChargeContext,
+  subject: unknown,
+  cost: number | undefined,
+  finish: Finish,
+): MaybePromise<Decision> {
+  return thenMaybe(limiter.access.check?.(subject), (decision) =>
     decision === undefined ? charge(limiter, subject, cost, finish) : finish(decision, subject),
   )
 }

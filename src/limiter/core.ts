@@ -76,7 +76,7 @@ export function chargeSubject(
   core.beforeCharge?.()
   const { chargeDirectly, resolveCharge } = core.limits
   if (chargeDirectly !== undefined) return chargeDirectly(subject, cost, finish)
-  return chargeResolved(core, () => resolveCharge(subject, cost), subject, finish)
+  return chargeResolved(core, resolveCharge, subject, cost, finish)
 }
 
 /**
@@ -85,13 +85,14 @@ export function chargeSubject(
  */
 export function chargeResolved(
   core: LimiterCore,
-  resolve: () => MaybePromise<readonly NamedPart[]>,
+  resolve: ResolveParts,
   subject: unknown,
+  cost: number | undefined,
   finish: Finish,
 ): MaybePromise<Decision> {
   let parts: MaybePromise<readonly NamedPart[]>
   try {
-    parts = resolve()
+    parts = resolve(subject, cost)
   } catch (error) {
     return finish(denyDisconnected(error), subject)
   }

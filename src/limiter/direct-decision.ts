@@ -1,11 +1,11 @@
-import { textKey } from '../keys/identity.js'
+import { type TextKey, textKey } from '../keys/identity.js'
 import type { ChargeResult, PartResult } from '../stores/operation.js'
 import { localStatesOf } from '../stores/shared/local-states.js'
 import { asStoreError } from '../stores/store-error.js'
-import { thenMaybe } from '../util/maybe-promise.js'
+import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { KEY_END, type Limit, limitOf, partOf, resolvePart } from './bind-limit.js'
 import { type ChargeDirectly, chargeResolved, decideWithoutStore, type LimiterCore } from './core.js'
-import { denyDisconnected, LimiterDecision, partDecision } from './decision.js'
+import { type Decision, denyDisconnected, type Finish, LimiterDecision, partDecision } from './decision.js'
 import type { Entry } from './read-limits.js'
 import type { Apply, NamedPart, Receipt } from './receipt.js'
 
@@ -35,25 +35,51 @@ export function directCharge(core: LimiterCore, entries: readonly Entry[]): Char
       return finish(denyDisconnected(error), subject)
     }
     const text = textOf === undefined ? value : textOf(value, subject)
-    if (typeof text !== 'string' || typeof cost !== 'number') {
-      const identity = () => thenMaybe(value, (resolved) => identify(resolved, subject))
-      return chargeResolved(core, () => resolvePart(limit, identity(), cost, subject), subject, finish)
-    }
+    if (typeof text !== 'string' || typeof cost !== 'number')
+      return chargeIdentified(core, limit, { value, identify }, cost, subject, finish)
     let nowMs: number
     let figures: PartResult
     try {
       nowMs = localLimit.now()
       figures = localLimit.take(text, nowMs, cost)
     } catch (cause) {
-      const parts = [partOf(limit, beginning + text, cost)]
-      const decided = decideWithoutStore(core, asStoreError(store.name, cause), parts, subject)
-      return thenMaybe(decided, (decision) => finish(decision, subject))
+      return decideFailed(core, partOf(limit, beginning + text, cost), cause, subject, finish)
     }
     const receipt = new DirectReceipt(charged, text, cost, nowMs, figures)
     if (policy.holdsUnits) core.hold(receipt)
     const part = partDecision(limit, cost, figures, nowMs)
     return finish(new LimiterDecision(part, figures.allowed, [part], 'store', receipt), subject)
   }
+}
+
+// Closures are made in the functions below only: `chargeDirectly` would allocate its variables for them.
+
+/** Charges a subject whose identity or cost takes longer to find. `value` is what the key returned. */
+function chargeIdentified(
+  core: LimiterCore,
+  limit: Limit,
+  { value, identify }: Pick<TextKey, 'identify'> & { readonly value: unknown },
+  cost: Parameters<typeof resolvePart>[2],
+  subject: unknown,
+  finish: Finish,
+): MaybePromise<Decision> {
+  const resolve = () => {
+    const identity = thenMaybe(value, (resolved) => identify(resolved, subject))
+    return resolvePart(limit, identity, cost, subject)
+  }
+  return chargeResolved(core, resolve, subject, undefined, finish)
+}
+
+/** Decides a charge that failed in the store. */
+function decideFailed(
+  core: LimiterCore,
+  part: NamedPart,
+  cause: unknown,
+  subject: unknown,
+  finish: Finish,
+): MaybePromise<Decision> {
+  const error = asStoreError(core.settings.store.name, cause)
+  return thenMaybe(decideWithoutStore(core, error, [part], subject), (decision) => finish(decision, subject))
 }
 
 /** What all receipts of a limiter have in common. */
