@@ -1,5 +1,5 @@
 import { fieldsOf } from '../util/values.js'
-import type { KeyFunction } from './key.js'
+import type { KeyFunction } from './key-function.js'
 import { asRequest, requestOf } from './request.js'
 
 /** The methods of HTTP itself (RFC 9110 §9.3) except HEAD, PATCH (RFC 5789) and QUERY. */

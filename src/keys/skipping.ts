@@ -1,5 +1,5 @@
 import { processWide } from '../util/process-wide.js'
-import type { KeyFunction } from './key.js'
+import type { KeyFunction } from './key-function.js'
 
 const skipping = processWide('skippingKeys', () => new WeakSet<KeyFunction<never>>())
 

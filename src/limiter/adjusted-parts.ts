@@ -1,7 +1,7 @@
 import { NotRequestError } from '../keys/request.js'
 import { catchMaybe, type MaybePromise, readAll, thenMaybe } from '../util/maybe-promise.js'
-import type { ResolveParts } from './bind-limit.js'
 import type { NamedPart } from './receipt.js'
+import type { ResolveParts } from './resolve-parts.js'
 
 /**
  * Returns the parts of a subject to adjust. Limits for which it has no key are left out: `{ body }` names an

@@ -4,7 +4,6 @@ import type { LimiterPipe } from '../pipe/limiter-pipe.js'
 import type { Charge, ChargeResult, Operation, ResultOf } from '../stores/operation.js'
 import type { StoreError } from '../stores/store-error.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
-import { BLOCKED, type ResolveParts } from './bind-limit.js'
 import {
   type ChargeSource,
   type Decision,
@@ -15,6 +14,7 @@ import {
 } from './decision.js'
 import type { LimiterSettings } from './read-options.js'
 import type { Apply, NamedPart, Receipt } from './receipt.js'
+import { BLOCKED, type ResolveParts } from './resolve-parts.js'
 
 /** Decides the charges of a limiter, and changes the units that they took. */
 export interface LimiterCore {

@@ -6,12 +6,12 @@ import { reportUnitsBack } from '../pipe/report-units-back.js'
 import { resendRefunds } from '../pipe/resend-refunds.js'
 import type { ChargeResult, KeyedPolicy, ResultOf } from '../stores/operation.js'
 import type { StoreError } from '../stores/store-error.js'
-import { partsResolver } from './bind-limit.js'
 import type { BoundLimits, LimiterCore, LocalFallback } from './core.js'
 import { directCharge } from './direct-decision.js'
 import { type Entry, namesOf } from './read-limits.js'
 import type { LimiterSettings } from './read-options.js'
 import type { Apply, NamedPart, Receipt } from './receipt.js'
+import { partsResolver } from './resolve-parts.js'
 
 /** What a core calls for everything besides decisions. */
 export interface CoreHooks extends Pick<Parameters<typeof limiterPipe>[1], 'onChange' | 'isPublished'> {

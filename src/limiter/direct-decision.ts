@@ -3,11 +3,11 @@ import type { ChargeResult, PartResult } from '../stores/operation.js'
 import { localStatesOf } from '../stores/shared/local-states.js'
 import { asStoreError } from '../stores/store-error.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
-import { KEY_END, type Limit, limitOf, partOf, resolvePart } from './bind-limit.js'
 import { type ChargeDirectly, chargeResolved, decideWithoutStore, type LimiterCore } from './core.js'
 import { type Decision, denyDisconnected, type Finish, LimiterDecision, partDecision } from './decision.js'
 import type { Entry } from './read-limits.js'
 import type { Apply, NamedPart, Receipt } from './receipt.js'
+import { KEY_END, type Limit, limitOf, partOf, resolvePart } from './resolve-parts.js'
 
 /**
  * Creates the function that charges subjects of the most common limiter: one limit, in memory. It passes the

@@ -1,12 +1,12 @@
 import { request } from '../pipe/pipe.js'
 import type { Store } from '../stores/store.js'
 import type { Listing } from './access-rules.js'
-import type { Limit } from './bind-limit.js'
 import type { CandidateClients } from './candidate/candidate-report.js'
 import type { Limiter } from './limiter.js'
 import type { LimiterParts } from './limiter-methods.js'
 import type { LimiterSettings } from './read-options.js'
 import type { Apply } from './receipt.js'
+import type { Limit } from './resolve-parts.js'
 
 /** What tools read of a limiter, such as the dashboard. */
 export interface Inspection extends Pick<LimiterSettings, 'onStoreError' | 'fallbackShare'> {

@@ -1,6 +1,6 @@
 import { isSpec, type PolicySpec } from '../policies/spec.js'
 import { isObject } from '../util/values.js'
-import type { Limit } from './bind-limit.js'
+import type { Limit } from './resolve-parts.js'
 
 /** A limit as the document of its limiter has it. */
 export interface PublishedLimit {

@@ -1,9 +1,9 @@
 import { StoreError } from '../stores/store-error.js'
 import { inBackground } from '../util/background-timer.js'
 import { afterTurn } from '../util/defer.js'
-import type { Limit } from './bind-limit.js'
 import { limitsIn, limitsText, publishedLimits } from './limits-document.js'
 import type { LimiterSettings } from './read-options.js'
+import type { Limit } from './resolve-parts.js'
 import type { Watch } from './watch-charges.js'
 
 /** How often other processes may change the document first. */

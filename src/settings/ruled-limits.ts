@@ -2,6 +2,9 @@ import { type RawIdentity, rawIdentityReader } from '../keys/identity.js'
 import { isDisconnectedError } from '../keys/request.js'
 import { addressReaderAmong } from '../keys/source-address.js'
 import { type ModeSwitch, subjectAddress } from '../limiter/access-rules.js'
+import type { BoundLimits } from '../limiter/core.js'
+import { callPolicy, checkResolved, type Entry, type GivenPolicy } from '../limiter/read-limits.js'
+import type { NamedPart } from '../limiter/receipt.js'
 import {
   BLOCKED,
   type LimitContext,
@@ -9,10 +12,7 @@ import {
   type ResolveParts,
   resolvePart,
   warnFreshStart,
-} from '../limiter/bind-limit.js'
-import type { BoundLimits } from '../limiter/core.js'
-import { callPolicy, checkResolved, type Entry, type GivenPolicy } from '../limiter/read-limits.js'
-import type { NamedPart } from '../limiter/receipt.js'
+} from '../limiter/resolve-parts.js'
 import { type MaybePromise, readAll, thenMaybe } from '../util/maybe-promise.js'
 import { weakMemo } from '../util/memo.js'
 import type { Effect, Rules } from './rules.js'
