@@ -6,7 +6,6 @@ import {
   bucketUnit,
   ceilToGrid,
   floorToGrid,
-  GRID_PER_MS,
   isBucketInterval,
   isOnGrid,
   MAX_MISSING_MS,
@@ -190,7 +189,7 @@ function makeTokenBucket(given: Bucket): Policy {
   }
 
   function take(state: State | undefined, nowMs: number, cost: number, mayOwe = false): Step {
-    const now = Math.floor(nowMs * GRID_PER_MS) / GRID_PER_MS // as `floorToGrid`
+    const now = floorToGrid(nowMs)
     const missingMs = missingAt(state, now)
     const afterMs = missingMs + cost * intervalMs // until full, once the cost is taken
     if (cost === 0) return stepOf(true, missingMs, 0, undefined)
