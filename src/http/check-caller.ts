@@ -1,7 +1,7 @@
 import { FRAMEWORKS, type Framework, frameworkOf } from '../util/framework.js'
 import { wrongKind } from '../util/validate.js'
 
-/** Returns what to write in a framework, by the function that was used from another entry point. */
+/** Returns the fix for a framework if `name` was imported from another entry point. */
 function fixFor(framework: Framework, name: 'rateLimit' | 'loginGuard'): string {
   if (name === 'rateLimit' && framework === 'fastify')
     return "Register the plugin rateLimit from 'headgate/fastify', or use its rateLimitHook as the hook."

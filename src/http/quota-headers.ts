@@ -45,7 +45,7 @@ export function rateLimitHeaders<Res>(
   const isAlone = isFirst && decision.retryAfterMs !== NEVER
   const isShown = style !== 'draft' && (isAlone || isNearer(writer, res, decision))
   if ((style === 'legacy' && !isShown) || (!isAlone && writer.areHeadersSent(res))) return []
-  if (isShown && !isAlone) writer.removeHeader(res, 'X-RateLimit-Reset') // which this decision may not set
+  if (isShown && !isAlone) writer.removeHeader(res, 'X-RateLimit-Reset') // this decision may not set it
   const legacy = isShown ? legacyHeaders(decision, Date.now(), reset) : []
   if (style === 'legacy') return legacy
   const draft = draftHeaders(decision)
@@ -53,12 +53,12 @@ export function rateLimitHeaders<Res>(
 }
 
 /**
- * Returns whether the legacy headers should describe this decision instead of an earlier limiter's on the
- * route: if it denies, or is nearer to exhaustion.
+ * Returns whether the legacy headers should describe this decision rather than that of an earlier limiter on
+ * the route: if it denies, or is nearer to exhaustion.
  */
 function isNearer<Res>(writer: ResponseWriter<Res>, res: Res, { allowed, remaining }: Decision): boolean {
   const earlier = writer.getHeader(res, 'X-RateLimit-Remaining')
-  return earlier === undefined || !allowed || !(remaining >= Number(earlier)) // another value is not a number
+  return earlier === undefined || !allowed || !(remaining >= Number(earlier)) // NaN for a foreign value
 }
 
 /** Returns the draft's headers, which are lists, appended to those of earlier limiters. */

@@ -20,7 +20,7 @@ export function contentHeaders({ contentType, body }: DenialResponse): HeaderLis
   return ['Content-Type', contentType, 'Content-Length', String(Buffer.byteLength(body))]
 }
 
-/** How a framework calls options, and where its handlers find the decision. */
+/** How a framework calls its handlers, and where they find the decision: texts for error messages. */
 export interface Handlers {
   readonly onDenied: string
   readonly count: string
@@ -29,7 +29,7 @@ export interface Handlers {
 
 /** Reads and writes the responses of a framework. Middleware for node:http uses `nodeWriter`. */
 export interface ResponseWriter<Res> {
-  /** How the framework calls options, for error messages. */
+  /** For error messages. */
   readonly handlers: Handlers
   /** Returns whether there is no real response, so that nothing will tell how the request ended. */
   isPlaceholder(res: Res): boolean

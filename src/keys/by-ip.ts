@@ -71,7 +71,7 @@ export function byIp(options: ByIpOptions = {}): KeyFunction<unknown> {
   return addressKey(read, ipv6Prefix)
 }
 
-/** Returns the reader that the options call for. Throws a `TypeError` for wrong ones. */
+/** Creates the reader that the options call for. Throws a `TypeError` for wrong options. */
 function readerOf(owner: string, options: AddressOptions): AddressReader {
   const embeddings = embeddingsWith(owner, options.nat64)
   checkHostBits(owner, 'nat64', options.nat64 ?? [])

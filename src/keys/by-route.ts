@@ -2,7 +2,7 @@ import { fieldsOf } from '../util/values.js'
 import type { KeyFunction } from './key-function.js'
 import { asRequest, requestOf } from './request.js'
 
-/** The methods of HTTP itself (RFC 9110 §9.3) except HEAD, PATCH (RFC 5789) and QUERY. */
+/** PATCH (RFC 5789), QUERY, and the methods of HTTP itself (RFC 9110 §9.3) other than HEAD. */
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT', 'QUERY']
 
 /** Stands for all other methods. */

@@ -105,14 +105,14 @@ function watchedIdentifier(key: KeyFunction<never>, options: IdentityOptions) {
 }
 
 /**
- * How a limit in this process identifies subjects: most by a text, to which their identity adds `beginning`. It
- * is hashed in these two pieces, so that no charge has to join them.
+ * How a limit in this process identifies subjects. Most identities are `beginning` and then a text. They are
+ * hashed in these two pieces, so that no charge has to join them.
  */
 export interface TextKey {
   readonly beginning: string
   readonly key: KeyFunction<unknown>
   /**
-   * Returns the text of a value that the key returned; `undefined` if only `identify` finds the identity.
+   * Returns the text for a value that the key returned; `undefined` if only `identify` finds its identity.
    * Absent if every string is a text.
    */
   readonly textOf?: (value: unknown, subject: unknown) => string | undefined

@@ -27,8 +27,8 @@ export interface AddressReader {
 }
 
 /**
- * Creates the reader of source addresses, which `byIp` describes. `readReported` reads what proxies report; by
- * default, Express does. Warns once if the set-up is wrong.
+ * Creates the reader of source addresses, which `byIp` describes. `readReported` reads the address that
+ * proxies report. By default, Express reads it. Warns once if the set-up is wrong.
  */
 export function addressReader(
   readReported: ForwardedReader<RequestLike> = expressReader(),

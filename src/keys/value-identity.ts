@@ -24,7 +24,7 @@ export function identityOfValue(options: HashOptions): (value: Key) => string {
   return areWrittenOut(options) ? writeOut : valueHash(options.secret)
 }
 
-/** Returns whether identities are values that are written out, unless they are long. */
+/** Returns whether identities are the values themselves, written out unless they are long. */
 export function areWrittenOut({ secret, isLocal = false }: HashOptions): boolean {
   return isLocal && secret === undefined
 }
@@ -52,8 +52,8 @@ function writeOut(value: Key): string {
 }
 
 /**
- * Returns the text of a value that is written out in this process, without its beginning; `undefined` for a
- * longer value, and for one that is not a key.
+ * Returns the text of a string or number that is written out in this process, without `WRITTEN_OUT`;
+ * `undefined` for a longer or any other value.
  */
 export function writtenText(value: unknown): string | undefined {
   const text = typeof value === 'number' && Number.isFinite(value) ? String(value) : value
@@ -62,7 +62,7 @@ export function writtenText(value: unknown): string | undefined {
     : undefined
 }
 
-/** What joins several identities: in this process the character that no value can have. */
+/** Returns what joins several identities: in this process, a character that no value contains. */
 export function separatorOf(options: HashOptions): string {
   return areWrittenOut(options) ? '\0' : '|'
 }

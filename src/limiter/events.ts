@@ -63,7 +63,7 @@ export interface LimiterEvents<Subject> {
   renewalFailed: [error: StoreError]
 }
 
-/** The warning for each failure event that has no listener, and what an entry in a log says of it. */
+/** For each failure event, the code of its warning without a listener, and the text for warnings and logs. */
 export const FAILURES = {
   limitsLost: ['HEADGATE_LIMITS_LOST', 'the store lost counts, so some clients start afresh'],
   refundFailed: ['HEADGATE_REFUND_FAILED', 'units could not be refunded or released'],

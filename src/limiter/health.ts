@@ -30,7 +30,7 @@ export interface Health {
  * breaker is not closed. Like any call, a peek may be the breaker's probe.
  */
 export async function healthOf(store: LimiterPipe, key: string): Promise<Health> {
-  const policy = bucketOfLimit('health', 1, 1000) // most limiters have one
+  const policy = bucketOfLimit('health', 1, 1000) // most limiters have a bucket, so Redis has its script
   const sinceMs = performance.now()
   const outcomes = await Promise.allSettled(
     store.probeKeys(key).map(async (each) => {

@@ -37,7 +37,7 @@ export interface Inspection extends Pick<LimiterSettings, 'onStoreError' | 'fall
 /** Registered: a second copy of this package inspects the limiters of this one. */
 const INSPECTION = Symbol.for('headgate.limiter.inspection')
 
-/** Registers a limiter for inspection. Only tools read its parts, so only their bundles have the code for that. */
+/** Registers a limiter for inspection. The code that reads its parts is only in bundles of tools. */
 export function registerForInspection<Subject>(limiter: object, parts: LimiterParts<Subject>): void {
   Object.defineProperty(limiter, INSPECTION, { value: parts })
 }

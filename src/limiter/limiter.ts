@@ -37,19 +37,19 @@ export interface Limiter<Subject> extends Adjustments<Subject> {
    * also ends the wait for async option functions. `maxWait` does not.
    *
    * Charges that wait for the same key are served in order of arrival. That holds within this process: other
-   * processes, and `charge`, may take units first. A charge of several limits sleeps for one of them at a time,
-   * and later charges may pass it at the others. Once it has slept for a limit, it holds its units there while
-   * it sleeps for the next one, if that takes no longer than the limit takes to restore them. So charges of one
-   * limit cannot starve it, and it costs them at most one charge. Nothing is held while it waits for a
+   * processes, and `charge`, may take units first. A charge of several limits waits for one of them at a
+   * time, and later charges may pass it at the others. Once it has waited for a limit, it holds its units
+   * there while it waits for the next one, unless the limit would restore them sooner. So charges of one
+   * limit cannot starve it, and it costs them at most one charge. It holds nothing while it waits for a
    * `concurrency` limit.
    *
-   * While a limit is exhausted, only the first charge calls the store. It tries again when units are back: by
+   * While a limit is exhausted, only the first charge calls the store. It retries when units are back: in due
    * time, or at once after a refund or `forget` of this limiter. Waiting never leads to a ban. If the store
    * fails, `onStoreError` decides.
    *
-   * Each try reads key, cost, policy and access rules anew, so option functions may be called several times.
-   * The first in a queue does so too when a charge with another policy arrives for its key, and all do when
-   * `settings` or `mode` change. In report mode no charge waits.
+   * Each attempt reads key, cost, policy and access rules anew, so option functions may be called several
+   * times. The first charge in a queue also retries when a charge with another policy arrives for its key,
+   * and all do when `settings` or `mode` change. In report mode no charge waits.
    */
   waitFor(subject: Subject, options?: WaitOptions): Promise<Decision>
   /**

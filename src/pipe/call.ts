@@ -9,8 +9,8 @@ import type { RemotePipe } from './remote-pipe.js'
 const ignoreOutcome: SettleAny = () => {}
 
 /**
- * An operation on its way to a remote store. It is all that a pipe allocates for the operation. `declare` omits
- * field initialisers, which would set each field twice.
+ * An operation on its way to a remote store. It is all that a pipe allocates for the operation. `declare`
+ * omits field initialisers, which would set each field twice.
  */
 export class Call implements Waiting, Deadline {
   declare readonly operation: Operation

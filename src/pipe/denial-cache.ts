@@ -41,7 +41,7 @@ export class DenialCache {
   /** When units of a key were last given back. */
   readonly #invalidatedAtMs = new RecentMap<number>(MIN_KEYS)
 
-  /** Sees an operation on its way to the store. Returns the cached verdict on a charge, also while it is down. */
+  /** Sees an operation before it is sent. Returns a charge's cached verdict, even while the store is down. */
   before(operation: Operation, { maxMs }: DenialTimes): ChargeResult | undefined {
     if (operation.type === 'charge')
       return this.#denials.isEmpty ? undefined : this.find(operation.parts, maxMs)
@@ -49,7 +49,7 @@ export class DenialCache {
     return undefined
   }
 
-  /** Sees an outcome that took a promise. Others are not recorded. */
+  /** Sees an outcome that came later. Those known at once are not recorded. */
   after(operation: Operation, outcome: Outcome, sentAtMs: number, { minMs, maxMs }: DenialTimes): void {
     if (operation.type !== 'charge') this.invalidate(operation)
     else if (maxMs > 0 && !(outcome instanceof Error)) {

@@ -6,7 +6,7 @@ import type { BreakerState } from './breaker-state.js'
 import { closeStore } from './close-store.js'
 import type { OnLate, Pipe, Settle, SettleAny } from './pipe.js'
 
-/** The way to a store whose states are in this process. Nothing stands in it, and each outcome is known at once. */
+/** The pipe to a store whose states are in this process. Each outcome is known at once. */
 export class LocalPipe implements Pipe {
   /** The store's name. */
   readonly name: string

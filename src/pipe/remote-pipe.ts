@@ -26,19 +26,19 @@ export interface RemoteOptions {
   /** The longest that a denial is cached. 0 turns the cache off, so that the store decides every charge. */
   readonly denyCacheMs: number
   readonly onChange?: OnBreakerChange
-  /** Puts the part that knows which units are those of undecided requests in front of a pipe. */
+  /** Puts the part that tracks the units of undecided requests in front of a pipe. */
   readonly holdUndecided?: ((pipe: Pipe, store: Store) => Pipe) | undefined
 }
 
 /**
- * The pipe from a limiter to a remote store. An operation passes, in order, the leases, if the store is leased,
- * the denial cache, the circuit breaker of each server it needs, and the batcher at the end. What knows undecided
- * requests follows the cache, which must not repeat the denials that they cause, and comes before the leases,
- * whose units it has to know.
+ * The pipe from a limiter to a remote store. An operation passes, in order, the leases, if the store is
+ * leased, the denial cache, the circuit breakers of the servers it needs, and the batcher. If undecided
+ * requests are held, they change the order: the cache is first, because it must not repeat the denials that
+ * they cause. The part that holds them is next, and the leases follow, because it has to know their units.
  *
- * Each call has a time-out. A reply after it is not used: its units stay taken, unless `onLate` releases them.
- * The time of calls that the server rejected unrun and got again begins anew, once. A synchronous store needs
- * no promise and no timer.
+ * Each call has a time-out. A reply after it is not used: its units stay taken, unless `onLate` releases
+ * them. If the server rejected calls without running them, and they were sent again, their time starts over,
+ * once. A synchronous store needs no promise and no timer.
  *
  * While a circuit breaker's probe is pending, calls wait for it within their own time-outs, so that the store
  * decides the first burst after an outage. A call whose time-out ends that wait is never sent.
@@ -57,7 +57,7 @@ export class RemotePipe implements Pipe {
   readonly #deadlines: Deadlines
   readonly #timeoutMs: number
   readonly #isPublished: boolean
-  /** Says in each message on the channel which limiter it is about. */
+  /** Identifies the limiter in each message on the channel. */
   readonly #origin: {
     readonly limiter: string | undefined
     readonly instance: object

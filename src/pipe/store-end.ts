@@ -13,8 +13,8 @@ import { publishToStoreChannel, storeChannel } from './store-channel.js'
 import { validated } from './validated.js'
 
 /**
- * The end of the pipes to a store. It sends operations in batches, or each alone to a store without `batching`.
- * The outcomes of a store that a user wrote are validated.
+ * The end of the pipes to a store. It sends operations in batches, or each alone if the store has no
+ * `batching`. It validates the outcomes of a store that a user wrote.
  */
 export class StoreEnd {
   readonly #name: string
@@ -69,7 +69,7 @@ export class StoreEnd {
 /** Returns the end of the pipes to a store. Limiters that share the store share its batches. */
 export const endAt = weakMemo((store: Store) => new StoreEnd(store))
 
-/** Returns a pipe in which no part stands before its end. */
+/** Returns a pipe that leads straight to an end. */
 export function pipeInto(end: Pick<StoreEnd, 'send'>): Pipe {
   return { send: sendFor((operation, settle) => end.send({ operation, settle })) }
 }

@@ -20,7 +20,7 @@ export interface ChangeOptions {
 }
 
 /** The largest debt, which is also the largest limit. */
-const MAX_DEBT = 0x20_0000_0000 // 2 ** 37, which bundlers would take for code with effects
+const MAX_DEBT = 0x20_0000_0000 // 2 ** 37, which bundlers would take for code with side effects
 
 export const DEBT_ROW = withDefault(0, whole(0, MAX_DEBT))
 export const ON_CHANGE_ROW = withDefault('keep', choice('keep', 'reset'))

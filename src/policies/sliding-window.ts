@@ -83,7 +83,7 @@ interface SlidingLimit extends ChangeRules {
 const HEAD = 1
 
 /**
- * Returns the policy of numbers that are valid. Time is counted in ticks of 1/slices ms: a slice is exactly
+ * Returns the policy for valid numbers. Time is counted in ticks of 1/slices ms: a slice is exactly
  * `windowMs` ticks, and all numbers are whole.
  */
 export function makeSlidingWindow(sliding: SlidingLimit): Policy {

@@ -105,7 +105,7 @@ export function tokenBucket(options: TokenBucketOptions): Policy {
 }
 
 /**
- * Returns the bucket that refills a limit in a window. Throws a `TypeError` for a limit that is too large.
+ * Returns the bucket that refills a whole limit in a window. Throws a `TypeError` if the limit is too large.
  */
 export function bucketOfLimit(owner: string, limit: number, windowMs: number): Policy {
   const intervalMs = readInterval(owner, { capacity: limit, refill: limit, every: windowMs }, 'limit')
@@ -135,7 +135,7 @@ export function tokenBucketOf(capacity: number, intervalMs: number, rules: Chang
   return makeTokenBucket({ name: `${capacity}-in-${every}`, capacity, intervalMs, windowMs, ...rules })
 }
 
-/** Returns the time in which one token is refilled, rounded. `option` is what both numbers were read from. */
+/** Returns the time in which a token is refilled, rounded. `option` is the option that sets both numbers. */
 function readInterval(
   owner: string,
   { capacity, refill, every }: Record<'capacity' | 'refill' | 'every', number>,

@@ -16,9 +16,9 @@ export interface Batching {
   /** The most batches without any outcome at once, including stalled ones. Default: no limit. */
   readonly maxPending?: number
   /**
-   * Whether batches leave in different turns of the event loop. It is for a client that writes all that it
-   * gets in one turn together, because a server that reads batches together also replies to them together,
-   * and then this process and the server wait for each other. Default false.
+   * Whether each batch leaves in its own turn of the event loop. Set it for a client that writes all commands
+   * of one turn together. A server that reads batches together also replies to them together, and then this
+   * process and the server wait for each other. Default false.
    */
   readonly onePerTurn?: boolean
 }
@@ -40,7 +40,7 @@ export interface StoreOrigin {
  *   milliseconds since the Unix epoch. It may step back.
  * - **Atomicity**: an operation is applied in one step, with no other operation on its keys in between. Each
  *   part of a charge sees those before it. If one part is denied, nothing is taken.
- * - **Separate parts**: a store may take each part of a charge by itself, as from several servers. If a part
+ * - **Separate parts**: a store may take the parts of a charge separately, as from several servers. If a part
  *   is denied, it refunds the others and sets `isTentative`. The `retryAfterMs` of the others may then be a
  *   lower bound. Parts may have their own `atMs`.
  * - **Batches**: operations are applied in the order given, each on the states that those before it left.

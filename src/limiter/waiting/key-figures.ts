@@ -20,14 +20,15 @@ export class KeyFigures {
     this.#knownAtMs = performance.now()
   }
 
-  /** Lets only the next charge tell what is left. */
+  /** Marks the figures as out of date, so that only the next charge can tell what is left. */
   expire(): void {
     this.#areCurrent = false
   }
 
   /**
-   * Returns when a charge will be allowed if `taken` units are taken meanwhile: 0 for now. Returns `undefined` if
-   * the figures do not tell, because they are of another policy, or because time alone brings no units back.
+   * Returns when a charge will be allowed: 0 if that is now, with `taken` units taken before it. A later time
+   * does not count these. Returns `undefined` if the figures do not tell, because they are out of date or of
+   * another policy, or because time alone brings no units back.
    */
   allowedAtMs(part: NamedPart, taken: number): number | undefined {
     const isKnown = this.#areCurrent && this.#policy !== undefined && isSamePolicy(this.#policy, part.policy)

@@ -47,7 +47,7 @@ export function createWaiting(core: LimiterCore, options: WaitingOptions) {
     waitFor: (subject: unknown, waitOptions?: WaitOptions) => waitFor(waiting, subject, waitOptions),
     /** Lets waiters try again if units came back to their keys. */
     retry: (keys: readonly { readonly key: string }[]) => waiting.queues.retry(keys),
-    /** Lets all waiters resolve their charges anew, because the limits, the access rules or the mode changed. */
+    /** Lets all waiters resolve their charges anew, because limits, access rules or the mode have changed. */
     onRulesChanged() {
       waiting.changes += 1
       waiting.queues.wakeAll()
@@ -68,7 +68,7 @@ async function waitFor(waiting: Waiting, subject: unknown, options: WaitOptions 
   return waiting.finish(await chargeWhenAllowed(waiting, waiter).catch(denyDisconnected), subject)
 }
 
-/** Charges a waiter as if it came anew each time that it wakes, but at its place in the order of arrival. */
+/** Charges a waiter each time it wakes, as if it had just come, but at its place in the order of arrival. */
 async function chargeWhenAllowed(waiting: Waiting, waiter: Waiter): Promise<Decision> {
   try {
     for (;;) {
@@ -83,8 +83,8 @@ async function chargeWhenAllowed(waiting: Waiting, waiter: Waiter): Promise<Deci
 }
 
 /**
- * Resolves what a waiter charges, by the rules in force now. Returns the decision if the access rules decide. If
- * the wait is over, leaves the charge as it is.
+ * Resolves what a waiter charges, by the rules in force now. Returns the decision if the access rules decide.
+ * If the wait is over, leaves the charge as it is.
  */
 async function resolveCharge(waiting: Waiting, waiter: Waiter): Promise<Decision | undefined> {
   const { core, access, queues, isClosed } = waiting

@@ -36,7 +36,7 @@ export interface Waiter {
 /** A wait that a waiter must begin before it charges. Times are those of `performance.now()`. */
 export interface KeyWait {
   readonly queue: Queue
-  /** When the queue wakes. 0 if it waits for charges under way. */
+  /** When the queue wakes; 0 if it is not asleep, as while charges are under way. */
   readonly asleepUntilMs: number
   /** The earliest time at which the waiter may be allowed. 0 if it is not known. */
   readonly earliestMs: number
@@ -92,8 +92,8 @@ export class Queue {
   }
 
   /**
-   * Inserts a waiter at its place, once. Wakes the first one if its policy may have changed, because the new one has
-   * another, and if it no longer is the first, and holds units elsewhere.
+   * Inserts a waiter at its place, unless it is there. Wakes the first one if the new one has another policy,
+   * so that its own may have changed, or if the new one goes before it while it holds units elsewhere.
    */
   insert(waiter: Waiter): void {
     if (waiter.queues.has(this)) return
@@ -110,8 +110,8 @@ export class Queue {
   }
 
   /**
-   * Lets a waiter whose turn it is here hold its units until another queue wakes: only as long as the limit
-   * takes to restore them, so that a hold costs others no more than a charge.
+   * Lets a waiter whose turn it is here hold its units until another queue wakes, unless the limit would
+   * restore them sooner. So a hold costs others no more than a charge.
    */
   holdUntil(untilMs: number, waiter: Waiter): void {
     const part = this.#partOf(waiter)
@@ -168,7 +168,7 @@ export class Queue {
       if (queues.size > 1 || (deadlineMs <= untilMs && !this.#hasHints)) wake()
   }
 
-  /** Returns when the first waiter may charge: 0 for now, `Infinity` for after charges under way or holds. */
+  /** Returns when the first waiter may charge: 0 for now, `Infinity` if charges or holds must end first. */
   #turnAtMs(part: NamedPart): number {
     const isAlone = this.#charges === 0
     const atMs = this.#figures.allowedAtMs(part, this.#units + this.#held)

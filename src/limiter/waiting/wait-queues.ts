@@ -16,8 +16,9 @@ export class WaitQueues {
   }
 
   /**
-   * Returns the longest wait that a waiter must begin before it charges; `undefined` if it may charge now. After
-   * it has slept for a limit, it may, even if another limit is exhausted: it then knows what it may hold.
+   * Returns the longest wait that a waiter must begin before it charges; `undefined` if it may charge now.
+   * When its turn comes at a limit that it has slept for, it may, even if another limit is exhausted: the
+   * charge then tells whether it may hold its units.
    */
   waitOf(waiter: Waiter): KeyWait | undefined {
     let longest: KeyWait | undefined
@@ -30,8 +31,8 @@ export class WaitQueues {
   }
 
   /**
-   * Lets a waiter wait. If the queue of `wait` is asleep, it waits only there, so that it does not hold up
-   * other queues, except with the units of limits that it has slept for before. Otherwise, only charges under
+   * Lets a waiter wait. If the queue of `wait` is asleep, it waits only there. It does not delay other
+   * queues, except by the units that it holds of limits that it has slept for. Otherwise, only charges under
    * way are ahead of it, and it enters the queues of all its keys.
    */
   enter(waiter: Waiter, wait: KeyWait | undefined): undefined {
@@ -63,7 +64,7 @@ export class WaitQueues {
       })
   }
 
-  /** Ends what a waiter holds, before it tries again. */
+  /** Releases the units that a waiter holds, before it retries. */
   release({ holds }: Waiter): void {
     for (const [queue, units] of holds) queue.release(units)
     holds.clear()

@@ -32,7 +32,7 @@ export interface CompareAndSwapOptions<Version> extends CommonStoreOptions {
   storageKey?(key: string): string
 }
 
-/** In a function, since bundlers would keep a table with a spread for every other store. */
+/** A function, because bundlers would keep a constant with a spread, even for other stores. */
 const optionTable = () => ({
   rows: {
     ...COMMON_ROWS,
@@ -56,9 +56,8 @@ const optionTable = () => ({
  *   `StoreError`.
  * - **Busy keys.** Operations on one key that arrive meanwhile wait, and then share one read and one write.
  *   So a process never competes with itself, and a busy key costs each process one write at a time.
- * - **Several keys.** A charge of several keys is decided on each key at the same time. If one denies, the
- *   others are refunded. Until the refund, other charges may be denied for those units. No limit is ever
- *   exceeded.
+ * - **Several keys.** A charge of several keys charges all keys at the same time. If one denies, the others
+ *   are refunded. Until then, other charges may be denied for lack of those units. No limit is ever exceeded.
  * - **Clock.** `clock`. The clocks of the processes must be less than a second apart.
  *
  * Throws a `TypeError` for wrong options.

@@ -33,7 +33,7 @@ export interface OwnerStoreOptions extends CommonStoreOptions {
   readonly timeout?: Duration
 }
 
-/** In a function, since bundlers would keep a table with a spread for every other store. */
+/** A function, because bundlers would keep a constant with a spread, even for other stores. */
 const optionTable = () => ({
   rows: {
     ...COMMON_ROWS,

@@ -158,7 +158,7 @@ interface WaitingCall {
 }
 
 /**
- * Returns a function that calls `apply` for at most one call per key at a time. The operations of calls that
+ * Returns a function that runs at most one call of `apply` per key at a time. The operations of calls that
  * wait for a key then run together, so that a process never races itself by compare-and-swap.
  */
 export function keyQueue(apply: ApplyToKey): ApplyToKey {

@@ -31,8 +31,8 @@ const EMPTY = Buffer.alloc(0)
 
 /**
  * Returns the channel to a server of a memjs client. It reads the replies to its own requests itself, because
- * memjs would take as long to read a reply as the store takes to decide. It passes all others to memjs. Stores
- * that share the client share the channel.
+ * memjs would take as long to read a reply as the store takes to decide. It passes all others to memjs.
+ * Stores that share the client share the channel.
  */
 export const channelTo = weakMemo((server: MemcachedServer) => {
   let batches: Batch[] = [] // the oldest first
@@ -44,7 +44,7 @@ export const channelTo = weakMemo((server: MemcachedServer) => {
   server.on('authenticated', dropPartOfReply)
   server.responseBuffer = EMPTY
 
-  /** After a lost connection memjs 1.3.2 would append the next reply to the received part of one. */
+  /** Drops a part of a reply: after a lost connection, memjs 1.3.2 would append the next reply to it. */
   function dropPartOfReply(): void {
     partOfReply = EMPTY
     server.responseBuffer = EMPTY
@@ -73,10 +73,10 @@ export const channelTo = weakMemo((server: MemcachedServer) => {
     if (at < bytes.length && server._socket !== undefined) partOfReply = bytes.subarray(at)
   }
 
-  /** Fails all requests without a reply after the end of the connection. */
+  /** Fails all requests without a reply once the connection has ended. */
   function fail(cause: unknown): void {
     isWatched = false // memjs forgets its callbacks
-    lastSocket?.destroy() // memjs only ends its own half of some; a server that hangs never ends the other
+    lastSocket?.destroy() // memjs may only end its own half; a server that hangs never ends the other
     dropPartOfReply()
     const failed = batches
     batches = []
@@ -133,8 +133,8 @@ export function addressOf({ host, port }: MemcachedServer): string {
 const patched = new WeakSet<Socket>()
 
 /**
- * Corrects how memjs 1.3.2 handles the end of a connection. It mistakes the end of one that it has dropped
- * for the end of its present one, which it then never closes, or whose requests it fails; and when a server
+ * Corrects how memjs 1.3.2 handles the end of a connection. It mistakes the end of a dropped connection for
+ * that of the present one. It then never closes the present one, or fails its requests. And when a server
  * closes a connection in good order, memjs never calls back.
  */
 function patchSocket(server: MemcachedServer, socket: Socket): void {

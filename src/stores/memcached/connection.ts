@@ -25,6 +25,7 @@ export interface MemcachedTransport {
   serverOf(routingKey: string): string | undefined
 }
 
+/** Creates the transport through a memjs client. */
 export function memjsTransport(client: MemcachedClient): MemcachedTransport {
   let queued: (PendingRequest & { readonly routingKey: string })[] = []
 

@@ -68,8 +68,8 @@ export function counterIo({ send, request }: MemcachedTransport) {
   }
 
   /**
-   * Adds units, and calls back with the count before and the CAS token after, or with the error. With 0 units,
-   * only reads.
+   * Adds units, and calls back with the count before and the CAS token after, or with the error. With 0
+   * units, only reads.
    */
   function add(key: string, counter: string, units: number, expiration: number, settle: OnCount): void {
     if (units === 0) {

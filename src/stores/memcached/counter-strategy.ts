@@ -19,7 +19,7 @@ import { type Counters, countersOf } from './counters.js'
 import { refundAndWatch } from './settled-count.js'
 import { CLOCK_TOLERANCE_MS, type OtherSlices, sliceCache } from './slice-cache.js'
 
-/** The charges of one key in a batch, which are one increment. */
+/** The charges of one key in a batch, which share one increment. */
 interface Charging {
   readonly key: string
   readonly charges: readonly Charge[]
@@ -73,7 +73,7 @@ export function counterStrategy(transport: MemcachedTransport): ApplyToKey {
     if (isPromise(reading)) reading.then(undefined, () => undefined) // it may reject before it is awaited
   }
 
-  /** Decides charges of which some are denied, or that wait for counts of other slices. */
+  /** Decides charges if some are denied, or must wait for the counts of other slices. */
   async function decideSlowly(
     charging: Charging,
     version: CountVersion | Error,
@@ -208,7 +208,7 @@ export function evaluate(
   }
 }
 
-/** Applies charges of one key, in order. One of one part, the usual case, is a step of its policy. */
+/** Applies charges of one key, in order. One charge of one part, the usual case, is a step of its policy. */
 function applyCharges(charges: readonly Charge[], state: State, nowMs: number): readonly ChargeResult[] {
   const part = charges.length === 1 ? onlyPartOf(charges[0]) : undefined
   if (part === undefined) return applyBatch(charges, () => state, nowMs).results as ChargeResult[]
@@ -216,7 +216,7 @@ function applyCharges(charges: readonly Charge[], state: State, nowMs: number): 
   return [{ type: 'charge', allowed: step.allowed, atMs: nowMs, parts: [step] }]
 }
 
-/** Applies operations in turn, those that follow one another and are applied the same way together. */
+/** Applies operations in order. Consecutive ones that are applied in the same way are applied together. */
 function applySegments(
   key: string,
   operations: readonly Operation[],

@@ -12,7 +12,7 @@ const HEADER_LENGTH = 24
 const DO_NOT_CREATE = 0xffffffff
 /** The flags of headgate's states, which distinguish them from other applications' values. */
 const STATE_FLAGS = 0x68670001
-/** The flags of what an increment creates. */
+/** The flags of a counter that an increment creates. */
 export const COUNTER_FLAGS = 0
 
 const OPCODE = {

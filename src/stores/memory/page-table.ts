@@ -2,13 +2,13 @@ import { PAGE_SLOTS, Page } from './page.js'
 
 /** The slots of the first page of a table: an application may have thousands of small stores. */
 const FIRST_SLOTS = 16
-/** A page with this share of its slots taken grows or splits: beyond it, probing would pass many taken slots. */
+/** A page with this share of its slots taken grows or splits, since probing would pass many taken slots. */
 const FULL = 0.9
 /** A page below full size grows by this factor, at most to full size. */
 const GROWTH = 4
 /** The slots of a page that gets half of another: below full size, so that fewer of its slots are empty. */
 const HALF_SLOTS = 0.75 * PAGE_SLOTS
-/** At most how many halves are kept for the next splits. */
+/** The most halves that are kept for the next splits. */
 const MAX_SPARE = 16
 /** Two sibling pages are merged if fewer states than this share of one page's slots are left of both. */
 const SPARSE = 0.5
@@ -39,7 +39,7 @@ export class PageTable {
   readonly pages: Page[] = []
   /** For each part of the range its page. Never shrinks: it is small. */
   #directory: Page[]
-  /** Halves that have grown, and are empty. Used again, since their memory would be freed late. */
+  /** Empty pages that larger ones have replaced. They are reused, since their memory would be freed late. */
   readonly #spareHalves: Page[] = []
 
   constructor() {

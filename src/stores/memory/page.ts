@@ -3,7 +3,7 @@ import type { State } from '../../policies/policy.js'
 /** The most slots of a page: few enough to split it in a fraction of a millisecond. */
 export const PAGE_SLOTS = 2048
 /**
- * A slot is half a line of a processor's cache, and lies in one, so that a decision waits for memory once:
+ * A slot is half a cache line, and lies within one, so that a decision waits for memory once:
  *
  *     byte 0      4       8                 16                24          28
  *       `low`   `high`   first number     second number     fresh at     mark
@@ -26,7 +26,7 @@ export class Page {
   readonly slots: number
   /** How many slots there are for each value of `low`. */
   readonly #density: number
-  /** All three show the same bytes. */
+  /** Three views of the same bytes. */
   readonly #words: Int32Array
   readonly #numbers: Float64Array
   readonly #floats: Float32Array

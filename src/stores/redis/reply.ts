@@ -16,7 +16,7 @@ interface Reading {
   readonly refusal: StoreError | undefined
 }
 
-/** Returns the server's time in the reply to a call whose periods did not reach to it; `undefined` in others. */
+/** Returns the server's time in the reply to a call whose periods did not reach it; `undefined` in others. */
 export function timeAlone(reply: readonly unknown[]): number | undefined {
   const [time] = reply
   return reply.length === 1 && Buffer.isBuffer(time) && time.length === NUMBER_BYTES
@@ -30,9 +30,9 @@ export function refusalIn(reply: unknown): string {
 }
 
 /**
- * Returns the outcome of each operation of a call. A reply has the states before the operations, from which the
- * policies in TypeScript compute the outcomes: they decide as the script did, on the same states at the same time.
- * So a script spends no time on figures. Throws a `StoreError` for a malformed reply.
+ * Returns the outcome of each operation of a call. A reply has the states before the operations, from which
+ * the policies in TypeScript compute the outcomes. They decide as the script did, by the same states and
+ * time. So a script spends no time on figures. Throws a `StoreError` for a malformed reply.
  */
 export function outcomesIn(reply: unknown, { operations, script }: ScriptCall): readonly Outcome[] {
   if (script === undefined) return operations.map(() => FORGOTTEN)

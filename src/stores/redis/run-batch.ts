@@ -17,8 +17,8 @@ const MAX_ATTEMPTS = 8
 type Outcomes = Promise<readonly Outcome[]>
 
 /**
- * Applies a batch: makes a call for each group of operations of one shape, and sends all calls at once. Commands
- * for one server keep their order. A call that fails leaves the others alone.
+ * Applies a batch: makes a call for each group of operations of one shape, and sends all calls at once.
+ * Commands for one server keep their order. A call that fails leaves the others alone.
  *
  * A server that has lost its scripts, as after `SCRIPT FLUSH`, rejects a call by digest. The call is sent
  * again with its text, but later calls of the batch have run by then. So a call that shares a key with a
@@ -54,7 +54,7 @@ function runTogether(servers: Servers, batch: readonly Operation[], settle?: Set
   return outcomesOf(servers, call, replies[replies.length - 1], settle)
 }
 
-/** Applies a batch slot by slot. A charge of several slots is charged in one after the other. */
+/** Applies a batch slot by slot. A charge of several slots is decided by `acrossShards`. */
 function runBySlot(servers: Servers, batch: readonly Operation[], settle?: SettleIndex): Outcomes {
   const { transport, batching } = servers
   servers.runBySlot ??= acrossShards(
@@ -98,7 +98,7 @@ function sendGroups(
   return groups
 }
 
-/** Returns the commands of a call. The last one gets its reply. One before that may load its script. */
+/** Returns the commands of a call: one that loads its script, if needed, and then the one with its reply. */
 function commandsFor({ transport }: Servers, call: ScriptCall): readonly Command[] {
   const command = commandFor(call)
   if (call.script === undefined) return [command]
@@ -110,7 +110,7 @@ function commandsFor({ transport }: Servers, call: ScriptCall): readonly Command
   return [{ shard, words: ['script', 'load', text], firstKey: 0, keyCount: 0 }, command]
 }
 
-/** Each call handles the rejection of its own reply, and nothing reads the reply to a command that loads a script. */
+/** Each call handles the rejection of its own reply. Nothing reads the reply to the loading of a script. */
 function ignoreRejections(replies: readonly Promise<unknown>[]): void {
   for (const reply of replies) reply.catch(() => undefined)
 }
@@ -136,14 +136,14 @@ async function outcomesOf(
   }
 }
 
-/** Sends a call again whose periods did not reach to the server's time, which is `atMs`. */
+/** Sends a call again because its periods did not reach the server's time, `atMs`. */
 async function outcomesAt(servers: Servers, { operations, slot }: ScriptCall, atMs: number): Outcomes {
   const call = scriptCall(operations, slot, atMs)
   const [pendingReply] = servers.transport.send([commandFor(call)])
   return outcomesIn(await pendingReply?.catch((error) => replyAgain(servers, call, error)), call)
 }
 
-/** Sends a call again that was certainly not run, as the reply says. Throws any other error. */
+/** Sends a call again if its error says that it was certainly not run. Throws any other error. */
 function replyAgain({ transport }: Servers, call: ScriptCall, error: unknown): Promise<unknown> {
   const sendText = async () => transport.send([commandFor(call, 'eval')])[0]
   if (isUnknownScript(error)) return sendText()
@@ -151,7 +151,7 @@ function replyAgain({ transport }: Servers, call: ScriptCall, error: unknown): P
   return retry(sendText, { isTemporary: isMoving, maxAttempts: MAX_ATTEMPTS })
 }
 
-/** Resolves with the outcomes of a call that failed. Sends its operations again if it was certainly not run. */
+/** Resolves with the outcomes of a failed call. Sends its operations again if it was certainly not run. */
 function recover(servers: Servers, call: ScriptCall, cause: unknown, settle?: SettleIndex): Outcomes {
   const { operations, slot } = call
   if (slot === undefined && isCrossSlot(cause)) {

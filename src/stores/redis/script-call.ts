@@ -68,8 +68,8 @@ export function commandFor(
 }
 
 /**
- * Returns each key once. If any repeats, also returns the places of the named keys among these, as ARGV has them.
- * node-redis writes 16 KiB in one turn of the event loop, so a burst for a few popular keys takes fewer turns.
+ * Returns each key once. If any repeats, also returns the place of each named key among them, as ARGV has it.
+ * node-redis writes 16 KiB in one turn of the event loop, so a burst for popular keys takes fewer turns.
  */
 function distinctKeys(named: readonly string[]) {
   if (new Set(named).size === named.length) return { keys: named, places: '' }
@@ -85,7 +85,7 @@ function distinctKeys(named: readonly string[]) {
 /** The character that stands for the digit 0 of a place. */
 const DIGIT_0 = 48
 
-/** The script for a shape, and what begins its ARGV: no places, and the numbers of its policies. */
+/** The script for a shape, and the start of its ARGV: '' for no places, and the numbers of its policies. */
 interface Shape {
   readonly script: Script
   readonly params: readonly string[]
@@ -141,7 +141,7 @@ function argsOf(operation: Operation): readonly string[] {
       return []
     default: {
       const { cost, takenAtMs, resetAtMs } = operation
-      // No time is infinite here, and a known one is not, since a bucket reads them in different ways.
+      // A missing time is infinite here. A known one must not be, since a bucket reads the two differently.
       const resetAt =
         resetAtMs === undefined ? INFINITE : String(Math.min(resetAtMs, Number.MAX_SAFE_INTEGER))
       return [String(cost), String(takenAtMs), resetAt]

@@ -20,20 +20,20 @@ export interface Servers {
   readonly client: object
   readonly transport: RedisTransport
   /**
-   * Only one batch is in flight to one server if it has slots, or if no batch of several operations has come
-   * back yet. Otherwise, a server with slots would reject several batches of the first burst, and each would be
-   * sent again as many small calls.
+   * Through a client for one server, only one batch is in flight if the server has slots, or until a batch of
+   * several operations has come back. Otherwise, a server with slots would reject several batches of the
+   * first burst, and each would be sent again as many small calls.
    */
   readonly batching: { -readonly [Name in keyof Batching]: Batching[Name] }
   /** Whether the keys of a call must have one slot, as on a Cluster. */
   hasSlots: boolean
-  /** Whether a batch of several operations has come back. In most cases, it shows whether the server has slots. */
+  /** Whether a batch of several operations has come back. It usually shows whether the server has slots. */
   isProbed: boolean
   /** Applies operations slot by slot. Absent until the first time. */
   runBySlot: Run | undefined
 }
 
-/** Returns what is known of the servers of a client. Throws a `TypeError` for a client without what is needed. */
+/** Returns what is known of a client's servers. Throws a `TypeError` if the client lacks what is needed. */
 export const serversOf = weakMemo((client: object): Servers => {
   const transport = transportOf(client)
   const batching = { ...BATCHING, ...transport.batching }
@@ -62,7 +62,7 @@ export function recordProbe(servers: Servers): void {
 /**
  * Records that a server has slots, which a client made for one server does not know. Hosted clusters, such as
  * ElastiCache Serverless, may have one address, where such a client works until a call has keys of several
- * slots. That call is rejected before it runs. From then on, all operations of the client are sent slot by slot.
+ * slots. That call is rejected before it runs. From then on, the client's operations are sent slot by slot.
  */
 export function recordSlots(servers: Servers): void {
   recordResend(servers.client)

@@ -8,16 +8,17 @@ export interface Command {
   readonly keyCount: number
 }
 
-/** Sends commands to a server, or to the servers of a Cluster, through the user's client: what each driver does. */
+/** Sends commands to a server, or to the servers of a Cluster, through the user's client. */
 export interface Transport {
   /** Returns a key's slot in a Cluster, which the keys of a command share: its shard. */
   slotOf(key: string): number
-  /** Returns the server of a slot, as the client knows it now. `undefined` if the client is for one server. */
+  /** Returns the server of a slot, as the client now knows it; `undefined` if that is for one server. */
   readonly serverOf: ((slot: number) => string | undefined) | undefined
   /**
-   * Returns the digests of the scripts that were loaded on the connection to a slot's server, for the store to
-   * keep: another set after a reconnect. Stores that share a client share them. Commands on a connection keep their
-   * order, so the server knows a script in every command after its loading.
+   * Returns the set in which the store keeps the digests of the scripts that it has loaded on a slot's
+   * server: one set for each connection or, with a Cluster of ioredis, for each server. Stores that share a
+   * client share it. Commands on a connection keep their order, so every command after the one that loads a
+   * script has it.
    */
   scriptsOn(slot: number): Set<string>
   /** What the client needs of the batcher that differs from other clients. */

@@ -30,12 +30,12 @@ interface BatcherOptions {
 }
 
 /**
- * Takes operations, each with a callback, and applies them in batches. A promise for each operation would cost
- * as much as sending it. Operations that arrive in one turn of the event loop, or while `maxInFlight` batches
- * are in flight, share a batch of at most `maxKeys` keys, a limit that each store sets. If no batch is in
- * flight, one leaves as soon as the current code has run, so a lone caller is not delayed. Many waiting
- * operations are split evenly over the batches that may leave, so that this process and the server work at the
- * same time.
+ * Takes operations, each with a callback, and applies them in batches. A promise for each operation would
+ * cost as much as sending it. Operations that arrive in one turn of the event loop, or while `maxInFlight`
+ * batches are in flight, share a batch of at most `maxKeys` keys, a limit that each store sets. If no batch
+ * is in flight, one leaves as soon as the current code has run, so a lone caller is not delayed. Many waiting
+ * operations are split evenly over the batches that may leave, so that this process and the server work at
+ * the same time.
  *
  * A batch is in flight until any of its operations has an outcome. If part of a store hangs (one node of a
  * cluster), other operations and later batches still complete. Nothing is ever sent twice.

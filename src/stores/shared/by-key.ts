@@ -29,10 +29,10 @@ interface PendingOperation {
 }
 
 /**
- * Returns a function that runs operations, for a store in which every key is a shard. Operations on one key and
- * policy that follow one another run together, and different keys run at the same time, also those of one
- * charge. `storageKey` returns the name under which the server keeps a key, and `now` the time of a charge that
- * has no keys.
+ * Returns a function that runs operations, for a store in which every key is a shard. Consecutive operations
+ * on one key and policy run together. Different keys run at the same time, even those of one charge.
+ * `storageKey` returns the name under which the server keeps a key, and `now` the time of a charge that has
+ * no keys.
  */
 export function runByKey(
   applyToKey: ApplyToKey,
@@ -93,7 +93,7 @@ function spansKeys({ parts }: Charge): boolean {
   return parts.length === 0 || parts.some(({ key }) => key !== parts[0]?.key)
 }
 
-/** Returns the first operations, as many as have one policy: the same list if all have. */
+/** Returns the operations before the first with another policy: the same list if there is none. */
 function firstOfOnePolicy(pending: readonly PendingOperation[]): readonly PendingOperation[] {
   if (pending.length === 1) return pending
   const { policy } = keyedPolicyOf(pending[0]?.operation)
@@ -102,8 +102,8 @@ function firstOfOnePolicy(pending: readonly PendingOperation[]): readonly Pendin
 }
 
 /**
- * Returns the function that applies operations to a key by one that returns a promise. If that rejects, all
- * of its operations have failed.
+ * Creates the function that applies operations to a key from one that returns a promise. If the promise
+ * rejects, all of its operations have failed.
  */
 export function applyByPromise(
   store: string,

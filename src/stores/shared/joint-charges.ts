@@ -24,11 +24,10 @@ const MIN_DENIED = 10_000
  * Returns a function that decides charges whose keys live in several shards. It charges all shards at the
  * same time, all or nothing in each. If one denies or fails, it refunds what the others took. Shards whose
  * keys denied the last such charge go first, so that a client over one limit does not keep taking units of
- * others. `applyFirst` applies what needs to wait for nothing.
+ * others. `applyFirst` applies what is charged first.
  *
- * So no more than a limit is ever admitted. But a charge in progress may hold units that it refunds later,
- * and other charges may be denied meanwhile. So such denials are tentative. If a refund fails, its units
- * stay taken.
+ * No limit is ever exceeded. But a charge in progress may hold units that it refunds later, and other charges
+ * may be denied meanwhile, so such denials are tentative. If a refund fails, its units stay taken.
  */
 export function jointCharges(shardOf: (key: string) => unknown, apply: ApplyInShard, now: () => number) {
   const denied = new RecentMap<true>(MIN_DENIED)
@@ -94,8 +93,8 @@ function joinedResult(pieces: readonly Piece[], atMs: number): ChargeResult {
 }
 
 /**
- * Refunds the pieces that were allowed. Returns the denial, in which pieces that did not deny have the figures
- * of a peek, or the error, if no piece denied.
+ * Refunds the pieces that were allowed. Returns the denial, in which pieces that did not deny have the
+ * figures of a peek. If no piece denied, returns the error.
  */
 async function takeBack(pieces: readonly Piece[], apply: ApplyInShard): Promise<ChargeResult | StoreError> {
   const request = (operation: Operation) => new Promise<Outcome>((resolve) => apply(operation, resolve))

@@ -90,7 +90,7 @@ const lastErrorOf = weakMemo((client: RedisClient) => {
   return () => lastError
 })
 
-/** Returns a function that returns the scripts on the connection of a client. */
+/** Returns a function that returns the digests of the scripts on a client's connection. */
 const scriptsOf = weakMemo((client: RedisClient) => {
   let scripts = new Set<string>()
   client.on('close', () => {

@@ -13,14 +13,14 @@ export interface Script {
  *
  * KEYS     The keys of the first operation, then those of the next one, each key once.
  * ARGV[1]  '' if no key repeats. Otherwise, the places in KEYS of the keys of the first operation, then those of
- *          the next one, from 0 on: two characters each, which are the digits of base 64 from '0' on.
+ *          the next one, from 0 on: two digits of base 64 each, whose characters start at '0'.
  * ARGV[2…] The numbers of each policy: its `params` (units, ms), those of a quota with the starts of five
  *          periods (ms). Then those of a ban: see `banOf`.
  * ARGV[…]  The numbers of each operation. Of a charge: the cost of each part (units), or nothing if every cost
  *          is 1. Of the others, see `args` in operation-script.ts.
- * Returns  A string of little-endian doubles: for each key of each operation what was stored when the operation
- *          began, which is when the key expires (ms) and then the state, all 0 for a missing key; last, the
- *          server's time (ms since the Unix epoch).
+ * Returns  A string of little-endian doubles. For each key of each operation, it has what was stored when the
+ *          operation began: when the key expires (ms), and then the state; all 0 for a missing key. Last, it
+ *          has the server's time (ms since the Unix epoch).
  *          A list in place of the string if states differ in length, a key is foreign, or the server refused to
  *          write: the time, why it refused or '', and what was stored for each of these keys, nil for a foreign
  *          one.

@@ -10,8 +10,8 @@ import type { NodeRedisClient, NodeRedisCommandOptions } from './client.js'
 export const OPTIONS: NodeRedisCommandOptions = { typeMapping: { 36: Buffer }, timeout: 0, asap: false }
 
 /**
- * node-redis writes all commands of one turn of the event loop together, one turn later, and replies are read
- * first. With a third batch in flight, the server has one to decide meanwhile.
+ * node-redis writes all commands of one turn of the event loop together, one turn later, after replies are
+ * read. A third batch in flight gives the server work meanwhile.
  */
 export const BATCHING: Partial<Batching> = { maxInFlight: 3, onePerTurn: true }
 
@@ -21,7 +21,7 @@ export interface Connection {
    * after its request is gone. Commands do wait for the first connection.
    */
   check(): void
-  /** Returns the scripts on the current connection: another set after each loss. */
+  /** Returns the digests of the scripts on the current connection: a new set after each loss. */
   scripts(): Set<string>
   /** Sends a command. It is rejected when the connection is lost, and then never written any more. */
   send(words: string[]): Promise<unknown>

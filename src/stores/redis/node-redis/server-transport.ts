@@ -3,6 +3,7 @@ import type { Command, Transport } from '../transport.js'
 import { type NodeRedisClient, warnOfMissingListener } from './client.js'
 import { BATCHING, connectionOf, prefixKeys } from './connection.js'
 
+/** Creates the transport to one server. */
 export function nodeRedisTransport(client: NodeRedisClient) {
   const connection = connectionOf(client)
   const wordsOf = prefixKeys(client._keyPrefix)

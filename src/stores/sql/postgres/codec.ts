@@ -45,17 +45,17 @@ function stateIn(start: number, end: number): State | undefined {
   return state.every(Number.isFinite) ? state : undefined
 }
 
-/** Returns the bytes of a row's key as hexadecimal digits, which are in the order of the keys. */
+/** Returns the bytes of a row's key as hexadecimal digits, which sort as the bytes do. */
 export function hexOf(key: string): string {
   return Buffer.from(key).toString('hex')
 }
 
-/** Returns a key, of which these are the digits, for a parameter of a statement. */
+/** Returns the parameter of a statement for a key, given as hexadecimal digits. */
 export function keyParameter(hexadecimal: string): string {
   return `\\x${hexadecimal}`
 }
 
-/** Returns several keys as an array for a parameter. */
+/** Returns the parameter for an array of keys. */
 export function keyList(hexadecimals: readonly string[]): string {
   return `{${hexadecimals.map((each) => `"\\\\x${each}"`)}}`
 }

@@ -29,7 +29,7 @@ export type TakeQuery = (parts: readonly Part[], keys: readonly (readonly string
 
 /**
  * The most statements for single charges. They have the numbers in their text, which takes less time than
- * parameters, but each connection keeps each of them.
+ * parameters, but each connection keeps all of them.
  */
 const MAX_SINGLE = 16
 
