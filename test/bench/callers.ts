@@ -6,7 +6,7 @@ import { measure, type Usage } from './harness/usage.js'
 import { countWrites } from './harness/writes.js'
 import type { Workload } from './workloads.js'
 
-/** The parent's questions: a first round, what a round needs before it, one round, or the counts of all rounds. */
+/** The parent's questions: a warm-up, what a round presupposes, a round, or the counts of all rounds. */
 export type Question = { readonly do: 'warmUp' | 'prepare' | 'round' | 'check' }
 
 /** What a round took in this process, and how long a caller waited for a decision. */
@@ -18,9 +18,9 @@ export interface CallerUsage extends Usage {
 }
 
 /**
- * How many decisions one caller makes before many do. V8 moves what survives a collection to old space from
- * then on. If the first requests of a process all come at once, it takes their objects for such that survive,
- * and never learns better.
+ * How many decisions one caller makes before many do. V8 allocates objects like those that survived a
+ * collection in old space. If the first requests of a process all come at once, their objects survive, and V8
+ * never revises its choice.
  */
 const FIRST_DECISIONS = 5_000
 const CHECKED_KEYS = 100

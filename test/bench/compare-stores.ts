@@ -10,9 +10,8 @@ import type { TimedWorkload, Workloads } from './workloads.js'
 
 const HEAP_MB = 1_000
 /**
- * What a contender does before its first measured round, until V8 has compiled all that it calls. Of one with
- * more functions, that takes several hundred thousand decisions, which a busy server makes in its first
- * seconds.
+ * How long a contender runs before its first measured round, so that V8 compiles all that it calls. With many
+ * functions, that takes several hundred thousand decisions, which a busy server makes in its first seconds.
  */
 const WARM_UP_MS = 3_000
 
@@ -39,14 +38,14 @@ export async function compareStores<Name extends string>(
   }
 }
 
-/** Measures each in a process of its own with a client of its own, in turns. Returns all rounds. */
+/** Measures each in its own process with its own client, in turns. Returns all rounds. */
 export async function measureStores<Name extends string>(
   contest: Contest<Name>,
   workload: TimedWorkload,
 ): Promise<Record<Name, Figures[]>> {
   await contest.empty()
   const children = contest.names.map((name, i) => {
-    // The keys of others in one table would slow down each lookup.
+    // The keys of the others in the same table would slow each lookup.
     const url = contest.databaseUrl?.(i) ?? contest.url
     return { name, child: startChild(contest.child, [name, url, JSON.stringify(workload)], HEAP_MB) }
   })
@@ -67,8 +66,8 @@ export async function measureStores<Name extends string>(
 }
 
 /**
- * Gives the server one CPU and the clients another. Where the scheduler happens to run both on one, a lone
- * caller waits a third as long, because no CPU has to be woken; no server of another machine is so near.
+ * Gives the server one CPU and the clients another. If the scheduler runs both on one, a lone caller waits a
+ * third as long, because no CPU has to be woken. No server on another machine is that near.
  */
 function pinApart({ pid }: BenchServer, children: readonly { readonly child: Child }[]): void {
   pinTo(0, pid())
@@ -87,8 +86,8 @@ async function unmeasuredRound(child: Child): Promise<void> {
 }
 
 /**
- * Measures a round. One before it is not measured: while the others had their turns, V8 has shrunk the heap of
- * this one, as it never does in a process with requests.
+ * Measures a round, after one that is not measured: while the others had their turns, V8 shrank the heap of
+ * this idle process, which it never does in a busy one.
  */
 async function measuredRound<Name extends string>(
   contest: Contest<Name>,

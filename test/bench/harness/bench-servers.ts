@@ -11,7 +11,7 @@ import { type SqlWatcher, watchMariadb, watchPostgres } from './sql-usage.js'
 /** A server of its own for a benchmark, and an observer that does not show in what it counts. */
 export interface BenchServer {
   readonly url: string
-  /** The address of a database of the server, where it has several. */
+  /** The URL of one of the server's databases, if it has several. */
   databaseUrl?(index: number): string
   pid(): number | undefined
   /** Removes all that it holds. */

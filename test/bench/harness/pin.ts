@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { cpus } from 'node:os'
 
-/** Lets a process, and those that it starts later, run on one CPU only. Does nothing where there is one. */
+/** Pins a process, and those that it starts later, to one CPU. Does nothing if the machine has only one. */
 export function pinTo(cpu: number, pid: number | undefined): void {
-  if (pid === undefined) throw new Error('The process does not run.')
+  if (pid === undefined) throw new Error('The process is not running.')
   if (cpus().length > 1) execFileSync('taskset', ['--all-tasks', '--cpu-list', '--pid', `${cpu}`, `${pid}`])
 }

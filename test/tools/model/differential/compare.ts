@@ -6,8 +6,8 @@ const GRID_MS = 1 / 4096
 
 /**
  * Returns the first figure that differs, as text; `undefined` if the result is the expected one.
- * `toleranceMs` is how far times may be apart. If the time of an earlier operation is not known, the bucket may
- * be as full as expected, within that tolerance, on the other side of the moment at which a unit comes back.
+ * `toleranceMs` is how far times may be apart. If the time of an earlier operation is unknown (`isUntimed`),
+ * a unit may have come back just before or after it was expected, so `remaining` may differ by 1.
  */
 export function differenceOf(
   expected: Expected,

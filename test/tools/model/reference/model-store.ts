@@ -25,7 +25,7 @@ export type TimeOfPart = (index: number) => number
 export class ModelStore {
   readonly #states = new Map<string, unknown>()
   readonly #references = new Map<string, AnyReference>()
-  /** The keys that denied the last charge of several keys that asked them. */
+  /** The keys that denied the last charge of several keys that reached them. */
   readonly #denying = new Set<string>()
 
   /** `isAtomic`: whether a charge of several keys is decided in one moment, not key by key. */
@@ -105,8 +105,8 @@ export class ModelStore {
   }
 
   /**
-   * Charges each key by itself: first those that denied the last such charge, then the others. After a denial,
-   * refunds those that were taken, and reads all that did not deny.
+   * Charges each key separately: first those that denied the last such charge, then the others. After a
+   * denial, refunds the keys that were charged, and reads all that did not deny.
    */
   #chargeByKey(charge: Charge, nowMs: number, timeOf: TimeOfPart): Expected {
     const { parts } = charge
@@ -126,7 +126,7 @@ export class ModelStore {
     return { type: 'charge', allowed: true, parts: shown }
   }
 
-  /** Charges the parts of one key. Adds what they show, and their refunds. Returns whether they are allowed. */
+  /** Charges the parts of one key. Adds their figures and refunds. Returns whether they are allowed. */
   #chargeKey(
     key: string,
     parts: readonly Part[],
