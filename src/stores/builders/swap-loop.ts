@@ -2,7 +2,13 @@ import type { Policy, State } from '../../policies/policy.js'
 import { retry } from '../../util/retry.js'
 import type { Operation, Result } from '../operation.js'
 import { applyBatch, type Write } from '../shared/apply-batch.js'
-import { type ApplyToKey, failedOutcomes, keyedPolicyOf, outcomesOf } from '../shared/by-key.js'
+import {
+  type ApplyToKey,
+  failedOutcomes,
+  firstOfOnePolicy,
+  keyedPolicyOf,
+  outcomesOf,
+} from '../shared/by-key.js'
 import { foreignKeyError, isStateOf } from '../shared/state-codec.js'
 import { stateWrite } from '../shared/state-write.js'
 import { StoreError } from '../store-error.js'
@@ -159,38 +165,43 @@ interface WaitingCall {
 
 /**
  * Returns a function that runs at most one call of `apply` per key at a time. The operations of calls that
- * wait for a key then run together, so that a process never races itself by compare-and-swap.
+ * wait for a key then run together, as far as they have one policy, so that a process never races itself by
+ * compare-and-swap.
  */
 export function keyQueue(apply: ApplyToKey): ApplyToKey {
   /** The calls that wait for a key in use; `undefined` while none does. */
   const waiting = new Map<string, WaitingCall[] | undefined>()
 
-  const applyQueued: ApplyToKey = (key, operations, settle) => {
-    if (waiting.has(key)) {
-      const calls = waiting.get(key)
-      if (calls === undefined) waiting.set(key, [{ operations, settle }])
-      else calls.push({ operations, settle })
-      return
-    }
-    waiting.set(key, undefined)
+  function run(key: string, operations: readonly Operation[], settle: WaitingCall['settle']): void {
     apply(key, operations, (outcomes) => {
       const calls = waiting.get(key)
-      waiting.delete(key)
-      if (calls !== undefined) applyTogether(key, calls)
+      if (calls === undefined) waiting.delete(key)
+      else runTogether(key, calls)
       settle(outcomes)
     })
   }
 
-  function applyTogether(key: string, calls: readonly WaitingCall[]): void {
-    const all = calls.flatMap(({ operations }) => operations)
-    applyQueued(key, all, (outcomes) => {
+  function runTogether(key: string, calls: WaitingCall[]): void {
+    const together = firstOfOnePolicy(calls, ({ operations }) => operations[0])
+    waiting.set(key, together === calls ? undefined : calls.slice(together.length))
+    const all = together.flatMap(({ operations }) => operations)
+    run(key, all, (outcomes) => {
       let next = 0
-      for (const { operations, settle } of calls) {
+      for (const { operations, settle } of together) {
         settle(outcomes.slice(next, next + operations.length))
         next += operations.length
       }
     })
   }
 
-  return applyQueued
+  return (key, operations, settle) => {
+    if (!waiting.has(key)) {
+      waiting.set(key, undefined)
+      run(key, operations, settle)
+      return
+    }
+    const calls = waiting.get(key)
+    if (calls === undefined) waiting.set(key, [{ operations, settle }])
+    else calls.push({ operations, settle })
+  }
 }

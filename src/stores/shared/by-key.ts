@@ -40,7 +40,7 @@ export function runByKey(
   now: () => number = Date.now,
 ): Run {
   function applyInOrder(key: string, pending: readonly PendingOperation[]): void {
-    const together = firstOfOnePolicy(pending)
+    const together = firstOfOnePolicy(pending, ({ operation }) => operation)
     const operations = together.map(({ operation }) => operation)
     applyToKey(key, operations, (outcomes) => {
       let i = 0
@@ -93,12 +93,16 @@ function spansKeys({ parts }: Charge): boolean {
   return parts.length === 0 || parts.some(({ key }) => key !== parts[0]?.key)
 }
 
-/** Returns the operations before the first with another policy: the same list if there is none. */
-function firstOfOnePolicy(pending: readonly PendingOperation[]): readonly PendingOperation[] {
-  if (pending.length === 1) return pending
-  const { policy } = keyedPolicyOf(pending[0]?.operation)
-  const end = pending.findIndex(({ operation }) => !isSamePolicy(keyedPolicyOf(operation).policy, policy))
-  return end < 0 ? pending : pending.slice(0, end)
+/** Returns the items before the first whose operation has another policy: the same list if there is none. */
+export function firstOfOnePolicy<T>(
+  items: readonly T[],
+  operationOf: (item: T) => Operation | undefined,
+): readonly T[] {
+  const [first] = items
+  if (first === undefined || items.length === 1) return items
+  const { policy } = keyedPolicyOf(operationOf(first))
+  const end = items.findIndex((item) => !isSamePolicy(keyedPolicyOf(operationOf(item)).policy, policy))
+  return end < 0 ? items : items.slice(0, end)
 }
 
 /**
