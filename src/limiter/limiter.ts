@@ -34,7 +34,7 @@ export interface Limiter<Subject> extends Adjustments<Subject> {
    * - The limiter is closed.
    *
    * If `signal` aborts, refunds what a charge took in the meantime, and rejects with the signal's reason. It
-   * also ends the wait for async option functions. `maxWait` does not.
+   * also ends the wait for async option functions. `maxWait` does so once the charge waits for its turn.
    *
    * Charges that wait for the same key are served in order of arrival. That holds within this process: other
    * processes, and `charge`, may take units first. A charge of several limits waits for one of them at a

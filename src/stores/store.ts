@@ -40,12 +40,12 @@ export interface StoreOrigin {
  *   milliseconds since the Unix epoch. It may step back.
  * - **Atomicity**: an operation is applied in one step, with no other operation on its keys in between. Each
  *   part of a charge sees those before it. If one part is denied, nothing is taken.
- * - **Separate parts**: a store may take the parts of a charge separately, as from several servers. If a part
- *   is denied, it refunds the others and sets `isTentative`. The `retryAfterMs` of the others may then be a
- *   lower bound. Parts may have their own `atMs`.
+ * - **Parts one after the other**: a store may take the parts of a charge one after the other, as from
+ *   several servers. If a part is denied, it refunds the parts before it and sets `isTentative`. The
+ *   `retryAfterMs` of later parts may then be a lower bound. A part of another time has its own `atMs`.
  * - **Batches**: operations are applied in the order given, each on the states that those before it left.
- *   Only a charge of separate parts is unordered: its parts may be taken after later operations. To apply an
- *   operation after such a charge, await the charge first.
+ *   Only a charge whose parts are taken one after the other is unordered: its parts may be taken after later
+ *   operations. To apply an operation after such a charge, await the charge first.
  * - **Writing**: if a step has a `next`, it is stored. For a denied charge, only the `next` of its denied
  *   parts is stored, each computed from the state before the charge. A fresh state is removed.
  * - **Expiry**: a state may be dropped no earlier than `resetAfterMs`, rounded up, after it was written.

@@ -59,6 +59,9 @@ export function createWaiting(core: LimiterCore, options: WaitingOptions) {
   }
 }
 
+/** In place of what options return after the wait is over. */
+const OVER = Symbol()
+
 async function waitFor(waiting: Waiting, subject: unknown, options: WaitOptions = {}): Promise<Decision> {
   const arrival = waiting.arrivals++
   const bounds = readWaitOptions(options)
@@ -83,20 +86,43 @@ async function chargeWhenAllowed(waiting: Waiting, waiter: Waiter): Promise<Deci
 }
 
 /**
+ * Resolves with what an option function returned, or with `OVER` once a waiter's time is over. Meanwhile, those
+ * behind it may go first: a slow look-up holds up nobody else.
+ */
+async function laterOption<T>(
+  { queues }: Waiting,
+  waiter: Waiter,
+  given: Promise<T>,
+): Promise<T | typeof OVER> {
+  const { deadlineMs, signal, placeOf } = waiter
+  queues.stepAside(waiter)
+  if (placeOf === undefined || deadlineMs === Number.POSITIVE_INFINITY) return unlessAborted(given, signal)
+  let cancel: (() => void) | undefined
+  const over = new Promise<typeof OVER>((resolve) => {
+    cancel = callAt(deadlineMs, () => resolve(OVER))
+  })
+  return unlessAborted(Promise.race([given, over]), signal).finally(cancel)
+}
+
+/**
  * Resolves what a waiter charges, by the rules in force now. Returns the decision if the access rules decide.
  * If the wait is over, leaves the charge as it is.
  */
 async function resolveCharge(waiting: Waiting, waiter: Waiter): Promise<Decision | undefined> {
   const { core, access, queues, isClosed } = waiting
-  const { subject, cost, signal, deadlineMs, placeOf } = waiter
+  const { subject, cost, deadlineMs, placeOf } = waiter
   if (placeOf !== undefined && (isClosed || performance.now() >= deadlineMs)) return undefined
   core.beforeCharge?.()
   waiter.changes = waiting.changes
-  const accessDecision = access.check && (await unlessAborted(access.check(subject), signal))
+  const checked = access.check?.(subject)
+  const accessDecision = isPromise(checked) ? await laterOption(waiting, waiter, checked) : checked
+  if (accessDecision === OVER) return undefined
   if (accessDecision !== undefined) return accessDecision
   const given = core.limits.resolveCharge(subject, cost)
   if (isPromise(given)) peerAddress(subject) // reading it makes Node.js cache it
-  const parts = uncountedParts(isPromise(given) ? await unlessAborted(given, signal) : given)
+  const resolved = isPromise(given) ? await laterOption(waiting, waiter, given) : given
+  if (resolved === OVER) return undefined
+  const parts = uncountedParts(resolved)
   const charged = parts.filter((part) => part.cost > 0)
   const client = charged.map(({ key }) => key).join(' ')
   if (client !== waiter.client) queues.leave(waiter)

@@ -70,6 +70,16 @@ export class WaitQueues {
     holds.clear()
   }
 
+  /** Lets others go first while a waiter's options are read, which may take long. */
+  stepAside(waiter: Waiter): void {
+    const queues = new Set([...waiter.queues, ...waiter.holds.keys()])
+    this.release(waiter)
+    for (const queue of queues) {
+      queue.remove(waiter)
+      queue.update()
+    }
+  }
+
   /** Removes a waiter from its queues. */
   leave(waiter: Waiter): void {
     this.release(waiter)

@@ -106,5 +106,5 @@ export function compareAndSwapStore<Version>(options: CompareAndSwapOptions<Vers
     swap: (change, settle, fail) => void swapChecked(change).then(settle, fail),
     now: clock,
   })
-  return builtStore({ ...options, batching }, runByKey(applyToKey, storageKey, clock))
+  return builtStore({ ...options, batching }, runByKey(name, applyToKey, storageKey, clock))
 }

@@ -68,7 +68,12 @@ export const channelTo = weakMemo((server: MemcachedServer) => {
         deadlines.stop(batch.deadline)
         batches.shift()
       }
-      pending.settle(reply)
+      try {
+        pending.settle(reply)
+      } catch (cause) {
+        server.error(cause as Error) // the reply is malformed, and so may be those after it
+        return
+      }
     }
     if (at < bytes.length && server._socket !== undefined) partOfReply = bytes.subarray(at)
   }

@@ -58,7 +58,7 @@ export function memcachedStore(client: MemcachedClient): Store {
     else compareAndSwap(key, operations, settle)
   }
   const losses = lossMonitor(client)
-  const runEachKey = runByKey(applyToKey, itemKey)
+  const runEachKey = runByKey('memcached', applyToKey, itemKey)
   const run: Run = (operations, settle) => {
     const nowMs = Date.now()
     if (Math.abs(nowMs - losses.polledAtMs) >= POLL_INTERVAL_MS) losses.poll(nowMs)

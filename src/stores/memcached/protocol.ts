@@ -161,8 +161,12 @@ export function valueIn({ bytes, at, end }: Reply): Buffer {
   return bytes.subarray(at + HEADER_LENGTH + bytes.readUInt8(at + 4), end)
 }
 
-/** Returns the sum in the reply to an increment or decrement, less the units that were added. */
-export function sumBefore({ bytes, at }: Reply, added: number): number {
+/**
+ * Returns the sum in the reply to an increment or decrement, less the units that were added; -1 if a malformed
+ * reply has none.
+ */
+export function sumBefore({ bytes, at, end }: Reply, added: number): number {
+  if (end - at < HEADER_LENGTH + 8) return -1
   const high = bytes.readUInt32BE(at + HEADER_LENGTH)
   const low = bytes.readUInt32BE(at + HEADER_LENGTH + 4)
   if (high < 2 ** 21) return high * 2 ** 32 + low - added

@@ -30,11 +30,12 @@ interface PendingOperation {
 
 /**
  * Returns a function that runs operations, for a store in which every key is a shard. Consecutive operations
- * on one key and policy run together. Different keys run at the same time, even those of one charge.
- * `storageKey` returns the name under which the server keeps a key, and `now` the time of a charge that has
- * no keys.
+ * on one key and policy run together. Different keys run at the same time, but those of one charge in order.
+ * `name` is that of the store, `storageKey` returns the name under which the server keeps a key, and `now` the
+ * time of a charge that has no keys.
  */
 export function runByKey(
+  name: string,
   applyToKey: ApplyToKey,
   storageKey: (key: string) => string,
   now: () => number = Date.now,
@@ -50,8 +51,23 @@ export function runByKey(
   }
 
   const keyOf = (operation: Operation) => storageKey(keyedPolicyOf(operation).key)
-  const applyAlone: ApplyInShard = (operation, settle) =>
-    applyInOrder(keyOf(operation), [{ operation, settle }])
+
+  /** Calls `use` with an operation's storage key. If a user's `storageKey` throws, the operation fails alone. */
+  function withKey({ operation, settle }: PendingOperation, use: (key: string) => void): void {
+    let key: string
+    try {
+      key = keyOf(operation)
+    } catch (cause) {
+      settle(asStoreError(name, cause))
+      return
+    }
+    use(key)
+  }
+
+  const applyAlone: ApplyInShard = (operation, settle) => {
+    const pending = { operation, settle }
+    withKey(pending, (key) => applyInOrder(key, [pending]))
+  }
   const decideJointly = jointCharges((key) => key, applyAlone, now)
 
   return function runEachKey(operations, settle) {
@@ -66,10 +82,12 @@ export function runByKey(
       if (missing === 0) resolve(outcomes)
       const byKey = new Map<string, PendingOperation[]>()
       const applyInBatch: ApplyInShard = (operation, settleOne) => {
-        const key = keyOf(operation)
-        const pending = byKey.get(key)
-        if (pending === undefined) byKey.set(key, [{ operation, settle: settleOne }])
-        else pending.push({ operation, settle: settleOne })
+        const one = { operation, settle: settleOne }
+        withKey(one, (key) => {
+          const pending = byKey.get(key)
+          if (pending === undefined) byKey.set(key, [one])
+          else pending.push(one)
+        })
       }
       let next = 0
       for (const operation of operations) {

@@ -1,5 +1,4 @@
 import { groupBy } from '../../util/group-by.js'
-import { RecentMap } from '../../util/recent-map.js'
 import type { Charge, ChargeResult, Operation, Outcome, Part, PartResult } from '../operation.js'
 import type { StoreError } from '../store-error.js'
 import { refundsOf, warnRefundFailed } from './refunds.js'
@@ -17,45 +16,37 @@ interface Piece {
   error?: StoreError
 }
 
-/** The cache of keys that denied their last charge holds at least this many. */
-const MIN_DENIED = 10_000
-
 /**
- * Returns a function that decides charges whose keys live in several shards. It charges all shards at the
- * same time, all or nothing in each. If one denies or fails, it refunds what the others took. Shards whose
- * keys denied the last such charge go first, so that a client over one limit does not keep taking units of
- * others. `applyFirst` applies what is charged first.
+ * Returns a function that decides charges whose keys live in several shards. It charges one shard after the
+ * other, in the order of the parts, all or nothing in each. If a shard denies or fails, it refunds what was taken
+ * before. All at once would be faster, but then a client that bursts over its own limit holds units of a
+ * shared one until they are refunded, and others are denied for them. `applyFirst` applies the first piece.
  *
- * No limit is ever exceeded. But a charge in progress may hold units that it refunds later, and other charges
- * may be denied meanwhile, so such denials are tentative. If a refund fails, its units stay taken.
+ * So no more than a limit is ever admitted. But a charge in progress may hold units that it refunds later,
+ * and other charges may be denied meanwhile. So such denials are tentative. If a refund fails, its units
+ * stay taken.
  */
 export function jointCharges(shardOf: (key: string) => unknown, apply: ApplyInShard, now: () => number) {
-  const denied = new RecentMap<true>(MIN_DENIED)
-  const hasDenied = ({ charge }: Piece) => charge.parts.some(({ key }) => denied.get(key))
-
-  function record({ charge, result }: Piece): void {
-    if (result === undefined || (result.allowed && denied.isEmpty)) return
-    for (const [i, { key }] of charge.parts.entries())
-      if (result.allowed) denied.delete(key)
-      else if (result.parts[i]?.allowed === false) denied.set(key, true)
-  }
-
   return function decide(
     { parts }: Charge,
     settle: (outcome: ChargeResult | StoreError) => void,
     applyFirst = apply,
   ): void {
     const pieces = piecesOf(parts, shardOf)
-    const suspects = denied.isEmpty ? [] : pieces.filter(hasDenied)
-    const conclude = () => {
-      pieces.forEach(record)
-      if (!pieces.every(isAllowed)) takeBack(pieces, apply).then(settle)
-      else settle(joinedResult(pieces, pieces[0]?.result?.atMs ?? now()))
+    const chargeFrom = (index: number, applyPiece: ApplyInShard): void => {
+      const piece = pieces[index]
+      if (piece === undefined) {
+        settle(joinedResult(pieces, pieces[0]?.result?.atMs ?? now()))
+        return
+      }
+      applyPiece(piece.charge, (outcome) => {
+        if (outcome instanceof Error) piece.error = outcome
+        else piece.result = outcome as ChargeResult
+        if (isAllowed(piece)) chargeFrom(index + 1, apply)
+        else takeBack(pieces, apply).then(settle)
+      })
     }
-    applyAll(suspects.length === 0 ? pieces : suspects, applyFirst, () => {
-      const rest = pieces.filter(({ result, error }) => result === undefined && error === undefined)
-      applyAll(suspects.every(isAllowed) ? rest : [], apply, conclude)
-    })
+    chargeFrom(0, applyFirst)
   }
 }
 
@@ -64,18 +55,6 @@ function piecesOf(parts: readonly Part[], shardOf: (key: string) => unknown): Pi
   for (const indexes of groupBy(parts.keys(), (i) => shardOf(parts[i]?.key ?? '')).values())
     pieces.push({ charge: { type: 'charge', parts: itemsAt(parts, indexes) }, indexes })
   return pieces
-}
-
-/** Charges pieces at the same time. Calls `done` when all have their outcomes. */
-function applyAll(pieces: readonly Piece[], apply: ApplyInShard, done: () => void): void {
-  let missing = pieces.length
-  if (missing === 0) done()
-  for (const piece of pieces)
-    apply(piece.charge, (outcome) => {
-      if (outcome instanceof Error) piece.error = outcome
-      else piece.result = outcome as ChargeResult
-      if (--missing === 0) done()
-    })
 }
 
 const isAllowed = ({ result }: Piece) => result?.allowed === true

@@ -31,7 +31,7 @@ export interface Capabilities {
   readonly anyKey: boolean
   /**
    * Whether a charge of several keys is decided in one moment, whatever its keys are. If false, keys may be
-   * in shards that are charged separately. Charges that cross may then deny each other, and a
+   * in shards that are charged one after the other. Charges that cross may then deny each other, and a
    * denied charge must be refunded when its verdict arrives. No limit may be exceeded.
    */
   readonly atomicAcrossKeys: boolean

@@ -136,7 +136,7 @@ const KINDS: readonly TraceKind[] = [
   },
 ]
 
-/** For a store that takes the keys of a charge separately, beside the other charges of a batch. */
+/** For a store that takes the keys of a charge one after the other, beside the other charges of a batch. */
 const ONE_KEY: TraceKind = {
   keys: 'one key',
   traces: (fc) =>

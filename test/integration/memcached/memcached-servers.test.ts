@@ -100,7 +100,7 @@ describe.each<[string, (server: MemcachedServer) => Promise<void>]>([
     )
     await lose(servers[0] as MemcachedServer)
     const failures = keys.flatMap(([lost, kept], i) => {
-      const [atLost, atKept] = [part(lost, POLICIES[i] as Policy), part(kept, POLICIES[i] as Policy)]
+      const [atLost, atKept] = [part(lost, POLICIES[i] as Policy), part(kept, POLICIES[i] as Policy, 2)]
       return [
         [atLost, atKept],
         [atKept, atLost],

@@ -25,8 +25,6 @@ export type TimeOfPart = (index: number) => number
 export class ModelStore {
   readonly #states = new Map<string, unknown>()
   readonly #references = new Map<string, AnyReference>()
-  /** The keys that denied the last charge of several keys that reached them. */
-  readonly #denying = new Set<string>()
 
   /** `isAtomic`: whether a charge of several keys is decided in one moment, not key by key. */
   constructor(readonly isAtomic: boolean) {}
@@ -104,50 +102,33 @@ export class ModelStore {
     return { allowed: true, retryAfterMs: 0, ...figures }
   }
 
-  /**
-   * Charges each key separately: first those that denied the last such charge, then the others. After a
-   * denial, refunds the keys that were charged, and reads all that did not deny.
-   */
-  #chargeByKey(charge: Charge, nowMs: number, timeOf: TimeOfPart): Expected {
-    const { parts } = charge
+  /** Charges one key after the other. After a denial, refunds those before it, and reads all others. */
+  #chargeByKey({ parts }: Charge, nowMs: number, timeOf: TimeOfPart): Expected {
     const shown: ExpectedPart[] = []
     const taken: Refund[] = []
     const keys = [...new Set(parts.map(({ key }) => key))]
-    if (keys.length === 1) return this.#charge(charge, timeOf(0))
-    const suspects = keys.filter((key) => this.#denying.has(key))
-    for (const group of [suspects, keys.filter((key) => !suspects.includes(key))]) {
-      const denying = group.filter((key) => !this.#chargeKey(key, parts, timeOf, shown, taken))
-      if (denying.length === 0) continue
-      for (const each of taken) this.#change(each, nowMs)
-      for (const [i, part] of parts.entries())
-        if (!denying.includes(part.key)) shown[i] = this.#read(part, timeOf(i))
-      return { type: 'charge', allowed: false, parts: shown }
+    for (const key of keys) {
+      const places = [...parts.keys()].filter((i) => parts[i]?.key === key)
+      const own = places.map((i) => parts[i] as Part)
+      const atMs = timeOf(places[0] as number)
+      const verdict = this.#charge({ type: 'charge', parts: own }, atMs)
+      const figures = verdict.type === 'charge' ? verdict.parts : []
+      for (const [j, i] of places.entries()) shown[i] = figures[j] as ExpectedPart
+      if (verdict.type === 'charge' && !verdict.allowed) {
+        for (const each of taken) this.#change(each, nowMs)
+        const others = [...parts.keys()].filter((i) => parts[i]?.key !== key)
+        for (const i of others) shown[i] = this.#read(parts[i] as Part, timeOf(i))
+        return { type: 'charge', allowed: false, parts: shown }
+      }
+      for (const [j, part] of own.entries())
+        taken.push({
+          ...part,
+          type: 'refund',
+          takenAtMs: atMs,
+          resetAtMs: atMs + (figures[j]?.resetAfterMs ?? 0),
+        })
     }
     return { type: 'charge', allowed: true, parts: shown }
-  }
-
-  /** Charges the parts of one key. Adds their figures and refunds. Returns whether they are allowed. */
-  #chargeKey(
-    key: string,
-    parts: readonly Part[],
-    timeOf: TimeOfPart,
-    shown: ExpectedPart[],
-    taken: Refund[],
-  ): boolean {
-    const places = [...parts.keys()].filter((i) => parts[i]?.key === key)
-    const own = places.map((i) => parts[i] as Part)
-    const atMs = timeOf(places[0] as number)
-    const verdict = this.#charge({ type: 'charge', parts: own }, atMs)
-    if (verdict.type !== 'charge') throw new Error('a charge has another result')
-    for (const [j, i] of places.entries()) shown[i] = verdict.parts[j] as ExpectedPart
-    if (verdict.allowed) this.#denying.delete(key)
-    else this.#denying.add(key)
-    if (!verdict.allowed) return false
-    for (const [j, part] of own.entries()) {
-      const resetAtMs = atMs + (verdict.parts[j]?.resetAfterMs ?? 0)
-      taken.push({ ...part, type: 'refund', takenAtMs: atMs, resetAtMs })
-    }
-    return true
   }
 
   #read(part: Part, nowMs: number): ExpectedPart {

@@ -247,3 +247,17 @@ test('a limiter can use the store', async () => {
   })
   expect(outcome).toMatchObject({ type: 'take', taken: 2, remaining: 1 })
 })
+
+test('a `storageKey` that throws fails its operation alone', async () => {
+  const database = new VersionedDatabase()
+  const storageKey = (key: string) => {
+    if (key === 'long') throw new Error('key too long')
+    return key
+  }
+  const store = storeIn(database, { storageKey })
+  const charge = (...keys: string[]) =>
+    ({ type: 'charge', parts: keys.map((key) => part(key, three)) }) as const
+  const outcomes = await store.apply([charge('a', 'long'), charge('b', 'c'), charge('long'), charge('d')])
+  expect(outcomes.map((outcome) => outcome instanceof StoreError)).toEqual([true, false, true, false])
+  expect(await remainingOf(store, three, ['a', 'b'])).toEqual([3, 2])
+})

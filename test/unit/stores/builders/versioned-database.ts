@@ -49,7 +49,10 @@ export class VersionedDatabase {
 }
 
 /** Creates a store in the database, as each process that shares it has one. */
-export function storeIn(database: VersionedDatabase, options: { clock?: () => number } = {}): Store {
+export function storeIn(
+  database: VersionedDatabase,
+  options: { clock?: () => number; storageKey?: (key: string) => string } = {},
+): Store {
   return compareAndSwapStore({
     name: 'versioned',
     read: (keys) => database.read(keys),
