@@ -89,7 +89,7 @@ export class ModelStore {
         return this.#shown(part, before, nowMs)
       }
       const after = this.#of(part).deny(before, nowMs)
-      denials.push(() => this.#keep(part, after, nowMs))
+      if (after !== before) denials.push(() => this.#keep(part, after, nowMs))
       const retryAfterMs = this.#of(part).retryAfterMs(after, nowMs, sum)
       return { ...this.#shown(part, after, nowMs), allowed: false, retryAfterMs }
     })
