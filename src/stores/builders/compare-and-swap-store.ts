@@ -56,7 +56,7 @@ const optionTable = () => ({
  *   `StoreError`.
  * - **Busy keys.** Operations on one key that arrive meanwhile wait, and then share one read and one write.
  *   So a process never competes with itself, and a busy key costs each process one write at a time.
- * - **Several keys.** A charge of several keys charges all keys at the same time. If one denies, the others
+ * - **Several keys.** A charge of several keys is decided key by key. If a later key denies, the earlier ones
  *   are refunded. Until then, other charges may be denied for lack of those units. No limit is ever exceeded.
  * - **Clock.** `clock`. The clocks of the processes must be less than a second apart.
  *

@@ -27,7 +27,7 @@ const COUNTED: readonly string[] = ['consecutive', 'fixed-window', 'sliding-wind
  * - **Technique.** `fixedWindow`, `slidingWindow` and `consecutive` are counters, changed by `incr`. All
  *   other policies, and a `fixedWindow` from the first request, are one value, changed by compare-and-swap.
  *   It is retried for two seconds. Then the operation fails with a `StoreError`.
- * - **Several keys.** A charge of several keys charges all keys at the same time. If one denies, the others
+ * - **Several keys.** A charge of several keys is decided key by key. If a later key denies, the earlier ones
  *   are refunded. Until then, other charges may be denied for lack of those units. No limit is ever exceeded.
  * - **Clock.** This process's, in whole milliseconds. Synchronize the clocks of all processes to less than a
  *   second. Otherwise limits may be exceeded: around the border of a window, each clock counts separately.
