@@ -1,7 +1,7 @@
 import { isSamePolicy } from '../../policies/policy.js'
-import { type Charge, type KeyedPolicy, type Operation, type Outcome, onlyPartOf } from '../operation.js'
+import { type KeyedPolicy, type Operation, type Outcome, onlyPartOf } from '../operation.js'
 import { asStoreError } from '../store-error.js'
-import { type ApplyInShard, jointCharges } from './joint-charges.js'
+import { type ApplyInShard, jointCharges, spansShards } from './joint-charges.js'
 import type { Run } from './run-operations.js'
 
 /**
@@ -21,6 +21,9 @@ export function keyedPolicyOf(operation: Operation | undefined): KeyedPolicy {
     throw new TypeError('the operation has no key. Pass a charge with a part, or an operation on a key.')
   return keyed
 }
+
+/** Each key is a shard of its own. */
+const ofItself = (key: string) => key
 
 /** An operation of one key, and what to call with its outcome. */
 interface PendingOperation {
@@ -68,7 +71,7 @@ export function runByKey(
     const pending = { operation, settle }
     withKey(pending, (key) => applyInOrder(key, [pending]))
   }
-  const decideJointly = jointCharges((key) => key, applyAlone, now)
+  const decideJointly = jointCharges(ofItself, applyAlone, now)
 
   return function runEachKey(operations, settle) {
     const [first] = operations
@@ -97,18 +100,12 @@ export function runByKey(
           settle?.(index, outcome)
           if (--missing === 0) resolve(outcomes)
         }
-        if (operation.type === 'charge' && operation.parts.length !== 1 && spansKeys(operation))
-          decideJointly(operation, settleOne, applyInBatch)
+        if (spansShards(operation, ofItself)) decideJointly(operation, settleOne, applyInBatch)
         else applyInBatch(operation, settleOne)
       }
       for (const [key, pending] of byKey) applyInOrder(key, pending)
     })
   }
-}
-
-/** Returns whether a charge has several keys, or none. */
-function spansKeys({ parts }: Charge): boolean {
-  return parts.length === 0 || parts.some(({ key }) => key !== parts[0]?.key)
 }
 
 /** Returns the items before the first whose operation has another policy: the same list if there is none. */

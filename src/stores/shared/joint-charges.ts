@@ -7,6 +7,13 @@ import { itemsAt } from './run-operations.js'
 /** Applies an operation whose keys share a shard. Calls `settle` once, later. Never throws. */
 export type ApplyInShard = (operation: Operation, settle: (outcome: Outcome) => void) => void
 
+/** Returns whether an operation is a charge whose keys live in several shards, or that has no keys. */
+export function spansShards(operation: Operation, shardOf: (key: string) => unknown): operation is Charge {
+  if (operation.type !== 'charge' || operation.parts.length === 1) return false
+  const [shard, ...others] = operation.parts.map(({ key }) => shardOf(key))
+  return operation.parts.length === 0 || others.some((other) => other !== shard)
+}
+
 /** The parts of a charge in one shard. */
 interface Piece {
   readonly charge: Charge

@@ -1,7 +1,7 @@
 import type { Charge } from '../operation.js'
 import type { Batching } from '../store.js'
 import { Batcher } from './batcher.js'
-import { jointCharges } from './joint-charges.js'
+import { jointCharges, spansShards } from './joint-charges.js'
 import { type Run, type RunGroup, runGroups } from './run-operations.js'
 
 /**
@@ -21,7 +21,7 @@ export function acrossShards(shardOf: (key: string) => unknown, run: Run, batchi
     const inOneShard: number[] = []
     for (let i = 0; i < operations.length; i++) {
       const operation = operations[i]
-      if (operation?.type === 'charge' && operation.parts.length !== 1 && isCrossShard(operation, shardOf))
+      if (operation !== undefined && spansShards(operation, shardOf))
         groups.push({ indexes: [i], run: decideAlone })
       else inOneShard.push(i)
     }
@@ -29,9 +29,4 @@ export function acrossShards(shardOf: (key: string) => unknown, run: Run, batchi
     if (inOneShard.length > 0) groups.push({ indexes: inOneShard, run })
     return runGroups(operations, groups, settle)
   }
-}
-
-/** Returns whether the keys of a charge live in several shards, or it has none. */
-function isCrossShard({ parts }: Charge, shardOf: (key: string) => unknown): boolean {
-  return new Set(parts.map(({ key }) => shardOf(key))).size !== 1
 }
