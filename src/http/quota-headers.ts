@@ -41,15 +41,13 @@ export function rateLimitHeaders<Res>(
   decision: Decision,
   isFirst: boolean,
 ): HeaderList {
+  if (isFirst && decision.retryAfterMs !== NEVER) return quotaHeaders(style, reset, decision)
   if (style === 'none' || decision.parts.length === 0) return []
-  const isAlone = isFirst && decision.retryAfterMs !== NEVER
-  const isShown = style !== 'draft' && (isAlone || isNearer(writer, res, decision))
-  if ((style === 'legacy' && !isShown) || (!isAlone && writer.areHeadersSent(res))) return []
-  if (isShown && !isAlone) writer.removeHeader(res, 'X-RateLimit-Reset') // this decision may not set it
+  const isShown = style !== 'draft' && isNearer(writer, res, decision)
+  if ((style === 'legacy' && !isShown) || writer.areHeadersSent(res)) return []
+  if (isShown) writer.removeHeader(res, 'X-RateLimit-Reset') // this decision may not set it
   const legacy = isShown ? legacyHeaders(decision, Date.now(), reset) : []
-  if (style === 'legacy') return legacy
-  const draft = draftHeaders(decision)
-  return legacy.concat(isAlone ? draft : appendTo(writer, res, draft))
+  return style === 'legacy' ? legacy : legacy.concat(appendTo(writer, res, draftHeaders(decision)))
 }
 
 /**
