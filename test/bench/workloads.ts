@@ -3,7 +3,7 @@ export interface Workload {
   readonly callers: number
   readonly keys: number
   readonly decisions: number
-  /** Units per key: a little more than all rounds take. Of a lower limit, tokens come back later. */
+  /** Units per key: more than all rounds take, warm-up included. Of a lower limit, tokens come back later. */
   readonly limit: number
 }
 
