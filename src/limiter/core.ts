@@ -66,19 +66,6 @@ export interface LocalFallback {
   readonly isEmpty: () => boolean
 }
 
-/** Charges a subject with the limits in force. Throws or rejects with what an option function threw. */
-export function chargeSubject(
-  core: LimiterCore,
-  subject: unknown,
-  cost: number | undefined,
-  finish: Finish,
-): MaybePromise<Decision> {
-  core.beforeCharge?.()
-  const { chargeDirectly, resolveCharge } = core.limits
-  if (chargeDirectly !== undefined) return chargeDirectly(subject, cost, finish)
-  return chargeResolved(core, resolveCharge, subject, cost, finish)
-}
-
 /**
  * Charges a subject with the parts that `resolve` returns. Denies a request that disconnected before its IP
  * address was read.

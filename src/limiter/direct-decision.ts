@@ -9,6 +9,19 @@ import type { Entry } from './read-limits.js'
 import type { Apply, NamedPart, Receipt } from './receipt.js'
 import { KEY_END, type Limit, limitOf, partOf, resolvePart } from './resolve-parts.js'
 
+/** Charges a subject with the limits in force. Throws or rejects with what an option function threw. */
+export function chargeSubject(
+  core: LimiterCore,
+  subject: unknown,
+  cost: number | undefined,
+  finish: Finish,
+): MaybePromise<Decision> {
+  core.beforeCharge?.()
+  const { chargeDirectly, resolveCharge } = core.limits
+  if (chargeDirectly !== undefined) return chargeDirectly(subject, cost, finish)
+  return chargeResolved(core, resolveCharge, subject, cost, finish)
+}
+
 /**
  * Creates the function that charges subjects of the most common limiter: one limit, in memory. It passes the
  * identity and the cost straight to the policy, without building an operation, a result or a key. Returns

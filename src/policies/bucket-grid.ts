@@ -1,3 +1,6 @@
+import { MAX_DURATION_MS } from '../util/durations.js'
+import { wrongOption } from '../util/validate.js'
+
 /**
  * Bucket times are multiples of 1/4096 ms, the spacing of doubles at today's time, so sums and retry times
  * are exact. (Epoch milliseconds reach 2^41, where the spacing doubles, in 2039.) Lua and SQL round alike.
@@ -9,6 +12,11 @@ export const GRID_PER_MS = 4096
  * they could take longer, but no double holds such times to the millisecond.
  */
 export const MAX_MISSING_MS = 2 ** 52
+
+/** The largest capacity for which sums of its tokens' intervals are exact. */
+export const MAX_CAPACITY = 2 ** 37
+/** The highest rate: a billion a second. */
+const MAX_PER_MS = 1e6
 
 /** The largest relative error of a rate. */
 const MAX_RATE_ERROR = 0.0001
@@ -46,10 +54,19 @@ function fineUnit(intervalMs: number): number {
   return 2 ** (Math.floor(Math.log2(intervalMs)) + 1 - INTERVAL_BITS)
 }
 
-export function floorToGrid(ms: number): number {
-  return Math.floor(ms * GRID_PER_MS) / GRID_PER_MS
-}
-
-export function ceilToGrid(ms: number): number {
-  return Math.ceil(ms * GRID_PER_MS) / GRID_PER_MS
+/** Returns the time in which a token is refilled, rounded. `option` is the option that sets both numbers. */
+export function readInterval(
+  owner: string,
+  { capacity, refill, every }: Record<'capacity' | 'refill' | 'every', number>,
+  option?: string,
+): number {
+  if ((capacity / refill) * every > MAX_DURATION_MS) {
+    const must = 'small enough to fill within 10 years'
+    throw wrongOption(owner, 'capacity', must, capacity, 'Use a smaller capacity or a faster refill.')
+  }
+  const fix = 'Count in larger units, such as kilobytes.'
+  if (capacity > MAX_CAPACITY) throw wrongOption(owner, option ?? 'capacity', 'at most 2^37', capacity, fix)
+  if (refill / every > MAX_PER_MS)
+    throw wrongOption(owner, option ?? 'refill', 'at most 10^9 per second', refill, fix)
+  return bucketInterval(every / refill)
 }

@@ -4,11 +4,12 @@ import { keyName, wholeNumber, wrongOption } from '../util/validate.js'
 import {
   bucketInterval,
   bucketUnit,
-  ceilToGrid,
-  floorToGrid,
+  GRID_PER_MS,
   isBucketInterval,
   isOnGrid,
+  MAX_CAPACITY,
   MAX_MISSING_MS,
+  readInterval,
 } from './bucket-grid.js'
 import {
   type ChangeOptions,
@@ -56,11 +57,6 @@ const OPTIONS = {
     interval: 'every',
   },
 } as const
-
-/** The largest capacity for which sums of its tokens' intervals are exact. */
-const MAX_CAPACITY = 2 ** 37
-/** The highest rate: a billion a second. */
-const MAX_PER_MS = 1e6
 
 const WINDOW_UNITS = [86_400_000, 3_600_000, 60_000, 1000, 1]
 
@@ -135,23 +131,6 @@ export function tokenBucketOf(capacity: number, intervalMs: number, rules: Chang
   return makeTokenBucket({ name: `${capacity}-in-${every}`, capacity, intervalMs, windowMs, ...rules })
 }
 
-/** Returns the time in which a token is refilled, rounded. `option` is the option that sets both numbers. */
-function readInterval(
-  owner: string,
-  { capacity, refill, every }: Record<'capacity' | 'refill' | 'every', number>,
-  option?: string,
-): number {
-  if ((capacity / refill) * every > MAX_DURATION_MS) {
-    const must = 'small enough to fill within 10 years'
-    throw wrongOption(owner, 'capacity', must, capacity, 'Use a smaller capacity or a faster refill.')
-  }
-  const fix = 'Count in larger units, such as kilobytes.'
-  if (capacity > MAX_CAPACITY) throw wrongOption(owner, option ?? 'capacity', 'at most 2^37', capacity, fix)
-  if (refill / every > MAX_PER_MS)
-    throw wrongOption(owner, option ?? 'refill', 'at most 10^9 per second', refill, fix)
-  return bucketInterval(every / refill)
-}
-
 interface Bucket extends ChangeRules {
   readonly name: string
   readonly capacity: number
@@ -194,24 +173,22 @@ function makeTokenBucket(given: Bucket): Policy {
     const afterMs = missingMs + cost * intervalMs // until full, once the cost is taken
     if (cost === 0) return stepOf(true, missingMs, 0, undefined)
     if (afterMs <= (mayOwe ? mostMs : spanMs)) return stepOf(true, afterMs, 0, [afterMs / intervalMs, now])
-    const retryAfterMs = cost > capacity ? Number.POSITIVE_INFINITY : wholeTime(afterMs - spanMs)
+    const retryAfterMs = cost > capacity ? Number.POSITIVE_INFINITY : afterMs - spanMs
     const clamped = clampToNow(state, nowMs)
     return stepOf(false, missingMs, retryAfterMs, clamped === state ? undefined : clamped)
   }
 
-  /** Returns the first moment on the grid by which a time has passed. */
-  const wholeTime = (ms: number) => (onGrid ? ms : ceilToGrid(ms))
-
   function stepOf(allowed: boolean, missingMs: number, retryAfterMs: number, next: State | undefined): Step {
-    const resetAfterMs = wholeTime(missingMs)
     if (missingMs > spanMs) {
-      const owed = Math.ceil((missingMs - spanMs) / intervalMs)
-      const moreAfterMs = wholeTime(missingMs - (capacity - 1) * intervalMs)
-      return { allowed, remaining: 0, resetAfterMs, retryAfterMs, moreAfterMs, debt: owed, next }
+      const debt = Math.ceil((missingMs - spanMs) / intervalMs)
+      const moreAfterMs = missingMs - (capacity - 1) * intervalMs
+      const step = { allowed, remaining: 0, resetAfterMs: missingMs, retryAfterMs, moreAfterMs, debt, next }
+      return onGrid ? step : withTimesOnGrid(step)
     }
     const remaining = Math.floor((spanMs - missingMs) / intervalMs)
-    const moreAfterMs = missingMs === 0 ? 0 : wholeTime(missingMs - (capacity - remaining - 1) * intervalMs)
-    return { allowed, remaining, resetAfterMs, retryAfterMs, moreAfterMs, next }
+    const moreAfterMs = missingMs === 0 ? 0 : missingMs - (capacity - remaining - 1) * intervalMs
+    const step = { allowed, remaining, resetAfterMs: missingMs, retryAfterMs, moreAfterMs, next }
+    return onGrid ? step : withTimesOnGrid(step)
   }
 
   function clampToNow(state: State | undefined, nowMs: number): State | undefined {
@@ -264,4 +241,19 @@ function makeTokenBucket(given: Bucket): Policy {
       return makeTokenBucket({ ...bucket, capacity: tokens, intervalMs: slower, windowMs: tokens * exactMs })
     },
   })
+}
+
+function floorToGrid(ms: number): number {
+  return Math.floor(ms * GRID_PER_MS) / GRID_PER_MS
+}
+
+function ceilToGrid(ms: number): number {
+  return Math.ceil(ms * GRID_PER_MS) / GRID_PER_MS
+}
+
+/** Returns a step whose times are the first moments on the grid by which they have passed. */
+function withTimesOnGrid(step: Step): Step {
+  const resetAfterMs = ceilToGrid(step.resetAfterMs)
+  const retryAfterMs = ceilToGrid(step.retryAfterMs)
+  return { ...step, resetAfterMs, retryAfterMs, moreAfterMs: ceilToGrid(step.moreAfterMs) }
 }
