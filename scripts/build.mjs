@@ -34,7 +34,8 @@ const CALLABLE = 'module.exports = Object.assign(exports.default, exports)'
 const CHUNKS = {
   policies: ['util', 'options', 'policies'],
   stores: ['stores', 'stores/shared', 'stores/memory'],
-  limiter: ['pipe', 'pipe/lease', 'limiter', 'limiter/candidate', 'limiter/waiting'],
+  pipe: ['pipe', 'pipe/lease'],
+  limiter: ['limiter', 'limiter/candidate', 'limiter/waiting'],
 }
 const CHUNK_OF_FOLDER = new Map(
   Object.entries(CHUNKS).flatMap(([chunk, folders]) => folders.map((folder) => [folder, chunk])),

@@ -4,6 +4,7 @@
  * @module
  */
 
+export { customStore } from './pipe/custom-store.js'
 export type { CommonStoreOptions } from './stores/builders/built-store.js'
 export { type CompareAndSwapOptions, compareAndSwapStore } from './stores/builders/compare-and-swap-store.js'
 export type { OperationsMessage, OutcomesMessage } from './stores/builders/operation-codec.js'

@@ -1,4 +1,5 @@
 import { type Store, StoreError } from 'headgate'
+import { customStore } from 'headgate/store'
 
 /** Reports that a server is unavailable, and that it is back. Repeated reports are ignored. */
 export interface OutageReporter {
@@ -33,7 +34,7 @@ export function outageReporter(variable: string, server: string): OutageReporter
 
 /** Returns a store that reports whether its server is available. */
 export function reportingStore(store: Store, { reportError, reportBack }: OutageReporter): Store {
-  return {
+  return customStore({
     ...store,
     async apply(operations) {
       try {
@@ -47,5 +48,5 @@ export function reportingStore(store: Store, { reportError, reportBack }: Outage
         throw error
       }
     },
-  }
+  })
 }

@@ -1,6 +1,7 @@
 import type { Store } from 'headgate'
 import { mysqlStore } from 'headgate/mysql'
 import { postgresStore, type SqlStore } from 'headgate/postgres'
+import { customStore } from 'headgate/store'
 import { createPool } from 'mysql2/promise'
 import { Pool } from 'pg'
 import { outageReporter, reportingStore } from './outage-reporter.js'
@@ -43,12 +44,12 @@ function preparedStore(store: SqlStore): Store & Pick<SqlStore, 'prepare'> {
     })
     return isPrepared
   }
-  return {
+  return customStore({
     ...store,
     prepare,
     apply: async (operations, settle) => {
       await prepare()
       return store.apply(operations, settle)
     },
-  }
+  })
 }

@@ -1,4 +1,5 @@
 import type { Store } from 'headgate'
+import { customStore } from 'headgate/store'
 
 const MODES = ['on', 'rejects', 'hangs'] as const
 
@@ -18,7 +19,7 @@ export function switchableStore(store: Store): SwitchableStore {
   let mode: StoreMode = 'on'
   let backOn: NodeJS.Timeout | undefined
 
-  return {
+  return customStore({
     name: store.name,
     get mode() {
       return mode
@@ -33,7 +34,7 @@ export function switchableStore(store: Store): SwitchableStore {
       if (mode === 'hangs') return new Promise(() => {})
       return store.apply(operations)
     },
-  }
+  })
 }
 
 export function isStoreMode(text: string): text is StoreMode {

@@ -1,5 +1,5 @@
 import { peerAddress } from '../keys/request.js'
-import { CircuitOpenError } from '../pipe/errors.js'
+import { isCircuitOpen } from '../pipe/errors.js'
 import type { LimiterPipe } from '../pipe/limiter-pipe.js'
 import type { Charge, ChargeResult, Operation, ResultOf } from '../stores/operation.js'
 import type { StoreError } from '../stores/store-error.js'
@@ -130,7 +130,7 @@ export function decideWithoutStore(
 ): MaybePromise<Decision> {
   const { onStoreError } = core.settings
   const { fallback } = core
-  if (!(error instanceof CircuitOpenError)) core.onStoreError(error) // what opened the circuit was reported
+  if (!isCircuitOpen(error)) core.onStoreError(error) // what opened the circuit was reported
   const givenChoice = typeof onStoreError === 'function' ? onStoreError(error, subject) : onStoreError
   return thenMaybe(givenChoice, (choice) => {
     if (choice !== 'local') return unchargedDecision(choice === 'allow' ? 'fail-open' : 'fail-closed')

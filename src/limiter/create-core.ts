@@ -1,9 +1,8 @@
 import { fallbackStoreOf, partScaler } from '../pipe/fallback-store.js'
-import { limiterPipe } from '../pipe/limiter-pipe.js'
+import { limiterPipe, type PipeOptions } from '../pipe/limiter-pipe.js'
 import { LocalPipe } from '../pipe/local-pipe.js'
 import { request } from '../pipe/pipe.js'
 import { reportUnitsBack } from '../pipe/report-units-back.js'
-import { resendRefunds } from '../pipe/resend-refunds.js'
 import type { ChargeResult, KeyedPolicy, ResultOf } from '../stores/operation.js'
 import type { StoreError } from '../stores/store-error.js'
 import type { BoundLimits, LimiterCore, LocalFallback } from './core.js'
@@ -14,7 +13,7 @@ import type { Apply, NamedPart, Receipt } from './receipt.js'
 import { partsResolver } from './resolve-parts.js'
 
 /** What a core calls for everything besides decisions. */
-export interface CoreHooks extends Pick<Parameters<typeof limiterPipe>[1], 'onChange' | 'isPublished'> {
+export interface CoreHooks extends Pick<PipeOptions, 'onChange' | 'isPublished'> {
   /** Called when the store could not decide a charge. */
   onStoreError(error: StoreError): void
   /** Called when a refund was lost that no caller awaits. */
@@ -33,7 +32,7 @@ export function limiterCore(settings: LimiterSettings, hooks: CoreHooks): Limite
   const { hold = () => {}, releaseLate = () => {} } = hooks
   const store = limiterPipe(settings.store, { ...settings, ...hooks, limiter: context.name })
   const reportingPipe = reportUnitsBack(store, (keys) => hooks.onUnitsBack?.(keys))
-  const refundPipe = resendRefunds(reportingPipe, store, hooks.onRefundLost)
+  const refundPipe = store.resendRefunds(reportingPipe, hooks.onRefundLost)
   const apply: Apply = (operation, onLate) => request(refundPipe, operation, onLate)
   const core: LimiterCore = {
     settings,

@@ -1,4 +1,4 @@
-import { CircuitOpenError, isTimeout } from '../pipe/errors.js'
+import { isCircuitOpen, isTimeout } from '../pipe/errors.js'
 import type { Refund, RenewResult } from '../stores/operation.js'
 import type { StoreError } from '../stores/store-error.js'
 import type { Group } from '../util/group-by.js'
@@ -86,7 +86,7 @@ async function sendRenewal(
     setUncertainRenewal(undefined)
   } catch (error) {
     if (isTimeout(error)) setUncertainRenewal(settled)
-    if (!(error instanceof CircuitOpenError)) onFailed(error as StoreError)
+    if (!isCircuitOpen(error)) onFailed(error as StoreError)
   }
 }
 

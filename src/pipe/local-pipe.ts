@@ -1,13 +1,13 @@
 import type { KeyedPolicy, Operation, Outcome, ResultOf } from '../stores/operation.js'
 import type { Store } from '../stores/store.js'
 import { asStoreError, type StoreError } from '../stores/store-error.js'
-import { Deadlines } from '../util/timeout.js'
+import { inBackground } from '../util/background-timer.js'
 import type { BreakerState } from './breaker-state.js'
-import { closeStore } from './close-store.js'
+import type { LimiterPipe, RefundingPipe } from './limiter-pipe.js'
 import type { OnLate, Pipe, Settle, SettleAny } from './pipe.js'
 
 /** The pipe to a store whose states are in this process. Each outcome is known at once. */
-export class LocalPipe implements Pipe {
+export class LocalPipe implements LimiterPipe {
   /** The store's name. */
   readonly name: string
   readonly #store: Store
@@ -44,8 +44,13 @@ export class LocalPipe implements Pipe {
     return [key]
   }
 
-  /** Closes the store, within the time-out. */
-  close(): Promise<void> {
-    return closeStore(this.#store, new Deadlines(this.#timeoutMs))
+  /** Returns `pipe` as it is: the memory of a process has no outages. */
+  resendRefunds(pipe: Pipe): RefundingPipe {
+    return { send: pipe.send, close: async () => {} }
+  }
+
+  async close(): Promise<void> {
+    const timeUp = new Promise((resolve) => inBackground(setTimeout(resolve, this.#timeoutMs)))
+    await Promise.race([this.#store.close?.(), timeUp])
   }
 }

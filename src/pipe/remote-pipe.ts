@@ -6,29 +6,17 @@ import { asStoreError, atServer, StoreError } from '../stores/store-error.js'
 import { Deadlines, TimeoutError } from '../util/timeout.js'
 import type { BreakerState } from './breaker-state.js'
 import { Call } from './call.js'
-import type { Admission, OnBreakerChange } from './circuit-breaker.js'
+import type { Admission } from './circuit-breaker.js'
 import { closeStore } from './close-store.js'
 import { cacheDenials, type DenialCache, denialCacheOf } from './denial-cache.js'
 import { CircuitOpenError, isTimeout } from './errors.js'
 import { type DenialTimes, type Leases, leasesOf } from './lease/leases.js'
+import type { LimiterPipe, PipeOptions, RefundingPipe } from './limiter-pipe.js'
 import { type OnLate, type Pipe, type Settle, type SettleAny, sendFor } from './pipe.js'
+import { resendRefunds } from './resend-refunds.js'
 import { type ServerBreakers, serverBreakers } from './server-breakers.js'
 import { publishToStoreChannel, storeChannel } from './store-channel.js'
 import { endAt, type StoreEnd } from './store-end.js'
-
-/** How a limiter calls its remote store. */
-export interface RemoteOptions {
-  /** The name of the limiter, for the channel `headgate:store`. */
-  readonly limiter?: string | undefined
-  /** Whether calls are published to that channel. Default true. */
-  readonly isPublished?: boolean
-  readonly timeoutMs: number
-  /** The longest that a denial is cached. 0 turns the cache off, so that the store decides every charge. */
-  readonly denyCacheMs: number
-  readonly onChange?: OnBreakerChange
-  /** Puts the part that tracks the units of undecided requests in front of a pipe. */
-  readonly holdUndecided?: ((pipe: Pipe, store: Store) => Pipe) | undefined
-}
 
 /**
  * The pipe from a limiter to a remote store. An operation passes, in order, the leases, if the store is
@@ -43,7 +31,7 @@ export interface RemoteOptions {
  * While a circuit breaker's probe is pending, calls wait for it within their own time-outs, so that the store
  * decides the first burst after an outage. A call whose time-out ends that wait is never sent.
  */
-export class RemotePipe implements Pipe {
+export class RemotePipe implements LimiterPipe {
   /** The store's name. */
   readonly name: string
   readonly denialTimes: DenialTimes
@@ -64,7 +52,7 @@ export class RemotePipe implements Pipe {
     readonly store: string
   }
 
-  constructor(store: Store, options: RemoteOptions) {
+  constructor(store: Store, options: PipeOptions) {
     const { name } = store
     const { limiter, isPublished = true, timeoutMs, denyCacheMs, onChange, holdUndecided } = options
     const origin = { limiter, instance: {}, store: name }
@@ -179,17 +167,18 @@ export class RemotePipe implements Pipe {
       call.settle(asStoreError(this.name, new TimeoutError(this.#timeoutMs), { hint: whyTimedOut(client) }))
   }
 
-  /** The worst state of the circuit breakers of the store's servers, or of those that keep `keys`. */
   state(keys?: readonly KeyedPolicy[]): BreakerState {
     return keys === undefined ? this.#breakers.state : this.#breakers.of(keys).state
   }
 
-  /** Returns `key`, and one more key for each other server whose circuit breaker is not closed. */
   probeKeys(key: string): readonly string[] {
     return this.#breakers.probeKeys(key)
   }
 
-  /** Waits for pending calls, then closes the store, each within the time-out. */
+  resendRefunds(pipe: Pipe, onLost: (error: StoreError) => void): RefundingPipe {
+    return resendRefunds(pipe, this, onLost)
+  }
+
   async close(): Promise<void> {
     await this.#deadlines.idle()
     try {

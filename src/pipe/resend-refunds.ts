@@ -2,7 +2,7 @@ import type { Charge, Operation, Outcome, Refund, RefundResult } from '../stores
 import { REFUNDED } from '../stores/shared/apply-batch.js'
 import { isUnsent, StoreError } from '../stores/store-error.js'
 import { inBackground } from '../util/background-timer.js'
-import type { LimiterPipe } from './limiter-pipe.js'
+import type { LimiterPipe, RefundingPipe } from './limiter-pipe.js'
 import { type OnLate, type Pipe, request, type SettleAny, sendFor } from './pipe.js'
 
 /** The most refunds that wait for the store. Beyond that, the oldest is lost. */
@@ -21,12 +21,6 @@ interface UnsentRefund {
   readonly expiresAtMs: number
   /** Why it was not sent; `undefined` if the circuit breaker was not closed. */
   readonly error: StoreError | undefined
-}
-
-/** A pipe whose refunds outlast an outage. */
-export interface RefundingPipe extends Pipe {
-  /** Tries once more to send the queued refunds. Those that still cannot be sent are lost. */
-  close(): Promise<void>
 }
 
 /**

@@ -1,20 +1,17 @@
 import type { Outcome } from '../stores/operation.js'
 import { Batcher, type Waiting } from '../stores/shared/batcher.js'
-import { localStatesOf } from '../stores/shared/local-states.js'
-import { isTrusted } from '../stores/shared/trusted.js'
-import { checkBatching } from '../stores/shared/validate.js'
 import type { Batching, Store } from '../stores/store.js'
 import { asStoreError, type StoreError } from '../stores/store-error.js'
 import { isPromise } from '../util/maybe-promise.js'
 import { weakMemo } from '../util/memo.js'
 import { type Leases, leasesOf } from './lease/leases.js'
+import { remoteAccessOf } from './limiter-pipe.js'
 import { type Pipe, sendFor } from './pipe.js'
 import { publishToStoreChannel, storeChannel } from './store-channel.js'
-import { validated } from './validated.js'
 
 /**
  * The end of the pipes to a store. It sends operations in batches, or each alone if the store has no
- * `batching`. It validates the outcomes of a store that a user wrote.
+ * `batching`. The outcomes of a store that a user wrote are validated.
  */
 export class StoreEnd {
   readonly #name: string
@@ -23,11 +20,9 @@ export class StoreEnd {
   readonly #leases: Leases | undefined
   readonly #batcher: Batcher | undefined
 
-  /** Throws a `TypeError` for a `batching` by which operations would never leave. */
   constructor(store: Store) {
-    const isOurs = isTrusted(store) || localStatesOf(store) !== undefined
     this.#name = store.name
-    this.#apply = isOurs ? store.apply.bind(store) : validated(store)
+    this.#apply = remoteAccessOf(store)?.validated?.(store) ?? store.apply.bind(store)
     this.#leases = leasesOf(store)
     if (this.#leases === undefined && store.batching !== undefined)
       this.#batcher = this.#batcherBy(store.batching)
@@ -54,7 +49,6 @@ export class StoreEnd {
 
   #batcherBy(batching: Batching): Batcher {
     const store = this.#name
-    checkBatching(`the store ${store}`, batching)
     return new Batcher(this.#apply, batching, {
       toStoreError: this.#toStoreError,
       onBatch(size, durationMs) {

@@ -8,7 +8,7 @@ import {
   wrap,
 } from 'cockatiel'
 import { type Store, tokenBucket } from 'headgate'
-import type { Charge, ChargeResult } from 'headgate/store'
+import { type Charge, type ChargeResult, customStore } from 'headgate/store'
 import CircuitBreaker from 'opossum'
 import { built } from './harness/built.js'
 import { takeTurns } from './harness/rounds.js'
@@ -29,7 +29,7 @@ const operation: Charge = { type: 'charge', parts }
 const answer: readonly ChargeResult[] = [
   { type: 'charge', allowed: true, atMs: 1_790_000_000_000, parts: [part] },
 ]
-const store: Store = { name: 'prompt', apply: async () => answer }
+const store: Store = customStore({ name: 'prompt', apply: async () => answer })
 
 /** Each charges a store that answers with a promise at once, and returns its verdict. */
 const CONTENDERS = {

@@ -14,6 +14,7 @@ import {
   slidingWindow,
 } from 'headgate'
 import { type Dashboard, dashboard } from 'headgate/dashboard'
+import { customStore } from 'headgate/store'
 import type { Found } from '../../src/dashboard/actions/lookup.js'
 import { closeServers, type Served, send, sendRaw, serve, statuses, times } from '../support/http.js'
 import { hostile } from './client-strings/hostile.js'
@@ -284,7 +285,7 @@ describe('while the store is away', () => {
   const away = () => Promise.reject(new Error('connection lost'))
 
   test('a lookup says so, beside what others know; changes are a 503', async () => {
-    const store: Store = { ...memoryStore(), name: 'remote', apply: away }
+    const store: Store = customStore({ ...memoryStore(), name: 'remote', apply: away })
     const login = ban(policy, { after: 3, within: '5m', for: '1h' })
     const lost = limiterBy('lost', (id: string) => id, { store, policy: login })
     const api = limiterBy('api', (id: string) => id)

@@ -1,5 +1,6 @@
 import { createLimiter, memoryStore, type Store } from 'headgate'
 import { type Dashboard, dashboard as showDashboard } from 'headgate/dashboard'
+import { customStore } from 'headgate/store'
 import { closeServers, serve } from '../support/http.js'
 import { bundleWithPage } from '../support/servers/bundle-with-page.js'
 import { ON_NODE_HTTP } from './dashboard-mounts.js'
@@ -125,7 +126,12 @@ describe('while a store is unavailable', () => {
       throw new Error('connection lost')
     }
     const make = (name: string, own: object) => {
-      const limits = { name, limit: 8, window: '1m', store: { ...memory, name: 'redis', apply } } as const
+      const limits = {
+        name,
+        limit: 8,
+        window: '1m',
+        store: customStore({ ...memory, name: 'redis', apply }),
+      } as const
       const limiter = createLimiter<string>({ ...limits, key: (id) => id, ...own })
       limiter.events.on('storeError', () => undefined)
       return limiter

@@ -11,6 +11,7 @@ import {
 } from 'headgate'
 import { rateLimit as honoLimit } from 'headgate/hono'
 import { rateLimit as koaLimit } from 'headgate/koa'
+import { customStore } from 'headgate/store'
 import { Hono } from 'hono'
 import Koa from 'koa'
 import { EXPRESS_5, FRAMEWORKS, type Handler } from '../support/frameworks.js'
@@ -93,7 +94,10 @@ test('a charge of your own is decided at once', async () => {
 })
 
 test('while the store is down, the fallback store knows the undecided requests', async () => {
-  const store: Store = { name: 'down', apply: () => Promise.reject(new Error('connection lost')) }
+  const store: Store = customStore({
+    name: 'down',
+    apply: () => Promise.reject(new Error('connection lost')),
+  })
   const { handlers, open } = heldHandlers()
   const limit = rateLimit({ ...options('failed'), store, onStoreError: 'local' })
   const served = await serve(app(limit, ...handlers))
@@ -191,7 +195,7 @@ test('Hono: the third of three simultaneous requests is denied for a second', as
 
 test('requests with count use leased units', async () => {
   const { apply } = memoryStore()
-  const store = leased({ name: 'shared', apply }, { processes: 1 })
+  const store = leased(customStore({ name: 'shared', apply }), { processes: 1 })
   const sources: unknown[] = []
   const served = await serve(
     app(rateLimit({ limit: 1000, window: '1h', count: 'failed', store }), (req, res) => {

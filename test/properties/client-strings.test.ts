@@ -13,6 +13,7 @@ import {
   memoryStore,
   sharedSettings,
 } from 'headgate'
+import { customStore } from 'headgate/store'
 
 const hourly = fixedWindow({ limit: 1e6, window: '1h' })
 const policy = ban(hourly, { after: 10, within: '1h', for: '1h' })
@@ -70,7 +71,7 @@ const STORES = ['in memory', 'followed', 'behind a store'] as const
 function limiterOf(where: (typeof STORES)[number], options: Partial<LimiterOptions<never>>) {
   const store = memoryStore()
   if (where === 'behind a store')
-    Object.assign(options, { store: { name: 'plain', apply: store.apply.bind(store) } })
+    Object.assign(options, { store: customStore({ name: 'plain', apply: store.apply.bind(store) }) })
   const given = { name: 'api', policy, ...options } as LimiterOptions<unknown>
   if (where !== 'followed') return createLimiter(given)
   const settings = sharedSettings(store)

@@ -9,6 +9,7 @@ import {
   slidingLog,
   tokenBucket,
 } from 'headgate'
+import { customStore } from 'headgate/store'
 
 /** A charge that waits, and when its caller gives up, if it does. */
 interface Wait {
@@ -46,7 +47,7 @@ function storeWith(latencyMs: number | undefined): Store {
   const memory = memoryStore({ clock: Date.now })
   if (latencyMs === undefined) return memory
   const pause = () => new Promise((resolve) => setTimeout(resolve, latencyMs))
-  return {
+  return customStore({
     name: 'late',
     async apply(operations) {
       await pause()
@@ -54,7 +55,7 @@ function storeWith(latencyMs: number | undefined): Store {
       await pause()
       return results
     },
-  }
+  })
 }
 
 /** Lets all wait. Returns those that were allowed, in the order of their decisions, and those still waiting. */

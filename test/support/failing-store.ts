@@ -1,4 +1,5 @@
 import { memoryStore, type Store } from 'headgate'
+import { customStore } from 'headgate/store'
 import { nextTurn } from './next-turn.js'
 
 /**
@@ -14,7 +15,7 @@ export interface FailingStore extends Store {
 /** Returns one process's connection to `server`, which other processes may share. */
 export function failingStore(server: Store = memoryStore()): FailingStore {
   const hanging: (() => void)[] = []
-  const store: FailingStore = {
+  const store: FailingStore = customStore({
     ...server,
     name: 'failing',
     mode: 'up',
@@ -29,6 +30,6 @@ export function failingStore(server: Store = memoryStore()): FailingStore {
       for (const resolve of hanging.splice(0)) resolve()
       await nextTurn()
     },
-  }
+  })
   return store
 }

@@ -1,5 +1,5 @@
 import { memoryStore, type Store } from 'headgate'
-import type { ChargeResult, Refund } from 'headgate/store'
+import { type ChargeResult, customStore, type Refund } from 'headgate/store'
 import type { Parts } from '../../src/testing/conformance/store-calls.js'
 import { chargeStore } from './store-calls.js'
 import { type StoreMethods, storeOf } from './store-of.js'
@@ -50,7 +50,7 @@ export function promisingStore(): Store & { charges: Parts[]; refunds: Refund[] 
   const memory = memoryStore()
   const charges: Parts[] = []
   const refunds: Refund[] = []
-  return {
+  return customStore({
     name: 'promising',
     charges,
     refunds,
@@ -61,7 +61,7 @@ export function promisingStore(): Store & { charges: Parts[]; refunds: Refund[] 
       }
       return memory.apply(operations)
     },
-  }
+  })
 }
 
 const part = { allowed: true, remaining: 1, resetAfterMs: 0, retryAfterMs: 0, moreAfterMs: 0 }

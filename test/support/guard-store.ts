@@ -1,9 +1,11 @@
 import type { Store } from 'headgate'
-import { type RemoteOptions, RemotePipe } from '../../src/pipe/remote-pipe.js'
+import { customStore } from 'headgate/store'
+import { type PipeOptions, remoteAccessOf } from '../../src/pipe/limiter-pipe.js'
+import { RemotePipe } from '../../src/pipe/remote-pipe.js'
 
 /** A pipe without a denial cache. */
 export type GuardedStore = RemotePipe
 
-export function guardStore(store: Store, options: Omit<RemoteOptions, 'denyCacheMs'>): GuardedStore {
-  return new RemotePipe(store, { denyCacheMs: 0, ...options })
+export function guardStore(store: Store, options: Omit<PipeOptions, 'denyCacheMs'>): GuardedStore {
+  return new RemotePipe(remoteAccessOf(store) ? store : customStore(store), { denyCacheMs: 0, ...options })
 }

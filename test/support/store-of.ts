@@ -8,7 +8,7 @@ import type {
   Refund,
   Renew,
 } from 'headgate/store'
-import { applyOperations, type ReadState } from 'headgate/store'
+import { applyOperations, customStore, type ReadState } from 'headgate/store'
 import type { Parts, TakenUnits } from '../../src/testing/conformance/store-calls.js'
 import { thenMaybe } from '../../src/util/maybe-promise.js'
 
@@ -51,7 +51,7 @@ export function storeOf({
     return thenMaybe(apply([operation]), ([outcome]) => outcome as Outcome)
   }
 
-  return {
+  return customStore({
     ...rest,
     name,
     apply(operations) {
@@ -69,7 +69,7 @@ export function storeOf({
         return outcomes
       })()
     },
-  }
+  })
 }
 
 /** Returns a verdict with its tag; anything else as it is. */

@@ -15,6 +15,7 @@ import { catchMaybe, readAll, thenMaybe } from '../../util/maybe-promise.js'
 import { RecentMap } from '../../util/recent-map.js'
 import { timeout } from '../../util/timeout.js'
 import { request } from '../pipe.js'
+import { remoteStore } from '../remote-store.js'
 import { endAt, pipeInto } from '../store-end.js'
 import { blockSize } from './block.js'
 import { Demand } from './demand.js'
@@ -179,7 +180,7 @@ export function leasedStore(store: Store, settings: LeaseSettings): Store {
     },
   }
   setLeases(leased, { consume, send, denialTimes: { minMs: holdMs * MIN_DENIAL_SHARE, maxMs: holdMs } })
-  return leased
+  return remoteStore(leased)
 }
 
 /** Returns outcomes. Throws the first error that leaves open whether an operation was applied. */

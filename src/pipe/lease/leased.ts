@@ -3,6 +3,7 @@ import { isMemoryStore } from '../../stores/memory/contract.js'
 import { isStore } from '../../stores/shared/validate.js'
 import type { Store } from '../../stores/store.js'
 import { wrongKind } from '../../util/validate.js'
+import { readStore } from '../read-store.js'
 import { leasedStore } from './leased-store.js'
 import { leasesOf } from './leases.js'
 import { type LeaseOptions, readLeaseOptions } from './options.js'
@@ -65,5 +66,5 @@ function readInner(store: unknown): Store {
     const problem = 'store must not be leased already'
     throw new TypeError(`leased: ${problem}. Lease the inner store once: leased(redisStore(client)).`)
   }
-  return store
+  return readStore('leased', 'store', store)
 }

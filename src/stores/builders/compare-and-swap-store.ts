@@ -1,4 +1,5 @@
 import { callback, readOptions } from '../../options/option-table.js'
+import { customStore } from '../../pipe/custom-store.js'
 import type { MaybePromise } from '../../util/maybe-promise.js'
 import { show } from '../../util/validate.js'
 import { runByKey } from '../shared/by-key.js'
@@ -106,5 +107,5 @@ export function compareAndSwapStore<Version>(options: CompareAndSwapOptions<Vers
     swap: (change, settle, fail) => void swapChecked(change).then(settle, fail),
     now: clock,
   })
-  return builtStore({ ...options, batching }, runByKey(name, applyToKey, storageKey, clock))
+  return customStore(builtStore({ ...options, batching }, runByKey(name, applyToKey, storageKey, clock)))
 }

@@ -1,4 +1,5 @@
 import { callback, readOptions, withDefault } from '../../options/option-table.js'
+import { customStore } from '../../pipe/custom-store.js'
 import { type Duration, durationUpTo } from '../../util/durations.js'
 import { groupBy } from '../../util/group-by.js'
 import { timeout } from '../../util/timeout.js'
@@ -99,7 +100,9 @@ export function ownerStore(options: OwnerStoreOptions): Store {
     })
     return runGroups(operations, groups, settle)
   }
-  return builtStore({ ...options, batching }, ownerOf ? acrossShards(ownerOf, run, batching) : run)
+  return customStore(
+    builtStore({ ...options, batching }, ownerOf ? acrossShards(ownerOf, run, batching) : run),
+  )
 }
 
 /** Returns the error of an operation that cannot be sent because headgate did not create its policy. */

@@ -1,4 +1,5 @@
 import { callback, readOptions } from '../../options/option-table.js'
+import { customStore } from '../../pipe/custom-store.js'
 import { isPromise, type MaybePromise, thenMaybe } from '../../util/maybe-promise.js'
 import { retry } from '../../util/retry.js'
 import { show } from '../../util/validate.js'
@@ -108,6 +109,11 @@ type Results = readonly (Result | Error)[]
  */
 export function transactionStore<Transaction>(options: TransactionOptions<Transaction>): Store {
   readOptions('transactionStore', options, OPTIONS)
+  return customStore(rowLockStore(options))
+}
+
+/** Creates a `transactionStore` whose options are right, and whose outcomes need no check. */
+export function rowLockStore<Transaction>(options: TransactionOptions<Transaction>): Store {
   const { name, batching = DEFAULT_BATCHING, transaction, lockAndRead, write, chargeEach } = options
   const { isTemporary = never, isDuplicate = never, storageKey = (key: string) => key } = options
   const { toStoreError = (error: unknown) => asStoreError(name, error) } = options

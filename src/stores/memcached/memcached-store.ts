@@ -1,6 +1,6 @@
+import { remoteStore } from '../../pipe/remote-store.js'
 import { type ApplyToKey, keyedPolicyOf, runByKey } from '../shared/by-key.js'
 import { applyBy, type Run } from '../shared/run-operations.js'
-import { trusted } from '../shared/trusted.js'
 import type { Batching, Store } from '../store.js'
 import { casStrategy } from './cas-strategy.js'
 import { type MemcachedClient, readClient } from './client.js'
@@ -65,7 +65,7 @@ export function memcachedStore(client: MemcachedClient): Store {
     return runEachKey(operations, settle)
   }
 
-  return trusted({
+  return remoteStore({
     name: 'memcached',
     batching: BATCHING,
     apply: applyBy('memcachedStore', run, BATCHING),

@@ -1,5 +1,5 @@
+import { remoteStore } from '../../pipe/remote-store.js'
 import { applyBy } from '../shared/run-operations.js'
-import { trusted } from '../shared/trusted.js'
 import type { Store } from '../store.js'
 import type { AnyRedisClient } from './client.js'
 import { redisDocuments } from './documents.js'
@@ -46,7 +46,7 @@ export function redisStore(client: AnyRedisClient): Store {
   const servers = serversOf(client)
   const { transport, batching } = servers
   const { slotOf, serverOf } = transport
-  return trusted({
+  return remoteStore({
     name: 'redis',
     batching,
     apply: applyBy('redisStore', (operations, settle) => runBatch(servers, operations, settle), batching),

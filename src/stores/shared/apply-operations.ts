@@ -27,10 +27,10 @@ import { checkTime } from './validate.js'
  *
  * @example
  * ```ts
- * import { applyOperations, type Store } from 'headgate/store'
+ * import { applyOperations, customStore } from 'headgate/store'
  *
  * const states = new Map<string, readonly number[]>()
- * export const mapStore: Store = {
+ * export const mapStore = customStore({
  *   name: 'map',
  *   apply(operations) {
  *     const read = (key: string) => states.get(key)
@@ -41,7 +41,7 @@ import { checkTime } from './validate.js'
  *     }
  *     return outcomes
  *   },
- * }
+ * })
  * ```
  */
 export function applyOperations(

@@ -1,30 +1,6 @@
-import { hasMethods } from '../../util/framework.js'
 import { processWide } from '../../util/process-wide.js'
-import { wrongKind } from '../../util/validate.js'
 import { memoryStore } from '../memory/memory-store.js'
 import type { Store } from '../store.js'
-import { isStore } from './validate.js'
-
-const FIX =
-  "Use memoryStore(), or the store of your database, such as redisStore(client) from 'headgate/redis'."
-
-/** Returns the option if it is a store. Throws a `TypeError` for anything else. */
-export function readStore(owner: string, option: string, store: unknown): Store {
-  if (isStore(store)) return store
-  throw wrongKind(owner, option, 'a store', store, fixFor(store))
-}
-
-/** Returns the fix for a value that a caller passed as a store. */
-function fixFor(value: unknown): string {
-  if (typeof value === 'function' && /Store$/.test(value.name)) return `Call it: ${value.name}(client).`
-  if (typeof value !== 'object' || value === null) return FIX
-  if (hasMethods(value, 'increment', 'decrement'))
-    return `It is a store of express-rate-limit, which only headgate/express-rate-limit accepts. ${FIX}`
-  if (hasMethods(value, 'sendCommand')) return "Write redisStore(client), from 'headgate/redis'."
-  if (hasMethods(value, 'query'))
-    return "Write mysqlStore(pool) or postgresStore(pool), from 'headgate/mysql' or 'headgate/postgres'."
-  return FIX
-}
 
 /** A limiter's store, until `releaseStore` is called. */
 export interface ClaimedStore {

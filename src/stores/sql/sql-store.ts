@@ -1,6 +1,6 @@
+import { remoteStore } from '../../pipe/remote-store.js'
 import { retry } from '../../util/retry.js'
-import { transactionStore } from '../builders/transaction-store.js'
-import { trusted } from '../shared/trusted.js'
+import { rowLockStore } from '../builders/transaction-store.js'
 import type { Batching, Store } from '../store.js'
 import { asStoreError } from '../store-error.js'
 import { changesOf } from './changes.js'
@@ -40,7 +40,7 @@ export function sqlStore<Connection, Transaction>(dialect: Dialect<Connection, T
     retry(() => useConnection(use), { isTemporary, isProgress: isDuplicate })
   const purge = purger((limit) => withRetry((connection) => dialect.removeExpired(connection, limit)))
 
-  const store = transactionStore<Transaction>({
+  const store = rowLockStore<Transaction>({
     name,
     batching: BATCHING,
     transaction: (run) => useConnection((connection) => dialect.transact(connection, run)),
@@ -62,7 +62,7 @@ export function sqlStore<Connection, Transaction>(dialect: Dialect<Connection, T
     }),
   )
 
-  return trusted({
+  return remoteStore({
     ...store,
     documents,
     apply(operations, settle) {

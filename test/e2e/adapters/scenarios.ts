@@ -1,4 +1,5 @@
 import { byField, byIp, byUser, concurrency, type Limiter, memoryStore, type Store } from 'headgate'
+import { customStore } from 'headgate/store'
 import type { RequestOptions } from '../../../src/http/options.js'
 import { headerOf } from '../../../src/keys/request.js'
 import type { LoginOptions } from '../../../src/login/options.js'
@@ -90,13 +91,13 @@ export type ScenarioName = keyof ReturnType<typeof makeScenarios>
 /** A correct store that answers with promises, and charges once `beforeCharge` has run. */
 function lateStore(beforeCharge: () => Promise<void>): Store {
   const memory = memoryStore({ clock: () => 0 })
-  return {
+  return customStore({
     name: 'late',
     async apply(operations) {
       if (operations.some(({ type }) => type === 'charge')) await beforeCharge()
       return memory.apply(operations)
     },
-  }
+  })
 }
 
 /** Options of login guards that suit every framework. */

@@ -134,6 +134,7 @@ const NAMES: Readonly<Record<string, ExportedNames>> = {
       'StoreError',
       'applyOperations',
       'compareAndSwapStore',
+      'customStore',
       'keysOf',
       'ownerStore',
       'serveOperations',

@@ -3,7 +3,7 @@ import express from 'express'
 import { loginGuard, memoryStore, type Store } from 'headgate'
 import { memcachedStore } from 'headgate/memcached'
 import { redisStore } from 'headgate/redis'
-import { keysOf } from 'headgate/store'
+import { customStore, keysOf } from 'headgate/store'
 import { closeServers, send, serve } from '../../support/http.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
@@ -107,13 +107,13 @@ function bytesOfColumn(value: unknown): Buffer {
 async function inMemory(): Promise<Place> {
   const memory = memoryStore()
   const keys = new Set<string>()
-  const store: Store = {
+  const store: Store = customStore({
     ...memory,
     apply(operations) {
       for (const { key } of operations.flatMap(keysOf)) keys.add(key)
       return memory.apply(operations)
     },
-  }
+  })
   return { store, dump: async () => shown([...keys].map((key) => Buffer.from(key))), stop: async () => {} }
 }
 

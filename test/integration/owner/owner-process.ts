@@ -3,7 +3,7 @@
  * its clock, or to apply operations to it.
  */
 import { memoryStore } from 'headgate'
-import { type Store, serveOperations } from 'headgate/store'
+import { customStore, type Store, serveOperations } from 'headgate/store'
 import { manualClock } from 'headgate/testing'
 
 /** What a test sends, and what it gets back. */
@@ -17,7 +17,10 @@ export interface OwnerRequest {
 let clock = manualClock()
 let serve = serveOperations(memoryStore({ clock }))
 
-const failing: Store = { name: 'failing', apply: () => Promise.reject(new Error('the owner is broken')) }
+const failing: Store = customStore({
+  name: 'failing',
+  apply: () => Promise.reject(new Error('the owner is broken')),
+})
 const serveFailing = serveOperations(failing)
 
 process.on('message', async ({ id, open, advanceMs, message }: OwnerRequest) => {

@@ -1,5 +1,6 @@
 import { createLimiter, fixedWindow, type Policy, type Store, tokenBucket } from 'headgate'
 import { redisStore } from 'headgate/redis'
+import { customStore } from 'headgate/store'
 import { useRedis } from './use-redis.js'
 
 const redis = useRedis()
@@ -8,13 +9,13 @@ const redis = useRedis()
 function limiterOf(name: string, policy: Policy) {
   let charges = 0
   const store = redisStore(redis.client)
-  const counting: Store = {
+  const counting: Store = customStore({
     ...store,
     apply(operations, settle) {
       charges += operations.filter(({ type }) => type === 'charge').length
       return store.apply(operations, settle)
     },
-  }
+  })
   const limiter = createLimiter({ name, policy, key: (id: string) => id, store: counting, timeout: 5000 })
   return { limiter, chargeCount: () => charges }
 }

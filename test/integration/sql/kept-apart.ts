@@ -1,5 +1,5 @@
 import type { Policy, Store } from 'headgate'
-import type { ChargeResult } from 'headgate/store'
+import { type ChargeResult, customStore } from 'headgate/store'
 import { expectAsModel, operationsOf } from '../../../src/testing/conformance/as-model.js'
 import { LONG_POLICIES, SHORT_KINDS } from '../../../src/testing/conformance/sample-policies.js'
 import { keyedPolicies, part } from '../../../src/testing/conformance/store-calls.js'
@@ -63,7 +63,7 @@ export const SAMPLES = [...LONG_POLICIES, ...SHORT_KINDS]
  * charges and of batches.
  */
 export async function expectWholeFigures(store: Store, samples = SAMPLES): Promise<void> {
-  const inBatches: Store = {
+  const inBatches: Store = customStore({
     ...store,
     async apply(operations) {
       const [policy] = POLICIES as [Policy]
@@ -71,7 +71,7 @@ export async function expectWholeFigures(store: Store, samples = SAMPLES): Promi
       const outcomes = await store.apply([...operations, peek])
       return outcomes.slice(0, -1)
     },
-  }
+  })
   for (const one of [store, inBatches]) {
     for (const [, policyOf] of samples) {
       const policy = policyOf(7)

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import express, { type Request } from 'express'
 import { fixedWindow, type Policy, rateLimit, type Store, slidingWindow, tokenBucket } from 'headgate'
+import { customStore } from 'headgate/store'
 import type { SoakCounts, SoakSettings } from './soak.js'
 import { openTarget } from './target.js'
 
@@ -84,7 +85,7 @@ process.send?.('ready')
 
 /** Counts the units that are sent to the store in charges. */
 function countCharged(store: Store): Store {
-  return {
+  return customStore({
     ...store,
     apply(operations, settle) {
       for (const operation of operations)
@@ -92,7 +93,7 @@ function countCharged(store: Store): Store {
           for (const { cost } of operation.parts) counts.outcomesUnknown += cost
       return store.apply(operations, settle)
     },
-  }
+  })
 }
 
 function send(number: number): Promise<boolean> {

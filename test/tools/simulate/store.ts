@@ -1,7 +1,6 @@
 import slotOf from 'cluster-key-slot'
 import type { Policy, Store } from 'headgate'
-import type { Batching, Operation, Outcome, State } from 'headgate/store'
-import { keysOf } from 'headgate/store'
+import { type Batching, customStore, keysOf, type Operation, type Outcome, type State } from 'headgate/store'
 import { applyBatch } from '../../../src/stores/shared/apply-batch.js'
 import { applyBy, type Run, type RunGroup, runGroups } from '../../../src/stores/shared/run-operations.js'
 import { groupBy } from '../../../src/util/group-by.js'
@@ -90,7 +89,7 @@ export function simulatedStore({ kind, nodes, states, latency, time }: Servers, 
   }
   const apply = applyBy('simulated', run, { maxKeys: Number.POSITIVE_INFINITY })
 
-  return { name: kind, batching: BATCHING[kind], apply }
+  return customStore({ name: kind, batching: BATCHING[kind], apply })
 }
 
 /** Returns the key of an operation: a simulated charge has one part. */

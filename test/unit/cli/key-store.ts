@@ -1,6 +1,13 @@
 import { memoryStore, type Store } from 'headgate'
-import type { Documents, Operation, ResultOf, State } from 'headgate/store'
-import { applyOperations, type StateWrite } from 'headgate/store'
+import {
+  applyOperations,
+  customStore,
+  type Documents,
+  type Operation,
+  type ResultOf,
+  type State,
+  type StateWrite,
+} from 'headgate/store'
 import type { StoreConnection } from '../../../src/cli/keys/connection.js'
 import { encodeState } from '../../../src/stores/shared/state-codec.js'
 
@@ -50,7 +57,7 @@ export function keyStore(): KeyStore {
   const documents = memoryStore().documents as Documents
 
   return {
-    store: { name: 'keys', apply, documents },
+    store: customStore({ name: 'keys', apply, documents }),
     states,
     patterns,
     forgotten,

@@ -11,6 +11,7 @@ import {
   slidingWindow,
   tokenBucket,
 } from 'headgate'
+import { customStore } from 'headgate/store'
 import { escapePattern, searchText } from '../../../src/cli/keys/search.js'
 import {
   fullName,
@@ -30,13 +31,13 @@ const START = keyStart('hg')
 /** A store that keeps the keys of all operations. */
 function storeOfKeys(keys: string[]): Store {
   const memory = memoryStore()
-  return {
+  return customStore({
     name: 'keys',
     async apply(operations) {
       keys.push(...operations.flatMap(keysOf).map(({ key }) => key))
       return memory.apply(operations)
     },
-  }
+  })
 }
 
 test.each([

@@ -6,6 +6,7 @@ import {
   memoryStore,
   type Store,
 } from 'headgate'
+import { customStore } from 'headgate/store'
 import { nextTurn } from '../../support/next-turn.js'
 import { until } from '../../support/servers/wait.js'
 
@@ -16,7 +17,7 @@ const key = (user: string) => user
 function failingRemote() {
   const memory = memoryStore()
   let fails = (_key: string) => false
-  const store: Store = {
+  const store: Store = customStore({
     ...memory,
     name: 'remote',
     async apply(operations) {
@@ -25,7 +26,7 @@ function failingRemote() {
       await nextTurn()
       return memory.apply(operations)
     },
-  }
+  })
   return {
     store,
     failFor(condition: typeof fails) {

@@ -12,6 +12,7 @@ import {
   slidingWindow,
   tokenBucket,
 } from 'headgate'
+import { customStore } from 'headgate/store'
 import { manualClock } from 'headgate/testing'
 
 const HOUR_MS = 3_600_000
@@ -22,13 +23,13 @@ const ada = { id: 'ada' }
 function remoteStore(clock: () => number) {
   const memory = memoryStore({ clock })
   let isDown = false
-  const store: Store = {
+  const store: Store = customStore({
     name: 'remote',
     async apply(operations) {
       if (isDown) throw new Error('connection lost')
       return memory.apply(operations)
     },
-  }
+  })
   return {
     store,
     fail: (fails: boolean) => {

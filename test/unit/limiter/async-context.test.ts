@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { createLimiter, memoryStore, type Store, StoreError, tokenBucket } from 'headgate'
-import type { Operation, Outcome } from 'headgate/store'
+import { customStore, type Operation, type Outcome } from 'headgate/store'
 
 const context = new AsyncLocalStorage<string>()
 const policy = tokenBucket({ capacity: 1, refill: 1, every: '1d' })
@@ -9,14 +9,14 @@ type Decide = (operations: readonly Operation[]) => readonly Outcome[]
 
 /** A store that batches the operations of all callers, as those on a server do. */
 function batchingStore(decide: Decide): Store {
-  return {
+  return customStore({
     name: 'batching',
     batching: { maxKeys: 100, maxInFlight: 1 },
     async apply(operations) {
       await new Promise((resolve) => setTimeout(resolve, 5))
       return decide(operations)
     },
-  }
+  })
 }
 
 /** Charges clients in one batch, each in a context of its own, which is its name. */

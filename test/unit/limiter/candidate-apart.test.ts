@@ -6,8 +6,7 @@ import {
   type Store,
   tokenBucket,
 } from 'headgate'
-import type { Operation } from 'headgate/store'
-import { keysOf } from 'headgate/store'
+import { customStore, keysOf, type Operation } from 'headgate/store'
 import { type LocalStates, localStatesOf, setLocalStates } from '../../../src/stores/shared/local-states.js'
 import { chargeNow } from '../../support/charge-now.js'
 import { promisingStore } from '../../support/fault-stores.js'
@@ -24,13 +23,13 @@ const isOfCandidate = (operation: Operation) =>
 /** A remote store that fails for the keys of candidates only, as where one shard is down. */
 function failingForCandidates(): Store {
   const store = promisingStore()
-  return {
+  return customStore({
     ...store,
     apply(operations) {
       if (operations.some(isOfCandidate)) throw new Error('shard is down')
       return store.apply(operations)
     },
-  }
+  })
 }
 
 test('a candidate whose keys fail never opens the circuit breaker of the limits in force', async () => {
@@ -61,14 +60,14 @@ test('while the circuit breaker of the limits in force is open, adjustments stil
   const limiter = createLimiter<string>({
     policy: hourly(5),
     key,
-    store: {
+    store: customStore({
       ...store,
       async apply(operations) {
         if (!operations.every(isOfCandidate)) throw new Error('shard is down')
         applied.push(...operations.map(({ type }) => type))
         return store.apply(operations)
       },
-    },
+    }),
     candidate: { policy: hourly(5) },
   })
   limiter.events.on('storeError', () => {})
@@ -173,13 +172,13 @@ test('a denial that only a failed store caused is not newly allowed', async () =
   const limiter = createLimiter<string>({
     policy: hourly(5),
     key,
-    store: {
+    store: customStore({
       ...store,
       apply(operations) {
         if (!operations.every(isOfCandidate)) throw new Error('shard is down')
         return store.apply(operations)
       },
-    },
+    }),
     onStoreError: 'deny',
     candidate: { policy: hourly(5) },
   })
@@ -223,14 +222,14 @@ test('a candidate that could not refund calls the store no more once the limiter
   const server = promisingStore()
   let isDown = false
   let calls = 0
-  const store: Store = {
+  const store: Store = customStore({
     ...server,
     apply(operations) {
       calls++
       if (isDown) throw new Error('connection lost')
       return server.apply(operations)
     },
-  }
+  })
   const limiter = createLimiter<string>({ policy: hourly(9), key, store, candidate: { policy: hourly(9) } })
   const lost: unknown[] = []
   for (const event of ['storeError', 'refundFailed'] as const) limiter.events.on(event, () => {})
@@ -255,7 +254,7 @@ test('a candidate whose own store fails to close leaves the store of the limits 
   const local = localStatesOf(memory) as LocalStates
   setLocalStates(apply, { ...local, createSibling: () => sibling })
   const close = async () => void closed.push('in force')
-  const store: Store = { ...memory, apply, close }
+  const store: Store = customStore({ ...memory, apply, close })
   const limiter = createLimiter<string>({ policy: hourly(9), key, store, candidate: { policy: hourly(1) } })
   limiter.events.on('candidateFailed', (error) => closed.push(String(error)))
   await limiter.close()

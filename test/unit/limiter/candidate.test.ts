@@ -8,6 +8,7 @@ import {
   memoryStore,
   rateLimit,
 } from 'headgate'
+import { customStore } from 'headgate/store'
 import supertest from 'supertest'
 import type { CandidateOptions } from '../../../src/limiter/options.js'
 import { brokenStore, promisingStore } from '../../support/fault-stores.js'
@@ -148,7 +149,7 @@ test('a remote store gets the charges of both in one tick', async () => {
     ofThisTick += 1
     return apply(operations)
   }
-  const limiter = trying({ policy: hourly(1), key }, { store })
+  const limiter = trying({ policy: hourly(1), key }, { store: customStore(store) })
   await chargeTimes(limiter, 'a', 1)
   await new Promise(setImmediate)
   expect(sizes).toEqual([2])

@@ -9,7 +9,7 @@ import {
   StoreError,
   tokenBucket,
 } from 'headgate'
-import type { Operation, Refund, Renew } from 'headgate/store'
+import { customStore, type Operation, type Refund, type Renew } from 'headgate/store'
 import { recordWarnings } from '../../support/warnings.js'
 
 const TTL_MS = 8000
@@ -29,7 +29,7 @@ afterEach(() => {
 /** A store of another server, which may be down. */
 function remoteStore() {
   const memory = memoryStore({ clock: Date.now })
-  const store = {
+  const store = customStore({
     ...memory,
     name: 'remote',
     isDown: false,
@@ -41,7 +41,7 @@ function remoteStore() {
       store.refunds.push(...operations.filter((each) => each.type === 'refund'))
       return memory.apply(operations)
     },
-  }
+  })
   return store
 }
 

@@ -8,7 +8,7 @@ import {
   type Store,
   tokenBucket,
 } from 'headgate'
-import type { KeyedPolicy, Operation } from 'headgate/store'
+import { customStore, type KeyedPolicy, type Operation } from 'headgate/store'
 import { chargeStore, forgetStore } from '../../support/store-calls.js'
 
 const START_MS = 1_790_000_000_000
@@ -99,10 +99,10 @@ test('a store around memory that changes the keys keeps them apart', async () =>
   const rename = <K extends KeyedPolicy>(keyed: K): K => ({ ...keyed, key: `mine:${keyed.key}` })
   const renamed = (operation: Operation): Operation =>
     operation.type === 'charge' ? { ...operation, parts: operation.parts.map(rename) } : rename(operation)
-  const store: Store = {
+  const store: Store = customStore({
     name: 'renaming',
     apply: (operations) => inner.apply(operations.map(renamed)),
-  }
+  })
   const limits = ['first', 'second'].map((name) => ({ name, policy }))
   const limiter = createLimiter<{ ip: string }>({ limits, name: 'api', store, denyCache: false })
   const client = { ip: '203.0.113.7' }

@@ -10,6 +10,7 @@ import {
   slidingWindow,
   tokenBucket,
 } from 'headgate'
+import { customStore } from 'headgate/store'
 import { type FailingStore, failingStore } from '../../support/failing-store.js'
 import { brokenStore } from '../../support/fault-stores.js'
 
@@ -148,7 +149,7 @@ test('forget frees a client in the fallback also where the store fails', async (
     return apply(operations)
   }
   store.mode = 'failing'
-  const limiter = limiterOn(store)
+  const limiter = limiterOn(customStore(store))
   await admittedOf(limiter, FAILURES)
   await expect(async () => limiter.forget(ada)).rejects.toThrow('connection lost')
   expect(await limiter.charge(ada)).toMatchObject({ source: 'local', remaining: LIMIT - 1 })

@@ -1,16 +1,16 @@
 import { createLimiter, memoryStore, type Store } from 'headgate'
-import type { Operation } from 'headgate/store'
+import { customStore, type Operation } from 'headgate/store'
 
 test('health peeks at a key of its prefix that no limit has, and takes nothing', async () => {
   const applied: Operation[] = []
   const inner = memoryStore()
-  const store: Store = {
+  const store: Store = customStore({
     name: 'recording',
     apply(operations) {
       applied.push(...operations)
       return inner.apply(operations)
     },
-  }
+  })
   const limiter = createLimiter({ limit: 5, window: '1m', store, prefix: 'shop', name: 'api' })
   expect(await limiter.health()).toMatchObject({ isHealthy: true, store: 'recording' })
   expect(applied).toMatchObject([{ type: 'charge', parts: [{ key: 'shop:3:health', cost: 0 }] }])

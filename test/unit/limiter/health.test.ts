@@ -1,4 +1,5 @@
 import { createLimiter, memoryStore, type Store, StoreError } from 'headgate'
+import { customStore } from 'headgate/store'
 
 const limits = { limit: 5, window: '1m', key: () => 'somebody' }
 
@@ -21,7 +22,7 @@ function brokenStore() {
     if (made.isBroken) throw new Error('connection refused')
     return works.apply(operations)
   }
-  return Object.assign(made, { store: { ...works, name: 'fake', apply } satisfies Store })
+  return Object.assign(made, { store: customStore({ ...works, name: 'fake', apply }) satisfies Store })
 }
 
 test('a store that fails is not healthy, with the cause; health probes it when it works again', async () => {

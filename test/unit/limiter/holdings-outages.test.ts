@@ -9,8 +9,14 @@ import {
   type Store,
   StoreError,
 } from 'headgate'
-import type { MaybePromise, Operation, Refund, RefundResult } from 'headgate/store'
-import { keysOf } from 'headgate/store'
+import {
+  customStore,
+  keysOf,
+  type MaybePromise,
+  type Operation,
+  type Refund,
+  type RefundResult,
+} from 'headgate/store'
 import type { LimiterPipe } from '../../../src/pipe/limiter-pipe.js'
 import { type Pipe, request } from '../../../src/pipe/pipe.js'
 import { resendRefunds } from '../../../src/pipe/resend-refunds.js'
@@ -50,14 +56,14 @@ function remoteStore() {
     for (const reply of hanging.splice(0)) reply()
     await jest.advanceTimersByTimeAsync(0)
   }
-  const store: Store = {
+  const store: Store = customStore({
     name: 'remote',
     apply: (operations) =>
       call(() => {
         refunds.push(...operations.filter((each) => each.type === 'refund'))
         return memory.apply(operations)
       }),
-  }
+  })
   return {
     store,
     refunds,
@@ -90,7 +96,7 @@ function made(options: Partial<LimiterOptions<unknown>> = {}) {
   const remote = remoteStore()
   const { limiter, failures } = limiterOn(remote.store, options)
   const reader = createLimiter<unknown>({
-    store: { name: 'remote', apply: (operations) => remote.memory.apply(operations) },
+    store: customStore({ name: 'remote', apply: (operations) => remote.memory.apply(operations) }),
     policy: slots,
     key,
   })

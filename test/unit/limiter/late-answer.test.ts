@@ -1,4 +1,5 @@
 import { createLimiter, fixedWindow, memoryStore, type Store } from 'headgate'
+import { customStore } from 'headgate/store'
 import type { StoreErrorChoice } from '../../../src/limiter/options.js'
 import { failingStore } from '../../support/failing-store.js'
 import { nextTurn } from '../../support/next-turn.js'
@@ -60,11 +61,11 @@ test('a late charge stays taken where onStoreError throws', async () => {
 
 test.each(SOURCES)('a late failure takes nothing, and is no unhandled rejection (%s)', async (choice) => {
   let fail: (error: Error) => void = () => undefined
-  const store: Store = {
+  const store: Store = customStore({
     ...memoryStore(),
     name: 'late',
     apply: () => new Promise((_, reject) => (fail = reject)),
-  }
+  })
   const unhandled = jest.fn()
   process.on('unhandledRejection', unhandled)
   await limiterOn(store, choice).charge('ada')

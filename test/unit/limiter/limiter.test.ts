@@ -11,6 +11,7 @@ import {
   StoreError,
   tokenBucket,
 } from 'headgate'
+import { customStore } from 'headgate/store'
 import { brokenStore, promisingStore, storeThat } from '../../support/fault-stores.js'
 import { nextTurn } from '../../support/next-turn.js'
 import { storeOf } from '../../support/store-of.js'
@@ -133,7 +134,7 @@ describe('refund', () => {
       { name: 'all', policy: five, key: () => 'a' },
       { name: 'named', policy: five, key: () => 'a', skip: () => true },
     ]
-    const limiter = createLimiter({ limits, store })
+    const limiter = createLimiter({ limits, store: customStore(store) })
     await limiter.refund(await limiter.charge('a'), { limits: ['named'] })
     expect(apply).toHaveBeenCalledTimes(1) // by the charge
   })
@@ -262,7 +263,7 @@ test('a charge waits for the store for timeoutMs, after the functions among its 
     limit: 1,
     window: '1m',
     key: () => new Promise((resolve) => setTimeout(() => resolve('ada'), 60)),
-    store: { name: 'hanging', apply: () => new Promise(() => undefined) },
+    store: customStore({ name: 'hanging', apply: () => new Promise(() => undefined) }),
   })
   limiter.events.on('storeError', () => undefined)
   const decided = jest.fn()

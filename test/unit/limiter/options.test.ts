@@ -53,6 +53,11 @@ const WRONG: readonly (readonly [object, string])[] = [
   [{ store: 'redis' }, 'store must be a store, got a string.'],
   [{ store: memoryStore }, 'store must be a store, got a function.'],
   [{ store: { ...memoryStore(), apply: undefined } }, 'store must be a store'],
+  [
+    { store: { name: 'mine', apply: async () => [] } },
+    "store must be a store, got an object. Write customStore({ name, apply }), from 'headgate/store'.",
+  ],
+  [{ store: { ...memoryStore(), apply: () => [] } }, 'Write customStore({ name, apply })'],
   [{ name: '' }, 'name must be 1 to 64 letters, digits, dots, dashes or underscores'],
   [{ name: 'log in' }, "Did you mean name: 'log-in'?"],
   [{ name: 'a:b' }, "Did you mean name: 'a-b'?"],

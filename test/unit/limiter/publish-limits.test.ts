@@ -11,6 +11,7 @@ import {
   sharedSettings,
   tokenBucket,
 } from 'headgate'
+import { customStore } from 'headgate/store'
 import { limitsIn, limitsText, type PublishedLimit } from '../../../src/limiter/limits-document.js'
 import type { Documents } from '../../../src/stores/documents.js'
 import { nextTurn } from '../../support/next-turn.js'
@@ -35,7 +36,11 @@ function sharedStore({ read, replace }: Partial<Documents> = {}) {
       return (replace ?? inner.replace)(...written)
     },
   }
-  const store: Store = { name: 'shared', apply: async (operations) => memory.apply(operations), documents }
+  const store: Store = customStore({
+    name: 'shared',
+    apply: async (operations) => memory.apply(operations),
+    documents,
+  })
   const publishedBy = async (limiter: string, prefix = 'hg') => {
     const [stored] = await inner.read([{ key: `${prefix}:limits:${limiter}` }])
     return limitsIn(stored?.text)

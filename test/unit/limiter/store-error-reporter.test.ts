@@ -1,4 +1,5 @@
 import { createLimiter, memoryStore, type Store } from 'headgate'
+import { customStore } from 'headgate/store'
 import { recordWarnings } from '../../support/warnings.js'
 
 const warnings = recordWarnings()
@@ -9,7 +10,7 @@ afterEach(() => jest.useRealTimers())
 /** A store that works, fails or hangs, as `mode` says. */
 function makeStore() {
   const inner = memoryStore()
-  const store = {
+  const store = customStore({
     name: 'flaky',
     mode: 'works' as 'works' | 'fails' | 'hangs',
     async apply(operations: Parameters<Store['apply']>[0]) {
@@ -17,7 +18,7 @@ function makeStore() {
       if (store.mode === 'hangs') await new Promise(() => undefined)
       return inner.apply(operations)
     },
-  }
+  })
   return store
 }
 
@@ -40,7 +41,8 @@ test('each kind of failure is reported once, and each time that the store is bac
 })
 
 test('a limiter without a name is reported for each store, and one with a name once', async () => {
-  const failing = (): Store => ({ name: 'failing', apply: () => Promise.reject(new Error('READONLY')) })
+  const failing = (): Store =>
+    customStore({ name: 'failing', apply: () => Promise.reject(new Error('READONLY')) })
   for (const onStoreError of ['deny', 'allow', 'allow'] as const)
     await createLimiter({ ...base, store: failing(), onStoreError }).charge('ada')
   expect(warnings()).toEqual(['HEADGATE_STORE_ERROR', 'HEADGATE_STORE_ERROR', 'HEADGATE_STORE_ERROR'])

@@ -1,5 +1,6 @@
 import { inspect, types } from 'node:util'
 import { createLimiter, type Decision, memoryStore, type Store } from 'headgate'
+import { customStore } from 'headgate/store'
 import { forgetWarnings } from '../../../src/util/warn-once.js'
 
 let warnings: string[]
@@ -16,7 +17,7 @@ afterEach(() => jest.restoreAllMocks())
 /** A store that replies later, as a server does. */
 function remoteStore(): Store {
   const { apply } = memoryStore()
-  return { name: 'remote', apply: async (operations) => apply(operations) }
+  return customStore({ name: 'remote', apply: async (operations) => apply(operations) })
 }
 
 const limiterOn = (store: Store) =>

@@ -9,6 +9,7 @@ import {
   sharedSettings,
   tokenBucket,
 } from 'headgate'
+import { customStore } from 'headgate/store'
 
 const key = (id: string) => id
 const hourly = (limit: number) => fixedWindow({ limit, window: '1h', startsAt: 'first-request' })
@@ -19,14 +20,14 @@ afterEach(() => jest.useRealTimers())
 /** A store that follows the fake timers, and counts its charges. */
 function countingStore(): Store & { charges: number } {
   const memory = memoryStore({ clock: Date.now })
-  return {
+  return customStore({
     ...memory,
     charges: 0,
     async apply(operations) {
       this.charges += operations.filter(({ type }) => type === 'charge').length
       return memory.apply(operations)
     },
-  }
+  })
 }
 
 const turn = () => jest.advanceTimersByTimeAsync(0)
@@ -98,14 +99,14 @@ describe('a policy function', () => {
 test('a change that comes while a charge is under way reaches it as well', async () => {
   let limit = 1
   const memory = countingStore()
-  const store: Store = {
+  const store: Store = customStore({
     ...memory,
     async apply(operations) {
       const results = await memory.apply(operations)
       await new Promise((resolve) => setTimeout(resolve, 10))
       return results
     },
-  }
+  })
   const policies = [hourly(1), hourly(2)]
   const policy = () => policies[limit - 1] as Policy
   const { limiter, order, wait } = recording({ limits: [{ name: 'x', policy, key }], store })

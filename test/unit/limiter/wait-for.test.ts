@@ -11,6 +11,7 @@ import {
   type Store,
   tokenBucket,
 } from 'headgate'
+import { customStore } from 'headgate/store'
 import { failingStore } from '../../support/failing-store.js'
 import { lateStore, promisingStore } from '../../support/fault-stores.js'
 import { nextTurn } from '../../support/next-turn.js'
@@ -69,7 +70,7 @@ test('of those who wait, as many charge at the same time as units remain', async
     pending -= operations.length
     return store.apply(operations)
   }
-  const limiter = createLimiter({ policy: hourly(20), key, store: { ...store, apply } })
+  const limiter = createLimiter({ policy: hourly(20), key, store: customStore({ ...store, apply }) })
   const { all, order } = waitAll(limiter, 21, { maxWait: 60_000 })
   expect((await all).filter(({ allowed }) => allowed)).toHaveLength(20)
   expect(order).toEqual(upTo(21))
@@ -155,7 +156,7 @@ describe('while the charge of the first is under way', () => {
       if (operations.every(({ type }) => type !== 'charge')) return outcomes
       return new Promise((resolve) => answers.push(() => resolve(outcomes)))
     }
-    const store: Store = { ...memory, name: 'late', apply }
+    const store: Store = customStore({ ...memory, name: 'late', apply })
     const limiter = createLimiter({ policy: hourly(1), key, store, timeout: 5000, denyCache: false })
     const answer = async () => {
       await nextTurn()
@@ -449,7 +450,7 @@ describe('with the local fallback', () => {
     const fail = async () => {
       throw new Error('connection lost')
     }
-    const store = { ...memoryStore(), name: 'failing', charge: fail, apply: fail, forget: fail }
+    const store = customStore({ ...memoryStore(), name: 'failing', charge: fail, apply: fail, forget: fail })
     const limiter = createLimiter({ policy, key, store, onStoreError: 'local', ...options })
     limiter.events.on('storeError', () => {})
     return { limiter, taken: await limiter.charge('a') }

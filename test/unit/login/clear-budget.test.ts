@@ -1,5 +1,6 @@
 import express, { type Request, type Response } from 'express'
 import { loginGuard, memoryStore, type Store } from 'headgate'
+import { customStore } from 'headgate/store'
 import supertest from 'supertest'
 import { clearBudget } from '../../../src/login/clear-budget.js'
 import { recordWarnings } from '../../support/warnings.js'
@@ -84,7 +85,7 @@ test('a success that the application reports always clears', async () => {
 test('attempts in progress in any process do not count as cleared failures', async () => {
   const { apply } = memoryStore()
   const logins = ['one process', 'another'].map((name) => {
-    const store: Store = { name, apply: (operations) => apply(operations) } // the same states, as on a server
+    const store: Store = customStore({ name, apply: (operations) => apply(operations) }) // the same states, as on a server
     return guardedLogin({ store, name: 'login' }, 20)
   })
   for (let i = 0; i < 10; i++) {

@@ -2,6 +2,7 @@ import http, { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import express, { type Request, type Response } from 'express'
 import { type LoginGuard, type LoginGuardOptions, loginGuard, memoryStore, type Store } from 'headgate'
+import { customStore } from 'headgate/store'
 import supertest from 'supertest'
 import { closeServers, serve } from '../../support/http.js'
 import { until } from '../../support/servers/wait.js'
@@ -30,7 +31,7 @@ function pausedStore(): Store & { readonly isPaused: { charge: boolean; refund: 
   const memory = memoryStore()
   const isPaused = { charge: false, refund: false }
   let waiting: (() => void)[] = []
-  return {
+  return customStore({
     name: 'paused',
     isPaused,
     release() {
@@ -43,7 +44,7 @@ function pausedStore(): Store & { readonly isPaused: { charge: boolean; refund: 
           await new Promise<void>((resolve) => waiting.push(resolve))
       return memory.apply(operations)
     },
-  }
+  })
 }
 
 test('an attempt whose client hangs up is a failure, and a lock that it makes is logged', async () => {

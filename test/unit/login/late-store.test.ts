@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import express, { type Request } from 'express'
 import { loginGuard, memoryStore, type Store } from 'headgate'
+import { customStore } from 'headgate/store'
 import supertest from 'supertest'
 
 const TIMEOUT_MS = 50
@@ -8,7 +9,7 @@ const TIMEOUT_MS = 50
 /** A correct store that answers charges after `delayMs`. */
 function slowStore(): Store & { delayMs: number } {
   const memory = memoryStore()
-  const store: Store & { delayMs: number } = {
+  const store: Store & { delayMs: number } = customStore({
     name: 'slow',
     delayMs: 0,
     async apply(operations) {
@@ -16,7 +17,7 @@ function slowStore(): Store & { delayMs: number } {
       if (operations.some(({ type }) => type === 'charge')) await pause(store.delayMs)
       return outcomes
     },
-  }
+  })
   return store
 }
 

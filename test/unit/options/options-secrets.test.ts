@@ -3,6 +3,7 @@ import * as memcached from 'headgate/memcached'
 import * as mysql from 'headgate/mysql'
 import * as postgres from 'headgate/postgres'
 import * as redis from 'headgate/redis'
+import { customStore } from 'headgate/store'
 import { createPool } from 'mysql2'
 import { Pool } from 'pg'
 import { chargeNow } from '../../support/charge-now.js'
@@ -42,7 +43,7 @@ const guard = { field: 'username' }
 const policy = tokenBucket({ capacity: 5, refill: 5, every: '1m' })
 const mysqlPool = createPool('mysql://nobody@127.0.0.1:1/nowhere')
 const postgresPool = new Pool()
-const remote: core.Store = { name: 'remote', apply: () => [] }
+const remote: core.Store = customStore({ name: 'remote', apply: () => [] })
 
 /** Each place where a credential is given by mistake, of every factory: what makes it. */
 const PLACES: readonly (readonly [string, (given: never) => unknown])[] = [

@@ -1,18 +1,18 @@
 import { createLimiter, memoryStore } from 'headgate'
-import type { Batching } from 'headgate/store'
+import { type Batching, customStore } from 'headgate/store'
 
 const limiterOn = (batching: Batching) =>
   createLimiter({
     limit: 2,
     window: '1m',
     key: () => 'ada',
-    store: { ...memoryStore(), name: 'own', batching },
+    store: customStore({ ...memoryStore(), name: 'own', batching }),
   })
 
 test.each<[Partial<Batching>, string]>([
   [
     { maxInFlight: 0 },
-    'the store own: batching.maxInFlight must be a whole number of at least 1, or Infinity, got 0.',
+    'customStore: batching.maxInFlight must be a whole number of at least 1, or Infinity, got 0.',
   ],
   [{ maxInFlight: undefined as never }, 'batching.maxInFlight must be a whole number'],
   [{ maxKeys: Number.NaN }, 'batching.maxKeys must be a whole number of at least 1, or Infinity, got NaN.'],

@@ -9,12 +9,12 @@ import {
   slidingWindow,
   tokenBucket,
 } from 'headgate'
-import type { Outcome } from 'headgate/store'
+import { customStore, type Outcome } from 'headgate/store'
 
 /** A store that answers with promises, as a remote one does. Its clock is that of the fake timers. */
 function remoteStore(): Store {
   const memory = memoryStore({ clock: () => Date.now() })
-  return { name: 'remote', apply: async (operations) => memory.apply(operations) }
+  return customStore({ name: 'remote', apply: async (operations) => memory.apply(operations) })
 }
 
 const isDenial = (outcome: Outcome | undefined) =>
@@ -95,14 +95,14 @@ test('a peek in between leaves a denial in the cache', async () => {
 test('a denial that was decided just before a forget, in the same millisecond, is not cached', async () => {
   const remote = remoteStore()
   let release = () => {}
-  const store: Store = {
+  const store: Store = customStore({
     ...remote,
     async apply(operations) {
       const outcomes = await remote.apply(operations)
       if (isDenial(outcomes[0])) await new Promise<void>((resolve) => (release = resolve))
       return outcomes
     },
-  }
+  })
   const limiter = limiterOf({ store, policy: fixedWindow({ limit: 1, window: '1h' }), ...byUser })
   await limiter.charge('bob')
   const denied = limiter.charge('bob')
@@ -115,7 +115,7 @@ test('a denial that was decided just before a forget, in the same millisecond, i
 test('a denial that was decided before a forget whose answer is lost is dropped: the forget may have worked', async () => {
   const remote = remoteStore()
   let fail = () => {}
-  const store: Store = {
+  const store: Store = customStore({
     ...remote,
     async apply(operations) {
       const isForget = operations[0]?.type === 'forget'
@@ -124,7 +124,7 @@ test('a denial that was decided before a forget whose answer is lost is dropped:
       if (isForget) throw new Error('connection lost')
       return outcomes
     },
-  }
+  })
   const limiter = limiterOf({ store, policy: fixedWindow({ limit: 1, window: '1h' }), ...byUser })
   await limiter.charge('bob')
   const forgotten = Promise.resolve(limiter.forget('bob')).catch((error) => error)

@@ -17,7 +17,7 @@ import {
   slidingWindow,
   tokenBucket,
 } from 'headgate'
-import type { ChargeResult, Operation, Outcome, Refund } from 'headgate/store'
+import { type ChargeResult, customStore, type Operation, type Outcome, type Refund } from 'headgate/store'
 import { cacheDenials, DenialCache } from '../../../src/pipe/denial-cache.js'
 import { type Pipe, request } from '../../../src/pipe/pipe.js'
 import { pipeTo } from '../../../src/pipe/store-end.js'
@@ -35,7 +35,7 @@ interface Subject {
  */
 function remoteStore(): Store & { charges: number; isDown: boolean } {
   const memory = memoryStore({ clock: () => Date.now() })
-  const store = {
+  const store = customStore({
     name: 'remote',
     charges: 0,
     isDown: false,
@@ -45,7 +45,7 @@ function remoteStore(): Store & { charges: number; isDown: boolean } {
       if (store.isDown && charges > 0) throw new Error('connection lost')
       return memory.apply(operations)
     },
-  }
+  })
   return store
 }
 
@@ -230,14 +230,14 @@ describe('a cached denial ends at once', () => {
   test('by a forget between the decision of the store and its answer', async () => {
     const store = remoteStore()
     const late: (() => void)[] = []
-    const slow: Store = {
+    const slow: Store = customStore({
       ...store,
       apply: async (operations) => {
         const outcomes = await store.apply(operations)
         if (isDenial(outcomes[0])) await new Promise<void>((resolve) => late.push(resolve))
         return outcomes
       },
-    }
+    })
     const limiter = limiterOn(slow, { policy: one, timeout: 60_000 })
     await limiter.charge(bob)
     const denied = limiter.charge(bob)
@@ -448,7 +448,7 @@ test('a denial does not hold for a policy with other numbers under the same key'
 test('a denial that was decided during a forget is dropped when the forget ends', async () => {
   const store = remoteStore()
   let arrive = () => {}
-  const slow: Store = {
+  const slow: Store = customStore({
     ...store,
     apply: async (operations) => {
       if (operations[0]?.type === 'forget') {
@@ -458,7 +458,7 @@ test('a denial that was decided during a forget is dropped when the forget ends'
       }
       return store.apply(operations)
     },
-  }
+  })
   const limiter = limiterOn(slow, { policy: one })
   await limiter.charge(bob)
   const forgotten = limiter.forget(bob)
@@ -501,11 +501,11 @@ test.each<[string, RateLimitMiddleware['limiter'], number]>([
 
 test('a tentative denial is not cached', async () => {
   const store = remoteStore()
-  const tentative: Store = {
+  const tentative: Store = customStore({
     ...store,
     apply: async (operations) =>
       (await store.apply(operations)).map((outcome) => ({ ...outcome, isTentative: true })),
-  }
+  })
   const limiter = limiterOn(tentative, { policy: one })
   for (let i = 0; i < 3; i++) await limiter.charge(bob)
   expect(store.charges).toBe(3)
@@ -513,11 +513,11 @@ test('a tentative denial is not cached', async () => {
 
 test('a pending forget ends a cached denial', async () => {
   const store = remoteStore()
-  const slow: Store = {
+  const slow: Store = customStore({
     ...store,
     apply: (operations) =>
       operations[0]?.type === 'forget' ? new Promise(() => {}) : store.apply(operations),
-  }
+  })
   const limiter = limiterOn(slow, { policy: one })
   for (let i = 0; i < 2; i++) await limiter.charge(bob)
   limiter.forget(bob)

@@ -1,5 +1,5 @@
 import { type Store, StoreError, tokenBucket } from 'headgate'
-import type { ChargeResult, Operation } from 'headgate/store'
+import { type ChargeResult, customStore, type Operation } from 'headgate/store'
 import type { BreakerState } from '../../../src/pipe/breaker-state.js'
 import type { Parts } from '../../../src/testing/conformance/store-calls.js'
 import { chargeGuarded } from '../../support/charge-guarded.js'
@@ -14,7 +14,7 @@ const verdict: ChargeResult = { type: 'charge', allowed: true, atMs: 1_790_000_0
 function guardedStoreOf(answer: () => unknown) {
   const calls = jest.fn(answer)
   const states: BreakerState[] = []
-  const store: Store = { name: 'fake', apply: calls as Store['apply'] }
+  const store: Store = customStore({ name: 'fake', apply: calls as Store['apply'] })
   return {
     store: guardStore(store, { timeoutMs: 100, onChange: (state) => states.push(state) }),
     calls,

@@ -1,5 +1,5 @@
 import { createLimiter, type StoreError, tokenBucket } from 'headgate'
-import type { Charge, ChargeResult, Operation, Outcome } from 'headgate/store'
+import { type Charge, type ChargeResult, customStore, type Operation, type Outcome } from 'headgate/store'
 import { CircuitOpenError } from '../../../src/pipe/errors.js'
 import { request } from '../../../src/pipe/pipe.js'
 import type { Parts } from '../../../src/testing/conformance/store-calls.js'
@@ -42,10 +42,10 @@ async function recovering(...latencies: (number | 'fails')[]) {
     })
   })
   const states: string[] = []
-  const store = guardStore(
-    { name: 'fake', apply: requests },
-    { timeoutMs: TIMEOUT_MS, onChange: (state) => states.push(state) },
-  )
+  const store = guardStore(customStore({ name: 'fake', apply: requests }), {
+    timeoutMs: TIMEOUT_MS,
+    onChange: (state) => states.push(state),
+  })
   for (let i = 0; i < 20; i++) await Promise.resolve(chargeGuarded(store, charge)).catch(() => undefined)
   await jest.advanceTimersByTimeAsync(1001)
   left = [...latencies]

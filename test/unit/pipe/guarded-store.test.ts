@@ -1,5 +1,5 @@
 import { memoryStore, type Store, StoreError, tokenBucket } from 'headgate'
-import type { ChargeResult } from 'headgate/store'
+import { type ChargeResult, customStore } from 'headgate/store'
 import { recordResend } from '../../../src/stores/shared/resends.js'
 import type { Parts } from '../../../src/testing/conformance/store-calls.js'
 import { chargeGuarded } from '../../support/charge-guarded.js'
@@ -12,7 +12,7 @@ const verdict: ChargeResult = { type: 'charge', allowed: true, atMs: 1_790_000_0
 
 /** A store that answers with whatever a test says. */
 function storeThat(answer: () => unknown): Store {
-  return { name: 'fake', apply: answer as Store['apply'] }
+  return customStore({ name: 'fake', apply: answer as Store['apply'] })
 }
 
 const chargeWith = (answer: () => unknown, timeoutMs = 100) =>

@@ -11,7 +11,7 @@ import {
   slidingWindow,
   tokenBucket,
 } from 'headgate'
-import type { ChargeResult, Operation, Part } from 'headgate/store'
+import { type ChargeResult, customStore, type Operation, type Part } from 'headgate/store'
 import { type HeldResult, holdUndecided } from '../../../src/pipe/hold-undecided.js'
 import { type OnLate, type Pipe, request, type SettleAny, sendFor } from '../../../src/pipe/pipe.js'
 import { pipeTo } from '../../../src/pipe/store-end.js'
@@ -21,10 +21,11 @@ import { anyPolicy, costOf, takes, waitMs } from '../../properties/arbitrary-pol
 const START_MS = Date.UTC(2026, 0, 5, 12)
 
 /** The same states behind a store that other processes may use as well. */
-const shared = ({ apply }: Store): Store => ({
-  name: 'shared',
-  apply: (operations) => apply(operations.map((operation) => ({ ...operation }))),
-})
+const shared = ({ apply }: Store): Store =>
+  customStore({
+    name: 'shared',
+    apply: (operations) => apply(operations.map((operation) => ({ ...operation }))),
+  })
 
 /** A store in memory with a manual clock, and pipes of a process to it. */
 function inMemory(isShared = false) {
@@ -334,13 +335,13 @@ describe('if the store fails after a denial,', () => {
   ])('the denial stands (while it is %s)', async (_, failingCall) => {
     const { store } = inMemory()
     let calls = 0
-    const failing: Store = {
+    const failing: Store = customStore({
       name: 'failing',
       async apply(operations) {
         if (calls++ === failingCall) throw new Error('connection lost')
         return store.apply(operations) as ChargeResult[]
       },
-    }
+    })
     const pipe = holdUndecided(pipeTo(failing), failing)
     const policy = strict(slidingLog({ limit: 1, window: '30m' }))
     const send = () => request(pipe, { type: 'charge', parts: [part(policy)] }) as Promise<HeldResult>

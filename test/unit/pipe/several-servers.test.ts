@@ -1,6 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { createLimiter, logEvents, memoryStore, type Store, StoreError, tokenBucket } from 'headgate'
-import type { Operation } from 'headgate/store'
+import { customStore, type Operation } from 'headgate/store'
 import type { BreakerChange } from '../../../src/pipe/circuit-breaker.js'
 import { CircuitOpenError } from '../../../src/pipe/errors.js'
 import { request } from '../../../src/pipe/pipe.js'
@@ -32,14 +32,14 @@ function storeOnServers() {
     }
   }
 
-  const store: Store = {
+  const store: Store = customStore({
     name: 'fake',
     serverOf,
     async apply(operations) {
       await call(operations.flatMap(keysOf))
       return memory.apply(operations)
     },
-  }
+  })
   const callsTo = (server: string) => calls.filter((each) => each === server).length
   return { store, conditions, moved, calls, callsTo, memory }
 }
@@ -191,7 +191,12 @@ test('the health of a limiter is that of every server that is not called, and pr
     return apply(operations)
   }
   conditions.set('b', 'down')
-  const limiter = createLimiter({ limit: 1000, window: '1h', key: (id: string) => id, store })
+  const limiter = createLimiter({
+    limit: 1000,
+    window: '1h',
+    key: (id: string) => id,
+    store: customStore(store),
+  })
   limiter.events.on('storeError', () => undefined)
   expect(await limiter.health()).toMatchObject({ isHealthy: true, state: 'closed' })
   for (let i = 0; i < 20; i++) await limiter.charge('ada')
@@ -213,7 +218,12 @@ test('events, logs and the channel say which server a circuit breaker stands bef
   const messages: unknown[] = []
   const receive = (message: unknown) => void messages.push(message)
   subscribe('headgate:store', receive)
-  const limiter = createLimiter({ limit: 1000, window: '1h', key: (id: string) => id, store })
+  const limiter = createLimiter({
+    limit: 1000,
+    window: '1h',
+    key: (id: string) => id,
+    store: customStore(store),
+  })
   const events: unknown[] = []
   limiter.events.on('storeState', (...change) => events.push(change)).on('storeError', () => undefined)
   const warn = jest.fn()

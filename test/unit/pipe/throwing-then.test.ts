@@ -1,4 +1,5 @@
 import { createLimiter, type Store, StoreError, tokenBucket } from 'headgate'
+import { customStore } from 'headgate/store'
 import { promisingStore, storeThat } from '../../support/fault-stores.js'
 
 const policy = tokenBucket({ capacity: 5, refill: 5, every: '1m' })
@@ -37,11 +38,13 @@ describe('an answer whose `then` throws', () => {
 
   test.each(['refund', 'forget'] as const)('rejects %s with a StoreError', async (method) => {
     const store = promisingStore()
-    const { limiter } = limiterOn({
-      ...store,
-      apply: (operations) =>
-        operations[0]?.type === method ? (withThrowingThen() as never) : store.apply(operations),
-    })
+    const { limiter } = limiterOn(
+      customStore({
+        ...store,
+        apply: (operations) =>
+          operations[0]?.type === method ? (withThrowingThen() as never) : store.apply(operations),
+      }),
+    )
     const decision = await limiter.charge({ ip: '192.0.2.7' })
     const run = async () =>
       method === 'refund' ? limiter.refund(decision) : limiter.forget({ ip: '192.0.2.7' })

@@ -1,8 +1,8 @@
 import { ban, concurrency, type Store, StoreError, tokenBucket } from 'headgate'
-import type { Operation } from 'headgate/store'
+import { customStore, type Operation } from 'headgate/store'
 import { request } from '../../../src/pipe/pipe.js'
+import { remoteStore } from '../../../src/pipe/remote-store.js'
 import { pipeTo } from '../../../src/pipe/store-end.js'
-import { trusted } from '../../../src/stores/shared/trusted.js'
 import type { Parts } from '../../../src/testing/conformance/store-calls.js'
 import { chargeGuarded } from '../../support/charge-guarded.js'
 import { guardStore } from '../../support/guard-store.js'
@@ -166,7 +166,7 @@ test.each([
 test('an object that wraps a store or inherits from it is charged by its own apply', async () => {
   const apply = jest.fn()
   const store: Store = { name: 'fake', apply, batching: { maxKeys: 100, maxInFlight: 1 } }
-  pipeTo(store)
+  pipeTo(customStore(store))
   const own = async () => [verdict]
   for (const wrapped of [{ ...store, apply: own }, Object.assign(Object.create(store), { apply: own })])
     expect(await chargeGuarded(guardStore(wrapped, { timeoutMs: 100 }), charge)).toBe(verdict)
@@ -205,7 +205,7 @@ describe('of other operations', () => {
 
   test.each(OPERATIONS)('the result of %j', async (operation, fields, invalid) => {
     const { type } = operation
-    const send = async (result: object) => request(pipeTo(storeThat([result])), operation)
+    const send = async (result: object) => request(pipeTo(customStore(storeThat([result]))), operation)
     const valid = { ...fields, type }
     expect(await send(valid)).toBe(valid)
     for (const wrong of [...invalid, { type: undefined }, { type: 'charge' }])
@@ -219,7 +219,7 @@ test.each([undefined, { maxKeys: 100, maxInFlight: 1 }])(
   'the outcomes of a store of this package are trusted, but not those of a copy with another apply, batching %j',
   async (batching) => {
     const unchecked = [{ ...verdict, parts: [] }]
-    const store = trusted({ ...storeThat(unchecked), ...(batching && { batching }) })
+    const store = remoteStore({ ...storeThat(unchecked), ...(batching && { batching }) })
     const ofStore = (each: Store) => chargeGuarded(guardStore(each, { timeoutMs: 100 }), charge)
     expect(await ofStore(store)).toBe(unchecked[0])
     expect(await ofStore({ ...store })).toBe(unchecked[0])

@@ -12,7 +12,7 @@ import {
   sharedSettings,
   slidingWindow,
 } from 'headgate'
-import type { Documents } from 'headgate/store'
+import { customStore, type Documents } from 'headgate/store'
 import { chargeNow } from '../../support/charge-now.js'
 import { until } from '../../support/servers/wait.js'
 
@@ -218,11 +218,11 @@ test('async keys, policies and costs work with overrides, and each key is read o
 test('an override names an identity as its key returns it, although keys hold its hash', async () => {
   const store = memoryStore()
   const { apply } = store
-  const remote: Store = {
+  const remote: Store = customStore({
     name: 'remote',
     apply: async (operations) => apply(operations),
     documents: store.documents as Documents,
-  }
+  })
   const { limiter, set } = following({ secret: 'a secret of the test' }, remote)
   await set({ overrides: [{ identity: 'acme', limits: { api: { limit: 10 } } }] })
   expect((await limiter.charge({ tenant: 'acme' })).limit).toBe(10)

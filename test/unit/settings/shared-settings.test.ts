@@ -1,5 +1,5 @@
 import { memoryStore, type Store, StoreError } from 'headgate'
-import type { Documents } from 'headgate/store'
+import { customStore, type Documents } from 'headgate/store'
 import { sharedSettings } from '../../../src/settings/shared-settings.js'
 
 const ada = { by: 'ada', reason: 'a launch' }
@@ -185,7 +185,7 @@ test('a stored text that is not a document rejects with its fix', async () => {
 
 test.each([
   [undefined, {}, 'sharedSettings: store must be a store, got undefined'],
-  [{ name: 'mine', apply: () => [] }, {}, 'store must support documents, but mine does not'],
+  [customStore({ name: 'mine', apply: () => [] }), {}, 'store must support documents, but mine does not'],
   [memoryStore(), { prefix: 'a b' }, 'sharedSettings: prefix must be 1 to 64 letters'],
   [memoryStore(), { every: '1s' }, 'sharedSettings: there is no option "every"'],
 ])('wrong arguments are named', (store, options, problem) => {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Store } from 'headgate'
 import type { Operation, State } from 'headgate/store'
-import { applyOperations, type StateWrite } from 'headgate/store'
+import { applyOperations, customStore, type StateWrite } from 'headgate/store'
 import { keysOf } from '../../../src/stores/operation.js'
 
 /**
@@ -47,7 +47,7 @@ export function fileStore(folder: string, locking: Locking): Store {
   const isLocked = (type: Operation['type']) =>
     locking !== 'none' && (locking !== 'charges' || type !== 'refund')
 
-  return {
+  return customStore({
     name: 'file',
     apply(operations) {
       const keys = [...new Set(operations.flatMap(keysOf).map(({ key }) => key))]
@@ -58,7 +58,7 @@ export function fileStore(folder: string, locking: Locking): Store {
         return outcomes
       })
     },
-  }
+  })
 }
 
 /** Makes a folder, which only one process can do. */

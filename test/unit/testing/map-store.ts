@@ -1,6 +1,6 @@
 import type { Store } from 'headgate'
 import type { Operation, Result, State } from 'headgate/store'
-import { applyOperations, type StateWrite } from 'headgate/store'
+import { applyOperations, customStore, type StateWrite } from 'headgate/store'
 import { type ManualClock, manualClock, type StoreUnderTest } from 'headgate/testing'
 
 /** A correct store in pieces. */
@@ -38,5 +38,5 @@ export function mapStore(breakIt: (pieces: StorePieces) => BrokenPieces = () => 
     },
   }
   Object.assign(pieces, breakIt({ ...pieces }))
-  return { store: { name: 'map', apply: pieces.apply }, advance: (ms) => void clock.advance(ms) }
+  return { store: customStore({ name: 'map', apply: pieces.apply }), advance: (ms) => void clock.advance(ms) }
 }

@@ -1,4 +1,5 @@
 import { memoryStore, type Store, StoreError } from 'headgate'
+import { customStore } from 'headgate/store'
 import { serveStore } from 'headgate/testing'
 import { fileStore, type Locking } from './file-store.js'
 
@@ -9,33 +10,35 @@ const STORES: Readonly<Record<string, () => Store>> = {
   file: () => fileStore(folder, locking as Locking),
   alone: () => memoryStore(),
   unclosable: () => fileStore(folder, 'sorted'),
-  failing: () => ({
-    ...memoryStore(),
-    apply: () => Promise.reject(new StoreError('made', 'connection refused')),
-  }),
-  hanging: () => ({ ...memoryStore(), apply: () => new Promise(() => {}) }),
+  failing: () =>
+    customStore({
+      ...memoryStore(),
+      apply: () => Promise.reject(new StoreError('made', 'connection refused')),
+    }),
+  hanging: () => customStore({ ...memoryStore(), apply: () => new Promise(() => {}) }),
   doubling: () => {
     const store = fileStore(folder, 'sorted')
-    return {
+    return customStore({
       ...store,
       apply: async (operations) => {
         const isCharged = operations.every(({ type }) => type === 'charge')
         if (isCharged) await store.apply(operations)
         return store.apply(operations)
       },
-    }
+    })
   },
-  malformed: () => ({ ...memoryStore(), apply: () => [] }),
-  crashing: () => ({
-    ...memoryStore(),
-    apply: () => {
-      setImmediate(() => {
-        throw new Error('a crash of the driver')
-      })
-      return new Promise(() => {})
-    },
-  }),
-  exiting: () => ({ ...memoryStore(), apply: () => process.exit(3) }),
+  malformed: () => customStore({ ...memoryStore(), apply: () => [] }),
+  crashing: () =>
+    customStore({
+      ...memoryStore(),
+      apply: () => {
+        setImmediate(() => {
+          throw new Error('a crash of the driver')
+        })
+        return new Promise(() => {})
+      },
+    }),
+  exiting: () => customStore({ ...memoryStore(), apply: () => process.exit(3) }),
 }
 
 if (kind === 'unstartable') throw new Error('there is no database')

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Request, Response } from 'express'
 import { type Store as HeadgateStore, memoryStore } from 'headgate'
 import { type GivenOptions, ipKeyGenerator, MemoryStore, rateLimit } from 'headgate/express-rate-limit'
+import { customStore } from 'headgate/store'
 import { MemoryCounter } from '../../../../src/adapters/express-rate-limit/hit-counter.js'
 import { requestAndResponse } from '../../../support/request-response.js'
 
@@ -296,7 +297,7 @@ describe('a counter', () => {
 
   function remote(): HeadgateStore {
     const memory = memoryStore()
-    return { name: 'remote', apply: async (operations) => memory.apply(operations) }
+    return customStore({ name: 'remote', apply: async (operations) => memory.apply(operations) })
   }
 
   test.each([

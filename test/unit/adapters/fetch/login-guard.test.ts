@@ -7,6 +7,7 @@ import {
   type SecurityEvent,
   type Store,
 } from 'headgate/fetch'
+import { customStore } from 'headgate/store'
 import { recordWarnings } from '../../../support/warnings.js'
 
 const warnings = recordWarnings()
@@ -170,5 +171,5 @@ test('a guard has what identifies an account, its events and its limits', async 
 /** A correct store that answers with promises. */
 function lateStore(): Store {
   const memory = memoryStore({ clock: () => 0 })
-  return { name: 'late', apply: async (operations) => memory.apply(operations) }
+  return customStore({ name: 'late', apply: async (operations) => memory.apply(operations) })
 }

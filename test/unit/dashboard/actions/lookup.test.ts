@@ -11,7 +11,7 @@ import {
   type Policy,
   type Store,
 } from 'headgate'
-import { keysOf, type Operation } from 'headgate/store'
+import { customStore, keysOf, type Operation } from 'headgate/store'
 import {
   blockIdentity,
   canBeIdentity,
@@ -69,13 +69,13 @@ describe('plans of a policy function, whose states share a key', () => {
   const plans = (...policies: readonly Policy[]) => {
     const calls: Operation[] = []
     const memory = memoryStore()
-    const store: Store = {
+    const store: Store = customStore({
       name: 'plans',
       async apply(operations) {
         calls.push(...operations)
         return memory.apply(operations)
       },
-    }
+    })
     const policy = ({ plan }: { plan: number }) => policies[plan]
     const key = ({ id }: { id: string }) => id
     return { ...watched<{ id: string; plan: number }>({ policy, key, store, denyCache: false }), calls }
@@ -160,7 +160,11 @@ test('says which option lists an address', async () => {
 })
 
 test('says why a store cannot be read', async () => {
-  const lost: Store = { ...memoryStore(), name: 'remote', apply: () => Promise.reject(new Error('lost')) }
+  const lost: Store = customStore({
+    ...memoryStore(),
+    name: 'remote',
+    apply: () => Promise.reject(new Error('lost')),
+  })
   expect(await lookUp(watched({ store: lost }).watch, 'ada')).toMatchObject({
     limiter: 'api',
     standings: [],

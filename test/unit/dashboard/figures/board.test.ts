@@ -1,4 +1,5 @@
 import { createLimiter, fixedWindow, memoryStore, type Store } from 'headgate'
+import { customStore } from 'headgate/store'
 import { type Board, boardOf } from '../../../../src/dashboard/figures/board.js'
 import { LimiterWatch } from '../../../../src/dashboard/figures/limiter-watch.js'
 import { sharedReports } from '../../../../src/dashboard/figures/shared-reports.js'
@@ -82,14 +83,14 @@ test('a process that stops reporting holds the chart up for two slots, and no lo
 test('a store that is unavailable is probed while a page is open, so that the end of an outage is seen', async () => {
   let isUp = false
   const memory = memoryStore()
-  const store: Store = {
+  const store: Store = customStore({
     ...memory,
     name: 'remote',
     async apply(operations) {
       if (isUp) return memory.apply(operations)
       throw new Error('connection lost')
     },
-  }
+  })
   const limiter = createLimiter<string>({
     limit: 8,
     window: '1m',

@@ -1,5 +1,5 @@
 import { memoryStore, type Store } from 'headgate'
-import type { Documents } from 'headgate/store'
+import { customStore, type Documents } from 'headgate/store'
 
 /** Documents of slots in memory, in place of those of a shared store. The version of a text is the text. */
 export function sharedDocuments() {
@@ -29,5 +29,5 @@ export function sharedDocuments() {
 /** Returns a store that other processes may use, with these documents. */
 export function sharedStore(documents: Documents): Store {
   const { apply } = memoryStore()
-  return { name: 'redis', apply: (operations) => apply(operations), documents }
+  return customStore({ name: 'redis', apply: (operations) => apply(operations), documents })
 }

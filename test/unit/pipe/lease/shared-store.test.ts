@@ -10,8 +10,7 @@ import {
   type Store,
   tokenBucket,
 } from 'headgate'
-import type { Batching, Documents, Operation } from 'headgate/store'
-import { keysOf } from 'headgate/store'
+import { type Batching, customStore, type Documents, keysOf, type Operation } from 'headgate/store'
 import { beforeEachLease, HOLD_MS, pass, type RemoteStore } from '../../../support/leased-store.js'
 
 const hourly = fixedWindow({ limit: 3200, window: '1h' }) // blocks of up to 200
@@ -104,14 +103,14 @@ test('concurrency and charges of several limits go to the store', async () => {
 /** Returns a store that answers with promises, and records its batches. */
 function asynchronous(memory: Store, batching?: Batching) {
   const batches: (readonly Operation[])[] = []
-  const store: Store = {
+  const store: Store = customStore({
     name: 'remote',
     ...(batching && { batching }),
     async apply(operations) {
       batches.push(operations)
       return memory.apply(operations)
     },
-  }
+  })
   return Object.assign(store, { batches })
 }
 
@@ -130,7 +129,7 @@ test('each server has its own circuit breaker, and units of a server that is dow
   const memory = memoryStore()
   const down = new Set<string>()
   const serverOf = (key: string) => (key.startsWith('hg:3:a:') ? 'a' : 'b')
-  const inner: Store = {
+  const inner: Store = customStore({
     name: 'remote',
     serverOf,
     async apply(operations) {
@@ -138,7 +137,7 @@ test('each server has its own circuit breaker, and units of a server that is dow
         if (down.has(serverOf(key))) throw new Error('connection refused')
       return memory.apply(operations)
     },
-  }
+  })
   const store = leased(inner, { processes: 1, hold: '10s' })
   const byName = (name: string) => createLimiter({ name, policy: hourly, key: (key: string) => key, store })
   const limiters = { a: byName('a'), b: byName('b') }

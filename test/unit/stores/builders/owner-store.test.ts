@@ -9,6 +9,7 @@ import {
   tokenBucket,
 } from 'headgate'
 import {
+  customStore,
   type Operation,
   type OwnerStoreOptions,
   ownerStore,
@@ -54,13 +55,15 @@ test.each([
   const received: (readonly Operation[])[] = []
   const memory = memoryStore({ clock: () => nowMs })
   const plain = memoryStore({ clock: () => nowMs })
-  const serve = serveOperations({
-    name: 'memory',
-    apply(operations) {
-      received.push(operations)
-      return memory.apply(operations)
-    },
-  })
+  const serve = serveOperations(
+    customStore({
+      name: 'memory',
+      apply(operations) {
+        received.push(operations)
+        return memory.apply(operations)
+      },
+    }),
+  )
   const store = ownerStore({ name: 'owner', send: over(serve) })
   const banning = policies.at(-1) as Policy
   const renewable = policies.at(-2) as Policy
@@ -108,7 +111,7 @@ test.each([
 describe('errors', () => {
   test('of single operations arrive as they are', async () => {
     const error = new StoreError('shared', 'a corrupt row', { replied: true, server: '10.0.0.7:6379' })
-    const serve = serveOperations({ name: 'shared', apply: () => [error, { type: 'forget' }] })
+    const serve = serveOperations(customStore({ name: 'shared', apply: () => [error, { type: 'forget' }] }))
     const store = ownerStore({ name: 'owner', send: overText(serve) })
     const forget: Operation = { type: 'forget', key: 'a', policy: three }
     const [first, second] = await store.apply([forget, forget])

@@ -1,0 +1,46 @@
+import { createLimiter, leased, memoryStore, type Store } from 'headgate'
+import { customStore } from 'headgate/store'
+import { storeConformance } from 'headgate/testing'
+
+const FIX = "Write customStore({ name, apply }), from 'headgate/store'."
+const raw = (): Store => ({ name: 'raw', apply: async (operations) => memoryStore().apply(operations) })
+
+test.each([undefined, null, 'redis', {}, { name: 'raw' }, { apply() {} }, () => {}])(
+  'customStore throws a TypeError with the fix for %p',
+  (value) => {
+    const message =
+      /^customStore: store must be an object with name and apply, got .*customStore\(\{ name, apply/
+    expect(() => customStore(value as never)).toThrow(TypeError)
+    expect(() => customStore(value as never)).toThrow(message)
+  },
+)
+
+test('an object that is not from customStore fails at creation, with the fix', async () => {
+  expect(() => createLimiter({ limit: 1, window: '1m', key: () => 'a', store: raw() })).toThrow(FIX)
+  expect(() => leased(raw())).toThrow(FIX)
+  const [first] = storeConformance({
+    makeStore: () => ({ store: raw(), advance() {} }),
+    capabilities: { settableClock: true, anyKey: true, atomicAcrossKeys: true },
+  })
+  await expect((async () => first?.run())()).rejects.toThrow(FIX)
+})
+
+test('an instance of a class stays what it is, and keeps its own methods', async () => {
+  class ClassStore implements Store {
+    readonly name = 'class'
+    readonly #memory = memoryStore()
+    async apply(operations: Parameters<Store['apply']>[0]) {
+      return this.#memory.apply(operations)
+    }
+    async drop(): Promise<string> {
+      return this.name
+    }
+  }
+  const instance = new ClassStore()
+  const store = customStore(instance)
+  expect(store).toBe(instance)
+  expect(await store.drop()).toBe('class')
+  const limiter = createLimiter({ limit: 1, window: '1h', key: () => 'a', store })
+  expect(await limiter.charge('a')).toMatchObject({ allowed: true, source: 'store' })
+  expect(await limiter.charge('a')).toMatchObject({ allowed: false })
+})
