@@ -49,9 +49,10 @@ local commands = {
     return { ok = 'OK' }
   end },
   SETRANGE = { 1, function(key, offset, bytes)
-    assert(offset == '0' and #bytes_of(key) == #bytes, 'ERR only whole values are overwritten here')
-    held[key].bytes = bytes
-    return #bytes
+    local before = bytes_of(key)
+    assert(tonumber(offset) + #bytes == #before, 'ERR only the end of a value is overwritten here')
+    held[key].bytes = before:sub(1, tonumber(offset)) .. bytes
+    return #before
   end },
 }
 

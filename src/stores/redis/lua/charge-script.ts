@@ -1,5 +1,5 @@
 import type { LuaKind } from './lua-kind.js'
-import { change, readNumbers, readPart, type Script, scriptOf, write } from './script.js'
+import { change, readNumbers, readPart, type Script, scriptOf, writeChange } from './script.js'
 
 /**
  * Takes `cost` units from `bytes`. Sets `allowed`, and `to_write` to the bytes that replace `bytes`, or to
@@ -30,11 +30,17 @@ do
   local size1, is_state1 = nil, nil
   ${readNumbers(kind, 1)}
   local has_costs = #ARGV > p
-  for k = 0, #keys - 1 do ${readPart(1)}
-    if held1 then
-      local bytes, cost = held1, has_costs and ARGV[p + k + 1] + 0.0 or 1
-      ${take(kind)}
-      if to_write then ${write(kind, 'keys[k + 1]')} end
+  for k = 1, #keys do ${readPart(1, 'k')}
+    local bytes, cost = held1, has_costs and ARGV[p + k] + 0.0 or 1
+    if bytes and cost > 0 then
+      local allowed, changed, may_owe = true, false, false
+      ${kind.state.unpack}
+      ${kind.clamp}
+      ${kind.take}
+      if allowed or changed then
+        local expires_at = nil
+        ${writeChange(kind, 'k')}
+      end
     end
   end
 end`

@@ -55,6 +55,8 @@ export interface LuaState {
   readonly seal: string
   /** The bytes to store, with `expires_at`. */
   readonly pack: string
+  /** The bytes that follow the expiry, unless their number varies. */
+  readonly packNumbers?: string
   /** The same state with a ban's record at its end: four numbers of these names. */
   withRecord(names: readonly string[]): LuaState
 }
@@ -70,6 +72,7 @@ export function numbersState(...names: readonly string[]): LuaState {
     clear: `${list} = ${names.map(() => '0').join(', ')}`,
     seal: '',
     pack: `pack_numbers(${format}, expires_at, ${list})`,
+    packNumbers: `pack_numbers('<${'d'.repeat(names.length)}', ${list})`,
     withRecord: (record) => ({
       ...numbersState(...names, ...record),
       clear: `${list} = ${names.map(() => '0').join(', ')}`,
@@ -84,13 +87,14 @@ export function tableState(count: string): LuaState {
     const places = record.map((_, i) => `state[${count} + ${i + 2}]`).join(', ')
     return {
       once: `local total = 1 + ${count} + ${record.length}
-  local format = '<' .. string.rep('d', total)`,
+  local format, rest = '<' .. string.rep('d', total), '<' .. string.rep('d', total - 1)`,
       size: '8 * total',
       unpack: `local state = { unpack_numbers(format, bytes) }
     local held = state[1]${names && `\n    local ${names} = ${places}`}`,
       clear: `for i = 2, ${count} + 1 do state[i] = 0 end`,
       seal: `state[1] = expires_at${names && `\n    ${places} = ${names}`}`,
       pack: 'pack_numbers(format, unpack(state, 1, total))',
+      packNumbers: 'pack_numbers(rest, unpack(state, 2, total))',
       withRecord: tableOf,
     }
   }

@@ -144,36 +144,41 @@ export function readNumbers({ params, once, state, outdated }: LuaKind, n: numbe
  */
 const LATEST_EXPIRY_MS = `${2 ** 53}.0`
 
+/** Sets `expires_at` to the key's expiry after a change. */
+const findExpiry = ({ state, expiry }: Pick<LuaKind, 'state' | 'expiry'>) => `${expiry}
+    if not (expires_at > 0 and expires_at <= ${LATEST_EXPIRY_MS}) then expires_at = huge end
+    ${state.seal}`
+
 /**
  * Sets `to_write` to the bytes after a change, and `expires_at` to the key's new expiry, or nil if it stays.
  */
-export function change({ state, expiry }: Pick<LuaKind, 'state' | 'expiry'>): string {
-  return `${expiry}
-    if not (expires_at > 0 and expires_at <= ${LATEST_EXPIRY_MS}) then expires_at = huge end
-    ${state.seal}
-    to_write = ${state.pack}
-    ${state.isState ? '' : 'if expires_at == held then expires_at = nil end'}`
-}
+export const change = (kind: Pick<LuaKind, 'state' | 'expiry'>) => `${findExpiry(kind)}
+    to_write = ${kind.state.pack}
+    ${kind.state.isState ? '' : 'if expires_at == held then expires_at = nil end'}`
 
 /**
- * Writes a change of the only part, without a call of `write` in the usual case: the key keeps its expiry.
+ * Writes a change of the key in a place. In the usual case, the key keeps its expiry. Then only what follows
+ * the expiry is written, without a call of `write`.
  */
-export function write({ state }: LuaKind, key: string): string {
-  const any = `write(${key}, to_write, expires_at)`
-  if (state.isState) return any
-  return `
-      if expires_at or refused or again and again[k + 1] then ${any}
-      else
-        local reply = try('SETRANGE', ${key}, '0', to_write)
-        if reply ~= size1 then refused = reply.err end
-      end`
+export function writeChange(kind: LuaKind, place: string): string {
+  const { packNumbers, pack } = kind.state
+  const write = `write(keys[${place}], ${pack}, expires_at)`
+  if (packNumbers === undefined)
+    return `${findExpiry(kind)}
+    ${write}`
+  return `${findExpiry(kind)}
+    if expires_at ~= held or refused or again and again[${place}] then ${write}
+    else
+      local reply = try('SETRANGE', keys[${place}], '8', ${packNumbers})
+      if reply ~= size1 then refused = reply.err end
+    end`
 }
 
-/** Reads what the key of a part holds. */
-export const readPart = (n: number) => `
-  local held${n} = stored[k + ${n}]
-  if not held${n} or #held${n} ~= size${n} or again and again[k + ${n}] then
-    held${n} = held_at(k + ${n}, size${n}, is_state${n})
+/** Reads what the key in a place holds. */
+export const readPart = (n: number, place = `k + ${n}`) => `
+  local held${n} = stored[${place}]
+  if not held${n} or #held${n} ~= size${n} or again and again[${place}] then
+    held${n} = held_at(${place}, size${n}, is_state${n})
   end`
 
 /** Returns the script with a body, between how it begins and ends. */
