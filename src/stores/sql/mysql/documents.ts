@@ -11,8 +11,7 @@ export function mysqlDocuments(names: readonly string[]): DocumentStatements<Mys
 
   /** Runs a statement in its own transaction. Otherwise, with `autocommit` off, it would leave one open. */
   async function runAlone(connection: MysqlConnection, sql: string): Promise<MysqlReply> {
-    await begin(connection)
-    const reply = await run(connection, sql)
+    const reply = await begin(connection, sql)
     await run(connection, COMMIT)
     return reply
   }

@@ -1,5 +1,5 @@
 import { codeOf, MYSQL_IN_TRANSACTION, openTransactionError } from '../errors.js'
-import { type MysqlConnection, run } from './client.js'
+import { type MysqlConnection, type MysqlReply, run } from './client.js'
 
 /** The additions override `completion_type`. */
 export const COMMIT = 'COMMIT AND NO CHAIN NO RELEASE'
@@ -21,21 +21,47 @@ const WAITED = 'TIMESTAMPDIFF(MICROSECOND, NOW(6), SYSDATE(6))'
  */
 export const CLOCK = `${STATEMENT_START} + MOD(${WAITED} + ${61 * MINUTE_US}, ${30 * MINUTE_US}) - ${MINUTE_US}`
 
-/** Sets the isolation level of the next transaction. On MariaDB, also begins it, in the same round trip. */
-const SET_LEVEL =
-  '/*M!100301 BEGIN NOT ATOMIC */ SET TRANSACTION ISOLATION LEVEL READ COMMITTED /*M!100301 ; START TRANSACTION; END */'
+/** READ COMMITTED, without changing the level of later transactions. */
+const BEGIN = ['SET TRANSACTION ISOLATION LEVEL READ COMMITTED', 'START TRANSACTION']
 
 /** SERVER_STATUS_IN_TRANS in `serverStatus`. */
 export const IN_TRANSACTION = 1
 
+/** Whether a connection leads to MariaDB. */
+const mariadbConnections = new WeakMap<MysqlConnection, boolean>()
+
+async function isMariadb(connection: MysqlConnection): Promise<boolean> {
+  const known = mariadbConnections.get(connection)
+  if (known !== undefined) return known
+  const [[answer] = []] = await run(connection, 'SELECT 0 /*M!100301 + 1 */')
+  mariadbConnections.set(connection, Number(answer) === 1)
+  return Number(answer) === 1
+}
+
 /**
- * Begins a transaction at READ COMMITTED, without changing the level of later ones. Rejects in an open
- * transaction: as temporary where `autocommit` is off, since any statement begins one there.
+ * Runs statements until one fails, and returns the reply to the last one, which alone may have rows. On
+ * MariaDB they are one compound statement, and take one round trip.
  */
-export async function begin(connection: MysqlConnection): Promise<void> {
+export async function runInOrder(
+  connection: MysqlConnection,
+  statements: readonly string[],
+): Promise<MysqlReply> {
+  if (statements.length > 1 && (await isMariadb(connection))) {
+    const reply = await run(connection, `BEGIN NOT ATOMIC ${statements.join('; ')}; END`)
+    return Array.isArray(reply) ? (reply[0] as MysqlReply) : reply
+  }
+  let last: MysqlReply = []
+  for (const statement of statements) last = await run(connection, statement)
+  return last
+}
+
+/**
+ * Begins a transaction with a statement, and returns its reply. Rejects in an open transaction: as temporary
+ * where `autocommit` is off, since any statement begins one there.
+ */
+export async function begin(connection: MysqlConnection, statement: string): Promise<MysqlReply> {
   try {
-    const { serverStatus = 0 } = await run(connection, SET_LEVEL)
-    if ((serverStatus & IN_TRANSACTION) === 0) await run(connection, 'START TRANSACTION')
+    return await runInOrder(connection, [...BEGIN, statement])
   } catch (error) {
     if (codeOf(error) !== MYSQL_IN_TRANSACTION) throw error
     const [[autocommit] = []] = await run(connection, 'SELECT @@autocommit')
@@ -45,20 +71,14 @@ export async function begin(connection: MysqlConnection): Promise<void> {
 
 /** Returns bytes as a literal that is valid in every `sql_mode`. */
 export function hex(bytes: string | Buffer): string {
-  return `x'${Buffer.from(bytes as string).toString('hex')}'`
+  const digits = typeof bytes === 'string' ? Buffer.from(bytes).toString('hex') : bytes.toString('hex')
+  return `x'${digits}'`
 }
 
 /**
- * Deletes rows by their keys, and returns how many. Order and limit keep the server from scanning a small
+ * Returns a statement that deletes rows by their keys. Order and limit keep the server from scanning a small
  * table, which would wait for other rows' locks.
  */
-export async function deleteRows(
-  connection: MysqlConnection,
-  table: string,
-  keys: readonly (string | Buffer)[],
-  and = '',
-): Promise<number> {
-  if (keys.length === 0) return 0
-  const sql = `DELETE FROM ${table} WHERE \`key\` IN (${keys.map(hex)})${and} ORDER BY \`key\` LIMIT ${keys.length}`
-  return (await run(connection, sql)).affectedRows ?? 0
+export function deleteRows(table: string, keys: readonly (string | Buffer)[], and = ''): string {
+  return `DELETE FROM ${table} WHERE \`key\` IN (${keys.map(hex)})${and} ORDER BY \`key\` LIMIT ${keys.length}`
 }
