@@ -35,7 +35,8 @@ export function mysqlDialect(
 
   async function lock({ connection }: Transaction, keys: readonly string[]): Promise<LockedStates> {
     const locked = `SELECT \`key\`, state FROM ${table} WHERE \`key\` IN (${keys.map(hex)}) ORDER BY \`key\` LIMIT ${keys.length} FOR UPDATE`
-    const rows = await begin(connection, `${LOCK_WAIT}(${locked}) UNION ALL SELECT NULL, ${CLOCK}`)
+    const clock = `SELECT NULL, ${CLOCK} LIMIT ${keys.length + 1}` // of all rows: overrides sql_select_limit
+    const rows = await begin(connection, `${LOCK_WAIT}(${locked}) UNION ALL ${clock}`)
     const states = new Map<string, unknown>()
     let nowMs = Number.NaN
     for (const [key, value] of rows) {
