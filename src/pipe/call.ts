@@ -3,8 +3,17 @@ import type { Waiting } from '../stores/shared/batcher.js'
 import type { Deadline } from '../util/timeout.js'
 import type { Generation } from './circuit-breaker.js'
 import type { DenialCache } from './denial-cache.js'
+import type { DenialTimes } from './lease/leases.js'
 import type { OnLate, SettleAny } from './pipe.js'
-import type { RemotePipe } from './remote-pipe.js'
+
+/** The pipe that sends a call. */
+interface Sender {
+  readonly denialTimes: DenialTimes
+  /** Ends the time-out of a call that has its outcome, and records what that says of the server. */
+  record(call: Call, outcome: Outcome): void
+  /** Settles a call whose time-out has passed. */
+  expire(call: Call): void
+}
 
 const ignoreOutcome: SettleAny = () => {}
 
@@ -25,14 +34,14 @@ export class Call implements Waiting, Deadline {
   declare dueAtMs: number
   declare earlier: Deadline | undefined
   declare later: Deadline | undefined
-  declare private readonly pipe: RemotePipe
+  declare private readonly pipe: Sender
   /** Sees the outcome. */
   declare private readonly denials: DenialCache | undefined
   declare private resolve: SettleAny
   declare private readonly onLate: OnLate | undefined
 
   constructor(
-    pipe: RemotePipe,
+    pipe: Sender,
     denials: DenialCache | undefined,
     operation: Operation,
     resolve: SettleAny,

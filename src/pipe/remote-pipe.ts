@@ -133,7 +133,6 @@ export class RemotePipe implements LimiterPipe {
     if (outcome !== undefined) settle(outcome)
   }
 
-  /** Ends the time-out of a call that has its outcome, and records what that says of the server. */
   record(call: Call, outcome: Outcome): void {
     this.#deadlines.stop(call)
     const { generation } = call
@@ -155,7 +154,6 @@ export class RemotePipe implements LimiterPipe {
     })
   }
 
-  /** Settles a call whose time-out has passed. */
   expire(call: Call): void {
     const isSent = call.generation !== undefined
     const isExtended = call.dueAtMs > call.sentAtMs + this.#timeoutMs

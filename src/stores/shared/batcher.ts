@@ -1,21 +1,22 @@
+import type { Channel } from 'node:diagnostics_channel'
 import { afterCode, afterTurn } from '../../util/defer.js'
 import { keyCount, type Operation, type Outcome } from '../operation.js'
 import type { Batching, Store } from '../store.js'
-import type { StoreError } from '../store-error.js'
+import { asStoreError, type StoreError } from '../store-error.js'
 import { lockingPicker, type Picked } from './locking-picker.js'
 
 /** An operation on its way to a store. */
 export interface Waiting {
   readonly operation: Operation
-  /** Called once with the outcome, after the call that submitted the operation has returned. */
+  /** Called once with the outcome, after the call that sent the operation has returned. */
   settle(outcome: Outcome): void
 }
 
 /** A batch that was sent. */
 interface Flight {
   readonly sentAtMs: number
-  /** Whether it took longer than the stall timeout, so that it no longer delays others. */
-  hasStalled: boolean
+  /** Whether it delays others: it has no outcome yet, and has not taken longer than the stall timeout. */
+  isInFlight: boolean
   isAnswered: boolean
 }
 
@@ -23,10 +24,10 @@ interface Flight {
 const MIN_SPLIT = 16
 
 interface BatcherOptions {
-  /** Called at the end of each batch, with its size and how long it took. */
-  onBatch?(size: number, durationMs: number): void
-  /** Returns the outcome of all operations of a batch that failed. Default: what `apply` rejected with. */
-  toStoreError?(cause: unknown): StoreError
+  /** Names the store in errors that `apply` throws, unless they are `StoreError`s already. */
+  readonly store?: string
+  /** Where each batch is published at its end. */
+  readonly channel?: Pick<Channel, 'hasSubscribers' | 'publish'>
 }
 
 /**
@@ -61,7 +62,8 @@ export class Batcher {
     this.#locking = batching.locksKeys ? lockingPicker(batching.maxKeys) : undefined
   }
 
-  submit(item: Waiting): undefined {
+  /** Settles an operation later. */
+  send(item: Waiting): undefined {
     this.#waiting.push(item)
     this.#schedule()
   }
@@ -96,60 +98,60 @@ export class Batcher {
     if (this.#waiting.length > 0) this.#schedule()
   }
 
-  /** Schedules a batch after one in flight has made room, or released its keys. */
-  #scheduleNext(): void {
-    this.#isFull = false
-    if (this.#waiting.length > 0) this.#schedule()
-  }
-
   /** Schedules a batch once the oldest one in flight has stalled. */
   #watch(): void {
-    const oldest = this.#pending.find(({ hasStalled }) => !hasStalled)
+    const oldest = this.#pending.find(({ isInFlight }) => isInFlight)
     if (this.#isWatching || oldest === undefined) return
     this.#isWatching = true
     const stall = () => {
       this.#isWatching = false
-      oldest.hasStalled = true
-      if (!oldest.isAnswered) this.#inFlight--
-      this.#scheduleNext()
+      this.#makeRoom(oldest)
     }
     const { stallTimeoutMs = 50 } = this.#batching
     setTimeout(stall, Math.max(1, oldest.sentAtMs + stallTimeoutMs - performance.now()))
   }
 
-  #markAnswered(flight: Flight): void {
-    flight.isAnswered = true
-    if (!flight.hasStalled) this.#inFlight--
-    this.#pending.splice(this.#pending.indexOf(flight), 1)
-    this.#scheduleNext()
+  /** Schedules a batch after one that was sent has an outcome, has stalled, or has released its keys. */
+  #makeRoom(flight: Flight, isAnswered = flight.isAnswered): void {
+    if (flight.isInFlight) this.#inFlight--
+    flight.isInFlight = false
+    if (isAnswered && !flight.isAnswered) this.#pending.splice(this.#pending.indexOf(flight), 1)
+    flight.isAnswered = isAnswered
+    this.#isFull = false
+    if (this.#waiting.length > 0) this.#schedule()
   }
 
   async #deliver(batch: readonly Waiting[]): Promise<void> {
-    const flight: Flight = { sentAtMs: performance.now(), hasStalled: false, isAnswered: false }
+    const flight: Flight = { sentAtMs: performance.now(), isInFlight: true, isAnswered: false }
     this.#pending.push(flight)
     this.#inFlight++
-    const open: (Waiting | undefined)[] = batch.slice()
-    const operations = batch.map(({ operation }) => operation)
+    const open: (Waiting | undefined)[] = []
+    const operations: Operation[] = []
+    for (const item of batch) {
+      open.push(item)
+      operations.push(item.operation)
+    }
     const settleOne = (index: number, outcome: Outcome) => {
       const item = open[index]
       if (item === undefined) return
       open[index] = undefined
       item.settle(outcome)
-      if (!flight.isAnswered) this.#markAnswered(flight)
+      if (!flight.isAnswered) this.#makeRoom(flight, true)
     }
-    const { onBatch, toStoreError } = this.#options
+    const { store, channel } = this.#options
     try {
       let index = 0
       for (const outcome of await this.#apply(operations, settleOne)) settleOne(index++, outcome)
     } catch (cause) {
-      const error = toStoreError === undefined ? (cause as StoreError) : toStoreError(cause)
+      const error = store === undefined ? (cause as StoreError) : asStoreError(store, cause)
       for (let i = 0; i < batch.length; i++) settleOne(i, error)
     } finally {
       this.#locking?.release(batch)
-      if (!flight.isAnswered) this.#markAnswered(flight)
-      if (this.#locking !== undefined) this.#scheduleNext() // operations that waited for its keys
+      if (this.#locking !== undefined || !flight.isAnswered) this.#makeRoom(flight, true)
     }
-    onBatch?.(batch.length, performance.now() - flight.sentAtMs)
+    if (!channel?.hasSubscribers) return
+    const durationMs = performance.now() - flight.sentAtMs
+    channel.publish({ type: 'batch', store, size: batch.length, durationMs })
   }
 }
 

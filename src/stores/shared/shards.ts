@@ -12,7 +12,7 @@ import { type Run, type RunGroup, runGroups } from './run-operations.js'
  */
 export function acrossShards(shardOf: (key: string) => unknown, run: Run, batching: Batching): Run {
   const batcher = new Batcher(run, batching)
-  const decide = jointCharges(shardOf, (operation, settle) => batcher.submit({ operation, settle }), Date.now)
+  const decide = jointCharges(shardOf, (operation, settle) => batcher.send({ operation, settle }), Date.now)
   const decideAlone: Run = ([charge]) =>
     new Promise((resolve) => decide(charge as Charge, (outcome) => resolve([outcome])))
 

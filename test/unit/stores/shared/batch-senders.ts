@@ -44,7 +44,7 @@ export function itemBatcher(
   const batcher = new Batcher(apply, batching)
   return (item) =>
     new Promise((resolve, reject) => {
-      batcher.submit({
+      batcher.send({
         operation: chargeOf(item, keysOf?.(item)),
         settle(outcome) {
           if ('atMs' in outcome) resolve(outcome.atMs)

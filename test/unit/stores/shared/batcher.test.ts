@@ -239,7 +239,7 @@ test('each operation is settled once, by its first outcome', async () => {
     WIDE,
   )
   for (const item of [1, 2])
-    batcher.submit({ operation: chargeOf(item), settle: (outcome) => settled.push([item, outcome]) })
+    batcher.send({ operation: chargeOf(item), settle: (outcome) => settled.push([item, outcome]) })
   await turn()
   expect(settled).toMatchObject([
     [2, { atMs: 20 }],
@@ -260,20 +260,21 @@ test('operations that were settled before their batch fails keep their outcomes'
   expect(await first).toBe(1)
 })
 
-test('each batch that is over is reported, with its size and how long it took', async () => {
+test('each batch that is over is published, with its size and how long it took', async () => {
   const { apply, at } = heldBack()
-  const onBatch = jest.fn()
-  const batcher = new Batcher(apply, { maxKeys: 2, maxInFlight: 2 }, { onBatch })
-  for (const item of [1, 2, 3]) batcher.submit({ operation: chargeOf(item), settle() {} })
+  const publish = jest.fn()
+  const options = { store: 'held', channel: { hasSubscribers: true, publish } }
+  const batcher = new Batcher(apply, { maxKeys: 2, maxInFlight: 2 }, options)
+  for (const item of [1, 2, 3]) batcher.send({ operation: chargeOf(item), settle() {} })
   await turn()
   jest.advanceTimersByTime(30)
   at(1).fail(new Error('gone'))
   await turn()
   at(0).answer()
   await turn()
-  expect(onBatch.mock.calls).toEqual([
-    [1, 30],
-    [2, 30],
+  expect(publish.mock.calls).toEqual([
+    [{ type: 'batch', store: 'held', size: 1, durationMs: 30 }],
+    [{ type: 'batch', store: 'held', size: 2, durationMs: 30 }],
   ])
 })
 
