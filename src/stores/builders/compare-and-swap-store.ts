@@ -107,5 +107,10 @@ export function compareAndSwapStore<Version>(options: CompareAndSwapOptions<Vers
     swap: (change, settle, fail) => void swapChecked(change).then(settle, fail),
     now: clock,
   })
-  return customStore(builtStore({ ...options, batching }, runByKey(name, applyToKey, storageKey, clock)))
+  return customStore(
+    builtStore(
+      { ...options, batching },
+      runByKey(name, () => applyToKey, storageKey, clock),
+    ),
+  )
 }

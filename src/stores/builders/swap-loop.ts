@@ -1,17 +1,17 @@
 import type { Policy, State } from '../../policies/policy.js'
 import { retry } from '../../util/retry.js'
-import type { Operation, Result } from '../operation.js'
-import { applyBatch, type Write } from '../shared/apply-batch.js'
+import { type Outcome, onlyPartOf } from '../operation.js'
+import { applyBatch, evaluatePart, type Write } from '../shared/apply-batch.js'
 import {
   type ApplyToKey,
+  applyByPromise,
   failedOutcomes,
-  firstOfOnePolicy,
-  keyedPolicyOf,
+  type KeyedOperations,
   outcomesOf,
 } from '../shared/by-key.js'
 import { foreignKeyError, isStateOf } from '../shared/state-codec.js'
-import { stateWrite } from '../shared/state-write.js'
-import { StoreError } from '../store-error.js'
+import { type StateWrite, stateWrite } from '../shared/state-write.js'
+import { asStoreError, StoreError } from '../store-error.js'
 
 /** A state in a database, with its version. Each write must change the version. */
 export interface StoredState<Version> {
@@ -50,80 +50,90 @@ export interface SwapAccess<Version> {
  * fail with a `StoreError`. The bound is exactly the policy's, if the clocks of the processes are less than
  * a second apart.
  *
- * Operations on a key that arrive meanwhile wait and then run together, so a process never competes with
- * itself. A result from the cache counts only if its write succeeds, which proves that the cached version
- * was current.
+ * A result from the cache counts only if its write succeeds, which proves that the cached version was current.
  */
 export function swapLoop<Version>(name: string, access: SwapAccess<Version>): ApplyToKey {
-  /** Calls back with the results, or `undefined` if the version may no longer be current. */
+  /** Calls back with the outcomes, or `undefined` if the version may no longer be current. */
   function attempt(
-    key: string,
-    operations: readonly Operation[],
+    keyed: KeyedOperations,
     stored: StoredState<Version> | undefined,
-    settle: (results: Results | undefined) => void,
+    settle: (outcomes: Outcomes | undefined) => void,
     fail: (cause: unknown) => void,
     isCached = false,
   ): void {
-    const { policy } = keyedPolicyOf(operations[0])
+    const { key, policy } = keyed
     const before = isStateOf(policy, stored?.state) ? stored.state : undefined
     const clockMs = access.now()
-    const nowMs = isAhead(policy, before, clockMs) ? timeFor(policy, before, clockMs) : clockMs
-    const isForeign = stored !== undefined && before === undefined
-    const read = () => {
-      if (isForeign) throw foreignKeyError(name, key)
-      return before
-    }
-    const { results, writes } = applyBatch(operations, read, nowMs)
-    const write: Write | undefined = writes.values().next().value // all operations are of one key
-    if (write === undefined || (write.state === before && !isForeign)) {
-      settle(isCached ? undefined : results)
+    const isAhead = policy.clampToNow(before, clockMs) !== before // only a clock ahead of this one wrote it
+    const nowMs = isAhead ? timeFor(policy, before, clockMs) : clockMs
+    const { outcomes, write } = applyToState(name, keyed, stored, before, nowMs)
+    if (write === undefined || (write.state === undefined && stored === undefined)) {
+      settle(isCached ? undefined : outcomes)
       return
     }
-    const { state, ttlMs } = stateWrite(key, write, nowMs)
-    if (state === undefined && stored === undefined) {
-      settle(results)
-      return
-    }
+    const { state, ttlMs } = write
     // A process whose clock is ahead by `aheadMs` may have written the state. `ttlMs` counts from its time, and
     // the database's TTL from now, so the state is kept that much longer.
     const aheadMs = state === undefined ? 0 : Math.ceil(nowMs - clockMs)
     const change = { key, version: stored?.version, state, ttlMs: ttlMs + aheadMs }
-    access.swap(change, (isWritten) => settle(isWritten ? results : undefined), fail)
+    access.swap(change, (isWritten) => settle(isWritten ? outcomes : undefined), fail)
   }
 
-  async function readAndAttempt(key: string, operations: readonly Operation[]): Promise<Results> {
-    const run = async () => {
-      const stored = await access.read(key)
-      return new Promise<Results | undefined>((resolve, reject) =>
-        attempt(key, operations, stored, resolve, reject),
-      )
-    }
-    const results = await retry(run, { isFinal: isDone })
-    if (results === undefined) throw contentionError(name, key)
-    return results
+  async function readAndAttempt(keyed: KeyedOperations): Promise<Outcomes | undefined> {
+    const stored = await access.read(keyed.key)
+    return new Promise((resolve, reject) => attempt(keyed, stored, resolve, reject))
   }
 
-  return keyQueue((key, operations, settle) => {
-    const finish = (results: Results) => settle(outcomesOf(name, results))
-    const fail = (cause: unknown) => settle(failedOutcomes(name, operations, cause))
-    const attemptWithRead = () => void readAndAttempt(key, operations).then(finish, fail)
-    const cached = access.cached?.(key)
-    if (cached === undefined) attemptWithRead()
-    else
-      attempt(
-        key,
-        operations,
-        cached,
-        (results) => (results ? finish(results) : attemptWithRead()),
-        fail,
-        true,
-      )
+  const applyWithRead = applyByPromise(name, async (keyed) => {
+    const outcomes = await retry(() => readAndAttempt(keyed), { isFinal: (done) => done !== undefined })
+    if (outcomes === undefined) throw contentionError(name, keyed.key)
+    return outcomes
   })
+
+  return function applyToKey(keyed, settle) {
+    const cached = access.cached?.(keyed.key)
+    if (cached === undefined) {
+      applyWithRead(keyed, settle)
+      return
+    }
+    const settleAttempt = (outcomes: Outcomes | undefined) =>
+      outcomes === undefined ? applyWithRead(keyed, settle) : settle(outcomes)
+    attempt(keyed, cached, settleAttempt, (cause) => settle(failedOutcomes(name, keyed, cause)), true)
+  }
 }
 
-type Results = readonly (Result | Error)[]
+type Outcomes = readonly Outcome[]
 
-const isDone = (results: unknown) => results !== undefined
+/** Applies operations to the state of their key. Returns their outcomes, and the write if anything changes. */
+function applyToState(
+  name: string,
+  { key, operations }: KeyedOperations,
+  stored: StoredState<unknown> | undefined,
+  before: State | undefined,
+  nowMs: number,
+): { readonly outcomes: Outcomes; readonly write: StateWrite | undefined } {
+  const isForeign = stored !== undefined && before === undefined
+  const part = operations.length === 1 && !isForeign ? onlyPartOf(operations[0]) : undefined
+  if (part !== undefined) {
+    try {
+      const { verdict, write } = evaluatePart(part, before, nowMs)
+      return { outcomes: [verdict], write: write && stateWrite(key, write, nowMs) }
+    } catch (error) {
+      return { outcomes: [asStoreError(name, error)], write: undefined } // a user's policy may throw
+    }
+  }
+  const read = () => {
+    if (isForeign) throw foreignKeyError(name, key)
+    return before
+  }
+  const { results, writes } = applyBatch(operations, read, nowMs)
+  const write: Write | undefined = writes.values().next().value // all operations are of one key
+  const isChange = write !== undefined && (write.state !== before || isForeign)
+  return {
+    outcomes: outcomesOf(name, results),
+    write: isChange ? stateWrite(key, write, nowMs) : undefined,
+  }
+}
 
 /** Returns the error for a key that other processes changed during every attempt to write it. */
 export function contentionError(store: string, key: string): StoreError {
@@ -134,11 +144,6 @@ export function contentionError(store: string, key: string): StoreError {
 
 /** How far the clocks of two processes may be apart for a state to keep to the one that is ahead. */
 const MAX_SKEW_MS = 1000
-
-/** Returns whether only a clock ahead of this one can have written a state. */
-function isAhead(policy: Policy, state: State | undefined, clockMs: number): boolean {
-  return policy.clampToNow(state, clockMs) !== state
-}
 
 /**
  * Returns the time at which to read a state that its policy clamps by this process's clock. If a process
@@ -156,52 +161,4 @@ function timeFor(policy: Policy, state: State | undefined, nowMs: number): numbe
     else tooEarly = middle
   }
   return nowMs + possible
-}
-
-interface WaitingCall {
-  readonly operations: readonly Operation[]
-  readonly settle: Parameters<ApplyToKey>[2]
-}
-
-/**
- * Returns a function that runs at most one call of `apply` per key at a time. The operations of calls that
- * wait for a key then run together, as far as they have one policy, so that a process never races itself by
- * compare-and-swap.
- */
-export function keyQueue(apply: ApplyToKey): ApplyToKey {
-  /** The calls that wait for a key in use; `undefined` while none does. */
-  const waiting = new Map<string, WaitingCall[] | undefined>()
-
-  function run(key: string, operations: readonly Operation[], settle: WaitingCall['settle']): void {
-    apply(key, operations, (outcomes) => {
-      const calls = waiting.get(key)
-      if (calls === undefined) waiting.delete(key)
-      else runTogether(key, calls)
-      settle(outcomes)
-    })
-  }
-
-  function runTogether(key: string, calls: WaitingCall[]): void {
-    const together = firstOfOnePolicy(calls, ({ operations }) => operations[0])
-    waiting.set(key, together === calls ? undefined : calls.slice(together.length))
-    const all = together.flatMap(({ operations }) => operations)
-    run(key, all, (outcomes) => {
-      let next = 0
-      for (const { operations, settle } of together) {
-        settle(outcomes.slice(next, next + operations.length))
-        next += operations.length
-      }
-    })
-  }
-
-  return (key, operations, settle) => {
-    if (!waiting.has(key)) {
-      waiting.set(key, undefined)
-      run(key, operations, settle)
-      return
-    }
-    const calls = waiting.get(key)
-    if (calls === undefined) waiting.set(key, [{ operations, settle }])
-    else calls.push({ operations, settle })
-  }
 }

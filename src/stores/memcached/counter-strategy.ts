@@ -4,13 +4,12 @@ import {
   type Charge,
   type ChargeResult,
   type Operation,
-  type Outcome,
   onlyPartOf,
   type Refund,
   type Result,
 } from '../operation.js'
-import { applyBatch, FORGOTTEN, REFUNDED } from '../shared/apply-batch.js'
-import { type ApplyToKey, applyByPromise, failedOutcomes, keyedPolicyOf } from '../shared/by-key.js'
+import { applyBatch, evaluatePart, FORGOTTEN, REFUNDED } from '../shared/apply-batch.js'
+import { type ApplyToKey, applyByPromise, failedOutcomes, type KeyedOperations } from '../shared/by-key.js'
 import { warnRefundFailed } from '../shared/refunds.js'
 import { type MemcachedTransport, removeItem } from './connection.js'
 import { type CountVersion, counterIo } from './counter-io.js'
@@ -46,13 +45,13 @@ interface Charging {
  *
  * Of two processes that do this at the same time, at least one sees the other's increment.
  */
-export function counterStrategy(transport: MemcachedTransport): ApplyToKey {
+export function counterStrategy(transport: MemcachedTransport): (operation: Operation) => ApplyToKey {
   const io = counterIo(transport)
   const slices = sliceCache(io)
 
-  const chargeAll: ApplyToKey = (key, operations, settle) => {
-    const charges = operations as readonly Charge[]
-    const { policy } = keyedPolicyOf(charges[0])
+  const chargeAll: ApplyToKey = (keyed, settle) => {
+    const { key, policy } = keyed
+    const charges = keyed.operations as readonly Charge[]
     const counters = countersOf(policy)
     const nowMs = Date.now()
     const counter = counters.keyOf(key, counters.sliceAt(nowMs))
@@ -66,7 +65,7 @@ export function counterStrategy(transport: MemcachedTransport): ApplyToKey {
         }
       }
       const charging = { key, charges, policy, counters, nowMs, counter, added }
-      const fail = (cause: unknown) => settle(failedOutcomes('memcached', operations, cause))
+      const fail = (cause: unknown) => settle(failedOutcomes('memcached', keyed, cause))
       decideSlowly(charging, version, reading).then(settle, fail)
     })
     const reading = slices.read(key, counters, nowMs) // after the increment, so that others see it
@@ -119,8 +118,7 @@ export function counterStrategy(transport: MemcachedTransport): ApplyToKey {
   }
 
   /** Also removes the counters of slices in which a process may count whose clock is ahead. */
-  async function forget(key: string, operations: readonly Operation[]): Promise<readonly Result[]> {
-    const { policy } = keyedPolicyOf(operations[0])
+  async function forget({ key, policy, operations }: KeyedOperations): Promise<readonly Result[]> {
     const { sliceAt, older, keyOf } = countersOf(policy)
     const nowMs = Date.now()
     const first = sliceAt(nowMs) - older
@@ -133,17 +131,15 @@ export function counterStrategy(transport: MemcachedTransport): ApplyToKey {
   }
 
   const update = counterUpdater(io, slices)
-  const refundAll = applyByPromise('memcached', (key, refunds) =>
-    Promise.all(refunds.map((each) => refund(key, each as Refund).catch((error: Error) => error))),
+  const refundAll = applyByPromise('memcached', ({ key, operations }) =>
+    Promise.all(operations.map((each) => refund(key, each as Refund).catch((error: Error) => error))),
   )
   const forgetAll = applyByPromise('memcached', forget)
-  function runOf({ type }: Operation): ApplyToKey {
+  return function counterApplier({ type }) {
     if (type === 'charge') return chargeAll
     if (type === 'refund') return refundAll
     return type === 'forget' ? forgetAll : update
   }
-
-  return (key, operations, settle) => applySegments(key, operations, runOf, settle)
 }
 
 /** Returns the units to count: of all charges that fit the limit alone, and no more than the limit. */
@@ -212,26 +208,5 @@ export function evaluate(
 function applyCharges(charges: readonly Charge[], state: State, nowMs: number): readonly ChargeResult[] {
   const part = charges.length === 1 ? onlyPartOf(charges[0]) : undefined
   if (part === undefined) return applyBatch(charges, () => state, nowMs).results as ChargeResult[]
-  const step = part.policy.take(state, nowMs, part.cost)
-  return [{ type: 'charge', allowed: step.allowed, atMs: nowMs, parts: [step] }]
-}
-
-/** Applies operations in order. Consecutive ones that are applied in the same way are applied together. */
-function applySegments(
-  key: string,
-  operations: readonly Operation[],
-  runOf: (operation: Operation) => ApplyToKey,
-  settle: (outcomes: readonly Outcome[]) => void,
-): void {
-  const [first] = operations
-  if (first === undefined) return
-  const run = runOf(first)
-  const end = operations.findIndex((operation) => runOf(operation) !== run)
-  if (end < 0) {
-    run(key, operations, settle)
-    return
-  }
-  run(key, operations.slice(0, end), (outcomes) =>
-    applySegments(key, operations.slice(end), runOf, (others) => settle([...outcomes, ...others])),
-  )
+  return [evaluatePart(part, state, nowMs).verdict]
 }

@@ -1,8 +1,8 @@
 import { retry } from '../../util/retry.js'
-import { contentionError, keyQueue } from '../builders/swap-loop.js'
-import type { Operation, Result } from '../operation.js'
+import { contentionError } from '../builders/swap-loop.js'
+import type { Result } from '../operation.js'
 import { applyBatch } from '../shared/apply-batch.js'
-import { applyByPromise, keyedPolicyOf } from '../shared/by-key.js'
+import { type ApplyToKey, applyByPromise, type KeyedOperations } from '../shared/by-key.js'
 import type { CounterIo } from './counter-io.js'
 import { countersOf } from './counters.js'
 import type { SliceCache } from './slice-cache.js'
@@ -14,12 +14,12 @@ import type { SliceCache } from './slice-cache.js'
  *   is tried again if others have counted meanwhile: no unit is taken twice. Earlier slices never rise.
  * - Lower counts are differences, which `decr` subtracts down to 0: what others count meanwhile stays.
  */
-export function counterUpdater(io: CounterIo, slices: SliceCache) {
-  async function attempt(
-    key: string,
-    operations: readonly Operation[],
-  ): Promise<readonly (Result | Error)[] | undefined> {
-    const { policy } = keyedPolicyOf(operations[0])
+export function counterUpdater(io: CounterIo, slices: SliceCache): ApplyToKey {
+  async function attempt({
+    key,
+    policy,
+    operations,
+  }: KeyedOperations): Promise<readonly (Result | Error)[] | undefined> {
     const counters = countersOf(policy)
     const nowMs = Date.now()
     const present = counters.sliceAt(nowMs)
@@ -46,10 +46,9 @@ export function counterUpdater(io: CounterIo, slices: SliceCache) {
     return results
   }
 
-  const update = applyByPromise('memcached', async (key, operations) => {
-    const results = await retry(() => attempt(key, operations), { isFinal: (done) => done !== undefined })
-    if (results === undefined) throw contentionError('memcached', key)
+  return applyByPromise('memcached', async (keyed) => {
+    const results = await retry(() => attempt(keyed), { isFinal: (done) => done !== undefined })
+    if (results === undefined) throw contentionError('memcached', keyed.key)
     return results
   })
-  return keyQueue(update)
 }

@@ -1,5 +1,7 @@
 import { remoteStore } from '../../pipe/remote-store.js'
-import { type ApplyToKey, keyedPolicyOf, runByKey } from '../shared/by-key.js'
+import type { Policy } from '../../policies/policy.js'
+import type { Operation } from '../operation.js'
+import { runByKey } from '../shared/by-key.js'
 import { applyBy, type Run } from '../shared/run-operations.js'
 import type { Batching, Store } from '../store.js'
 import { casStrategy } from './cas-strategy.js'
@@ -50,15 +52,12 @@ const COUNTED: readonly string[] = ['consecutive', 'fixed-window', 'sliding-wind
  */
 export function memcachedStore(client: MemcachedClient): Store {
   const transport = memjsTransport(readClient(client))
-  const countUp = counterStrategy(transport)
+  const counterApplier = counterStrategy(transport)
   const compareAndSwap = casStrategy(transport)
-  const applyToKey: ApplyToKey = (key, operations, settle) => {
-    const { kind } = keyedPolicyOf(operations[0]).policy.spec
-    if (COUNTED.includes(kind)) countUp(key, operations, settle)
-    else compareAndSwap(key, operations, settle)
-  }
+  const applierOf = (operation: Operation, { spec }: Policy) =>
+    COUNTED.includes(spec.kind) ? counterApplier(operation) : compareAndSwap
   const losses = lossMonitor(client)
-  const runEachKey = runByKey('memcached', applyToKey, itemKey)
+  const runEachKey = runByKey('memcached', applierOf, itemKey)
   const run: Run = (operations, settle) => {
     const nowMs = Date.now()
     if (Math.abs(nowMs - losses.polledAtMs) >= POLL_INTERVAL_MS) losses.poll(nowMs)

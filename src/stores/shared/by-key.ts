@@ -1,123 +1,131 @@
-import { isSamePolicy } from '../../policies/policy.js'
-import { type KeyedPolicy, type Operation, type Outcome, onlyPartOf } from '../operation.js'
+import { isSamePolicy, type Policy } from '../../policies/policy.js'
+import type { Operation, Outcome } from '../operation.js'
 import { asStoreError } from '../store-error.js'
 import { type ApplyInShard, jointCharges, spansShards } from './joint-charges.js'
 import type { Run } from './run-operations.js'
 
-/**
- * Applies operations of one key and kind of policy, in order. Calls `settle` once, later, with an outcome for
- * each. Never throws.
- */
-export type ApplyToKey = (
-  key: string,
-  operations: readonly Operation[],
-  settle: (outcomes: readonly Outcome[]) => void,
-) => void
-
-/** Returns the key and the policy of a single-key operation. Throws if there is none. */
-export function keyedPolicyOf(operation: Operation | undefined): KeyedPolicy {
-  const keyed = operation?.type === 'charge' ? operation.parts[0] : operation
-  if (keyed === undefined)
-    throw new TypeError('the operation has no key. Pass a charge with a part, or an operation on a key.')
-  return keyed
+/** At least one operation on one key, under its name in the store. All have one policy. */
+export interface KeyedOperations {
+  readonly key: string
+  readonly policy: Policy
+  readonly operations: readonly Operation[]
 }
+
+/** Applies operations on one key, in order. Calls `settle` once, with an outcome for each. Never throws. */
+export type ApplyToKey = (keyed: KeyedOperations, settle: (outcomes: readonly Outcome[]) => void) => void
+
+/** Operations that run together, and what to call with the outcome of each. */
+interface KeyGroup extends KeyedOperations {
+  readonly operations: Operation[]
+  readonly settles: ((outcome: Outcome) => void)[]
+  readonly apply: ApplyToKey
+}
+
+/** The list of a key for which no group waits. Shared, since maps keep what was removed from them for long. */
+const NONE: KeyGroup[] = []
 
 /** Each key is a shard of its own. */
 const ofItself = (key: string) => key
 
-/** An operation of one key, and what to call with its outcome. */
-interface PendingOperation {
-  readonly operation: Operation
-  readonly settle: (outcome: Outcome) => void
-}
-
 /**
- * Returns a function that runs operations, for a store in which every key is a shard. Consecutive operations
- * on one key and policy run together. Different keys run at the same time, but those of one charge in order.
- * `name` is that of the store, `storageKey` returns the name under which the server keeps a key, and `now` the
- * time of a charge that has no keys.
+ * Returns a function that runs operations, for a store in which every key is a shard. Different keys run at the
+ * same time, but those of one charge in order. Operations on one key never overlap, so that a process does not
+ * compete with itself: those that wait for the key run together, as far as they have one policy and one
+ * function that applies them. `name` is that of the store, `applierOf` returns that function, `storageKey` the
+ * name under which the server keeps a key, and `now` the time of a charge that has no keys.
  */
 export function runByKey(
   name: string,
-  applyToKey: ApplyToKey,
+  applierOf: (operation: Operation, policy: Policy) => ApplyToKey,
   storageKey: (key: string) => string,
   now: () => number = Date.now,
 ): Run {
-  function applyInOrder(key: string, pending: readonly PendingOperation[]): void {
-    const together = firstOfOnePolicy(pending, ({ operation }) => operation)
-    const operations = together.map(({ operation }) => operation)
-    applyToKey(key, operations, (outcomes) => {
-      let i = 0
-      for (const { settle } of together) settle(outcomes[i++] as Outcome)
-      if (together !== pending) applyInOrder(key, pending.slice(together.length))
-    })
-  }
+  /** The groups that wait for each key in use. */
+  const waitingFor = new Map<string, KeyGroup[]>()
 
-  const keyOf = (operation: Operation) => storageKey(keyedPolicyOf(operation).key)
-
-  /** Calls `use` with an operation's storage key. If a user's `storageKey` throws, the operation fails alone. */
-  function withKey({ operation, settle }: PendingOperation, use: (key: string) => void): void {
+  /**
+   * Adds an operation to the last group of its key, or begins a new one, which waits while the key is in use.
+   * With `free`, a group that may begin is put there instead, so that others of its batch can join it. If a
+   * user's `storageKey` throws, the operation fails alone.
+   */
+  function enqueue(
+    operation: Operation,
+    settle: (outcome: Outcome) => void,
+    free?: Map<string, KeyGroup>,
+  ): void {
     let key: string
+    const keyed = operation.type === 'charge' ? operation.parts[0] : operation
+    if (keyed === undefined) throw new TypeError('a charge of no key has no place among keys')
+    const { policy } = keyed
     try {
-      key = keyOf(operation)
+      key = storageKey(keyed.key)
     } catch (cause) {
       settle(asStoreError(name, cause))
       return
     }
-    use(key)
+    const apply = applierOf(operation, policy)
+    const waiting = waitingFor.get(key)
+    const last = waiting?.at(-1) ?? free?.get(key)
+    if (last?.apply === apply && isSamePolicy(last.policy, policy)) {
+      last.operations.push(operation)
+      last.settles.push(settle)
+      return
+    }
+    const group: KeyGroup = { key, policy, operations: [operation], settles: [settle], apply }
+    if (waiting !== undefined && waiting !== NONE) waiting.push(group)
+    else if (waiting !== undefined || last !== undefined) waitingFor.set(key, [group])
+    else if (free !== undefined) free.set(key, group)
+    else begin(group)
   }
 
-  const applyAlone: ApplyInShard = (operation, settle) => {
-    const pending = { operation, settle }
-    withKey(pending, (key) => applyInOrder(key, [pending]))
+  function begin(group: KeyGroup): void {
+    const { key, settles } = group
+    if (!waitingFor.has(key)) waitingFor.set(key, NONE)
+    group.apply(group, (outcomes) => {
+      const next = waitingFor.get(key)?.shift()
+      if (next === undefined) waitingFor.delete(key)
+      else begin(next)
+      let i = 0
+      for (const settle of settles) settle(outcomes[i++] as Outcome)
+    })
   }
+
+  const applyAlone: ApplyInShard = (operation, settle) => enqueue(operation, settle)
   const decideJointly = jointCharges(ofItself, applyAlone, now)
+
+  function runBatch(
+    operations: readonly Operation[],
+    settleIndex: (index: number, outcome: Outcome) => void,
+  ): void {
+    const free = new Map<string, KeyGroup>()
+    const applyInBatch: ApplyInShard = (operation, settle) => enqueue(operation, settle, free)
+    let next = 0
+    for (const operation of operations) {
+      const index = next++
+      const settle = (outcome: Outcome) => settleIndex(index, outcome)
+      if (spansShards(operation, ofItself)) decideJointly(operation, settle, applyInBatch)
+      else enqueue(operation, settle, free)
+    }
+    for (const group of free.values()) begin(group)
+  }
 
   return function runEachKey(operations, settle) {
     const [first] = operations
     return new Promise((resolve) => {
-      if (operations.length === 1 && first !== undefined && onlyPartOf(first) !== undefined) {
-        applyToKey(keyOf(first), operations, resolve)
+      if (operations.length === 1 && (first?.type !== 'charge' || first.parts.length === 1)) {
+        enqueue(first as Operation, (outcome) => resolve([outcome]))
         return
       }
       const outcomes = new Array<Outcome>(operations.length)
       let missing = operations.length
       if (missing === 0) resolve(outcomes)
-      const byKey = new Map<string, PendingOperation[]>()
-      const applyInBatch: ApplyInShard = (operation, settleOne) => {
-        const one = { operation, settle: settleOne }
-        withKey(one, (key) => {
-          const pending = byKey.get(key)
-          if (pending === undefined) byKey.set(key, [one])
-          else pending.push(one)
-        })
-      }
-      let next = 0
-      for (const operation of operations) {
-        const index = next++
-        const settleOne = (outcome: Outcome) => {
-          outcomes[index] = outcome
-          settle?.(index, outcome)
-          if (--missing === 0) resolve(outcomes)
-        }
-        if (spansShards(operation, ofItself)) decideJointly(operation, settleOne, applyInBatch)
-        else applyInBatch(operation, settleOne)
-      }
-      for (const [key, pending] of byKey) applyInOrder(key, pending)
+      runBatch(operations, (index, outcome) => {
+        outcomes[index] = outcome
+        settle?.(index, outcome)
+        if (--missing === 0) resolve(outcomes)
+      })
     })
   }
-}
-
-/** Returns the items before the first whose operation has another policy: the same list if there is none. */
-export function firstOfOnePolicy<T>(
-  items: readonly T[],
-  operationOf: (item: T) => Operation | undefined,
-): readonly T[] {
-  const [first] = items
-  if (first === undefined || items.length === 1) return items
-  const { policy } = keyedPolicyOf(operationOf(first))
-  const end = items.findIndex((item) => !isSamePolicy(keyedPolicyOf(operationOf(item)).policy, policy))
-  return end < 0 ? items : items.slice(0, end)
 }
 
 /**
@@ -126,12 +134,12 @@ export function firstOfOnePolicy<T>(
  */
 export function applyByPromise(
   store: string,
-  apply: (key: string, operations: readonly Operation[]) => Promise<readonly (Outcome | Error)[]>,
+  apply: (keyed: KeyedOperations) => Promise<readonly (Outcome | Error)[]>,
 ): ApplyToKey {
-  return (key, operations, settle) => {
-    apply(key, operations).then(
+  return (keyed, settle) => {
+    apply(keyed).then(
       (results) => settle(outcomesOf(store, results)),
-      (cause) => settle(failedOutcomes(store, operations, cause)),
+      (cause) => settle(failedOutcomes(store, keyed, cause)),
     )
   }
 }
@@ -144,7 +152,7 @@ export function outcomesOf(store: string, results: readonly (Outcome | Error)[])
 }
 
 /** Returns the outcomes of operations that have failed together. */
-export function failedOutcomes(store: string, operations: readonly Operation[], cause: unknown): Outcome[] {
+export function failedOutcomes(store: string, { operations }: KeyedOperations, cause: unknown): Outcome[] {
   const error = asStoreError(store, cause)
   return operations.map(() => error)
 }

@@ -119,7 +119,8 @@ test.each(COUNTING)('a denial arrives after the server has its units back: %s', 
   })
   const policy = policyOf(5)
   const charge = { type: 'charge', parts: [part('key', policy, 3)] } as const
-  const verdicts = new Promise<readonly Outcome[]>((resolve) => strategy('key', [charge, charge], resolve))
+  const charges = { key: 'key', policy, operations: [charge, charge] }
+  const verdicts = new Promise<readonly Outcome[]>((resolve) => strategy(charge)(charges, resolve))
   expect([allowedCount((await verdicts) as readonly ChargeResult[]), refunds]).toEqual([1, 1])
 })
 
