@@ -1,7 +1,6 @@
 import { peerAddress } from '../keys/request.js'
-import { isCircuitOpen } from '../pipe/errors.js'
 import type { LimiterPipe } from '../pipe/limiter-pipe.js'
-import type { Charge, ChargeResult, Operation, ResultOf } from '../stores/operation.js'
+import type { Charge, ChargeResult } from '../stores/operation.js'
 import type { StoreError } from '../stores/store-error.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import {
@@ -15,6 +14,7 @@ import {
 import type { LimiterSettings } from './read-options.js'
 import type { Apply, NamedPart, Receipt } from './receipt.js'
 import { BLOCKED, type ResolveParts } from './resolve-parts.js'
+import { decideWithoutStore, type LocalFallback } from './store-failure.js'
 
 /** Decides the charges of a limiter, and changes the units that they took. */
 export interface LimiterCore {
@@ -57,14 +57,6 @@ export type ChargeDirectly = (
   cost: number | undefined,
   finish: Finish,
 ) => MaybePromise<Decision>
-
-/** The local fallback of a limiter, which decides while the store cannot, if `onStoreError` says so. */
-export interface LocalFallback {
-  readonly apply: <O extends Operation>(operation: O) => ResultOf<O>
-  /** Gives parts the share of their limits that the fallback grants. */
-  readonly scaleParts: (parts: readonly NamedPart[]) => readonly NamedPart[]
-  readonly isEmpty: () => boolean
-}
 
 /**
  * Charges a subject with the parts that `resolve` returns. Denies a request that disconnected before its IP
@@ -110,7 +102,8 @@ export function chargeParts(
   return settled.then((later) => resolveOutcome(core, later, parts, subject, finish))
 }
 
-function resolveOutcome(
+/** Decides a charge by the outcome of the store, or as `onStoreError` says if the store could not decide. */
+export function resolveOutcome(
   core: LimiterCore,
   outcome: ChargeResult | StoreError,
   parts: readonly NamedPart[],
@@ -118,26 +111,10 @@ function resolveOutcome(
   finish: Finish,
 ): MaybePromise<Decision> {
   if (!(outcome instanceof Error)) return finish(createDecision(core, parts, outcome, core.apply), subject)
-  return thenMaybe(decideWithoutStore(core, outcome, parts, subject), (decision) => finish(decision, subject))
-}
-
-/** Decides a charge that the store could not decide, as `onStoreError` says. */
-export function decideWithoutStore(
-  core: LimiterCore,
-  error: StoreError,
-  parts: readonly NamedPart[],
-  subject: unknown,
-): MaybePromise<Decision> {
-  const { onStoreError } = core.settings
-  const { fallback } = core
-  if (!isCircuitOpen(error)) core.onStoreError(error) // what opened the circuit was reported
-  const givenChoice = typeof onStoreError === 'function' ? onStoreError(error, subject) : onStoreError
-  return thenMaybe(givenChoice, (choice) => {
-    if (choice !== 'local') return unchargedDecision(choice === 'allow' ? 'fail-open' : 'fail-closed')
-    const shares = fallback.scaleParts(parts)
-    const result = fallback.apply<Charge>({ type: 'charge', parts: shares })
-    return createDecision(core, shares, result, fallback.apply, 'local')
-  })
+  const decideLocally = (shares: readonly NamedPart[], result: ChargeResult) =>
+    createDecision(core, shares, result, core.fallback.apply, 'local')
+  const decision = decideWithoutStore(core, outcome, parts, subject, decideLocally)
+  return thenMaybe(decision, (decided) => finish(decided, subject))
 }
 
 function createDecision(

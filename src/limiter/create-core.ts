@@ -5,12 +5,13 @@ import { request } from '../pipe/pipe.js'
 import { reportUnitsBack } from '../pipe/report-units-back.js'
 import type { ChargeResult, KeyedPolicy, ResultOf } from '../stores/operation.js'
 import type { StoreError } from '../stores/store-error.js'
-import type { BoundLimits, LimiterCore, LocalFallback } from './core.js'
+import type { BoundLimits, LimiterCore } from './core.js'
 import { directCharge } from './direct-decision.js'
 import { type Entry, namesOf } from './read-limits.js'
 import type { LimiterSettings } from './read-options.js'
 import type { Apply, NamedPart, Receipt } from './receipt.js'
 import { partsResolver } from './resolve-parts.js'
+import type { LocalFallback } from './store-failure.js'
 
 /** What a core calls for everything besides decisions. */
 export interface CoreHooks extends Pick<PipeOptions, 'onChange' | 'isPublished'> {

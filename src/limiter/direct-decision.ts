@@ -3,7 +3,7 @@ import type { ChargeResult, PartResult } from '../stores/operation.js'
 import { localStatesOf } from '../stores/shared/local-states.js'
 import { asStoreError } from '../stores/store-error.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
-import { type ChargeDirectly, chargeResolved, decideWithoutStore, type LimiterCore } from './core.js'
+import { type ChargeDirectly, chargeResolved, type LimiterCore, resolveOutcome } from './core.js'
 import { type Decision, denyDisconnected, type Finish, LimiterDecision, partDecision } from './decision.js'
 import type { Entry } from './read-limits.js'
 import type { Apply, NamedPart, Receipt } from './receipt.js'
@@ -56,7 +56,8 @@ export function directCharge(core: LimiterCore, entries: readonly Entry[]): Char
       nowMs = localLimit.now()
       figures = localLimit.take(text, nowMs, cost)
     } catch (cause) {
-      return decideFailed(core, partOf(limit, beginning + text, cost), cause, subject, finish)
+      const error = asStoreError(core.settings.store.name, cause)
+      return resolveOutcome(core, error, [partOf(limit, beginning + text, cost)], subject, finish)
     }
     const receipt = new DirectReceipt(charged, text, cost, nowMs, figures)
     if (policy.holdsUnits) core.hold(receipt)
@@ -81,18 +82,6 @@ function chargeIdentified(
     return resolvePart(limit, identity, cost, subject)
   }
   return chargeResolved(core, resolve, subject, undefined, finish)
-}
-
-/** Decides a charge that failed in the store. */
-function decideFailed(
-  core: LimiterCore,
-  part: NamedPart,
-  cause: unknown,
-  subject: unknown,
-  finish: Finish,
-): MaybePromise<Decision> {
-  const error = asStoreError(core.settings.store.name, cause)
-  return thenMaybe(decideWithoutStore(core, error, [part], subject), (decision) => finish(decision, subject))
 }
 
 /** What all receipts of a limiter have in common. */
