@@ -77,7 +77,6 @@ function wordsFor(option: string): string {
 }
 
 /** Whether a fix says to write this option. */
-function isFor(option: string, fix: string | ((value: unknown) => string)): boolean {
-  const sentence = typeof fix === 'string' ? fix : fix(64)
-  return sentence === option || sentence.startsWith(`Write ${option}`)
+function isFor(option: string, fix: unknown): boolean {
+  return fix === option || String(fix).startsWith(`Write ${option}`)
 }

@@ -106,7 +106,7 @@ const options = Object.entries(FOREIGN_OPTIONS).filter(([option]) => !FORMER.inc
 const codePages = [...Object.keys(IN_CODE), 'bottleneck']
 
 test.each(options)('the error for %s, an option of another package, says what a page says', (option, fix) => {
-  const sentence = typeof fix === 'string' ? fix : fix(64)
+  const sentence = String(fix)
   const [name] = /(?<=^Write )\w+|^\w+$/.exec(sentence) ?? []
   const code = codePages.flatMap((page) => replacements(page, option))
   const prose = Object.entries(IN_PROSE)
