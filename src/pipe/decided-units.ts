@@ -2,7 +2,7 @@ import type { Charge, Part } from '../stores/operation.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { type Pipe, request } from './pipe.js'
 import { mostUnmarked, type UndecidedLedger } from './undecided-ledger.js'
-import { markedUnits, markOf } from './undecided-units.js'
+import { markedUnits } from './undecided-units.js'
 
 /**
  * Creates the function that reads how many units of known outcome each part has in use now, at least. It
@@ -11,14 +11,14 @@ import { markedUnits, markOf } from './undecided-units.js'
 export function decidedReader(pipe: Pipe, ledger: UndecidedLedger) {
   return function readDecided(parts: readonly Part[]): MaybePromise<readonly number[]> {
     const peeks = parts.map((part): Part => ({ ...part, cost: 0 }))
-    const marks = ledger.isAlone ? [] : peeks.map(markOf)
+    const marks = ledger.markOf === undefined ? [] : peeks.map(ledger.markOf)
     const read: Charge = { type: 'charge', parts: [...peeks, ...marks] }
     return thenMaybe(request(pipe, read), ({ parts: figures, atMs }) =>
       peeks.map(({ key, policy }, i) => {
         const { remaining = policy.limit, debt = 0 } = figures[i] ?? {}
         const mark = figures[peeks.length + i]
         const undecided = ledger.undecidedAt(key, mark ? markedUnits(mark) : 0, atMs)
-        const unseen = ledger.isAlone ? 0 : mostUnmarked(policy)
+        const unseen = ledger.markOf === undefined ? 0 : mostUnmarked(policy)
         return Math.max(0, policy.limit - remaining + debt - undecided - unseen)
       }),
     )

@@ -25,7 +25,7 @@ import {
   withoutMarks,
 } from './undecided-charge.js'
 import { undecidedLedgerOf } from './undecided-ledger.js'
-import { type Cause, excuseOf, markOf, untilDecided } from './undecided-units.js'
+import { type Cause, excuseOf, untilDecided } from './undecided-units.js'
 
 /** The result of a charge whose outcome is known only later. */
 export interface HeldResult extends ChargeResult {
@@ -70,8 +70,8 @@ export function holdUndecided(pipe: Pipe, store: Store): Pipe {
   /** Forgets which units of a key are undecided, before the units are forgotten. */
   function forgetUndecided({ key, policy }: Forget): void {
     ledger.forget(key)
-    if (ledger.isAlone || policy.holdsUnits) return
-    pipe.send<Forget>({ type: 'forget', ...markOf({ key, policy, cost: 0 }) }, () => {})
+    if (ledger.markOf === undefined || policy.holdsUnits) return
+    pipe.send<Forget>({ type: 'forget', ...ledger.markOf({ key, policy, cost: 0 }) }, () => {})
   }
 
   function sendHeld({ parts }: Charge, settle: SettleAny, onLate?: OnLate): Outcome | undefined {
@@ -118,7 +118,8 @@ export function holdUndecided(pipe: Pipe, store: Store): Pipe {
   /** Returns a denial once its cause is known, and every ban that has to count it has done so. */
   function deny(charge: UndecidedCharge, result: ChargeResult): MaybePromise<HeldResult> {
     endHolds(charge, ledger)
-    if (ledger.isAlone || !mayBeExcused(charge, result, ledger)) return countDenial(charge, result)
+    if (ledger.markOf === undefined || !mayBeExcused(charge, result, ledger))
+      return countDenial(charge, result)
     return catchMaybe(
       () => recharge(charge.parts, uncountedParts(charge.parts), countDenial),
       () => ({ ...withoutMarks(charge, result), isTentative: true }), // denied, for an unknown cause

@@ -1,4 +1,4 @@
-import type { KeyedPolicy } from '../stores/operation.js'
+import type { KeyedPolicy, Part } from '../stores/operation.js'
 import { localStatesOf } from '../stores/shared/local-states.js'
 import type { Store } from '../stores/store.js'
 import type { StoreError } from '../stores/store-error.js'
@@ -45,6 +45,8 @@ export interface PipeOptions {
 /** What a remote store brings to its limiters, which import nothing of it. */
 export interface RemoteAccess {
   pipe(store: Store, options: PipeOptions): LimiterPipe
+  /** Returns the part that marks the units of a part as undecided, for other processes. */
+  markOf(part: Part): Part
   /** Returns the store's `apply` with a check of each outcome. Absent for a store of this package. */
   readonly validated?: ((store: Store) => Store['apply']) | undefined
 }

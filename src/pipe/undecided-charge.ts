@@ -6,7 +6,7 @@ import {
   uncountedParts,
 } from '../stores/operation.js'
 import { mostUnmarked, type UndecidedLedger, type UndecidedUnits } from './undecided-ledger.js'
-import { type Cause, causeOf, markedUnits, markOf, mayBeUndecided } from './undecided-units.js'
+import { type Cause, causeOf, markedUnits, mayBeUndecided } from './undecided-units.js'
 
 /** How the units of a part are known to be undecided: by this process, and to others by a mark in the store. */
 interface Hold {
@@ -34,8 +34,8 @@ export function undecidedCharge(
 ): UndecidedCharge {
   const holds = parts.map((part): Hold | undefined => {
     if (part.cost === 0 || part.policy.holdsUnits) return undefined
-    const needsMark = !ledger.isAlone && (isMarked || ledger.needsMark(part))
-    return { unit: ledger.add(part, needsMark), mark: needsMark ? markOf(part) : undefined }
+    const mark = isMarked || ledger.needsMark(part) ? ledger.markOf?.(part) : undefined
+    return { unit: ledger.add(part, mark !== undefined), mark }
   })
   const marks = holds.flatMap((hold) => hold?.mark ?? [])
   return {
@@ -102,7 +102,8 @@ export function markUsedLimits(
   { parts: figures }: ChargeResult,
   ledger: UndecidedLedger,
 ): readonly Part[] {
-  if (ledger.isAlone) return []
+  const { markOf } = ledger
+  if (markOf === undefined) return []
   const marks: Part[] = []
   for (const [i, part] of parts.entries()) {
     const hold = holds[i]

@@ -5,6 +5,7 @@ import type { Store } from '../stores/store.js'
 import { weakMemo } from '../util/memo.js'
 import { processWide } from '../util/process-wide.js'
 import { RecentMap } from '../util/recent-map.js'
+import { type RemoteAccess, remoteAccessOf } from './limiter-pipe.js'
 
 /** The share of a limit that may be unmarked in a store that other processes may use. */
 const UNMARKED_SHARE = 1 / 8
@@ -24,8 +25,8 @@ export interface UndecidedUnits {
 
 /** The undecided units of this process in a store. */
 export interface UndecidedLedger {
-  /** Whether no other process uses the store, so that marks are never needed. */
-  readonly isAlone: boolean
+  /** Absent if no other process uses the store, so that marks are never needed. */
+  readonly markOf: RemoteAccess['markOf'] | undefined
   /** Returns whether units of a part that is about to be charged need a mark. */
   needsMark(part: Part): boolean
   /** Adds the units of a part that is about to be charged. */
@@ -46,7 +47,9 @@ export interface UndecidedLedger {
 
 /** Returns the undecided units of this process in a store. Limiters that share keys there also share them. */
 export const undecidedLedgerOf = processWide('undecidedLedgers', () =>
-  weakMemo((store: Store) => undecidedLedger(localStatesOf(store) !== undefined)),
+  weakMemo((store: Store) =>
+    undecidedLedger(localStatesOf(store) === undefined ? remoteAccessOf(store)?.markOf : undefined),
+  ),
 )
 
 /** The units of a key, the oldest first, and their sums, since many requests may be undecided at once. */
@@ -59,7 +62,7 @@ interface KeyUnits {
   takenUnmarked: number
 }
 
-function undecidedLedger(isAlone: boolean): UndecidedLedger {
+function undecidedLedger(markOf: UndecidedLedger['markOf']): UndecidedLedger {
   const byKey = new RecentMap<KeyUnits>(MIN_KEYS)
 
   /** Adds units to the sums of their key, or subtracts them. */
@@ -95,9 +98,9 @@ function undecidedLedger(isAlone: boolean): UndecidedLedger {
   }
 
   return {
-    isAlone,
+    markOf,
     needsMark: ({ key, policy, cost }) =>
-      !isAlone && (byKey.get(key)?.unmarked ?? 0) + cost > mostUnmarked(policy),
+      markOf !== undefined && (byKey.get(key)?.unmarked ?? 0) + cost > mostUnmarked(policy),
     add({ key, cost }, isMarked) {
       const unit: UndecidedUnits = { cost, isMarked, untilMs: undefined }
       const held = byKey.get(key) ?? { units: new Set(), unmarked: 0, takenMarked: 0, takenUnmarked: 0 }

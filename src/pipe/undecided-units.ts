@@ -1,20 +1,15 @@
-import { NO_RULES } from '../policies/change-options.js'
-import type { Policy } from '../policies/policy.js'
-import { makeSlidingWindow } from '../policies/sliding-window.js'
+import { bucketOfLimit } from '../policies/token-bucket.js'
 import type { Part, PartResult } from '../stores/operation.js'
-import { weakMemo } from '../util/memo.js'
+import { once } from '../util/memo.js'
 
-/** The longest time for which a mark shows a unit as undecided. The shortest is a third of it. */
-const MARK_MS = 60_000
 /** When to retry a charge that only undecided units denied. */
 export const UNDECIDED_RETRY_MS = 1000
 /** Far more than all processes can hold at once, so that a mark never denies a charge. */
-const MOST_MARKS = 2 ** 31
+export const MOST_MARKS = 2 ** 31
 /** How many disputed denials of a limit are excused in as many retry times. */
 const EXCUSES = 10
 
 /** Appended to the key of a limit, so that the keys have the same slot in a Redis Cluster. */
-const MARK_SUFFIX = '?'
 const EXCUSE_SUFFIX = '!'
 
 /**
@@ -25,26 +20,6 @@ const EXCUSE_SUFFIX = '!'
  * - `'disputed'`: the same, but at least half of the limit is in use by units of known outcome.
  */
 export type Cause = 'decided' | 'undecided' | 'disputed'
-
-/** Returns the part that marks the units of a part as undecided. */
-export function markOf({ key, policy, cost }: Part): Part {
-  return { key: key + MARK_SUFFIX, policy: markPolicyOf(policy), cost }
-}
-
-/**
- * Returns the policy that counts the marks of a limit, no longer than the limit counts units. Marks count for
- * one slice at least, and three at most.
- */
-const markPolicyOf = weakMemo(({ windowMs }: Policy): Policy => {
-  const sliceMs = Math.max(1, Math.floor(Math.min(MARK_MS, windowMs) / 3))
-  return makeSlidingWindow({
-    name: 'marks',
-    limit: MOST_MARKS,
-    windowMs: 2 * sliceMs,
-    slices: 2,
-    ...NO_RULES,
-  })
-})
 
 /** Returns how many units are marked. */
 export function markedUnits({ remaining }: PartResult): number {
@@ -59,12 +34,7 @@ export function excuseOf({ key }: Part): Part {
   return { key: key + EXCUSE_SUFFIX, policy: excusePolicy(), cost: 1 }
 }
 
-let excuses: Policy | undefined
-function excusePolicy(): Policy {
-  const windowMs = EXCUSES * UNDECIDED_RETRY_MS
-  excuses ??= makeSlidingWindow({ name: 'excuses', limit: EXCUSES, windowMs, slices: 2, ...NO_RULES })
-  return excuses
-}
+const excusePolicy = once(() => bucketOfLimit('excuses', EXCUSES, EXCUSES * UNDECIDED_RETRY_MS))
 
 /** Returns whether undecided units may have denied a part. */
 export function mayBeUndecided({ policy, cost }: Part, { allowed, isBanned }: PartResult): boolean {
