@@ -67,10 +67,14 @@ export function rateLimit<
   return middlewareOf(steps, options.onDenied)
 }
 
+type OnDenied<Req extends IncomingMessage, Res extends ServerResponse> = NonNullable<
+  DenialOptions<NodeTypes<Req, Res>>['onDenied']
+>
+
 /** Creates middleware that runs these steps. */
 export function middlewareOf<Req extends IncomingMessage, Res extends ServerResponse>(
   steps: RequestSteps<Req, Res>,
-  onDenied: DenialOptions<NodeTypes<Req, Res>>['onDenied'],
+  onDenied: OnDenied<Req, Res> | undefined,
 ): RateLimitMiddleware<Req, Res> {
   const { owner } = steps
   let isChecked = false
@@ -78,14 +82,26 @@ export function middlewareOf<Req extends IncomingMessage, Res extends ServerResp
 
   function rateLimitMiddleware(req: Req, res: Res, next: Next): void {
     if (!isChecked) isChecked = checkNodeCall(owner, req, next)
-    const respond: Respond | undefined =
-      onDenied &&
-      ((decision, withdraw) =>
-        watch(res, (passOn) => onDenied(req, res, nextAfterDenial(next, passOn, withdraw), decision)))
+    const respond = onDenied && respondBy(onDenied, watch, req, res, next)
     runSteps(steps, req, res, respond, next.length > 0 ? next : hearErrors(owner, req, res, next))
   }
 
   return Object.assign(rateLimitMiddleware, { limiter: steps.limiter })
+}
+
+/**
+ * Returns the response to a denied request by a user's function. Its closures are made here, because the
+ * middleware would allocate their variables for each request.
+ */
+function respondBy<Req extends IncomingMessage, Res extends ServerResponse>(
+  onDenied: OnDenied<Req, Res>,
+  watch: ReturnType<typeof responseWatch>,
+  req: Req,
+  res: Res,
+  next: Next,
+): Respond {
+  return (decision, withdraw) =>
+    watch(res, (passOn) => onDenied(req, res, nextAfterDenial(next, passOn, withdraw), decision))
 }
 
 /** Returns a `next` for a denied request. It takes the denial back, unless it is called with an error. */

@@ -40,10 +40,10 @@ export function limiterMethods<Subject>(parts: LimiterParts<Subject>): Limiter<S
   const { modeSwitch, context } = settings
   const watchPromise = unawaitedWatch()
   return {
-    charge: (subject, options) => watchPromise(promiseOf(() => chargeSubject(parts, subject, options))),
+    charge: (subject, options) => watchPromise(promiseOf(chargeSubject, parts, subject, options)),
     waitFor: (subject, options) => watchPromise(waiting.waitFor(subject, options)),
     peek: (subject, ...options: unknown[]) =>
-      watchPromise(promiseOf(() => peekSubject(parts, subject, options[0]))),
+      watchPromise(promiseOf(peekSubject, parts, subject, options[0])),
     ...promisedAdjustments(() => parts.candidate?.adjustBeside(parts.adjustments) ?? parts.adjustments),
     release: (decision) => release(parts, decision),
     candidateReport: () => parts.candidate?.figures.report(),

@@ -14,10 +14,15 @@ export function thenMaybe<T, R>(
   return isPromise(value) ? Promise.resolve(value).then(use) : use(value)
 }
 
-/** Returns a promise of what a call returns or throws. */
-export function promiseOf<T>(call: () => MaybePromise<T>): Promise<T> {
+/** Returns a promise of what a call with these arguments returns or throws. A closure would cost more. */
+export function promiseOf<A, B, C, T>(
+  call: (a: A, b: B, c: C) => MaybePromise<T>,
+  a: A,
+  b: B,
+  c: C,
+): Promise<T> {
   try {
-    return Promise.resolve(call())
+    return Promise.resolve(call(a, b, c))
   } catch (error) {
     return Promise.reject(error)
   }
