@@ -208,6 +208,8 @@ export function rowLockStore<Transaction>(options: TransactionOptions<Transactio
  * Returns the charges whose keys occur nowhere else in the batch, not even in another part of the charge.
  */
 function chargesAlone(operations: readonly Operation[]): readonly Charge[] {
+  const [only] = operations
+  if (only?.type === 'charge' && operations.length === 1 && only.parts.length === 1) return [only]
   const counts = new Map<string, number>()
   for (const operation of operations)
     for (const { key } of keysOf(operation)) counts.set(key, (counts.get(key) ?? 0) + 1)
