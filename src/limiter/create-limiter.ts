@@ -45,8 +45,7 @@ export interface SteppedLimiter<Subject> extends LimiterParts<Subject> {
 /** Creates a limiter from the settings that its options were read into. Error messages name `owner`. */
 export function limiterFrom<Subject>(owner: string, given: LimiterSettings): SteppedLimiter<Subject> {
   const parts = limiterParts<Subject>(owner, given)
-  const { settings, document, stops } = parts
-  settings.watchName(parts.watches)
+  const { document, stops } = parts
   const limiter = limiterMethods(parts)
   registerForInspection(limiter, parts)
   logIfDebugged(limiter)

@@ -17,7 +17,7 @@ import type { LimiterOptions, StoreErrorChoice } from './options.js'
 import { ENTRIES_RULE, type Entry, LIMIT_ROWS, namesOf } from './read-limits.js'
 import type { LimitContext } from './resolve-parts.js'
 import { readSettings } from './settings-source.js'
-import { type NameWatch, watchSharedNames } from './shared-name.js'
+import { rememberName } from './shared-name.js'
 
 /** The version of the state format. It is part of every key, so that no other format is ever read. */
 const STATE_VERSION = 3
@@ -130,16 +130,15 @@ export function limiterSettings(
   }
 }
 
-/** Claims the store of a limiter, or watches its name there. */
+/** Claims the store of a limiter, or remembers its name there. */
 function claimNamed(
   owner: string,
   { store, name, prefix, entries }: LimiterRows & { readonly entries: readonly Entry[] },
   context: LimitContext,
-): ClaimedStore & Pick<NameWatch, 'watchName'> {
+): ClaimedStore {
   const claimed = claimStore(owner, store, name, prefix)
-  if (store === undefined || name === undefined) return { ...claimed, watchName() {} }
-  const { watchName, forgetName } = watchSharedNames(owner, store, entries, context)
-  return { ...claimed, watchName, releaseStore: forgetName }
+  if (store === undefined || name === undefined) return claimed
+  return { ...claimed, releaseStore: rememberName(owner, store, entries, context) }
 }
 
 /** Returns a secret. Throws a `TypeError`, which never shows it, for one that is too short. */

@@ -8,8 +8,6 @@ import { fieldsOf } from '../util/values.js'
 import { warnOnce } from '../util/warn-once.js'
 import type { Entry } from './read-limits.js'
 import { entryScope, type LimitContext } from './resolve-parts.js'
-import { turnWatches } from './turn-watches.js'
-import type { Watch, Watches } from './watch-charges.js'
 
 /** The most limits of one scope that are remembered. */
 const MAX_REMEMBERED = 64
@@ -23,84 +21,49 @@ interface NamedLimit {
   /** Whether the code that created one of them still runs: then a loop did, and no hot reload. */
   isNew: boolean
   limiters: number
-  /** The watches of the newest of these limiters. */
-  watches?: Watches | undefined
 }
 
-/** The limits that share their keys, the oldest first. */
-interface Scope {
-  readonly limits: NamedLimit[]
-  /** Returns a watch for the next limiter. Set once one limiter may have replaced another. */
-  nextWatch?: () => Watch
-}
-
-/** The limits of named limiters by scope, for each client, or for each store without a client. */
-const namedLimits = processWide('namedLimits', () => new WeakMap<object, Map<string, Scope>>())
-
-/** Watches the name of a limiter. */
-export interface NameWatch {
-  /** Adds a watch to those of the limiter if it may have replaced another one. */
-  watchName(watches: Watches): void
-  /** Forgets the limiter once it is closed. */
-  forgetName(): void
-}
+/** The limits of named limiters by scope, the oldest first, for each client, or each store without a client. */
+const namedLimits = processWide('namedLimits', () => new WeakMap<object, Map<string, NamedLimit[]>>())
 
 /**
  * Warns if a limiter shares its keys with one that has the same name and another policy. Limiters from one
- * place are taken for the same limiter, created again by a hot reload or a test. The exceptions are those
- * that one turn of the event loop creates, and those charged alternately, such as one limiter for each tenant.
+ * place are taken for the same limiter, created again by a hot reload or a test, unless one turn of the event
+ * loop creates them. Returns the function that forgets the limiter once it is closed.
  */
-export function watchSharedNames(
+export function rememberName(
   owner: string,
   store: Store,
   entries: readonly Entry[],
   context: LimitContext,
-): NameWatch {
+): () => void {
   const { client = store, table = '' } = store.origin ?? {}
-  const scopes = namedLimits.get(client) ?? new Map<string, Scope>()
+  const scopes = namedLimits.get(client) ?? new Map<string, NamedLimit[]>()
   namedLimits.set(client, scopes)
   const place = userFrames('limiter/shared-name', new Error('created here').stack).slice(0, FRAMES).join('\n')
-  const watches = entries.flatMap((entry) => {
+  const kept = entries.flatMap((entry) => {
     const { policy } = entry
     if (!isPolicy(policy)) return []
     const key = `${table}:${entryScope(entry, context)}:${keyCodeOf(policy.spec)}`
-    const scope = scopes.get(key) ?? { limits: [] }
-    scopes.set(key, scope)
+    const limits = scopes.get(key) ?? []
+    scopes.set(key, limits)
     const limit = { policy, place, isNew: true, limiters: 0 }
-    return [watchLimit(scope, limit, (other) => warn(owner, String(context.name), key, limit, other))]
+    const other = limits.find((each) => isOther(each, limit))
+    if (other !== undefined) warn(owner, String(context.name), key, limit, other)
+    return [remember(limits, limit)]
   })
-  return {
-    watchName(ofLimiter) {
-      for (const { watchName } of watches) watchName(ofLimiter)
-    },
-    forgetName() {
-      for (const { forgetName } of watches.splice(0)) forgetName()
-    },
+  return () => {
+    for (const limit of kept.splice(0)) limit.limiters--
   }
 }
 
-/** Warns about a limit from another place at once, and about one from the same place once both are in use. */
-function watchLimit(scope: Scope, limit: NamedLimit, warnBeside: (other: NamedLimit) => void): NameWatch {
-  const others = scope.limits.filter((each) => each.limiters > 0 && !isSamePolicy(each.policy, limit.policy))
-  const other = others.find((each) => each.isNew || each.place !== limit.place)
-  if (other !== undefined) warnBeside(other)
-  const [replaced] = other === undefined ? others : []
-  const { kept, forgetName } = remember(scope.limits, limit)
-  return {
-    watchName(watches) {
-      if (replaced !== undefined && scope.nextWatch === undefined) {
-        scope.nextWatch = turnWatches(() => warnBeside(replaced))
-        replaced.watches?.push(scope.nextWatch())
-      }
-      if (scope.nextWatch !== undefined) watches.push(scope.nextWatch())
-      kept.watches = watches
-    },
-    forgetName,
-  }
+/** Returns whether a limit is one of another limiter that is in use beside that of `limit`. */
+function isOther(each: NamedLimit, { policy, place }: NamedLimit): boolean {
+  return each.limiters > 0 && !isSamePolicy(each.policy, policy) && (each.isNew || each.place !== place)
 }
 
-/** Remembers a limit, or finds an equal one, until `forgetName` is called. */
-function remember(limits: NamedLimit[], limit: NamedLimit): { kept: NamedLimit; forgetName: () => void } {
+/** Remembers a limit, or counts another limiter of an equal one. Returns the one that is kept. */
+function remember(limits: NamedLimit[], limit: NamedLimit): NamedLimit {
   const same = limits.find(({ policy, place }) => place === limit.place && isSamePolicy(policy, limit.policy))
   const kept = same ?? limit
   kept.limiters++
@@ -109,13 +72,7 @@ function remember(limits: NamedLimit[], limit: NamedLimit): { kept: NamedLimit; 
     kept.isNew = false
   })
   if (same === undefined && limits.push(kept) > MAX_REMEMBERED) limits.shift()
-  return {
-    kept,
-    forgetName() {
-      kept.limiters--
-      if (kept.limiters === 0) kept.watches = undefined
-    },
-  }
+  return kept
 }
 
 function warn(owner: string, name: string, scope: string, limit: NamedLimit, other: NamedLimit): void {

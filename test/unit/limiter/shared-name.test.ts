@@ -1,15 +1,12 @@
 import {
   createLimiter,
   fixedWindow,
-  type Limiter,
   loginGuard,
   memoryStore,
   rateLimit,
   type Store,
   slidingWindow,
 } from 'headgate'
-import { limiterFrom } from '../../../src/limiter/create-limiter.js'
-import { readLimiterOptions } from '../../../src/limiter/read-options.js'
 import { forgetWarnings } from '../../../src/util/warn-once.js'
 import { nextTurn } from '../../support/next-turn.js'
 
@@ -37,23 +34,12 @@ function limiter(store: Store, limit: number, options: object = {}) {
   return made
 }
 
-type Make = (store: Store, limit: number) => Limiter<string>
-
 /** Creates limiters at one place, in separate turns of the event loop. */
-async function createApart(store: Store, limits: readonly number[], make: Make = limiter) {
-  const made: Limiter<string>[] = []
+async function createApart(store: Store, limits: readonly number[]) {
   for (const limit of limits) {
     for (let turn = 0; turn < 3; turn++) await nextTurn() // first, so that all have one stack
-    made.push(make(store, limit))
+    limiter(store, limit)
   }
-  return made
-}
-
-function severalLimits(store: Store, limit: number): Limiter<string> {
-  const limits = [{ name: 'burst', limit, window: '1m', key }] as const
-  const made = createLimiter<string>({ name: 'api', limits, store })
-  closers.push(made)
-  return made
 }
 
 test('one name for two limits on one store is a warning that names both places', () => {
@@ -116,68 +102,6 @@ test('a module reloaded with other numbers causes no warning', async () => {
   const store = memoryStore()
   await createApart(store, [4, 10])
   expect(warnings).toEqual([])
-})
-
-test('a reloaded module causes no warning while late requests still reach the old limiter', async () => {
-  const store = memoryStore()
-  const [old, fresh] = await createApart(store, [4, 10])
-  for (const each of [old, old, fresh, old, fresh, old, fresh, fresh]) await each?.charge('ada')
-  expect(warnings).toEqual([])
-})
-
-test.each<[string, Make]>([
-  ['createLimiter', limiter],
-  ['one of several limits', severalLimits],
-])(
-  'a loop that awaits between limiters of one name warns once they are charged in turns: %s',
-  async (_, make) => {
-    const store = memoryStore()
-    const [free, pro, team] = await createApart(store, [4, 10, 11], make)
-    expect(warnings).toEqual([])
-    for (let i = 0; i < 3; i++) for (const each of [free, pro]) await each?.charge('ada')
-    expect(warnings).toEqual([])
-    for (const each of [free, team, free, pro]) await each?.charge('ada')
-    expect(warnings).toHaveLength(1)
-    expect(warnings[0]).toContain('two limiters named api share their counts in one store')
-  },
-)
-
-test('a function that creates a limiter for each tenant at its first request causes a warning', async () => {
-  const store = memoryStore()
-  const limiters = new Map<string, Limiter<string>>()
-  const limits: Readonly<Record<string, number>> = { free: 4, pro: 10 }
-  async function charge(plan: string) {
-    await nextTurn()
-    const found = limiters.get(plan) ?? limiter(store, limits[plan] ?? 1)
-    limiters.set(plan, found)
-    await found.charge('ada')
-  }
-  for (const plan of ['free', 'free', 'pro', 'free', 'pro', 'free', 'pro']) await charge(plan)
-  expect(warnings).toEqual([])
-  await charge('free')
-  expect(warnings).toHaveLength(1)
-})
-
-test('limiters of one policy from one place may be charged in turns', async () => {
-  const made = await createApart(memoryStore(), [4, 4])
-  for (let i = 0; i < 10; i++) for (const each of made) await each.charge('ada')
-  expect(warnings).toEqual([])
-})
-
-test('charges are watched only until the warning, and only if limiters share a name', async () => {
-  const store = memoryStore()
-  const settingsOf = (limit: number) =>
-    readLimiterOptions('test', { name: 'api', limit, window: '1m', key, store })
-  const charged: { limiter: Limiter<string>; watches: readonly unknown[] }[] = []
-  for (const limit of [4, 10]) {
-    for (let turn = 0; turn < 3; turn++) await nextTurn()
-    charged.push(limiterFrom<string>('test', settingsOf(limit)))
-    await charged[0]?.limiter.charge('ada')
-    expect(charged[0]?.watches).toHaveLength(charged.length - 1)
-  }
-  for (let i = 0; i < 5; i++) for (const each of charged) await each.limiter.charge('ada')
-  expect(warnings).toHaveLength(1)
-  expect(charged.map(({ watches }) => watches.length)).toEqual([0, 0])
 })
 
 test('a loop that gives all its limiters one name is a warning', () => {
