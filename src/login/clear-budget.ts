@@ -13,6 +13,18 @@ const MOST_CLEARED = 30
 /** The most accounts that are remembered at once. */
 const MAX_ACCOUNTS = 1000
 
+const WINDOW_MS = 3_600_000
+
+/** What successes have cleared of an account. */
+interface Cleared {
+  /** The state of the policy. */
+  readonly state: State | undefined
+  /** How many failures count against the budget, as of the last success. */
+  readonly failures: number
+  /** When none of them counts any more. */
+  readonly endsAtMs: number
+}
+
 /** Bounds the guesses that an application allows if it responds to other requests as to logins. */
 export interface ClearBudget {
   /** Returns whether a success of an account no longer clears its failures. */
@@ -27,19 +39,20 @@ export interface ClearBudget {
  * the account that has used least.
  */
 export function clearBudget(guard: string, now: () => number = Date.now): ClearBudget {
-  const policy: Policy = slidingLog({ limit: MOST_CLEARED, window: '1h' })
-  /** Counts the failures cleared for each account. The account that logged in last comes last. */
-  const accounts = new Map<string, State | undefined>()
+  const policy: Policy = slidingLog({ limit: MOST_CLEARED, window: WINDOW_MS })
+  /** The account that logged in last comes last. */
+  const accounts = new Map<string, Cleared>()
 
-  const leftOf = (account: string) => policy.take(accounts.get(account), now(), 0).remaining
+  const leftOf = (account: string) => policy.take(accounts.get(account)?.state, now(), 0).remaining
 
   /** Forgets the account with the fewest cleared failures, and of several the one that logged in first. */
   function makeRoom(): void {
-    let most = -1
+    const nowMs = now()
+    let fewest = Number.POSITIVE_INFINITY
     let leastUsed = ''
-    for (const account of accounts.keys()) {
-      const left = leftOf(account)
-      if (left > most) [most, leastUsed] = [left, account]
+    for (const [account, { failures, endsAtMs }] of accounts) {
+      const counted = endsAtMs > nowMs ? failures : 0
+      if (counted < fewest) [fewest, leastUsed] = [counted, account]
     }
     accounts.delete(leastUsed)
   }
@@ -49,10 +62,15 @@ export function clearBudget(guard: string, now: () => number = Date.now): ClearB
     spend(account, failures) {
       const units = Math.min(failures, leftOf(account))
       if (units === 0) return
-      const { next, remaining } = policy.take(accounts.get(account), now(), units)
+      const nowMs = now()
+      const { next, remaining } = policy.take(accounts.get(account)?.state, nowMs, units)
       accounts.delete(account) // keeps the map in order of use
       if (accounts.size >= MAX_ACCOUNTS) makeRoom()
-      accounts.set(account, next)
+      accounts.set(account, {
+        state: next,
+        failures: MOST_CLEARED - remaining,
+        endsAtMs: nowMs + WINDOW_MS,
+      })
       if (remaining === 0) warn(guard)
     },
   }
