@@ -1,10 +1,10 @@
-import type { KeyedPolicy, Operation, Outcome, ResultOf } from '../stores/operation.js'
+import type { KeyedPolicy, Operation } from '../stores/operation.js'
 import type { Store } from '../stores/store.js'
-import { asStoreError, type StoreError } from '../stores/store-error.js'
+import { asStoreError } from '../stores/store-error.js'
 import { inBackground } from '../util/background-timer.js'
 import type { BreakerState } from './breaker-state.js'
 import type { LimiterPipe, RefundingPipe } from './limiter-pipe.js'
-import type { OnLate, Pipe, Settle, SettleAny } from './pipe.js'
+import type { OnLate, Pipe, Sent, Settle } from './pipe.js'
 
 /** The pipe to a store whose states are in this process. Each outcome is known at once. */
 export class LocalPipe implements LimiterPipe {
@@ -22,15 +22,10 @@ export class LocalPipe implements LimiterPipe {
     this.#front = front
   }
 
-  send<O extends Operation>(
-    operation: O,
-    settle: Settle<O>,
-    onLate?: OnLate<O>,
-  ): ResultOf<O> | StoreError | undefined
-  send(operation: Operation, settle: SettleAny, onLate?: OnLate): Outcome | undefined {
+  send<O extends Operation>(operation: O, settle: Settle<O>, onLate?: OnLate<O>): Sent<O> {
     if (this.#front !== undefined) return this.#front.send(operation, settle, onLate)
     try {
-      return (this.#store.apply([operation]) as readonly Outcome[])[0]
+      return (this.#store.apply([operation]) as readonly Sent<O>[])[0]
     } catch (cause) {
       return asStoreError(this.name, cause)
     }

@@ -11,6 +11,9 @@ export type OnLate<O extends Operation = Operation> = (
   operation: O,
 ) => void
 
+/** The outcome of an operation, if it is known at once. */
+export type Sent<O extends Operation> = ResultOf<O> | StoreError | undefined
+
 /** A way to a store, one operation at a time. */
 export interface Pipe {
   /**
@@ -19,11 +22,7 @@ export interface Pipe {
    * cost one more allocation for each decision. If the outcome comes after a time-out, it goes to `onLate`
    * instead.
    */
-  send<O extends Operation>(
-    operation: O,
-    settle: Settle<O>,
-    onLate?: (outcome: ResultOf<O> | StoreError, operation: O) => void,
-  ): ResultOf<O> | StoreError | undefined
+  send<O extends Operation>(operation: O, settle: Settle<O>, onLate?: OnLate<O>): Sent<O>
 }
 
 /** Called with the outcome of any operation. */
@@ -41,7 +40,7 @@ export function sendFor(send: SendAny): Pipe['send'] {
 export function request<O extends Operation>(
   pipe: Pipe,
   operation: O,
-  onLate?: (outcome: ResultOf<O> | StoreError, operation: O) => void,
+  onLate?: OnLate<O>,
 ): MaybePromise<ResultOf<O>> {
   let settle: Settle<O>
   const immediateOutcome = pipe.send(operation, (outcome) => settle(outcome), onLate)

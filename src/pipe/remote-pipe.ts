@@ -1,4 +1,4 @@
-import { type KeyedPolicy, keysOf, type Operation, type Outcome, type ResultOf } from '../stores/operation.js'
+import { type KeyedPolicy, keysOf, type Operation, type Outcome } from '../stores/operation.js'
 import { whyTimedOut } from '../stores/shared/explain-timeouts.js'
 import { resentAtMs } from '../stores/shared/resends.js'
 import type { Store } from '../stores/store.js'
@@ -12,7 +12,7 @@ import { cacheDenials, type DenialCache, denialCacheOf } from './denial-cache.js
 import { CircuitOpenError, isTimeout } from './errors.js'
 import { type DenialTimes, type Leases, leasesOf } from './lease/leases.js'
 import type { LimiterPipe, PipeOptions, RefundingPipe } from './limiter-pipe.js'
-import { type OnLate, type Pipe, type Settle, type SettleAny, sendFor } from './pipe.js'
+import { type OnLate, type Pipe, type Sent, type Settle, type SettleAny, sendFor } from './pipe.js'
 import { resendRefunds } from './resend-refunds.js'
 import { type ServerBreakers, serverBreakers } from './server-breakers.js'
 import { publishToStoreChannel, storeChannel } from './store-channel.js'
@@ -85,18 +85,14 @@ export class RemotePipe implements LimiterPipe {
     }
   }
 
-  send<O extends Operation>(
-    operation: O,
-    settle: Settle<O>,
-    onLate?: OnLate<O>,
-  ): ResultOf<O> | StoreError | undefined
-  send(operation: Operation, settle: SettleAny, onLate?: OnLate): Outcome | undefined {
+  send<O extends Operation>(operation: O, settle: Settle<O>, onLate?: OnLate<O>): Sent<O> {
     if (this.#front !== undefined) return this.#front.send(operation, settle, onLate)
     const known = this.#leases?.consume(operation) ?? this.#denials.before(operation, this.denialTimes)
-    if (known !== undefined) return known
-    const outcome = this.#call(new Call(this, this.#denials, operation, settle, onLate))
+    if (known !== undefined) return known as Sent<O>
+    const call = new Call(this, this.#denials, operation, settle as SettleAny, onLate as OnLate)
+    const outcome = this.#call(call)
     if (outcome !== undefined) this.#denials.invalidate(operation)
-    return outcome
+    return outcome as Sent<O>
   }
 
   /** Calls the store, unless a circuit breaker stops the call. Returns the outcome if it is known at once. */

@@ -49,7 +49,7 @@ export function redisStore(client: AnyRedisClient): Store {
   return remoteStore({
     name: 'redis',
     batching,
-    apply: applyBy('redisStore', (operations, settle) => runBatch(servers, operations, settle), batching),
+    apply: applyBy('redisStore', runBatch.bind(undefined, servers), batching),
     ...(serverOf && { serverOf: (key: string) => serverOf(slotOf(key)) }),
     origin: { client },
     documents: redisDocuments(transport),

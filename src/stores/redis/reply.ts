@@ -34,9 +34,10 @@ export function refusalIn(reply: unknown): string {
  * the policies in TypeScript compute the outcomes. They decide as the script did, by the same states and
  * time. So a script spends no time on figures. Throws a `StoreError` for a malformed reply.
  */
-export function outcomesIn(reply: unknown, { operations, script }: ScriptCall): readonly Outcome[] {
+export function outcomesIn(reply: unknown, call: ScriptCall): readonly Outcome[] {
+  const { operations, script } = call
   if (script === undefined) return operations.map(() => FORGOTTEN)
-  const reading = Array.isArray(reply) ? readList(reply, operations) : readString(reply, operations)
+  const reading = Array.isArray(reply) ? readList(reply, operations) : readString(reply, call)
   const outcomes: Outcome[] = new Array(operations.length)
   let place = 0
   for (const [i, operation] of operations.entries()) {
@@ -51,19 +52,18 @@ export function outcomesIn(reply: unknown, { operations, script }: ScriptCall): 
 }
 
 /** Reads a reply in which each state has its policy's width. */
-function readString(reply: unknown, operations: readonly Operation[]): Reading {
-  const parts = operations[0] === undefined ? [] : keysOf(operations[0])
+function readString(reply: unknown, { operations, policies }: ScriptCall): Reading {
   let length = 0
-  for (const { policy } of parts) length += NUMBER_BYTES * ((policy.width ?? 0) + 1)
+  for (const { width = 0 } of policies) length += NUMBER_BYTES * (width + 1)
   length *= operations.length
   if (!Buffer.isBuffer(reply) || reply.length !== length + NUMBER_BYTES) throw malformed(reply)
   const numbers = new DataView(reply.buffer, reply.byteOffset, reply.length)
-  const states: (State | undefined)[] = new Array(operations.length * parts.length)
+  const states: (State | undefined)[] = new Array(operations.length * policies.length)
   let place = 0
   for (let at = 0; at < length; )
-    for (const { policy } of parts) {
-      states[place++] = stateAt(numbers, at, policy.width ?? 0)
-      at += NUMBER_BYTES * ((policy.width ?? 0) + 1)
+    for (const { width = 0 } of policies) {
+      states[place++] = stateAt(numbers, at, width)
+      at += NUMBER_BYTES * (width + 1)
     }
   return { atMs: numbers.getFloat64(length, true), states, refusal: undefined }
 }

@@ -7,7 +7,7 @@ import { asStoreError } from '../store-error.js'
 import { commandError, isCrossSlot, isMoving, isSplit, isUnknownScript } from './errors.js'
 import { areOfOneShape, groupsOf } from './groups.js'
 import { outcomesIn, timeAlone } from './reply.js'
-import { commandFor, type ScriptCall, scriptCall } from './script-call.js'
+import { type ScriptCall, scriptCall, withText } from './script-call.js'
 import { recordProbe, recordSlots, type Servers } from './servers.js'
 import type { Command } from './transport.js'
 
@@ -26,32 +26,28 @@ type Outcomes = Promise<readonly Outcome[]>
  */
 export function runBatch(servers: Servers, batch: readonly Operation[], settle?: SettleIndex): Outcomes {
   if (servers.hasSlots) return runBySlot(servers, batch, settle)
-  return batch.length === 1 || servers.isProbed
-    ? runTogether(servers, batch, settle)
-    : runProbe(servers, batch, settle)
-}
-
-async function runProbe(servers: Servers, batch: readonly Operation[], settle?: SettleIndex): Outcomes {
-  const outcomes = await runTogether(servers, batch, settle)
-  recordProbe(servers)
-  return outcomes
-}
-
-/** Applies a batch on one server that is assumed to have no slots. */
-function runTogether(servers: Servers, batch: readonly Operation[], settle?: SettleIndex): Outcomes {
+  let outcomes: Outcomes
   if (batch.length > 1 && !areOfOneShape(batch)) {
     const groups = sendGroups(servers, batch, [[undefined, Array.from(batch.keys())]])
-    return runGroups(batch, groups, settle)
+    outcomes = runGroups(batch, groups, settle)
+  } else {
+    let call: ScriptCall
+    try {
+      call = scriptCall(batch)
+    } catch (cause) {
+      return failAll(batch, cause)
+    }
+    const replies = servers.transport.send(commandsFor(servers, call))
+    if (replies.length > 1) ignoreRejections(replies)
+    outcomes = outcomesOf(servers, call, replies[replies.length - 1], settle)
   }
-  let call: ScriptCall
-  try {
-    call = scriptCall(batch)
-  } catch (cause) {
-    return failAll(batch, cause)
-  }
-  const replies = servers.transport.send(commandsFor(servers, call))
-  if (replies.length > 1) ignoreRejections(replies)
-  return outcomesOf(servers, call, replies[replies.length - 1], settle)
+  return batch.length === 1 || servers.isProbed ? outcomes : probeBy(servers, outcomes)
+}
+
+async function probeBy(servers: Servers, outcomes: Outcomes): Outcomes {
+  await outcomes
+  recordProbe(servers)
+  return outcomes
 }
 
 /** Applies a batch slot by slot. A charge of several slots is decided by `acrossShards`. */
@@ -86,7 +82,7 @@ function sendGroups(
       const operations = itemsAt(batch, indexes)
       try {
         const call = scriptCall(operations, slot)
-        commands.push(...(isFollowed ? [commandFor(call, 'eval')] : commandsFor(servers, call)))
+        commands.push(...(isFollowed ? [withText(call)] : commandsFor(servers, call)))
         const place = commands.length - 1
         groups.push({ indexes, run: (_, settleOne) => outcomesOf(servers, call, replies[place], settleOne) })
       } catch (cause) {
@@ -100,9 +96,9 @@ function sendGroups(
 
 /** Returns the commands of a call: one that loads its script, if needed, and then the one with its reply. */
 function commandsFor({ transport }: Servers, call: ScriptCall): readonly Command[] {
-  const command = commandFor(call)
-  if (call.script === undefined) return [command]
-  const { text, sha1 } = call.script
+  const { script, command } = call
+  if (script === undefined) return [command]
+  const { text, sha1 } = script
   const { shard } = command
   const digests = transport.scriptsOn(shard)
   if (digests.has(sha1)) return [command]
@@ -139,13 +135,13 @@ async function outcomesOf(
 /** Sends a call again because its periods did not reach the server's time, `atMs`. */
 async function outcomesAt(servers: Servers, { operations, slot }: ScriptCall, atMs: number): Outcomes {
   const call = scriptCall(operations, slot, atMs)
-  const [pendingReply] = servers.transport.send([commandFor(call)])
+  const [pendingReply] = servers.transport.send([call.command])
   return outcomesIn(await pendingReply?.catch((error) => replyAgain(servers, call, error)), call)
 }
 
 /** Sends a call again if its error says that it was certainly not run. Throws any other error. */
 function replyAgain({ transport }: Servers, call: ScriptCall, error: unknown): Promise<unknown> {
-  const sendText = async () => transport.send([commandFor(call, 'eval')])[0]
+  const sendText = async () => transport.send([withText(call)])[0]
   if (isUnknownScript(error)) return sendText()
   if (!isMoving(error) || call.operations.length > 1) throw error
   return retry(sendText, { isTemporary: isMoving, maxAttempts: MAX_ATTEMPTS })
@@ -159,7 +155,7 @@ function recover(servers: Servers, call: ScriptCall, cause: unknown, settle?: Se
     return runBySlot(servers, operations, settle)
   }
   if (operations.length > 1 && isSplit(cause)) {
-    const run = slot === undefined ? runTogether : runInSlots
+    const run = slot === undefined ? runBatch : runInSlots
     // All are sent at once, so operations that share keys keep their order.
     const runOne: RunGroup['run'] = (one, settleOne) => run(servers, one, settleOne)
     const alone = operations.map((_, i): RunGroup => ({ indexes: [i], run: runOne }))

@@ -2,7 +2,7 @@ import type { Policy } from '../../policies/policy.js'
 import type { KindName } from '../../policies/spec.js'
 import { indexIn } from '../../util/group-by.js'
 import { weakMemo } from '../../util/memo.js'
-import { type Forget, keyCount, keysOf, type Operation, onlyPartOf, type Part } from '../operation.js'
+import { type Forget, keysOf, type Operation } from '../operation.js'
 import { chargeScript } from './lua/charge-script.js'
 import { LUA_KINDS } from './lua/kinds.js'
 import { operationScript, type ScriptedType } from './lua/operation-script.js'
@@ -27,44 +27,57 @@ export interface ScriptCall {
   readonly slot: number | undefined
   /** Absent for `UNLINK`. */
   readonly script: Script | undefined
-  readonly keys: readonly string[]
-  readonly args: readonly string[]
+  /** Those of the parts of each operation, in order. Empty for `UNLINK`. */
+  readonly policies: readonly Policy[]
+  /** With the digest of the script. */
+  readonly command: Command
 }
 
 /** Returns the call for operations of one shape. A quota has its periods around `atMs`, by default now. */
 export function scriptCall(operations: readonly Operation[], slot?: number, atMs?: number): ScriptCall {
   const [first] = operations
-  const named: string[] = new Array(first === undefined ? 0 : operations.length * keyCount(first))
+  const named: string[] = []
   let haveArgs = first?.type !== 'charge'
-  let count = 0
   for (const operation of operations) {
-    if (operation.type !== 'charge') named[count++] = operation.key
+    if (operation.type !== 'charge') named.push(operation.key)
     else
       for (const { key, cost } of operation.parts) {
-        named[count++] = key
+        named.push(key)
         if (cost !== 1) haveArgs = true
       }
   }
-  if (first === undefined || first.type === 'forget')
-    return { operations, slot, script: undefined, keys: named, args: [] }
-  const { keys, places } = count === 1 ? { keys: named, places: '' } : distinctKeys(named)
-  const { script, params } = shapeOf(first, atMs)
-  if (!haveArgs && places === '') return { operations, slot, script, keys, args: params }
-  const args = [places, ...params.slice(1)]
-  if (haveArgs) for (const operation of operations) args.push(...argsOf(operation))
-  return { operations, slot, script, keys, args }
+  if (first === undefined || first.type === 'forget') return unlinkCall(operations, slot, named)
+  const { keys, places } = named.length === 1 ? { keys: named, places: '' } : distinctKeys(named)
+  const only = first.type === 'charge' && first.parts.length === 1 ? first.parts[0]?.policy : undefined
+  const isUsual = only !== undefined && only.periodAt === undefined
+  const { script, params, policies } = isUsual ? shapeOfCharge(only) : makeShape(first, atMs)
+  let args = params
+  if (haveArgs || places !== '') args = [places, ...params.slice(1)]
+  if (haveArgs) args = args.concat(operations.flatMap(argsOf))
+  const words = ['evalsha', script.sha1, String(keys.length)].concat(keys, args)
+  const command = {
+    shard: slot ?? 0,
+    words: words as unknown as Command['words'],
+    firstKey: 3,
+    keyCount: keys.length,
+  }
+  return { operations, slot, script, policies, command }
 }
 
-/** Returns the command of a call: by its script's digest, or by its text. */
-export function commandFor(
-  { slot = 0, script, keys, args }: ScriptCall,
-  by: 'evalsha' | 'eval' = 'evalsha',
-): Command {
-  if (script === undefined)
-    return { shard: slot, words: ['unlink', ...keys], firstKey: 1, keyCount: keys.length }
-  const id = by === 'eval' ? script.text : script.sha1
-  const words = [by, id, String(keys.length)].concat(keys, args) as unknown as Command['words']
-  return { shard: slot, words, firstKey: 3, keyCount: keys.length }
+function unlinkCall(operations: readonly Operation[], slot: number | undefined, keys: readonly string[]) {
+  const command = {
+    shard: slot ?? 0,
+    words: ['unlink', ...keys] as const,
+    firstKey: 1,
+    keyCount: keys.length,
+  }
+  return { operations, slot, script: undefined, policies: [], command }
+}
+
+/** Returns the command of a call with the text of its script in place of the digest. */
+export function withText({ script, command }: ScriptCall): Command {
+  if (script === undefined) return command
+  return { ...command, words: ['eval', script.text, ...command.words.slice(2)] }
 }
 
 /**
@@ -89,25 +102,20 @@ const DIGIT_0 = 48
 interface Shape {
   readonly script: Script
   readonly params: readonly string[]
-}
-
-function shapeOf(operation: Exclude<Operation, Forget>, atMs: number | undefined): Shape {
-  const only = onlyPartOf(operation)?.policy
-  if (only !== undefined && only.periodAt === undefined) return shapeOfCharge(only)
-  return makeShape(operation.type, keysOf(operation), atMs)
+  readonly policies: readonly Policy[]
 }
 
 /** The shape of charges of one policy, which is the usual one. */
-const shapeOfCharge = weakMemo((policy: Policy) => makeShape('charge', [{ policy }]))
+const shapeOfCharge = weakMemo((policy: Policy) =>
+  makeShape({ type: 'charge', parts: [{ key: '', policy, cost: 1 }] }),
+)
 
-function makeShape(
-  type: ScriptedType | 'charge',
-  parts: readonly Pick<Part, 'policy'>[],
-  atMs?: number,
-): Shape {
-  const policies = parts.map(({ policy }) => scriptPolicy(policy, atMs))
-  const kinds = policies.map(({ kind }) => kind)
-  return { script: scriptFor(type, kinds), params: ['', ...policies.flatMap(({ params }) => params)] }
+function makeShape(operation: Exclude<Operation, Forget>, atMs?: number): Shape {
+  const policies = keysOf(operation).map(({ policy }) => policy)
+  const scripted = policies.map((policy) => scriptPolicy(policy, atMs))
+  const kinds = scripted.map(({ kind }) => kind)
+  const params = ['', ...scripted.flatMap((each) => each.params)]
+  return { script: scriptFor(operation.type, kinds), params, policies }
 }
 
 const scripts = new Map<string, Script>()

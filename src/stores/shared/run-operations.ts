@@ -38,16 +38,10 @@ export function applyBy(owner: string, run: Run, limits: Pick<Batching, 'maxKeys
   }
 
   return function apply(operations, settle) {
-    checkOperations(owner, operations)
-    const isOneChunk = operations.length === 1 || keysIn(operations) <= limits.maxKeys
+    const keys = checkOperations(owner, operations)
+    const isOneChunk = operations.length === 1 || keys <= limits.maxKeys
     return isOneChunk ? run(operations, settle) : runInChunks(operations, settle)
   }
-}
-
-function keysIn(operations: readonly Operation[]): number {
-  let keys = 0
-  for (const operation of operations) keys += keyCount(operation)
-  return keys
 }
 
 /** Splits operations into chunks of at most `maxKeys` keys, each of at least one operation. */
@@ -109,14 +103,23 @@ export function itemsAt<T>(list: readonly T[], indexes: readonly number[]): T[] 
   return items
 }
 
-/** Throws a `TypeError` for an invalid operation, or one that does not fit its policy. */
-export function checkOperations(owner: string, operations: readonly Operation[]): void {
+/**
+ * Throws a `TypeError` for an invalid operation, or one that does not fit its policy. Returns how many keys
+ * the operations name.
+ */
+export function checkOperations(owner: string, operations: readonly Operation[]): number {
+  let keys = 0
   for (const operation of operations) {
-    if (operation.type !== 'charge') checkOperation(owner, operation)
-    else
-      for (const { cost } of operation.parts)
-        if (!Number.isSafeInteger(cost) || cost < 0) throw unitsError(owner, 'a cost', cost)
+    if (operation.type !== 'charge') {
+      checkOperation(owner, operation)
+      keys++
+      continue
+    }
+    for (const { cost } of operation.parts)
+      if (!Number.isSafeInteger(cost) || cost < 0) throw unitsError(owner, 'a cost', cost)
+    keys += operation.parts.length
   }
+  return keys
 }
 
 function checkOperation(owner: string, operation: Exclude<Operation, Charge>): void {

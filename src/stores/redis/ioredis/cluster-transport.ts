@@ -3,7 +3,7 @@ import { itemsAt } from '../../shared/run-operations.js'
 import { keySlot } from '../key-slot.js'
 import type { Command, Transport } from '../transport.js'
 import type { RedisClusterClient, RedisPipeline } from './client.js'
-import { connectionCheck, sendOne } from './server-transport.js'
+import { connectionCheck, sendTogether } from './server-transport.js'
 
 /** A node's error for a command that it has not run: it does not serve the slot, or the slot is moving. */
 const NOT_RUN = /^(MOVED|ASK|TRYAGAIN|CLUSTERDOWN) /
@@ -21,8 +21,13 @@ export function ioredisClusterTransport(client: RedisClusterClient) {
     return ofNode
   }
 
-  function sendTogether(commands: readonly Command[]): Promise<unknown>[] {
-    if (commands.length === 1) return commands.map((command) => sendOne(client, command))
+  function sendAlone(command: Command): Promise<unknown>[] {
+    if (client.options.enableAutoPipelining) return sendTogether(client, [command])
+    return [client.callBuffer(...command.words)]
+  }
+
+  function sendToNode(commands: readonly Command[]): Promise<unknown>[] {
+    if (commands.length === 1) return commands.flatMap(sendAlone)
     const pipeline = client.pipeline()
     for (const { words } of commands) pipeline.callBuffer(...words)
     const replies = pipeline.exec()
@@ -37,7 +42,7 @@ export function ioredisClusterTransport(client: RedisClusterClient) {
   ): Promise<unknown> {
     const outcomes = await replies.catch(() => undefined) // not sent: its slots have just moved apart
     const [error, reply] = outcomes?.[i] ?? [undefined, undefined]
-    if (outcomes === undefined || (error && NOT_RUN.test(error.message))) return sendOne(client, command)
+    if (outcomes === undefined || (error && NOT_RUN.test(error.message))) return sendAlone(command)[0]
     if (error) throw error
     return reply
   }
@@ -52,7 +57,7 @@ export function ioredisClusterTransport(client: RedisClusterClient) {
       const replies: Promise<unknown>[] = []
       const byNode = groupBy(commands.keys(), (i) => client.slots[commands[i]?.shard ?? -1]?.join())
       for (const indexes of byNode.values()) {
-        for (const [i, reply] of sendTogether(itemsAt(commands, indexes)).entries()) {
+        for (const [i, reply] of sendToNode(itemsAt(commands, indexes)).entries()) {
           const index = indexes[i]
           if (index !== undefined) replies[index] = reply
         }

@@ -19,31 +19,22 @@ export function ioredisTransport(client: RedisClient) {
     send(commands: readonly Command[]): Promise<unknown>[] {
       checkConnection()
       const [only] = commands
-      if (only !== undefined && commands.length === 1) return [rejectOnLoss(sendOne(client, only))]
+      const isAlone = commands.length === 1 && !client.options.enableAutoPipelining
+      if (only !== undefined && isAlone) return [rejectOnLoss(client.callBuffer(...only.words))]
       return sendTogether(client, commands).map(rejectOnLoss)
     },
   } satisfies Transport
 }
 
 /**
- * Sends one command. With `enableAutoPipelining`, ioredis 5 and 6 lose the name of a command sent by
- * `callBuffer`, so it goes in its own pipeline.
+ * Sends commands in one write. Written one by one, those of many slots take several times as long. With
+ * `enableAutoPipelining`, ioredis 5 and 6 lose the name of a command sent by `callBuffer`, so even a single
+ * one goes in a pipeline.
  */
-export function sendOne(client: RedisClient | RedisClusterClient, { words }: Command): Promise<unknown> {
-  return client.options.enableAutoPipelining ? pipelineOne(client, words) : client.callBuffer(...words)
-}
-
-async function pipelineOne(
+export function sendTogether(
   client: RedisClient | RedisClusterClient,
-  words: Command['words'],
-): Promise<unknown> {
-  const pipeline = client.pipeline()
-  pipeline.callBuffer(...words)
-  return replyAt(pipeline.exec(), 0)
-}
-
-/** Sends commands in one write. Written one by one, those of many slots take several times as long. */
-function sendTogether(client: RedisClient, commands: readonly Command[]): Promise<unknown>[] {
+  commands: readonly Command[],
+): Promise<unknown>[] {
   const pipeline = client.pipeline()
   for (const { words } of commands) pipeline.callBuffer(...words)
   const replies = pipeline.exec()
