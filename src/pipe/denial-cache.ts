@@ -12,7 +12,6 @@ import type { Store } from '../stores/store.js'
 import { weakMemo } from '../util/memo.js'
 import { RecentMap } from '../util/recent-map.js'
 import type { DenialTimes } from './lease/leases.js'
-import { type Pipe, sendFor } from './pipe.js'
 
 /** The cache holds the denials of at least this many keys, and at most twice as many. */
 const MIN_KEYS = 16_384
@@ -150,27 +149,3 @@ function figuresAfter(ageMs: number, figures: PartResult, retryAfterMs: number):
 
 /** Returns the denial cache of a store. Limiters that share keys in the store also share the cache. */
 export const denialCacheOf = weakMemo((_store: Store) => new DenialCache())
-
-/** Puts a cache in front of a pipe. Denials of the cache have `source: 'deny-cache'`. */
-export function cacheDenials(pipe: Pipe, cache: DenialCache, times: DenialTimes): Pipe {
-  return {
-    send: sendFor((operation, settle, onLate) => {
-      const denial = cache.before(operation, times)
-      if (denial !== undefined) return denial
-      const sentAtMs = performance.now()
-      const outcome = pipe.send(
-        operation,
-        (later) => {
-          cache.after(operation, later, sentAtMs, times)
-          settle(later)
-        },
-        (late) => {
-          cache.invalidate(operation)
-          onLate?.(late, operation)
-        },
-      )
-      if (outcome !== undefined) cache.invalidate(operation)
-      return outcome
-    }),
-  }
-}

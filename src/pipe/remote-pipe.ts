@@ -8,7 +8,7 @@ import type { BreakerState } from './breaker-state.js'
 import { Call } from './call.js'
 import type { Admission } from './circuit-breaker.js'
 import { closeStore } from './close-store.js'
-import { cacheDenials, type DenialCache, denialCacheOf } from './denial-cache.js'
+import { type DenialCache, denialCacheOf } from './denial-cache.js'
 import { CircuitOpenError, isTimeout } from './errors.js'
 import { type DenialTimes, type Leases, leasesOf } from './lease/leases.js'
 import type { LimiterPipe, PipeOptions, RefundingPipe } from './limiter-pipe.js'
@@ -81,16 +81,16 @@ export class RemotePipe implements LimiterPipe {
             this.#call(new Call(this, undefined, operation, settle, onLate)),
         ),
       }
-      this.#front = cacheDenials(holdUndecided(behindCache, store), this.#denials, this.denialTimes)
+      this.#front = holdUndecided(behindCache, store)
     }
   }
 
   send<O extends Operation>(operation: O, settle: Settle<O>, onLate?: OnLate<O>): Sent<O> {
-    if (this.#front !== undefined) return this.#front.send(operation, settle, onLate)
-    const known = this.#leases?.consume(operation) ?? this.#denials.before(operation, this.denialTimes)
+    const leased = this.#front === undefined ? this.#leases?.consume(operation) : undefined
+    const known = leased ?? this.#denials.before(operation, this.denialTimes)
     if (known !== undefined) return known as Sent<O>
     const call = new Call(this, this.#denials, operation, settle as SettleAny, onLate as OnLate)
-    const outcome = this.#call(call)
+    const outcome = this.#front === undefined ? this.#call(call) : sendThrough(this.#front, call)
     if (outcome !== undefined) this.#denials.invalidate(operation)
     return outcome as Sent<O>
   }
@@ -181,4 +181,10 @@ export class RemotePipe implements LimiterPipe {
       publishToStoreChannel({ type: 'close', ...this.#origin })
     }
   }
+}
+
+/** Sends a call that is not sent to the store itself: the pipe in front makes its own calls. */
+function sendThrough(front: Pipe, call: Call): Outcome | undefined {
+  const settle = (outcome: Outcome) => call.settle(outcome)
+  return front.send(call.operation, settle, settle)
 }

@@ -18,9 +18,9 @@ import {
   tokenBucket,
 } from 'headgate'
 import { type ChargeResult, customStore, type Operation, type Outcome, type Refund } from 'headgate/store'
-import { cacheDenials, DenialCache } from '../../../src/pipe/denial-cache.js'
+import { DenialCache, denialCacheOf } from '../../../src/pipe/denial-cache.js'
 import { type Pipe, request } from '../../../src/pipe/pipe.js'
-import { pipeTo } from '../../../src/pipe/store-end.js'
+import { RemotePipe } from '../../../src/pipe/remote-pipe.js'
 import type { Parts } from '../../../src/testing/conformance/store-calls.js'
 import { chargeStore } from '../../support/store-calls.js'
 
@@ -269,8 +269,9 @@ describe('a cached denial is repeated', () => {
 
   /** Sends an operation through a cache that has a denial. Returns the denial that it still has, if any. */
   async function denialAfter(operation: Operation) {
-    const cache = new DenialCache()
-    const pipe = cacheDenials(pipeTo(remoteStore()), cache, { maxMs: 1000, minMs: 0 })
+    const store = remoteStore()
+    const cache = denialCacheOf(store)
+    const pipe = new RemotePipe(store, { timeoutMs: 1000, denyCacheMs: 1000 })
     const parts = [{ ...key, cost: 1 }]
     const figures = {
       allowed: false,
@@ -598,7 +599,8 @@ test.each([0, -1, true, 'soon', null, Number.NaN])(
 test('a refund whose result comes after its time-out ends the denials that were cached meanwhile', () => {
   const policy = fixedWindow({ limit: 1, window: '1m' })
   const parts: Parts = [{ key: 'key', policy, cost: 1 }]
-  const cache = new DenialCache()
+  const store = remoteStore()
+  const cache = denialCacheOf(store)
   let endLate: () => void = () => {}
   const late: Pipe = {
     send(operation, settle, onLate) {
@@ -607,7 +609,7 @@ test('a refund whose result comes after its time-out ends the denials that were 
       return undefined
     },
   }
-  const pipe = cacheDenials(late, cache, { maxMs: 1000, minMs: 0 })
+  const pipe = new RemotePipe(store, { timeoutMs: 100, denyCacheMs: 1000, holdUndecided: () => late })
   const refund: Refund = { type: 'refund', key: 'key', policy, cost: 1, takenAtMs: 0 }
   pipe.send(refund, () => {})
   const denied = policy.take(policy.take(undefined, 0, 1).next, 0, 1)
