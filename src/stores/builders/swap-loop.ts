@@ -1,7 +1,7 @@
 import type { Policy, State } from '../../policies/policy.js'
 import { retry } from '../../util/retry.js'
-import { type Outcome, onlyPartOf } from '../operation.js'
-import { applyBatch, evaluatePart, type Write } from '../shared/apply-batch.js'
+import type { Outcome } from '../operation.js'
+import { applyBatch, type Write } from '../shared/apply-batch.js'
 import {
   type ApplyToKey,
   applyByPromise,
@@ -11,7 +11,7 @@ import {
 } from '../shared/by-key.js'
 import { foreignKeyError, isStateOf } from '../shared/state-codec.js'
 import { type StateWrite, stateWrite } from '../shared/state-write.js'
-import { asStoreError, StoreError } from '../store-error.js'
+import { StoreError } from '../store-error.js'
 
 /** A state in a database, with its version. Each write must change the version. */
 export interface StoredState<Version> {
@@ -49,26 +49,30 @@ export interface SwapAccess<Version> {
  * process has written since. Otherwise it retries with backoff for up to two seconds. Then its operations
  * fail with a `StoreError`. The bound is exactly the policy's, if the clocks of the processes are less than
  * a second apart.
- *
- * A result from the cache counts only if its write succeeds, which proves that the cached version was current.
  */
 export function swapLoop<Version>(name: string, access: SwapAccess<Version>): ApplyToKey {
-  /** Calls back with the outcomes, or `undefined` if the version may no longer be current. */
+  /**
+   * Applies operations to what is stored. Calls `lose` if another process may have changed the key. A result
+   * from the cache counts only if its write succeeds, which proves that the cached version was current.
+   */
   function attempt(
     keyed: KeyedOperations,
     stored: StoredState<Version> | undefined,
-    settle: (outcomes: Outcomes | undefined) => void,
+    isCached: boolean,
+    settle: (outcomes: readonly Outcome[]) => void,
+    lose: () => void,
     fail: (cause: unknown) => void,
-    isCached = false,
   ): void {
     const { key, policy } = keyed
     const before = isStateOf(policy, stored?.state) ? stored.state : undefined
     const clockMs = access.now()
     const isAhead = policy.clampToNow(before, clockMs) !== before // only a clock ahead of this one wrote it
     const nowMs = isAhead ? timeFor(policy, before, clockMs) : clockMs
-    const { outcomes, write } = applyToState(name, keyed, stored, before, nowMs)
+    const isForeign = stored !== undefined && before === undefined
+    const { outcomes, write } = applyToState(name, keyed, before, isForeign, nowMs)
     if (write === undefined || (write.state === undefined && stored === undefined)) {
-      settle(isCached ? undefined : outcomes)
+      if (isCached) lose()
+      else settle(outcomes)
       return
     }
     const { state, ttlMs } = write
@@ -76,12 +80,14 @@ export function swapLoop<Version>(name: string, access: SwapAccess<Version>): Ap
     // the database's TTL from now, so the state is kept that much longer.
     const aheadMs = state === undefined ? 0 : Math.ceil(nowMs - clockMs)
     const change = { key, version: stored?.version, state, ttlMs: ttlMs + aheadMs }
-    access.swap(change, (isWritten) => settle(isWritten ? outcomes : undefined), fail)
+    access.swap(change, (isWritten) => (isWritten ? settle(outcomes) : lose()), fail)
   }
 
-  async function readAndAttempt(keyed: KeyedOperations): Promise<Outcomes | undefined> {
+  async function readAndAttempt(keyed: KeyedOperations): Promise<readonly Outcome[] | undefined> {
     const stored = await access.read(keyed.key)
-    return new Promise((resolve, reject) => attempt(keyed, stored, resolve, reject))
+    return new Promise((resolve, reject) =>
+      attempt(keyed, stored, false, resolve, () => resolve(undefined), reject),
+    )
   }
 
   const applyWithRead = applyByPromise(name, async (keyed) => {
@@ -92,34 +98,39 @@ export function swapLoop<Version>(name: string, access: SwapAccess<Version>): Ap
 
   return function applyToKey(keyed, settle) {
     const cached = access.cached?.(keyed.key)
-    if (cached === undefined) {
-      applyWithRead(keyed, settle)
-      return
+    const lose = () => applyWithRead(keyed, settle)
+    const fail = (cause: unknown) => settle(failedOutcomes(name, keyed, cause))
+    try {
+      if (cached === undefined) lose()
+      else attempt(keyed, cached, true, settle, lose, fail)
+    } catch (cause) {
+      fail(cause) // a policy of the user's may throw
     }
-    const settleAttempt = (outcomes: Outcomes | undefined) =>
-      outcomes === undefined ? applyWithRead(keyed, settle) : settle(outcomes)
-    attempt(keyed, cached, settleAttempt, (cause) => settle(failedOutcomes(name, keyed, cause)), true)
   }
 }
 
-type Outcomes = readonly Outcome[]
+/** What operations on a key result in. `write` is absent if nothing changes. */
+interface Applied {
+  readonly outcomes: readonly Outcome[]
+  readonly write?: Pick<StateWrite, 'state' | 'ttlMs'> | undefined
+}
 
-/** Applies operations to the state of their key. Returns their outcomes, and the write if anything changes. */
+/** Applies operations to the state of their key. */
 function applyToState(
   name: string,
   { key, operations }: KeyedOperations,
-  stored: StoredState<unknown> | undefined,
   before: State | undefined,
+  isForeign: boolean,
   nowMs: number,
-): { readonly outcomes: Outcomes; readonly write: StateWrite | undefined } {
-  const isForeign = stored !== undefined && before === undefined
-  const part = operations.length === 1 && !isForeign ? onlyPartOf(operations[0]) : undefined
-  if (part !== undefined) {
-    try {
-      const { verdict, write } = evaluatePart(part, before, nowMs)
-      return { outcomes: [verdict], write: write && stateWrite(key, write, nowMs) }
-    } catch (error) {
-      return { outcomes: [asStoreError(name, error)], write: undefined } // a user's policy may throw
+): Applied {
+  const [alone] = operations
+  if (alone?.type === 'charge' && alone.parts.length === 1 && operations.length === 1 && !isForeign) {
+    const [part] = alone.parts // the usual case needs no maps
+    const step = part?.policy.take(before, nowMs, part.cost)
+    if (step?.allowed) {
+      const outcomes: Outcome[] = [{ type: 'charge', allowed: true, atMs: nowMs, parts: [step] }]
+      const ttlMs = Math.ceil(step.resetAfterMs)
+      return { outcomes, write: step.next && { state: ttlMs === 0 ? undefined : step.next, ttlMs } }
     }
   }
   const read = () => {
@@ -127,12 +138,10 @@ function applyToState(
     return before
   }
   const { results, writes } = applyBatch(operations, read, nowMs)
+  const outcomes = outcomesOf(name, results)
   const write: Write | undefined = writes.values().next().value // all operations are of one key
-  const isChange = write !== undefined && (write.state !== before || isForeign)
-  return {
-    outcomes: outcomesOf(name, results),
-    write: isChange ? stateWrite(key, write, nowMs) : undefined,
-  }
+  if (write === undefined || (write.state === before && !isForeign)) return { outcomes }
+  return { outcomes, write: stateWrite(key, write, nowMs) }
 }
 
 /** Returns the error for a key that other processes changed during every attempt to write it. */

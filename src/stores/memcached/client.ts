@@ -25,6 +25,10 @@ export interface MemcachedServer {
   error(error: Error): void
 }
 
+export function addressOf({ host, port }: MemcachedServer): string {
+  return `${host}:${port}`
+}
+
 /**
  * What the store needs of a memjs client, version 1.3 (https://github.com/memcachier/memjs). The store
  * writes its own requests to memjs' connections, because memjs has no command for compare-and-swap. They

@@ -5,7 +5,6 @@ import { statusError } from './errors.js'
 import {
   CHANGED,
   COUNTER_FLAGS,
-  casIn,
   decrement,
   get,
   hasFlags,
@@ -33,7 +32,7 @@ type OnCount = (version: CountVersion | Error) => void
 /** Reads and changes counters. All counters of one `key` share a server. */
 export type CounterIo = ReturnType<typeof counterIo>
 
-export function counterIo({ send, request }: MemcachedTransport) {
+export function counterIo({ channelOf, request }: MemcachedTransport) {
   let evicts = true // a server with -M does not, and cannot increment a counter while a client reads it
 
   async function readVersion(key: string, counter: string): Promise<CountVersion> {
@@ -77,13 +76,14 @@ export function counterIo({ send, request }: MemcachedTransport) {
       return
     }
     const adding = increment(counter, units, expiration)
-    send(key, adding, (reply) => {
+    const channel = channelOf(key)
+    channel.send(adding, (reply) => {
       const count = reply instanceof Error || reply.status !== STATUS.ok ? -1 : sumBefore(reply, units)
       if (reply instanceof Error) settle(reply)
       else if (count >= 0) settle({ count, cas: tokenIn(reply) })
       else addAgain(key, adding, units, reply).then(settle, settle)
     })
-    if (evicts && Math.random() * READ_ONE_IN < 1) send(key, get(counter), () => undefined)
+    if (evicts && Math.random() * READ_ONE_IN < 1) channel.send(get(counter), () => undefined)
   }
 
   /**
@@ -122,7 +122,7 @@ export function counterIo({ send, request }: MemcachedTransport) {
 
 /** Returns the CAS token in a reply; `undefined` without a counter, and from a server with -C, which has none. */
 function tokenIn(reply: Reply): bigint | undefined {
-  return reply.status === STATUS.ok ? casIn(reply) || undefined : undefined
+  return reply.status === STATUS.ok ? reply.cas || undefined : undefined
 }
 
 /** Returns the count before a request; 0 without a counter. Only replies to reads are digits. */

@@ -8,7 +8,7 @@ import {
   type Refund,
   type Result,
 } from '../operation.js'
-import { applyBatch, evaluatePart, FORGOTTEN, REFUNDED } from '../shared/apply-batch.js'
+import { applyBatch, FORGOTTEN, REFUNDED } from '../shared/apply-batch.js'
 import { type ApplyToKey, applyByPromise, failedOutcomes, type KeyedOperations } from '../shared/by-key.js'
 import { warnRefundFailed } from '../shared/refunds.js'
 import { type MemcachedTransport, removeItem } from './connection.js'
@@ -208,5 +208,6 @@ export function evaluate(
 function applyCharges(charges: readonly Charge[], state: State, nowMs: number): readonly ChargeResult[] {
   const part = charges.length === 1 ? onlyPartOf(charges[0]) : undefined
   if (part === undefined) return applyBatch(charges, () => state, nowMs).results as ChargeResult[]
-  return [evaluatePart(part, state, nowMs).verdict]
+  const step = part.policy.take(state, nowMs, part.cost)
+  return [{ type: 'charge', allowed: step.allowed, atMs: nowMs, parts: [step] }]
 }

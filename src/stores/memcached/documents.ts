@@ -2,7 +2,7 @@ import type { Documents, StoredDocument } from '../documents.js'
 import { textVersion } from '../shared/text-version.js'
 import type { MemcachedTransport } from './connection.js'
 import { statusError } from './errors.js'
-import { CHANGED, casIn, get, hasFlags, itemKey, STATUS, swap, valueIn } from './protocol.js'
+import { CHANGED, get, hasFlags, itemKey, STATUS, swap, valueIn } from './protocol.js'
 
 /** The flags of documents, which distinguish them from states. */
 const FLAGS = 0x68670002
@@ -22,7 +22,7 @@ export function memcachedDocuments(transport: MemcachedTransport): Documents {
     if (reply.status !== STATUS.ok) throw statusError(request, reply)
     const text = valueIn(reply).toString()
     const held = hasFlags(reply, FLAGS) ? { text } : { damage: 'a value of another program' }
-    return { stored: { ...held, version: textVersion(text) }, cas: casIn(reply) }
+    return { stored: { ...held, version: textVersion(text) }, cas: reply.cas }
   }
 
   return {

@@ -2,10 +2,10 @@ import { remoteStore } from '../../pipe/remote-store.js'
 import type { Policy } from '../../policies/policy.js'
 import type { Operation } from '../operation.js'
 import { runByKey } from '../shared/by-key.js'
-import { applyBy, type Run } from '../shared/run-operations.js'
+import { checkOperations, type Run } from '../shared/run-operations.js'
 import type { Batching, Store } from '../store.js'
 import { casStrategy } from './cas-strategy.js'
-import { type MemcachedClient, readClient } from './client.js'
+import { addressOf, type MemcachedClient, readClient } from './client.js'
 import { memjsTransport } from './connection.js'
 import { counterStrategy } from './counter-strategy.js'
 import { memcachedDocuments } from './documents.js'
@@ -58,19 +58,25 @@ export function memcachedStore(client: MemcachedClient): Store {
     COUNTED.includes(spec.kind) ? counterApplier(operation) : compareAndSwap
   const losses = lossMonitor(client)
   const runEachKey = runByKey('memcached', applierOf, itemKey)
-  const run: Run = (operations, settle) => {
+  const apply: Run = (operations, settle) => {
+    checkOperations('memcachedStore', operations)
     const nowMs = Date.now()
     if (Math.abs(nowMs - losses.polledAtMs) >= POLL_INTERVAL_MS) losses.poll(nowMs)
     return runEachKey(operations, settle)
   }
 
+  function serverOf(key: string): string | undefined {
+    const { server } = transport.channelOf(itemKey(key))
+    return server && addressOf(server)
+  }
+
   return remoteStore({
     name: 'memcached',
     batching: BATCHING,
-    apply: applyBy('memcachedStore', run, BATCHING),
+    apply,
     onLimitsLost: losses.subscribe,
     origin: { client },
     documents: memcachedDocuments(transport),
-    ...(client.servers.length > 1 && { serverOf: (key: string) => transport.serverOf(itemKey(key)) }),
+    ...(client.servers.length > 1 && { serverOf }),
   })
 }

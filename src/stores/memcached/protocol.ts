@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks'
+import type { State } from '../../policies/policy.js'
 import { hashKey } from '../shared/hash-key.js'
 
 /*
@@ -42,7 +43,8 @@ export interface MemcachedRequest {
   readonly key: string
   /** Numbers of 32 bits each. */
   readonly extras?: readonly number[]
-  readonly value?: Buffer
+  /** Bytes, or a state. */
+  readonly value?: Buffer | State
   /** The CAS token that the item must still have. */
   readonly cas?: bigint | undefined
 }
@@ -79,7 +81,7 @@ function counterExtras(amount: number, expiration: number): readonly number[] {
  */
 export function swap(
   key: string,
-  value: Buffer,
+  value: Buffer | State,
   expiration: number,
   cas: bigint | undefined,
   flags = STATE_FLAGS,
@@ -93,7 +95,7 @@ export function swapCount(key: string, count: number, expiration: number, cas: b
   return swap(key, Buffer.from(String(count)), expiration, cas, COUNTER_FLAGS)
 }
 
-const NO_EXTRAS: readonly number[] = []
+const NONE: readonly number[] = []
 
 /** A request with the sequence number that its reply will carry. */
 interface NumberedRequest {
@@ -101,36 +103,33 @@ interface NumberedRequest {
   readonly seq: number
 }
 
-/** Encodes requests in order. */
+/** Encodes requests in order. Keys are ASCII: as many bytes as characters. */
 export function encodeRequests(requests: readonly NumberedRequest[]): Buffer {
   let length = 0
   for (const { request } of requests) {
-    const { key, extras, value } = request
-    length += HEADER_LENGTH + 4 * (extras?.length ?? 0) + key.length + (value?.length ?? 0)
+    const { key, extras = NONE, value = NONE } = request
+    const bytesPerElement = Buffer.isBuffer(value) ? 1 : 8
+    length += HEADER_LENGTH + 4 * extras.length + key.length + bytesPerElement * value.length
   }
   const bytes = Buffer.alloc(length)
   let at = 0
-  for (const numbered of requests) at = encodeRequest(numbered, bytes, at)
+  for (const { request, seq } of requests) {
+    const { opcode, key, extras = NONE, value = NONE, cas } = request
+    const start = at
+    bytes.writeUInt8(MAGIC, start)
+    bytes.writeUInt8(opcode, start + 1)
+    bytes.writeUInt16BE(key.length, start + 2)
+    bytes.writeUInt8(4 * extras.length, start + 4)
+    bytes.writeUInt32BE(seq, start + 12)
+    if (cas !== undefined) bytes.writeBigUInt64BE(cas, start + 16)
+    at += HEADER_LENGTH
+    for (const extra of extras) at = bytes.writeUInt32BE(extra, at)
+    at += bytes.write(key, at, 'latin1')
+    if (Buffer.isBuffer(value)) at += value.copy(bytes, at)
+    else for (const number of value) at = bytes.writeDoubleLE(number, at)
+    bytes.writeUInt32BE(at - start - HEADER_LENGTH, start + 8)
+  }
   return bytes
-}
-
-/** Writes a request, and returns where it ends. Keys are ASCII: as many bytes as characters. */
-function encodeRequest({ request, seq }: NumberedRequest, bytes: Buffer, at: number): number {
-  const { opcode, key, extras = NO_EXTRAS, value, cas } = request
-  const keyAt = at + HEADER_LENGTH + 4 * extras.length
-  const end = keyAt + key.length + (value?.length ?? 0)
-  bytes.writeUInt8(MAGIC, at)
-  bytes.writeUInt8(opcode, at + 1)
-  bytes.writeUInt16BE(key.length, at + 2)
-  bytes.writeUInt8(4 * extras.length, at + 4)
-  bytes.writeUInt32BE(end - at - HEADER_LENGTH, at + 8)
-  bytes.writeUInt32BE(seq, at + 12)
-  if (cas !== undefined) bytes.writeBigUInt64BE(cas, at + 16)
-  let extraAt = at + HEADER_LENGTH
-  for (const extra of extras) extraAt = bytes.writeUInt32BE(extra, extraAt)
-  bytes.write(key, keyAt, 'latin1')
-  value?.copy(bytes, keyAt + key.length)
-  return end
 }
 
 /** A reply: its status, and where it is among the bytes that were received. */
@@ -138,6 +137,8 @@ export interface Reply {
   /** The sequence number of its request. */
   readonly seq: number
   readonly status: number
+  /** The CAS token of the item. */
+  readonly cas: bigint
   readonly bytes: Buffer
   readonly at: number
   readonly end: number
@@ -148,12 +149,8 @@ export function readReply(bytes: Buffer, at: number): Reply | undefined {
   if (at + HEADER_LENGTH > bytes.length) return undefined
   const end = at + HEADER_LENGTH + bytes.readUInt32BE(at + 8)
   if (end > bytes.length) return undefined
-  return { seq: bytes.readUInt32BE(at + 12), status: bytes.readUInt16BE(at + 6), bytes, at, end }
-}
-
-/** Returns the CAS token of the item. */
-export function casIn({ bytes, at }: Reply): bigint {
-  return bytes.readBigUInt64BE(at + 16)
+  const status = bytes.readUInt16BE(at + 6)
+  return { seq: bytes.readUInt32BE(at + 12), status, cas: bytes.readBigUInt64BE(at + 16), bytes, at, end }
 }
 
 /** Returns the value of the item, or the text of an error. */

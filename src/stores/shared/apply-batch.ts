@@ -87,9 +87,10 @@ export function evaluateCharge(charged: readonly Part[], read: ReadState, nowMs:
   const writes: Evaluation['writes'] = new Map()
   const [only] = charged
   if (only !== undefined && charged.length === 1) {
-    const { verdict, write } = evaluatePart(only, read(only.key, only.policy), nowMs)
-    if (write !== undefined) writes.set(only.key, write)
-    return { verdict, writes }
+    const { key, policy, cost } = only // the usual case needs no total of parts
+    const step = policy.take(read(key, policy), nowMs, cost)
+    if (step.next !== undefined) writes.set(key, writeOf(policy, step.next, step))
+    return { verdict: { type: 'charge', allowed: step.allowed, atMs: nowMs, parts: [step] }, writes }
   }
   const steps = charged.map(({ key, policy, cost }) => {
     const step = policy.take(writes.get(key)?.state ?? read(key, policy), nowMs, cost)
@@ -98,13 +99,6 @@ export function evaluateCharge(charged: readonly Part[], read: ReadState, nowMs:
   })
   if (!steps.every((step) => step.allowed)) return deny(charged, steps, read, nowMs)
   return { verdict: { type: 'charge', allowed: true, atMs: nowMs, parts: steps }, writes }
-}
-
-/** Returns the decision on a charge of one part, the usual case, and what to write, if anything changes. */
-export function evaluatePart({ policy, cost }: Part, state: State | undefined, nowMs: number) {
-  const step = policy.take(state, nowMs, cost)
-  const verdict: ChargeResult = { type: 'charge', allowed: step.allowed, atMs: nowMs, parts: [step] }
-  return { verdict, write: step.next === undefined ? undefined : writeOf(policy, step.next, step) }
 }
 
 /** Returns the write of a step. If the step is allowed, a peek would now return the same figures. */
