@@ -1,6 +1,9 @@
 import type { Fixes } from './fixes.js'
 
-/** Fixes, each with the options that it is for. */
+/**
+ * Fixes, each with the options that it is for. The tables are functions, because bundlers would keep a constant
+ * with computed names, even without a limiter.
+ */
 type OptionsByFix = Readonly<Record<string, string>>
 
 const TOKEN_BUCKET = "Write policy: tokenBucket({ capacity: 100, refill: 100, every: '1m' })."
@@ -15,7 +18,7 @@ const STORE = "Write store: redisStore(client), from 'headgate/redis', or the st
  * @fastify/rate-limit 11, @nestjs/throttler 6, koa-ratelimit 6, hono-rate-limiter 0.5, @upstash/ratelimit 2
  * and bottleneck 2. A fix of one word is the option to write. `docs/migrating/` has more in tables.
  */
-const FOREIGN: OptionsByFix = {
+const foreign = (): OptionsByFix => ({
   limit: 'max points',
   window: 'windowMs timeWindow ttl duration',
   "Write limits: [{ name: 'short', limit: 3, window: '1s' }].": 'throttlers',
@@ -59,12 +62,12 @@ const FOREIGN: OptionsByFix = {
     'requestPropertyName requestStorePropertyName onExceeding',
   'Leave it out: headgate always does it.': 'retryAfter validate useRedisPackage rejectIfRedisNotReady',
   "Listen to limiter.events.on('denied', …) and 'storeError'.": 'onLimitReached onExceeded onBanReach logger',
-}
+})
 
 /**
  * What to write for policies, their options and clients of stores that are given to a limiter as options.
  */
-const MISPLACED: OptionsByFix = {
+const misplaced = (): OptionsByFix => ({
   [TOKEN_BUCKET]: 'capacity refill every tokenBucket',
   [FIRST_REQUEST]: 'startsAt fixedWindow',
   [SLIDING_WINDOW]: 'slidingWindow',
@@ -74,14 +77,14 @@ const MISPLACED: OptionsByFix = {
   [BAN]: 'ban',
   [STORE]: 'redis client',
   'Write store: leased(redisStore(client), { processes: 8 }).': 'lease leased',
-}
+})
 
 /** What to write for options of other packages. */
-export const FOREIGN_OPTIONS: Fixes = /* @__PURE__ */ fixesOf(FOREIGN)
+export const FOREIGN_OPTIONS: Fixes = /* @__PURE__ */ fixesOf(foreign)
 
 /* @__NO_SIDE_EFFECTS__ */
-function fixesOf(table: OptionsByFix): Fixes {
-  const fixes = Object.entries(table).flatMap(([fix, names]) => names.split(' ').map((name) => [name, fix]))
+function fixesOf(table: () => OptionsByFix): Fixes {
+  const fixes = Object.entries(table()).flatMap(([fix, names]) => names.split(' ').map((name) => [name, fix]))
   return Object.fromEntries(fixes)
 }
 
@@ -104,5 +107,5 @@ function words(text: string): readonly string[] {
 /* @__NO_SIDE_EFFECTS__ */
 export function limiterFixes(elsewhere: readonly string[] = [], where = ''): Fixes {
   const placements = elsewhere.map((name) => [name, `Write ${name} ${where}.`])
-  return { ...FOREIGN_OPTIONS, ...fixesOf(MISPLACED), ...Object.fromEntries(placements) }
+  return { ...FOREIGN_OPTIONS, ...fixesOf(misplaced), ...Object.fromEntries(placements) }
 }

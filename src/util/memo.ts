@@ -14,6 +14,7 @@ export function weakMemo<Key extends object, Value extends NonNullable<unknown>>
 }
 
 /** Returns `make` memoized: it runs at the first call. */
+/* @__NO_SIDE_EFFECTS__ */
 export function once<Value extends NonNullable<unknown>>(make: () => Value): () => Value {
   let value: Value | undefined
   return () => {
