@@ -97,7 +97,7 @@ const OWN_CHUNKS: Readonly<Record<string, readonly string[]>> = {
 /** The page of the dashboard. */
 const PAGE = 'page.cjs'
 const COMMON_CHUNKS = [
-  ...['http', 'keys', 'limiter', 'login', 'policies', 'rolldown-runtime', 'settings', 'stores'],
+  ...['http', 'keys', 'limiter', 'login', 'pipe', 'policies', 'rolldown-runtime', 'settings', 'stores'],
 ]
 
 test.each(ENTRIES)(

@@ -5,6 +5,7 @@ import { createServer, get } from 'node:http'
 import { createRequire } from 'node:module'
 import { isDeepStrictEqual } from 'node:util'
 import * as imported from 'headgate'
+import { customStore } from 'headgate/store'
 
 const require = createRequire(import.meta.url)
 const required = require('./node_modules/headgate/dist/cjs/index.js') // what Node.js before 20.19 requires
@@ -34,14 +35,14 @@ function noting(store, keys) {
     for (const { type, parts } of operations) if (type === 'charge') keys.push(...parts.map(({ key }) => key))
     return store.apply(operations)
   }
-  return { name: 'noting', apply }
+  return customStore({ name: 'noting', apply })
 }
 
 function failing(error) {
   const fail = () => {
     throw error
   }
-  return { name: 'failing', apply: fail }
+  return customStore({ name: 'failing', apply: fail })
 }
 
 function thrownBy(run) {

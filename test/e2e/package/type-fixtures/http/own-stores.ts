@@ -3,6 +3,7 @@ import { memoryStore, rateLimit } from 'headgate/http'
 import {
   applyOperations,
   compareAndSwapStore,
+  customStore,
   ownerStore,
   type State,
   type Store,
@@ -53,7 +54,7 @@ export function stores(
       name: 'owner',
       send: async (message) => JSON.parse(await post(JSON.stringify(message))) as unknown,
     }),
-    {
+    customStore({
       name: 'map',
       apply(operations) {
         const { outcomes, writes } = applyOperations(operations, (key) => states.get(key), Date.now())
@@ -63,7 +64,7 @@ export function stores(
         }
         return outcomes
       },
-    },
+    }),
   ]
 }
 
