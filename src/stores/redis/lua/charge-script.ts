@@ -1,5 +1,5 @@
 import type { LuaKind } from './lua-kind.js'
-import { change, readNumbers, readPart, type Script, scriptOf, writeChange } from './script.js'
+import { change, readNumbers, readPart, type Script, scriptOf, write, writeChange } from './script.js'
 
 /**
  * Takes `cost` units from `bytes`. Sets `allowed`, and `to_write` to the bytes that replace `bytes`, or to
@@ -27,10 +27,10 @@ export function chargeScript(kinds: readonly LuaKind[]): Script {
 /** Takes the only part of each charge, without a Lua function: a call would take as long as all the rest. */
 const chargePart = (kind: LuaKind) => `
 do
-  local size1, is_state1 = nil, nil
+  local size1 = nil
   ${readNumbers(kind, 1)}
   local has_costs = #ARGV > p
-  for k = 1, #keys do ${readPart(1, 'k')}
+  for k = 1, #keys do ${readPart(kind, 1, 'k')}
     local bytes, cost = held1, has_costs and ARGV[p + k] + 0.0 or 1
     if bytes and cost > 0 then
       local allowed, changed, may_owe = true, false, false
@@ -66,7 +66,7 @@ const denyPart = (n: number) => `
       end`
 
 const defineTake = (kind: LuaKind, n: number) => `
-local size${n}, is_state${n}, take${n} = nil, nil, nil
+local size${n}, take${n} = nil, nil
 do
   ${readNumbers(kind, n)}
   take${n} = function(bytes, cost) ${take(kind)}
@@ -78,10 +78,13 @@ function chargeParts(kinds: readonly LuaKind[]): string {
   const each = (pieceOf: (n: number) => string) => kinds.map((_, i) => pieceOf(i + 1)).join('')
   const all = (name: string) => kinds.map((_, i) => `${name}${i + 1}`).join(' and ')
   const inPlace = kinds.length > MAX_LOCAL_PARTS ? inTables : (text: string) => text
-  return inPlace(`${kinds.map((kind, i) => defineTake(kind, i + 1)).join('')}
+  return inPlace(`
+local function write(key, bytes, expires_at) ${write('key', 'bytes', 'expires_at')}
+end
+${kinds.map((kind, i) => defineTake(kind, i + 1)).join('')}
 local has_costs = #ARGV > p
 for k = 0, #keys - 1, ${kinds.length} do
-  ${each(readPart)}
+  ${kinds.map((kind, i) => readPart(kind, i + 1)).join('')}
   if ${all('held')} then
     local after = repeats and {}
     ${each(decidePart)}
@@ -99,7 +102,7 @@ const MAX_LOCAL_PARTS = 20
 
 /** Returns the code of many parts with tables in place of the locals of each: `cost[7]` for `cost7`. */
 function inTables(code: string): string {
-  const names = ['size', 'is_state', 'take', 'held', 'cost', 'allowed', 'bytes', 'expires']
+  const names = ['size', 'take', 'held', 'cost', 'allowed', 'bytes', 'expires']
   const local = new RegExp(`\\blocal ((${names.join('|')})\\d)`, 'g')
   const name = new RegExp(`\\b(${names.join('|')})(\\d+)\\b`, 'g')
   const tables = names.map((each) => `${each}_of`).join(', ')

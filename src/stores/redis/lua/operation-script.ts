@@ -1,5 +1,5 @@
 import type { LuaKind } from './lua-kind.js'
-import { change, readNumbers, readPart, type Script, scriptOf } from './script.js'
+import { change, readNumbers, readPart, type Script, scriptOf, write } from './script.js'
 
 /** Keeps when a key expires. If it never does, but its state now does, it expires by the policy's numbers. */
 const KEEP_EXPIRY = `
@@ -62,7 +62,7 @@ export function operationScript(type: ScriptedType, kind: LuaKind): Script {
   const numbers = args.map((_, i) => `ARGV[p + k * ${args.length} + ${i + 1}] + 0.0`).join(', ')
   return scriptOf(`
 do
-  local size1, is_state1 = nil, nil
+  local size1 = nil
   ${readNumbers(kind, 1)}
   local function apply(bytes, ${args.join(', ')})
     ${kind.state.unpack}
@@ -74,10 +74,12 @@ do
     ${change(keepsExpiry ? { ...kind, expiry: `${kind.expiry}${KEEP_EXPIRY}` } : kind)}
     return to_write, expires_at
   end
-  for k = 0, #keys - 1 do ${readPart(1)}
+  for k = 0, #keys - 1 do ${readPart(kind, 1)}
     if held1 then
       local bytes, expires_at = apply(held1, ${numbers})
-      if bytes then write(keys[k + 1], bytes, expires_at) end
+      local key = keys[k + 1]
+      if bytes then ${write('key', 'bytes', 'expires_at')}
+      end
     end
   end
 end`)

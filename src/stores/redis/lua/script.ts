@@ -33,7 +33,11 @@ export interface Script {
  * Redis runs Lua 5.1, and Dragonfly Lua 5.4, which has integers beside floats: numbers from ARGV become floats.
  */
 
-/** Reads the clock and the keys, and defines how keys are read and written. */
+/**
+ * Reads the clock and the keys. If keys repeat, `again` has the operations on such keys, `latest` what they have
+ * left so far, and each of these keys is written once, at the end. Lua makes a function anew in each call of a
+ * script, so code that runs once has none.
+ */
 const BEGIN = `
 local floor, ceil, max, min, huge = math.floor, math.ceil, math.max, math.min, math.huge
 local call, try, unpack_numbers, pack_numbers = redis.call, redis.pcall, struct.unpack, struct.pack
@@ -56,60 +60,40 @@ if repeats then
 end
 local refused, is_list = false, false
 local p = 1
+local latest, moved = repeats and {}, repeats and {}
 `
 
 /**
- * `held_at` returns the bytes of a key before the operation: those of a fresh state for a missing key, and nil
- * for a foreign one. If keys repeat, `again` has the operations on such keys, `latest` what they have left so
- * far, and each of these keys is written once, at the end.
- *
- * `write` writes bytes. If `expires_at` is nil, the key keeps its expiry, and the bytes are overwritten in
- * place, which spares Redis a new value. With '' as the bytes, it deletes the key.
+ * Writes bytes now. If `expires_at` is nil, the key keeps its expiry, and the bytes are overwritten in place,
+ * which spares Redis a new value. With '' as the bytes, it deletes the key.
  */
-const READ_AND_WRITE = `
-local latest, moved = repeats and {}, repeats and {}
-local function held_at(i, size, is_state)
-  local key, bytes = keys[i], stored[i]
-  local left = latest and latest[key]
-  if left then bytes = left end
-  if not bytes and call('EXISTS', key) == 0 or left == '' then
-    bytes = string.rep('\\0', max(size, -size))
-    stored[i] = bytes
-    return bytes
-  end
-  if bytes and (#bytes == size or is_state and is_state(bytes)) then
-    stored[i] = bytes
-    return bytes
-  end
-  is_list, stored[i] = true, false
-  return nil
-end
+const writeNow = (key: string, bytes: string, expiresAt: string) => `
+    local reply
+    if ${bytes} == '' then
+      reply = try('DEL', ${key})
+    elseif ${expiresAt} == nil then
+      reply = try('SETRANGE', ${key}, '0', ${bytes})
+    elseif ${expiresAt} == huge then
+      reply = try('SET', ${key}, ${bytes})
+    else
+      reply = try('SET', ${key}, ${bytes}, 'PXAT', string.format('%d', ceil(${expiresAt})))
+    end
+    if type(reply) == 'table' and reply.err then refused = reply.err end`
 
-local function write(key, bytes, expires_at)
+/** Writes bytes to a key as `writeNow` does, or at the end if keys repeat. */
+export const write = (key: string, bytes: string, expiresAt: string) => `
   if latest then
-    latest[key], moved[key] = bytes, expires_at or moved[key]
-    return
-  end
-  if refused then return end
-  local reply
-  if bytes == '' then
-    reply = try('DEL', key)
-  elseif expires_at == nil then
-    reply = try('SETRANGE', key, '0', bytes)
-  elseif expires_at == huge then
-    reply = try('SET', key, bytes)
-  else
-    reply = try('SET', key, bytes, 'PXAT', string.format('%d', ceil(expires_at)))
-  end
-  if type(reply) == 'table' and reply.err then refused = reply.err end
-end
-`
+    latest[${key}], moved[${key}] = ${bytes}, ${expiresAt} or moved[${key}]
+  elseif not refused then ${writeNow(key, bytes, expiresAt)}
+  end`
 
 const END = `
 if repeats then
-  local changes = latest
-  latest = nil
-  for key, bytes in pairs(changes) do write(key, bytes, moved[key]) end
+  for key, bytes in pairs(latest) do
+    local expires_at = moved[key]
+    if not refused then ${writeNow('key', 'bytes', 'expires_at')}
+    end
+  end
 end
 if not refused and not is_list then
   stored[#keys + 1] = pack_numbers('<d', now)
@@ -122,8 +106,8 @@ return reply
 `
 
 /**
- * Reads the numbers of a policy, which come next in ARGV. Sets `size<n>` and `is_state<n>`, which `held_at` takes for
- * the keys of part n, and the locals that the pieces of the kind read.
+ * Reads the numbers of a policy, which come next in ARGV. Sets `size<n>`, the size of the states of part n, and
+ * the locals that the pieces of the kind read.
  */
 export function readNumbers({ params, once, state, outdated }: LuaKind, n: number): string {
   const names = Object.values(params)
@@ -133,7 +117,7 @@ export function readNumbers({ params, once, state, outdated }: LuaKind, n: numbe
   ${outdated ? `if ${outdated} then return { pack_numbers('<d', now) } end` : ''}
   ${state.once}
   size${n} = ${state.size}
-  ${state.isState ? `is_list, is_state${n} = true, function(bytes) return ${state.isState} end` : ''}`
+  ${state.isState ? 'is_list = true' : ''}`
 }
 
 /**
@@ -158,31 +142,42 @@ export const change = (kind: Pick<LuaKind, 'state' | 'expiry'>) => `${findExpiry
 
 /**
  * Writes a change of the key in a place. In the usual case, the key keeps its expiry. Then only what follows
- * the expiry is written, without a call of `write`.
+ * the expiry is written.
  */
 export function writeChange(kind: LuaKind, place: string): string {
   const { packNumbers, pack } = kind.state
-  const write = `write(keys[${place}], ${pack}, expires_at)`
-  if (packNumbers === undefined)
-    return `${findExpiry(kind)}
-    ${write}`
+  const writeAll = `
+      local key, to_write = keys[${place}], ${pack}
+      ${write('key', 'to_write', 'expires_at')}`
+  if (packNumbers === undefined) return findExpiry(kind) + writeAll
   return `${findExpiry(kind)}
-    if expires_at ~= held or refused or again and again[${place}] then ${write}
+    if expires_at ~= held or refused or again and again[${place}] then ${writeAll}
     else
       local reply = try('SETRANGE', keys[${place}], '8', ${packNumbers})
       if reply ~= size1 then refused = reply.err end
     end`
 }
 
-/** Reads what the key in a place holds. */
-export const readPart = (n: number, place = `k + ${n}`) => `
+/**
+ * Sets `held<n>` to the bytes of a key before the operation: those of a fresh state for a missing key, and false
+ * for a foreign one.
+ */
+export const readPart = ({ state }: LuaKind, n: number, place = `k + ${n}`) => `
   local held${n} = stored[${place}]
   if not held${n} or #held${n} ~= size${n} or again and again[${place}] then
-    held${n} = held_at(${place}, size${n}, is_state${n})
+    local key, bytes = keys[${place}], held${n}
+    local left = latest and latest[key]
+    if left then bytes = left end
+    if not bytes and call('EXISTS', key) == 0 or left == '' then
+      bytes = string.rep('\\0', max(size${n}, -size${n}))
+    elseif not bytes or not (${state.isState ?? `#bytes == size${n}`}) then
+      is_list, bytes = true, false
+    end
+    held${n}, stored[${place}] = bytes, bytes
   end`
 
 /** Returns the script with a body, between how it begins and ends. */
 export function scriptOf(body: string): Script {
-  const text = BEGIN + READ_AND_WRITE + body + END
+  const text = BEGIN + body + END
   return { text, sha1: createHash('sha1').update(text).digest('hex') }
 }
