@@ -102,18 +102,31 @@ export function chargeParts(
   return settled.then((later) => resolveOutcome(core, later, parts, subject, finish))
 }
 
-/** Decides a charge by the outcome of the store, or as `onStoreError` says if the store could not decide. */
-export function resolveOutcome(
+function resolveOutcome(
   core: LimiterCore,
   outcome: ChargeResult | StoreError,
   parts: readonly NamedPart[],
   subject: unknown,
   finish: Finish,
 ): MaybePromise<Decision> {
-  if (!(outcome instanceof Error)) return finish(createDecision(core, parts, outcome, core.apply), subject)
+  if (outcome instanceof Error) return resolveFailure(core, outcome, parts, subject, finish)
+  return finish(createDecision(core, parts, outcome, core.apply), subject)
+}
+
+/**
+ * Decides a charge that the store could not decide. A function of its own: a charge that succeeds allocates
+ * no variables for its closures.
+ */
+export function resolveFailure(
+  core: LimiterCore,
+  error: StoreError,
+  parts: readonly NamedPart[],
+  subject: unknown,
+  finish: Finish,
+): MaybePromise<Decision> {
   const decideLocally = (shares: readonly NamedPart[], result: ChargeResult) =>
     createDecision(core, shares, result, core.fallback.apply, 'local')
-  const decision = decideWithoutStore(core, outcome, parts, subject, decideLocally)
+  const decision = decideWithoutStore(core, error, parts, subject, decideLocally)
   return thenMaybe(decision, (decided) => finish(decided, subject))
 }
 

@@ -3,7 +3,7 @@ import type { ChargeResult, PartResult } from '../stores/operation.js'
 import { localStatesOf } from '../stores/shared/local-states.js'
 import { asStoreError } from '../stores/store-error.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
-import { type ChargeDirectly, chargeResolved, type LimiterCore, resolveOutcome } from './core.js'
+import { type ChargeDirectly, chargeResolved, type LimiterCore, resolveFailure } from './core.js'
 import { type Decision, denyDisconnected, type Finish, LimiterDecision, partDecision } from './decision.js'
 import type { Entry } from './read-limits.js'
 import type { Apply, NamedPart, Receipt } from './receipt.js'
@@ -57,7 +57,7 @@ export function directCharge(core: LimiterCore, entries: readonly Entry[]): Char
       figures = localLimit.take(text, nowMs, cost)
     } catch (cause) {
       const error = asStoreError(core.settings.store.name, cause)
-      return resolveOutcome(core, error, [partOf(limit, beginning + text, cost)], subject, finish)
+      return resolveFailure(core, error, [partOf(limit, beginning + text, cost)], subject, finish)
     }
     const receipt = new DirectReceipt(charged, text, cost, nowMs, figures)
     if (policy.holdsUnits) core.hold(receipt)
