@@ -79,7 +79,7 @@ export function createDelayer<Req, Res>(
    * Resolves with true after a time, or with false as soon as the client hangs up. Returns `undefined` if
    * there is no place.
    */
-  function hold(res: Res, decision: Decision, delayMs: number): Promise<boolean> | undefined {
+  function pause(res: Res, decision: Decision, delayMs: number): Promise<boolean> | undefined {
     const key = chargedParts(decision)?.[0]?.key ?? ''
     if (!places.hasPlaceFor(key)) return undefined
     places.take(key)
@@ -105,7 +105,7 @@ export function createDelayer<Req, Res>(
       },
     )
     return thenMaybe(delayMs, (forMs) => {
-      const isConnected = forMs === 0 ? true : hold(res, decision, forMs)
+      const isConnected = forMs === 0 ? true : pause(res, decision, forMs)
       if (isConnected === undefined) return deny(forMs)
       report()
       return thenMaybe(isConnected, (isStillConnected) => isStillConnected && pass())

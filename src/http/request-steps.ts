@@ -7,7 +7,7 @@ import { emitFailure } from '../limiter/events.js'
 import { isHolding } from '../limiter/holdings.js'
 import type { Limiter } from '../limiter/limiter.js'
 import { endUndecided } from '../limiter/undecided.js'
-import { holdUndecided } from '../pipe/hold-undecided.js'
+import { trackUndecided } from '../pipe/track-undecided.js'
 import type { ServerTypes } from '../util/framework-types.js'
 import { catchMaybe, isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { giveBack, type OnAllowed, releaseOnEnd } from './after-response.js'
@@ -57,7 +57,7 @@ export function requestSteps<Req extends object, Res>(
   const isDecidedLater = settings.count !== 'all' || denialFigures !== undefined
   const stepped = limiterFrom<Req>(owner, {
     ...settings.limiter,
-    ...(isDecidedLater && { holdUndecided }),
+    ...(isDecidedLater && { trackUndecided }),
   })
   return {
     owner,

@@ -70,11 +70,11 @@ export function bindLimits(core: LimiterCore, entries: readonly Entry[]): BoundL
  * store.
  */
 function localFallback(
-  { store, fallbackShare, holdUndecided = (pipe) => pipe }: LimiterSettings,
+  { store, fallbackShare, trackUndecided = (pipe) => pipe }: LimiterSettings,
   { onUnitsBack }: CoreHooks,
 ): LocalFallback {
   const fallback = fallbackStoreOf(store)
-  const pipe = reportUnitsBack(holdUndecided(new LocalPipe(fallback), fallback), (keys) =>
+  const pipe = reportUnitsBack(trackUndecided(new LocalPipe(fallback), fallback), (keys) =>
     onUnitsBack?.(keys),
   )
   return {

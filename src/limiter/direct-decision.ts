@@ -28,10 +28,10 @@ export function chargeSubject(
  * `undefined` for other limits.
  */
 export function directCharge(core: LimiterCore, entries: readonly Entry[]): ChargeDirectly | undefined {
-  const { context, store, holdUndecided } = core.settings
+  const { context, store, trackUndecided } = core.settings
   const local = localStatesOf(store)
   const [entry, ...others] = entries
-  if (local === undefined || entry === undefined || others.length > 0 || holdUndecided) return undefined
+  if (local === undefined || entry === undefined || others.length > 0 || trackUndecided) return undefined
   const { policy, key = [context.usualKey], cost: limitCost = 1, skip } = entry
   if (typeof policy === 'function' || skip !== undefined) return undefined
   const limit = limitOf(entry, context, policy)

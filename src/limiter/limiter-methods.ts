@@ -89,7 +89,7 @@ export function finishDecision(
   decision: Decision,
   subject: unknown,
 ): Decision {
-  if (settings.holdUndecided !== undefined) endUndecided(decision)
+  if (settings.trackUndecided !== undefined) endUndecided(decision)
   return applyMode({ settings }, report(decision, subject))
 }
 

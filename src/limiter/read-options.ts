@@ -55,7 +55,7 @@ const LIMITER_TABLE = {
 }
 
 /** Creates the layer of a pipe that knows which units in a store belong to undecided requests. */
-type HoldUndecided = (pipe: Pipe, store: Store) => Pipe
+type TrackUndecided = (pipe: Pipe, store: Store) => Pipe
 
 type LimiterRows = Settings<typeof LIMITER_ROWS>
 
@@ -123,7 +123,7 @@ export function limiterSettings(
     limitsKey: limitsKey(prefix, name ?? UNNAMED),
     onStoreError,
     /** Knows the units of undecided requests. Absent if the outcome of a charge is known at once. */
-    holdUndecided: undefined as HoldUndecided | undefined,
+    trackUndecided: undefined as TrackUndecided | undefined,
     /** Whether the limiter created its store, so that no other limiter can use it. */
     isOwnStore: read.store === undefined,
     ...claimNamed(owner, read, context), // last: only valid options claim a store

@@ -1,18 +1,18 @@
-import type { HeldResult } from '../pipe/hold-undecided.js'
+import type { TrackedResult } from '../pipe/track-undecided.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { type Decision, receiptOf } from './decision.js'
 
 /** Records that the outcome of a request is known. The units of its decision that are not refunded count. */
 export function endUndecided(decision: Decision): void {
   const receipt = receiptOf(decision)
-  const result: HeldResult | undefined = receipt?.result
+  const result: TrackedResult | undefined = receipt?.result
   result?.endUndecided?.()
   thenMaybe(receipt?.candidate, (candidate) => candidate && endUndecided(candidate as Decision))
 }
 
 /** Returns whether only units of undecided requests caused a denial. */
 export function isUndecidedDenial(decision: Decision): boolean {
-  const result: HeldResult | undefined = receiptOf(decision)?.result
+  const result: TrackedResult | undefined = receiptOf(decision)?.result
   return result?.isUndecided === true
 }
 
@@ -25,7 +25,7 @@ export function decidedUnits(
   limitNames: readonly string[],
 ): MaybePromise<readonly number[]> {
   const { parts = [], result } = receiptOf(decision) ?? {}
-  const held: HeldResult | undefined = result
+  const tracked: TrackedResult | undefined = result
   const namedParts = parts.filter(({ name }) => limitNames.includes(name))
-  return namedParts.length === 0 ? [] : (held?.readDecided?.(namedParts) ?? [])
+  return namedParts.length === 0 ? [] : (tracked?.readDecided?.(namedParts) ?? [])
 }

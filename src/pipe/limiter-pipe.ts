@@ -39,7 +39,7 @@ export interface PipeOptions {
   readonly denyCacheMs: number
   readonly onChange?: OnBreakerChange
   /** Puts the part that tracks the units of undecided requests in front of a pipe. */
-  readonly holdUndecided?: ((pipe: Pipe, store: Store) => Pipe) | undefined
+  readonly trackUndecided?: ((pipe: Pipe, store: Store) => Pipe) | undefined
 }
 
 /** What a remote store brings to its limiters, which import nothing of it. */
@@ -68,5 +68,5 @@ export function remoteAccessOf({ apply }: Store): RemoteAccess | undefined {
 export function limiterPipe(store: Store, options: PipeOptions): LimiterPipe {
   const remote = localStatesOf(store) === undefined ? remoteAccessOf(store) : undefined
   if (remote !== undefined) return remote.pipe(store, options)
-  return new LocalPipe(store, options.timeoutMs, options.holdUndecided?.(new LocalPipe(store), store))
+  return new LocalPipe(store, options.timeoutMs, options.trackUndecided?.(new LocalPipe(store), store))
 }

@@ -54,7 +54,7 @@ export class RemotePipe implements LimiterPipe {
 
   constructor(store: Store, options: PipeOptions) {
     const { name } = store
-    const { limiter, isPublished = true, timeoutMs, denyCacheMs, onChange, holdUndecided } = options
+    const { limiter, isPublished = true, timeoutMs, denyCacheMs, onChange, trackUndecided } = options
     const origin = { limiter, instance: {}, store: name }
     this.name = name
     this.#store = store
@@ -73,7 +73,7 @@ export class RemotePipe implements LimiterPipe {
       if (isPublished) publishToStoreChannel(server === undefined ? message : { ...message, server })
       onChange?.(...change)
     })
-    if (holdUndecided !== undefined) {
+    if (trackUndecided !== undefined) {
       const behindCache: Pipe = {
         send: sendFor(
           (operation, settle, onLate) =>
@@ -81,7 +81,7 @@ export class RemotePipe implements LimiterPipe {
             this.#call(new Call(this, undefined, operation, settle, onLate)),
         ),
       }
-      this.#front = holdUndecided(behindCache, store)
+      this.#front = trackUndecided(behindCache, store)
     }
   }
 

@@ -9,7 +9,7 @@ import { mostUnmarked, type UndecidedLedger, type UndecidedUnits } from './undec
 import { type Cause, causeOf, markedUnits, mayBeUndecided } from './undecided-units.js'
 
 /** How the units of a part are known to be undecided: by this process, and to others by a mark in the store. */
-interface Hold {
+interface UndecidedPart {
   readonly unit: UndecidedUnits
   mark?: Part | undefined
 }
@@ -18,7 +18,7 @@ interface Hold {
 export interface UndecidedCharge {
   readonly parts: readonly Part[]
   /** How each part is held; `undefined` if none of its units can be undecided. */
-  readonly holds: readonly (Hold | undefined)[]
+  readonly undecidedParts: readonly (UndecidedPart | undefined)[]
   /** What is sent: the parts, then their marks. */
   readonly sent: Charge
 }
@@ -32,15 +32,15 @@ export function undecidedCharge(
   ledger: UndecidedLedger,
   { charged = uncountedParts(parts), isMarked = false } = {},
 ): UndecidedCharge {
-  const holds = parts.map((part): Hold | undefined => {
+  const undecidedParts = parts.map((part): UndecidedPart | undefined => {
     if (part.cost === 0 || part.policy.holdsUnits) return undefined
     const mark = isMarked || ledger.needsMark(part) ? ledger.markOf?.(part) : undefined
     return { unit: ledger.add(part, mark !== undefined), mark }
   })
-  const marks = holds.flatMap((hold) => hold?.mark ?? [])
+  const marks = undecidedParts.flatMap((undecidedPart) => undecidedPart?.mark ?? [])
   return {
     parts,
-    holds,
+    undecidedParts,
     sent: { type: 'charge', parts: marks.length > 0 ? [...charged, ...marks] : charged },
   }
 }
@@ -54,14 +54,14 @@ export function withoutMarks({ parts, sent }: UndecidedCharge, result: ChargeRes
 
 /** Returns why each part was denied; `undefined` for one that did not deny. */
 export function causesOf(
-  { parts, holds }: UndecidedCharge,
+  { parts, undecidedParts }: UndecidedCharge,
   { parts: figures, atMs }: ChargeResult,
   ledger: UndecidedLedger,
 ): (Cause | undefined)[] {
   let marks = 0
   return parts.map((part, i) => {
     const own = figures[i]
-    const mark = holds[i]?.mark && figures[parts.length + marks++]
+    const mark = undecidedParts[i]?.mark && figures[parts.length + marks++]
     const undecided = ledger.undecidedAt(part.key, mark ? markedUnits(mark) : 0, own?.atMs ?? atMs)
     return own && causeOf(part, own, undecided)
   })
@@ -85,20 +85,20 @@ export function mayBeExcused(
 
 /** Records when the units of an allowed charge were taken. */
 export function recordTaken(
-  { parts, holds }: UndecidedCharge,
+  { parts, undecidedParts }: UndecidedCharge,
   { parts: figures, atMs }: ChargeResult,
   ledger: UndecidedLedger,
 ): void {
   for (const [i, part] of parts.entries()) {
-    const [hold, taken] = [holds[i], figures[i]]
-    if (hold !== undefined && taken !== undefined)
-      ledger.recordTaken(part.key, hold.unit, taken, taken.atMs ?? atMs)
+    const [undecidedPart, taken] = [undecidedParts[i], figures[i]]
+    if (undecidedPart !== undefined && taken !== undefined)
+      ledger.recordTaken(part.key, undecidedPart.unit, taken, taken.atMs ?? atMs)
   }
 }
 
 /** Returns the marks that an allowed charge needs now that so much of a limit is in use. */
 export function markUsedLimits(
-  { parts, holds }: UndecidedCharge,
+  { parts, undecidedParts }: UndecidedCharge,
   { parts: figures }: ChargeResult,
   ledger: UndecidedLedger,
 ): readonly Part[] {
@@ -106,13 +106,13 @@ export function markUsedLimits(
   if (markOf === undefined) return []
   const marks: Part[] = []
   for (const [i, part] of parts.entries()) {
-    const hold = holds[i]
+    const undecidedPart = undecidedParts[i]
     const { remaining = 0 } = figures[i] ?? {}
-    if (hold === undefined || hold.mark !== undefined) continue
+    if (undecidedPart === undefined || undecidedPart.mark !== undefined) continue
     if (part.policy.limit - remaining <= mostUnmarked(part.policy)) continue
-    ledger.recordMark(part.key, hold.unit)
-    hold.mark = markOf(part)
-    marks.push(hold.mark)
+    ledger.recordMark(part.key, undecidedPart.unit)
+    undecidedPart.mark = markOf(part)
+    marks.push(undecidedPart.mark)
   }
   return marks
 }
@@ -121,18 +121,18 @@ export function markUsedLimits(
  * Ends the undecided time of the units of a charge. If the charge was allowed, returns the refunds of its
  * marks.
  */
-export function endHolds(
-  { parts, holds }: UndecidedCharge,
+export function endUndecidedParts(
+  { parts, undecidedParts }: UndecidedCharge,
   ledger: UndecidedLedger,
   allowed?: ChargeResult,
 ): readonly Refund[] {
   const refunds: Refund[] = []
   for (const [i, part] of parts.entries()) {
-    const hold = holds[i]
-    if (hold === undefined) continue
-    ledger.delete(part.key, hold.unit)
-    if (hold.mark === undefined || allowed === undefined) continue
-    refunds.push({ type: 'refund', ...hold.mark, takenAtMs: allowed.parts[i]?.atMs ?? allowed.atMs })
+    const undecidedPart = undecidedParts[i]
+    if (undecidedPart === undefined) continue
+    ledger.delete(part.key, undecidedPart.unit)
+    if (undecidedPart.mark === undefined || allowed === undefined) continue
+    refunds.push({ type: 'refund', ...undecidedPart.mark, takenAtMs: allowed.parts[i]?.atMs ?? allowed.atMs })
   }
   return refunds
 }

@@ -609,7 +609,7 @@ test('a refund whose result comes after its time-out ends the denials that were 
       return undefined
     },
   }
-  const pipe = new RemotePipe(store, { timeoutMs: 100, denyCacheMs: 1000, holdUndecided: () => late })
+  const pipe = new RemotePipe(store, { timeoutMs: 100, denyCacheMs: 1000, trackUndecided: () => late })
   const refund: Refund = { type: 'refund', key: 'key', policy, cost: 1, takenAtMs: 0 }
   pipe.send(refund, () => {})
   const denied = policy.take(policy.take(undefined, 0, 1).next, 0, 1)

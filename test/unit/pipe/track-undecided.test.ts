@@ -12,9 +12,9 @@ import {
   tokenBucket,
 } from 'headgate'
 import { type ChargeResult, customStore, type Operation, type Part } from 'headgate/store'
-import { type HeldResult, holdUndecided } from '../../../src/pipe/hold-undecided.js'
 import { type OnLate, type Pipe, request, type SettleAny, sendFor } from '../../../src/pipe/pipe.js'
 import { pipeTo } from '../../../src/pipe/store-end.js'
+import { type TrackedResult, trackUndecided } from '../../../src/pipe/track-undecided.js'
 import { figures } from '../../../src/testing/conformance/store-calls.js'
 import { anyPolicy, costOf, takes, waitMs } from '../../properties/arbitrary-policies.js'
 
@@ -39,7 +39,7 @@ function inMemory(isShared = false) {
       sent.push(operation)
       return pipe.send(operation, ...rest)
     }
-    return holdUndecided({ send }, its)
+    return trackUndecided({ send }, its)
   }
   return {
     store,
@@ -52,7 +52,7 @@ function inMemory(isShared = false) {
   }
 }
 
-const charge = (pipe: Pipe, ...parts: Part[]) => request(pipe, { type: 'charge', parts }) as HeldResult // memory returns no promise
+const charge = (pipe: Pipe, ...parts: Part[]) => request(pipe, { type: 'charge', parts }) as TrackedResult // memory returns no promise
 
 /** A result with its figures, without the states that a store in memory returns with them. */
 const withFigures = (result: ChargeResult) => ({ ...result, parts: result.parts.map(figures) })
@@ -292,7 +292,7 @@ test('four processes agree on which denials only undecided units cause', () => {
       const { startProcess } = inMemory(true)
       const processes = Array.from({ length: 4 }, () => ({
         pipe: startProcess(),
-        running: [] as HeldResult[],
+        running: [] as TrackedResult[],
       }))
       const asked = part(slidingLog({ limit, window: '30m' }))
       const unmarked = limit < 16 ? 0 : Math.floor(limit / 8)
@@ -342,9 +342,9 @@ describe('if the store fails after a denial,', () => {
         return store.apply(operations) as ChargeResult[]
       },
     })
-    const pipe = holdUndecided(pipeTo(failing), failing)
+    const pipe = trackUndecided(pipeTo(failing), failing)
     const policy = strict(slidingLog({ limit: 1, window: '30m' }))
-    const send = () => request(pipe, { type: 'charge', parts: [part(policy)] }) as Promise<HeldResult>
+    const send = () => request(pipe, { type: 'charge', parts: [part(policy)] }) as Promise<TrackedResult>
     const { endUndecided } = await send()
     calls = 0
     endUndecided?.()
@@ -370,7 +370,7 @@ describe('if the store fails after a denial,', () => {
         return undefined
       },
     }
-    const held = holdUndecided({ send: sendFor(slow.send) }, shared(store))
+    const held = trackUndecided({ send: sendFor(slow.send) }, shared(store))
     charge(plain, parts[0] as Part)
     const denial = request(held, { type: 'charge', parts })
     expect(await denial).toMatchObject({ allowed: false })

@@ -16,7 +16,7 @@ import { decidedReader } from './decided-units.js'
 import { type OnLate, type Pipe, request, type SettleAny, sendFor } from './pipe.js'
 import {
   causesOf,
-  endHolds,
+  endUndecidedParts,
   markUsedLimits,
   mayBeExcused,
   recordTaken,
@@ -28,7 +28,7 @@ import { undecidedLedgerOf } from './undecided-ledger.js'
 import { type Cause, excuseOf, untilDecided } from './undecided-units.js'
 
 /** The result of a charge whose outcome is known only later. */
-export interface HeldResult extends ChargeResult {
+export interface TrackedResult extends ChargeResult {
   /** Ends the time in which the units of an allowed charge are undecided. Further calls do nothing. */
   readonly endUndecided?: () => void
   /** Set on a denial that only undecided units caused. */
@@ -57,7 +57,7 @@ export interface HeldResult extends ChargeResult {
  * are in use. Once units of known outcome use half of a limit, the number of excused denials is bounded, so a
  * slow request excuses few. A client that waits for each retry time stays within it.
  */
-export function holdUndecided(pipe: Pipe, store: Store): Pipe {
+export function trackUndecided(pipe: Pipe, store: Store): Pipe {
   const ledger = undecidedLedgerOf(store)
   const readDecided = decidedReader(pipe, ledger)
 
@@ -79,7 +79,7 @@ export function holdUndecided(pipe: Pipe, store: Store): Pipe {
 
     function decide(outcome: ChargeResult | StoreError): MaybePromise<Outcome> {
       if (!(outcome instanceof Error)) return outcome.allowed ? allow(first, outcome) : deny(first, outcome)
-      endHolds(first, ledger)
+      endUndecidedParts(first, ledger)
       return outcome
     }
 
@@ -101,7 +101,7 @@ export function holdUndecided(pipe: Pipe, store: Store): Pipe {
     return outcome && settleUnlessKnown(decide(outcome))
   }
 
-  function allow(charge: UndecidedCharge, result: ChargeResult): HeldResult {
+  function allow(charge: UndecidedCharge, result: ChargeResult): TrackedResult {
     recordTaken(charge, result, ledger)
     const marks = markUsedLimits(charge, result, ledger)
     if (marks.length > 0) pipe.send<Charge>({ type: 'charge', parts: marks }, () => {})
@@ -110,14 +110,14 @@ export function holdUndecided(pipe: Pipe, store: Store): Pipe {
       if (!isHeld) return
       isHeld = false
       // If a mark is not refunded, it expires.
-      for (const refund of endHolds(charge, ledger, result)) pipe.send<Refund>(refund, () => {})
+      for (const refund of endUndecidedParts(charge, ledger, result)) pipe.send<Refund>(refund, () => {})
     }
     return { ...withoutMarks(charge, result), endUndecided, readDecided }
   }
 
   /** Returns a denial once its cause is known, and every ban that has to count it has done so. */
-  function deny(charge: UndecidedCharge, result: ChargeResult): MaybePromise<HeldResult> {
-    endHolds(charge, ledger)
+  function deny(charge: UndecidedCharge, result: ChargeResult): MaybePromise<TrackedResult> {
+    endUndecidedParts(charge, ledger)
     if (ledger.markOf === undefined || !mayBeExcused(charge, result, ledger))
       return countDenial(charge, result)
     return catchMaybe(
@@ -130,13 +130,13 @@ export function holdUndecided(pipe: Pipe, store: Store): Pipe {
   function recharge(
     parts: readonly Part[],
     charged: readonly Part[],
-    explain: (charge: UndecidedCharge, result: ChargeResult) => MaybePromise<HeldResult>,
-  ): MaybePromise<HeldResult> {
+    explain: (charge: UndecidedCharge, result: ChargeResult) => MaybePromise<TrackedResult>,
+  ): MaybePromise<TrackedResult> {
     const charge = undecidedCharge(parts, ledger, { charged, isMarked: true })
     const sent = request(pipe, charge.sent, (late) => giveBack(charge, late))
     return thenMaybe(sent, (result) => {
       if (result.allowed) return allow(charge, result)
-      endHolds(charge, ledger)
+      endUndecidedParts(charge, ledger)
       return explain(charge, result)
     })
   }
@@ -147,7 +147,7 @@ export function holdUndecided(pipe: Pipe, store: Store): Pipe {
     for (const refund of refundsOf(sent.parts, late)) if (refund.cost > 0) pipe.send<Refund>(refund, () => {})
   }
 
-  function countDenial(charge: UndecidedCharge, result: ChargeResult): MaybePromise<HeldResult> {
+  function countDenial(charge: UndecidedCharge, result: ChargeResult): MaybePromise<TrackedResult> {
     const { parts } = charge
     const causes = causesOf(charge, result, ledger)
     const denial = denialOf(withoutMarks(charge, result), causes)
@@ -202,7 +202,7 @@ function restarts({ policy: { spec } }: Part): boolean {
 }
 
 /** Returns a denial. Limits that only undecided units exceed get a short retry time. */
-function denialOf(result: ChargeResult, causes: readonly (Cause | undefined)[]): HeldResult {
+function denialOf(result: ChargeResult, causes: readonly (Cause | undefined)[]): TrackedResult {
   const isExcused = (cause: Cause | undefined) => cause === 'undecided' || cause === 'disputed'
   if (!causes.some(isExcused)) return result
   const parts = result.parts.map((figures, i) => (isExcused(causes[i]) ? untilDecided(figures) : figures))
