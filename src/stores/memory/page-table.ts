@@ -3,7 +3,7 @@ import { PAGE_SLOTS, Page } from './page.js'
 /** The slots of the first page of a table: an application may have thousands of small stores. */
 const FIRST_SLOTS = 16
 /** A page with this share of its slots taken grows or splits, since probing would pass many taken slots. */
-const FULL = 0.9
+const FULL = 0.92
 /** A page below full size grows by this factor, at most to full size. */
 const GROWTH = 4
 /** The slots of a page that gets half of another: below full size, so that fewer of its slots are empty. */
