@@ -50,8 +50,9 @@ local commands = {
   end },
   SETRANGE = { 1, function(key, offset, bytes)
     local before = bytes_of(key)
-    assert(tonumber(offset) + #bytes == #before, 'ERR only the end of a value is overwritten here')
-    held[key].bytes = before:sub(1, tonumber(offset)) .. bytes
+    local stop = tonumber(offset) + #bytes
+    assert(stop <= #before, 'ERR a value is not extended here')
+    held[key].bytes = before:sub(1, tonumber(offset)) .. bytes .. before:sub(stop + 1)
     return #before
   end },
 }

@@ -55,7 +55,7 @@ export interface LuaState {
   readonly seal: string
   /** The bytes to store, with `expires_at`. */
   readonly pack: string
-  /** The bytes that follow the expiry, unless their number varies. */
+  /** The bytes that follow the expiry, up to the last that `take` has changed. Absent if their number varies. */
   readonly packNumbers?: string
   /** The same state with a ban's record at its end: four numbers of these names. */
   withRecord(names: readonly string[]): LuaState
@@ -80,10 +80,14 @@ export function numbersState(...names: readonly string[]): LuaState {
   }
 }
 
-/** A state of `count` numbers, a local, in the table `state`, from its second place on. */
+/**
+ * A state of `count` numbers, a local, in the table `state`, from its second place on. Its `take` sets `shift`:
+ * if that is 0, only the first two of them have changed.
+ */
 export function tableState(count: string): LuaState {
   const tableOf = (record: readonly string[]): LuaState => {
     const names = record.join(', ')
+    const all = 'pack_numbers(rest, unpack(state, 2, total))'
     const places = record.map((_, i) => `state[${count} + ${i + 2}]`).join(', ')
     return {
       once: `local total = 1 + ${count} + ${record.length}
@@ -94,7 +98,7 @@ export function tableState(count: string): LuaState {
       clear: `for i = 2, ${count} + 1 do state[i] = 0 end`,
       seal: `state[1] = expires_at${names && `\n    ${places} = ${names}`}`,
       pack: 'pack_numbers(format, unpack(state, 1, total))',
-      packNumbers: 'pack_numbers(rest, unpack(state, 2, total))',
+      packNumbers: names ? all : `shift == 0 and pack_numbers('<dd', state[2], state[3]) or ${all}`,
       withRecord: tableOf,
     }
   }
