@@ -1,24 +1,18 @@
-import type { Policy, State } from '../../policies/policy.js'
+import type { Policy } from '../../policies/policy.js'
 import { isPromise, type MaybePromise } from '../../util/maybe-promise.js'
-import {
-  type Charge,
-  type ChargeResult,
-  type Operation,
-  onlyPartOf,
-  type Refund,
-  type Result,
-} from '../operation.js'
-import { applyBatch, FORGOTTEN, REFUNDED } from '../shared/apply-batch.js'
+import type { Charge, ChargeResult, Operation, Refund, Result } from '../operation.js'
+import { FORGOTTEN, REFUNDED } from '../shared/apply-batch.js'
 import { type ApplyToKey, applyByPromise, failedOutcomes, type KeyedOperations } from '../shared/by-key.js'
 import { warnRefundFailed } from '../shared/refunds.js'
 import { type MemcachedTransport, removeItem } from './connection.js'
 import { type CountVersion, counterIo } from './counter-io.js'
 import { counterUpdater } from './counter-update.js'
+import { evaluate, isDenial, isOver, unitsAllowed, unitsWanted } from './counter-verdicts.js'
 import { type Counters, countersOf } from './counters.js'
 import { refundAndWatch } from './settled-count.js'
 import { CLOCK_TOLERANCE_MS, type OtherSlices, sliceCache } from './slice-cache.js'
 
-/** The charges of one key in a batch, which share one increment. */
+/** Charges of one key that share one increment. */
 interface Charging {
   readonly key: string
   readonly charges: readonly Charge[]
@@ -33,9 +27,9 @@ interface Charging {
 /**
  * Creates the strategy of counters by `incr`. Bound: never more than the policy admits, since units are
  * counted before they are allowed. A denied charge refunds its units before its verdict is returned; charges
- * that are decided meanwhile may be denied for them.
+ * of other processes that are decided meanwhile may be denied for them.
  *
- * All charges of one key in a batch are one increment, whose reply shows what others counted before. For
+ * Charges that run together are one increment, whose reply shows what others counted before. For
  * example, charges of 2 and 3 in slice 7 of a sliding window with a limit of 10 and two older slices:
  *
  *     incr key:7 5               -> 8      3 were there before  } one write to the server
@@ -140,74 +134,4 @@ export function counterStrategy(transport: MemcachedTransport): (operation: Oper
     if (type === 'refund') return refundAll
     return type === 'forget' ? forgetAll : update
   }
-}
-
-/** Returns the units to count: of all charges that fit the limit alone, and no more than the limit. */
-function unitsWanted(charges: readonly Charge[], { limit }: Policy): number {
-  let wanted = 0
-  for (const charge of charges) {
-    const units = unitsOf(charge)
-    if (units <= limit) wanted += units
-  }
-  return Math.min(limit, wanted)
-}
-
-function unitsAllowed(charges: readonly Charge[], verdicts: readonly ChargeResult[]): number {
-  let allowed = 0
-  for (const [i, charge] of charges.entries()) if (verdicts[i]?.allowed) allowed += unitsOf(charge)
-  return allowed
-}
-
-function unitsOf({ parts }: Charge): number {
-  let units = 0
-  for (const { cost } of parts) units += cost
-  return units
-}
-
-/** Returns the most units that a client can use or owe, while the limit stays the same. */
-function mostOf({ limit, debt = 0 }: Policy): number {
-  return limit + debt
-}
-
-/** Returns whether more is counted than a client can use or owe. */
-function isOver({ count }: CountVersion, { next }: OtherSlices, policy: Policy): boolean {
-  return count + next > mostOf(policy)
-}
-
-const isDenial = ({ allowed }: ChargeResult) => allowed === false
-
-/**
- * Returns the verdicts. `before` is what others have counted in the present slice. Units beyond what a client
- * can use are assumed to be refunded soon, unless the count has settled: then the limit was lowered.
- */
-export function evaluate(
-  charges: readonly Charge[],
-  policy: Policy,
-  before: number,
-  { next, older }: Pick<OtherSlices, 'next' | 'older'>,
-  nowMs: number,
-  isSettled = false,
-): readonly ChargeResult[] {
-  const { sliceAt, stateOf } = countersOf(policy)
-  const newestCount = isSettled ? before + next : Math.min(before + next, mostOf(policy))
-  const state = stateOf(sliceAt(nowMs), [newestCount, ...older])
-  const verdicts = applyCharges(charges, state, nowMs)
-  if (!verdicts.some(isDenial) || !isOvercounted()) return verdicts
-  return verdicts.map((verdict) => (isDenial(verdict) ? { ...verdict, isTentative: true } : verdict))
-
-  /** Whether the counts exceed the limit, so that some of them are about to be refunded. */
-  function isOvercounted(): boolean {
-    const counts = [before + next, ...older]
-    const newest = counts.findIndex((count) => count > 0)
-    const oneFewer = counts.map((count, i) => (i === newest ? count - 1 : count))
-    return newest >= 0 && policy.take(stateOf(sliceAt(nowMs), oneFewer), nowMs, 0).remaining === 0
-  }
-}
-
-/** Applies charges of one key, in order. One charge of one part, the usual case, is a step of its policy. */
-function applyCharges(charges: readonly Charge[], state: State, nowMs: number): readonly ChargeResult[] {
-  const part = charges.length === 1 ? onlyPartOf(charges[0]) : undefined
-  if (part === undefined) return applyBatch(charges, () => state, nowMs).results as ChargeResult[]
-  const step = part.policy.take(state, nowMs, part.cost)
-  return [{ type: 'charge', allowed: step.allowed, atMs: nowMs, parts: [step] }]
 }
