@@ -36,7 +36,7 @@ interface Pending {
 export function chargeEach(table: string): NonNullable<Dialect<PostgresConnection>['chargeEach']> {
   const takeQuery = takeQueries(table)
   const readQuery = preparedStatement(
-    `SELECT coalesce(${encodeAsHex(CLOCK, 't.state')}, ${encodeAsHex(CLOCK)}), encode(r.key, 'hex') FROM unnest($1::bytea[]) AS r (key) LEFT JOIN ${table} AS t ON t.key = r.key`,
+    `SELECT ${encodeAsHex(CLOCK, 't.state')}, encode(r.key, 'hex') FROM unnest($1::bytea[]) AS r (key) LEFT JOIN ${table} AS t ON t.key = r.key`,
   )
   let hasNames = true
 

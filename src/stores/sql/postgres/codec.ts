@@ -9,7 +9,7 @@ export const CLOCK = "(date_part('epoch', clock_timestamp()) * 1000)"
  * numbers would depend on `extra_float_digits`.
  */
 export function encodeAsHex(time: string, state?: string): string {
-  const bytes = state === undefined ? '' : ` || array_send(${state})`
+  const bytes = state === undefined ? '' : ` || coalesce(array_send(${state}), '')`
   return `encode(float8send(${time})${bytes}, 'hex')`
 }
 
