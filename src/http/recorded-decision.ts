@@ -8,22 +8,24 @@ interface DecisionRecord {
   readonly previous: DecisionRecord | undefined
 }
 
+/** The last record of each request, which may pass limiters of several copies of this package. */
+const lastRecords = processWide('decisionRecords', () => new WeakMap<object, DecisionRecord>())
 /**
- * The property of a request for its last record. The request may pass limiters of several copies of this
- * package. A `WeakMap` would cost more: V8 keeps what it holds until it collects the old generation.
+ * The property for the last record, if a request was created with one, as Fastify's requests are by
+ * `decorateRequest`. To set it costs less than to add an entry to the `WeakMap`.
  */
 export const LAST_RECORD = Symbol.for('headgate.decisionRecord')
 /** The prototypes of requests that inherit the accessor `rateLimit`. */
 const extendedPrototypes = processWide('extendedRequests', () => new WeakSet<object>())
 
-/** A request that may have a record of its own. One that inherits from it is another request. */
-interface Recorded {
+/** A request that was created with a property for its last record. */
+interface HasRoom {
   [LAST_RECORD]?: DecisionRecord | undefined
 }
 
 /** Returns a limiter's decision on a request, or `undefined` if it has not made one. */
-export function decisionFor(req: object & Recorded, limiter: object): Decision | undefined {
-  let record = Object.hasOwn(req, LAST_RECORD) ? req[LAST_RECORD] : undefined
+export function decisionFor(req: object & HasRoom, limiter: object): Decision | undefined {
+  let record = Object.hasOwn(req, LAST_RECORD) ? req[LAST_RECORD] : lastRecords.get(req)
   while (record !== undefined && record.limiter !== limiter) record = record.previous
   return record?.decision as Decision | undefined
 }
@@ -32,12 +34,19 @@ export function decisionFor(req: object & Recorded, limiter: object): Decision |
  * Sets `req.rateLimit`, and records a limiter's decision. Returns whether it is the first on this request.
  */
 export function recordDecision(
-  req: Recorded & { rateLimit?: unknown },
+  req: HasRoom & { rateLimit?: unknown },
   limiter: object,
   decision: unknown,
 ): boolean {
-  const previous = Object.hasOwn(req, LAST_RECORD) ? req[LAST_RECORD] : undefined
-  req[LAST_RECORD] = { limiter, decision, previous }
+  if (Object.hasOwn(req, LAST_RECORD)) {
+    const previous = req[LAST_RECORD]
+    req[LAST_RECORD] = { limiter, decision, previous }
+    const isFirst = previous === undefined && req.rateLimit === undefined
+    req.rateLimit = decision
+    return isFirst
+  }
+  const previous = lastRecords.get(req)
+  lastRecords.set(req, { limiter, decision, previous })
   const prototype: object = Object.getPrototypeOf(req)
   if (extendedPrototypes.has(prototype)) return previous === undefined
   const isFirst = previous === undefined && req.rateLimit === undefined
@@ -73,14 +82,13 @@ function isOfNode(prototype: object | null): boolean {
   return prototype.constructor.name === 'IncomingMessage'
 }
 
-const ACCESSOR: PropertyDescriptor & ThisType<Recorded> = {
+const ACCESSOR: PropertyDescriptor & ThisType<object> = {
   configurable: true,
   enumerable: true,
   get() {
-    return Object.hasOwn(this, LAST_RECORD) ? this[LAST_RECORD]?.decision : undefined
+    return lastRecords.get(this)?.decision
   },
   set(decision: unknown) {
-    const previous = Object.hasOwn(this, LAST_RECORD) ? this[LAST_RECORD] : undefined
-    this[LAST_RECORD] = { limiter: undefined, decision, previous }
+    lastRecords.set(this, { limiter: undefined, decision, previous: lastRecords.get(this) })
   },
 }
