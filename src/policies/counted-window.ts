@@ -15,8 +15,8 @@ export interface WindowKind {
   chargedAt(atMs: number | undefined, nowMs: number): number
   /** Returns the latest time that a state can have at `nowMs`. */
   latestAt(nowMs: number): number
-  /** Returns when the window of a time begins. */
-  startOf(atMs: number): number
+  /** Returns whether the window of a time counted a charge that expected its units back at `resetAtMs`. */
+  hasCounted(atMs: number, takenAtMs: number, resetAtMs: number): boolean
   /** Returns when the window of a time ends. */
   endOf(atMs: number): number
   /** Set if windows are calendar periods, whose lengths differ. */
@@ -24,12 +24,12 @@ export interface WindowKind {
 }
 
 /** Returns how windows that follow one another, the same for all keys, are found by the time of the last charge. */
-export function windowsByClock(startOf: WindowKind['startOf'], endOf: WindowKind['endOf']) {
+export function windowsByClock(startOf: (atMs: number) => number, endOf: WindowKind['endOf']) {
   return {
     isCurrent: (atMs, nowMs) => atMs >= startOf(nowMs),
     chargedAt: (atMs = 0, nowMs) => Math.max(atMs, nowMs),
     latestAt: endOf,
-    startOf,
+    hasCounted: (atMs, takenAtMs) => startOf(atMs) <= takenAtMs && takenAtMs < endOf(atMs),
     endOf,
   } satisfies Partial<WindowKind>
 }
@@ -81,8 +81,8 @@ export function countedWindow(counted: CountedLimit, windows: WindowKind): Polic
    */
   const refund: Policy['refund'] = (state, nowMs, cost, takenAtMs, resetAtMs = Number.POSITIVE_INFINITY) => {
     const atMs = state[1] ?? 0
-    const isTakenHere = windows.startOf(atMs) <= takenAtMs && takenAtMs < windows.endOf(atMs)
-    return isTakenHere && Math.max(nowMs, atMs) < resetAtMs ? without(state, cost) : state
+    const isOver = Math.max(nowMs, atMs) >= resetAtMs
+    return isOver || !windows.hasCounted(atMs, takenAtMs, resetAtMs) ? state : without(state, cost)
   }
 
   const { periodAt } = windows

@@ -79,7 +79,13 @@ function clockWindows(windowMs: number): WindowKind {
   }
 }
 
-/** Windows that begin with a key's first charge after the last window. */
+/** The most by which the times of a reply are rounded. */
+const ROUNDING_MS = 1
+
+/**
+ * Windows that begin with a key's first charge after the last window. One that another charge began in the
+ * same millisecond, under other numbers, ends later than the first charge expected.
+ */
 function firstRequestWindows(windowMs: number): WindowKind {
   return {
     specOf: (limit) => ({ kind: 'first-request-window', limit, windowMs }),
@@ -87,7 +93,8 @@ function firstRequestWindows(windowMs: number): WindowKind {
     isCurrent: (atMs, nowMs) => nowMs < atMs + windowMs,
     chargedAt: (atMs, nowMs) => atMs ?? nowMs,
     latestAt: (nowMs) => nowMs,
-    startOf: (atMs) => atMs,
+    hasCounted: (atMs, takenAtMs, resetAtMs) =>
+      atMs <= takenAtMs && takenAtMs < atMs + windowMs && atMs + windowMs <= resetAtMs + ROUNDING_MS,
     endOf: (atMs) => atMs + windowMs,
   }
 }

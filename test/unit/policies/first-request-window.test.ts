@@ -132,6 +132,19 @@ test.each([2 ** 31 - 1, 2 ** 32, Number.MAX_SAFE_INTEGER])('counts exactly up to
   expect(large.take(last.next, 1700, limit)).toMatchObject({ allowed: false, retryAfterMs: 60_000 })
 })
 
+test('a refund leaves a window alone that began in the millisecond of its charge, under other numbers', () => {
+  const [shorter, longer] = ['20ms', '21ms'].map((window) =>
+    fixedWindow({ limit: 3, window, startsAt: 'first-request' }),
+  ) as [typeof policy, typeof policy]
+  const first = shorter.take(undefined, 0, 1).next
+  const { next, resetAfterMs } = longer.take(first, 20, 2)
+  expect([next, resetAfterMs]).toEqual([[3, 0], 1])
+  const begun = shorter.take(next, 20, 1).next as State
+  expect(begun).toEqual([1, 20])
+  expect(longer.refund(begun, 20, 1, 20, 20 + resetAfterMs)).toBe(begun)
+  expect(shorter.refund(begun, 20, 1, 20, 40)).toBeUndefined()
+})
+
 test('startsAt: clock is the default', () => {
   const given = fixedWindow({ limit: 3, window: '1s', startsAt: 'clock' })
   expect(given.spec.kind).toBe('fixed-window')

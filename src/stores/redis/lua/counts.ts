@@ -11,7 +11,7 @@ interface LuaWindow {
   readonly nextAt: string
   /** The latest time that a state can have. */
   readonly latest: string
-  /** Sets `begins_at` and `ends_at`, the window of any `at`. */
+  /** Sets `begins_at` and `ends_at`, the window of any `at`, if it may have counted the charge of a refund. */
   readonly findWindow: string
   /** When the window of `at` ends, if it is the current one or the next. */
   readonly endOf: string
@@ -69,7 +69,8 @@ export const FIRST_REQUEST_WINDOW = countedWindow({
   nextAt: 'at',
   latest: 'now',
   findWindow: `
-    local begins_at, ends_at = at, at + window`,
+    local begins_at, ends_at = at, at + window
+    if ends_at > reset_at + 1 then begins_at = huge end`,
   endOf: 'at + window',
 })
 

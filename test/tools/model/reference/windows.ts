@@ -16,6 +16,8 @@ interface Course {
   charged(state: Counted | undefined, nowMs: number): number
   settle(state: Counted, nowMs: number): Counted
   startOf(atMs: number): number
+  /** The latest end of a window with a charge that expected its units back at a time. */
+  latestEnd(resetAtMs: number): number
 }
 
 /** Windows at multiples of their length since the Unix epoch. A state has the time of its last charge. */
@@ -26,6 +28,7 @@ export function clockWindow(limit: number, windowMs: number): Reference<Counted>
     charged: (state, nowMs) => Math.max(state?.atMs ?? nowMs, nowMs),
     settle: ({ atMs, count }, nowMs) => ({ atMs: Math.min(atMs, startOf(nowMs) + windowMs), count }),
     startOf,
+    latestEnd: () => Number.POSITIVE_INFINITY,
   })
 }
 
@@ -36,6 +39,7 @@ export function firstRequestWindow(limit: number, windowMs: number): Reference<C
     charged: (state, nowMs) => state?.atMs ?? nowMs,
     settle: ({ atMs, count }, nowMs) => ({ atMs: Math.min(atMs, nowMs), count }),
     startOf: (atMs) => atMs,
+    latestEnd: (resetAtMs) => resetAtMs + 1, // times are rounded
   })
 }
 
@@ -80,7 +84,8 @@ function windowsOf(limit: number, windowMs: number, course: Course): Reference<C
     deny: settle,
     refund(state, nowMs, { cost, takenAtMs, resetAtMs = Number.POSITIVE_INFINITY }) {
       const startMs = startOf(state.atMs)
-      const isTakenHere = startMs <= takenAtMs && takenAtMs < startMs + windowMs
+      const endMs = startMs + windowMs
+      const isTakenHere = startMs <= takenAtMs && takenAtMs < endMs && endMs <= course.latestEnd(resetAtMs)
       const isOver = Math.max(nowMs, state.atMs) >= resetAtMs
       return cost === 0 || !isTakenHere || isOver ? state : less(state, cost)
     },
