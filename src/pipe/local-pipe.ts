@@ -3,11 +3,11 @@ import type { Store } from '../stores/store.js'
 import { asStoreError } from '../stores/store-error.js'
 import { inBackground } from '../util/background-timer.js'
 import type { BreakerState } from './breaker-state.js'
-import type { LimiterPipe, RefundingPipe } from './limiter-pipe.js'
 import type { OnLate, Pipe, Sent, Settle } from './pipe.js'
+import type { RefundingPipe } from './pipe-options.js'
 
 /** The pipe to a store whose states are in this process. Each outcome is known at once. */
-export class LocalPipe implements LimiterPipe {
+export class LocalPipe implements Pipe {
   /** The store's name. */
   readonly name: string
   readonly #store: Store

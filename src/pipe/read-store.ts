@@ -3,7 +3,7 @@ import { isStore } from '../stores/shared/validate.js'
 import type { Store } from '../stores/store.js'
 import { hasMethods } from '../util/framework.js'
 import { wrongKind } from '../util/validate.js'
-import { remoteAccessOf } from './limiter-pipe.js'
+import { remoteAccessOf } from './remote-access.js'
 
 const FIX =
   "Use memoryStore(), or the store of your database, such as redisStore(client) from 'headgate/redis'."

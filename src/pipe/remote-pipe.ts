@@ -11,8 +11,8 @@ import { closeStore } from './close-store.js'
 import { type DenialCache, denialCacheOf } from './denial-cache.js'
 import { CircuitOpenError, isTimeout } from './errors.js'
 import { type DenialTimes, type Leases, leasesOf } from './lease/leases.js'
-import type { LimiterPipe, PipeOptions, RefundingPipe } from './limiter-pipe.js'
 import { type OnLate, type Pipe, type Sent, type Settle, type SettleAny, sendFor } from './pipe.js'
+import type { PipeOptions, RefundingPipe } from './pipe-options.js'
 import { resendRefunds } from './resend-refunds.js'
 import { type ServerBreakers, serverBreakers } from './server-breakers.js'
 import { publishToStoreChannel, storeChannel } from './store-channel.js'
@@ -31,7 +31,7 @@ import { endAt, type StoreEnd } from './store-end.js'
  * While a circuit breaker's probe is pending, calls wait for it within their own time-outs, so that the store
  * decides the first burst after an outage. A call whose time-out ends that wait is never sent.
  */
-export class RemotePipe implements LimiterPipe {
+export class RemotePipe implements Pipe {
   /** The store's name. */
   readonly name: string
   readonly denialTimes: DenialTimes

@@ -1,5 +1,5 @@
 import type { Store } from '../stores/store.js'
-import { type RemoteAccess, setRemoteAccess } from './limiter-pipe.js'
+import { type RemoteAccess, setRemoteAccess } from './remote-access.js'
 import { RemotePipe } from './remote-pipe.js'
 import { markOf } from './undecided-marks.js'
 

@@ -1,9 +1,10 @@
-import type { Charge, Operation, Outcome, Refund, RefundResult } from '../stores/operation.js'
+import type { Charge, KeyedPolicy, Operation, Outcome, Refund, RefundResult } from '../stores/operation.js'
 import { REFUNDED } from '../stores/shared/apply-batch.js'
 import { isUnsent, StoreError } from '../stores/store-error.js'
 import { inBackground } from '../util/background-timer.js'
-import type { LimiterPipe, RefundingPipe } from './limiter-pipe.js'
+import type { BreakerState } from './breaker-state.js'
 import { type OnLate, type Pipe, request, type SettleAny, sendFor } from './pipe.js'
+import type { RefundingPipe } from './pipe-options.js'
 
 /** The most refunds that wait for the store. Beyond that, the oldest is lost. */
 const MAX_QUEUED = 10_000
@@ -23,6 +24,12 @@ interface UnsentRefund {
   readonly error: StoreError | undefined
 }
 
+/** What resending has to know of the pipe to the store. */
+interface ResendingPipe extends Pipe {
+  readonly name: string
+  state(keys?: readonly KeyedPolicy[]): BreakerState
+}
+
 /**
  * Creates a pipe whose refunds outlast an outage of `store`. A refund that certainly never reached the store
  * (its circuit breaker is not closed, or the client is not connected) counts as done. It is queued, and sent
@@ -34,7 +41,7 @@ interface UnsentRefund {
  */
 export function resendRefunds(
   pipe: Pipe,
-  store: Pipe & Pick<LimiterPipe, 'name' | 'state'>,
+  store: ResendingPipe,
   onLost: (error: StoreError) => void,
 ): RefundingPipe {
   const queue: UnsentRefund[] = []

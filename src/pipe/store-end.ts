@@ -5,8 +5,8 @@ import { asStoreError } from '../stores/store-error.js'
 import { isPromise } from '../util/maybe-promise.js'
 import { weakMemo } from '../util/memo.js'
 import { leasesOf } from './lease/leases.js'
-import { remoteAccessOf } from './limiter-pipe.js'
 import { type Pipe, sendFor } from './pipe.js'
+import { remoteAccessOf } from './remote-access.js'
 import { storeChannel } from './store-channel.js'
 
 /** The end of the pipes to a store. */

@@ -5,7 +5,7 @@ import type { Store } from '../stores/store.js'
 import { weakMemo } from '../util/memo.js'
 import { processWide } from '../util/process-wide.js'
 import { RecentMap } from '../util/recent-map.js'
-import { type RemoteAccess, remoteAccessOf } from './limiter-pipe.js'
+import { type RemoteAccess, remoteAccessOf } from './remote-access.js'
 
 /** The share of a limit that may be unmarked in a store that other processes may use. */
 const UNMARKED_SHARE = 1 / 8

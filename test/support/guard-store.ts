@@ -1,6 +1,7 @@
 import type { Store } from 'headgate'
 import { customStore } from 'headgate/store'
-import { type PipeOptions, remoteAccessOf } from '../../src/pipe/limiter-pipe.js'
+import type { PipeOptions } from '../../src/pipe/pipe-options.js'
+import { remoteAccessOf } from '../../src/pipe/remote-access.js'
 import { RemotePipe } from '../../src/pipe/remote-pipe.js'
 
 /** A pipe without a denial cache. */

@@ -1,0 +1,27 @@
+import type { Part } from '../stores/operation.js'
+import type { Store } from '../stores/store.js'
+import { processWide } from '../util/process-wide.js'
+import type { PipeOptions } from './pipe-options.js'
+import type { RemotePipe } from './remote-pipe.js'
+
+/** What a remote store brings to its limiters, which import nothing of it. */
+export interface RemoteAccess {
+  pipe(store: Store, options: PipeOptions): RemotePipe
+  /** Returns the part that marks the units of a part as undecided, for other processes. */
+  markOf(part: Part): Part
+  /** Returns the store's `apply` with a check of each outcome. Absent for a store of this package. */
+  readonly validated?: ((store: Store) => Store['apply']) | undefined
+}
+
+/** By `apply`, so that a wrapper such as `{ ...store, apply }` must bring its own. */
+const accessByApply = processWide('remoteAccess', () => new WeakMap<Store['apply'], RemoteAccess>())
+
+/** Records what a remote store brings. */
+export function setRemoteAccess({ apply }: Store, access: RemoteAccess): void {
+  accessByApply.set(apply, access)
+}
+
+/** Returns what a remote store brings; `undefined` for any other store. */
+export function remoteAccessOf({ apply }: Store): RemoteAccess | undefined {
+  return accessByApply.get(apply)
+}
