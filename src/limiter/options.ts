@@ -96,8 +96,8 @@ export interface LimiterFields<Subject> extends LimitFields<Subject>, Partial<Li
   /** Where counts are kept. Limiters share counts by sharing a store. Default: the limiter's own memory. */
   store?: Store
   /**
-   * The name of the limiter in keys and headers. Limiters with the same name, prefix, policy and store share
-   * their counts. Only one limiter without a name may use a store. Stores on one client, or on one table of
+   * The name of the limiter in keys and headers. Limiters with the same name, prefix and store share the counts
+   * of policies of one kind. Only one limiter without a name may use a store. Stores on one client, or on one table of
    * a pool, count as one store here.
    */
   name?: string

@@ -6,8 +6,8 @@ import { validated } from './validated.js'
 
 /**
  * Makes an object with a `name` and a method `apply` a store that limiters take. It returns the object
- * itself. Limiters check each outcome of `apply`: an invalid one counts as an error of the store. They also
- * batch its operations, cache its denials, and stop calling it while it fails.
+ * itself. Limiters check each outcome of `apply`: an invalid one counts as an error of the store. They cache
+ * its denials, and stop calling it while it fails. If it has `batching`, they batch its operations.
  *
  * `Store` has the rules that `apply` must keep. The other builders keep most of them for you.
  *

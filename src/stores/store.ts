@@ -33,7 +33,8 @@ export interface StoreOrigin {
 
 /**
  * Keeps states, and applies operations to them. The following rules are its contract. `applyOperations`
- * keeps every rule that needs no database.
+ * keeps every rule that needs no database. Pass an object of your own to `customStore` before you give it to
+ * a limiter, and also an object that wraps another store.
  *
  * - **Missing state**: a key without a state is fresh. The policy gets `undefined`.
  * - **Clock**: one clock for all processes that share the store (the server's, if it has one), in

@@ -1,5 +1,7 @@
+import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
 import { mysqlStore } from 'headgate/mysql'
+import type { PoolConnection, QueryOptions } from 'mysql2'
 import { createPool, type Pool } from 'mysql2/promise'
 import type { SqlServer } from '../../support/servers/databases.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
@@ -7,24 +9,47 @@ import { startMariadb } from '../../support/servers/mariadb.js'
 import { describeStoreConformance } from '../../support/store-conformance.js'
 
 let server: SqlServer
-let pool: Pool
+const pools: Pool[] = []
 
 beforeAll(async () => {
   server = await startMariadb()
-  pool = createPool({ uri: server.url, connectionLimit: 10 })
-  await mysqlStore(pool).prepare()
 }, INSTALL_TIMEOUT_MS)
 
 afterAll(async () => {
-  await pool?.end()
+  await Promise.all(pools.map((pool) => pool.end()))
   await server?.stop()
 })
 
-describeStoreConformance('mysqlStore', {
-  capabilities: { settableClock: false, anyKey: true, atomicAcrossKeys: true },
-  async makeStore() {
-    await pool.query('DELETE FROM headgate')
-    await pool.query('DELETE FROM headgate_documents')
-    return { store: mysqlStore(pool), advance: (ms) => pause(ms + 2) }
-  },
+/** Makes MariaDB skip the comments that it runs and MySQL skips, so that it gets what MySQL does. */
+function readAsMysql(connection: PoolConnection): void {
+  const query = connection.query as (options: QueryOptions, ...rest: unknown[]) => unknown
+  const asMysql: typeof query = (options, ...rest) => {
+    options.sql = options.sql.replace(/\/\*M!.*?\*\//g, '')
+    assert.ok(!options.sql.includes('NOT ATOMIC'), 'MySQL has no compound statements')
+    return query.call(connection, options, ...rest)
+  }
+  Object.assign(connection, { query: asMysql })
+}
+
+describe.each([
+  ['MariaDB', undefined],
+  ['MySQL', readAsMysql],
+])('%s', (_, adapt) => {
+  let pool: Pool
+
+  beforeAll(async () => {
+    pool = createPool({ uri: server.url, connectionLimit: 10 })
+    pools.push(pool)
+    if (adapt) pool.pool.on('connection', adapt)
+    await mysqlStore(pool).prepare()
+  })
+
+  describeStoreConformance('mysqlStore', {
+    capabilities: { settableClock: false, anyKey: true, atomicAcrossKeys: true },
+    async makeStore() {
+      await pool.query('DELETE FROM headgate')
+      await pool.query('DELETE FROM headgate_documents')
+      return { store: mysqlStore(pool), advance: (ms) => pause(ms + 2) }
+    },
+  })
 })

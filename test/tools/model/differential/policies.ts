@@ -4,6 +4,7 @@ import {
   consecutive,
   fixedWindow,
   type Policy,
+  quota,
   slidingLog,
   slidingWindow,
   tokenBucket,
@@ -104,6 +105,8 @@ function changedBans(window: number): Policy[] {
 }
 
 const STILL = [
+  quota({ limit: 4, per: 'day', timeZone: 'UTC' }),
+  quota({ limit: 6, per: 'day', timeZone: 'UTC' }),
   consecutive({ limit: 4 }),
   consecutive({ limit: 6 }),
   concurrency({ limit: 4, ttl: '1s' }),

@@ -25,6 +25,9 @@ function make(spec: PolicySpec): unknown {
       return clockWindow(spec.limit, spec.windowMs)
     case 'first-request-window':
       return firstRequestWindow(spec.limit, spec.windowMs)
+    case 'quota':
+      if (spec.per !== 'day' || spec.timeZone !== 'UTC') throw new Error('only days in UTC have a reference')
+      return clockWindow(spec.limit, 86_400_000)
     case 'sliding-log':
       return log(spec.limit, spec.windowMs)
     case 'consecutive':
