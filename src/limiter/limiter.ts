@@ -38,10 +38,10 @@ export interface Limiter<Subject> extends Adjustments<Subject> {
    *
    * Charges that wait for the same key are served in order of arrival. That holds within this process: other
    * processes, and `charge`, may take units first. A charge of several limits waits for one of them at a
-   * time, and later charges may pass it at the others. Once it has waited for a limit, it reserves its units
-   * there while it waits for the next one, unless the limit would restore them sooner: those of
-   * `concurrency` within `ttl`. So later charges of one limit cannot starve it, and it costs them at most one
-   * charge.
+   * time, and later charges may pass it at the others. Once it has waited for a limit, it holds its units
+   * there while it waits for the next one, unless the limit would restore them sooner. So charges of one
+   * limit cannot starve it, and it costs them at most one charge. It holds nothing while it waits for a
+   * `concurrency` limit.
    *
    * While a limit is exhausted, only the first charge calls the store. It retries when units are back: in due
    * time, or at once after a refund or `forget` of this limiter. Waiting never leads to a ban. If the store

@@ -26,16 +26,17 @@ export class KeyFigures {
   }
 
   /**
-   * Returns when a charge will be allowed: 0 if that is now, with `taken` units taken before it, and `Infinity`
-   * if time alone brings no units back. A later time does not count what is taken. Returns `undefined` if the
-   * figures do not tell, because they are out of date or of another policy.
+   * Returns when a charge will be allowed: 0 if that is now, with `taken` units taken before it. A later time
+   * does not count these. Returns `undefined` if the figures do not tell, because they are out of date or of
+   * another policy, or because time alone brings no units back.
    */
   allowedAtMs(part: NamedPart, taken: number): number | undefined {
     const isKnown = this.#areCurrent && this.#policy !== undefined && isSamePolicy(this.#policy, part.policy)
     if (!isKnown || this.#last === undefined) return undefined
     const { allowed, cost, remaining } = this.#last
     if (part.cost <= remaining - taken && (allowed || part.cost < cost)) return 0
-    return this.#knownAtMs + allowedAfterMs(part, this.#last)
+    const afterMs = allowedAfterMs(part, this.#last)
+    return afterMs === Number.POSITIVE_INFINITY ? undefined : this.#knownAtMs + afterMs
   }
 
   /** Returns the denial of a charge that has to wait; `undefined` if there are no figures yet. */
@@ -69,9 +70,4 @@ function allowedAfterMs({ policy, cost }: NamedPart, figures: PartDecision): num
 export function restoreMs({ policy, cost }: NamedPart): number {
   const base = baseOf(policy.spec)
   return base.kind === 'token-bucket' ? cost * base.intervalMs : (policy.ttlMs ?? policy.windowMs)
-}
-
-/** Returns the figures of a decision that the store has told: a cached denial tells only those that deny. */
-export function storedFigures({ parts, source }: Decision): readonly (PartDecision | undefined)[] {
-  return source === 'deny-cache' ? parts.map((part) => (part.allowed ? undefined : part)) : parts
 }

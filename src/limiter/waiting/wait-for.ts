@@ -16,7 +16,6 @@ import {
   unchargedDecision,
 } from '../decision.js'
 import { releaseDecision } from '../holdings.js'
-import { storedFigures } from './key-figures.js'
 import { readWaitOptions, type WaitOptions } from './wait-options.js'
 import type { KeyWait, Queue, Waiter } from './wait-queue.js'
 import { WaitQueues } from './wait-queues.js'
@@ -67,7 +66,7 @@ async function waitFor(waiting: Waiting, subject: unknown, options: WaitOptions 
   const arrival = waiting.arrivals++
   const bounds = readWaitOptions(options)
   const rules = { parts: [], client: '', placeOf: undefined, changes: 0 }
-  const state = { queues: new Set<Queue>(), slept: new Set<string>(), reservedIn: new Set<Queue>() }
+  const state = { queues: new Set<Queue>(), slept: new Set<string>(), holds: new Map<Queue, number>() }
   const waiter: Waiter = { subject, arrival, ...bounds, ...rules, ...state, turn: undefined, wake() {} }
   return waiting.finish(await chargeWhenAllowed(waiting, waiter).catch(denyDisconnected), subject)
 }
@@ -150,21 +149,21 @@ function chargeOrQueue(waiting: Waiting, waiter: Waiter): MaybePromise<Decision 
 async function chargeNow(waiting: Waiting, waiter: Waiter): Promise<Decision | undefined> {
   const { core, queues, onRefundFailed } = waiting
   const { parts, subject, signal } = waiter
-  let figures: readonly (PartDecision | undefined)[] = []
+  let figures: readonly PartDecision[] = []
   let decision: Decision
   queues.startCharge(waiter)
   try {
     decision = await chargeParts(core, parts, subject, asDecided)
     if (signal?.aborted) await giveBack(decision, onRefundFailed)
     throwIfAborted(signal)
-    figures = storedFigures(decision)
+    figures = decision.parts
   } finally {
     queues.endCharge(waiter, figures)
   }
-  if (decision.allowed || decision.parts.length === 0 || decision.retryAfterMs === Number.POSITIVE_INFINITY)
+  if (decision.allowed || figures.length === 0 || decision.retryAfterMs === Number.POSITIVE_INFINITY)
     return decision
   const wait = queues.waitOf(waiter)
-  return mayWait(waiting, waiter, wait) ? queues.enter(waiter, wait, figures) : decision
+  return mayWait(waiting, waiter, wait) ? queues.enter(waiter, wait) : decision
 }
 
 /** Returns whether a waiter may begin a wait. */

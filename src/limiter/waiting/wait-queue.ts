@@ -25,8 +25,8 @@ export interface Waiter {
   readonly queues: Set<Queue>
   /** The keys in whose queues it has slept. */
   readonly slept: Set<string>
-  /** The queues in which it reserves units while it sleeps in another one. */
-  readonly reservedIn: Set<Queue>
+  /** The units that it holds in other queues while it sleeps. */
+  readonly holds: Map<Queue, number>
   /** Resolves when it may charge, or its wait is over. */
   turn: Promise<void> | undefined
   /** Resolves `turn`. */
@@ -36,11 +36,8 @@ export interface Waiter {
 /** A wait that a waiter must begin before it charges. Times are those of `performance.now()`. */
 export interface KeyWait {
   readonly queue: Queue
-  /**
-   * The latest time at which the queue wakes. 0 if it is not asleep, as while charges are under way, and
-   * `Infinity` if it sleeps until an earlier waiter has used its reservation.
-   */
-  readonly wakesByMs: number
+  /** When the queue wakes; 0 if it is not asleep, as while charges are under way. */
+  readonly asleepUntilMs: number
   /** The earliest time at which the waiter may be allowed. 0 if it is not known. */
   readonly earliestMs: number
   /** Whether the queue sleeps until the waiter may charge. */
@@ -63,10 +60,10 @@ export class Queue {
   /** The charges of the key that are under way, and their units. */
   #charges = 0
   #units = 0
-  /** The units that waiters reserve while they sleep in other queues. */
-  readonly #reservations = new Map<Waiter, number>()
-  /** Whether units came back since a charge began. Its figures may not show them. */
-  #haveUnitsComeBack = false
+  /** The units that waiters hold while they sleep in other queues. */
+  #held = 0
+  /** Whether units came back while charges were under way, so that their figures do not show it. */
+  #isOutdated = false
   readonly #figures = new KeyFigures()
   /** When the queue will wake, or last woke. 0 if it has never slept. */
   #untilMs = 0
@@ -78,40 +75,31 @@ export class Queue {
   }
 
   get isEmpty(): boolean {
-    return this.waiters.length === 0 && this.#charges === 0 && this.#reservations.size === 0
+    return this.waiters.length === 0 && this.#charges === 0 && this.#held === 0
   }
 
   /** Returns what a waiter must wait for before it charges; `undefined` if it may charge now. */
   waitOf(waiter: Waiter): KeyWait | undefined {
+    const own = this.#partOf(waiter)
     const [first = waiter] = this.waiters
-    const next = first.arrival < waiter.arrival ? first : waiter
-    const asleepUntilMs = this.#asleepUntilMs(next)
-    if (asleepUntilMs === undefined && next === waiter) return undefined
-    return this.#waitFor(waiter, next, asleepUntilMs ?? 0)
-  }
-
-  #waitFor(waiter: Waiter, next: Waiter, asleepUntilMs: number): KeyWait {
-    const part = this.#partOf(waiter)
-    const isAsleep = asleepUntilMs > 0 && asleepUntilMs !== Number.POSITIVE_INFINITY
-    const isHint = this.#hasHints && isAsleep
-    const isCertain = isAsleep && !isHint && isSamePolicy(part.policy, this.#partOf(next).policy)
-    return {
-      queue: this,
-      wakesByMs: isHint ? performance.now() + restoreMs(part) : asleepUntilMs,
-      earliestMs: isCertain ? asleepUntilMs : 0,
-      isNext: isAsleep && next === waiter,
-    }
+    const next = first.arrival < waiter.arrival ? this.#partOf(first) : own
+    const turnAtMs = this.#turnAtMs(next)
+    if (turnAtMs === 0 && next === own) return undefined
+    const asleepUntilMs = turnAtMs === Number.POSITIVE_INFINITY ? 0 : turnAtMs
+    const isCertain = !this.#hasHints && isSamePolicy(own.policy, next.policy)
+    const isNext = asleepUntilMs > 0 && isCertain && next === own
+    return { queue: this, asleepUntilMs, earliestMs: isCertain ? asleepUntilMs : 0, isNext }
   }
 
   /**
    * Inserts a waiter at its place, unless it is there. Wakes the first one if the new one has another policy,
-   * so that its own may have changed, or if the new one goes before it while it reserves units elsewhere.
+   * so that its own may have changed, or if the new one goes before it while it holds units elsewhere.
    */
   insert(waiter: Waiter): void {
     if (waiter.queues.has(this)) return
     const [first = waiter] = this.waiters
     const isChanged = !isSamePolicy(this.#partOf(first).policy, this.#partOf(waiter).policy)
-    if (isChanged || (first.arrival > waiter.arrival && first.reservedIn.size > 0)) first.wake()
+    if (isChanged || (first.arrival > waiter.arrival && first.holds.size > 0)) first.wake()
     waiter.queues.add(this)
     const i = this.waiters.findLastIndex(({ arrival }) => arrival < waiter.arrival)
     this.waiters.splice(i + 1, 0, waiter)
@@ -122,24 +110,21 @@ export class Queue {
   }
 
   /**
-   * Reserves the units of a waiter until another queue wakes, unless the limit would restore them sooner. So
-   * a reservation costs others no more than a charge. Earlier waiters ignore it: two that have reserved what
-   * the other needs would wait forever.
+   * Lets a waiter whose turn it is here hold its units until another queue wakes, unless the limit would
+   * restore them sooner. So a hold costs others no more than a charge.
    */
-  reserveUntil(untilMs: number, waiter: Waiter): void {
+  holdUntil(untilMs: number, waiter: Waiter): void {
     const part = this.#partOf(waiter)
-    if (untilMs > performance.now() + restoreMs(part)) return
-    this.#reservations.set(waiter, part.cost)
-    waiter.reservedIn.add(this)
+    if (untilMs - performance.now() > restoreMs(part) || this.waitOf(waiter) !== undefined) return
+    this.#held += part.cost
+    waiter.holds.set(this, part.cost)
   }
 
-  /** Ends the reservation of a waiter. */
-  release(waiter: Waiter): void {
-    this.#reservations.delete(waiter)
+  release(units: number): void {
+    this.#held -= units
   }
 
   start(waiter: Waiter): void {
-    if (this.#charges === 0) this.#haveUnitsComeBack = false
     this.#charges += 1
     this.#units += this.#partOf(waiter).cost
   }
@@ -150,25 +135,26 @@ export class Queue {
     this.#charges -= 1
     this.#units -= cost
     this.#figures.record(policy, figures)
-    if (this.#haveUnitsComeBack) this.#figures.expire()
+    if (this.#isOutdated) this.#figures.expire()
+    if (this.#charges === 0) this.#isOutdated = false
   }
 
   /** Lets the first waiter try again, because units may have come back. */
   retry(): void {
-    this.#haveUnitsComeBack = true
+    this.#isOutdated = this.#charges > 0
     this.#figures.expire()
     this.update()
   }
 
-  /** Wakes the first waiter if it may charge now. Otherwise, sleeps until it may. */
+  /** Wakes the first waiter if it may charge now. Otherwise, sets a timer if it is known when it may. */
   update(): void {
     const [first] = this.waiters
-    const untilMs = first === undefined ? 0 : this.#asleepUntilMs(first)
+    const untilMs = first === undefined ? Number.POSITIVE_INFINITY : this.#turnAtMs(this.#partOf(first))
     if (this.#cancelTimer !== undefined && untilMs === this.#untilMs) return
     this.#cancelTimer?.()
     this.#cancelTimer = undefined
-    if (untilMs === undefined) first?.wake()
-    else if (untilMs > 0) this.#sleepUntil(untilMs)
+    if (untilMs === 0) first?.wake()
+    else if (untilMs !== Number.POSITIVE_INFINITY) this.#sleepUntil(untilMs)
   }
 
   /**
@@ -176,34 +162,19 @@ export class Queue {
    * are also in other queues, which they would hold up.
    */
   #sleepUntil(untilMs: number): void {
-    const isKnown = untilMs !== Number.POSITIVE_INFINITY
-    if (isKnown) {
-      this.#untilMs = untilMs
-      this.#cancelTimer = callAt(untilMs, () => this.retry())
-    }
+    this.#untilMs = untilMs
+    this.#cancelTimer = callAt(untilMs, () => this.retry())
     for (const { queues, deadlineMs, wake } of this.waiters)
-      if (queues.size > 1 || (isKnown && !this.#hasHints && deadlineMs <= untilMs)) wake()
+      if (queues.size > 1 || (deadlineMs <= untilMs && !this.#hasHints)) wake()
   }
 
-  /**
-   * Returns until when the queue sleeps for a waiter that is first in it: `Infinity` if reservations must end,
-   * 0 if it does not sleep because charges are under way. Returns `undefined` if the waiter may charge now.
-   */
-  #asleepUntilMs(waiter: Waiter): number | undefined {
-    const reserved = this.#reservedBefore(waiter)
-    const atMs = this.#figures.allowedAtMs(this.#partOf(waiter), this.#units + reserved)
-    if (atMs === 0) return this.#charges < MAX_CHARGES ? undefined : 0
-    if (this.#charges > 0) return 0
-    const isTold = atMs !== undefined || !this.#haveUnitsComeBack
-    if (isTold && reserved > 0) return Number.POSITIVE_INFINITY
-    return atMs === Number.POSITIVE_INFINITY ? undefined : atMs // only a charge can tell
-  }
-
-  /** Returns the units that earlier waiters reserve. */
-  #reservedBefore({ arrival }: Waiter): number {
-    let reserved = 0
-    for (const [waiter, units] of this.#reservations) if (waiter.arrival < arrival) reserved += units
-    return reserved
+  /** Returns when the first waiter may charge: 0 for now, `Infinity` if charges or holds must end first. */
+  #turnAtMs(part: NamedPart): number {
+    const isAlone = this.#charges === 0
+    const atMs = this.#figures.allowedAtMs(part, this.#units + this.#held)
+    if (atMs === 0) return this.#charges < MAX_CHARGES ? 0 : Number.POSITIVE_INFINITY
+    if (!isAlone || (atMs !== undefined && this.#held > 0)) return Number.POSITIVE_INFINITY
+    return atMs ?? 0 // if the figures do not tell, only a charge can
   }
 
   #partOf({ parts }: Waiter): NamedPart {

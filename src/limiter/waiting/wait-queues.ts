@@ -18,13 +18,13 @@ export class WaitQueues {
   /**
    * Returns the longest wait that a waiter must begin before it charges; `undefined` if it may charge now.
    * When its turn comes at a limit that it has slept for, it may, even if another limit is exhausted: the
-   * charge then tells whether it may reserve its units.
+   * charge then tells whether it may hold its units.
    */
   waitOf(waiter: Waiter): KeyWait | undefined {
     let longest: KeyWait | undefined
     for (const { key, cost } of waiter.parts) {
       const wait = cost > 0 ? this.#queues.get(key)?.waitOf(waiter) : undefined
-      if (wait !== undefined && wait.wakesByMs >= (longest?.wakesByMs ?? 0)) longest = wait
+      if (wait !== undefined && wait.asleepUntilMs >= (longest?.asleepUntilMs ?? 0)) longest = wait
     }
     const hasTurn = (queue: Queue) => waiter.slept.has(queue.key) && queue.waitOf(waiter) === undefined
     return longest?.isNext && [...waiter.queues].some(hasTurn) ? undefined : longest
@@ -32,29 +32,21 @@ export class WaitQueues {
 
   /**
    * Lets a waiter wait. If the queue of `wait` is asleep, it waits only there. It does not delay other
-   * queues, except by the units that it reserves of limits that it has slept for and that would allow it.
-   * Otherwise, only charges under way are ahead of it, and it enters the queues of all its keys. `figures` are
-   * those of its charge, if that was denied.
+   * queues, except by the units that it holds of limits that it has slept for. Otherwise, only charges under
+   * way are ahead of it, and it enters the queues of all its keys.
    */
-  enter(
-    waiter: Waiter,
-    wait: KeyWait | undefined,
-    figures: readonly (PartDecision | undefined)[] = [],
-  ): undefined {
+  enter(waiter: Waiter, wait: KeyWait | undefined): undefined {
     if (waiter.placeOf === undefined) this.#places.take(waiter.client)
     waiter.placeOf ??= waiter.client
-    const isAllowedBy = (queue: Queue) =>
-      figures[waiter.parts.findIndex(({ key }) => key === queue.key)]?.allowed ||
-      queue.waitOf(waiter) === undefined
     for (const queue of this.#queuesOf(waiter)) {
-      const isEntered = !wait?.wakesByMs || queue === wait.queue
+      const isEntered = !wait?.asleepUntilMs || queue === wait.queue
       if (isEntered) queue.insert(waiter)
       else queue.remove(waiter)
-      if (!isEntered && wait.isNext && waiter.slept.has(queue.key) && isAllowedBy(queue))
-        queue.reserveUntil(wait.wakesByMs, waiter)
+      if (!isEntered && wait.isNext && waiter.slept.has(queue.key))
+        queue.holdUntil(wait.asleepUntilMs, waiter)
       queue.update()
     }
-    if (wait?.wakesByMs) waiter.slept.add(wait.queue.key)
+    if (wait?.asleepUntilMs) waiter.slept.add(wait.queue.key)
     waiter.turn = new Promise((resolve) => {
       waiter.wake = resolve
     })
@@ -72,15 +64,15 @@ export class WaitQueues {
       })
   }
 
-  /** Ends the reservations of a waiter, before it retries. */
-  release(waiter: Waiter): void {
-    for (const queue of waiter.reservedIn) queue.release(waiter)
-    waiter.reservedIn.clear()
+  /** Releases the units that a waiter holds, before it retries. */
+  release({ holds }: Waiter): void {
+    for (const [queue, units] of holds) queue.release(units)
+    holds.clear()
   }
 
   /** Lets others go first while a waiter's options are read, which may take long. */
   stepAside(waiter: Waiter): void {
-    const queues = new Set([...waiter.queues, ...waiter.reservedIn])
+    const queues = new Set([...waiter.queues, ...waiter.holds.keys()])
     this.release(waiter)
     for (const queue of queues) {
       queue.remove(waiter)
@@ -111,7 +103,7 @@ export class WaitQueues {
   }
 
   /** Ends a charge with the figures of its parts; without any, they are unknown. */
-  endCharge(waiter: Waiter, figures: readonly (PartDecision | undefined)[]): void {
+  endCharge(waiter: Waiter, figures: readonly PartDecision[]): void {
     for (const [i, { key, cost }] of waiter.parts.entries())
       if (cost > 0) this.#queues.get(key)?.end(waiter, figures[i])
   }

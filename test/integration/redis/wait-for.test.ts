@@ -1,4 +1,4 @@
-import { concurrency, createLimiter, fixedWindow, type Policy, type Store, tokenBucket } from 'headgate'
+import { createLimiter, fixedWindow, type Policy, type Store, tokenBucket } from 'headgate'
 import { redisStore } from 'headgate/redis'
 import { customStore } from 'headgate/store'
 import { useRedis } from './use-redis.js'
@@ -57,34 +57,4 @@ test('what aborted charges took is refunded: two limiters give out each unit onc
   expect(count('allowed') + remaining).toBe(60)
   expect(count('aborted')).toBeGreaterThan(0)
   expect(count('denied')).toBeGreaterThan(0)
-})
-
-test('charges of two concurrency limits in Redis get their turn beside those of one', async () => {
-  const limiter = createLimiter<string>({
-    name: 'both',
-    limits: ['x', 'y'].map((name) => ({
-      name,
-      policy: concurrency({ limit: 1 }),
-      key: () => name,
-      skip: (names: string) => !names.includes(name),
-    })),
-    store: redisStore(redis.client),
-    timeout: 5000,
-  })
-  let isOver = false
-  async function work(names: string): Promise<boolean> {
-    const decision = await limiter.waitFor(names)
-    await new Promise((resolve) => setTimeout(resolve, names === 'x' ? 20 : 33))
-    await limiter.release(decision)
-    return decision.allowed
-  }
-  const keepWorking = async (names: string) => {
-    while (!isOver) await work(names)
-  }
-  const load = ['x', 'y', 'x', 'y', 'x', 'y', 'x', 'y'].map(keepWorking)
-  await work('x') // the limits are in use
-  expect(await Promise.all(Array.from({ length: 8 }, () => work('xy')))).toEqual(Array(8).fill(true))
-  isOver = true
-  await Promise.all(load)
-  await limiter.close()
 })
