@@ -13,15 +13,19 @@ export interface RemoteAccess {
   readonly validated?: ((store: Store) => Store['apply']) | undefined
 }
 
-/** By `apply`, so that a wrapper such as `{ ...store, apply }` must bring its own. */
-const accessByApply = processWide('remoteAccess', () => new WeakMap<Store['apply'], RemoteAccess>())
+/**
+ * By the store, whose `apply` may be replaced later, as by a spy, and by its `apply`, for copies such as
+ * `{ ...store, name }`. A copy with an `apply` of its own must bring its own access.
+ */
+const accesses = processWide('remoteAccess', () => new WeakMap<Store | Store['apply'], RemoteAccess>())
 
 /** Records what a remote store brings. */
-export function setRemoteAccess({ apply }: Store, access: RemoteAccess): void {
-  accessByApply.set(apply, access)
+export function setRemoteAccess(store: Store, access: RemoteAccess): void {
+  accesses.set(store, access)
+  accesses.set(store.apply, access)
 }
 
 /** Returns what a remote store brings; `undefined` for any other store. */
-export function remoteAccessOf({ apply }: Store): RemoteAccess | undefined {
-  return accessByApply.get(apply)
+export function remoteAccessOf(store: Store): RemoteAccess | undefined {
+  return accesses.get(store) ?? accesses.get(store.apply)
 }

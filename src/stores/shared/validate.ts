@@ -12,7 +12,9 @@ export function isStore(value: unknown): value is Store {
 }
 
 /** Throws a `TypeError` for a batching by which operations would never leave. */
-export function checkBatching(owner: string, batching: object): asserts batching is Batching {
+export function checkBatching(owner: string, batching: unknown): asserts batching is Batching {
+  if (typeof batching !== 'object' || batching === null)
+    throw new TypeError(`${owner}: batching must be an object, got ${show(batching)}.`)
   const { maxKeys, maxInFlight, maxPending, stallTimeoutMs }: Unchecked<Batching> = batching
   for (const [name, value] of Object.entries({ maxKeys, maxInFlight, maxPending, stallTimeoutMs })) {
     const isOptional = name === 'maxPending' || name === 'stallTimeoutMs'

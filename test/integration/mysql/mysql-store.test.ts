@@ -31,6 +31,22 @@ function readAsMysql(connection: PoolConnection): void {
   Object.assign(connection, { query: asMysql })
 }
 
+test('all documents are read on MySQL, whatever sql_select_limit is', async () => {
+  const pool = createPool({ uri: server.url, connectionLimit: 1 })
+  pools.push(pool)
+  pool.pool.on('connection', (connection) => {
+    connection.query('SET SESSION sql_select_limit = 1')
+    readAsMysql(connection)
+  })
+  const store = mysqlStore(pool)
+  await store.prepare()
+  const { documents } = store
+  for (const key of ['one', 'two']) expect(await documents?.replace(key, key, undefined)).toBe(true)
+  const read = await documents?.read([{ key: 'one' }, { key: 'two' }])
+  expect(read).toMatchObject([{ text: 'one' }, { text: 'two' }])
+  await pool.query('DELETE FROM headgate_documents')
+})
+
 describe.each([
   ['MariaDB', undefined],
   ['MySQL', readAsMysql],

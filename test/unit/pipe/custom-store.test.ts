@@ -25,6 +25,27 @@ test('an object that is not from customStore fails at creation, with the fix', a
   await expect((async () => first?.run())()).rejects.toThrow(FIX)
 })
 
+test('a store whose apply is replaced later, as by a spy, stays a store', async () => {
+  const store = customStore(raw())
+  const apply = jest.spyOn(store, 'apply')
+  const limiter = createLimiter({ limit: 1, window: '1h', key: () => 'a', store })
+  expect(await limiter.charge('a')).toMatchObject({ allowed: true, source: 'store' })
+  expect(apply).toHaveBeenCalledTimes(1)
+})
+
+test('a copy with another apply is none', () => {
+  const store = customStore(raw())
+  const copy = { ...store, apply: raw().apply }
+  expect(() => createLimiter({ limit: 1, window: '1h', key: () => 'a', store: copy })).toThrow(FIX)
+})
+
+test.each([null, 1, 'fast'])('batching: %p is an error', (batching) => {
+  const store = { ...raw(), batching } as unknown as Store
+  expect(() => customStore(store)).toThrow(
+    new TypeError(`customStore: batching must be an object, got ${JSON.stringify(batching)}.`),
+  )
+})
+
 test('an instance of a class stays what it is, and keeps its own methods', async () => {
   class ClassStore implements Store {
     readonly name = 'class'
