@@ -2,14 +2,16 @@ import { checkBatching, isStore } from '../stores/shared/validate.js'
 import type { Store } from '../stores/store.js'
 import { wrongKind } from '../util/validate.js'
 import { remoteStore } from './remote-store.js'
-import { validated } from './validated.js'
+import { validatedApply } from './validated.js'
 
 /**
- * Makes an object with a `name` and a method `apply` a store that limiters take. It returns the object
- * itself. Limiters check each outcome of `apply`: an invalid one counts as an error of the store. They cache
- * its denials, and stop calling it while it fails. If it has `batching`, they batch its operations.
+ * Turns an object with a `name` and an `apply` method into a store that limiters accept. Returns the same
+ * object. Limiters check each outcome of `apply`, and treat an invalid one as an error of the store. They
+ * also batch operations if the object has `batching`, cache denials, and stop calling the store while it
+ * fails.
  *
- * `Store` has the rules that `apply` must keep. The other builders keep most of them for you.
+ * The comment on `Store` lists the rules that `apply` must follow. The other builders follow most of them
+ * for you.
  *
  * Throws a `TypeError` for any other value, and for a wrong `batching`.
  *
@@ -31,5 +33,5 @@ export function customStore<S extends Store>(store: S): S {
     throw wrongKind('customStore', 'store', 'an object with name and apply', store, fix)
   }
   if (store.batching !== undefined) checkBatching('customStore', store.batching)
-  return remoteStore(store, validated)
+  return remoteStore(store, validatedApply)
 }

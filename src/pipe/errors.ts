@@ -1,7 +1,7 @@
 import { StoreError } from '../stores/store-error.js'
 import type { Admission } from './circuit-breaker.js'
 
-/** The mark of errors of an open circuit, shared by all copies of this package. */
+/** Marks each `CircuitOpenError`. All copies of this package share the symbol. */
 const CIRCUIT_OPEN = Symbol.for('headgate.CircuitOpenError')
 
 /** The error of a call that an open circuit breaker stopped. */
@@ -14,7 +14,7 @@ export class CircuitOpenError extends StoreError {
   }
 }
 
-/** Returns whether an error is a `CircuitOpenError`, also of another copy of this package. */
+/** Returns whether an error is a `CircuitOpenError`, of this copy of the package or another. */
 export function isCircuitOpen(error: unknown): boolean {
   return error instanceof Error && CIRCUIT_OPEN in error
 }

@@ -8,7 +8,9 @@ import type { RemotePipe } from './remote-pipe.js'
 /** The pipe from a limiter to its store. */
 export type LimiterPipe = LocalPipe | RemotePipe
 
-/** Creates the pipe from a limiter to its store, as `readStore` returned it. */
+/**
+ * Creates the pipe from a limiter to its store: one that `readStore` accepted, or the limiter's own memory.
+ */
 export function limiterPipe(store: Store, options: PipeOptions): LimiterPipe {
   const remote = localStatesOf(store) === undefined ? remoteAccessOf(store) : undefined
   if (remote !== undefined) return remote.pipe(store, options)

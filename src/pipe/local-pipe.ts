@@ -3,7 +3,7 @@ import type { Store } from '../stores/store.js'
 import { asStoreError } from '../stores/store-error.js'
 import { inBackground } from '../util/background-timer.js'
 import type { BreakerState } from './breaker-state.js'
-import type { OnLate, Pipe, Sent, Settle } from './pipe.js'
+import type { ImmediateOutcome, OnLate, Pipe, Settle } from './pipe.js'
 import type { RefundingPipe } from './pipe-options.js'
 
 /** The pipe to a store whose states are in this process. Each outcome is known at once. */
@@ -22,10 +22,10 @@ export class LocalPipe implements Pipe {
     this.#front = front
   }
 
-  send<O extends Operation>(operation: O, settle: Settle<O>, onLate?: OnLate<O>): Sent<O> {
+  send<O extends Operation>(operation: O, settle: Settle<O>, onLate?: OnLate<O>): ImmediateOutcome<O> {
     if (this.#front !== undefined) return this.#front.send(operation, settle, onLate)
     try {
-      return (this.#store.apply([operation]) as readonly Sent<O>[])[0]
+      return (this.#store.apply([operation]) as readonly ImmediateOutcome<O>[])[0]
     } catch (cause) {
       return asStoreError(this.name, cause)
     }

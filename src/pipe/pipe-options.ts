@@ -12,7 +12,7 @@ export interface PipeOptions {
   /** The longest that a denial is cached. 0 turns the cache off, so that the store decides every charge. */
   readonly denyCacheMs: number
   readonly onChange?: OnBreakerChange
-  /** Puts the part that tracks the units of undecided requests in front of a pipe. */
+  /** Puts a pipe that tracks the units of undecided requests in front of another one. */
   readonly trackUndecided?: ((pipe: Pipe, store: Store) => Pipe) | undefined
 }
 

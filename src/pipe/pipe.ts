@@ -12,7 +12,7 @@ export type OnLate<O extends Operation = Operation> = (
 ) => void
 
 /** The outcome of an operation, if it is known at once. */
-export type Sent<O extends Operation> = ResultOf<O> | StoreError | undefined
+export type ImmediateOutcome<O extends Operation> = ResultOf<O> | StoreError | undefined
 
 /** A way to a store, one operation at a time. */
 export interface Pipe {
@@ -22,7 +22,7 @@ export interface Pipe {
    * cost one more allocation for each decision. If the outcome comes after a time-out, it goes to `onLate`
    * instead.
    */
-  send<O extends Operation>(operation: O, settle: Settle<O>, onLate?: OnLate<O>): Sent<O>
+  send<O extends Operation>(operation: O, settle: Settle<O>, onLate?: OnLate<O>): ImmediateOutcome<O>
 }
 
 /** Called with the outcome of any operation. */

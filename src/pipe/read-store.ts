@@ -8,7 +8,10 @@ import { remoteAccessOf } from './remote-access.js'
 const FIX =
   "Use memoryStore(), or the store of your database, such as redisStore(client) from 'headgate/redis'."
 
-/** Returns the option if it is a store. Throws a `TypeError` for anything else. */
+/**
+ * Returns the option if it is a store that this package or `customStore` made. Throws a `TypeError` for
+ * anything else.
+ */
 export function readStore(owner: string, option: string, store: unknown): Store {
   if (isStore(store) && (localStatesOf(store) ?? remoteAccessOf(store))) return store
   throw wrongKind(owner, option, 'a store', store, fixFor(store))

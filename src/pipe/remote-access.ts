@@ -4,13 +4,16 @@ import { processWide } from '../util/process-wide.js'
 import type { PipeOptions } from './pipe-options.js'
 import type { RemotePipe } from './remote-pipe.js'
 
-/** What a remote store brings to its limiters, which import nothing of it. */
+/**
+ * The code that a limiter needs for a remote store. The store brings it, so a program that uses only memory
+ * bundles none of it.
+ */
 export interface RemoteAccess {
   pipe(store: Store, options: PipeOptions): RemotePipe
-  /** Returns the part that marks the units of a part as undecided, for other processes. */
+  /** Returns the part that shows other processes that the units of a part are undecided. */
   markOf(part: Part): Part
-  /** Returns the store's `apply` with a check of each outcome. Absent for a store of this package. */
-  readonly validated?: ((store: Store) => Store['apply']) | undefined
+  /** Returns the store's `apply` with a check of each outcome. Absent if they need no check. */
+  readonly validatedApply?: ((store: Store) => Store['apply']) | undefined
 }
 
 /**

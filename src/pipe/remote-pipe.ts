@@ -11,7 +11,14 @@ import { closeStore } from './close-store.js'
 import { type DenialCache, denialCacheOf } from './denial-cache.js'
 import { CircuitOpenError, isTimeout } from './errors.js'
 import { type DenialTimes, type Leases, leasesOf } from './lease/leases.js'
-import { type OnLate, type Pipe, type Sent, type Settle, type SettleAny, sendFor } from './pipe.js'
+import {
+  type ImmediateOutcome,
+  type OnLate,
+  type Pipe,
+  type Settle,
+  type SettleAny,
+  sendFor,
+} from './pipe.js'
 import type { PipeOptions, RefundingPipe } from './pipe-options.js'
 import { resendRefunds } from './resend-refunds.js'
 import { type ServerBreakers, serverBreakers } from './server-breakers.js'
@@ -20,16 +27,18 @@ import { endAt, type StoreEnd } from './store-end.js'
 
 /**
  * The pipe from a limiter to a remote store. An operation passes, in order, the leases, if the store is
- * leased, the denial cache, the circuit breakers of the servers it needs, and the batcher. If undecided
- * requests are held, they change the order: the cache is first, because it must not repeat the denials that
- * they cause. The part that holds them is next, and the leases follow, because it has to know their units.
+ * leased, the denial cache, the circuit breakers of the servers it needs, and the batcher.
+ *
+ * If the pipe tracks undecided requests, the order is different. The cache comes first, so that it never
+ * records a denial before the tracking has found its cause. The leases come last, so that the tracking also
+ * sees the units that they grant.
  *
  * Each call has a time-out. A reply after it is not used: its units stay taken, unless `onLate` releases
  * them. If the server rejected calls without running them, and they were sent again, their time starts over,
  * once. A synchronous store needs no promise and no timer.
  *
- * While a circuit breaker's probe is pending, calls wait for it within their own time-outs, so that the store
- * decides the first burst after an outage. A call whose time-out ends that wait is never sent.
+ * While a circuit breaker's probe is pending, calls wait for it within their own time-outs, so that the
+ * store decides the first burst after an outage. A call whose time-out ends that wait is never sent.
  */
 export class RemotePipe implements Pipe {
   /** The store's name. */
@@ -39,7 +48,7 @@ export class RemotePipe implements Pipe {
   readonly #end: StoreEnd
   readonly #leases: Leases | undefined
   readonly #denials: DenialCache
-  /** Takes all operations, if there may be undecided requests. */
+  /** Tracks undecided requests, in front of the leases. Absent if there are none. */
   readonly #front: Pipe | undefined
   readonly #breakers: ServerBreakers
   readonly #deadlines: Deadlines
@@ -85,17 +94,19 @@ export class RemotePipe implements Pipe {
     }
   }
 
-  send<O extends Operation>(operation: O, settle: Settle<O>, onLate?: OnLate<O>): Sent<O> {
+  send<O extends Operation>(operation: O, settle: Settle<O>, onLate?: OnLate<O>): ImmediateOutcome<O> {
     const leased = this.#front === undefined ? this.#leases?.consume(operation) : undefined
     const known = leased ?? this.#denials.before(operation, this.denialTimes)
-    if (known !== undefined) return known as Sent<O>
+    if (known !== undefined) return known as ImmediateOutcome<O>
     const call = new Call(this, this.#denials, operation, settle as SettleAny, onLate as OnLate)
     const outcome = this.#front === undefined ? this.#call(call) : sendThrough(this.#front, call)
     if (outcome !== undefined) this.#denials.invalidate(operation)
-    return outcome as Sent<O>
+    return outcome as ImmediateOutcome<O>
   }
 
-  /** Calls the store, unless a circuit breaker stops the call. Returns the outcome if it is known at once. */
+  /**
+   * Calls the store, unless a circuit breaker stops the call. Returns the outcome if it is known at once.
+   */
   #call(call: Call): Outcome | undefined {
     const breaker = this.#breakers.only ?? this.#breakers.of(keysOf(call.operation))
     call.generation = breaker.admit()
@@ -183,7 +194,7 @@ export class RemotePipe implements Pipe {
   }
 }
 
-/** Sends a call that is not sent to the store itself: the pipe in front makes its own calls. */
+/** Sends the operation of a call through the pipe in front, which makes its own calls to the store. */
 function sendThrough(front: Pipe, call: Call): Outcome | undefined {
   const settle = (outcome: Outcome) => call.settle(outcome)
   return front.send(call.operation, settle, settle)

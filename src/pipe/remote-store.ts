@@ -4,10 +4,11 @@ import { RemotePipe } from './remote-pipe.js'
 import { markOf } from './undecided-marks.js'
 
 /**
- * Gives a store that processes share the pipe, and returns it. So a program contains the pipe only if it
- * imports such a store. `validated` checks the outcomes of a store that is not of this package.
+ * Makes a store one that limiters call through the remote pipe, and returns it. Only a program that imports
+ * such a store bundles the pipe. `validatedApply` adds a check of each outcome, for stores of users.
  */
-export function remoteStore<S extends Store>(store: S, validated?: RemoteAccess['validated']): S {
-  setRemoteAccess(store, { pipe: (given, options) => new RemotePipe(given, options), markOf, validated })
+export function remoteStore<S extends Store>(store: S, validatedApply?: RemoteAccess['validatedApply']): S {
+  const pipe: RemoteAccess['pipe'] = (given, options) => new RemotePipe(given, options)
+  setRemoteAccess(store, { pipe, markOf, validatedApply })
   return store
 }

@@ -16,15 +16,15 @@ export interface StoreEnd {
 }
 
 /**
- * Returns the end of the pipes to a store. It sends operations in batches, or each alone if the store has no
- * `batching`. Limiters that share the store share its batches. The outcomes of a store that a user wrote are
- * validated.
+ * Returns the end of the pipes to a store. It sends operations in batches, or one at a time if the store has
+ * no `batching`. Limiters that share the store share its batches. The end checks the outcomes of a store
+ * that a user wrote.
  */
 export const endAt = weakMemo((store: Store): StoreEnd => {
   const leases = leasesOf(store)
   if (leases !== undefined) return leases
   const { name, batching } = store
-  const apply = remoteAccessOf(store)?.validated?.(store) ?? store.apply.bind(store)
+  const apply = remoteAccessOf(store)?.validatedApply?.(store) ?? store.apply.bind(store)
   if (batching === undefined) return { send: (item) => sendAlone(name, apply, item) }
   return new Batcher(apply, batching, { store: name, channel: storeChannel })
 })

@@ -48,14 +48,15 @@ export interface TrackedResult extends ChargeResult {
  *
  * **Marks.** A mark in the store, under a key beside that of the limit, shows the other processes that units
  * are undecided. It is part of the charge. Most charges need none: a process remembers its own units, and
- * leaves up to an eighth of a large limit unmarked. If a charge finds that more than an eighth is in use, its
- * mark follows. So other processes miss only few units. Unless a denied charge is known to be excused, it is
- * sent again with all its marks.
+ * leaves up to an eighth of a large limit unmarked. If a charge finds that more than an eighth is in use,
+ * its mark follows. So other processes miss only few units. Unless a denied charge is known to be excused,
+ * it is sent again with all its marks.
  *
- * **The end.** `endUndecided` removes marks. Otherwise they expire within a minute, or sooner if the window of
- * the limit is shorter: their process may have crashed. It knows its own units until their outcome, while they
- * are in use. Once units of known outcome use half of a limit, the number of excused denials is bounded, so a
- * slow request excuses few. A client that waits for each retry time stays within it.
+ * **The end.** `endUndecided` removes the marks of a request. If its process crashes, they expire within a
+ * minute, or sooner if the window of the limit is shorter. A process remembers its own undecided units until
+ * their outcome is known, or until they are no longer in use. Once units of known outcome use half of a
+ * limit, the number of excused denials is bounded, so a slow request excuses few. A client that waits for
+ * each retry time stays within it.
  */
 export function trackUndecided(pipe: Pipe, store: Store): Pipe {
   const ledger = undecidedLedgerOf(store)
@@ -64,7 +65,7 @@ export function trackUndecided(pipe: Pipe, store: Store): Pipe {
   function send(operation: Operation, settle: SettleAny, onLate?: OnLate): Outcome | undefined {
     if (operation.type === 'forget') forgetUndecided(operation)
     const takes = operation.type === 'charge' && operation.parts.some(({ cost }) => cost > 0)
-    return takes ? sendHeld(operation, settle, onLate) : pipe.send(operation, settle, onLate)
+    return takes ? sendTracked(operation, settle, onLate) : pipe.send(operation, settle, onLate)
   }
 
   /** Forgets which units of a key are undecided, before the units are forgotten. */
@@ -74,7 +75,7 @@ export function trackUndecided(pipe: Pipe, store: Store): Pipe {
     pipe.send<Forget>({ type: 'forget', ...ledger.markOf({ key, policy, cost: 0 }) }, () => {})
   }
 
-  function sendHeld({ parts }: Charge, settle: SettleAny, onLate?: OnLate): Outcome | undefined {
+  function sendTracked({ parts }: Charge, settle: SettleAny, onLate?: OnLate): Outcome | undefined {
     const first = undecidedCharge(parts, ledger)
 
     function decide(outcome: ChargeResult | StoreError): MaybePromise<Outcome> {
@@ -105,10 +106,10 @@ export function trackUndecided(pipe: Pipe, store: Store): Pipe {
     recordTaken(charge, result, ledger)
     const marks = markUsedLimits(charge, result, ledger)
     if (marks.length > 0) pipe.send<Charge>({ type: 'charge', parts: marks }, () => {})
-    let isHeld = true
+    let hasEnded = false
     const endUndecided = () => {
-      if (!isHeld) return
-      isHeld = false
+      if (hasEnded) return
+      hasEnded = true
       // If a mark is not refunded, it expires.
       for (const refund of endUndecidedParts(charge, ledger, result)) pipe.send<Refund>(refund, () => {})
     }
@@ -141,7 +142,7 @@ export function trackUndecided(pipe: Pipe, store: Store): Pipe {
     })
   }
 
-  /** Refunds what a charge took in the end, whose request was denied in the meantime. */
+  /** Refunds what a late charge took, because its request has been denied in the meantime. */
   function giveBack({ sent }: UndecidedCharge, late: ChargeResult | StoreError): void {
     if (late instanceof Error || !late.allowed) return
     for (const refund of refundsOf(sent.parts, late)) if (refund.cost > 0) pipe.send<Refund>(refund, () => {})

@@ -8,7 +8,7 @@ import {
 import { mostUnmarked, type UndecidedLedger, type UndecidedUnits } from './undecided-ledger.js'
 import { type Cause, causeOf, markedUnits, mayBeUndecided } from './undecided-units.js'
 
-/** How the units of a part are known to be undecided: by this process, and to others by a mark in the store. */
+/** The undecided units of a part. A mark in the store shows them to other processes, if those must know. */
 interface UndecidedPart {
   readonly unit: UndecidedUnits
   mark?: Part | undefined
@@ -17,7 +17,7 @@ interface UndecidedPart {
 /** A charge whose units are undecided at first. */
 export interface UndecidedCharge {
   readonly parts: readonly Part[]
-  /** How each part is held; `undefined` if none of its units can be undecided. */
+  /** The undecided units of each part; `undefined` for a part whose units cannot be undecided. */
   readonly undecidedParts: readonly (UndecidedPart | undefined)[]
   /** What is sent: the parts, then their marks. */
   readonly sent: Charge
@@ -96,7 +96,7 @@ export function recordTaken(
   }
 }
 
-/** Returns the marks that an allowed charge needs now that so much of a limit is in use. */
+/** Marks the units of an allowed charge if much of their limit is now in use. Returns the marks to send. */
 export function markUsedLimits(
   { parts, undecidedParts }: UndecidedCharge,
   { parts: figures }: ChargeResult,

@@ -9,7 +9,9 @@ import { type RemoteAccess, remoteAccessOf } from './remote-access.js'
 
 /** The share of a limit that may be unmarked in a store that other processes may use. */
 const UNMARKED_SHARE = 1 / 8
-/** The least limit with unmarked units there. Of smaller ones, such as those of a login, each unit matters. */
+/**
+ * The least limit with unmarked units there. Of smaller ones, such as those of a login, each unit matters.
+ */
 const LEAST_LIMIT = 16
 /** The units of at least this many keys are known, and of at most twice as many. */
 const MIN_KEYS = 16_384
@@ -19,13 +21,18 @@ export interface UndecidedUnits {
   readonly cost: number
   /** Whether a mark in the store shows them to other processes. It may expire before the request ends. */
   isMarked: boolean
-  /** Until when they are in use at most, by the store's clock. `undefined` while the store has not decided. */
+  /**
+   * Until when they are in use at most, by the store's clock. `undefined` while the store has not decided.
+   */
   untilMs: number | undefined
 }
 
 /** The undecided units of this process in a store. */
 export interface UndecidedLedger {
-  /** Absent if no other process uses the store, so that marks are never needed. */
+  /**
+   * Returns the part that marks the units of a part. Absent if no other process uses the store, so that no
+   * mark is needed.
+   */
   readonly markOf: RemoteAccess['markOf'] | undefined
   /** Returns whether units of a part that is about to be charged need a mark. */
   needsMark(part: Part): boolean
@@ -39,13 +46,15 @@ export interface UndecidedLedger {
   /** Deletes all units of a key. */
   forget(key: string): void
   /**
-   * Returns how many units of a key are undecided: those of this process, and `marked` ones, which may be its
-   * own or those of others.
+   * Returns how many units of a key are undecided: those of this process, and `marked` ones, which may be
+   * its own or those of others.
    */
   undecidedAt(key: string, marked: number, nowMs: number): number
 }
 
-/** Returns the undecided units of this process in a store. Limiters that share keys there also share them. */
+/**
+ * Returns the undecided units of this process in a store. Limiters that share keys there also share them.
+ */
 export const undecidedLedgerOf = processWide('undecidedLedgers', () =>
   weakMemo((store: Store) =>
     undecidedLedger(localStatesOf(store) === undefined ? remoteAccessOf(store)?.markOf : undefined),
@@ -74,19 +83,19 @@ function undecidedLedger(markOf: UndecidedLedger['markOf']): UndecidedLedger {
   }
 
   function remove(key: string, unit: UndecidedUnits): void {
-    const held = byKey.get(key)
-    if (held?.units.delete(unit) !== true) return
-    count(held, unit, -1)
-    if (held.units.size === 0) byKey.delete(key)
+    const ofKey = byKey.get(key)
+    if (ofKey?.units.delete(unit) !== true) return
+    count(ofKey, unit, -1)
+    if (ofKey.units.size === 0) byKey.delete(key)
   }
 
   /** Changes units whose sums are counted. */
   function change(key: string, unit: UndecidedUnits, changes: Partial<UndecidedUnits>): void {
-    const held = byKey.get(key)
-    const isHeld = held?.units.has(unit) === true
-    if (isHeld) count(held, unit, -1)
+    const ofKey = byKey.get(key)
+    const isTracked = ofKey?.units.has(unit) === true
+    if (isTracked) count(ofKey, unit, -1)
     Object.assign(unit, changes)
-    if (isHeld) count(held, unit, 1)
+    if (isTracked) count(ofKey, unit, 1)
   }
 
   /** Removes units that are in use no more, although their requests go on. */
@@ -103,10 +112,10 @@ function undecidedLedger(markOf: UndecidedLedger['markOf']): UndecidedLedger {
       markOf !== undefined && (byKey.get(key)?.unmarked ?? 0) + cost > mostUnmarked(policy),
     add({ key, cost }, isMarked) {
       const unit: UndecidedUnits = { cost, isMarked, untilMs: undefined }
-      const held = byKey.get(key) ?? { units: new Set(), unmarked: 0, takenMarked: 0, takenUnmarked: 0 }
-      held.units.add(unit)
-      count(held, unit, 1)
-      byKey.set(key, held)
+      const ofKey = byKey.get(key) ?? { units: new Set(), unmarked: 0, takenMarked: 0, takenUnmarked: 0 }
+      ofKey.units.add(unit)
+      count(ofKey, unit, 1)
+      byKey.set(key, ofKey)
       return unit
     },
     recordTaken(key, unit, { unitsAfterMs, resetAfterMs }, atMs) {
@@ -125,8 +134,8 @@ function undecidedLedger(markOf: UndecidedLedger['markOf']): UndecidedLedger {
 }
 
 /**
- * Returns how many units of a limit each process may leave unmarked at once, and how many may stay unmarked of
- * all processes together. None of a ban: it must count no denial that undecided units cause.
+ * Returns how many units of a limit each process may leave unmarked at once, and how many may stay unmarked
+ * of all processes together. None of a ban: it must count no denial that undecided units cause.
  */
 export function mostUnmarked({ limit, uncounted }: Policy): number {
   return limit < LEAST_LIMIT || uncounted !== undefined ? 0 : Math.floor(limit * UNMARKED_SHARE)

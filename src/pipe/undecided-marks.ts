@@ -16,8 +16,8 @@ export function markOf({ key, policy, cost }: Part): Part {
 }
 
 /**
- * Returns the policy that counts the marks of a limit, no longer than the limit counts units. Marks count for
- * one slice at least, and three at most.
+ * Returns the policy that counts the marks of a limit, no longer than the limit counts units. Marks count
+ * for one slice at least, and three at most.
  */
 const markPolicyOf = weakMemo(({ windowMs }: Policy): Policy => {
   const sliceMs = Math.max(1, Math.floor(Math.min(MARK_MS, windowMs) / 3))

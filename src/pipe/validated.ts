@@ -19,7 +19,7 @@ import { thenMaybe } from '../util/maybe-promise.js'
  * Returns the `apply` of a store that a user wrote, with a check of each outcome: an invalid one becomes a
  * `StoreError`.
  */
-export function validated(store: Store): Store['apply'] {
+export function validatedApply(store: Store): Store['apply'] {
   return (operations, settle) => {
     const validate = (outcome: Outcome, index: number) => {
       const operation = operations[index]

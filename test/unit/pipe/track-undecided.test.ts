@@ -44,7 +44,7 @@ function inMemory(isShared = false) {
   return {
     store,
     plain: pipeTo(store),
-    held: startProcess(),
+    tracked: startProcess(),
     startProcess,
     advance(ms: number) {
       nowMs += ms
@@ -73,7 +73,7 @@ describe.each([
           one.advance(ms)
           other.advance(ms)
           const asked = part(policy, costOf(policy, take))
-          const { endUndecided, readDecided: _, ...verdict } = charge(one.held, asked)
+          const { endUndecided, readDecided: _, ...verdict } = charge(one.tracked, asked)
           endUndecided?.()
           expect(withFigures(verdict)).toEqual(withFigures(charge(other.plain, asked)))
         }
@@ -82,9 +82,9 @@ describe.each([
   })
 
   test('nothing is left of the marks of requests whose outcome is known', () => {
-    const { store, held } = inMemory(isShared)
+    const { store, tracked } = inMemory(isShared)
     const [first, second] = [1, 2].map(() =>
-      charge(held, part(tokenBucket({ capacity: 5, refill: 5, every: '1h' }))),
+      charge(tracked, part(tokenBucket({ capacity: 5, refill: 5, every: '1h' }))),
     )
     expect(store.size).toBe(isShared ? 2 : 1) // in a shared store, both have marks under a second key
     first?.endUndecided?.()
@@ -93,22 +93,22 @@ describe.each([
   })
 
   test('marks end once, however often their request is said to be decided', () => {
-    const { held } = inMemory(isShared)
+    const { tracked } = inMemory(isShared)
     const asked = part(slidingLog({ limit: 2, window: '30m' }))
-    const first = charge(held, asked)
-    charge(held, asked) // never ends
+    const first = charge(tracked, asked)
+    charge(tracked, asked) // never ends
     first.endUndecided?.()
     first.endUndecided?.()
-    expect(charge(held, asked)).toMatchObject({ isUndecided: true })
+    expect(charge(tracked, asked)).toMatchObject({ isUndecided: true })
   })
 
   test('forgetting a key also forgets which of its units are undecided', () => {
-    const { held } = inMemory(isShared)
+    const { tracked } = inMemory(isShared)
     const asked = part(slidingLog({ limit: 5, window: '30m' }))
-    charge(held, asked) // never ends
-    request(held, { type: 'forget', ...asked })
-    for (let i = 0; i < 5; i++) charge(held, asked).endUndecided?.()
-    expect(charge(held, asked)).not.toHaveProperty('isUndecided')
+    charge(tracked, asked) // never ends
+    request(tracked, { type: 'forget', ...asked })
+    for (let i = 0; i < 5; i++) charge(tracked, asked).endUndecided?.()
+    expect(charge(tracked, asked)).not.toHaveProperty('isUndecided')
   })
 
   describe('a denial that undecided units cause', () => {
@@ -117,10 +117,10 @@ describe.each([
       ['failures in a row', consecutive({ limit: 2 })],
       ['a ban', strict(slidingLog({ limit: 2, window: '30m' }))],
     ])('names a second, and is not counted (%s)', (_, policy) => {
-      const { held } = inMemory(isShared)
-      charge(held, part(policy, 2))
+      const { tracked } = inMemory(isShared)
+      charge(tracked, part(policy, 2))
       for (let i = 0; i < 50; i++)
-        expect(charge(held, part(policy))).toMatchObject({
+        expect(charge(tracked, part(policy))).toMatchObject({
           isUndecided: true,
           isTentative: true,
           parts: [{ allowed: false, retryAfterMs: 1000, moreAfterMs: 1000 }],
@@ -128,53 +128,55 @@ describe.each([
     })
 
     test('names less than a second if the limit has more by then', () => {
-      const { held } = inMemory(isShared)
+      const { tracked } = inMemory(isShared)
       const policy = tokenBucket({ capacity: 2, refill: 4, every: '1s' })
-      charge(held, part(policy, 2))
-      expect(charge(held, part(policy)).parts).toMatchObject([{ retryAfterMs: 250, moreAfterMs: 250 }])
+      charge(tracked, part(policy, 2))
+      expect(charge(tracked, part(policy)).parts).toMatchObject([{ retryAfterMs: 250, moreAfterMs: 250 }])
     })
 
     test('is exact and counted once the units are decided', () => {
-      const { held } = inMemory(isShared)
+      const { tracked } = inMemory(isShared)
       const policy = strict(slidingLog({ limit: 2, window: '30m' }))
-      const first = charge(held, part(policy, 2))
-      charge(held, part(policy))
+      const first = charge(tracked, part(policy, 2))
+      charge(tracked, part(policy))
       first.endUndecided?.()
-      const denial = charge(held, part(policy))
+      const denial = charge(tracked, part(policy))
       expect(denial).not.toHaveProperty('isUndecided')
       expect(denial.parts).toMatchObject([{ allowed: false, isBanned: true, retryAfterMs: 2 * HALF_HOUR }])
     })
 
     test('shortens the retry time of its own limit only: that of another is exact', () => {
-      const { held } = inMemory(isShared)
+      const { tracked } = inMemory(isShared)
       const undecided = part(strict(slidingLog({ limit: 2, window: '30m' })))
       const decided = part(slidingLog({ limit: 1, window: '30m' }), 1, '{grace}')
-      charge(held, { ...undecided, cost: 2 })
-      charge(held, decided).endUndecided?.()
-      const denial = charge(held, undecided, decided)
+      charge(tracked, { ...undecided, cost: 2 })
+      charge(tracked, decided).endUndecided?.()
+      const denial = charge(tracked, undecided, decided)
       expect(denial).not.toHaveProperty('isUndecided')
       expect(denial.parts).toMatchObject([{ retryAfterMs: 1000 }, { retryAfterMs: HALF_HOUR }])
-      expect(charge(held, undecided).parts).toMatchObject([{ retryAfterMs: 1000 }]) // and not banned
+      expect(charge(tracked, undecided).parts).toMatchObject([{ retryAfterMs: 1000 }]) // and not banned
     })
 
     test('is not assumed for a cost that never fits, or during a ban', () => {
-      const { held, plain } = inMemory(isShared)
+      const { tracked, plain } = inMemory(isShared)
       const policy = strict(slidingLog({ limit: 2, window: '30m' }), 2)
-      charge(held, part(policy))
-      expect(charge(held, part(policy, 3)).parts).toMatchObject([{ retryAfterMs: Number.POSITIVE_INFINITY }])
+      charge(tracked, part(policy))
+      expect(charge(tracked, part(policy, 3)).parts).toMatchObject([
+        { retryAfterMs: Number.POSITIVE_INFINITY },
+      ])
       request(plain, { type: 'block', forMs: HALF_HOUR, key: '{ada}', policy })
-      const denial = charge(held, part(policy))
+      const denial = charge(tracked, part(policy))
       expect(denial).not.toHaveProperty('isUndecided')
       expect(denial.parts).toMatchObject([{ isBanned: true, retryAfterMs: HALF_HOUR }])
     })
 
     test('during a ban that attempts restart, the attempt restarts it', () => {
-      const { held, plain, advance } = inMemory(isShared)
+      const { tracked, plain, advance } = inMemory(isShared)
       const rules = { after: 1, within: '1h', for: '30m', onAttempt: 'restart' } as const
       const policy = ban(slidingLog({ limit: 2, window: '30m' }), rules)
       request(plain, { type: 'block', forMs: HALF_HOUR, key: '{ada}', policy })
       advance(60_000)
-      expect(charge(held, part(policy)).parts).toMatchObject([{ isBanned: true, retryAfterMs: HALF_HOUR }])
+      expect(charge(tracked, part(policy)).parts).toMatchObject([{ isBanned: true, retryAfterMs: HALF_HOUR }])
     })
   })
 
@@ -182,31 +184,31 @@ describe.each([
     const policy = strict(slidingLog({ limit: 5, window: '30m' }), 5)
 
     test('excuses denials of its process until its outcome is known', () => {
-      const { held, advance } = inMemory(isShared)
+      const { tracked, advance } = inMemory(isShared)
       const all = part(policy, 5)
-      const slow = charge(held, all)
+      const slow = charge(tracked, all)
       advance(HALF_HOUR - 1000)
-      for (let i = 0; i < 20; i++) expect(charge(held, all)).toMatchObject({ isUndecided: true })
+      for (let i = 0; i < 20; i++) expect(charge(tracked, all)).toMatchObject({ isUndecided: true })
       slow.endUndecided?.()
-      expect(charge(held, all)).not.toHaveProperty('isUndecided')
+      expect(charge(tracked, all)).not.toHaveProperty('isUndecided')
     })
 
     test('excuses only as many denials of failures as a client that waits for each retry time causes', () => {
-      const { held } = inMemory(isShared)
-      charge(held, part(policy)) // never ends
-      for (let i = 0; i < 4; i++) charge(held, part(policy)).endUndecided?.()
-      const denials = Array.from({ length: 15 }, () => charge(held, part(policy)))
+      const { tracked } = inMemory(isShared)
+      charge(tracked, part(policy)) // never ends
+      for (let i = 0; i < 4; i++) charge(tracked, part(policy)).endUndecided?.()
+      const denials = Array.from({ length: 15 }, () => charge(tracked, part(policy)))
       expect(denials.slice(0, 14).map(({ parts }) => parts[0]?.isBanned)).toEqual(Array(14).fill(undefined))
       expect(denials[14]?.parts).toMatchObject([{ isBanned: true }])
     })
 
     test('does not excuse the next window of a short limit', () => {
-      const { held, advance } = inMemory(isShared)
+      const { tracked, advance } = inMemory(isShared)
       const short = slidingLog({ limit: 2, window: '1s' })
-      charge(held, part(short)) // never ends
+      charge(tracked, part(short)) // never ends
       advance(1000)
-      charge(held, part(short, 2)).endUndecided?.()
-      expect(charge(held, part(short))).not.toHaveProperty('isUndecided')
+      charge(tracked, part(short, 2)).endUndecided?.()
+      expect(charge(tracked, part(short))).not.toHaveProperty('isUndecided')
     })
   })
 })
@@ -215,13 +217,13 @@ test.each([slidingLog({ limit: 5, window: '30m' }), strict(slidingLog({ limit: 5
   'a slow request of another process excuses denials for a minute at most',
   (policy) => {
     const { startProcess, advance } = inMemory(true)
-    const held = startProcess()
+    const tracked = startProcess()
     charge(startProcess(), part(policy, policy.limit)) // never ends
-    expect(charge(held, part(policy))).toMatchObject({ isUndecided: true })
+    expect(charge(tracked, part(policy))).toMatchObject({ isUndecided: true })
     advance(20_000 - 1)
-    expect(charge(held, part(policy))).toMatchObject({ isUndecided: true })
+    expect(charge(tracked, part(policy))).toMatchObject({ isUndecided: true })
     advance(40_001)
-    expect(charge(held, part(policy))).not.toHaveProperty('isUndecided')
+    expect(charge(tracked, part(policy))).not.toHaveProperty('isUndecided')
   },
 )
 
@@ -233,8 +235,8 @@ describe('marks', () => {
   test('are not needed for a few units of a limit that is hardly used', () => {
     const { startProcess } = inMemory(true)
     const sent: Operation[] = []
-    const held = startProcess(sent)
-    const charges = Array.from({ length: 10 }, () => charge(held, part(policy)))
+    const tracked = startProcess(sent)
+    const charges = Array.from({ length: 10 }, () => charge(tracked, part(policy)))
     for (const { endUndecided } of charges) endUndecided?.()
     expect(types(sent)).toEqual(Array(10).fill(1))
   })
@@ -242,9 +244,9 @@ describe('marks', () => {
   test('are part of the charge once a process holds an eighth of the limit', () => {
     const { startProcess, store } = inMemory(true)
     const sent: Operation[] = []
-    const held = startProcess(sent)
-    charge(held, part(policy, 10))
-    charge(held, part(policy)).endUndecided?.()
+    const tracked = startProcess(sent)
+    charge(tracked, part(policy, 10))
+    charge(tracked, part(policy)).endUndecided?.()
     expect(types(sent)).toEqual([1, 2, 'refund'])
     expect(store.size).toBe(1)
   })
@@ -265,9 +267,9 @@ describe('marks', () => {
   test('are never needed in a store of this process alone', () => {
     const { startProcess } = inMemory()
     const sent: Operation[] = []
-    const held = startProcess(sent)
-    charge(held, part(policy, 80))
-    expect(charge(held, part(policy))).toMatchObject({ isUndecided: true })
+    const tracked = startProcess(sent)
+    charge(tracked, part(policy, 80))
+    expect(charge(tracked, part(policy))).toMatchObject({ isUndecided: true })
     expect(types(sent)).toEqual([1, 1])
   })
 
@@ -370,9 +372,9 @@ describe('if the store fails after a denial,', () => {
         return undefined
       },
     }
-    const held = trackUndecided({ send: sendFor(slow.send) }, shared(store))
+    const tracked = trackUndecided({ send: sendFor(slow.send) }, shared(store))
     charge(plain, parts[0] as Part)
-    const denial = request(held, { type: 'charge', parts })
+    const denial = request(tracked, { type: 'charge', parts })
     expect(await denial).toMatchObject({ allowed: false })
     request(plain, { type: 'forget', ...(parts[0] as Part) })
     expect(reply()).toBe(true)
