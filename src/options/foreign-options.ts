@@ -1,8 +1,8 @@
 import type { Fixes } from './fixes.js'
 
 /**
- * Fixes, each with the options that it is for. The tables are functions, because bundlers would keep a constant
- * with computed names, even without a limiter.
+ * Fixes, each with the options that it is for. The tables are functions, because bundlers would keep an
+ * object with computed keys, even in a program without a limiter.
  */
 type OptionsByFix = Readonly<Record<string, string>>
 
@@ -16,9 +16,9 @@ const STORE = "Write store: redisStore(client), from 'headgate/redis', or the st
 /**
  * What to write for options of express-rate-limit 8, express-slow-down 3, rate-limiter-flexible 11,
  * @fastify/rate-limit 11, @nestjs/throttler 6, koa-ratelimit 6, hono-rate-limiter 0.5, @upstash/ratelimit 2
- * and bottleneck 2. A fix of one word is the option to write. `docs/migrating/` has more in tables.
+ * and bottleneck 2. A fix of one word is the option to write. The tables in `docs/migrating/` say more.
  */
-const foreign = (): OptionsByFix => ({
+const foreignFixes = (): OptionsByFix => ({
   limit: 'max points',
   window: 'windowMs timeWindow ttl duration',
   "Write limits: [{ name: 'short', limit: 3, window: '1s' }].": 'throttlers',
@@ -37,7 +37,7 @@ const foreign = (): OptionsByFix => ({
   block: 'blackList blacklist enableProtection',
   'There is no equivalent: respond to such requests before the limiter.': 'isBlackListed',
   name: 'identifier',
-  'Write name, which keeps limiters apart. Those of one name and store share their counts.':
+  'Write name, which keeps limiters apart. Limiters with the same name and store share their counts.':
     'groupId keyPrefix',
   prefix: 'nameSpace namespace',
 
@@ -56,18 +56,19 @@ const foreign = (): OptionsByFix => ({
   fallbackShare: 'insuranceLimiter',
   denyCache: 'inMemoryBlockDuration inMemoryBlockOnConsumed ephemeralCache',
 
-  'There is no equivalent. The option delay of rateLimit, and limiter.waitFor(subject), make clients wait.':
+  'There is no equivalent. To make clients wait, use delay in rateLimit, or limiter.waitFor(subject).':
     'execEvenly execEvenlyMinDelayMs',
   'Leave it out: the decision is always at req.rateLimit.':
     'requestPropertyName requestStorePropertyName onExceeding',
-  'Leave it out: headgate always does it.': 'retryAfter validate useRedisPackage rejectIfRedisNotReady',
-  "Listen to limiter.events.on('denied', …) and 'storeError'.": 'onLimitReached onExceeded onBanReach logger',
+  'Leave it out: headgate always does this.': 'retryAfter validate useRedisPackage rejectIfRedisNotReady',
+  "Listen to 'denied' and 'storeError' with limiter.events.on.":
+    'onLimitReached onExceeded onBanReach logger',
 })
 
 /**
- * What to write for policies, their options and clients of stores that are given to a limiter as options.
+ * What to write for policies, their options and clients of stores that are passed as options of a limiter.
  */
-const misplaced = (): OptionsByFix => ({
+const misplacedFixes = (): OptionsByFix => ({
   [TOKEN_BUCKET]: 'capacity refill every tokenBucket',
   [FIRST_REQUEST]: 'startsAt fixedWindow',
   [SLIDING_WINDOW]: 'slidingWindow',
@@ -80,7 +81,7 @@ const misplaced = (): OptionsByFix => ({
 })
 
 /** What to write for options of other packages. */
-export const FOREIGN_OPTIONS: Fixes = /* @__PURE__ */ fixesOf(foreign)
+export const FOREIGN_OPTIONS: Fixes = /* @__PURE__ */ fixesOf(foreignFixes)
 
 /* @__NO_SIDE_EFFECTS__ */
 function fixesOf(table: () => OptionsByFix): Fixes {
@@ -93,7 +94,7 @@ export const MIDDLEWARE_OPTIONS: readonly string[] = /* @__PURE__ */ words(
   'count actualCost delay headers resetFormat onDenied statusCode message',
 )
 
-/** The options that stand beside `limits`, not in each limit. */
+/** The options that belong beside `limits`, not in each limit. */
 export const BESIDE_LIMITS: readonly string[] = /* @__PURE__ */ words(
   'store prefix secret onStoreError fallbackShare denyCache timeout skip allow block mode candidate settings',
 ).concat(MIDDLEWARE_OPTIONS)
@@ -103,9 +104,9 @@ function words(text: string): readonly string[] {
   return text.split(' ')
 }
 
-/** Returns the fixes of a limiter's options, and those for options that stand elsewhere: `where`. */
+/** Returns the fixes of a limiter's options, and one for each option that belongs elsewhere: `where`. */
 /* @__NO_SIDE_EFFECTS__ */
 export function limiterFixes(elsewhere: readonly string[] = [], where = ''): Fixes {
   const placements = elsewhere.map((name) => [name, `Write ${name} ${where}.`])
-  return { ...FOREIGN_OPTIONS, ...fixesOf(misplaced), ...Object.fromEntries(placements) }
+  return { ...FOREIGN_OPTIONS, ...fixesOf(misplacedFixes), ...Object.fromEntries(placements) }
 }
