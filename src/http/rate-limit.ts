@@ -82,7 +82,7 @@ export function middlewareOf<Req extends IncomingMessage, Res extends ServerResp
 
   function rateLimitMiddleware(req: Req, res: Res, next: Next): void {
     if (!isChecked) isChecked = checkNodeCall(owner, req, next)
-    const respond = onDenied && respondBy(onDenied, watch, req, res, next)
+    const respond = onDenied && denialResponder(onDenied, watch, req, res, next)
     runSteps(steps, req, res, respond, next.length > 0 ? next : hearErrors(owner, req, res, next))
   }
 
@@ -90,10 +90,10 @@ export function middlewareOf<Req extends IncomingMessage, Res extends ServerResp
 }
 
 /**
- * Returns the response to a denied request by a user's function. Its closures are made here, because the
- * middleware would allocate their variables for each request.
+ * Creates the function that responds to a denied request with the user's `onDenied`. If the middleware
+ * itself made these closures, it would allocate their variables for every request.
  */
-function respondBy<Req extends IncomingMessage, Res extends ServerResponse>(
+function denialResponder<Req extends IncomingMessage, Res extends ServerResponse>(
   onDenied: OnDenied<Req, Res>,
   watch: ReturnType<typeof responseWatch>,
   req: Req,

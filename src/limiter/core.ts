@@ -114,8 +114,8 @@ function resolveOutcome(
 }
 
 /**
- * Decides a charge that the store could not decide. A function of its own: a charge that succeeds allocates
- * no variables for its closures.
+ * Decides a charge that the store could not decide. It has its own function so that a charge that succeeds
+ * allocates nothing for its closures.
  */
 export function resolveFailure(
   core: LimiterCore,

@@ -43,9 +43,9 @@ export interface Limiter<Subject> extends Adjustments<Subject> {
    * limit cannot starve it, and it costs them at most one charge. It holds nothing while it waits for a
    * `concurrency` limit.
    *
-   * While a limit is exhausted, only the first charge calls the store. It retries when units are back: in due
-   * time, or at once after a refund or `forget` of this limiter. Waiting never leads to a ban. If the store
-   * fails, `onStoreError` decides.
+   * While a limit is exhausted, only the first charge calls the store. It retries when units are back: in
+   * due time, or at once after a refund or `forget` of this limiter. Waiting never leads to a ban. If the
+   * store fails, `onStoreError` decides.
    *
    * Each attempt reads key, cost, policy and access rules anew, so option functions may be called several
    * times. The first charge in a queue also retries when a charge with another policy arrives for its key,
@@ -63,8 +63,8 @@ export interface Limiter<Subject> extends Adjustments<Subject> {
    * response is over.
    *
    * It never fails because of the store, so that a `finally` keeps the outcome of the work. If the store
-   * could not be called, the units are released later. If it failed, the limiter emits `refundFailed`, and the
-   * units are free after their `ttl`.
+   * could not be called, the units are released later. If it failed, the limiter emits `refundFailed`, and
+   * the units are free after their `ttl`.
    */
   release(decision: Decision): Promise<void>
   /**

@@ -17,11 +17,13 @@ import type { LimiterOptions, StoreErrorChoice } from './options.js'
 import { ENTRIES_RULE, type Entry, LIMIT_ROWS, namesOf } from './read-limits.js'
 import type { LimitContext } from './resolve-parts.js'
 import { readSettings } from './settings-source.js'
-import { rememberName } from './shared-name.js'
+import { registerName } from './shared-name.js'
 
 /** The version of the state format. It is part of every key, so that no other format is ever read. */
 const STATE_VERSION = 3
-/** Replaces the name in keys of an unnamed limiter. No name begins with an underscore or contains a slash. */
+/**
+ * Replaces the name in keys of an unnamed limiter. No name begins with an underscore or contains a slash.
+ */
 const UNNAMED = '_default'
 
 /** The options of a limiter. */
@@ -54,7 +56,7 @@ const LIMITER_TABLE = {
   fixes: limiterFixes(MIDDLEWARE_OPTIONS, 'in the options of rateLimit'),
 }
 
-/** Creates the layer of a pipe that knows which units in a store belong to undecided requests. */
+/** Puts a pipe that tracks the units of undecided requests in front of another one. */
 type TrackUndecided = (pipe: Pipe, store: Store) => Pipe
 
 type LimiterRows = Settings<typeof LIMITER_ROWS>
@@ -122,23 +124,23 @@ export function limiterSettings(
     /** The key of the document with the numbers of the limits. */
     limitsKey: limitsKey(prefix, name ?? UNNAMED),
     onStoreError,
-    /** Knows the units of undecided requests. Absent if the outcome of a charge is known at once. */
+    /** Tracks the units of undecided requests. Absent if the outcome of each request is known at once. */
     trackUndecided: undefined as TrackUndecided | undefined,
     /** Whether the limiter created its store, so that no other limiter can use it. */
     isOwnStore: read.store === undefined,
-    ...claimNamed(owner, read, context), // last: only valid options claim a store
+    ...claimStoreOrName(owner, read, context), // last: only valid options claim a store
   }
 }
 
-/** Claims the store of a limiter, or remembers its name there. */
-function claimNamed(
+/** Claims the store of an unnamed limiter, or registers the name of a limiter at the store. */
+function claimStoreOrName(
   owner: string,
   { store, name, prefix, entries }: LimiterRows & { readonly entries: readonly Entry[] },
   context: LimitContext,
 ): ClaimedStore {
   const claimed = claimStore(owner, store, name, prefix)
   if (store === undefined || name === undefined) return claimed
-  return { ...claimed, releaseStore: rememberName(owner, store, entries, context) }
+  return { ...claimed, releaseStore: registerName(owner, store, entries, context) }
 }
 
 /** Returns a secret. Throws a `TypeError`, which never shows it, for one that is too short. */

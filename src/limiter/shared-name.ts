@@ -14,24 +14,27 @@ const MAX_REMEMBERED = 64
 /** How many frames are compared, so that calls of one helper function differ. */
 const FRAMES = 4
 
-/** A limit of limiters in this process, and the place that created them. */
+/** A limit that limiters of this process have in common, and the place in the code that created them. */
 interface NamedLimit {
   readonly policy: Policy
   readonly place: string
-  /** Whether the code that created one of them still runs: then a loop did, and no hot reload. */
+  /**
+   * Whether one of them was created in this turn of the event loop, as by a loop and not by a hot reload.
+   */
   isNew: boolean
+  /** How many of them are open. */
   limiters: number
 }
 
-/** The limits of named limiters by scope, the oldest first, for each client, or each store without a client. */
+/** By client, or by store if it has no client: the limits of named limiters by scope, the oldest first. */
 const namedLimits = processWide('namedLimits', () => new WeakMap<object, Map<string, NamedLimit[]>>())
 
 /**
- * Warns if a limiter shares its keys with one that has the same name and another policy. Limiters from one
- * place are taken for the same limiter, created again by a hot reload or a test, unless one turn of the event
- * loop creates them. Returns the function that forgets the limiter once it is closed.
+ * Warns if another open limiter has the same name, and so the same keys, but a different policy. Limiters
+ * from one place count as the same limiter, created again by a hot reload or a test, unless one turn of the
+ * event loop creates them. Returns a function to call once the limiter is closed.
  */
-export function rememberName(
+export function registerName(
   owner: string,
   store: Store,
   entries: readonly Entry[],
@@ -48,7 +51,7 @@ export function rememberName(
     const limits = scopes.get(key) ?? []
     scopes.set(key, limits)
     const limit = { policy, place, isNew: true, limiters: 0 }
-    const other = limits.find((each) => isOther(each, limit))
+    const other = limits.find((each) => isConflicting(each, limit))
     if (other !== undefined) warn(owner, String(context.name), key, limit, other)
     return [remember(limits, limit)]
   })
@@ -57,12 +60,18 @@ export function rememberName(
   }
 }
 
-/** Returns whether a limit is one of another limiter that is in use beside that of `limit`. */
-function isOther(each: NamedLimit, { policy, place }: NamedLimit): boolean {
-  return each.limiters > 0 && !isSamePolicy(each.policy, policy) && (each.isNew || each.place !== place)
+/** Returns whether an earlier limit is in use, has another policy, and is not one that `limit` replaces. */
+function isConflicting(earlier: NamedLimit, { policy, place }: NamedLimit): boolean {
+  return (
+    earlier.limiters > 0 &&
+    !isSamePolicy(earlier.policy, policy) &&
+    (earlier.isNew || earlier.place !== place)
+  )
 }
 
-/** Remembers a limit, or counts another limiter of an equal one. Returns the one that is kept. */
+/**
+ * Remembers a limit or, if an equal one is known, counts one more limiter for that. Returns the one counted.
+ */
 function remember(limits: NamedLimit[], limit: NamedLimit): NamedLimit {
   const same = limits.find(({ policy, place }) => place === limit.place && isSamePolicy(policy, limit.policy))
   const kept = same ?? limit

@@ -14,7 +14,7 @@ export interface LocalFallback {
   readonly isEmpty: () => boolean
 }
 
-/** What decides while the store cannot. */
+/** What a limiter decides by while the store cannot decide. */
 interface FailureSettings {
   readonly settings: Pick<LimiterSettings, 'onStoreError'>
   readonly fallback: LocalFallback
@@ -23,8 +23,8 @@ interface FailureSettings {
 }
 
 /**
- * Decides a charge that the store could not decide, as `onStoreError` says. `decideLocally` makes the decision
- * of the fallback store.
+ * Decides a charge that the store could not decide, as `onStoreError` says. `decideLocally` turns the result
+ * of the fallback store into a decision.
  */
 export function decideWithoutStore(
   core: FailureSettings,
@@ -35,7 +35,7 @@ export function decideWithoutStore(
 ): MaybePromise<Decision> {
   const { onStoreError } = core.settings
   const { fallback } = core
-  if (!isCircuitOpen(error)) core.onStoreError(error) // what opened the circuit was reported
+  if (!isCircuitOpen(error)) core.onStoreError(error) // the errors that opened the circuit were reported
   const givenChoice = typeof onStoreError === 'function' ? onStoreError(error, subject) : onStoreError
   return thenMaybe(givenChoice, (choice) => {
     if (choice !== 'local') return unchargedDecision(choice === 'allow' ? 'fail-open' : 'fail-closed')

@@ -15,11 +15,11 @@ const MAX_ACCOUNTS = 1000
 
 const WINDOW_MS = 3_600_000
 
-/** What successes have cleared of an account. */
+/** The failures of an account that successes have cleared. */
 interface Cleared {
   /** The state of the policy. */
   readonly state: State | undefined
-  /** How many failures count against the budget, as of the last success. */
+  /** How many of them counted against the budget at the last success. */
   readonly failures: number
   /** When none of them counts any more. */
   readonly endsAtMs: number
@@ -36,16 +36,16 @@ export interface ClearBudget {
 /**
  * Creates the budget of a guard in this process. The strangers and the known devices of an account have
  * separate budgets, so guessers cannot use up that of the owner's browsers. To bound its memory, it forgets
- * the account that has used least.
+ * the account that has used the least.
  */
 export function clearBudget(guard: string, now: () => number = Date.now): ClearBudget {
   const policy: Policy = slidingLog({ limit: MOST_CLEARED, window: WINDOW_MS })
-  /** The account that logged in last comes last. */
+  /** By account. The one that logged in last comes last. */
   const accounts = new Map<string, Cleared>()
 
   const leftOf = (account: string) => policy.take(accounts.get(account)?.state, now(), 0).remaining
 
-  /** Forgets the account with the fewest cleared failures, and of several the one that logged in first. */
+  /** Forgets the account with the fewest cleared failures; of several, the one that logged in first. */
   function makeRoom(): void {
     const nowMs = now()
     let fewest = Number.POSITIVE_INFINITY

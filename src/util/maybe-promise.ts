@@ -14,7 +14,7 @@ export function thenMaybe<T, R>(
   return isPromise(value) ? Promise.resolve(value).then(use) : use(value)
 }
 
-/** Returns a promise of what a call with these arguments returns or throws. A closure would cost more. */
+/** Calls a function, and returns a promise of what it returns or throws. A closure would cost more. */
 export function promiseOf<A, B, C, T>(
   call: (a: A, b: B, c: C) => MaybePromise<T>,
   a: A,

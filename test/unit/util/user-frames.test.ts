@@ -18,7 +18,7 @@ test.each([
 ])('of %s, the frames outside of it are the user’s', (_what, folder, extension, user) => {
   const separator = folder.includes('\\') ? '\\' : '/'
   const stack = stackOf(
-    `rememberName (${folder}limiter${separator}shared-name.${extension}:40:9)`,
+    `registerName (${folder}limiter${separator}shared-name.${extension}:40:9)`,
     `rateLimit (${folder}http.${extension}:9:1)`,
     `${user}?t=12:3:1`,
     'ModuleJob.run (node:internal/modules/esm/module_job:1:1)',
