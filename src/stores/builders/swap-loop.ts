@@ -52,26 +52,27 @@ export interface SwapAccess<Version> {
  */
 export function swapLoop<Version>(name: string, access: SwapAccess<Version>): ApplyToKey {
   /**
-   * Applies operations to what is stored. Calls `lose` if another process may have changed the key. A result
-   * from the cache counts only if its write succeeds, which proves that the cached version was current.
+   * Applies operations to what is stored. Calls `onConflict` if another process may have changed the key. A
+   * result from the cache counts only if its write succeeds, which proves that the cached version was
+   * current.
    */
   function attempt(
     keyed: KeyedOperations,
     stored: StoredState<Version> | undefined,
     isCached: boolean,
     settle: (outcomes: readonly Outcome[]) => void,
-    lose: () => void,
+    onConflict: () => void,
     fail: (cause: unknown) => void,
   ): void {
     const { key, policy } = keyed
     const before = isStateOf(policy, stored?.state) ? stored.state : undefined
     const clockMs = access.now()
-    const isAhead = policy.clampToNow(before, clockMs) !== before // only a clock ahead of this one wrote it
+    const isAhead = policy.clampToNow(before, clockMs) !== before // then a process with a clock ahead wrote it
     const nowMs = isAhead ? timeFor(policy, before, clockMs) : clockMs
     const isForeign = stored !== undefined && before === undefined
     const { outcomes, write } = applyToState(name, keyed, before, isForeign, nowMs)
     if (write === undefined || (write.state === undefined && stored === undefined)) {
-      if (isCached) lose()
+      if (isCached) onConflict()
       else settle(outcomes)
       return
     }
@@ -80,7 +81,7 @@ export function swapLoop<Version>(name: string, access: SwapAccess<Version>): Ap
     // the database's TTL from now, so the state is kept that much longer.
     const aheadMs = state === undefined ? 0 : Math.ceil(nowMs - clockMs)
     const change = { key, version: stored?.version, state, ttlMs: ttlMs + aheadMs }
-    access.swap(change, (isWritten) => (isWritten ? settle(outcomes) : lose()), fail)
+    access.swap(change, (isWritten) => (isWritten ? settle(outcomes) : onConflict()), fail)
   }
 
   async function readAndAttempt(keyed: KeyedOperations): Promise<readonly Outcome[] | undefined> {
@@ -98,18 +99,18 @@ export function swapLoop<Version>(name: string, access: SwapAccess<Version>): Ap
 
   return function applyToKey(keyed, settle) {
     const cached = access.cached?.(keyed.key)
-    const lose = () => applyWithRead(keyed, settle)
+    const readAndApply = () => applyWithRead(keyed, settle)
     const fail = (cause: unknown) => settle(failedOutcomes(name, keyed, cause))
     try {
-      if (cached === undefined) lose()
-      else attempt(keyed, cached, true, settle, lose, fail)
+      if (cached === undefined) readAndApply()
+      else attempt(keyed, cached, true, settle, readAndApply, fail)
     } catch (cause) {
-      fail(cause) // a policy of the user's may throw
+      fail(cause) // a user's own policy may throw
     }
   }
 }
 
-/** What operations on a key result in. `write` is absent if nothing changes. */
+/** The outcomes of operations on a key, and what to write. `write` is absent if nothing changes. */
 interface Applied {
   readonly outcomes: readonly Outcome[]
   readonly write?: Pick<StateWrite, 'state' | 'ttlMs'> | undefined
@@ -125,7 +126,7 @@ function applyToState(
 ): Applied {
   const [alone] = operations
   if (alone?.type === 'charge' && alone.parts.length === 1 && operations.length === 1 && !isForeign) {
-    const [part] = alone.parts // the usual case needs no maps
+    const [part] = alone.parts // the usual case, which needs no maps
     const step = part?.policy.take(before, nowMs, part.cost)
     if (step?.allowed) {
       const outcomes: Outcome[] = [{ type: 'charge', allowed: true, atMs: nowMs, parts: [step] }]

@@ -43,9 +43,9 @@ export interface TransactionOptions<Transaction> extends CommonStoreOptions {
   /** Returns the `StoreError` for an error of a transaction. Default: one with the same message. */
   toStoreError?(error: unknown): StoreError
   /**
-   * Decides charges of distinct keys, each atomically, in fewer round trips than a transaction takes. For each
-   * that it cannot decide, returns `undefined` and changes nothing. Then a transaction decides. It must not throw
-   * a temporary error once it has changed something.
+   * Decides charges of distinct keys, each atomically, in fewer round trips than a transaction takes. For
+   * each that it cannot decide, returns `undefined` and changes nothing. Then a transaction decides. It must
+   * not throw a temporary error once it has changed something.
    */
   chargeEach?(charges: readonly Charge[]): Promise<readonly (ChargeResult | undefined)[]>
   /** Returns the key for the database, such as a hash of one that is too long. Default: the same key. */
@@ -112,7 +112,7 @@ export function transactionStore<Transaction>(options: TransactionOptions<Transa
   return customStore(rowLockStore(options))
 }
 
-/** Creates a `transactionStore` whose options are right, and whose outcomes need no check. */
+/** Creates the store of `transactionStore`, without a check of the options or of the outcomes. */
 export function rowLockStore<Transaction>(options: TransactionOptions<Transaction>): Store {
   const { name, batching = DEFAULT_BATCHING, transaction, lockAndRead, write, chargeEach } = options
   const { isTemporary = never, isDuplicate = never, storageKey = (key: string) => key } = options

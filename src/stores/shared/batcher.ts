@@ -17,6 +17,7 @@ interface Flight {
   readonly sentAtMs: number
   /** Whether it delays others: it has no outcome yet, and has not taken longer than the stall timeout. */
   isInFlight: boolean
+  /** Whether any of its operations has an outcome. */
   isAnswered: boolean
 }
 
@@ -24,9 +25,9 @@ interface Flight {
 const MIN_SPLIT = 16
 
 interface BatcherOptions {
-  /** Names the store in errors that `apply` throws, unless they are `StoreError`s already. */
+  /** The store's name in errors and messages. Without it, `apply` must reject with a `StoreError`. */
   readonly store?: string
-  /** Where each batch is published at its end. */
+  /** The channel to which each batch is published when it ends. */
   readonly channel?: Pick<Channel, 'hasSubscribers' | 'publish'>
 }
 
@@ -34,9 +35,9 @@ interface BatcherOptions {
  * Takes operations, each with a callback, and applies them in batches. A promise for each operation would
  * cost as much as sending it. Operations that arrive in one turn of the event loop, or while `maxInFlight`
  * batches are in flight, share a batch of at most `maxKeys` keys, a limit that each store sets. If no batch
- * is in flight, one leaves as soon as the current code has run, so a lone caller is not delayed. Many waiting
- * operations are split evenly over the batches that may leave, so that this process and the server work at
- * the same time.
+ * is in flight, one leaves as soon as the current code has run, so a lone caller is not delayed. Many
+ * waiting operations are split evenly over the batches that may leave, so that this process and the server
+ * work at the same time.
  *
  * A batch is in flight until any of its operations has an outcome. If part of a store hangs (one node of a
  * cluster), other operations and later batches still complete. Nothing is ever sent twice.
@@ -62,7 +63,7 @@ export class Batcher {
     this.#locking = batching.locksKeys ? lockingPicker(batching.maxKeys) : undefined
   }
 
-  /** Settles an operation later. */
+  /** Queues an operation, which is settled later. So this returns no outcome. */
   send(item: Waiting): undefined {
     this.#waiting.push(item)
     this.#schedule()
@@ -111,7 +112,9 @@ export class Batcher {
     setTimeout(stall, Math.max(1, oldest.sentAtMs + stallTimeoutMs - performance.now()))
   }
 
-  /** Schedules a batch after one that was sent has an outcome, has stalled, or has released its keys. */
+  /**
+   * Records that a batch has an outcome, has stalled or has released its keys, and schedules the next one.
+   */
   #makeRoom(flight: Flight, isAnswered = flight.isAnswered): void {
     if (flight.isInFlight) this.#inFlight--
     flight.isInFlight = false

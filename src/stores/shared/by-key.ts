@@ -4,8 +4,9 @@ import { asStoreError } from '../store-error.js'
 import { type ApplyInShard, jointCharges, spansShards } from './joint-charges.js'
 import type { Run } from './run-operations.js'
 
-/** At least one operation on one key, under its name in the store. All have one policy. */
+/** One or more operations on one key, all of one policy. */
 export interface KeyedOperations {
+  /** The name under which the store keeps the key. */
   readonly key: string
   readonly policy: Policy
   readonly operations: readonly Operation[]
@@ -21,18 +22,24 @@ interface KeyGroup extends KeyedOperations {
   readonly apply: ApplyToKey
 }
 
-/** The list of a key for which no group waits. Shared, since maps keep what was removed from them for long. */
-const NONE: KeyGroup[] = []
+/**
+ * The list of a key that is in use, and that no group waits for. It is shared, because a `Map` keeps removed
+ * values in memory for long.
+ */
+const NO_GROUPS: KeyGroup[] = []
 
-/** Each key is a shard of its own. */
-const ofItself = (key: string) => key
+/** Each key is its own shard. */
+const shardOf = (key: string) => key
 
 /**
- * Returns a function that runs operations, for a store in which every key is a shard. Different keys run at the
- * same time, but those of one charge in order. Operations on one key never overlap, so that a process does not
- * compete with itself: those that wait for the key run together, as far as they have one policy and one
- * function that applies them. `name` is that of the store, `applierOf` returns that function, `storageKey` the
- * name under which the server keeps a key, and `now` the time of a charge that has no keys.
+ * Returns a function that runs operations, for a store in which every key is a shard.
+ *
+ * Operations on different keys run at the same time, except that the parts of a charge run in order.
+ * Operations on one key never overlap, so a process does not compete with itself. Those that wait for a key
+ * run together if they have the same policy and the same applier.
+ *
+ * `name` is the store's name. `applierOf` returns the function that applies an operation, and `storageKey`
+ * the name under which the server keeps a key. `now` returns the time for charges without keys.
  */
 export function runByKey(
   name: string,
@@ -40,22 +47,23 @@ export function runByKey(
   storageKey: (key: string) => string,
   now: () => number = Date.now,
 ): Run {
-  /** The groups that wait for each key in use. */
+  /** By key in use: the groups that wait for it. */
   const waitingFor = new Map<string, KeyGroup[]>()
 
   /**
-   * Adds an operation to the last group of its key, or begins a new one, which waits while the key is in use.
-   * With `free`, a group that may begin is put there instead, so that others of its batch can join it. If a
-   * user's `storageKey` throws, the operation fails alone.
+   * Adds an operation to the last group of its key, if they can run together. Otherwise makes a new group,
+   * which waits while the key is in use. If the key is free, the group begins at once, or is put into
+   * `startable`, so that other operations of the batch can join it first. If a user's `storageKey` throws,
+   * the operation fails alone.
    */
   function enqueue(
     operation: Operation,
     settle: (outcome: Outcome) => void,
-    free?: Map<string, KeyGroup>,
+    startable?: Map<string, KeyGroup>,
   ): void {
     let key: string
     const keyed = operation.type === 'charge' ? operation.parts[0] : operation
-    if (keyed === undefined) throw new TypeError('a charge of no key has no place among keys')
+    if (keyed === undefined) throw new TypeError(`${name}: a charge without keys cannot be applied to a key`)
     const { policy } = keyed
     try {
       key = storageKey(keyed.key)
@@ -65,22 +73,22 @@ export function runByKey(
     }
     const apply = applierOf(operation, policy)
     const waiting = waitingFor.get(key)
-    const last = waiting?.at(-1) ?? free?.get(key)
+    const last = waiting?.at(-1) ?? startable?.get(key)
     if (last?.apply === apply && isSamePolicy(last.policy, policy)) {
       last.operations.push(operation)
       last.settles.push(settle)
       return
     }
     const group: KeyGroup = { key, policy, operations: [operation], settles: [settle], apply }
-    if (waiting !== undefined && waiting !== NONE) waiting.push(group)
+    if (waiting !== undefined && waiting !== NO_GROUPS) waiting.push(group)
     else if (waiting !== undefined || last !== undefined) waitingFor.set(key, [group])
-    else if (free !== undefined) free.set(key, group)
+    else if (startable !== undefined) startable.set(key, group)
     else begin(group)
   }
 
   function begin(group: KeyGroup): void {
     const { key, settles } = group
-    if (!waitingFor.has(key)) waitingFor.set(key, NONE)
+    if (!waitingFor.has(key)) waitingFor.set(key, NO_GROUPS)
     group.apply(group, (outcomes) => {
       const next = waitingFor.get(key)?.shift()
       if (next === undefined) waitingFor.delete(key)
@@ -91,22 +99,22 @@ export function runByKey(
   }
 
   const applyAlone: ApplyInShard = (operation, settle) => enqueue(operation, settle)
-  const decideJointly = jointCharges(ofItself, applyAlone, now)
+  const decideJointly = jointCharges(shardOf, applyAlone, now)
 
   function runBatch(
     operations: readonly Operation[],
     settleIndex: (index: number, outcome: Outcome) => void,
   ): void {
-    const free = new Map<string, KeyGroup>()
-    const applyInBatch: ApplyInShard = (operation, settle) => enqueue(operation, settle, free)
+    const startable = new Map<string, KeyGroup>()
+    const applyInBatch: ApplyInShard = (operation, settle) => enqueue(operation, settle, startable)
     let next = 0
     for (const operation of operations) {
       const index = next++
       const settle = (outcome: Outcome) => settleIndex(index, outcome)
-      if (spansShards(operation, ofItself)) decideJointly(operation, settle, applyInBatch)
-      else enqueue(operation, settle, free)
+      if (spansShards(operation, shardOf)) decideJointly(operation, settle, applyInBatch)
+      else enqueue(operation, settle, startable)
     }
-    for (const group of free.values()) begin(group)
+    for (const group of startable.values()) begin(group)
   }
 
   return function runEachKey(operations, settle) {

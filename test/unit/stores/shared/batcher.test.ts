@@ -260,7 +260,7 @@ test('operations that were settled before their batch fails keep their outcomes'
   expect(await first).toBe(1)
 })
 
-test('each batch that is over is published, with its size and how long it took', async () => {
+test('each batch is published when it ends, with its size and duration', async () => {
   const { apply, at } = heldBack()
   const publish = jest.fn()
   const options = { store: 'held', channel: { hasSubscribers: true, publish } }

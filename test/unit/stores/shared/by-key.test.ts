@@ -26,7 +26,9 @@ const unitsOf = (operations: readonly Operation[]) =>
     return operation.type === 'refund' ? operation.cost : Number.NaN
   })
 
-/** Keys whose operations wait for `answer`. Their outcomes carry their units, which tell them apart. */
+/**
+ * Runs operations that wait for `answer`. Each outcome carries the units of its operation, to tell it apart.
+ */
 function heldKeys(storageKey = (key: string) => key) {
   const calls: { units: number[]; answer: () => void }[] = []
   const hold: ApplyToKey = ({ operations }, settle) => {
@@ -57,7 +59,7 @@ test('operations that wait for a key run together, and each call gets its own ou
   expect(settled).toEqual([[1], [2, 3], [4]])
 })
 
-test('operations of a batch on one key begin together, and those on other keys beside them', async () => {
+test('operations of a batch on one key begin together, at the same time as those on other keys', async () => {
   const { calls, settled, apply } = heldKeys()
   apply(reward(minutes, 1), reward(minutes, 2, 'other'), reward(minutes, 3))
   expect(calls.map(({ units }) => units)).toEqual([[1, 3], [2]])
@@ -85,14 +87,14 @@ test('operations of different policies never run together, and keep their order'
   expect(settled).toEqual([[1], [2], [3], [4], [5], [6]])
 })
 
-test('operations that different functions apply never run together, and keep their order', () => {
+test('operations with different appliers never run together, and keep their order', () => {
   const { calls, apply } = heldKeys()
   apply(reward(minutes, 1), refund(2), refund(3), reward(minutes, 4))
   for (let i = 0; i < 3; i++) calls[i]?.answer()
   expect(calls.map(({ units }) => units)).toEqual([[1], [2, 3], [4]])
 })
 
-test('a key that nobody uses any more is free', async () => {
+test('a key is free once its last operation has an outcome', async () => {
   const { calls, settled, apply } = heldKeys()
   for (const units of [1, 2]) {
     apply(reward(minutes, units))
@@ -102,7 +104,7 @@ test('a key that nobody uses any more is free', async () => {
   expect(settled).toEqual([[1], [2]])
 })
 
-test('an operation whose key cannot be named fails alone', async () => {
+test('an operation for which storageKey throws fails alone', async () => {
   const { calls, settled, apply } = heldKeys((key) => {
     if (key === 'bad') throw new Error('no name for it')
     return key
