@@ -10,11 +10,13 @@ import { CHANGED, expirationOf, get, hasFlags, remove, STATUS, swap, valueIn } f
 /** How many keys have their last state cached, at least. */
 const MIN_KEYS = 100_000
 
-/** The version of an item: its CAS token, and the connection to which it belongs. */
+/**
+ * The version of an item: its CAS token, and the connection on which the server sent it. Tokens of two
+ * connections are not comparable, because a restarted server counts from 1 again.
+ */
 interface ItemVersion {
   readonly cas: bigint
   readonly channel: AnyChannel
-  /** A restarted server counts tokens from 1 again. */
   readonly socket: Socket | undefined
 }
 

@@ -14,7 +14,7 @@ const deadlines = new Deadlines(SILENCE_MS)
 /** Requests written in one turn of the event loop, so that a burst leaves time to read replies. */
 const MAX_PER_TURN = 2048
 
-/** Called once, later, with the reply, whatever its status, or with the error in its place. */
+/** Called once, later, with the reply, whatever its status, or with an error if there is none. */
 export type OnReply = (reply: Reply | StoreError) => void
 
 interface PendingRequest {
@@ -33,9 +33,9 @@ interface Batch {
 const EMPTY = Buffer.alloc(0)
 
 /**
- * The channel to a server of a memjs client. It reads the replies to its own requests itself, because memjs
- * would take as long to read a reply as the store takes to decide. It passes all others to memjs. Stores that
- * share the client share the channel.
+ * The channel to a server of a memjs client. It reads the replies to its own requests, because memjs would
+ * take as long to read a reply as the store takes to decide. It passes all other replies to memjs. Stores
+ * that share the client share the channel.
  */
 export class Channel implements Deadline {
   dueAtMs = 0
@@ -50,6 +50,7 @@ export class Channel implements Deadline {
   #hasReplied = false
   #partOfReply: Buffer
   #lastSocket: Socket | undefined
+  /** Whether memjs will call back when the connection ends. */
   #isWatched = false
 
   constructor(client: MemcachedClient, server: MemcachedServer) {
@@ -63,8 +64,8 @@ export class Channel implements Deadline {
   }
 
   /**
-   * Sends a request, in one write with others of the same tick. It fails when the connection ends, or when the
-   * server is silent for a second.
+   * Sends a request, in one write with others of the same tick. The request fails if the connection ends, or
+   * if the server is silent for a second.
    */
   send(request: MemcachedRequest, settle: OnReply): void {
     if (this.#queued.push({ request, settle, seq: 0 }) === 1) afterCode(this.#flush)

@@ -4,21 +4,23 @@ import type { MemcachedClient, MemcachedServer } from './client.js'
 import { connectionError, statusError } from './errors.js'
 import { type MemcachedRequest, type Reply, remove, STATUS } from './protocol.js'
 
-/** The channel to a server, or to none. */
+/** The channel to a server, or the one that takes its place if there is no server. */
 export type AnyChannel = Pick<Channel, 'send'> & { readonly server: MemcachedServer | undefined }
 
 /** Sends requests over the connections of a memjs client. Never sends one twice. */
 export interface MemcachedTransport {
-  /** Returns the channel to the server that holds `routingKey`, so that all items of one key share a server. */
+  /**
+   * Returns the channel to the server that holds `routingKey`, so that all items of one key share a server.
+   */
   channelOf(routingKey: string): AnyChannel
   /** Sends a request. Resolves with the reply; rejects with a `StoreError` if there is none. */
   request(routingKey: string, request: MemcachedRequest): Promise<Reply>
 }
 
-/** The channels to all servers. */
+/** The channel to each server. */
 const channels = new WeakMap<MemcachedServer, Channel>()
 
-/** What a key gets if no server is available, or if the user's `getServer` throws. */
+/** Fails each request. Used if no server is available, or if the user's `getServer` throws. */
 const NO_CHANNEL: AnyChannel = {
   server: undefined,
   send(_request, settle) {

@@ -12,8 +12,8 @@ import { type Counters, countersOf } from './counters.js'
 import { refundAndWatch } from './settled-count.js'
 import { CLOCK_TOLERANCE_MS, type OtherSlices, sliceCache } from './slice-cache.js'
 
-/** Charges of one key that share one increment. */
-interface Charging {
+/** An increment, and the charges of a key that share it. */
+interface SharedIncrement {
   readonly key: string
   readonly charges: readonly Charge[]
   readonly policy: Policy
@@ -25,11 +25,13 @@ interface Charging {
 }
 
 /**
- * Creates the strategy of counters by `incr`. Bound: never more than the policy admits, since units are
- * counted before they are allowed. A denied charge refunds its units before its verdict is returned; charges
- * of other processes that are decided meanwhile may be denied for them.
+ * Creates the strategy of counters by `incr`: a function that returns, for an operation, what applies it.
  *
- * Charges that run together are one increment, whose reply shows what others counted before. For
+ * Bound: never more than the policy admits, since units are counted before they are allowed. A denied charge
+ * refunds its units before its verdict is returned. Meanwhile, charges of other processes may be denied
+ * because of these units.
+ *
+ * Charges that run together share one increment. Its reply shows what others counted before. For
  * example, charges of 2 and 3 in slice 7 of a sliding window with a limit of 10 and two older slices:
  *
  *     incr key:7 5               -> 8      3 were there before  } one write to the server
@@ -58,9 +60,9 @@ export function counterStrategy(transport: MemcachedTransport): (operation: Oper
           return
         }
       }
-      const charging = { key, charges, policy, counters, nowMs, counter, added }
+      const increment = { key, charges, policy, counters, nowMs, counter, added }
       const fail = (cause: unknown) => settle(failedOutcomes('memcached', keyed, cause))
-      decideSlowly(charging, version, reading).then(settle, fail)
+      decideSlowly(increment, version, reading).then(settle, fail)
     })
     const reading = slices.read(key, counters, nowMs) // after the increment, so that others see it
     if (isPromise(reading)) reading.then(undefined, () => undefined) // it may reject before it is awaited
@@ -68,11 +70,11 @@ export function counterStrategy(transport: MemcachedTransport): (operation: Oper
 
   /** Decides charges if some are denied, or must wait for the counts of other slices. */
   async function decideSlowly(
-    charging: Charging,
+    increment: SharedIncrement,
     version: CountVersion | Error,
     reading: MaybePromise<OtherSlices>,
   ): Promise<readonly ChargeResult[]> {
-    const { key, charges, policy, counters, nowMs, counter, added } = charging
+    const { key, charges, policy, counters, nowMs, counter, added } = increment
     const refundUnits = (units: number) => io.subtract(key, counter, units).catch(warnRefundFailed)
     try {
       let others = await reading

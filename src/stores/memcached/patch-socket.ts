@@ -7,7 +7,7 @@ const patched = new WeakSet<Socket>()
 /**
  * Corrects how memjs 1.3.2 handles the end of a connection. It mistakes the end of a dropped connection for
  * that of the present one. It then never closes the present one, or fails its requests. And when a server
- * closes a connection in good order, memjs never calls back.
+ * closes a connection cleanly, memjs never calls back.
  */
 export function patchSocket(server: MemcachedServer, socket: Socket): void {
   if (patched.has(socket)) return

@@ -43,7 +43,7 @@ export interface MemcachedRequest {
   readonly key: string
   /** Numbers of 32 bits each. */
   readonly extras?: readonly number[]
-  /** Bytes, or a state. */
+  /** Bytes, or a state, which is sent as doubles. */
   readonly value?: Buffer | State
   /** The CAS token that the item must still have. */
   readonly cas?: bigint | undefined
@@ -159,8 +159,8 @@ export function valueIn({ bytes, at, end }: Reply): Buffer {
 }
 
 /**
- * Returns the sum in the reply to an increment or decrement, less the units that were added; -1 if a malformed
- * reply has none.
+ * Returns the sum in the reply to an increment or decrement, less the units that were added; -1 if a
+ * malformed reply has none.
  */
 export function sumBefore({ bytes, at, end }: Reply, added: number): number {
   if (end - at < HEADER_LENGTH + 8) return -1
