@@ -41,10 +41,11 @@ export function runBatch(servers: Servers, batch: readonly Operation[], settle?:
     if (replies.length > 1) ignoreRejections(replies)
     outcomes = outcomesOf(servers, call, replies[replies.length - 1], settle)
   }
-  return batch.length === 1 || servers.isProbed ? outcomes : probeBy(servers, outcomes)
+  return batch.length === 1 || servers.isProbed ? outcomes : recordProbeAfter(servers, outcomes)
 }
 
-async function probeBy(servers: Servers, outcomes: Outcomes): Outcomes {
+/** Returns outcomes. Records a probe once they are known. */
+async function recordProbeAfter(servers: Servers, outcomes: Outcomes): Outcomes {
   await outcomes
   recordProbe(servers)
   return outcomes

@@ -27,33 +27,33 @@ export interface ScriptCall {
   readonly slot: number | undefined
   /** Absent for `UNLINK`. */
   readonly script: Script | undefined
-  /** Those of the parts of each operation, in order. Empty for `UNLINK`. */
+  /** The policies that each operation names, in order. Empty for `UNLINK`. */
   readonly policies: readonly Policy[]
-  /** With the digest of the script. */
+  /** The command to send. It names the script by its digest. */
   readonly command: Command
 }
 
 /** Returns the call for operations of one shape. A quota has its periods around `atMs`, by default now. */
 export function scriptCall(operations: readonly Operation[], slot?: number, atMs?: number): ScriptCall {
   const [first] = operations
-  const named: string[] = []
-  let haveArgs = first?.type !== 'charge'
+  const namedKeys: string[] = []
+  let hasArgs = first?.type !== 'charge'
   for (const operation of operations) {
-    if (operation.type !== 'charge') named.push(operation.key)
+    if (operation.type !== 'charge') namedKeys.push(operation.key)
     else
       for (const { key, cost } of operation.parts) {
-        named.push(key)
-        if (cost !== 1) haveArgs = true
+        namedKeys.push(key)
+        if (cost !== 1) hasArgs = true
       }
   }
-  if (first === undefined || first.type === 'forget') return unlinkCall(operations, slot, named)
-  const { keys, places } = named.length === 1 ? { keys: named, places: '' } : distinctKeys(named)
+  if (first === undefined || first.type === 'forget') return unlinkCall(operations, slot, namedKeys)
+  const { keys, places } = namedKeys.length === 1 ? { keys: namedKeys, places: '' } : distinctKeys(namedKeys)
   const only = first.type === 'charge' && first.parts.length === 1 ? first.parts[0]?.policy : undefined
   const isUsual = only !== undefined && only.periodAt === undefined
   const { script, params, policies } = isUsual ? shapeOfCharge(only) : makeShape(first, atMs)
   let args = params
-  if (haveArgs || places !== '') args = [places, ...params.slice(1)]
-  if (haveArgs) args = args.concat(operations.flatMap(argsOf))
+  if (hasArgs || places !== '') args = [places, ...params.slice(1)]
+  if (hasArgs) args = args.concat(operations.flatMap(argsOf))
   const words = ['evalsha', script.sha1, String(keys.length)].concat(keys, args)
   const command = {
     shard: slot ?? 0,
@@ -74,21 +74,21 @@ function unlinkCall(operations: readonly Operation[], slot: number | undefined, 
   return { operations, slot, script: undefined, policies: [], command }
 }
 
-/** Returns the command of a call with the text of its script in place of the digest. */
+/** Returns the command of a call with the text of its script instead of the digest. */
 export function withText({ script, command }: ScriptCall): Command {
   if (script === undefined) return command
   return { ...command, words: ['eval', script.text, ...command.words.slice(2)] }
 }
 
 /**
- * Returns each key once. If any repeats, also returns the place of each named key among them, as ARGV has it.
- * node-redis writes 16 KiB in one turn of the event loop, so a burst for popular keys takes fewer turns.
+ * Returns each key once. If any repeats, also returns the place of each named key among them, as ARGV has
+ * it. node-redis writes 16 KiB in one turn of the event loop, so a burst for popular keys takes fewer turns.
  */
-function distinctKeys(named: readonly string[]) {
-  if (new Set(named).size === named.length) return { keys: named, places: '' }
+function distinctKeys(namedKeys: readonly string[]) {
+  if (new Set(namedKeys).size === namedKeys.length) return { keys: namedKeys, places: '' }
   const indexes = new Map<string, number>()
   let places = ''
-  for (const key of named) {
+  for (const key of namedKeys) {
     const index = indexIn(indexes, key)
     places += String.fromCharCode(DIGIT_0 + (index >> 6), DIGIT_0 + (index & 63))
   }
@@ -98,9 +98,10 @@ function distinctKeys(named: readonly string[]) {
 /** The character that stands for the digit 0 of a place. */
 const DIGIT_0 = 48
 
-/** The script for a shape, and the start of its ARGV: '' for no places, and the numbers of its policies. */
+/** What the calls of a shape have in common. */
 interface Shape {
   readonly script: Script
+  /** The start of ARGV: '' for no places, and the numbers of the policies. */
   readonly params: readonly string[]
   readonly policies: readonly Policy[]
 }

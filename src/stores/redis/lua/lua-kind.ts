@@ -1,6 +1,6 @@
 /**
- * A kind of policy in Lua: pieces of code, a translation of the policy of that name in src/policies. A script
- * joins them into functions of one key.
+ * A kind of policy in Lua: pieces of code, a translation of the policy of that name in src/policies. A
+ * script joins them into functions of one key.
  *
  * The pieces read and change locals: the params of the policy, what `once` sets, `now`, and the numbers of
  * the state, which are all 0 when fresh. Times are milliseconds since the Unix epoch. Params and the numbers
@@ -16,23 +16,25 @@ export interface LuaKind {
   /** `clampToNow`: changes a state that only a clock ahead of `now` can have written, and sets `changed`. */
   readonly clamp: string
   /**
-   * `take` of a clamped state and a `cost` above 0. Sets `allowed`, and changes the state if it is. `may_owe`
-   * says whether it may go beyond the limit, up to the policy's debt.
+   * `take` of a clamped state and a `cost` above 0. Sets `allowed`, and changes the state if it is.
+   * `may_owe` says whether it may go beyond the limit, up to the policy's debt.
    */
   readonly take: string
   /** Sets `left`: the most units that `take` with `may_owe` allows. Absent if units are held. */
   readonly left?: string
   /** `refund` of `cost` units by `taken_at` and `reset_at`. Sets `changed` and `is_fresh`. */
   readonly refund: string
-  /** `reward` of a clamped state by `cost` units. Sets `changed` and `is_fresh`. Absent if units are held. */
+  /**
+   * `reward` of a clamped state by `cost` units. Sets `changed` and `is_fresh`. Absent if units are held.
+   */
   readonly reward?: string
   /** `renew` of a clamped state by `cost`, `taken_at` and `reset_at`. Only if units are held. */
   readonly renew?: string
   /** `block` of a clamped state for `cost` ms. Only of a ban. */
   readonly block?: string
   /**
-   * Sets `expires_at`, a time at which the state is fresh. It is rounded up to a sixteenth of a bucket's span
-   * or to the end of a slice, so that most writes need not change the key's expiry.
+   * Sets `expires_at`, a time at which the state is fresh. It is rounded up to a sixteenth of a bucket's
+   * span or to the end of a slice, so that most writes need not change the key's expiry.
    */
   readonly expiry: string
   /** Whether the params are for another time than `now`. Then the script applies nothing. */
@@ -55,8 +57,11 @@ export interface LuaState {
   readonly seal: string
   /** The bytes to store, with `expires_at`. */
   readonly pack: string
-  /** The bytes that follow the expiry, up to the last that `take` has changed. Absent if their number varies. */
-  readonly packNumbers?: string
+  /**
+   * The bytes after the expiry, as far as `take` may have changed them. Absent if the number of bytes
+   * varies.
+   */
+  readonly packChanged?: string
   /** The same state with a ban's record at its end: four numbers of these names. */
   withRecord(names: readonly string[]): LuaState
 }
@@ -72,7 +77,7 @@ export function numbersState(...names: readonly string[]): LuaState {
     clear: `${list} = ${names.map(() => '0').join(', ')}`,
     seal: '',
     pack: `pack_numbers(${format}, expires_at, ${list})`,
-    packNumbers: `pack_numbers('<${'d'.repeat(names.length)}', ${list})`,
+    packChanged: `pack_numbers('<${'d'.repeat(names.length)}', ${list})`,
     withRecord: (record) => ({
       ...numbersState(...names, ...record),
       clear: `${list} = ${names.map(() => '0').join(', ')}`,
@@ -81,8 +86,8 @@ export function numbersState(...names: readonly string[]): LuaState {
 }
 
 /**
- * A state of `count` numbers, a local, in the table `state`, from its second place on. Its `take` sets `shift`:
- * if that is 0, only the first two of them have changed.
+ * A state of numbers in the table `state`, from its second place on. `count` is the local with their number.
+ * Its `take` sets `shift`: if that is 0, only the first two numbers have changed.
  */
 export function tableState(count: string): LuaState {
   const tableOf = (record: readonly string[]): LuaState => {
@@ -98,7 +103,7 @@ export function tableState(count: string): LuaState {
       clear: `for i = 2, ${count} + 1 do state[i] = 0 end`,
       seal: `state[1] = expires_at${names && `\n    ${places} = ${names}`}`,
       pack: 'pack_numbers(format, unpack(state, 1, total))',
-      packNumbers: names ? all : `shift == 0 and pack_numbers('<dd', state[2], state[3]) or ${all}`,
+      packChanged: names ? all : `shift == 0 and pack_numbers('<dd', state[2], state[3]) or ${all}`,
       withRecord: tableOf,
     }
   }

@@ -34,9 +34,11 @@ export interface Script {
  */
 
 /**
- * Reads the clock and the keys. If keys repeat, `again` has the operations on such keys, `latest` what they have
- * left so far, and each of these keys is written once, at the end. Lua makes a function anew in each call of a
- * script, so code that runs once has none.
+ * Reads the clock and the keys. If keys repeat, `again` marks the places of those that do. Changed keys are
+ * then written once, at the end: `latest` has the bytes that the operations so far have left, and `moved`
+ * the new expiry of each key that has one.
+ *
+ * Lua makes each function of a script anew in every call, so code that is used once is not a function.
  */
 const BEGIN = `
 local floor, ceil, max, min, huge = math.floor, math.ceil, math.max, math.min, math.huge
@@ -64,8 +66,8 @@ local latest, moved = repeats and {}, repeats and {}
 `
 
 /**
- * Writes bytes now. If `expires_at` is nil, the key keeps its expiry, and the bytes are overwritten in place,
- * which spares Redis a new value. With '' as the bytes, it deletes the key.
+ * Writes bytes now. If `expires_at` is nil, the key keeps its expiry, and the bytes are overwritten in
+ * place, so that Redis need not allocate a new value. If the bytes are '', the key is deleted.
  */
 const writeNow = (key: string, bytes: string, expiresAt: string) => `
     local reply
@@ -80,7 +82,7 @@ const writeNow = (key: string, bytes: string, expiresAt: string) => `
     end
     if type(reply) == 'table' and reply.err then refused = reply.err end`
 
-/** Writes bytes to a key as `writeNow` does, or at the end if keys repeat. */
+/** Writes bytes to a key as `writeNow` does: now or, if keys repeat, at the end. */
 export const write = (key: string, bytes: string, expiresAt: string) => `
   if latest then
     latest[${key}], moved[${key}] = ${bytes}, ${expiresAt} or moved[${key}]
@@ -106,8 +108,8 @@ return reply
 `
 
 /**
- * Reads the numbers of a policy, which come next in ARGV. Sets `size<n>`, the size of the states of part n, and
- * the locals that the pieces of the kind read.
+ * Reads the numbers of a policy, which come next in ARGV. Sets `size<n>`, the size of the states of part n,
+ * and the locals that the pieces of the kind read.
  */
 export function readNumbers({ params, once, state, outdated }: LuaKind, n: number): string {
   const names = Object.values(params)
@@ -128,7 +130,7 @@ export function readNumbers({ params, once, state, outdated }: LuaKind, n: numbe
  */
 const LATEST_EXPIRY_MS = `${2 ** 53}.0`
 
-/** Sets `expires_at` to the key's expiry after a change. */
+/** Sets `expires_at` to the key's expiry after a change, and prepares the state to be packed. */
 const findExpiry = ({ state, expiry }: Pick<LuaKind, 'state' | 'expiry'>) => `${expiry}
     if not (expires_at > 0 and expires_at <= ${LATEST_EXPIRY_MS}) then expires_at = huge end
     ${state.seal}`
@@ -141,26 +143,26 @@ export const change = (kind: Pick<LuaKind, 'state' | 'expiry'>) => `${findExpiry
     ${kind.state.isState ? '' : 'if expires_at == held then expires_at = nil end'}`
 
 /**
- * Writes a change of the key in a place. In the usual case, the key keeps its expiry. Then only what follows
- * the expiry is written.
+ * Writes the change of the only part of a charge, whose key is at `place`. Usually the key keeps its expiry.
+ * Then only the changed bytes after the expiry are written.
  */
 export function writeChange(kind: LuaKind, place: string): string {
-  const { packNumbers, pack } = kind.state
+  const { packChanged, pack } = kind.state
   const writeAll = `
       local key, to_write = keys[${place}], ${pack}
       ${write('key', 'to_write', 'expires_at')}`
-  if (packNumbers === undefined) return findExpiry(kind) + writeAll
+  if (packChanged === undefined) return findExpiry(kind) + writeAll
   return `${findExpiry(kind)}
     if expires_at ~= held or refused or again and again[${place}] then ${writeAll}
     else
-      local reply = try('SETRANGE', keys[${place}], '8', ${packNumbers})
+      local reply = try('SETRANGE', keys[${place}], '8', ${packChanged})
       if reply ~= size1 then refused = reply.err end
     end`
 }
 
 /**
- * Sets `held<n>` to the bytes of a key before the operation: those of a fresh state for a missing key, and false
- * for a foreign one.
+ * Sets `held<n>` to the bytes that a key has before the operation. They are those of a fresh state for a
+ * missing key, and `false` for a foreign one.
  */
 export const readPart = ({ state }: LuaKind, n: number, place = `k + ${n}`) => `
   local held${n} = stored[${place}]
@@ -176,7 +178,7 @@ export const readPart = ({ state }: LuaKind, n: number, place = `k + ${n}`) => `
     held${n}, stored[${place}] = bytes, bytes
   end`
 
-/** Returns the script with a body, between how it begins and ends. */
+/** Returns the script with this body between `BEGIN` and `END`. */
 export function scriptOf(body: string): Script {
   const text = BEGIN + body + END
   return { text, sha1: createHash('sha1').update(text).digest('hex') }
