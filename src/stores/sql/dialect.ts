@@ -28,6 +28,7 @@ export interface Dialect<Connection, Transaction = Connection> {
    * and the time.
    */
   lock(transaction: Transaction, keys: readonly string[]): MaybePromise<LockedStates>
+  /** Writes rows, at the latest when the transaction commits. */
   write(transaction: Transaction, changes: Changes): MaybePromise<void>
   /**
    * Decides charges of distinct keys, each atomically, in fewer round trips than a transaction. Returns

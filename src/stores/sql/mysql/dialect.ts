@@ -6,13 +6,22 @@ import { acquire, type MysqlCallbackPool, type MysqlConnection, run } from './cl
 import { mysqlDocuments } from './documents.js'
 import { prepareTables, quoteName } from './schema.js'
 import { singleCharge } from './single-charge.js'
-import { begin, CLOCK, COMMIT, deleteRows, hex, LOCK_WAIT, ROLLBACK, runInOrder } from './statements.js'
+import {
+  beginWith,
+  CLOCK,
+  COMMIT,
+  deleteStatement,
+  hex,
+  LOCK_WAIT,
+  ROLLBACK,
+  runInOrder,
+} from './statements.js'
 
 /** Keeps the server off the index of `expires_at`, where it would lock the first live row. */
 const STILL_EXPIRED = ' AND expires_at + 0 < UNIX_TIMESTAMP()'
 
-/** What becomes of rows that exist. */
-const UPDATE =
+/** Makes an `INSERT` update the rows that exist. */
+const ON_DUPLICATE_KEY =
   ' ON DUPLICATE KEY UPDATE state = VALUES(state), expires_at = GREATEST(expires_at, VALUES(expires_at))'
 
 /** Returns whether a value is a key of a row: bytes, or text in a table that the operator created. */
@@ -35,8 +44,9 @@ export function mysqlDialect(
 
   async function lock({ connection }: Transaction, keys: readonly string[]): Promise<LockedStates> {
     const locked = `SELECT \`key\`, state FROM ${table} WHERE \`key\` IN (${keys.map(hex)}) ORDER BY \`key\` LIMIT ${keys.length} FOR UPDATE`
-    const clock = `SELECT NULL, ${CLOCK} LIMIT ${keys.length + 1}` // of all rows: overrides sql_select_limit
-    const rows = await begin(connection, `${LOCK_WAIT}(${locked}) UNION ALL ${clock}`)
+    // Its limit applies to the whole union, and overrides `sql_select_limit`.
+    const clock = `SELECT NULL, ${CLOCK} LIMIT ${keys.length + 1}`
+    const rows = await beginWith(connection, `${LOCK_WAIT}(${locked}) UNION ALL ${clock}`)
     const states = new Map<string, unknown>()
     let nowMs = Number.NaN
     for (const [key, value] of rows) {
@@ -46,7 +56,7 @@ export function mysqlDialect(
     return { states, nowMs }
   }
 
-  function insert(rows: readonly Row[]): string {
+  function insertStatement(rows: readonly Row[]): string {
     const values = rows.map(
       ({ key, state, expiresAtS }) => `(${hex(key)},${hex(encodeState(state))},${expiresAtS})`,
     )
@@ -68,17 +78,17 @@ export function mysqlDialect(
     },
     lock,
     write({ writes }, { updated, inserted, deleted }) {
-      if (updated.length > 0) writes.push(insert(updated) + UPDATE)
-      if (inserted.length > 0) writes.push(insert(inserted))
-      if (deleted.length > 0) writes.push(deleteRows(table, deleted))
+      if (updated.length > 0) writes.push(insertStatement(updated) + ON_DUPLICATE_KEY)
+      if (inserted.length > 0) writes.push(insertStatement(inserted))
+      if (deleted.length > 0) writes.push(deleteStatement(table, deleted))
     },
     chargeEach: singleCharge(table),
     documents: mysqlDocuments(names),
     // Of processes that purge the same rows, all but one delete nothing and stop.
     async removeExpired(connection, limit) {
       const expired = `SELECT \`key\` FROM ${table} WHERE expires_at < UNIX_TIMESTAMP() ORDER BY expires_at LIMIT ${limit}`
-      const keys = (await begin(connection, expired)).map(([key]) => key).filter(isBytes)
-      const deletion = deleteRows(table, keys, STILL_EXPIRED) // locks in order
+      const keys = (await beginWith(connection, expired)).map(([key]) => key).filter(isBytes)
+      const deletion = deleteStatement(table, keys, STILL_EXPIRED) // locks in order
       const { affectedRows = 0 } = keys.length > 0 ? await run(connection, deletion) : {}
       await run(connection, COMMIT)
       return affectedRows > 0 ? keys.length : 0 // a full batch, even if some rows were charged again

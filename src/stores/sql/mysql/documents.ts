@@ -3,7 +3,7 @@ import { type DocumentStatements, documentsTable } from '../documents.js'
 import { codeOf, MYSQL_DUPLICATE } from '../errors.js'
 import { type MysqlConnection, type MysqlReply, run } from './client.js'
 import { quoteName } from './schema.js'
-import { begin, COMMIT, hex, LOCK_WAIT } from './statements.js'
+import { beginWith, COMMIT, hex, LOCK_WAIT } from './statements.js'
 
 /** Creates the statements for documents. Texts are stored as bytes, so no collation applies to them. */
 export function mysqlDocuments(names: readonly string[]): DocumentStatements<MysqlConnection> {
@@ -11,7 +11,7 @@ export function mysqlDocuments(names: readonly string[]): DocumentStatements<Mys
 
   /** Runs a statement in its own transaction. Otherwise, with `autocommit` off, it would leave one open. */
   async function runAlone(connection: MysqlConnection, sql: string): Promise<MysqlReply> {
-    const reply = await begin(connection, sql)
+    const reply = await beginWith(connection, sql)
     await run(connection, COMMIT)
     return reply
   }

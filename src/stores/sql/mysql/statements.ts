@@ -21,25 +21,25 @@ const WAITED = 'TIMESTAMPDIFF(MICROSECOND, NOW(6), SYSDATE(6))'
  */
 export const CLOCK = `${STATEMENT_START} + MOD(${WAITED} + ${61 * MINUTE_US}, ${30 * MINUTE_US}) - ${MINUTE_US}`
 
-/** READ COMMITTED, without changing the level of later transactions. */
+/** Begins a transaction at READ COMMITTED, without changing the level of later ones. */
 const BEGIN = ['SET TRANSACTION ISOLATION LEVEL READ COMMITTED', 'START TRANSACTION']
 
 /** SERVER_STATUS_IN_TRANS in `serverStatus`. */
 export const IN_TRANSACTION = 1
 
-/** Whether a connection leads to MariaDB. */
-const mariadbConnections = new WeakMap<MysqlConnection, boolean>()
+/** By connection: whether it leads to MariaDB. */
+const mariadbByConnection = new WeakMap<MysqlConnection, boolean>()
 
 async function isMariadb(connection: MysqlConnection): Promise<boolean> {
-  const known = mariadbConnections.get(connection)
+  const known = mariadbByConnection.get(connection)
   if (known !== undefined) return known
   const [[answer] = []] = await run(connection, 'SELECT 0 /*M!100301 + 1 */')
-  mariadbConnections.set(connection, Number(answer) === 1)
+  mariadbByConnection.set(connection, Number(answer) === 1)
   return Number(answer) === 1
 }
 
 /**
- * Runs statements until one fails, and returns the reply to the last one, which alone may have rows. On
+ * Runs statements until one fails. Returns the reply to the last one, the only one that may return rows. On
  * MariaDB they are one compound statement, and take one round trip.
  */
 export async function runInOrder(
@@ -51,15 +51,17 @@ export async function runInOrder(
     return Array.isArray(reply) ? (reply[0] as MysqlReply) : reply
   }
   let last: MysqlReply = []
+  // One by one: a deadlock ends the transaction, and a statement already sent would run outside it.
   for (const statement of statements) last = await run(connection, statement)
   return last
 }
 
 /**
- * Begins a transaction with a statement, and returns its reply. Rejects in an open transaction: as temporary
- * where `autocommit` is off, since any statement begins one there.
+ * Begins a transaction, runs its first statement, and returns the reply to that. Rejects if a transaction is
+ * already open. The error is temporary if `autocommit` is off, because any statement begins a transaction
+ * then.
  */
-export async function begin(connection: MysqlConnection, statement: string): Promise<MysqlReply> {
+export async function beginWith(connection: MysqlConnection, statement: string): Promise<MysqlReply> {
   try {
     return await runInOrder(connection, [...BEGIN, statement])
   } catch (error) {
@@ -79,6 +81,6 @@ export function hex(bytes: string | Buffer): string {
  * Returns a statement that deletes rows by their keys. Order and limit keep the server from scanning a small
  * table, which would wait for other rows' locks.
  */
-export function deleteRows(table: string, keys: readonly (string | Buffer)[], and = ''): string {
+export function deleteStatement(table: string, keys: readonly (string | Buffer)[], and = ''): string {
   return `DELETE FROM ${table} WHERE \`key\` IN (${keys.map(hex)})${and} ORDER BY \`key\` LIMIT ${keys.length}`
 }
