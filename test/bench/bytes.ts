@@ -7,11 +7,16 @@ import { printTable, ratio, whole } from './harness/table.js'
 const KEY_COUNTS = [1_000_000, 10_000_000]
 const HEAP_MB = 9_000 // the peers need it for ten million keys
 const TIME_LIMIT_MS = 300_000
-/** Of a token bucket. Heap, since the collector keeps up to 25 resident bytes for each of ten million keys. */
+/**
+ * The most heap of a token bucket, per key. Resident bytes vary too much for a bound: at ten million keys,
+ * the collector keeps up to 25 more per key in some runs.
+ */
 const MOST_HEAP_BYTES = 50
 const NAMES = Object.keys(STORES) as StoreName[]
 
-/** What a store takes per key. Heap hardly varies between runs, so one process each is enough. */
+/**
+ * Measures the bytes of each store per key. Heap hardly varies between runs, so one process each is enough.
+ */
 export async function benchBytes(): Promise<void> {
   for (const keys of KEY_COUNTS) {
     const sizes = new Map<StoreName, BytesPerKey>()

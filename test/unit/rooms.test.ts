@@ -25,8 +25,8 @@ const overrides = config.overrides.filter(({ includes }) =>
 )
 
 /**
- * The rooms of `src`, each with those that it must not import from. The linter checks each import. A room in
- * another, such as `stores/redis`, is named without it in imports from there.
+ * The rooms of `src`, each with those that it must not import from. The linter checks each import. In the
+ * patterns for a room, a room inside it, such as `stores/redis`, has only its last name.
  */
 const ROOMS = new Map(
   overrides.flatMap(({ includes, linter }) => {
@@ -61,8 +61,8 @@ test('every file lies in a room, or is an entry of the package or its command', 
   expect([...rooms].sort()).toEqual([...ROOMS.keys(), TOP].sort())
 })
 
-/** Returns whether two rooms are one, or have one rule. */
-const areBeside = (room: string, other: string) =>
+/** Returns whether two rooms are the same, or share a rule. */
+const haveSameRule = (room: string, other: string) =>
   room === other ||
   overrides.some(({ includes }) => [room, other].every((each) => includes.includes(`src/${each}/**`)))
 
@@ -71,7 +71,7 @@ test('of any two rooms, at most one may import from the other', () => {
   for (const room of ROOMS.keys()) {
     expect(ROOMS.get(room)).toContain(TOP)
     for (const other of ROOMS.keys())
-      if (!areBeside(room, other) && !ROOMS.get(room)?.includes(other))
+      if (!haveSameRule(room, other) && !ROOMS.get(room)?.includes(other))
         expect(ROOMS.get(other)).toContain(room)
   }
 })

@@ -11,18 +11,18 @@ const MAX_BYTES_PER_WAITER = 8192
 const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length
 
 /**
- * Runs a program in a process of its own, and returns what it prints as JSON. What earlier test files leave in a
- * worker, an AsyncLocalStorage for one, adds to the memory and the time of every promise.
+ * Runs a program in its own process, and returns what it prints as JSON. What earlier test files leave in a
+ * worker, such as an AsyncLocalStorage, adds to the memory and the time of every promise.
  */
-async function run(program: string): Promise<Record<string, unknown>> {
+async function runProgram(program: string): Promise<Record<string, unknown>> {
   const code = `import { createLimiter, fixedWindow } from 'headgate'\n${program}`
   const args = ['--expose-gc', '--import', 'tsx', '--input-type=module', '--eval', code]
   const { stdout } = await promisify(execFile)(process.execPath, args)
   return JSON.parse(stdout)
 }
 
-test('5000 wait for one key in memory: in order, none lost, one timer, a bounded memory', async () => {
-  const { bytes, ...rest } = await run(`
+test('5000 charges wait for one key in memory: in order, none lost, with one timer and bounded memory', async () => {
+  const { bytes, ...rest } = await runProgram(`
     const count = ${MAX_WAITERS}
     const policy = fixedWindow({ limit: count, window: '1h', startsAt: 'first-request' })
     const limiter = createLimiter({ policy, key: (id) => id })
@@ -55,7 +55,7 @@ test('5000 wait for one key in memory: in order, none lost, one timer, a bounded
   expect(bytes).toBeLessThan(MAX_BYTES_PER_WAITER)
 })
 
-test('1000 wait for one key with a store that answers later: in order, none lost, one timer', async () => {
+test('1000 charges wait for one key in a store that replies later: in order, none lost, with one timer', async () => {
   const store = promisingStore()
   const policy = fixedWindow({ limit: 1000, window: '1h', startsAt: 'first-request' })
   const limiter = createLimiter({ policy, key: (id: string) => id, store })
@@ -75,8 +75,8 @@ test('1000 wait for one key with a store that answers later: in order, none lost
   expect(await limiter.peek('a')).toMatchObject({ remaining: 0 })
 })
 
-test('clients share the 10,000 places, also those that wait for a limit of all, so that a new one finds one', async () => {
-  const { allowed } = await run(`
+test('clients share the 10,000 places, even while they wait for a shared limit, so a new client finds one', async () => {
+  const { allowed } = await runProgram(`
     const policy = fixedWindow({ limit: 20_000, window: '1h', startsAt: 'first-request' })
     const limiter = createLimiter({
       limits: [

@@ -15,7 +15,7 @@ test.each([undefined, null, 'redis', {}, { name: 'raw' }, { apply() {} }, () => 
   },
 )
 
-test('an object that is not from customStore fails at creation, with the fix', async () => {
+test('a store that is not from customStore is rejected with the fix when it is passed', async () => {
   expect(() => createLimiter({ limit: 1, window: '1m', key: () => 'a', store: raw() })).toThrow(FIX)
   expect(() => leased(raw())).toThrow(FIX)
   const [first] = storeConformance({
@@ -46,7 +46,7 @@ test.each([null, 1, 'fast'])('batching: %p is an error', (batching) => {
   )
 })
 
-test('an instance of a class stays what it is, and keeps its own methods', async () => {
+test('customStore returns the same instance of a class, with its own methods', async () => {
   class ClassStore implements Store {
     readonly name = 'class'
     readonly #memory = memoryStore()

@@ -216,7 +216,7 @@ describe('of other operations', () => {
 })
 
 test.each([undefined, { maxKeys: 100, maxInFlight: 1 }])(
-  'the outcomes of a store of this package are trusted, but not those of a copy with another apply, batching %j',
+  'the outcomes of a store of this package are not checked, unless it is copied with another apply, batching %j',
   async (batching) => {
     const unchecked = [{ ...verdict, parts: [] }]
     const store = remoteStore({ ...storeThat(unchecked), ...(batching && { batching }) })
