@@ -1,5 +1,5 @@
 import type { Operation, Outcome } from '../stores/operation.js'
-import type { Waiting } from '../stores/shared/batcher.js'
+import type { PendingOperation } from '../stores/shared/batcher.js'
 import type { Deadline } from '../util/timeout.js'
 import type { Generation } from './circuit-breaker.js'
 import type { DenialCache } from './denial-cache.js'
@@ -21,7 +21,7 @@ const ignoreOutcome: SettleAny = () => {}
  * An operation on its way to a remote store. It is all that a pipe allocates for the operation. `declare`
  * omits field initialisers, which would set each field twice.
  */
-export class Call implements Waiting, Deadline {
+export class Call implements PendingOperation, Deadline {
   declare readonly operation: Operation
   /** By `performance.now()`. */
   declare readonly sentAtMs: number

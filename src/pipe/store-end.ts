@@ -1,5 +1,5 @@
 import type { Outcome } from '../stores/operation.js'
-import { Batcher, type Waiting } from '../stores/shared/batcher.js'
+import { Batcher, type PendingOperation } from '../stores/shared/batcher.js'
 import type { Store } from '../stores/store.js'
 import { asStoreError } from '../stores/store-error.js'
 import { isPromise } from '../util/maybe-promise.js'
@@ -12,7 +12,7 @@ import { storeChannel } from './store-channel.js'
 /** The end of the pipes to a store. */
 export interface StoreEnd {
   /** Sends an operation. Returns the outcome if it is known at once. Otherwise settles it later. */
-  send(item: Waiting): Outcome | undefined
+  send(item: PendingOperation): Outcome | undefined
 }
 
 /**
@@ -29,7 +29,7 @@ export const endAt = weakMemo((store: Store): StoreEnd => {
   return new Batcher(apply, batching, { store: name, channel: storeChannel })
 })
 
-function sendAlone(store: string, apply: Store['apply'], item: Waiting): Outcome | undefined {
+function sendAlone(store: string, apply: Store['apply'], item: PendingOperation): Outcome | undefined {
   const toStoreError = (cause: unknown) => asStoreError(store, cause)
   try {
     const outcomes = apply([item.operation])

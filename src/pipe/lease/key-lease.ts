@@ -1,5 +1,5 @@
 import type { Charge, ChargeResult, Outcome, Part, Refund } from '../../stores/operation.js'
-import type { Waiting } from '../../stores/shared/batcher.js'
+import type { PendingOperation } from '../../stores/shared/batcher.js'
 import { type Pipe, request } from '../pipe.js'
 import type { StoreEnd } from '../store-end.js'
 import { blockSize, type LeasedKey, type PrepaidBlock, prepaidBlock } from './block.js'
@@ -34,7 +34,7 @@ type LeaseState =
   | {
       readonly kind: 'acquiring'
       readonly sinceMs: number
-      readonly waiting: (readonly [Part, Waiting])[]
+      readonly waiting: (readonly [Part, PendingOperation])[]
       readonly done: Promise<void>
     }
   | { readonly kind: 'held'; readonly block: PrepaidBlock }
@@ -68,7 +68,7 @@ export function keyLease(context: LeaseContext, leased: LeasedKey, demand: Deman
    * the store, along with a request for a block. Later charges wait for that block; those larger than the
    * block go to the store.
    */
-  function charge(part: Part, item: Waiting): Outcome | undefined {
+  function charge(part: Part, item: PendingOperation): Outcome | undefined {
     if (part.cost > maxUnits) return innerEnd.send(item)
     const nowMs = now()
     demand.add(part.cost, nowMs)
@@ -87,7 +87,7 @@ export function keyLease(context: LeaseContext, leased: LeasedKey, demand: Deman
   }
 
   function acquire(nowMs: number): void {
-    const waiting: (readonly [Part, Waiting])[] = []
+    const waiting: (readonly [Part, PendingOperation])[] = []
     const done = requestBlock(nowMs).then((next) => {
       if (state === acquiring) state = next // otherwise the key was forgotten meanwhile
       for (const [{ cost }, item] of waiting) {

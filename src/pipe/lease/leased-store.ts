@@ -7,7 +7,7 @@ import {
   type Part,
   type Refund,
 } from '../../stores/operation.js'
-import type { Waiting } from '../../stores/shared/batcher.js'
+import type { PendingOperation } from '../../stores/shared/batcher.js'
 import type { Store } from '../../stores/store.js'
 import { asStoreError, StoreError } from '../../stores/store-error.js'
 import { inBackground } from '../../util/background-timer.js'
@@ -90,7 +90,7 @@ export function leasedStore(store: Store, settings: LeaseSettings): Store {
     return part && leaseOf(part)?.consume(part.cost)
   }
 
-  function send(item: Waiting): Outcome | undefined {
+  function send(item: PendingOperation): Outcome | undefined {
     const { operation } = item
     const part = leasablePart(operation)
     const lease = part && (leaseOf(part) ?? leaseIfHot(part))

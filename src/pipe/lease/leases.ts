@@ -1,5 +1,5 @@
 import type { ChargeResult, Operation, Outcome } from '../../stores/operation.js'
-import type { Waiting } from '../../stores/shared/batcher.js'
+import type { PendingOperation } from '../../stores/shared/batcher.js'
 import type { Store } from '../../stores/store.js'
 import { processWide } from '../../util/process-wide.js'
 
@@ -16,7 +16,7 @@ export interface Leases {
   /** Allows a charge by units that this process holds, even while the circuit breaker is open. */
   consume(operation: Operation): ChargeResult | undefined
   /** Takes units of hot keys in blocks, and sends all else to the inner store, as the end of a pipe does. */
-  send(item: Waiting): Outcome | undefined
+  send(item: PendingOperation): Outcome | undefined
   readonly denialTimes: DenialTimes
 }
 

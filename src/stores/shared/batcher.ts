@@ -6,7 +6,7 @@ import { asStoreError, type StoreError } from '../store-error.js'
 import { lockingPicker, type Picked } from './locking-picker.js'
 
 /** An operation on its way to a store. */
-export interface Waiting {
+export interface PendingOperation {
   readonly operation: Operation
   /** Called once with the outcome, after the call that sent the operation has returned. */
   settle(outcome: Outcome): void
@@ -47,8 +47,8 @@ export class Batcher {
   readonly #batching: Batching
   readonly #options: BatcherOptions
   readonly #maxPending: number
-  readonly #locking: ReturnType<typeof lockingPicker<Waiting>> | undefined
-  #waiting: Waiting[] = []
+  readonly #locking: ReturnType<typeof lockingPicker<PendingOperation>> | undefined
+  #waiting: PendingOperation[] = []
   readonly #pending: Flight[] = [] // the oldest first
   #inFlight = 0 // pending batches that have not stalled
   #isScheduled = false
@@ -64,7 +64,7 @@ export class Batcher {
   }
 
   /** Queues an operation, which is settled later. So this returns no outcome. */
-  send(item: Waiting): undefined {
+  send(item: PendingOperation): undefined {
     this.#waiting.push(item)
     this.#schedule()
   }
@@ -88,7 +88,7 @@ export class Batcher {
     const maxItems = Math.max(MIN_SPLIT, Math.ceil(this.#waiting.length / Math.max(1, room)))
     if (onePerTurn) room = Math.min(room, 1)
     for (; room > 0 && this.#waiting.length > 0; room--) {
-      let picked: Picked<Waiting> = [this.#waiting, []]
+      let picked: Picked<PendingOperation> = [this.#waiting, []]
       if (this.#locking !== undefined) picked = this.#locking.pick(this.#waiting, maxItems)
       else if (this.#waiting.length > 1) picked = pickFirst(this.#waiting, maxItems, maxKeys)
       const [batch, rest] = picked
@@ -124,11 +124,11 @@ export class Batcher {
     if (this.#waiting.length > 0) this.#schedule()
   }
 
-  async #deliver(batch: readonly Waiting[]): Promise<void> {
+  async #deliver(batch: readonly PendingOperation[]): Promise<void> {
     const flight: Flight = { sentAtMs: performance.now(), isInFlight: true, isAnswered: false }
     this.#pending.push(flight)
     this.#inFlight++
-    const open: (Waiting | undefined)[] = []
+    const open: (PendingOperation | undefined)[] = []
     const operations: Operation[] = []
     for (const item of batch) {
       open.push(item)
@@ -159,7 +159,7 @@ export class Batcher {
 }
 
 /** Picks the next batch: at most `maxItems` operations of at most `maxKeys` keys, but at least one. */
-function pickFirst(waiting: Waiting[], maxItems: number, maxKeys: number): Picked<Waiting> {
+function pickFirst(waiting: PendingOperation[], maxItems: number, maxKeys: number): Picked<PendingOperation> {
   let end = 0
   let keys = 0
   for (const { operation } of waiting) {
