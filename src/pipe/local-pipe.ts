@@ -44,6 +44,7 @@ export class LocalPipe implements Pipe {
     return { send: pipe.send, close: async () => {} }
   }
 
+  /** Closes the store, within the time-out. */
   async close(): Promise<void> {
     const timeUp = new Promise((resolve) => inBackground(setTimeout(resolve, this.#timeoutMs)))
     await Promise.race([this.#store.close?.(), timeUp])

@@ -172,18 +172,22 @@ export class RemotePipe implements Pipe {
       call.settle(asStoreError(this.name, new TimeoutError(this.#timeoutMs), { hint: whyTimedOut(client) }))
   }
 
+  /** The worst state of the circuit breakers of the store's servers, or of those that keep `keys`. */
   state(keys?: readonly KeyedPolicy[]): BreakerState {
     return keys === undefined ? this.#breakers.state : this.#breakers.of(keys).state
   }
 
+  /** Returns `key`, and one more key for each other server whose circuit breaker is not closed. */
   probeKeys(key: string): readonly string[] {
     return this.#breakers.probeKeys(key)
   }
 
+  /** Returns `pipe`, which leads here, with refunds that outlast an outage of the store. */
   resendRefunds(pipe: Pipe, onLost: (error: StoreError) => void): RefundingPipe {
     return resendRefunds(pipe, this, onLost)
   }
 
+  /** Waits for pending calls, then closes the store, each within the time-out. */
   async close(): Promise<void> {
     await this.#deadlines.idle()
     try {
