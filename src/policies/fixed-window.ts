@@ -83,8 +83,8 @@ function clockWindows(windowMs: number): WindowKind {
 const ROUNDING_MS = 1
 
 /**
- * Windows that begin with a key's first charge after the last window. One that another charge began in the
- * same millisecond, under other numbers, ends later than the first charge expected.
+ * Windows that begin with a key's first charge after the last window. Under other numbers, a window may begin
+ * in the same millisecond as a charge that it did not count. It ends later than that charge's own window.
  */
 function firstRequestWindows(windowMs: number): WindowKind {
   return {
