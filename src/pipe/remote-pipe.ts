@@ -98,7 +98,7 @@ export class RemotePipe implements Pipe {
     const leased = this.#front === undefined ? this.#leases?.consume(operation) : undefined
     const known = leased ?? this.#denials.before(operation, this.denialTimes)
     if (known !== undefined) return known as ImmediateOutcome<O>
-    const call = new Call(this, this.#denials, operation, settle as SettleAny, onLate as OnLate)
+    const call = new Call(this, this.#denials, operation, settle as SettleAny, onLate as unknown as OnLate)
     const outcome = this.#front === undefined ? this.#call(call) : sendThrough(this.#front, call)
     if (outcome !== undefined) this.#denials.invalidate(operation)
     return outcome as ImmediateOutcome<O>
