@@ -1,7 +1,7 @@
 import type { Policy, State } from '../../policies/policy.js'
 import { retry } from '../../util/retry.js'
-import type { Outcome } from '../operation.js'
-import { applyBatch, type Write } from '../shared/apply-batch.js'
+import { type Outcome, onlyPartOf } from '../operation.js'
+import { applyBatch, type Write, writeOf } from '../shared/apply-batch.js'
 import {
   type ApplyToKey,
   applyByPromise,
@@ -113,7 +113,7 @@ export function swapLoop<Version>(name: string, access: SwapAccess<Version>): Ap
 /** The outcomes of operations on a key, and what to write. `write` is absent if nothing changes. */
 interface Applied {
   readonly outcomes: readonly Outcome[]
-  readonly write?: Pick<StateWrite, 'state' | 'ttlMs'> | undefined
+  readonly write?: StateWrite | undefined
 }
 
 /** Applies operations to the state of their key. */
@@ -124,14 +124,13 @@ function applyToState(
   isForeign: boolean,
   nowMs: number,
 ): Applied {
-  const [alone] = operations
-  if (alone?.type === 'charge' && alone.parts.length === 1 && operations.length === 1 && !isForeign) {
-    const [part] = alone.parts // the usual case, which needs no maps
-    const step = part?.policy.take(before, nowMs, part.cost)
-    if (step?.allowed) {
+  const part = operations.length === 1 && !isForeign ? onlyPartOf(operations[0]) : undefined
+  if (part !== undefined) {
+    const { policy, cost } = part // the usual case, which needs no maps
+    const step = policy.take(before, nowMs, cost)
+    if (step.allowed) {
       const outcomes: Outcome[] = [{ type: 'charge', allowed: true, atMs: nowMs, parts: [step] }]
-      const ttlMs = Math.ceil(step.resetAfterMs)
-      return { outcomes, write: step.next && { state: ttlMs === 0 ? undefined : step.next, ttlMs } }
+      return { outcomes, write: step.next && stateWrite(key, writeOf(policy, step.next, step), nowMs) }
     }
   }
   const read = () => {

@@ -1,6 +1,6 @@
 /**
  * A kind of policy in Lua: pieces of code, a translation of the policy of that name in src/policies. A
- * script joins them into functions of one key.
+ * script joins them: for one limit in its loop, for several into functions of one key.
  *
  * The pieces read and change locals: the params of the policy, what `once` sets, `now`, and the numbers of
  * the state, which are all 0 when fresh. Times are milliseconds since the Unix epoch. Params and the numbers
