@@ -108,7 +108,10 @@ export class DocumentPoller {
    * read may succeed.
    */
   async refresh(shared: SharedDocument, settings: StoredSettings): Promise<void> {
-    shared.copy = { settings }
+    const [change] = settings.changes
+    // A poll may have found the change first. The copy has its version, by which a loss is recognized.
+    const isFound = shared.copy?.settings.changes.some(({ id }) => id === change?.id)
+    if (!isFound) shared.copy = { settings }
     this.#schedule()
     if (shared.feed.hasFollowers) await this.#read([shared])
   }

@@ -1,4 +1,5 @@
 import { type SettingsDocument, type Store, sharedSettings } from 'headgate'
+import type { Documents } from 'headgate/store'
 import { ada, blocked, closeAll, following, fragileStore, scriptOn } from './fragile-store.js'
 
 const BEGUN =
@@ -156,6 +157,23 @@ test('a change to an earlier document, such as a backup, brings it into force no
   await poll()
   expect([charge('mallory').allowed, charge('acme').limit]).toEqual([false, 9])
   expect(failures).toEqual([expect.stringContaining(BEGUN)])
+})
+
+test('a loss is recognized after a change that a poll found before the reply to it', async () => {
+  const { store, lose } = fragileStore()
+  const { read, replace } = store.documents as Documents
+  const replaceLate: Documents['replace'] = async (...given) => {
+    const isDone = await replace(...given)
+    await poll()
+    return isDone
+  }
+  const follower = following({ ...store, documents: { read, replace: replaceLate } })
+  await follower.settings.change('api', () => blocked, ada)
+  lose()
+  await scriptOn(store).change('api', raise, ada)
+  await poll()
+  expect(follower.charge('mallory').source).toBe('blocked')
+  expect(follower.failures).toEqual([expect.stringContaining(BEGUN)])
 })
 
 describe('a process that has not read the document for more than 100 changes', () => {
