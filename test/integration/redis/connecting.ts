@@ -145,6 +145,16 @@ export function describeConnecting(...versions: string[]): void {
         expect((await takeOne(store, 'key', policy)).allowed).toBe(true)
       })
 
+      test('sees charges fail at once while it tries again, with the reason of the first attempt', async () => {
+        await server.kill()
+        const { client, store } = open()
+        await new Promise((resolve) => client.once('reconnecting', resolve))
+        await new Promise<void>((resolve) => client.once('connecting', resolve))
+        expect((await failureOf(charge(store))).message).toMatch(
+          /not connected \(connecting\): .*ECONNREFUSED/,
+        )
+      })
+
       test('sees charges fail at once, even after some that have waited from the start', async () => {
         await server.kill('SIGSTOP') // the connection is made, and nobody answers
         const { client, store } = open({ maxRetriesPerRequest: null })

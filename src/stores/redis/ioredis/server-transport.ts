@@ -51,7 +51,7 @@ const STARTING = ['wait', 'connecting', 'connect']
 
 /**
  * Returns a function that throws a `StoreError` while a client is disconnected: a command must not wait in
- * the client's queue until long after its request is gone. Commands do wait for the first connection.
+ * the client's queue until long after its request is gone. Commands do wait for the first attempt to connect.
  */
 export function connectionCheck(
   client: { readonly status: string },
@@ -60,9 +60,10 @@ export function connectionCheck(
   let isStarting = true
   return () => {
     const { status } = client
-    isStarting &&= STARTING.includes(status)
+    const error = lastError()
+    isStarting &&= STARTING.includes(status) && error === undefined
     if (status === 'ready' || isStarting) return
-    throw disconnectedError(status, lastError(), client)
+    throw disconnectedError(status, error, client)
   }
 }
 
