@@ -38,7 +38,7 @@ export async function healthOf(store: LimiterPipe, key: string): Promise<Health>
     }),
   )
   const failure = outcomes.find((outcome) => outcome.status === 'rejected')
-  const cause: StoreError | undefined = failure?.reason // a guarded store fails with nothing else
+  const cause: StoreError | undefined = failure?.reason // the pipe fails with nothing else
   const tookMs = performance.now() - sinceMs
   return { isHealthy: cause === undefined, store: store.name, state: store.state(), tookMs, cause }
 }

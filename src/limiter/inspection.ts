@@ -12,7 +12,7 @@ import type { Limit } from './resolve-parts.js'
 export interface Inspection extends Pick<LimiterSettings, 'onStoreError' | 'fallbackShare'> {
   /** The store as it was given. */
   readonly store: Store
-  /** Applies an operation to the guarded store. */
+  /** Applies an operation through the pipe. */
   readonly apply: Apply
   /** What every key of the limiter starts with. */
   readonly limiterScope: string

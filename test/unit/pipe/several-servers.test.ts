@@ -6,8 +6,7 @@ import { CircuitOpenError } from '../../../src/pipe/errors.js'
 import { request } from '../../../src/pipe/pipe.js'
 import { keysOf } from '../../../src/stores/operation.js'
 import type { Parts } from '../../../src/testing/conformance/store-calls.js'
-import { chargeGuarded } from '../../support/charge-guarded.js'
-import { guardStore } from '../../support/guard-store.js'
+import { chargePipe, remotePipe } from '../../support/remote-pipe.js'
 
 const policy = tokenBucket({ capacity: 1000, refill: 1000, every: '1h' })
 
@@ -44,13 +43,13 @@ function storeOnServers() {
   return { store, conditions, moved, calls, callsTo, memory }
 }
 
-function guardedServers() {
+function pipeToServers() {
   const made = storeOnServers()
   const changes: BreakerChange[] = []
-  const guarded = guardStore(made.store, { timeoutMs: 100, onChange: (...change) => changes.push(change) })
+  const pipe = remotePipe(made.store, { timeoutMs: 100, onChange: (...change) => changes.push(change) })
   const chargeOf = (...keys: string[]): Parts => keys.map((key) => ({ key, policy, cost: 1 }))
 
-  const charge = async (...keys: string[]) => chargeGuarded(guarded, chargeOf(...keys))
+  const charge = async (...keys: string[]) => chargePipe(pipe, chargeOf(...keys))
 
   /** Whether a charge of these keys was decided by the store. */
   async function isDecided(...keys: string[]): Promise<boolean> {
@@ -69,26 +68,26 @@ function guardedServers() {
     made.calls.length = 0
   }
 
-  return { ...made, guarded, changes, charge, isDecided, lose }
+  return { ...made, pipe, changes, charge, isDecided, lose }
 }
 
 beforeEach(() => jest.useFakeTimers())
 afterEach(() => jest.useRealTimers())
 
 test('a server that is down keeps no call from the others', async () => {
-  const { conditions, isDecided, callsTo, guarded, changes } = guardedServers()
+  const { conditions, isDecided, callsTo, pipe, changes } = pipeToServers()
   conditions.set('b', 'down')
   for (let i = 0; i < 6; i++) {
     expect(await isDecided(`a:${i}`)).toBe(true)
     expect(await isDecided(`b:${i}`)).toBe(false)
   }
   expect([callsTo('a'), callsTo('b')]).toEqual([6, 5])
-  expect(guarded.state()).toBe('open')
+  expect(pipe.state()).toBe('open')
   expect(changes).toEqual([['open', expect.objectContaining({ server: 'b' }), 'b']])
 })
 
 test('a charge that needs a server that is not called is sent to none', async () => {
-  const { lose, charge, calls } = guardedServers()
+  const { lose, charge, calls } = pipeToServers()
   await lose('b')
   const error = await charge('a:1', 'b:1').catch((reason: unknown) => reason)
   expect(calls).toEqual([])
@@ -100,22 +99,22 @@ test('a charge that needs a server that is not called is sent to none', async ()
 })
 
 test('a charge on two servers probes the one that was lost, and its success closes that circuit breaker', async () => {
-  const { lose, conditions, isDecided, guarded } = guardedServers()
+  const { lose, conditions, isDecided, pipe } = pipeToServers()
   await lose('b')
   conditions.set('b', 'up')
   await jest.advanceTimersByTimeAsync(1000)
   expect(await isDecided('a:1', 'b:1')).toBe(true)
-  expect(guarded.state()).toBe('closed')
+  expect(pipe.state()).toBe('closed')
 })
 
 test.each<[string, (key: string) => Operation]>([
   ['refund', (key) => ({ type: 'refund', key, policy, cost: 1, takenAtMs: Date.now() })],
   ['forget', (key) => ({ type: 'forget', key, policy })],
 ])('a %s reaches a server that is up, and is unsent where its server is not called', async (type, of) => {
-  const { lose, calls, guarded, memory, isDecided } = guardedServers()
+  const { lose, calls, pipe, memory, isDecided } = pipeToServers()
   await isDecided('a:1')
   await lose('b')
-  const [up, down] = ['a:1', 'b:1'].map(async (key) => request(guarded, of(key)))
+  const [up, down] = ['a:1', 'b:1'].map(async (key) => request(pipe, of(key)))
   expect(await up).toEqual({ type })
   const error = await down?.catch((reason: unknown) => reason)
   expect(error).toBeInstanceOf(CircuitOpenError)
@@ -125,14 +124,14 @@ test.each<[string, (key: string) => Operation]>([
 })
 
 test('a failure counts against the server that it names', async () => {
-  const { conditions, isDecided, changes } = guardedServers()
+  const { conditions, isDecided, changes } = pipeToServers()
   conditions.set('b', 'down')
   for (let i = 0; i < 8; i++) await isDecided('a:1', 'b:1')
   expect(changes.map(([state, , server]) => [state, server])).toEqual([['open', 'b']])
 })
 
 test('a time-out counts against the servers that were silent meanwhile', async () => {
-  const { conditions, charge, changes } = guardedServers()
+  const { conditions, charge, changes } = pipeToServers()
   conditions.set('b', 'silent')
   for (let i = 0; i < 8; i++) {
     const both = charge('a:1', 'b:1').catch(() => undefined)
@@ -146,7 +145,7 @@ test('a time-out counts against the servers that were silent meanwhile', async (
 })
 
 test('a denial by another server does not prove that the probed one is up', async () => {
-  const { lose, isDecided, guarded, store } = guardedServers()
+  const { lose, isDecided, pipe, store } = pipeToServers()
   await lose('b')
   await jest.advanceTimersByTimeAsync(1000)
   const part = { allowed: false, remaining: 0, resetAfterMs: 9, retryAfterMs: 9, moreAfterMs: 9 }
@@ -156,16 +155,16 @@ test('a denial by another server does not prove that the probed one is up', asyn
       return { type: 'charge', allowed: false, atMs: 0, parts }
     })
   expect(await isDecided('a:1', 'b:1')).toBe(true)
-  expect(guarded.state()).toBe('open')
+  expect(pipe.state()).toBe('open')
 })
 
 test('after a failover, the new server is called at once, and the old one is forgotten', async () => {
-  const { lose, moved, isDecided, callsTo, guarded, changes } = guardedServers()
+  const { lose, moved, isDecided, callsTo, pipe, changes } = pipeToServers()
   await lose('b')
   for (let i = 0; i < 8; i++) moved.set(`b:${i}`, 'c')
   expect(await isDecided('b:7')).toBe(true)
   expect(callsTo('c')).toBe(1)
-  expect(guarded.state()).toBe('closed')
+  expect(pipe.state()).toBe('closed')
   expect(changes.map(([state, , server]) => [state, server])).toEqual([
     ['open', 'b'],
     ['closed', 'b'],
@@ -173,10 +172,10 @@ test('after a failover, the new server is called at once, and the old one is for
 })
 
 test('of ever new servers, the oldest are forgotten', async () => {
-  const { lose, guarded, charge, callsTo } = guardedServers()
+  const { lose, pipe, charge, callsTo } = pipeToServers()
   await lose('b')
   for (let i = 0; i < 1000; i++) await charge(`other-${i}:1`)
-  expect(guarded.state()).toBe('closed')
+  expect(pipe.state()).toBe('closed')
   await charge('b:1').catch(() => undefined)
   expect(callsTo('b')).toBe(1)
 })

@@ -4,8 +4,7 @@ import { request } from '../../../src/pipe/pipe.js'
 import { remoteStore } from '../../../src/pipe/remote-store.js'
 import { pipeTo } from '../../../src/pipe/store-end.js'
 import type { Parts } from '../../../src/testing/conformance/store-calls.js'
-import { chargeGuarded } from '../../support/charge-guarded.js'
-import { guardStore } from '../../support/guard-store.js'
+import { chargePipe, remotePipe } from '../../support/remote-pipe.js'
 
 const policy = tokenBucket({ capacity: 5, refill: 5, every: '1m' })
 const charge: Parts = [
@@ -19,13 +18,12 @@ const verdict = { type: 'charge', allowed: true, atMs: 1_790_000_000_000, parts:
 /** A store that answers each batch alike. */
 const storeThat = (answer: unknown) => ({ name: 'fake', apply: () => answer }) as Store
 
-const chargeWith = (answer: unknown) =>
-  chargeGuarded(guardStore(storeThat(answer), { timeoutMs: 100 }), charge)
+const chargeWith = (answer: unknown) => chargePipe(remotePipe(storeThat(answer), { timeoutMs: 100 }), charge)
 
 /** Charges a store whose charges go in batches, and which answers them alike. */
 async function chargeInBatch(answer: unknown) {
   const store: Store = { ...storeThat(answer), batching: { maxKeys: 100, maxInFlight: 1 } }
-  return chargeGuarded(guardStore(store, { timeoutMs: 100 }), charge)
+  return chargePipe(remotePipe(store, { timeoutMs: 100 }), charge)
 }
 
 const TEN_YEARS_MS = 10 * 365 * 86_400_000
@@ -114,8 +112,8 @@ test.each(sample)('%s as the answer to a batch is a StoreError', async (_what, a
 test.each([1, 3])('%i outcomes of a batch of two fail both operations', async (count) => {
   const apply = async () => Array.from({ length: count }, () => verdict)
   const store = { name: 'fake', apply, batching: { maxKeys: 100, maxInFlight: 1 } } as unknown as Store
-  const guarded = guardStore(store, { timeoutMs: 100 })
-  const charges = [charge, charge].map(async (parts) => chargeGuarded(guarded, parts))
+  const pipe = remotePipe(store, { timeoutMs: 100 })
+  const charges = [charge, charge].map(async (parts) => chargePipe(pipe, parts))
   const message = 'fake: apply did not return an array of 2 outcomes'
   const failure = { status: 'rejected', reason: expect.objectContaining({ message }) }
   expect(await Promise.allSettled(charges)).toEqual([failure, failure])
@@ -156,7 +154,7 @@ test.each([
 ])('%s that a batch rejects with is a StoreError, and never an outcome', async (_what, reason, message) => {
   const apply = () => Promise.reject(reason)
   const store = { name: 'fake', apply, batching: { maxKeys: 100, maxInFlight: 1 } } as unknown as Store
-  const error = await Promise.resolve(chargeGuarded(guardStore(store, { timeoutMs: 100 }), charge)).catch(
+  const error = await Promise.resolve(chargePipe(remotePipe(store, { timeoutMs: 100 }), charge)).catch(
     (thrown: unknown) => thrown,
   )
   expect(error).toBeInstanceOf(StoreError)
@@ -169,7 +167,7 @@ test('an object that wraps a store or inherits from it is charged by its own app
   pipeTo(customStore(store))
   const own = async () => [verdict]
   for (const wrapped of [{ ...store, apply: own }, Object.assign(Object.create(store), { apply: own })])
-    expect(await chargeGuarded(guardStore(wrapped, { timeoutMs: 100 }), charge)).toBe(verdict)
+    expect(await chargePipe(remotePipe(wrapped, { timeoutMs: 100 }), charge)).toBe(verdict)
   expect(apply).not.toHaveBeenCalled()
 })
 
@@ -220,7 +218,7 @@ test.each([undefined, { maxKeys: 100, maxInFlight: 1 }])(
   async (batching) => {
     const unchecked = [{ ...verdict, parts: [] }]
     const store = remoteStore({ ...storeThat(unchecked), ...(batching && { batching }) })
-    const ofStore = (each: Store) => chargeGuarded(guardStore(each, { timeoutMs: 100 }), charge)
+    const ofStore = (each: Store) => chargePipe(remotePipe(each, { timeoutMs: 100 }), charge)
     expect(await ofStore(store)).toBe(unchecked[0])
     expect(await ofStore({ ...store })).toBe(unchecked[0])
     const copy: Store = { ...store, apply: (operations) => store.apply(operations) }

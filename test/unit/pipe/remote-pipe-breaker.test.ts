@@ -2,21 +2,20 @@ import { type Store, StoreError, tokenBucket } from 'headgate'
 import { type ChargeResult, customStore, type Operation } from 'headgate/store'
 import type { BreakerState } from '../../../src/pipe/breaker-state.js'
 import type { Parts } from '../../../src/testing/conformance/store-calls.js'
-import { chargeGuarded } from '../../support/charge-guarded.js'
-import { guardStore } from '../../support/guard-store.js'
+import { chargePipe, remotePipe } from '../../support/remote-pipe.js'
 
 const policy = tokenBucket({ capacity: 5, refill: 5, every: '1m' })
 const charge: Parts = [{ key: 'key', policy, cost: 1 }]
 const part = { allowed: true, remaining: 4, resetAfterMs: 100, retryAfterMs: 0, moreAfterMs: 100 }
 const verdict: ChargeResult = { type: 'charge', allowed: true, atMs: 1_790_000_000_000, parts: [part] }
 
-/** A guarded store whose answers a test gives, with a mock of its calls. */
-function guardedStoreOf(answer: () => unknown) {
+/** A pipe to a store whose answers a test gives, with a mock of its calls. */
+function pipeToFake(answer: () => unknown) {
   const calls = jest.fn(answer)
   const states: BreakerState[] = []
   const store: Store = customStore({ name: 'fake', apply: calls as Store['apply'] })
   return {
-    store: guardStore(store, { timeoutMs: 100, onChange: (state) => states.push(state) }),
+    pipe: remotePipe(store, { timeoutMs: 100, onChange: (state) => states.push(state) }),
     calls,
     states,
   }
@@ -36,11 +35,11 @@ async function outcomeOf(call: Call): Promise<unknown> {
 const fails = () => Promise.reject(new Error('connection refused'))
 
 test('a store all of whose calls fail gets no more after twenty, and the error has the cause', async () => {
-  const { store, calls, states } = guardedStoreOf(fails)
-  for (let i = 0; i < 30; i++) await outcomeOf(() => chargeGuarded(store, charge))
+  const { pipe, calls, states } = pipeToFake(fails)
+  for (let i = 0; i < 30; i++) await outcomeOf(() => chargePipe(pipe, charge))
   expect(calls).toHaveBeenCalledTimes(20)
   expect(states).toEqual(['open'])
-  const error = (await outcomeOf(() => chargeGuarded(store, charge))) as StoreError
+  const error = (await outcomeOf(() => chargePipe(pipe, charge))) as StoreError
   expect(error).toBeInstanceOf(StoreError)
   expect(error.message).toBe(
     'fake: the circuit breaker is open after repeated failures (fake: connection refused)',
@@ -54,11 +53,11 @@ test.each<Operation>([
   { type: 'refund', key: 'key', policy, cost: 1, takenAtMs: 0 },
   { type: 'forget', key: 'key', policy },
 ])('a $type fails at once while the breaker is open', async (operation) => {
-  const { store, calls } = guardedStoreOf(fails)
-  for (let i = 0; i < 20; i++) await outcomeOf(() => chargeGuarded(store, charge))
+  const { pipe, calls } = pipeToFake(fails)
+  for (let i = 0; i < 20; i++) await outcomeOf(() => chargePipe(pipe, charge))
   calls.mockClear()
   const settle = jest.fn()
-  expect(store.send(operation, settle)).toBeInstanceOf(StoreError)
+  expect(pipe.send(operation, settle)).toBeInstanceOf(StoreError)
   expect(settle).not.toHaveBeenCalled()
   expect(calls).not.toHaveBeenCalled()
 })
@@ -73,16 +72,16 @@ test.each<[string, () => unknown]>([
   ['answers nonsense', () => [{}]],
   ['answers nonsense by a promise', () => Promise.resolve(undefined)],
 ])('a store that %s opens the breaker', async (_what, answer) => {
-  const { store, calls } = guardedStoreOf(answer)
-  for (let i = 0; i < 30; i++) await outcomeOf(() => chargeGuarded(store, charge))
+  const { pipe, calls } = pipeToFake(answer)
+  for (let i = 0; i < 30; i++) await outcomeOf(() => chargePipe(pipe, charge))
   expect(calls).toHaveBeenCalledTimes(20)
 })
 
 test('a replied error does not open the breaker', async () => {
-  const { store, calls } = guardedStoreOf(() =>
+  const { pipe, calls } = pipeToFake(() =>
     Promise.reject(new StoreError('fake', 'not ours', { replied: true })),
   )
-  for (let i = 0; i < 30; i++) await outcomeOf(() => chargeGuarded(store, charge))
+  for (let i = 0; i < 30; i++) await outcomeOf(() => chargePipe(pipe, charge))
   expect(calls).toHaveBeenCalledTimes(30)
 })
 
@@ -92,34 +91,34 @@ describe('as time passes,', () => {
 
   test('one charge probes a store that failed, and its success closes the breaker', async () => {
     let isUp = false
-    const { store, calls, states } = guardedStoreOf(() => (isUp ? Promise.resolve([verdict]) : fails()))
-    for (let i = 0; i < 20; i++) await outcomeOf(() => chargeGuarded(store, charge))
+    const { pipe, calls, states } = pipeToFake(() => (isUp ? Promise.resolve([verdict]) : fails()))
+    for (let i = 0; i < 20; i++) await outcomeOf(() => chargePipe(pipe, charge))
     await jest.advanceTimersByTimeAsync(1001)
-    await outcomeOf(() => chargeGuarded(store, charge))
+    await outcomeOf(() => chargePipe(pipe, charge))
     expect(calls).toHaveBeenCalledTimes(21)
     isUp = true
     await jest.advanceTimersByTimeAsync(1001)
-    expect(await outcomeOf(() => chargeGuarded(store, charge))).toBe(verdict)
-    expect(await outcomeOf(() => chargeGuarded(store, charge))).toBe(verdict)
+    expect(await outcomeOf(() => chargePipe(pipe, charge))).toBe(verdict)
+    expect(await outcomeOf(() => chargePipe(pipe, charge))).toBe(verdict)
     expect(calls).toHaveBeenCalledTimes(23)
     expect(states).toEqual(['open', 'half-open', 'open', 'half-open', 'closed'])
   })
 
   test('charges that hang time out, and open the breaker', async () => {
-    const { store, calls } = guardedStoreOf(() => new Promise(() => {}))
-    const answers = Array.from({ length: 200 }, () => outcomeOf(() => chargeGuarded(store, charge)))
+    const { pipe, calls } = pipeToFake(() => new Promise(() => {}))
+    const answers = Array.from({ length: 200 }, () => outcomeOf(() => chargePipe(pipe, charge)))
     await jest.advanceTimersByTimeAsync(105)
     expect(await Promise.all(answers)).toHaveLength(200)
     calls.mockClear()
-    await outcomeOf(() => chargeGuarded(store, charge))
+    await outcomeOf(() => chargePipe(pipe, charge))
     expect(calls).not.toHaveBeenCalled()
   })
 
   test('close waits for pending calls until they time out', async () => {
-    const { store } = guardedStoreOf(() => new Promise(() => {}))
+    const { pipe } = pipeToFake(() => new Promise(() => {}))
     const ended = jest.fn()
-    const outcome = outcomeOf(() => chargeGuarded(store, charge))
-    store.close().then(ended)
+    const outcome = outcomeOf(() => chargePipe(pipe, charge))
+    pipe.close().then(ended)
     await jest.advanceTimersByTimeAsync(95)
     expect(ended).not.toHaveBeenCalled()
     await jest.advanceTimersByTimeAsync(10)

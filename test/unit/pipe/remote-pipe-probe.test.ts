@@ -3,9 +3,8 @@ import { type Charge, type ChargeResult, customStore, type Operation, type Outco
 import { CircuitOpenError } from '../../../src/pipe/errors.js'
 import { request } from '../../../src/pipe/pipe.js'
 import type { Parts } from '../../../src/testing/conformance/store-calls.js'
-import { chargeGuarded } from '../../support/charge-guarded.js'
 import { storeThat } from '../../support/fault-stores.js'
-import { guardStore } from '../../support/guard-store.js'
+import { chargePipe, remotePipe } from '../../support/remote-pipe.js'
 
 const policy = tokenBucket({ capacity: 5, refill: 5, every: '1m' })
 const charge: Parts = [{ key: 'key', policy, cost: 1 }]
@@ -28,7 +27,7 @@ interface Ended {
 }
 
 /**
- * A guarded store whose breaker has opened and whose pause is over, so that the next request probes it. From
+ * A pipe whose breaker has opened and whose pause is over, so that the next request probes it. From
  * then on it answers its requests in order after as many milliseconds as `latencies` says; `'fails'` rejects
  * at once, and what is not listed hangs.
  */
@@ -42,11 +41,11 @@ async function recovering(...latencies: (number | 'fails')[]) {
     })
   })
   const states: string[] = []
-  const store = guardStore(customStore({ name: 'fake', apply: requests }), {
+  const pipe = remotePipe(customStore({ name: 'fake', apply: requests }), {
     timeoutMs: TIMEOUT_MS,
     onChange: (state) => states.push(state),
   })
-  for (let i = 0; i < 20; i++) await Promise.resolve(chargeGuarded(store, charge)).catch(() => undefined)
+  for (let i = 0; i < 20; i++) await Promise.resolve(chargePipe(pipe, charge)).catch(() => undefined)
   await jest.advanceTimersByTimeAsync(1001)
   left = [...latencies]
   requests.mockClear()
@@ -59,12 +58,12 @@ async function recovering(...latencies: (number | 'fails')[]) {
       outcome.value = value
       outcome.afterMs = Math.round(performance.now() - fromMs)
     }
-    new Promise((resolve) => resolve(request(store, operation))).then(end, end)
+    new Promise((resolve) => resolve(request(pipe, operation))).then(end, end)
     return outcome
   }
 
   const burst = (count: number) => Array.from({ length: count }, () => begin())
-  return { store, requests, states, begin, burst }
+  return { pipe, requests, states, begin, burst }
 }
 
 beforeEach(() => jest.useFakeTimers())
@@ -132,7 +131,7 @@ test('when the probe hangs, each call waits until it times out', async () => {
 })
 
 test('the wait for the probe is taken off the time for the store, and does not count against the store', async () => {
-  const { store, requests, burst } = await recovering(60, ...Array(39).fill(50))
+  const { pipe, requests, burst } = await recovering(60, ...Array(39).fill(50))
   const [probe, ...others] = burst(40)
   await jest.advanceTimersByTimeAsync(105)
   expect(requests).toHaveBeenCalledTimes(40)
@@ -143,7 +142,7 @@ test('the wait for the probe is taken off the time for the store, and does not c
     expect(afterMs).toBeLessThanOrEqual(103)
   }
   await jest.advanceTimersByTimeAsync(100)
-  expect(store.state()).toBe('closed')
+  expect(pipe.state()).toBe('closed')
 })
 
 test('calls that hang for all of timeoutMs count as failures, also after a wait for the probe', async () => {
@@ -169,11 +168,11 @@ test('a call waits for one probe only', async () => {
 })
 
 test('close waits for calls that wait for the probe', async () => {
-  const { store, begin } = await recovering(30, 5)
+  const { pipe, begin } = await recovering(30, 5)
   begin()
   const waiting = begin()
   const closed = jest.fn()
-  store.close().then(() => closed(waiting.value))
+  pipe.close().then(() => closed(waiting.value))
   await jest.advanceTimersByTimeAsync(33)
   expect(closed).not.toHaveBeenCalled()
   await jest.advanceTimersByTimeAsync(5)

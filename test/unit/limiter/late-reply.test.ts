@@ -24,7 +24,7 @@ const SOURCES = [
   ['local', 'local'],
 ] as const
 
-test.each(SOURCES)('the units of a late answer stay taken (onStoreError: %s)', async (choice, source) => {
+test.each(SOURCES)('the units of a late reply stay taken (onStoreError: %s)', async (choice, source) => {
   const store = failingStore()
   const limiter = limiterOn(store, choice)
   store.mode = 'hanging'

@@ -2,8 +2,7 @@ import { memoryStore, type Store, StoreError, tokenBucket } from 'headgate'
 import { type ChargeResult, customStore } from 'headgate/store'
 import { recordResend } from '../../../src/stores/shared/resends.js'
 import type { Parts } from '../../../src/testing/conformance/store-calls.js'
-import { chargeGuarded } from '../../support/charge-guarded.js'
-import { guardStore } from '../../support/guard-store.js'
+import { chargePipe, remotePipe } from '../../support/remote-pipe.js'
 
 const policy = tokenBucket({ capacity: 5, refill: 5, every: '1m' })
 const charge: Parts = [{ key: 'key', policy, cost: 1 }]
@@ -16,7 +15,7 @@ function storeThat(answer: () => unknown): Store {
 }
 
 const chargeWith = (answer: () => unknown, timeoutMs = 100) =>
-  chargeGuarded(guardStore(storeThat(answer), { timeoutMs }), charge)
+  chargePipe(remotePipe(storeThat(answer), { timeoutMs }), charge)
 
 /** What a charge throws or rejects with. */
 async function failureOf(answer: () => unknown): Promise<unknown> {
@@ -36,7 +35,7 @@ test('a synchronous answer is returned without a promise or a timer', () => {
 })
 
 test('the memory store needs no promise', () => {
-  expect(chargeGuarded(guardStore(memoryStore(), { timeoutMs: 100 }), charge)).toMatchObject({
+  expect(chargePipe(remotePipe(memoryStore(), { timeoutMs: 100 }), charge)).toMatchObject({
     allowed: true,
     parts: [{ remaining: 4 }],
   })
@@ -44,7 +43,7 @@ test('the memory store needs no promise', () => {
 
 test('the store gets the charge in a batch of one', () => {
   const calls = jest.fn(() => [verdict])
-  chargeGuarded(guardStore(storeThat(calls), { timeoutMs: 100 }), charge)
+  chargePipe(remotePipe(storeThat(calls), { timeoutMs: 100 }), charge)
   expect(calls.mock.calls).toEqual([[[{ type: 'charge', parts: charge }]]])
 })
 
@@ -76,7 +75,7 @@ test('the time of a call that the server rejected unrun and got again begins ane
   const outcomes: unknown[] = []
   const hanging = { ...storeThat(() => new Promise(() => {})), origin: { client } }
   const send = () =>
-    (chargeGuarded(guardStore(hanging, { timeoutMs: 100 }), charge) as Promise<ChargeResult>).catch((error) =>
+    (chargePipe(remotePipe(hanging, { timeoutMs: 100 }), charge) as Promise<ChargeResult>).catch((error) =>
       outcomes.push(error.message),
     )
   send()
