@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { proseOf, uncheckedFigures } from './figures-in-prose.js'
 import { figureIn, printedRun, printedTables } from './printed-tables.js'
+import { proseOf } from './prose.js'
 
 const ROOT = resolve(__dirname, '../../..')
 const RESULTS = 'test/bench/results'
@@ -95,14 +95,8 @@ const CLAIMS = [
   `\`rateLimit\` adds ${bundled('headgate, rateLimit')} bytes, and that of express-rate-limit ${bundled(THEIRS)}.`,
 ]
 
-describe('a sentence has the figures of the printed run:', () => {
-  test.each(CLAIMS)('%s', (sentence) => {
-    expect(prose).toContain(sentence)
-  })
-
-  test('no other sentence has a figure, except versions, the noise, clients and what a ratio means', () => {
-    expect(uncheckedFigures(prose, CLAIMS)).toEqual(['8.7', '11.4', '10 µs', '10,000', '1x', '2x'])
-  })
+test.each(CLAIMS)('a sentence has the figures of the printed run: %s', (sentence) => {
+  expect(prose).toContain(sentence)
 })
 
 test('what needs more CPU time than with rate-limiter-flexible is listed', () => {
@@ -235,12 +229,6 @@ describe('the summary', () => {
     ],
   ])('has the ratios of %s', (what, cells) => {
     expect(summary.get(what)).toBe(cells)
-  })
-
-  test('has no other rows', () => {
-    const [, section = ''] = page.split('\n## Summary\n')
-    const rows = section.split('\n## ')[0]?.match(/^\| .*x.* \|$/gm) ?? []
-    expect(rows.filter((line) => !line.startsWith('| what'))).toHaveLength(19)
   })
 })
 

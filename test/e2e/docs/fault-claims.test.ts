@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { proseOf } from './figures-in-prose.js'
 import { printedRun } from './printed-tables.js'
+import { proseOf } from './prose.js'
 
 const ROOT = resolve(__dirname, '../../..')
 const page = readFileSync(join(ROOT, 'docs/reliability.md'), 'utf8')
