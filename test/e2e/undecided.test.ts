@@ -195,7 +195,7 @@ test('Hono: the third of three simultaneous requests is denied for a second', as
 
 test('requests with count use leased units', async () => {
   const { apply } = memoryStore()
-  const store = leased(customStore({ name: 'shared', apply }), { processes: 1 })
+  const store = leased(customStore({ name: 'shared', apply }), { processes: 1, hold: '10s' })
   const sources: unknown[] = []
   const served = await serve(
     app(rateLimit({ limit: 1000, window: '1h', count: 'failed', store }), (req, res) => {

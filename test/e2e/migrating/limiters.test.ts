@@ -16,6 +16,7 @@ import { ban } from '../../../src/index.js'
 import { failingStore } from '../../support/failing-store.js'
 import { closeServers } from '../../support/http.js'
 import { nextTurn } from '../../support/next-turn.js'
+import { until } from '../../support/servers/wait.js'
 import { sendTimes, statusesOf, testBox } from './boxes.js'
 
 afterEach(closeServers)
@@ -131,14 +132,14 @@ testBox('bottleneck', {
   },
   'A full queue': async () => {
     const theirs = new Bottleneck({ maxConcurrent: 1 })
-    let finish = (): void => undefined
+    let finish: (() => void) | undefined
     const work = () => new Promise<void>((resolve) => (finish = resolve))
     for (let i = 0; i < 5_010; i++) theirs.schedule(work).catch(() => undefined)
-    await nextTurn()
+    await until('the first one runs', () => finish)
     const { RECEIVED, QUEUED, RUNNING, EXECUTING = 0 } = theirs.counts()
     expect(RECEIVED + QUEUED + RUNNING + EXECUTING).toBe(5_010)
     const stopped = theirs.stop()
-    finish()
+    finish?.()
     await stopped
     expect(await deniedOf(5_010)).toBe(9) // one started
   },
