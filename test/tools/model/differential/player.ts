@@ -82,7 +82,8 @@ class Player {
     if (this.lane.nowMs !== undefined) await this.#forgetFresh()
     if ('batch' in step) return this.#apply(step.batch.flatMap((plan) => this.#operationsOf(plan)))
     const ms = 'waitMs' in step ? step.waitMs : (this.#marks[step.waitFor] ?? Number.NaN) + step.plusMs
-    if (Math.abs(ms) <= this.rules.longestMs) await this.lane.advance(ms)
+    const leastMs = this.rules.canStepBack ? -this.rules.longestMs : 0
+    if (ms >= leastMs && ms <= this.rules.longestMs) await this.lane.advance(ms)
     return undefined
   }
 
