@@ -82,7 +82,11 @@ const DRIVERS = {
       ...{ autoResendUnfulfilledCommands: false, retryStrategy: () => 20, ...secure },
     })
     client.on('error', () => undefined)
-    ends.push(() => client.disconnect())
+    ends.push(() => {
+      // A handshake that is cut off fails, after ioredis 6 has stopped listening for errors of the connection.
+      client.stream?.on('error', () => undefined)
+      client.disconnect()
+    })
     return client
   },
   'node-redis'(url: string, tls = {}) {
