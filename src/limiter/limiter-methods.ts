@@ -11,7 +11,6 @@ import { type holdingsOf, releaseDecision } from './holdings.js'
 import type { Limiter } from './limiter.js'
 import type { LimiterSettings } from './read-options.js'
 import type { LimiterDocument } from './settings-in-force.js'
-import { unawaitedWatch } from './unawaited-decision.js'
 import { endUndecided } from './undecided.js'
 import type { createWaiting } from './waiting/wait-for.js'
 
@@ -38,12 +37,10 @@ export interface LimiterParts<Subject> extends ChargeContext {
 export function limiterMethods<Subject>(parts: LimiterParts<Subject>): Limiter<Subject> {
   const { settings, document, waiting, events } = parts
   const { modeSwitch, context } = settings
-  const watchPromise = unawaitedWatch()
   return {
-    charge: (subject, options) => watchPromise(promiseOf(chargeSubject, parts, subject, options)),
-    waitFor: (subject, options) => watchPromise(waiting.waitFor(subject, options)),
-    peek: (subject, ...options: unknown[]) =>
-      watchPromise(promiseOf(peekSubject, parts, subject, options[0])),
+    charge: (subject, options) => promiseOf(chargeSubject, parts, subject, options),
+    waitFor: waiting.waitFor,
+    peek: (subject, ...options: unknown[]) => promiseOf(peekSubject, parts, subject, options[0]),
     ...promisedAdjustments(() => parts.candidate?.adjustBeside(parts.adjustments) ?? parts.adjustments),
     release: (decision) => release(parts, decision),
     candidateReport: () => parts.candidate?.figures.report(),
