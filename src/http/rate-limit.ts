@@ -9,7 +9,6 @@ import type { DenialOptions, Next, NodeTypes, RateLimitOptions } from './options
 import { passRequest, type RequestSteps, requestSteps } from './request-steps.js'
 import { nodeWriter } from './response-writer.js'
 import { hearErrors } from './unheard-error.js'
-import { responseWatch } from './watch-response.js'
 
 /** Middleware for Express and Connect, or a guard in a node:http handler. */
 export interface RateLimitMiddleware<
@@ -78,11 +77,10 @@ export function middlewareOf<Req extends IncomingMessage, Res extends ServerResp
 ): RateLimitMiddleware<Req, Res> {
   const { owner } = steps
   let isChecked = false
-  const watch = responseWatch(owner)
 
   function rateLimitMiddleware(req: Req, res: Res, next: Next): void {
     if (!isChecked) isChecked = checkNodeCall(owner, req, next)
-    const respond = onDenied && denialResponder(onDenied, watch, req, res, next)
+    const respond = onDenied && denialResponder(onDenied, req, res, next)
     runSteps(steps, req, res, respond, next.length > 0 ? next : hearErrors(owner, req, res, next))
   }
 
@@ -95,19 +93,16 @@ export function middlewareOf<Req extends IncomingMessage, Res extends ServerResp
  */
 function denialResponder<Req extends IncomingMessage, Res extends ServerResponse>(
   onDenied: OnDenied<Req, Res>,
-  watch: ReturnType<typeof responseWatch>,
   req: Req,
   res: Res,
   next: Next,
 ): Respond {
-  return (decision, withdraw) =>
-    watch(res, (passOn) => onDenied(req, res, nextAfterDenial(next, passOn, withdraw), decision))
+  return (decision, withdraw) => onDenied(req, res, nextAfterDenial(next, withdraw), decision)
 }
 
 /** Returns a `next` for a denied request. It takes the denial back, unless it is called with an error. */
-function nextAfterDenial(next: Next, passOn: () => void, withdraw: () => void): Next {
+function nextAfterDenial(next: Next, withdraw: () => void): Next {
   return (error) => {
-    passOn()
     if (!error || error === 'route' || error === 'router') withdraw() // Express passes requests on with these
     next(error)
   }

@@ -5,7 +5,6 @@ import { SEND_DEFAULT } from '../../http/deny-request.js'
 import type { RateLimitOptions } from '../../http/options.js'
 import { runSteps } from '../../http/rate-limit.js'
 import { type RequestSteps, requestSteps } from '../../http/request-steps.js'
-import { responseWatch } from '../../http/watch-response.js'
 import type { Decision } from '../../limiter/decision.js'
 import type { Limiter } from '../../limiter/limiter.js'
 import type { ServerTypes } from '../../util/framework-types.js'
@@ -74,12 +73,10 @@ export function hookOf(
 ): RateLimitHook {
   const { owner, limiter } = steps
   let isChecked = false
-  const watch = responseWatch(owner)
 
   function limitRequest(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void {
     if (!isChecked) isChecked = checkCaller(owner, 'fastify', request)
-    const onDenial =
-      onDenied && ((decision: Decision) => watch(reply.raw, () => respond(request, reply, decision)))
+    const onDenial = onDenied && ((decision: Decision) => respond(request, reply, decision))
     runSteps(steps, request, reply, onDenial, done)
   }
 
