@@ -2,7 +2,7 @@ import { asRequest, peerAddress } from '../keys/request.js'
 import { afterTurn } from '../util/defer.js'
 import { processWide } from '../util/process-wide.js'
 import { RecentMap } from '../util/recent-map.js'
-import { userLine } from '../util/user-frames.js'
+import { userLine } from '../util/user-line.js'
 import { fieldsOf } from '../util/values.js'
 import { warnOnce } from '../util/warn-once.js'
 import type { Watch } from './watch-charges.js'
@@ -38,7 +38,7 @@ export function watchCreation(hasStore: boolean): Watch {
   return (first) => {
     const request = isSameTurn ? textOf(first) : undefined
     if (request === undefined) return undefined
-    const line = userLine('limiter/created-in-handler', created.stack)
+    const line = userLine(created.stack)
     const place = places.get(line) ?? { isKept: false, requests: new RecentMap<number>(REMEMBERED) }
     places.set(line, place)
     const times = (place.requests.get(request) ?? 0) + 1
