@@ -1,25 +1,27 @@
-import { FRAMEWORKS, frameworkOf, hasMethods, isFastifyInstance } from '../util/framework.js'
-import { isPromise } from '../util/maybe-promise.js'
+import { fieldsOf, isFunction, isObject } from '../util/values.js'
 
-interface Misplaced {
-  readonly what: string
-  readonly fix: string
-}
+/** What is passed in place of options by mistake: a method that it has, what it is, and the fix. */
+const MISPLACED = [
+  ['clampToNow', 'a policy', 'Write { policy: … }.'],
+  ['forget', 'a limiter', 'Write { store: … }.'],
+  ['apply', 'a store', 'Write { store: … }.'],
+  ['then', 'a promise', 'Await it first.'],
+  ['addHook', 'a Fastify application', "Register the plugin rateLimit from 'headgate/fastify'."],
+] as const
+
+/** The properties by which requests and contexts of frameworks are known. */
+const OF_REQUESTS = ['headers', 'req', 'event']
 
 /**
- * Returns what a value is that was given to a factory in place of its options; `undefined` if it may be
- * options. A framework that was given the factory itself calls it with a request.
+ * Throws a `TypeError` for a value that was given to a factory in place of its options. A framework that was
+ * given the factory itself calls it with a request.
  */
-export function misplacedFor(owner: string, value: object): Misplaced | undefined {
-  if (isFastifyInstance(value))
-    return { what: 'a Fastify application', fix: "Register the plugin rateLimit from 'headgate/fastify'." }
-  const framework = frameworkOf(value)
-  if (framework !== undefined) {
-    const fix = `Mount or pass ${owner}(…), not ${owner} itself.`
-    return { what: `a request from ${FRAMEWORKS[framework]}`, fix }
-  }
-  if (hasMethods(value, 'take', 'clampToNow')) return { what: 'a policy', fix: 'Write { policy: … }.' }
-  if (hasMethods(value, 'charge', 'forget') || (typeof value === 'object' && hasMethods(value, 'apply')))
-    return { what: 'a store or a limiter', fix: 'Write { store: … }.' }
-  return isPromise(value) ? { what: 'a promise', fix: 'Await it first.' } : undefined
+export function refuseMisplaced(owner: string, value: unknown): void {
+  const fields = fieldsOf(value)
+  const [, misplaced, misplacedFix] = MISPLACED.find(([method]) => isFunction(fields[method])) ?? []
+  const isRequest = OF_REQUESTS.some((name) => isObject(fields[name])) || isFunction(fields.getHandler)
+  const what = misplaced ?? (isRequest ? 'a request' : undefined)
+  if (what === undefined) return
+  const fix = misplacedFix ?? `Mount or pass ${owner}(…), not ${owner} itself.`
+  throw new TypeError(`${owner}: options must be an options object, got ${what}. ${fix}`)
 }

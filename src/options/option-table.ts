@@ -2,7 +2,7 @@ import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { checkBoolean, wrongKind, wrongOption } from '../util/validate.js'
 import { fieldsOf, isObject } from '../util/values.js'
 import { describeUnknown, type Fixes } from './fixes.js'
-import { misplacedFor } from './misplaced.js'
+import { refuseMisplaced } from './misplaced.js'
 import { collectTypeError, throwProblems } from './problems.js'
 
 /** Returns the setting of an option; `value` is `undefined` if it was left out. Throws a `TypeError`. */
@@ -47,9 +47,8 @@ export function readOptions<R extends Rows, D extends Rules<Settings<R>>>(
   options: unknown,
   table: OptionTable<R, D>,
 ): Read<R, D> {
-  const misplaced = isObject(options) ? misplacedFor(owner, options) : undefined
-  if (misplaced === undefined) return readRows(owner, options, table)
-  throw new TypeError(`${owner}: options must be an options object, got ${misplaced.what}. ${misplaced.fix}`)
+  if (isObject(options)) refuseMisplaced(owner, options)
+  return readRows(owner, options, table)
 }
 
 /**

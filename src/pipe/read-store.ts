@@ -1,7 +1,7 @@
 import { localStatesOf } from '../stores/shared/local-states.js'
 import { isStore } from '../stores/shared/validate.js'
 import type { Store } from '../stores/store.js'
-import { hasMethods } from '../util/framework.js'
+import { hasMethods } from '../util/values.js'
 import { wrongKind } from '../util/validate.js'
 import { remoteAccessOf } from './remote-access.js'
 

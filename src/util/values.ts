@@ -21,3 +21,9 @@ export function fieldsOf(value: unknown): Fields {
 function hasFields(value: unknown): value is Fields {
   return isObject(value) || typeof value === 'function'
 }
+
+/** Returns whether a value has these methods. */
+export function hasMethods(value: unknown, ...names: readonly string[]): boolean {
+  const fields = fieldsOf(value)
+  return names.every((name) => typeof fields[name] === 'function')
+}

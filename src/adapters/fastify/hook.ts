@@ -9,6 +9,7 @@ import type { Decision } from '../../limiter/decision.js'
 import type { Limiter } from '../../limiter/limiter.js'
 import type { ServerTypes } from '../../util/framework-types.js'
 import { isPromise, type MaybePromise, thenMaybe } from '../../util/maybe-promise.js'
+import { fieldsOf, isObject } from '../../util/values.js'
 import { fastifyWriter } from './response-writer.js'
 
 /** The types of Fastify: its requests and replies. */
@@ -75,7 +76,7 @@ export function hookOf(
   let isChecked = false
 
   function limitRequest(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void {
-    if (!isChecked) isChecked = checkCaller(owner, 'fastify', request)
+    if (!isChecked) isChecked = checkCaller(owner, '(request, reply, done)', isObject(fieldsOf(request).raw))
     const onDenial = onDenied && ((decision: Decision) => respond(request, reply, decision))
     runSteps(steps, request, reply, onDenial, done)
   }

@@ -10,8 +10,8 @@ import { checkOptions } from '../../http/inherited-options.js'
 import { LAST_RECORD } from '../../http/recorded-decision.js'
 import type { Limiter } from '../../limiter/limiter.js'
 import { callback } from '../../options/option-table.js'
-import { isFastifyInstance } from '../../util/framework.js'
 import { choice, wrongOption } from '../../util/validate.js'
+import { hasMethods } from '../../util/values.js'
 import { hookFrom, type RateLimitHook, type RateLimitHookOptions } from './hook.js'
 import { isOwnLimit, ownOptions, type Route } from './own-options.js'
 
@@ -65,7 +65,7 @@ export const rateLimit: FastifyPluginAsync<RateLimitPluginOptions> = Object.assi
 })
 
 async function plugin(app: FastifyInstance, options: RateLimitPluginOptions): Promise<void> {
-  if (!isFastifyInstance(app)) throw new TypeError(NOT_REGISTERED)
+  if (!hasMethods(app, 'register', 'addHook')) throw new TypeError(NOT_REGISTERED)
   if (app.hasDecorator('rateLimiters')) throw new TypeError(REGISTERED_TWICE)
   const { global = true, hook = 'onRequest', ...shared } = options
   const limiters: Limiter<FastifyRequest>[] = []

@@ -116,8 +116,7 @@ function checkRequest(owner: string, request: Request): void {
   if (request instanceof Request) return // its headers cost much on some servers, and are read late
   const { method, headers } = fieldsOf(request)
   if (typeof method === 'string' && typeof fieldsOf(headers).get === 'function') return
-  checkCaller(owner, 'fetch', request)
-  throw wrongKind(owner, 'request', 'a Request', request, 'In SvelteKit, pass event.request.')
+  checkCaller(owner, 'a Request, such as event.request of SvelteKit', false)
 }
 
 /** Properties that keys read from the request itself. */

@@ -8,6 +8,7 @@ import { guardSteps, type LoginControls, OWNER } from '../../login/guard-steps.j
 import type { LoginGuardOptions } from '../../login/options.js'
 import { noRoute } from '../../login/place.js'
 import type { MaybePromise } from '../../util/maybe-promise.js'
+import { fieldsOf, isObject } from '../../util/values.js'
 import { exchangeOf } from '../fetch/exchange.js'
 import { exchangeGuardOptions, exchangeOptions } from '../fetch/exchange-options.js'
 import { failExchange } from '../fetch/finish.js'
@@ -113,7 +114,7 @@ function middlewareOf<Ctx extends Context>(
   let isChecked = false
 
   async function rateLimitMiddleware(context: Context, next: Next): Promise<Response | undefined> {
-    if (!isChecked) isChecked = checkCaller(owner, 'hono', context)
+    if (!isChecked) isChecked = checkCaller(owner, '(c, next)', isObject(fieldsOf(fieldsOf(context).req).raw))
     const c = context as Ctx
     const { raw } = c.req
     const denial = await limit(raw, infoOf(c, await bodyOf(c)))

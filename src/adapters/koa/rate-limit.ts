@@ -13,6 +13,7 @@ import type { LoginGuardOptions } from '../../login/options.js'
 import type { GuardRoute } from '../../login/place.js'
 import type { ServerTypes } from '../../util/framework-types.js'
 import { isPromise } from '../../util/maybe-promise.js'
+import { fieldsOf, isObject } from '../../util/values.js'
 import { koaRoute, koaWriter, prepareContext } from './context.js'
 
 /** The types of Koa. Its middleware gets a context. */
@@ -119,7 +120,7 @@ function middlewareOf<Ctx extends ExtendableContext>(
   let isChecked = false
 
   async function rateLimitMiddleware(context: ExtendableContext, next: Next): Promise<unknown> {
-    if (!isChecked) isChecked = checkCaller(owner, 'koa', context)
+    if (!isChecked) isChecked = checkCaller(owner, '(ctx, next)', isObject(fieldsOf(context).response))
     const ctx = context as Ctx
     prepareContext(ctx)
     let passes: boolean

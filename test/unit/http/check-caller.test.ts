@@ -60,7 +60,6 @@ const inExpress: Serve = async (middleware) => {
   return seen
 }
 
-const ofNode = 'for Express, Connect or node:http'
 const GUARD = { field: 'username' } as const
 
 test.each<[string, Serve, () => unknown, string]>([
@@ -68,64 +67,39 @@ test.each<[string, Serve, () => unknown, string]>([
     'rateLimit of headgate in Koa',
     inKoa,
     () => rateLimit(options),
-    `${ofNode}, but was called by Koa. Import rateLimit from 'headgate/koa'.`,
+    'rateLimit: call what it returns with (req, res, next). Other frameworks have their own entries: ',
   ],
-  ['loginGuard of headgate in Koa', inKoa, () => loginGuard(GUARD), "Import loginGuard from 'headgate/koa'."],
-  ['the drop-in in Koa', inKoa, () => dropIn({ limit: 5 }), "Import rateLimit from 'headgate/koa'."],
-  [
-    'rateLimit of headgate in Hono',
-    inHono,
-    () => rateLimit(options),
-    `${ofNode}, but was called by Hono. Import rateLimit from 'headgate/hono'`,
-  ],
-  [
-    'rateLimit of headgate in Fastify',
-    inFastify,
-    () => rateLimit(options),
-    "Register the plugin rateLimit from 'headgate/fastify'",
-  ],
-  [
-    'loginGuard of headgate in Fastify',
-    inFastify,
-    () => loginGuard(GUARD),
-    "Import loginGuard from 'headgate/fastify'.",
-  ],
+  ['loginGuard of headgate in Koa', inKoa, () => loginGuard(GUARD), "'headgate/koa'"],
+  ['the drop-in in Koa', inKoa, () => dropIn({ limit: 5 }), "'headgate/koa'"],
+  ['rateLimit of headgate in Hono', inHono, () => rateLimit(options), "'headgate/hono'"],
+  ['rateLimit of headgate in Fastify', inFastify, () => rateLimit(options), "'headgate/fastify'"],
+  ['loginGuard of headgate in Fastify', inFastify, () => loginGuard(GUARD), "'headgate/fastify'"],
   [
     'rateLimit of headgate/koa in Express',
     inExpress,
     () => ofKoa.rateLimit(options),
-    "for Koa, but was called by Express, Connect or node:http. Import rateLimit from 'headgate'",
+    "with (ctx, next). Other frameworks have their own entries: 'headgate' is for Express",
   ],
   [
     'loginGuard of headgate/koa in Express',
     inExpress,
     () => ofKoa.loginGuard(GUARD),
-    "Import loginGuard from 'headgate'",
+    "'headgate' is for Express",
   ],
   [
     'rateLimitHook of headgate/fastify in Express',
     inExpress,
     () => ofFastify.rateLimitHook(options),
-    "Import rateLimit from 'headgate'",
+    "'headgate' is for Express",
   ],
   [
     'rateLimit of headgate/fetch in Express',
     inExpress,
     () => ofFetch.rateLimit(options),
-    "Import rateLimit from 'headgate'",
+    "'headgate' is for Express",
   ],
-  [
-    'rateLimit of headgate/fetch in Koa',
-    inKoa,
-    () => ofFetch.rateLimit(options),
-    "Import rateLimit from 'headgate/koa'.",
-  ],
-  [
-    'rateLimit of headgate/fetch in Hono',
-    inHono,
-    () => ofFetch.rateLimit(options),
-    "was called by Hono. Import rateLimit from 'headgate/hono'",
-  ],
+  ['rateLimit of headgate/fetch in Koa', inKoa, () => ofFetch.rateLimit(options), "'headgate/koa'"],
+  ['rateLimit of headgate/fetch in Hono', inHono, () => ofFetch.rateLimit(options), "'headgate/hono'"],
 ])('%s fails with an error that names the right entry', async (_what, serve, make, message) => {
   const error = await serve(make() as never)
   expect(error).toBeInstanceOf(TypeError)
@@ -133,14 +107,10 @@ test.each<[string, Serve, () => unknown, string]>([
 })
 
 test.each<[string, readonly unknown[], string]>([
-  ['a fetch handler', [new Request('http://localhost/'), {}], "Import rateLimit from 'headgate/fetch'"],
+  ['a fetch handler', [new Request('http://localhost/'), {}], "'headgate/fetch'"],
   ['SvelteKit', [{ event: { request: new Request('http://localhost/') }, resolve() {} }], "'headgate/fetch'"],
   ['NestJS', [{ getHandler() {}, getClass() {}, switchToHttp() {} }], "'headgate/nest'"],
-  [
-    'anything else',
-    [],
-    'rateLimit: next must be a function, got undefined. Call what it returns with (req, res, next).',
-  ],
+  ['anything else', [], 'rateLimit: call what it returns with (req, res, next).'],
 ])('middleware that %s calls throws a TypeError with the fix, each time', (_what, args, message) => {
   const limit = rateLimit(options) as unknown as (...args: readonly unknown[]) => void
   for (let i = 0; i < 2; i++) expect(() => limit(...args)).toThrow(message)
@@ -158,5 +128,7 @@ test('middleware in a handler of node:http without next is told to pass it', asy
     res.end()
   })
   await request(server).get('/')
-  expect(seen).toMatchObject({ message: expect.stringContaining('next must be a function, got undefined.') })
+  expect(seen).toMatchObject({
+    message: expect.stringContaining('call what it returns with (req, res, next).'),
+  })
 })

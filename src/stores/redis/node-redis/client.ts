@@ -1,4 +1,4 @@
-import { hasMethods } from '../../../util/framework.js'
+import { hasMethods } from '../../../util/values.js'
 import { warnOnce } from '../../../util/warn-once.js'
 
 /** The options to send each command with. They take the place of the client's options. */

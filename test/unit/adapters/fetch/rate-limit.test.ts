@@ -402,9 +402,9 @@ test.each<[string, (limit: ReturnType<typeof limiterOf>) => unknown, string]>([
   [
     'no request',
     (limit) => limit(undefined as never, ADA),
-    'rateLimit: request must be a Request, got undefined.',
+    'rateLimit: call what it returns with a Request, such as event.request of SvelteKit.',
   ],
-  ['a context', (limit) => limit({ req: request() } as never, ADA), 'In SvelteKit, pass event.request'],
+  ['a context', (limit) => limit({ req: request() } as never, ADA), 'event.request of SvelteKit'],
   ['no info', (limit) => limit(request(), null as never), 'rateLimit: info must be an object, got null.'],
   [
     'a method',

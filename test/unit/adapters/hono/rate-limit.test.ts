@@ -260,7 +260,7 @@ test('what a callback throws goes to app.onError', async () => {
 test('the middleware of another framework names the right entry point', async () => {
   const limit = rateLimit(ONE_PER_HOUR) as unknown as (...args: unknown[]) => Promise<unknown>
   const req = { headers: {}, method: 'GET', socket: {} }
-  await expect(limit(req, {}, () => undefined)).rejects.toThrow("Import rateLimit from 'headgate'.")
+  await expect(limit(req, {}, () => undefined)).rejects.toThrow("'headgate' is for Express")
 })
 
 test.each([undefined, null, 1, { limit: 1 }, { ...ONE_PER_HOUR, ip: () => '1.2.3.4' }])(
