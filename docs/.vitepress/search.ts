@@ -4,17 +4,17 @@ import { rowsAsSections } from './option-rows.js'
 
 /** What people who do not know the name of an option search for. */
 const WORDS: Readonly<Record<string, string>> = {
-  key: 'per user, per client, per IP, per API key, identify, tenant',
+  key: 'per user, per client, per IP, per API key, identify, tenant, getTracker',
   limits: 'several limits, multiple limits, nested limits',
   skip: 'exempt, exclude, ignore, bypass, health check',
   allow: 'allowlist, whitelist, whitelist an IP',
   block: 'blocklist, blacklist, denylist, ban an IP, ban IP, block an IP',
   onStoreError: 'Redis down, outage, fail open, fail closed',
   mode: 'dry run, shadow, monitor',
-  onDenied: 'onLimited, response to a denied request',
+  onDenied: 'onLimited, response to a denied request, errorResponseBuilder',
   message: 'response body, error message',
   count: 'only failed, only successful, failed requests',
-  window: 'per second, per minute, per hour, per day',
+  window: 'per second, per minute, per hour, per day, timeWindow, ttl',
 }
 
 /** The same for pages, and for what their guides call otherwise. */

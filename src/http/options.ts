@@ -201,10 +201,9 @@ export function afterResponse<Req, Res>(
 /** Returns the fixes that depend on the framework. */
 function fixesIn({ onDenied, count, decision }: Handlers): Fixes {
   const handler = `Write onDenied, which is called with ${onDenied}.`
-  const place = `Leave it out: the decision is always at ${decision}.`
+  const requestPropertyName = `Leave it out: the decision is always at ${decision}.`
   const requestWasSuccessful = `Write count: ${count}, which says whether a response counts.`
-  const places = { requestPropertyName: place, requestStorePropertyName: place, onExceeding: place }
-  return { handler, requestWasSuccessful, ...places }
+  return { handler, requestWasSuccessful, requestPropertyName }
 }
 
 const namedCount = choice('all', 'failed', 'successful')

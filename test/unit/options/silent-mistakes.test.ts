@@ -53,9 +53,9 @@ test.each<Mistake>([
   [
     'concurrency: 5',
     () => rateLimit({ concurrency: 5 } as never),
-    'there is no option "concurrency". Write policy: concurrency({ limit: 5 }).',
+    'there is no option "concurrency". Write policy: concurrency({ … }).',
   ],
-  ['tokenBucket: { … }', () => rateLimit({ tokenBucket: {} } as never), `Write ${bucket}`],
+  ['tokenBucket: { … }', () => rateLimit({ tokenBucket: {} } as never), 'Write policy: tokenBucket({ … }).'],
   [
     'capacity: 5',
     () => rateLimit({ capacity: 5, refill: 5, every: '1m' } as never),
