@@ -1,4 +1,5 @@
 import type { EventEmitter } from 'node:events'
+import { isDebugged, stopDebugLog } from './debug-log.js'
 import type { Decision } from './decision.js'
 import { FAILURES } from './events.js'
 import { identitiesOf } from './identities.js'
@@ -14,9 +15,6 @@ export interface EventLogger {
   readonly info: WriteEntry
   readonly warn: WriteEntry
 }
-
-/** Limiters that log to `console` because of `DEBUG`. */
-const debugged = new WeakMap<object, () => void>()
 
 /**
  * Logs the events of a limiter to pino, `console` or a similar logger. Returns a function that stops it.
@@ -41,19 +39,7 @@ const debugged = new WeakMap<object, () => void>()
  * ```
  */
 export function logEvents<Subject>(limiter: Limiter<Subject>, logger: EventLogger): () => void {
-  debugged.get(limiter)?.()
-  debugged.delete(limiter)
-  return attach(limiter, logger)
-}
-
-/** Logs the events of a limiter to standard error if `DEBUG` names headgate. */
-export function logIfDebugged<Subject>(limiter: Limiter<Subject>): void {
-  if (!isDebugged()) return
-  const write: WriteEntry = (fields, message) => console.error('%s %o', message, fields)
-  debugged.set(limiter, attach(limiter, { debug: write, info: write, warn: write }))
-}
-
-function attach<Subject>(limiter: Limiter<Subject>, logger: EventLogger): () => void {
+  stopDebugLog(limiter)
   const { name } = limiter
   const events = limiter.events as EventEmitter
   const title = name === undefined ? 'headgate' : `headgate: ${name}`
@@ -119,10 +105,4 @@ function fieldsOf(
 function outcomeOf(origin: Origin, { allowed, limitName, source }: Decision): string {
   const denied = origin.mode === 'report' ? 'would have been denied' : 'denied'
   return `${allowed ? 'allowed' : denied} by ${limitName || source}`
-}
-
-/** Returns whether `DEBUG` has headgate among its names, as in `DEBUG=headgate,express:*`. */
-function isDebugged(): boolean {
-  const names = globalThis.process?.env?.DEBUG?.split(/[\s,]+/) ?? []
-  return names.some((name) => name === 'headgate' || name === 'headgate:*' || name === '*')
 }

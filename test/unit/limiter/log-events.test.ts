@@ -66,6 +66,13 @@ test('DEBUG=headgate adds each decision, and the returned function stops it all'
   const limiter = createLimiter({ policy, key })
   await limiter.charge('ada')
   expect(error).toHaveBeenCalledTimes(1) // without a logger, to standard error
+  expect(error.mock.calls[0]).toMatchObject([
+    'headgate: %s: %s %o',
+    'a limiter',
+    'decision',
+    { allowed: true },
+    { limit: '5-in-1h' },
+  ])
   const stop = logEvents(limiter, logger)
   await limiter.charge('ada')
   expect(error).toHaveBeenCalledTimes(1)

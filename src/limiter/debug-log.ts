@@ -1,0 +1,41 @@
+import type { EventEmitter } from 'node:events'
+import type { Decision } from './decision.js'
+import { FAILURES } from './events.js'
+import { identitiesOf } from './identities.js'
+import type { Limiter } from './limiter.js'
+
+/** Stops the log of limiters that log to standard error because of `DEBUG`. */
+const stops = new WeakMap<object, () => void>()
+
+/** Returns whether `DEBUG` has headgate among its names, as in `DEBUG=headgate,express:*`. */
+export function isDebugged(): boolean {
+  const names = globalThis.process?.env?.DEBUG?.split(/[\s,]+/) ?? []
+  return names.some((name) => /^(headgate(:\*)?|\*)$/.test(name))
+}
+
+/**
+ * Logs the events of a limiter to standard error if `DEBUG` names headgate: what they say, and the identities
+ * of a decision. The code of `logEvents` is only in bundles of programs that call it.
+ */
+export function logIfDebugged<Subject>(limiter: Limiter<Subject>): void {
+  if (!isDebugged()) return
+  const { name = 'a limiter' } = limiter
+  const events = limiter.events as EventEmitter
+  const names = [...Object.keys(FAILURES), 'decision', 'nearLimit', 'settings', 'storeError', 'storeState']
+  const listeners = names.map((event) => {
+    const log = (about: Decision, cause?: unknown) => {
+      const details = cause instanceof Error ? [cause] : identitiesOf(about)
+      console.error('headgate: %s: %s %o', name, event, about, ...details)
+    }
+    events.on(event, log)
+    return () => events.off(event, log)
+  })
+  stops.set(limiter, () => {
+    for (const stop of listeners) stop()
+  })
+}
+
+/** Stops the log of a limiter, because `logEvents` logs its events. */
+export function stopDebugLog(limiter: object): void {
+  stops.get(limiter)?.()
+}
