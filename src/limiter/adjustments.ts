@@ -96,16 +96,6 @@ export function promisedAdjustments<Subject>(
   }
 }
 
-/** How the methods are called without options, which a call that passes no object is told. */
-const CALLS = {
-  refund: 'Write refund(decision). To give back only some of its units, write adjust(decision, actualCost).',
-  forget: 'Write forget(subject).',
-  take: 'Write penalize(subject, units).',
-  reward: 'Write reward(subject, units).',
-  block: 'Write blockFor(subject, duration).',
-  adjust: 'Write adjust(decision, actualCost).',
-}
-
 /** An operation without its key and policy. */
 type Change = { type: 'take' | 'reward'; units: number } | { type: 'block'; forMs: number }
 
@@ -118,16 +108,9 @@ export function adjustmentsOf<Subject>(owner: string, core: LimiterCore): Direct
   const { onStoreError } = core.settings
   const decidesLocally = onStoreError === 'local' || typeof onStoreError === 'function'
 
-  const namesFor = (type: keyof typeof CALLS, options?: AdjustmentOptions) =>
-    readNames(owner, options, limitNames, CALLS[type])
-
   /** Returns the parts of a subject, or those that a decision charged: of all limits, or of those named. */
-  function partsOf(
-    subject: unknown,
-    type: keyof typeof CALLS,
-    options?: AdjustmentOptions,
-  ): MaybePromise<readonly NamedPart[]> {
-    const names = namesFor(type, options)
+  function partsOf(subject: unknown, options?: AdjustmentOptions): MaybePromise<readonly NamedPart[]> {
+    const names = readNames(owner, options, limitNames)
     const charged = chargedParts(subject)?.filter(({ name }) => names?.includes(name) !== false)
     if (charged !== undefined) return charged
     const { resolveParts } = core.limits
@@ -149,7 +132,7 @@ export function adjustmentsOf<Subject>(owner: string, core: LimiterCore): Direct
   function changeUnits(type: 'take' | 'reward'): DirectAdjustments<Subject>['penalize'] {
     return (subject, units, options) => {
       const change = { type, units: checkedCost(owner, 'units', units) }
-      return thenMaybe(partsOf(subject, type, options), (parts) => applyToAll(parts, change))
+      return thenMaybe(partsOf(subject, options), (parts) => applyToAll(parts, change))
     }
   }
 
@@ -162,22 +145,22 @@ export function adjustmentsOf<Subject>(owner: string, core: LimiterCore): Direct
   return {
     refund(decision, options) {
       checkDecision(owner, decision)
-      return refundReceipt(receiptOf(decision), namesFor('refund', options))
+      return refundReceipt(receiptOf(decision), readNames(owner, options, limitNames))
     },
     forget: (subject, options) =>
-      thenMaybe(partsOf(subject, 'forget', options), (parts) => settleAll(parts, forgetPart)),
+      thenMaybe(partsOf(subject, options), (parts) => settleAll(parts, forgetPart)),
     penalize: changeUnits('take'),
     reward: changeUnits('reward'),
     blockFor(subject, duration, options) {
       const forMs = durationMs(owner, 'duration', duration)
       const change = { type: 'block', forMs } as const
-      return thenMaybe(partsOf(subject, 'block', options), (parts) =>
+      return thenMaybe(partsOf(subject, options), (parts) =>
         applyToAll(bansAmong(owner, parts, forMs), change),
       )
     },
     adjust(decision, actualCost, options) {
       checkDecision(owner, decision)
-      const names = namesFor('adjust', options)
+      const names = readNames(owner, options, limitNames)
       return adjustReceipt(receiptOf(decision), checkedCost(owner, 'actualCost', actualCost), names)
     },
   }

@@ -1,11 +1,12 @@
 import { optional, readRows } from '../options/option-table.js'
-import { show, wrongOption } from '../util/validate.js'
+import { wrongOption } from '../util/validate.js'
 import { isObject } from '../util/values.js'
 import { checkedCost } from './read-limits.js'
 
 const TABLE = {
   rows: { cost: optional(checkedCost) },
   fixes: { points: 'cost', weight: 'cost', units: 'cost', amount: 'cost' },
+  objectFix: 'Write charge(subject, { cost: 2 }).',
 }
 
 /**
@@ -14,12 +15,7 @@ const TABLE = {
  */
 export function readCost(owner: string, options: unknown): number | undefined {
   if (options === null) return undefined
-  if (!isObject(options) || Array.isArray(options)) {
-    const units = typeof options === 'number' ? options : 2
-    throw new TypeError(
-      `${owner}: options must be an object, got ${show(options)}. Write charge(subject, { cost: ${units} }).`,
-    )
-  }
+  if (!isObject(options) || Array.isArray(options)) return readRows(owner, options, TABLE).cost // throws
   for (const name in options) if (name !== 'cost') return readRows(owner, options, TABLE).cost
   return options.cost === undefined ? undefined : checkedCost(owner, 'cost', options.cost)
 }

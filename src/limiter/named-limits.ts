@@ -1,27 +1,27 @@
 import { readOptions } from '../options/option-table.js'
 import { show, wrongOption } from '../util/validate.js'
 
-const NAMES = {
+const TABLE = {
   rows: {
     limits: (owner: string, option: string, names: unknown): readonly string[] | undefined => {
       if (names === undefined || Array.isArray(names)) return names
       throw wrongOption(owner, option, 'an array of limit names', names)
     },
   },
+  objectFix: "Leave it out, or write { limits: ['burst'] }. To refund only some units, call adjust.",
 }
 
 /**
  * Reads the option `limits` of an adjustment, a list of names. Throws a `TypeError` for a name that no limit
- * has. `objectFix` is what to write in place of options that are not an object.
+ * has.
  */
 export function readNames(
   owner: string,
   options: { readonly limits?: readonly string[] } | undefined,
   limitNames: readonly string[] | undefined,
-  objectFix: string,
 ): readonly string[] | undefined {
   if (options === undefined) return undefined
-  const { limits: names } = readOptions(owner, options, { ...NAMES, objectFix })
+  const { limits: names } = readOptions(owner, options, TABLE)
   if (names === undefined) return undefined
   const unknown = limitNames && names.find((name) => !limitNames.includes(name))
   if (unknown === undefined) return names
