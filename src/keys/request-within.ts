@@ -1,28 +1,26 @@
 import { type Fields, fieldsOf, isFunction, isObject } from '../util/values.js'
 import { asRequest, headerOf, type RequestLike } from './request.js'
 
-type Path = readonly string[]
-
-/** Where frameworks put a client's IP address and headers in objects that are not requests. */
-const ADDRESSES: readonly { readonly address: Path; readonly headers: Path }[] = [
-  { address: ['handshake', 'address'], headers: ['handshake', 'headers'] }, // a socket of Socket.IO
-  { address: ['remoteAddress'], headers: ['request', 'headers'] }, // of engine.io, without headers of node:net
-  { address: ['requestContext', 'identity', 'sourceIp'], headers: ['headers'] }, // AWS Lambda: REST, WebSocket
-  { address: ['requestContext', 'http', 'sourceIp'], headers: ['headers'] }, // HTTP APIs, function URLs
-  { address: ['info', 'remoteAddress'], headers: ['headers'] }, // hapi
-  { address: ['remoteAddr', 'hostname'], headers: [] }, // Deno
-  { address: ['context', 'ip'], headers: [] }, // Netlify
+/** Where frameworks put a client's IP address, and the headers, in objects that are not requests. */
+const ADDRESSES: readonly (readonly [address: string, headers: string])[] = [
+  ['handshake.address', 'handshake.headers'], // a socket of Socket.IO
+  ['remoteAddress', 'request.headers'], // of engine.io, without headers of node:net
+  ['requestContext.identity.sourceIp', 'headers'], // AWS Lambda: REST, WebSocket
+  ['requestContext.http.sourceIp', 'headers'], // HTTP APIs, function URLs
+  ['info.remoteAddress', 'headers'], // hapi
+  ['remoteAddr.hostname', ''], // Deno
+  ['context.ip', ''], // Netlify
 ]
 
 /** Where frameworks put the request itself. */
-const REQUESTS: readonly Path[] = [
-  ['req'], // tRPC, GraphQL servers, @fastify/websocket
-  ['request'], // engine.io, Mercurius, AdonisJS
-  ['request', 'request'], // a context of AdonisJS
-  ['extra', 'request'], // a context of graphql-ws
-  ['node', 'req'], // h3
-  ['raw', 'req'], // hapi
-  ['incoming'], // @hono/node-server
+const REQUESTS = [
+  'req', // tRPC, GraphQL servers, @fastify/websocket
+  'request', // engine.io, Mercurius, AdonisJS
+  'request.request', // a context of AdonisJS
+  'extra.request', // a context of graphql-ws
+  'node.req', // h3
+  'raw.req', // hapi
+  'incoming', // @hono/node-server
 ]
 
 /**
@@ -67,10 +65,10 @@ export function isFetchRequest({ headers, url }: Fields | RequestLike): boolean 
 
 /** Returns a request with the address that a framework has read. */
 function addressedRequest(subject: Fields, headers?: unknown): RequestLike | undefined {
-  for (const place of ADDRESSES) {
-    const remoteAddress = valueAt(subject, place.address)
+  for (const [address, headersAt] of ADDRESSES) {
+    const remoteAddress = valueAt(subject, address)
     if (typeof remoteAddress !== 'string' || remoteAddress === '') continue
-    return { headers: headers ?? lowerCased(valueAt(subject, place.headers)), socket: { remoteAddress } }
+    return { headers: headers ?? lowerCased(valueAt(subject, headersAt)), socket: { remoteAddress } }
   }
   return behindAlb(subject)
 }
@@ -134,6 +132,6 @@ function lowerCased(headers: unknown): unknown {
   )
 }
 
-function valueAt(subject: Fields, path: Path): unknown {
-  return path.reduce<unknown>((value, name) => fieldsOf(value)[name], subject)
+function valueAt(subject: Fields, path: string): unknown {
+  return path.split('.').reduce<unknown>((value, name) => fieldsOf(value)[name], subject)
 }

@@ -1,8 +1,8 @@
 import { localStatesOf } from '../stores/shared/local-states.js'
 import { isStore } from '../stores/shared/validate.js'
 import type { Store } from '../stores/store.js'
-import { hasMethods } from '../util/values.js'
 import { wrongKind } from '../util/validate.js'
+import { hasMethods } from '../util/values.js'
 import { remoteAccessOf } from './remote-access.js'
 
 const FIX =
@@ -24,8 +24,5 @@ function fixFor(value: unknown): string {
   if (typeof value !== 'object' || value === null) return FIX
   if (hasMethods(value, 'increment', 'decrement'))
     return `It is a store of express-rate-limit, which only headgate/express-rate-limit accepts. ${FIX}`
-  if (hasMethods(value, 'sendCommand')) return "Write redisStore(client), from 'headgate/redis'."
-  if (hasMethods(value, 'query'))
-    return "Write mysqlStore(pool) or postgresStore(pool), from 'headgate/mysql' or 'headgate/postgres'."
   return FIX
 }

@@ -87,8 +87,8 @@ test.each<[string, object, string]>([
     { increment() {}, decrement() {} },
     'which only headgate/express-rate-limit accepts',
   ],
-  ['a client of Redis', lazyRedis(), "Write redisStore(client), from 'headgate/redis'."],
-  ['a pool', pgPool(), 'Write mysqlStore(pool) or postgresStore(pool)'],
+  ['a client of Redis', lazyRedis(), 'such as redisStore(client)'],
+  ['a pool', pgPool(), 'the store of your database'],
   ['another object', {}, 'Use memoryStore(), or the store of your database'],
 ])('%s is no store, and the error says what to write', (_what, store, fix) => {
   expect(() => createLimiter({ ...five, store: store as Store })).toThrow(fix)
