@@ -1,4 +1,5 @@
 import { EventEmitter } from 'node:events'
+import { remoteAccessOf } from '../pipe/remote-access.js'
 import { adjustmentsOf } from './adjustments.js'
 import { createCandidate } from './candidate/candidate.js'
 import { decisionReporter } from './charge-limits.js'
@@ -12,10 +13,8 @@ import { registerForInspection } from './inspection.js'
 import type { Limiter } from './limiter.js'
 import { finishDecision, type LimiterParts, limiterMethods } from './limiter-methods.js'
 import type { LimiterOptions } from './options.js'
-import { limitsPublisher } from './publish-limits.js'
 import { type LimiterSettings, readLimiterOptions } from './read-options.js'
 import { limiterDocument } from './settings-in-force.js'
-import { storeErrorReporter } from './store-error-reporter.js'
 import { createWaiting } from './waiting/wait-for.js'
 
 /**
@@ -55,18 +54,23 @@ export function limiterFrom<Subject>(owner: string, given: LimiterSettings): Ste
 
 /** Creates the parts of a limiter, and connects them. */
 function limiterParts<Subject>(owner: string, given: LimiterSettings): LimiterParts<Subject> {
-  const publisher = limitsPublisher(given, () => [
+  const remote = remoteAccessOf(given.store)
+  const publisher = remote?.limitsPublisher(given, () => [
     ...given.context.limits.values(),
     ...(parts.candidate?.limits.values() ?? []),
   ])
   const settings = { ...given, context: { ...given.context, onBound: publisher?.onBound } }
   const { context, access, modeSwitch, store } = settings
   const events = new EventEmitter<LimiterEvents<Subject>>()
+  const warnOfError = remote?.errorWarnings(events as EventEmitter, settings)
   const onRefundFailed = (error: unknown, decision?: Decision) =>
     emitFailure(events, 'refundFailed', error, decision)
   const holdings = holdingsOf((error) => emitFailure(events, 'renewalFailed', error), onRefundFailed)
   const core = limiterCore(settings, {
-    onStoreError: storeErrorReporter(events, settings),
+    onStoreError(error) {
+      if (warnOfError === undefined) emitFailure(events, 'storeError', error)
+      else if (!emit(events, 'storeError', [error])) warnOfError(error)
+    },
     onRefundLost: onRefundFailed,
     onUnitsBack: (keys) => parts.waiting.retry(keys),
     onChange(...change) {

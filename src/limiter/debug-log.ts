@@ -21,7 +21,7 @@ export function logIfDebugged<Subject>(limiter: Limiter<Subject>): void {
   if (!isDebugged()) return
   const { name = 'a limiter' } = limiter
   const events = limiter.events as EventEmitter
-  const names = [...Object.keys(FAILURES), 'decision', 'nearLimit', 'settings', 'storeError', 'storeState']
+  const names = [...Object.keys(FAILURES), 'decision', 'nearLimit', 'settings', 'storeState']
   const listeners = names.map((event) => {
     const log = (about: Decision, cause?: unknown) => {
       const details = cause instanceof Error ? [cause] : identitiesOf(about)

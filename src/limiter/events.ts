@@ -65,6 +65,7 @@ export interface LimiterEvents<Subject> {
 
 /** For each failure event, the code of its warning without a listener, and the text for warnings and logs. */
 export const FAILURES = {
+  storeError: ['HEADGATE_STORE_ERROR', 'the store could not decide a charge'],
   limitsLost: ['HEADGATE_LIMITS_LOST', 'the store lost counts, so some clients start afresh'],
   refundFailed: ['HEADGATE_REFUND_FAILED', 'units could not be refunded or released'],
   candidateFailed: ['HEADGATE_CANDIDATE_FAILED', 'a candidate could not decide a charge or be adjusted'],

@@ -72,7 +72,6 @@ export function logEvents<Subject>(limiter: Limiter<Subject>, logger: EventLogge
       `${title}: ${breaker} is ${state}`,
     )
   })
-  onFailure('storeError', 'the store could not decide a charge')
   for (const [event, [, problem]] of Object.entries(FAILURES)) onFailure(event, problem)
   on('settings', (settings: AppliedSettings) => {
     logger.info(

@@ -1,7 +1,12 @@
+import type { EventEmitter } from 'node:events'
 import type { Part } from '../stores/operation.js'
 import type { Store } from '../stores/store.js'
+import type { StoreError } from '../stores/store-error.js'
 import { processWide } from '../util/process-wide.js'
+import type { WarnedLimiter } from './error-warnings.js'
+import type { ScopedPolicy } from './limits-document.js'
 import type { PipeOptions } from './pipe-options.js'
+import type { LimitsPublisher, PublishingLimiter } from './publish-limits.js'
 import type { RemotePipe } from './remote-pipe.js'
 
 /**
@@ -12,6 +17,13 @@ export interface RemoteAccess {
   pipe(store: Store, options: PipeOptions): RemotePipe
   /** Returns the part that shows other processes that the units of a part are undecided. */
   markOf(part: Part): Part
+  /** Creates the function that warns of errors of the store, unless the limiter's user listens to them. */
+  errorWarnings(events: EventEmitter, limiter: WarnedLimiter): (error: StoreError) => void
+  /** Creates the publisher of the numbers of a limiter's limits; `undefined` if it needs none. */
+  limitsPublisher(
+    limiter: PublishingLimiter,
+    limits: () => Iterable<ScopedPolicy>,
+  ): LimitsPublisher | undefined
   /** Returns the store's `apply` with a check of each outcome. Absent if they need no check. */
   readonly validatedApply?: ((store: Store) => Store['apply']) | undefined
 }

@@ -1,4 +1,6 @@
 import type { Store } from '../stores/store.js'
+import { errorWarnings } from './error-warnings.js'
+import { limitsPublisher } from './publish-limits.js'
 import { type RemoteAccess, setRemoteAccess } from './remote-access.js'
 import { RemotePipe } from './remote-pipe.js'
 import { markOf } from './undecided-marks.js'
@@ -9,6 +11,6 @@ import { markOf } from './undecided-marks.js'
  */
 export function remoteStore<S extends Store>(store: S, validatedApply?: RemoteAccess['validatedApply']): S {
   const pipe: RemoteAccess['pipe'] = (given, options) => new RemotePipe(given, options)
-  setRemoteAccess(store, { pipe, markOf, validatedApply })
+  setRemoteAccess(store, { pipe, markOf, errorWarnings, limitsPublisher, validatedApply })
   return store
 }

@@ -1,4 +1,4 @@
-import { limitsIn, limitsKey } from '../../limiter/limits-document.js'
+import { limitsIn, limitsKey } from '../../pipe/limits-document.js'
 import type { Policy } from '../../policies/policy.js'
 import { policyFromSpec } from '../../policies/policy-from-spec.js'
 import { baseOf, type PolicySpec } from '../../policies/spec.js'

@@ -12,7 +12,7 @@ import {
   tokenBucket,
 } from 'headgate'
 import { customStore } from 'headgate/store'
-import { limitsIn, limitsText, type PublishedLimit } from '../../../src/limiter/limits-document.js'
+import { limitsIn, limitsText, type PublishedLimit } from '../../../src/pipe/limits-document.js'
 import type { Documents } from '../../../src/stores/documents.js'
 import { nextTurn } from '../../support/next-turn.js'
 import { until } from '../../support/servers/wait.js'

@@ -1,6 +1,12 @@
+import type { Policy } from '../policies/policy.js'
 import { isSpec, type PolicySpec } from '../policies/spec.js'
 import { isObject } from '../util/values.js'
-import type { Limit } from './resolve-parts.js'
+
+/** A limit of a limiter: its policy, and what its keys start with. */
+export interface ScopedPolicy {
+  readonly policy: Policy
+  readonly scope: string
+}
 
 /** A limit as the document of its limiter has it. */
 export interface PublishedLimit {
@@ -19,7 +25,7 @@ export function limitsKey(prefix: string, limiter: string): string {
 }
 
 /** Returns what a limiter publishes of its limits. `start` is what its keys have before its name. */
-export function publishedLimits(limits: Iterable<Limit>, start: string): readonly PublishedLimit[] {
+export function publishedLimits(limits: Iterable<ScopedPolicy>, start: string): readonly PublishedLimit[] {
   const published = Array.from(limits, ({ scope, policy }) => {
     return { scope: scope.slice(start.length, -':{'.length), spec: policy.spec }
   })

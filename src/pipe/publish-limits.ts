@@ -1,22 +1,28 @@
+import type { Store } from '../stores/store.js'
 import { StoreError } from '../stores/store-error.js'
 import { inBackground } from '../util/background-timer.js'
 import { afterTurn } from '../util/defer.js'
-import { limitsIn, limitsText, publishedLimits } from './limits-document.js'
-import type { LimiterSettings } from './read-options.js'
-import type { Limit } from './resolve-parts.js'
-import type { Watch } from './watch-charges.js'
+import { limitsIn, limitsText, publishedLimits, type ScopedPolicy } from './limits-document.js'
 
 /** How often other processes may change the document first. */
 const MAX_CONFLICTS = 3
 /** How long after a failure of the store the publisher tries again. */
 const RETRY_MS = 60_000
 
+/** A limiter whose limits are published. */
+export interface PublishingLimiter {
+  readonly store: Store
+  /** The key of the document. */
+  readonly limitsKey: string
+  readonly context: { readonly name: string | undefined; readonly limiterScope: string }
+}
+
 /** Publishes the numbers of a limiter's limits: its keys and states do not have them. */
 export interface LimitsPublisher {
   /** Called when a limit has been bound. */
   onBound(): void
   /** Watches for the first charge. Creating a limiter sends nothing to the store. */
-  readonly watch: Watch
+  watch(): undefined
   close(): void
 }
 
@@ -24,14 +30,14 @@ export interface LimitsPublisher {
  * Creates the publisher of a limiter. After the first charge, and when settings or a policy function bring
  * other numbers, it writes those of all `limits` into a small document in the store, unless the document has
  * them. The command line reads it. No charge waits for the publisher, or fails with it. Returns `undefined`
- * for a limiter without a name, and for a store that is in this process or has no documents.
+ * for a limiter without a name, and for a store that has no documents.
  */
 export function limitsPublisher(
-  { store, context, limitsKey: key }: LimiterSettings,
-  limits: () => Iterable<Limit>,
+  { store, context, limitsKey: key }: PublishingLimiter,
+  limits: () => Iterable<ScopedPolicy>,
 ): LimitsPublisher | undefined {
-  const { name, isLocal, limiterScope } = context
-  if (name === undefined || isLocal || store.documents === undefined) return undefined
+  const { name, limiterScope } = context
+  if (name === undefined || store.documents === undefined) return undefined
   const { documents } = store
   const start = limiterScope.slice(0, -name.length)
   let isCharged = false

@@ -1,13 +1,10 @@
 import type { EventEmitter } from 'node:events'
-import { isTimeout } from '../pipe/errors.js'
 import type { Store } from '../stores/store.js'
 import { isUnsent, messageOf, type StoreError } from '../stores/store-error.js'
 import { weakMemo } from '../util/memo.js'
 import { processWide } from '../util/process-wide.js'
 import { warnOnce } from '../util/warn-once.js'
-import type { Decision } from './decision.js'
-import { emit, type LimiterEvents } from './events.js'
-import type { LimiterSettings } from './read-options.js'
+import { isTimeout } from './errors.js'
 
 /** What becomes of requests that the store cannot decide. */
 const CONSEQUENCES = {
@@ -17,7 +14,14 @@ const CONSEQUENCES = {
   function: 'get what onStoreError returns',
 } as const
 
-type ReportedSettings = Pick<LimiterSettings, 'context' | 'onStoreError' | 'fallbackShare' | 'store'>
+/** A limiter whose store may fail. */
+export interface WarnedLimiter {
+  readonly store: Store
+  readonly context: { readonly name: string | undefined }
+  /** What it does with requests that the store cannot decide. A function chooses. */
+  readonly onStoreError: Exclude<keyof typeof CONSEQUENCES, 'function'> | ((...args: never[]) => unknown)
+  readonly fallbackShare: number
+}
 
 /** Tells stores apart: several limiters may have no name. Stores of one client are one. */
 const numberOf = processWide('store-numbers', () => {
@@ -30,14 +34,14 @@ const numberOf = processWide('store-numbers', () => {
 const lacksReason = (error: StoreError) => isUnsent(error) && error.cause === undefined
 
 /**
- * Creates the function that reports that the store could not decide a charge. Without a listener for
- * `storeError`, it warns once of a time-out and once of another error, for each limiter and store: what
- * failed, what requests get now, and later that the store decides again. If the error lacks its reason, it
- * warns once more, of the next error that has one.
+ * Creates the function that warns that the store could not decide a charge: once of a time-out and once of
+ * another error, for each limiter and store. It says what failed, what requests get now, and later that the
+ * store decides again. If the error lacks its reason, it warns once more, of the next error that has one.
+ * `events` are those of the limiter.
  */
-export function storeErrorReporter<Subject>(
-  events: EventEmitter<LimiterEvents<Subject>>,
-  { context: { name }, onStoreError, fallbackShare, store }: ReportedSettings,
+export function errorWarnings(
+  events: EventEmitter,
+  { context: { name }, onStoreError, fallbackShare, store }: WarnedLimiter,
 ): (error: StoreError) => void {
   const limiter = name === undefined ? 'a limiter without a name' : `the limiter ${name}`
   const choice = typeof onStoreError === 'function' ? 'function' : onStoreError
@@ -49,9 +53,9 @@ export function storeErrorReporter<Subject>(
   function warnWhenOver(about: string): void {
     if (isWatching) return
     isWatching = true
-    const onDecision = ({ source }: Decision) => {
+    const onDecision = ({ source }: { readonly source: string }) => {
       if (source !== 'store') return
-      ;(events as EventEmitter).off('decision', onDecision)
+      events.off('decision', onDecision)
       isWatching = false
       warnOnce(
         'HEADGATE_STORE_BACK',
@@ -60,11 +64,10 @@ export function storeErrorReporter<Subject>(
         about,
       )
     }
-    ;(events as EventEmitter).on('decision', onDecision)
+    events.on('decision', onDecision)
   }
 
-  return function reportStoreError(error) {
-    if (emit(events, 'storeError', [error])) return
+  return function warnOfError(error) {
     const hasTimedOut = isTimeout(error)
     const isReason = isReasonMissing && !hasTimedOut && !lacksReason(error)
     const about = `${limiter} ${choice} ${numberOf(store)} ${hasTimedOut} ${isReason}`
