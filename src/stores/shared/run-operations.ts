@@ -1,15 +1,5 @@
-import { show } from '../../util/validate.js'
-import {
-  type Block,
-  type Charge,
-  keyCount,
-  type Operation,
-  type Outcome,
-  type Refund,
-  type Renew,
-  type Reward,
-  type Take,
-} from '../operation.js'
+import { wrongOption } from '../../util/validate.js'
+import { type Charge, keyCount, type Operation, type Outcome } from '../operation.js'
 import type { Batching } from '../store.js'
 
 /** Called with the outcome of an operation, once, as soon as it is known. */
@@ -110,72 +100,44 @@ export function itemsAt<T>(list: readonly T[], indexes: readonly number[]): T[] 
 export function checkOperations(owner: string, operations: readonly Operation[]): number {
   let keys = 0
   for (const operation of operations) {
-    if (operation.type !== 'charge') {
+    if (operation.type === 'charge') {
+      for (const { cost } of operation.parts) checkUnits(owner, 'a cost', cost)
+      keys += operation.parts.length
+    } else {
       checkOperation(owner, operation)
       keys++
-      continue
     }
-    for (const { cost } of operation.parts)
-      if (!Number.isSafeInteger(cost) || cost < 0) throw unitsError(owner, 'a cost', cost)
-    keys += operation.parts.length
   }
   return keys
 }
 
 function checkOperation(owner: string, operation: Exclude<Operation, Charge>): void {
-  switch (operation.type) {
-    case 'take':
-    case 'reward':
-      checkChange(owner, operation)
-      return
-    case 'block':
-      checkBlock(owner, operation)
-      return
-    case 'refund':
-    case 'renew':
-      checkTaken(owner, operation)
-      return
-    case 'forget':
-      return
-    default: {
-      const types = "'charge', 'take', 'refund', 'reward', 'block', 'renew', 'forget'"
-      const { type }: { readonly type: unknown } = operation
-      throw new TypeError(`${owner}: type must be one of ${types}, got ${show(type)}.`)
-    }
-  }
+  const { policy } = operation
+  if (operation.type === 'take' || operation.type === 'reward') {
+    const { units } = operation
+    checkUnits(owner, 'units', units)
+    check(units === 0 || !policy.holdsUnits, owner, 'units', '0 for concurrency', units)
+  } else if (operation.type === 'refund' || operation.type === 'renew') {
+    const { type, cost, takenAtMs } = operation
+    const isPossible = type === 'refund' || policy.renew !== undefined
+    checkUnits(owner, 'a cost', cost)
+    check(Number.isFinite(takenAtMs), owner, 'takenAtMs', 'a time in milliseconds', takenAtMs)
+    check(isPossible, owner, 'policy', 'concurrency to be renewed', policy.spec.kind)
+  } else if (operation.type === 'block') {
+    const { forMs } = operation
+    const { longestBanMs = 0 } = policy
+    const must = `milliseconds, at most the longest ban of ${longestBanMs}`
+    check(policy.isBan === true, owner, 'policy', 'a ban to block', policy.spec.kind)
+    check(forMs >= 0 && forMs <= longestBanMs, owner, 'forMs', must, forMs)
+  } else check(operation.type === 'forget', owner, 'type', TYPES, operation.type)
 }
 
-function checkTaken(owner: string, { type, policy, cost, takenAtMs }: Refund | Renew): void {
-  checkUnits(owner, 'a cost', cost)
-  if (!Number.isFinite(takenAtMs))
-    throw new TypeError(`${owner}: takenAtMs must be a time in milliseconds, got ${show(takenAtMs)}.`)
-  if (type === 'refund' || policy.renew !== undefined) return
-  throw new TypeError(
-    `${owner}: only units of concurrency can be renewed, got those of ${show(policy.spec.kind)}.`,
-  )
-}
-
-function checkBlock(owner: string, { policy, forMs }: Block): void {
-  if (!policy.isBan)
-    throw new TypeError(
-      `${owner}: policy must be a ban to block, got ${show(policy.spec.kind)}. Write ban(policy, …).`,
-    )
-  const { longestBanMs = 0 } = policy
-  if (Number.isFinite(forMs) && forMs >= 0 && forMs <= longestBanMs) return
-  const must = `milliseconds, at most the longest ban of ${longestBanMs}`
-  throw new TypeError(`${owner}: forMs must be ${must}, got ${show(forMs)}.`)
-}
-
-function checkChange(owner: string, { policy, units }: Take | Reward): void {
-  checkUnits(owner, 'units', units)
-  if (units === 0 || !policy.holdsUnits) return
-  throw new TypeError(`${owner}: units of concurrency cannot be taken or rewarded. To read them, take 0.`)
-}
+const TYPES = "one of 'charge', 'take', 'refund', 'reward', 'block', 'renew', 'forget'"
 
 function checkUnits(owner: string, name: string, units: number): void {
-  if (!Number.isSafeInteger(units) || units < 0) throw unitsError(owner, name, units)
+  check(Number.isSafeInteger(units) && units >= 0, owner, name, 'a whole number of at least 0', units)
 }
 
-function unitsError(owner: string, name: string, units: number): TypeError {
-  return new TypeError(`${owner}: ${name} must be a whole number of at least 0, got ${show(units)}.`)
+function check(isRight: boolean, owner: string, name: string, must: string, value: unknown): void {
+  if (!isRight) throw wrongOption(owner, name, must, value)
 }
