@@ -120,7 +120,6 @@ export const nodeWriter: ResponseWriter<ServerResponse> = {
   onceAborted: onceClosed,
   onceFinished: (res, listener) => onceFinished(res, () => listener(res.statusCode)),
   onceEnded,
-  seeBody,
 }
 
 /**

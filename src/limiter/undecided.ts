@@ -1,3 +1,4 @@
+import { readDecided } from '../pipe/decided-units.js'
 import type { TrackedResult } from '../pipe/track-undecided.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { type Decision, receiptOf } from './decision.js'
@@ -27,5 +28,6 @@ export function decidedUnits(
   const { parts = [], result } = receiptOf(decision) ?? {}
   const tracked: TrackedResult | undefined = result
   const namedParts = parts.filter(({ name }) => limitNames.includes(name))
-  return namedParts.length === 0 ? [] : (tracked?.readDecided?.(namedParts) ?? [])
+  const undecided = tracked?.undecided
+  return namedParts.length === 0 || undecided === undefined ? [] : readDecided(undecided, namedParts)
 }

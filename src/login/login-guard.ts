@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { NodeTypes } from '../http/options.js'
 import { middlewareOf, type RateLimitMiddleware } from '../http/rate-limit.js'
-import { nodeWriter } from '../http/response-writer.js'
+import { nodeWriter, seeBody } from '../http/response-writer.js'
 import { expressRoute } from './express-route.js'
 import { guardSteps, type LoginControls } from './guard-steps.js'
 import type { LoginGuardOptions } from './options.js'
@@ -57,7 +57,7 @@ export function loginGuard<
   Res extends ServerResponse = ServerResponse,
 >(options: LoginGuardOptions<NodeTypes<Req, Res>>): LoginGuard<Req, Res> {
   const routeOf = (req: Req): GuardRoute => expressRoute(req, guard)
-  const { steps, controls } = guardSteps<Req, Res>(options, nodeWriter, routeOf)
+  const { steps, controls } = guardSteps<Req, Res>(options, { ...nodeWriter, seeBody }, routeOf)
   const guard = Object.assign(middlewareOf(steps, options.onDenied), controls)
   return guard
 }

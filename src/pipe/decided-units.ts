@@ -4,23 +4,30 @@ import { type Pipe, request } from './pipe.js'
 import { mostUnmarked, type UndecidedLedger } from './undecided-ledger.js'
 import { markedUnits } from './undecided-units.js'
 
+/** A pipe, and the undecided units of this process in its store. */
+export interface UndecidedSource {
+  readonly pipe: Pipe
+  readonly ledger: UndecidedLedger
+}
+
 /**
- * Creates the function that reads how many units of known outcome each part has in use now, at least. It
- * assumes that other processes have left as many undecided units unmarked as they may.
+ * Reads how many units of known outcome each part has in use now, at least. Assumes that other processes have
+ * left as many undecided units unmarked as they may.
  */
-export function decidedReader(pipe: Pipe, ledger: UndecidedLedger) {
-  return function readDecided(parts: readonly Part[]): MaybePromise<readonly number[]> {
-    const peeks = parts.map((part): Part => ({ ...part, cost: 0 }))
-    const marks = ledger.markOf === undefined ? [] : peeks.map(ledger.markOf)
-    const read: Charge = { type: 'charge', parts: [...peeks, ...marks] }
-    return thenMaybe(request(pipe, read), ({ parts: figures, atMs }) =>
-      peeks.map(({ key, policy }, i) => {
-        const { remaining = policy.limit, debt = 0 } = figures[i] ?? {}
-        const mark = figures[peeks.length + i]
-        const undecided = ledger.undecidedAt(key, mark ? markedUnits(mark) : 0, atMs)
-        const unseen = ledger.markOf === undefined ? 0 : mostUnmarked(policy)
-        return Math.max(0, policy.limit - remaining + debt - undecided - unseen)
-      }),
-    )
-  }
+export function readDecided(
+  { pipe, ledger }: UndecidedSource,
+  parts: readonly Part[],
+): MaybePromise<readonly number[]> {
+  const peeks = parts.map((part): Part => ({ ...part, cost: 0 }))
+  const marks = ledger.markOf === undefined ? [] : peeks.map(ledger.markOf)
+  const read: Charge = { type: 'charge', parts: [...peeks, ...marks] }
+  return thenMaybe(request(pipe, read), ({ parts: figures, atMs }) =>
+    peeks.map(({ key, policy }, i) => {
+      const { remaining = policy.limit, debt = 0 } = figures[i] ?? {}
+      const mark = figures[peeks.length + i]
+      const undecided = ledger.undecidedAt(key, mark ? markedUnits(mark) : 0, atMs)
+      const unseen = ledger.markOf === undefined ? 0 : mostUnmarked(policy)
+      return Math.max(0, policy.limit - remaining + debt - undecided - unseen)
+    }),
+  )
 }

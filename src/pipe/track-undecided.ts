@@ -12,7 +12,7 @@ import { refundsOf } from '../stores/shared/refunds.js'
 import type { Store } from '../stores/store.js'
 import type { StoreError } from '../stores/store-error.js'
 import { catchMaybe, isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
-import { decidedReader } from './decided-units.js'
+import type { UndecidedSource } from './decided-units.js'
 import { type OnLate, type Pipe, request, type SettleAny, sendFor } from './pipe.js'
 import {
   causesOf,
@@ -33,11 +33,8 @@ export interface TrackedResult extends ChargeResult {
   readonly endUndecided?: () => void
   /** Set on a denial that only undecided units caused. */
   readonly isUndecided?: true
-  /**
-   * Reads how many units of each part are in use now, at least, without those that are undecided in any
-   * process.
-   */
-  readonly readDecided?: (parts: readonly Part[]) => MaybePromise<readonly number[]>
+  /** Where the undecided units are known. */
+  readonly undecided?: UndecidedSource
 }
 
 /**
@@ -60,7 +57,7 @@ export interface TrackedResult extends ChargeResult {
  */
 export function trackUndecided(pipe: Pipe, store: Store): Pipe {
   const ledger = undecidedLedgerOf(store)
-  const readDecided = decidedReader(pipe, ledger)
+  const undecided: UndecidedSource = { pipe, ledger }
 
   function send(operation: Operation, settle: SettleAny, onLate?: OnLate): Outcome | undefined {
     if (operation.type === 'forget') forgetUndecided(operation)
@@ -113,7 +110,7 @@ export function trackUndecided(pipe: Pipe, store: Store): Pipe {
       // If a mark is not refunded, it expires.
       for (const refund of endUndecidedParts(charge, ledger, result)) pipe.send<Refund>(refund, () => {})
     }
-    return { ...withoutMarks(charge, result), endUndecided, readDecided }
+    return { ...withoutMarks(charge, result), endUndecided, undecided }
   }
 
   /** Returns a denial once its cause is known, and every ban that has to count it has done so. */

@@ -12,6 +12,7 @@ import {
   tokenBucket,
 } from 'headgate'
 import { type ChargeResult, customStore, type Operation, type Part } from 'headgate/store'
+import { readDecided } from '../../../src/pipe/decided-units.js'
 import { type OnLate, type Pipe, request, type SettleAny, sendFor } from '../../../src/pipe/pipe.js'
 import { pipeTo } from '../../../src/pipe/store-end.js'
 import { type TrackedResult, trackUndecided } from '../../../src/pipe/track-undecided.js'
@@ -73,7 +74,7 @@ describe.each([
           one.advance(ms)
           other.advance(ms)
           const asked = part(policy, costOf(policy, take))
-          const { endUndecided, readDecided: _, ...verdict } = charge(one.tracked, asked)
+          const { endUndecided, undecided: _, ...verdict } = charge(one.tracked, asked)
           endUndecided?.()
           expect(withFigures(verdict)).toEqual(withFigures(charge(other.plain, asked)))
         }
@@ -325,9 +326,11 @@ test.each([
   for (let i = 0; i < 3; i++) charge(one, asked).endUndecided?.()
   charge(other, asked) // never ends
   const last = charge(one, asked)
-  expect(last.readDecided?.([asked])).toEqual([Math.max(0, 3 + (fewer === 0 ? 0 : 1) - fewer)])
+  expect(last.undecided && readDecided(last.undecided, [asked])).toEqual([
+    Math.max(0, 3 + (fewer === 0 ? 0 : 1) - fewer),
+  ])
   for (let i = 0; i < fewer; i++) charge(other, asked).endUndecided?.()
-  expect(last.readDecided?.([asked])).toEqual([fewer === 0 ? 3 : 4])
+  expect(last.undecided && readDecided(last.undecided, [asked])).toEqual([fewer === 0 ? 3 : 4])
 })
 
 describe('if the store fails after a denial,', () => {
