@@ -116,10 +116,6 @@ function readEntries(owner: string, option: string, limits: unknown): readonly E
 }
 
 function readEntry(owner: string, entry: object, i: number): Entry {
-  if (isPolicy(entry))
-    throw new TypeError(
-      `${owner} must be an options object, got a policy. Write { policy: … }, with its key if it has one.`,
-    )
   const { name, key, cost, skip, ...given } = readOptions(owner, entry, ENTRY)
   const policy = resolvePolicy(owner, given)
   const defaultName = isPolicy(policy) ? keyName(owner, 'name', policy.name) : `limit-${i + 1}`

@@ -38,7 +38,7 @@ test.each<Mistake>([
   [
     'limits: [tokenBucket(…)]',
     () => rateLimit({ limits: [policy as never] }),
-    'rateLimit: limits[0] must be an options object, got a policy. Write { policy: … }, with its key if it has one.',
+    'rateLimit: limits[0]: options must be an options object, got a policy. Write { policy: … }.',
   ],
   [
     'limits: tokenBucket(…)',
