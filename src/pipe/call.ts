@@ -1,6 +1,6 @@
 import type { Operation, Outcome } from '../stores/operation.js'
-import type { PendingOperation } from '../stores/shared/batcher.js'
 import type { Deadline } from '../util/timeout.js'
+import type { PendingOperation } from './batcher.js'
 import type { Generation } from './circuit-breaker.js'
 import type { DenialCache } from './denial-cache.js'
 import type { DenialTimes } from './lease/leases.js'

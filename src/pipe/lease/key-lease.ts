@@ -1,5 +1,5 @@
 import type { Charge, ChargeResult, Outcome, Part, Refund } from '../../stores/operation.js'
-import type { PendingOperation } from '../../stores/shared/batcher.js'
+import type { PendingOperation } from '../batcher.js'
 import { type Pipe, request } from '../pipe.js'
 import type { StoreEnd } from '../store-end.js'
 import { blockSize, type LeasedKey, type PrepaidBlock, prepaidBlock } from './block.js'

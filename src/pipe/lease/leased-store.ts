@@ -7,13 +7,13 @@ import {
   type Part,
   type Refund,
 } from '../../stores/operation.js'
-import type { PendingOperation } from '../../stores/shared/batcher.js'
 import type { Store } from '../../stores/store.js'
 import { asStoreError, StoreError } from '../../stores/store-error.js'
 import { inBackground } from '../../util/background-timer.js'
 import { catchMaybe, readAll, thenMaybe } from '../../util/maybe-promise.js'
 import { RecentMap } from '../../util/recent-map.js'
 import { timeout } from '../../util/timeout.js'
+import type { PendingOperation } from '../batcher.js'
 import { request } from '../pipe.js'
 import { remoteStore } from '../remote-store.js'
 import { endAt, pipeInto } from '../store-end.js'

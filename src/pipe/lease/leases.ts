@@ -1,7 +1,7 @@
 import type { ChargeResult, Operation, Outcome } from '../../stores/operation.js'
-import type { PendingOperation } from '../../stores/shared/batcher.js'
 import type { Store } from '../../stores/store.js'
 import { processWide } from '../../util/process-wide.js'
+import type { PendingOperation } from '../batcher.js'
 
 /** How long a process repeats a store's denial, in milliseconds since the denied charge was sent. */
 export interface DenialTimes {

@@ -1,14 +1,14 @@
-import type { Policy, State } from '../../policies/policy.js'
-import { retry } from '../../util/retry.js'
-import { type Outcome, onlyPartOf } from '../operation.js'
-import { applyBatch, type Write, writeOf } from '../shared/apply-batch.js'
 import {
   type ApplyToKey,
   applyByPromise,
   failedOutcomes,
   type KeyedOperations,
   outcomesOf,
-} from '../shared/by-key.js'
+} from '../../pipe/by-key.js'
+import type { Policy, State } from '../../policies/policy.js'
+import { retry } from '../../util/retry.js'
+import { type Outcome, onlyPartOf } from '../operation.js'
+import { applyBatch, type Write, writeOf } from '../shared/apply-batch.js'
 import { foreignKeyError, isStateOf } from '../shared/state-codec.js'
 import { type StateWrite, stateWrite } from '../shared/state-write.js'
 import { StoreError } from '../store-error.js'

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
+import type { ApplyToKey } from '../../pipe/by-key.js'
 import { RecentMap } from '../../util/recent-map.js'
 import { type StoredState, type SwapAccess, swapLoop } from '../builders/swap-loop.js'
-import type { ApplyToKey } from '../shared/by-key.js'
 import { decodeState } from '../shared/state-codec.js'
 import type { AnyChannel, MemcachedTransport } from './connection.js'
 import { statusError } from './errors.js'

@@ -1,7 +1,7 @@
+import { runByKey } from '../../pipe/by-key.js'
 import { remoteStore } from '../../pipe/remote-store.js'
 import type { Policy } from '../../policies/policy.js'
 import type { Operation } from '../operation.js'
-import { runByKey } from '../shared/by-key.js'
 import { checkOperations, type Run } from '../shared/run-operations.js'
 import type { Batching, Store } from '../store.js'
 import { casStrategy } from './cas-strategy.js'

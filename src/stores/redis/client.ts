@@ -1,5 +1,5 @@
+import { explainTimeouts } from '../../pipe/client-notes.js'
 import { wrongKind } from '../../util/validate.js'
-import { explainTimeouts } from '../shared/explain-timeouts.js'
 import { whyConnecting } from './connecting.js'
 import {
   isIoredis,

@@ -1,6 +1,6 @@
+import { recordResend, resentAtMs } from '../../pipe/client-notes.js'
 import { weakMemo } from '../../util/memo.js'
 import { warnOnce } from '../../util/warn-once.js'
-import { recordResend, resentAtMs } from '../shared/resends.js'
 import type { Run } from '../shared/run-operations.js'
 import type { Batching } from '../store.js'
 import { type RedisTransport, transportOf } from './client.js'

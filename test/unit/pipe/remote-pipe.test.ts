@@ -1,6 +1,6 @@
 import { memoryStore, type Store, StoreError, tokenBucket } from 'headgate'
 import { type ChargeResult, customStore } from 'headgate/store'
-import { recordResend } from '../../../src/stores/shared/resends.js'
+import { recordResend } from '../../../src/pipe/client-notes.js'
 import type { Parts } from '../../../src/testing/conformance/store-calls.js'
 import { chargePipe, remotePipe } from '../../support/remote-pipe.js'
 

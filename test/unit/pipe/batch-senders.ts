@@ -1,7 +1,7 @@
 import { fixedWindow, type Store } from 'headgate'
 import type { Charge, Operation, Outcome } from 'headgate/store'
-import { Batcher } from '../../../../src/stores/shared/batcher.js'
-import type { Batching } from '../../../../src/stores/store.js'
+import { Batcher } from '../../../src/pipe/batcher.js'
+import type { Batching } from '../../../src/stores/store.js'
 
 export type Answers = readonly (number | Error)[]
 

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import type { Batching } from '../../../../src/stores/store.js'
+import type { Batching } from '../../../src/stores/store.js'
 import { heldBack, itemBatcher } from './batch-senders.js'
 
 beforeEach(() => jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] }))

@@ -1,4 +1,4 @@
-import { keysOf, type Operation } from '../operation.js'
+import { keysOf, type Operation } from '../stores/operation.js'
 
 interface WaitingItem {
   readonly operation: Operation

@@ -1,8 +1,8 @@
 import type { Channel } from 'node:diagnostics_channel'
-import { afterCode, afterTurn } from '../../util/defer.js'
-import { keyCount, type Operation, type Outcome } from '../operation.js'
-import type { Batching, Store } from '../store.js'
-import { asStoreError, type StoreError } from '../store-error.js'
+import { keyCount, type Operation, type Outcome } from '../stores/operation.js'
+import type { Batching, Store } from '../stores/store.js'
+import { asStoreError, type StoreError } from '../stores/store-error.js'
+import { afterCode, afterTurn } from '../util/defer.js'
 import { lockingPicker, type Picked } from './locking-picker.js'
 
 /** An operation on its way to a store. */

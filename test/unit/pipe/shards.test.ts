@@ -1,12 +1,12 @@
 import { concurrency, consecutive, fixedWindow, type MemoryStore, memoryStore } from 'headgate'
 import type { ChargeResult, Operation } from 'headgate/store'
-import { keysOf } from '../../../../src/stores/operation.js'
-import { refundsOf } from '../../../../src/stores/shared/refunds.js'
-import { applyBy, type Run } from '../../../../src/stores/shared/run-operations.js'
-import { acrossShards } from '../../../../src/stores/shared/shards.js'
-import type { Batching } from '../../../../src/stores/store.js'
-import { type Parts, part } from '../../../../src/testing/conformance/store-calls.js'
-import { chargeStore } from '../../../support/store-calls.js'
+import { acrossShards } from '../../../src/pipe/shards.js'
+import { keysOf } from '../../../src/stores/operation.js'
+import { refundsOf } from '../../../src/stores/shared/refunds.js'
+import { applyBy, type Run } from '../../../src/stores/shared/run-operations.js'
+import type { Batching } from '../../../src/stores/store.js'
+import { type Parts, part } from '../../../src/testing/conformance/store-calls.js'
+import { chargeStore } from '../../support/store-calls.js'
 
 const three = consecutive({ limit: 3 })
 

@@ -1,8 +1,8 @@
-import { isSamePolicy, type Policy } from '../../policies/policy.js'
-import type { Operation, Outcome } from '../operation.js'
-import { asStoreError } from '../store-error.js'
+import { isSamePolicy, type Policy } from '../policies/policy.js'
+import type { Operation, Outcome } from '../stores/operation.js'
+import type { Run } from '../stores/shared/run-operations.js'
+import { asStoreError } from '../stores/store-error.js'
 import { type ApplyInShard, jointCharges, spansShards } from './joint-charges.js'
-import type { Run } from './run-operations.js'
 
 /** One or more operations on one key, all of one policy. */
 export interface KeyedOperations {

@@ -1,8 +1,8 @@
-import { groupBy } from '../../util/group-by.js'
-import type { Charge, ChargeResult, Operation, Outcome, Part, PartResult } from '../operation.js'
-import type { StoreError } from '../store-error.js'
-import { refundsOf, warnRefundFailed } from './refunds.js'
-import { itemsAt } from './run-operations.js'
+import type { Charge, ChargeResult, Operation, Outcome, Part, PartResult } from '../stores/operation.js'
+import { refundsOf, warnRefundFailed } from '../stores/shared/refunds.js'
+import { itemsAt } from '../stores/shared/run-operations.js'
+import type { StoreError } from '../stores/store-error.js'
+import { groupBy } from '../util/group-by.js'
 
 /** Applies an operation whose keys share a shard. Calls `settle` once, later. Never throws. */
 export type ApplyInShard = (operation: Operation, settle: (outcome: Outcome) => void) => void

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { Batcher } from '../../../../src/stores/shared/batcher.js'
+import { Batcher } from '../../../src/pipe/batcher.js'
 import { type Answer, answering, chargeOf, heldBack, itemBatcher } from './batch-senders.js'
 
 const WIDE = { maxKeys: 100, maxInFlight: 100 }

@@ -1,8 +1,8 @@
-import type { Charge } from '../operation.js'
-import type { Batching } from '../store.js'
+import type { Charge } from '../stores/operation.js'
+import { type Run, type RunGroup, runGroups } from '../stores/shared/run-operations.js'
+import type { Batching } from '../stores/store.js'
 import { Batcher } from './batcher.js'
 import { jointCharges, spansShards } from './joint-charges.js'
-import { type Run, type RunGroup, runGroups } from './run-operations.js'
 
 /**
  * Returns a function that runs operations, including charges whose keys live in several shards. `run` takes

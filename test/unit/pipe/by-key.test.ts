@@ -1,6 +1,6 @@
-import { fixedWindow } from '../../../../src/index.js'
-import type { Operation, Outcome } from '../../../../src/stores/operation.js'
-import { type ApplyToKey, runByKey } from '../../../../src/stores/shared/by-key.js'
+import { fixedWindow } from '../../../src/index.js'
+import { type ApplyToKey, runByKey } from '../../../src/pipe/by-key.js'
+import type { Operation, Outcome } from '../../../src/stores/operation.js'
 
 const minutes = fixedWindow({ limit: 10, window: '1m' })
 const hours = fixedWindow({ limit: 10, window: '1h' })
