@@ -7,7 +7,7 @@ import { change, readNumbers, readPart, type Script, scriptOf, write, writeChang
  * always does.
  */
 const take = (kind: LuaKind) => `
-    local allowed, changed, may_owe, to_write, expires_at = true, false, false, nil, nil
+    local allowed, changed, to_write, expires_at = true, false, nil, nil
     if cost > 0 then
       ${kind.state.unpack}
       ${kind.clamp}
@@ -33,7 +33,7 @@ do
   for k = 1, #keys do ${readPart(kind, 1, 'k')}
     local bytes, cost = held1, has_costs and ARGV[p + k] + 0.0 or 1
     if bytes and cost > 0 then
-      local allowed, changed, may_owe = true, false, false
+      local allowed, changed = true, false
       ${kind.state.unpack}
       ${kind.clamp}
       ${kind.take}

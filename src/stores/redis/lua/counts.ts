@@ -24,14 +24,16 @@ function countedWindow(windows: LuaWindow): LuaKind {
   const used = `(count > 0 and ${isCurrent} and count or 0)`
   return {
     params,
-    once,
+    once: `
+    local room = limit${once}`,
     state: numbersState('count', 'at'),
     clamp: `
     if at > ${latest} then at, changed = ${latest}, true end`,
     take: `
     local used = ${used}
-    allowed = used + cost <= (may_owe and limit + debt or limit)
+    allowed = used + cost <= room
     if allowed then count, at = used + cost, used == 0 and ${firstAt} or ${nextAt} end`,
+    owe: 'room = limit + debt',
     left: `
     left = max(0, limit + debt - ${used})`,
     refund: `
@@ -50,15 +52,16 @@ function countedWindow(windows: LuaWindow): LuaKind {
 export const FIXED_WINDOW = countedWindow({
   params: { limit: 'limit', windowMs: 'window', debt: 'debt' },
   once: `
-    local start = floor(now / window) * window`,
+    local start = floor(now / window) * window
+    local stop = start + window`,
   isCurrent: 'at >= start',
   firstAt: 'now',
   nextAt: 'max(at, now)',
-  latest: '(start + window)',
+  latest: 'stop',
   findWindow: `
     local begins_at = floor(at / window) * window
     local ends_at = begins_at + window`,
-  endOf: 'floor(at / window) * window + window',
+  endOf: '(at >= start and at < stop and stop or floor(at / window) * window + window)',
 })
 
 export const FIRST_REQUEST_WINDOW = countedWindow({

@@ -15,12 +15,11 @@ export interface LuaKind {
   readonly state: LuaState
   /** `clampToNow`: changes a state that only a clock ahead of `now` can have written, and sets `changed`. */
   readonly clamp: string
-  /**
-   * `take` of a clamped state and a `cost` above 0. Sets `allowed`, and changes the state if it is.
-   * `may_owe` says whether it may go beyond the limit, up to the policy's debt.
-   */
+  /** `take` of a clamped state and a `cost` above 0. Sets `allowed`, and changes the state if it is. */
   readonly take: string
-  /** Sets `left`: the most units that `take` with `may_owe` allows. Absent if units are held. */
+  /** Lets `take` go beyond the limit, up to the policy's debt. Absent of kinds without one. */
+  readonly owe?: string
+  /** Sets `left`: the most units that `take` allows after `owe`. Absent if units are held. */
   readonly left?: string
   /** `refund` of `cost` units by `taken_at` and `reset_at`. Sets `changed` and `is_fresh`. */
   readonly refund: string

@@ -20,10 +20,11 @@ interface LuaOperation {
 const OPERATIONS = {
   take: {
     args: ['cost'],
-    changeBy: ({ clamp, left, take }) =>
+    changeBy: ({ clamp, owe = '', left, take }) =>
       left &&
       `if cost == 0 then return end
-    local allowed, may_owe, left = false, true, 0
+    ${owe}
+    local allowed, left = false, 0
     ${clamp}
     do ${left} end
     cost = min(cost, left)

@@ -28,17 +28,18 @@ const findUsed = (newest = 'state[2]') => `
 export const SLIDING_WINDOW: LuaKind = {
   params: { limit: 'limit', windowMs: 'window', slices: 'slices', debt: 'debt' },
   once: `
-    local count = slices + 2
+    local room, count = limit, slices + 2
     local ticks = floor(now) * slices
     local now_index = floor(ticks / window)`,
   state: tableState('count'),
   clamp: CLAMP,
   take: `${findUsed()}
-    allowed = used + cost <= (may_owe and limit + debt or limit)
+    allowed = used + cost <= room
     if allowed then
       ${SHIFT_TO_NOW}
       state[3] = state[3] + cost
     end`,
+  owe: 'room = limit + debt',
   left: `${findUsed()}
     left = max(0, limit + debt - used)`,
   refund: `

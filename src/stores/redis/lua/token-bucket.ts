@@ -29,6 +29,7 @@ export const TOKEN_BUCKET: LuaKind = {
   once: `
     local now_on_grid = floor(now * ${GRID_PER_MS}) / ${GRID_PER_MS}
     local span, most = capacity * interval, (capacity + debt) * interval
+    local room = span
     local unit = 1 / ${GRID_PER_MS}
     if interval * ${GRID_PER_MS} % 1 ~= 0 then
       while interval / unit < 16384 do unit = unit / 2 end
@@ -46,8 +47,9 @@ export const TOKEN_BUCKET: LuaKind = {
     end`,
   take: `${FIND_MISSING}
     missing_ms = missing_ms + cost * interval
-    allowed = missing_ms <= (may_owe and most or span)
+    allowed = missing_ms <= room
     if allowed then written, missing, at = missing_ms, missing_ms / interval, now_on_grid end`,
+  owe: 'room = most',
   left: `${FIND_MISSING}
     if missing_ms > span then left = max(0, debt - ceil((missing_ms - span) / interval))
     else left = floor((span - missing_ms) / interval) + debt end`,
@@ -59,6 +61,10 @@ export const TOKEN_BUCKET: LuaKind = {
     ${GIVE_BACK}
     if changed and not is_fresh then is_fresh = written - (now - at) <= 0 end`,
   expiry: `
-    local spans = (at + written) / grid
-    expires_at = missing > 0 and (spans + -spans % 1) * grid or 0`,
+    local full_at = at + written
+    if full_at <= held and full_at > held - grid then expires_at = held
+    else
+      local spans = full_at / grid
+      expires_at = missing > 0 and (spans + -spans % 1) * grid or 0
+    end`,
 }
