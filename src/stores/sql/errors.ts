@@ -17,6 +17,8 @@ export const MYSQL_DUPLICATE = '1062'
 export const MYSQL_NO_TABLE = '1146'
 /** `SET TRANSACTION` inside a transaction. */
 export const MYSQL_IN_TRANSACTION = '1568'
+/** A compound statement cannot return rows to this client. */
+export const MARIADB_NO_ROWS = '1312'
 /** A connection's prepared statements were discarded, or a pooler changed the connection behind it. */
 export const POSTGRES_STATEMENT_LOST = ['26000', '42P05']
 

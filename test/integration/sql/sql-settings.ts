@@ -42,6 +42,7 @@ const CHOICES: Readonly<Record<Kind['name'], Choices>> = {
         { typeCast: () => 'nothing that a driver gives' },
         { charset: 'latin1_swedish_ci' },
         { flags: '-FOUND_ROWS' },
+        { flags: '-MULTI_RESULTS' },
       ].map(drivenBy),
     ],
     others: [

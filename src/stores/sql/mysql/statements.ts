@@ -1,4 +1,4 @@
-import { codeOf, MYSQL_IN_TRANSACTION, openTransactionError } from '../errors.js'
+import { codeOf, MARIADB_NO_ROWS, MYSQL_IN_TRANSACTION, openTransactionError } from '../errors.js'
 import { type MysqlConnection, type MysqlReply, run } from './client.js'
 
 /** The additions override `completion_type`. */
@@ -27,15 +27,25 @@ const BEGIN = ['SET TRANSACTION ISOLATION LEVEL READ COMMITTED', 'START TRANSACT
 /** SERVER_STATUS_IN_TRANS in `serverStatus`. */
 export const IN_TRANSACTION = 1
 
-/** By connection: whether it leads to MariaDB. */
-const mariadbByConnection = new WeakMap<MysqlConnection, boolean>()
+/** In MariaDB, a compound statement that returns rows. */
+const COMPOUND_ROWS = '/*M!100301 BEGIN NOT ATOMIC */ SELECT 1 /*M!100301 ; END */'
 
-async function isMariadb(connection: MysqlConnection): Promise<boolean> {
-  const known = mariadbByConnection.get(connection)
+/** By connection: whether it runs compound statements that return rows. */
+const compoundByConnection = new WeakMap<MysqlConnection, boolean>()
+
+/** MySQL has no compound statements. A MariaDB client without the flag `MULTI_RESULTS` gets no rows of one. */
+async function runsCompounds(connection: MysqlConnection): Promise<boolean> {
+  const known = compoundByConnection.get(connection)
   if (known !== undefined) return known
-  const [[answer] = []] = await run(connection, 'SELECT 0 /*M!100301 + 1 */')
-  mariadbByConnection.set(connection, Number(answer) === 1)
-  return Number(answer) === 1
+  const isCompound = await run(connection, COMPOUND_ROWS).then(
+    ([first]) => Array.isArray(first?.[0]),
+    (error: unknown) => {
+      if (codeOf(error) !== MARIADB_NO_ROWS) throw error
+      return false
+    },
+  )
+  compoundByConnection.set(connection, isCompound)
+  return isCompound
 }
 
 /**
@@ -46,7 +56,7 @@ export async function runInOrder(
   connection: MysqlConnection,
   statements: readonly string[],
 ): Promise<MysqlReply> {
-  if (statements.length > 1 && (await isMariadb(connection))) {
+  if (statements.length > 1 && (await runsCompounds(connection))) {
     const reply = await run(connection, `BEGIN NOT ATOMIC ${statements.join('; ')}; END`)
     return Array.isArray(reply) ? (reply[0] as MysqlReply) : reply
   }
