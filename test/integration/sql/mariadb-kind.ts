@@ -1,4 +1,6 @@
+import assert from 'node:assert/strict'
 import { mysqlStore, type SqlStore } from 'headgate/mysql'
+import type { PoolConnection, QueryOptions } from 'mysql2'
 import { createPool, type PoolOptions as DriverOptions, type Pool } from 'mysql2/promise'
 import { encodeState } from '../../../src/stores/shared/state-codec.js'
 import { mysqlDialect } from '../../../src/stores/sql/mysql/dialect.js'
@@ -16,14 +18,33 @@ export const mariadb: Kind = {
   open,
 }
 
-function open(url: string, { size = 10, settings = [], driver = {} }: PoolOptions = {}): UserPool {
+/** MariaDB, which gets what MySQL does. */
+export const mysql: Kind = { ...mariadb, open: (url, options) => open(url, options, readAsMysql) }
+
+/** Makes MariaDB skip the comments that it runs and MySQL skips. */
+function readAsMysql(connection: PoolConnection): void {
+  const query = connection.query as (options: QueryOptions, ...rest: unknown[]) => unknown
+  const asMysql: typeof query = (options, ...rest) => {
+    options.sql = options.sql.replace(/\/\*M!.*?\*\//g, '')
+    assert.ok(!options.sql.includes('NOT ATOMIC'), 'MySQL has no compound statements')
+    return query.call(connection, options, ...rest)
+  }
+  Object.assign(connection, { query: asMysql })
+}
+
+function open(
+  url: string,
+  { size = 10, settings = [], driver = {} }: PoolOptions = {},
+  adapt: (connection: PoolConnection) => void = () => {},
+): UserPool {
   const options: DriverOptions = { uri: url, connectionLimit: size, ...driver }
   const pool = createPool(options)
   const stores: SqlStore[] = []
   let ended: Promise<void> | undefined
   // What is sent here comes before anything that the pool's user sends.
-  pool.on('connection', (connection) => {
+  pool.pool.on('connection', (connection) => {
     for (const setting of settings) connection.query(`SET SESSION ${setting}`)
+    adapt(connection)
   })
   return {
     makeStore(options) {
