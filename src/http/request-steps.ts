@@ -1,7 +1,7 @@
 import { headerOf, peerAddress } from '../keys/request.js'
 import type { ModeSwitch } from '../limiter/access-rules.js'
 import { chargeLimits } from '../limiter/charge-limits.js'
-import { limiterFrom, type SteppedLimiter } from '../limiter/create-limiter.js'
+import { limiterFrom, type ReplaceAdjustments, type SteppedLimiter } from '../limiter/create-limiter.js'
 import { asDecided, type Decision, denyUndelayable } from '../limiter/decision.js'
 import { emitFailure } from '../limiter/events.js'
 import { isHolding } from '../limiter/holdings.js'
@@ -28,6 +28,7 @@ export interface GuardSteps<Req, Res> {
   readonly denialFigures?: (decision: Decision) => DenialFigures
   /** Called for each allowed request, in place of the refunds by `count`. */
   readonly onAllowed?: OnAllowed<Req, Res>
+  readonly adjust?: ReplaceAdjustments<Req>
 }
 
 /** What `passRequest` needs to decide the requests of one limiter, in any framework. */
@@ -53,12 +54,10 @@ export function requestSteps<Req extends object, Res>(
   guard: GuardSteps<Req, Res> = {},
 ): RequestSteps<Req, Res> {
   const settings = readRequestOptions(owner, options, writer)
-  const { isMalformed, denialFigures, onAllowed = settings.onAllowed } = guard
+  const { isMalformed, denialFigures, onAllowed = settings.onAllowed, adjust } = guard
   const isDecidedLater = settings.count !== 'all' || denialFigures !== undefined
-  const stepped = limiterFrom<Req>(owner, {
-    ...settings.limiter,
-    ...(isDecidedLater && { trackUndecided }),
-  })
+  const limiterSettings = { ...settings.limiter, ...(isDecidedLater && { trackUndecided }) }
+  const stepped = limiterFrom<Req>(owner, limiterSettings, adjust)
   return {
     owner,
     limiter: stepped.limiter,

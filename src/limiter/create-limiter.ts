@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events'
 import { remoteAccessOf } from '../pipe/remote-access.js'
-import { adjustmentsOf } from './adjustments.js'
+import { adjustmentsOf, type DirectAdjustments } from './adjustments.js'
 import { createCandidate } from './candidate/candidate.js'
 import { decisionReporter } from './charge-limits.js'
 import { limiterCore } from './create-core.js'
@@ -36,14 +36,26 @@ export function createLimiter<Subject = unknown>(options: LimiterOptions<Subject
   return limiterFrom<Subject>('createLimiter', readLimiterOptions('createLimiter', options)).limiter
 }
 
+/** Returns what some adjustments do in place of those of a limiter. */
+export type ReplaceAdjustments<Subject> = (
+  adjustments: DirectAdjustments<Subject>,
+) => Partial<DirectAdjustments<Subject>>
+
 /** A limiter and its parts, for middleware that acts between the steps of a charge. */
 export interface SteppedLimiter<Subject> extends LimiterParts<Subject> {
   readonly limiter: Limiter<Subject>
 }
 
-/** Creates a limiter from the settings that its options were read into. Error messages name `owner`. */
-export function limiterFrom<Subject>(owner: string, given: LimiterSettings): SteppedLimiter<Subject> {
-  const parts = limiterParts<Subject>(owner, given)
+/**
+ * Creates a limiter from the settings that its options were read into. Error messages name `owner`. What
+ * `adjust` returns replaces its own adjustments.
+ */
+export function limiterFrom<Subject>(
+  owner: string,
+  given: LimiterSettings,
+  adjust?: ReplaceAdjustments<Subject>,
+): SteppedLimiter<Subject> {
+  const parts = limiterParts<Subject>(owner, given, adjust)
   const { document, stops } = parts
   const limiter = limiterMethods(parts)
   registerForInspection(limiter, parts)
@@ -53,7 +65,11 @@ export function limiterFrom<Subject>(owner: string, given: LimiterSettings): Ste
 }
 
 /** Creates the parts of a limiter, and connects them. */
-function limiterParts<Subject>(owner: string, given: LimiterSettings): LimiterParts<Subject> {
+function limiterParts<Subject>(
+  owner: string,
+  given: LimiterSettings,
+  adjust?: ReplaceAdjustments<Subject>,
+): LimiterParts<Subject> {
   const remote = remoteAccessOf(given.store)
   const publisher = remote?.limitsPublisher(given, () => [
     ...given.context.limits.values(),
@@ -88,6 +104,7 @@ function limiterParts<Subject>(owner: string, given: LimiterSettings): LimiterPa
     onRulesChanged: () => parts.waiting.onRulesChanged(),
   })
   const { followed } = document
+  const adjustments = adjustmentsOf<Subject>(owner, core)
   const report = decisionReporter(context.name, modeSwitch, events)
   const finish: Finish = (decision, subject) => finishDecision(parts, decision, subject)
   const unsubscribe = store.onLimitsLost?.((error) => emitFailure(events, 'limitsLost', error))
@@ -103,7 +120,7 @@ function limiterParts<Subject>(owner: string, given: LimiterSettings): LimiterPa
     finish,
     waiting: createWaiting(core, { access, modeSwitch, finish, onRefundFailed }),
     holdings,
-    adjustments: adjustmentsOf<Subject>(owner, core),
+    adjustments: { ...adjustments, ...adjust?.(adjustments) },
     document,
     onRefundFailed,
     stops: [() => unsubscribe?.(), () => publisher?.close()],

@@ -4,6 +4,7 @@ import type { RequestOptions } from '../http/options.js'
 import { type RequestSteps, requestSteps } from '../http/request-steps.js'
 import type { ResponseWriter } from '../http/response-writer.js'
 import { isKey, valueHash } from '../keys/value-identity.js'
+import type { DirectAdjustments } from '../limiter/adjustments.js'
 import { chargedParts, type Decision } from '../limiter/decision.js'
 import type { Limiter } from '../limiter/limiter.js'
 import { isUndecidedDenial } from '../limiter/undecided.js'
@@ -85,17 +86,10 @@ export function guardSteps<Req extends object, Res>(
     isMalformed: malformedTest(login, options.field, attempts),
     denialFigures: uniformFigures(login),
     onAllowed: settleAttempts(login, attempts, securityLog(events, login), writer, routeOf),
+    adjust: ({ forget }) => ({ forget: forgetAccount(forget, attempts, inARowNames(login.consecutive)) }),
   })
-  const { limiter } = steps
-  const { close } = limiter
-  limiter.close = async () => {
-    try {
-      await close()
-    } finally {
-      claimed?.releaseStore()
-    }
-  }
-  limiter.forget = forgetAccount(limiter.forget, attempts, inARowNames(login.consecutive))
+  const { limiter, stepped } = steps
+  if (claimed !== undefined) stepped.stops.push(claimed.releaseStore)
   const controls = {
     limiter,
     events,
@@ -140,19 +134,21 @@ function uniformFigures({ limits }: LoginSettings<never, never>): (decision: Dec
   return (decision) => (isUndecidedDenial(decision) ? whileUndecided : figures)
 }
 
+type Forget<Req> = DirectAdjustments<Req>['forget']
+
 /**
  * Returns a `forget` that releases an account for strangers, and all its known devices from a lock. Only
  * browsers know which devices there are: what one of them has failed within a window ends with the window.
  */
 function forgetAccount<Req extends object>(
-  forget: Limiter<Req>['forget'],
+  forget: Forget<Req>,
   attempts: Attempts<Req>,
   inARow: readonly string[],
-): Limiter<Req>['forget'] {
+): Forget<Req> {
   return async function forgetForAll(subject, options) {
     if (chargedParts(subject) !== undefined) return forget(subject, options)
     const name = await attempts.name(subject)
-    const forgetOf = (device: string, of: typeof options) =>
+    const forgetOf = async (device: string, of: typeof options) =>
       attempts.runAs(subject, { name, device }, () => forget(subject, of))
     const ofKnown = inARow.filter((limit) => options?.limits?.includes(limit) ?? true)
     await Promise.all([forgetOf(STRANGER, options), forgetOf('any known', { limits: ofKnown })])
