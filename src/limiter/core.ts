@@ -28,7 +28,7 @@ export interface LimiterCore {
   /** The limits in force. A settings document may replace them. Their units are all in `store`. */
   limits: BoundLimits
   /** Called before each charge, on platforms where no timer runs between requests. */
-  beforeCharge: (() => void) | undefined
+  readonly beforeCharge: (() => void) | undefined
   /** Called when the store could not decide a charge. */
   onStoreError(error: StoreError): void
   /** Called when a charge was decided after its time-out. */

@@ -12,6 +12,7 @@ import { type Entry, namesOf } from './read-limits.js'
 import type { LimiterSettings } from './read-options.js'
 import type { Apply, NamedPart, Receipt } from './receipt.js'
 import { partsResolver } from './resolve-parts.js'
+import { documentSourceOf } from './settings-source.js'
 import type { LocalFallback } from './store-failure.js'
 
 /** What a core calls for everything besides decisions. */
@@ -43,7 +44,7 @@ export function limiterCore(settings: LimiterSettings, hooks: CoreHooks): Limite
     apply,
     fallback: localFallback(settings, hooks),
     limits: NO_LIMITS,
-    beforeCharge: undefined,
+    beforeCharge: settings.source && documentSourceOf(settings.source).pollIfDue,
     onStoreError: (error) => hooks.onStoreError(error),
     onLate(outcome, { parts }) {
       if (!(outcome instanceof Error)) releaseLate(parts as readonly NamedPart[], outcome, apply)

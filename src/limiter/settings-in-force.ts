@@ -6,7 +6,7 @@ import { describeRules, type LimiterDescription } from './description.js'
 import { emit, emitFailure, type LimiterEvents } from './events.js'
 import type { Entry } from './read-limits.js'
 import type { LimiterSettings } from './read-options.js'
-import { type FollowedSettings, followSettings, type SettingsInForce } from './settings-source.js'
+import { documentSourceOf, type FollowedSettings, type SettingsInForce } from './settings-source.js'
 
 /** What a document changes in a limiter besides its limits. */
 interface DocumentHooks {
@@ -56,7 +56,7 @@ export function limiterDocument<Subject>(
   const onFailure = (error: Error) => emitFailure(events, 'settingsFailed', error)
 
   return {
-    followed: source && followSettings(source, { name, core, onApplied, onFailure }),
+    followed: source && documentSourceOf(source).follow({ name, core, onApplied, onFailure }),
     setMode(mode) {
       codeMode = mode
       applyMode()

@@ -13,7 +13,12 @@ export interface SettingsSource {
 }
 
 /** The value of the property `FOLLOW`. */
-export type Follow = (limiter: FollowingLimiter) => FollowedSettings
+export interface DocumentSource {
+  /** Lets a limiter follow its document. */
+  follow(limiter: FollowingLimiter): FollowedSettings
+  /** Called before each charge, on platforms where no timer runs between requests. */
+  readonly pollIfDue?: (() => void) | undefined
+}
 
 /** The document that a limiter follows, and who changed it last. A file does not record who changed it. */
 export interface AppliedSettings {
@@ -55,9 +60,9 @@ export interface FollowedSettings {
   start(): () => void
 }
 
-/** Lets a limiter follow its document. */
-export function followSettings(source: SettingsSource, limiter: FollowingLimiter): FollowedSettings {
-  return (source[FOLLOW] as Follow)(limiter)
+/** Returns where a limiter's document comes from. */
+export function documentSourceOf(source: SettingsSource): DocumentSource {
+  return source[FOLLOW] as DocumentSource
 }
 
 /** Returns the value if it is settings. Throws a `TypeError` for anything else. */

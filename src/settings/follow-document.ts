@@ -10,23 +10,18 @@ import { misfitErrors, skippedError, unknownLimits } from './misfits.js'
 import { ruledLimits } from './ruled-limits.js'
 import { type DocumentRules, limitName, type Rules, ruleMaker } from './rules.js'
 
-/** Where the document of a limiter comes from. */
-export interface DocumentSource {
-  follow(follower: Follower): () => void
-  /** Each charge calls it on platforms where no timer runs between requests. */
-  readonly pollIfDue: (() => void) | undefined
-}
-
-/** Lets a limiter follow a document. A bundle contains this code only if the application uses settings. */
+/**
+ * Lets a limiter follow a document, once `follow` is called. A bundle contains this code only if the
+ * application uses settings.
+ */
 export function followDocument(
-  { follow, pollIfDue }: DocumentSource,
+  follow: (follower: Follower) => () => void,
   limiter: FollowingLimiter,
 ): FollowedSettings {
   const { name, core } = limiter
   const { settings } = core
   const { entries } = settings
   const { embeddings } = addressReaderAmong(entries)
-  core.beforeCharge = pollIfDue
   let candidate: LimiterCore | undefined
   const onUnfit = ({ message }: TypeError) => limiter.onFailure(skippedError(name, [message]))
   const rulesOf = ruleMaker({ entries, name, embeddings, onUnfit })

@@ -1,5 +1,5 @@
 import type { GivenDocument, SettingsChange, SettingsDocument } from '../limiter/settings-document.js'
-import { FOLLOW, type Follow, type SettingsSource } from '../limiter/settings-source.js'
+import { type DocumentSource, FOLLOW, type SettingsSource } from '../limiter/settings-source.js'
 import { readOptions, withDefault } from '../options/option-table.js'
 import { readTogether } from '../options/problems.js'
 import { isStore } from '../stores/shared/validate.js'
@@ -102,11 +102,11 @@ export function sharedSettings(store: Store, options: SharedSettingsOptions = {}
   const readKeys = new Set<string>()
 
   return {
-    [FOLLOW]: ((limiter) =>
-      followDocument(
-        { follow: (follower) => poller.follow(keyOf(limiter.name), follower), pollIfDue: poller.pollIfDue },
-        limiter,
-      )) satisfies Follow,
+    [FOLLOW]: {
+      follow: (limiter) =>
+        followDocument((follower) => poller.follow(keyOf(limiter.name), follower), limiter),
+      pollIfDue: poller.pollIfDue,
+    } satisfies DocumentSource,
     async read(name) {
       readKeys.add(keyOf(name))
       const { settings, damage } = await poller.latest(documentOf(name))

@@ -1,7 +1,7 @@
 import { type BigIntStats, readFileSync, statSync } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
 import type { SettingsDocument } from '../../limiter/settings-document.js'
-import { FOLLOW, type Follow, type SettingsSource } from '../../limiter/settings-source.js'
+import { type DocumentSource, FOLLOW, type SettingsSource } from '../../limiter/settings-source.js'
 import { messageOf } from '../../stores/store-error.js'
 import { inBackground } from '../../util/background-timer.js'
 import { atOnce, inSlices } from '../../util/slices.js'
@@ -115,7 +115,7 @@ export function settingsFile(path: string): FileSettings {
   }
 
   return {
-    [FOLLOW]: ((limiter) => followDocument({ follow, pollIfDue: undefined }, limiter)) satisfies Follow,
+    [FOLLOW]: { follow: (limiter) => followDocument(follow, limiter) } satisfies DocumentSource,
     read: async () => inSlices(documentSteps(parseJson(textOf(path, await readFile(path))), Date.now())),
   }
 }
