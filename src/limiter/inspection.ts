@@ -9,7 +9,8 @@ import type { Apply } from './receipt.js'
 import type { Limit } from './resolve-parts.js'
 
 /** What tools read of a limiter, such as the dashboard. */
-export interface Inspection extends Pick<LimiterSettings, 'onStoreError' | 'fallbackShare'> {
+export interface Inspection
+  extends Pick<LimiterSettings, 'onStoreError' | 'fallbackShare' | 'limitsKey' | 'timeoutMs'> {
   /** The store as it was given. */
   readonly store: Store
   /** Applies an operation through the pipe. */
@@ -58,6 +59,8 @@ export function inspectionOf(limiter: unknown): Inspection | undefined {
     limits,
     onStoreError: settings.onStoreError,
     fallbackShare: settings.fallbackShare,
+    limitsKey: settings.limitsKey,
+    timeoutMs: settings.timeoutMs,
     apply: (operation) => request(core.store, operation),
     candidateClients: () => parts.candidate?.figures.clients(),
     candidateIdentities: () => parts.candidate?.figures.identities() ?? [],

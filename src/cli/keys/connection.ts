@@ -1,9 +1,11 @@
 import { recordResend } from '../../pipe/client-notes.js'
+import type { PublishedLimit } from '../../pipe/limits-document.js'
 import { request } from '../../pipe/pipe.js'
+import { readPublishedLimits } from '../../pipe/published-limits.js'
 import { pipeTo } from '../../pipe/store-end.js'
 import type { Operation, ResultOf } from '../../stores/operation.js'
 import { SLOTS } from '../../stores/redis/key-slot.js'
-import { messageOf, StoreError } from '../../stores/store-error.js'
+import { messageOf } from '../../stores/store-error.js'
 import { TimeoutError, timeout } from '../../util/timeout.js'
 import { InputError } from '../failures.js'
 import { loadDriver, type RedisDriver } from './redis-driver.js'
@@ -15,8 +17,8 @@ export interface StoreConnection {
   send(...words: readonly string[]): Promise<unknown>
   /** Reads the bytes of a key, if it has any, and the time in milliseconds by the store's clock. */
   readBytes(key: string): Promise<{ readonly bytes: unknown; readonly atMs: number }>
-  /** Reads the text of a document. Resolves with `undefined` if there is none, or the user may not read it. */
-  readDocument(key: string): Promise<string | undefined>
+  /** Reads the limits that a limiter has published. */
+  readLimits(key: string): Promise<readonly PublishedLimit[]>
   /** Applies operations to the store. */
   apply(operations: readonly Operation[]): Promise<void>
   applyOne<O extends Operation>(operation: O): Promise<ResultOf<O>>
@@ -93,20 +95,10 @@ async function connectionTo(driver: RedisDriver, address: StoreAddress): Promise
     return { bytes: listOf(values)[0] ?? undefined, atMs }
   }
 
-  async function readDocument(key: string): Promise<string | undefined> {
-    try {
-      const [stored] = (await store.documents?.read([{ key }])) ?? []
-      return stored?.text
-    } catch (error) {
-      if (error instanceof StoreError && error.replied) return undefined
-      throw error
-    }
-  }
-
   return {
     send: (...words) => run(driver.send(words)),
     readBytes: (key) => run(readBytes(key)),
-    readDocument: (key) => run(readDocument(key)),
+    readLimits: (key) => run(readPublishedLimits(store.documents, key)),
     async apply(operations) {
       await run(Promise.all(operations.map(async (operation) => request(pipe, operation))))
     },

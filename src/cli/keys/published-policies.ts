@@ -1,6 +1,6 @@
-import { limitsIn, limitsKey } from '../../pipe/limits-document.js'
+import { limitsKey, type PublishedLimit } from '../../pipe/limits-document.js'
+import { publishedPolicy } from '../../pipe/published-limits.js'
 import type { Policy } from '../../policies/policy.js'
-import { policyFromSpec } from '../../policies/policy-from-spec.js'
 import { baseOf, type PolicySpec } from '../../policies/spec.js'
 import type { StoreConnection } from './connection.js'
 import type { StoredLimit } from './stored-limit.js'
@@ -26,13 +26,13 @@ export async function readPolicies(
   limits: Iterable<StoredLimit>,
 ): Promise<PublishedPolicies> {
   const byLimit = new Map<StoredLimit, readonly PublishedPolicy[]>()
-  const texts = new Map<string, Promise<string | undefined>>()
+  const documents = new Map<string, Promise<readonly PublishedLimit[]>>()
   for (const limit of limits) {
     const key = limitsKey(prefix, limit.limiter)
-    const text = texts.get(key) ?? connection.readDocument(key)
-    texts.set(key, text)
-    const specs = limitsIn(await text).filter(({ scope }) => scope === limit.scope)
-    const policies = specs.flatMap(({ spec }) => policyOfKind(limit, spec))
+    const document = documents.get(key) ?? connection.readLimits(key)
+    documents.set(key, document)
+    const published = (await document).filter(({ scope }) => scope === limit.scope)
+    const policies = published.flatMap(({ spec }) => policyOfKind(limit, spec))
     if (policies.length > 0) byLimit.set(limit, policies)
   }
   return byLimit
@@ -41,11 +41,6 @@ export async function readPolicies(
 /** Returns the policy of a spec; none if it has other keys, or if no policy has such numbers. */
 function policyOfKind({ anyPolicy }: StoredLimit, spec: PolicySpec): readonly PublishedPolicy[] {
   const base = baseOf(spec)
-  try {
-    if (base.kind !== anyPolicy.spec.kind) return []
-    return [{ policy: policyFromSpec(base), withinMs: spec.kind === 'ban' ? spec.withinMs : 0 }]
-  } catch (error) {
-    if (error instanceof TypeError) return []
-    throw error
-  }
+  const policy = base.kind === anyPolicy.spec.kind ? publishedPolicy(base) : undefined
+  return policy === undefined ? [] : [{ policy, withinMs: spec.kind === 'ban' ? spec.withinMs : 0 }]
 }

@@ -1,4 +1,5 @@
 import { isPlainIpv4 } from '../../keys/address.js'
+import { readScope, type ScopedLimit } from '../../pipe/published-limits.js'
 import { ban } from '../../policies/ban.js'
 import type { Policy } from '../../policies/policy.js'
 import { policyFromSpec } from '../../policies/policy-from-spec.js'
@@ -6,13 +7,7 @@ import { type PolicySpec, readKeyCode } from '../../policies/spec.js'
 import { MAX_DURATION_MS } from '../../util/durations.js'
 
 /** A limit, as the keys of a store show it. */
-export interface StoredLimit {
-  /** The name of the limiter; `_default` for one without a name. */
-  readonly limiter: string
-  /** The limit's own name, if it is one of several. */
-  readonly limit: string | undefined
-  /** Whether it belongs to the candidate of the limiter, and so never denies a request. */
-  readonly isCandidate: boolean
+export interface StoredLimit extends ScopedLimit {
   /** Whether its policy is a ban. */
   readonly isBan: boolean
   /** A policy of its kind; of a ban, of the wrapped policy. Keys do not have its numbers. */
@@ -22,9 +17,6 @@ export interface StoredLimit {
   /** What its keys begin with, up to the identity. */
   readonly beginning: string
 }
-
-const NAME = '[A-Za-z0-9][A-Za-z0-9._-]{0,63}'
-const SCOPE = new RegExp(`^(_default|${NAME})(/_candidate)?(?:/(${NAME}))?:(.+)$`)
 
 /** The version of the state format that this version of headgate reads. */
 const STATE_VERSION = 3
@@ -61,13 +53,14 @@ export function splitKey(key: string): { beginning: string; identity: string } |
 export function limitOf(beginning: string, start: string): StoredLimit | undefined {
   if (!beginning.startsWith(start)) return undefined
   const scope = beginning.slice(start.length, -IDENTITY_START.length)
-  const [, limiter, candidate, limit, code] = SCOPE.exec(scope) ?? []
-  const coded = code === undefined ? undefined : readKeyCode(code)
-  if (limiter === undefined || coded === undefined) return undefined
+  const scoped = readScope(scope)
+  const coded = scoped && readKeyCode(scoped.code)
+  if (scoped === undefined || coded === undefined) return undefined
   const { kind, isBan } = coded
   const most = kind === 'sliding-log' ? { limit: 1000 } : {}
   const anyPolicy = policyFromSpec({ kind, ...ANY_NUMBERS, ...most, ...coded.numbers } as PolicySpec)
-  return { limiter, limit, isCandidate: candidate !== undefined, isBan, anyPolicy, scope, beginning }
+  const { limiter, limit, isCandidate } = scoped
+  return { limiter, limit, isCandidate, isBan, anyPolicy, scope, beginning }
 }
 
 /**

@@ -10,6 +10,7 @@ import type { Standing } from '../../stores/operation.js'
 import { messageOf } from '../../stores/store-error.js'
 import { groupBy } from '../../util/group-by.js'
 import type { Watched } from '../figures/limiter-watch.js'
+import { limitsInUse } from './limits-in-use.js'
 
 /** What one limit holds of an identity, with durations from now. `Infinity` is `null` in JSON. */
 export interface FoundStanding extends Omit<Standing, 'atMs' | 'debt'> {
@@ -32,7 +33,7 @@ export interface Found {
   readonly problem?: string
 }
 
-/** Where a function returns the policy, the limits are those that it has returned. */
+/** Limits of a policy function are known once it has returned them. */
 const FIX_BLOCK = 'Block the client after its next request.'
 
 /**
@@ -42,19 +43,23 @@ const FIX_BLOCK = 'Block the client after its next request.'
 export async function lookUp(watched: Watched, text: string): Promise<Found> {
   const { name: limiter, inspection } = watched
   const listing = inspection.listingOf(text)
-  const found = { limiter, longestBlockMs: longestBlockOf(inspection), ...(listing && { listing }) }
+  const found = { limiter, ...(listing && { listing }) }
+  let limits: readonly Limit[] = Array.from(inspection.limits.values())
   try {
-    const parts = partsOf(watched, text, Array.from(inspection.limits.values()))
+    limits = await limitsInUse(inspection)
+    const parts = partsOf(watched, text, limits)
     const read = await Promise.all(parts.map((part) => readStanding(inspection, part)))
-    return { ...found, standings: read.filter((standing) => standing !== undefined) }
+    const standings = read.filter((standing) => standing !== undefined)
+    return { ...found, longestBlockMs: longestBlockOf(limits), standings }
   } catch (error) {
-    return { ...found, standings: [], problem: messageOf(error) }
+    return { ...found, longestBlockMs: longestBlockOf(limits), standings: [], problem: messageOf(error) }
   }
 }
 
 /** Forgets what an identity has used of a limiter. Rejects if the store failed. */
 export async function releaseIdentity(watched: Watched, text: string): Promise<void> {
-  await watched.limiter.forget(subjectOfKeys(keysOf(watched, text)))
+  const limits = await limitsInUse(watched.inspection)
+  await watched.limiter.forget(subjectOfKeys(keysOf(watched, text, limits)))
 }
 
 /**
@@ -62,10 +67,11 @@ export async function releaseIdentity(watched: Watched, text: string): Promise<v
  * Rejects with a `TypeError` if there are none, or if the block is longer than one of them can be.
  */
 export async function blockIdentity(watched: Watched, text: string, durationMs: number): Promise<void> {
-  const keys = keysOf(watched, text)
+  const limits = await limitsInUse(watched.inspection)
+  const keys = keysOf(watched, text, limits)
   if (keys.length === 0)
     throw new TypeError(`dashboard: ${watched.name} has had no request yet. ${FIX_BLOCK}`)
-  bansAmong('dashboard', Array.from(watched.inspection.limits.values()), durationMs) // throws
+  bansAmong('dashboard', limits, durationMs) // throws
   await watched.limiter.blockFor(subjectOfKeys(keys), durationMs)
 }
 
@@ -75,8 +81,8 @@ export function canBeIdentity(text: string): boolean {
 }
 
 /** Returns the longest block that each limit can keep which is a ban; 0 if there is none. */
-function longestBlockOf({ limits }: Inspection): number {
-  const bansMs = Array.from(limits.values()).flatMap(({ policy }) => policy.longestBanMs ?? [])
+function longestBlockOf(limits: readonly Limit[]): number {
+  const bansMs = limits.flatMap(({ policy }) => policy.longestBanMs ?? [])
   return bansMs.length > 0 ? Math.min(...bansMs) : 0
 }
 
@@ -97,8 +103,8 @@ async function readStanding(
 }
 
 /** Returns all keys that an identity may have in a limiter, each once. */
-function keysOf(watched: Watched, text: string): readonly NamedPart[] {
-  return partsOf(watched, text, limitsOfKeys(watched.inspection))
+function keysOf(watched: Watched, text: string, limits: readonly Limit[]): readonly NamedPart[] {
+  return partsOf(watched, text, limitsOfKeys(limits))
 }
 
 /** Returns the parts of limits for an identity in each spelling that a limiter may use. */
@@ -112,8 +118,8 @@ function partsOf(watched: Watched, text: string, limits: readonly Limit[]): read
 /**
  * Returns one limit for each scope of keys: the one with the longest ban, which keeps a record for longest.
  */
-function limitsOfKeys({ limits }: Inspection): readonly Limit[] {
-  const scopes = groupBy(limits.values(), ({ scope }) => scope)
+function limitsOfKeys(limits: readonly Limit[]): readonly Limit[] {
+  const scopes = groupBy(limits, ({ scope }) => scope)
   const banOf = ({ policy }: Limit) => policy.longestBanMs ?? 0
   return Array.from(scopes.values(), (group) => group.reduce((a, b) => (banOf(b) > banOf(a) ? b : a)))
 }

@@ -210,17 +210,18 @@ describe('a store', () => {
     expect(await connection.readBytes('hg:1:api:{eve}')).toMatchObject({ bytes: undefined })
   })
 
-  test('reads documents, as far as the user may', async () => {
+  test('reads published limits, as far as the user may', async () => {
     const connection = await connectTo()
     const { read } = mockStore.documents
-    read.mockResolvedValueOnce([{ version: '1', text: '{}' }])
-    expect(await connection.readDocument('hg:limits:api')).toBe('{}')
+    const limits = [{ scope: 'api:cs', spec: { kind: 'consecutive', limit: 3 } }]
+    read.mockResolvedValueOnce([{ version: '1', text: JSON.stringify({ limits }) }])
+    expect(await connection.readLimits('hg:limits:api')).toEqual(limits)
     read.mockResolvedValueOnce([undefined])
-    expect(await connection.readDocument('hg:limits:api')).toBeUndefined()
+    expect(await connection.readLimits('hg:limits:api')).toEqual([])
     read.mockRejectedValueOnce(new StoreError('redis', 'NOPERM', { replied: true }))
-    expect(await connection.readDocument('hg:limits:api')).toBeUndefined()
+    expect(await connection.readLimits('hg:limits:api')).toEqual([])
     read.mockRejectedValueOnce(new StoreError('redis', 'closed'))
-    await expect(connection.readDocument('hg:limits:api')).rejects.toThrow('failed: redis: closed')
+    await expect(connection.readLimits('hg:limits:api')).rejects.toThrow('failed: redis: closed')
   })
 
   const cannot = 'cannot use the store at 127.0.0.1:7000: '

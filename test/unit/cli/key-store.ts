@@ -9,6 +9,7 @@ import {
   type StateWrite,
 } from 'headgate/store'
 import type { StoreConnection } from '../../../src/cli/keys/connection.js'
+import { readPublishedLimits } from '../../../src/pipe/published-limits.js'
 import { encodeState } from '../../../src/stores/shared/state-codec.js'
 
 /** A store whose keys commands search: what they send, and what it has by then. */
@@ -73,10 +74,7 @@ export function keyStore(): KeyStore {
       const state = states.get(key)
       return { bytes: state && encodeState([Number.POSITIVE_INFINITY, ...state]), atMs: Date.now() }
     },
-    async readDocument(key) {
-      const [stored] = await documents.read([{ key }])
-      return stored?.text
-    },
+    readLimits: (key) => readPublishedLimits(documents, key),
     async apply(operations) {
       if (operations.every(({ type }) => type === 'forget')) forgotten.push(operations.length)
       await apply(operations)

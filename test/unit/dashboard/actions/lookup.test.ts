@@ -10,8 +10,9 @@ import {
   memoryStore,
   type Policy,
   type Store,
+  StoreError,
 } from 'headgate'
-import { customStore, keysOf, type Operation } from 'headgate/store'
+import { customStore, type Documents, keysOf, type Operation } from 'headgate/store'
 import {
   blockIdentity,
   canBeIdentity,
@@ -169,6 +170,42 @@ test('says why a store cannot be read', async () => {
     limiter: 'api',
     standings: [],
     problem: 'remote: lost',
+  })
+})
+
+describe('the document with the limits of other processes', () => {
+  const readBy = (read: Documents['read'], options: object = {}) => {
+    const { name: _, ...memory } = memoryStore()
+    const documents = { ...(memory.documents as Documents), read }
+    return watched({ store: customStore({ ...memory, name: 'remote', documents }), ...options })
+  }
+  const limits = [
+    { scope: 'api:fw', spec: fixedWindow({ limit: 9, window: '1h' }).spec },
+    { scope: 'api/_candidate:fw', spec: policy.spec },
+    { scope: 'api:fw', spec: { ...policy.spec, limit: -1 } },
+    { scope: 'api', spec: policy.spec },
+  ]
+
+  test('replaces what this process has for the same keys, as far as it is valid', async () => {
+    const { limiter, watch } = readBy(async () => [{ version: '1', text: JSON.stringify({ limits }) }])
+    await limiter.charge('ada')
+    expect((await lookUp(watch, 'ada')).standings).toMatchObject([{ limit: 9, remaining: 8 }])
+  })
+
+  test('is not missed by a user of the store that may not read it', async () => {
+    const denial = new StoreError('remote', 'NOPERM', { replied: true })
+    const { limiter, watch } = readBy(() => Promise.reject(denial))
+    await limiter.charge('ada')
+    expect((await lookUp(watch, 'ada')).standings).toMatchObject([{ limit: 3, remaining: 2 }])
+  })
+
+  test.each([
+    ['lost', () => Promise.reject(new Error('lost'))],
+    ['no reply within 5 ms', () => new Promise<never>(() => {})],
+  ])('cannot be read: %s', async (problem, read) => {
+    const { watch } = readBy(read, { timeout: '5ms' })
+    const found = { standings: [], problem: `remote: ${problem}` }
+    expect(await lookUp(watch, 'ada')).toMatchObject(found)
   })
 })
 
