@@ -5,7 +5,7 @@ import type { MaybePromise } from '../util/maybe-promise.js'
 import { inSlices } from '../util/slices.js'
 import { TimeoutError } from '../util/timeout.js'
 import { wrongKind, wrongOption } from '../util/validate.js'
-import { isFunction } from '../util/values.js'
+import { isFunction, isObject } from '../util/values.js'
 import type { DocumentPoller, SharedDocument } from './document-poller.js'
 import type { StoredChange } from './history.js'
 import type { Latest } from './latest-document.js'
@@ -19,20 +19,21 @@ const MAX_ELAPSED_MS = 10_000
 const TIMEOUT_MS = 5000
 const MAX_DELAY_MS = 200
 
+/** Returns a new document, made from the latest one. */
 export type Edit = (document: SettingsDocument) => MaybePromise<GivenDocument>
 
 /**
- * Changes a document, once the changes that this process began earlier are done. Rejects after ten seconds,
+ * Changes a document, or replaces it by another one, once the changes that this process began earlier are done. Rejects after ten seconds,
  * which include the wait for earlier changes. Rejects with a `TypeError` if an edit takes five seconds.
  */
 export async function changeDocument(
   poller: DocumentPoller,
   shared: SharedDocument,
-  edit: Edit,
+  edit: Edit | GivenDocument,
   origin: unknown,
 ): Promise<StoredSettings> {
-  if (!isFunction(edit))
-    throw wrongKind('settings', 'edit', 'a function', edit, 'Write (document) => document.')
+  if (!isFunction(edit) && !isObject(edit))
+    throw wrongKind('settings', 'edit', 'a function or a document', edit, 'Write (document) => document.')
   const change = readChange(origin, Date.now(), crypto.randomUUID())
   const { key, changed: earlier } = shared
   const { name } = poller.store
@@ -55,19 +56,22 @@ export async function changeDocument(
 async function swapUntilMade(
   poller: DocumentPoller,
   shared: SharedDocument,
-  edit: Edit,
+  edit: Edit | GivenDocument,
   change: StoredChange,
   endMs: number,
 ): Promise<StoredSettings> {
   const { name, documents } = poller.store
   const { key, feed } = shared
+  const isWhole = typeof edit !== 'function'
   const within = <T>(work: Promise<T>) => beforeEnd(work, Math.min(endMs, performance.now() + TIMEOUT_MS))
 
   async function attempt(): Promise<StoredSettings | undefined> {
     const latest = await poller.latest(shared, within)
     const { settings, damage, replaces, version } = latest
     if (settings.changes.some(({ id }) => id === change.id)) return settings
-    const { value, isWhole } = await editLatest(shared, latest, edit, within)
+    const edited = typeof edit !== 'function' ? edit : await editLatest(shared, latest, edit, within)
+    checkLength(edited)
+    const value = await inSlices(jsonSteps(edited))
     const earlier = damage === undefined ? settings.document : undefined
     const check = (path: string, override: SettingsOverride) => checkAdded(path, override, isWhole)
     const document = await inSlices(documentSteps(value, Date.now(), earlier, check))
@@ -92,58 +96,29 @@ async function swapUntilMade(
   }
 }
 
-/** What an edit returned. */
-interface Edited {
-  /** A copy that has passed through JSON. */
-  readonly value: unknown
-  /** Whether it is a whole document, made without reading the last one. */
-  readonly isWhole: boolean
-}
-
-/** Edits a copy of the latest document. Rejects with a `TypeError` if that takes too long. */
+/**
+ * Edits a copy of the latest document. Rejects with a `TypeError` if that takes too long, or if nothing of the
+ * document can be read.
+ */
 async function editLatest(
   shared: SharedDocument,
-  { settings: { document }, damage }: Latest,
+  { settings: { document }, damage, isUnreadable }: Latest,
   edit: Edit,
   within: <T>(work: Promise<T>) => Promise<T>,
-): Promise<Edited> {
-  let isRead = edit.length > 0 || damage !== undefined
-  const copy = damage === undefined ? await inSlices(jsonSteps(document)) : document
-  if (!isRead)
-    watchReads(copy, () => {
-      isRead = true
-    })
+): Promise<unknown> {
+  if (isUnreadable) {
+    const fix = 'None of it can be kept: pass a whole document in place of edit, such as { limits: {} }.'
+    throw new TypeError(`${damage?.message} ${fix}`, { cause: damage })
+  }
+  const copy = await inSlices(jsonSteps(document))
   shared.isEditing = true
-  const value = await within((async () => edit(copy))()).catch((error) => {
+  const edited = await within((async () => edit(copy))()).catch((error) => {
     if (error instanceof TimeoutError) throw editError(shared.key)
     shared.isEditing = false
     throw error
   })
   shared.isEditing = false
-  checkLength(value)
-  return { value: await inSlices(jsonSteps(value)), isWhole: !isRead }
-}
-
-/**
- * Calls `onRead` when an edit reads its copy. This is for edits without a declared parameter, which can
- * still read it through a rest parameter or in a wrapper. Other edits get a plain copy, which prints as
- * usual.
- */
-function watchReads(copy: SettingsDocument, onRead: () => void): void {
-  for (const [name, value] of Object.entries(copy)) {
-    let current: unknown = value
-    Object.defineProperty(copy, name, {
-      enumerable: true,
-      configurable: true,
-      get() {
-        onRead()
-        return current
-      },
-      set(next) {
-        current = next
-      },
-    })
-  }
+  return edited
 }
 
 function editError(key: string): TypeError {

@@ -1,4 +1,3 @@
-import type { SettingsDocument } from '../limiter/settings-document.js'
 import type { StoredDocument } from '../stores/documents.js'
 import { StoreError } from '../stores/store-error.js'
 import type { Steps } from '../util/slices.js'
@@ -24,6 +23,8 @@ export interface Latest {
    * parts of it that can be read.
    */
   readonly damage?: TypeError
+  /** Whether nothing of the document can be read. Only a whole new one can replace it. */
+  readonly isUnreadable?: boolean
   /** Whether a change replaces what the store holds, instead of continuing its history. */
   readonly replaces?: boolean
   /** What the store holds, if it has lost the document of this process. */
@@ -76,8 +77,9 @@ function isLost(stored: StoredSettings, { settings, version, foreign }: LocalCop
 /** Returns what can be read of a damaged text. */
 function salvage(text: string, error: TypeError) {
   const value = fieldsIn(text)
-  const document = isObject(value.document) ? (value.document as never) : unreadableDocument(error)
-  return { settings: { ...historyIn(value), document }, damage: error, replaces: true }
+  const isUnreadable = !isObject(value.document)
+  const document = isUnreadable ? NO_SETTINGS.document : (value.document as never)
+  return { settings: { ...historyIn(value), document }, damage: error, isUnreadable, replaces: true }
 }
 
 function fieldsIn(text: string): Fields {
@@ -86,17 +88,6 @@ function fieldsIn(text: string): Fields {
   } catch {
     return {}
   }
-}
-
-/** Returns a placeholder for a document that cannot be read. It throws if an edit reads it. */
-function unreadableDocument({ message }: TypeError): SettingsDocument {
-  const fail = () => {
-    throw new TypeError(
-      `${message} None of it can be kept: return a whole document from edit, such as () => ({ limits: {} }).`,
-    )
-  }
-  const traps = { get: fail, has: fail, ownKeys: fail, set: fail, getOwnPropertyDescriptor: fail }
-  return new Proxy<SettingsDocument>(Object.create(null), traps)
 }
 
 /** How an operator restores the document that processes still follow. */

@@ -7,7 +7,6 @@ import type { Store } from '../stores/store.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
 import { inSlices } from '../util/slices.js'
 import { keyName, wrongKind } from '../util/validate.js'
-import { isFunction } from '../util/values.js'
 import { changeDocument } from './change-document.js'
 import { type DocumentStore, pollerOf } from './document-poller.js'
 import { followDocument } from './follow-document.js'
@@ -35,11 +34,12 @@ export interface SharedSettings extends SettingsSource {
    * the meantime, `edit` is called again, so no change is lost. Overrides that have ended are removed. `by`
    * and `reason` record who made the change, and why.
    *
+   * A document in place of `edit`, such as one from a configuration file, replaces whatever the store holds.
+   *
    * To write back a document that the store has lost, pass `(document) => document` in a process that follows
    * it. A process that knows no document begins a new one. Limiters that follow the lost one apply it only if
-   * `edit` takes no argument, as in `() => configuration`. If `read` rejects with a `TypeError`, `edit` gets the
-   * invalid document to repair. If nothing of that can be read, `edit` must return a new one and leave its
-   * argument unread.
+   * it is passed in place of `edit`. If `read` rejects with a `TypeError`, `edit` gets the invalid document to
+   * repair. If nothing of that can be read, only a whole document can replace it.
    *
    * Rejects with what `edit` throws, and with a `TypeError` if the new document is invalid, or does not fit
    * a limiter of this process that follows it. In these cases, nothing has changed. `edit` has five seconds.
@@ -48,7 +48,7 @@ export interface SharedSettings extends SettingsSource {
    */
   change(
     name: string,
-    edit: (document: SettingsDocument) => MaybePromise<GivenDocument>,
+    edit: ((document: SettingsDocument) => MaybePromise<GivenDocument>) | GivenDocument,
     origin: { readonly by: string; readonly reason: string },
   ): Promise<SettingsDocument>
   /** Returns the last 100 changes to the document that `read` returns, the newest first. */
@@ -98,8 +98,6 @@ export function sharedSettings(store: Store, options: SharedSettingsOptions = {}
   const poller = pollerOf(kept)
   const keyOf = (name: string) => `${prefix}:settings:${keyName('settings', 'name', name)}`
   const documentOf = (name: string) => poller.documentOf(keyOf(name))
-  /** The documents that were read before a change, which an edit without a parameter may also start from. */
-  const readKeys = new Set<string>()
 
   return {
     [FOLLOW]: {
@@ -108,16 +106,13 @@ export function sharedSettings(store: Store, options: SharedSettingsOptions = {}
       pollIfDue: poller.pollIfDue,
     } satisfies DocumentSource,
     async read(name) {
-      readKeys.add(keyOf(name))
       const { settings, damage } = await poller.latest(documentOf(name))
       if (damage !== undefined) throw new TypeError(`${damage.message} ${REPLACE}`, { cause: damage })
       return inSlices(jsonSteps(settings.document))
     },
     async change(name, edit, origin) {
-      const editRead = (document: SettingsDocument) => edit(document) // has a parameter
-      const isRead = readKeys.has(keyOf(name)) && isFunction(edit)
       const shared = documentOf(name)
-      const settings = await changeDocument(poller, shared, isRead ? editRead : edit, origin)
+      const settings = await changeDocument(poller, shared, edit, origin)
       await poller.refresh(shared, settings)
       return inSlices(jsonSteps(settings.document))
     },

@@ -161,7 +161,7 @@ describe.each(STARTS)('on %s', (_, start) => {
     expect(await documents.replace(KEY, '{"broken', found?.version)).toBe(true)
     const script = elsewhere(started.store)
     await expect(script.read('api')).rejects.toThrow('the document must be valid JSON')
-    await script.change('api', () => ({ limits: { api: { limit: 7 } } }), ada)
+    await script.change('api', { limits: { api: { limit: 7 } } }, ada)
     await until('the limiter follows', async () => (await limiter.peek('acme')).limit === 7)
   })
 })
@@ -208,12 +208,12 @@ describe.each<[string, () => Promise<StartedByHand>]>([
 
     await expect(script.read('api')).rejects.toThrow('Replace it with settings.change')
     await expect(script.change('api', (document) => ({ ...document }), ada)).rejects.toThrow(
-      'return a whole document from edit',
+      'pass a whole document in place of edit',
     )
     await here.change('api', (document) => document, ada)
     expect(await script.read('api')).toEqual(blocked)
     await started.set(KEY, '{"broken')
-    await script.change('api', () => eve, ada)
+    await script.change('api', eve, ada)
     await until('its limiter follows', () => followers[0].isBlocked('eve'))
     await Promise.all([...followers, starting].map(({ close }) => close()))
   })
@@ -230,7 +230,7 @@ describe('on Redis', () => {
     const client = await connect(server.url)
     const settings = sharedSettings(redisStore(client))
     await client.hset(KEY, 'version', 'of nothing')
-    await settings.change('api', () => blocked, ada)
+    await settings.change('api', blocked, ada)
     expect(await settings.read('api')).toEqual(blocked)
     client.disconnect()
   })

@@ -151,7 +151,7 @@ describe.each(DAMAGED)('a document that was overwritten with %j', (text) => {
     const repeat = script.change('api', async (document) => document, ada)
     await expect(repeat).rejects.toThrow(/^settings: /)
     expect(await textOf()).toBe(text)
-    await script.change('api', () => blocked, ada)
+    await script.change('api', blocked, ada)
     expect(await scriptOn(store).read('api')).toEqual(blocked)
     expect(await script.changes('api')).toHaveLength(1)
   })
@@ -162,7 +162,7 @@ test('the error of an edit that needs a document which cannot be read names the 
   await overwrite('{"broken')
   const change = scriptOn(store).change('api', (document) => ({ ...document, mode: 'report' }), ada)
   await expect(change).rejects.toThrow(
-    /the document must be valid JSON, got a syntax error .* return a whole document from edit, such as \(\) => \(\{ limits: \{\} \}\)\./,
+    /the document must be valid JSON, got a syntax error .* pass a whole document in place of edit, such as \{ limits: \{\} \}\./,
   )
 })
 

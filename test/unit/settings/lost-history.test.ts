@@ -20,7 +20,7 @@ const poll = () => jest.advanceTimersByTimeAsync(1500)
 async function blocking() {
   const fragile = fragileStore()
   const follower = following(fragile.store)
-  await follower.settings.change('api', () => blocked, ada)
+  await follower.settings.change('api', blocked, ada)
   return { ...fragile, ...follower }
 }
 
@@ -61,32 +61,30 @@ describe('after a loss, a script that knows no document', () => {
     expect(charge('mallory').source).toBe('blocked')
   })
 
-  test('replaces the document if its edit does not read it', async () => {
+  test('replaces the document by one that it passes', async () => {
     const { store, lose, charge, failures } = await blocking()
     lose()
-    await scriptOn(store).change('api', () => raised, ada)
+    await scriptOn(store).change('api', raised, ada)
     await poll()
     expect([charge('mallory').source, charge('acme').limit]).toEqual(['store', 9])
     expect(failures).toEqual([])
   })
 
-  test('removes nothing if it reads the document before its edit', async () => {
+  test('removes nothing by an edit, whatever that returns', async () => {
     const { store, lose, charge, failures } = await blocking()
     lose()
-    const script = scriptOn(store)
-    const read = await script.read('api')
-    await script.change('api', () => ({ ...read, ...raised }), ada)
+    await scriptOn(store).change('api', () => raised, ada)
     await poll()
     expect(charge('mallory').source).toBe('blocked')
     expect(failures).toEqual([expect.stringContaining(BEGUN)])
   })
 
-  test('replaces it even after an edit that read it', async () => {
+  test('replaces it even after an edit', async () => {
     const { store, lose, charge } = await blocking()
     lose()
     await scriptOn(store).change('api', raise, ada)
     await poll()
-    await scriptOn(store).change('api', () => ({ limits: { api: { limit: 7 } } }), ada)
+    await scriptOn(store).change('api', { limits: { api: { limit: 7 } } }, ada)
     await poll()
     expect([charge('mallory').source, charge('acme').limit]).toEqual(['store', 7])
   })
@@ -98,53 +96,6 @@ describe('after a loss, a script that knows no document', () => {
     await settings.change('api', raise, ada)
     expect([charge('mallory').source, charge('acme').limit]).toEqual(['blocked', 9])
     expect(await scriptOn(store).read('api')).toEqual({ ...blocked, ...raised })
-  })
-})
-
-test.each<[string, (edit: typeof raise) => typeof raise]>([
-  [
-    'a wrapper',
-    (edit) =>
-      (...args) =>
-        edit(...args),
-  ],
-  [
-    'a default',
-    () =>
-      (document = blocked) =>
-        raise(document),
-  ],
-  [
-    'a clone',
-    () =>
-      (...[document]) =>
-        raise(structuredClone(document)),
-  ],
-  [
-    'a modified copy',
-    () =>
-      (...[document]) =>
-        Object.assign(document, raised),
-  ],
-])('an edit that looks at the document through %s does not replace it', async (_how, editFrom) => {
-  const { store, lose, charge } = await blocking()
-  lose()
-  await scriptOn(store).change('api', editFrom(raise), ada)
-  await poll()
-  expect(charge('mallory').source).toBe('blocked')
-})
-
-test('an edit without a parameter still gets the document', async () => {
-  const { store } = await blocking()
-  const edit = (...[document]: [SettingsDocument]) => {
-    document.mode = 'report'
-    document.limits = { api: { limit: 9 } }
-    return document
-  }
-  expect(await sharedSettings(store).change('api', edit, ada)).toEqual({
-    ...blocked,
-    ...raised,
-    mode: 'report',
   })
 })
 

@@ -113,8 +113,8 @@ describe('a change changes nothing', () => {
     )
     const failing = settings.change('api', () => Promise.reject(new Error('no')), ada)
     await expect(failing).rejects.toThrow('no')
-    await expect(settings.change('api', {} as never, ada)).rejects.toThrow(
-      'settings: edit must be a function',
+    await expect(settings.change('api', 'report' as never, ada)).rejects.toThrow(
+      'settings: edit must be a function or a document',
     )
   })
 

@@ -110,7 +110,7 @@ test('overrides already in a document prevent no other change, and apply as befo
 test('a whole document may have overrides that have ended', async () => {
   const { settings } = following()
   const ended: SettingsOverride = { identity: 'acme', block: true, until: PAST }
-  expect((await settings.change('api', () => ({ overrides: [ended] }), ada)).overrides).toEqual([])
+  expect((await settings.change('api', { overrides: [ended] }, ada)).overrides).toEqual([])
 })
 
 test('an override that ends while a change is retried does not stop it', async () => {
