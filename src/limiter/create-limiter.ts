@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events'
 import { remoteAccessOf } from '../pipe/remote-access.js'
+import type { StoreError } from '../stores/store-error.js'
 import { adjustmentsOf, type DirectAdjustments } from './adjustments.js'
 import { createCandidate } from './candidate/candidate.js'
 import { decisionReporter } from './charge-limits.js'
@@ -8,7 +9,7 @@ import { watchCreation } from './created-in-handler.js'
 import { logIfDebugged } from './debug-log.js'
 import type { Decision, Finish } from './decision.js'
 import { emit, emitFailure, type LimiterEvents } from './events.js'
-import { holdingsOf } from './holdings.js'
+import { holdingsOnDemand } from './held-units.js'
 import { registerForInspection } from './inspection.js'
 import type { Limiter } from './limiter.js'
 import { finishDecision, type LimiterParts, limiterMethods } from './limiter-methods.js'
@@ -81,7 +82,8 @@ function limiterParts<Subject>(
   const warnOfError = remote?.errorWarnings(events as EventEmitter, settings)
   const onRefundFailed = (error: unknown, decision?: Decision) =>
     emitFailure(events, 'refundFailed', error, decision)
-  const holdings = holdingsOf((error) => emitFailure(events, 'renewalFailed', error), onRefundFailed)
+  const onRenewalFailed = (error: StoreError) => emitFailure(events, 'renewalFailed', error)
+  const holdings = holdingsOnDemand(onRenewalFailed, onRefundFailed)
   const core = limiterCore(settings, {
     onStoreError(error) {
       if (warnOfError === undefined) emitFailure(events, 'storeError', error)
@@ -90,11 +92,11 @@ function limiterParts<Subject>(
     onRefundLost: onRefundFailed,
     onUnitsBack: (keys) => parts.waiting.retry(keys),
     onChange(...change) {
-      if (change[0] === 'closed') holdings.renewDue()
+      if (change[0] === 'closed') holdings()?.renewDue()
       emit(events, 'storeState', change)
     },
-    hold: holdings.hold,
-    releaseLate: holdings.releaseLate,
+    hold: (receipt) => holdings(receipt.parts)?.hold(receipt),
+    releaseLate: (parts, ...late) => holdings(parts)?.releaseLate(parts, ...late),
   })
   const document = limiterDocument(settings, core, events, {
     useCandidate(entries) {

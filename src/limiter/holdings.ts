@@ -1,10 +1,9 @@
 import type { ChargeResult, Part, Refund } from '../stores/operation.js'
 import { refundsOf } from '../stores/shared/refunds.js'
-import type { StoreError } from '../stores/store-error.js'
 import { inBackground } from '../util/background-timer.js'
 import { groupBy } from '../util/group-by.js'
 import { catchMaybe, type MaybePromise, settleAll } from '../util/maybe-promise.js'
-import { type Decision, receiptOf } from './decision.js'
+import type { CreateHoldings } from './held-units.js'
 import type { Apply, Receipt } from './receipt.js'
 import { type HeldUnits, isDue, isForgotten, renew, ttlOf } from './renewal.js'
 
@@ -12,36 +11,14 @@ const TICK_SHARE = 1 / 16
 /** A ttl may be longer than a timer can wait. */
 const MAX_TICK_MS = 3_600_000
 
-/** Returns whether a decision holds units of a concurrency limit, which must be released. */
-export function isHolding(decision: Decision): boolean {
-  return receiptOf(decision)?.holding !== undefined
-}
-
-/** Releases what a decision holds, once. */
-export function releaseDecision(decision: Decision): MaybePromise<void> {
-  const receipt = receiptOf(decision)
-  const holding = receipt?.holding
-  if (receipt === undefined || holding === undefined) return undefined
-  receipt.holding = undefined
-  return holding.release()
-}
-
-/** Lets what a decision holds be free after its ttl, unless it is released before. */
-export function stopRenewals(decision: Decision): void {
-  receiptOf(decision)?.holding?.stopRenewals()
-}
-
 /**
  * Creates the holdings of a limiter: the units of its concurrency limits that decisions hold. One timer
  * renews them all, those of one key and slice together; it runs only while there are any.
  *
  * A release whose outcome is unknown is not repeated, since it might free the units of another request: what
- * is not released is free after the ttl. `onReleaseFailed` gets the failures that no caller sees.
+ * is not released is free after the ttl.
  */
-export function holdingsOf(
-  onRenewalFailed: (error: StoreError) => void,
-  onReleaseFailed: (error: unknown) => void,
-) {
+export const createHoldings: CreateHoldings = (onRenewalFailed, onReleaseFailed) => {
   const all = new Set<HeldUnits>()
   let timer: NodeJS.Timeout | undefined
   let tickMs = Number.POSITIVE_INFINITY
@@ -113,18 +90,14 @@ export function holdingsOf(
     return undefined
   }
 
-  /** Releases units of a charge whose result came after the time-out. */
   function releaseLate(parts: readonly Part[], result: ChargeResult, apply: Apply): void {
     for (const units of heldUnits(parts, result)) catchMaybe<unknown>(() => apply(units), onReleaseFailed)
   }
 
   return {
-    /** Holds what a charge has taken of concurrency limits. */
     hold,
-    /** Renews what is due, as at each tick. */
     renewDue,
     releaseLate,
-    /** Releases everything. Rejects with the first error, after all were tried. */
     async releaseAll(): Promise<void> {
       stop()
       await settleAll([...all], release)

@@ -7,7 +7,7 @@ import { readCost, refuseOptions } from './charge-options.js'
 import { checkDecision, type Decision, type Finish, receiptOf, reportedDecision } from './decision.js'
 import type { LimiterEvents } from './events.js'
 import { healthOf } from './health.js'
-import { type holdingsOf, releaseDecision } from './holdings.js'
+import { type holdingsOnDemand, releaseDecision } from './held-units.js'
 import type { Limiter } from './limiter.js'
 import type { LimiterSettings } from './read-options.js'
 import type { LimiterDocument } from './settings-in-force.js'
@@ -25,7 +25,7 @@ export interface LimiterParts<Subject> extends ChargeContext {
   /** Reports a decision, and returns the one that the caller gets. */
   readonly finish: Finish
   readonly waiting: ReturnType<typeof createWaiting>
-  readonly holdings: ReturnType<typeof holdingsOf>
+  readonly holdings: ReturnType<typeof holdingsOnDemand>
   readonly adjustments: DirectAdjustments<Subject>
   readonly document: LimiterDocument
   readonly onRefundFailed: (error: unknown, decision?: Decision) => void
@@ -121,7 +121,7 @@ async function close<Subject>(parts: LimiterParts<Subject>): Promise<void> {
   const { settings, stops, waiting, holdings, core } = parts
   for (const stop of stops.splice(0)) stop()
   waiting.close()
-  await holdings.releaseAll().catch(parts.onRefundFailed)
+  await holdings()?.releaseAll().catch(parts.onRefundFailed)
   await parts.candidate?.close()
   try {
     await core.close()

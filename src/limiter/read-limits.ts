@@ -140,6 +140,8 @@ export function checkPolicy(owner: string, value: unknown): Policy {
     const fix = "Did you mean tokenBucket({ capacity: 100, refill: 100, every: '1m' })?"
     throw wrongOption(owner, 'policy', 'a policy', value, fix)
   }
+  if (value.holdsUnits && value.holdings === undefined)
+    throw wrongOption(owner, 'policy.holdings', 'set', undefined, 'Copy it from a policy of concurrency.')
   return value
 }
 

@@ -48,37 +48,12 @@ const WIDTH = FIRST + SLICES + 1
 type HeldCost = readonly [cost: number, takenAtMs: number, resetAtMs?: number]
 
 /**
- * Creates a policy that limits units in use at once, such as requests in flight. A charge holds its units
- * until `limiter.release(decision)`. Middleware releases them when the response is over.
- *
- * **Bound.** At most `limit` units are held at once, as long as each process renews its units within `ttl`.
- * It first tries after an eighth of `ttl`, and then every sixteenth. Units are not renewed if their process
- * crashed or was cut off from the store, or if their client has left. They are free after `ttl`, at most an
- * eighth later.
- *
- * **Rules.** Those of other policies hold, with two exceptions: the retry time is a hint of one second, and
- * there is no rate. Units are released, not refunded. A denial is never cached, units are never leased, and
- * `ban` does not accept it.
- *
- * **Clock.** A step back frees nothing. Units that were taken before it may count for twice `ttl` and a
- * slice, even after they are released. A step forward of more than `ttl` frees all units, until their
- * renewal counts them again.
- *
- * **Change of numbers.** If the limit changes, held units stay held. The units under each `ttl` are counted
- * separately. So after a change of `ttl`, twice the limit may be in use until the old units are released.
+ * Creates the policy of `concurrency`, as stores need it. The units under each `ttl` are counted separately.
  *
  * **State.** The newest slice's index, then how many units were last renewed in each slice, newest
  * first. The units of a slice count for `ttl` after it has ended, unless they are renewed or released.
- *
- * @example
- * ```ts
- * import { concurrency, rateLimit } from 'headgate'
- *
- * // At most 2 reports for each client at the same time.
- * const reports = rateLimit({ policy: concurrency({ limit: 2, ttl: '30s' }) })
- * ```
  */
-export function concurrency(options: ConcurrencyOptions): Policy {
+export function concurrencyPolicy(options: ConcurrencyOptions): Policy {
   const { limit, ttl, name = `${limit}-at-once` } = readRows('concurrency', options, OPTIONS)
   return makeConcurrency(name, limit, ttl)
 }

@@ -1,7 +1,7 @@
 import { wrongOption } from '../util/validate.js'
 import { ban } from './ban.js'
 import type { ChangeRules } from './change-options.js'
-import { concurrency } from './concurrency.js'
+import { concurrencyPolicy } from './concurrency.js'
 import { consecutive } from './consecutive.js'
 import { fixedWindow } from './fixed-window.js'
 import type { Policy } from './policy.js'
@@ -46,7 +46,7 @@ export function policyFromSpec(spec: PolicySpec): Policy {
     case 'consecutive':
       return consecutive({ limit: spec.limit, onChange: rulesOfSpec(spec).onChange })
     case 'concurrency':
-      return concurrency({ limit: spec.limit, ttl: `${spec.ttlMs}ms` })
+      return concurrencyPolicy({ limit: spec.limit, ttl: `${spec.ttlMs}ms` })
     case 'ban': {
       const { base, after, withinMs, bansMs, onAttempt } = spec
       const rules = { within: `${withinMs}ms`, for: bansMs.map((banMs) => `${banMs}ms`), onAttempt }

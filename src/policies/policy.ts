@@ -124,6 +124,11 @@ export interface Policy {
   /** With `holdsUnits`: how long units stay held without renewal, at least. */
   readonly ttlMs?: number
   /**
+   * With `holdsUnits`: what limiters renew and release the units with. `concurrency` brings it, so that bundles
+   * without that policy do not have it.
+   */
+  readonly holdings?: unknown
+  /**
    * With `holdsUnits`: returns the state in which `cost` units, held since `takenAtMs`, are held as if taken
    * at `nowMs`. That includes units that the state has lost. `resetAtMs` is as for a refund.
    */

@@ -1,7 +1,7 @@
+import { concurrency } from '../limiter/concurrency.js'
 import type { GivenPolicy } from '../limiter/read-limits.js'
 import type { LimitSettings } from '../limiter/settings-document.js'
 import { ban } from '../policies/ban.js'
-import { concurrency } from '../policies/concurrency.js'
 import { consecutive } from '../policies/consecutive.js'
 import { fixedWindow } from '../policies/fixed-window.js'
 import { isPolicy, type Policy } from '../policies/policy.js'
@@ -114,6 +114,8 @@ function samePolicyWith(given: Policy, limit = given.limit, lengthMs?: number): 
     const every = lengthMs ?? Math.max(1, Math.round(given.windowMs))
     return tokenBucket({ ...others, capacity: limit, refill: limit, every: `${every}ms` })
   }
+  if (lengthMs === undefined && spec.kind === 'concurrency')
+    return concurrency({ limit, ttl: `${spec.ttlMs}ms` })
   if (lengthMs === undefined) return policyFromSpec({ ...spec, limit } as PolicySpec)
   if ('windowMs' in spec) return policyFromSpec({ ...spec, limit, windowMs: lengthMs } as PolicySpec)
   throw new TypeError(`window must be left out, because ${spec.kind} has none. Write only limit.`)

@@ -15,7 +15,7 @@ import {
   receiptOf,
   unchargedDecision,
 } from '../decision.js'
-import { releaseDecision } from '../holdings.js'
+import { releaseDecision } from '../held-units.js'
 import { readWaitOptions, type WaitOptions } from './wait-options.js'
 import type { KeyWait, Queue, Waiter } from './wait-queue.js'
 import { WaitQueues } from './wait-queues.js'

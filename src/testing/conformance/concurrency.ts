@@ -1,4 +1,4 @@
-import { concurrency } from '../../policies/concurrency.js'
+import { concurrencyPolicy as concurrency } from '../../policies/concurrency.js'
 import { tokenBucket } from '../../policies/token-bucket.js'
 import type { Charge, Refund, Renew } from '../../stores/operation.js'
 import type { Store } from '../../stores/store.js'

@@ -7,6 +7,7 @@ import {
   memoryStore,
   type Store,
   StoreError,
+  sharedSettings,
   tokenBucket,
 } from 'headgate'
 import { customStore, type Operation, type Refund, type Renew } from 'headgate/store'
@@ -361,6 +362,30 @@ test('waitFor releases what a charge took that is allowed after the abort', asyn
   expect(store.refunds).toHaveLength(1)
   expect(await freeIn(limiter)).toBe(3)
   await limiter.close()
+})
+
+test.each([
+  ['other numbers', { limit: 1 }, () => three],
+  ['another policy', { policy: 'concurrency', limit: 1, ttl: '8s' }, three],
+] as const)('a limit to which settings give %s releases what it holds', async (_what, changed, policy) => {
+  const store = memoryStore({ clock: Date.now })
+  const settings = sharedSettings(store)
+  const limiter = limiterOn(store, { name: 'all', settings, policy })
+  await settings.change('all', { limits: { all: changed } }, { by: 'ada', reason: 'a test' })
+  for (let i = 0; i < 3; i++) {
+    const decision = await limiter.charge({})
+    expect(decision).toMatchObject({ allowed: true, limit: 1 })
+    await limiter.release(decision)
+  }
+  await limiter.close()
+})
+
+test('a policy that holds units, but does not say how, is refused', () => {
+  const must = 'createLimiter: policy.holdings must be set, got undefined.'
+  const fix = 'Copy it from a policy of concurrency.'
+  expect(() => limiterOn(memoryStore(), { policy: { ...three, holdings: undefined } })).toThrow(
+    new TypeError(`${must} ${fix}`),
+  )
 })
 
 test('a denial is never cached', async () => {

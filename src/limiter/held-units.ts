@@ -1,0 +1,55 @@
+import type { ChargeResult, Part } from '../stores/operation.js'
+import type { StoreError } from '../stores/store-error.js'
+import type { MaybePromise } from '../util/maybe-promise.js'
+import { type Decision, receiptOf } from './decision.js'
+import type { Apply, Receipt } from './receipt.js'
+
+/** The units of concurrency limits that the decisions of a limiter hold. */
+export interface Holdings {
+  /** Holds what a charge has taken of concurrency limits. */
+  hold(receipt: Receipt): void
+  /** Renews what is due, as at each tick. */
+  renewDue(): void
+  /** Releases units of a charge whose result came after the time-out. */
+  releaseLate(parts: readonly Part[], result: ChargeResult, apply: Apply): void
+  /** Releases everything. Rejects with the first error, after all were tried. */
+  releaseAll(): Promise<void>
+}
+
+/** Creates the holdings of a limiter. `onReleaseFailed` gets the failures that no caller sees. */
+export type CreateHoldings = (
+  onRenewalFailed: (error: StoreError) => void,
+  onReleaseFailed: (error: unknown) => void,
+) => Holdings
+
+/**
+ * Returns a function that returns the holdings of a limiter, if it has any. The first policy among `parts` that
+ * holds units brings the code, so that bundles without `concurrency` do not have it.
+ */
+export function holdingsOnDemand(...listeners: Parameters<CreateHoldings>) {
+  let holdings: Holdings | undefined
+  return function holdingsOf(parts: readonly Part[] = []): Holdings | undefined {
+    const create = parts.find(({ policy }) => policy.holdsUnits)?.policy.holdings
+    if (create !== undefined) holdings ??= (create as CreateHoldings)(...listeners)
+    return holdings
+  }
+}
+
+/** Returns whether a decision holds units of a concurrency limit, which must be released. */
+export function isHolding(decision: Decision): boolean {
+  return receiptOf(decision)?.holding !== undefined
+}
+
+/** Releases what a decision holds, once. */
+export function releaseDecision(decision: Decision): MaybePromise<void> {
+  const receipt = receiptOf(decision)
+  const holding = receipt?.holding
+  if (receipt === undefined || holding === undefined) return undefined
+  receipt.holding = undefined
+  return holding.release()
+}
+
+/** Lets what a decision holds be free after its ttl, unless it is released before. */
+export function stopRenewals(decision: Decision): void {
+  receiptOf(decision)?.holding?.stopRenewals()
+}
