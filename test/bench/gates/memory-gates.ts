@@ -1,0 +1,31 @@
+import { startChild } from '../harness/child.js'
+import { roundsInTurn } from '../harness/rounds.js'
+import type { KeyedName } from '../memory-key-child.js'
+import { isShort } from '../workloads.js'
+import type { Gate, Sample } from './gate.js'
+
+const PROCESSES = isShort ? 5 : 15
+const HEAP_MB = 500
+
+const CONTENDERS = { headgate: inProcess('headgate'), 'express-rate-limit': inProcess('express-rate-limit') }
+
+/** The gates in memory, by name. */
+export const MEMORY_GATES = {
+  'gate-memory-key': {
+    title: 'Memory: a key function, 100,000 keys in fresh strings, one caller',
+    goals: [{ of: 'headgate', peers: ['express-rate-limit'], figure: 'decisions/s', atLeast: 1 }],
+    measure: () => roundsInTurn(CONTENDERS, PROCESSES),
+  } satisfies Gate<KeyedName>,
+} as const
+
+/** Returns the measurement of a contender in a fresh process: each is compiled anew. */
+function inProcess(name: KeyedName): () => Promise<Sample> {
+  return async () => {
+    const child = startChild(new URL('../memory-key-child.ts', import.meta.url), [name], HEAP_MB)
+    try {
+      return await child.ask<Sample>({})
+    } finally {
+      await child.end()
+    }
+  }
+}
