@@ -113,7 +113,8 @@ export interface TextKey {
   readonly key: KeyFunction<unknown>
   /**
    * Returns the text for a value that the key returned; `undefined` if only `identify` finds its identity.
-   * Absent if every string is a text.
+   * That is also so for a text with other characters than those from U+0001 to U+00FF. Absent if every string
+   * is a text.
    */
   readonly textOf?: (value: unknown, subject: unknown) => string | undefined
   identify(value: unknown, subject: unknown): string | undefined

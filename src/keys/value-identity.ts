@@ -53,13 +53,12 @@ function writeOut(value: Key): string {
 
 /**
  * Returns the text of a string or number that is written out in this process, without `WRITTEN_OUT`;
- * `undefined` for a longer or any other value.
+ * `undefined` for a longer or any other value. The text may be no key (`isKey`), unless all of its characters
+ * are from U+0001 to U+00FF.
  */
 export function writtenText(value: unknown): string | undefined {
   const text = typeof value === 'number' && Number.isFinite(value) ? String(value) : value
-  return typeof text === 'string' && text !== '' && text.length <= MAX_WRITTEN_OUT && isKey(text)
-    ? text
-    : undefined
+  return typeof text === 'string' && text !== '' && text.length <= MAX_WRITTEN_OUT ? text : undefined
 }
 
 /** Returns what joins several identities: in this process, a character that no value contains. */

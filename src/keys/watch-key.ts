@@ -14,7 +14,8 @@ export function keyWatch(key: KeyFunction<never>): (value: unknown, subject: unk
   let compared = 0
 
   return function watchKey(value, subject) {
-    if (compared === COMPARED || typeof value !== 'string' || !value.includes(':')) return
+    if (compared === COMPARED || typeof value !== 'string' || typeof subject === 'string') return
+    if (!value.includes(':')) return
     compared++
     if (isAddressOf(subject, value)) warnOfAddress(name, value)
   }

@@ -36,7 +36,7 @@ export function directCharge(core: LimiterCore, entries: readonly Entry[]): Char
   if (typeof policy === 'function' || skip !== undefined) return undefined
   const limit = limitOf(entry, context, policy)
   const { beginning, key: readValue, textOf, identify } = textKey(key, context)
-  const localLimit = local.limitOf(policy, limit.scope + beginning, KEY_END)
+  const localLimit = local.limitOf(policy, limit.scope + beginning, KEY_END, textOf !== undefined)
   const charged: DirectLimit = { limit, beginning, apply: core.apply }
 
   return function chargeDirectly(subject, chargeCost, finish) {
@@ -51,7 +51,7 @@ export function directCharge(core: LimiterCore, entries: readonly Entry[]): Char
     if (typeof text !== 'string' || typeof cost !== 'number')
       return chargeIdentified(core, limit, { value, identify }, cost, subject, finish)
     let nowMs: number
-    let figures: PartResult
+    let figures: PartResult | undefined
     try {
       nowMs = localLimit.now()
       figures = localLimit.take(text, nowMs, cost)
@@ -59,6 +59,8 @@ export function directCharge(core: LimiterCore, entries: readonly Entry[]): Char
       const error = asStoreError(core.settings.store.name, cause)
       return resolveFailure(core, error, [partOf(limit, beginning + text, cost)], subject, finish)
     }
+    if (figures === undefined)
+      return chargeIdentified(core, limit, { value, identify }, cost, subject, finish)
     const receipt = new DirectReceipt(charged, text, cost, nowMs, figures)
     if (policy.holdsUnits) core.hold(receipt)
     const part = partDecision(limit, cost, figures, nowMs)

@@ -1,5 +1,8 @@
 import { getRandomValues } from 'node:crypto'
 
+/** Set for a NUL among the characters of a key: more than any character. */
+const NUL = 0x10000
+
 /** Where the hashes of keys with a common beginning start: after the whole words of that beginning. */
 export interface HashStart {
   readonly beginning: string
@@ -9,7 +12,7 @@ export interface HashStart {
   readonly v3: number
   /** The bytes of the beginning that do not fill a word. */
   readonly word: number
-  /** All characters of the beginning, combined by OR: below 256 if all of them are bytes. */
+  /** What `#runRounds` returns for the characters of the beginning. */
   readonly seen: number
 }
 
@@ -20,11 +23,13 @@ export interface HashStart {
  * can imitate the other.
  *
  * `high` and `low` hold the hash, 32 bits each, until the next key is hashed: an object would cost as much
- * as the rounds. `low` is never 0.
+ * as the rounds. `low` is never 0. `isPlain` says whether all characters of the key are from U+0001 to
+ * U+00FF: the rounds read each of them anyway.
  */
 export class KeyHash {
   high = 0
   low = 0
+  isPlain = true
   #starts: Starts | undefined
   /** The state after the last round. */
   readonly #state = new Int32Array(4)
@@ -40,8 +45,9 @@ export class KeyHash {
   /** Hashes a key: the beginning that is hashed already, `text` and `end`. Returns `low`. */
   hash(text: string, start = this.#keyed().bytes, end = ''): number {
     const length = start.beginning.length + text.length + end.length
-    // The last, partial word, and six rounds without one.
-    if (this.#runRounds(text, end, start, length, (length >> 2) + 7) < 256) return this.low
+    const seen = this.#runRounds(text, end, start, length, (length >> 2) + 7) // the last, partial word, and six more
+    this.isPlain = seen < 256
+    if ((seen & ~NUL) < 256) return this.low
     const bytes = Buffer.from(start.beginning + text + end, 'utf16le').toString('latin1')
     this.#runRounds(bytes, '', this.#keyed().wide, bytes.length, (bytes.length >> 2) + 7)
     return this.low
@@ -67,19 +73,33 @@ export class KeyHash {
   }
 
   /**
-   * Runs the rounds up to number `rounds` of a key of `length` characters. Returns a number below 256 if
-   * all of its characters are. One loop, so that the round is written once.
+   * Runs the rounds up to number `rounds` of a key of `length` characters. Returns all of its characters,
+   * combined by OR, and `NUL` if one of them is. One loop, so that the round is written once.
    */
   #runRounds(text: string, end: string, start: HashStart, length: number, rounds: number): number {
     let { v0, v1, v2, v3, word, seen } = start
     let shift = 8 * (start.beginning.length & 3)
     let at = 0
     const words = length >> 2
+    const lastWhole = text.length - 4
+    let lessOne = 0 // negative if a character is NUL
     for (let i = start.beginning.length >> 2; i < rounds; i++) {
       if (i <= words) {
+        if (shift === 0 && at <= lastWhole) {
+          const a = text.charCodeAt(at)
+          const b = text.charCodeAt(at + 1)
+          const c = text.charCodeAt(at + 2)
+          const d = text.charCodeAt(at + 3)
+          seen |= a | b | c | d
+          lessOne |= (a - 1) | (b - 1) | (c - 1) | (d - 1)
+          word = a | (b << 8) | (c << 16) | (d << 24)
+          at += 4
+          shift = 32
+        }
         for (const bits = i < words ? 32 : 8 * (length & 3); shift < bits; shift += 8) {
           const char = at < text.length ? text.charCodeAt(at) : end.charCodeAt(at - text.length)
           seen |= char
+          lessOne |= char - 1
           word |= char << shift
           at++
         }
@@ -110,7 +130,7 @@ export class KeyHash {
     this.#state[1] = v1
     this.#state[2] = v2
     this.#state[3] = v3
-    return seen
+    return lessOne < 0 ? seen | NUL : seen
   }
 }
 

@@ -1,7 +1,7 @@
 import { callback, readOptions, withDefault } from '../../options/option-table.js'
 import type { Policy } from '../../policies/policy.js'
 import { show, whole } from '../../util/validate.js'
-import type { Operation, Outcome, PartResult } from '../operation.js'
+import type { Operation, Outcome } from '../operation.js'
 import { type LocalLimit, setLocalStates } from '../shared/local-states.js'
 import { checkOperations } from '../shared/run-operations.js'
 import { asStoreError } from '../store-error.js'
@@ -63,17 +63,18 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   const calendarClock = clock === undefined ? systemClock(now) : undefined
   const states = new MemoryStates(maxKeys, calendarClock?.aheadAt ?? (() => 0))
 
-  function limitOf(given: Policy, before: string, after: string): LocalLimit {
+  function limitOf(given: Policy, before: string, after: string, takesPlainOnly: boolean): LocalLimit {
     const policy = calendarClock?.policyOf(given) ?? given
     let start: HashStart | undefined // at the first charge: `KeyHash` needs a random secret
     return {
       now,
       take(identity, nowMs, cost) {
         start ??= states.table.startAfter(before)
-        const step = states.table.take(policy, identity, nowMs, cost, start, after)
+        if (!states.table.hash(identity, start, after) && takesPlainOnly) return undefined
+        const step = states.table.takeHashed(policy, identity, nowMs, cost)
         if (step !== undefined) return step
         const key = before + identity + after
-        return decideInOverflow(states, [{ key, policy, cost }], new Set([key]), nowMs).parts[0] as PartResult
+        return decideInOverflow(states, [{ key, policy, cost }], new Set([key]), nowMs).parts[0]
       },
     }
   }

@@ -42,26 +42,30 @@ export class StateTable {
     return this.#size
   }
 
-  /** Returns where the hashes of keys with this beginning start, for `take`. */
+  /** Returns where the hashes of keys with this beginning start, for `hash`. */
   startAfter(beginning: string): HashStart {
     return this.#hash.startAfter(beginning)
   }
 
+  /** Takes units of a key. Returns no step if there is no room for it. */
+  take(policy: Policy, key: string, nowMs: number, cost: number): Step | undefined {
+    this.#hash.hash(key)
+    return this.takeHashed(policy, key, nowMs, cost)
+  }
+
   /**
-   * Takes units of a key, given whole or as its middle between `start` and `end`. Returns no step if there
-   * is no room for the key.
+   * Hashes the key of a text between `start` and `end`, for `takeHashed`. Returns whether all of its characters
+   * are from U+0001 to U+00FF.
    */
-  take(
-    policy: Policy,
-    key: string,
-    nowMs: number,
-    cost: number,
-    start?: HashStart,
-    end?: string,
-  ): Step | undefined {
+  hash(text: string, start: HashStart, end: string): boolean {
+    this.#hash.hash(text, start, end)
+    return this.#hash.isPlain
+  }
+
+  /** Takes units of the key that was hashed last, as `take` does. Errors name `key`. */
+  takeHashed(policy: Policy, key: string, nowMs: number, cost: number): Step | undefined {
+    const { high, low } = this.#hash
     if (++this.#unswept >= CHARGES_PER_SWEEP) this.#sweep(nowMs)
-    const low = this.#hash.hash(key, start, end)
-    const { high } = this.#hash
     const page = this.#table.pageOf(high)
     const slot = page.find(high, low)
     const step = policy.take(slot < 0 ? undefined : this.#readSlot(page, slot, policy, key), nowMs, cost)

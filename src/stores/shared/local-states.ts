@@ -7,8 +7,11 @@ import type { Store } from '../store.js'
 export interface LocalLimit {
   /** Returns the store's time, in milliseconds since the Unix epoch. */
   now(): number
-  /** Takes `cost` units of an identity at `nowMs`, as a charge of one part does. */
-  take(identity: string, nowMs: number, cost: number): PartResult
+  /**
+   * Takes `cost` units of an identity at `nowMs`, as a charge of one part does. Returns no result, and takes
+   * nothing, of an identity that is not plain, if the limit takes only plain ones.
+   */
+  take(identity: string, nowMs: number, cost: number): PartResult | undefined
 }
 
 /**
@@ -17,8 +20,11 @@ export interface LocalLimit {
  * `limitOf`, without building an operation.
  */
 export interface LocalStates {
-  /** Returns the limit of a policy whose keys are `before`, then an identity, then `after`. */
-  limitOf(policy: Policy, before: string, after: string): LocalLimit
+  /**
+   * Returns the limit of a policy whose keys are `before`, then an identity, then `after`. Plain identities
+   * have only characters from U+0001 to U+00FF.
+   */
+  limitOf(policy: Policy, before: string, after: string, takesPlainOnly: boolean): LocalLimit
   /** Creates an empty store with the same options. */
   createSibling(): Store
 }

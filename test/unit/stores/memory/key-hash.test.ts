@@ -106,6 +106,21 @@ test('a key hashed in pieces has the hash of the whole key', () => {
   )
 })
 
+test('a key is plain if all of its characters are from U+0001 to U+00FF', () => {
+  const text = fc.string({
+    unit: fc.constantFrom('a', 'b', '\x01', '\xff', '\0', '\u0100', '\ud800'),
+    maxLength: 9,
+  })
+  const hash = new KeyHash(SECRET)
+  fc.assert(
+    fc.property(text, text, (middle, end) => {
+      hash.hash(middle, hash.startAfter('hg:api:{'), end)
+      expect(hash.isPlain).toBe([...middle, ...end].every((char) => char > '\0' && char <= '\xff'))
+    }),
+    { numRuns: 500 },
+  )
+})
+
 test('each KeyHash has a random secret of its own by default', () => {
   const key = '10.0.0.1'
   const hashes = Array.from({ length: 1000 }, () => hashOf(key, new KeyHash()).join())
