@@ -7,7 +7,7 @@ import { limiterFixes } from '../options/foreign-options.js'
 import { callback, optional, readOptions, type Settings, withDefault } from '../options/option-table.js'
 import type { FrameworkTypes, ServerTypes } from '../util/framework-types.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
-import { choice, wrongOption } from '../util/validate.js'
+import { choice, wrongOption, wrongUse } from '../util/validate.js'
 import {
   type ActualCost,
   adjustToActualCost,
@@ -126,13 +126,13 @@ const DELAY_RULE = {
     if (delay === undefined) return
     if (limits.length > 1) {
       const problem = 'delay supports only one limit: its numbers are units of that limit'
-      throw new TypeError(`${owner}: ${problem}. Create middleware for each limit, and put delay into one.`)
+      throw wrongUse(owner, problem, 'Create middleware for each limit, and put delay into one.')
     }
     const limitPolicy = limits[0]?.policy ?? policy
     if (typeof limitPolicy === 'object' && limitPolicy.holdsUnits) {
       const problem =
         'delay cannot be combined with concurrency: a request would hold its units while it waits'
-      throw new TypeError(`${owner}: ${problem}. Put concurrency into its own middleware, after this one.`)
+      throw wrongUse(owner, problem, 'Put concurrency into its own middleware, after this one.')
     }
     const most = typeof limitPolicy === 'object' ? limitPolicy.limit : limit
     if (most === undefined || delay.after < most) return
@@ -153,7 +153,7 @@ const COST_RULE = {
     if (actualCost === undefined) return
     if (count !== 'all') {
       const problem = 'give either count or actualCost, not both'
-      throw new TypeError(`${owner}: ${problem}. Return 0 from actualCost for requests that do not count.`)
+      throw wrongUse(owner, problem, 'Return 0 from actualCost for requests that do not count.')
     }
     if (![{ cost }, ...limits].some((each) => each.cost === 0)) return
     const fix = 'A charge of 0 is always allowed: write an estimate.'

@@ -1,6 +1,7 @@
 import type { Operation, Part } from '../stores/operation.js'
 import { type Duration, durationMs, durationText } from '../util/durations.js'
 import { catchMaybe, type MaybePromise, settleAll, thenMaybe } from '../util/maybe-promise.js'
+import { wrongUse } from '../util/validate.js'
 import { adjustReceipt, refundReceipt } from './adjust-receipt.js'
 import { resolveAdjusted } from './adjusted-parts.js'
 import type { LimiterCore } from './core.js'
@@ -183,14 +184,18 @@ export function bansAmong<L extends Pick<NamedPart, 'name' | 'policy'>>(
   const bans = limits.filter(({ policy }) => policy.isBan)
   if (limits.length > 0 && bans.length === 0) {
     const fix = "Wrap the policy: ban(policy, { after: 10, within: '1m', for: '1h' })."
-    throw new TypeError(`${owner}: blockFor requires a limit whose policy is a ban. ${fix}`)
+    throw wrongUse(owner, 'blockFor requires a limit whose policy is a ban', fix)
   }
   for (const { name, policy } of bans) {
     const { longestBanMs = 0 } = policy
     if (banMs <= longestBanMs) continue
+    const ban = durationText(banMs)
     const must = `at most the longest ban of the limit ${name}, ${durationText(longestBanMs)}`
-    const fix = `Add '${durationText(banMs)}' to the for option of that ban.`
-    throw new TypeError(`${owner}: duration must be ${must}, got ${durationText(banMs)}. ${fix}`)
+    throw wrongUse(
+      owner,
+      `duration must be ${must}, got ${ban}`,
+      `Add '${ban}' to the for option of that ban.`,
+    )
   }
   return bans
 }

@@ -1,6 +1,7 @@
 import { BESIDE_LIMITS, limiterFixes } from '../options/foreign-options.js'
 import { readOptions } from '../options/option-table.js'
 import type { Policy } from '../policies/policy.js'
+import { wrongUse } from '../util/validate.js'
 import { ENTRIES_RULE, type Entry, LIMIT_ROWS } from './read-limits.js'
 
 const TABLE = {
@@ -33,6 +34,6 @@ export function withKeysOf(entries: readonly Entry[], candidate: readonly Entry[
 /** Throws a `TypeError` for a policy that a candidate cannot have. */
 export function checkCandidatePolicy(owner: string, policy: Policy): void {
   if (!policy.holdsUnits) return
-  const must = 'policy must not be concurrency: a candidate denies no request, so it cannot hold units'
-  throw new TypeError(`${owner}: ${must}. Use a separate limiter with mode: 'report'.`)
+  const problem = 'policy must not be concurrency: a candidate denies no request, so it cannot hold units'
+  throw wrongUse(owner, problem, "Use a separate limiter with mode: 'report'.")
 }

@@ -1,5 +1,5 @@
 import { readOptions } from '../options/option-table.js'
-import { show, wrongOption } from '../util/validate.js'
+import { wrongOption } from '../util/validate.js'
 
 const TABLE = {
   rows: {
@@ -26,6 +26,5 @@ export function readNames(
   const unknown = limitNames && names.find((name) => !limitNames.includes(name))
   if (unknown === undefined) return names
   const fix = `The limits are ${limitNames?.map((name) => `'${name}'`).join(', ')}.`
-  const must = "names of this limiter's limits"
-  throw new TypeError(`${owner}: limits must be ${must}, got ${show(unknown)}. ${fix}`)
+  throw wrongOption(owner, 'limits', "names of this limiter's limits", unknown, fix)
 }

@@ -6,7 +6,7 @@ import { isPolicy, type Policy } from '../policies/policy.js'
 import { bucketOfLimit } from '../policies/token-bucket.js'
 import { durationMs } from '../util/durations.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
-import { keyName, show, whole, wholeNumber, wrongKind, wrongOption } from '../util/validate.js'
+import { keyName, show, whole, wholeNumber, wrongKind, wrongOption, wrongUse } from '../util/validate.js'
 import { isFunction, isObject } from '../util/values.js'
 
 /** A limit in the options, checked. `entryName` is set if it is one of several. */
@@ -43,9 +43,7 @@ export const ENTRIES_RULE = {
     if (limits === undefined) return [{ owner, policy: resolvePolicy(owner, settings), key, cost }]
     for (const option of ['limit', 'window', 'policy', 'key', 'cost'] as const) {
       if (settings[option] === undefined) continue
-      throw new TypeError(
-        `${owner}: ${option} cannot be combined with limits. Move it into each entry of limits.`,
-      )
+      throw wrongUse(owner, `${option} cannot be combined with limits`, 'Move it into each entry of limits.')
     }
     return limits
   },
@@ -85,11 +83,10 @@ function resolvePolicy(
   if (policy !== undefined) {
     if (limit === undefined && window === undefined) return policy
     const problem = 'give either limit and window, or policy, not both'
-    throw new TypeError(`${owner}: ${problem}. Put the numbers into the policy.`)
+    throw wrongUse(owner, problem, 'Put the numbers into the policy.')
   }
-  const example = "Write limit and window, such as { limit: 100, window: '1m' }."
   if (limit === undefined && window === undefined)
-    throw new TypeError(`${owner}: no limit is set. ${example}`)
+    throw wrongUse(owner, 'no limit is set', "Write limit and window, such as { limit: 100, window: '1m' }.")
   const capacity = wholeNumber(owner, 'limit', limit)
   if (window === undefined)
     throw wrongOption(owner, 'window', 'given with limit', window, "Did you mean window: '1m'?")
@@ -111,7 +108,7 @@ function readEntries(owner: string, option: string, limits: unknown): readonly E
   )
   for (const [i, { owner, entryName }] of entries.entries())
     if (entries.findIndex((entry) => entry.entryName === entryName) < i)
-      throw new TypeError(`${owner}: two limits are called ${show(entryName)}. Give each limit its own name.`)
+      throw wrongUse(owner, `two limits are called ${show(entryName)}`, 'Give each limit its own name.')
   return entries
 }
 

@@ -10,7 +10,7 @@ import type { Store } from '../stores/store.js'
 import type { StoreError } from '../stores/store-error.js'
 import { durationMs, durationUpTo } from '../util/durations.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
-import { choice, keyName, showKind, wrongOption } from '../util/validate.js'
+import { choice, keyName, showKind, wrongOption, wrongUse } from '../util/validate.js'
 import { ACCESS_ROWS, accessRules, type ModeSwitch, type Skip } from './access-rules.js'
 import { readCandidate, withKeysOf } from './candidate-options.js'
 import type { LimiterOptions, StoreErrorChoice } from './options.js'
@@ -147,8 +147,8 @@ function claimStoreOrName(
 export function readSecret(owner: string, _option: string, secret: unknown): string {
   if (typeof secret === 'string' && secret.length >= 16) return secret
   const shown = typeof secret === 'string' ? `a string of ${secret.length} characters` : showKind(secret)
-  const must = `secret must be a string of at least 16 characters, got ${shown}`
-  throw new TypeError(`${owner}: ${must}. Generate one with: openssl rand -hex 32.`)
+  const problem = `secret must be a string of at least 16 characters, got ${shown}`
+  throw wrongUse(owner, problem, 'Generate one with: openssl rand -hex 32.')
 }
 
 function readShare(owner: string, option: string, share: unknown): number {
@@ -163,7 +163,7 @@ function checkShare(
 ): void {
   if (fallbackShare === 1 || onStoreError === 'local' || typeof onStoreError === 'function') return
   const problem = "fallbackShare applies only with onStoreError: 'local' or a function"
-  throw new TypeError(`${owner}: ${problem}. Set onStoreError, or leave fallbackShare out.`)
+  throw wrongUse(owner, problem, 'Set onStoreError, or leave fallbackShare out.')
 }
 
 function checkName(owner: string, { settings, name }: Pick<LimiterRows, 'settings' | 'name'>): void {

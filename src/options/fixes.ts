@@ -1,5 +1,5 @@
 import { groupBy } from '../util/group-by.js'
-import { findNearest, showName } from '../util/validate.js'
+import { findNearest, showName, wrongUse } from '../util/validate.js'
 import type { Fields } from '../util/values.js'
 
 /**
@@ -37,7 +37,7 @@ export function describeUnknown(
     const problem = names.length === 1 ? `there is no option ${listed}` : `there are no options ${listed}`
     const [, ...words] = /^(?:Write|Did you mean) (\w+)(?: and (\w+))?/.exec(fix) ?? []
     return {
-      error: new TypeError(`${owner}: ${problem}. ${fix}`),
+      error: wrongUse(owner, problem, fix),
       meant: optionNames.filter((name) => words.includes(name)),
     }
   })

@@ -1,3 +1,4 @@
+import { wrongUse } from '../util/validate.js'
 import { fieldsOf, isFunction, isObject } from '../util/values.js'
 
 /** What is passed in place of options by mistake: a method that it has, what it is, and the fix. */
@@ -23,5 +24,5 @@ export function refuseMisplaced(owner: string, value: unknown): void {
   const what = misplaced ?? (isRequest ? 'a request' : undefined)
   if (what === undefined) return
   const fix = misplacedFix ?? `Mount or pass ${owner}(…), not ${owner} itself.`
-  throw new TypeError(`${owner}: options must be an options object, got ${what}. ${fix}`)
+  throw wrongUse(owner, `options must be an options object, got ${what}`, fix)
 }

@@ -52,6 +52,11 @@ export const wrongOption = errorWith(show)
 /** Returns the error of `wrongOption` for an option whose value may hold a credential. */
 export const wrongKind = errorWith(showKind)
 
+/** Returns the error about a wrong use that no option shows alone: whose it is, the problem, the fix. */
+export function wrongUse(owner: string, problem: string, fix: string): TypeError {
+  return new TypeError(`${owner}: ${problem}. ${fix}`)
+}
+
 /**
  * Returns what a function of the application returned. Throws a `TypeError` unless it is a boolean. The error
  * shows only its kind, since a client may have chosen the value.
