@@ -1,5 +1,4 @@
 import type { EventEmitter } from 'node:events'
-import type { Part } from '../stores/operation.js'
 import type { Store } from '../stores/store.js'
 import type { StoreError } from '../stores/store-error.js'
 import { processWide } from '../util/process-wide.js'
@@ -8,6 +7,7 @@ import type { ScopedPolicy } from './limits-document.js'
 import type { PipeOptions } from './pipe-options.js'
 import type { LimitsPublisher, PublishingLimiter } from './publish-limits.js'
 import type { RemotePipe } from './remote-pipe.js'
+import type { UndecidedMarks } from './undecided-charge.js'
 
 /**
  * The code that a limiter needs for a remote store. The store brings it, so a program that uses only memory
@@ -15,8 +15,7 @@ import type { RemotePipe } from './remote-pipe.js'
  */
 export interface RemoteAccess {
   pipe(store: Store, options: PipeOptions): RemotePipe
-  /** Returns the part that shows other processes that the units of a part are undecided. */
-  markOf(part: Part): Part
+  readonly marks: UndecidedMarks
   /** Creates the function that warns of errors of the store, unless the limiter's user listens to them. */
   errorWarnings(events: EventEmitter, limiter: WarnedLimiter): (error: StoreError) => void
   /** Creates the publisher of the numbers of a limiter's limits; `undefined` if it needs none. */

@@ -3,7 +3,7 @@ import { errorWarnings } from './error-warnings.js'
 import { limitsPublisher } from './publish-limits.js'
 import { type RemoteAccess, setRemoteAccess } from './remote-access.js'
 import { RemotePipe } from './remote-pipe.js'
-import { markOf } from './undecided-marks.js'
+import { MARKS } from './undecided-marks.js'
 
 /**
  * Makes a store one that limiters call through the remote pipe, and returns it. Only a program that imports
@@ -11,6 +11,6 @@ import { markOf } from './undecided-marks.js'
  */
 export function remoteStore<S extends Store>(store: S, validatedApply?: RemoteAccess['validatedApply']): S {
   const pipe: RemoteAccess['pipe'] = (given, options) => new RemotePipe(given, options)
-  setRemoteAccess(store, { pipe, markOf, errorWarnings, limitsPublisher, validatedApply })
+  setRemoteAccess(store, { pipe, marks: MARKS, errorWarnings, limitsPublisher, validatedApply })
   return store
 }

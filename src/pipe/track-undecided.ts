@@ -8,17 +8,17 @@ import {
   type Refund,
   uncountedParts,
 } from '../stores/operation.js'
+import { localStatesOf } from '../stores/shared/local-states.js'
 import { refundsOf } from '../stores/shared/refunds.js'
 import type { Store } from '../stores/store.js'
 import type { StoreError } from '../stores/store-error.js'
 import { catchMaybe, isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import type { UndecidedSource } from './decided-units.js'
 import { type OnLate, type Pipe, request, type SettleAny, sendFor } from './pipe.js'
+import { remoteAccessOf } from './remote-access.js'
 import {
   causesOf,
   endUndecidedParts,
-  markUsedLimits,
-  mayBeExcused,
   recordTaken,
   type UndecidedCharge,
   undecidedCharge,
@@ -57,7 +57,8 @@ export interface TrackedResult extends ChargeResult {
  */
 export function trackUndecided(pipe: Pipe, store: Store): Pipe {
   const ledger = undecidedLedgerOf(store)
-  const undecided: UndecidedSource = { pipe, ledger }
+  const marks = localStatesOf(store) === undefined ? remoteAccessOf(store)?.marks : undefined
+  const undecided: UndecidedSource = { pipe, ledger, marks }
 
   function send(operation: Operation, settle: SettleAny, onLate?: OnLate): Outcome | undefined {
     if (operation.type === 'forget') forgetUndecided(operation)
@@ -68,12 +69,12 @@ export function trackUndecided(pipe: Pipe, store: Store): Pipe {
   /** Forgets which units of a key are undecided, before the units are forgotten. */
   function forgetUndecided({ key, policy }: Forget): void {
     ledger.forget(key)
-    if (ledger.markOf === undefined || policy.holdsUnits) return
-    pipe.send<Forget>({ type: 'forget', ...ledger.markOf({ key, policy, cost: 0 }) }, () => {})
+    if (marks === undefined || policy.holdsUnits) return
+    pipe.send<Forget>({ type: 'forget', ...marks.markOf({ key, policy, cost: 0 }) }, () => {})
   }
 
   function sendTracked({ parts }: Charge, settle: SettleAny, onLate?: OnLate): Outcome | undefined {
-    const first = undecidedCharge(parts, ledger)
+    const first = undecidedCharge(parts, ledger, marks)
 
     function decide(outcome: ChargeResult | StoreError): MaybePromise<Outcome> {
       if (!(outcome instanceof Error)) return outcome.allowed ? allow(first, outcome) : deny(first, outcome)
@@ -101,8 +102,8 @@ export function trackUndecided(pipe: Pipe, store: Store): Pipe {
 
   function allow(charge: UndecidedCharge, result: ChargeResult): TrackedResult {
     recordTaken(charge, result, ledger)
-    const marks = markUsedLimits(charge, result, ledger)
-    if (marks.length > 0) pipe.send<Charge>({ type: 'charge', parts: marks }, () => {})
+    const newMarks = marks?.markUsedLimits(charge, result, ledger) ?? []
+    if (newMarks.length > 0) pipe.send<Charge>({ type: 'charge', parts: newMarks }, () => {})
     let hasEnded = false
     const endUndecided = () => {
       if (hasEnded) return
@@ -116,7 +117,7 @@ export function trackUndecided(pipe: Pipe, store: Store): Pipe {
   /** Returns a denial once its cause is known, and every ban that has to count it has done so. */
   function deny(charge: UndecidedCharge, result: ChargeResult): MaybePromise<TrackedResult> {
     endUndecidedParts(charge, ledger)
-    if (ledger.markOf === undefined || !mayBeExcused(charge, result, ledger))
+    if (!marks?.mayExcuse(charge, result, causesOf(charge, result, ledger)))
       return countDenial(charge, result)
     return catchMaybe(
       () => recharge(charge.parts, uncountedParts(charge.parts), countDenial),
@@ -130,7 +131,7 @@ export function trackUndecided(pipe: Pipe, store: Store): Pipe {
     charged: readonly Part[],
     explain: (charge: UndecidedCharge, result: ChargeResult) => MaybePromise<TrackedResult>,
   ): MaybePromise<TrackedResult> {
-    const charge = undecidedCharge(parts, ledger, { charged, isMarked: true })
+    const charge = undecidedCharge(parts, ledger, marks, { charged, isMarked: true })
     const sent = request(pipe, charge.sent, (late) => giveBack(charge, late))
     return thenMaybe(sent, (result) => {
       if (result.allowed) return allow(charge, result)

@@ -1,3 +1,4 @@
+import type { Policy } from '../policies/policy.js'
 import {
   type Charge,
   type ChargeResult,
@@ -5,8 +6,8 @@ import {
   type Refund,
   uncountedParts,
 } from '../stores/operation.js'
-import { mostUnmarked, type UndecidedLedger, type UndecidedUnits } from './undecided-ledger.js'
-import { type Cause, causeOf, markedUnits, mayBeUndecided } from './undecided-units.js'
+import type { UndecidedLedger, UndecidedUnits } from './undecided-ledger.js'
+import { type Cause, causeOf, markedUnits } from './undecided-units.js'
 
 /** The undecided units of a part. A mark in the store shows them to other processes, if those must know. */
 interface UndecidedPart {
@@ -23,25 +24,44 @@ export interface UndecidedCharge {
   readonly sent: Charge
 }
 
+/** How a store that other processes use shows them which units are undecided. */
+export interface UndecidedMarks {
+  /** Returns the part that marks the units of a part. */
+  markOf(part: Part): Part
+  /** Returns whether units of a part that is about to be charged need a mark, besides `unmarked` other units. */
+  isNeeded(part: Part, unmarked: number): boolean
+  /** Marks the units of an allowed charge if much of their limit is now in use. Returns the marks to send. */
+  markUsedLimits(charge: UndecidedCharge, result: ChargeResult, ledger: UndecidedLedger): readonly Part[]
+  /**
+   * Returns whether marks may still show that only undecided units denied a charge: marks that the charge
+   * did not read, or that another process was about to send.
+   */
+  mayExcuse(charge: UndecidedCharge, result: ChargeResult, causes: readonly (Cause | undefined)[]): boolean
+  /** Returns how many units of a limit may stay unmarked of all processes together. */
+  mostUnmarked(policy: Policy): number
+}
+
 /**
- * Creates a charge of parts, with marks for the units that need them, or for all units if `isMarked`.
- * `charged` has the same parts with the policies to charge. By default, their bans count no denial.
+ * Creates a charge of parts, with marks for the units that need them, or for all units if `isMarked`. There
+ * are no `marks` if no other process uses the store. `charged` has the same parts with the policies to charge. By default, their bans count no denial.
  */
 export function undecidedCharge(
   parts: readonly Part[],
   ledger: UndecidedLedger,
+  marks: UndecidedMarks | undefined,
   { charged = uncountedParts(parts), isMarked = false } = {},
 ): UndecidedCharge {
   const undecidedParts = parts.map((part): UndecidedPart | undefined => {
     if (part.cost === 0 || part.policy.holdsUnits) return undefined
-    const mark = isMarked || ledger.needsMark(part) ? ledger.markOf?.(part) : undefined
+    const isNeeded = isMarked || marks?.isNeeded(part, ledger.unmarkedOf(part.key))
+    const mark = isNeeded ? marks?.markOf(part) : undefined
     return { unit: ledger.add(part, mark !== undefined), mark }
   })
-  const marks = undecidedParts.flatMap((undecidedPart) => undecidedPart?.mark ?? [])
+  const sentMarks = undecidedParts.flatMap((undecidedPart) => undecidedPart?.mark ?? [])
   return {
     parts,
     undecidedParts,
-    sent: { type: 'charge', parts: marks.length > 0 ? [...charged, ...marks] : charged },
+    sent: { type: 'charge', parts: sentMarks.length > 0 ? [...charged, ...sentMarks] : charged },
   }
 }
 
@@ -67,22 +87,6 @@ export function causesOf(
   })
 }
 
-/**
- * Returns whether marks may still show that only undecided units denied a charge: marks that the charge did
- * not read, or that another process was about to send.
- */
-export function mayBeExcused(
-  charge: UndecidedCharge,
-  result: ChargeResult,
-  ledger: UndecidedLedger,
-): boolean {
-  const causes = causesOf(charge, result, ledger)
-  return charge.parts.some((part, i) => {
-    const figures = result.parts[i]
-    return causes[i] !== 'undecided' && figures !== undefined && mayBeUndecided(part, figures)
-  })
-}
-
 /** Records when the units of an allowed charge were taken. */
 export function recordTaken(
   { parts, undecidedParts }: UndecidedCharge,
@@ -94,27 +98,6 @@ export function recordTaken(
     if (undecidedPart !== undefined && taken !== undefined)
       ledger.recordTaken(part.key, undecidedPart.unit, taken, taken.atMs ?? atMs)
   }
-}
-
-/** Marks the units of an allowed charge if much of their limit is now in use. Returns the marks to send. */
-export function markUsedLimits(
-  { parts, undecidedParts }: UndecidedCharge,
-  { parts: figures }: ChargeResult,
-  ledger: UndecidedLedger,
-): readonly Part[] {
-  const { markOf } = ledger
-  if (markOf === undefined) return []
-  const marks: Part[] = []
-  for (const [i, part] of parts.entries()) {
-    const undecidedPart = undecidedParts[i]
-    const { remaining = 0 } = figures[i] ?? {}
-    if (undecidedPart === undefined || undecidedPart.mark !== undefined) continue
-    if (part.policy.limit - remaining <= mostUnmarked(part.policy)) continue
-    ledger.recordMark(part.key, undecidedPart.unit)
-    undecidedPart.mark = markOf(part)
-    marks.push(undecidedPart.mark)
-  }
-  return marks
 }
 
 /**

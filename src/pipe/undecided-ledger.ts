@@ -1,18 +1,9 @@
-import type { Policy } from '../policies/policy.js'
 import type { Part, PartResult } from '../stores/operation.js'
-import { localStatesOf } from '../stores/shared/local-states.js'
 import type { Store } from '../stores/store.js'
 import { weakMemo } from '../util/memo.js'
 import { processWide } from '../util/process-wide.js'
 import { RecentMap } from '../util/recent-map.js'
-import { type RemoteAccess, remoteAccessOf } from './remote-access.js'
 
-/** The share of a limit that may be unmarked in a store that other processes may use. */
-const UNMARKED_SHARE = 1 / 8
-/**
- * The least limit with unmarked units there. Of smaller ones, such as those of a login, each unit matters.
- */
-const LEAST_LIMIT = 16
 /** The units of at least this many keys are known, and of at most twice as many. */
 const MIN_KEYS = 16_384
 
@@ -29,13 +20,8 @@ export interface UndecidedUnits {
 
 /** The undecided units of this process in a store. */
 export interface UndecidedLedger {
-  /**
-   * Returns the part that marks the units of a part. Absent if no other process uses the store, so that no
-   * mark is needed.
-   */
-  readonly markOf: RemoteAccess['markOf'] | undefined
-  /** Returns whether units of a part that is about to be charged need a mark. */
-  needsMark(part: Part): boolean
+  /** Returns how many units of a key have no mark. */
+  unmarkedOf(key: string): number
   /** Adds the units of a part that is about to be charged. */
   add(part: Part, isMarked: boolean): UndecidedUnits
   /** Records that the store took the units of a part. */
@@ -56,9 +42,7 @@ export interface UndecidedLedger {
  * Returns the undecided units of this process in a store. Limiters that share keys there also share them.
  */
 export const undecidedLedgerOf = processWide('undecidedLedgers', () =>
-  weakMemo((store: Store) =>
-    undecidedLedger(localStatesOf(store) === undefined ? remoteAccessOf(store)?.markOf : undefined),
-  ),
+  weakMemo((_store: Store) => undecidedLedger()),
 )
 
 /** The units of a key, the oldest first, and their sums, since many requests may be undecided at once. */
@@ -71,7 +55,7 @@ interface KeyUnits {
   takenUnmarked: number
 }
 
-function undecidedLedger(markOf: UndecidedLedger['markOf']): UndecidedLedger {
+function undecidedLedger(): UndecidedLedger {
   const byKey = new RecentMap<KeyUnits>(MIN_KEYS)
 
   /** Adds units to the sums of their key, or subtracts them. */
@@ -107,9 +91,7 @@ function undecidedLedger(markOf: UndecidedLedger['markOf']): UndecidedLedger {
   }
 
   return {
-    markOf,
-    needsMark: ({ key, policy, cost }) =>
-      markOf !== undefined && (byKey.get(key)?.unmarked ?? 0) + cost > mostUnmarked(policy),
+    unmarkedOf: (key) => byKey.get(key)?.unmarked ?? 0,
     add({ key, cost }, isMarked) {
       const unit: UndecidedUnits = { cost, isMarked, untilMs: undefined }
       const ofKey = byKey.get(key) ?? { units: new Set(), unmarked: 0, takenMarked: 0, takenUnmarked: 0 }
@@ -131,12 +113,4 @@ function undecidedLedger(markOf: UndecidedLedger['markOf']): UndecidedLedger {
       return takenUnmarked + Math.max(takenMarked, marked) // a mark may have expired
     },
   }
-}
-
-/**
- * Returns how many units of a limit each process may leave unmarked at once, and how many may stay unmarked
- * of all processes together. None of a ban: it must count no denial that undecided units cause.
- */
-export function mostUnmarked({ limit, uncounted }: Policy): number {
-  return limit < LEAST_LIMIT || uncounted !== undefined ? 0 : Math.floor(limit * UNMARKED_SHARE)
 }
