@@ -1,4 +1,4 @@
-import { bucketUnit, GRID_PER_MS } from '../../../policies/bucket-grid.js'
+import { bucketUnit } from '../../../policies/bucket-grid.js'
 import type { Policy } from '../../../policies/policy.js'
 import type { BaseSpec } from '../../../policies/spec.js'
 import { NEVER_S } from '../expiry.js'
@@ -10,6 +10,8 @@ export interface Names {
   readonly state: string
   /** The time in ms since the Unix epoch. */
   readonly now: string
+  /** The same, as a bucket rounds it. */
+  readonly nowOnGrid: string
   readonly cost: string
   /** Returns one of the policy's values, by its index. */
   value(index: number, type?: 'int'): string
@@ -40,6 +42,8 @@ interface TakeKind<Spec extends BaseSpec = BaseSpec> {
   valuesOf(spec: Spec, cost: number): readonly number[]
   /** Returns the longest time until a state is fresh. */
   resetMs(spec: Spec): number
+  /** Whether the second number of a new row's state is the present. */
+  readonly beginsWithTime?: true
   sql(names: Names): TakeSql
 }
 
@@ -61,16 +65,16 @@ const TOKEN_BUCKET: TakeKind<SpecOf<'token-bucket'>> = {
     return [cost * ms, (capacity - cost) * ms, ms, perToken, rounding, unitMs]
   },
   resetMs: ({ capacity, intervalMs: ms }) => capacity * ms,
-  sql({ state, now, cost, value }) {
+  beginsWithTime: true,
+  sql({ state, nowOnGrid, cost, value }) {
     const [costMs, roomMs, intervalMs] = [value(0), value(1), value(2)]
     const refillMs = `ceil(${state}[1] * ${value(3)} - ${value(4)}) * ${value(5)}`
-    const onGrid = `floor(${now} * ${GRID_PER_MS}) / ${GRID_PER_MS}`
-    const missingMs = `${refillMs} - (${onGrid} - ${state}[2])` // negative if the bucket is full
+    const missingMs = `${refillMs} - (${nowOnGrid} - ${state}[2])` // negative if the bucket is full
     return {
       width: '2',
-      first: `ARRAY[${cost}, ${onGrid}]`,
+      first: `ARRAY[${cost}, ${nowOnGrid}]`,
       isAllowed: `${missingMs} <= ${roomMs} AND '-Infinity' < ALL (${state})`, // not in a corrupt row
-      next: `ARRAY[(greatest(0, ${missingMs}) + ${costMs}) / ${intervalMs}, ${onGrid}]`,
+      next: `ARRAY[(greatest(0, ${missingMs}) + ${costMs}) / ${intervalMs}, ${nowOnGrid}]`,
       takenAt: `${state}[2]`,
     }
   },
@@ -80,6 +84,7 @@ const TOKEN_BUCKET: TakeKind<SpecOf<'token-bucket'>> = {
 const FIXED_WINDOW: TakeKind<SpecOf<'fixed-window' | 'first-request-window'>> = {
   valuesOf: ({ limit, windowMs }, cost) => [windowMs, limit - cost],
   resetMs: ({ windowMs }) => windowMs,
+  beginsWithTime: true,
   sql({ state, now, cost, value }) {
     const window = value(0)
     const start = `floor(${now} / ${window}) * ${window}`

@@ -1,3 +1,4 @@
+import { GRID_PER_MS } from '../../../policies/bucket-grid.js'
 import type { BaseSpec } from '../../../policies/spec.js'
 import type { Part } from '../../operation.js'
 import { expiryStepS } from '../expiry.js'
@@ -102,12 +103,16 @@ function parametersOf(parts: readonly Part[]): readonly WriteValue[] {
   })
 }
 
+type Times = Pick<Names, 'now' | 'nowOnGrid'>
+
+const BY_CLOCK: Times = { now: NOW, nowOnGrid: `floor(${NOW} * ${GRID_PER_MS}) / ${GRID_PER_MS}` }
+
 /** Returns the SQL of a part. */
-function sqlOf({ policy }: Part, state: string, write: WriteValue) {
+function sqlOf({ policy }: Part, state: string, write: WriteValue, times = BY_CLOCK) {
   const [step, steps] = [write(0), write(1)]
   const value: WriteValue = (index, type) => write(3 + index, type)
   return {
-    ...takeKindOf(policy).sql({ state, now: NOW, cost: write(2), value }),
+    ...takeKindOf(policy).sql({ state, ...times, cost: write(2), value }),
     /** Each write keeps the row for `steps` steps, counted from the current one. */
     expiresAt: `(floor(${NOW} / 1000 / ${step}) + ${steps}) * ${step}`,
   }
@@ -119,28 +124,45 @@ function textOf(
   writes: readonly WriteValue[],
   isSingle: boolean,
 ): string {
-  const partSql = (state: string, i: number) => sqlOf(parts[i] as Part, state, writes[i] as WriteValue)
-  if (parts.length === 1) return takePart(table, partSql('t.state', 0), isSingle)
-  return takeParts(
-    table,
-    parts.map((_, i) => partSql(`l${i}.state`, i)),
-  )
+  const partSql = (i: number, state: string, times?: Times) =>
+    sqlOf(parts[i] as Part, state, writes[i] as WriteValue, times)
+  if (parts.length > 1)
+    return takeParts(
+      table,
+      parts.map((_, i) => partSql(i, `l${i}.state`)),
+    )
+  const sql = partSql(0, 't.state')
+  if (!isSingle) return takePart(table, rowsByClock(sql), sql, ", encode(t.key, 'hex')")
+  const row = `VALUES ($1::bytea, ${readClock(sql.first)}, ${readClock(sql.expiresAt)})`
+  const [{ policy }] = parts as readonly [Part]
+  if (takeKindOf(policy).beginsWithTime === undefined) return takePart(table, row, sql)
+  const taken = partSql(0, 't.state', AS_INSERTED)
+  return takePart(table, row, { ...taken, isAllowed: `${IS_RECENT} AND ${taken.isAllowed}` })
 }
+
+const rowsByClock = ({ first, expiresAt }: PartSql) =>
+  `SELECT r.key, ${first}, ${expiresAt} ${FROM_CLOCK}, unnest($1::bytea[]) AS r (key)`
+
+/** The time that was read for a new row, before the statement locked the existing one. */
+const INSERTED_AT = 'excluded.state[2]'
+const AS_INSERTED: Times = { now: INSERTED_AT, nowOnGrid: INSERTED_AT }
+/**
+ * Whether this time still serves: no charge has been decided later, and the statement has not waited for long.
+ * Then it need not read the clock in a subquery (3 µs).
+ */
+const IS_RECENT = `t.state[2] <= ${INSERTED_AT} AND clock_timestamp() < statement_timestamp() + '10 ms'`
 
 type PartSql = ReturnType<typeof sqlOf>
 
-/** Returns the statement for charges of one part. It locks the rows in the order of the keys that it gets. */
-function takePart(table: string, sql: PartSql, isSingle: boolean): string {
-  const { width, first, isAllowed, next, takenAt, expiresAt } = sql
-  const rows = isSingle
-    ? `VALUES ($1::bytea, ${readClock(first)}, ${readClock(expiresAt)})`
-    : `SELECT r.key, ${first}, ${expiresAt} ${FROM_CLOCK}, unnest($1::bytea[]) AS r (key)`
+/** Returns the statement for charges of one part. It locks the rows in the order of their keys. */
+function takePart(table: string, rows: string, sql: PartSql, alsoReturn = ''): string {
+  const { width, isAllowed, next, takenAt } = sql
   return [
     `INSERT INTO ${table} AS t (key, state, expires_at) ${rows}`,
     'ON CONFLICT (key) DO UPDATE',
     `SET state = ${readClock(next)}, expires_at = greatest(t.expires_at, excluded.expires_at)`,
     `WHERE cardinality(t.state) = ${width} AND ${readClock(isAllowed)}`,
-    `RETURNING ${encodeAsHex(takenAt, 't.state')}${isSingle ? '' : ", encode(t.key, 'hex')"}`,
+    `RETURNING ${encodeAsHex(takenAt, 't.state')}${alsoReturn}`,
   ].join('\n')
 }
 
