@@ -29,7 +29,7 @@ export function configFor(length: 'short' | 'long'): Config {
   const others = length === 'long' ? [] : ['\\.long\\.(alone\\.)?test\\.ts$']
   return {
     maxWorkers: 4, // many of them wait for servers
-    testTimeout: 30_000,
+    testTimeout: 120_000, // longer than a busy machine takes
     workerIdleMemoryLimit: '1GB', // not all that a file loads is freed after it
     reporters: ['default', '<rootDir>/test/support/left-out/reporter.cjs'],
     projects: [

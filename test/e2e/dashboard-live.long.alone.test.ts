@@ -1,8 +1,6 @@
 import { until } from '../support/servers/wait.js'
 import { card, figure, useDashboard } from './dashboard-page.js'
 
-jest.setTimeout(60_000)
-
 const { open, sendAs } = useDashboard()
 
 test('traffic appears within two seconds, without a click', async () => {

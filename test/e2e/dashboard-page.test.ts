@@ -18,8 +18,6 @@ import {
 } from './dashboard-page.js'
 import { startExample } from './examples/start-example.js'
 
-jest.setTimeout(60_000)
-
 const dashboard = useDashboard()
 const { open, sendAs, logInAs } = dashboard
 

@@ -11,8 +11,6 @@ import { until } from '../support/servers/wait.js'
 import { EXAMPLES, POLICIES } from './demo-examples.js'
 import { ask, type Example, startExample } from './examples/start-example.js'
 
-jest.setTimeout(60_000)
-
 const ROOT = join(__dirname, '../..')
 
 /** Lets a program listen on free ports, and print their addresses in turn. */

@@ -2,8 +2,6 @@ import { startMariadb } from '../support/servers/mariadb.js'
 import { startPostgres } from '../support/servers/postgres.js'
 import { testSharedDemo } from './shared-demo.js'
 
-jest.setTimeout(60_000)
-
 describe.each([
   ['MySQL', () => startMariadb({ own: true })],
   ['PostgreSQL', () => startPostgres({ own: true })],

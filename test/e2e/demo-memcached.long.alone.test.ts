@@ -1,8 +1,6 @@
 import { startMemcached } from '../support/servers/memcached.js'
 import { testSharedDemo } from './shared-demo.js'
 
-jest.setTimeout(60_000)
-
 testSharedDemo({
   server: 'memcached',
   variable: 'MEMCACHED_URL',

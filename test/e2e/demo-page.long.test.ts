@@ -5,8 +5,6 @@ import { testTogether } from '../support/servers/together.js'
 import { until } from '../support/servers/wait.js'
 import { type OpenDemo, untilSent, useDemos } from './demo-page.js'
 
-jest.setTimeout(60_000)
-
 const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }
 const axe = readFile(require.resolve('axe-core/axe.min.js'), 'utf8')
 

@@ -1,8 +1,6 @@
 import { startRedis } from '../support/servers/redis.js'
 import { testSharedDemo } from './shared-demo.js'
 
-jest.setTimeout(60_000)
-
 /** The documents that limiters with a name publish, after their first charge or later. */
 const DOCUMENT = /^hg:limits:/
 

@@ -11,8 +11,6 @@ import {
   useDemos,
 } from './demo-page.js'
 
-jest.setTimeout(60_000)
-
 const { open, onPage } = useDemos()
 
 async function attacksFromManyAddresses({ page, troubles }: OpenDemo): Promise<void> {

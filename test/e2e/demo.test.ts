@@ -2,8 +2,6 @@ import { type AddressInfo, createServer } from 'node:net'
 import type { Bundle } from '../support/servers/bundle.js'
 import { bundleDemo, type DemoProcess, startDemo } from './demo-process.js'
 
-jest.setTimeout(60_000)
-
 const cleanups: (() => unknown)[] = []
 
 afterEach(async () => {

@@ -5,8 +5,6 @@ import type { Browser, Page } from 'playwright-core'
 import { closeServers, type Served, send, serve } from '../support/http.js'
 import { launchChromium } from '../support/servers/chromium.js'
 
-jest.setTimeout(60_000)
-
 const PASSWORDS: Readonly<Record<string, string>> = { ada: 'analytical engine', mallory: 'her own' }
 
 let browser: Browser

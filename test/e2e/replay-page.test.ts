@@ -20,8 +20,6 @@ import { printable } from '../../src/cli/output.js'
 import { replayCommand } from '../../src/cli/replay/command.js'
 import { launchChromium } from '../support/servers/chromium.js'
 
-jest.setTimeout(60_000)
-
 const axe = readFile(require.resolve('axe-core/axe.min.js'), 'utf8')
 const HOSTILE = `<script>document.title='ran'</script>"'\u202e${'x'.repeat(900)}`
 const ARGS = ['--window', '1m', '--policy', 'fixed-window', '--suggest', '--key', 'user']

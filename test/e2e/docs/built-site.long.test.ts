@@ -3,8 +3,6 @@ import type { Page } from 'playwright-core'
 import { until } from '../../support/servers/wait.js'
 import { useSite } from './built-site.js'
 
-jest.setTimeout(120_000)
-
 const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }
 const axe = readFile(require.resolve('axe-core/axe.min.js'), 'utf8')
 

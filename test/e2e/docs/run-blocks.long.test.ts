@@ -127,7 +127,7 @@ let outcomes: Outcome[]
 
 beforeAll(async () => {
   outcomes = await tryBlocks(blocks, 8000)
-}, 120_000)
+})
 
 const outcomesOf = (path: string) => outcomes.filter(({ block }) => block.page === path)
 

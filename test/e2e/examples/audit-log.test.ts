@@ -6,8 +6,6 @@ import { startPostgres } from '../../support/servers/postgres.js'
 import { until } from '../../support/servers/wait.js'
 import { ask, startExample } from './start-example.js'
 
-jest.setTimeout(60_000)
-
 let server: SqlServer
 const cleanups: (() => unknown)[] = []
 

@@ -2,8 +2,6 @@ import type { Browser } from 'playwright-core'
 import { launchChromium } from '../../support/servers/chromium.js'
 import { type Answer, ask, type Example, startExample } from './start-example.js'
 
-jest.setTimeout(60_000)
-
 const SUPPORT_TOKEN = 'a token that only support has'
 const DEVICE = /^__Host-headgate-device-[\w-]{8}$/
 

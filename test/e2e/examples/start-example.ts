@@ -13,7 +13,7 @@ export interface Example {
 }
 
 /** How long an example may take to end after SIGTERM, before it gets SIGKILL. */
-const KILL_AFTER_MS = 10_000
+const KILL_AFTER_MS = 60_000
 
 /** Starts an example. Where it has a dashboard, `makeBundle` is `bundleWithPage`. */
 export async function startExample(

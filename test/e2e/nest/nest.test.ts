@@ -10,7 +10,7 @@ let server: NestServer
 
 beforeAll(async () => {
   server = await startServer()
-}, 120_000)
+})
 afterAll(() => server.close())
 
 for (const [platform, key] of [

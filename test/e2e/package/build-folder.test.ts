@@ -3,8 +3,6 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { mustRun, ROOT, run } from './run.js'
 
-jest.setTimeout(60_000)
-
 const NEEDED = ['src', 'scripts', 'package.json', 'tsconfig.json']
 const BUILD = ['scripts/build.mjs', '--code']
 

@@ -22,7 +22,7 @@ export interface Visit {
 export const LIMIT = 5
 
 /** How long a process may take to start, to respond and to end. It is killed then. */
-const PATIENCE_MS = 30_000
+const PATIENCE_MS = 90_000
 
 /** Has Node.js run a server, sends it one request more than it allows, and closes it. */
 export async function visit(node: string, args: readonly string[], cwd: string): Promise<Visit> {

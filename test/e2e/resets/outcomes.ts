@@ -19,7 +19,7 @@ export function describeResets(majors: readonly string[]): void {
     let outcomes: [string, Outcome][]
     beforeAll(async () => {
       outcomes = await outcomesOn(major)
-    }, 120_000)
+    })
 
     test('a request of a connection that was reset is denied and not charged, in every adapter', () => {
       expect(outcomes.length).toBeGreaterThan(80)

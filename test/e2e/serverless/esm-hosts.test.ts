@@ -14,4 +14,4 @@ test('hosts without a socket refund and release what requests do not use, and cl
   const expected = [...REFUNDS, LOGINS].map(({ seen }) => seen)
   expect(hosts).toEqual(Object.fromEntries(Object.keys(hosts).map((host) => [host, expected])))
   expect(Object.keys(hosts)).toHaveLength(18)
-}, 120_000)
+})

@@ -231,7 +231,7 @@ export function describeOutage(...stores: (keyof typeof STORES)[]): void {
         const { source } = await elsewhere.limiter.peek({ body: {}, ip: HOME } as unknown as Request)
         return source === 'store'
       })
-    }, 60_000)
+    })
 
     afterEach(closeServers)
     afterAll(() => failing?.stop())
@@ -265,7 +265,7 @@ export function describeOutage(...stores: (keyof typeof STORES)[]): void {
       expect(guessesAt('grace')).toBeLessThanOrEqual(2 * ACCOUNT_LIMIT)
       await recover()
       expect(await login.attempt('ada', RIGHT, HOME)).toBe(200)
-    }, 60_000)
+    })
 
     test('admits a user at once even if the failures cannot be cleared, and emits refundFailed', async () => {
       const failed = jest.fn()
@@ -285,6 +285,6 @@ export function describeOutage(...stores: (keyof typeof STORES)[]): void {
       const { account } = await leftOf(elsewhere, 'mary', HOME)
       expect(account).toBeLessThanOrEqual(ACCOUNT_LIMIT) // a store that counts unheard may have heard that it is to forget
       expect(account).toBeGreaterThanOrEqual(ACCOUNT_LIMIT - 4)
-    }, 60_000)
+    })
   })
 }

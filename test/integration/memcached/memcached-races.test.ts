@@ -153,7 +153,7 @@ test('1,000 keys of a sliding window are forgotten in one call', async () => {
   )
   await forgetStore(store, keyedPolicies(policy, ...keys))
   expect(await remainingOf(store, policy, keys.slice(0, 3))).toEqual([5, 5, 5])
-}, 60_000)
+})
 
 test.each(COUNTING)(
   'a batch whose sum exceeds the safe integers is counted exactly: %s',

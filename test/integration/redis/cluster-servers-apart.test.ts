@@ -64,5 +64,5 @@ describe.each(CLUSTER_DRIVERS)('with a client of %s', (driver, open) => {
     await lost.restart()
     await cluster.converge()
     await limiter.close()
-  }, 60_000)
+  })
 })

@@ -13,7 +13,7 @@ export interface Outcome {
 export const HUNG = 'it neither answered nor failed'
 
 /** Longer than any call takes on a busy machine, and shorter than a test may take. */
-const HANGS_MS = 15_000
+const HANGS_MS = 60_000
 
 /** Waits for a call of one charge, but not for ever. */
 export async function outcomeOf(

@@ -105,7 +105,7 @@ export function describeLoading(...versions: string[]): void {
           const { client, store } = open(HASTE)
           await until('the client is connected, not ready', () => client.status === 'connect')
           const waiting = Array.from({ length: 5 }, () =>
-            outcomeOf(chargeStore(store, [[part('held', policy)]]), 20_000),
+            outcomeOf(chargeStore(store, [[part('held', policy)]])),
           )
           await endLoading()
           const outcomes = await Promise.all(waiting)

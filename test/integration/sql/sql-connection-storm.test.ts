@@ -37,5 +37,5 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
     } finally {
       await children.end()
     }
-  }, 60_000)
+  })
 })

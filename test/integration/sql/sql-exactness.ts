@@ -28,7 +28,7 @@ export function describeSqlExactness(extent: Extent): void {
 
     beforeAll(async () => {
       table = await database.makeTable()
-    }, 60_000)
+    })
 
     describeStoreExactness(
       {

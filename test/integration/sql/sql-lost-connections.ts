@@ -62,7 +62,7 @@ export function describeLostConnections({ callers, restMs, killingMs, everyMs, a
       const place = { kind, url: database.server.url, table }
       children = startChildren(PROCESSES, place)
       await expectWhole() // all are there
-    }, 60_000)
+    })
 
     afterAll(() => children?.end())
 
@@ -137,7 +137,7 @@ export function describeLostConnections({ callers, restMs, killingMs, everyMs, a
       expect(counts.flatMap(({ texts }) => texts)).not.toEqual([])
       await expectNothingHalfTaken(counts)
       await expectWhole()
-    }, 60_000)
+    })
 
     test('lose the server until it restarts: every charge is all or nothing, and the pools are whole', async () => {
       const counts = await chargeWhile(aroundMs, async () => {
@@ -152,6 +152,6 @@ export function describeLostConnections({ callers, restMs, killingMs, everyMs, a
       const later = await chargeWhile(500, async () => undefined)
       expect(later.map(({ texts }) => texts)).toEqual(later.map(() => []))
       await expectNothingHalfTaken(later)
-    }, 60_000)
+    })
   })
 }

@@ -62,7 +62,7 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
     const { pool, table } = await database.makeStore()
     await insertRows(kind, pool, table, { name: 'old', count: 8000, expiresAtS: 1 })
     const args = [program.path, ...childArgs(kind, database.server.url, table)]
-    const { stdout } = await run(process.execPath, args, { timeout: 20_000 })
+    const { stdout } = await run(process.execPath, args, { timeout: 100_000 })
     expect(stdout).toBe('true\n')
     expect(await countIn(pool, table)).toBeGreaterThan(4000)
   })

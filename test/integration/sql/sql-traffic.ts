@@ -48,7 +48,7 @@ export function describeSqlTraffic({ processes, decisions, callers, stormMs }: L
       table = await database.makeTable()
       children = startChildren(processes, { kind, url: database.server.url, table })
       await askAll({ decisions: 0, callers: 0 }) // all are there
-    }, 60_000)
+    })
 
     afterAll(() => children?.end())
 
@@ -67,7 +67,7 @@ export function describeSqlTraffic({ processes, decisions, callers, stormMs }: L
       const taken = addUpTaken(counts)
       expect(Object.keys(taken).length).toBeGreaterThan(decisions / 20)
       await expectReconciled(database.open().makeStore({ table }), taken)
-    }, 120_000)
+    })
 
     /** What came of a storm, in each process. */
     function rage(question: StormQuestion): Promise<StormCounts[]> {

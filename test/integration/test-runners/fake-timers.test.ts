@@ -58,7 +58,7 @@ test.each(['@sinonjs/fake-timers before', 'node:test after'])(
   async (way) => {
     const child = join(__dirname, 'charge-child.ts')
     const args = ['--import', 'tsx', child, way, redis.server.url, server.url]
-    const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 25_000 })
+    const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 100_000 })
     expect(JSON.parse(stdout)).toEqual(WHOLE_LIMITS)
   },
 )

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
 interface WaitOptions {
-  /** Default: 20 seconds, since servers start on computers that are busy with other tests. */
+  /** Default: a minute, since servers start on computers that are busy with other tests. */
   readonly timeoutMs?: number
   readonly everyMs?: number
 }
@@ -13,7 +13,7 @@ interface WaitOptions {
 export async function until<T>(
   what: string,
   check: () => T | Promise<T>,
-  { timeoutMs = 20_000, everyMs = 20 }: WaitOptions = {},
+  { timeoutMs = 60_000, everyMs = 20 }: WaitOptions = {},
 ): Promise<NonNullable<T>> {
   const deadline = performance.now() + timeoutMs
   for (;;) {
