@@ -5,12 +5,19 @@ import { STORES, type Started } from '../store-kinds.js'
 const PROCESSES = 4
 const CHANGES = 15
 
+/** Returns whether a write waited for a lock for too long, as it may on a busy machine. It has changed nothing. */
+const hasWaited = (error: Error) => error.message.includes('Lock wait timeout exceeded')
+
 /** Adds a name to a list in a document, as often as it takes. */
 async function append({ read, replace }: Documents, key: string, name: string): Promise<void> {
-  for (;;) {
+  for (let isDone = false; !isDone; ) {
     const [found] = await read([{ key }])
     const names: readonly string[] = JSON.parse(found?.text ?? '[]')
-    if (await replace(key, JSON.stringify([...names, name]), found?.version)) return
+    const written = replace(key, JSON.stringify([...names, name]), found?.version)
+    isDone = await written.catch((error) => {
+      if (!hasWaited(error)) throw error
+      return false
+    })
   }
 }
 
