@@ -91,26 +91,16 @@ async function adjustParts(
   if (change === 'upwards' && receiptOf(decision)?.ledger !== undefined) return
   const parts = (chargedParts(decision) ?? []).filter(({ policy }) => !policy.holdsUnits)
   const isNumber = typeof actualCost === 'number'
-  if (isNumber && parts.length > 1) throw wrongOption(...OF_EACH_LIMIT, actualCost)
-  if (!isNumber && !isObject(actualCost))
-    throw wrongOption(...OF_REQUEST, actualCost, 'Return 0 if the request does not count.')
+  if (isNumber ? parts.length > 1 : !isObject(actualCost)) {
+    const must = 'units by limit name, such as { tokens: 1210 }, or a number if there is one limit'
+    const fix = 'Return 0 if the request does not count.'
+    throw wrongOption('headgate', 'the result of actualCost', must, actualCost, fix)
+  }
   const costs = isNumber ? parts.map(({ name }) => [name, actualCost] as const) : Object.entries(actualCost)
   const charged = new Map(parts.map(({ name, cost }) => [name, cost]))
   const changes = costs.filter(([name, cost]) => change === 'any' || !(cost <= (charged.get(name) ?? cost)))
   await Promise.all(changes.map(([name, cost]) => limiter.adjust(decision, cost, { limits: [name] })))
 }
-
-const OF_REQUEST = [
-  'headgate',
-  'the result of actualCost',
-  'a number of units, or an object with the units of each limit',
-] as const
-
-const OF_EACH_LIMIT = [
-  'headgate',
-  'the result of actualCost',
-  'an object with the units of each limit, such as { tokens: 1210 }',
-] as const
 
 /**
  * Holds the `concurrency` units of a request until its response is over. If it is over already, releases

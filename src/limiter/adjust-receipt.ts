@@ -31,18 +31,10 @@ function ledgerOf(receipt: Receipt): Ledger | undefined {
   return receipt.ledger
 }
 
-/** Units that a charge or an adjustment took. Some may have been refunded. */
-interface Taking {
-  /** The refund of all units that were taken at once. */
-  readonly all: Refund
-  /** The units that are still taken. */
-  readonly left: number
-}
-
 /** Creates the ledger of an allowed charge. It never changes `concurrency` units: those are released. */
 function createLedger(parts: readonly NamedPart[], result: ChargeResult, apply: Apply): Ledger {
-  /** What each part took: first by its charge, then by adjustments. */
-  const takingsByPart = refundsOf(parts, result).map((refund): readonly Taking[] => [takingOf(refund)])
+  /** What each part took and still has, first by its charge, then by adjustments: as the refunds of it. */
+  const takingsByPart = refundsOf(parts, result).map((refund): readonly Refund[] => [refund])
   let pendingChange: MaybePromise<void>
 
   function adjustPart(i: number, cost: number): MaybePromise<void> {
@@ -51,7 +43,7 @@ function createLedger(parts: readonly NamedPart[], result: ChargeResult, apply: 
     return missing > 0 ? takeMore(i, missing) : undefined
   }
 
-  const unitsOf = (i: number) => takingsOf(i).reduce((sum, { left }) => sum + left, 0)
+  const unitsOf = (i: number) => takingsOf(i).reduce((sum, { cost }) => sum + cost, 0)
   const takingsOf = (i: number) => takingsByPart[i] ?? []
 
   function takeMore(i: number, units: number): MaybePromise<void> {
@@ -61,7 +53,7 @@ function createLedger(parts: readonly NamedPart[], result: ChargeResult, apply: 
     return thenMaybe(apply<Take>({ type: 'take', key, policy, units }), (result) => {
       const { atMs, taken: cost, resetAfterMs, unitsAfterMs = resetAfterMs } = result
       const times = { takenAtMs: atMs, resetAtMs: atMs + unitsAfterMs }
-      takingsByPart[i] = [...takingsOf(i), takingOf({ type: 'refund', key, policy, cost, ...times })]
+      takingsByPart[i] = [...takingsOf(i), { type: 'refund', key, policy, cost, ...times }]
     })
   }
 
@@ -75,7 +67,7 @@ function createLedger(parts: readonly NamedPart[], result: ChargeResult, apply: 
       catchMaybe<unknown>(
         () => apply(refund),
         (error) => {
-          if (isUnsent(error)) takingsByPart[i] = [...takingsOf(i), takingOf(refund)]
+          if (isUnsent(error)) takingsByPart[i] = [...takingsOf(i), refund]
           throw error
         },
       ),
@@ -101,30 +93,29 @@ function createLedger(parts: readonly NamedPart[], result: ChargeResult, apply: 
   }
 }
 
-const takingOf = (all: Refund): Taking => ({ all, left: all.cost })
-
-/** Splits takings into `units` to refund, the latest first, and the rest to keep. */
-function split(takings: readonly Taking[], units: number) {
+/** Splits what was taken into `units` to refund, the latest first, and the rest to keep. */
+function split(takings: readonly Refund[], units: number) {
   const kept = [...takings]
   const refunds: Refund[] = []
   for (let left = units; left > 0; ) {
     const latest = kept.pop()
     if (latest === undefined) break
-    const cost = Math.min(latest.left, left)
-    if (cost > 0) refunds.push(refundOf(latest, cost))
-    if (cost < latest.left) kept.push({ ...latest, left: latest.left - cost })
+    const cost = Math.min(latest.cost, left)
+    if (cost > 0) refunds.push({ ...latest, cost })
+    if (cost < latest.cost) kept.push(restOf(latest, cost))
     left -= cost
   }
   return { kept, refunds }
 }
 
 /**
- * Returns the refund of some of the units that are left. A bucket refills units one after the other, so the
- * refunded ones no longer delay the rest.
+ * Returns what is left of a taking after a refund of `cost` units. A bucket refills units one after the other,
+ * so the refunded ones no longer delay the rest.
  */
-function refundOf({ all, left }: Taking, cost: number): Refund {
-  const { resetAtMs, policy } = all
+function restOf(taking: Refund, cost: number): Refund {
+  const { resetAtMs, policy } = taking
   const base = baseOf(policy.spec)
-  if (resetAtMs === undefined || base.kind !== 'token-bucket') return { ...all, cost }
-  return { ...all, cost, resetAtMs: resetAtMs - (all.cost - left) * base.intervalMs }
+  const rest = { ...taking, cost: taking.cost - cost }
+  if (resetAtMs === undefined || base.kind !== 'token-bucket') return rest
+  return { ...rest, resetAtMs: resetAtMs - cost * base.intervalMs }
 }

@@ -52,13 +52,13 @@ test('with several limits, only limits whose units are returned change', async (
 })
 
 test.each<[NonNullable<RateLimitOptions['actualCost']>, RegExp]>([
-  [() => 120, /must be an object with the units of each limit, such as \{ tokens: 1210 \}, got 120/],
+  [() => 120, /must be units by limit name, such as \{ tokens: 1210 \}, .*, got 120/],
   [() => ({ token: 120 }), /limits must be names of this limiter's limits, got "token"/],
   [() => ({ tokens: 1.5 }), /actualCost must be a whole number/],
-  [() => undefined as never, /must be a number of units, or an object .*, got undefined\. Return 0 if/],
-  [() => null as never, /must be a number of units, or an object .*, got null/],
-  [() => 5n as never, /must be a number of units, or an object .*, got 5n/],
-  [() => '5' as never, /must be a number of units, or an object .*, got "5"/],
+  [() => undefined as never, /must be units by limit name, .*, got undefined\. Return 0 if/],
+  [() => null as never, /must be units by limit name, .*, got null/],
+  [() => 5n as never, /must be units by limit name, .*, got 5n/],
+  [() => '5' as never, /must be units by limit name, .*, got "5"/],
 ])(
   'with several limits, a wrong result emits an error, and changes nothing: %p',
   async (actualCost, message) => {
