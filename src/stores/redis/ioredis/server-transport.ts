@@ -8,14 +8,14 @@ import type { RedisClient, RedisClusterClient, RedisPipeline } from './client.js
 
 /** Creates the transport to one server, or to the master of a Sentinel group. */
 export function ioredisTransport(client: RedisClient) {
-  const checkConnection = connectionCheck(client, lastErrorOf(client))
-  const rejectOnLoss = lossGuard(client)
+  const { lastError, scripts, rejectOnLoss } = connectionOf(client)
+  const checkConnection = connectionCheck(client, lastError)
   const prefix = client.options.keyPrefix ?? ''
   return {
     batching: undefined,
     serverOf: undefined,
     slotOf: (key: string) => keySlot(prefix + key),
-    scriptsOn: scriptsOf(client),
+    scriptsOn: scripts,
     send(commands: readonly Command[]): Promise<unknown>[] {
       checkConnection()
       const [only] = commands
@@ -67,59 +67,55 @@ export function connectionCheck(
   }
 }
 
+interface Connection {
+  /** Returns the client's last error, as when it cannot connect. */
+  lastError(): unknown
+  /** Returns the digests of the scripts on the current connection: a new set after each loss. */
+  scripts(): Set<string>
+  /** Rejects a promise of a reply when the connection is lost first. */
+  rejectOnLoss(reply: Promise<unknown>): Promise<unknown>
+}
+
 /**
- * Returns a function that returns the client's last error, as when it cannot connect. A listener for
- * `errorMonitor` does not count as one for errors, without which ioredis prints them.
+ * Returns the connection of a client. A `Redis` of ioredis 5 and 6 that reconnects leaves commands pending
+ * forever, unless it sends them again. Stores that share a client share its listeners. One for `errorMonitor`
+ * does not count as a listener for errors, without which ioredis prints them.
  */
-const lastErrorOf = weakMemo((client: RedisClient) => {
+const connectionOf = weakMemo((client: RedisClient): Connection => {
+  const pending = new Set<(reason: StoreError) => void>()
+  let wasReady = client.status === 'ready'
   let lastError: unknown
+  let scripts = new Set<string>()
   client.on(errorMonitor, (error) => {
     lastError = error
   })
   client.on('ready', () => {
+    wasReady = true
     lastError = undefined
   })
-  return () => lastError
-})
-
-/** Returns a function that returns the digests of the scripts on a client's connection. */
-const scriptsOf = weakMemo((client: RedisClient) => {
-  let scripts = new Set<string>()
   client.on('close', () => {
     scripts = new Set()
-  })
-  return () => scripts
-})
-
-/**
- * Returns a function that rejects a promise of a reply when the client's connection is lost first. A `Redis`
- * of ioredis 5 and 6 that reconnects leaves commands pending forever, unless it sends them again. Stores
- * that share a client share its listeners.
- */
-const lossGuard = weakMemo((client: RedisClient) => {
-  const pending = new Set<(reason: StoreError) => void>()
-  let wasReady = client.status === 'ready'
-  client.on('ready', () => {
-    wasReady = true
-  })
-  client.on('close', () => {
     if (!wasReady) return // commands are still waiting for the first connection
     const error = lossError(client)
     for (const reject of pending) reject(error)
     pending.clear()
   })
-  return (reply: Promise<unknown>): Promise<unknown> =>
-    new Promise((resolve, reject) => {
-      pending.add(reject)
-      reply.then(
-        (value) => {
-          pending.delete(reject)
-          resolve(value)
-        },
-        (error) => {
-          pending.delete(reject)
-          reject(error)
-        },
-      )
-    })
+  return {
+    lastError: () => lastError,
+    scripts: () => scripts,
+    rejectOnLoss: (reply) =>
+      new Promise((resolve, reject) => {
+        pending.add(reject)
+        reply.then(
+          (value) => {
+            pending.delete(reject)
+            resolve(value)
+          },
+          (error) => {
+            pending.delete(reject)
+            reject(error)
+          },
+        )
+      }),
+  }
 })
