@@ -1,7 +1,7 @@
 import { localStatesOf } from '../stores/shared/local-states.js'
 import type { Store } from '../stores/store.js'
 import { LocalPipe } from './local-pipe.js'
-import type { PipeOptions } from './pipe-options.js'
+import type { PipeOptions } from './pipe.js'
 import { remoteAccessOf } from './remote-access.js'
 import type { RemotePipe } from './remote-pipe.js'
 

@@ -3,8 +3,7 @@ import type { Store } from '../stores/store.js'
 import { asStoreError } from '../stores/store-error.js'
 import { inBackground } from '../util/background-timer.js'
 import type { BreakerState } from './breaker-state.js'
-import type { ImmediateOutcome, OnLate, Pipe, Settle } from './pipe.js'
-import type { RefundingPipe } from './pipe-options.js'
+import type { ImmediateOutcome, OnLate, Pipe, RefundingPipe, Settle } from './pipe.js'
 
 /** The pipe to a store whose states are in this process. Each outcome is known at once. */
 export class LocalPipe implements Pipe {

@@ -1,6 +1,8 @@
 import type { Operation, Outcome, ResultOf } from '../stores/operation.js'
+import type { Store } from '../stores/store.js'
 import type { StoreError } from '../stores/store-error.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
+import type { OnBreakerChange } from './circuit-breaker.js'
 
 /** Called with the result of an operation, or the error in its place. */
 export type Settle<O extends Operation> = (outcome: ResultOf<O> | StoreError) => void
@@ -23,6 +25,26 @@ export interface Pipe {
    * instead.
    */
   send<O extends Operation>(operation: O, settle: Settle<O>, onLate?: OnLate<O>): ImmediateOutcome<O>
+}
+
+/** A pipe whose refunds outlast an outage. */
+export interface RefundingPipe extends Pipe {
+  /** Tries once more to send the queued refunds. Those that still cannot be sent are lost. */
+  close(): Promise<void>
+}
+
+/** How a limiter calls its store. */
+export interface PipeOptions {
+  /** The name of the limiter, for the channel `headgate:store`. */
+  readonly limiter?: string | undefined
+  /** Whether calls are published to that channel. Default true. */
+  readonly isPublished?: boolean
+  readonly timeoutMs: number
+  /** The longest that a denial is cached. 0 turns the cache off, so that the store decides every charge. */
+  readonly denyCacheMs: number
+  readonly onChange?: OnBreakerChange
+  /** Puts a pipe that tracks the units of undecided requests in front of another one. */
+  readonly trackUndecided?: ((pipe: Pipe, store: Store) => Pipe) | undefined
 }
 
 /** Called with the outcome of any operation. */

@@ -6,7 +6,6 @@ import type { BreakerState } from './breaker-state.js'
 import { Call } from './call.js'
 import type { Admission } from './circuit-breaker.js'
 import { resentAtMs, whyTimedOut } from './client-notes.js'
-import { closeStore } from './close-store.js'
 import { type DenialCache, denialCacheOf } from './denial-cache.js'
 import { CircuitOpenError, isTimeout } from './errors.js'
 import { type DenialTimes, type Leases, leasesOf } from './lease/leases.js'
@@ -14,11 +13,12 @@ import {
   type ImmediateOutcome,
   type OnLate,
   type Pipe,
+  type PipeOptions,
+  type RefundingPipe,
   type Settle,
   type SettleAny,
   sendFor,
 } from './pipe.js'
-import type { PipeOptions, RefundingPipe } from './pipe-options.js'
 import { resendRefunds } from './resend-refunds.js'
 import { type ServerBreakers, serverBreakers } from './server-breakers.js'
 import { publishToStoreChannel, storeChannel } from './store-channel.js'
@@ -190,7 +190,9 @@ export class RemotePipe implements Pipe {
   async close(): Promise<void> {
     await this.#deadlines.idle()
     try {
-      await closeStore(this.#store, this.#deadlines)
+      await this.#deadlines.limit(Promise.resolve(this.#store.close?.()))
+    } catch (error) {
+      if (!(error instanceof TimeoutError)) throw error
     } finally {
       publishToStoreChannel({ type: 'close', ...this.#origin })
     }

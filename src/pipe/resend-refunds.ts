@@ -3,8 +3,7 @@ import { REFUNDED } from '../stores/shared/apply-batch.js'
 import { isUnsent, StoreError } from '../stores/store-error.js'
 import { inBackground } from '../util/background-timer.js'
 import type { BreakerState } from './breaker-state.js'
-import { type OnLate, type Pipe, request, type SettleAny, sendFor } from './pipe.js'
-import type { RefundingPipe } from './pipe-options.js'
+import { type OnLate, type Pipe, type RefundingPipe, request, type SettleAny, sendFor } from './pipe.js'
 
 /** The most refunds that wait for the store. Beyond that, the oldest is lost. */
 const MAX_QUEUED = 10_000

@@ -1,7 +1,7 @@
 import type { Store } from 'headgate'
 import { type Charge, type ChargeResult, customStore } from 'headgate/store'
+import type { PipeOptions } from '../../src/pipe/pipe.js'
 import { type Pipe, request } from '../../src/pipe/pipe.js'
-import type { PipeOptions } from '../../src/pipe/pipe-options.js'
 import { remoteAccessOf } from '../../src/pipe/remote-access.js'
 import { RemotePipe } from '../../src/pipe/remote-pipe.js'
 import type { Parts } from '../../src/testing/conformance/store-calls.js'
