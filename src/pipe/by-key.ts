@@ -2,6 +2,7 @@ import { isSamePolicy, type Policy } from '../policies/policy.js'
 import type { Operation, Outcome } from '../stores/operation.js'
 import type { Run } from '../stores/shared/run-operations.js'
 import { asStoreError } from '../stores/store-error.js'
+import { isWorn } from '../util/worn-map.js'
 import { type ApplyInShard, jointCharges, spansShards } from './joint-charges.js'
 
 /** One or more operations on one key, all of one policy. */
@@ -20,13 +21,10 @@ interface KeyGroup extends KeyedOperations {
   readonly operations: Operation[]
   readonly settles: ((outcome: Outcome) => void)[]
   readonly apply: ApplyToKey
+  hasBegun: boolean
+  /** The group that begins when this one has its outcomes. */
+  next: KeyGroup | undefined
 }
-
-/**
- * The list of a key that is in use, and that no group waits for. It is shared, because a `Map` keeps removed
- * values in memory for long.
- */
-const NO_GROUPS: KeyGroup[] = []
 
 /** Each key is its own shard. */
 const shardOf = (key: string) => key
@@ -47,20 +45,16 @@ export function runByKey(
   storageKey: (key: string) => string,
   now: () => number = Date.now,
 ): Run {
-  /** By key in use: the groups that wait for it. */
-  const waitingFor = new Map<string, KeyGroup[]>()
+  /** By key in use: its last group. */
+  let lastGroups = new Map<string, KeyGroup>()
+  let additions = 0
 
   /**
-   * Adds an operation to the last group of its key, if they can run together. Otherwise makes a new group,
-   * which waits while the key is in use. If the key is free, the group begins at once, or is put into
-   * `startable`, so that other operations of the batch can join it first. If a user's `storageKey` throws,
-   * the operation fails alone.
+   * Adds an operation to the last group of its key, if that has not begun, and they can run together. Otherwise
+   * makes a new group. If the key is free, the group begins at once, or is put into `startable`, so that other
+   * operations of the batch can join it first. If a user's `storageKey` throws, the operation fails alone.
    */
-  function enqueue(
-    operation: Operation,
-    settle: (outcome: Outcome) => void,
-    startable?: Map<string, KeyGroup>,
-  ): void {
+  function enqueue(operation: Operation, settle: (outcome: Outcome) => void, startable?: KeyGroup[]): void {
     let key: string
     const keyed = operation.type === 'charge' ? operation.parts[0] : operation
     if (keyed === undefined) throw new TypeError(`${name}: a charge without keys cannot be applied to a key`)
@@ -72,29 +66,38 @@ export function runByKey(
       return
     }
     const apply = applierOf(operation, policy)
-    const waiting = waitingFor.get(key)
-    const last = waiting?.at(-1) ?? startable?.get(key)
-    if (last?.apply === apply && isSamePolicy(last.policy, policy)) {
+    const last = lastGroups.get(key)
+    if (last?.hasBegun === false && last.apply === apply && isSamePolicy(last.policy, policy)) {
       last.operations.push(operation)
       last.settles.push(settle)
       return
     }
-    const group: KeyGroup = { key, policy, operations: [operation], settles: [settle], apply }
-    if (waiting !== undefined && waiting !== NO_GROUPS) waiting.push(group)
-    else if (waiting !== undefined || last !== undefined) waitingFor.set(key, [group])
-    else if (startable !== undefined) startable.set(key, group)
+    const group: KeyGroup = {
+      key,
+      policy,
+      operations: [operation],
+      settles: [settle],
+      apply,
+      hasBegun: false,
+      next: undefined,
+    }
+    if (isWorn(++additions, lastGroups.size)) {
+      lastGroups = new Map(lastGroups)
+      additions = 0
+    }
+    lastGroups.set(key, group)
+    if (last !== undefined) last.next = group
+    else if (startable !== undefined) startable.push(group)
     else begin(group)
   }
 
   function begin(group: KeyGroup): void {
-    const { key, settles } = group
-    if (!waitingFor.has(key)) waitingFor.set(key, NO_GROUPS)
+    group.hasBegun = true
     group.apply(group, (outcomes) => {
-      const next = waitingFor.get(key)?.shift()
-      if (next === undefined) waitingFor.delete(key)
-      else begin(next)
+      if (group.next === undefined) lastGroups.delete(group.key)
+      else begin(group.next)
       let i = 0
-      for (const settle of settles) settle(outcomes[i++] as Outcome)
+      for (const settle of group.settles) settle(outcomes[i++] as Outcome)
     })
   }
 
@@ -105,7 +108,7 @@ export function runByKey(
     operations: readonly Operation[],
     settleIndex: (index: number, outcome: Outcome) => void,
   ): void {
-    const startable = new Map<string, KeyGroup>()
+    const startable: KeyGroup[] = []
     const applyInBatch: ApplyInShard = (operation, settle) => enqueue(operation, settle, startable)
     let next = 0
     for (const operation of operations) {
@@ -114,7 +117,7 @@ export function runByKey(
       if (spansShards(operation, shardOf)) decideJointly(operation, settle, applyInBatch)
       else enqueue(operation, settle, startable)
     }
-    for (const group of startable.values()) begin(group)
+    for (const group of startable) begin(group)
   }
 
   return function runEachKey(operations, settle) {

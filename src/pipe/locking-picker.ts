@@ -1,4 +1,5 @@
 import { keysOf, type Operation } from '../stores/operation.js'
+import { isWorn } from '../util/worn-map.js'
 
 interface WaitingItem {
   readonly operation: Operation
@@ -16,7 +17,8 @@ export type Picked<Item> = readonly [batch: readonly Item[], rest: Item[]]
  * even beyond `maxItems`, since otherwise it would wait for the batch.
  */
 export function lockingPicker<Item extends WaitingItem>(maxKeys: number) {
-  const locked = new Set<string>()
+  let locked = new Set<string>()
+  let additions = 0
 
   function pick(waiting: readonly Item[], maxItems: number): Picked<Item> {
     const batch: Item[] = []
@@ -33,6 +35,11 @@ export function lockingPicker<Item extends WaitingItem>(maxKeys: number) {
       if (canJoin) weight += parts.length
       ;(canJoin ? batch : rest).push(item)
       for (const { key } of parts) (canJoin ? batchKeys : keysOfRest).add(key)
+    }
+    additions += batchKeys.size
+    if (isWorn(additions, locked.size)) {
+      locked = new Set(locked)
+      additions = 0
     }
     for (const key of batchKeys) locked.add(key)
     return [batch, rest]

@@ -104,6 +104,19 @@ test('a key is free once its last operation has an outcome', async () => {
   expect(settled).toEqual([[1], [2]])
 })
 
+test('a key stays in use while thousands of others come and go', () => {
+  const { calls, apply } = heldKeys()
+  apply(reward(minutes, 1))
+  for (let i = 0; i < 5000; i++) {
+    apply(reward(minutes, i, `other:${i}`))
+    calls.at(-1)?.answer()
+  }
+  apply(reward(minutes, 2))
+  expect(calls).toHaveLength(5001)
+  calls[0]?.answer()
+  expect(calls.at(-1)?.units).toEqual([2])
+})
+
 test('an operation for which storageKey throws fails alone', async () => {
   const { calls, settled, apply } = heldKeys((key) => {
     if (key === 'bad') throw new Error('no name for it')
