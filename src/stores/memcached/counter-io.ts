@@ -1,6 +1,7 @@
 import { retry } from '../../util/retry.js'
 import { foreignKeyError } from '../shared/state-codec.js'
 import type { MemcachedTransport } from './connection.js'
+import type { CountVersion } from './counters.js'
 import { statusError } from './errors.js'
 import {
   CHANGED,
@@ -19,12 +20,6 @@ import {
 
 /** memcached 1.6.18 evicts unread items, and an increment is not a read. So one increment in 16 also reads. */
 const READ_ONE_IN = 16
-
-/** A count, and the CAS token of its counter; 0 and `undefined` where there is no counter. */
-export interface CountVersion {
-  readonly count: number
-  readonly cas: bigint | undefined
-}
 
 /** Called with a count, or with the error in its place. */
 type OnCount = (version: CountVersion | Error) => void

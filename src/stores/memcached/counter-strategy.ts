@@ -5,12 +5,20 @@ import type { Charge, ChargeResult, Operation, Refund, Result } from '../operati
 import { FORGOTTEN, REFUNDED } from '../shared/apply-batch.js'
 import { warnRefundFailed } from '../shared/refunds.js'
 import { type MemcachedTransport, removeItem } from './connection.js'
-import { type CountVersion, counterIo } from './counter-io.js'
+import { type CounterIo, counterIo } from './counter-io.js'
 import { counterUpdater } from './counter-update.js'
-import { evaluate, isDenial, isOver, unitsAllowed, unitsWanted } from './counter-verdicts.js'
-import { type Counters, countersOf } from './counters.js'
-import { refundAndWatch } from './settled-count.js'
-import { CLOCK_TOLERANCE_MS, type OtherSlices, sliceCache } from './slice-cache.js'
+import {
+  type Counters,
+  type CountVersion,
+  countersOf,
+  evaluate,
+  isDenial,
+  isOver,
+  type OtherSlices,
+  unitsAllowed,
+  unitsWanted,
+} from './counters.js'
+import { CLOCK_TOLERANCE_MS, sliceCache } from './slice-cache.js'
 
 /** An increment, and the charges of a key that share it. */
 interface SharedIncrement {
@@ -136,4 +144,29 @@ export function counterStrategy(transport: MemcachedTransport): (operation: Oper
     if (type === 'refund') return refundAll
     return type === 'forget' ? forgetAll : update
   }
+}
+
+/**
+ * Refunds the units of denied charges. Resolves with whether a count over the limit has settled: no other
+ * process changed the counter between the increment, which returned `version`, and a round trip after the
+ * refund. Then the limit was lowered. Otherwise, other processes may be about to refund their increments.
+ *
+ * No reply tells the two cases apart for certain. If a process takes longer than these two round trips to
+ * refund an increment, its units count as used, and the times of a denial may be too late. Whether a charge
+ * is allowed does not depend on this.
+ */
+async function refundAndWatch(
+  { readVersion, subtract }: CounterIo,
+  { key, counter, units, version }: { key: string; counter: string; units: number; version: CountVersion },
+): Promise<boolean> {
+  const tokenNow = () =>
+    readVersion(key, counter).then(
+      ({ cas }) => cas,
+      () => undefined,
+    )
+  const tokenBefore = tokenNow() // travels ahead of the refund
+  const tokenAfter =
+    units === 0 ? version.cas : await subtract(key, counter, units).catch((error) => warnRefundFailed(error))
+  if (!tokenAfter || (await tokenBefore) !== version.cas) return false
+  return (await tokenNow()) === tokenAfter
 }

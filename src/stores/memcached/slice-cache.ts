@@ -1,7 +1,7 @@
 import type { MaybePromise } from '../../util/maybe-promise.js'
 import { RecentMap } from '../../util/recent-map.js'
 import type { CounterIo } from './counter-io.js'
-import type { Counters } from './counters.js'
+import type { Counters, OtherSlices } from './counters.js'
 
 /** Keys whose past slices are cached, at least. */
 const MIN_KEYS = 100_000
@@ -9,16 +9,6 @@ const MIN_KEYS = 100_000
 export const CLOCK_TOLERANCE_MS = 1000
 /** Denials from counts older than this are checked against fresh ones. */
 const MAX_TRUSTED_MS = 10_000
-
-/** The counts of the slices around the present one. */
-export interface OtherSlices {
-  /** The sum of the coming slices, in which processes whose clocks are ahead may count already. */
-  readonly next: number
-  /** The counts of the slices before, newest first. */
-  readonly older: readonly number[]
-  /** Whether some counts may have fallen since: then a denial may be wrong, but never an admission. */
-  readonly isStale: boolean
-}
 
 const NO_SLICES: OtherSlices = { next: 0, older: [], isStale: false }
 

@@ -1,7 +1,6 @@
 import { fixedWindow, type Policy, slidingWindow } from 'headgate'
 import type { ChargeResult } from 'headgate/store'
-import { evaluate } from '../../../src/stores/memcached/counter-verdicts.js'
-import { countersOf } from '../../../src/stores/memcached/counters.js'
+import { countersOf, evaluate } from '../../../src/stores/memcached/counters.js'
 import { part } from '../../../src/testing/conformance/store-calls.js'
 
 const NOW_MS = 1_790_000_000_000 // where a slice begins
