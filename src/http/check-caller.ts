@@ -1,4 +1,4 @@
-import { isObject } from '../util/values.js'
+import { fieldsOf, isObject } from '../util/values.js'
 
 /**
  * Throws a `TypeError` unless what a factory returned is called with the arguments of its framework. `owner` is
@@ -15,6 +15,6 @@ export function checkCaller(owner: string, call: string, isRight: boolean): true
 
 /** Throws a `TypeError` unless middleware for node:http is called with (req, res, next). Returns true. */
 export function checkNodeCall(owner: string, req: unknown, next: unknown): true {
-  const isOfFastify = isObject(req) && 'raw' in req // whose hooks are also called with a function
+  const isOfFastify = isObject(fieldsOf(fieldsOf(req).raw).headers) // whose hooks also get a function
   return checkCaller(owner, '(req, res, next)', typeof next === 'function' && !isOfFastify)
 }

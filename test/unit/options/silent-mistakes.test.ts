@@ -2,8 +2,10 @@ import express from 'express'
 import * as headgate from 'headgate'
 import { rateLimit as fastifyPlugin, rateLimitHook } from 'headgate/fastify'
 import * as ofFetch from 'headgate/fetch'
+import * as ofHono from 'headgate/hono'
 import * as ofKoa from 'headgate/koa'
 import { redisStore } from 'headgate/redis'
+import { Hono } from 'hono'
 import Koa from 'koa'
 import request from 'supertest'
 
@@ -138,6 +140,16 @@ test('app.use(rateLimit) in Koa is an error with the fix at the first request', 
   const app = new Koa().use(ofKoa.rateLimit as never).on('error', (error) => errors.push(error))
   await request(app.callback()).get('/').expect(500)
   expect(errors[0]?.message).toContain('got a request. Mount or pass rateLimit(…), not rateLimit itself')
+})
+
+test('app.use(rateLimit) in Hono is an error with the fix at the first request', async () => {
+  let message = ''
+  const app = new Hono().use(ofHono.rateLimit as never).onError((error, c) => {
+    message = error.message
+    return c.text('failed', 500)
+  })
+  await app.request('/')
+  expect(message).toContain('got a request. Mount or pass rateLimit(…), not rateLimit itself')
 })
 
 test('the plugin for Fastify, called with options, says how it is registered', async () => {
