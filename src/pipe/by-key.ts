@@ -2,7 +2,7 @@ import { isSamePolicy, type Policy } from '../policies/policy.js'
 import type { Operation, Outcome } from '../stores/operation.js'
 import type { Run } from '../stores/shared/run-operations.js'
 import { asStoreError } from '../stores/store-error.js'
-import { isWorn } from '../util/worn-map.js'
+import { ADDITIONS_PER_MAP } from '../util/worn-map.js'
 import { type ApplyInShard, jointCharges, spansShards } from './joint-charges.js'
 
 /** One or more operations on one key, all of one policy. */
@@ -81,7 +81,7 @@ export function runByKey(
       hasBegun: false,
       next: undefined,
     }
-    if (isWorn(++additions, lastGroups.size)) {
+    if (++additions > ADDITIONS_PER_MAP + lastGroups.size) {
       lastGroups = new Map(lastGroups)
       additions = 0
     }

@@ -1,5 +1,5 @@
 import { keysOf, type Operation } from '../stores/operation.js'
-import { isWorn } from '../util/worn-map.js'
+import { ADDITIONS_PER_MAP } from '../util/worn-map.js'
 
 interface WaitingItem {
   readonly operation: Operation
@@ -37,7 +37,7 @@ export function lockingPicker<Item extends WaitingItem>(maxKeys: number) {
       for (const { key } of parts) (canJoin ? batchKeys : keysOfRest).add(key)
     }
     additions += batchKeys.size
-    if (isWorn(additions, locked.size)) {
+    if (additions > ADDITIONS_PER_MAP + locked.size) {
       locked = new Set(locked)
       additions = 0
     }

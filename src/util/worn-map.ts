@@ -1,11 +1,6 @@
-/** How many additions a map takes, beside one for each entry that it holds. */
-const ADDITIONS = 1024
-
 /**
- * Returns whether a map or set whose entries come and go should be replaced by a copy. Once a `Map` has become
- * old, V8 (Node.js 20) allocates its next tables in old space. A table there keeps the entries that it had when it
- * was replaced until the next full collection.
+ * How many additions wear out a map or set whose entries come and go, beside one for each entry. It should then be
+ * replaced by a copy: once a `Map` has become old, V8 (Node.js 20) allocates its next tables in old space, where a
+ * replaced table keeps its entries until the next full collection.
  */
-export function isWorn(additions: number, size: number): boolean {
-  return additions > ADDITIONS + size
-}
+export const ADDITIONS_PER_MAP = 1024

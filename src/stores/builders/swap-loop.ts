@@ -7,8 +7,8 @@ import {
 } from '../../pipe/by-key.js'
 import type { Policy, State } from '../../policies/policy.js'
 import { retry } from '../../util/retry.js'
-import { type Outcome, onlyPartOf } from '../operation.js'
-import { applyBatch, type Write, writeOf } from '../shared/apply-batch.js'
+import type { Outcome, Part } from '../operation.js'
+import { applyBatch, type Write } from '../shared/apply-batch.js'
 import { foreignKeyError, isStateOf } from '../shared/state-codec.js'
 import { type StateWrite, stateWrite } from '../shared/state-write.js'
 import { StoreError } from '../store-error.js'
@@ -124,13 +124,14 @@ function applyToState(
   isForeign: boolean,
   nowMs: number,
 ): Applied {
-  const part = operations.length === 1 && !isForeign ? onlyPartOf(operations[0]) : undefined
-  if (part !== undefined) {
-    const { policy, cost } = part // the usual case, which needs no maps
+  const [only] = operations
+  if (!isForeign && operations.length === 1 && only?.type === 'charge' && only.parts.length === 1) {
+    const [{ policy, cost }] = only.parts as readonly [Part] // the usual case, which needs no maps
     const step = policy.take(before, nowMs, cost)
     if (step.allowed) {
+      const { next: state, resetAfterMs } = step
       const outcomes: Outcome[] = [{ type: 'charge', allowed: true, atMs: nowMs, parts: [step] }]
-      return { outcomes, write: step.next && stateWrite(key, writeOf(policy, step.next, step), nowMs) }
+      return { outcomes, write: state && stateWrite(key, { policy, state, resetAfterMs }, nowMs) }
     }
   }
   const read = () => {

@@ -102,7 +102,7 @@ export function evaluateCharge(charged: readonly Part[], read: ReadState, nowMs:
 }
 
 /** Returns the write of a step. If the step is allowed, a peek would now return the same figures. */
-export function writeOf(policy: Policy, state: State, { allowed, resetAfterMs }: Step) {
+function writeOf(policy: Policy, state: State, { allowed, resetAfterMs }: Step) {
   return { policy, state, resetAfterMs: allowed ? resetAfterMs : undefined }
 }
 
