@@ -10,7 +10,7 @@ import type { DocumentPoller, SharedDocument } from './document-poller.js'
 import type { StoredChange } from './history.js'
 import type { Latest } from './latest-document.js'
 import { checkLength, documentSteps } from './read-document.js'
-import { checkNetwork, checkWellFormed, endOf } from './read-override.js'
+import { endOf } from './read-override.js'
 import { jsonSteps, readChange, type StoredSettings, settingsAfter, textOf } from './stored-settings.js'
 
 /** How long a change is retried while the store fails, or other processes change the document. */
@@ -73,7 +73,7 @@ async function swapUntilMade(
     checkLength(edited)
     const value = await inSlices(jsonSteps(edited))
     const earlier = damage === undefined ? settings.document : undefined
-    const check = (path: string, override: SettingsOverride) => checkAdded(path, override, isWhole)
+    const check = isWhole ? undefined : checkEnd
     const document = await inSlices(documentSteps(value, Date.now(), earlier, check))
     await inSlices(feed.check(document, earlier))
     const mark = replaces || isWhole ? { replaces: true as const } : {}
@@ -127,13 +127,11 @@ function editError(key: string): TypeError {
 }
 
 /**
- * Throws a `TypeError` for an override that looks right, but would never apply or would apply to more than
- * it seems to. A whole document, such as one from a configuration file, may have overrides that have ended.
+ * Throws a `TypeError` for an override that has ended, which only a whole document may have, such as one from a
+ * configuration file.
  */
-function checkAdded(path: string, override: SettingsOverride, isWhole: boolean): void {
-  checkWellFormed(path, override)
-  checkNetwork(path, override)
-  if (isWhole || endOf(override) > Date.now()) return
+function checkEnd(path: string, override: SettingsOverride): void {
+  if (endOf(override) > Date.now()) return
   const fix = `It is now ${new Date().toISOString()}. Write a later time, or leave the override out.`
   throw wrongOption('settings', `${path}.until`, 'in the future', override.until, fix)
 }

@@ -6,7 +6,7 @@ import type { SettingsDocument } from '../limiter/settings-document.js'
 import type { FollowedSettings, FollowingLimiter } from '../limiter/settings-source.js'
 import type { Steps } from '../util/slices.js'
 import type { Follower, Prepared, Settled } from './feed.js'
-import { misfitErrors, skippedError, unknownLimits } from './misfits.js'
+import { skippedError, unknownLimits } from './misfits.js'
 import { ruledLimits } from './ruled-limits.js'
 import { type DocumentRules, limitName, type Rules, ruleMaker } from './rules.js'
 
@@ -44,7 +44,8 @@ export function followDocument(
       overrides: document.overrides,
     })
     if (candidate !== undefined) applyRules(candidate, candidateRules(rules))
-    for (const error of misfitErrors(name, rules.misfits)) limiter.onFailure(error)
+    const problems = rules.misfits.map(({ problem }) => problem)
+    if (problems.length > 0) limiter.onFailure(skippedError(name, problems))
     if (rules.unknownNames.length > 0)
       limiter.onFailure(
         unknownLimits(

@@ -6,8 +6,6 @@ export interface Misfit {
   readonly problem: string
   /** The same text for the same problem in another document, wherever its override stands. */
   readonly id: string
-  /** Whether the limiter applies it nevertheless. */
-  readonly isApplied?: boolean
 }
 
 /** The place of an override in a document, and its target, which stays the same wherever it stands. */
@@ -19,32 +17,15 @@ export interface Place {
 /**
  * Returns what `make` returns. If it throws a `TypeError`, adds that to `misfits` and returns `undefined`.
  */
-export function collectMisfit<T>(
-  misfits: Misfit[],
-  make: () => T,
-  place?: Place,
-  isApplied = false,
-): T | undefined {
+export function collectMisfit<T>(misfits: Misfit[], make: () => T, place?: Place): T | undefined {
   try {
     return make()
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
     const { message: problem } = error
-    misfits.push({ problem, id: place ? problem.replace(place.path, place.target) : problem, isApplied })
+    misfits.push({ problem, id: place ? problem.replace(place.path, place.target) : problem })
     return undefined
   }
-}
-
-/** Returns the errors about parts of a document that a limiter skips, and about the first doubtful one. */
-export function misfitErrors(limiter: string, misfits: readonly Misfit[]): TypeError[] {
-  const problemsOf = (applied: boolean) =>
-    misfits.filter(({ isApplied = false }) => isApplied === applied).map(({ problem }) => problem)
-  const skipped = problemsOf(false)
-  const [doubtful] = problemsOf(true)
-  return [
-    ...(skipped.length > 0 ? [skippedError(limiter, skipped)] : []),
-    ...(doubtful === undefined ? [] : [new TypeError(`${doubtful} Until then, the network applies.`)]),
-  ]
 }
 
 /** Returns the error about parts of a document that a limiter skips. */

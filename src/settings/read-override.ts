@@ -61,7 +61,7 @@ const OVERRIDE = {
   rows: {
     identity: optional(readIdentity),
     identityPrefix: optional(readPrefix),
-    network: optional((owner, path, network) => networkText(readNetwork(`${owner}: ${path}`, network))),
+    network: optional(readUnambiguous),
     limits: optional(readLimits),
     exempt: optional(readTrue),
     block: optional(readTrue),
@@ -124,8 +124,17 @@ function readPrefix(owner: string, path: string, prefix: unknown): string {
   throw wrongOption(owner, path, `a string of 1 to ${MAX_PREFIX} characters`, prefix)
 }
 
+/** Returns whether an identity can be such a text: none contains half a surrogate pair. */
 function isText(value: unknown, maxLength: number): value is string {
-  return typeof value === 'string' && value !== '' && value.length <= maxLength && !value.includes('\0')
+  if (typeof value !== 'string' || value === '' || value.length > maxLength) return false
+  return !value.includes('\0') && value.isWellFormed()
+}
+
+/** Returns the text of a network. Throws a `TypeError` if its author may have meant it as one address. */
+function readUnambiguous(owner: string, path: string, network: unknown): string {
+  const problem = hostBitsProblem(network)
+  if (problem !== undefined) throw new TypeError(`${owner}: ${path} ${problem}`)
+  return networkText(readNetwork(`${owner}: ${path}`, network))
 }
 
 function readTrue(owner: string, path: string, value: unknown): true {
@@ -157,19 +166,4 @@ export function endOf({ until }: SettingsOverride): number {
 /** Returns the text by which an identity is looked up. No part contains the separator `'\0'`. */
 export function rawIdentity(identity: string | readonly string[]): string {
   return typeof identity === 'string' ? identity : identity.join('\0')
-}
-
-/** Throws a `TypeError` if no identity can equal that of an override, or begin with its prefix. */
-export function checkWellFormed(path: string, { identity, identityPrefix }: SettingsOverride): void {
-  const text = identity === undefined ? (identityPrefix ?? '') : rawIdentity(identity)
-  if (text.isWellFormed()) return
-  const option = `${path}.${identity === undefined ? 'identityPrefix' : 'identity'}`
-  const fix = 'No identity contains half a surrogate pair. Write whole characters.'
-  throw wrongOption(OWNER, option, 'well-formed Unicode', identity ?? identityPrefix, fix)
-}
-
-/** Throws a `TypeError` if the author of an override may have meant its network as one address. */
-export function checkNetwork(path: string, { network }: SettingsOverride): void {
-  const problem = hostBitsProblem(network)
-  if (problem !== undefined) throw new TypeError(`${OWNER}: ${path}.network ${problem}`)
 }

@@ -15,7 +15,7 @@ import { policyOf } from './limit-settings.js'
 import { collectMisfit, type Misfit, type Place } from './misfits.js'
 import { type OverrideTable, overrideTable, type Row, rowOf } from './override-table.js'
 import { MAX_OVERRIDES } from './read-document.js'
-import { checkNetwork, checkWellFormed, readOverride } from './read-override.js'
+import { readOverride } from './read-override.js'
 
 /** What an override does to the limits of a limiter. */
 export interface Effect extends Row {
@@ -117,13 +117,11 @@ export function ruleMaker({ entries: codeEntries, name, embeddings, onUnfit }: R
     const row = collectMisfit(
       misfits,
       () => {
-        checkWellFormed(path, override)
         checkIdentity(path, override)
         return rowOf(path, override, embeddings)
       },
       place,
     )
-    collectMisfit(misfits, () => checkNetwork(path, override), place, true)
     return row && { ...row, access: block ? 'block' : exempt && 'exempt', policies: changed }
   }
 
