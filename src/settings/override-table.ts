@@ -1,6 +1,7 @@
 import type { Address } from '../keys/address.js'
+import type { Range } from '../keys/address-list.js'
 import type { Embedding } from '../keys/embedded-ipv4.js'
-import { type Network, NetworkTable, networkOf } from '../keys/network-table.js'
+import { bitsOf, networkKey, rangeKey } from '../keys/network-key.js'
 import type { SettingsOverride } from '../limiter/settings-document.js'
 import type { Steps } from '../util/slices.js'
 import { endOf, rawIdentity, readNetwork } from './read-override.js'
@@ -11,7 +12,7 @@ export interface Row {
   /** When the override ends. */
   readonly endMs: number
   /** The network of the override, if that is its target. */
-  readonly network: Network | undefined
+  readonly range: Range | undefined
 }
 
 /**
@@ -21,9 +22,8 @@ export interface Row {
 export function rowOf(path: string, override: SettingsOverride, embeddings: readonly Embedding[]): Row {
   const { network } = override
   const endMs = endOf(override)
-  if (network === undefined) return { override, endMs, network }
-  const range = readNetwork(`settings: ${path}.network`, network, embeddings)
-  return { override, endMs, network: networkOf(range) }
+  if (network === undefined) return { override, endMs, range: undefined }
+  return { override, endMs, range: readNetwork(`settings: ${path}.network`, network, embeddings) }
 }
 
 /**
@@ -47,17 +47,22 @@ export function* overrideTable<Found extends Row>(
 ): Steps<OverrideTable<Found>> {
   const byIdentity = new Map<string, Found>()
   const byPrefix = new Map<string, Found>()
-  const byNetwork: Found[] = []
+  /** By the length of their prefix. */
+  const networks = new Map<number, Map<number | string, Found>>()
   for (const row of rows) {
-    const { identity, identityPrefix } = row.override
+    const { range, override } = row
+    const { identity, identityPrefix } = override
     if (identity !== undefined) byIdentity.set(rawIdentity(identity), row)
     else if (identityPrefix !== undefined) byPrefix.set(identityPrefix, row)
-    else byNetwork.push(row)
+    else if (range !== undefined) {
+      const ofLength = networks.get(range[1]) ?? new Map<number | string, Found>()
+      networks.set(range[1], ofLength.set(rangeKey(range), row))
+    }
     yield
   }
-  const networks = yield* NetworkTable.steps(byNetwork.map(({ network }) => network as Network))
   const lengths = new Set(Array.from(byPrefix.keys(), ({ length }) => length))
   const longestFirst = Array.from(lengths).sort((a, b) => b - a)
+  const smallestFirst = Array.from(networks).sort(([a], [b]) => b - a)
 
   /** Returns a row unless it has ended. Reads the clock only for an override that has an end. */
   const unlessEnded = (row: Found | undefined) =>
@@ -65,7 +70,7 @@ export function* overrideTable<Found extends Row>(
 
   return {
     isEmpty: rows.length === 0,
-    hasNetworks: byNetwork.length > 0,
+    hasNetworks: networks.size > 0,
     ofIdentity(raw) {
       let row = unlessEnded(byIdentity.get(raw))
       for (let i = 0; row === undefined && i < longestFirst.length; i++) {
@@ -76,9 +81,12 @@ export function* overrideTable<Found extends Row>(
     },
     ofAddress(address) {
       if (address === undefined) return undefined
-      let index = networks.find(address)
-      while (index >= 0 && unlessEnded(byNetwork[index]) === undefined) index = networks.outerOf(index)
-      return byNetwork[index]
+      const bits = bitsOf(address)
+      for (const [prefix, rows] of smallestFirst) {
+        const row = unlessEnded(rows.get(networkKey(bits, prefix)))
+        if (row !== undefined) return row
+      }
+      return undefined
     },
   }
 }

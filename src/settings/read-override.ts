@@ -1,7 +1,7 @@
 import { type Range, readRange } from '../keys/address-list.js'
 import type { Embedding } from '../keys/embedded-ipv4.js'
 import { hostBitsProblem } from '../keys/host-bits.js'
-import { networkText } from '../keys/network-bounds.js'
+import { rangeKey } from '../keys/network-key.js'
 import { LIMIT_ROWS } from '../limiter/read-limits.js'
 import type { SettingsOverride } from '../limiter/settings-document.js'
 import { optional, readRows, unchecked } from '../options/option-table.js'
@@ -134,7 +134,8 @@ function isText(value: unknown, maxLength: number): value is string {
 function readUnambiguous(owner: string, path: string, network: unknown): string {
   const problem = hostBitsProblem(network)
   if (problem !== undefined) throw new TypeError(`${owner}: ${path} ${problem}`)
-  return networkText(readNetwork(`${owner}: ${path}`, network))
+  const range = readNetwork(`${owner}: ${path}`, network)
+  return `${rangeKey(range)}/${range[1]}`
 }
 
 function readTrue(owner: string, path: string, value: unknown): true {

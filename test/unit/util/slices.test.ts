@@ -1,5 +1,4 @@
-import fc from 'fast-check'
-import { atOnce, inSlices, type SliceTimer, type Steps, sortSteps } from '../../../src/util/slices.js'
+import { atOnce, inSlices, type SliceTimer, type Steps } from '../../../src/util/slices.js'
 
 /** A clock that moves by so many milliseconds with each step, and slices that a test starts by hand. */
 function timerOf(stepMs: number) {
@@ -59,16 +58,6 @@ test('what a step throws is thrown, and rejects', async () => {
   }
   expect(() => atOnce(work())).toThrow('wrong')
   await expect(inSlices(work())).rejects.toThrow('wrong')
-})
-
-test('items are sorted as by toSorted, equal ones in their order', () => {
-  const item = fc.record({ by: fc.integer({ min: 0, max: 20 }), id: fc.nat() })
-  fc.assert(
-    fc.property(fc.array(item, { maxLength: 2000 }), (items) => {
-      const compare = (a: { by: number }, b: { by: number }) => a.by - b.by
-      expect(atOnce(sortSteps(items, compare))).toEqual(items.toSorted(compare))
-    }),
-  )
 })
 
 test('slices go on while a test fakes the timers of the application', async () => {
