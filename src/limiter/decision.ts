@@ -4,7 +4,7 @@ import type { ChargeResult, PartResult } from '../stores/operation.js'
 import { isPromise } from '../util/maybe-promise.js'
 import { wrongKind } from '../util/validate.js'
 import { fieldsOf } from '../util/values.js'
-import { emptyReceipt, type NamedPart, type Receipt } from './receipt.js'
+import { emptyReceipt, type MakeReceipt, type NamedPart, type Receipt } from './receipt.js'
 
 /**
  * Where a decision comes from.
@@ -80,25 +80,35 @@ export type ChargeSource = 'store' | 'deny-cache' | 'lease' | 'local'
 /** A registered symbol, so that other copies of this package can read receipts. */
 const RECEIPT = Symbol.for('headgate.receipt')
 
-/** Every decision that headgate makes. Its receipt is private: a copy of the decision has none. */
+/**
+ * Every decision that headgate makes. Its receipt is private: a copy of the decision has none. `declare` omits
+ * field initialisers, which would set each field twice.
+ */
 export class LimiterDecision implements Decision {
-  readonly allowed: boolean
-  readonly limit: number
-  readonly remaining: number
-  readonly resetAfterMs: number
-  readonly retryAfterMs: number
-  readonly moreAfterMs: number
-  readonly limitName: string
-  readonly parts: readonly PartDecision[]
-  readonly source: DecisionSource
-  readonly #receipt: Receipt
+  declare readonly allowed: boolean
+  declare readonly limit: number
+  declare readonly remaining: number
+  declare readonly resetAfterMs: number
+  declare readonly retryAfterMs: number
+  declare readonly moreAfterMs: number
+  declare readonly limitName: string
+  declare readonly parts: readonly PartDecision[]
+  declare readonly source: DecisionSource
+  #receipt: Receipt | MakeReceipt
+  /** What the receipt is made from. */
+  readonly #text: string
+  readonly #atMs: number
+  readonly #figures: PartResult | undefined
 
   constructor(
     binding: Omit<PartDecision, 'windowMs' | 'cost'>,
     allowed: boolean,
     parts: readonly PartDecision[],
     source: DecisionSource,
-    receipt: Receipt,
+    receipt: Receipt | MakeReceipt,
+    text = '',
+    atMs = 0,
+    figures?: PartResult,
   ) {
     this.allowed = allowed
     this.limit = binding.limit
@@ -110,10 +120,18 @@ export class LimiterDecision implements Decision {
     this.parts = parts
     this.source = source
     this.#receipt = receipt
+    this.#text = text
+    this.#atMs = atMs
+    this.#figures = figures
   }
 
   get [RECEIPT](): Receipt | undefined {
-    return #receipt in this ? this.#receipt : undefined // an object may inherit from a decision
+    if (!(#receipt in this)) return undefined // an object may inherit from a decision
+    if (typeof this.#receipt === 'function') {
+      const { cost } = this.parts[0] as PartDecision
+      this.#receipt = this.#receipt(this.#text, cost, this.#atMs, this.#figures as PartResult)
+    }
+    return this.#receipt
   }
 }
 

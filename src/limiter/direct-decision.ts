@@ -1,12 +1,19 @@
 import { type TextKey, textKey } from '../keys/identity.js'
-import type { ChargeResult, PartResult } from '../stores/operation.js'
+import type { PartResult } from '../stores/operation.js'
 import { localStatesOf } from '../stores/shared/local-states.js'
 import { asStoreError } from '../stores/store-error.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { type ChargeDirectly, chargeResolved, type LimiterCore, resolveFailure } from './core.js'
-import { type Decision, denyDisconnected, type Finish, LimiterDecision, partDecision } from './decision.js'
+import {
+  type Decision,
+  denyDisconnected,
+  type Finish,
+  LimiterDecision,
+  partDecision,
+  receiptOf,
+} from './decision.js'
 import type { Entry } from './read-limits.js'
-import type { Apply, NamedPart, Receipt } from './receipt.js'
+import type { MakeReceipt, Receipt } from './receipt.js'
 import { KEY_END, type Limit, limitOf, partOf, resolvePart } from './resolve-parts.js'
 
 /** Charges a subject with the limits in force. Throws or rejects with what an option function threw. */
@@ -37,7 +44,12 @@ export function directCharge(core: LimiterCore, entries: readonly Entry[]): Char
   const limit = limitOf(entry, context, policy)
   const { beginning, key: readValue, textOf, identify } = textKey(key, context)
   const localLimit = local.limitOf(policy, limit.scope + beginning, KEY_END, textOf !== undefined)
-  const charged: DirectLimit = { limit, beginning, apply: core.apply }
+  const makeReceipt: MakeReceipt = (text, taken, atMs, figures) => ({
+    parts: [partOf(limit, beginning + text, taken)],
+    result: { type: 'charge', allowed: figures.allowed, atMs, parts: [figures] },
+    apply: core.apply,
+    isRefundable: figures.allowed,
+  })
 
   return function chargeDirectly(subject, chargeCost, finish) {
     const cost = chargeCost ?? limitCost
@@ -61,10 +73,11 @@ export function directCharge(core: LimiterCore, entries: readonly Entry[]): Char
     }
     if (figures === undefined)
       return chargeIdentified(core, limit, { value, identify }, cost, subject, finish)
-    const receipt = new DirectReceipt(charged, text, cost, nowMs, figures)
-    if (policy.holdsUnits) core.hold(receipt)
     const part = partDecision(limit, cost, figures, nowMs)
-    return finish(new LimiterDecision(part, figures.allowed, [part], 'store', receipt), subject)
+    const { allowed } = figures
+    const decision = new LimiterDecision(part, allowed, [part], 'store', makeReceipt, text, nowMs, figures)
+    if (policy.holdsUnits) core.hold(receiptOf(decision) as Receipt)
+    return finish(decision, subject)
   }
 }
 
@@ -84,47 +97,4 @@ function chargeIdentified(
     return resolvePart(limit, identity, cost, subject)
   }
   return chargeResolved(core, resolve, subject, undefined, finish)
-}
-
-/** What all receipts of a limiter have in common. */
-interface DirectLimit {
-  readonly limit: Limit
-  /** What each identity begins with, before its text. */
-  readonly beginning: string
-  readonly apply: Apply
-}
-
-/**
- * A receipt that builds its parts and its result on demand. `declare` omits field initialisers, which would
- * set each field twice.
- */
-class DirectReceipt implements Receipt {
-  declare isRefundable: boolean
-  declare private readonly charged: DirectLimit
-  declare private readonly text: string
-  declare private readonly cost: number
-  declare private readonly atMs: number
-  declare private readonly figures: PartResult
-
-  constructor(charged: DirectLimit, text: string, cost: number, atMs: number, figures: PartResult) {
-    this.isRefundable = figures.allowed
-    this.charged = charged
-    this.text = text
-    this.cost = cost
-    this.atMs = atMs
-    this.figures = figures
-  }
-
-  get apply(): Apply {
-    return this.charged.apply
-  }
-
-  get parts(): readonly NamedPart[] {
-    const { limit, beginning } = this.charged
-    return [partOf(limit, beginning + this.text, this.cost)]
-  }
-
-  get result(): ChargeResult {
-    return { type: 'charge', allowed: this.figures.allowed, atMs: this.atMs, parts: [this.figures] }
-  }
 }

@@ -1,4 +1,4 @@
-import type { ChargeResult, Operation, Part, ResultOf } from '../stores/operation.js'
+import type { ChargeResult, Operation, Part, PartResult, ResultOf } from '../stores/operation.js'
 import type { StoreError } from '../stores/store-error.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
 
@@ -50,6 +50,12 @@ export interface Receipt {
   /** The candidate decision on the same charge. */
   candidate?: MaybePromise<object | undefined>
 }
+
+/**
+ * Makes the receipt of a decision with one part, whose `figures` were decided at `atMs`. Few of these decisions
+ * need one. `text` says whose units they are.
+ */
+export type MakeReceipt = (text: string, cost: number, atMs: number, figures: PartResult) => Receipt
 
 /** Returns the receipt of a decision that charged nothing. */
 export function emptyReceipt(): Receipt {
