@@ -13,7 +13,10 @@ const CONTENDERS = { headgate: inProcess('headgate'), 'express-rate-limit': inPr
 export const MEMORY_GATES = {
   'gate-memory-key': {
     title: 'Memory: a key function, 100,000 keys in fresh strings, one caller',
-    goals: [{ of: 'headgate', peers: ['express-rate-limit'], figure: 'decisions/s', atLeast: 1 }],
+    goals: [
+      { of: 'headgate', peers: ['express-rate-limit'], figure: 'decisions/s', atLeast: 1 },
+      { of: 'headgate', peers: ['express-rate-limit'], figure: 'CPU ns', atMost: 1 }, // others may use the machine
+    ],
     measure: () => roundsInTurn(CONTENDERS, PROCESSES),
   } satisfies Gate<KeyedName>,
 } as const
