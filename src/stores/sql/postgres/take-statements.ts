@@ -148,7 +148,7 @@ const INSERTED_AT = 'excluded.state[2]'
 const AS_INSERTED: Times = { now: INSERTED_AT, nowOnGrid: INSERTED_AT }
 /**
  * Whether this time still serves: no charge has been decided later, and the statement has not waited for long.
- * Then it need not read the clock in a subquery (3 µs).
+ * Then it need not read the clock in a subquery.
  */
 const IS_RECENT = `t.state[2] <= ${INSERTED_AT} AND clock_timestamp() < statement_timestamp() + '10 ms'`
 
