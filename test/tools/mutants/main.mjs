@@ -7,8 +7,13 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { FOLDERS } from './folders.mjs'
 import { sampleMutants } from './sample.mjs'
+
+/**
+ * The folders that mutation tests change: their sources in TypeScript, and those of their tests that need no
+ * server and no browser. The scripts of the dashboard's page run in a browser, and have no others.
+ */
+const FOLDERS = JSON.parse(readFileSync(new URL('./folders.json', import.meta.url), 'utf8'))
 
 const CONFIG = fileURLToPath(new URL('./stryker.config.mjs', import.meta.url))
 const RESULTS = '.cache/mutants'
@@ -26,7 +31,7 @@ if (unknown.length > 0)
   fail(`no such folder: ${unknown.join(', ')}. Folders are ${Object.keys(FOLDERS).join(', ')}.`)
 const tests = chosen.flatMap((folder) => FOLDERS[folder].tests)
 const missing = tests.filter((path) => !existsSync(path) && !existsSync(`${path}.test.ts`))
-if (missing.length > 0) fail(`no such tests: ${missing.join(', ')}. Correct folders.mjs.`)
+if (missing.length > 0) fail(`no such tests: ${missing.join(', ')}. Correct folders.json.`)
 
 const size = Number(values.sample ?? Number.NaN)
 if (values.sample !== undefined && !(Number.isInteger(size) && size > 0))

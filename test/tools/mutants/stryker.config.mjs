@@ -1,6 +1,8 @@
 // @ts-check
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { FOLDERS } from './folders.mjs'
+
+const FOLDERS = JSON.parse(readFileSync(new URL('./folders.json', import.meta.url), 'utf8'))
 
 const { FOLDER = '', MUTATE = '[]', SAMPLE } = process.env
 const { tests } = FOLDERS[FOLDER]
