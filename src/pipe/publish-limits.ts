@@ -29,8 +29,8 @@ export interface LimitsPublisher {
 /**
  * Creates the publisher of a limiter. After the first charge, and when settings or a policy function bring
  * other numbers, it writes those of all `limits` into a small document in the store, unless the document has
- * them. The command line reads it. No charge waits for the publisher, or fails with it. Returns `undefined`
- * for a limiter without a name, and for a store that has no documents.
+ * them. The command line and the dashboard read it. No charge waits for the publisher, or fails with it.
+ * Returns `undefined` for a limiter without a name, and for a store that has no documents.
  */
 export function limitsPublisher(
   { store, context, limitsKey: key }: PublishingLimiter,

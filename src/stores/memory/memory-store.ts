@@ -37,7 +37,7 @@ const ORIGIN_MS = performance.timeOrigin // read once: it is a slow getter
  * `store`, each limiter has its own.
  *
  * - **Synchronous.** A decision is one step without a promise. The store has no timers.
- * - **Memory.** A token bucket takes at most 50 bytes. Memory grows and shrinks page by page, without a pause.
+ * - **Memory.** A token bucket takes at most 50 bytes of heap. Memory grows and shrinks page by page, without a pause.
  * - **Keys are not kept.** States lie under 64-bit hashes of their keys. Each store hashes with a random
  *   secret, so no client can aim at another client's state. The odds that any two of ten million keys
  *   collide are one in 370,000.
