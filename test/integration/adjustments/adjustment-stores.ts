@@ -12,6 +12,7 @@ import { lookUp } from '../../../src/dashboard/actions/lookup.js'
 import { type Inspection, inspectionOf } from '../../../src/limiter/inspection.js'
 import { LONG } from '../../../src/testing/conformance/sample-policies.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
+import { until } from '../../support/servers/wait.js'
 import { kindsNamed, type Started, type StoreName } from '../store-kinds.js'
 
 const LIMIT = 40
@@ -128,8 +129,12 @@ export function describeAdjustments(...names: StoreName[]): void {
       const left = (used: number) => [LIMIT, 3 * LIMIT].map((limit) => ({ limit, remaining: limit - used }))
       for (const [i, plan] of [0, 1, 0].entries()) {
         await limiter.charge(plan)
-        const { standings } = await lookUp(watched, 'dora')
-        expect(standings).toMatchObject(left(i + 1).slice(0, Math.min(i + 1, 2)))
+        const plansUsed = Math.min(i + 1, 2)
+        const standings = await until('the limiter has published the plan', async () => {
+          const { standings } = await lookUp(watched, 'dora')
+          return standings.length === plansUsed ? standings : undefined
+        })
+        expect(standings).toMatchObject(left(i + 1).slice(0, plansUsed))
       }
     })
 
