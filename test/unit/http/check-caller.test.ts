@@ -67,7 +67,7 @@ test.each<[string, Serve, () => unknown, string]>([
     'rateLimit of headgate in Koa',
     inKoa,
     () => rateLimit(options),
-    'rateLimit: call what it returns with (req, res, next). Other frameworks have their own entries: ',
+    'rateLimit: call the function that it returns with (req, res, next). Each framework has its own entry: ',
   ],
   ['loginGuard of headgate in Koa', inKoa, () => loginGuard(GUARD), "'headgate/koa'"],
   ['the drop-in in Koa', inKoa, () => dropIn({ limit: 5 }), "'headgate/koa'"],
@@ -78,7 +78,7 @@ test.each<[string, Serve, () => unknown, string]>([
     'rateLimit of headgate/koa in Express',
     inExpress,
     () => ofKoa.rateLimit(options),
-    "with (ctx, next). Other frameworks have their own entries: 'headgate' is for Express",
+    "with (ctx, next). Each framework has its own entry: 'headgate' is for Express",
   ],
   [
     'loginGuard of headgate/koa in Express',
@@ -110,7 +110,7 @@ test.each<[string, readonly unknown[], string]>([
   ['a fetch handler', [new Request('http://localhost/'), {}], "'headgate/fetch'"],
   ['SvelteKit', [{ event: { request: new Request('http://localhost/') }, resolve() {} }], "'headgate/fetch'"],
   ['NestJS', [{ getHandler() {}, getClass() {}, switchToHttp() {} }], "'headgate/nest'"],
-  ['anything else', [], 'rateLimit: call what it returns with (req, res, next).'],
+  ['anything else', [], 'rateLimit: call the function that it returns with (req, res, next).'],
 ])('middleware that %s calls throws a TypeError with the fix, each time', (_what, args, message) => {
   const limit = rateLimit(options) as unknown as (...args: readonly unknown[]) => void
   for (let i = 0; i < 2; i++) expect(() => limit(...args)).toThrow(message)
@@ -129,6 +129,6 @@ test('middleware in a handler of node:http without next is told to pass it', asy
   })
   await request(server).get('/')
   expect(seen).toMatchObject({
-    message: expect.stringContaining('call what it returns with (req, res, next).'),
+    message: expect.stringContaining('call the function that it returns with (req, res, next).'),
   })
 })

@@ -402,7 +402,7 @@ test.each<[string, (limit: ReturnType<typeof limiterOf>) => unknown, string]>([
   [
     'no request',
     (limit) => limit(undefined as never, ADA),
-    'rateLimit: call what it returns with a Request, such as event.request of SvelteKit.',
+    'rateLimit: call the function that it returns with a Request, such as event.request of SvelteKit.',
   ],
   ['a context', (limit) => limit({ req: request() } as never, ADA), 'event.request of SvelteKit'],
   ['no info', (limit) => limit(request(), null as never), 'rateLimit: info must be an object, got null.'],
