@@ -28,7 +28,8 @@ export interface GuardSteps<Req, Res> {
   readonly denialFigures?: (decision: Decision) => DenialFigures
   /** Called for each allowed request, in place of the refunds by `count`. */
   readonly onAllowed?: OnAllowed<Req, Res>
-  readonly adjust?: ReplaceAdjustments<Req>
+  /** Returns the guard's own version of some adjustments. */
+  readonly replaceAdjustments?: ReplaceAdjustments<Req>
 }
 
 /** What `passRequest` needs to decide the requests of one limiter, in any framework. */
@@ -54,10 +55,10 @@ export function requestSteps<Req extends object, Res>(
   guard: GuardSteps<Req, Res> = {},
 ): RequestSteps<Req, Res> {
   const settings = readRequestOptions(owner, options, writer)
-  const { isMalformed, denialFigures, onAllowed = settings.onAllowed, adjust } = guard
+  const { isMalformed, denialFigures, onAllowed = settings.onAllowed, replaceAdjustments } = guard
   const isDecidedLater = settings.count !== 'all' || denialFigures !== undefined
   const limiterSettings = { ...settings.limiter, ...(isDecidedLater && { trackUndecided }) }
-  const stepped = limiterFrom<Req>(owner, limiterSettings, adjust)
+  const stepped = limiterFrom<Req>(owner, limiterSettings, replaceAdjustments)
   return {
     owner,
     limiter: stepped.limiter,

@@ -33,8 +33,8 @@ function ledgerOf(receipt: Receipt): Ledger | undefined {
 
 /** Creates the ledger of an allowed charge. It never changes `concurrency` units: those are released. */
 function createLedger(parts: readonly NamedPart[], result: ChargeResult, apply: Apply): Ledger {
-  /** What each part took and still has, first by its charge, then by adjustments: as the refunds of it. */
-  const takingsByPart = refundsOf(parts, result).map((refund): readonly Refund[] => [refund])
+  /** By part: the refunds of the units that it still has, those of its charge first, then of adjustments. */
+  const availableByPart = refundsOf(parts, result).map((refund): readonly Refund[] => [refund])
   let pendingChange: MaybePromise<void>
 
   function adjustPart(i: number, cost: number): MaybePromise<void> {
@@ -43,8 +43,8 @@ function createLedger(parts: readonly NamedPart[], result: ChargeResult, apply: 
     return missing > 0 ? takeMore(i, missing) : undefined
   }
 
-  const unitsOf = (i: number) => takingsOf(i).reduce((sum, { cost }) => sum + cost, 0)
-  const takingsOf = (i: number) => takingsByPart[i] ?? []
+  const unitsOf = (i: number) => availableOf(i).reduce((sum, { cost }) => sum + cost, 0)
+  const availableOf = (i: number) => availableByPart[i] ?? []
 
   function takeMore(i: number, units: number): MaybePromise<void> {
     const part = parts[i]
@@ -53,7 +53,7 @@ function createLedger(parts: readonly NamedPart[], result: ChargeResult, apply: 
     return thenMaybe(apply<Take>({ type: 'take', key, policy, units }), (result) => {
       const { atMs, taken: cost, resetAfterMs, unitsAfterMs = resetAfterMs } = result
       const times = { takenAtMs: atMs, resetAtMs: atMs + unitsAfterMs }
-      takingsByPart[i] = [...takingsOf(i), { type: 'refund', key, policy, cost, ...times }]
+      availableByPart[i] = [...availableOf(i), { type: 'refund', key, policy, cost, ...times }]
     })
   }
 
@@ -61,13 +61,13 @@ function createLedger(parts: readonly NamedPart[], result: ChargeResult, apply: 
    * Refunds units of a part. If that fails, they count as refunded, unless the operation was never sent.
    */
   function giveBack(i: number, units: number): MaybePromise<void> {
-    const { kept, refunds } = split(takingsOf(i), units)
-    takingsByPart[i] = kept
+    const { kept, refunds } = split(availableOf(i), units)
+    availableByPart[i] = kept
     return settleAll(refunds, (refund) =>
       catchMaybe<unknown>(
         () => apply(refund),
         (error) => {
-          if (isUnsent(error)) takingsByPart[i] = [...takingsOf(i), refund]
+          if (isUnsent(error)) availableByPart[i] = [...availableOf(i), refund]
           throw error
         },
       ),
@@ -93,9 +93,9 @@ function createLedger(parts: readonly NamedPart[], result: ChargeResult, apply: 
   }
 }
 
-/** Splits what was taken into `units` to refund, the latest first, and the rest to keep. */
-function split(takings: readonly Refund[], units: number) {
-  const kept = [...takings]
+/** Splits refunds into those of `units`, the latest first, and the rest to keep. */
+function split(available: readonly Refund[], units: number) {
+  const kept = [...available]
   const refunds: Refund[] = []
   for (let left = units; left > 0; ) {
     const latest = kept.pop()
@@ -109,13 +109,13 @@ function split(takings: readonly Refund[], units: number) {
 }
 
 /**
- * Returns what is left of a taking after a refund of `cost` units. A bucket refills units one after the other,
- * so the refunded ones no longer delay the rest.
+ * Returns the refund of the units that are left after `cost` of them were refunded. A bucket refills units
+ * one after the other, so the refunded ones no longer delay the rest.
  */
-function restOf(taking: Refund, cost: number): Refund {
-  const { resetAtMs, policy } = taking
+function restOf(refund: Refund, cost: number): Refund {
+  const { resetAtMs, policy } = refund
   const base = baseOf(policy.spec)
-  const rest = { ...taking, cost: taking.cost - cost }
+  const rest = { ...refund, cost: refund.cost - cost }
   if (resetAtMs === undefined || base.kind !== 'token-bucket') return rest
   return { ...rest, resetAtMs: resetAtMs - cost * base.intervalMs }
 }

@@ -90,10 +90,10 @@ export function decisionReporter<Subject>(
   events: EventEmitter<LimiterEvents<Subject>>,
 ): Finish {
   const nearLimits = nearLimitDetector()
-  // Node.js' own count of the events with listeners: to ask for each event takes as long as a clock read.
-  const counted: EventEmitter & { readonly _eventsCount?: number } = events
+  // Node.js's own count of the events with listeners. Asking for each event takes as long as a clock read.
+  const emitter: EventEmitter & { readonly _eventsCount?: number } = events
   return function reportDecision(decision, charged) {
-    if (counted._eventsCount === 0 && !decisions.hasSubscribers) return decision
+    if (emitter._eventsCount === 0 && !decisions.hasSubscribers) return decision
     const subject = charged as Subject
     if (!decision.allowed && decision.source !== 'blocked' && events.listenerCount('denied') > 0)
       emit(events, 'denied', [decision, subject])

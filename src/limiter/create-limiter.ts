@@ -37,7 +37,7 @@ export function createLimiter<Subject = unknown>(options: LimiterOptions<Subject
   return limiterFrom<Subject>('createLimiter', readLimiterOptions('createLimiter', options)).limiter
 }
 
-/** Returns what some adjustments do in place of those of a limiter. */
+/** Returns adjustments to use in place of those of a limiter. */
 export type ReplaceAdjustments<Subject> = (
   adjustments: DirectAdjustments<Subject>,
 ) => Partial<DirectAdjustments<Subject>>
@@ -49,14 +49,14 @@ export interface SteppedLimiter<Subject> extends LimiterParts<Subject> {
 
 /**
  * Creates a limiter from the settings that its options were read into. Error messages name `owner`. What
- * `adjust` returns replaces its own adjustments.
+ * `replaceAdjustments` returns takes the place of its own adjustments.
  */
 export function limiterFrom<Subject>(
   owner: string,
   given: LimiterSettings,
-  adjust?: ReplaceAdjustments<Subject>,
+  replaceAdjustments?: ReplaceAdjustments<Subject>,
 ): SteppedLimiter<Subject> {
-  const parts = limiterParts<Subject>(owner, given, adjust)
+  const parts = limiterParts<Subject>(owner, given, replaceAdjustments)
   const { document, stops } = parts
   const limiter = limiterMethods(parts)
   registerForInspection(limiter, parts)
@@ -69,7 +69,7 @@ export function limiterFrom<Subject>(
 function limiterParts<Subject>(
   owner: string,
   given: LimiterSettings,
-  adjust?: ReplaceAdjustments<Subject>,
+  replaceAdjustments?: ReplaceAdjustments<Subject>,
 ): LimiterParts<Subject> {
   const remote = remoteAccessOf(given.store)
   const publisher = remote?.limitsPublisher(given, () => [
@@ -122,7 +122,7 @@ function limiterParts<Subject>(
     finish,
     waiting: createWaiting(core, { access, modeSwitch, finish, onRefundFailed }),
     holdings,
-    adjustments: { ...adjustments, ...adjust?.(adjustments) },
+    adjustments: { ...adjustments, ...replaceAdjustments?.(adjustments) },
     document,
     onRefundFailed,
     stops: [() => unsubscribe?.(), () => publisher?.close()],

@@ -86,7 +86,9 @@ export function guardSteps<Req extends object, Res>(
     isMalformed: malformedTest(login, options.field, attempts),
     denialFigures: uniformFigures(login),
     onAllowed: settleAttempts(login, attempts, securityLog(events, login), writer, routeOf),
-    adjust: ({ forget }) => ({ forget: forgetAccount(forget, attempts, inARowNames(login.consecutive)) }),
+    replaceAdjustments: ({ forget }) => ({
+      forget: forgetAccount(forget, attempts, inARowNames(login.consecutive)),
+    }),
   })
   const { limiter, stepped } = steps
   if (claimed !== undefined) stepped.stops.push(claimed.releaseStore)

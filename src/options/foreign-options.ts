@@ -7,9 +7,9 @@ import type { Fixes } from './fixes.js'
 type OptionsByFix = Readonly<Record<string, string>>
 
 /**
- * What to write for options of express-rate-limit 8, express-slow-down 3 and rate-limiter-flexible 11, which most
- * applications come from. A fix of one word is the option to write. `docs/migrating/` says more, and has tables
- * for other packages.
+ * What to write for options of express-rate-limit 8, express-slow-down 3 and rate-limiter-flexible 11, from
+ * which most applications migrate. A fix of one word is the option to write. `docs/migrating/` says more,
+ * and has tables for other packages.
  */
 const foreignFixes = (): OptionsByFix => ({
   limit: 'max points',
@@ -41,7 +41,8 @@ const misplacedFixes = (): OptionsByFix => ({
   'Write store: leased(redisStore(client), { processes: 8 }).': 'lease leased',
 })
 
-const policies = () => words('tokenBucket fixedWindow slidingWindow slidingLog consecutive concurrency ban')
+const policyNames = () =>
+  words('tokenBucket fixedWindow slidingWindow slidingLog consecutive concurrency ban')
 
 /** What to write for options of other packages. */
 export const FOREIGN_OPTIONS: Fixes = /* @__PURE__ */ fixesOf(foreignFixes)
@@ -71,7 +72,7 @@ function words(text: string): readonly string[] {
 /* @__NO_SIDE_EFFECTS__ */
 export function limiterFixes(elsewhere: readonly string[] = [], where = ''): Fixes {
   const placements = elsewhere.map((name) => [name, `Write ${name} ${where}.`])
-  const factories = policies().map((name) => [name, `Write policy: ${name}({ … }).`])
+  const factories = policyNames().map((name) => [name, `Write policy: ${name}({ … }).`])
   return {
     ...FOREIGN_OPTIONS,
     ...fixesOf(misplacedFixes),

@@ -11,20 +11,20 @@ const MISPLACED = [
 ] as const
 
 /**
- * Throws a `TypeError` for a value that was given to a factory in place of its options. A framework that was
- * given the factory itself calls it with a request.
+ * Throws a `TypeError` if a factory was given something other than options: a request, for example, if the
+ * factory itself was mounted, so that a framework calls it.
  */
-export function refuseMisplaced(owner: string, value: unknown): void {
+export function checkNotMisplaced(owner: string, value: unknown): void {
   const fields = fieldsOf(value)
   const [, misplaced, misplacedFix] = MISPLACED.find(([method]) => isFunction(fields[method])) ?? []
-  const what = misplaced ?? (isOfRequest(fields) ? 'a request' : undefined)
+  const what = misplaced ?? (hasRequestFields(fields) ? 'a request' : undefined)
   if (what === undefined) return
   const fix = misplacedFix ?? `Mount or pass ${owner}(…), not ${owner} itself.`
   throw wrongUse(owner, `options must be an options object, got ${what}`, fix)
 }
 
-/** Returns whether these are the properties of a request, or of what a framework passes in its place. */
-function isOfRequest(fields: Fields): boolean {
-  if (isObject(fields.req) || isFunction(fields.getHandler)) return true // Hono: its `event` may throw
+/** Returns whether these are the properties of a request, or of a framework's context. */
+function hasRequestFields(fields: Fields): boolean {
+  if (isObject(fields.req) || isFunction(fields.getHandler)) return true // before `event`, which may throw in Hono
   return (isObject(fields.headers) && fields.method !== undefined) || isObject(fields.event)
 }

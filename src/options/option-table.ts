@@ -2,7 +2,7 @@ import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { checkBoolean, wrongKind, wrongOption } from '../util/validate.js'
 import { fieldsOf, isObject } from '../util/values.js'
 import { describeUnknown, type Fixes } from './fixes.js'
-import { refuseMisplaced } from './misplaced.js'
+import { checkNotMisplaced } from './misplaced.js'
 import { collectTypeError, throwProblems } from './problems.js'
 
 /** Returns the setting of an option; `value` is `undefined` if it was left out. Throws a `TypeError`. */
@@ -47,7 +47,7 @@ export function readOptions<R extends Rows, D extends Rules<Settings<R>>>(
   options: unknown,
   table: OptionTable<R, D>,
 ): Read<R, D> {
-  if (isObject(options)) refuseMisplaced(owner, options)
+  if (isObject(options)) checkNotMisplaced(owner, options)
   return readRows(owner, options, table)
 }
 
@@ -117,8 +117,9 @@ export function callback<F>(owner: string, option: string, value: unknown): F | 
 }
 
 /**
- * A row for a function that exempts subjects. The function that is read throws a `TypeError`, or rejects with
- * one, if the result is truthy but not `true`: with a header as the result, clients could exempt themselves.
+ * A row for a function that exempts subjects. The function that is read throws a `TypeError`, or rejects
+ * with one, if the result is truthy but not `true`: with a header as the result, clients could exempt
+ * themselves.
  */
 export function exemption<F extends (...args: never[]) => MaybePromise<boolean>>(
   owner: string,

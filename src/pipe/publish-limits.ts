@@ -17,11 +17,11 @@ export interface PublishingLimiter {
   readonly context: { readonly name: string | undefined; readonly limiterScope: string }
 }
 
-/** Publishes the numbers of a limiter's limits: its keys and states do not have them. */
+/** Publishes the numbers of a limiter's limits, which its keys and states do not contain. */
 export interface LimitsPublisher {
   /** Called when a limit has been bound. */
   onBound(): void
-  /** Watches for the first charge. Creating a limiter sends nothing to the store. */
+  /** Publishes at the first charge, since creating a limiter sends nothing to the store. */
   watch(): undefined
   close(): void
 }
@@ -57,14 +57,14 @@ export function limitsPublisher(
   async function publishWhileDue(): Promise<void> {
     for (let conflicts = 0; isDue && conflicts < MAX_CONFLICTS; ) {
       isDue = false // unless a limit is bound meanwhile
-      if (await isWritten()) continue
+      if (await writeMissing()) continue
       isDue = true
       conflicts++
     }
   }
 
   /** Writes the limits that the document lacks. Returns false if another process has changed it first. */
-  async function isWritten(): Promise<boolean> {
+  async function writeMissing(): Promise<boolean> {
     const [stored] = await documents.read([{ key }])
     if (stored?.damage !== undefined) return true // leave another program's value alone
     const own = publishedLimits(limits(), start)
@@ -75,7 +75,7 @@ export function limitsPublisher(
 
   function retryLater(error: unknown): void {
     isDue = true
-    if (error instanceof StoreError && error.replied) return // such as for want of permission
+    if (error instanceof StoreError && error.replied) return // as without permission
     retry = inBackground(setTimeout(publish, RETRY_MS))
   }
 

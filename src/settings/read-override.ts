@@ -61,7 +61,7 @@ const OVERRIDE = {
   rows: {
     identity: optional(readIdentity),
     identityPrefix: optional(readPrefix),
-    network: optional(readUnambiguous),
+    network: optional(readNetworkText),
     limits: optional(readLimits),
     exempt: optional(readTrue),
     block: optional(readTrue),
@@ -124,14 +124,16 @@ function readPrefix(owner: string, path: string, prefix: unknown): string {
   throw wrongOption(owner, path, `a string of 1 to ${MAX_PREFIX} characters`, prefix)
 }
 
-/** Returns whether an identity can be such a text: none contains half a surrogate pair. */
+/** Returns whether an identity can have such a text. None contains NUL or half a surrogate pair. */
 function isText(value: unknown, maxLength: number): value is string {
   if (typeof value !== 'string' || value === '' || value.length > maxLength) return false
   return !value.includes('\0') && value.isWellFormed()
 }
 
-/** Returns the text of a network. Throws a `TypeError` if its author may have meant it as one address. */
-function readUnambiguous(owner: string, path: string, network: unknown): string {
+/**
+ * Returns a text that equal networks share. Throws a `TypeError` if its author may have meant one address.
+ */
+function readNetworkText(owner: string, path: string, network: unknown): string {
   const problem = hostBitsProblem(network)
   if (problem !== undefined) throw new TypeError(`${owner}: ${path} ${problem}`)
   const range = readNetwork(`${owner}: ${path}`, network)

@@ -6,14 +6,14 @@ import { asStoreError } from '../../stores/store-error.js'
 import { timeout } from '../../util/timeout.js'
 
 /**
- * Returns the limits by which processes charge, candidates aside: those that the limiter has published and, for
- * keys of which it has published none, those of this process. So a process that has other numbers, and charges
- * nobody, shows the numbers of those that do.
+ * Returns the limits that processes charge by, without candidates: those that the limiter has published and,
+ * for scopes that it has not published, those of this process. So a process that charges no requests, and
+ * has other numbers, shows the numbers in force.
  */
 export async function limitsInUse(inspection: Inspection): Promise<readonly Limit[]> {
   const { store, limits, limitsKey, limiterScope, timeoutMs } = inspection
-  const read = readPublishedLimits(store.documents, limitsKey)
-  const published = await timeout(timeoutMs)(read).catch((error) => {
+  const reading = readPublishedLimits(store.documents, limitsKey)
+  const published = await timeout(timeoutMs)(reading).catch((error) => {
     throw asStoreError(store.name, error)
   })
   const start = limiterScope.slice(0, limiterScope.lastIndexOf(':') + 1)
@@ -22,10 +22,12 @@ export async function limitsInUse(inspection: Inspection): Promise<readonly Limi
   return [...inUse, ...Array.from(limits.values()).filter(({ scope }) => !scopes.has(scope))]
 }
 
-/** Returns a published limit. `start` is what its keys have before its scope. */
+/**
+ * Returns the limit that was published, if it is in force. `start` is what its keys have before its scope.
+ */
 function limitOf({ scope, spec }: PublishedLimit, start: string): Limit | undefined {
-  const read = readScope(scope)
+  const scoped = readScope(scope)
   const policy = publishedPolicy(spec)
-  if (read === undefined || read.isCandidate || policy === undefined) return undefined
-  return { name: read.limit ?? read.limiter, policy, scope: `${start}${scope}:{` }
+  if (scoped === undefined || scoped.isCandidate || policy === undefined) return undefined
+  return { name: scoped.limit ?? scoped.limiter, policy, scope: `${start}${scope}:{` }
 }

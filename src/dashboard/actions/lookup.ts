@@ -33,12 +33,12 @@ export interface Found {
   readonly problem?: string
 }
 
-/** Limits of a policy function are known once it has returned them. */
+/** A limit from a policy function is known once the function has returned it. */
 const FIX_BLOCK = 'Block the client after its next request.'
 
 /**
- * Returns what a limiter holds of an identity, as a person types it: of several plans, what is left under each.
- * Never rejects.
+ * Returns what a limiter holds of an identity, as a person types it. If there are several plans, returns
+ * what is left under each. Never rejects.
  */
 export async function lookUp(watched: Watched, text: string): Promise<Found> {
   const { name: limiter, inspection } = watched
@@ -80,7 +80,7 @@ export function canBeIdentity(text: string): boolean {
   return spellingsOf(text, { secret: undefined }).length > 0
 }
 
-/** Returns the longest block that each limit can keep which is a ban; 0 if there is none. */
+/** Returns the longest block that every ban among the limits can keep; 0 if none is a ban. */
 function longestBlockOf(limits: readonly Limit[]): number {
   const bansMs = limits.flatMap(({ policy }) => policy.longestBanMs ?? [])
   return bansMs.length > 0 ? Math.min(...bansMs) : 0

@@ -33,8 +33,11 @@ const COMPOUND_ROWS = '/*M!100301 BEGIN NOT ATOMIC */ SELECT 1 /*M!100301 ; END 
 /** By connection: whether it runs compound statements that return rows. */
 const compoundByConnection = new WeakMap<MysqlConnection, boolean>()
 
-/** MySQL has no compound statements. A MariaDB client without the flag `MULTI_RESULTS` gets no rows of one. */
-async function runsCompounds(connection: MysqlConnection): Promise<boolean> {
+/**
+ * Returns whether a connection can run compound statements that return rows. MySQL has none, and a MariaDB
+ * client without the flag `MULTI_RESULTS` gets no rows of one.
+ */
+async function canRunCompounds(connection: MysqlConnection): Promise<boolean> {
   const known = compoundByConnection.get(connection)
   if (known !== undefined) return known
   const isCompound = await run(connection, COMPOUND_ROWS).then(
@@ -50,13 +53,13 @@ async function runsCompounds(connection: MysqlConnection): Promise<boolean> {
 
 /**
  * Runs statements until one fails. Returns the reply to the last one, the only one that may return rows. On
- * MariaDB they are one compound statement, and take one round trip.
+ * MariaDB, they are one compound statement if the client can get its rows, and take one round trip.
  */
 export async function runInOrder(
   connection: MysqlConnection,
   statements: readonly string[],
 ): Promise<MysqlReply> {
-  if (statements.length > 1 && (await runsCompounds(connection))) {
+  if (statements.length > 1 && (await canRunCompounds(connection))) {
     const reply = await run(connection, `BEGIN NOT ATOMIC ${statements.join('; ')}; END`)
     return Array.isArray(reply) ? (reply[0] as MysqlReply) : reply
   }
