@@ -112,9 +112,8 @@ export interface TextKey {
   readonly beginning: string
   readonly key: KeyFunction<unknown>
   /**
-   * Returns the text for a value that the key returned; `undefined` if only `identify` finds its identity.
-   * That is also so for a text with other characters than those from U+0001 to U+00FF. Absent if every string
-   * is a text.
+   * Returns the text for a value that the key returned; `undefined` if only `identify` finds its identity. A
+   * text with a character outside U+0001 to U+00FF also needs `identify`. Absent if every string is a text.
    */
   readonly textOf?: (value: unknown, subject: unknown) => string | undefined
   identify(value: unknown, subject: unknown): string | undefined

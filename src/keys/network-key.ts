@@ -1,7 +1,7 @@
 import type { Address } from './address.js'
 import type { Range } from './address-list.js'
 
-/** The bits of an address: one number of IPv4, and eight parts of IPv6. */
+/** The bits of an address: one number for IPv4, and eight 16-bit parts for IPv6. */
 export type AddressBits = number | readonly number[]
 
 export function bitsOf(address: Address): AddressBits {
@@ -14,7 +14,7 @@ function joinOctets(octets: readonly unknown[]): number {
   return bits
 }
 
-/** Returns a value that only addresses with the same first `prefix` bits have in common. */
+/** Returns a value that two addresses share only if their first `prefix` bits are the same. */
 export function networkKey(bits: AddressBits, prefix: number): number | string {
   if (typeof bits === 'number') return Math.floor(bits / 2 ** (32 - prefix))
   const whole = prefix >> 4
@@ -23,7 +23,7 @@ export function networkKey(bits: AddressBits, prefix: number): number | string {
   return prefix % 16 === 0 ? key : `${key}${(bits[whole] ?? 0) >> (16 - (prefix % 16))}`
 }
 
-/** Returns the key of a range, whose addresses alone have it. */
+/** Returns the `networkKey` that the addresses in a range have, and no others. */
 export function rangeKey([network, prefix]: Range): number | string {
   return networkKey('octets' in network ? joinOctets(network.octets) : network.parts, prefix)
 }

@@ -53,8 +53,8 @@ function writeOut(value: Key): string {
 
 /**
  * Returns the text of a string or number that is written out in this process, without `WRITTEN_OUT`;
- * `undefined` for a longer or any other value. The text may be no key (`isKey`), unless all of its characters
- * are from U+0001 to U+00FF.
+ * `undefined` for a longer or any other value. A text with a character outside U+0001 to U+00FF may not be a
+ * valid key (`isKey`).
  */
 export function writtenText(value: unknown): string | undefined {
   const text = typeof value === 'number' && Number.isFinite(value) ? String(value) : value

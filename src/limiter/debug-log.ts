@@ -4,7 +4,7 @@ import { FAILURES } from './events.js'
 import { identitiesOf } from './identities.js'
 import type { Limiter } from './limiter.js'
 
-/** Stops the log of limiters that log to standard error because of `DEBUG`. */
+/** By limiter: stops the log that `DEBUG` has started. */
 const stops = new WeakMap<object, () => void>()
 
 /** Returns whether `DEBUG` has headgate among its names, as in `DEBUG=headgate,express:*`. */
@@ -14,8 +14,8 @@ export function isDebugged(): boolean {
 }
 
 /**
- * Logs the events of a limiter to standard error if `DEBUG` names headgate: what they say, and the identities
- * of a decision. The code of `logEvents` is only in bundles of programs that call it.
+ * Logs the events of a limiter to standard error if `DEBUG` names headgate, and the identities of each
+ * decision. Does not use `logEvents`, so that only bundles of programs that call it contain its code.
  */
 export function logIfDebugged<Subject>(limiter: Limiter<Subject>): void {
   if (!isDebugged()) return

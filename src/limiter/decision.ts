@@ -81,8 +81,8 @@ export type ChargeSource = 'store' | 'deny-cache' | 'lease' | 'local'
 const RECEIPT = Symbol.for('headgate.receipt')
 
 /**
- * Every decision that headgate makes. Its receipt is private: a copy of the decision has none. `declare` omits
- * field initialisers, which would set each field twice.
+ * A decision, as headgate makes it. Its receipt is private, so a copy of the decision has none. `declare`
+ * omits field initialisers, which would set each field twice.
  */
 export class LimiterDecision implements Decision {
   declare readonly allowed: boolean

@@ -12,7 +12,7 @@ export interface Holdings {
   renewDue(): void
   /** Releases units of a charge whose result came after the time-out. */
   releaseLate(parts: readonly Part[], result: ChargeResult, apply: Apply): void
-  /** Releases everything. Rejects with the first error, after all were tried. */
+  /** Releases everything. Rejects with the first error, after trying all. */
   releaseAll(): Promise<void>
 }
 
@@ -23,8 +23,8 @@ export type CreateHoldings = (
 ) => Holdings
 
 /**
- * Returns a function that returns the holdings of a limiter, if it has any. The first policy among `parts` that
- * holds units brings the code, so that bundles without `concurrency` do not have it.
+ * Returns a function that returns the holdings of a limiter, if it has any. The first policy among `parts`
+ * that holds units supplies the code, so that bundles without `concurrency` leave it out.
  */
 export function holdingsOnDemand(...listeners: Parameters<CreateHoldings>) {
   let holdings: Holdings | undefined
@@ -49,7 +49,7 @@ export function releaseDecision(decision: Decision): MaybePromise<void> {
   return holding.release()
 }
 
-/** Lets what a decision holds be free after its ttl, unless it is released before. */
+/** Stops renewing what a decision holds. It is free after its `ttl`, or when it is released. */
 export function stopRenewals(decision: Decision): void {
   receiptOf(decision)?.holding?.stopRenewals()
 }

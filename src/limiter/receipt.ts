@@ -52,8 +52,8 @@ export interface Receipt {
 }
 
 /**
- * Makes the receipt of a decision with one part, whose `figures` were decided at `atMs`. Few of these decisions
- * need one. `text` says whose units they are.
+ * Makes the receipt of a decision with one part, whose `figures` were decided at `atMs`. Few of these
+ * decisions need one. `text` says whose units they are.
  */
 export type MakeReceipt = (text: string, cost: number, atMs: number, figures: PartResult) => Receipt
 

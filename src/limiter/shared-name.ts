@@ -8,15 +8,15 @@ import type { Entry } from './read-limits.js'
 import { entryScope, type LimitContext } from './resolve-parts.js'
 
 /**
- * By client, or by store if it has no client: the policies of the named limiters that this turn of the event
- * loop has created, by scope.
+ * The policies of the named limiters that this turn of the event loop has created: by client (or by store,
+ * if it has no client), then by scope.
  */
 const newPolicies = processWide('namedLimits', () => new Map<object, Map<string, Policy>>())
 
 /**
  * Warns if one turn of the event loop, as at start-up, creates two limiters with the same name, and so the
- * same keys, but different policies. A later one may be the same limiter, created again by a hot reload or
- * a test. Returns a function to call once the limiter is closed.
+ * same keys, but different policies. One created later may be the same limiter again, after a hot reload
+ * or in a test. Returns a function to call once the limiter is closed.
  */
 export function registerName(
   owner: string,

@@ -50,9 +50,10 @@ export function runByKey(
   let additions = 0
 
   /**
-   * Adds an operation to the last group of its key, if that has not begun, and they can run together. Otherwise
-   * makes a new group. If the key is free, the group begins at once, or is put into `startable`, so that other
-   * operations of the batch can join it first. If a user's `storageKey` throws, the operation fails alone.
+   * Adds an operation to the last group of its key, if that has not begun, and they can run together.
+   * Otherwise makes a new group. If the key is free, the group begins at once, or is put into `startable`,
+   * so that other operations of the batch can join it first. If a user's `storageKey` throws, the operation
+   * fails alone.
    */
   function enqueue(operation: Operation, settle: (outcome: Outcome) => void, startable?: KeyGroup[]): void {
     let key: string

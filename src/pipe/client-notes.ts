@@ -3,7 +3,7 @@ import { processWide } from '../util/process-wide.js'
 /** Returns why calls of a client may be timing out now, and the fix; `undefined` if it shows no reason. */
 export type ExplainTimeout = () => string | undefined
 
-/** What a store has noted of its client for the pipes to it, since only the store knows the client. */
+/** What a store has noted about its client. Its pipes read it, since they do not know the client. */
 interface ClientNotes {
   explainTimeout?: ExplainTimeout
   /** When its server first rejected calls, by `performance.now()`. */
@@ -29,14 +29,14 @@ export function whyTimedOut(client: object | undefined): string | undefined {
 }
 
 /**
- * Records that the server of a client has rejected calls that it did not run, because it takes them only in
- * another form. They are sent again in that form, as all later ones are.
+ * Records that the server of a client has rejected calls without running them, because it accepts them only
+ * in another form. The store sends them again in that form, as it does all later calls.
  */
 export function recordResend(client: object): void {
   notesOf(client).resentAtMs ??= performance.now()
 }
 
-/** Returns when the calls of a client were sent again; `undefined` if they never were. */
+/** Returns when calls of a client were first sent again; `undefined` if none were. */
 export function resentAtMs(client: object | undefined): number | undefined {
   return client && notesByClient.get(client)?.resentAtMs
 }

@@ -14,8 +14,8 @@ export interface UndecidedSource {
 }
 
 /**
- * Reads how many units of known outcome each part has in use now, at least. Assumes that other processes have
- * left as many undecided units unmarked as they may.
+ * Reads how many units of known outcome each part has in use now, at least. Assumes that other processes
+ * have left as many undecided units unmarked as they may.
  */
 export function readDecided(
   { pipe, ledger, marks }: UndecidedSource,

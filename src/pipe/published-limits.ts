@@ -26,8 +26,8 @@ export function readScope(scope: string): (ScopedLimit & { readonly code: string
 }
 
 /**
- * Reads the limits that a limiter has published under a key. There are none if it has published nothing, or
- * if the user of the store may not read it.
+ * Reads the limits that a limiter has published under a key. Returns none if it has published nothing, or if
+ * the store's user is not permitted to read them.
  */
 export async function readPublishedLimits(
   documents: Documents | undefined,

@@ -16,7 +16,9 @@ import type { UndecidedMarks } from './undecided-charge.js'
 export interface RemoteAccess {
   pipe(store: Store, options: PipeOptions): RemotePipe
   readonly marks: UndecidedMarks
-  /** Creates the function that warns of errors of the store, unless the limiter's user listens to them. */
+  /**
+   * Creates the function that warns of errors of the store. Call it only if nothing listens to `storeError`.
+   */
   errorWarnings(events: EventEmitter, limiter: WarnedLimiter): (error: StoreError) => void
   /** Creates the publisher of the numbers of a limiter's limits; `undefined` if it needs none. */
   limitsPublisher(

@@ -28,22 +28,27 @@ export interface UndecidedCharge {
 export interface UndecidedMarks {
   /** Returns the part that marks the units of a part. */
   markOf(part: Part): Part
-  /** Returns whether units of a part that is about to be charged need a mark, besides `unmarked` other units. */
+  /**
+   * Returns whether units of a part that is about to be charged need a mark, besides `unmarked` other units.
+   */
   isNeeded(part: Part, unmarked: number): boolean
-  /** Marks the units of an allowed charge if much of their limit is now in use. Returns the marks to send. */
+  /**
+   * Marks the units of an allowed charge if much of their limit is now in use. Returns the marks to send.
+   */
   markUsedLimits(charge: UndecidedCharge, result: ChargeResult, ledger: UndecidedLedger): readonly Part[]
   /**
    * Returns whether marks may still show that only undecided units denied a charge: marks that the charge
    * did not read, or that another process was about to send.
    */
   mayExcuse(charge: UndecidedCharge, result: ChargeResult, causes: readonly (Cause | undefined)[]): boolean
-  /** Returns how many units of a limit may stay unmarked of all processes together. */
+  /** Returns how many undecided units of a limit all processes together may leave unmarked. */
   mostUnmarked(policy: Policy): number
 }
 
 /**
  * Creates a charge of parts, with marks for the units that need them, or for all units if `isMarked`. There
- * are no `marks` if no other process uses the store. `charged` has the same parts with the policies to charge. By default, their bans count no denial.
+ * are no `marks` if no other process uses the store. `charged` has the same parts with the policies to
+ * charge. By default, their bans count no denial.
  */
 export function undecidedCharge(
   parts: readonly Part[],

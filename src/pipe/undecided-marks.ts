@@ -61,8 +61,8 @@ const markPolicyOf = weakMemo(({ windowMs }: Policy): Policy => {
 })
 
 /**
- * Returns how many units of a limit each process may leave unmarked at once, and how many may stay unmarked
- * of all processes together. None of a ban: it must count no denial that undecided units cause.
+ * Returns how many undecided units of a limit may be unmarked, in one process and in all processes together.
+ * None of a ban, which must not count a denial that only undecided units cause.
  */
 function mostUnmarked({ limit, uncounted }: Policy): number {
   return limit < LEAST_LIMIT || uncounted !== undefined ? 0 : Math.floor(limit * UNMARKED_SHARE)

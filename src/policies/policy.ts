@@ -4,9 +4,9 @@ import type { Prepaid } from './prepaid.js'
 import { isSpec, type PolicySpec, signatureOfSpec } from './spec.js'
 
 /**
- * What a store keeps for one key: what its client has used, in units and times. `undefined` is a fresh state. A
- * state says nothing about the policy's numbers, so every policy of the kind can read it. Only numbers that
- * are part of the key (`keyCodeOf`) are the same for all states of a key.
+ * What a store keeps for one key: what its client has used, in units and times. `undefined` is a fresh
+ * state. A state says nothing about the policy's numbers, so every policy of the kind can read it. Only
+ * numbers that are part of the key (`keyCodeOf`) are the same for all states of a key.
  */
 export type State = readonly number[]
 
@@ -111,8 +111,8 @@ export interface Policy {
    */
   reward(state: State, nowMs: number, units: number): State | undefined
   /**
-   * Returns the state that a clock at `nowMs` can have written: the same object, unless only a clock that was
-   * ahead can have written it. `take` reads the clamped state.
+   * Returns the state that a clock at `nowMs` can have written: the same object, unless only a clock that
+   * was ahead can have written it. `take` reads the clamped state.
    */
   clampToNow(state: State | undefined, nowMs: number): State | undefined
   /**
@@ -124,8 +124,8 @@ export interface Policy {
   /** With `holdsUnits`: how long units stay held without renewal, at least. */
   readonly ttlMs?: number
   /**
-   * With `holdsUnits`: what limiters renew and release the units with. `concurrency` brings it, so that bundles
-   * without that policy do not have it.
+   * With `holdsUnits`: the code by which limiters renew and release the units. `concurrency` supplies it, so
+   * that bundles without that policy leave it out.
    */
   readonly holdings?: unknown
   /**

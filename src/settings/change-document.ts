@@ -23,8 +23,9 @@ const MAX_DELAY_MS = 200
 export type Edit = (document: SettingsDocument) => MaybePromise<GivenDocument>
 
 /**
- * Changes a document, or replaces it by another one, once the changes that this process began earlier are done. Rejects after ten seconds,
- * which include the wait for earlier changes. Rejects with a `TypeError` if an edit takes five seconds.
+ * Changes a document, or replaces it by another one, once the changes that this process began earlier are
+ * done. Rejects after ten seconds, which include the wait for earlier changes. Rejects with a `TypeError` if
+ * an edit takes five seconds.
  */
 export async function changeDocument(
   poller: DocumentPoller,
@@ -97,8 +98,8 @@ async function swapUntilMade(
 }
 
 /**
- * Edits a copy of the latest document. Rejects with a `TypeError` if that takes too long, or if nothing of the
- * document can be read.
+ * Edits a copy of the latest document. Rejects with a `TypeError` if that takes too long, or if nothing of
+ * the document can be read.
  */
 async function editLatest(
   shared: SharedDocument,
@@ -127,8 +128,8 @@ function editError(key: string): TypeError {
 }
 
 /**
- * Throws a `TypeError` for an override that has ended, which only a whole document may have, such as one from a
- * configuration file.
+ * Throws a `TypeError` for an override that has ended, which only a whole document may have, such as one
+ * from a configuration file.
  */
 function checkEnd(path: string, override: SettingsOverride): void {
   if (endOf(override) > Date.now()) return

@@ -109,7 +109,7 @@ export class DocumentPoller {
    */
   async refresh(shared: SharedDocument, settings: StoredSettings): Promise<void> {
     const [change] = settings.changes
-    // A poll may have found the change first. The copy has its version, by which a loss is recognized.
+    // If a poll found the change first, its copy stays: it has the version by which a loss is recognized.
     const isFound = shared.copy?.settings.changes.some(({ id }) => id === change?.id)
     if (!isFound) shared.copy = { settings }
     this.#schedule()

@@ -47,7 +47,7 @@ export function* overrideTable<Found extends Row>(
 ): Steps<OverrideTable<Found>> {
   const byIdentity = new Map<string, Found>()
   const byPrefix = new Map<string, Found>()
-  /** By the length of their prefix. */
+  /** The rows by length of prefix, then by the key of their network. */
   const networks = new Map<number, Map<number | string, Found>>()
   for (const row of rows) {
     const { range, override } = row

@@ -22,10 +22,10 @@ export interface SharedSettingsOptions {
 export interface SharedSettings extends SettingsSource {
   /**
    * Returns the document of a limiter, by the limiter's name. If there is none yet, returns `{ limits: {},
-   * overrides: [] }`. If the store has lost or damaged the document, or holds an earlier one, returns the last
-   * one that this process followed or changed. If it holds one that was begun after the loss, returns the last
-   * one that this process follows. Rejects with `StoreError` if the store failed, and with `TypeError` if the
-   * document is invalid and this process knows no other.
+   * overrides: [] }`. If the store has lost or damaged the document, or holds an earlier one, returns the
+   * last one that this process followed or changed. If it holds one that was begun after the loss, returns
+   * the last one that this process follows. Rejects with `StoreError` if the store failed, and with
+   * `TypeError` if the document is invalid and this process knows no other.
    */
   read(name: string): Promise<SettingsDocument>
   /**
@@ -36,15 +36,15 @@ export interface SharedSettings extends SettingsSource {
    *
    * A document in place of `edit`, such as one from a configuration file, replaces whatever the store holds.
    *
-   * To write back a document that the store has lost, pass `(document) => document` in a process that follows
-   * it. A process that knows no document begins a new one. Limiters that follow the lost one apply it only if
-   * it is passed in place of `edit`. If `read` rejects with a `TypeError`, `edit` gets the invalid document to
-   * repair. If nothing of that can be read, only a whole document can replace it.
+   * To write back a document that the store has lost, pass `(document) => document` in a process that
+   * follows it. A process that knows no document begins a new one. Limiters that follow the lost one apply
+   * it only if it is passed in place of `edit`. If `read` rejects with a `TypeError`, `edit` gets the
+   * invalid document to repair. If nothing of that can be read, only a whole document can replace it.
    *
    * Rejects with what `edit` throws, and with a `TypeError` if the new document is invalid, or does not fit
    * a limiter of this process that follows it. In these cases, nothing has changed. `edit` has five seconds.
-   * If the store fails, retries for ten seconds, and never makes the change twice. If it still fails, rejects
-   * with a `StoreError`. The change may still have been made.
+   * If the store fails, retries for ten seconds, and never makes the change twice. If it still fails,
+   * rejects with a `StoreError`. The change may still have been made.
    */
   change(
     name: string,

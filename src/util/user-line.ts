@@ -1,11 +1,12 @@
 /** What bundlers and hot reload append to the URL of a module. */
 const QUERY = /\?[^):]*/
-/** The folder of the sources or the build of the package whose line of a stack this is. */
+/** In a line of a stack, the folder of its package's sources or build. */
 const FOLDER = /(?:file:|\/|[A-Z]:\\).*[\\/](?:src|dist)[\\/]/
 
 /**
- * Returns the innermost line of a stack outside of this package and of Node.js: the user's. The stack begins in
- * this package. In a bundle, the package cannot be told from the application: then returns the outermost line.
+ * Returns the line of the user's code in a stack that begins in this package: the innermost line outside of
+ * it and of Node.js. In a bundle, where this package cannot be told from the application, returns the
+ * outermost.
  */
 export function userLine(stack = ''): string {
   const lines = stack

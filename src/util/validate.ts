@@ -52,14 +52,14 @@ export const wrongOption = errorWith(show)
 /** Returns the error of `wrongOption` for an option whose value may hold a credential. */
 export const wrongKind = errorWith(showKind)
 
-/** Returns the error about a wrong use that no option shows alone: whose it is, the problem, the fix. */
+/** Returns the error about any other mistake: whose it is, the problem, the fix. */
 export function wrongUse(owner: string, problem: string, fix: string): TypeError {
   return new TypeError(`${owner}: ${problem}. ${fix}`)
 }
 
 /**
- * Returns what a function of the application returned. Throws a `TypeError` unless it is a boolean. The error
- * shows only its kind, since a client may have chosen the value.
+ * Returns what a function of the application returned. Throws a `TypeError` unless it is a boolean. The
+ * error shows only its kind, since a client may have chosen the value.
  */
 export function checkBoolean(owner: string, option: string, result: unknown): boolean {
   if (typeof result === 'boolean') return result

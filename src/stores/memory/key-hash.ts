@@ -1,6 +1,6 @@
 import { getRandomValues } from 'node:crypto'
 
-/** Set for a NUL among the characters of a key: more than any character. */
+/** The bit that stands for a NUL in a key. No character has it. */
 const NUL = 0x10000
 
 /** Where the hashes of keys with a common beginning start: after the whole words of that beginning. */
@@ -74,7 +74,7 @@ export class KeyHash {
 
   /**
    * Runs the rounds up to number `rounds` of a key of `length` characters. Returns all of its characters,
-   * combined by OR, and `NUL` if one of them is. One loop, so that the round is written once.
+   * combined by OR, with the bit `NUL` if one of them is NUL. One loop, so that the round is written once.
    */
   #runRounds(text: string, end: string, start: HashStart, length: number, rounds: number): number {
     let { v0, v1, v2, v3, word, seen } = start

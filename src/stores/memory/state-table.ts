@@ -54,8 +54,8 @@ export class StateTable {
   }
 
   /**
-   * Hashes the key of a text between `start` and `end`, for `takeHashed`. Returns whether all of its characters
-   * are from U+0001 to U+00FF.
+   * Hashes the key of `start`, `text` and `end`, for `takeHashed`. Returns whether all of its characters are
+   * from U+0001 to U+00FF.
    */
   hash(text: string, start: HashStart, end: string): boolean {
     this.#hash.hash(text, start, end)

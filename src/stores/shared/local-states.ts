@@ -8,8 +8,8 @@ export interface LocalLimit {
   /** Returns the store's time, in milliseconds since the Unix epoch. */
   now(): number
   /**
-   * Takes `cost` units of an identity at `nowMs`, as a charge of one part does. Returns no result, and takes
-   * nothing, of an identity that is not plain, if the limit takes only plain ones.
+   * Takes `cost` units of an identity at `nowMs`, as a charge of one part does. If the limit takes only
+   * plain identities, takes nothing of any other, and returns `undefined`.
    */
   take(identity: string, nowMs: number, cost: number): PartResult | undefined
 }

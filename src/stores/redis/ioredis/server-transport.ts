@@ -51,7 +51,8 @@ const STARTING = ['wait', 'connecting', 'connect']
 
 /**
  * Returns a function that throws a `StoreError` while a client is disconnected: a command must not wait in
- * the client's queue until long after its request is gone. Commands do wait for the first attempt to connect.
+ * the client's queue until long after its request is gone. Commands do wait for the first attempt to
+ * connect.
  */
 export function connectionCheck(
   client: { readonly status: string },
@@ -78,8 +79,8 @@ interface Connection {
 
 /**
  * Returns the connection of a client. A `Redis` of ioredis 5 and 6 that reconnects leaves commands pending
- * forever, unless it sends them again. Stores that share a client share its listeners. One for `errorMonitor`
- * does not count as a listener for errors, without which ioredis prints them.
+ * forever, unless it sends them again. Stores that share a client share its listeners. One for
+ * `errorMonitor` does not count as a listener for errors, so ioredis still prints those without one.
  */
 const connectionOf = weakMemo((client: RedisClient): Connection => {
   const pending = new Set<(reason: StoreError) => void>()

@@ -17,9 +17,9 @@ export interface LuaKind {
   readonly clamp: string
   /** `take` of a clamped state and a `cost` above 0. Sets `allowed`, and changes the state if it is. */
   readonly take: string
-  /** Lets `take` go beyond the limit, up to the policy's debt. Absent of kinds without one. */
+  /** Lets `take` go beyond the limit, up to the policy's debt. Absent from kinds without a debt. */
   readonly owe?: string
-  /** Sets `left`: the most units that `take` allows after `owe`. Absent if units are held. */
+  /** Sets `left`: the most units that `take` allows after `owe`. Absent from kinds that hold units. */
   readonly left?: string
   /** `refund` of `cost` units by `taken_at` and `reset_at`. Sets `changed` and `is_fresh`. */
   readonly refund: string

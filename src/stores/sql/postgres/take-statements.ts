@@ -147,8 +147,8 @@ const rowsByClock = ({ first, expiresAt }: PartSql) =>
 const INSERTED_AT = 'excluded.state[2]'
 const AS_INSERTED: Times = { now: INSERTED_AT, nowOnGrid: INSERTED_AT }
 /**
- * Whether this time still serves: no charge has been decided later, and the statement has not waited for long.
- * Then it need not read the clock in a subquery.
+ * Whether that time can decide the charge: no charge was decided later, and the statement has not waited for
+ * long. It then need not read the clock in a subquery.
  */
 const IS_RECENT = `t.state[2] <= ${INSERTED_AT} AND clock_timestamp() < statement_timestamp() + '10 ms'`
 
