@@ -9,12 +9,12 @@ import { median } from './harness/rounds.js'
 import { measure } from './harness/usage.js'
 
 const KEYS = 100_000
-/** Units per key. None comes back in a run. */
+/** Units per key. A run is too short to refill one. */
 const LIMIT = 100
 const WINDOW_DAYS = 20 // the peer's timer ends at 24.8
 /** Strings are made shortly before they are charged, as those of requests are. */
 const BATCH = 1_000
-/** How often each key is charged before the rounds that count: V8 needs that long to compile all of it. */
+/** Rounds before those that count. V8 needs that long to compile the code. */
 const WARM_ROUNDS = 5
 const ROUNDS = 5
 
@@ -77,7 +77,7 @@ answerQuestions(async (): Promise<Sample> => {
   }
 })
 
-/** Charges each key once. Returns what each batch took, without the strings. */
+/** Charges each key once. Returns what each batch took, without the time to make its strings. */
 async function chargeAll(charge: Charge): Promise<Sample[]> {
   const samples: Sample[] = []
   for (let at = 0; at < KEYS; at += BATCH) {
@@ -93,7 +93,7 @@ async function chargeAll(charge: Charge): Promise<Sample[]> {
   return samples
 }
 
-/** Checks that a key which is charged on is denied exactly at its limit. */
+/** Checks that a key is denied exactly at its limit. */
 async function checkLimit(charge: Charge): Promise<void> {
   const decided = await charge(Array.from({ length: LIMIT }, () => keyText(0)))
   const taken = WARM_ROUNDS + ROUNDS

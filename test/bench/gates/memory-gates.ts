@@ -21,7 +21,7 @@ export const MEMORY_GATES = {
   } satisfies Gate<KeyedName>,
 } as const
 
-/** Returns the measurement of a contender in a fresh process: each is compiled anew. */
+/** Returns a function that measures a contender in a new process, which compiles it anew. */
 function inProcess(name: KeyedName): () => Promise<Sample> {
   return async () => {
     const child = startChild(new URL('../memory-key-child.ts', import.meta.url), [name], HEAP_MB)
