@@ -8,7 +8,7 @@ const TABLE = {
       throw wrongOption(owner, option, 'an array of limit names', names)
     },
   },
-  objectFix: "Leave it out, or write { limits: ['burst'] }. To refund only some units, call adjust.",
+  objectFix: "Leave them out, or write { limits: ['burst'] }. To refund only some units, call adjust.",
 }
 
 /**

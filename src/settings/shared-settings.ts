@@ -37,9 +37,10 @@ export interface SharedSettings extends SettingsSource {
    * A document in place of `edit`, such as one from a configuration file, replaces whatever the store holds.
    *
    * To write back a document that the store has lost, pass `(document) => document` in a process that
-   * follows it. A process that knows no document begins a new one. Limiters that follow the lost one apply
-   * it only if it is passed in place of `edit`. If `read` rejects with a `TypeError`, `edit` gets the
-   * invalid document to repair. If nothing of that can be read, only a whole document can replace it.
+   * follows it. In a process that knows no document, `edit` begins a new one, which limiters that follow the
+   * lost one ignore. They follow a document that is passed in place of `edit`. If `read` rejects with a
+   * `TypeError`, `edit` gets the invalid document to repair. If nothing of that can be read, only a whole
+   * document can replace it.
    *
    * Rejects with what `edit` throws, and with a `TypeError` if the new document is invalid, or does not fit
    * a limiter of this process that follows it. In these cases, nothing has changed. `edit` has five seconds.

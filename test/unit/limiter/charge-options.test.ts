@@ -71,7 +71,8 @@ test.each<[string, () => unknown, string]>([
 )
 
 type Call = (...args: unknown[]) => unknown
-const NO_OPTIONS = 'createLimiter: options must be an object, got a number. Leave it out, or write { limits: '
+const NO_OPTIONS =
+  'createLimiter: options must be an object, got a number. Leave them out, or write { limits: '
 const NO_DECISION =
   'createLimiter: decision must be a decision of a limiter, got a string. Pass what limiter.charge returns.'
 
