@@ -17,7 +17,8 @@ export interface RemoteAccess {
   pipe(store: Store, options: PipeOptions): RemotePipe
   readonly marks: UndecidedMarks
   /**
-   * Creates the function that warns of errors of the store. Call it only if nothing listens to `storeError`.
+   * Creates the function that warns of errors of the store. Call that function only if nothing listens to
+   * `storeError`.
    */
   errorWarnings(events: EventEmitter, limiter: WarnedLimiter): (error: StoreError) => void
   /** Creates the publisher of the numbers of a limiter's limits; `undefined` if it needs none. */
