@@ -210,7 +210,7 @@ describe('a store', () => {
     expect(await connection.readBytes('hg:1:api:{eve}')).toMatchObject({ bytes: undefined })
   })
 
-  test('reads published limits, as far as the user may', async () => {
+  test('reads published limits if the user has permission', async () => {
     const connection = await connectTo()
     const { read } = mockStore.documents
     const limits = [{ scope: 'api:cs', spec: { kind: 'consecutive', limit: 3 } }]

@@ -380,7 +380,7 @@ test.each([
   await limiter.close()
 })
 
-test('a policy that holds units, but does not say how, is refused', () => {
+test('a policy that holds units without the code for it is an error', () => {
   const must = 'createLimiter: policy.holdings must be set, got undefined.'
   const fix = 'Copy it from a policy of concurrency.'
   expect(() => limiterOn(memoryStore(), { policy: { ...three, holdings: undefined } })).toThrow(

@@ -61,7 +61,7 @@ describe('after a loss, a script that knows no document', () => {
     expect(charge('mallory').source).toBe('blocked')
   })
 
-  test('replaces the document by one that it passes', async () => {
+  test('replaces the document with one that it passes', async () => {
     const { store, lose, charge, failures } = await blocking()
     lose()
     await scriptOn(store).change('api', raised, ada)
@@ -70,7 +70,7 @@ describe('after a loss, a script that knows no document', () => {
     expect(failures).toEqual([])
   })
 
-  test('removes nothing by an edit, whatever that returns', async () => {
+  test('lifts no block by an edit, whatever the edit returns', async () => {
     const { store, lose, charge, failures } = await blocking()
     lose()
     await scriptOn(store).change('api', () => raised, ada)
@@ -79,7 +79,7 @@ describe('after a loss, a script that knows no document', () => {
     expect(failures).toEqual([expect.stringContaining(BEGUN)])
   })
 
-  test('replaces it even after an edit', async () => {
+  test('replaces the document even after an edit that limiters ignored', async () => {
     const { store, lose, charge } = await blocking()
     lose()
     await scriptOn(store).change('api', raise, ada)

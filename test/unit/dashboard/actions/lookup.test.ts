@@ -186,13 +186,13 @@ describe('the document with the limits of other processes', () => {
     { scope: 'api', spec: policy.spec },
   ]
 
-  test('replaces what this process has for the same keys, as far as it is valid', async () => {
+  test('replaces the limits of this process for the same keys, except where it is invalid', async () => {
     const { limiter, watch } = readBy(async () => [{ version: '1', text: JSON.stringify({ limits }) }])
     await limiter.charge('ada')
     expect((await lookUp(watch, 'ada')).standings).toMatchObject([{ limit: 9, remaining: 8 }])
   })
 
-  test('is not missed by a user of the store that may not read it', async () => {
+  test('is not needed by a store user without permission to read it', async () => {
     const denial = new StoreError('remote', 'NOPERM', { replied: true })
     const { limiter, watch } = readBy(() => Promise.reject(denial))
     await limiter.charge('ada')
