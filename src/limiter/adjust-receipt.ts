@@ -33,8 +33,8 @@ function ledgerOf(receipt: Receipt): Ledger | undefined {
 
 /** Creates the ledger of an allowed charge. It never changes `concurrency` units: those are released. */
 function createLedger(parts: readonly NamedPart[], result: ChargeResult, apply: Apply): Ledger {
-  /** By part: the refunds of the units that it still has, those of its charge first, then of adjustments. */
-  const availableByPart = refundsOf(parts, result).map((refund): readonly Refund[] => [refund])
+  /** By part: the refunds of the units that it still has, of its charge first, then of adjustments. */
+  const refundsByPart = refundsOf(parts, result).map((refund): readonly Refund[] => [refund])
   let pendingChange: MaybePromise<void>
 
   function adjustPart(i: number, cost: number): MaybePromise<void> {
@@ -43,8 +43,8 @@ function createLedger(parts: readonly NamedPart[], result: ChargeResult, apply: 
     return missing > 0 ? takeMore(i, missing) : undefined
   }
 
-  const unitsOf = (i: number) => availableOf(i).reduce((sum, { cost }) => sum + cost, 0)
-  const availableOf = (i: number) => availableByPart[i] ?? []
+  const unitsOf = (i: number) => refundsAt(i).reduce((sum, { cost }) => sum + cost, 0)
+  const refundsAt = (i: number) => refundsByPart[i] ?? []
 
   function takeMore(i: number, units: number): MaybePromise<void> {
     const part = parts[i]
@@ -53,7 +53,7 @@ function createLedger(parts: readonly NamedPart[], result: ChargeResult, apply: 
     return thenMaybe(apply<Take>({ type: 'take', key, policy, units }), (result) => {
       const { atMs, taken: cost, resetAfterMs, unitsAfterMs = resetAfterMs } = result
       const times = { takenAtMs: atMs, resetAtMs: atMs + unitsAfterMs }
-      availableByPart[i] = [...availableOf(i), { type: 'refund', key, policy, cost, ...times }]
+      refundsByPart[i] = [...refundsAt(i), { type: 'refund', key, policy, cost, ...times }]
     })
   }
 
@@ -61,13 +61,13 @@ function createLedger(parts: readonly NamedPart[], result: ChargeResult, apply: 
    * Refunds units of a part. If that fails, they count as refunded, unless the operation was never sent.
    */
   function giveBack(i: number, units: number): MaybePromise<void> {
-    const { kept, refunds } = split(availableOf(i), units)
-    availableByPart[i] = kept
+    const { kept, refunds } = split(refundsAt(i), units)
+    refundsByPart[i] = kept
     return settleAll(refunds, (refund) =>
       catchMaybe<unknown>(
         () => apply(refund),
         (error) => {
-          if (isUnsent(error)) availableByPart[i] = [...availableOf(i), refund]
+          if (isUnsent(error)) refundsByPart[i] = [...refundsAt(i), refund]
           throw error
         },
       ),
@@ -94,8 +94,8 @@ function createLedger(parts: readonly NamedPart[], result: ChargeResult, apply: 
 }
 
 /** Splits refunds into those of `units`, the latest first, and the rest to keep. */
-function split(available: readonly Refund[], units: number) {
-  const kept = [...available]
+function split(refundsOfPart: readonly Refund[], units: number) {
+  const kept = [...refundsOfPart]
   const refunds: Refund[] = []
   for (let left = units; left > 0; ) {
     const latest = kept.pop()

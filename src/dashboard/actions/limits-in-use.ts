@@ -22,9 +22,7 @@ export async function limitsInUse(inspection: Inspection): Promise<readonly Limi
   return [...inUse, ...Array.from(limits.values()).filter(({ scope }) => !scopes.has(scope))]
 }
 
-/**
- * Returns the limit that was published, if it is in force. `start` is what its keys have before its scope.
- */
+/** Returns a published limit that can deny requests. `start` is what its keys have before its scope. */
 function limitOf({ scope, spec }: PublishedLimit, start: string): Limit | undefined {
   const scoped = readScope(scope)
   const policy = publishedPolicy(spec)
