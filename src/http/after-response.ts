@@ -1,6 +1,6 @@
+import { stopRenewals } from '../limiter/concurrency/held-by-decision.js'
 import { chargedParts, type Decision, receiptOf } from '../limiter/decision.js'
 import { emitFailure } from '../limiter/events.js'
-import { stopRenewals } from '../limiter/held-units.js'
 import type { Limiter } from '../limiter/limiter.js'
 import { endUndecided } from '../limiter/undecided.js'
 import type { MaybePromise } from '../util/maybe-promise.js'

@@ -8,6 +8,7 @@ import { durationMs } from '../util/durations.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { keyName, show, whole, wholeNumber, wrongKind, wrongOption, wrongUse } from '../util/validate.js'
 import { isFunction, isObject } from '../util/values.js'
+import { createHoldingsOf } from './concurrency/held-by-decision.js'
 
 /** A limit in the options, checked. `entryName` is set if it is one of several. */
 export interface Entry extends Pick<LimitSettings, 'key' | 'cost'> {
@@ -137,8 +138,10 @@ export function checkPolicy(owner: string, value: unknown): Policy {
     const fix = "Did you mean tokenBucket({ capacity: 100, refill: 100, every: '1m' })?"
     throw wrongOption(owner, 'policy', 'a policy', value, fix)
   }
-  if (value.holdsUnits && value.holdings === undefined)
-    throw wrongOption(owner, 'policy.holdings', 'set', undefined, 'Copy it from a policy of concurrency.')
+  if (value.holdsUnits && createHoldingsOf(value) === undefined) {
+    const fix = 'Write policy: { ...concurrency({ limit: 50 }), … }.'
+    throw wrongOption(owner, 'policy', 'made by concurrency if it holds units', value, fix)
+  }
   return value
 }
 

@@ -124,11 +124,6 @@ export interface Policy {
   /** With `holdsUnits`: how long units stay held without renewal, at least. */
   readonly ttlMs?: number
   /**
-   * With `holdsUnits`: the code by which limiters renew and release the units. `concurrency` supplies it, so
-   * that bundles without that policy leave it out.
-   */
-  readonly holdings?: unknown
-  /**
    * With `holdsUnits`: returns the state in which `cost` units, held since `takenAtMs`, are held as if taken
    * at `nowMs`. That includes units that the state has lost. `resetAtMs` is as for a refund.
    */

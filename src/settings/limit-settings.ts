@@ -1,4 +1,4 @@
-import { concurrency } from '../limiter/concurrency.js'
+import { concurrency } from '../limiter/concurrency/policy.js'
 import type { GivenPolicy } from '../limiter/read-limits.js'
 import type { LimitSettings } from '../limiter/settings-document.js'
 import { ban } from '../policies/ban.js'

@@ -5,6 +5,7 @@ import { catchMaybe, isPromise, type MaybePromise, settleAll } from '../../util/
 import { unlessAborted } from '../../util/on-abort.js'
 import type { Access, ModeSwitch } from '../access-rules.js'
 import { refundReceipt } from '../adjust-receipt.js'
+import { releaseDecision } from '../concurrency/held-by-decision.js'
 import { chargeParts, type LimiterCore } from '../core.js'
 import {
   asDecided,
@@ -15,7 +16,6 @@ import {
   receiptOf,
   unchargedDecision,
 } from '../decision.js'
-import { releaseDecision } from '../held-units.js'
 import { readWaitOptions, type WaitOptions } from './wait-options.js'
 import type { KeyWait, Queue, Waiter } from './wait-queue.js'
 import { WaitQueues } from './wait-queues.js'

@@ -380,12 +380,16 @@ test.each([
   await limiter.close()
 })
 
-test('a policy that holds units without the code for it is an error', () => {
-  const must = 'createLimiter: policy.holdings must be set, got undefined.'
-  const fix = 'Copy it from a policy of concurrency.'
-  expect(() => limiterOn(memoryStore(), { policy: { ...three, holdings: undefined } })).toThrow(
-    new TypeError(`${must} ${fix}`),
+test('a policy that holds units must be made by concurrency, as a copy of one is', async () => {
+  const fields = Object.fromEntries(Object.entries(three)) as unknown as typeof three
+  expect(() => limiterOn(memoryStore(), { policy: fields })).toThrow(
+    /^createLimiter: policy must be made by concurrency if it holds units, got .*\. Write policy: \{ \.\.\.concurrency/,
   )
+  const limiter = limiterOn(memoryStore(), { policy: { ...three, name: 'copied' } })
+  const held = await limiter.charge('any', { cost: 3 })
+  await limiter.release(held)
+  expect(await limiter.charge('any')).toMatchObject({ allowed: true, remaining: 2 })
+  await limiter.close()
 })
 
 test('a denial is never cached', async () => {

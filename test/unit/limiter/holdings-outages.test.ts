@@ -448,7 +448,7 @@ describe('of refunds that were not sent', () => {
 
 test('a client that has left frees its units a ttl later, even if its handler never ends', async () => {
   const { limiter, free } = made()
-  const { stopRenewals } = await import('../../../src/limiter/held-units.js')
+  const { stopRenewals } = await import('../../../src/limiter/concurrency/held-by-decision.js')
   const decisions: Decision[] = [await limiter.charge('any'), await limiter.charge('any')]
   stopRenewals(decisions[0] as Decision)
   await advance(TTL_MS - 1)

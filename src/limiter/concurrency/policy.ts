@@ -1,6 +1,7 @@
-import { type ConcurrencyOptions, concurrencyPolicy } from '../policies/concurrency.js'
-import type { Policy } from '../policies/policy.js'
-import { createHoldings } from './holdings.js'
+import { type ConcurrencyOptions, concurrencyPolicy } from '../../policies/concurrency.js'
+import type { Policy } from '../../policies/policy.js'
+import { HOLDINGS, type HoldingPolicy } from './held-by-decision.js'
+import { createHoldings } from './hold-and-release.js'
 
 /**
  * Creates a policy that limits units in use at once, such as requests in flight. A charge holds its units
@@ -35,7 +36,7 @@ export function concurrency(options: ConcurrencyOptions): Policy {
 }
 
 /** Lets limiters hold the units of a policy. */
-function withHoldings(policy: Policy): Policy {
+function withHoldings(policy: Policy): HoldingPolicy {
   const scale = (share: number) => withHoldings(policy.scale(share))
-  return Object.freeze({ ...policy, holdings: createHoldings, scale })
+  return Object.freeze({ ...policy, [HOLDINGS]: createHoldings, scale })
 }

@@ -1,11 +1,11 @@
-import type { ChargeResult, Part, Refund } from '../stores/operation.js'
-import { refundsOf } from '../stores/shared/refunds.js'
-import { inBackground } from '../util/background-timer.js'
-import { groupBy } from '../util/group-by.js'
-import { catchMaybe, type MaybePromise, settleAll } from '../util/maybe-promise.js'
-import type { CreateHoldings } from './held-units.js'
-import type { Apply, Receipt } from './receipt.js'
-import { type HeldUnits, isDue, isForgotten, renew, ttlOf } from './renewal.js'
+import type { ChargeResult, Part, Refund } from '../../stores/operation.js'
+import { refundsOf } from '../../stores/shared/refunds.js'
+import { inBackground } from '../../util/background-timer.js'
+import { groupBy } from '../../util/group-by.js'
+import { catchMaybe, type MaybePromise, settleAll } from '../../util/maybe-promise.js'
+import type { Apply, Receipt } from '../receipt.js'
+import type { CreateHoldings } from './held-by-decision.js'
+import { type HeldUnits, isDue, isForgotten, renew, ttlOf } from './renew.js'
 
 const TICK_SHARE = 1 / 16
 /** A ttl may be longer than a timer can wait. */

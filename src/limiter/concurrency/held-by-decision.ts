@@ -1,8 +1,9 @@
-import type { ChargeResult, Part } from '../stores/operation.js'
-import type { StoreError } from '../stores/store-error.js'
-import type { MaybePromise } from '../util/maybe-promise.js'
-import { type Decision, receiptOf } from './decision.js'
-import type { Apply, Receipt } from './receipt.js'
+import type { Policy } from '../../policies/policy.js'
+import type { ChargeResult, Part } from '../../stores/operation.js'
+import type { StoreError } from '../../stores/store-error.js'
+import type { MaybePromise } from '../../util/maybe-promise.js'
+import { type Decision, receiptOf } from '../decision.js'
+import type { Apply, Receipt } from '../receipt.js'
 
 /** The units of concurrency limits that the decisions of a limiter hold. */
 export interface Holdings {
@@ -22,15 +23,29 @@ export type CreateHoldings = (
   onReleaseFailed: (error: unknown) => void,
 ) => Holdings
 
+/** The key of what limiters hold a policy's units with. Copies of a policy keep it. */
+export const HOLDINGS = Symbol.for('headgate.holdings')
+
+/** A policy that brings the code that holds its units, so that bundles without `concurrency` do not have it. */
+export interface HoldingPolicy extends Policy {
+  readonly [HOLDINGS]: CreateHoldings
+}
+
+/** Returns what creates the holdings of a policy's units; `undefined` if the policy does not bring it. */
+export function createHoldingsOf(policy: Policy): CreateHoldings | undefined {
+  const { [HOLDINGS]: create }: Partial<HoldingPolicy> = policy
+  return create
+}
+
 /**
- * Returns a function that returns the holdings of a limiter, if it has any. The first policy among `parts`
- * that holds units supplies the code, so that bundles without `concurrency` leave it out.
+ * Returns a function that returns the holdings of a limiter, if it has any. The first policy among `parts` that
+ * holds units creates them.
  */
 export function holdingsOnDemand(...listeners: Parameters<CreateHoldings>) {
   let holdings: Holdings | undefined
   return function holdingsOf(parts: readonly Part[] = []): Holdings | undefined {
-    const create = parts.find(({ policy }) => policy.holdsUnits)?.policy.holdings
-    if (create !== undefined) holdings ??= (create as CreateHoldings)(...listeners)
+    const part = parts.find(({ policy }) => policy.holdsUnits)
+    if (part !== undefined) holdings ??= createHoldingsOf(part.policy)?.(...listeners)
     return holdings
   }
 }

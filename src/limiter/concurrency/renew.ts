@@ -1,8 +1,8 @@
-import { isCircuitOpen, isTimeout } from '../pipe/errors.js'
-import type { Refund, RenewResult } from '../stores/operation.js'
-import type { StoreError } from '../stores/store-error.js'
-import type { Group } from '../util/group-by.js'
-import type { Apply } from './receipt.js'
+import { isCircuitOpen, isTimeout } from '../../pipe/errors.js'
+import type { Refund, RenewResult } from '../../stores/operation.js'
+import type { StoreError } from '../../stores/store-error.js'
+import type { Group } from '../../util/group-by.js'
+import type { Apply } from '../receipt.js'
 
 /** Units of one limit that a request holds. */
 export interface HeldUnits {
