@@ -13,7 +13,7 @@ import {
 } from './decision.js'
 import type { LimiterSettings } from './read-options.js'
 import type { Apply, NamedPart, Receipt } from './receipt.js'
-import { BLOCKED, type ResolveParts } from './resolve-parts.js'
+import { BLOCKED, type ResolveParts, type resolversOf } from './resolve-parts.js'
 import { decideWithoutStore, type LocalFallback } from './store-failure.js'
 
 /** Decides the charges of a limiter, and changes the units that they took. */
@@ -41,12 +41,8 @@ export interface LimiterCore {
   close(options?: { readonly isStoreShared?: boolean }): Promise<void>
 }
 
-/** Limits, bound to their store. */
-export interface BoundLimits {
-  /** Returns the parts of a charge: none for an exempt subject, and `BLOCKED` for a blocked one. */
-  readonly resolveCharge: ResolveParts
-  /** Returns the parts of a subject even if it is exempt or blocked. Adjustments use it. */
-  readonly resolveParts: ResolveParts
+/** Limits, bound to their store. `ruledLimits` of `src/settings` creates those with a settings document. */
+export interface BoundLimits extends Readonly<ReturnType<typeof resolversOf>> {
   /** Charges without building parts. Only if there is one limit, in memory. */
   readonly chargeDirectly?: ChargeDirectly | undefined
 }

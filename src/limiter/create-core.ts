@@ -10,7 +10,7 @@ import { directCharge } from './direct-decision.js'
 import { type Entry, namesOf } from './read-limits.js'
 import type { LimiterSettings } from './read-options.js'
 import type { Apply, NamedPart, Receipt } from './receipt.js'
-import { partsResolver } from './resolve-parts.js'
+import { resolversOf } from './resolve-parts.js'
 import { documentSourceOf } from './settings-source.js'
 import type { LocalFallback } from './store-failure.js'
 
@@ -62,8 +62,7 @@ const NO_LIMITS: BoundLimits = { resolveCharge: () => [], resolveParts: () => []
 
 /** Binds limits to the store of a core. */
 export function bindLimits(core: LimiterCore, entries: readonly Entry[]): BoundLimits {
-  const resolveParts = partsResolver(entries, core.settings.context)
-  return { resolveCharge: resolveParts, resolveParts, chargeDirectly: directCharge(core, entries) }
+  return { ...resolversOf(entries, core.settings.context), chargeDirectly: directCharge(core, entries) }
 }
 
 /**

@@ -24,9 +24,10 @@ export function chargeSubject(
   finish: Finish,
 ): MaybePromise<Decision> {
   core.beforeCharge?.()
-  const { chargeDirectly, resolveCharge } = core.limits
+  const { limits } = core
+  const { chargeDirectly } = limits
   if (chargeDirectly !== undefined) return chargeDirectly(subject, cost, finish)
-  return chargeResolved(core, resolveCharge, subject, cost, finish)
+  return chargeResolved(core, limits.resolveCharge, subject, cost, finish)
 }
 
 /**

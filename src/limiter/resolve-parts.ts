@@ -142,8 +142,18 @@ export function warnFreshStart(owner: string, { name, scope, policy }: Limit, li
   }
 }
 
-/** Creates the function that resolves the charges of a limiter. */
-export function partsResolver(entries: readonly Entry[], context: LimitContext): ResolveParts {
+/** Creates the functions that resolve the subjects of limits without settings. */
+export function resolversOf(entries: readonly Entry[], context: LimitContext) {
+  const resolveParts = partsResolver(entries, context)
+  return {
+    /** Returns the parts of a charge: none for an exempt subject, and `BLOCKED` for a blocked one. */
+    resolveCharge: resolveParts,
+    /** Returns the parts of a subject even if it is exempt or blocked. Adjustments use it. */
+    resolveParts,
+  }
+}
+
+function partsResolver(entries: readonly Entry[], context: LimitContext): ResolveParts {
   const resolvers = entries.map((entry) => limitResolver(entry, context))
   const [resolveOnly, ...others] = resolvers
   if (resolveOnly !== undefined && others.length === 0) return resolveOnly

@@ -43,6 +43,7 @@ interface BatcherOptions {
  * cluster), other operations and later batches still complete. Nothing is ever sent twice.
  */
 export class Batcher {
+  /** The store's: for Redis, `applyBy` and then `runBatch`; for memcached, `runByKey`; for SQL, `sqlStore`. */
   readonly #apply: Store['apply']
   readonly #batching: Batching
   readonly #options: BatcherOptions

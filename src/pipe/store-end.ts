@@ -4,16 +4,16 @@ import { asStoreError } from '../stores/store-error.js'
 import { isPromise } from '../util/maybe-promise.js'
 import { weakMemo } from '../util/memo.js'
 import { Batcher, type PendingOperation } from './batcher.js'
-import { leasesOf } from './lease/leases.js'
+import { type Leases, leasesOf } from './lease/leases.js'
 import { type Pipe, sendFor } from './pipe.js'
 import { remoteAccessOf } from './remote-access.js'
 import { storeChannel } from './store-channel.js'
 
-/** The end of the pipes to a store. */
-export interface StoreEnd {
-  /** Sends an operation. Returns the outcome if it is known at once. Otherwise settles it later. */
-  send(item: PendingOperation): Outcome | undefined
-}
+/**
+ * The end of the pipes to a store. `send` returns the outcome of an operation if it is known at once, and
+ * otherwise settles it later.
+ */
+export type StoreEnd = Batcher | LoneCalls | Leases
 
 /**
  * Returns the end of the pipes to a store. It sends operations in batches, or one at a time if the store has
@@ -25,25 +25,36 @@ export const endAt = weakMemo((store: Store): StoreEnd => {
   if (leases !== undefined) return leases
   const { name, batching } = store
   const apply = remoteAccessOf(store)?.validatedApply?.(store) ?? store.apply.bind(store)
-  if (batching === undefined) return { send: (item) => sendAlone(name, apply, item) }
+  if (batching === undefined) return new LoneCalls(name, apply)
   return new Batcher(apply, batching, { store: name, channel: storeChannel })
 })
 
-function sendAlone(store: string, apply: Store['apply'], item: PendingOperation): Outcome | undefined {
-  const toStoreError = (cause: unknown) => asStoreError(store, cause)
-  try {
-    const outcomes = apply([item.operation])
-    if (!isPromise(outcomes)) return outcomes[0]
-    const settling = Promise.resolve(outcomes).then(([outcome]) => outcome, toStoreError)
-    settling.then((outcome) => outcome && item.settle(outcome))
-    return undefined
-  } catch (cause) {
-    return toStoreError(cause)
+/** Applies operations one at a time. */
+class LoneCalls {
+  readonly #store: string
+  readonly #apply: Store['apply']
+
+  constructor(store: string, apply: Store['apply']) {
+    this.#store = store
+    this.#apply = apply
+  }
+
+  send(item: PendingOperation): Outcome | undefined {
+    const toStoreError = (cause: unknown) => asStoreError(this.#store, cause)
+    try {
+      const outcomes = this.#apply([item.operation])
+      if (!isPromise(outcomes)) return outcomes[0]
+      const settling = Promise.resolve(outcomes).then(([outcome]) => outcome, toStoreError)
+      settling.then((outcome) => outcome && item.settle(outcome))
+      return undefined
+    } catch (cause) {
+      return toStoreError(cause)
+    }
   }
 }
 
 /** Returns a pipe that leads straight to an end. */
-export function pipeInto(end: StoreEnd): Pipe {
+export function pipeInto(end: Pick<StoreEnd, 'send'>): Pipe {
   return { send: sendFor((operation, settle) => end.send({ operation, settle })) }
 }
 

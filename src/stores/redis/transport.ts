@@ -8,7 +8,10 @@ export interface Command {
   readonly keyCount: number
 }
 
-/** Sends commands to a server, or to the servers of a Cluster, through the user's client. */
+/**
+ * Sends commands to a server, or to the servers of a Cluster, through the user's client: `ioredisTransport`,
+ * `ioredisClusterTransport`, `nodeRedisTransport`, `nodeRedisClusterTransport` and `nodeRedisSentinelTransport`.
+ */
 export interface Transport {
   /** Returns a key's slot in a Cluster, which the keys of a command share: its shard. */
   slotOf(key: string): number
