@@ -75,7 +75,7 @@ export const BATCH_SIZE = {
   boundaries: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000],
 } as const satisfies Instrument
 
-export const BREAKER_STATE = {
+const BREAKER_STATE = {
   kind: 'gauge',
   name: 'headgate.circuit_breaker.state',
   description:

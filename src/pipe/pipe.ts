@@ -51,7 +51,7 @@ export interface PipeOptions {
 export type SettleAny = (outcome: Outcome) => void
 
 /** `send` as a pipe declares it. It tells operations apart by their type. */
-export type SendAny = (operation: Operation, settle: SettleAny, onLate?: OnLate) => Outcome | undefined
+type SendAny = (operation: Operation, settle: SettleAny, onLate?: OnLate) => Outcome | undefined
 
 /** Returns the `send` of a pipe for callers, for whom each outcome has the type of its operation. */
 export function sendFor(send: SendAny): Pipe['send'] {

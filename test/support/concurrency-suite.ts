@@ -11,9 +11,8 @@ import {
   part,
   receiptOf,
   remainingOf,
-  takeOne,
 } from '../../src/testing/conformance/store-calls.js'
-import { chargeStore, forgetStore, refundStore, renewStore } from './store-calls.js'
+import { chargeStore, forgetStore, refundStore, renewStore, takeOne } from './store-calls.js'
 
 /** A fresh, empty store that keeps concurrency. */
 export interface MadeStore {

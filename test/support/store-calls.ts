@@ -1,10 +1,21 @@
-import type { MemoryStore, Store } from 'headgate'
-import type { ChargeResult, KeyedPolicy, MaybePromise, Operation, ResultOf } from 'headgate/store'
+import type { MemoryStore, Policy, Store } from 'headgate'
+import type {
+  ChargeResult,
+  KeyedPolicy,
+  MaybePromise,
+  Operation,
+  PartResult,
+  Refund,
+  ResultOf,
+} from 'headgate/store'
 import { request } from '../../src/pipe/pipe.js'
 import { pipeTo } from '../../src/pipe/store-end.js'
 import { checkOperations } from '../../src/stores/shared/run-operations.js'
-import type { Parts, TakenUnits } from '../../src/testing/conformance/store-calls.js'
+import { chargeOne, type Parts, part } from '../../src/testing/conformance/store-calls.js'
 import { thenMaybe } from '../../src/util/maybe-promise.js'
+
+/** A refund without its tag. */
+export type TakenUnits = Omit<Refund, 'type'>
 
 /** At once for a store in memory, a promise for others. */
 type Returned<S extends Store, T> = S extends MemoryStore ? T : MaybePromise<T>
@@ -60,4 +71,13 @@ export function renewStore<S extends Store>(store: S, receipt: TakenUnits): Retu
 export function forgetStore<S extends Store>(store: S, keys: readonly KeyedPolicy[]): Returned<S, void> {
   const forgets = keys.map(({ key, policy }) => ({ type: 'forget', key, policy }) as const)
   return thenMaybe(applyTo(store, forgets) as MaybePromise<unknown>, () => undefined) as Returned<S, void>
+}
+
+/** Takes units of one key. Returns the figures of the only part. */
+export async function takeOne(store: Store, key: string, policy: Policy, cost = 1): Promise<PartResult> {
+  const { parts } = await chargeOne(store, part(key, policy, cost))
+  const [figures] = parts
+  if (figures === undefined)
+    throw new Error('a charge of one part must return the figures of one part, got none')
+  return figures
 }

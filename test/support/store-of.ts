@@ -9,8 +9,9 @@ import type {
   Renew,
 } from 'headgate/store'
 import { applyOperations, customStore, type ReadState } from 'headgate/store'
-import type { Parts, TakenUnits } from '../../src/testing/conformance/store-calls.js'
+import type { Parts } from '../../src/testing/conformance/store-calls.js'
 import { thenMaybe } from '../../src/util/maybe-promise.js'
+import type { TakenUnits } from './store-calls.js'
 
 /** A verdict, or what a faulty store returns in its place. */
 export type LooseVerdict = Omit<ChargeResult, 'type'>

@@ -20,7 +20,7 @@ export function logTimeParser(): (text: string) => number {
 }
 
 /** Returns the milliseconds of a time such as `10/Oct/2000:13:55:36 -0700`; `NaN` of anything else. */
-export function parseLogTime(text: string): number {
+function parseLogTime(text: string): number {
   const month = MONTHS.indexOf(text.slice(3, 6))
   if (text.length !== LOG_TIME_LENGTH || month < 0 || month % 3 !== 0 || !hasSeparators(text))
     return Number.NaN

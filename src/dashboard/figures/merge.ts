@@ -35,7 +35,7 @@ export function mergeReports(reports: readonly [LimiterReport, ...LimiterReport[
 }
 
 /** Adds traffic up slot by slot, for the slots of the first report. */
-export function addTraffic(a: TrafficReport, b: TrafficReport): TrafficReport {
+function addTraffic(a: TrafficReport, b: TrafficReport): TrafficReport {
   const shift = a.lastSlot - b.lastSlot
   const add = (own: readonly number[], other: readonly number[]) =>
     own.map((count, i) => count + (other[i + shift] ?? 0))

@@ -20,9 +20,6 @@ import { expectEqual } from '../assertions.js'
 
 export type Parts = readonly Part[]
 
-/** A refund without its tag. */
-export type TakenUnits = Omit<Refund, 'type'>
-
 /** Keys of one policy, as a store forgets them. */
 export function keyedPolicies(policy: Policy, ...keys: readonly string[]): KeyedPolicy[] {
   return keys.map((key) => ({ key, policy }))
@@ -85,12 +82,6 @@ export async function forgetAll(store: Store, keys: readonly KeyedPolicy[]): Pro
     store,
     keys.map(({ key, policy }) => ({ type: 'forget', key, policy }) as const),
   )
-}
-
-/** The only part of a charge that has one. */
-export async function takeOne(store: Store, key: string, policy: Policy, cost = 1): Promise<PartResult> {
-  const { parts } = await chargeOne(store, part(key, policy, cost))
-  return onlyOf(parts)
 }
 
 /** Takes units. Returns their refund, as a limiter makes it from a decision. */

@@ -1,14 +1,8 @@
 import { consecutive, fixedWindow, type Policy, slidingWindow } from 'headgate'
 import type { Part } from 'headgate/store'
 import { LONG, LONG_POLICIES } from '../../../src/testing/conformance/sample-policies.js'
-import {
-  allowedCount,
-  chargeOne,
-  part,
-  receiptOf,
-  takeOne,
-} from '../../../src/testing/conformance/store-calls.js'
-import { chargeStore, refundStore } from '../../support/store-calls.js'
+import { allowedCount, chargeOne, part, receiptOf } from '../../../src/testing/conformance/store-calls.js'
+import { chargeStore, refundStore, takeOne } from '../../support/store-calls.js'
 import { expectLeft, useMemcached } from './use-memcached.js'
 
 const MOST = Number.MAX_SAFE_INTEGER

@@ -12,12 +12,11 @@ import {
   part,
   receiptOf,
   remainingOf,
-  takeOne,
 } from '../../../src/testing/conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
 import { until } from '../../support/servers/wait.js'
-import { chargeStore, forgetStore, refundStore } from '../../support/store-calls.js'
+import { chargeStore, forgetStore, refundStore, takeOne } from '../../support/store-calls.js'
 import { connections } from './clients.js'
 import { causeOf, failureOf, failuresOf } from './failures.js'
 

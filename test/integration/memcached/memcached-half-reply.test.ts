@@ -1,9 +1,10 @@
 import { memcachedStore } from 'headgate/memcached'
 import { LONG_POLICIES } from '../../../src/testing/conformance/sample-policies.js'
-import { remainingOf, takeOne } from '../../../src/testing/conformance/store-calls.js'
+import { remainingOf } from '../../../src/testing/conformance/store-calls.js'
 import { type FaultyProxy, startProxy } from '../../support/proxy.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
+import { takeOne } from '../../support/store-calls.js'
 import { connections } from './clients.js'
 import { failureOf } from './failures.js'
 

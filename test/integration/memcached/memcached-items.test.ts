@@ -4,15 +4,9 @@ import { memcachedStore } from 'headgate/memcached'
 import { signatureOf } from '../../../src/policies/policy.js'
 import { decodeState } from '../../../src/stores/shared/state-codec.js'
 import { LONG_POLICIES } from '../../../src/testing/conformance/sample-policies.js'
-import {
-  chargeOne,
-  part,
-  receiptOf,
-  remainingOf,
-  takeOne,
-} from '../../../src/testing/conformance/store-calls.js'
+import { chargeOne, part, receiptOf, remainingOf } from '../../../src/testing/conformance/store-calls.js'
 import { until } from '../../support/servers/wait.js'
-import { chargeStore, refundStore } from '../../support/store-calls.js'
+import { chargeStore, refundStore, takeOne } from '../../support/store-calls.js'
 import { expiriesOn, itemOf } from './items.js'
 import { useMemcached } from './use-memcached.js'
 

@@ -2,19 +2,13 @@ import { readFile } from 'node:fs/promises'
 import { type Policy, type Store, slidingWindow } from 'headgate'
 import { memcachedStore } from 'headgate/memcached'
 import { LONG_POLICIES } from '../../../src/testing/conformance/sample-policies.js'
-import {
-  keyedPolicies,
-  part,
-  receiptOf,
-  remainingOf,
-  takeOne,
-} from '../../../src/testing/conformance/store-calls.js'
+import { keyedPolicies, part, receiptOf, remainingOf } from '../../../src/testing/conformance/store-calls.js'
 import { type Behaviour, type FaultyProxy, startProxy } from '../../support/proxy.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
 import { freePort } from '../../support/servers/ports.js'
 import { until } from '../../support/servers/wait.js'
-import { chargeStore, forgetStore, refundStore } from '../../support/store-calls.js'
+import { chargeStore, forgetStore, refundStore, takeOne } from '../../support/store-calls.js'
 import { connections, TIMEOUT_OF_MEMJS_S } from './clients.js'
 import { causeOf, failuresOf } from './failures.js'
 

@@ -3,11 +3,11 @@ import { type Store, slidingWindow } from 'headgate'
 import { memcachedStore } from 'headgate/memcached'
 import type { Client } from 'memjs'
 import { countersOf } from '../../../src/stores/memcached/counters.js'
-import { keyedPolicies, part, remainingOf, takeOne } from '../../../src/testing/conformance/store-calls.js'
+import { keyedPolicies, part, remainingOf } from '../../../src/testing/conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
 import { until } from '../../support/servers/wait.js'
-import { chargeStore, forgetStore, refundStore } from '../../support/store-calls.js'
+import { chargeStore, forgetStore, refundStore, takeOne } from '../../support/store-calls.js'
 import { connections } from './clients.js'
 
 /** A past slice may change for one more second, which is two or three slices. */

@@ -12,11 +12,10 @@ import {
   keyedPolicies,
   part,
   remainingOf,
-  takeOne,
 } from '../../../src/testing/conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
-import { chargeStore, forgetStore } from '../../support/store-calls.js'
+import { chargeStore, forgetStore, takeOne } from '../../support/store-calls.js'
 import { connections } from './clients.js'
 import { failureOf } from './failures.js'
 

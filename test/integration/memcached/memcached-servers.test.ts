@@ -10,12 +10,11 @@ import {
   keyedPolicies,
   part,
   remainingOf,
-  takeOne,
 } from '../../../src/testing/conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
 import { startAll, stopAll } from '../../support/servers/wait.js'
-import { chargeStore, forgetStore } from '../../support/store-calls.js'
+import { chargeStore, forgetStore, takeOne } from '../../support/store-calls.js'
 import { outcomeOf } from '../redis/outcomes.js'
 import { connections } from './clients.js'
 import { failureOf } from './failures.js'

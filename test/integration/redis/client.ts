@@ -9,11 +9,10 @@ import {
   keyedPolicies,
   part,
   remainingOf,
-  takeOne,
 } from '../../../src/testing/conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisServer, startRedis } from '../../support/servers/redis.js'
-import { chargeStore, forgetStore, refundStore } from '../../support/store-calls.js'
+import { chargeStore, forgetStore, refundStore, takeOne } from '../../support/store-calls.js'
 import { listenForWarnings } from '../../support/warnings.js'
 import { driversOf } from './any-client.js'
 import { NODE_REDIS, type NodeRedisOptions, nodeRedisConnections } from './node-redis.js'

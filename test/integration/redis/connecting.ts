@@ -5,12 +5,11 @@ import {
   keyedPolicies,
   part,
   remainingOf,
-  takeOne,
 } from '../../../src/testing/conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisServer, startRedis } from '../../support/servers/redis.js'
 import { until } from '../../support/servers/wait.js'
-import { chargeStore, forgetStore } from '../../support/store-calls.js'
+import { chargeStore, forgetStore, takeOne } from '../../support/store-calls.js'
 import { type AnyConnection, driversOf } from './any-client.js'
 import { connections, VERSIONS } from './clients.js'
 import { NODE_REDIS, nodeRedisConnections } from './node-redis.js'

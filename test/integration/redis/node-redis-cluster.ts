@@ -4,7 +4,7 @@ import { redisStore } from 'headgate/redis'
 import { createCluster } from 'redis'
 import { createCluster as createCluster5 } from 'redis5'
 import { LONG } from '../../../src/testing/conformance/sample-policies.js'
-import { part, remainingOf, takeOne } from '../../../src/testing/conformance/store-calls.js'
+import { part, remainingOf } from '../../../src/testing/conformance/store-calls.js'
 import { type FaultyProxy, startProxy } from '../../support/proxy.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import {
@@ -13,7 +13,7 @@ import {
   startRedisCluster,
 } from '../../support/servers/redis-cluster.js'
 import { stopAll, until } from '../../support/servers/wait.js'
-import { chargeStore } from '../../support/store-calls.js'
+import { chargeStore, takeOne } from '../../support/store-calls.js'
 import { ownerOfKey } from './connect-cluster.js'
 import { failureOf, outcomeOf } from './outcomes.js'
 

@@ -9,12 +9,11 @@ import {
   keyedPolicies,
   part,
   remainingOf,
-  takeOne,
 } from '../../../src/testing/conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisServer, startRedis } from '../../support/servers/redis.js'
 import { until } from '../../support/servers/wait.js'
-import { chargeStore, forgetStore, refundStore } from '../../support/store-calls.js'
+import { chargeStore, forgetStore, refundStore, takeOne } from '../../support/store-calls.js'
 import { connect, dumpAll } from './connect.js'
 import { ALL_DRIVERS, openedStore } from './drivers.js'
 import { rejection } from './outcomes.js'

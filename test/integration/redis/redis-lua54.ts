@@ -18,10 +18,16 @@ import { LUA_KINDS } from '../../../src/stores/redis/lua/kinds.js'
 import { stateIn } from '../../../src/stores/redis/stored-state.js'
 import { applyOperation, evaluateCharge } from '../../../src/stores/shared/apply-batch.js'
 import { stateWrite } from '../../../src/stores/shared/state-write.js'
-import { figures, part, type TakenUnits } from '../../../src/testing/conformance/store-calls.js'
+import { figures, part } from '../../../src/testing/conformance/store-calls.js'
 import { type LuaServer, startLuaServer } from '../../support/lua/lua-server.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
-import { chargeStore, forgetStore, refundStore, renewStore } from '../../support/store-calls.js'
+import {
+  chargeStore,
+  forgetStore,
+  refundStore,
+  renewStore,
+  type TakenUnits,
+} from '../../support/store-calls.js'
 
 const MOST = Number.MAX_SAFE_INTEGER
 const BUCKET = tokenBucket({ capacity: 5, refill: 7, every: '1s' })

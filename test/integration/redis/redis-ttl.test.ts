@@ -5,17 +5,11 @@ import type { State } from 'headgate/store'
 import type { Redis } from 'ioredis'
 import { signatureOf } from '../../../src/policies/policy.js'
 import { stateIn } from '../../../src/stores/redis/stored-state.js'
-import {
-  chargeOne,
-  part,
-  receiptOf,
-  remainingOf,
-  takeOne,
-} from '../../../src/testing/conformance/store-calls.js'
+import { chargeOne, part, receiptOf, remainingOf } from '../../../src/testing/conformance/store-calls.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisServer, startRedis } from '../../support/servers/redis.js'
 import { until } from '../../support/servers/wait.js'
-import { chargeStore, refundStore } from '../../support/store-calls.js'
+import { chargeStore, refundStore, takeOne } from '../../support/store-calls.js'
 import { connect, serverTimeMs } from './connect.js'
 import { atRest } from './rest.js'
 

@@ -1,7 +1,7 @@
 import type { Policy, Store } from 'headgate'
 import { LONG_POLICIES } from '../../../src/testing/conformance/sample-policies.js'
-import { type Parts, part, type TakenUnits } from '../../../src/testing/conformance/store-calls.js'
-import { chargeStore, forgetStore, refundStore } from '../../support/store-calls.js'
+import { type Parts, part } from '../../../src/testing/conformance/store-calls.js'
+import { chargeStore, forgetStore, refundStore, type TakenUnits } from '../../support/store-calls.js'
 
 /** What one process is to do. */
 export interface MixedOrder {

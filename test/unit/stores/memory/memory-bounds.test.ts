@@ -1,6 +1,6 @@
 import { consecutive, type MemoryStore, memoryStore, tokenBucket } from 'headgate'
-import { keyedPolicies, part, remainingOf, takeOne } from '../../../../src/testing/conformance/store-calls.js'
-import { chargeStore, forgetStore, refundStore } from '../../../support/store-calls.js'
+import { keyedPolicies, part, remainingOf } from '../../../../src/testing/conformance/store-calls.js'
+import { chargeStore, forgetStore, refundStore, takeOne } from '../../../support/store-calls.js'
 import { listenForWarnings } from '../../../support/warnings.js'
 
 const START_MS = 1_790_000_000_000

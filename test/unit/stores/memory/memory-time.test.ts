@@ -1,8 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { consecutive, fixedWindow, memoryStore, type Policy, slidingWindow, tokenBucket } from 'headgate'
-import { takeOne } from '../../../../src/testing/conformance/store-calls.js'
-import { chargeStore } from '../../../support/store-calls.js'
+import { chargeStore, takeOne } from '../../../support/store-calls.js'
 
 const DAY_MS = 24 * 3600 * 1000
 const START_MS = 1_790_000_000_000

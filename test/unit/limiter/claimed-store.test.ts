@@ -8,7 +8,7 @@ import { Redis } from 'ioredis'
 import { Client } from 'memjs'
 import { createPool } from 'mysql2'
 import { Pool } from 'pg'
-import { chargeNow } from '../../../support/charge-now.js'
+import { chargeNow } from '../../support/charge-now.js'
 
 const five = { limit: 5, window: '1m' } as const
 const TAKEN =

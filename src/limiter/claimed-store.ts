@@ -1,6 +1,6 @@
-import { processWide } from '../../util/process-wide.js'
-import { memoryStore } from '../memory/memory-store.js'
-import type { Store } from '../store.js'
+import { memoryStore } from '../stores/memory/memory-store.js'
+import type { Store } from '../stores/store.js'
+import { processWide } from '../util/process-wide.js'
 
 /** A limiter's store, until `releaseStore` is called. */
 export interface ClaimedStore {
