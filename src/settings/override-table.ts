@@ -47,16 +47,20 @@ export function* overrideTable<Found extends Row>(
 ): Steps<OverrideTable<Found>> {
   const byIdentity = new Map<string, Found>()
   const byPrefix = new Map<string, Found>()
-  /** The rows by length of prefix, then by the key of their network. */
-  const networks = new Map<number, Map<number | string, Found>>()
+  /**
+   * The rows by length of prefix, then by the key of their network. A limiter may read two networks as one:
+   * the later row comes first.
+   */
+  const networks = new Map<number, Map<number | string, readonly Found[]>>()
   for (const row of rows) {
     const { range, override } = row
     const { identity, identityPrefix } = override
     if (identity !== undefined) byIdentity.set(rawIdentity(identity), row)
     else if (identityPrefix !== undefined) byPrefix.set(identityPrefix, row)
     else if (range !== undefined) {
-      const ofLength = networks.get(range[1]) ?? new Map<number | string, Found>()
-      networks.set(range[1], ofLength.set(rangeKey(range), row))
+      const ofLength = networks.get(range[1]) ?? new Map<number | string, readonly Found[]>()
+      const key = rangeKey(range)
+      networks.set(range[1], ofLength.set(key, [row, ...(ofLength.get(key) ?? [])]))
     }
     yield
   }
@@ -83,7 +87,7 @@ export function* overrideTable<Found extends Row>(
       if (address === undefined) return undefined
       const bits = bitsOf(address)
       for (const [prefix, rows] of smallestFirst) {
-        const row = unlessEnded(rows.get(networkKey(bits, prefix)))
+        const row = rows.get(networkKey(bits, prefix))?.find(unlessEnded)
         if (row !== undefined) return row
       }
       return undefined

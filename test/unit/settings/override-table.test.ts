@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { parseAddress } from '../../../src/keys/address.js'
 import { readRange } from '../../../src/keys/address-list.js'
-import { EMBEDDINGS } from '../../../src/keys/embedded-ipv4.js'
+import { EMBEDDINGS, embeddingsWith } from '../../../src/keys/embedded-ipv4.js'
 import type { SettingsOverride } from '../../../src/limiter/settings-document.js'
 import { overrideTable, rowOf } from '../../../src/settings/override-table.js'
 import { atOnce } from '../../../src/util/slices.js'
@@ -9,9 +9,9 @@ import { atOnce } from '../../../src/util/slices.js'
 const NOW_MS = 1_000_000_000_000
 
 /** A table whose rows have the indexes of the overrides. */
-function tableOf(overrides: readonly SettingsOverride[]) {
+function tableOf(overrides: readonly SettingsOverride[], embeddings = EMBEDDINGS) {
   const rows = overrides.map((override, index) => ({
-    ...rowOf(`overrides[${index}]`, override, EMBEDDINGS),
+    ...rowOf(`overrides[${index}]`, override, embeddings),
     index,
   }))
   const table = atOnce(overrideTable(rows, () => NOW_MS))
@@ -69,6 +69,17 @@ test('an override that has ended gives way to the next one', () => {
   ])
   expect(ofIdentity('acme')).toBe(2)
   expect(ofAddress('10.1.1.1')).toBe(3)
+})
+
+test('an override that has ended gives way to one whose network the limiter reads as the same', () => {
+  const { ofAddress } = tableOf(
+    [
+      { network: '10.0.0.0/8', block: true },
+      { network: '2001:db8:aaaa::a00:0/104', exempt: true, until: NOW_MS },
+    ],
+    embeddingsWith('byIp', ['2001:db8:aaaa::/96']),
+  )
+  expect(ofAddress('10.1.2.3')).toBe(0)
 })
 
 const texts = fc.string({ unit: fc.constantFrom('a', 'b', 'é'), minLength: 1, maxLength: 6 })
