@@ -95,8 +95,9 @@ export class LimiterDecision implements Decision {
   declare readonly parts: readonly PartDecision[]
   declare readonly source: DecisionSource
   #receipt: Receipt | MakeReceipt
-  /** What the receipt is made from. */
+  /** What the receipt is made from: not from `parts`, which callers may change. */
   readonly #text: string
+  readonly #cost: number
   readonly #atMs: number
   readonly #figures: PartResult | undefined
 
@@ -107,6 +108,7 @@ export class LimiterDecision implements Decision {
     source: DecisionSource,
     receipt: Receipt | MakeReceipt,
     text = '',
+    cost = 0,
     atMs = 0,
     figures?: PartResult,
   ) {
@@ -121,6 +123,7 @@ export class LimiterDecision implements Decision {
     this.source = source
     this.#receipt = receipt
     this.#text = text
+    this.#cost = cost
     this.#atMs = atMs
     this.#figures = figures
   }
@@ -128,8 +131,7 @@ export class LimiterDecision implements Decision {
   get [RECEIPT](): Receipt | undefined {
     if (!(#receipt in this)) return undefined // an object may inherit from a decision
     if (typeof this.#receipt === 'function') {
-      const { cost } = this.parts[0] as PartDecision
-      this.#receipt = this.#receipt(this.#text, cost, this.#atMs, this.#figures as PartResult)
+      this.#receipt = this.#receipt(this.#text, this.#cost, this.#atMs, this.#figures as PartResult)
     }
     return this.#receipt
   }

@@ -76,7 +76,17 @@ export function directCharge(core: LimiterCore, entries: readonly Entry[]): Char
       return chargeIdentified(core, limit, { value, identify }, cost, subject, finish)
     const part = partDecision(limit, cost, figures, nowMs)
     const { allowed } = figures
-    const decision = new LimiterDecision(part, allowed, [part], 'store', makeReceipt, text, nowMs, figures)
+    const decision = new LimiterDecision(
+      part,
+      allowed,
+      [part],
+      'store',
+      makeReceipt,
+      text,
+      cost,
+      nowMs,
+      figures,
+    )
     if (policy.holdsUnits) core.hold(receiptOf(decision) as Receipt)
     return finish(decision, subject)
   }

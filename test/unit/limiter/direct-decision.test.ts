@@ -48,6 +48,19 @@ test('a limiter of one limit decides as one that resolves several', async () => 
   }
 })
 
+test('a refund gives back what its charge took, whatever became of the public figures', async () => {
+  const { direct, general } = bothLimiters()
+  for (const limiter of [direct, general]) {
+    await limiter.charge({ id: 'ada' }, { cost: 3 })
+    const decision = await limiter.charge({ id: 'ada' })
+    const parts = decision.parts as unknown as { cost: number }[]
+    for (const part of parts) part.cost = 4
+    parts.length = 0
+    await limiter.refund(decision)
+    expect((await limiter.peek({ id: 'ada' })).remaining).toBe(2)
+  }
+})
+
 test('it identifies subjects as one that resolves several limits does, whatever its key returns', async () => {
   const values = ['ada', '=ada', '7', 7, 7n, -0, 'x'.repeat(64), 'x'.repeat(65), '日本', '10.0.0.1', '::1']
   const malformed = ['', 'a\0b', '\ud800', true, ['ada'], Number.NaN]
