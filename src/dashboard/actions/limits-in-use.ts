@@ -2,6 +2,7 @@ import type { Inspection } from '../../limiter/inspection.js'
 import type { Limit } from '../../limiter/resolve-parts.js'
 import type { PublishedLimit } from '../../pipe/limits-document.js'
 import { publishedPolicy, readPublishedLimits, readScope } from '../../pipe/published-limits.js'
+import { keyCodeOf } from '../../policies/spec.js'
 import { asStoreError } from '../../stores/store-error.js'
 import { timeout } from '../../util/timeout.js'
 
@@ -17,15 +18,20 @@ export async function limitsInUse(inspection: Inspection): Promise<readonly Limi
     throw asStoreError(store.name, error)
   })
   const start = limiterScope.slice(0, limiterScope.lastIndexOf(':') + 1)
-  const inUse = published.flatMap((limit) => limitOf(limit, start) ?? [])
+  const limiter = limiterScope.slice(start.length)
+  const inUse = published.flatMap((limit) => limitOf(limit, start, limiter) ?? [])
   const scopes = new Set(inUse.map(({ scope }) => scope))
   return [...inUse, ...Array.from(limits.values()).filter(({ scope }) => !scopes.has(scope))]
 }
 
-/** Returns a published limit that can deny requests. `start` is what its keys have before its scope. */
-function limitOf({ scope, spec }: PublishedLimit, start: string): Limit | undefined {
+/**
+ * Returns a published limit of a limiter that can deny requests; `undefined` for anything else that its document
+ * holds. `start` is what its keys have before its scope.
+ */
+function limitOf({ scope, spec }: PublishedLimit, start: string, limiter: string): Limit | undefined {
   const scoped = readScope(scope)
   const policy = publishedPolicy(spec)
-  if (scoped === undefined || scoped.isCandidate || policy === undefined) return undefined
-  return { name: scoped.limit ?? scoped.limiter, policy, scope: `${start}${scope}:{` }
+  if (scoped?.limiter !== limiter || scoped.isCandidate) return undefined
+  if (policy === undefined || scoped.code !== keyCodeOf(policy.spec)) return undefined
+  return { name: scoped.limit ?? limiter, policy, scope: `${start}${scope}:{` }
 }

@@ -184,6 +184,8 @@ describe('the document with the limits of other processes', () => {
     { scope: 'api/_candidate:fw', spec: policy.spec },
     { scope: 'api:fw', spec: { ...policy.spec, limit: -1 } },
     { scope: 'api', spec: policy.spec },
+    { scope: 'login:fw', spec: policy.spec },
+    { scope: 'api:tb', spec: policy.spec },
   ]
 
   test('replaces the limits of this process for the same keys, except where it is invalid', async () => {
