@@ -184,6 +184,12 @@ export function describeConnecting(...versions: string[]): void {
         }
       })
 
+      test('that connects at its first command does so after another error as well', async () => {
+        const { client, store } = open({ lazyConnect: true })
+        client.emit('error', new Error('from elsewhere'))
+        expect((await charge(store))[0]?.allowed).toBe(true)
+      })
+
       test('before it was ever connected fails charges at once', async () => {
         const { client, store } = open({ lazyConnect: true })
         client.disconnect()

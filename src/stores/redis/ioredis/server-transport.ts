@@ -47,7 +47,7 @@ async function replyAt(replies: ReturnType<RedisPipeline['exec']>, i: number): P
   return reply
 }
 
-const STARTING = ['wait', 'connecting', 'connect']
+const STARTING = ['connecting', 'connect']
 
 /**
  * Returns a function that throws a `StoreError` while a client is disconnected: a command must not wait in
@@ -62,7 +62,7 @@ export function connectionCheck(
   return () => {
     const { status } = client
     const error = lastError()
-    isStarting &&= STARTING.includes(status) && error === undefined
+    isStarting &&= status === 'wait' || (STARTING.includes(status) && error === undefined)
     if (status === 'ready' || isStarting) return
     throw disconnectedError(status, error, client)
   }
