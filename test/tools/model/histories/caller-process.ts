@@ -2,7 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { answerQuestions } from '../../../bench/harness/child.js'
 import { type Random, randomFrom } from '../../simulate/random.js'
 import { caller } from './caller.js'
-import { type HotLimit, limitersOn, limitNamed } from './limits.js'
+import { limitersOn } from './limiters.js'
+import { type HotLimit, limitNamed } from './limits.js'
 import { type CallerTarget, openStore } from './open-store.js'
 import type { Entry } from './sequential.js'
 
@@ -30,7 +31,7 @@ const [target = '', place = '0', timeoutMs = '5000', processes = '3'] = process.
 const store = await openStore(JSON.parse(target) as CallerTarget, Number(processes))
 const limiters = limitersOn(store, Number(timeoutMs))
 let lastFailureMs = Number.NEGATIVE_INFINITY
-for (const { events } of Object.values(limiters))
+for (const { events } of Object.values(limiters).flatMap(({ current, older }) => [current, older]))
   events.on('storeError', () => {
     lastFailureMs = Date.now()
   })
@@ -60,16 +61,19 @@ async function playRounds(order: Order): Promise<Recorded> {
 }
 
 async function playKey(limit: string, identity: string, order: Order, random: Random): Promise<Entry[]> {
-  const limiter = limiters[limit]
+  const own = limiters[limit]
   const rules = store.name === 'memcached' ? withoutLosses(limitNamed(limit)) : limitNamed(limit)
-  if (limiter === undefined) throw new Error(`There is no limit ${limit}.`)
+  if (own === undefined) throw new Error(`There is no limit ${limit}.`)
   const entries: Entry[] = []
   const { callersPerKey, callsPerCaller } = order
   await Promise.all(
     Array.from({ length: callersPerKey }, (_, i) => {
       const firstDecision = (Number(place) * callersPerKey + i) * callsPerCaller
       const hasFailed = () => Date.now() - lastFailureMs < FAILURE_MS
-      return caller({ limiter, rules, identity, random, firstDecision, entries, hasFailed }, callsPerCaller)
+      return caller(
+        { limiters: own, rules, identity, random, firstDecision, entries, hasFailed },
+        callsPerCaller,
+      )
     }),
   )
   return entries

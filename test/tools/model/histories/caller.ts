@@ -1,11 +1,12 @@
-import type { Decision, Limiter } from 'headgate'
+import type { Decision } from 'headgate'
 import type { Random } from '../../simulate/random.js'
-import type { HotLimit, Subject } from './limits.js'
+import type { Limiters, Subject } from './limiters.js'
+import { HALF, type HotLimit } from './limits.js'
 import type { Call, Costs, Entry, Shown } from './sequential.js'
 
 /** One of several callers of a key. */
 export interface Caller {
-  readonly limiter: Limiter<Subject>
+  readonly limiters: Limiters
   readonly rules: HotLimit
   readonly identity: string
   readonly random: Random
@@ -17,6 +18,9 @@ export interface Caller {
   hasFailed(): boolean
 }
 
+/** The share of the calls under older numbers. */
+const OLDER_SHARE = 1 / 3
+
 /** An allowed decision that may still be changed. */
 interface Held {
   readonly decision: Decision
@@ -27,7 +31,8 @@ interface Held {
 export async function caller(of: Caller, calls: number): Promise<void> {
   const held: Held[] = []
   for (let i = 0; i < calls; i++) {
-    const call = drawCall(of, held, of.firstDecision + i)
+    const isOlder = of.random() < OLDER_SHARE
+    const call = { isOlder, ...drawCall(of, held, of.firstDecision + i) } // a refund has its charge's numbers
     const invokedNs = Number(process.hrtime.bigint())
     const result = await run(of, held, call)
     if (result === undefined) continue
@@ -55,6 +60,7 @@ function drawCall({ rules, random }: Caller, held: readonly Held[], number: numb
         decision: oldest.decision,
         cost: oldest.cost,
         actual: Math.floor(random() * 4),
+        isOlder: oldest.isOlder,
       }
     case 'charge':
       return { type: drawn, cost, costs, decision: number }
@@ -85,10 +91,11 @@ async function run(of: Caller, held: Held[], call: Call): Promise<Result | undef
 }
 
 async function make(
-  { limiter, rules, identity }: Caller,
+  { limiters, rules, identity }: Caller,
   held: Held[],
   call: Call,
 ): Promise<Result | undefined> {
+  const limiter = call.isOlder ? limiters.older : limiters.current
   const subject: Subject = { identity, costs: 'costs' in call ? call.costs : undefined }
   switch (call.type) {
     case 'charge': {
@@ -122,7 +129,7 @@ async function make(
       await limiter.forget(subject)
       return {}
     case 'block':
-      await limiter.blockFor(subject, '1000d')
+      await limiter.blockFor(subject, HALF)
       return {}
   }
 }

@@ -2,24 +2,26 @@ import {
   ban,
   concurrency,
   consecutive,
-  createLimiter,
   fixedWindow,
-  type Limiter,
   type Policy,
-  type Store,
-  type StoreError,
+  quota,
   slidingLog,
   slidingWindow,
   tokenBucket,
 } from 'headgate'
-import type { LimiterFields } from '../../../../src/limiter/options.js'
-import type { Call, Costs } from './sequential.js'
+import type { Call } from './sequential.js'
+
+/** What a limit allows. */
+export interface Numbers {
+  readonly policy: Policy
+  /** How many denials start a ban; 0 for other policies. */
+  readonly after: number
+}
 
 /** A limit whose windows do not end while a history is recorded. */
-export interface HotLimit {
-  readonly policy: Policy
-  /** How many denials start a ban. */
-  readonly after: number
+export interface HotLimit extends Numbers {
+  /** Smaller numbers, under which some callers use the same keys, as during a rolling deployment. */
+  readonly older: Numbers
   /** The calls whose effect does not depend on the time since an earlier one. */
   readonly calls: readonly Call['type'][]
   /** Whether memcached keeps it as counters. */
@@ -31,35 +33,76 @@ export interface HotLimit {
 }
 
 const LONG = '1000d'
+/** The windows of the older numbers, which do not end either, and the longest ban that both have. */
+export const HALF = '500d'
 const BASIC = ['charge', 'charge', 'charge', 'refund', 'refund', 'adjust', 'peek'] as const
 const ALL = [...BASIC, 'penalize', 'reward', 'forget'] as const
 const LEASED_CALLS = ['charge', 'charge', 'charge', 'charge', 'charge', 'refund', 'peek'] as const
+const UNREFUNDED = ['charge', 'charge', 'charge', 'charge', 'peek', 'penalize', 'reward', 'forget'] as const
 const HELD = ['charge', 'charge', 'refund', 'refund', 'peek'] as const
+
+const COUNTED_KIND = { isCounted: true }
+const FIRST = { startsAt: 'first-request' } as const
+const YEAR = { per: 'year', timeZone: 'UTC' } as const
 
 function limit(
   policy: Policy,
+  older: Policy,
   calls: HotLimit['calls'],
-  { after = 0, isCounted = false }: Partial<Pick<HotLimit, 'after' | 'isCounted'>> = {},
+  { isCounted = false } = {},
 ): HotLimit {
-  return { policy, calls, after, isCounted }
+  return { policy, after: 0, older: { policy: older, after: 0 }, calls, isCounted }
 }
 
-const four = fixedWindow({ limit: 4, window: LONG })
+const banAfter = (after: number, limit: number, time: string): Numbers => ({
+  policy: ban(fixedWindow({ limit, window: time }), { after, within: time, for: time }),
+  after,
+})
 
 /**
  * The limits by name. If units come back that are not those of a charge, a bucket loses fractions of a unit, a
  * window from the first request begins anew, and a log has none left for the refund of that charge: so these
- * three have no rewards.
+ * three have no rewards. A refund to a bucket that was refilled at two rates loses such fractions as well, so
+ * `rate` has none. On memcached, another window has a counter of its own, so the windows of `fixed` are equal.
  */
 export const LIMITS: Readonly<Record<string, HotLimit>> = {
-  consecutive: limit(consecutive({ limit: 5 }), ALL, { isCounted: true }),
-  fixed: limit(fixedWindow({ limit: 5, window: LONG }), ALL, { isCounted: true }),
-  sliding: limit(slidingWindow({ limit: 4, window: LONG }), ALL, { isCounted: true }),
-  bucket: limit(tokenBucket({ capacity: 4, refill: 4, every: LONG }), BASIC),
-  log: limit(slidingLog({ limit: 5, window: LONG }), BASIC),
-  first: limit(fixedWindow({ limit: 5, window: LONG, startsAt: 'first-request' }), BASIC),
-  ban: limit(ban(four, { after: 3, within: LONG, for: LONG }), [...ALL, 'forget', 'block'], { after: 3 }),
-  slots: limit(concurrency({ limit: 3, ttl: '100d' }), HELD),
+  consecutive: limit(consecutive({ limit: 5 }), consecutive({ limit: 3 }), ALL, COUNTED_KIND),
+  fixed: limit(
+    fixedWindow({ limit: 5, window: LONG }),
+    fixedWindow({ limit: 3, window: LONG }),
+    ALL,
+    COUNTED_KIND,
+  ),
+  sliding: limit(
+    slidingWindow({ limit: 4, window: LONG }),
+    slidingWindow({ limit: 3, window: LONG }),
+    ALL,
+    COUNTED_KIND,
+  ),
+  bucket: limit(
+    tokenBucket({ capacity: 4, refill: 4, every: LONG }),
+    tokenBucket({ capacity: 2, refill: 2, every: HALF }),
+    BASIC,
+  ),
+  rate: limit(
+    tokenBucket({ capacity: 4, refill: 4, every: LONG }),
+    tokenBucket({ capacity: 3, refill: 1, every: HALF }),
+    UNREFUNDED,
+  ),
+  log: limit(slidingLog({ limit: 5, window: LONG }), slidingLog({ limit: 3, window: HALF }), BASIC),
+  first: limit(
+    fixedWindow({ limit: 5, window: LONG, ...FIRST }),
+    fixedWindow({ limit: 3, window: HALF, ...FIRST }),
+    BASIC,
+  ),
+  quota: limit(quota({ limit: 5, ...YEAR }), quota({ limit: 3, ...YEAR, startsOn: '07-01' }), ALL),
+  ban: {
+    ...banAfter(3, 4, LONG),
+    older: banAfter(2, 3, HALF),
+    calls: [...ALL, 'forget', 'block'],
+    isCounted: false,
+  },
+  slots: limit(concurrency({ limit: 3, ttl: '100d' }), concurrency({ limit: 2, ttl: '100d' }), HELD),
 }
 
 export const LIMIT_NAMES = Object.keys(LIMITS)
@@ -69,7 +112,8 @@ const TOGETHER = ['fixed', 'consecutive', 'ban']
 /** A limiter whose charges take several keys, all or none. */
 const SEVERAL: Readonly<Record<string, HotLimit>> = {
   several: {
-    ...limit(fixedWindow({ limit: 5, window: LONG }), ['charge', 'charge', 'charge', 'refund']),
+    ...(LIMITS.fixed as HotLimit),
+    calls: ['charge', 'charge', 'charge', 'refund'],
     together: TOGETHER,
   },
 }
@@ -78,19 +122,19 @@ export const SEVERAL_NAMES = Object.keys(SEVERAL)
 
 const UNITS = 192 // three processes lease four units at a time
 
-const leasedLimit = (policy: Policy, calls: HotLimit['calls']): HotLimit => ({
-  ...limit(policy, calls),
+const leasedLimit = (policyOf: (units: number) => Policy, calls: HotLimit['calls']): HotLimit => ({
+  ...limit(policyOf(UNITS), policyOf(UNITS - 12), calls),
   isLeased: true,
 })
 
 /** Limits that are leased. Refunds to a bucket may admit more units (`docs/hot-keys.md`), so it has none. */
 const LEASED: Readonly<Record<string, HotLimit>> = {
-  'leased-fixed': leasedLimit(fixedWindow({ limit: UNITS, window: LONG }), LEASED_CALLS),
-  'leased-sliding': leasedLimit(slidingWindow({ limit: UNITS, window: LONG }), LEASED_CALLS),
-  'leased-bucket': leasedLimit(tokenBucket({ capacity: UNITS, refill: UNITS, every: LONG }), [
-    'charge',
-    'peek',
-  ]),
+  'leased-fixed': leasedLimit((limit) => fixedWindow({ limit, window: LONG }), LEASED_CALLS),
+  'leased-sliding': leasedLimit((limit) => slidingWindow({ limit, window: LONG }), LEASED_CALLS),
+  'leased-bucket': leasedLimit(
+    (units) => tokenBucket({ capacity: units, refill: units, every: LONG }),
+    ['charge', 'peek'],
+  ),
 }
 
 export const LEASED_NAMES = Object.keys(LEASED)
@@ -101,7 +145,12 @@ export const COUNTED = 'counted'
 /** What is called while connections are lost: no refund depends on the time at which it is sent again. */
 export const FAULTY_NAMES = [COUNTED, 'consecutive', 'ban', 'slots']
 
-const COUNTED_LIMIT = limit(consecutive({ limit: 1000 }), ['charge'], { isCounted: true })
+const COUNTED_LIMIT = limit(
+  consecutive({ limit: 1000 }),
+  consecutive({ limit: 500 }),
+  ['charge'],
+  COUNTED_KIND,
+)
 
 const EVERY: Readonly<Record<string, HotLimit>> = {
   ...LIMITS,
@@ -110,48 +159,11 @@ const EVERY: Readonly<Record<string, HotLimit>> = {
   [COUNTED]: COUNTED_LIMIT,
 }
 
+export const EVERY_NAME = Object.keys(EVERY)
+
 /** Returns a limit by its name. */
 export function limitNamed(name: string): HotLimit {
   const found = EVERY[name]
   if (found === undefined) throw new Error(`There is no limit ${name}.`)
   return found
-}
-
-/** Who calls, and why the store could not decide. */
-export interface Subject {
-  readonly identity: string
-  /** What a charge of several keys takes, by the names of their limits. */
-  readonly costs?: Costs | undefined
-  error?: StoreError
-}
-
-/** Creates a limiter for each limit. Each decision is the store's, or the subject says why it is not. */
-export function limitersOn(store: Store, timeoutMs: number): Readonly<Record<string, Limiter<Subject>>> {
-  const create = (name: string) =>
-    createLimiter({
-      store,
-      name,
-      ...limitsOf(limitNamed(name)),
-      timeout: `${timeoutMs}ms`,
-      denyCache: false,
-      onStoreError(error, subject) {
-        subject.error = error
-        return 'deny'
-      },
-    })
-  return Object.fromEntries(Object.keys(EVERY).map((name) => [name, create(name)]))
-}
-
-const key = ({ identity }: Subject) => identity
-
-function limitsOf({ policy, together }: HotLimit): Pick<LimiterFields<Subject>, 'policy' | 'key' | 'limits'> {
-  if (together === undefined) return { policy, key }
-  const limits = together.map((name) => ({
-    name,
-    policy: () => limitNamed(name).policy,
-    skip: ({ costs }: Subject) => costs?.[name] === undefined,
-    cost: ({ costs }: Subject) => costs?.[name] ?? 0,
-    key,
-  }))
-  return { limits }
 }

@@ -123,6 +123,20 @@ test('a denial that other charges may have caused is in order if it is tentative
   expect(linearize(entries, { ...TWO, isTentative: true })).toBe('ordered')
 })
 
+test('calls under older numbers see the same units, and count by their own limit', () => {
+  const rules = { limit: 3, after: 2, isTentative: false, older: { limit: 1, after: 1 } }
+  const older = (decision: number): Call => ({ ...charge(decision), isOlder: true })
+  const first = entry(1, 2, charge(0, 2), shows(1))
+  const then = (remaining: number) => [
+    first,
+    entry(3, 4, older(1), shows(0, false)),
+    entry(5, 6, charge(2), shows(remaining, false)),
+  ]
+  expect(linearize(then(0), rules)).toBe('ordered') // the older denial has started a ban
+  expect(linearize(then(1), rules)).toBe('violation')
+  expect(linearize([first, entry(3, 4, older(1), shows(0))], rules)).toBe('violation')
+})
+
 /** Two keys, `a` and `b`, of which a charge takes units together. */
 const both = (costs: Costs): Call => ({ type: 'charge', cost: 0, costs, decision: 0 })
 const showsBoth = (a: Shown, b: Shown): Shown => ({

@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { startProxy } from '../../../support/proxy.js'
 import { openTarget } from '../../faults/target.js'
-import { COUNTED, FAULTY_NAMES, limitersOn, limitNamed } from './limits.js'
+import { limitersOn } from './limiters.js'
+import { COUNTED, FAULTY_NAMES, limitNamed } from './limits.js'
 import { count, emptyTally, type HistoryCommand, type HistoryTally, runStores, targetNamed } from './main.js'
 import { type History, LOAD, type Load, record, startCallers } from './record.js'
 import type { Entry } from './sequential.js'
@@ -88,7 +89,7 @@ async function loseWhile(recording: Promise<unknown>, proxy: { cut(how: 'reset' 
 /** Adds what the key shows in the end. */
 async function withLast(history: History, limiters: ReturnType<typeof limitersOn>): Promise<History> {
   const invokedNs = Number(process.hrtime.bigint())
-  const decision = await limiters[history.limit]?.peek({ identity: history.identity })
+  const decision = await limiters[history.limit]?.current.peek({ identity: history.identity })
   if (decision?.source !== 'store') throw new Error('The store cannot be read after the losses.')
   const { allowed, remaining } = decision
   const returnedNs = Number(process.hrtime.bigint())

@@ -123,12 +123,13 @@ export function count(tally: HistoryTally, history: History, store: string): voi
 
 function verdictOn({ entries }: History, limit: HotLimit, store: string): Verdict {
   if (limit.isLeased) return 'ordered' // only the bound is promised
-  const rulesOf = ({ policy, after, isCounted }: HotLimit): Rules => ({
+  const rulesOf = ({ policy, after, older, isCounted }: HotLimit): Rules => ({
     limit: policy.limit,
     after,
     isTentative: store === 'memcached' && isCounted,
     mayMissRow: targetNamed(store).mayMissRow,
     holdsUnits: policy.holdsUnits,
+    older: { limit: older.policy.limit, after: older.after },
   })
   if (limit.together === undefined) return linearize(entries, rulesOf(limit))
   const rules = limit.together.map((name) => [name, rulesOf(limitNamed(name))])

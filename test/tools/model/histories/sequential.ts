@@ -18,6 +18,8 @@ export interface Rules {
    * its caller does not know that it has them.
    */
   readonly holdsUnits?: boolean | undefined
+  /** What calls under older numbers have instead. */
+  readonly older?: Pick<Rules, 'limit' | 'after'> | undefined
 }
 
 /** What a charge of several keys takes of each, by the name of its limit. */
@@ -31,7 +33,12 @@ interface Units {
 }
 
 /** What a caller asked for. Decisions have numbers, by which a refund finds its units. */
-export type Call =
+export type Call = Asked & {
+  /** Whether it was made under older numbers. */
+  readonly isOlder?: boolean | undefined
+}
+
+type Asked =
   | ({ readonly type: 'charge' | 'refund' } & Units)
   | { readonly type: 'adjust'; readonly decision: number; readonly cost: number; readonly actual: number }
   | { readonly type: 'penalize' | 'reward'; readonly units: number }
@@ -77,12 +84,15 @@ export interface KeyState {
 
 export const FRESH: KeyState = { used: 0, denials: 0, isBanned: false, late: 0, adjusted: {} }
 
+/** Returns the rules under which a call was made. */
+export function rulesFor({ call }: Entry, rules: Rules): Rules {
+  return call.isOlder ? { ...rules, ...rules.older } : rules
+}
+
 /** Returns the state after a call; `undefined` if the call cannot have shown this in that state. */
-export function applyCall(
-  { call, shown, isPart, isRelease, isUnknown }: Entry,
-  state: KeyState,
-  rules: Rules,
-): KeyState | undefined {
+export function applyCall(entry: Entry, state: KeyState, current: Rules): KeyState | undefined {
+  const { call, shown, isPart, isRelease, isUnknown } = entry
+  const rules = rulesFor(entry, current)
   if (isRelease && call.type === 'charge') return releaseLate(call.cost, state)
   if (isPart && 'decision' in call) return giveBackOne(call, state, rules)
   switch (call.type) {
@@ -106,7 +116,7 @@ export function applyCall(
 }
 
 export function left({ used, isBanned }: KeyState, { limit }: Rules): number {
-  return isBanned ? 0 : limit - used
+  return isBanned ? 0 : Math.max(0, limit - used)
 }
 
 function fits(remaining: number, expected: number, { isTentative }: Rules): boolean {

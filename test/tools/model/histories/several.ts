@@ -1,4 +1,4 @@
-import { applyCall, type Entry, type KeyState, left, type Rules, type Shown } from './sequential.js'
+import { applyCall, type Entry, type KeyState, left, type Rules, rulesFor, type Shown } from './sequential.js'
 
 /** The states of keys that charges take together, by the names of their limits. */
 export type States = Readonly<Record<string, KeyState>>
@@ -12,7 +12,7 @@ export type SeveralRules = Readonly<Record<string, Rules>>
  */
 export function applyToKeys(entry: Entry, states: States, rules: SeveralRules): States | undefined {
   const { call, shown, limit } = entry
-  const at = (name: string) => [states[name] as KeyState, rules[name] as Rules] as const
+  const at = (name: string) => [states[name] as KeyState, rulesFor(entry, rules[name] as Rules)] as const
   if (limit !== undefined) return withState(states, limit, applyCall(entry, ...at(limit)))
   if (call.type !== 'charge') throw new Error(`A ${call.type} of several keys takes no effect at one moment.`)
   const costs = Object.entries(call.costs ?? {})
@@ -22,7 +22,7 @@ export function applyToKeys(entry: Entry, states: States, rules: SeveralRules): 
   let next: States | undefined = states
   for (const [name, cost] of costs) {
     const part = shown?.parts?.[name]
-    if (!(isAllowed && cost > 0) && isMissedRow(part, rules[name] as Rules)) continue
+    if (!(isAllowed && cost > 0) && isMissedRow(part, at(name)[1])) continue
     const taken = isAllowed || isDenied([name, cost]) ? cost : 0 // what another key denies takes nothing here
     const own: Entry = { ...entry, call: { ...call, cost: taken }, shown: part }
     next = next && withState(next, name, applyCall(own, ...at(name)))
