@@ -101,7 +101,8 @@ export function checkOperations(owner: string, operations: readonly Operation[])
   let keys = 0
   for (const operation of operations) {
     if (operation.type === 'charge') {
-      for (const { cost } of operation.parts) checkUnits(owner, 'a cost', cost)
+      for (const { cost } of operation.parts)
+        if (!Number.isSafeInteger(cost) || cost < 0) throw wrongOption(owner, 'a cost', UNITS, cost)
       keys += operation.parts.length
     } else {
       checkOperation(owner, operation)
@@ -132,10 +133,11 @@ function checkOperation(owner: string, operation: Exclude<Operation, Charge>): v
   } else check(operation.type === 'forget', owner, 'type', TYPES, operation.type)
 }
 
+const UNITS = 'a whole number of at least 0'
 const TYPES = "one of 'charge', 'take', 'refund', 'reward', 'block', 'renew', 'forget'"
 
 function checkUnits(owner: string, name: string, units: number): void {
-  check(Number.isSafeInteger(units) && units >= 0, owner, name, 'a whole number of at least 0', units)
+  check(Number.isSafeInteger(units) && units >= 0, owner, name, UNITS, units)
 }
 
 function check(isRight: boolean, owner: string, name: string, must: string, value: unknown): void {

@@ -8,14 +8,15 @@ import type { RedisClient, RedisClusterClient, RedisPipeline } from './client.js
 
 /** Creates the transport to one server, or to the master of a Sentinel group. */
 export function ioredisTransport(client: RedisClient) {
-  const { lastError, scripts, rejectOnLoss } = connectionOf(client)
-  const checkConnection = connectionCheck(client, lastError)
+  const connection = connectionOf(client)
+  const { rejectOnLoss } = connection
+  const checkConnection = connectionCheck(client, connection)
   const prefix = client.options.keyPrefix ?? ''
   return {
     batching: undefined,
     serverOf: undefined,
     slotOf: (key: string) => keySlot(prefix + key),
-    scriptsOn: scripts,
+    scriptsOn: () => connection.scripts,
     send(commands: readonly Command[]): Promise<unknown>[] {
       checkConnection()
       const [only] = commands
@@ -56,12 +57,12 @@ const STARTING = ['connecting', 'connect']
  */
 export function connectionCheck(
   client: { readonly status: string },
-  lastError: () => unknown = () => undefined,
+  connection: { readonly lastError?: unknown } = {},
 ): () => void {
   let isStarting = true
   return () => {
     const { status } = client
-    const error = lastError()
+    const error = connection.lastError
     isStarting &&= status === 'wait' || (STARTING.includes(status) && error === undefined)
     if (status === 'ready' || isStarting) return
     throw disconnectedError(status, error, client)
@@ -69,10 +70,10 @@ export function connectionCheck(
 }
 
 interface Connection {
-  /** Returns the client's last error, as when it cannot connect. */
-  lastError(): unknown
-  /** Returns the digests of the scripts on the current connection: a new set after each loss. */
-  scripts(): Set<string>
+  /** The client's last error, as when it cannot connect. */
+  lastError: unknown
+  /** The digests of the scripts on the current connection: a new set after each loss. */
+  scripts: Set<string>
   /** Rejects a promise of a reply when the connection is lost first. */
   rejectOnLoss(reply: Promise<unknown>): Promise<unknown>
 }
@@ -85,25 +86,9 @@ interface Connection {
 const connectionOf = weakMemo((client: RedisClient): Connection => {
   const pending = new Set<(reason: StoreError) => void>()
   let wasReady = client.status === 'ready'
-  let lastError: unknown
-  let scripts = new Set<string>()
-  client.on(errorMonitor, (error) => {
-    lastError = error
-  })
-  client.on('ready', () => {
-    wasReady = true
-    lastError = undefined
-  })
-  client.on('close', () => {
-    scripts = new Set()
-    if (!wasReady) return // commands are still waiting for the first connection
-    const error = lossError(client)
-    for (const reject of pending) reject(error)
-    pending.clear()
-  })
-  return {
-    lastError: () => lastError,
-    scripts: () => scripts,
+  const connection: Connection = {
+    lastError: undefined,
+    scripts: new Set(),
     rejectOnLoss: (reply) =>
       new Promise((resolve, reject) => {
         pending.add(reject)
@@ -119,4 +104,19 @@ const connectionOf = weakMemo((client: RedisClient): Connection => {
         )
       }),
   }
+  client.on(errorMonitor, (error) => {
+    connection.lastError = error
+  })
+  client.on('ready', () => {
+    wasReady = true
+    connection.lastError = undefined
+  })
+  client.on('close', () => {
+    connection.scripts = new Set()
+    if (!wasReady) return // commands are still waiting for the first connection
+    const error = lossError(client)
+    for (const reject of pending) reject(error)
+    pending.clear()
+  })
+  return connection
 })
