@@ -3,14 +3,7 @@ import type { LimiterPipe } from '../pipe/limiter-pipe.js'
 import type { Charge, ChargeResult } from '../stores/operation.js'
 import type { StoreError } from '../stores/store-error.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
-import {
-  type ChargeSource,
-  type Decision,
-  decisionOf,
-  denyDisconnected,
-  type Finish,
-  unchargedDecision,
-} from './decision.js'
+import { type Decision, decisionOf, denyDisconnected, type Finish, unchargedDecision } from './decision.js'
 import type { LimiterSettings } from './read-options.js'
 import type { Apply, NamedPart, Receipt } from './receipt.js'
 import { BLOCKED, type ResolveParts, type resolversOf } from './resolve-parts.js'
@@ -33,8 +26,8 @@ export interface LimiterCore {
   onStoreError(error: StoreError): void
   /** Called when a charge was decided after its time-out. */
   onLate(outcome: ChargeResult | StoreError, charge: Charge): void
-  /** Holds the units of concurrency limits that a charge took, if any. */
-  hold(receipt: Receipt): void
+  /** Holds the units of concurrency limits that a charge took, if any. Absent if no limit can have such units. */
+  readonly hold: ((receipt: Receipt) => void) | undefined
   /**
    * Tries once more to send the refunds that could not be sent, and closes the store unless it is shared.
    */
@@ -106,7 +99,7 @@ function resolveOutcome(
   finish: Finish,
 ): MaybePromise<Decision> {
   if (outcome instanceof Error) return resolveFailure(core, outcome, parts, subject, finish)
-  return finish(createDecision(core, parts, outcome, core.apply), subject)
+  return finish(decisionOf(outcome.source ?? 'store', parts, outcome, core.apply, core.hold), subject)
 }
 
 /**
@@ -121,19 +114,7 @@ export function resolveFailure(
   finish: Finish,
 ): MaybePromise<Decision> {
   const decideLocally = (shares: readonly NamedPart[], result: ChargeResult) =>
-    createDecision(core, shares, result, core.fallback.apply, 'local')
+    decisionOf('local', shares, result, core.fallback.apply, core.hold)
   const decision = decideWithoutStore(core, error, parts, subject, decideLocally)
   return thenMaybe(decision, (decided) => finish(decided, subject))
-}
-
-function createDecision(
-  core: LimiterCore,
-  parts: readonly NamedPart[],
-  result: ChargeResult,
-  applyToUnits: Apply,
-  source: ChargeSource = result.source ?? 'store',
-): Decision {
-  const receipt: Receipt = { parts, result, apply: applyToUnits, isRefundable: result.allowed }
-  if (core.settings.canHold) core.hold(receipt)
-  return decisionOf(source, receipt, result)
 }

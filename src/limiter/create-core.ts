@@ -31,7 +31,7 @@ export interface CoreHooks extends Pick<PipeOptions, 'onChange' | 'isPublished'>
 /** Creates the core of a limiter: its limits, and the pipe to its store. */
 export function limiterCore(settings: LimiterSettings, hooks: CoreHooks): LimiterCore {
   const { entries, context } = settings
-  const { hold = () => {}, releaseLate = () => {} } = hooks
+  const { hold, releaseLate = () => {} } = hooks
   const store = limiterPipe(settings.store, { ...settings, ...hooks, limiter: context.name })
   const reportingPipe = reportUnitsBack(store, (keys) => hooks.onUnitsBack?.(keys))
   const refundPipe = store.resendRefunds(reportingPipe, hooks.onRefundLost)
@@ -48,7 +48,7 @@ export function limiterCore(settings: LimiterSettings, hooks: CoreHooks): Limite
     onLate(outcome, { parts }) {
       if (!(outcome instanceof Error)) releaseLate(parts as readonly NamedPart[], outcome, apply)
     },
-    hold,
+    hold: settings.canHold ? hold : undefined,
     async close({ isStoreShared = false } = {}) {
       await refundPipe.close()
       if (!isStoreShared) await store.close()

@@ -4,7 +4,7 @@ import type { ChargeResult, PartResult } from '../stores/operation.js'
 import { isPromise } from '../util/maybe-promise.js'
 import { wrongKind } from '../util/validate.js'
 import { fieldsOf } from '../util/values.js'
-import { emptyReceipt, type MakeReceipt, type NamedPart, type Receipt } from './receipt.js'
+import { type Apply, emptyReceipt, type MakeReceipt, type NamedPart, type Receipt } from './receipt.js'
 
 /**
  * Where a decision comes from.
@@ -152,12 +152,20 @@ export function chargedParts(value: unknown): readonly NamedPart[] | undefined {
   return receiptOf(value)?.parts
 }
 
-/** Creates the decision from the result of a charge. */
-export function decisionOf(source: ChargeSource, receipt: Receipt, result: ChargeResult): Decision {
-  const { allowed, parts } = result
+/** Creates the decision from the result of a charge. `hold` holds what it took of concurrency limits. */
+export function decisionOf(
+  source: ChargeSource,
+  parts: readonly NamedPart[],
+  result: ChargeResult,
+  apply: Apply,
+  hold: ((receipt: Receipt) => void) | undefined,
+): Decision {
+  const { allowed } = result
+  const receipt: Receipt = { parts, result, apply, isRefundable: allowed }
+  hold?.(receipt)
   const decisions: PartDecision[] = []
-  for (const part of receipt.parts) {
-    const figures = parts[decisions.length]
+  for (const part of parts) {
+    const figures = result.parts[decisions.length]
     if (figures !== undefined) decisions.push(partDecision(part, part.cost, figures, result.atMs))
   }
   const binding = decisions.length === 1 && decisions[0] ? decisions[0] : bindingLimit(decisions, allowed)

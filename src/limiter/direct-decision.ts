@@ -87,7 +87,7 @@ export function directCharge(core: LimiterCore, entries: readonly Entry[]): Char
       nowMs,
       figures,
     )
-    if (policy.holdsUnits) core.hold(receiptOf(decision) as Receipt)
+    if (policy.holdsUnits) core.hold?.(receiptOf(decision) as Receipt)
     return finish(decision, subject)
   }
 }

@@ -29,7 +29,7 @@ const refundsTo = (given: Refund[]) =>
     return { type: 'refund' }
   }) as Apply
 const decideOn = (parts: NamedPart[], result: ChargeResult, apply: Apply) =>
-  decisionOf('store', { parts, result, apply, isRefundable: result.allowed }, result)
+  decisionOf('store', parts, result, apply, undefined)
 const refundDecision = (decision: Decision) => refundReceipt(receiptOf(decision))
 const decide = (...parts: PartResult[]) => {
   return decideOn(
