@@ -1,5 +1,5 @@
 import { wrongKind } from '../util/validate.js'
-import type { KeyFunction } from './key-function.js'
+import type { KeyFunction } from './key-types.js'
 import { headerOf, requestOf } from './request.js'
 import { markClientChosen } from './skipping.js'
 

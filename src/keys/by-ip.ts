@@ -3,7 +3,7 @@ import { whole } from '../util/validate.js'
 import { embeddingsWith } from './embedded-ipv4.js'
 import { type AddressOptions, forwardedReader } from './forwarded-address.js'
 import { checkHostBits } from './host-bits.js'
-import type { KeyFunction } from './key-function.js'
+import type { KeyFunction } from './key-types.js'
 import { type AddressReader, addressKey, addressReader, DEFAULT_IPV6_PREFIX } from './source-address.js'
 
 /** Options of `byIp`: how IP addresses become identities. */

@@ -1,5 +1,5 @@
 import { fieldsOf } from '../util/values.js'
-import type { KeyFunction } from './key-function.js'
+import type { KeyFunction } from './key-types.js'
 import { asRequest, requestOf } from './request.js'
 
 /** PATCH (RFC 5789), QUERY, and the methods of HTTP itself (RFC 9110 §9.3) other than HEAD. */

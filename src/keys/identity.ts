@@ -1,6 +1,6 @@
 import { type MaybePromise, readAll, thenMaybe } from '../util/maybe-promise.js'
 import { warnOnce } from '../util/warn-once.js'
-import type { KeyFunction } from './key-function.js'
+import type { KeyFunction } from './key-types.js'
 import { NotRequestError } from './request.js'
 import { isMissing, skips } from './skipping.js'
 import { addressUseOf } from './source-address.js'

@@ -1,5 +1,5 @@
 import { processWide } from '../util/process-wide.js'
-import type { KeyFunction } from './key-function.js'
+import type { KeyFunction } from './key-types.js'
 
 const skipping = processWide('skippingKeys', () => new WeakSet<KeyFunction<never>>())
 

@@ -2,7 +2,7 @@ import { warnOnce } from '../util/warn-once.js'
 import { type Address, addressIdentity, parseAddress } from './address.js'
 import { EMBEDDINGS, type Embedding } from './embedded-ipv4.js'
 import type { ForwardedReader } from './forwarded-address.js'
-import type { KeyFunction } from './key-function.js'
+import type { KeyFunction } from './key-types.js'
 import {
   asRequest,
   DisconnectedError,

@@ -1,5 +1,5 @@
 import { warnOnce } from '../util/warn-once.js'
-import type { KeyFunction } from './key-function.js'
+import type { KeyFunction } from './key-types.js'
 import { asRequest, peerAddress } from './request.js'
 
 /** How many keys of a function are compared with the address of their request. */

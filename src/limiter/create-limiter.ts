@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events'
-import { remoteAccessOf } from '../pipe/remote-access.js'
+import { remoteSupportOf } from '../pipe/remote-support.js'
 import type { StoreError } from '../stores/store-error.js'
 import { adjustmentsOf, type DirectAdjustments } from './adjustments.js'
 import { createCandidate } from './candidate/candidate.js'
@@ -71,7 +71,7 @@ function limiterParts<Subject>(
   given: LimiterSettings,
   replaceAdjustments?: ReplaceAdjustments<Subject>,
 ): LimiterParts<Subject> {
-  const remote = remoteAccessOf(given.store)
+  const remote = remoteSupportOf(given.store)
   const publisher = remote?.limitsPublisher(given, () => [
     ...given.context.limits.values(),
     ...(parts.candidate?.limits.values() ?? []),

@@ -1,4 +1,4 @@
-import type { KeyFunction } from '../keys/key-function.js'
+import type { KeyFunction } from '../keys/key-types.js'
 import type { Policy } from '../policies/policy.js'
 import type { Store } from '../stores/store.js'
 import type { StoreError } from '../stores/store-error.js'

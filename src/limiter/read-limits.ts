@@ -1,4 +1,4 @@
-import type { KeyFunction } from '../keys/key-function.js'
+import type { KeyFunction } from '../keys/key-types.js'
 import { BESIDE_LIMITS, limiterFixes } from '../options/foreign-options.js'
 import { exemption, optional, readOptions, type Settings } from '../options/option-table.js'
 import { readTogether } from '../options/problems.js'

@@ -1,5 +1,5 @@
 import { type IdentityOptions, identityReader } from '../keys/identity.js'
-import type { KeyFunction } from '../keys/key-function.js'
+import type { KeyFunction } from '../keys/key-types.js'
 import { type Policy, signatureOf } from '../policies/policy.js'
 import { keyCodeOf, resetsOnChange } from '../policies/spec.js'
 import { type MaybePromise, readAll, thenMaybe } from '../util/maybe-promise.js'

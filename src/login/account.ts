@@ -1,6 +1,6 @@
 import { type ByFieldOptions, fieldReader, nameReader } from '../keys/by-field.js'
 import { warnOfObject } from '../keys/identity.js'
-import type { KeyFunction } from '../keys/key-function.js'
+import type { KeyFunction } from '../keys/key-types.js'
 import { isName } from '../keys/name.js'
 import { callback, optional, type Settings } from '../options/option-table.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'

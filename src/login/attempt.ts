@@ -1,5 +1,5 @@
 import { identifier, identityReader, markIdentities } from '../keys/identity.js'
-import type { KeyFunction } from '../keys/key-function.js'
+import type { KeyFunction } from '../keys/key-types.js'
 import { NotRequestError } from '../keys/request.js'
 import { markClientChosen } from '../keys/skipping.js'
 import { addressReader, addressUseOf, markAddressUse, requestIdentity } from '../keys/source-address.js'

@@ -1,7 +1,7 @@
 import { type DenialOptions, MIDDLEWARE_ROWS, type RequestFields } from '../http/options.js'
 import type { ResponseWriter } from '../http/response-writer.js'
 import { byIp } from '../keys/by-ip.js'
-import type { KeyFunction } from '../keys/key-function.js'
+import type { KeyFunction } from '../keys/key-types.js'
 import { callback, optional, readOptions, type Settings, withDefault } from '../options/option-table.js'
 import type { FrameworkTypes, ServerTypes } from '../util/framework-types.js'
 import { wholeNumber } from '../util/validate.js'

@@ -1,5 +1,5 @@
 import type { EventEmitter } from 'node:events'
-import type { KeyFunction } from '../keys/key-function.js'
+import type { KeyFunction } from '../keys/key-types.js'
 import { isKey, valueHash } from '../keys/value-identity.js'
 import type { Decision } from '../limiter/decision.js'
 import { emit } from '../limiter/events.js'

@@ -6,7 +6,7 @@ import type { DenialCache } from './denial-cache.js'
 import type { DenialTimes } from './lease/leases.js'
 import type { OnLate, SettleAny } from './pipe.js'
 
-/** The pipe that sends a call. */
+/** The pipe that sends a call: a `RemotePipe`. */
 interface Sender {
   readonly denialTimes: DenialTimes
   /** Ends the time-out of a call that has its outcome, and records what that says of the server. */

@@ -3,7 +3,7 @@ import { isStore } from '../stores/shared/validate.js'
 import type { Store } from '../stores/store.js'
 import { wrongKind } from '../util/validate.js'
 import { hasMethods } from '../util/values.js'
-import { remoteAccessOf } from './remote-access.js'
+import { remoteSupportOf } from './remote-support.js'
 
 const FIX =
   "Use memoryStore(), or the store of your database, such as redisStore(client) from 'headgate/redis'."
@@ -13,7 +13,7 @@ const FIX =
  * anything else.
  */
 export function readStore(owner: string, option: string, store: unknown): Store {
-  if (isStore(store) && (localStatesOf(store) ?? remoteAccessOf(store))) return store
+  if (isStore(store) && (localStatesOf(store) ?? remoteSupportOf(store))) return store
   throw wrongKind(owner, option, 'a store', store, fixFor(store))
 }
 

@@ -1,11 +1,11 @@
 import { type KeyedPolicy, keysOf, type Operation, type Outcome } from '../stores/operation.js'
 import type { Store } from '../stores/store.js'
-import { asStoreError, atServer, StoreError } from '../stores/store-error.js'
+import { atServer, StoreError } from '../stores/store-error.js'
 import { Deadlines, TimeoutError } from '../util/timeout.js'
 import type { BreakerState } from './breaker-state.js'
 import { Call } from './call.js'
+import { timeoutOutcome } from './call-timeout.js'
 import type { Admission } from './circuit-breaker.js'
-import { resentAtMs, whyTimedOut } from './client-notes.js'
 import { type DenialCache, denialCacheOf } from './denial-cache.js'
 import { CircuitOpenError, isTimeout } from './errors.js'
 import { type DenialTimes, type Leases, leasesOf } from './lease/leases.js'
@@ -33,8 +33,7 @@ import { endAt, type StoreEnd } from './store-end.js'
  * sees the units that they grant.
  *
  * Each call has a time-out. A reply after it is not used: its units stay taken, unless `onLate` releases
- * them. If the server rejected calls without running them, and they were sent again, their time starts over,
- * once. A synchronous store needs no promise and no timer.
+ * them. A synchronous store needs no promise and no timer.
  *
  * While a circuit breaker's probe is pending, calls wait for it within their own time-outs, so that the
  * store decides the first burst after an outage. A call whose time-out ends that wait is never sent.
@@ -161,14 +160,9 @@ export class RemotePipe implements Pipe {
   }
 
   expire(call: Call): void {
-    const isSent = call.generation !== undefined
-    const isExtended = call.dueAtMs > call.sentAtMs + this.#timeoutMs
-    const client = this.#store.origin?.client
-    if (isSent && !isExtended && (resentAtMs(client) ?? 0) > call.sentAtMs) this.#deadlines.watch(call)
-    else if (!isSent && !call.isReplaced)
-      call.settle(new CircuitOpenError(this.name, this.#breakers.of(keysOf(call.operation))))
-    else
-      call.settle(asStoreError(this.name, new TimeoutError(this.#timeoutMs), { hint: whyTimedOut(client) }))
+    const outcome = timeoutOutcome(call, this.#store, this.#timeoutMs, this.#breakers)
+    if (outcome === undefined) this.#deadlines.watch(call)
+    else call.settle(outcome)
   }
 
   /** The worst state of the circuit breakers of the store's servers, or of those that keep `keys`. */

@@ -6,7 +6,7 @@ import { weakMemo } from '../util/memo.js'
 import { Batcher, type PendingOperation } from './batcher.js'
 import { type Leases, leasesOf } from './lease/leases.js'
 import { type Pipe, sendFor } from './pipe.js'
-import { remoteAccessOf } from './remote-access.js'
+import { remoteSupportOf } from './remote-support.js'
 import { storeChannel } from './store-channel.js'
 
 /**
@@ -24,7 +24,7 @@ export const endAt = weakMemo((store: Store): StoreEnd => {
   const leases = leasesOf(store)
   if (leases !== undefined) return leases
   const { name, batching } = store
-  const apply = remoteAccessOf(store)?.validatedApply?.(store) ?? store.apply.bind(store)
+  const apply = remoteSupportOf(store)?.validatedApply?.(store) ?? store.apply.bind(store)
   if (batching === undefined) return new LoneCalls(name, apply)
   return new Batcher(apply, batching, { store: name, channel: storeChannel })
 })

@@ -15,7 +15,7 @@ import type { StoreError } from '../stores/store-error.js'
 import { catchMaybe, isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import type { UndecidedSource } from './decided-units.js'
 import { type OnLate, type Pipe, request, type SettleAny, sendFor } from './pipe.js'
-import { remoteAccessOf } from './remote-access.js'
+import { remoteSupportOf } from './remote-support.js'
 import {
   causesOf,
   endUndecidedParts,
@@ -57,7 +57,7 @@ export interface TrackedResult extends ChargeResult {
  */
 export function trackUndecided(pipe: Pipe, store: Store): Pipe {
   const ledger = undecidedLedgerOf(store)
-  const marks = localStatesOf(store) === undefined ? remoteAccessOf(store)?.marks : undefined
+  const marks = localStatesOf(store) === undefined ? remoteSupportOf(store)?.marks : undefined
   const undecided: UndecidedSource = { pipe, ledger, marks }
 
   function send(operation: Operation, settle: SettleAny, onLate?: OnLate): Outcome | undefined {

@@ -7,7 +7,7 @@ export type SettleIndex = (index: number, outcome: Outcome) => void
 
 /**
  * Applies operations in order. Resolves with an outcome for each, and may pass some to `settle` before
- * others are known.
+ * others are known. On Redis, it is `runBatch`.
  */
 export type Run = (operations: readonly Operation[], settle?: SettleIndex) => Promise<readonly Outcome[]>
 

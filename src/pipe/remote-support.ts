@@ -13,7 +13,7 @@ import type { UndecidedMarks } from './undecided-charge.js'
  * The code that a limiter needs for a remote store. The store brings it, so a program that uses only memory
  * bundles none of it.
  */
-export interface RemoteAccess {
+export interface RemoteSupport {
   pipe(store: Store, options: PipeOptions): RemotePipe
   readonly marks: UndecidedMarks
   /**
@@ -32,17 +32,20 @@ export interface RemoteAccess {
 
 /**
  * By the store, whose `apply` may be replaced later, as by a spy, and by its `apply`, for copies such as
- * `{ ...store, name }`. A copy with an `apply` of its own must bring its own access.
+ * `{ ...store, name }`. A copy with an `apply` of its own must bring its own support.
  */
-const accesses = processWide('remoteAccess', () => new WeakMap<Store | Store['apply'], RemoteAccess>())
+const supportByStore = processWide(
+  'remoteSupport',
+  () => new WeakMap<Store | Store['apply'], RemoteSupport>(),
+)
 
 /** Records what a remote store brings. */
-export function setRemoteAccess(store: Store, access: RemoteAccess): void {
-  accesses.set(store, access)
-  accesses.set(store.apply, access)
+export function setRemoteSupport(store: Store, support: RemoteSupport): void {
+  supportByStore.set(store, support)
+  supportByStore.set(store.apply, support)
 }
 
 /** Returns what a remote store brings; `undefined` for any other store. */
-export function remoteAccessOf(store: Store): RemoteAccess | undefined {
-  return accesses.get(store) ?? accesses.get(store.apply)
+export function remoteSupportOf(store: Store): RemoteSupport | undefined {
+  return supportByStore.get(store) ?? supportByStore.get(store.apply)
 }
