@@ -12,6 +12,7 @@ import { isUndecidedDenial } from '../limiter/undecided.js'
 import { UNDECIDED_RETRY_MS } from '../pipe/undecided-units.js'
 import type { ServerTypes } from '../util/framework-types.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
+import { wrongKind } from '../util/validate.js'
 import { type Attempts, attemptRecord } from './attempt.js'
 import { STRANGER } from './device-cookie.js'
 import { describeLimits, inARowNames, loginLimits } from './limits.js'
@@ -136,6 +137,8 @@ function uniformFigures({ limits }: LoginSettings<never, never>): (decision: Dec
   return (decision) => (isUndecidedDenial(decision) ? whileUndecided : figures)
 }
 
+const FORGET_FIX = "Write forget({ body: { username: 'ada' } })."
+
 type Forget<Req> = DirectAdjustments<Req>['forget']
 
 /**
@@ -148,6 +151,14 @@ function forgetAccount<Req extends object>(
   inARow: readonly string[],
 ): Forget<Req> {
   return async function forgetForAll(subject, options) {
+    if (typeof subject !== 'object' || subject === null)
+      throw wrongKind(
+        OWNER,
+        'the subject of forget',
+        'a request, a decision or { body }',
+        subject,
+        FORGET_FIX,
+      )
     if (chargedParts(subject) !== undefined) return forget(subject, options)
     const name = await attempts.name(subject)
     const forgetOf = async (device: string, of: typeof options) =>

@@ -161,6 +161,13 @@ test('a hundred failures in a row lock the account until it is forgotten, and on
   expect((await login.attempt('ada', RIGHT, '192.0.2.1')).status).toBe(200)
 })
 
+test.each(['ada', undefined])('forget of %p says what to pass', async (subject) => {
+  const { guard } = guardedLogin()
+  await expect(guard.limiter.forget(subject as never)).rejects.toThrow(
+    'subject of forget must be a request, a decision or { body }, got',
+  )
+})
+
 test('forget releases an account, an address, or both', async () => {
   const login = guardedLogin()
   const { forget } = login.guard.limiter
