@@ -35,7 +35,7 @@ const CHUNKS = {
   policies: ['util', 'options', 'policies'],
   stores: ['stores', 'stores/shared', 'stores/memory'],
   pipe: ['pipe', 'pipe/lease'],
-  limiter: ['limiter', 'limiter/candidate', 'limiter/waiting'],
+  limiter: ['limiter', 'limiter/candidate', 'limiter/concurrency', 'limiter/waiting'],
 }
 const CHUNK_OF_FOLDER = new Map(
   Object.entries(CHUNKS).flatMap(([chunk, folders]) => folders.map((folder) => [folder, chunk])),
