@@ -5,7 +5,7 @@ import { Client } from 'memjs'
 import { type MemcachedServer, startMemcached } from '../support/servers/memcached.js'
 import { readStats } from './harness/memcached-usage.js'
 import { printTable, whole } from './harness/table.js'
-import { growthPerKey, KEYS, POLICIES } from './server-bytes.js'
+import { growthPerKey, ITEMS, KEYS, POLICIES } from './server-bytes.js'
 
 /**
  * What memcached takes per key: an item lies in a chunk of fixed size, and the chunks are what fills its
@@ -38,7 +38,7 @@ async function measure(server: MemcachedServer, policy: Policy): Promise<string[
       policy,
       async () => (await chunksOf(server)).bytes,
     )
-    assert.equal(Number((await readStats(server)).get('curr_items')), KEYS, 'one item for each address')
+    assert.equal(Number((await readStats(server)).get('curr_items')), ITEMS, 'one item for each address')
     const { keyLength, valueLength } = await itemIn(server, (await chunksOf(server)).fullest)
     return [valueLength, keyLength, growth].map(whole)
   } finally {

@@ -13,6 +13,8 @@ import {
 import { keyText } from './contenders/keys.js'
 
 export const KEYS = 100_000
+/** What lies in the server then: a state for each key, and the document with the numbers of the limit. */
+export const ITEMS = KEYS + 1
 const TOGETHER = 1000
 
 /** With windows that do not end in a run. */
