@@ -13,9 +13,9 @@ const HELP = `Checks the stores by an independent model of the policies and oper
   npm run model -- histories [--store NAME]... [--seed N] [--seconds N]
 
       Has three processes call limiters on a few hot keys of each store at once, a third of the time under
-      older numbers. Prints how many histories there are of a key, and those that no order of its calls explains. The charges of a store such as
-      'Redis, several keys' take several keys, all or none. Of leased limits, checks that all processes
-      together never admit more than the limit.
+      older numbers. Prints how many histories there are of a key, and those that no order of its calls
+      explains. The charges of a store such as 'Redis, several keys' take several keys, all or none. Of leased
+      limits, checks that all processes together never admit more than the limit.
 
   npm run model -- losses [--store NAME]... [--seed N] [--seconds N]
 
