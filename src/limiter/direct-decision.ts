@@ -1,4 +1,5 @@
 import { type TextKey, textKey } from '../keys/identity.js'
+import { IDENTITY_END } from '../keys/identity-braces.js'
 import type { PartResult } from '../stores/operation.js'
 import { localStatesOf } from '../stores/shared/local-states.js'
 import { asStoreError } from '../stores/store-error.js'
@@ -14,7 +15,7 @@ import {
 } from './decision.js'
 import type { Entry } from './read-limits.js'
 import type { MakeReceipt, Receipt } from './receipt.js'
-import { KEY_END, type Limit, limitOf, partOf, resolvePart } from './resolve-parts.js'
+import { type Limit, limitOf, partOf, resolvePart } from './resolve-parts.js'
 
 /** Charges a subject with the limits in force. Throws or rejects with what an option function threw. */
 export function chargeSubject(
@@ -44,7 +45,7 @@ export function directCharge(core: LimiterCore, entries: readonly Entry[]): Char
   if (typeof policy === 'function' || skip !== undefined) return undefined
   const limit = limitOf(entry, context, policy)
   const { beginning, key: readValue, textOf, identify } = textKey(key, context)
-  const localLimit = local.limitOf(policy, limit.scope + beginning, KEY_END, textOf !== undefined)
+  const localLimit = local.limitOf(policy, limit.scope + beginning, IDENTITY_END, textOf !== undefined)
   const makeReceipt: MakeReceipt = (text, taken, atMs, figures) => ({
     parts: [partOf(limit, beginning + text, taken)],
     result: { type: 'charge', allowed: figures.allowed, atMs, parts: [figures] },

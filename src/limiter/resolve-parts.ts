@@ -1,4 +1,5 @@
 import { type IdentityOptions, identityReader } from '../keys/identity.js'
+import { IDENTITY_END, IDENTITY_START } from '../keys/identity-braces.js'
 import type { KeyFunction } from '../keys/key-types.js'
 import { type Policy, signatureOf } from '../policies/policy.js'
 import { keyCodeOf, resetsOnChange } from '../policies/spec.js'
@@ -13,16 +14,13 @@ import type { NamedPart } from './receipt.js'
 export interface Limit {
   readonly name: string
   readonly policy: Policy
-  /** Ends with `'{'`: keys have their identity in braces, as a hash tag of Redis Cluster. */
+  /** What keys have before the identity. Ends with `IDENTITY_START`. */
   readonly scope: string
 }
 
-/** The end of every limiter's key. */
-export const KEY_END = '}'
-
 /** Returns the part of a charge for one limit and identity. */
 export function partOf({ name, policy, scope }: Limit, identity: string, cost: number): NamedPart {
-  return { key: scope + identity + KEY_END, policy, cost, name, scope, identity }
+  return { key: scope + identity + IDENTITY_END, policy, cost, name, scope, identity }
 }
 
 /** What a limiter provides to its limits. */
@@ -117,7 +115,7 @@ export function limitOf(entry: Entry, context: LimitContext, value: object): Lim
   const limit = {
     name: entryName ?? name ?? keyName(owner, 'policy.name', policy.name),
     policy,
-    scope: `${entryScope(entry, context)}:${keyCodeOf(policy.spec)}:{`,
+    scope: `${entryScope(entry, context)}:${keyCodeOf(policy.spec)}${IDENTITY_START}`,
   }
   warnFreshStart(owner, limit, limits.values())
   const id = `${limit.name} ${limit.scope} ${signatureOf(policy)}`

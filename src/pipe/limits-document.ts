@@ -1,3 +1,4 @@
+import { IDENTITY_START } from '../keys/identity-braces.js'
 import type { Policy } from '../policies/policy.js'
 import { isSpec, type PolicySpec } from '../policies/spec.js'
 import { isObject } from '../util/values.js'
@@ -27,7 +28,7 @@ export function limitsKey(prefix: string, limiter: string): string {
 /** Returns what a limiter publishes of its limits. `start` is what its keys have before its name. */
 export function publishedLimits(limits: Iterable<ScopedPolicy>, start: string): readonly PublishedLimit[] {
   const published = Array.from(limits, ({ scope, policy }) => {
-    return { scope: scope.slice(start.length, -':{'.length), spec: policy.spec }
+    return { scope: scope.slice(start.length, -IDENTITY_START.length), spec: policy.spec }
   })
   return published.slice(0, MAX_PUBLISHED)
 }

@@ -1,4 +1,5 @@
 import { isPlainIpv4 } from '../../keys/address.js'
+import { IDENTITY_END, IDENTITY_START } from '../../keys/identity-braces.js'
 import { readScope, type ScopedLimit } from '../../pipe/published-limits.js'
 import { ban } from '../../policies/ban.js'
 import type { Policy } from '../../policies/policy.js'
@@ -20,8 +21,6 @@ export interface StoredLimit extends ScopedLimit {
 
 /** The version of the state format that this version of headgate reads. */
 const STATE_VERSION = 3
-const IDENTITY_START = ':{'
-const KEY_END = '}'
 
 /**
  * Numbers for a policy of any kind. Under them, no unit in a state comes back for a long time: what it has used
@@ -44,9 +43,9 @@ export function keyStart(prefix: string): string {
 /** Returns the beginning of a key of headgate, and the identity in it; `undefined` for another key. */
 export function splitKey(key: string): { beginning: string; identity: string } | undefined {
   const at = key.indexOf(IDENTITY_START)
-  if (at < 0 || !key.endsWith(KEY_END)) return undefined
+  if (at < 0 || !key.endsWith(IDENTITY_END)) return undefined
   const end = at + IDENTITY_START.length
-  return { beginning: key.slice(0, end), identity: key.slice(end, -KEY_END.length) }
+  return { beginning: key.slice(0, end), identity: key.slice(end, -IDENTITY_END.length) }
 }
 
 /** Returns the limit whose keys begin so; `undefined` for keys of other programs. */
@@ -73,7 +72,7 @@ export function policyFor({ isBan, anyPolicy }: StoredLimit, base = anyPolicy, l
 
 /** Returns the key of an identity under a limit. */
 export function keyOf({ beginning }: StoredLimit, identity: string): string {
-  return beginning + identity + KEY_END
+  return beginning + identity + IDENTITY_END
 }
 
 /** Returns a limit's name, such as `login/account`. */

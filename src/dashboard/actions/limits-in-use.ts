@@ -1,3 +1,4 @@
+import { IDENTITY_START } from '../../keys/identity-braces.js'
 import type { Inspection } from '../../limiter/inspection.js'
 import type { Limit } from '../../limiter/resolve-parts.js'
 import type { PublishedLimit } from '../../pipe/limits-document.js'
@@ -33,5 +34,5 @@ function limitOf({ scope, spec }: PublishedLimit, start: string, limiter: string
   const policy = publishedPolicy(spec)
   if (scoped?.limiter !== limiter || scoped.isCandidate) return undefined
   if (policy === undefined || scoped.code !== keyCodeOf(policy.spec)) return undefined
-  return { name: scoped.limit ?? limiter, policy, scope: `${start}${scope}:{` }
+  return { name: scoped.limit ?? limiter, policy, scope: start + scope + IDENTITY_START }
 }
