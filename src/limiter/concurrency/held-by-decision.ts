@@ -44,8 +44,9 @@ export function createHoldingsOf(policy: Policy): CreateHoldings | undefined {
 export function holdingsOnDemand(...listeners: Parameters<CreateHoldings>) {
   let holdings: Holdings | undefined
   return function holdingsOf(parts: readonly Part[] = []): Holdings | undefined {
+    if (holdings !== undefined) return holdings
     const part = parts.find(({ policy }) => policy.holdsUnits)
-    if (part !== undefined) holdings ??= createHoldingsOf(part.policy)?.(...listeners)
+    holdings = part && createHoldingsOf(part.policy)?.(...listeners)
     return holdings
   }
 }
