@@ -3,6 +3,7 @@ import { policyFromSpec } from '../policies/policy-from-spec.js'
 import type { PolicySpec } from '../policies/spec.js'
 import type { Documents } from '../stores/documents.js'
 import { StoreError } from '../stores/store-error.js'
+import { NAME } from '../util/validate.js'
 import { limitsIn, type PublishedLimit } from './limits-document.js'
 
 /** What a scope says about the limit whose keys have it. */
@@ -15,8 +16,8 @@ export interface ScopedLimit {
   readonly isCandidate: boolean
 }
 
-const NAME = '[A-Za-z0-9][A-Za-z0-9._-]{0,63}'
-const SCOPE = new RegExp(`^(_default|${NAME})(/_candidate)?(?:/(${NAME}))?:(.+)$`)
+const NAME_IN_SCOPE = NAME.source.slice('^'.length, -'$'.length)
+const SCOPE = new RegExp(`^(_default|${NAME_IN_SCOPE})(/_candidate)?(?:/(${NAME_IN_SCOPE}))?:(.+)$`)
 
 /** Reads a scope, such as `login/account:tb`. Returns `undefined` for any other text. */
 export function readScope(scope: string): (ScopedLimit & { readonly code: string }) | undefined {

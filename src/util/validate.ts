@@ -121,7 +121,8 @@ function distance(from: string, to: string): number {
   return row[to.length] ?? 0
 }
 
-const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
+/** What `keyName` accepts. */
+export const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 
 /**
  * Returns a name that needs no escaping in a key or a header: 1 to 64 letters, digits, dots, dashes or
