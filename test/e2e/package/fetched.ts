@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { NotInstalled } from '../../support/servers/not-installed.js'
 import { mustRun, ROOT } from './run.js'
@@ -8,33 +8,66 @@ import { mustRun, ROOT } from './run.js'
  * cannot, the tests that need them are left out.
  */
 export function fetchPackages(name: string, packages: Readonly<Record<string, string>>): Promise<string> {
-  const fetching = inProgress.get(name) ?? fetchNow(name, packages)
-  inProgress.set(name, fetching) // tests that run together fetch it once
-  return fetching
+  const wanted = JSON.stringify({ private: true, dependencies: packages })
+  return fetchOnce(name, wanted, 'install', (folder) => writeFileSync(join(folder, 'package.json'), wanted))
+}
+
+/** The same for the packages that the lock file of a folder names. */
+export function fetchLocked(name: string, locked: string): Promise<string> {
+  const files = ['package.json', 'package-lock.json']
+  const wanted = files.map((file) => readFileSync(join(locked, file), 'utf8')).join('')
+  return fetchOnce(name, wanted, 'ci', (folder) => {
+    for (const file of files) cpSync(join(locked, file), join(folder, file))
+  })
 }
 
 const inProgress = new Map<string, Promise<string>>()
 
-async function fetchNow(name: string, packages: Readonly<Record<string, string>>): Promise<string> {
-  const folder = join(ROOT, '.cache', name)
-  const wanted = JSON.stringify({ private: true, dependencies: packages })
+/** Tests that run together fetch it once. */
+function fetchOnce(
+  name: string,
+  wanted: string,
+  command: 'install' | 'ci',
+  prepare: (folder: string) => void,
+): Promise<string> {
+  const fetching = inProgress.get(name) ?? fetchNow(join(ROOT, '.cache', name), wanted, command, prepare)
+  inProgress.set(name, fetching)
+  return fetching
+}
+
+/**
+ * Fills a folder unless another process, which held the lock before, already has. It gets its name when it is
+ * whole, so that a broken download leaves nothing behind.
+ */
+const FILL = `
+set -eu
+folder=$1 fresh=$2 command=$3
+exec 9>"$folder.lock"
+if command -v flock >/dev/null; then flock 9; fi
+if cmp -s "$fresh/wanted.json" "$folder/wanted.json"; then exit; fi
+npm "$command" --prefix "$fresh" --prefer-offline --no-audit --no-fund
+rm -rf "$folder"
+mv "$fresh" "$folder"`
+
+async function fetchNow(
+  folder: string,
+  wanted: string,
+  command: string,
+  prepare: (folder: string) => void,
+): Promise<string> {
   const list = join(folder, 'wanted.json')
   if (existsSync(list) && readFileSync(list, 'utf8') === wanted) return folder
-  const fresh = `${folder}-${process.pid}` // renamed when it is whole, so that a broken download leaves nothing behind
+  const fresh = `${folder}-${process.pid}`
   mkdirSync(fresh, { recursive: true })
-  writeFileSync(join(fresh, 'package.json'), wanted)
-  const args = ['install', '--prefix', fresh, '--prefer-offline', '--no-audit', '--no-fund']
-  await mustRun('npm', args, fresh).catch((cause: unknown) => {
+  try {
+    prepare(fresh)
+    writeFileSync(join(fresh, 'wanted.json'), wanted)
+    await mustRun('sh', ['-c', FILL, 'fill', folder, fresh, command], fresh)
+  } catch (cause) {
+    const hint = 'Run the tests where npm reaches its registry.'
+    throw new NotInstalled(`npm could not install what ${folder} should have.`, hint, { cause })
+  } finally {
     rmSync(fresh, { recursive: true, force: true })
-    const names = Object.keys(packages).join(', ')
-    throw new NotInstalled(
-      `npm could not install ${names}.`,
-      'Run the tests where npm reaches its registry.',
-      { cause },
-    )
-  })
-  writeFileSync(join(fresh, 'wanted.json'), wanted)
-  rmSync(folder, { recursive: true, force: true })
-  renameSync(fresh, folder)
+  }
   return folder
 }
