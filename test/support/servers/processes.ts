@@ -29,6 +29,8 @@ export interface Recipe {
   readonly name: string
   readonly program: string
   readonly args: (place: Place) => readonly string[]
+  /** By default, that of this process. */
+  readonly env?: NodeJS.ProcessEnv
   /** Who runs it and owns its folder, where that is not who runs this process. */
   readonly user?: User | undefined
   /** Writes what the server needs to find in its folder before its first start. */
@@ -127,9 +129,10 @@ export class ServerProcess implements Place {
 
   #launch(): ChildProcess {
     const output = openSync(this.#log, 'a')
-    const { program, args, user } = this.recipe
+    const { program, args, env, user } = this.recipe
     const child = spawn(program, args(this), {
       cwd: this.folder,
+      env,
       stdio: ['ignore', output, output],
       ...user,
     })

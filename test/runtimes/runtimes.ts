@@ -1,0 +1,94 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import type { Place } from '../support/servers/processes.js'
+import { HOST } from '../support/servers/server.js'
+import type { Resolution } from './bundle-app.js'
+import { inRuntimes } from './fetched.js'
+import { workerdConfig } from './workerd-config.js'
+
+/** What a test starts an application with. */
+export interface StartOptions {
+  /** What the application reads as `process.env.NAME`. */
+  readonly env?: Readonly<Record<string, string>>
+  /** Further arguments of the runtime: permissions of Deno, flags of Node.js. */
+  readonly args?: readonly string[]
+  /** The classes of Durable Objects that the application exports, by the name of their binding. */
+  readonly durableObjects?: Readonly<Record<string, string>>
+}
+
+/** How to run an application in one runtime. */
+export interface Runtime extends Resolution {
+  /** The file of `hosts/` that serves the application, where the runtime does not by itself. */
+  readonly host?: string
+  /**
+   * The program, and the arguments with which it serves a bundle on the port of its place. It prints `listening`,
+   * or what workerd prints instead.
+   */
+  command(bundle: string, place: Place, options: StartOptions): Promise<readonly string[]> | readonly string[]
+}
+
+const NODE_MODULES = ['node:*']
+const WORKER_CONDITIONS = ['workerd', 'worker', 'browser', 'import']
+
+function workerd(flags: readonly string[], builtin: readonly string[]): Runtime {
+  return {
+    conditions: WORKER_CONDITIONS,
+    builtin: ['cloudflare:*', ...builtin],
+    format: 'esm',
+    async command(bundle, { port, folder }, { durableObjects = {}, args = [] }) {
+      const config = join(folder, 'config.capnp')
+      const storage = join(folder, 'objects')
+      mkdirSync(storage)
+      const address = `${HOST}:${port}`
+      const served = { module: basename(bundle), address, storage, flags, durableObjects }
+      writeFileSync(config, workerdConfig(served))
+      return [await inRuntimes('workerd/bin/workerd'), 'serve', '--control-fd=1', ...args, config]
+    },
+  }
+}
+
+export const RUNTIMES = {
+  'Node.js': {
+    conditions: ['node', 'import'],
+    builtin: NODE_MODULES,
+    format: 'esm',
+    host: 'node.mjs',
+    command: (bundle, { port }, { args = [] }) => [process.execPath, ...args, bundle, String(port)],
+  },
+  workerd: workerd([], []),
+  'workerd with nodejs_compat': workerd(['nodejs_compat'], NODE_MODULES),
+  'edge-runtime': {
+    conditions: ['edge-light', 'worker', 'browser', 'import'],
+    builtin: [],
+    format: 'iife',
+    host: 'edge-function.mjs',
+    async command(bundle, { port }) {
+      const host = join(__dirname, 'hosts/edge-runtime.cjs')
+      return [process.execPath, host, await inRuntimes('edge-runtime'), bundle, String(port)]
+    },
+  },
+  Deno: {
+    conditions: ['deno', 'import'],
+    builtin: NODE_MODULES,
+    format: 'esm',
+    host: 'deno.mjs',
+    async command(bundle, { port }, { args = [] }) {
+      const flags = ['--quiet', '--no-prompt', '--no-config', '--allow-net', ...args]
+      return [await inRuntimes('.bin/deno'), 'run', ...flags, bundle, String(port)]
+    },
+  },
+  Bun: {
+    conditions: ['bun', 'import'],
+    builtin: [...NODE_MODULES, 'bun'],
+    format: 'esm',
+    host: 'bun.mjs',
+    command: async (bundle, { port }, { args = [] }) => [
+      await inRuntimes('.bin/bun'),
+      ...args,
+      bundle,
+      String(port),
+    ],
+  },
+} satisfies Record<string, Runtime>
+
+export type RuntimeName = keyof typeof RUNTIMES

@@ -1,0 +1,37 @@
+interface Served {
+  /** The module, in the folder of the configuration. */
+  readonly module: string
+  readonly address: string
+  /** Where Durable Objects are kept: a folder that exists. */
+  readonly storage: string
+  readonly flags: readonly string[]
+  /** The classes of Durable Objects, by the name of their binding. */
+  readonly durableObjects: Readonly<Record<string, string>>
+}
+
+/** Above it, workerd refuses to start: it is the date of its release. */
+const COMPATIBILITY_DATE = '2026-04-15'
+
+/** Returns the configuration of a workerd that serves a module on loopback, and may call servers there. */
+export function workerdConfig({ module, address, storage, flags, durableObjects }: Served): string {
+  const classes = Object.entries(durableObjects)
+  return `
+using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (
+  services = [
+    (name = "app", worker = .app),
+    (name = "disk", disk = (path = "${storage}", writable = true)),
+    (name = "internet", network = (allow = ["public", "private"])),
+  ],
+  sockets = [(name = "http", address = "${address}", http = (), service = "app")],
+);
+const app :Workerd.Worker = (
+  modules = [(name = "app", esModule = embed "${module}")],
+  compatibilityDate = "${COMPATIBILITY_DATE}",
+  compatibilityFlags = ${JSON.stringify(flags)},
+  durableObjectNamespaces = [${classes.map(([, name]) => `(className = "${name}", uniqueKey = "${name}", enableSql = true)`)}],
+  durableObjectStorage = (localDisk = "disk"),
+  bindings = [${classes.map(([binding, name]) => `(name = "${binding}", durableObjectNamespace = "${name}")`)}],
+);
+`
+}
