@@ -128,8 +128,9 @@ export interface LimiterFields<Subject> extends LimitFields<Subject>, Partial<Li
    */
   denyCache?: Duration | false
   /**
-   * The longest time that a charge waits for the store, up to a minute. Default `'100ms'`. It does not
-   * include the time that async option functions (`key`, `cost`, `policy`) take before the charge.
+   * The longest time that a charge waits for the store, up to a minute. Default `'100ms'`, or the
+   * store's own `defaultTimeoutMs`. It does not include the time that async option functions (`key`, `cost`,
+   * `policy`) take before the charge.
    */
   timeout?: Duration
 }

@@ -25,6 +25,8 @@ const STATE_VERSION = 3
  * Replaces the name in keys of an unnamed limiter. No name begins with an underscore or contains a slash.
  */
 const UNNAMED = '_default'
+/** The time-out of a store that names none. */
+const DEFAULT_TIMEOUT_MS = 100
 
 /** The options of a limiter. */
 export const LIMITER_ROWS = {
@@ -40,7 +42,7 @@ export const LIMITER_ROWS = {
   onStoreError: withDefault('local', readChoice),
   fallbackShare: withDefault(1, readShare),
   denyCache: optional(readDenyCache),
-  timeout: withDefault('100ms', durationUpTo('1m')),
+  timeout: optional(durationUpTo('1m')),
 }
 
 /** Rules that read several options together. */
@@ -78,17 +80,7 @@ export function limiterSettings(
   read: LimiterRows & { readonly entries: readonly Entry[] },
   defaultDenyCacheMs: number,
 ) {
-  const {
-    name,
-    prefix,
-    secret,
-    fallbackShare,
-    entries,
-    timeout: timeoutMs,
-    onStoreError,
-    mode,
-    candidate,
-  } = read
+  const { name, prefix, secret, fallbackShare, entries, onStoreError, mode, candidate } = read
   for (const limitName of namesOf(entries, name) ?? []) keyName(owner, 'policy.name', limitName)
   const limiterScope = `${prefix}:${STATE_VERSION}:${name ?? UNNAMED}`
   const usualReader = addressReader()
@@ -115,7 +107,7 @@ export function limiterSettings(
     lists: { allow: read.allow ?? [], block: read.block ?? [] },
     modeSwitch,
     access: accessRules(owner, read, reader, modeSwitch),
-    timeoutMs,
+    timeoutMs: read.timeout ?? read.store?.defaultTimeoutMs ?? DEFAULT_TIMEOUT_MS,
     fallbackShare,
     /** 0 turns the cache off. */
     denyCacheMs: read.denyCache ?? defaultDenyCacheMs,

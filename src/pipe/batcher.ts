@@ -24,7 +24,7 @@ interface Flight {
 /** Fewer operations than this are not split into several batches. */
 const MIN_SPLIT = 16
 
-interface BatcherOptions {
+export interface BatcherOptions {
   /** The store's name in errors and messages. Without it, `apply` must reject with a `StoreError`. */
   readonly store?: string
   /** The channel to which each batch is published when it ends. */

@@ -1,4 +1,4 @@
-import { checkBatching, isStore } from '../stores/shared/validate.js'
+import { checkBatching, checkDefaultTimeout, isStore } from '../stores/shared/validate.js'
 import type { Store } from '../stores/store.js'
 import { wrongKind } from '../util/validate.js'
 import { remoteStore } from './remote-store.js'
@@ -13,7 +13,7 @@ import { validatedApply } from './validated.js'
  * The comment on `Store` lists the rules that `apply` must follow. The other builders follow most of them
  * for you.
  *
- * Throws a `TypeError` for any other value, and for a wrong `batching`.
+ * Throws a `TypeError` for any other value, and for a wrong `batching` or `defaultTimeoutMs`.
  *
  * @example
  * ```ts
@@ -32,6 +32,8 @@ export function customStore<S extends Store>(store: S): S {
     const fix = 'Write customStore({ name, apply }).'
     throw wrongKind('customStore', 'store', 'an object with name and apply', store, fix)
   }
-  if (store.batching !== undefined) checkBatching('customStore', store.batching)
+  const { batching, defaultTimeoutMs } = store
+  if (batching !== undefined) checkBatching('customStore', batching)
+  if (defaultTimeoutMs !== undefined) checkDefaultTimeout('customStore', defaultTimeoutMs)
   return remoteStore(store, validatedApply)
 }

@@ -75,6 +75,11 @@ export interface Store {
    */
   readonly batching?: Batching
   /**
+   * How long a limiter without the option `timeout` waits for an outcome, in whole milliseconds, at most a
+   * minute. Set it if an operation takes long, as in a store that is far away. Default 100.
+   */
+  readonly defaultTimeoutMs?: number
+  /**
    * Returns the server that holds a key now, such as `'10.0.0.7:6379'`, or `undefined` while that is not
    * known. With it, each server of a store has its own circuit breaker, so a server that is down does not
    * block calls to the others. Called for every key of every call, so it must be fast. Must not throw.

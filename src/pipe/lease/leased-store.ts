@@ -172,6 +172,7 @@ export function leasedStore(store: Store, settings: LeaseSettings): Store {
   const leased: Store = {
     name: store.name,
     apply: (operations) => thenMaybe(readAll(operations, applyOne), throwUnknown),
+    ...(store.defaultTimeoutMs && { defaultTimeoutMs: store.defaultTimeoutMs }),
     ...(store.serverOf && { serverOf: store.serverOf.bind(store) }),
     ...(store.onLimitsLost && { onLimitsLost: store.onLimitsLost.bind(store) }),
     async close() {

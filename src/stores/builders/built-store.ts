@@ -1,18 +1,19 @@
 import { callback } from '../../options/option-table.js'
 import { wrongKind, wrongOption } from '../../util/validate.js'
 import { applyBy, type Run } from '../shared/run-operations.js'
-import { checkBatching } from '../shared/validate.js'
+import { checkBatching, checkDefaultTimeout } from '../shared/validate.js'
 import type { Batching, Store } from '../store.js'
 
 /** Options that all builders have. */
 export interface CommonStoreOptions
-  extends Pick<Store, 'serverOf' | 'onLimitsLost' | 'origin' | 'documents' | 'close'> {
+  extends Pick<Store, 'defaultTimeoutMs' | 'serverOf' | 'onLimitsLost' | 'origin' | 'documents' | 'close'> {
   /** The store's name in errors and events, such as `'dynamodb'`. */
   readonly name: string
   /**
-   * How operations of concurrent callers are batched. Default: batches of at most 256 keys, two in flight.
+   * How operations of concurrent callers are batched. With `false`, each operation is sent alone and at once.
+   * Default: batches of at most 256 keys, two in flight.
    */
-  readonly batching?: Batching
+  readonly batching?: Batching | false
 }
 
 const DEFAULT_BATCHING: Batching = { maxKeys: 256, maxInFlight: 2 }
@@ -23,10 +24,16 @@ export const COMMON_ROWS = {
     if (typeof value === 'string' && value !== '') return value
     throw wrongOption(owner, option, 'a name', value, "Write name: 'my-database'.")
   },
-  batching(owner: string, option: string, value: unknown = DEFAULT_BATCHING): Batching {
+  batching(owner: string, option: string, value: unknown = DEFAULT_BATCHING): Batching | false {
+    if (value === false) return value
+    const fix = 'Write batching: { maxKeys: 256, maxInFlight: 2 }.'
     if (typeof value !== 'object' || value === null)
-      throw wrongKind(owner, option, 'an object', value, 'Write batching: { maxKeys: 256, maxInFlight: 2 }.')
+      throw wrongKind(owner, option, 'an object or false', value, fix)
     checkBatching(owner, value)
+    return value
+  },
+  defaultTimeoutMs(owner: string, _option: string, value: unknown): number | undefined {
+    if (value !== undefined) checkDefaultTimeout(owner, value)
     return value
   },
   serverOf: callback<NonNullable<Store['serverOf']>>,
@@ -52,23 +59,30 @@ export function requiredFunction<F>(fix: string) {
   }
 }
 
-/** Creates a store that runs operations in batches of at most `maxKeys` keys. */
+/** Returns how many keys `run` gets at once: those of one operation if nothing is batched. */
+export function maxKeysOf(batching: Batching | false): number {
+  return batching === false ? 1 : batching.maxKeys
+}
+
+/** Creates a store that runs operations in batches of at most `maxKeys` keys, or one at a time. */
 export function builtStore(
   {
     name,
     batching,
+    defaultTimeoutMs,
     serverOf,
     onLimitsLost,
     origin,
     documents,
     close,
-  }: CommonStoreOptions & { readonly batching: Batching },
+  }: CommonStoreOptions & { readonly batching: Batching | false },
   run: Run,
 ): Store {
   return {
     name,
-    batching,
-    apply: applyBy(`${name}Store`, run, batching),
+    apply: applyBy(`${name}Store`, run, { maxKeys: maxKeysOf(batching) }),
+    ...(batching && { batching }),
+    ...(defaultTimeoutMs && { defaultTimeoutMs }),
     ...(serverOf && { serverOf }),
     ...(onLimitsLost && { onLimitsLost }),
     ...(origin && { origin }),

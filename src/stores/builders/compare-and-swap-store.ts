@@ -5,7 +5,13 @@ import type { MaybePromise } from '../../util/maybe-promise.js'
 import { show } from '../../util/validate.js'
 import type { Store } from '../store.js'
 import type { StoreError } from '../store-error.js'
-import { builtStore, COMMON_ROWS, type CommonStoreOptions, requiredFunction } from './built-store.js'
+import {
+  builtStore,
+  COMMON_ROWS,
+  type CommonStoreOptions,
+  maxKeysOf,
+  requiredFunction,
+} from './built-store.js'
 import { keyLoader } from './key-loader.js'
 import { type StoredState, type Swap, swapLoop } from './swap-loop.js'
 
@@ -91,7 +97,7 @@ export function compareAndSwapStore<Version>(options: CompareAndSwapOptions<Vers
     throw new TypeError(`read must return an array with an element for each key, got ${show(stored)}`)
   }
 
-  const readKey = keyLoader(readAll, batching.maxKeys)
+  const readKey = keyLoader(readAll, maxKeysOf(batching))
   async function swapChecked(change: Swap<Version>): Promise<boolean> {
     const isWritten: unknown = await swap(change)
     if (typeof isWritten === 'boolean') return isWritten

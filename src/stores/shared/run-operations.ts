@@ -16,10 +16,10 @@ export type Run = (operations: readonly Operation[], settle?: SettleIndex) => Pr
  * keys, one after another, because callers may pass more than the server takes at once. `owner` names the
  * store in errors.
  */
-export function applyBy(owner: string, run: Run, limits: Pick<Batching, 'maxKeys'>): Run {
+export function applyBy(owner: string, run: Run, { maxKeys }: Pick<Batching, 'maxKeys'>): Run {
   async function runInChunks(operations: readonly Operation[], settle?: SettleIndex): Promise<Outcome[]> {
     const outcomes: Outcome[] = []
-    for (const chunk of chunksOf(operations, limits.maxKeys)) {
+    for (const chunk of chunksOf(operations, maxKeys)) {
       const offset = outcomes.length
       const settleInChunk: SettleIndex = (i, outcome) => settle?.(offset + i, outcome)
       outcomes.push(...(await run(chunk, settleInChunk)))
@@ -29,7 +29,7 @@ export function applyBy(owner: string, run: Run, limits: Pick<Batching, 'maxKeys
 
   return function apply(operations, settle) {
     const keys = checkOperations(owner, operations)
-    const isOneChunk = operations.length === 1 || keys <= limits.maxKeys
+    const isOneChunk = operations.length === 1 || keys <= maxKeys
     return isOneChunk ? run(operations, settle) : runInChunks(operations, settle)
   }
 }

@@ -1,4 +1,4 @@
-import { show } from '../../util/validate.js'
+import { show, wrongOption } from '../../util/validate.js'
 import type { Batching, Store } from '../store.js'
 
 /** A value from outside: any of its fields may be missing or of another type. */
@@ -25,6 +25,13 @@ export function checkBatching(owner: string, batching: unknown): asserts batchin
     const must = `a whole number of at least 1${isTime ? '' : ', or Infinity'}`
     throw new TypeError(`${owner}: batching.${name} must be ${must}, got ${show(value)}.`)
   }
+}
+
+/** Throws a `TypeError` for a time-out that a limiter cannot have. */
+export function checkDefaultTimeout(owner: string, timeoutMs: unknown): asserts timeoutMs is number {
+  if (Number.isInteger(timeoutMs) && Number(timeoutMs) >= 1 && Number(timeoutMs) <= 60_000) return
+  const must = 'a whole number of milliseconds from 1 to 60000'
+  throw wrongOption(owner, 'defaultTimeoutMs', must, timeoutMs, 'Write defaultTimeoutMs: 1000.')
 }
 
 /** Throws a `TypeError` for a time that is not finite, at which a policy would allow everything. */

@@ -233,7 +233,7 @@ test.each<[object, string]>([
   ],
   [
     { name: 'a', read() {}, swap() {}, batching: 256 },
-    'compareAndSwapStore: batching must be an object, got a number.',
+    'compareAndSwapStore: batching must be an object or false, got a number.',
   ],
 ])('wrong options are an error: %p', (options, message) => {
   expect(() => compareAndSwapStore(options as never)).toThrow(TypeError)

@@ -1,4 +1,11 @@
-import { compareAndSwapStore, type State, type Store, type StoredState, type Swap } from 'headgate/store'
+import {
+  type CompareAndSwapOptions,
+  compareAndSwapStore,
+  type State,
+  type Store,
+  type StoredState,
+  type Swap,
+} from 'headgate/store'
 import { nextTurn } from '../../../support/next-turn.js'
 
 interface Entry {
@@ -51,7 +58,7 @@ export class VersionedDatabase {
 /** Creates a store in the database, as each process that shares it has one. */
 export function storeIn(
   database: VersionedDatabase,
-  options: { clock?: () => number; storageKey?: (key: string) => string } = {},
+  options: Partial<CompareAndSwapOptions<number>> = {},
 ): Store {
   return compareAndSwapStore({
     name: 'versioned',
