@@ -5,15 +5,18 @@ import { InputError, PartialOutputError, UsageError } from './failures.js'
 import { blockCommand, inspectCommand, releaseCommand } from './keys/command.js'
 import { BLOCK_HELP, INSPECT_HELP, RELEASE_HELP } from './keys/help.js'
 import { REPLAY_HELP, replayCommand } from './replay/command.js'
+import { testStoreCommand } from './test-store/command.js'
+import { TEST_STORE_HELP } from './test-store/help.js'
 
 const HELP = `Usage: headgate <command>
 
 Commands:
-  replay    show which requests in access logs a limit would have denied
-  inspect   show what a store has of a client, and why the client is denied
-  release   forget what a client has used, bans included
-  block     ban a client for a while
-  version   print the version (also --version, -v)
+  replay      show which requests in access logs a limit would have denied
+  inspect     show what a store has of a client, and why the client is denied
+  release     forget what a client has used, bans included
+  block       ban a client for a while
+  test-store  test headgate's store contract against your own store
+  version     print the version (also --version, -v)
 
 Run headgate <command> --help to list the options of a command.
 `
@@ -29,6 +32,7 @@ const COMMANDS: Readonly<Record<string, CliCommand>> = {
   inspect: { help: INSPECT_HELP, run: inspectCommand },
   release: { help: RELEASE_HELP, run: releaseCommand },
   block: { help: BLOCK_HELP, run: blockCommand },
+  'test-store': { help: TEST_STORE_HELP, run: testStoreCommand },
   version: { help: HELP, run: async () => `${packageVersion()}\n` },
   help: { help: HELP, run: async ([about = 'help']) => commandNamed(about).help },
 }

@@ -1,0 +1,56 @@
+import { randomUUID } from 'node:crypto'
+import { fixedWindow } from '../../policies/fixed-window.js'
+import type { Operation } from '../../stores/operation.js'
+import type { Store } from '../../stores/store.js'
+import type { ConformanceSetup } from '../../testing/conformance/store-under-test.js'
+import { pause } from '../../util/defer.js'
+import type { TestStoreSettings } from './arguments.js'
+import { scopedStore } from './scoped-store.js'
+
+/** What the tests did to the user's service. */
+export interface Usage {
+  operations: number
+  /** Empty documents that are left, because a store cannot remove documents. */
+  readonly documentKeys: string[]
+}
+
+const PEEK = { type: 'charge', cost: 0, policy: fixedWindow({ limit: 1, window: '1d' }) } as const
+
+/** Returns the set-up of tests that share a service: each gets a store with keys of its own. */
+export function conformanceSetup(
+  store: Store,
+  { anyKey, atomicAcrossKeys }: TestStoreSettings,
+  usage: Usage,
+): ConformanceSetup {
+  return {
+    capabilities: { settableClock: false, anyKey, atomicAcrossKeys },
+    makeStore() {
+      const scoped = scopedStore(store, `hgtest:${randomUUID().slice(0, 8)}:`)
+      return {
+        store: scoped.store,
+        async advance(ms) {
+          const untilMs = (await timeOf(scoped.store)) + ms
+          let leftMs = ms
+          while (leftMs > 0) {
+            await pause(leftMs)
+            leftMs = untilMs - (await timeOf(scoped.store))
+          }
+        },
+        async close() {
+          usage.documentKeys.push(...(await scoped.clean()))
+          usage.operations += scoped.operations()
+        },
+      }
+    },
+  }
+}
+
+/** Returns the time by a store's clock. */
+async function timeOf(store: Store): Promise<number> {
+  const { type, ...part } = PEEK
+  const peek: Operation = { type, parts: [{ ...part, key: 'clock' }] }
+  const [outcome] = await store.apply([peek])
+  if (outcome instanceof Error) throw outcome
+  if (outcome?.type !== 'charge') throw new TypeError('apply returned no result of a charge')
+  return outcome.atMs
+}

@@ -1,0 +1,90 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { useRedis } from '../../integration/redis/use-redis.js'
+import { runHere } from '../../support/run-command.js'
+import { type Bundle, bundle } from '../../support/servers/bundle.js'
+
+const redis = useRedis()
+let program: Bundle
+let redisModule: Bundle
+let carelessModule: Bundle
+
+beforeAll(async () => {
+  program = await bundle(join(__dirname, '../../../src/cli.ts'))
+  redisModule = await bundle(join(__dirname, 'redis-module.ts'))
+  carelessModule = await bundle(join(__dirname, 'careless-module.ts'))
+})
+afterAll(async () => {
+  await Promise.all([program, redisModule, carelessModule].map((each) => each?.remove()))
+})
+
+/** Runs the command in a process of its own, because it ends the process whatever the store left open. */
+function testStore(module: Bundle, ...args: readonly string[]) {
+  const env = { ...process.env, REDIS_PORT: redis.server ? new URL(redis.server.url).port : '' }
+  const line = [program.path, 'test-store', module.path, ...args]
+  return new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
+    execFile(process.execPath, line, { env, maxBuffer: 1e8 }, (error, stdout, stderr) =>
+      resolve({ code: Number(error?.code ?? 0), stdout, stderr }),
+    )
+  })
+}
+
+interface Report {
+  readonly operations: number
+  readonly emptyDocuments: readonly string[]
+  readonly tests: readonly { readonly name: string; readonly passed: boolean; readonly error?: string }[]
+}
+
+test('a store that keeps its contract passes, and other keys of the service are left alone', async () => {
+  await redis.client.set('theirs', 'value')
+  const { code, stdout, stderr } = await testStore(redisModule, '--json')
+  expect([code, stderr]).toEqual([0, ''])
+  const { tests, operations, emptyDocuments }: Report = JSON.parse(stdout)
+  expect(tests.filter(({ passed }) => !passed)).toEqual([])
+  expect(tests.length).toBeGreaterThan(300)
+  expect(operations).toBeGreaterThan(tests.length)
+  const left = (await redis.client.keys('*')).sort()
+  expect(left).toEqual([...emptyDocuments, 'theirs'].sort())
+  for (const key of emptyDocuments) expect(key).toMatch(/^hgtest:[0-9a-f]{8}:/)
+})
+
+test('--exact tests several processes, and --only selects tests', async () => {
+  const only = 'take exactly the limit of one key, and no more later: tokenBucket'
+  const { code, stdout } = await testStore(redisModule, '--exact', '--only', only, '--processes', '2')
+  expect(stdout).toMatch(/^passed +1\nfailed +0\n/)
+  expect(code).toBe(0)
+})
+
+test('a store that breaks its contract fails, with what it did', async () => {
+  const { code, stdout, stderr } = await testStore(
+    carelessModule,
+    '--exact',
+    '--only',
+    'consecutive',
+    '--not-atomic',
+    '--parallel',
+    '2',
+  )
+  expect(stderr).toMatch(/^headgate: \d+ of \d+ tests failed\n$/)
+  expect(stdout).toContain('FAILED  4 processes with 50 callers each take exactly the limit of one key')
+  expect(stdout).toContain('More than the limit: two charges were decided on one state')
+  expect(code).toBe(1)
+})
+
+test.each<[string, string[], string]>([
+  ['no module', [], 'the module of a store is required, such as ./store.js'],
+  ['two modules', ['a.js', 'b.js'], 'one module is tested at a time, got also b.js'],
+  ['one process', ['a.js', '--processes', '1'], '--processes must be a whole number from 2 to 64, got "1"'],
+  ['a time without a unit', ['a.js', '--timeout', '5'], '--timeout must be a duration with a unit'],
+  ['an unknown option', ['a.js', '--exactly'], 'unknown option "--exactly"; did you mean --exact?'],
+])('%s is a wrong command line', async (_case, args, message) => {
+  const { code, stderr } = await runHere(['test-store', ...args])
+  expect(code).toBe(2)
+  expect(stderr).toContain(message)
+})
+
+test('a module without a store says what to export', async () => {
+  const { code, stderr } = await runHere(['test-store', join(__dirname, 'missing.js')])
+  expect(code).toBe(1)
+  expect(stderr).toMatch(/^headgate: cannot load a store from .*missing\.js: /)
+})
