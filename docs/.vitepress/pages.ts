@@ -56,6 +56,7 @@ export const GROUPS: readonly Group[] = [
       'stores/mysql': 'MySQL and MariaDB',
       'stores/postgresql': 'PostgreSQL',
       'stores/sqlite': 'SQLite',
+      orms: "With your ORM's pool",
     },
   },
   {

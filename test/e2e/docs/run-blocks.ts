@@ -21,6 +21,7 @@ import { isBuiltin } from 'node:module'
 import { basename, join, resolve } from 'node:path'
 import { nodeOf } from '../package/nodes.js'
 import { compileBlocks, compiledFile, writeProject } from './compile-blocks.js'
+import { linkFetchedPackages } from './fetched-packages.js'
 import type { Block } from './pages.js'
 
 const ROOT = resolve(__dirname, '../../..')
@@ -74,6 +75,7 @@ export async function tryBlocks(blocks: readonly Block[], timeoutMs = 60_000): P
   const folder = mkdtempSync(join(ROOT, '.cache/docs-'))
   try {
     writeProject(folder)
+    await linkFetchedPackages(folder, blocks)
     const modules = writeModules(folder, blocks)
     const [typeErrors, plainErrors] = await Promise.all([
       typeErrorsIn(folder, 'tsconfig.json'),

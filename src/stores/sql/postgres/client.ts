@@ -47,9 +47,8 @@ export function readPool(value: unknown): PostgresPool {
 }
 
 function isPool(value: unknown): value is PostgresPool {
-  const { connect, query, processID }: { connect?: unknown; query?: unknown; processID?: unknown } =
-    value ?? {}
-  return typeof connect === 'function' && typeof query === 'function' && processID === undefined
+  const { connect, processID, port }: { connect?: unknown; processID?: unknown; port?: unknown } = value ?? {}
+  return typeof connect === 'function' && processID === undefined && port === undefined
 }
 
 /**
