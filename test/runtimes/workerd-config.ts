@@ -10,7 +10,7 @@ interface Served {
 }
 
 /** Above it, workerd refuses to start: it is the date of its release. */
-const COMPATIBILITY_DATE = '2026-04-15'
+const COMPATIBILITY_DATE = '2026-11-17'
 
 /** Returns the configuration of a workerd that serves a module on loopback, and may call servers there. */
 export function workerdConfig({ module, address, storage, flags, durableObjects }: Served): string {
