@@ -1,13 +1,8 @@
 import { indexIn } from '../../util/group-by.js'
-import type { ChargeResult, KeyedPolicy, Operation, Outcome, Result } from '../operation.js'
-import type { Unchecked } from '../shared/validate.js'
-import { asStoreError, StoreError } from '../store-error.js'
+import { type Fields, fieldsOf } from '../../util/values.js'
+import type { ChargeResult, KeyedPolicy, Operation, Outcome, PartResult, Result } from '../operation.js'
+import { checkVersion, decodeError, encodeError, invalidReply, readReply, VERSION } from './owner-messages.js'
 import { policyFromText, policyText } from './policy-text.js'
-
-/**
- * The version of these messages. A process of another version reports an error instead of misreading them.
- */
-const VERSION = 1
 
 /**
  * Operations as plain data that survives `JSON.stringify`, `structuredClone` and `process.send`. Its content
@@ -18,136 +13,139 @@ export interface OperationsMessage {
   readonly version: number
   /** Policies, which operations refer to by index. */
   readonly policies: readonly string[]
+  /** A charge is a list of its parts, each a key, a policy and a cost. Any other operation is an object. */
   readonly operations: readonly object[]
 }
 
-/** The outcomes of an `OperationsMessage`, or why there are none, as plain data. */
+/** The outcomes of an `OperationsMessage`, as plain data. */
 export interface OutcomesMessage {
   readonly headgate: 'outcomes'
   readonly version: number
-  readonly outcomes?: readonly object[]
-  readonly error?: object
+  /** The outcome of a charge is a list; any other one is an object. */
+  readonly outcomes: readonly object[]
 }
-
-/**
- * Stands for `Infinity`, which JSON does not have. No figure of a result is another string. In operations,
- * only `resetAtMs` may be infinite.
- */
-const INFINITY = 'Infinity'
 
 /** Encodes operations. Throws a `TypeError` if one of their policies cannot be encoded. */
 export function encodeOperations(operations: readonly Operation[]): OperationsMessage {
   const indexes = new Map<string, number>()
-  const encodeKeyed = <K extends KeyedPolicy>(keyed: K) => ({
-    ...keyed,
-    policy: indexIn(indexes, policyText(keyed.policy)),
-  })
-  const encoded = operations.map((operation) => {
-    if (operation.type === 'charge') return { type: 'charge', parts: operation.parts.map(encodeKeyed) }
-    const keyed = encodeKeyed(operation)
-    return 'resetAtMs' in keyed && keyed.resetAtMs === Number.POSITIVE_INFINITY
-      ? { ...keyed, resetAtMs: INFINITY }
-      : keyed
-  })
+  const indexOf = ({ policy }: KeyedPolicy) => indexIn(indexes, policyText(policy))
+  const encoded = operations.map((operation) =>
+    operation.type === 'charge'
+      ? operation.parts.map((part) => [part.key, indexOf(part), part.cost])
+      : { ...operation, policy: indexOf(operation) },
+  )
   return { headgate: 'operations', version: VERSION, policies: [...indexes.keys()], operations: encoded }
 }
 
-/** Decodes operations. Throws a `TypeError` for anything but a message of this version. */
-export function decodeOperations(message: unknown): readonly Operation[] {
-  const { headgate, version, policies, operations }: Unchecked<OperationsMessage> = message ?? {}
-  if (headgate !== 'operations' || !Array.isArray(policies) || !Array.isArray(operations))
+/**
+ * Decodes operations. Throws a `TypeError` for anything but a message of `ownerStore`, and a `StoreError`
+ * with the name `store` for one of another version.
+ */
+export function decodeOperations(store: string, message: unknown): readonly Operation[] {
+  const { headgate, version, policies, operations } = fieldsOf(message)
+  if (headgate !== 'operations') throw new TypeError('the message is not one of ownerStore')
+  checkVersion(store, version)
+  if (!Array.isArray(policies) || !Array.isArray(operations))
     throw new TypeError('the message is not one of ownerStore')
-  if (version !== VERSION)
-    throw new TypeError(`the message has version ${version}, but this process reads version ${VERSION}`)
   const byIndex = policies.map(policyFromText)
 
-  function decodeKeyed<T extends object>(keyed: T): T {
-    const { key, policy }: Unchecked<KeyedPolicy> = keyed
-    const found = typeof policy === 'number' ? byIndex[policy] : undefined
-    if (typeof key !== 'string' || found === undefined)
-      throw new TypeError('an operation has no key or policy')
-    return { ...keyed, policy: found }
+  function decodeKeyed(key: unknown, index: unknown): KeyedPolicy {
+    const policy = typeof index === 'number' ? byIndex[index] : undefined
+    if (typeof key === 'string' && policy !== undefined) return { key, policy }
+    throw new TypeError('an operation has no key or policy')
   }
 
-  return operations.map((operation: Operation): Operation => {
-    if (operation?.type === 'charge') return { type: 'charge', parts: operation.parts.map(decodeKeyed) }
-    const keyed: Operation & { resetAtMs?: unknown } = decodeKeyed(operation)
-    return keyed.resetAtMs === INFINITY
-      ? ({ ...keyed, resetAtMs: Number.POSITIVE_INFINITY } as Operation)
-      : keyed
+  return operations.map((operation: unknown): Operation => {
+    if (Array.isArray(operation)) {
+      const parts = operation.map(([key, policy, cost]) => ({ ...decodeKeyed(key, policy), cost }))
+      return { type: 'charge', parts }
+    }
+    const fields = decodeNumbers(fieldsOf(operation))
+    const { key, policy, resetAtMs = 0 } = fields
+    if (typeof resetAtMs !== 'number') throw new TypeError('resetAtMs is not a number')
+    return { ...fields, ...decodeKeyed(key, policy) } as Operation
   })
 }
 
 /** Encodes the outcomes of operations. */
 export function encodeOutcomes(store: string, outcomes: readonly Outcome[]): OutcomesMessage {
-  const encoded = outcomes.map((outcome) =>
-    outcome instanceof Error ? { error: encodeError(store, outcome) } : encodeResult(outcome),
-  )
+  const encoded = outcomes.map((outcome) => {
+    if (outcome instanceof Error) return { error: encodeError(store, outcome) }
+    return outcome.type === 'charge' ? encodeVerdict(outcome) : outcome
+  })
   return { headgate: 'outcomes', version: VERSION, outcomes: encoded }
 }
 
-/** Encodes why operations have no outcomes. */
-export function encodeFailure(store: string, reason: unknown): OutcomesMessage {
-  return { headgate: 'outcomes', version: VERSION, error: encodeError(store, reason) }
+/** The figures that each part has, and those that few have. */
+type Encoded = [
+  allowed: boolean,
+  remaining: number,
+  retry: number,
+  more: number,
+  reset: number,
+  rest?: object,
+]
+
+function encodeVerdict({ allowed, atMs, isTentative, parts }: ChargeResult): object {
+  return [allowed, isTentative === true, atMs, ...parts.map(encodePart)]
+}
+
+/** Encodes figures, without the state that some stores return with them. */
+function encodePart(part: PartResult): Encoded {
+  const { allowed, remaining, retryAfterMs, moreAfterMs, resetAfterMs } = part
+  const { unitsAfterMs, debt, isCounted, isBanned, atMs } = part
+  const encoded: Encoded = [allowed, remaining, retryAfterMs, moreAfterMs, resetAfterMs]
+  const isUsual = (unitsAfterMs ?? debt ?? isCounted ?? isBanned ?? atMs) === undefined
+  if (!isUsual) encoded.push({ unitsAfterMs, debt, isCounted, isBanned, atMs })
+  return encoded
 }
 
 /**
- * Decodes the outcomes of `operations`. Throws the `StoreError` that the message contains. If the message
- * has neither an error nor an outcome for each operation, throws a `StoreError` with the name `store`.
+ * Decodes the outcomes of `operations`. Throws the `StoreError` that the reply contains, and one with the
+ * name `store` if the reply has no outcome for each operation.
  */
 export function decodeOutcomes(
   store: string,
   operations: readonly Operation[],
   message: unknown,
 ): readonly Outcome[] {
-  const { headgate, version, outcomes, error }: Unchecked<OutcomesMessage> = message ?? {}
-  const isMessage = headgate === 'outcomes' && version === VERSION
-  if (isMessage && error !== undefined) throw decodeError(error)
-  if (isMessage && Array.isArray(outcomes) && outcomes.length === operations.length)
-    return Array.from(outcomes, decodeOutcome)
-  throw new StoreError(store, 'the owner process sent an invalid reply', { cause: message })
-}
-
-function decodeOutcome(outcome: Partial<Result> & { readonly error?: unknown }): Outcome {
-  if (outcome?.error !== undefined) return decodeError(outcome.error)
-  const decoded = decodeNumbers(outcome ?? {}) as Result
-  if (decoded.type !== 'charge' || !Array.isArray(decoded.parts)) return decoded
-  return { ...decoded, parts: Array.from(decoded.parts, decodeNumbers) as ChargeResult['parts'] }
-}
-
-function encodeResult(result: Result): object {
-  if (result.type !== 'charge') return encodeNumbers(result)
-  return { ...encodeNumbers(result), parts: result.parts.map(encodeNumbers) }
-}
-
-/** Encodes figures. Leaves out the states that some stores return with them. */
-function encodeNumbers(figures: object): object {
-  const entries = Object.entries(figures).filter(([name, value]) => name !== 'next' && value !== undefined)
-  return Object.fromEntries(
-    entries.map(([name, value]) => [name, value === Number.POSITIVE_INFINITY ? INFINITY : value]),
-  )
-}
-
-function decodeNumbers(figures: object): object {
-  const entries = Object.entries(figures)
-  return Object.fromEntries(
-    entries.map(([name, value]) => [name, value === INFINITY ? Number.POSITIVE_INFINITY : value]),
-  )
-}
-
-function encodeError(name: string, reason: unknown): object {
-  const { store, message, replied, unsent, server } = asStoreError(name, reason)
-  return { store, message, replied, unsent, ...(server !== undefined && { server }) }
-}
-
-/** Decodes an error, whose message begins with the name of its store. */
-function decodeError(error: unknown): StoreError {
-  const { store, message, replied, unsent, server }: Unchecked<StoreError> = error ?? {}
-  const name = typeof store === 'string' ? store : 'owner'
-  const text = typeof message === 'string' ? message : ''
-  return new StoreError(name, text.startsWith(`${name}: `) ? text.slice(name.length + 2) : text, {
-    replied: replied === true,
-    unsent: unsent === true,
-    server: typeof server === 'string' ? server : undefined,
+  const { outcomes } = readReply(store, 'outcomes', message)
+  if (!Array.isArray(outcomes) || outcomes.length !== operations.length) throw invalidReply(store, message)
+  return outcomes.map((outcome: unknown): Outcome => {
+    if (Array.isArray(outcome)) return decodeVerdict(outcome)
+    const { error, ...result } = fieldsOf(outcome)
+    return error === undefined ? (decodeNumbers(result) as unknown as Result) : decodeError(error)
   })
+}
+
+function decodeVerdict([allowed, isTentative, atMs, ...parts]: readonly unknown[]): Outcome {
+  return {
+    type: 'charge',
+    allowed,
+    atMs,
+    parts: parts.map((part) => decodePart(part as Encoded)),
+    ...(isTentative === true && { isTentative }),
+  } as ChargeResult
+}
+
+function decodePart([allowed, remaining, retry, more, reset, rest]: Encoded): PartResult {
+  const figures = {
+    allowed,
+    remaining: numberOf(remaining),
+    retryAfterMs: numberOf(retry),
+    moreAfterMs: numberOf(more),
+    resetAfterMs: numberOf(reset),
+  }
+  return rest === undefined ? figures : { ...figures, ...decodeNumbers(rest) }
+}
+
+/** Returns a number. JSON writes `null` for Infinity, and no number of these messages is missing. */
+function numberOf(value: unknown): number {
+  return value === null ? Number.POSITIVE_INFINITY : (value as number)
+}
+
+/** Returns the fields that are set, with their numbers. */
+function decodeNumbers(fields: object): Fields {
+  const entries = Object.entries(fields).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(entries.map(([name, value]) => [name, value === null ? numberOf(value) : value]))
 }

@@ -9,8 +9,12 @@ import { type Run, type RunGroup, runGroups } from '../shared/run-operations.js'
 import type { Store } from '../store.js'
 import { asStoreError, type StoreError } from '../store-error.js'
 import { builtStore, COMMON_ROWS, type CommonStoreOptions, requiredFunction } from './built-store.js'
+import type { DocumentsMessage } from './document-codec.js'
 import { decodeOutcomes, encodeOperations, type OperationsMessage } from './operation-codec.js'
 import { policyText } from './policy-text.js'
+
+/** What `serveOperations` replies to, as plain data. */
+export type OwnerMessage = OperationsMessage | DocumentsMessage
 
 /** Options of `ownerStore`: what it needs to reach the owner. */
 export interface OwnerStoreOptions extends CommonStoreOptions {

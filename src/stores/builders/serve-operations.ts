@@ -1,7 +1,12 @@
 import { wrongKind } from '../../util/validate.js'
 import { isStore } from '../shared/validate.js'
 import type { Store } from '../store.js'
-import { decodeOperations, encodeFailure, encodeOutcomes, type OutcomesMessage } from './operation-codec.js'
+import { type DocumentsReply, isDocumentsMessage, serveDocuments } from './document-codec.js'
+import { decodeOperations, encodeOutcomes, type OutcomesMessage } from './operation-codec.js'
+import { encodeFailure, type FailureMessage } from './owner-messages.js'
+
+/** A reply to a message of `ownerStore`, as plain data. Its content may change with any version of headgate. */
+export type OwnerReply = OutcomesMessage | DocumentsReply | FailureMessage
 
 /**
  * Returns a function that applies the operations in a message of `ownerStore`, and resolves with the reply
@@ -25,14 +30,15 @@ import { decodeOperations, encodeFailure, encodeOutcomes, type OutcomesMessage }
  * }
  * ```
  */
-export function serveOperations(store: Store): (message: unknown) => Promise<OutcomesMessage> {
+export function serveOperations(store: Store): (message: unknown) => Promise<OwnerReply> {
   if (!isStore(store)) {
     const fix = 'Write serveOperations(memoryStore()).'
     throw wrongKind('serveOperations', 'store', 'an object with name and apply', store, fix)
   }
   return async function serve(message) {
     try {
-      return encodeOutcomes(store.name, await store.apply(decodeOperations(message)))
+      if (isDocumentsMessage(message)) return await serveDocuments(store, message)
+      return encodeOutcomes(store.name, await store.apply(decodeOperations(store.name, message)))
     } catch (error) {
       return encodeFailure(store.name, error)
     }

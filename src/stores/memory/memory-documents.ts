@@ -7,7 +7,12 @@ let written = 0
 export function memoryDocuments(): Documents {
   const stored = new Map<string, StoredDocument>()
   return {
-    read: async (requests) => requests.map(({ key }) => stored.get(key)),
+    async read(requests) {
+      return requests.map(({ key, version }) => {
+        const document = stored.get(key)
+        return document?.version === version ? document && { version: document.version } : document
+      })
+    },
     async replace(key, text, version) {
       if (stored.get(key)?.version !== version) return false
       stored.set(key, { text, version: String(++written) })

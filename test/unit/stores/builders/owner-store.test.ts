@@ -13,9 +13,11 @@ import {
   type Operation,
   type OwnerStoreOptions,
   ownerStore,
+  type Store,
   StoreError,
   serveOperations,
 } from 'headgate/store'
+import { ownerDocuments } from '../../../../src/stores/builders/document-codec.js'
 import { chargeOne, part, remainingOf } from '../../../../src/testing/conformance/store-calls.js'
 import { describeStoreConformance } from '../../../support/store-conformance.js'
 
@@ -177,11 +179,22 @@ describe('errors', () => {
       'an operation has no key or policy',
     ],
     ['null', { headgate: 'operations', version: 1, policies: [], operations: [null] }, 'memory: '],
+    ['an empty part', { headgate: 'operations', version: 1, policies: [], operations: [[null]] }, 'memory: '],
+    [
+      'a time that is a text',
+      {
+        headgate: 'operations',
+        version: 1,
+        policies: ['{"kind":"consecutive","limit":5}'],
+        operations: [{ type: 'refund', key: 'a', policy: 0, cost: 1, takenAtMs: 1, resetAtMs: '2' }],
+      },
+      'resetAtMs is not a number',
+    ],
     ['a number', { headgate: 'operations', version: 1, policies: [5], operations: [] }, 'memory: '],
   ])('of a message that is %s reach the sender', async (_what, message, text) => {
     const serve = serveOperations(memoryStore())
     expect(await serve(message)).toMatchObject({
-      headgate: 'outcomes',
+      headgate: 'failure',
       error: { store: 'memory', message: expect.stringContaining(text) },
     })
   })
@@ -206,6 +219,54 @@ describe('errors', () => {
     const store = ownerStore({ name: 'owner', send: () => new Promise(() => {}), timeout: '20ms' })
     await expect(chargeOne(store, part('a', three))).rejects.toThrow('owner: no reply within 20 ms')
   })
+})
+
+describe('documents of an owner', () => {
+  const documentsOf = (store: Store) => {
+    const serve = serveOperations(store)
+    return ownerDocuments('owner', async (message) =>
+      JSON.parse(JSON.stringify(await serve(JSON.parse(JSON.stringify(message))))),
+    )
+  }
+
+  test('are those of its store', async () => {
+    const store = memoryStore()
+    const documents = documentsOf(store)
+    expect(await documents.replace('a', 'first', undefined)).toBe(true)
+    expect(await documents.replace('a', 'second', undefined)).toBe(false)
+    const [found, missing] = await documents.read([{ key: 'a' }, { key: 'b' }])
+    expect([found?.text, missing]).toEqual(['first', undefined])
+    expect(await documents.replace('a', 'second', found?.version)).toBe(true)
+    const [changed] = (await store.documents?.read([{ key: 'a' }])) ?? []
+    expect(changed?.text).toBe('second')
+    const [same] = await documents.read([{ key: 'a', version: changed?.version }])
+    expect(same).toEqual({ version: changed?.version }) // the reader has the text
+  })
+
+  test('are an error if its store has none', async () => {
+    const documents = documentsOf(customStore({ name: 'plain', apply: () => [] }))
+    await expect(documents.read([{ key: 'a' }])).rejects.toThrow('plain: the store has no documents')
+  })
+
+  test.each([{}, { read: [{}] }, { read: [{ key: 'a', version: 5 }] }, { replace: { key: 'a' } }])(
+    'asked for by %j are an error',
+    async (call) => {
+      const reply = await serveOperations(memoryStore())({ headgate: 'documents', version: 1, ...call })
+      expect(reply).toMatchObject({
+        headgate: 'failure',
+        error: { message: 'memory: the message asks for no documents' },
+      })
+    },
+  )
+
+  test.each([undefined, {}, { headgate: 'documents', version: 1 }])(
+    'in a reply %j are an error',
+    async (reply) => {
+      const documents = ownerDocuments('owner', async () => reply)
+      await expect(documents.read([{ key: 'a' }])).rejects.toThrow('owner: the owner process sent an invalid')
+      await expect(documents.replace('a', '', undefined)).rejects.toThrow('owner: the owner process sent an')
+    },
+  )
 })
 
 describe('several owners', () => {
