@@ -21,6 +21,7 @@ import {
 import { nodeRedisClusterTransport } from './node-redis/cluster-transport.js'
 import { nodeRedisSentinelTransport } from './node-redis/sentinel-transport.js'
 import { nodeRedisTransport } from './node-redis/server-transport.js'
+import type { Transport } from './transport.js'
 
 /**
  * A client of ioredis, of iovalkey or of node-redis.
@@ -33,25 +34,17 @@ export type AnyRedisClient =
   | NodeRedisSentinelClient
   | NodeRedisClusterClient
 
-/** The transport through a client. */
-export type RedisTransport =
-  | ReturnType<typeof ioredisTransport>
-  | ReturnType<typeof ioredisClusterTransport>
-  | ReturnType<typeof nodeRedisTransport>
-  | ReturnType<typeof nodeRedisSentinelTransport>
-  | ReturnType<typeof nodeRedisClusterTransport>
-
 /**
  * Creates the transport through a client, which is recognized by its methods: a project may have several
  * copies of a driver. Throws a `TypeError` for a value that lacks what the store needs.
  */
-export function transportOf(client: unknown): RedisTransport {
+export function transportOf(client: unknown): Transport {
   const transport = recognize(client)
   explainTimeouts(client as AnyRedisClient, () => whyConnecting(client as AnyRedisClient))
   return transport
 }
 
-function recognize(client: unknown): RedisTransport {
+function recognize(client: unknown): Transport {
   if (isIoredis(client)) {
     warnOfResends(client)
     return isIoredisCluster(client) ? ioredisClusterTransport(client) : ioredisTransport(client)
@@ -59,12 +52,9 @@ function recognize(client: unknown): RedisTransport {
   if (isNodeRedisCluster(client)) return nodeRedisClusterTransport(client)
   if (isNodeRedisSentinel(client)) return nodeRedisSentinelTransport(client)
   if (isNodeRedis(client)) return nodeRedisTransport(client)
-  const fix = 'Write redisStore(new Redis(url)) for ioredis, or redisStore(createClient({ url })) for redis.'
-  throw wrongKind(
-    'redisStore',
-    'client',
-    'a client of ioredis, or of redis 5 or later (not a pool)',
-    client,
-    fix,
-  )
+  const must = 'a client of ioredis, or of redis 5 or later (not a pool)'
+  const fix =
+    'Write redisStore(new Redis(url)) for ioredis, or redisStore(createClient({ url })) for redis. ' +
+    'For any other client, write customRedisStore({ send }).'
+  throw wrongKind('redisStore', 'client', must, client, fix)
 }

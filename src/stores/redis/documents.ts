@@ -2,7 +2,8 @@ import type { Documents, StoredDocument } from '../documents.js'
 import { textVersion } from '../shared/text-version.js'
 import { asStoreError, messageOf, type StoreError } from '../store-error.js'
 import { hintFor } from './hints.js'
-import type { Command, Transport } from './transport.js'
+import type { Servers } from './servers.js'
+import type { Command } from './transport.js'
 
 /** What is read of a value of another type, such as a string that an operator has set. */
 const OTHER_TYPE: StoredDocument = { version: 'WRONGTYPE', damage: 'a value of another Redis type' }
@@ -25,7 +26,7 @@ redis.call('hset', KEYS[1], 'version', ARGV[2], 'text', ARGV[3])
 return 1`
 
 /** Keeps each document in a hash, so that a reader can fetch the version without the text. */
-export function redisDocuments({ slotOf, send }: Transport): Documents {
+export function redisDocuments({ name, transport: { slotOf, send } }: Servers): Documents {
   async function run(firstKey: number, ...commands: readonly Command['words'][]): Promise<unknown[]> {
     const toSend = commands.map((words): Command => {
       return { shard: slotOf(words[firstKey] ?? ''), words, firstKey, keyCount: 1 }
@@ -33,7 +34,7 @@ export function redisDocuments({ slotOf, send }: Transport): Documents {
     try {
       return await Promise.all(send(toSend).map(orOtherType))
     } catch (cause) {
-      throw documentError(cause)
+      throw documentError(name, cause)
     }
   }
 
@@ -74,15 +75,15 @@ async function orOtherType(reply: Promise<unknown>): Promise<unknown> {
 }
 
 /** Returns the error of a command. If the user lacks a permission, sending the command again does not help. */
-function documentError(cause: unknown): StoreError {
+function documentError(store: string, cause: unknown): StoreError {
   const message = messageOf(cause)
-  return asStoreError('redis', cause, {
+  return asStoreError(store, cause, {
     replied: message.startsWith('NOPERM'),
     hint: hintFor(message),
   })
 }
 
-/** Returns the strings of a reply, which arrive as buffers. */
+/** Returns the strings of a reply, which arrive as text or as buffers. */
 function textsIn(reply: unknown): readonly (string | undefined)[] {
   if (!Array.isArray(reply)) return []
   return reply.map((item: unknown) => (item === null || item === undefined ? undefined : String(item)))

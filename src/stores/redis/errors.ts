@@ -28,10 +28,10 @@ const MIGRATING =
   /^(TRYAGAIN|MOVED|ASK|Too many Cluster redirections($|\. Last error: .*\b(MOVED|ASK|TRYAGAIN)\b))/
 
 /** Returns the error of a command; `replied` if a server has replied, since then it has done nothing. */
-export function commandError(cause: unknown, server: string | undefined): StoreError {
+export function commandError(store: string, cause: unknown, server?: string): StoreError {
   const message = messageOf(cause)
   const hint = server === undefined || !isRedirection(message) ? hintFor(message) : undefined
-  return atServer(asStoreError('redis', cause, { replied: ERROR_REPLY.test(message), hint }), server)
+  return atServer(asStoreError(store, cause, { replied: ERROR_REPLY.test(message), hint }), server)
 }
 
 /** Returns whether a Cluster client follows this reply by itself. */

@@ -1,10 +1,8 @@
-import { remoteStore } from '../../pipe/remote-store.js'
-import { applyBy } from '../shared/run-operations.js'
+import { weakMemo } from '../../util/memo.js'
 import type { Store } from '../store.js'
-import type { AnyRedisClient } from './client.js'
-import { redisDocuments } from './documents.js'
-import { runBatch } from './run-batch.js'
-import { serversOf } from './servers.js'
+import { type AnyRedisClient, transportOf } from './client.js'
+import { serversOver } from './servers.js'
+import { storeOver } from './store-over.js'
 
 /**
  * Creates a store that keeps states in Redis or Valkey, shared by any number of processes.
@@ -43,15 +41,8 @@ import { serversOf } from './servers.js'
  * ```
  */
 export function redisStore(client: AnyRedisClient): Store {
-  const servers = serversOf(client)
-  const { transport, batching } = servers
-  const { slotOf, serverOf } = transport
-  return remoteStore({
-    name: 'redis',
-    batching,
-    apply: applyBy('redisStore', runBatch.bind(undefined, servers), batching),
-    ...(serverOf && { serverOf: (key: string) => serverOf(slotOf(key)) }),
-    origin: { client },
-    documents: redisDocuments(transport),
-  })
+  return storeOver('redisStore', serversOf(client))
 }
+
+/** Stores that share a client share what they know of its servers. */
+const serversOf = weakMemo((client: AnyRedisClient) => serversOver('redis', client, transportOf(client)))

@@ -1,5 +1,5 @@
 import type { State } from '../../policies/policy.js'
-import { type Charge, keysOf, type Operation, type Outcome } from '../operation.js'
+import { type Charge, keysOf, type Outcome } from '../operation.js'
 import { applyBatch, evaluateCharge, FORGOTTEN, type KeyOperation } from '../shared/apply-batch.js'
 import { foreignKeyError } from '../shared/state-codec.js'
 import { asStoreError, StoreError } from '../store-error.js'
@@ -9,6 +9,8 @@ import { NUMBER_BYTES, stateAt, stateIn } from './stored-state.js'
 
 /** What a script has read and done. */
 interface Reading {
+  /** The store's name in errors. */
+  readonly store: string
   readonly atMs: number
   /** The state of each key before its operation. `undefined` for a fresh one, `null` for a foreign key. */
   readonly states: readonly (State | undefined | null)[]
@@ -19,9 +21,7 @@ interface Reading {
 /** Returns the server's time in the reply to a call whose periods did not reach it; `undefined` in others. */
 export function timeAlone(reply: readonly unknown[]): number | undefined {
   const [time] = reply
-  return reply.length === 1 && Buffer.isBuffer(time) && time.length === NUMBER_BYTES
-    ? time.readDoubleLE()
-    : undefined
+  return reply.length === 1 ? numberIn(time) : undefined
 }
 
 /** Returns the error with which the server refused to write, as the reply to a call says; '' for none. */
@@ -37,7 +37,7 @@ export function refusalIn(reply: unknown): string {
 export function outcomesIn(reply: unknown, call: ScriptCall): readonly Outcome[] {
   const { operations, script } = call
   if (script === undefined) return operations.map(() => FORGOTTEN)
-  const reading = Array.isArray(reply) ? readList(reply, operations) : readString(reply, call)
+  const reading = Array.isArray(reply) ? readList(reply, call) : readString(reply, call)
   const outcomes: Outcome[] = new Array(operations.length)
   let place = 0
   for (const [i, operation] of operations.entries()) {
@@ -52,11 +52,11 @@ export function outcomesIn(reply: unknown, call: ScriptCall): readonly Outcome[]
 }
 
 /** Reads a reply in which each state has its policy's width. */
-function readString(reply: unknown, { operations, policies }: ScriptCall): Reading {
+function readString(reply: unknown, { store, operations, policies }: ScriptCall): Reading {
   let length = 0
   for (const { width = 0 } of policies) length += NUMBER_BYTES * (width + 1)
   length *= operations.length
-  if (!Buffer.isBuffer(reply) || reply.length !== length + NUMBER_BYTES) throw malformed(reply)
+  if (!isBytes(reply) || reply.length !== length + NUMBER_BYTES) throw malformed(store, reply)
   const numbers = new DataView(reply.buffer, reply.byteOffset, reply.length)
   const states: (State | undefined)[] = new Array(operations.length * policies.length)
   let place = 0
@@ -65,29 +65,41 @@ function readString(reply: unknown, { operations, policies }: ScriptCall): Readi
       states[place++] = stateAt(numbers, at, width)
       at += NUMBER_BYTES * (width + 1)
     }
-  return { atMs: numbers.getFloat64(length, true), states, refusal: undefined }
+  return { store, atMs: numbers.getFloat64(length, true), states, refusal: undefined }
 }
 
 /** Reads a reply that has each state apart: foreign keys, states of any length, or a refusal to write. */
-function readList(reply: readonly unknown[], operations: readonly Operation[]): Reading {
+function readList(reply: readonly unknown[], { store, operations }: ScriptCall): Reading {
   const [time, , ...items] = reply
   const keyCount = operations.flatMap(keysOf).length
-  if (!Buffer.isBuffer(time) || time.length !== NUMBER_BYTES || items.length !== keyCount)
-    throw malformed(reply)
+  const atMs = numberIn(time)
+  if (atMs === undefined || items.length !== keyCount) throw malformed(store, reply)
   const message = refusalIn(reply)
   return {
-    atMs: time.readDoubleLE(),
-    states: items.map((item) => (Buffer.isBuffer(item) ? stateIn(item) : null)),
-    refusal: message === '' ? undefined : commandError(new Error(message), undefined),
+    store,
+    atMs,
+    states: items.map((item) => (isBytes(item) ? stateIn(item) : null)),
+    refusal: message === '' ? undefined : commandError(store, new Error(message)),
   }
 }
 
-function malformed(cause: unknown): StoreError {
-  return new StoreError('redis', 'the script returned a malformed reply', { cause })
+/** Returns the only number in some bytes; `undefined` for anything else. */
+function numberIn(bytes: unknown): number | undefined {
+  if (!isBytes(bytes) || bytes.length !== NUMBER_BYTES) return undefined
+  return new DataView(bytes.buffer, bytes.byteOffset).getFloat64(0, true)
+}
+
+/** Returns whether a value is bytes, such as a `Buffer`. */
+function isBytes(value: unknown): value is Uint8Array {
+  return value instanceof Uint8Array
+}
+
+function malformed(store: string, cause: unknown): StoreError {
+  return new StoreError(store, 'the script returned a malformed reply', { cause })
 }
 
 /** Returns the outcome of a charge whose first part has the state in a place. */
-function chargeOutcome({ parts }: Charge, place: number, { states, atMs, refusal }: Reading): Outcome {
+function chargeOutcome({ parts }: Charge, place: number, { store, states, atMs, refusal }: Reading): Outcome {
   const [only] = parts
   const state = states[place]
   if (only !== undefined && parts.length === 1 && state !== null && refusal === undefined) {
@@ -95,7 +107,7 @@ function chargeOutcome({ parts }: Charge, place: number, { states, atMs, refusal
     return { type: 'charge', allowed: step.allowed, atMs, parts: [step] }
   }
   for (let i = 0; i < parts.length; i++)
-    if (states[place + i] === null) return foreignKeyError('redis', parts[i]?.key ?? '')
+    if (states[place + i] === null) return foreignKeyError(store, parts[i]?.key ?? '')
   const read = (key: string) => states[place + parts.findIndex((part) => part.key === key)] ?? undefined
   const { verdict, writes } = evaluateCharge(parts, read, atMs)
   return refusal && verdict.allowed && writes.size > 0 ? refusal : verdict
@@ -104,11 +116,11 @@ function chargeOutcome({ parts }: Charge, place: number, { states, atMs, refusal
 function operationOutcome(
   operation: KeyOperation,
   state: State | undefined | null,
-  { atMs, refusal }: Reading,
+  { store, atMs, refusal }: Reading,
 ): Outcome {
-  if (state === null) return foreignKeyError('redis', operation.key)
+  if (state === null) return foreignKeyError(store, operation.key)
   const { results, writes } = applyBatch([operation], () => state, atMs)
   const [result] = results
   if (refusal && writes.size > 0) return refusal
-  return result === undefined || result instanceof Error ? asStoreError('redis', result) : result
+  return result === undefined || result instanceof Error ? asStoreError(store, result) : result
 }

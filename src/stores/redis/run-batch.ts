@@ -33,9 +33,9 @@ export function runBatch(servers: Servers, batch: readonly Operation[], settle?:
   } else {
     let call: ScriptCall
     try {
-      call = scriptCall(batch)
+      call = scriptCall(servers, batch)
     } catch (cause) {
-      return failAll(batch, cause)
+      return failAll(servers, batch, cause)
     }
     const replies = servers.transport.send(commandsFor(servers, call))
     if (replies.length > 1) ignoreRejections(replies)
@@ -82,12 +82,12 @@ function sendGroups(
       const indexes = itemsAt(slotIndexes, places)
       const operations = itemsAt(batch, indexes)
       try {
-        const call = scriptCall(operations, slot)
+        const call = scriptCall(servers, operations, slot)
         commands.push(...(isFollowed ? [withText(call)] : commandsFor(servers, call)))
         const place = commands.length - 1
         groups.push({ indexes, run: (_, settleOne) => outcomesOf(servers, call, replies[place], settleOne) })
       } catch (cause) {
-        groups.push({ indexes, run: () => failAll(operations, cause) })
+        groups.push({ indexes, run: () => failAll(servers, operations, cause) })
       }
     }
   if (commands.length > 0) replies = servers.transport.send(commands)
@@ -101,8 +101,8 @@ function commandsFor({ transport }: Servers, call: ScriptCall): readonly Command
   if (script === undefined) return [command]
   const { text, sha1 } = script
   const { shard } = command
-  const digests = transport.scriptsOn(shard)
-  if (digests.has(sha1)) return [command]
+  const digests = transport.scriptsOn?.(shard)
+  if (digests === undefined || digests.has(sha1)) return [command]
   digests.add(sha1)
   return [{ shard, words: ['script', 'load', text], firstKey: 0, keyCount: 0 }, command]
 }
@@ -126,6 +126,7 @@ async function outcomesOf(
     } catch (error) {
       reply = await replyAgain(servers, call, error)
     }
+    reply = bytesIn(servers, reply)
     const atMs = Array.isArray(reply) ? timeAlone(reply) : undefined
     return atMs === undefined ? outcomesIn(reply, call) : await outcomesAt(servers, call, atMs)
   } catch (cause) {
@@ -135,9 +136,15 @@ async function outcomesOf(
 
 /** Sends a call again because its periods did not reach the server's time, `atMs`. */
 async function outcomesAt(servers: Servers, { operations, slot }: ScriptCall, atMs: number): Outcomes {
-  const call = scriptCall(operations, slot, atMs)
-  const [pendingReply] = servers.transport.send([call.command])
-  return outcomesIn(await pendingReply?.catch((error) => replyAgain(servers, call, error)), call)
+  const { transport } = servers
+  const call = scriptCall(servers, operations, slot, atMs)
+  const [pendingReply] = transport.send([call.command])
+  const reply = await pendingReply?.catch((error) => replyAgain(servers, call, error))
+  return outcomesIn(bytesIn(servers, reply), call)
+}
+
+function bytesIn({ transport: { textReplies } }: Servers, reply: unknown): unknown {
+  return textReplies === undefined ? reply : textReplies.bytesIn(reply)
 }
 
 /** Sends a call again if its error says that it was certainly not run. Throws any other error. */
@@ -162,11 +169,12 @@ function recover(servers: Servers, call: ScriptCall, cause: unknown, settle?: Se
     const alone = operations.map((_, i): RunGroup => ({ indexes: [i], run: runOne }))
     return runGroups(operations, alone, settle)
   }
-  return failAll(operations, commandError(cause, servers.transport.serverOf?.(slot ?? 0)))
+  const server = servers.transport.serverOf?.(slot ?? 0)
+  return failAll(servers, operations, commandError(servers.name, cause, server))
 }
 
 /** Resolves with an error for each operation. */
-async function failAll(operations: readonly Operation[], cause: unknown): Outcomes {
-  const error = asStoreError('redis', cause)
+async function failAll({ name }: Servers, operations: readonly Operation[], cause: unknown): Outcomes {
+  const error = asStoreError(name, cause)
   return operations.map(() => error)
 }

@@ -8,7 +8,7 @@ import { LUA_KINDS } from './lua/kinds.js'
 import { operationScript, type ScriptedType } from './lua/operation-script.js'
 import type { Script } from './lua/script.js'
 import { scriptPolicy } from './script-policy.js'
-import type { Command } from './transport.js'
+import type { Command, Transport } from './transport.js'
 
 /**
  * What is sent to Redis for operations of one shape, which name the same policies in the same order:
@@ -22,6 +22,8 @@ import type { Command } from './transport.js'
  * The folder lua has the scripts.
  */
 export interface ScriptCall {
+  /** The store's name in errors. */
+  readonly store: string
   readonly operations: readonly Operation[]
   /** The slot of all keys. Absent if the server is assumed to have no slots. */
   readonly slot: number | undefined
@@ -33,8 +35,20 @@ export interface ScriptCall {
   readonly command: Command
 }
 
+/** The store that makes a call. */
+export interface CallOrigin {
+  /** The store's name in errors. */
+  readonly name: string
+  readonly transport: Transport
+}
+
 /** Returns the call for operations of one shape. A quota has its periods around `atMs`, by default now. */
-export function scriptCall(operations: readonly Operation[], slot?: number, atMs?: number): ScriptCall {
+export function scriptCall(
+  { name, transport: { textReplies } }: CallOrigin,
+  operations: readonly Operation[],
+  slot?: number,
+  atMs?: number,
+): ScriptCall {
   const [first] = operations
   const namedKeys: string[] = []
   let hasArgs = first?.type !== 'charge'
@@ -46,11 +60,12 @@ export function scriptCall(operations: readonly Operation[], slot?: number, atMs
         if (cost !== 1) hasArgs = true
       }
   }
-  if (first === undefined || first.type === 'forget') return unlinkCall(operations, slot, namedKeys)
+  if (first === undefined || first.type === 'forget') return unlinkCall(name, operations, slot, namedKeys)
   const { keys, places } = namedKeys.length === 1 ? { keys: namedKeys, places: '' } : distinctKeys(namedKeys)
   const only = first.type === 'charge' && first.parts.length === 1 ? first.parts[0]?.policy : undefined
   const isUsual = only !== undefined && only.periodAt === undefined
-  const { script, params, policies } = isUsual ? shapeOfCharge(only) : makeShape(first, atMs)
+  const { script: ofShape, params, policies } = isUsual ? shapeOfCharge(only) : makeShape(first, atMs)
+  const script = textReplies === undefined ? ofShape : textReplies.scriptFor(ofShape)
   let args = params
   if (hasArgs || places !== '') args = [places, ...params.slice(1)]
   if (hasArgs) args = args.concat(operations.flatMap(argsOf))
@@ -61,17 +76,22 @@ export function scriptCall(operations: readonly Operation[], slot?: number, atMs
     firstKey: 3,
     keyCount: keys.length,
   }
-  return { operations, slot, script, policies, command }
+  return { store: name, operations, slot, script, policies, command }
 }
 
-function unlinkCall(operations: readonly Operation[], slot: number | undefined, keys: readonly string[]) {
+function unlinkCall(
+  store: string,
+  operations: readonly Operation[],
+  slot: number | undefined,
+  keys: readonly string[],
+): ScriptCall {
   const command = {
     shard: slot ?? 0,
     words: ['unlink', ...keys] as const,
     firstKey: 1,
     keyCount: keys.length,
   }
-  return { operations, slot, script: undefined, policies: [], command }
+  return { store, operations, slot, script: undefined, policies: [], command }
 }
 
 /** Returns the command of a call with the text of its script instead of the digest. */

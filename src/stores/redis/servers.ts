@@ -1,9 +1,8 @@
 import { recordResend, resentAtMs } from '../../pipe/client-notes.js'
-import { weakMemo } from '../../util/memo.js'
 import { warnOnce } from '../../util/warn-once.js'
 import type { Run } from '../shared/run-operations.js'
 import type { Batching } from '../store.js'
-import { type RedisTransport, transportOf } from './client.js'
+import type { Transport } from './transport.js'
 
 /**
  * 256 keys spread the cost of a call, and do not keep the server's other clients waiting. The server decides
@@ -17,8 +16,10 @@ const MAX_KEYS_BY_SLOT = 1024
 
 /** What all stores of a client know of its server, or of the servers of its Cluster. */
 export interface Servers {
+  /** The name of the stores in errors. */
+  readonly name: string
   readonly client: object
-  readonly transport: RedisTransport
+  readonly transport: Transport
   /**
    * Through a client for one server, only one batch is in flight if the server has slots, or until a batch of
    * several operations has come back. Otherwise, a server with slots would reject several batches of the
@@ -33,12 +34,12 @@ export interface Servers {
   runBySlot: Run | undefined
 }
 
-/** Returns what is known of a client's servers. Throws a `TypeError` if the client lacks what is needed. */
-export const serversOf = weakMemo((client: object): Servers => {
-  const transport = transportOf(client)
+/** Returns what is known of the servers that a transport leads to. */
+export function serversOver(name: string, client: object, transport: Transport): Servers {
   const batching = { ...BATCHING, ...transport.batching }
-  const isCluster = transport.serverOf !== undefined
+  const isCluster = transport.serverOf !== undefined || transport.hasSlots === true
   const servers = {
+    name,
     client,
     transport,
     batching,
@@ -50,7 +51,7 @@ export const serversOf = weakMemo((client: object): Servers => {
   batching.maxInFlight = 1
   if (resentAtMs(client) !== undefined) useSlots(servers)
   return servers
-})
+}
 
 /** Records that a batch of several operations has come back from one server. */
 export function recordProbe(servers: Servers): void {

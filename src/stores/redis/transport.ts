@@ -1,4 +1,5 @@
 import type { Batching } from '../store.js'
+import type { Script } from './lua/script.js'
 
 export interface Command {
   readonly shard: number
@@ -8,26 +9,35 @@ export interface Command {
   readonly keyCount: number
 }
 
-/**
- * Sends commands to a server, or to the servers of a Cluster, through the user's client: `ioredisTransport`,
- * `ioredisClusterTransport`, `nodeRedisTransport`, `nodeRedisClusterTransport` and `nodeRedisSentinelTransport`.
- */
+/** How scripts reply through a transport that decodes every string as UTF-8, which destroys bytes. */
+export interface TextReplies {
+  /** Returns the script that replies with text instead of bytes. */
+  scriptFor(script: Script): Script
+  /** Returns a reply of such a script with bytes in place of that text. */
+  bytesIn(reply: unknown): unknown
+}
+
+/** Sends commands to a server, or to the servers of a Cluster, through the user's client. */
 export interface Transport {
   /** Returns a key's slot in a Cluster, which the keys of a command share: its shard. */
   slotOf(key: string): number
   /** Returns the server of a slot, as the client now knows it; `undefined` if that is for one server. */
   readonly serverOf: ((slot: number) => string | undefined) | undefined
+  /** Set if the keys of a command must share a slot, although `serverOf` is missing. */
+  readonly hasSlots?: boolean
+  /** Set if strings in replies arrive as text. Default: they arrive as bytes. */
+  readonly textReplies?: TextReplies
   /**
    * Returns the set in which the store keeps the digests of the scripts that it has loaded on a slot's
    * server: one set for each connection or, with a Cluster of ioredis, for each server. Stores that share a
    * client share it. Commands on a connection keep their order, so every command after the one that loads a
-   * script has it.
+   * script has it. If it is `undefined`, no script is loaded: the first call of each is rejected and sent again.
    */
-  scriptsOn(slot: number): Set<string>
+  readonly scriptsOn: ((slot: number) => Set<string>) | undefined
   /** What the client needs of the batcher that differs from other clients. */
   readonly batching: Partial<Batching> | undefined
   /**
-   * Returns a promise of each reply, with strings as buffers. Commands for one shard keep their order.
+   * Returns a promise of each reply. Commands for one shard keep their order.
    * Throws or rejects while disconnected. Never sends a command again that may have run.
    */
   send(commands: readonly Command[]): Promise<unknown>[]

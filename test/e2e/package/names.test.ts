@@ -100,8 +100,8 @@ const NAMES: Readonly<Record<string, ExportedNames>> = {
     includesHttp: true,
   },
   'headgate/redis': {
-    values: ['redisStore'],
-    types: [],
+    values: ['customRedisStore', 'redisStore'],
+    types: ['CommandWords', 'CustomRedisStoreOptions'],
     includesHttp: false,
   },
   'headgate/settings-file': {

@@ -1,5 +1,5 @@
 import type { Store } from 'headgate'
-import { redisStore } from 'headgate/redis'
+import { customRedisStore, redisStore } from 'headgate/redis'
 import { Redis as Iovalkey } from 'iovalkey'
 import { createClient } from 'redis'
 import { createClient as createClient5 } from 'redis5'
@@ -49,6 +49,16 @@ async function openIovalkey(url: string): Promise<Opened> {
   }
 }
 
+/** A client of whose replies only the text arrives. */
+async function openText(url: string): Promise<Opened> {
+  const client = await connect(url, { retryStrategy: () => 20 })
+  return {
+    makeStore: () => customRedisStore({ send: (commands) => commands.map((words) => client.call(...words)) }),
+    isReady: () => client.status === 'ready',
+    end: () => client.disconnect(),
+  }
+}
+
 /** Connects a client to a server. */
 export type Open = (url: string) => Promise<Opened>
 
@@ -58,9 +68,12 @@ export const DRIVERS = {
   'redis 6': openNodeRedis,
   'redis 5': openNodeRedis5,
   iovalkey: openIovalkey,
+  text: openText,
 } as const satisfies Readonly<Record<string, Open>>
 
-export const ALL_DRIVERS = Object.entries<Open>(DRIVERS).filter(([name]) => name !== 'iovalkey')
+export const ALL_DRIVERS = Object.entries<Open>(DRIVERS).filter(
+  ([name]) => name !== 'iovalkey' && name !== 'text',
+)
 
 /** Opens a client for the tests of a describe block. */
 export function openedStore(url: () => string, open: Open): Opened {

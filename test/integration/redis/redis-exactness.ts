@@ -22,7 +22,7 @@ export function describeRedisExactness(extent: Extent, processes: number, caller
   })
 
   /** Processes of several drivers share the keys: what each of them sends is the same. */
-  const DRIVERS = ['ioredis 6', 'redis 6', 'redis 5', 'redis 6']
+  const DRIVERS = ['ioredis 6', 'redis 6', 'text', 'redis 5']
   let started = 0
 
   describeStoreExactness(

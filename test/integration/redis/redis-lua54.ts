@@ -11,7 +11,7 @@ import {
   slidingWindow,
   tokenBucket,
 } from 'headgate'
-import { redisStore } from 'headgate/redis'
+import { customRedisStore, redisStore } from 'headgate/redis'
 import type { Block, KeyedPolicy, Part, Reward, State, Take } from 'headgate/store'
 import { keyCodeOf, kindOf } from '../../../src/policies/spec.js'
 import { LUA_KINDS } from '../../../src/stores/redis/lua/kinds.js'
@@ -155,17 +155,35 @@ export function describeLua54(traces: number): void {
     afterAll(() => server?.stop())
     afterEach(() => jest.restoreAllMocks())
 
-    test('each script leaves the states that the TypeScript policies come to', async () => {
-      expect(new Set(POLICIES.map(({ spec }) => kindOf(spec)))).toEqual(new Set(Object.keys(LUA_KINDS)))
-      const store = redisStore(server.client)
-      // A call with the periods of another time is sent again, after those behind it in its batch.
-      jest.spyOn(Date, 'now').mockImplementation(() => Math.floor(server.nowUs / 1000))
-      let trace = 0
-      await fc.assert(
-        fc.asyncProperty(steps, (each) => follow(each, server, store, `${trace++}:`)),
-        { numRuns: traces, endOnFailure: true },
-      )
-    })
+    /** A store through a client that decodes replies as UTF-8. */
+    function textStore(): Store {
+      const textIn = (reply: unknown): unknown =>
+        Array.isArray(reply) ? reply.map(textIn) : Buffer.isBuffer(reply) ? reply.toString() : reply
+      return customRedisStore({
+        send: (commands) => commands.map(async (words) => textIn(await server.client.callBuffer(...words))),
+      })
+    }
+
+    const STORES: Readonly<Record<string, () => Store>> = {
+      bytes: () => redisStore(server.client),
+      text: textStore,
+    }
+
+    test.each(Object.entries(STORES))(
+      'each script that replies with %s leaves the states that the TypeScript policies come to',
+      async (name, makeStore) => {
+        expect(new Set(POLICIES.map(({ spec }) => kindOf(spec)))).toEqual(new Set(Object.keys(LUA_KINDS)))
+        const store = makeStore()
+        // A call with the periods of another time is sent again, after those behind it in its batch.
+        jest.spyOn(Date, 'now').mockImplementation(() => Math.floor(server.nowUs / 1000))
+        let trace = 0
+        const prefix = () => `${name}${trace++}:`
+        await fc.assert(
+          fc.asyncProperty(steps, (each) => follow(each, server, store, prefix())),
+          { numRuns: traces, endOnFailure: true },
+        )
+      },
+    )
 
     test('a cost whose time has more than 64 bits is denied', async () => {
       const store = redisStore(server.client)

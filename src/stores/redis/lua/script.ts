@@ -179,7 +179,8 @@ export const readPart = ({ state }: LuaKind, n: number, place = `k + ${n}`) => `
   end`
 
 /** Returns the script with this body between `BEGIN` and `END`. */
-export function scriptOf(body: string): Script {
-  const text = BEGIN + body + END
+export const scriptOf = (body: string): Script => withDigest(BEGIN + body + END)
+
+export function withDigest(text: string): Script {
   return { text, sha1: createHash('sha1').update(text).digest('hex') }
 }

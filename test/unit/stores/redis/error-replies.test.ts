@@ -12,6 +12,7 @@ const charge: Charge = {
 
 /** A Cluster behind a transport. */
 const clusterAt = (transport: object): Servers => ({
+  name: 'redis',
   client: {},
   transport: transport as Servers['transport'],
   batching: { maxKeys: 256, maxInFlight: 2 },
@@ -79,7 +80,7 @@ test('a call whose keys are moving is decided once they are together', async () 
 })
 
 test('the server of an error that names one stays', () => {
-  const error = commandError(new Error('read ECONNRESET'), 'a')
-  expect(commandError(error, 'b')).toBe(error)
+  const error = commandError('redis', new Error('read ECONNRESET'), 'a')
+  expect(commandError('redis', error, 'b')).toBe(error)
   expect(error.server).toBe('a')
 })

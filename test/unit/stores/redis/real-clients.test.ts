@@ -104,6 +104,7 @@ test.each<[string, () => unknown]>([
 ])('%s throws a TypeError that says what to write', (_, make) => {
   expect(() => redisStore(make() as Accepted)).toThrow(
     'redisStore: client must be a client of ioredis, or of redis 5 or later (not a pool), got an object. ' +
-      'Write redisStore(new Redis(url)) for ioredis, or redisStore(createClient({ url })) for redis.',
+      'Write redisStore(new Redis(url)) for ioredis, or redisStore(createClient({ url })) for redis. ' +
+      'For any other client, write customRedisStore({ send }).',
   )
 })

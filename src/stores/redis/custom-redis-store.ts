@@ -1,0 +1,65 @@
+import { readOptions, withDefault } from '../../options/option-table.js'
+import { wrongOption } from '../../util/validate.js'
+import { requiredFunction } from '../builders/built-store.js'
+import type { Store } from '../store.js'
+import { type CommandWords, commandTransport } from './command-transport.js'
+import { serversOver } from './servers.js'
+import { storeOver } from './store-over.js'
+import { TEXT_REPLIES } from './text-replies.js'
+
+/** Options of `customRedisStore`: what it needs of a client. */
+export interface CustomRedisStoreOptions {
+  /**
+   * Sends commands to the server in this order, and returns a promise of each reply. A command is its name
+   * and its arguments: `['EVALSHA', 'e0e1…', '1', 'key', '60000']`. All strings in replies are plain ASCII text.
+   *
+   * - An error reply of the server rejects its promise with the server's message, which begins with a code
+   *   such as `NOSCRIPT`. headgate then knows that the command did nothing.
+   * - If a command was certainly not sent, throw or reject with a `StoreError` with `unsent: true`.
+   * - After any other error, the command may have run.
+   * - Never send a command twice, and never keep one for a connection that comes back later.
+   */
+  send(commands: readonly CommandWords[]): readonly Promise<unknown>[]
+  /**
+   * Whether the server is a Cluster, and `send` takes each command to the node of its first key. Default
+   * false.
+   */
+  readonly cluster?: boolean
+}
+
+/** A function, because bundlers would keep a constant that calls functions. */
+const optionTable = () => ({
+  rows: {
+    send: requiredFunction('Write send: (commands) => commands.map((words) => client.sendCommand(words)).'),
+    cluster: withDefault(false, (owner, option, value): boolean => {
+      if (typeof value === 'boolean') return value
+      throw wrongOption(owner, option, 'true or false', value)
+    }),
+  },
+})
+
+/**
+ * Creates a store that keeps states in Redis, Valkey or a server with their scripts, such as Dragonfly,
+ * through any client. It shares limits with a `redisStore` on the same server. For the clients that
+ * `redisStore` takes, that is faster.
+ *
+ * Throws a `TypeError` for wrong options.
+ *
+ * @example
+ * ```ts
+ * import { customRedisStore } from 'headgate/redis'
+ *
+ * declare const client: { call(words: readonly string[]): Promise<unknown> }
+ *
+ * const store = customRedisStore({ send: (commands) => commands.map((words) => client.call(words)) })
+ * ```
+ */
+export function customRedisStore(options: CustomRedisStoreOptions): Store {
+  const owner = 'customRedisStore'
+  const { cluster } = readOptions(owner, options, optionTable())
+  const transport = commandTransport((commands) => options.send(commands), {
+    hasSlots: cluster,
+    textReplies: TEXT_REPLIES,
+  })
+  return storeOver(owner, serversOver('redis', options, transport))
+}
