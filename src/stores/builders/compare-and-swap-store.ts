@@ -4,7 +4,6 @@ import { customStore } from '../../pipe/custom-store.js'
 import type { MaybePromise } from '../../util/maybe-promise.js'
 import { show } from '../../util/validate.js'
 import type { Store } from '../store.js'
-import type { StoreError } from '../store-error.js'
 import {
   builtStore,
   COMMON_ROWS,
@@ -13,7 +12,8 @@ import {
   requiredFunction,
 } from './built-store.js'
 import { keyLoader } from './key-loader.js'
-import { type StoredState, type Swap, swapLoop } from './swap-loop.js'
+import { checkedRead, type ReadStored } from './stored-state.js'
+import { type Swap, swapLoop } from './swap-loop.js'
 
 /** Options of `compareAndSwapStore`: what it needs from a database. */
 export interface CompareAndSwapOptions<Version> extends CommonStoreOptions {
@@ -23,7 +23,7 @@ export interface CompareAndSwapOptions<Version> extends CommonStoreOptions {
    * The keys are distinct, and there are at most `batching.maxKeys`. If it throws, the operations on these
    * keys fail.
    */
-  read(keys: readonly string[]): MaybePromise<readonly (StoredState<Version> | StoreError | undefined)[]>
+  read: ReadStored<Version>
   /**
    * Writes a state, or removes the key, if the key still has the version that was read. Does so in one
    * atomic step of the database, and returns whether it did. If it throws, the operations on the key fail,
@@ -90,14 +90,7 @@ export function compareAndSwapStore<Version>(options: CompareAndSwapOptions<Vers
   const { batching } = readOptions('compareAndSwapStore', options, optionTable())
   const { name, read, swap, clock = Date.now, storageKey = (key: string) => key } = options
 
-  async function readAll(keys: readonly string[]) {
-    const stored = await read(keys)
-    const isList: boolean = Array.isArray(stored)
-    if (isList && stored.length === keys.length) return stored
-    throw new TypeError(`read must return an array with an element for each key, got ${show(stored)}`)
-  }
-
-  const readKey = keyLoader(readAll, maxKeysOf(batching))
+  const readKey = keyLoader(checkedRead(read), maxKeysOf(batching))
   async function swapChecked(change: Swap<Version>): Promise<boolean> {
     const isWritten: unknown = await swap(change)
     if (typeof isWritten === 'boolean') return isWritten

@@ -5,20 +5,15 @@ import {
   type KeyedOperations,
   outcomesOf,
 } from '../../pipe/by-key.js'
-import type { Policy, State } from '../../policies/policy.js'
+import type { State } from '../../policies/policy.js'
 import { retry } from '../../util/retry.js'
 import type { Outcome, Part } from '../operation.js'
 import { applyBatch, type Write } from '../shared/apply-batch.js'
 import { foreignKeyError, isStateOf } from '../shared/state-codec.js'
 import { type StateWrite, stateWrite } from '../shared/state-write.js'
 import { StoreError } from '../store-error.js'
-
-/** A state in a database, with its version. Each write must change the version. */
-export interface StoredState<Version> {
-  /** What `swap` wrote. If it is anything else, the operations on the key fail. */
-  readonly state: unknown
-  readonly version: Version
-}
+import { decisionTime } from './decision-time.js'
+import type { StoredState } from './stored-state.js'
 
 /** A write that must fail if another process has changed the key since it was read. */
 export interface Swap<Version> {
@@ -67,8 +62,7 @@ export function swapLoop<Version>(name: string, access: SwapAccess<Version>): Ap
     const { key, policy } = keyed
     const before = isStateOf(policy, stored?.state) ? stored.state : undefined
     const clockMs = access.now()
-    const isAhead = policy.clampToNow(before, clockMs) !== before // then a process with a clock ahead wrote it
-    const nowMs = isAhead ? timeFor(policy, before, clockMs) : clockMs
+    const nowMs = decisionTime(policy, before, clockMs)
     const isForeign = stored !== undefined && before === undefined
     const { outcomes, write } = applyToState(name, keyed, before, isForeign, nowMs)
     if (write === undefined || (write.state === undefined && stored === undefined)) {
@@ -150,25 +144,4 @@ export function contentionError(store: string, key: string): StoreError {
   return new StoreError(store, `other processes changed the key ${key} during every attempt`, {
     replied: true,
   })
-}
-
-/** How far the clocks of two processes may be apart for a state to keep to the one that is ahead. */
-const MAX_SKEW_MS = 1000
-
-/**
- * Returns the time at which to read a state that its policy clamps by this process's clock. If a process
- * whose clock is slightly ahead wrote the state, it is the earliest time at which the policy does not clamp
- * it: otherwise the two processes would keep freeing each other's units while both write. A state from
- * further ahead is clamped: its clock was wrong.
- */
-function timeFor(policy: Policy, state: State | undefined, nowMs: number): number {
-  const isPossible = (aheadMs: number) => policy.clampToNow(state, nowMs + aheadMs) === state
-  if (!isPossible(MAX_SKEW_MS)) return nowMs
-  let [tooEarly, possible] = [0, MAX_SKEW_MS] // whole numbers, so that the search ends whatever the clock shows
-  while (possible - tooEarly > 1) {
-    const middle = Math.floor((tooEarly + possible) / 2)
-    if (isPossible(middle)) possible = middle
-    else tooEarly = middle
-  }
-  return nowMs + possible
 }

@@ -4,14 +4,12 @@ import { isPromise, type MaybePromise, thenMaybe } from '../../util/maybe-promis
 import { retry } from '../../util/retry.js'
 import { show } from '../../util/validate.js'
 import { type Charge, type ChargeResult, keysOf, type Operation, type Result } from '../operation.js'
-import { applyBatch } from '../shared/apply-batch.js'
 import type { Run } from '../shared/run-operations.js'
-import { foreignKeyError, isStateOf } from '../shared/state-codec.js'
 import { checkTime } from '../shared/validate.js'
 import type { Store } from '../store.js'
 import { asStoreError, type StoreError } from '../store-error.js'
 import { builtStore, COMMON_ROWS, type CommonStoreOptions, requiredFunction } from './built-store.js'
-import { type LockedStates, type TransactionWrite, transactionWrites } from './transaction-writes.js'
+import { decideBatch, type LockedStates, type TransactionWrite } from './decide-batch.js'
 
 /** Options of `transactionStore`: what it needs from a database. */
 export interface TransactionOptions<Transaction> extends CommonStoreOptions {
@@ -119,22 +117,6 @@ export function rowLockStore<Transaction>(options: TransactionOptions<Transactio
   const { toStoreError = (error: unknown) => asStoreError(name, error) } = options
   const mayRepeat = (error: unknown) => isTemporary(error) || isDuplicate(error)
 
-  function decide(operations: readonly Operation[], { states, nowMs }: LockedStates) {
-    checkTime('lockAndRead', nowMs)
-    const { results, writes } = applyBatch(
-      operations,
-      (key, policy) => {
-        const stored = storageKey(key)
-        const state = states.get(stored)
-        if (isStateOf(policy, state)) return state
-        if (states.has(stored)) throw foreignKeyError(name, key)
-        return undefined
-      },
-      nowMs,
-    )
-    return { results, writes: transactionWrites(writes, { states, nowMs }, storageKey) }
-  }
-
   /**
    * Applies operations in one transaction. Returns a promise only if a function of the database returns one.
    */
@@ -142,7 +124,9 @@ export function rowLockStore<Transaction>(options: TransactionOptions<Transactio
     let inside: MaybePromise<Results> | undefined
     const results = transaction((tx) => {
       inside = thenMaybe(lockAndRead(tx, keys), (locked) => {
-        const { results, writes } = decide(operations, checkLocked(locked))
+        const { nowMs } = checkLocked(locked)
+        checkTime('lockAndRead', nowMs)
+        const { results, writes } = decideBatch(name, operations, locked, storageKey)
         return writes.length === 0 ? results : thenMaybe(write(tx, writes), () => results)
       })
       return inside

@@ -1,5 +1,5 @@
 import type { State } from '../../policies/policy.js'
-import type { TransactionWrite } from '../builders/transaction-writes.js'
+import type { TransactionWrite } from '../builders/decide-batch.js'
 import { expiryS } from './expiry.js'
 
 /** A row to write. */

@@ -1,5 +1,5 @@
 import type { MaybePromise } from '../../util/maybe-promise.js'
-import type { LockedStates } from '../builders/transaction-writes.js'
+import type { LockedStates } from '../builders/decide-batch.js'
 import type { Charge, ChargeResult } from '../operation.js'
 import type { Changes } from './changes.js'
 import type { DocumentStatements } from './documents.js'

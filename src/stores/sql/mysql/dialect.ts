@@ -1,4 +1,4 @@
-import type { LockedStates } from '../../builders/transaction-writes.js'
+import type { LockedStates } from '../../builders/decide-batch.js'
 import { decodeState, encodeState } from '../../shared/state-codec.js'
 import type { Row } from '../changes.js'
 import type { Dialect } from '../dialect.js'

@@ -1,4 +1,4 @@
-import type { LockedStates } from '../../builders/transaction-writes.js'
+import type { LockedStates } from '../../builders/decide-batch.js'
 import type { Dialect } from '../dialect.js'
 import { openTransactionError } from '../errors.js'
 import { chargeEach } from './charge-each.js'

@@ -1,6 +1,9 @@
 import {
   type CompareAndSwapOptions,
   compareAndSwapStore,
+  type OptimisticOptions,
+  type OptimisticTransaction,
+  optimisticStore,
   type State,
   type Store,
   type StoredState,
@@ -18,7 +21,10 @@ interface Entry {
 export class VersionedDatabase {
   readonly entries = new Map<string, Entry>()
   readonly reads: (readonly string[])[] = []
+  readonly commits: OptimisticTransaction<number>[] = []
   swaps = 0
+  /** How many commits met others. */
+  conflicts = 0
   #version = 0
 
   constructor(readonly clock: () => number = Date.now) {}
@@ -45,6 +51,21 @@ export class VersionedDatabase {
     return true
   }
 
+  async commit(transaction: OptimisticTransaction<number>): Promise<boolean> {
+    this.commits.push(transaction)
+    await nextTurn()
+    const { checks, writes } = transaction
+    if (checks.some(({ key, version }) => this.#live(key)?.version !== version)) {
+      this.conflicts++
+      return false
+    }
+    for (const { key, state, ttlMs } of writes) {
+      if (state === undefined) this.entries.delete(key)
+      else this.#set(key, state, this.clock() + ttlMs)
+    }
+    return true
+  }
+
   #set(key: string, state: State, expiresAtMs: number): void {
     this.entries.set(key, { text: JSON.stringify(state), version: ++this.#version, expiresAtMs })
   }
@@ -64,6 +85,20 @@ export function storeIn(
     name: 'versioned',
     read: (keys) => database.read(keys),
     swap: (change) => database.swap(change),
+    ...options,
+  })
+}
+
+/** Creates a store of optimistic transactions in the database. */
+export function optimisticStoreIn(
+  database: VersionedDatabase,
+  options: Partial<OptimisticOptions<number>> = {},
+): Store {
+  return optimisticStore<number>({
+    name: 'versioned',
+    read: (keys) => database.read(keys),
+    commit: (transaction) => database.commit(transaction),
+    clock: database.clock,
     ...options,
   })
 }

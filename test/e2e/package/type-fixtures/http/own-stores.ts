@@ -4,6 +4,7 @@ import {
   applyOperations,
   compareAndSwapStore,
   customStore,
+  optimisticStore,
   ownerStore,
   type State,
   type Store,
@@ -36,6 +37,13 @@ export function stores(
       swap: ({ key, version, state, ttlMs }) =>
         kv.put(key, state, { ttlMs, ...(version !== undefined && { ifMatch: version }) }),
       batching: { maxKeys: 10, maxInFlight: 2 },
+    }),
+    optimisticStore<string>({
+      name: 'versions',
+      read: (keys) => keys.map(() => undefined),
+      commit: ({ checks, writes }) =>
+        checks.every(({ version }) => version !== 'old') && writes.every(({ ttlMs }) => ttlMs >= 0),
+      isTemporary: (error) => error instanceof RangeError,
     }),
     transactionStore<Transaction>({
       name: 'sql',

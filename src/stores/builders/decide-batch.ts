@@ -1,5 +1,7 @@
 import type { Policy } from '../../policies/policy.js'
-import type { Writes } from '../shared/apply-batch.js'
+import type { Operation, Result } from '../operation.js'
+import { applyBatch, type Writes } from '../shared/apply-batch.js'
+import { foreignKeyError, isStateOf } from '../shared/state-codec.js'
 import { type StateWrite, stateWrite } from '../shared/state-write.js'
 
 /** What a transaction reads after it has locked its keys. */
@@ -30,8 +32,40 @@ export interface TransactionWrite extends StateWrite {
   readonly isNew: boolean
 }
 
+/** The results of operations, in order, and the states to write. */
+export interface DecidedBatch {
+  readonly results: readonly (Result | Error)[]
+  readonly writes: readonly TransactionWrite[]
+}
+
+/**
+ * Applies operations to the states that a transaction has read. The operations on a key that holds anything
+ * but a state of its policy fail, and so do those on a key that holds an error.
+ */
+export function decideBatch(
+  name: string,
+  operations: readonly Operation[],
+  read: LockedStates,
+  storageKey: (key: string) => string,
+): DecidedBatch {
+  const { states, nowMs } = read
+  const { results, writes } = applyBatch(
+    operations,
+    (key, policy) => {
+      const stored = storageKey(key)
+      const state = states.get(stored)
+      if (isStateOf(policy, state)) return state
+      if (state instanceof Error) throw state
+      if (states.has(stored)) throw foreignKeyError(name, key)
+      return undefined
+    },
+    nowMs,
+  )
+  return { results, writes: transactionWrites(writes, read, storageKey) }
+}
+
 /** Returns the writes in the order of their keys, without those that would change nothing. */
-export function transactionWrites(
+function transactionWrites(
   writes: Writes,
   { states, nowMs }: LockedStates,
   storageKey: (key: string) => string,
