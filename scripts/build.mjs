@@ -1,8 +1,7 @@
 // Builds dist/esm and dist/cjs: a bundle and its types for each entry of the package, and one for its
 // command. What entries share is in chunks, so that a process has one copy of it, however many entries it
-// loads. The packages that headgate uses are bundled, with their licenses. `node scripts/build.mjs --code
-// FOLDER` builds only the code, into another folder. It calls rolldown itself, because tsdown, which wraps
-// it, needs Node.js 22.
+// loads. `node scripts/build.mjs --code FOLDER` builds only the code, into another folder. It calls rolldown
+// itself, because tsdown, which wraps it, needs Node.js 22.
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, isAbsolute, join, relative, resolve } from 'node:path'
@@ -64,7 +63,6 @@ if (flag !== '--code') await buildTypes()
 
 async function buildCode() {
   const formats = { esm: 'module', cjs: 'commonjs' }
-  const bundled = new Set()
   for (const [format, type] of Object.entries(formats)) {
     const dir = join(dist, format)
     const output = {
@@ -75,12 +73,11 @@ async function buildCode() {
       footer: ({ name }) => (format === 'cjs' && name === 'express-rate-limit' ? CALLABLE : ''),
     }
     const names = format === 'esm' ? [...ENTRIES, COMMAND] : ENTRIES
-    const modules = await bundle(names, (entry) => `src/${entry}.ts`, output, 'js')
-    for (const path of modules.filter(isOfPackage)) bundled.add(path)
+    await bundle(names, (entry) => `src/${entry}.ts`, output, 'js')
     writeFileSync(`${dir}/package.json`, `${JSON.stringify({ type, sideEffects: false })}\n`)
   }
   const charts = resolve('node_modules/uplot/dist/uPlot.esm.js')
-  writeFileSync(join(dist, 'THIRD-PARTY-LICENSES.txt'), licensesOf([...bundled, charts]))
+  writeFileSync(join(dist, 'THIRD-PARTY-LICENSES.txt'), licensesOf([charts]))
 }
 
 /** Writes the module that holds the page of the dashboard, with the library of its charts, minified. */
@@ -134,7 +131,7 @@ function typesOfModule(entry) {
 
 /**
  * Writes the bundles of entries, with a chunk for each folder of `src` that they share: an application's bundler
- * leaves out whole chunks more surely than parts of one. Returns what they bundle.
+ * leaves out whole chunks more surely than parts of one.
  */
 async function bundle(names, inputOf, output, ending, options = {}) {
   const build = await rolldown({
@@ -145,7 +142,7 @@ async function bundle(names, inputOf, output, ending, options = {}) {
     input: Object.fromEntries(names.map((entry) => [entry, inputOf(entry)])),
     ...options,
   })
-  const written = await build.write({
+  await build.write({
     ...output,
     chunkFileNames: `chunk-[name].${ending}`,
     codeSplitting: {
@@ -154,7 +151,6 @@ async function bundle(names, inputOf, output, ending, options = {}) {
     },
   })
   await build.close()
-  return written.output.flatMap(({ moduleIds = [] }) => moduleIds)
 }
 
 /**
@@ -162,15 +158,8 @@ async function bundle(names, inputOf, output, ending, options = {}) {
  * paths are read from the root.
  */
 function chunkOf(path) {
-  if (isOfPackage(path)) return 'keys'
   const [, folder] = /^(?:src|dist\/types)\/(.+)\/[^/]+$/.exec(fromRoot(path)) ?? []
   return CHUNK_OF_FOLDER.get(folder) ?? folder?.replaceAll('/', '-')
-}
-
-/** Returns whether a module is of a package, which may be linked from outside the checkout. */
-function isOfPackage(path) {
-  const inside = fromRoot(path)
-  return isAbsolute(path) && (isOutside(inside) || inside.startsWith('node_modules/'))
 }
 
 function fromRoot(path) {

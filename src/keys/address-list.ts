@@ -1,8 +1,9 @@
-import ipaddr from 'ipaddr.js'
 import { show, wrongOption } from '../util/validate.js'
 import { type Address, parseAsWritten } from './address.js'
 import { EMBEDDINGS, type Embedding, embeddedIpv4, embeddingOf } from './embedded-ipv4.js'
 import { checkHostBits } from './host-bits.js'
+import type { Ipv6 } from './ip-text.js'
+import { bitsOf, isInRange, type Range } from './network-key.js'
 
 /**
  * Creates a function that returns whether an address is in a list of addresses and CIDR ranges, v4 and v6;
@@ -27,23 +28,12 @@ export function addressList(
   checkHostBits(owner, option, entries)
   return function isListed(address) {
     if (address === undefined) return false
-    const parsed = typeof address === 'string' ? ipaddr.IPv4.parse(address) : address
-    return ranges.some(([network, prefix]) => {
-      if (isIpv6(network)) return isIpv6(parsed) && network.match(parsed, prefix)
-      return !isIpv6(parsed) && network.match(parsed, prefix)
-    })
+    const bits = bitsOf(address)
+    return ranges.some((range) => isInRange(bits, range))
   }
 }
 
-/** Returns whether an address from any copy of ipaddr.js is IPv6. */
-function isIpv6(address: ipaddr.IPv4 | ipaddr.IPv6): address is ipaddr.IPv6 {
-  return address.kind() === 'ipv6'
-}
-
 const CIDR = /^([^/]*)(?:\/(\d{1,3}))?$/
-
-/** A network and the length of its prefix. */
-export type Range = readonly [network: ipaddr.IPv4 | ipaddr.IPv6, prefix: number]
 
 /**
  * Returns the range of an entry: an address or a CIDR range. Throws a `TypeError` that begins with `must` for
@@ -60,7 +50,7 @@ export function readRange(
   const prefix = Number(bits ?? width)
   if (address === undefined || prefix > width)
     throw new TypeError(`${must} Use an entry such as '192.0.2.7' or '2001:db8::/32'.`)
-  if (typeof address === 'string') return [ipaddr.IPv4.parse(address), prefix]
+  if (typeof address === 'string') return [bitsOf(address), prefix]
   const embedding = embeddingOf(address, embeddings)
   const range: Range | undefined = embedding ? embeddedRange(address, prefix, embedding) : [address, prefix]
   if (range !== undefined) return range
@@ -74,11 +64,11 @@ export function readRange(
  * the prefix ends outside of the IPv4 address. So it does in a whole network such as 2002::/16, which would
  * be every IPv4 address; only ::ffff:0:0/96 means that.
  */
-function embeddedRange(address: ipaddr.IPv6, prefix: number, embedding: Embedding): Range | undefined {
+function embeddedRange(address: Ipv6, prefix: number, embedding: Embedding): Range | undefined {
   const [, networkPrefix] = embedding.network
   if (prefix < networkPrefix && networkPrefix < 96) return [address, prefix] // holds more than the network
   const ipv4Prefix = prefix === 128 ? 32 : prefix - embedding.ipv4At
-  if (ipv4Prefix < (address.isIPv4MappedAddress() ? 0 : 1) || ipv4Prefix > 32) return undefined
+  if (ipv4Prefix < (embedding.isAllOfIpv4 ? 0 : 1) || ipv4Prefix > 32) return undefined
   const ipv4 = embeddedIpv4(address, embedding)
-  return ipv4 === undefined ? [address, prefix] : [ipaddr.IPv4.parse(ipv4), ipv4Prefix]
+  return ipv4 === undefined ? [address, prefix] : [bitsOf(ipv4), ipv4Prefix]
 }

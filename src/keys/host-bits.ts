@@ -1,6 +1,6 @@
-import ipaddr from 'ipaddr.js'
 import { show } from '../util/validate.js'
 import { parseAsWritten } from './address.js'
+import { networkText } from './network-key.js'
 
 /**
  * Returns the network of a CIDR range whose address has bits after the prefix, such as `10.0.0.0/8` for
@@ -9,10 +9,10 @@ import { parseAsWritten } from './address.js'
 function networkAround(entry: unknown): string | undefined {
   const [, text = '', bits] = typeof entry === 'string' ? (/^([^/]*)\/(\d{1,3})$/.exec(entry) ?? []) : []
   const address = parseAsWritten(text)
-  if (address === undefined || Number(bits) > (typeof address === 'string' ? 32 : 128)) return undefined
-  const kind = typeof address === 'string' ? ipaddr.IPv4 : ipaddr.IPv6
-  const network = kind.networkAddressFromCIDR(`${address}/${bits}`)
-  return String(network) === String(address) ? undefined : `${network}/${bits}`
+  const width = typeof address === 'string' ? 32 : 128
+  if (address === undefined || Number(bits) > width) return undefined
+  const network = networkText(address, Number(bits))
+  return network === networkText(address, width) ? undefined : `${network}/${bits}`
 }
 
 /**

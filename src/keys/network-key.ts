@@ -1,16 +1,16 @@
 import type { Address } from './address.js'
-import type { Range } from './address-list.js'
+import { formatIpv6, type Ipv6, ipv6Network } from './ip-text.js'
 
-/** The bits of an address: one number for IPv4, and eight 16-bit parts for IPv6. */
-export type AddressBits = number | readonly number[]
+/** The bits of an address: one number for IPv4, and eight 16-bit groups for IPv6. */
+export type AddressBits = number | Ipv6
+
+/** A network and the length of its prefix. */
+export type Range = readonly [network: AddressBits, prefix: number]
 
 export function bitsOf(address: Address): AddressBits {
-  return typeof address === 'string' ? joinOctets(address.split('.')) : address.parts
-}
-
-function joinOctets(octets: readonly unknown[]): number {
+  if (typeof address !== 'string') return address
   let bits = 0
-  for (const octet of octets) bits = bits * 256 + Number(octet)
+  for (const octet of address.split('.')) bits = bits * 256 + Number(octet)
   return bits
 }
 
@@ -25,5 +25,28 @@ export function networkKey(bits: AddressBits, prefix: number): number | string {
 
 /** Returns the `networkKey` that the addresses in a range have, and no others. */
 export function rangeKey([network, prefix]: Range): number | string {
-  return networkKey('octets' in network ? joinOctets(network.octets) : network.parts, prefix)
+  return networkKey(network, prefix)
+}
+
+/** Returns whether an address is in a range. No IPv4 address is in one of IPv6. */
+export function isInRange(bits: AddressBits, [network, prefix]: Range): boolean {
+  if (typeof bits === 'number' || typeof network === 'number')
+    return networkKey(bits, prefix) === networkKey(network, prefix)
+  for (let i = 0; i * 16 < prefix; i++) {
+    const difference = (bits[i] ?? 0) ^ (network[i] ?? 0)
+    if (difference >> Math.max(0, 16 * (i + 1) - prefix) !== 0) return false
+  }
+  return true
+}
+
+/** Returns the text of the network that an address is in. */
+export function networkText(address: Address, prefix: number): string {
+  if (typeof address !== 'string') return formatIpv6(ipv6Network(address, prefix))
+  const size = 2 ** (32 - prefix)
+  return ipv4Text(Number(networkKey(bitsOf(address), prefix)) * size)
+}
+
+/** Writes the bits of an IPv4 address in dotted form. */
+export function ipv4Text(bits: number): string {
+  return [24, 16, 8, 0].map((shift) => (bits >>> shift) & 0xff).join('.')
 }

@@ -1,7 +1,6 @@
 import type { Address } from '../keys/address.js'
-import type { Range } from '../keys/address-list.js'
 import type { Embedding } from '../keys/embedded-ipv4.js'
-import { bitsOf, networkKey, rangeKey } from '../keys/network-key.js'
+import { bitsOf, networkKey, type Range, rangeKey } from '../keys/network-key.js'
 import type { SettingsOverride } from '../limiter/settings-document.js'
 import type { Steps } from '../util/slices.js'
 import { endOf, rawIdentity, readNetwork } from './read-override.js'

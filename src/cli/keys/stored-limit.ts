@@ -1,5 +1,5 @@
-import { isPlainIpv4 } from '../../keys/address.js'
 import { IDENTITY_END, IDENTITY_START } from '../../keys/identity-braces.js'
+import { isPlainIpv4 } from '../../keys/ip-text.js'
 import { readScope, type ScopedLimit } from '../../pipe/published-limits.js'
 import { ban } from '../../policies/ban.js'
 import type { Policy } from '../../policies/policy.js'

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import ipaddr from 'ipaddr.js'
-import { addressIdentity, isPlainIpv4, parseAddress } from '../../../src/keys/address.js'
+import { addressIdentity, parseAddress } from '../../../src/keys/address.js'
+import { isPlainIpv4 } from '../../../src/keys/ip-text.js'
 
 /** The identity of a text under /56, or undefined where it is no address. */
 function identityOf(text: string, ipv6Prefix = 56): string | undefined {
