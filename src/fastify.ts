@@ -36,7 +36,7 @@ declare module 'fastify' {
   }
   interface FastifyInstance {
     /** The limiters that the plugin has created: the shared one first, then those of routes. */
-    readonly rateLimiters: readonly http.Limiter<Request>[]
+    readonly rateLimiters: readonly http.MiddlewareLimiter<Request>[]
   }
 }
 

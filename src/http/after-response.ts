@@ -1,7 +1,7 @@
 import { stopRenewals } from '../limiter/concurrency/held-by-decision.js'
 import { chargedParts, type Decision, receiptOf } from '../limiter/decision.js'
 import { emitFailure } from '../limiter/events.js'
-import type { Limiter } from '../limiter/limiter.js'
+import type { MiddlewareLimiter } from '../limiter/limiter.js'
 import { endUndecided } from '../limiter/undecided.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
 import { checkBoolean, wrongOption } from '../util/validate.js'
@@ -16,7 +16,12 @@ export type Count<Req, Res> =
   | ((req: Req, res: Res) => MaybePromise<boolean>)
 
 /** Called with a request that passed a limiter, before its handler runs. */
-export type OnAllowed<Req, Res> = (limiter: Limiter<Req>, req: Req, res: Res, decision: Decision) => void
+export type OnAllowed<Req, Res> = (
+  limiter: MiddlewareLimiter<Req>,
+  req: Req,
+  res: Res,
+  decision: Decision,
+) => void
 
 /**
  * Refunds a request once its response has finished with an outcome that does not count. If the client hangs
@@ -82,7 +87,7 @@ export function adjustToActualCost<Req, Res>(
 }
 
 async function adjustParts(
-  limiter: Limiter<never>,
+  limiter: MiddlewareLimiter<never>,
   decision: Decision,
   actualCost: ActualCost,
   change: 'any' | 'upwards',
@@ -107,7 +112,7 @@ async function adjustParts(
  * them and returns false. The callbacks refer neither to the request nor to the response.
  */
 export function releaseOnEnd<Res>(
-  limiter: Limiter<never>,
+  limiter: MiddlewareLimiter<never>,
   writer: ResponseWriter<Res>,
   res: Res,
   decision: Decision,
@@ -119,13 +124,13 @@ export function releaseOnEnd<Res>(
 }
 
 /** Refunds a request that does not pass. Never rejects. */
-export function giveBack(limiter: Limiter<never>, decision: Decision): Promise<void> {
+export function giveBack(limiter: MiddlewareLimiter<never>, decision: Decision): Promise<void> {
   return emitIfFails(limiter, decision, () => limiter.refund(decision))
 }
 
 /** Changes what a decision took after its response, when no caller sees a failure. Never rejects. */
 async function emitIfFails(
-  { events }: Limiter<never>,
+  { events }: MiddlewareLimiter<never>,
   decision: Decision,
   change: () => MaybePromise<void>,
 ): Promise<void> {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Decision } from '../limiter/decision.js'
-import type { Limiter } from '../limiter/limiter.js'
+import type { MiddlewareLimiter } from '../limiter/limiter.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
 import { show } from '../util/validate.js'
 import { checkNodeCall } from './check-caller.js'
@@ -16,7 +16,7 @@ export interface RateLimitMiddleware<
   Res extends ServerResponse = ServerResponse,
 > {
   (req: Req, res: Res, next: Next): void
-  readonly limiter: Limiter<Req>
+  readonly limiter: MiddlewareLimiter<Req>
 }
 
 /** A request that may have passed a limiter. `headgate` adds the property to Express' own type. */

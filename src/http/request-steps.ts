@@ -5,7 +5,7 @@ import { isHolding } from '../limiter/concurrency/held-by-decision.js'
 import { limiterFrom, type ReplaceAdjustments, type SteppedLimiter } from '../limiter/create-limiter.js'
 import { asDecided, type Decision, denyUndelayable } from '../limiter/decision.js'
 import { emitFailure } from '../limiter/events.js'
-import type { Limiter } from '../limiter/limiter.js'
+import type { MiddlewareLimiter } from '../limiter/limiter.js'
 import { endUndecided } from '../limiter/undecided.js'
 import { trackUndecided } from '../pipe/track-undecided.js'
 import type { ServerTypes } from '../util/framework-types.js'
@@ -36,7 +36,7 @@ export interface GuardSteps<Req, Res> {
 export interface RequestSteps<Req extends object, Res> extends Denier<Res> {
   /** The function named in error messages. */
   readonly owner: string
-  readonly limiter: Limiter<Req>
+  readonly limiter: MiddlewareLimiter<Req>
   readonly stepped: SteppedLimiter<Req>
   readonly modeSwitch: ModeSwitch
   readonly headers: HeaderSettings<Res>

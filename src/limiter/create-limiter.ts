@@ -11,12 +11,12 @@ import { logIfDebugged } from './debug-log.js'
 import type { Decision, Finish } from './decision.js'
 import { emit, emitFailure, type LimiterEvents } from './events.js'
 import { registerForInspection } from './inspection.js'
-import type { Limiter } from './limiter.js'
+import type { Limiter, MiddlewareLimiter } from './limiter.js'
 import { finishDecision, type LimiterParts, limiterMethods } from './limiter-methods.js'
 import type { LimiterOptions } from './options.js'
 import { type LimiterSettings, readLimiterOptions } from './read-options.js'
 import { limiterDocument } from './settings-in-force.js'
-import { createWaiting } from './waiting/wait-for.js'
+import { waitWith } from './waiting/wait-with.js'
 
 /**
  * Creates a limiter that you charge yourself: for WebSockets, queues, GraphQL and other code without HTTP.
@@ -34,7 +34,8 @@ import { createWaiting } from './waiting/wait-for.js'
  * ```
  */
 export function createLimiter<Subject = unknown>(options: LimiterOptions<Subject>): Limiter<Subject> {
-  return limiterFrom<Subject>('createLimiter', readLimiterOptions('createLimiter', options)).limiter
+  const parts = limiterFrom<Subject>('createLimiter', readLimiterOptions('createLimiter', options))
+  return Object.assign(parts.limiter, { waitFor: waitWith(parts) })
 }
 
 /** Returns adjustments to use in place of those of a limiter. */
@@ -44,7 +45,7 @@ export type ReplaceAdjustments<Subject> = (
 
 /** A limiter and its parts, for middleware that acts between the steps of a charge. */
 export interface SteppedLimiter<Subject> extends LimiterParts<Subject> {
-  readonly limiter: Limiter<Subject>
+  readonly limiter: MiddlewareLimiter<Subject>
 }
 
 /**
@@ -90,7 +91,7 @@ function limiterParts<Subject>(
       else if (!emit(events, 'storeError', [error])) warnOfError(error)
     },
     onRefundLost: onRefundFailed,
-    onUnitsBack: (keys) => parts.waiting.retry(keys),
+    onUnitsBack: (keys) => parts.waiting?.retry(keys),
     onChange(...change) {
       if (change[0] === 'closed') holdings()?.renewDue()
       emit(events, 'storeState', change)
@@ -103,7 +104,7 @@ function limiterParts<Subject>(
       parts.candidate?.close()
       parts.candidate = createCandidate({ ...settings, candidate: entries }, events, followed?.ruleCandidate)
     },
-    onRulesChanged: () => parts.waiting.onRulesChanged(),
+    onRulesChanged: () => parts.waiting?.onRulesChanged(),
   })
   const { followed } = document
   const adjustments = adjustmentsOf<Subject>(owner, core)
@@ -120,7 +121,8 @@ function limiterParts<Subject>(
     candidate: createCandidate(settings, events, followed?.ruleCandidate),
     report,
     finish,
-    waiting: createWaiting(core, { access, modeSwitch, finish, onRefundFailed }),
+    waiting: undefined,
+    isClosed: false,
     holdings,
     adjustments: { ...adjustments, ...replaceAdjustments?.(adjustments) },
     document,

@@ -2,7 +2,7 @@ import type { EventEmitter } from 'node:events'
 import type { Decision } from './decision.js'
 import { FAILURES } from './events.js'
 import { identitiesOf } from './identities.js'
-import type { Limiter } from './limiter.js'
+import type { MiddlewareLimiter } from './limiter.js'
 
 /** By limiter: stops the log that `DEBUG` has started. */
 const stops = new WeakMap<object, () => void>()
@@ -17,7 +17,7 @@ export function isDebugged(): boolean {
  * Logs the events of a limiter to standard error if `DEBUG` names headgate, and the identities of each
  * decision. Does not use `logEvents`, so that only bundles of programs that call it contain its code.
  */
-export function logIfDebugged<Subject>(limiter: Limiter<Subject>): void {
+export function logIfDebugged<Subject>(limiter: MiddlewareLimiter<Subject>): void {
   if (!isDebugged()) return
   const { name = 'a limiter' } = limiter
   const events = limiter.events as EventEmitter

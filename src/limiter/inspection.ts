@@ -2,7 +2,7 @@ import { request } from '../pipe/pipe.js'
 import type { Store } from '../stores/store.js'
 import type { Listing } from './access-rules.js'
 import type { CandidateClients } from './candidate/candidate-report.js'
-import type { Limiter } from './limiter.js'
+import type { MiddlewareLimiter } from './limiter.js'
 import type { LimiterParts } from './limiter-methods.js'
 import type { LimiterSettings } from './read-options.js'
 import type { Apply } from './receipt.js'
@@ -43,10 +43,16 @@ export function registerForInspection<Subject>(limiter: object, parts: LimiterPa
   Object.defineProperty(limiter, INSPECTION, { value: parts })
 }
 
+/** Returns what a limiter is made of; `undefined` for anything but a limiter. */
+export function partsOf<Subject>(limiter: unknown): LimiterParts<Subject> | undefined {
+  if (typeof limiter !== 'object' || limiter === null) return undefined
+  const { [INSPECTION]: parts }: { readonly [INSPECTION]?: LimiterParts<Subject> } = limiter
+  return parts
+}
+
 /** Returns what tools read of a limiter; `undefined` if the value is not a limiter. */
 export function inspectionOf(limiter: unknown): Inspection | undefined {
-  if (typeof limiter !== 'object' || limiter === null) return undefined
-  const { [INSPECTION]: parts }: { readonly [INSPECTION]?: LimiterParts<unknown> } = limiter
+  const parts = partsOf(limiter)
   if (parts === undefined) return undefined
   const { settings, access, core } = parts
   const { limiterScope, secret, isLocal = false, limits } = settings.context
@@ -68,6 +74,6 @@ export function inspectionOf(limiter: unknown): Inspection | undefined {
 }
 
 /** Returns whether a value is a limiter from any copy of this package. */
-export function isLimiter(value: unknown): value is Limiter<never> {
+export function isLimiter(value: unknown): value is MiddlewareLimiter<never> {
   return inspectionOf(value) !== undefined
 }

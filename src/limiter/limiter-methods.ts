@@ -8,11 +8,11 @@ import { type holdingsOnDemand, releaseDecision } from './concurrency/held-by-de
 import { checkDecision, type Decision, type Finish, receiptOf, reportedDecision } from './decision.js'
 import type { LimiterEvents } from './events.js'
 import { healthOf } from './health.js'
-import type { Limiter } from './limiter.js'
+import type { MiddlewareLimiter } from './limiter.js'
 import type { LimiterSettings } from './read-options.js'
 import type { LimiterDocument } from './settings-in-force.js'
 import { endUndecided } from './undecided.js'
-import type { createWaiting } from './waiting/wait-for.js'
+import type { Waiting } from './waiting/wait-for.js'
 
 /** The parts of a limiter. */
 export interface LimiterParts<Subject> extends ChargeContext {
@@ -24,7 +24,9 @@ export interface LimiterParts<Subject> extends ChargeContext {
   readonly report: Finish
   /** Reports a decision, and returns the one that the caller gets. */
   readonly finish: Finish
-  readonly waiting: ReturnType<typeof createWaiting>
+  /** Those that wait, once one did. */
+  waiting: Waiting | undefined
+  isClosed: boolean
   readonly holdings: ReturnType<typeof holdingsOnDemand>
   readonly adjustments: DirectAdjustments<Subject>
   readonly document: LimiterDocument
@@ -34,12 +36,11 @@ export interface LimiterParts<Subject> extends ChargeContext {
 }
 
 /** Creates the public methods of a limiter. */
-export function limiterMethods<Subject>(parts: LimiterParts<Subject>): Limiter<Subject> {
-  const { settings, document, waiting, events } = parts
+export function limiterMethods<Subject>(parts: LimiterParts<Subject>): MiddlewareLimiter<Subject> {
+  const { settings, document, events } = parts
   const { modeSwitch, context } = settings
   return {
     charge: (subject, options) => promiseOf(chargeSubject, parts, subject, options),
-    waitFor: waiting.waitFor,
     peek: (subject, ...options: unknown[]) => promiseOf(peekSubject, parts, subject, options[0]),
     ...promisedAdjustments(() => parts.candidate?.adjustBeside(parts.adjustments) ?? parts.adjustments),
     release: (decision) => release(parts, decision),
@@ -118,9 +119,10 @@ async function release<Subject>(
 }
 
 async function close<Subject>(parts: LimiterParts<Subject>): Promise<void> {
-  const { settings, stops, waiting, holdings, core } = parts
+  const { settings, stops, holdings, core } = parts
   for (const stop of stops.splice(0)) stop()
-  waiting.close()
+  parts.isClosed = true
+  parts.waiting?.close()
   await holdings()?.releaseAll().catch(parts.onRefundFailed)
   await parts.candidate?.close()
   try {

@@ -8,8 +8,8 @@ import type { LimiterEvents } from './events.js'
 import type { Health } from './health.js'
 import type { WaitOptions } from './waiting/wait-options.js'
 
-/** A rate limiter without HTTP, such as `createLimiter` returns. Each middleware has one as `limiter`. */
-export interface Limiter<Subject> extends Adjustments<Subject> {
+/** The limiter of a middleware, which has it as `limiter`. The function `waitFor` waits for it. */
+export interface MiddlewareLimiter<Subject> extends Adjustments<Subject> {
   /**
    * Charges a subject with all limits at once, all or nothing. `cost` replaces the limits' own cost. In
    * memory, the units are taken before it returns, unless an option function is async.
@@ -25,33 +25,6 @@ export interface Limiter<Subject> extends Adjustments<Subject> {
    * response.
    */
   charge(subject: Subject, options?: { cost?: number }): Promise<Decision>
-  /**
-   * Waits until the charge is allowed, and then charges the subject as `charge` does. Resolves with the
-   * allowed decision, or with a denied one in these cases:
-   *
-   * - The charge can no longer be allowed within `maxWait`.
-   * - There is no place to wait. There are 10,000 places, and a client gets no more than are left.
-   * - The limiter is closed.
-   *
-   * If `signal` aborts, refunds what a charge took in the meantime, and rejects with the signal's reason. It
-   * also ends the wait for async option functions. `maxWait` does so once the charge waits for its turn.
-   *
-   * Charges that wait for the same key are served in order of arrival. That holds within this process: other
-   * processes, and `charge`, may take units first. A charge of several limits waits for one of them at a
-   * time, and later charges may pass it at the others. Once it has waited for a limit, it holds its units
-   * there while it waits for the next one, unless the limit would restore them sooner. So charges of one
-   * limit cannot starve it, and it costs them at most one charge. It holds nothing while it waits for a
-   * `concurrency` limit.
-   *
-   * While a limit is exhausted, only the first charge calls the store. It retries when units are back: in
-   * due time, or at once after a refund or `forget` of this limiter. Waiting never leads to a ban. If the
-   * store fails, `onStoreError` decides.
-   *
-   * Each attempt reads key, cost, policy and access rules anew, so option functions may be called several
-   * times. The first charge in a queue also retries when a charge with another policy arrives for its key,
-   * and all do when `settings` or `mode` change. In report mode no charge waits.
-   */
-  waitFor(subject: Subject, options?: WaitOptions): Promise<Decision>
   /**
    * Returns the current figures without taking anything. A cost of 0 is always allowed. `remaining` is what
    * is left, and `moreAfterMs` is when there will be more.
@@ -95,9 +68,40 @@ export interface Limiter<Subject> extends Adjustments<Subject> {
   readonly name: string | undefined
 }
 
+/** A rate limiter without HTTP, which `createLimiter` returns. */
+export interface Limiter<Subject> extends MiddlewareLimiter<Subject> {
+  /**
+   * Waits until the charge is allowed, and then charges the subject as `charge` does. Resolves with the
+   * allowed decision, or with a denied one in these cases:
+   *
+   * - The charge can no longer be allowed within `maxWait`.
+   * - There is no place to wait. There are 10,000 places, and a client gets no more than are left.
+   * - The limiter is closed.
+   *
+   * If `signal` aborts, refunds what a charge took in the meantime, and rejects with the signal's reason. It
+   * also ends the wait for async option functions. `maxWait` does so once the charge waits for its turn.
+   *
+   * Charges that wait for the same key are served in order of arrival. That holds within this process: other
+   * processes, and `charge`, may take units first. A charge of several limits waits for one of them at a
+   * time, and later charges may pass it at the others. Once it has waited for a limit, it holds its units
+   * there while it waits for the next one, unless the limit would restore them sooner. So charges of one
+   * limit cannot starve it, and it costs them at most one charge. It holds nothing while it waits for a
+   * `concurrency` limit.
+   *
+   * While a limit is exhausted, only the first charge calls the store. It retries when units are back: in
+   * due time, or at once after a refund or `forget` of this limiter. Waiting never leads to a ban. If the
+   * store fails, `onStoreError` decides.
+   *
+   * Each attempt reads key, cost, policy and access rules anew, so option functions may be called several
+   * times. The first charge in a queue also retries when a charge with another policy arrives for its key,
+   * and all do when `settings` or `mode` change. In report mode no charge waits.
+   */
+  waitFor(subject: Subject, options?: WaitOptions): Promise<Decision>
+}
+
 /**
  * A limiter of any subjects. Since `@types/node` 25, an `EventEmitter` is assignable only with equal events.
  */
-export interface AnyLimiter extends Omit<Limiter<never>, 'events'> {
+export interface AnyLimiter extends Omit<MiddlewareLimiter<never>, 'events'> {
   readonly events: EventEmitter
 }

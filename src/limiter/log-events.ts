@@ -3,7 +3,7 @@ import { isDebugged, stopDebugLog } from './debug-log.js'
 import type { Decision } from './decision.js'
 import { FAILURES } from './events.js'
 import { identitiesOf } from './identities.js'
-import type { Limiter } from './limiter.js'
+import type { MiddlewareLimiter } from './limiter.js'
 import type { AppliedSettings } from './settings-source.js'
 
 /** Writes a log entry: its fields, and a message. */
@@ -38,7 +38,7 @@ export interface EventLogger {
  * logEvents(api.limiter, pino())
  * ```
  */
-export function logEvents<Subject>(limiter: Limiter<Subject>, logger: EventLogger): () => void {
+export function logEvents<Subject>(limiter: MiddlewareLimiter<Subject>, logger: EventLogger): () => void {
   stopDebugLog(limiter)
   const { name } = limiter
   const events = limiter.events as EventEmitter
@@ -89,7 +89,7 @@ export function logEvents<Subject>(limiter: Limiter<Subject>, logger: EventLogge
 }
 
 /** What entries about a decision say of its limiter. */
-type Origin = Pick<Limiter<never>, 'name' | 'mode'>
+type Origin = Pick<MiddlewareLimiter<never>, 'name' | 'mode'>
 
 function fieldsOf(
   { name, mode }: Origin,

@@ -7,7 +7,7 @@ import { isKey, valueHash } from '../keys/value-identity.js'
 import type { DirectAdjustments } from '../limiter/adjustments.js'
 import { claimStore } from '../limiter/claimed-store.js'
 import { chargedParts, type Decision } from '../limiter/decision.js'
-import type { Limiter } from '../limiter/limiter.js'
+import type { MiddlewareLimiter } from '../limiter/limiter.js'
 import { isUndecidedDenial } from '../limiter/undecided.js'
 import { UNDECIDED_RETRY_MS } from '../pipe/undecided-units.js'
 import type { ServerTypes } from '../util/framework-types.js'
@@ -62,7 +62,10 @@ export function guardSteps<Req extends object, Res>(
   options: LoginOptions<ServerTypes<Req, Res>>,
   writer: ResponseWriter<Res>,
   routeOf: RouteOf<Req>,
-): { steps: RequestSteps<Req, Res>; controls: LoginControls<Req> & { readonly limiter: Limiter<Req> } } {
+): {
+  steps: RequestSteps<Req, Res>
+  controls: LoginControls<Req> & { readonly limiter: MiddlewareLimiter<Req> }
+} {
   const login = readLoginOptions(options, writer)
   const { name, prefix } = login
   const hashOf = valueHash(login.secret)

@@ -3,7 +3,7 @@ import type { ResponseWriter } from '../http/response-writer.js'
 import { isKey } from '../keys/value-identity.js'
 import type { Decision } from '../limiter/decision.js'
 import { emitFailure } from '../limiter/events.js'
-import type { Limiter } from '../limiter/limiter.js'
+import type { MiddlewareLimiter } from '../limiter/limiter.js'
 import { decidedUnits, endUndecided } from '../limiter/undecided.js'
 import { messageOf } from '../stores/store-error.js'
 import { catchMaybe, type MaybePromise, readAll, thenMaybe } from '../util/maybe-promise.js'
@@ -22,7 +22,7 @@ import { successWatch } from './success-watch.js'
 
 /** An attempt that was charged and allowed. */
 interface Allowed<Req, Res> {
-  readonly limiter: Limiter<Req>
+  readonly limiter: MiddlewareLimiter<Req>
   readonly req: Req
   readonly res: Res
   readonly decision: Decision
@@ -181,7 +181,7 @@ const OF_ADDRESS = ['address']
  * a later failure.
  */
 function clear<Req>(
-  limiter: Limiter<Req>,
+  limiter: MiddlewareLimiter<Req>,
   decision: Decision,
   ofAccount: readonly string[],
 ): MaybePromise<unknown> {

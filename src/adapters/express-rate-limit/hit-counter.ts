@@ -3,7 +3,7 @@ import { valueHash } from '../../keys/value-identity.js'
 import { chargeLimits } from '../../limiter/charge-limits.js'
 import { limiterFrom } from '../../limiter/create-limiter.js'
 import { chargedParts, type Decision } from '../../limiter/decision.js'
-import type { Limiter } from '../../limiter/limiter.js'
+import type { MiddlewareLimiter } from '../../limiter/limiter.js'
 import type { LimiterOptions } from '../../limiter/options.js'
 import { type LimiterSettings, readLimiterOptions } from '../../limiter/read-options.js'
 import { request } from '../../pipe/pipe.js'
@@ -27,7 +27,7 @@ export interface Hit extends IncrementResponse {
 
 /** A limiter that counts hits. Its charges are synchronous in memory. */
 interface Counting {
-  readonly limiter: Limiter<string>
+  readonly limiter: MiddlewareLimiter<string>
   readonly charge: (key: string) => MaybePromise<Decision>
 }
 

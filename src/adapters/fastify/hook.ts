@@ -6,7 +6,7 @@ import type { RateLimitOptions } from '../../http/options.js'
 import { runSteps } from '../../http/rate-limit.js'
 import { type RequestSteps, requestSteps } from '../../http/request-steps.js'
 import type { Decision } from '../../limiter/decision.js'
-import type { Limiter } from '../../limiter/limiter.js'
+import type { MiddlewareLimiter } from '../../limiter/limiter.js'
 import type { ServerTypes } from '../../util/framework-types.js'
 import { isPromise, type MaybePromise, thenMaybe } from '../../util/maybe-promise.js'
 import { fieldsOf, isObject } from '../../util/values.js'
@@ -39,7 +39,7 @@ export interface RateLimitHook {
     reply: FastifyReply | Http2Call[1],
     done: HookHandlerDoneFunction,
   ): void
-  readonly limiter: Limiter<FastifyRequest>
+  readonly limiter: MiddlewareLimiter<FastifyRequest>
 }
 
 /**

@@ -8,7 +8,7 @@ import type {
 } from 'fastify'
 import { checkOptions } from '../../http/inherited-options.js'
 import { LAST_RECORD } from '../../http/recorded-decision.js'
-import type { Limiter } from '../../limiter/limiter.js'
+import type { MiddlewareLimiter } from '../../limiter/limiter.js'
 import { callback } from '../../options/option-table.js'
 import { choice, wrongOption } from '../../util/validate.js'
 import { hasMethods } from '../../util/values.js'
@@ -68,7 +68,7 @@ async function plugin(app: FastifyInstance, options: RateLimitPluginOptions): Pr
   if (!hasMethods(app, 'register', 'addHook')) throw new TypeError(NOT_REGISTERED)
   if (app.hasDecorator('rateLimiters')) throw new TypeError(REGISTERED_TWICE)
   const { global = true, hook = 'onRequest', ...shared } = options
-  const limiters: Limiter<FastifyRequest>[] = []
+  const limiters: MiddlewareLimiter<FastifyRequest>[] = []
   const createHook = (owner: string, given: RateLimitHookOptions): RateLimitHook => {
     const limit = hookFrom(owner, given)
     limiters.push(limit.limiter)

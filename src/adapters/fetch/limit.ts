@@ -3,7 +3,7 @@ import type { DenialOptions } from '../../http/options.js'
 import { decisionFor } from '../../http/recorded-decision.js'
 import { passRequest, type RequestSteps } from '../../http/request-steps.js'
 import type { Decision } from '../../limiter/decision.js'
-import type { Limiter } from '../../limiter/limiter.js'
+import type { MiddlewareLimiter } from '../../limiter/limiter.js'
 import { catchMaybe, isPromise, type MaybePromise } from '../../util/maybe-promise.js'
 import { wrongKind } from '../../util/validate.js'
 import { fieldsOf } from '../../util/values.js'
@@ -34,7 +34,7 @@ export interface RateLimit<Info extends FetchInfo = FetchInfo, Subject = FetchSu
   handle(request: Request, info: Info & FetchInfo, next: () => MaybePromise<Response>): Promise<Response>
   /** Returns this limiter's decision on a request, or `undefined` if it has made none. */
   decisionOf(request: Request): Decision | undefined
-  readonly limiter: Limiter<Subject>
+  readonly limiter: MiddlewareLimiter<Subject>
 }
 
 /**

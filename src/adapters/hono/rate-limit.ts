@@ -3,7 +3,7 @@ import { checkCaller } from '../../http/check-caller.js'
 import type { RateLimitOptions } from '../../http/options.js'
 import { requestSteps } from '../../http/request-steps.js'
 import type { Decision } from '../../limiter/decision.js'
-import type { Limiter } from '../../limiter/limiter.js'
+import type { MiddlewareLimiter } from '../../limiter/limiter.js'
 import { guardSteps, type LoginControls, OWNER } from '../../login/guard-steps.js'
 import type { LoginGuardOptions } from '../../login/options.js'
 import { noRoute } from '../../login/place.js'
@@ -23,7 +23,7 @@ export type HonoTypes<Ctx extends Context = Context> = FetchTypes<Ctx>
 /** Hono middleware that `rateLimit` returns, with its limiter as a property. */
 export interface RateLimitMiddleware<Ctx extends Context = Context> {
   (c: Context, next: Next): Promise<Response | undefined>
-  readonly limiter: Limiter<Ctx>
+  readonly limiter: MiddlewareLimiter<Ctx>
 }
 
 /** Hono middleware that guards a login. Several routes behind one guard share its limits. */

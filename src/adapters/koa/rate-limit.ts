@@ -7,7 +7,7 @@ import { decisionFor } from '../../http/recorded-decision.js'
 import { passRequest, type RequestSteps, requestSteps } from '../../http/request-steps.js'
 import { isOver } from '../../http/response-end.js'
 import { isHolding } from '../../limiter/concurrency/held-by-decision.js'
-import type { Limiter } from '../../limiter/limiter.js'
+import type { MiddlewareLimiter } from '../../limiter/limiter.js'
 import { guardSteps, type LoginControls } from '../../login/guard-steps.js'
 import type { LoginGuardOptions } from '../../login/options.js'
 import type { GuardRoute } from '../../login/place.js'
@@ -29,7 +29,7 @@ export type KoaTypes<Ctx extends ExtendableContext = Context> = ServerTypes<
  */
 export interface RateLimitMiddleware<Ctx extends ExtendableContext = Context> {
   (ctx: ExtendableContext, next: Next): Promise<unknown>
-  readonly limiter: Limiter<Ctx>
+  readonly limiter: MiddlewareLimiter<Ctx>
 }
 
 /** Koa middleware that guards a login. Several routes behind one guard share its limits. */

@@ -1,7 +1,7 @@
 import { hasAmount } from '../../http/inherited-options.js'
 import { afterResponse } from '../../http/options.js'
 import { type GuardSteps, passRequest, requestSteps } from '../../http/request-steps.js'
-import type { Limiter } from '../../limiter/limiter.js'
+import type { MiddlewareLimiter } from '../../limiter/limiter.js'
 import { endUndecided } from '../../limiter/undecided.js'
 import type { MaybePromise } from '../../util/maybe-promise.js'
 import { warnOnce } from '../../util/warn-once.js'
@@ -22,7 +22,7 @@ const MODULE = 'RateLimitModule'
 
 /** How the guard limits a handler. */
 export interface HandlerLimit {
-  readonly limiter: Limiter<object>
+  readonly limiter: MiddlewareLimiter<object>
   /** Returns whether a request passes. */
   readonly pass: (req: object, res: NestResponse) => MaybePromise<boolean>
   readonly exception: InheritedOptions['exception']
@@ -65,7 +65,7 @@ export class RateLimiters {
   /**
    * The shared limiter of the module, or `undefined` if its options have no `limit`, `policy` or `limits`.
    */
-  get default(): Limiter<object> | undefined {
+  get default(): MiddlewareLimiter<object> | undefined {
     return this.#default?.limiter
   }
 
@@ -73,7 +73,7 @@ export class RateLimiters {
    * Returns the limiter of a class or handler with `@RateLimit`, by its name, such as
    * `'AuthController.login'`.
    */
-  get(name: string): Limiter<object> | undefined {
+  get(name: string): MiddlewareLimiter<object> | undefined {
     for (const [decoration, { limiter }] of this.#own) if (decoration.name === name) return limiter
     return undefined
   }

@@ -1,6 +1,6 @@
 import { passRequest } from '../../http/request-steps.js'
 import { routePattern } from '../../keys/by-route.js'
-import type { Limiter } from '../../limiter/limiter.js'
+import type { MiddlewareLimiter } from '../../limiter/limiter.js'
 import { guardSteps, type LoginControls } from '../../login/guard-steps.js'
 import type { LoginOptions } from '../../login/options.js'
 import type { ServerTypes } from '../../util/framework-types.js'
@@ -18,7 +18,7 @@ export interface LoginGuardOptions<Req extends object = NestRequest, Res = unkno
 
 /** A login guard for `@UseGuards`. Several handlers behind one guard share its limits. */
 export interface LoginGuard<Req extends object = NestRequest> extends LoginControls<Req> {
-  readonly limiter: Limiter<Req>
+  readonly limiter: MiddlewareLimiter<Req>
   canActivate(context: ExecutionContext): MaybePromise<boolean>
 }
 

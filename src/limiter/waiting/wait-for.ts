@@ -20,17 +20,19 @@ import { readWaitOptions, type WaitOptions } from './wait-options.js'
 import type { KeyWait, Queue, Waiter } from './wait-queue.js'
 import { WaitQueues } from './wait-queues.js'
 
-interface WaitingOptions {
+export interface WaitingOptions {
   readonly access: Access
   readonly modeSwitch: ModeSwitch
   /** Reports a decision, and returns the one that the caller gets. */
   readonly finish: Finish
   /** Called when the units of an aborted charge could not be refunded. */
   readonly onRefundFailed: (error: unknown, decision: Decision) => void
+  /** Whether the limiter is closed, so that nobody may wait. */
+  readonly isClosed: boolean
 }
 
 /** What the waiters of a limiter share. Each charges in its own async context when its turn comes. */
-interface Waiting extends WaitingOptions {
+interface WaitingState extends Omit<WaitingOptions, 'isClosed'> {
   readonly core: LimiterCore
   readonly queues: WaitQueues
   arrivals: number
@@ -39,10 +41,13 @@ interface Waiting extends WaitingOptions {
   isClosed: boolean
 }
 
+/** The waiters of a limiter. */
+export type Waiting = ReturnType<typeof createWaiting>
+
 /** Creates the `waitFor` of a limiter. */
 export function createWaiting(core: LimiterCore, options: WaitingOptions) {
-  const state = { queues: new WaitQueues(), arrivals: 0, changes: 0, isClosed: false }
-  const waiting: Waiting = { ...options, core, ...state }
+  const state = { queues: new WaitQueues(), arrivals: 0, changes: 0 }
+  const waiting: WaitingState = { ...options, core, ...state }
   return {
     waitFor: (subject: unknown, waitOptions?: WaitOptions) => waitFor(waiting, subject, waitOptions),
     /** Lets waiters try again if units came back to their keys. */
@@ -62,7 +67,11 @@ export function createWaiting(core: LimiterCore, options: WaitingOptions) {
 /** In place of what options return after the wait is over. */
 const OVER = Symbol()
 
-async function waitFor(waiting: Waiting, subject: unknown, options: WaitOptions = {}): Promise<Decision> {
+async function waitFor(
+  waiting: WaitingState,
+  subject: unknown,
+  options: WaitOptions = {},
+): Promise<Decision> {
   const arrival = waiting.arrivals++
   const bounds = readWaitOptions(options)
   const rules = { parts: [], client: '', placeOf: undefined, changes: 0 }
@@ -72,7 +81,7 @@ async function waitFor(waiting: Waiting, subject: unknown, options: WaitOptions 
 }
 
 /** Charges a waiter each time it wakes, as if it had just come, but at its place in the order of arrival. */
-async function chargeWhenAllowed(waiting: Waiting, waiter: Waiter): Promise<Decision> {
+async function chargeWhenAllowed(waiting: WaitingState, waiter: Waiter): Promise<Decision> {
   try {
     for (;;) {
       throwIfAborted(waiter.signal)
@@ -90,7 +99,7 @@ async function chargeWhenAllowed(waiting: Waiting, waiter: Waiter): Promise<Deci
  * behind it may go first: a slow look-up holds up nobody else.
  */
 async function laterOption<T>(
-  { queues }: Waiting,
+  { queues }: WaitingState,
   waiter: Waiter,
   given: Promise<T>,
 ): Promise<T | typeof OVER> {
@@ -108,7 +117,7 @@ async function laterOption<T>(
  * Resolves what a waiter charges, by the rules in force now. Returns the decision if the access rules decide.
  * If the wait is over, leaves the charge as it is.
  */
-async function resolveCharge(waiting: Waiting, waiter: Waiter): Promise<Decision | undefined> {
+async function resolveCharge(waiting: WaitingState, waiter: Waiter): Promise<Decision | undefined> {
   const { core, access, queues, isClosed } = waiting
   const { subject, cost, deadlineMs, placeOf } = waiter
   if (placeOf !== undefined && (isClosed || performance.now() >= deadlineMs)) return undefined
@@ -132,7 +141,7 @@ async function resolveCharge(waiting: Waiting, waiter: Waiter): Promise<Decision
 }
 
 /** Returns the final decision; `undefined` if the waiter has entered a queue. */
-function chargeOrQueue(waiting: Waiting, waiter: Waiter): MaybePromise<Decision | undefined> {
+function chargeOrQueue(waiting: WaitingState, waiter: Waiter): MaybePromise<Decision | undefined> {
   const { queues, isClosed } = waiting
   const { parts } = waiter
   queues.release(waiter)
@@ -146,7 +155,7 @@ function chargeOrQueue(waiting: Waiting, waiter: Waiter): MaybePromise<Decision 
 }
 
 /** Charges a waiter. Returns the decision; `undefined` if it was denied and waits again. */
-async function chargeNow(waiting: Waiting, waiter: Waiter): Promise<Decision | undefined> {
+async function chargeNow(waiting: WaitingState, waiter: Waiter): Promise<Decision | undefined> {
   const { core, queues, onRefundFailed } = waiting
   const { parts, subject, signal } = waiter
   let figures: readonly PartDecision[] = []
@@ -168,7 +177,7 @@ async function chargeNow(waiting: Waiting, waiter: Waiter): Promise<Decision | u
 
 /** Returns whether a waiter may begin a wait. */
 function mayWait(
-  { isClosed, modeSwitch, queues }: Waiting,
+  { isClosed, modeSwitch, queues }: WaitingState,
   waiter: Waiter,
   wait: KeyWait | undefined,
 ): boolean {

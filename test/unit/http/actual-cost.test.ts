@@ -1,7 +1,7 @@
 import http, { type IncomingMessage, type ServerResponse } from 'node:http'
 import {
   type Decision,
-  type Limiter,
+  type MiddlewareLimiter,
   memoryStore,
   type RateLimited,
   type RateLimitOptions,
@@ -15,7 +15,7 @@ afterEach(closeServers)
 type Handle = (req: IncomingMessage, res: ServerResponse) => void
 
 /** The limiter of the server that was started last. */
-let limiter: Limiter<IncomingMessage> | undefined
+let limiter: MiddlewareLimiter<IncomingMessage> | undefined
 
 const answer: Handle = (_req, res) => void res.end('answer')
 

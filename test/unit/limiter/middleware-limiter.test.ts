@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type Decision, rateLimit } from 'headgate'
+import { createLimiter, type Decision, rateLimit, waitFor } from 'headgate'
 
 /** A request as node:http makes it, as far as a limiter reads it. */
 const from = (ip: string, more: object = {}) =>
@@ -15,7 +15,7 @@ test("a middleware's limiter exempts and blocks as the middleware does", async (
     allowed: false,
     source: 'blocked',
   })
-  expect(await limiter.waitFor(from('203.0.113.5') as never)).toMatchObject({ source: 'blocked' })
+  expect(await waitFor(limiter, from('203.0.113.5') as never)).toMatchObject({ source: 'blocked' })
   expect(await limiter.charge(from('198.51.100.1') as never)).toMatchObject({
     allowed: true,
     source: 'store',
@@ -44,9 +44,46 @@ test("in report mode a middleware's limiter allows what its limits deny, and its
   expect(await limiter.charge(req)).toMatchObject({ allowed: true, parts: [{ allowed: true }] })
   const reported = (await limiter.charge(req)) as Decision
   expect(reported).toMatchObject({ allowed: true, retryAfterMs: 0, parts: [{ allowed: false }] })
-  expect(await limiter.waitFor(req)).toMatchObject({ allowed: true, parts: [{ allowed: false }] })
+  expect(await waitFor(limiter, req)).toMatchObject({ allowed: true, parts: [{ allowed: false }] })
   expect(emitted).toEqual([true, false, false])
   await limiter.refund(reported) // it took nothing
   limiter.mode = 'enforce'
   expect(await limiter.charge(req)).toMatchObject({ allowed: false, remaining: 0 })
+})
+
+test("a job waits for a middleware's limiter, in one queue with those that wait already", async () => {
+  const limiter = limiterOf({ window: '20ms' })
+  const req = from('192.0.2.1') as never
+  const order: string[] = []
+  const wait = async (name: string) => {
+    expect(await waitFor(limiter, req)).toMatchObject({ allowed: true })
+    order.push(name)
+  }
+  await limiter.charge(req)
+  await Promise.all(['first', 'second', 'third'].map(wait))
+  expect(order).toEqual(['first', 'second', 'third'])
+})
+
+test('the method and the function of a limiter share its queue', async () => {
+  const limiter = createLimiter<string>({ limit: 1, window: '20ms', key: (id) => id })
+  const order: string[] = []
+  await limiter.charge('a')
+  await Promise.all([
+    limiter.waitFor('a').then(() => order.push('method')),
+    waitFor(limiter, 'a').then(() => order.push('function')),
+    limiter.waitFor('a').then(() => order.push('method again')),
+  ])
+  expect(order).toEqual(['method', 'function', 'method again'])
+})
+
+test('a closed limiter lets nobody wait, even if nobody waited before', async () => {
+  const limiter = limiterOf({ limit: 1, window: '1h' })
+  const req = from('192.0.2.1') as never
+  await limiter.charge(req)
+  await limiter.close()
+  expect(await waitFor(limiter, req)).toMatchObject({ allowed: false })
+})
+
+test.each([undefined, null, {}, limiterOf, 'api'])('%p is no limiter to wait for', (value) => {
+  expect(() => waitFor(value as never, {} as never)).toThrow(/^waitFor: limiter must be a limiter, got/)
 })

@@ -1,0 +1,48 @@
+import { wrongKind } from '../../util/validate.js'
+import type { Decision } from '../decision.js'
+import { partsOf } from '../inspection.js'
+import type { Limiter, MiddlewareLimiter } from '../limiter.js'
+import type { LimiterParts } from '../limiter-methods.js'
+import { createWaiting } from './wait-for.js'
+import type { WaitOptions } from './wait-options.js'
+
+/**
+ * Waits until a charge is allowed, as the method of a limiter of `createLimiter` does. Also takes the limiter
+ * of a middleware, which has no such method.
+ *
+ * @example
+ * ```ts
+ * import express from 'express'
+ * import { rateLimit, waitFor } from 'headgate'
+ *
+ * const app = express()
+ * const api = rateLimit({ limit: 100, window: '1m' })
+ * app.post('/import', async (req, res) => {
+ *   const { allowed } = await waitFor(api.limiter, req, { maxWait: '5s' })
+ *   res.sendStatus(allowed ? 202 : 503)
+ * })
+ * ```
+ */
+export function waitFor<Subject>(
+  limiter: MiddlewareLimiter<Subject>,
+  subject: Subject,
+  options?: WaitOptions,
+): Promise<Decision> {
+  const parts = partsOf<Subject>(limiter)
+  if (parts !== undefined) return waitWith(parts)(subject, options)
+  throw wrongKind(
+    'waitFor',
+    'limiter',
+    'a limiter',
+    limiter,
+    'Pass what createLimiter returns, or rateLimit(…).limiter.',
+  )
+}
+
+/** Returns the method `waitFor` of a limiter. Its waiters get their queues when the first one comes. */
+export function waitWith<Subject>(parts: LimiterParts<Subject>): Limiter<Subject>['waitFor'] {
+  return (subject, options) => {
+    parts.waiting ??= createWaiting(parts.core, { ...parts, modeSwitch: parts.settings.modeSwitch })
+    return parts.waiting.waitFor(subject, options)
+  }
+}
