@@ -215,6 +215,14 @@ describe('errors', () => {
     ])
   })
 
+  test('of a policy with numbers that no policy has come from the owner, which takes nothing', async () => {
+    const memory = memoryStore()
+    const own = { ...three, spec: { ...three.spec, limit: -3 } } as unknown as Policy
+    const store = ownerStore({ name: 'owner', send: overText(serveOperations(memory)) })
+    await expect(chargeOne(store, part('a', own))).rejects.toThrow('is not a policy')
+    expect(memory.size).toBe(0)
+  })
+
   test('of an owner that does not reply come after the time-out', async () => {
     const store = ownerStore({ name: 'owner', send: () => new Promise(() => {}), timeout: '20ms' })
     await expect(chargeOne(store, part('a', three))).rejects.toThrow('owner: no reply within 20 ms')
