@@ -161,6 +161,7 @@ async function bundle(names, inputOf, output, ending, options = {}) {
  * paths are read from the root.
  */
 function chunkOf(path) {
+  if (/\/platform\.(?:d\.)?ts$/.test(path)) return CHUNK_OF_FOLDER.get('util')
   const [, folder] = /^(?:src|dist\/types)\/(.+)\/[^/]+$/.exec(fromRoot(path)) ?? []
   return CHUNK_OF_FOLDER.get(folder) ?? folder?.replaceAll('/', '-')
 }

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Decision } from '../limiter/decision.js'
+import { byteLengthOf } from '../platform.js'
 import { warnOnce } from '../util/warn-once.js'
 import { beforeHeaders } from './before-headers.js'
 import type { HeaderList } from './header-list.js'
@@ -17,7 +18,7 @@ export interface DenialResponse {
 }
 
 export function contentHeaders({ contentType, body }: DenialResponse): HeaderList {
-  return ['Content-Type', contentType, 'Content-Length', String(Buffer.byteLength(body))]
+  return ['Content-Type', contentType, 'Content-Length', String(byteLengthOf(body))]
 }
 
 /** How a framework calls its handlers, and where they find the decision: texts for error messages. */

@@ -1,4 +1,4 @@
-import { createHmac, hash as oneShot } from 'node:crypto'
+import { hmacSha256, sha256 } from '../platform.js'
 import { RecentMap } from '../util/recent-map.js'
 
 /** How identities are hashed. */
@@ -99,15 +99,6 @@ const caches = new Map<string | undefined, RecentMap<string>>()
 const hashValue = valueHash(undefined)
 
 function identityHash(secret: string | undefined): (text: string) => string {
-  const digest = secret === undefined ? plainHash : keyedHash(secret)
+  const digest = secret === undefined ? sha256 : hmacSha256(secret)
   return (text) => digest(text).slice(0, 22)
-}
-
-function plainHash(text: string): string {
-  return oneShot('sha256', text, 'base64url')
-}
-
-/** Creates the function that returns the HMAC-SHA-256 of a text under a secret (RFC 2104), in base64url. */
-export function keyedHash(secret: string): (text: string) => string {
-  return (text) => createHmac('sha256', secret).update(text).digest('base64url')
 }

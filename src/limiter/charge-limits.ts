@@ -1,5 +1,5 @@
-import { channel } from 'node:diagnostics_channel'
-import type { EventEmitter } from 'node:events'
+import { channel } from '../platform.js'
+import type { Emitter } from '../util/emitter.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import type { Access, Mode, ModeSwitch } from './access-rules.js'
 import type { Candidate } from './candidate/candidate.js'
@@ -87,11 +87,11 @@ const decisions = channel('headgate:decision')
 export function decisionReporter<Subject>(
   limiter: string | undefined,
   modeSwitch: ModeSwitch,
-  events: EventEmitter<LimiterEvents<Subject>>,
+  events: Emitter<LimiterEvents<Subject>>,
 ): Finish {
   const nearLimits = nearLimitDetector()
   // Node.js's own count of the events with listeners. Asking for each event takes as long as a clock read.
-  const emitter: EventEmitter & { readonly _eventsCount?: number } = events
+  const emitter: Emitter<LimiterEvents<Subject>> & { readonly _eventsCount?: number } = events
   return function reportDecision(decision, charged) {
     if (emitter._eventsCount === 0 && !decisions.hasSubscribers) return decision
     const subject = charged as Subject

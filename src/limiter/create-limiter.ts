@@ -1,5 +1,5 @@
-import { EventEmitter } from 'node:events'
 import { remoteSupportOf } from '../pipe/remote-support.js'
+import { createEmitter } from '../platform.js'
 import type { StoreError } from '../stores/store-error.js'
 import { adjustmentsOf, type DirectAdjustments } from './adjustments.js'
 import { createCandidate } from './candidate/candidate.js'
@@ -79,8 +79,8 @@ function limiterParts<Subject>(
   ])
   const settings = { ...given, context: { ...given.context, onBound: publisher?.onBound } }
   const { context, access, modeSwitch, store } = settings
-  const events = new EventEmitter<LimiterEvents<Subject>>()
-  const warnOfError = remote?.errorWarnings(events as EventEmitter, settings)
+  const events = createEmitter<LimiterEvents<Subject>>()
+  const warnOfError = remote?.errorWarnings(events, settings)
   const onRefundFailed = (error: unknown, decision?: Decision) =>
     emitFailure(events, 'refundFailed', error, decision)
   const onRenewalFailed = (error: StoreError) => emitFailure(events, 'renewalFailed', error)

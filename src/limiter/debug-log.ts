@@ -1,15 +1,17 @@
-import type { EventEmitter } from 'node:events'
+import { environment } from '../platform.js'
 import type { Decision } from './decision.js'
-import { FAILURES } from './events.js'
+import { FAILURES, type LimiterEvents } from './events.js'
 import { identitiesOf } from './identities.js'
-import type { MiddlewareLimiter } from './limiter.js'
+import type { AnyLimiter, MiddlewareLimiter } from './limiter.js'
+
+type EventName = keyof LimiterEvents<unknown>
 
 /** By limiter: stops the log that `DEBUG` has started. */
 const stops = new WeakMap<object, () => void>()
 
 /** Returns whether `DEBUG` has headgate among its names, as in `DEBUG=headgate,express:*`. */
 export function isDebugged(): boolean {
-  const names = globalThis.process?.env?.DEBUG?.split(/[\s,]+/) ?? []
+  const names = environment('DEBUG')?.split(/[\s,]+/) ?? []
   return names.some((name) => /^(headgate(:\*)?|\*)$/.test(name))
 }
 
@@ -20,11 +22,11 @@ export function isDebugged(): boolean {
 export function logIfDebugged<Subject>(limiter: MiddlewareLimiter<Subject>): void {
   if (!isDebugged()) return
   const { name = 'a limiter' } = limiter
-  const events = limiter.events as EventEmitter
-  const names = [...Object.keys(FAILURES), 'decision', 'nearLimit', 'settings', 'storeState']
+  const { events }: AnyLimiter = limiter
+  const names = [...Object.keys(FAILURES), 'decision', 'nearLimit', 'settings', 'storeState'] as EventName[]
   const listeners = names.map((event) => {
-    const log = (about: Decision, cause?: unknown) => {
-      const details = cause instanceof Error ? [cause] : identitiesOf(about)
+    const log = (about: unknown, cause?: unknown) => {
+      const details = cause instanceof Error ? [cause] : identitiesOf(about as Decision)
       console.error('headgate: %s: %s %o', name, event, about, ...details)
     }
     events.on(event, log)

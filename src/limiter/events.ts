@@ -1,7 +1,7 @@
-import type { EventEmitter } from 'node:events'
 import type { BreakerState } from '../pipe/breaker-state.js'
 import { messageOf, type StoreError } from '../stores/store-error.js'
 import type { WarningCode } from '../util/codes.js'
+import type { Emitter } from '../util/emitter.js'
 import { warnOnce } from '../util/warn-once.js'
 import type { Decision, PartDecision } from './decision.js'
 import type { AppliedSettings } from './settings-source.js'
@@ -75,7 +75,7 @@ export const FAILURES = {
 
 /** Emits a failure, or warns once if it has no listener. */
 export function emitFailure<Subject, Name extends keyof typeof FAILURES>(
-  events: EventEmitter<LimiterEvents<Subject>>,
+  events: Emitter<LimiterEvents<Subject>>,
   name: Name,
   ...args: LimiterEvents<Subject>[Name]
 ): void {
@@ -87,12 +87,12 @@ export function emitFailure<Subject, Name extends keyof typeof FAILURES>(
 
 /** Emits an event. Returns whether it has a listener. A listener that throws causes one process warning. */
 export function emit<Events extends Record<keyof Events, unknown[]>, Name extends keyof Events & string>(
-  events: EventEmitter<Events>,
+  events: Emitter<Events>,
   name: Name,
   args: Events[Name],
 ): boolean {
   try {
-    return (events as EventEmitter).emit(name, ...args)
+    return events.emit(name, ...args)
   } catch (error) {
     const problem = `a listener for '${name}' threw (${messageOf(error)})`
     warnOnce('HEADGATE_LISTENER_FAILED', `headgate: ${problem}. Fix the listener.`)

@@ -1,4 +1,4 @@
-import type { EventEmitter } from 'node:events'
+import type { Emitter } from '../util/emitter.js'
 import { type MaybePromise, promiseOf } from '../util/maybe-promise.js'
 import { checkMode } from './access-rules.js'
 import { type DirectAdjustments, promisedAdjustments } from './adjustments.js'
@@ -19,7 +19,7 @@ export interface LimiterParts<Subject> extends ChargeContext {
   /** The function named in error messages. */
   readonly owner: string
   readonly settings: LimiterSettings
-  readonly events: EventEmitter<LimiterEvents<Subject>>
+  readonly events: Emitter<LimiterEvents<Subject>>
   /** Reports a decision, and returns it unchanged, even in report mode. */
   readonly report: Finish
   /** Reports a decision, and returns the one that the caller gets. */

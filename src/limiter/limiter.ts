@@ -1,4 +1,4 @@
-import type { EventEmitter } from 'node:events'
+import type { Emitter } from '../util/emitter.js'
 import type { Mode } from './access-rules.js'
 import type { Adjustments } from './adjustments.js'
 import type { CandidateReport } from './candidate/candidate-report.js'
@@ -63,7 +63,7 @@ export interface MiddlewareLimiter<Subject> extends Adjustments<Subject> {
    * document of `settings` has a mode, that mode applies instead.
    */
   mode: Mode
-  readonly events: EventEmitter<LimiterEvents<Subject>>
+  readonly events: Emitter<LimiterEvents<Subject>>
   /** The name of the limiter, from the option `name`. */
   readonly name: string | undefined
 }
@@ -99,9 +99,7 @@ export interface Limiter<Subject> extends MiddlewareLimiter<Subject> {
   waitFor(subject: Subject, options?: WaitOptions): Promise<Decision>
 }
 
-/**
- * A limiter of any subjects. Since `@types/node` 25, an `EventEmitter` is assignable only with equal events.
- */
+/** A limiter of any subjects, whose listeners take any subject. */
 export interface AnyLimiter extends Omit<MiddlewareLimiter<never>, 'events'> {
-  readonly events: EventEmitter
+  readonly events: Emitter<LimiterEvents<unknown>>
 }

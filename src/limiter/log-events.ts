@@ -1,13 +1,16 @@
-import type { EventEmitter } from 'node:events'
+import type { Listeners } from '../util/emitter.js'
 import { isDebugged, stopDebugLog } from './debug-log.js'
 import type { Decision } from './decision.js'
-import { FAILURES } from './events.js'
+import { FAILURES, type LimiterEvents } from './events.js'
 import { identitiesOf } from './identities.js'
-import type { MiddlewareLimiter } from './limiter.js'
+import type { AnyLimiter, MiddlewareLimiter } from './limiter.js'
 import type { AppliedSettings } from './settings-source.js'
 
 /** Writes a log entry: its fields, and a message. */
 export type WriteEntry = (fields: Readonly<Record<string, unknown>>, message: string) => void
+
+type EventListeners = Listeners<LimiterEvents<unknown>>
+type EventName = keyof EventListeners
 
 /** A logger: pino, `console`, or another object with these methods. */
 export interface EventLogger {
@@ -41,16 +44,16 @@ export interface EventLogger {
 export function logEvents<Subject>(limiter: MiddlewareLimiter<Subject>, logger: EventLogger): () => void {
   stopDebugLog(limiter)
   const { name } = limiter
-  const events = limiter.events as EventEmitter
+  const { events }: AnyLimiter = limiter
   const title = name === undefined ? 'headgate' : `headgate: ${name}`
   const stops: (() => void)[] = []
 
-  function on(event: string, listener: Parameters<EventEmitter['on']>[1]): void {
+  function on<Name extends EventName>(event: Name, listener: EventListeners[Name]): void {
     events.on(event, listener)
     stops.push(() => events.off(event, listener))
   }
 
-  function onFailure(event: string, problem: string): void {
+  function onFailure(event: EventName, problem: string): void {
     on(event, (err: unknown) => logger.warn({ limiter: name, event, err }, `${title}: ${problem}`))
   }
 
@@ -72,7 +75,7 @@ export function logEvents<Subject>(limiter: MiddlewareLimiter<Subject>, logger: 
       `${title}: ${breaker} is ${state}`,
     )
   })
-  for (const [event, [, problem]] of Object.entries(FAILURES)) onFailure(event, problem)
+  for (const [event, [, problem]] of Object.entries(FAILURES)) onFailure(event as EventName, problem)
   on('settings', (settings: AppliedSettings) => {
     logger.info(
       { limiter: name, event: 'settings', ...settings },

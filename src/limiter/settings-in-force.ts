@@ -1,5 +1,5 @@
-import type { EventEmitter } from 'node:events'
 import { isPolicy } from '../policies/policy.js'
+import type { Emitter } from '../util/emitter.js'
 import type { Mode } from './access-rules.js'
 import type { LimiterCore } from './core.js'
 import { describeRules, type LimiterDescription } from './description.js'
@@ -28,7 +28,7 @@ export interface LimiterDocument {
 export function limiterDocument<Subject>(
   settings: LimiterSettings,
   core: LimiterCore,
-  events: EventEmitter<LimiterEvents<Subject>>,
+  events: Emitter<LimiterEvents<Subject>>,
   { useCandidate, onRulesChanged }: DocumentHooks,
 ): LimiterDocument {
   const { source, modeSwitch, context, candidate } = settings

@@ -1,6 +1,5 @@
-import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { headerOf } from '../keys/request.js'
-import { keyedHash } from '../keys/value-identity.js'
+import { hmacSha256, randomText } from '../platform.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { DEVICE_COOKIE, readDeviceCookies, secondsOf, setDeviceCookies } from './cookie-header.js'
 import { type DeviceSettings, epochText } from './device-options.js'
@@ -36,6 +35,13 @@ export interface DeviceCookies {
   remember(req: unknown, browser: Browser): string[]
 }
 
+/** Returns whether two texts of the same length are equal, in a time that does not depend on where they differ. */
+function isSameSecret(text: string, secret: string): boolean {
+  let difference = text.length ^ secret.length
+  for (let i = 0; i < secret.length; i++) difference |= text.charCodeAt(i) ^ secret.charCodeAt(i)
+  return difference === 0
+}
+
 type CookieHash = (text: string) => string
 
 const PROOF = /^([\w-]{16})\.([0-9a-z]{1,10})\.([\w-]{43})$/
@@ -58,7 +64,7 @@ export function deviceCookies(
   prefix: string,
   guard: string,
 ): DeviceCookies {
-  const hashes = secrets.map(keyedHash)
+  const hashes = secrets.map(hmacSha256)
 
   function nameBy(hash: CookieHash, i: number, { login, names }: Signing): string {
     names[i] ??= DEVICE_COOKIE + hash(`name${login}`).slice(0, 8)
@@ -76,7 +82,7 @@ export function deviceCookies(
       const [, device = '', expires = '', signature = ''] = proof
       if (secondsOf(expires) * 1000 <= Date.now()) continue // or there is no proof
       const expected = signatureOf(hash, signing, device, expires)
-      if (timingSafeEqual(Buffer.from(signature), Buffer.from(expected))) return device
+      if (isSameSecret(signature, expected)) return device
     }
     return undefined
   }
@@ -99,7 +105,7 @@ export function deviceCookies(
       const site = headerOf(req, 'sec-fetch-site')
       if (site === 'cross-site') return []
       const others = site === undefined || site === 'same-origin' ? signing.cookies : new Map()
-      const id = device === STRANGER ? randomBytes(12).toString('base64url') : device
+      const id = device === STRANGER ? randomText(12) : device
       const expires = Math.ceil((Date.now() + lastsMs) / 1000).toString(36)
       const proof = `${id}.${expires}.${signatureOf(hash, signing, id, expires)}`
       return setDeviceCookies(nameBy(hash, 0, signing), proof, lastsMs, others)

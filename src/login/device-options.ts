@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http'
-import { types } from 'node:util'
 import { readSecret } from '../limiter/read-options.js'
 import { callback, readOptions, type Settings, withDefault } from '../options/option-table.js'
 import { type Duration, durationMs } from '../util/durations.js'
@@ -56,9 +55,14 @@ function readSecrets(owner: string, option: string, value: unknown): readonly st
   return list.map((secret) => readSecret(owner, option, secret))
 }
 
+/** Returns whether a value is a date, which a test runner may have made in another realm. */
+function isDate(value: unknown): value is Date {
+  return Object.prototype.toString.call(value) === '[object Date]'
+}
+
 /** Returns the text of an epoch that is signed. Throws a `TypeError` for what cannot be one. */
 export function epochText(value: unknown): string {
-  const plain = types.isDate(value) ? value.getTime() : (value ?? '')
+  const plain = isDate(value) ? Number(value) : (value ?? '')
   if (typeof plain === 'string' || typeof plain === 'bigint' || Number.isFinite(plain)) return String(plain)
   const must = 'a string, a finite number, a bigint, a valid Date or undefined'
   throw new TypeError(`loginGuard: deviceCookie: epoch must return ${must}, got ${show(plain)}.`)

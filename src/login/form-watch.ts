@@ -1,4 +1,5 @@
 import type { ResponseWriter } from '../http/response-writer.js'
+import { asciiOf } from '../platform.js'
 import { show } from '../util/validate.js'
 import { warnOnce } from '../util/warn-once.js'
 
@@ -62,7 +63,5 @@ export function formWatch<Res>(guard: string, writer: ResponseWriter<Res>): Form
 
 function hasPasswordField(piece: unknown): boolean {
   if (typeof piece === 'string') return FIELD.test(piece)
-  if (!(piece instanceof Uint8Array)) return false
-  const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength) // the same memory
-  return FIELD.test(bytes.toString('latin1'))
+  return piece instanceof Uint8Array && FIELD.test(asciiOf(piece))
 }

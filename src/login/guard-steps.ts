@@ -1,4 +1,3 @@
-import { EventEmitter } from 'node:events'
 import type { DenialFigures } from '../http/denial-body.js'
 import type { RequestOptions } from '../http/options.js'
 import { type RequestSteps, requestSteps } from '../http/request-steps.js'
@@ -10,6 +9,8 @@ import { chargedParts, type Decision } from '../limiter/decision.js'
 import type { MiddlewareLimiter } from '../limiter/limiter.js'
 import { isUndecidedDenial } from '../limiter/undecided.js'
 import { UNDECIDED_RETRY_MS } from '../pipe/undecided-units.js'
+import { createEmitter } from '../platform.js'
+import type { Emitter } from '../util/emitter.js'
 import type { ServerTypes } from '../util/framework-types.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { wrongKind } from '../util/validate.js'
@@ -30,7 +31,7 @@ const DEFAULT_RETRY_AFTER_MS = 3_600_000
 /** The methods and events that a login guard has in addition to those of `rateLimit`. */
 export interface LoginControls<Req> {
   /** Entries for a security log. The limiter's own events are at `limiter.events`. */
-  readonly events: EventEmitter<LoginEvents<Req>>
+  readonly events: Emitter<LoginEvents<Req>>
   /**
    * Returns the account's name in events and keys, which is a hash, or `undefined` if there is no name.
    * `subject` is what the key functions read, such as `{ body: { username: 'ada' } }`. It is read again on
@@ -71,7 +72,7 @@ export function guardSteps<Req extends object, Res>(
   const hashOf = valueHash(login.secret)
   const attempts = attemptRecord(login)
   const limits = loginLimits(login, attempts)
-  const events = new EventEmitter<LoginEvents<Req>>()
+  const events = createEmitter<LoginEvents<Req>>()
   const claimed = options.store && claimStore(OWNER, options.store, options.name, `${prefix}:${name}`)
   const shared: RequestOptions<ServerTypes<Req, Res>> = {
     ...pickShared(options),

@@ -1,4 +1,3 @@
-import { posix } from 'node:path'
 import type { ResponseWriter } from '../http/response-writer.js'
 import { wrongOption } from '../util/validate.js'
 import { warnOnce } from '../util/warn-once.js'
@@ -90,5 +89,10 @@ function placeOf(location: unknown): RedirectPlace | undefined {
 function canonicalPath(pathname: string): string | undefined {
   const path = pathname.replace(ENCODED, (octet) => String.fromCharCode(Number.parseInt(octet.slice(1), 16)))
   if (path.search(ENCODED) >= 0) return undefined
-  return posix.normalize(path.replaceAll('\\', '/')).toLowerCase().replace(/\/$/, '')
+  const segments: string[] = []
+  for (const segment of path.replaceAll('\\', '/').toLowerCase().split('/')) {
+    if (segment === '..') segments.pop()
+    else if (segment !== '' && segment !== '.') segments.push(segment)
+  }
+  return `/${segments.join('/')}`
 }

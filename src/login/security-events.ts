@@ -1,8 +1,8 @@
-import type { EventEmitter } from 'node:events'
 import type { KeyFunction } from '../keys/key-types.js'
 import { isKey, valueHash } from '../keys/value-identity.js'
 import type { Decision } from '../limiter/decision.js'
 import { emit } from '../limiter/events.js'
+import type { Emitter } from '../util/emitter.js'
 import { isPromise } from '../util/maybe-promise.js'
 import { escapeUnprintable } from '../util/printable.js'
 import type { LoginSettings } from './options.js'
@@ -52,7 +52,7 @@ export type LogEvent<Req> = (
 ) => void
 
 export function securityLog<Req extends object>(
-  events: EventEmitter<LoginEvents<Req>>,
+  events: Emitter<LoginEvents<Req>>,
   { name: appid, secret, address: readAddress }: LoginSettings<Req, never>,
 ): LogEvent<Req> {
   const hashOf = valueHash(secret)

@@ -1,6 +1,5 @@
-import { randomBytes } from 'node:crypto'
 import { asRequest, headerOf } from '../keys/request.js'
-import { keyedHash } from '../keys/value-identity.js'
+import { hmacSha256, randomText } from '../platform.js'
 import { show } from '../util/validate.js'
 import { fieldsOf } from '../util/values.js'
 import { warnOnce } from '../util/warn-once.js'
@@ -45,10 +44,16 @@ export interface SuccessWatch {
  * password that the watch can find.
  */
 export function successWatch(guard: string, now: () => number = Date.now): SuccessWatch {
-  const hash = keyedHash(randomBytes(16).toString('hex'))
+  let keyedHash: ((text: string) => string) | undefined
   const accounts = new Map<string, Watched>()
   let isOver = false
   let hasRejected = false
+
+  /** Its secret is drawn at the first login, since Cloudflare Workers have no random numbers while modules load. */
+  function hash(text: string): string {
+    keyedHash ??= hmacSha256(randomText(16))
+    return keyedHash(text)
+  }
 
   function watchOf(account: string): Watched {
     const current = accounts.get(account)

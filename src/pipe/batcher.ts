@@ -1,4 +1,4 @@
-import type { Channel } from 'node:diagnostics_channel'
+import type { Channel } from '../platform.js'
 import { keyCount, type Operation, type Outcome } from '../stores/operation.js'
 import type { Batching, Store } from '../stores/store.js'
 import { asStoreError, type StoreError } from '../stores/store-error.js'
@@ -28,7 +28,7 @@ export interface BatcherOptions {
   /** The store's name in errors and messages. Without it, `apply` must reject with a `StoreError`. */
   readonly store?: string
   /** The channel to which each batch is published when it ends. */
-  readonly channel?: Pick<Channel, 'hasSubscribers' | 'publish'>
+  readonly channel?: Channel
 }
 
 /**

@@ -1,4 +1,3 @@
-import type { EventEmitter } from 'node:events'
 import type { Store } from '../stores/store.js'
 import { isUnsent, messageOf, type StoreError } from '../stores/store-error.js'
 import { weakMemo } from '../util/memo.js'
@@ -13,6 +12,12 @@ const CONSEQUENCES = {
   local: 'are limited by this process alone, in its memory',
   function: 'get what onStoreError returns',
 } as const
+
+/** What emits the decisions of a limiter. */
+export interface DecisionEvents {
+  on(name: 'decision', listener: (decision: { readonly source: string }) => void): unknown
+  off(name: 'decision', listener: (decision: { readonly source: string }) => void): unknown
+}
 
 /** A limiter whose store may fail. */
 export interface WarnedLimiter {
@@ -40,7 +45,7 @@ const lacksReason = (error: StoreError) => isUnsent(error) && error.cause === un
  * `events` are those of the limiter.
  */
 export function errorWarnings(
-  events: EventEmitter,
+  events: DecisionEvents,
   { context: { name }, onStoreError, fallbackShare, store }: WarnedLimiter,
 ): (error: StoreError) => void {
   const limiter = name === undefined ? 'a limiter without a name' : `the limiter ${name}`

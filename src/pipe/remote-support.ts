@@ -1,8 +1,7 @@
-import type { EventEmitter } from 'node:events'
 import type { Store } from '../stores/store.js'
 import type { StoreError } from '../stores/store-error.js'
 import { processWide } from '../util/process-wide.js'
-import type { WarnedLimiter } from './error-warnings.js'
+import type { DecisionEvents, WarnedLimiter } from './error-warnings.js'
 import type { ScopedPolicy } from './limits-document.js'
 import type { PipeOptions } from './pipe.js'
 import type { LimitsPublisher, PublishingLimiter } from './publish-limits.js'
@@ -20,7 +19,7 @@ export interface RemoteSupport {
    * Creates the function that warns of errors of the store. Call that function only if nothing listens to
    * `storeError`.
    */
-  errorWarnings(events: EventEmitter, limiter: WarnedLimiter): (error: StoreError) => void
+  errorWarnings(events: DecisionEvents, limiter: WarnedLimiter): (error: StoreError) => void
   /** Creates the publisher of the numbers of a limiter's limits; `undefined` if it needs none. */
   limitsPublisher(
     limiter: PublishingLimiter,

@@ -1,4 +1,4 @@
-import { channel } from 'node:diagnostics_channel'
+import { channel } from '../platform.js'
 import type { Operation } from '../stores/operation.js'
 import type { StoreError } from '../stores/store-error.js'
 

@@ -1,3 +1,4 @@
+import { emitWarning } from '../platform.js'
 import type { WarningCode } from './codes.js'
 import { escapeUnprintable } from './printable.js'
 import { processWide } from './process-wide.js'
@@ -9,8 +10,7 @@ const emitted = processWide('warnings', () => new Set<string>())
 
 /**
  * Emits a process warning with a stable code, once per process: a busy server must not fill its log. With
- * `about`, such as the name of a limiter, once for each of these. Logs it on Cloudflare Workers, which print
- * no warnings, and if there are none. The message may hold text of a client, such as that of an error that
+ * `about`, such as the name of a limiter, once for each of these. The message may hold text of a client, such as that of an error that
  * its request caused: it is printed on one line. Its last sentence is the URL of what explains the code.
  * Returns false if it was emitted before.
  */
@@ -18,18 +18,8 @@ export function warnOnce(code: WarningCode, message: string, about = ''): boolea
   const id = `${code} ${about}`
   if (emitted.has(id)) return false
   emitted.add(id)
-  const line = `${escapeUnprintable(message)} See ${PAGE}#${code.toLowerCase()}`
-  const { process, navigator }: Platform = globalThis
-  process?.emitWarning?.(line, { type: 'HeadgateWarning', code })
-  const isPrinted = process?.emitWarning && navigator?.userAgent !== 'Cloudflare-Workers'
-  if (!isPrinted) console.warn(`[${code}] ${line}`)
+  emitWarning(`${escapeUnprintable(message)} See ${PAGE}#${code.toLowerCase()}`, code)
   return true
-}
-
-/** What not every platform has. */
-interface Platform {
-  readonly process?: Partial<Pick<NodeJS.Process, 'emitWarning'>>
-  readonly navigator?: { readonly userAgent?: string }
 }
 
 /** Forgets which warnings were emitted, so that a test can see one again. @internal */

@@ -51,12 +51,17 @@ const roomOf = (path: string) => {
   return inner ?? path.slice(0, Math.max(0, path.indexOf('/')))
 }
 
-test('every file lies in a room, or is an entry of the package or its command', () => {
+/** What every room may import. */
+const PLATFORM = 'platform.ts'
+
+test('every file lies in a room, or is an entry of the package, its command or its platform', () => {
   const { exports, bin } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
   const names = Object.keys(exports).filter((name) => name !== './package.json')
   const entries = names.map((name) => (name === '.' ? 'index.ts' : `${name.slice(2)}.ts`))
   const commands = Object.values<string>(bin).map((path) => basename(path).replace('.js', '.ts'))
-  expect(files.filter((path) => roomOf(path) === '').sort()).toEqual([...entries, ...commands].sort())
+  expect(files.filter((path) => roomOf(path) === '').sort()).toEqual(
+    [...entries, ...commands, PLATFORM].sort(),
+  )
   const rooms = new Set(files.map(roomOf).filter((room) => room !== ''))
   expect([...rooms].sort()).toEqual([...ROOMS.keys(), TOP].sort())
 })

@@ -1,7 +1,7 @@
-import { channel } from 'node:diagnostics_channel'
-import type { EventEmitter } from 'node:events'
+import { channel } from '../../platform.js'
 import { localStatesOf } from '../../stores/shared/local-states.js'
 import type { Store } from '../../stores/store.js'
+import type { Emitter } from '../../util/emitter.js'
 import { catchMaybe, type MaybePromise, settleAll, thenMaybe } from '../../util/maybe-promise.js'
 import { type AdjustmentOptions, adjustmentsOf, type DirectAdjustments } from '../adjustments.js'
 import { checkCandidatePolicy } from '../candidate-options.js'
@@ -56,7 +56,7 @@ const candidates = channel('headgate:candidate')
  */
 export function createCandidate<Subject>(
   settings: LimiterSettings,
-  events: EventEmitter<LimiterEvents<Subject>>,
+  events: Emitter<LimiterEvents<Subject>>,
   ruleCore?: (core: LimiterCore) => void,
 ): Candidate | undefined {
   const { candidate: entries, context } = settings

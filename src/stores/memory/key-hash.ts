@@ -1,4 +1,4 @@
-import { getRandomValues } from 'node:crypto'
+import { fillRandom, utf16BytesOf } from '../../platform.js'
 
 /** The bit that stands for a NUL in a key. No character has it. */
 const NUL = 0x10000
@@ -48,7 +48,7 @@ export class KeyHash {
     const seen = this.#runRounds(text, end, start, length, (length >> 2) + 7) // the last, partial word, and six more
     this.isPlain = seen < 256
     if ((seen & ~NUL) < 256) return this.low
-    const bytes = Buffer.from(start.beginning + text + end, 'utf16le').toString('latin1')
+    const bytes = utf16BytesOf(start.beginning + text + end)
     this.#runRounds(bytes, '', this.#keyed().wide, bytes.length, (bytes.length >> 2) + 7)
     return this.low
   }
@@ -68,7 +68,7 @@ export class KeyHash {
   }
 
   #keyed(): Starts {
-    this.#starts ??= startsUnder(getRandomValues(new Int32Array(4)))
+    this.#starts ??= startsUnder(fillRandom(new Int32Array(4)))
     return this.#starts
   }
 

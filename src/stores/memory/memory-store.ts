@@ -30,7 +30,7 @@ const OPTIONS = {
 }
 
 const { performance } = globalThis // read once: it is a getter, as slow as the clock itself
-const ORIGIN_MS = performance.timeOrigin // read once: it is a slow getter
+let originMs: number | undefined // read once: it is a slow getter
 
 /**
  * Creates a store in the memory of this process. It suits a single process and tests. Without the option
@@ -108,7 +108,8 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
 
 /** Returns the system clock at process start plus the monotonic time since: it never steps. */
 function monotonicNow(): number {
-  return ORIGIN_MS + performance.now()
+  originMs ??= performance.timeOrigin
+  return originMs + performance.now()
 }
 
 /** Throws if a user's clock returns nonsense, which would leave states that deny forever. */

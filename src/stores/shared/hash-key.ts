@@ -1,6 +1,7 @@
-import { createHash } from 'node:crypto'
+import { sha256 } from '../../platform.js'
 
 /** Returns a short printable key in place of one that a server rejects. UTF-16 keeps lone surrogates. */
 export function hashKey(key: string): string {
-  return `hg:${createHash('sha256').update(key, 'utf16le').digest('base64url')}`
+  const units = Uint16Array.from({ length: key.length }, (_, i) => key.charCodeAt(i))
+  return `hg:${sha256(new Uint8Array(units.buffer))}`
 }

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
+import { sha256 } from '../../platform.js'
 
 /** Returns the version of a document: a hash of its text, since counters begin anew in an emptied store. */
 export function textVersion(text: string): string {
-  return createHash('sha256').update(text).digest('base64url').slice(0, 22)
+  return sha256(text).slice(0, 22)
 }

@@ -1,3 +1,4 @@
+import { assumeIsolate } from '../../../src/platform.js'
 import { WARNING_CODES } from '../../../src/util/codes.js'
 import { forgetWarnings, warnOnce } from '../../../src/util/warn-once.js'
 
@@ -51,12 +52,9 @@ describe('a warning is logged, with its code', () => {
 
   test('where the platform emits process warnings and prints none', () => {
     const { calls } = logged().mock
-    const navigator = { value: { userAgent: 'Cloudflare-Workers' }, configurable: true }
-    const before = Object.getOwnPropertyDescriptor(globalThis, 'navigator')
-    Object.defineProperty(globalThis, 'navigator', navigator)
+    assumeIsolate(true)
     warnTwice()
-    if (before === undefined) Reflect.deleteProperty(globalThis, 'navigator')
-    else Object.defineProperty(globalThis, 'navigator', before)
+    assumeIsolate(undefined)
     expect({ calls, emitted }).toMatchObject({
       calls: [[`[${CODE}] headgate: this happened. ${SEE}`]],
       emitted: [[`headgate: this happened. ${SEE}`, { code: CODE }]],

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { sha1 } from '../../../platform.js'
 import type { LuaKind } from './lua-kind.js'
 
 /** A Lua script and its hash, which `EVALSHA` takes. */
@@ -182,5 +182,5 @@ export const readPart = ({ state }: LuaKind, n: number, place = `k + ${n}`) => `
 export const scriptOf = (body: string): Script => withDigest(BEGIN + body + END)
 
 export function withDigest(text: string): Script {
-  return { text, sha1: createHash('sha1').update(text).digest('hex') }
+  return { text, sha1: sha1(text) }
 }

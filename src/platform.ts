@@ -1,0 +1,172 @@
+import { type Emitter, PortableEmitter } from './util/emitter.js'
+import { sha1Bytes } from './util/sha1.js'
+import { hmacSha256Bytes, sha256Bytes } from './util/sha256.js'
+
+/** What only some platforms have. */
+interface Runtime {
+  readonly process?: {
+    readonly env?: Readonly<Record<string, string | undefined>>
+    readonly versions?: { readonly node?: string }
+    getBuiltinModule?(name: string): unknown
+    emitWarning?(message: string, options: { readonly type: string; readonly code: string }): void
+  }
+  readonly Buffer?: typeof Buffer
+  readonly Deno?: { readonly permissions?: { querySync?(permission: object): { readonly state: string } } }
+  readonly Bun?: unknown
+  readonly EdgeRuntime?: unknown
+  readonly WebSocketPair?: unknown
+}
+
+const runtime: Runtime = globalThis
+
+/**
+ * Returns a module of Node.js, which Deno and Bun also have; `undefined` elsewhere. Never imported: bundlers for
+ * other platforms would fail. The edge runtime of Next.js throws for what it does not have.
+ */
+/* @__NO_SIDE_EFFECTS__ */
+export function builtin<Module>(name: `node:${string}`): Partial<Module> | undefined {
+  try {
+    return runtime.process?.getBuiltinModule?.(name) as Partial<Module> | undefined
+  } catch {
+    return undefined
+  }
+}
+
+let isAssumed: boolean | undefined
+
+/**
+ * Returns whether this is an isolate: a promise, a timer or a reply belongs to the request that made it, so
+ * requests must not wait for one another. So it is on Cloudflare Workers and on the edge runtimes of Vercel and
+ * Next.js, and so it may be on platforms that are not known.
+ */
+export function isIsolate(): boolean {
+  return isAssumed ?? IS_ISOLATE
+}
+
+/** Makes `isIsolate` return this, or again what it is with `undefined`. @internal */
+export function assumeIsolate(isIsolate: boolean | undefined): void {
+  isAssumed = isIsolate
+}
+
+const IS_ISOLATE = /* @__PURE__ */ looksLikeIsolate(runtime)
+
+/** Cloudflare's compatibility with Node.js also has `process.versions`. */
+function looksLikeIsolate({ WebSocketPair, EdgeRuntime, process, Deno, Bun }: Runtime): boolean {
+  if (WebSocketPair !== undefined || EdgeRuntime !== undefined) return true
+  return process?.versions?.node === undefined && Deno === undefined && Bun === undefined
+}
+
+const crypto = /* @__PURE__ */ builtin<typeof import('node:crypto')>('node:crypto')
+
+/** Returns the SHA-256 of a text (in UTF-8) or of bytes, in base64url. */
+export const sha256: (data: string | Uint8Array) => string = /* @__PURE__ */ makeSha256(crypto)
+
+function makeSha256({ hash }: Partial<typeof import('node:crypto')> = {}): typeof sha256 {
+  if (hash === undefined) return (data) => base64url(sha256Bytes(bytesOf(data)))
+  return (data) => hash('sha256', data, 'base64url')
+}
+
+/** Returns the SHA-1 of a text, in hexadecimal. */
+export function sha1(text: string): string {
+  if (crypto?.createHash !== undefined) return crypto.createHash('sha1').update(text).digest('hex')
+  return Array.from(sha1Bytes(bytesOf(text)), (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+/** Creates the function that returns the HMAC-SHA-256 of a text under a secret (RFC 2104), in base64url. */
+export function hmacSha256(secret: string): (text: string) => string {
+  const createHmac = crypto?.createHmac
+  if (createHmac !== undefined) return (text) => createHmac('sha256', secret).update(text).digest('base64url')
+  const hmac = hmacSha256Bytes(bytesOf(secret))
+  return (text) => base64url(hmac(bytesOf(text)))
+}
+
+/** Fills an array with random numbers. Cloudflare Workers have none while modules load. */
+export function fillRandom<Numbers extends Uint8Array | Int32Array>(numbers: Numbers): Numbers {
+  const { webcrypto } = (crypto ?? {}) as { readonly webcrypto?: Crypto }
+  const source = webcrypto ?? globalThis.crypto
+  source.getRandomValues(numbers as Uint8Array<ArrayBuffer>)
+  return numbers
+}
+
+/** Returns random bytes as a text, in base64url. */
+export function randomText(byteCount: number): string {
+  return base64url(fillRandom(new Uint8Array(byteCount)))
+}
+
+/** Returns the bytes of a text in UTF-8. */
+export function bytesOf(data: string | Uint8Array): Uint8Array {
+  if (typeof data !== 'string') return data
+  return runtime.Buffer?.from(data) ?? new TextEncoder().encode(data)
+}
+
+/** Returns how many bytes a text has in UTF-8. */
+export function byteLengthOf(text: string): number {
+  return runtime.Buffer?.byteLength(text) ?? bytesOf(text).length
+}
+
+/** Returns bytes as a text in which ASCII is right; the same memory, if the platform can. */
+export function asciiOf(bytes: Uint8Array): string {
+  const { buffer, byteOffset, byteLength } = bytes
+  const text = runtime.Buffer?.from(buffer, byteOffset, byteLength).toString('latin1')
+  return text ?? new TextDecoder('latin1').decode(bytes)
+}
+
+/** Returns a text whose characters are the bytes of another one in UTF-16, in little-endian order. */
+export function utf16BytesOf(text: string): string {
+  const bytes = runtime.Buffer?.from(text, 'utf16le').toString('latin1')
+  return bytes ?? Array.from({ length: text.length }, (_, i) => unitBytes(text.charCodeAt(i))).join('')
+}
+
+function unitBytes(unit: number): string {
+  return String.fromCharCode(unit & 0xff, unit >> 8)
+}
+
+function base64url(bytes: Uint8Array): string {
+  return btoa(String.fromCharCode(...bytes)).replace(/[+/=]/g, (char) => URL_CHARACTERS[char] ?? '')
+}
+
+const URL_CHARACTERS: Readonly<Record<string, string>> = { '+': '-', '/': '_' }
+
+/** Creates what emits events: an `EventEmitter` of Node.js, if there is one. */
+export function createEmitter<Events extends Record<keyof Events, unknown[]>>(): Emitter<Events> {
+  const { EventEmitter = PortableEmitter } = builtin<typeof import('node:events')>('node:events') ?? {}
+  return new EventEmitter() as unknown as Emitter<Events>
+}
+
+/** A channel of `node:diagnostics_channel`. Check `hasSubscribers` before a message is built. */
+export interface Channel {
+  readonly hasSubscribers: boolean
+  publish(message: unknown): void
+}
+
+const SILENT: Channel = { hasSubscribers: false, publish() {} }
+
+/** Returns the diagnostics channel of a name; one without subscribers where a platform has none. */
+/* @__NO_SIDE_EFFECTS__ */
+export function channel(name: string): Channel {
+  const diagnostics = builtin<typeof import('node:diagnostics_channel')>('node:diagnostics_channel')
+  return diagnostics?.channel?.(name) ?? SILENT
+}
+
+/**
+ * Returns a variable of the environment, or `undefined` if it is missing, or if Deno would have to ask for the
+ * permission.
+ */
+export function environment(name: string): string | undefined {
+  try {
+    const { permissions } = runtime.Deno ?? {}
+    const isReadable = permissions?.querySync?.({ name: 'env', variable: name }).state ?? 'granted'
+    return isReadable === 'granted' ? runtime.process?.env?.[name] : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Emits a process warning. Also logs it on isolates, which print none, and if a platform has none. */
+export function emitWarning(message: string, code: string): void {
+  const { process } = runtime
+  if (isIsolate() || process?.emitWarning === undefined) console.warn(`[${code}] ${message}`)
+  try {
+    process?.emitWarning?.(message, { type: 'HeadgateWarning', code })
+  } catch {} // the edge runtime of Next.js throws
+}
