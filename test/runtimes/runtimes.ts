@@ -8,6 +8,8 @@ import { workerdConfig } from './workerd-config.js'
 
 /** What a test starts an application with. */
 export interface StartOptions {
+  /** The module that the application imports as `store-of-the-runtime`: one of `stores/`. */
+  readonly store?: string
   /** What the application reads as `process.env.NAME`. */
   readonly env?: Readonly<Record<string, string>>
   /** Further arguments of the runtime: permissions of Deno, flags of Node.js. */
@@ -32,6 +34,7 @@ const WORKER_CONDITIONS = ['workerd', 'worker', 'browser', 'import']
 
 function workerd(flags: readonly string[], builtin: readonly string[]): Runtime {
   return {
+    platform: 'neutral',
     conditions: WORKER_CONDITIONS,
     builtin: ['cloudflare:*', ...builtin],
     format: 'esm',
@@ -49,8 +52,9 @@ function workerd(flags: readonly string[], builtin: readonly string[]): Runtime 
 
 export const RUNTIMES = {
   'Node.js': {
+    platform: 'node',
     conditions: ['node', 'import'],
-    builtin: NODE_MODULES,
+    builtin: [],
     format: 'esm',
     host: 'node.mjs',
     command: (bundle, { port }, { args = [] }) => [process.execPath, ...args, bundle, String(port)],
@@ -58,6 +62,7 @@ export const RUNTIMES = {
   workerd: workerd([], []),
   'workerd with nodejs_compat': workerd(['nodejs_compat'], NODE_MODULES),
   'edge-runtime': {
+    platform: 'neutral',
     conditions: ['edge-light', 'worker', 'browser', 'import'],
     builtin: [],
     format: 'iife',
@@ -68,6 +73,7 @@ export const RUNTIMES = {
     },
   },
   Deno: {
+    platform: 'neutral',
     conditions: ['deno', 'import'],
     builtin: NODE_MODULES,
     format: 'esm',
@@ -78,8 +84,9 @@ export const RUNTIMES = {
     },
   },
   Bun: {
+    platform: 'node',
     conditions: ['bun', 'import'],
-    builtin: [...NODE_MODULES, 'bun'],
+    builtin: ['bun'],
     format: 'esm',
     host: 'bun.mjs',
     command: async (bundle, { port }, { args = [] }) => [

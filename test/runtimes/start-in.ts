@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { connect } from 'node:net'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { ownEnvironment } from '../e2e/package/run.js'
 import { type Place, type ServerProcess, startProcess } from '../support/servers/processes.js'
 import { HOST } from '../support/servers/server.js'
@@ -18,7 +18,7 @@ export interface Running {
 
 /**
  * Serves an application in a runtime, on loopback. It is a module with `export default { fetch }`; `fetch` gets the
- * request, and what the platform passes beside it. Close it in the end.
+ * request, and what the platform passes beside it.
  */
 export async function startIn(name: RuntimeName, app: string, options: StartOptions = {}): Promise<Running> {
   const runtime: Runtime = RUNTIMES[name]
@@ -32,7 +32,7 @@ export async function startIn(name: RuntimeName, app: string, options: StartOpti
     async prepare(place) {
       const outfile = join(place.folder, 'app.mjs')
       const entry = host === undefined ? app : join(__dirname, 'hosts', host)
-      await bundleApp({ entry: resolve(entry), app: resolve(app), outfile }, runtime, options.env ?? {})
+      await bundleApp(outfile, { entry, app, store: options.store, env: options.env ?? {} }, runtime)
       args = await command(outfile, place, options)
     },
     ready: isListening,
@@ -50,7 +50,7 @@ async function isListening({ port, folder }: Place): Promise<boolean> {
   return /^listening$|"event":"listen"/m.test(printed) && (await accepts(port))
 }
 
-function accepts(port: number): Promise<boolean> {
+export function accepts(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: HOST }, () => {
       socket.destroy()

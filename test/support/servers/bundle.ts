@@ -8,7 +8,7 @@ const run = promisify(execFile)
 const ROOT = join(__dirname, '../../..')
 
 /** What packages of the older kind expect around them. */
-const AROUND = `
+export const AROUND = `
 import { createRequire as requireFrom } from 'node:module'
 const require = requireFrom(import.meta.url)
 const __dirname = import.meta.dirname`

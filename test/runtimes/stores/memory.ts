@@ -1,0 +1,3 @@
+import { memoryStore } from 'headgate/hono'
+
+export const store = memoryStore()
