@@ -3,7 +3,7 @@ import type { RuntimeName } from './runtimes.js'
 import { type Running, startIn } from './start-in.js'
 
 /** Those in which headgate/testing runs. */
-const RUNNING: readonly RuntimeName[] = ['Node.js', 'workerd with nodejs_compat', 'Bun']
+const RUNNING: readonly RuntimeName[] = ['Node.js', 'workerd with nodejs_compat', 'Deno', 'Bun']
 
 let running: Running | undefined
 afterEach(() => running?.close())

@@ -44,7 +44,10 @@ test('on Node.js with Redis, the requests meet each limit', () => {
 
 describe.each<[RuntimeName, string, StartOptions]>([
   ['Node.js', 'memory', {}],
+  ['workerd', 'memory', {}],
   ['workerd with nodejs_compat', 'memory', {}],
+  ['edge-runtime', 'memory', {}],
+  ['Deno', 'memory', {}],
   ['Bun', 'memory', {}],
 ])('in %s with %s', (name, store, options) => {
   test('all 200 responses are the same as on Node.js with Redis', async () => {
