@@ -133,6 +133,11 @@ export function createEmitter<Events extends Record<keyof Events, unknown[]>>():
   return new EventEmitter() as unknown as Emitter<Events>
 }
 
+/** Returns the event by which an emitter of Node.js shows errors to those who do not handle them. */
+export function errorMonitor(): symbol {
+  return builtin<typeof import('node:events')>('node:events')?.errorMonitor ?? Symbol('no emitter of Node.js')
+}
+
 /** A channel of `node:diagnostics_channel`. Check `hasSubscribers` before a message is built. */
 export interface Channel {
   readonly hasSubscribers: boolean
@@ -160,6 +165,12 @@ export function environment(name: string): string | undefined {
   } catch {
     return undefined
   }
+}
+
+/** Returns how a message shows a value. */
+export function inspect(value: unknown): string {
+  const text = builtin<typeof import('node:util')>('node:util')?.inspect?.(value, { depth: 4 })
+  return text ?? (value instanceof Error ? String(value.stack) : (JSON.stringify(value) ?? String(value)))
 }
 
 /** Emits a process warning. Also logs it on isolates, which print none, and if a platform has none. */

@@ -2,6 +2,7 @@ import { environment } from '../platform.js'
 import type { Decision } from './decision.js'
 import { FAILURES, type LimiterEvents } from './events.js'
 import { identitiesOf } from './identities.js'
+
 import type { AnyLimiter, MiddlewareLimiter } from './limiter.js'
 
 type EventName = keyof LimiterEvents<unknown>

@@ -3,7 +3,9 @@ import { isDebugged, stopDebugLog } from './debug-log.js'
 import type { Decision } from './decision.js'
 import { FAILURES, type LimiterEvents } from './events.js'
 import { identitiesOf } from './identities.js'
+
 import type { AnyLimiter, MiddlewareLimiter } from './limiter.js'
+
 import type { AppliedSettings } from './settings-source.js'
 
 /** Writes a log entry: its fields, and a message. */

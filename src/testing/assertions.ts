@@ -1,12 +1,12 @@
-import { AssertionError } from 'node:assert'
-import { isDeepStrictEqual } from 'node:util'
+import { builtin, inspect } from '../platform.js'
+import { isEqual } from './is-equal.js'
 
 /**
  * Throws an `AssertionError` unless two values are deeply and strictly equal. Its message begins with `what`
  * was expected, in which case, and shows the difference.
  */
 export function expectEqual(what: string, actual: unknown, expected: unknown): void {
-  if (isDeepStrictEqual(actual, expected)) return
+  if (isEqual(actual, expected)) return
   throw failure(what, actual, expected, 'deepStrictEqual', expectEqual)
 }
 
@@ -28,7 +28,12 @@ function failure(
   expected: unknown,
   operator: Operator,
   stackStartFn: (what: string, actual: unknown, expected: number) => void,
-): AssertionError {
+): Error {
+  const { AssertionError } = builtin<typeof import('node:assert')>('node:assert') ?? {}
+  if (AssertionError === undefined) {
+    const message = `${what}\n${inspect(actual)} ${operator} ${inspect(expected)}`
+    return Object.assign(new Error(message), { name: 'AssertionError', actual, expected })
+  }
   const { message } = new AssertionError({ actual, expected, operator })
   return new AssertionError({
     message: `${what}\n${message}`,

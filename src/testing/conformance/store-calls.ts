@@ -1,7 +1,7 @@
-import { inspect } from 'node:util'
 import { request } from '../../pipe/pipe.js'
 import { pipeTo } from '../../pipe/store-end.js'
 import { InvalidResultError, validateOutcome } from '../../pipe/validated.js'
+import { inspect } from '../../platform.js'
 import type { Policy } from '../../policies/policy.js'
 import {
   type Charge,
@@ -51,7 +51,7 @@ function validResult<O extends Operation>(store: Store, operation: O, outcome: u
 function explain({ type }: Operation, error: unknown): unknown {
   if (!(error instanceof InvalidResultError)) return error
   const shape = '{ type, allowed, atMs, parts } for a charge, with a finite atMs and the figures of each part'
-  const got = inspect(error.cause, { depth: 4 })
+  const got = inspect(error.cause)
   return new Error(`apply() must return results such as ${shape}. For a ${type}, it returned:\n${got}`, {
     cause: error,
   })

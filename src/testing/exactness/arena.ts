@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto'
-import { setTimeout as pause } from 'node:timers/promises'
+import { randomText } from '../../platform.js'
+import { pause } from '../../util/defer.js'
 import { expectEqual } from '../assertions.js'
 import type { Counts, WireFigures, WirePart } from './protocol.js'
 import type { ServedProcess } from './served-process.js'
@@ -50,7 +50,7 @@ export async function withArena(
   { callers, each, atomicAcrossKeys }: ArenaOptions,
   body: (arena: Arena) => Promise<void>,
 ): Promise<void> {
-  const prefix = `headgate-exactness:${randomUUID()}`
+  const prefix = `headgate-exactness:${randomText(16)}`
   const partsByKey = new Map<string, WirePart>()
   const [first] = processes
   if (first === undefined) throw new Error('no process serves the store')

@@ -1,8 +1,8 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type { ChargeResult } from '../../stores/operation.js'
 import { refundsOf } from '../../stores/shared/refunds.js'
 import type { Store } from '../../stores/store.js'
 import { StoreError } from '../../stores/store-error.js'
+import { pause } from '../../util/defer.js'
 import { applyAll, chargeAll, type Parts } from '../conformance/store-calls.js'
 import { type Counts, chargeOf, type Load } from './protocol.js'
 

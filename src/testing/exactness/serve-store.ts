@@ -1,4 +1,4 @@
-import { inspect } from 'node:util'
+import { inspect } from '../../platform.js'
 import type { Unchecked } from '../../stores/shared/validate.js'
 import type { Store } from '../../stores/store.js'
 import { checkStore } from '../check-store.js'
@@ -17,7 +17,8 @@ const EXIT_MS = 5000
  * Throws a `TypeError` if `store` is not a store, and in a process without an IPC channel.
  */
 export async function serveStore(store: Store): Promise<void> {
-  if (process.send === undefined || !process.connected) {
+  const { process } = globalThis
+  if (process?.send === undefined || !process.connected) {
     const fix = 'Start it with fork() of node:child_process.'
     throw new TypeError(`serveStore: this process has no IPC channel to a test. ${fix}`)
   }
@@ -62,5 +63,5 @@ async function replyTo(request: Request, store: Store): Promise<Orders[Request['
 }
 
 function send(message: Message): void {
-  if (process.connected) process.send?.(message)
+  if (globalThis.process.connected) globalThis.process.send?.(message)
 }

@@ -10,7 +10,7 @@ import {
 } from 'headgate/store'
 import type { StoreConnection } from '../../../src/cli/keys/connection.js'
 import { readPublishedLimits } from '../../../src/pipe/published-limits.js'
-import { encodeState } from '../../../src/stores/shared/state-codec.js'
+import { encodeState } from '../../../src/stores/shared/state-bytes.js'
 
 /** A store whose keys commands search: what they send, and what it has by then. */
 export interface KeyStore extends StoreConnection {

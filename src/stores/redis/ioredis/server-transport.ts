@@ -1,4 +1,4 @@
-import { errorMonitor } from 'node:events'
+import { errorMonitor } from '../../../platform.js'
 import { weakMemo } from '../../../util/memo.js'
 import type { StoreError } from '../../store-error.js'
 import { disconnectedError, lossError } from '../errors.js'
@@ -104,7 +104,7 @@ const connectionOf = weakMemo((client: RedisClient): Connection => {
         )
       }),
   }
-  client.on(errorMonitor, (error) => {
+  client.on(errorMonitor(), (error) => {
     connection.lastError = error
   })
   client.on('ready', () => {

@@ -4,7 +4,7 @@ import { warnOnce } from '../../../util/warn-once.js'
 /** The options to send each command with. They take the place of the client's options. */
 export interface NodeRedisCommandOptions {
   /** Which JavaScript type a type of the protocol becomes, by the code of its first byte. */
-  readonly typeMapping: { readonly 36: typeof Buffer }
+  readonly typeMapping: { readonly 36: never }
   /** Removes a command that has not been written yet. */
   readonly abortSignal?: AbortSignal
   readonly timeout: number
@@ -26,14 +26,14 @@ export interface NodeRedisClient extends Emitter {
   readonly isOpen: boolean
   readonly isReady: boolean
   /** The prefix of its keys, in redis 6. */
-  readonly _keyPrefix?: string | Buffer | undefined
+  readonly _keyPrefix?: string | Uint8Array | undefined
   sendCommand(args: string[], options: NodeRedisCommandOptions): Promise<unknown>
 }
 
 /** What the store needs of the client that `createSentinel` of redis 5 or 6 returns. */
 export interface NodeRedisSentinelClient extends Emitter {
   readonly isOpen: boolean
-  readonly _keyPrefix?: string | Buffer | undefined
+  readonly _keyPrefix?: string | Uint8Array | undefined
   /** Returns the address of the master, or `undefined` while it is not connected. */
   getMasterNode(): object | undefined
   /**
@@ -56,7 +56,7 @@ export interface NodeRedisClusterNode {
 /** What the store needs of the client that `createCluster` of redis 5 or 6 returns. */
 export interface NodeRedisClusterClient extends Emitter {
   readonly isOpen: boolean
-  readonly _keyPrefix?: string | Buffer | undefined
+  readonly _keyPrefix?: string | Uint8Array | undefined
   /** All masters. Empty until the client has found them. */
   readonly masters: readonly object[]
   /** The nodes of each slot. With `minimizeConnections`, a node has no client at first. */

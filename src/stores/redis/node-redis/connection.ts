@@ -1,4 +1,4 @@
-import { errorMonitor, setMaxListeners } from 'node:events'
+import { builtin, errorMonitor } from '../../../platform.js'
 import { weakMemo } from '../../../util/memo.js'
 import type { Batching } from '../../store.js'
 import { StoreError } from '../../store-error.js'
@@ -7,7 +7,11 @@ import type { Command } from '../transport.js'
 import type { NodeRedisClient, NodeRedisCommandOptions } from './client.js'
 
 /** Options that turn strings in replies into buffers, and let a command wait in the client's queue. */
-export const OPTIONS: NodeRedisCommandOptions = { typeMapping: { 36: Buffer }, timeout: 0, asap: false }
+export const OPTIONS: NodeRedisCommandOptions = {
+  typeMapping: { 36: globalThis.Buffer as never },
+  timeout: 0,
+  asap: false,
+}
 
 /**
  * node-redis writes all commands of one turn of the event loop together, one turn later, after replies are
@@ -40,7 +44,7 @@ export const connectionOf = weakMemo((client: NodeRedisClient): Connection => {
     isStarting = false
     lastError = undefined
   })
-  client.on(errorMonitor, (error) => {
+  client.on(errorMonitor(), (error) => {
     lastError = error
     if (client.isReady) return // an odd reply or a failed ping; a lost connection is not ready any more
     isStarting = false
@@ -65,7 +69,7 @@ export const connectionOf = weakMemo((client: NodeRedisClient): Connection => {
 /** Creates options for commands that `abort` removes until they are written. */
 function unwrittenCommands() {
   const controller = new AbortController()
-  setMaxListeners(0, controller.signal) // one for each command
+  builtin<typeof import('node:events')>('node:events')?.setMaxListeners?.(0, controller.signal) // one for each command
   const options = { ...OPTIONS, abortSignal: controller.signal }
   return { options, scripts: new Set<string>(), abort: () => controller.abort() }
 }
@@ -100,7 +104,7 @@ async function explainLoss(
  * Returns a function that returns a command's words, its keys with the client's prefix: node-redis 6 adds it
  * only to commands that it knows by name.
  */
-export function prefixKeys(keyPrefix: string | Buffer = ''): (command: Command) => string[] {
+export function prefixKeys(keyPrefix: string | Uint8Array = ''): (command: Command) => string[] {
   const prefix = String(keyPrefix)
   return ({ words, firstKey, keyCount }) => {
     const all: string[] = [...words]

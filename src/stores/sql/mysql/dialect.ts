@@ -1,5 +1,5 @@
 import type { LockedStates } from '../../builders/decide-batch.js'
-import { decodeState, encodeState } from '../../shared/state-codec.js'
+import { decodeState, encodeState } from '../../shared/state-bytes.js'
 import type { Row } from '../changes.js'
 import type { Dialect } from '../dialect.js'
 import { acquire, type MysqlCallbackPool, type MysqlConnection, run } from './client.js'

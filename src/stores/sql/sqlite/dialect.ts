@@ -1,5 +1,5 @@
 import type { State } from '../../../policies/policy.js'
-import { decodeState, encodeState } from '../../shared/state-codec.js'
+import { decodeState, encodeState } from '../../shared/state-bytes.js'
 import type { Dialect } from '../dialect.js'
 import { isTemporary } from '../errors.js'
 import type { SqliteDatabase } from './client.js'
