@@ -82,7 +82,7 @@ export function hmacSha256(secret: string): (text: string) => string {
 
 /** Fills an array with random numbers. Cloudflare Workers have none while modules load. */
 export function fillRandom<Numbers extends Uint8Array | Int32Array>(numbers: Numbers): Numbers {
-  const { webcrypto } = (crypto ?? {}) as { readonly webcrypto?: Crypto }
+  const { webcrypto } = (crypto ?? {}) as { readonly webcrypto?: typeof globalThis.crypto }
   const source = webcrypto ?? globalThis.crypto
   source.getRandomValues(numbers as Uint8Array<ArrayBuffer>)
   return numbers

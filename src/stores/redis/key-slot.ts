@@ -1,3 +1,5 @@
+import { bytesOf } from '../../platform.js'
+
 /** How many slots a Redis Cluster has. */
 export const SLOTS = 16_384
 /** The generator polynomial of CRC-16/XMODEM. */
@@ -13,11 +15,9 @@ export function keySlot(key: string): number {
   const end = start > 0 ? key.indexOf('}', start) : -1
   const tag = end > start ? key.slice(start, end) : key
   let crc = 0
-  for (const byte of ENCODER.encode(tag)) crc = ((crc << 8) & 0xffff) ^ (CRC_TABLE[(crc >> 8) ^ byte] ?? 0)
+  for (const byte of bytesOf(tag)) crc = ((crc << 8) & 0xffff) ^ (CRC_TABLE[(crc >> 8) ^ byte] ?? 0)
   return crc % SLOTS
 }
-
-const ENCODER = /* @__PURE__ */ new TextEncoder()
 
 /** The CRC of each byte. */
 const CRC_TABLE = Uint16Array.from({ length: 256 }, (_, byte) => {
