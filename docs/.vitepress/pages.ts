@@ -52,6 +52,7 @@ export const GROUPS: readonly Group[] = [
       'stores/': 'Choosing a store',
       'stores/memory': 'Memory',
       'stores/redis': 'Redis and Valkey',
+      'stores/upstash': 'Upstash',
       'stores/memcached': 'memcached',
       'stores/mysql': 'MySQL and MariaDB',
       'stores/postgresql': 'PostgreSQL',

@@ -6,7 +6,11 @@ import { runBatch } from './run-batch.js'
 import type { Servers } from './servers.js'
 
 /** Creates a store whose states are on some servers. `owner` names its factory in errors. */
-export function storeOver(owner: string, servers: Servers): Store {
+export function storeOver(
+  owner: string,
+  servers: Servers,
+  more: Pick<Store, 'defaultTimeoutMs'> = {},
+): Store {
   const { name, client, transport, batching } = servers
   const { slotOf, serverOf } = transport
   return remoteStore({
@@ -16,5 +20,6 @@ export function storeOver(owner: string, servers: Servers): Store {
     ...(serverOf && { serverOf: (key: string) => serverOf(slotOf(key)) }),
     origin: { client },
     documents: redisDocuments(servers),
+    ...more,
   })
 }

@@ -104,6 +104,11 @@ const NAMES: Readonly<Record<string, ExportedNames>> = {
     types: ['CommandWords', 'CustomRedisStoreOptions'],
     includesHttp: false,
   },
+  'headgate/upstash': {
+    values: ['upstashStore'],
+    types: ['UpstashRedisClient', 'UpstashStoreOptions'],
+    includesHttp: false,
+  },
   'headgate/settings-file': {
     values: ['settingsFile'],
     types: ['FileSettings'],

@@ -93,6 +93,7 @@ const OWN_CHUNKS: Readonly<Record<string, readonly string[]>> = {
   sqlite: ['stores-sql-sqlite', 'stores-sql', 'stores-builders'],
   store: ['stores-builders'],
   testing: ['testing'],
+  upstash: ['stores-redis'],
 }
 /** The page of the dashboard. */
 const PAGE = 'page.cjs'

@@ -1,0 +1,49 @@
+import { wrongKind } from '../../../util/validate.js'
+import { fieldsOf, hasMethods } from '../../../util/values.js'
+import { messageOf } from '../../store-error.js'
+import type { CommandWords } from '../command-transport.js'
+import type { PostCommands } from './requests.js'
+
+/** What the store needs of a `Redis` of `@upstash/redis` 1.34 or newer, as far as that is public. */
+export interface UpstashRedisClient {
+  pipeline(): unknown
+  multi(): unknown
+}
+
+/** Its part that sends requests. */
+interface Requester {
+  readonly retry: { readonly attempts: number }
+  request(request: { readonly path: string[]; readonly body: readonly CommandWords[] }): Promise<unknown>
+}
+
+export function isUpstashRedis(value: unknown): value is UpstashRedisClient {
+  return hasMethods(value, 'pipeline', 'multi')
+}
+
+/** Returns a function that sends commands through a client. Throws a `TypeError` if the client resends. */
+export function postThrough(client: UpstashRedisClient): PostCommands {
+  const requester = fieldsOf(client).client as Requester
+  const attempts = fieldsOf(fieldsOf(requester).retry).attempts
+  if (!hasMethods(requester, 'request') || typeof attempts !== 'number')
+    throw wrongKind(
+      'upstashStore',
+      'client',
+      'a Redis of @upstash/redis',
+      client,
+      'Write upstashStore({ url, token }).',
+    )
+  if (attempts !== 0)
+    throw new TypeError(
+      `upstashStore: the client's retries must be 0, got ${attempts}. It sends a charge whose reply was lost again, ` +
+        'which counts twice, also with retry: false. Write new Redis({ url, token, retry: { retries: 0 } }), or ' +
+        'upstashStore({ url, token }).',
+    )
+  return async (commands) => {
+    try {
+      return await requester.request({ path: ['pipeline'], body: commands })
+    } catch (cause) {
+      // The client adds the commands to the server's error.
+      throw new Error(messageOf(cause).replace(/, command was: .*/s, ''), { cause })
+    }
+  }
+}

@@ -1,0 +1,84 @@
+import { messageOf, StoreError } from '../../store-error.js'
+import type { CommandWords } from '../command-transport.js'
+
+/** Sends commands in one request. Resolves with the body of the response, which is read from JSON. */
+export type PostCommands = (commands: readonly CommandWords[]) => Promise<unknown>
+
+/** After this time, the response no longer matters, and the request would only take up resources. */
+const LONGEST_REQUEST_MS = 10_000
+
+/**
+ * Returns a function that sends commands to the REST interface of a database. Each request is sent once. If
+ * its outcome is known, an error says so. https://upstash.com/docs/redis/features/restapi
+ */
+export function postTo(url: string, token: string): PostCommands {
+  const target = `${url.replace(/\/+$/, '')}/pipeline`
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  return async (commands) => {
+    let response: Response
+    try {
+      const signal = AbortSignal.timeout(LONGEST_REQUEST_MS)
+      response = await fetch(target, { method: 'POST', headers, body: JSON.stringify(commands), signal })
+    } catch (cause) {
+      throw networkError(cause)
+    }
+    const { status } = response
+    let text: string
+    try {
+      text = await response.text()
+    } catch (cause) {
+      throw new StoreError('upstash', `the response broke off: ${messageOf(cause)}`, { cause })
+    }
+    const body = fromJson(text)
+    if (response.ok && body !== undefined) return body
+    throw responseError(status, text, body)
+  }
+}
+
+/** Errors of Node.js, Bun and Deno if there was no connection. */
+const NOT_CONNECTED =
+  /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT|ConnectionRefused|FailedToOpenSocket|dns error|tcp connect error/
+
+function networkError(cause: unknown): StoreError {
+  const reason = (cause as { readonly cause?: unknown } | undefined)?.cause ?? cause // fetch hides it in `cause`
+  const { code }: { readonly code?: unknown } = reason ?? {}
+  const text = [code, messageOf(reason)].filter((each) => typeof each === 'string').join(' ')
+  const unsent = NOT_CONNECTED.test(text)
+  const hint = unsent ? '. Check the url.' : ''
+  return new StoreError('upstash', `no response from the server: ${messageOf(reason)}${hint}`, {
+    cause,
+    unsent,
+  })
+}
+
+/** Returns the error of a response without results. Nothing has run after a status from 400 to 499. */
+function responseError(status: number, text: string, body: unknown): StoreError {
+  const { error }: { readonly error?: unknown } = body ?? {}
+  const shown = typeof error === 'string' ? error : JSON.stringify(text.slice(0, 80))
+  const hint =
+    typeof error === 'string' ? hintFor(status, error) : 'Check that the url is that of the REST API.'
+  const message = `the server responded with status ${status} and ${shown.replace(/\.$/, '')}`
+  return new StoreError('upstash', hint === undefined ? message : `${message}. ${hint}`, {
+    cause: text,
+    replied: status >= 400 && status < 500,
+  })
+}
+
+/** Returns the value of some JSON, or `undefined` if it is not valid. */
+function fromJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Returns the fix for an error of Upstash, if one is known. */
+export function hintFor(status: number | undefined, error: string): string | undefined {
+  if (status === 401 || /^WRONGPASS |unauthorized/i.test(error))
+    return 'Correct the token: it is the UPSTASH_REDIS_REST_TOKEN of this database.'
+  if (/^NOPERM /.test(error)) return 'Use the standard token, not the read-only one.'
+  if (/^ERR max .*limit exceeded/i.test(error))
+    return 'The plan of the database is used up. Upgrade it in the console.'
+  return undefined
+}

@@ -1,0 +1,101 @@
+import { readOptions } from '../../../options/option-table.js'
+import { wrongOption } from '../../../util/validate.js'
+import type { Store } from '../../store.js'
+import { StoreError } from '../../store-error.js'
+import { type CommandWords, commandTransport } from '../command-transport.js'
+import { serversOver } from '../servers.js'
+import { storeOver } from '../store-over.js'
+import { textReplies } from '../text-replies.js'
+import { isUpstashRedis, postThrough, type UpstashRedisClient } from './client.js'
+import { hintFor, type PostCommands, postTo } from './requests.js'
+
+/** Options of `upstashStore`: where the database is. The console of Upstash shows both. */
+export interface UpstashStoreOptions {
+  /** The URL of the REST API, `UPSTASH_REDIS_REST_URL`, such as `'https://eu1-name-12345.upstash.io'`. */
+  readonly url: string | undefined
+  /** The standard token, `UPSTASH_REDIS_REST_TOKEN`. The read-only token is not enough. */
+  readonly token: string | undefined
+}
+
+/** A function, because bundlers would keep a constant that calls functions. */
+const optionTable = () => ({
+  rows: {
+    url: requiredText(/^https?:\/\/[^\s/]/, 'an https:// URL', 'UPSTASH_REDIS_REST_URL'),
+    token: requiredText(/^[!-~]+$/, 'a token', 'UPSTASH_REDIS_REST_TOKEN'),
+  },
+})
+
+/** Creates a row for a text. Its error names the variable in which Upstash's console gives it. */
+const requiredText = (pattern: RegExp, must: string, variable: string) => {
+  return (owner: string, option: string, value: unknown): string => {
+    if (typeof value === 'string' && pattern.test(value)) return value
+    const fix = `Pass the ${variable} of the database, from the console of Upstash.`
+    const shown = option === 'token' && typeof value === 'string' ? 'another text' : value
+    throw wrongOption(owner, option, must, shown, fix)
+  }
+}
+
+/**
+ * Upstash locks all keys while a script runs, unless the script says that it only uses the keys that are
+ * declared. https://upstash.com/docs/redis/features/key-locking
+ */
+const REPLIES = /* @__PURE__ */ textReplies('#!lua flags=allow-key-locking\n')
+
+/** Requests may overtake each other. Each takes milliseconds, so more of them travel at once. */
+const BATCHING = { maxInFlight: 4 }
+
+/**
+ * Creates a store that keeps states in Upstash Redis. It calls the REST API with `fetch`, so it runs in every
+ * runtime, also where there are no sockets.
+ *
+ * - **Atomicity.** A Lua script decides all operations of one shape that arrive together. The operations of a
+ *   batch go in one request.
+ * - **Resends.** A request is never sent again, unless the server replied that it does not know the script.
+ *   If a response is lost, the outcome is unknown.
+ * - **Clock.** The server's.
+ * - **Client.** Instead of a URL and a token, you can pass a `Redis` of `@upstash/redis` whose
+ *   `retry` is `{ retries: 0 }`. With any other, a charge whose response is lost would count twice.
+ *
+ * Throws a `TypeError` for wrong options, and for a client that sends requests again.
+ *
+ * @example
+ * ```ts
+ * import { rateLimit } from 'headgate/hono'
+ * import { upstashStore } from 'headgate/upstash'
+ *
+ * const { UPSTASH_REDIS_REST_URL: url, UPSTASH_REDIS_REST_TOKEN: token } = process.env
+ * const store = upstashStore({ url, token })
+ * const api = rateLimit({ name: 'api', limit: 100, window: '1m', store, key: () => 'all' })
+ * ```
+ */
+export function upstashStore(options: UpstashStoreOptions | UpstashRedisClient): Store {
+  const post = isUpstashRedis(options) ? postThrough(options) : postBy(options)
+  const transport = commandTransport((commands) => sendBy(post, commands), {
+    batching: BATCHING,
+    textReplies: REPLIES,
+  })
+  return storeOver('upstashStore', serversOver('upstash', options, transport), { defaultTimeoutMs: 1000 })
+}
+
+function postBy(options: UpstashStoreOptions): PostCommands {
+  const { url, token } = readOptions('upstashStore', options, optionTable())
+  return postTo(url, token)
+}
+
+/** Sends commands in one request. Returns a promise of each result. */
+function sendBy(post: PostCommands, commands: readonly CommandWords[]): readonly Promise<unknown>[] {
+  const body = post(commands)
+  return commands.map(async (_, i) => resultAt(await body, i, commands.length))
+}
+
+/** Returns a result in the body of a response. Throws an error of the server. */
+function resultAt(body: unknown, i: number, count: number): unknown {
+  if (!Array.isArray(body) || body.length !== count)
+    throw new StoreError('upstash', `the response must have ${count} results`, { cause: body })
+  const { result, error }: { readonly result?: unknown; readonly error?: unknown } = body[i] ?? {}
+  if (typeof error !== 'string') return result
+  const hint = hintFor(undefined, error)
+  throw hint === undefined
+    ? new Error(error)
+    : new StoreError('upstash', `${error} ${hint}`, { replied: true })
+}
