@@ -8,7 +8,15 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import express, { type Express, type Request, type Response } from 'express'
-import { ban, byHeader, createLimiter, fixedWindow, rateLimit, slidingWindow } from 'headgate'
+import {
+  ban,
+  byHeader,
+  candidateLimits,
+  createLimiter,
+  fixedWindow,
+  rateLimit,
+  slidingWindow,
+} from 'headgate'
 import { dashboard } from 'headgate/dashboard'
 
 /** Creates an API of 20 requests in 10 seconds for each key, and a login; `password` opens the dashboard. */
@@ -18,7 +26,7 @@ export function dashboardApp(password: string): Express {
     limit: 20,
     window: '10s',
     key: byHeader('x-api-key'),
-    candidate: { policy: fixedWindow({ limit: 15, window: '10s' }) },
+    candidate: candidateLimits({ policy: fixedWindow({ limit: 15, window: '10s' }) }),
   })
   const login = createLimiter<string>({
     name: 'login',

@@ -9,7 +9,15 @@
  */
 import type { AddressInfo } from 'node:net'
 import express, { type Express } from 'express'
-import { byHeader, fixedWindow, logEvents, memoryStore, rateLimit, type Store } from 'headgate'
+import {
+  byHeader,
+  candidateLimits,
+  fixedWindow,
+  logEvents,
+  memoryStore,
+  rateLimit,
+  type Store,
+} from 'headgate'
 import { prometheusMetrics } from 'headgate/metrics'
 import { redisStore } from 'headgate/redis'
 import { Redis } from 'ioredis'
@@ -29,7 +37,7 @@ export function measuredApp(searchStore: Store = memory): Express {
     window: '1m',
     key,
     store: memory,
-    candidate: { policy: fixedWindow({ limit: 15, window: '10s' }) },
+    candidate: candidateLimits({ policy: fixedWindow({ limit: 15, window: '10s' }) }),
   })
   const search = rateLimit({ name: 'search', limit: 60, window: '1m', key, store: searchStore })
   for (const { limiter } of [api, search]) logEvents(limiter, console)

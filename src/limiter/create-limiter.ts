@@ -2,7 +2,6 @@ import { remoteSupportOf } from '../pipe/remote-support.js'
 import { createEmitter } from '../platform.js'
 import type { StoreError } from '../stores/store-error.js'
 import { adjustmentsOf, type DirectAdjustments } from './adjustments.js'
-import { createCandidate } from './candidate/candidate.js'
 import { decisionReporter } from './charge-limits.js'
 import { holdingsOnDemand } from './concurrency/held-by-decision.js'
 import { limiterCore } from './create-core.js'
@@ -102,11 +101,14 @@ function limiterParts<Subject>(
   const document = limiterDocument(settings, core, events, {
     useCandidate(entries) {
       parts.candidate?.close()
-      parts.candidate = createCandidate({ ...settings, candidate: entries }, events, followed?.ruleCandidate)
+      parts.candidate = create(entries)
     },
     onRulesChanged: () => parts.waiting?.onRulesChanged(),
   })
   const { followed } = document
+  const createCandidate = followed?.createCandidate ?? settings.createCandidate
+  const create = (entries = settings.candidate) =>
+    createCandidate?.({ ...settings, candidate: entries }, events, followed?.ruleCandidate)
   const adjustments = adjustmentsOf<Subject>(owner, core)
   const report = decisionReporter(context.name, modeSwitch, events)
   const finish: Finish = (decision, subject) => finishDecision(parts, decision, subject)
@@ -118,7 +120,7 @@ function limiterParts<Subject>(
     access,
     core,
     watches: [watchCreation(!settings.isOwnStore), ...(publisher ? [publisher.watch] : [])],
-    candidate: createCandidate(settings, events, followed?.ruleCandidate),
+    candidate: create(),
     report,
     finish,
     waiting: undefined,

@@ -5,6 +5,7 @@ import type { StoreError } from '../stores/store-error.js'
 import type { Duration } from '../util/durations.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
 import type { AccessOptions } from './access-rules.js'
+import type { CandidateLimits } from './candidate-source.js'
 import type { SettingsSource } from './settings-source.js'
 
 /** What to do with a charge that the store could not decide. */
@@ -86,7 +87,7 @@ export interface LimiterFields<Subject> extends LimitFields<Subject>, Partial<Li
    * `limiter.candidateReport()` and the event `candidate` show what they would have done. Key functions are
    * called once more for them. They take no part in `waitFor` and `blockFor`.
    */
-  candidate?: CandidateOptions<Subject>
+  candidate?: CandidateLimits<Subject>
   /**
    * The settings to follow while the limiter runs, such as `sharedSettings(store)`. They have a document
    * under the limiter's `name`, which is required. The document can set limits, mode, candidate and

@@ -11,7 +11,7 @@ import { durationMs, durationUpTo } from '../util/durations.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { choice, keyName, showKind, wrongOption, wrongUse } from '../util/validate.js'
 import { ACCESS_ROWS, accessRules, type ModeSwitch, type Skip } from './access-rules.js'
-import { readCandidate, withKeysOf } from './candidate-options.js'
+import { readCandidateOption, withKeysOf } from './candidate-source.js'
 import { type ClaimedStore, claimStore } from './claimed-store.js'
 import type { LimiterOptions, StoreErrorChoice } from './options.js'
 import { ENTRIES_RULE, type Entry, LIMIT_ROWS, namesOf } from './read-limits.js'
@@ -33,7 +33,7 @@ export const LIMITER_ROWS = {
   ...LIMIT_ROWS,
   ...ACCESS_ROWS,
   skip: exemption<Skip>,
-  candidate: optional(readCandidate),
+  candidate: optional(readCandidateOption),
   settings: optional(readSettings),
   store: optional(readStore),
   name: optional(keyName),
@@ -100,7 +100,8 @@ export function limiterSettings(
     /** Whether a charge may take units of `concurrency`. */
     canHold: entries.some(({ policy }) => typeof policy === 'function' || policy.holdsUnits),
     context,
-    candidate: candidate && withKeysOf(entries, candidate),
+    candidate: candidate && withKeysOf(entries, candidate.entries),
+    createCandidate: candidate?.create,
     /** Where the limiter's document comes from. */
     source: read.settings,
     /** The lists of addresses as they were given. */

@@ -1,5 +1,6 @@
 import { wrongKind } from '../util/validate.js'
 import type { Mode } from './access-rules.js'
+import type { createCandidate } from './candidate/candidate.js'
 import type { LimiterCore } from './core.js'
 import type { Entry } from './read-limits.js'
 
@@ -54,6 +55,8 @@ export interface FollowingLimiter {
 
 /** What settings return to the limiter that follows them. */
 export interface FollowedSettings {
+  /** Creates the candidate of a document. */
+  readonly createCandidate: typeof createCandidate
   /** Lets a candidate charge by the candidate's rules in the document. */
   ruleCandidate(core: LimiterCore): void
   /** Starts to follow the document. Returns a function that stops. */

@@ -1,4 +1,5 @@
 import { addressReaderAmong } from '../keys/source-address.js'
+import { createCandidate } from '../limiter/candidate/candidate.js'
 import type { BoundLimits, LimiterCore } from '../limiter/core.js'
 import { bindLimits } from '../limiter/create-core.js'
 import type { Entry } from '../limiter/read-limits.js'
@@ -65,6 +66,7 @@ export function followDocument(
     own ?? { entries: settings.candidate ?? [], overrides }
 
   return {
+    createCandidate,
     ruleCandidate(candidateCore) {
       candidate = candidateCore
       if (latest !== undefined) applyRules(candidate, candidateRules(latest))

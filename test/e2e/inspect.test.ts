@@ -7,6 +7,7 @@ import {
   ban,
   byIp,
   byUser,
+  candidateLimits,
   concurrency,
   consecutive,
   createLimiter,
@@ -301,7 +302,7 @@ describe('inspect', () => {
       name: 'api',
       policy: fixedWindow(window),
       key: byIp(),
-      candidate: { policy },
+      candidate: candidateLimits({ policy }),
     })
     await limiter.charge({ ip: '203.0.113.7' })
     const { limits } = await mustReport(['inspect', '203.0.113.7'])

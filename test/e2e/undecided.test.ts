@@ -1,6 +1,7 @@
 import { serve as serveFetch } from '@hono/node-server'
 import {
   ban,
+  candidateLimits,
   createLimiter,
   type Decision,
   leased,
@@ -123,7 +124,7 @@ test('a candidate with bans counts all denials except those caused by requests w
     limit: 100,
     window: '1h',
     count: 'failed',
-    candidate: { policy: twoOrBan },
+    candidate: candidateLimits({ policy: twoOrBan }),
   })
   const denials: Decision[] = []
   let charged = 0

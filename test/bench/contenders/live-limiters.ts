@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { MeterProvider } from '@opentelemetry/sdk-metrics'
 import type { Request, RequestHandler, Response } from 'express'
 import { type Store as PeerStore, rateLimit as peerRateLimit } from 'express-rate-limit'
-import { rateLimit } from 'headgate'
+import { candidateLimits, rateLimit } from 'headgate'
 import { dashboard } from 'headgate/dashboard'
 import { rateLimit as adaptedRateLimit } from 'headgate/express-rate-limit'
 import { openTelemetryMetrics, prometheusMetrics } from 'headgate/metrics'
@@ -168,7 +168,7 @@ export const LIVE_LISTENERS = {
   openTelemetryMetrics: observed(() => openTelemetryMetrics(new MeterProvider().getMeter('bench'))),
   'a dashboard': observed(showLimiter),
   'a dashboard with an open page': observed(openPage),
-  'a candidate': observed(() => {}, { candidate: { limit: 1000, window: '1m' } }),
+  'a candidate': observed(() => {}, { candidate: candidateLimits({ limit: 1000, window: '1m' }) }),
 } as const satisfies Readonly<Record<string, (setting: Setting) => RequestHandler>>
 
 /** Makers of middleware by name. Each limits every client to `limit` in 24 hours. */

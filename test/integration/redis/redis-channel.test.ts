@@ -1,5 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { createLimiter, StoreError, type StoreMessage } from 'headgate'
+import { candidateLimits, createLimiter, StoreError, type StoreMessage } from 'headgate'
 import { redisStore } from 'headgate/redis'
 import type { StoreBatch, StoreCall } from '../../../src/pipe/store-channel.js'
 import { until } from '../../support/servers/wait.js'
@@ -70,7 +70,7 @@ test('the charge of a candidate goes into the batch of the limits in force', asy
     key,
     timeout,
     store: redisStore(redis.client),
-    candidate: { limit: 1, window: '1m', key },
+    candidate: candidateLimits({ limit: 1, window: '1m', key }),
   })
   await limiter.charge(1)
   await limiter.charge(1)

@@ -1,6 +1,7 @@
 import {
   ban,
   byIp,
+  candidateLimits,
   concurrency,
   consecutive,
   createLimiter,
@@ -430,7 +431,7 @@ describe('block', () => {
       1,
       'nothing is stored for "ada": the store has no limit under the prefix "hg"',
     ])
-    const tried = by<object>({ name: 'api', policy: window, candidate: { policy: banning } })
+    const tried = by<object>({ name: 'api', policy: window, candidate: candidateLimits({ policy: banning }) })
     await tried.charge(ada)
     expect(await mustRun('inspect', '203.0.113.7', ...STORE)).toContain('api (candidate)\n')
     expect(await failure('203.0.113.7', '--for', '1m')).toEqual([1, `${needs} among api: ${fix}`])

@@ -1,6 +1,7 @@
 import {
   ban,
   byIp,
+  candidateLimits,
   concurrency,
   consecutive,
   createLimiter,
@@ -61,7 +62,13 @@ test('reads the keys of several limits, and of a candidate', async () => {
   const keys: string[] = []
   const store = storeOfKeys(keys)
   const several = { limit: 5, window: '1m' } as const
-  const tried = createLimiter({ ...several, name: 'api', key: byIp(), store, candidate: several })
+  const tried = createLimiter({
+    ...several,
+    name: 'api',
+    key: byIp(),
+    store,
+    candidate: candidateLimits(several),
+  })
   await tried.charge({ ip: '203.0.113.7' })
   const beginnings = keys.map((key) => splitKey(key)?.beginning ?? '')
   const limits = beginnings.map((beginning) => limitOf(beginning, START))

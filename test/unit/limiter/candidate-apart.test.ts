@@ -1,4 +1,5 @@
 import {
+  candidateLimits,
   createLimiter,
   fixedWindow,
   type LimiterOptions,
@@ -39,7 +40,7 @@ test('a candidate whose keys fail never opens the circuit breaker of the limits 
     key,
     store: failingForCandidates(),
     denyCache: false,
-    candidate: { policy: hourly(1), key: () => 'all' },
+    candidate: candidateLimits({ policy: hourly(1), key: () => 'all' }),
   })
   limiter.events.on('candidateFailed', () => {})
   limiter.events.on('storeState', (state) => states.push(state))
@@ -68,7 +69,7 @@ test('while the circuit breaker of the limits in force is open, adjustments stil
         return store.apply(operations)
       },
     }),
-    candidate: { policy: hourly(5) },
+    candidate: candidateLimits({ policy: hourly(5) }),
   })
   limiter.events.on('storeError', () => {})
   for (let i = 0; i < 20; i++) await limiter.charge('b')
@@ -90,7 +91,7 @@ test('in a full memory store, a candidate evicts no state of the limits in force
     policy: bucket(10),
     key,
     store,
-    candidate: { policy: bucket(2) },
+    candidate: candidateLimits({ policy: bucket(2) }),
   })
   let admitted = 0
   for (let round = 0; round < 15; round++)
@@ -106,7 +107,7 @@ test('forget, refund and penalize work where only the functions of the candidate
     policy: hourly(1),
     key: ({ body }) => body?.name,
     store: frozen(),
-    candidate: { policy: hourly(1), key: ({ token }) => (token as { id: string }).id },
+    candidate: candidateLimits({ policy: hourly(1), key: ({ token }) => (token as { id: string }).id }),
   })
   limiter.events.on('candidateFailed', (error) => failures.push(error))
   const ada = { body: { name: 'ada' }, token: { id: 'a' } }
@@ -124,12 +125,12 @@ test('an error in a function of the candidate is reported once as a process warn
   const limiter = createLimiter<string>({
     policy: hourly(5),
     key,
-    candidate: {
+    candidate: candidateLimits({
       policy: hourly(5),
       key: () => {
         throw new TypeError('bug in my key')
       },
-    },
+    }),
   })
   await limiter.charge('a')
   await limiter.charge('a')
@@ -146,7 +147,7 @@ test.each(REFUNDED)('the refund of a decision %s reaches the candidate', async (
   const limiter = createLimiter<string>({
     ...(options.limits === undefined && { policy: hourly(9), key }),
     store: frozen(),
-    candidate: { limits: [{ policy: hourly(3), key, skip: () => false }] },
+    candidate: candidateLimits({ limits: [{ policy: hourly(3), key, skip: () => false }] }),
     ...options,
   })
   for (let i = 0; i < 7; i++) await limiter.refund(await limiter.charge('a'))
@@ -158,7 +159,7 @@ test('penalize and reward apply to the candidate, too', async () => {
     policy: hourly(9),
     key,
     store: frozen(),
-    candidate: { policy: hourly(3) },
+    candidate: candidateLimits({ policy: hourly(3) }),
   })
   await limiter.penalize('a', 3)
   await limiter.charge('a')
@@ -180,7 +181,7 @@ test('a denial that only a failed store caused is not newly allowed', async () =
       },
     }),
     onStoreError: 'deny',
-    candidate: { policy: hourly(5) },
+    candidate: candidateLimits({ policy: hourly(5) }),
   })
   limiter.events.on('storeError', () => {})
   expect(await limiter.charge('a')).toMatchObject({ allowed: false, source: 'fail-closed' })
@@ -193,7 +194,7 @@ test('a client that is denied very often is listed, however many others were den
     policy: hourly(9999),
     key,
     store: frozen(),
-    candidate: { policy: hourly(1), cost: 2 },
+    candidate: candidateLimits({ policy: hourly(1), cost: 2 }),
   })
   for (let i = 0; i < 12_000; i++) await limiter.charge(`client-${i}`)
   for (let i = 0; i < 500; i++) await limiter.charge('heavy')
@@ -209,7 +210,10 @@ test('a policy function that returns ever new names fills the report with 64 of 
   const limiter = createLimiter<string>({
     policy: hourly(9999),
     key,
-    candidate: { policy: () => fixedWindow({ limit: 1, window: '1h', name: `plan-${made++}` }), cost: 2 },
+    candidate: candidateLimits({
+      policy: () => fixedWindow({ limit: 1, window: '1h', name: `plan-${made++}` }),
+      cost: 2,
+    }),
   })
   for (let i = 0; i < 200; i++) await limiter.charge('a')
   const { limits = [] } = limiter.candidateReport() ?? {}
@@ -230,7 +234,12 @@ test('a candidate that could not refund calls the store no more once the limiter
       return server.apply(operations)
     },
   })
-  const limiter = createLimiter<string>({ policy: hourly(9), key, store, candidate: { policy: hourly(9) } })
+  const limiter = createLimiter<string>({
+    policy: hourly(9),
+    key,
+    store,
+    candidate: candidateLimits({ policy: hourly(9) }),
+  })
   const lost: unknown[] = []
   for (const event of ['storeError', 'refundFailed'] as const) limiter.events.on(event, () => {})
   const decision = await limiter.charge('ada')
@@ -255,7 +264,12 @@ test('a candidate whose own store fails to close leaves the store of the limits 
   setLocalStates(apply, { ...local, createSibling: () => sibling })
   const close = async () => void closed.push('in force')
   const store: Store = customStore({ ...memory, apply, close })
-  const limiter = createLimiter<string>({ policy: hourly(9), key, store, candidate: { policy: hourly(1) } })
+  const limiter = createLimiter<string>({
+    policy: hourly(9),
+    key,
+    store,
+    candidate: candidateLimits({ policy: hourly(1) }),
+  })
   limiter.events.on('candidateFailed', (error) => closed.push(String(error)))
   await limiter.close()
   expect(closed).toEqual(['Error: busy', 'in force'])

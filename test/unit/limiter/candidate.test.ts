@@ -1,5 +1,6 @@
 import express from 'express'
 import {
+  candidateLimits,
   concurrency,
   createLimiter,
   type Decision,
@@ -17,7 +18,8 @@ const key = (id: string) => id
 const hourly = (limit: number) => fixedWindow({ limit, window: '1h' })
 
 /** Returns a limiter of 5 requests an hour with a candidate, by a clock that stands still. */
-function trying(candidate: CandidateOptions<string>, options: Partial<LimiterOptions<string>> = {}) {
+function trying(given: CandidateOptions<string>, options: Partial<LimiterOptions<string>> = {}) {
+  const candidate = candidateLimits(given)
   const store = memoryStore({ clock: () => Date.UTC(2026, 0, 5) })
   return createLimiter<string>({ policy: hourly(5), key, store, candidate, ...options })
 }
@@ -84,12 +86,12 @@ test('of several limits in force, that of the same name has the key of a candida
   ]
   const { charge, candidateReport } = createLimiter<string>({
     limits,
-    candidate: {
+    candidate: candidateLimits({
       limits: [
         { name: 'each', policy: hourly(1) },
         { name: 'new', policy: hourly(3) },
       ],
-    },
+    }),
   })
   for (const id of ['a', 'b', 'c', 'd', 'a']) await charge(id)
   const { limits: tried = [] } = candidateReport() ?? {}
@@ -177,7 +179,7 @@ test('middleware tries a candidate, and count refunds it', async () => {
     limit: 100,
     window: '1m',
     count: 'failed',
-    candidate: { policy: hourly(2) },
+    candidate: candidateLimits({ policy: hourly(2) }),
   })
   const app = express().use(limit, (req, res) => void res.sendStatus(Number(req.query.status)))
   for (const status of [200, 200, 200, 401, 401, 401]) await supertest(app).get(`/?status=${status}`)

@@ -1,4 +1,4 @@
-import { createLimiter, fixedWindow, logEvents } from 'headgate'
+import { candidateLimits, createLimiter, fixedWindow, logEvents } from 'headgate'
 import pino from 'pino'
 import type { EventLogger } from '../../../src/limiter/log-events.js'
 import { brokenStore } from '../../support/fault-stores.js'
@@ -47,7 +47,7 @@ test('denials and clients near a limit are info, failures of the store are warni
 
 test('a candidate that cannot decide is a warning', async () => {
   const { logger, entries } = recordingLogger()
-  const candidate = { policy: fixedWindow({ limit: 1, window: '1h' }) }
+  const candidate = candidateLimits({ policy: fixedWindow({ limit: 1, window: '1h' }) })
   const limiter = createLimiter({ policy, key, name: 'api', store: brokenStore(), candidate })
   logEvents(limiter, logger)
   await limiter.charge('ada')

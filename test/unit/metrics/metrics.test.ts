@@ -4,7 +4,7 @@ import {
   MeterProvider,
   PeriodicExportingMetricReader,
 } from '@opentelemetry/sdk-metrics'
-import { createLimiter, fixedWindow, memoryStore, type Store } from 'headgate'
+import { candidateLimits, createLimiter, fixedWindow, memoryStore, type Store } from 'headgate'
 import { openTelemetryMetrics, prometheusMetrics } from 'headgate/metrics'
 import client from 'prom-client'
 import { brokenStore, promisingStore, storeThat } from '../../support/fault-stores.js'
@@ -18,7 +18,7 @@ const key = (id: string) => id
 async function decideInManyWays(): Promise<void> {
   const api = createLimiter({ name: 'api', policy, key, store: memoryStore() })
   for (let i = 0; i < 6; i++) await api.charge('<b>ada</b>')
-  const candidate = { policy: fixedWindow({ limit: 1, window: '1h' }), key }
+  const candidate = candidateLimits({ policy: fixedWindow({ limit: 1, window: '1h' }), key })
   const tried = createLimiter({ name: 'tried', policy, key, store: memoryStore(), candidate, mode: 'report' })
   for (let i = 0; i < 2; i++) await tried.charge('ada')
   const remote = createLimiter({ policy, key, store: promisingStore() })
@@ -95,7 +95,11 @@ describe('prometheusMetrics', () => {
 
   test('of 2,000 limits that a policy function returns, 100 have a series, and _other counts the rest', async () => {
     const policyOf = (plan: string) => fixedWindow({ limit: Number(plan), window: '1h' })
-    const limiter = createLimiter<string>({ policy: policyOf, key, candidate: { policy: policyOf } })
+    const limiter = createLimiter<string>({
+      policy: policyOf,
+      key,
+      candidate: candidateLimits({ policy: policyOf }),
+    })
     for (let plan = 1; plan <= 2000; plan++) await limiter.charge(String(plan))
     await limiter.charge('1') // denied
     const counts = await linesOf('headgate_decisions_total')

@@ -140,6 +140,11 @@ const SHOWN: readonly (readonly [string, (given: never) => unknown])[] = [
   ['byField missing', (missing) => byField('username', { missing })],
   ['key of several', (key) => rateLimit({ ...enough, key: [key] })],
   ['byIp trustProxy', (trustProxy) => byIp({ trustProxy })],
+  [
+    'candidateLimits window',
+    (window) => rateLimit({ ...enough, candidate: core.candidateLimits({ limit: 5, window }) }),
+  ],
+  ['waitFor limiter', (limiter) => headgate.waitFor(limiter, {} as never)],
 ]
 
 test.each(

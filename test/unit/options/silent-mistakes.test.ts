@@ -10,7 +10,7 @@ import Koa from 'koa'
 import request from 'supertest'
 
 const { ban, byField, byHeader, byIp, byRoute, byUser, concurrency, createLimiter, loginGuard } = headgate
-const { memoryStore, rateLimit, slidingWindow, tokenBucket } = headgate
+const { candidateLimits, memoryStore, rateLimit, slidingWindow, tokenBucket } = headgate
 
 const enough = { limit: 5, window: '1m' } as const
 const policy = slidingWindow(enough)
@@ -71,7 +71,7 @@ test.each<Mistake>([
   ],
   [
     'a candidate without window',
-    () => rateLimit({ ...enough, candidate: { limit: 5 } as never }),
+    () => rateLimit({ ...enough, candidate: candidateLimits({ limit: 5 } as never) }),
     'rateLimit: candidate: window must be given with limit',
   ],
   [
@@ -82,7 +82,17 @@ test.each<Mistake>([
   [
     'candidate: tokenBucket(…)',
     () => rateLimit({ ...enough, candidate: policy as never }),
+    'rateLimit: candidate must be what candidateLimits returns, got an object. Write candidate: candidateLimits({',
+  ],
+  [
+    'candidateLimits(tokenBucket(…))',
+    () => rateLimit({ ...enough, candidate: candidateLimits(policy as never) }),
     'rateLimit: candidate: options must be an options object, got a policy.',
+  ],
+  [
+    'candidate: { limit, window }',
+    () => rateLimit({ ...enough, candidate: enough as never }),
+    "Write candidate: candidateLimits({ limit: 50, window: '1m' }).",
   ],
   ['createLimiter(store)', () => createLimiter(memoryStore() as never), 'got a store. Write { store: … }.'],
   ['createLimiter(limiter)', () => createLimiter(createLimiter(enough) as never), 'got a limiter.'],

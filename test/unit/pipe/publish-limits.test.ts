@@ -1,6 +1,7 @@
 import {
   ban,
   byIp,
+  candidateLimits,
   createLimiter,
   fixedWindow,
   type LimiterOptions,
@@ -78,7 +79,7 @@ test('after its first charge, a limiter publishes the numbers of its limits, and
   const limiter = limiterOn(shared, {
     limits,
     key: undefined as never,
-    candidate: { limits: [{ name: 'day', policy: window }] },
+    candidate: candidateLimits({ limits: [{ name: 'day', policy: window }] }),
   })
   expect(shared.sent).toEqual({ reads: 0, writes: 0 })
   await limiter.charge(ada)

@@ -1,5 +1,6 @@
 import {
   byIp,
+  candidateLimits,
   createLimiter,
   type Decision,
   fixedWindow,
@@ -276,7 +277,7 @@ describe('candidate', () => {
   })
 
   test('that of the code stays where the document has none', async () => {
-    const { charge, set, limiter } = following({ candidate: { limit: 1, window: '1h' } })
+    const { charge, set, limiter } = following({ candidate: candidateLimits({ limit: 1, window: '1h' }) })
     charge('acme')
     await set({ limits: { api: { limit: 5 } } })
     charge('acme')

@@ -1,6 +1,7 @@
 import {
   ban,
   byIp,
+  candidateLimits,
   concurrency,
   consecutive,
   createLimiter,
@@ -266,7 +267,7 @@ describe('an identity that the page lists for a limiter in memory', () => {
   })
 
   test('is found for a candidate that would have denied it', async () => {
-    const { limiter, watch } = watched({ policy: banning, candidate: once })
+    const { limiter, watch } = watched({ policy: banning, candidate: candidateLimits(once) })
     const page = new LimiterWatch(watch)
     for (let i = 0; i < 2; i++) limiter.charge('eve')
     const identity = limiter.candidateReport()?.limits[0]?.mostDenied[0]?.identity as string

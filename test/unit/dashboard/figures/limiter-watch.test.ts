@@ -1,5 +1,6 @@
 import { channel } from 'node:diagnostics_channel'
 import {
+  candidateLimits,
   createLimiter,
   fixedWindow,
   type Limiter,
@@ -174,7 +175,10 @@ test('tells limits of one name apart by their size and their window', async () =
 })
 
 test('shows the mode, and what a candidate would have done', async () => {
-  const candidate = { policy: fixedWindow({ limit: 1, window: '1h' }), key: (id: string) => id }
+  const candidate = candidateLimits({
+    policy: fixedWindow({ limit: 1, window: '1h' }),
+    key: (id: string) => id,
+  })
   const { limiter, watch } = watched<string>({ candidate, mode: 'report' } as object)
   for (let i = 0; i < 2; i++) await limiter.charge('ada')
   expect(watch.report()).toMatchObject({ mode: 'report', candidate: { requests: 2, newlyDenied: 1 } })

@@ -1,4 +1,4 @@
-import { createLimiter, fixedWindow } from 'headgate'
+import { candidateLimits, createLimiter, fixedWindow } from 'headgate'
 import { mergeReports } from '../../../../src/dashboard/figures/merge.js'
 import type { LimiterReport, LimitRow } from '../../../../src/dashboard/figures/report.js'
 import type { CandidateClients, CandidateReport } from '../../../../src/limiter/candidate/candidate-report.js'
@@ -129,7 +129,7 @@ function reportOfCandidate(sinceMs: number, clients: string[], denied: string[])
     limit: 1000,
     window: '1m',
     key: (id) => id,
-    candidate: { policy: fixedWindow({ limit: 1, window: '1h' }) },
+    candidate: candidateLimits({ policy: fixedWindow({ limit: 1, window: '1h' }) }),
   })
   for (const client of [...clients, ...denied]) limiter.charge(client)
   const candidate = limiter.candidateReport() as CandidateReport

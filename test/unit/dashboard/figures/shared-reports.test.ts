@@ -1,4 +1,4 @@
-import { createLimiter, fixedWindow, memoryStore } from 'headgate'
+import { candidateLimits, createLimiter, fixedWindow, memoryStore } from 'headgate'
 import type { Documents } from 'headgate/store'
 import { boardOf } from '../../../../src/dashboard/figures/board.js'
 import { LimiterWatch } from '../../../../src/dashboard/figures/limiter-watch.js'
@@ -296,7 +296,13 @@ test('what a limiter reports is read by another process', async () => {
   const store = sharedStore(shared.exchange)
   const policy = fixedWindow({ limit: 1, window: '1m' })
   const key = (id: string) => id
-  const limiter = createLimiter<string>({ name: 'api', policy, key, store, candidate: { policy, key } })
+  const limiter = createLimiter<string>({
+    name: 'api',
+    policy,
+    key,
+    store,
+    candidate: candidateLimits({ policy, key }),
+  })
   const watch = new LimiterWatch({ name: 'api', limiter, inspection: inspectionOf(limiter) as Inspection })
   const board = boardOf([watch])
   await limiter.charge('ada')

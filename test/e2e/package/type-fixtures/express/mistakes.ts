@@ -1,5 +1,13 @@
 // Each mistake is an error at the word that its comment begins with.
-import { byIp, byUser, createLimiter, loginGuard, type RateLimitOptions, rateLimit } from 'headgate'
+import {
+  byIp,
+  byUser,
+  candidateLimits,
+  createLimiter,
+  loginGuard,
+  type RateLimitOptions,
+  rateLimit,
+} from 'headgate'
 
 const limit = { limit: 2, window: '1h' } as const
 const noWindow = { limit: 2 }
@@ -23,8 +31,10 @@ export const ofOptions = [
   () => rateLimit(noWindow),
   // @ts-expect-error noWindow: a limit needs a window
   () => createLimiter(noWindow),
-  // @ts-expect-error candidate: a limit needs a window
-  () => rateLimit({ ...limit, candidate: noWindow }),
+  // @ts-expect-error noWindow: a limit needs a window
+  () => candidateLimits(noWindow),
+  // @ts-expect-error candidate: what candidateLimits returns
+  () => rateLimit({ ...limit, candidate: limit }),
   // @ts-expect-error rateLimit: options are required
   () => rateLimit(),
   // @ts-expect-error feild: there is no such option

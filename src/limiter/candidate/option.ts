@@ -1,0 +1,29 @@
+import { readCandidate } from '../candidate-options.js'
+import { CANDIDATE, type CandidateLimits, type CandidateSource } from '../candidate-source.js'
+import type { CandidateOptions } from '../options.js'
+import { createCandidate } from './candidate.js'
+
+/**
+ * Creates limits to try beside those in force, for the option `candidate`. They deny no request, and
+ * `limiter.candidateReport()` says what they would have done. A limit without `key` or `cost` takes those of
+ * the limit of its name in force, or else of the first one.
+ *
+ * @example
+ * ```ts
+ * import { candidateLimits, rateLimit, slidingWindow } from 'headgate'
+ *
+ * const api = rateLimit({
+ *   limit: 1000,
+ *   window: '1h',
+ *   candidate: candidateLimits({ policy: slidingWindow({ limit: 500, window: '1h' }) }),
+ * })
+ * ```
+ */
+export function candidateLimits<Subject>(options: CandidateOptions<Subject>): CandidateLimits<Subject> {
+  const source: CandidateSource & { readonly options: CandidateOptions<Subject> } = {
+    options,
+    read: (owner, option) => readCandidate(owner, option, options),
+    create: createCandidate,
+  }
+  return { [CANDIDATE]: source }
+}
