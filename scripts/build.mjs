@@ -115,7 +115,19 @@ async function buildTypes() {
     plugins: [dts({ dtsInput: true })],
   })
   rmSync(folder, { recursive: true })
+  for (const name of readdirSync('dist/cjs').filter((each) => each.endsWith('.d.ts'))) {
+    const file = join('dist/cjs', name)
+    writeFileSync(file, withOptionalTypes(readFileSync(file, 'utf8')))
+  }
   for (const entry of ENTRIES) writeFileSync(`dist/esm/${entry}.d.ts`, typesOfModule(entry))
+}
+
+/**
+ * Returns types in which those of Node.js and Express are `any` for a project that has not installed them, such as
+ * one for Workers, instead of errors.
+ */
+function withOptionalTypes(types) {
+  return types.replace(/^import .* from "(?:node:[^"]+|express)";$/gm, '// @ts-ignore\n$&')
 }
 
 /**

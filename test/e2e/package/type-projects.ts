@@ -82,6 +82,23 @@ const HONO: TypeProject = {
   compilerOptions: { skipLibCheck: true },
 }
 
+/** A server that runs on any platform, without the types of Node.js. */
+const EDGE: TypeProject = {
+  name: 'a Worker without the types of Node.js',
+  fixtures: ['edge/worker.ts'],
+  installed: {},
+  compilerOptions: { lib: ['es2023', 'webworker'], types: [] },
+}
+
+/** Hono's types name those of the DOM. */
+const HONO_EDGE: TypeProject = {
+  ...EDGE,
+  name: 'Hono without the types of Node.js',
+  fixtures: ['edge/hono.ts'],
+  installed: installed('hono'),
+  compilerOptions: { lib: ['es2023', 'dom', 'dom.iterable'], types: [] },
+}
+
 /** The entry imports nothing of Nest. `besideAll` has a whole application. */
 const NEST: TypeProject = {
   name: 'Nest',
@@ -115,6 +132,8 @@ export const BRIEF: readonly TypeProject[] = [
   BOTH,
   KOA,
   HONO,
+  EDGE,
+  HONO_EDGE,
   NEST,
   ALL_DRIVERS,
   besideAll('oldest'),
