@@ -17,7 +17,7 @@ interface Runtime {
   readonly WebSocketPair?: unknown
 }
 
-const runtime: Runtime = globalThis
+const { process, Buffer: NodeBuffer, Deno, Bun, EdgeRuntime, WebSocketPair }: Runtime = globalThis
 
 /**
  * Returns a module of Node.js, which Deno and Bun also have; `undefined` elsewhere. Never imported: bundlers for
@@ -26,7 +26,7 @@ const runtime: Runtime = globalThis
 /* @__NO_SIDE_EFFECTS__ */
 export function builtin<Module>(name: `node:${string}`): Partial<Module> | undefined {
   try {
-    return runtime.process?.getBuiltinModule?.(name) as Partial<Module> | undefined
+    return process?.getBuiltinModule?.(name) as Partial<Module> | undefined
   } catch {
     return undefined
   }
@@ -48,13 +48,11 @@ export function assumeIsolate(isIsolate: boolean | undefined): void {
   isAssumed = isIsolate
 }
 
-const IS_ISOLATE = /* @__PURE__ */ looksLikeIsolate(runtime)
-
 /** Cloudflare's compatibility with Node.js also has `process.versions`. */
-function looksLikeIsolate({ WebSocketPair, EdgeRuntime, process, Deno, Bun }: Runtime): boolean {
-  if (WebSocketPair !== undefined || EdgeRuntime !== undefined) return true
-  return process?.versions?.node === undefined && Deno === undefined && Bun === undefined
-}
+const IS_ISOLATE =
+  WebSocketPair !== undefined ||
+  EdgeRuntime !== undefined ||
+  (process?.versions?.node === undefined && Deno === undefined && Bun === undefined)
 
 const crypto = /* @__PURE__ */ builtin<typeof import('node:crypto')>('node:crypto')
 
@@ -96,24 +94,24 @@ export function randomText(byteCount: number): string {
 /** Returns the bytes of a text in UTF-8. */
 export function bytesOf(data: string | Uint8Array): Uint8Array {
   if (typeof data !== 'string') return data
-  return runtime.Buffer?.from(data) ?? new TextEncoder().encode(data)
+  return NodeBuffer?.from(data) ?? new TextEncoder().encode(data)
 }
 
 /** Returns how many bytes a text has in UTF-8. */
 export function byteLengthOf(text: string): number {
-  return runtime.Buffer?.byteLength(text) ?? bytesOf(text).length
+  return NodeBuffer?.byteLength(text) ?? bytesOf(text).length
 }
 
 /** Returns bytes as a text in which ASCII is right; the same memory, if the platform can. */
 export function asciiOf(bytes: Uint8Array): string {
   const { buffer, byteOffset, byteLength } = bytes
-  const text = runtime.Buffer?.from(buffer, byteOffset, byteLength).toString('latin1')
+  const text = NodeBuffer?.from(buffer, byteOffset, byteLength).toString('latin1')
   return text ?? new TextDecoder('latin1').decode(bytes)
 }
 
 /** Returns a text whose characters are the bytes of another one in UTF-16, in little-endian order. */
 export function utf16BytesOf(text: string): string {
-  const bytes = runtime.Buffer?.from(text, 'utf16le').toString('latin1')
+  const bytes = NodeBuffer?.from(text, 'utf16le').toString('latin1')
   return bytes ?? Array.from({ length: text.length }, (_, i) => unitBytes(text.charCodeAt(i))).join('')
 }
 
@@ -159,9 +157,8 @@ export function channel(name: string): Channel {
  */
 export function environment(name: string): string | undefined {
   try {
-    const { permissions } = runtime.Deno ?? {}
-    const isReadable = permissions?.querySync?.({ name: 'env', variable: name }).state ?? 'granted'
-    return isReadable === 'granted' ? runtime.process?.env?.[name] : undefined
+    const state = Deno?.permissions?.querySync?.({ name: 'env', variable: name }).state
+    return state === undefined || state === 'granted' ? process?.env?.[name] : undefined
   } catch {
     return undefined
   }
@@ -175,7 +172,6 @@ export function inspect(value: unknown): string {
 
 /** Emits a process warning. Also logs it on isolates, which print none, and if a platform has none. */
 export function emitWarning(message: string, code: string): void {
-  const { process } = runtime
   if (isIsolate() || process?.emitWarning === undefined) console.warn(`[${code}] ${message}`)
   try {
     process?.emitWarning?.(message, { type: 'HeadgateWarning', code })
