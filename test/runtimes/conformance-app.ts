@@ -1,4 +1,5 @@
 import { type ConformanceSetup, storeConformance } from 'headgate/testing'
+import { sampleOf } from '../support/store-conformance.js'
 
 /** What an application of `conformanceApp` responds with. */
 export interface Conformance {
@@ -6,20 +7,24 @@ export interface Conformance {
   readonly failed: readonly { readonly name: string; readonly error: string }[]
 }
 
-/** Returns an application that runs the tests of the store contract in its runtime, at each request. */
+/**
+ * Returns an application that runs the tests of the store contract in its runtime, one after the other, at each
+ * request: a sample of them at `/sample`, otherwise all.
+ */
 export function conformanceApp(setup: ConformanceSetup) {
   return {
-    async fetch(): Promise<Response> {
+    async fetch({ url }: Request): Promise<Response> {
       const cases = storeConformance(setup)
       const failed: Conformance['failed'][number][] = []
-      for (const { name, run } of cases) {
+      const chosen = url.endsWith('/sample') ? sampleOf(cases) : cases
+      for (const { name, run } of chosen) {
         try {
           await run()
         } catch (error) {
           failed.push({ name, error: error instanceof Error ? `${error.stack}` : String(error) })
         }
       }
-      const conformance: Conformance = { passed: cases.length - failed.length, failed }
+      const conformance: Conformance = { passed: chosen.length - failed.length, failed }
       return Response.json(conformance)
     },
   }
