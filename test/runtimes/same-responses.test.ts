@@ -1,27 +1,14 @@
 import { useRedis } from '../integration/redis/use-redis.js'
 import type { RuntimeName, StartOptions } from './runtimes.js'
-import { startIn } from './start-in.js'
-import { type Seen, seenBy } from './traffic.js'
-
-/** How far a time may be off: times are whole seconds, and the runs that are compared take some each. */
-const TOLERANCE_SECONDS = 5
+import { expectSame, responsesIn } from './same-responses.js'
+import type { Seen } from './traffic.js'
 
 const redis = useRedis()
 
 let expected: readonly Seen[]
 beforeAll(async () => {
-  expected = await serveAndSee('Node.js', 'redis', { env: { REDIS_URL: redis.server.url } })
+  expected = await responsesIn('Node.js', 'redis', { env: { REDIS_URL: redis.server.url } })
 })
-
-async function serveAndSee(name: RuntimeName, store: string, options?: StartOptions): Promise<Seen[]> {
-  const given = { ...options, store: `${__dirname}/stores/${store}.ts` }
-  const running = await startIn(name, `${__dirname}/apps/limited.ts`, given)
-  try {
-    return await seenBy(running.url)
-  } finally {
-    await running.close()
-  }
-}
 
 test('on Node.js with Redis, the requests meet each limit', () => {
   const counts: Record<string, number> = {}
@@ -42,22 +29,16 @@ test('on Node.js with Redis, the requests meet each limit', () => {
   })
 })
 
-describe.each<[RuntimeName, string, StartOptions]>([
-  ['Node.js', 'memory', {}],
-  ['workerd', 'memory', {}],
-  ['workerd with nodejs_compat', 'memory', {}],
-  ['edge-runtime', 'memory', {}],
-  ['Deno', 'memory', {}],
-  ['Bun', 'memory', {}],
-])('in %s with %s', (name, store, options) => {
-  test('all 200 responses are the same as on Node.js with Redis', async () => {
-    const seen = await serveAndSee(name, store, options)
-    expect(seen.map(withoutSeconds)).toEqual(expected.map(withoutSeconds))
-    const off = seen.flatMap(({ seconds }, i) =>
-      seconds.map((s, j) => Math.abs(s - Number(expected[i]?.seconds[j]))),
-    )
-    expect(Math.max(...off)).toBeLessThanOrEqual(TOLERANCE_SECONDS)
-  })
-})
+/** The runtimes, each with a store that it has. */
+const OTHERS: readonly [RuntimeName, string, StartOptions?][] = [
+  ['Node.js', 'memory'],
+  ['workerd', 'memory'],
+  ['workerd with nodejs_compat', 'memory'],
+  ['edge-runtime', 'memory'],
+  ['Deno', 'memory'],
+  ['Bun', 'memory'],
+]
 
-const withoutSeconds = ({ seconds, ...others }: Seen) => ({ ...others, times: seconds.length })
+test.each(OTHERS)('in %s with %s, all responses are those of Node.js with Redis', async (...place) => {
+  expectSame(await responsesIn(...place), expected)
+})

@@ -1,0 +1,23 @@
+import { expectSame, responsesIn, responsesOf } from '../same-responses.js'
+import type { Running } from '../start-in.js'
+import { startNext } from './start-next.js'
+
+let next: Running
+beforeAll(async () => {
+  next = await startNext(`${__dirname}/../apps/limited.ts`, `${__dirname}/../stores/memory.ts`)
+}, 300_000)
+afterAll(() => next?.close())
+
+test('in edge middleware, a limiter by IP address denies the third request of a client', async () => {
+  const statuses: Record<string, number[]> = {}
+  for (const client of ['192.0.2.1', '192.0.2.1', '192.0.2.1', '192.0.2.2']) {
+    const headers = { 'x-forwarded-for': client, 'x-client': `from ${client}` }
+    const { status } = await fetch(`${next.url}/codes/behind-middleware`, { headers })
+    statuses[client] = [...(statuses[client] ?? []), status]
+  }
+  expect(statuses).toEqual({ '192.0.2.1': [404, 404, 429], '192.0.2.2': [404] })
+})
+
+test('in an edge route, all responses are those of Node.js', async () => {
+  expectSame(await responsesOf(next), await responsesIn('Node.js', 'memory'))
+})
