@@ -1,0 +1,106 @@
+import { isSamePolicy, type Policy, type State } from '../policies/policy.js'
+import type { BlockResult, Part, PartResult, TakeResult } from '../stores/operation.js'
+
+/** What a store said last of a key that took part in a denied charge. */
+export interface KnownFigures {
+  readonly policy: Policy
+  readonly cost: number
+  /** For `cost`, or as a peek shows them if `cost` was allowed. */
+  readonly figures: PartResult
+  /** When the store said so, by its clock. */
+  readonly atMs: number
+  /** When the charge was sent, by `performance.now()`: all times count from there. */
+  readonly sentAtMs: number
+  /** Repeated at least until then, even if a denial ends earlier. */
+  readonly minUntilMs: number
+}
+
+/**
+ * Returns the figures that the store would have for a part by now if it has not seen the key since. Returns
+ * `undefined` if only the store can tell, as it must for a denial that a ban counts.
+ */
+export function figuresNow(known: KnownFigures, part: Part, nowMs: number): PartResult | undefined {
+  const { policy, figures, atMs, sentAtMs, minUntilMs } = known
+  if (policy !== part.policy && !isSamePolicy(policy, part.policy)) return undefined
+  if (policy.isBan && figures.allowed) return undefined
+  if (policy.holdsUnits) return part.cost <= figures.remaining ? figures : undefined // only releases change them
+  const ageMs = nowMs - sentAtMs
+  if (!figures.allowed && nowMs < minUntilMs) return aged(known, part, ageMs, minUntilMs - nowMs)
+  if (policy.spec.kind === 'token-bucket') {
+    const state = [figures.resetAfterMs / policy.spec.intervalMs, atMs]
+    return takeOrPeek(policy, state, atMs + ageMs, part.cost)
+  }
+  if (!figures.allowed && ageMs >= figures.retryAfterMs) return undefined // a ban counts what it denies next
+  if (ageMs >= figures.resetAfterMs) return takeOrPeek(policy, undefined, atMs + ageMs, part.cost)
+  return figures.moreAfterMs > 0 && ageMs >= figures.moreAfterMs ? undefined : aged(known, part, ageMs)
+}
+
+/** Returns the figures of a part by a state: those of a peek if its cost is allowed, as in a denied charge. */
+function takeOrPeek(policy: Policy, state: State | undefined, nowMs: number, cost: number): PartResult {
+  const step = policy.take(state, nowMs, cost)
+  return step.allowed && cost > 0 ? policy.take(state, nowMs, 0) : step
+}
+
+/**
+ * Returns figures that only time has changed. `remaining` has not grown yet. Returns `undefined` for a cost
+ * whose retry time they do not tell.
+ */
+function aged(known: KnownFigures, part: Part, ageMs: number, leastMs = 0): PartResult | undefined {
+  const { remaining, debt, resetAfterMs, moreAfterMs } = known.figures
+  const allowed = part.cost <= remaining
+  const retryAtMs = allowed ? 0 : retryTime(known, part)
+  if (retryAtMs === undefined) return undefined
+  return {
+    allowed,
+    remaining,
+    resetAfterMs: Math.max(0, resetAfterMs - ageMs),
+    retryAfterMs: allowed ? 0 : Math.max(retryAtMs - ageMs, leastMs),
+    moreAfterMs: Math.max(0, moreAfterMs - ageMs),
+    ...(debt !== undefined && { debt }),
+  }
+}
+
+/** Returns when a cost above `remaining` is allowed, counted from the figures, if they tell. */
+function retryTime({ figures, cost, policy }: KnownFigures, part: Part): number | undefined {
+  const { allowed, retryAfterMs, moreAfterMs, resetAfterMs, unitsAfterMs = resetAfterMs } = figures
+  if (policy.isBan && !isEndOfBan(figures)) return undefined
+  if (part.cost > policy.limit) return Number.POSITIVE_INFINITY
+  if (!allowed && part.cost === cost) return retryAfterMs
+  // Each cost is allowed when all units are back, and none before `remaining` grows.
+  if (!allowed && part.cost > cost && retryAfterMs >= unitsAfterMs) return retryAfterMs
+  return moreAfterMs >= unitsAfterMs ? moreAfterMs : undefined
+}
+
+/** Returns whether a ban ends at the retry time: units in use do not deny for that long. */
+function isEndOfBan({ retryAfterMs, resetAfterMs, unitsAfterMs = resetAfterMs }: PartResult): boolean {
+  return retryAfterMs > unitsAfterMs && retryAfterMs < Number.POSITIVE_INFINITY
+}
+
+/**
+ * Returns what is known of a key once units were taken from it. Returns `undefined` if only the store can
+ * tell until when it denies.
+ */
+export function knownAfterTake(
+  { policy, figures, cost, minUntilMs }: KnownFigures,
+  { atMs, remaining, moreAfterMs, resetAfterMs, debt }: TakeResult,
+  sentAtMs: number,
+): KnownFigures | undefined {
+  const isTold = policy.spec.kind === 'token-bucket' || moreAfterMs >= resetAfterMs
+  if (policy.isBan || figures.allowed || !isTold) return undefined
+  const after = { allowed: false, remaining, resetAfterMs, retryAfterMs: moreAfterMs, moreAfterMs }
+  const taken = debt === undefined ? after : { ...after, debt }
+  return { policy, cost, figures: taken, atMs, sentAtMs, minUntilMs }
+}
+
+/** Returns what is known of a key that is banned once a ban of it was begun, which may last longer. */
+export function knownAfterBlock(
+  known: KnownFigures,
+  { atMs, moreAfterMs, resetAfterMs, bannedForMs: retryAfterMs }: BlockResult,
+  sentAtMs: number,
+): KnownFigures | undefined {
+  const { figures } = known
+  const { unitsAfterMs = figures.resetAfterMs } = figures
+  if (figures.allowed || !isEndOfBan(figures)) return undefined
+  const banned = { ...figures, moreAfterMs, resetAfterMs, retryAfterMs, unitsAfterMs }
+  return { ...known, figures: banned, atMs, sentAtMs }
+}
