@@ -58,6 +58,7 @@ export const GROUPS: readonly Group[] = [
       'stores/postgresql': 'PostgreSQL',
       'stores/sqlite': 'SQLite',
       orms: "With your ORM's pool",
+      'stores/cluster': 'node:cluster',
     },
   },
   {

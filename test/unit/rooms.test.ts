@@ -36,7 +36,7 @@ const ROOMS = new Map(
       const forbidden = group.map((each) =>
         each
           .replace(/^\*\*\/(?:\.\.\/)?([\w/]+)\/\*\*$/, '$1')
-          .replace(/^(?:redis|memcached|sql|builders)$/, `${room}/$&`),
+          .replace(/^(?:redis|memcached|sql|builders|cluster)$/, `${room}/$&`),
       )
       return [room, forbidden] as const
     })

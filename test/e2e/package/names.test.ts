@@ -134,6 +134,11 @@ const NAMES: Readonly<Record<string, ExportedNames>> = {
     types: ['SqlStore'],
     includesHttp: false,
   },
+  'headgate/cluster': {
+    values: ['clusterStore', 'serveChild'],
+    types: ['ClusterStoreOptions', 'Store'],
+    includesHttp: false,
+  },
   'headgate/store': {
     values: [
       'StoreError',

@@ -77,6 +77,7 @@ async function loadEntries(): Promise<Record<string, string[]>> {
 
 /** The chunks that an entry may load besides those of all middleware, by the start of their names. */
 const OWN_CHUNKS: Readonly<Record<string, readonly string[]>> = {
+  cluster: ['stores-cluster', 'stores-builders'],
   dashboard: ['dashboard'],
   'express-rate-limit': ['adapters-express-rate-limit'],
   fastify: ['adapters-fastify'],

@@ -1,0 +1,179 @@
+import { Agent, get } from 'node:http'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { setTimeout as pause } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
+import { type Child, startChild } from '../../bench/harness/child.js'
+import { type Bundle, bundle } from '../../support/servers/bundle.js'
+import { AT_ONCE, LIMIT, type Order, type Started } from './app.js'
+
+let program: Bundle
+let primary: Child
+const agent = new Agent({ keepAlive: true, maxSockets: 25 })
+
+beforeAll(async () => {
+  program = await bundle(join(__dirname, 'app.ts'))
+})
+afterAll(() => program?.remove())
+
+beforeEach(() => {
+  primary = startChild(pathToFileURL(program.path), [], 256)
+})
+afterEach(() => primary.end())
+
+const ask = <Answer>(order: Order) => primary.ask<Answer>(order)
+
+async function startWorkers(count: number): Promise<Started[]> {
+  const started: Started[] = []
+  for (let i = 0; i < count; i++) started.push(await ask<Started>({ fork: true }))
+  return started
+}
+
+interface Answer {
+  readonly status: number
+  /** Who decided the request, if it was allowed. */
+  readonly source: string
+}
+
+/** Sends a request; status 0 if its worker died. */
+function request({ port }: Started, path: string): Promise<Answer> {
+  return new Promise((resolve) => {
+    const req = get({ port, path, agent }, async (res) => {
+      const source = await text(res).catch(() => '')
+      resolve({ status: res.statusCode ?? 0, source })
+    })
+    req.on('error', () => resolve({ status: 0, source: '' }))
+  })
+}
+
+/** Sends requests to workers in turn, from several callers, until `count` are sent. */
+async function load(workers: () => readonly Started[], count: number, callers: number): Promise<Answer[]> {
+  const answers: Answer[] = []
+  let sent = 0
+  const call = async () => {
+    while (sent < count) {
+      const list = workers()
+      answers.push(await request(list[sent++ % list.length] as Started, '/total'))
+    }
+  }
+  await Promise.all(Array.from({ length: callers }, call))
+  return answers
+}
+
+/** Begins requests that hold a unit each until their worker dies. Resolves when all are allowed. */
+async function hold({ port }: Started, count: number): Promise<void> {
+  const begun = Array.from(
+    { length: count },
+    () =>
+      new Promise<number>((resolve, reject) => {
+        const req = get({ port, path: '/held', agent: false }, (res) => {
+          res.on('error', () => undefined).resume()
+          resolve(res.statusCode ?? 0)
+        })
+        req.on('error', reject)
+      }),
+  )
+  expect(await Promise.all(begun)).toEqual(Array(count).fill(200))
+}
+
+/** Asks until the answer is the expected one. The time-out of the test ends it. */
+async function until(isDone: () => Promise<boolean>): Promise<void> {
+  while (!(await isDone())) await pause(20)
+}
+
+const countOf = (answers: readonly Answer[], status: number) =>
+  answers.filter((answer) => answer.status === status).length
+
+test('four workers allow 1000 of 4000 requests, and the primary sees their counts', async () => {
+  const workers = await startWorkers(4)
+  const answers = await load(() => workers, 4000, 100)
+  expect(countOf(answers, 200)).toBe(LIMIT)
+  expect(countOf(answers, 429)).toBe(3000)
+  expect(new Set(answers.map(({ source }) => source))).toContain('store')
+  expect(await ask({ charge: 0 })).toBe(0)
+})
+
+test('what the primary takes, its workers do not get', async () => {
+  const workers = await startWorkers(2)
+  expect(await ask({ charge: 300 })).toBe(LIMIT - 300)
+  const answers = await load(() => workers, 1000, 20)
+  expect(countOf(answers, 200)).toBe(LIMIT - 300)
+})
+
+test('workers that are killed and replaced under load admit nothing beyond the limit', async () => {
+  let workers = await startWorkers(4)
+  const loading = load(() => workers, 6000, 300)
+  for (let i = 0; i < 3; i++) {
+    const victim = workers[i] as Started
+    await ask({ kill: victim.worker })
+    const replacement = await ask<Started>({ fork: true })
+    workers = workers.map((each) => (each === victim ? replacement : each))
+  }
+  const answers = await loading
+  const allowed = countOf(answers, 200)
+  expect(allowed).toBeLessThanOrEqual(LIMIT)
+  expect(allowed).toBeGreaterThan(LIMIT / 2) // units of requests whose worker died stay taken
+  expect(await ask({ charge: 0 })).toBe(0)
+})
+
+test('workers that leave the cluster one after the other lose no unit and end by themselves', async () => {
+  let workers = await startWorkers(2)
+  const loading = load(() => workers, 3000, 20)
+  for (const leaving of workers) {
+    const replacement = await ask<Started>({ fork: true })
+    workers = [...workers.filter((each) => each !== leaving), replacement]
+    expect(await ask({ leave: leaving.worker })).toBe(0)
+  }
+  const answers = await loading
+  expect(countOf(answers, 200)).toBeLessThanOrEqual(LIMIT)
+  expect(await ask({ charge: 0 })).toBe(0)
+})
+
+test('a worker that dies releases the units that its requests held, and others keep theirs', async () => {
+  const [first, second] = (await startWorkers(2)) as [Started, Started]
+  await hold(first, AT_ONCE - 5)
+  await hold(second, 5)
+  expect(await request(second, '/held')).toMatchObject({ status: 429 })
+  await ask({ kill: first.worker })
+  await until(async () => (await ask({ peekAtOnce: true })) === AT_ONCE - 5)
+  await hold(second, AT_ONCE - 5)
+  expect(await ask({ peekAtOnce: true })).toBe(0)
+})
+
+test('a worker that dies amid a burst of requests leaves no unit behind', async () => {
+  const [worker] = (await startWorkers(1)) as [Started]
+  const burst = Array.from({ length: 300 }, () => {
+    const req = get({ port: worker.port, path: '/held', agent: false }, (res) => {
+      res.on('error', () => undefined).resume()
+    })
+    return req.on('error', () => undefined)
+  })
+  await ask({ kill: worker.worker })
+  expect(burst).toHaveLength(300)
+  await until(async () => (await ask({ peekAtOnce: true })) === AT_ONCE)
+})
+
+test('while the primary hangs, its workers decide by themselves, and then it decides again', async () => {
+  const [worker] = (await startWorkers(1)) as [Started]
+  expect((await request(worker, '/impatient')).source).toBe('store')
+  const hanging = ask({ hangMs: 1500 })
+  await until(async () => (await request(worker, '/impatient')).source === 'local')
+  await hanging
+  await until(async () => (await request(worker, '/impatient')).source === 'store')
+})
+
+test('a worker that begins before the primary has a store decides by itself until then', async () => {
+  const worker = await ask<Started>({ begin: true })
+  expect((await request(worker, '/impatient')).source).toBe('local')
+  await ask({ charge: 0 }) // makes the store
+  await until(async () => (await request(worker, '/impatient')).source === 'store')
+})
+
+test('workers follow settings that the primary has changed', async () => {
+  const [worker] = (await startWorkers(1)) as [Started]
+  await ask({ limit: 50 })
+  await until(async () => {
+    const res = await fetch(`http://127.0.0.1:${worker.port}/changing`)
+    return res.headers.get('x-ratelimit-limit') === '50'
+  })
+})
