@@ -2,7 +2,7 @@ import { indexIn } from '../../util/group-by.js'
 import { type Fields, fieldsOf } from '../../util/values.js'
 import type { ChargeResult, KeyedPolicy, Operation, Outcome, PartResult, Result } from '../operation.js'
 import { checkVersion, decodeError, encodeError, invalidReply, readReply, VERSION } from './owner-messages.js'
-import { policyFromText, policyText } from './policy-text.js'
+import { type PolicyFromText, policyText } from './policy-text.js'
 
 /**
  * Operations as plain data that survives `JSON.stringify`, `structuredClone` and `process.send`. Its content
@@ -39,9 +39,13 @@ export function encodeOperations(operations: readonly Operation[]): OperationsMe
 
 /**
  * Decodes operations. Throws a `TypeError` for anything but a message of `ownerStore`, and a `StoreError`
- * with the name `store` for one of another version.
+ * with the name `store` for one of another version. Throws what `policyFromText` throws.
  */
-export function decodeOperations(store: string, message: unknown): readonly Operation[] {
+export function decodeOperations(
+  store: string,
+  message: unknown,
+  policyFromText: PolicyFromText,
+): readonly Operation[] {
   const { headgate, version, policies, operations } = fieldsOf(message)
   if (headgate !== 'operations') throw new TypeError('the message is not one of ownerStore')
   checkVersion(store, version)

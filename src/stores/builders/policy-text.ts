@@ -1,5 +1,6 @@
 import type { Policy } from '../../policies/policy.js'
 import { policyFromSpec } from '../../policies/policy-from-spec.js'
+import type { PolicyOfSpec } from '../../policies/policy-kinds.js'
 import { baseOf, FIELDS } from '../../policies/spec.js'
 import { weakMemo } from '../../util/memo.js'
 import { RecentMap } from '../../util/recent-map.js'
@@ -19,21 +20,26 @@ export const policyText = /* @__PURE__ */ weakMemo(({ spec }: Policy): string =>
   )
 })
 
-const policiesByText = /* @__PURE__ */ new RecentMap<Policy>(MIN_POLICIES)
+/** Returns the policy of a text. Throws if there is none. */
+export type PolicyFromText = (text: string) => Policy
 
-/** Returns the policy that a text encodes. Throws a `TypeError` if there is none. */
-export function policyFromText(text: string): Policy {
-  const found = policiesByText.get(text) ?? decode(text)
-  if (found === undefined)
-    throw new TypeError(`${show(text)} is not a policy: the versions of headgate may differ`)
-  policiesByText.set(text, found)
-  return found
+/** Creates a function that decodes policies, and caches them. It throws what `policyOfSpec` throws. */
+export function policyReader(policyOfSpec: PolicyOfSpec): PolicyFromText {
+  const policiesByText = new RecentMap<Policy>(MIN_POLICIES)
+  return (text) => {
+    const policy = policiesByText.get(text) ?? policyOfSpec(JSON.parse(text))
+    policiesByText.set(text, policy)
+    return policy
+  }
 }
 
-function decode(text: string): Policy | undefined {
+const readPolicy = /* @__PURE__ */ policyReader(policyFromSpec)
+
+/** Decodes a policy of any kind. Throws a `TypeError` if there is none. */
+export function policyFromText(text: string): Policy {
   try {
-    return policyFromSpec(JSON.parse(text))
-  } catch {
-    return undefined // not JSON, or not a spec
+    return readPolicy(text)
+  } catch (cause) {
+    throw new TypeError(`${show(text)} is not a policy: the versions of headgate may differ`, { cause })
   }
 }

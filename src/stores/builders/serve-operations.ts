@@ -4,6 +4,7 @@ import type { Store } from '../store.js'
 import { type DocumentsReply, isDocumentsMessage, serveDocuments } from './document-codec.js'
 import { decodeOperations, encodeOutcomes, type OutcomesMessage } from './operation-codec.js'
 import { encodeFailure, type FailureMessage } from './owner-messages.js'
+import { type PolicyFromText, policyFromText } from './policy-text.js'
 
 /** A reply to a message of `ownerStore`, as plain data. Its content may change with any version of headgate. */
 export type OwnerReply = OutcomesMessage | DocumentsReply | FailureMessage
@@ -35,12 +36,19 @@ export function serveOperations(store: Store): (message: unknown) => Promise<Own
     const fix = 'Write serveOperations(memoryStore()).'
     throw wrongKind('serveOperations', 'store', 'an object with name and apply', store, fix)
   }
-  return async function serve(message) {
-    try {
-      if (isDocumentsMessage(message)) return await serveDocuments(store, message)
-      return encodeOutcomes(store.name, await store.apply(decodeOperations(store.name, message)))
-    } catch (error) {
-      return encodeFailure(store.name, error)
-    }
+  return (message) => serveMessage(store, message, policyFromText)
+}
+
+/** Applies the operations in a message, whose policies `policyOf` decodes. Resolves with the reply. */
+export async function serveMessage(
+  store: Store,
+  message: unknown,
+  policyOf: PolicyFromText,
+): Promise<OwnerReply> {
+  try {
+    if (isDocumentsMessage(message)) return await serveDocuments(store, message)
+    return encodeOutcomes(store.name, await store.apply(decodeOperations(store.name, message, policyOf)))
+  } catch (error) {
+    return encodeFailure(store.name, error)
   }
 }
