@@ -57,6 +57,7 @@ export const GROUPS: readonly Group[] = [
       'stores/mysql': 'MySQL and MariaDB',
       'stores/postgresql': 'PostgreSQL',
       'stores/sqlite': 'SQLite',
+      'stores/deno-kv': 'Deno KV',
       orms: "With your ORM's pool",
       'stores/cluster': 'node:cluster',
     },

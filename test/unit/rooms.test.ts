@@ -32,11 +32,11 @@ const ROOMS = new Map(
   overrides.flatMap(({ includes, linter }) => {
     const [{ group } = { group: [] }] = linter.rules.style.noRestrictedImports.options.patterns
     return includes.map((pattern) => {
-      const room = pattern.replace(/^src\/([\w/]+)\/\*\*$/, '$1')
+      const room = pattern.replace(/^src\/([\w/-]+)\/\*\*$/, '$1')
       const forbidden = group.map((each) =>
         each
-          .replace(/^\*\*\/(?:\.\.\/)?([\w/]+)\/\*\*$/, '$1')
-          .replace(/^(?:redis|memcached|sql|builders|cluster)$/, `${room}/$&`),
+          .replace(/^\*\*\/(?:\.\.\/)?([\w/-]+)\/\*\*$/, '$1')
+          .replace(/^(?:deno-kv|redis|memcached|sql|cluster|builders)$/, `${room}/$&`),
       )
       return [room, forbidden] as const
     })
@@ -84,7 +84,7 @@ test('of any two rooms, at most one may import from the other', () => {
 test('docs/how-it-works.md lists the rooms in the order of their imports', () => {
   const page = readFileSync(join(ROOT, 'docs/how-it-works.md'), 'utf8')
   const listed = Array.from(page.matchAll(/^\| (`src\/.*?) \|/gm), ([, cell = '']) =>
-    Array.from(cell.matchAll(/`src\/([\w/]+)\/`/g), ([, room = '']) => room),
+    Array.from(cell.matchAll(/`src\/([\w/-]+)\/`/g), ([, room = '']) => room),
   )
   expect(listed.flat().sort()).toEqual([...ROOMS.keys(), TOP].sort())
   for (const [level, rooms] of listed.entries())

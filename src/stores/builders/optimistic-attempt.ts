@@ -65,8 +65,9 @@ export function optimisticAttempt<Version>(database: OptimisticDatabase<Version>
     for (const [i, key] of keys.entries()) {
       const found = stored[i] ?? undefined
       if (found === undefined) continue
-      states.set(key, found instanceof Error ? found : found.state)
       if (!(found instanceof Error)) versions.set(key, found.version)
+      const state = found instanceof Error ? found : found.state
+      if (state !== undefined) states.set(key, state)
     }
     const clockMs = clock()
     checkTime('clock', clockMs)

@@ -4,7 +4,10 @@ import type { StoreError } from '../store-error.js'
 
 /** A state in a database, with its version. Each write must change the version. */
 export interface StoredState<Version> {
-  /** What was written. If it is anything else, the operations on the key fail. */
+  /**
+   * What was written. `undefined` if the key holds no state, but has a version. If it is anything else, the
+   * operations on the key fail.
+   */
   readonly state: unknown
   readonly version: Version
 }

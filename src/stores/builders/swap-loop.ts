@@ -63,7 +63,7 @@ export function swapLoop<Version>(name: string, access: SwapAccess<Version>): Ap
     const before = isStateOf(policy, stored?.state) ? stored.state : undefined
     const clockMs = access.now()
     const nowMs = decisionTime(policy, before, clockMs)
-    const isForeign = stored !== undefined && before === undefined
+    const isForeign = stored?.state !== undefined && before === undefined
     const { outcomes, write } = applyToState(name, keyed, before, isForeign, nowMs)
     if (write === undefined || (write.state === undefined && stored === undefined)) {
       if (isCached) onConflict()

@@ -139,6 +139,11 @@ const NAMES: Readonly<Record<string, ExportedNames>> = {
     types: ['ClusterStoreOptions', 'Store'],
     includesHttp: false,
   },
+  'headgate/deno-kv': {
+    values: ['denoKvStore'],
+    types: [],
+    includesHttp: false,
+  },
   'headgate/store': {
     values: [
       'StoreError',

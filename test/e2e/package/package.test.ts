@@ -79,6 +79,7 @@ async function loadEntries(): Promise<Record<string, string[]>> {
 const OWN_CHUNKS: Readonly<Record<string, readonly string[]>> = {
   cluster: ['stores-cluster', 'stores-builders'],
   dashboard: ['dashboard'],
+  'deno-kv': ['stores-deno-kv', 'stores-builders'],
   'express-rate-limit': ['adapters-express-rate-limit'],
   fastify: ['adapters-fastify'],
   fetch: ['adapters-fetch'],

@@ -1,0 +1,7 @@
+/**
+ * The store for Deno KV.
+ *
+ * @module
+ */
+
+export { denoKvStore } from './stores/deno-kv/deno-kv-store.js'

@@ -1,0 +1,76 @@
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ROOT } from '../../e2e/package/run.js'
+import { describeStoreExactness } from '../../support/store-exactness.js'
+import { type DenoPrograms, denoPrograms, startDeno } from './deno.js'
+
+jest.setTimeout(300_000)
+
+let programs: DenoPrograms
+beforeAll(async () => {
+  programs = await denoPrograms(['conformance', 'store-process', 'charging-process', 'count'])
+})
+afterAll(() => programs.remove())
+
+test('the store contract, and the rules of the store, hold in Deno', async () => {
+  const [{ passed, failed }] = await once(programs.start('conformance'), 'message')
+  expect(failed).toEqual([])
+  expect(passed).toBeGreaterThan(200)
+})
+
+describe('several processes with one file', () => {
+  describeStoreExactness(
+    {
+      startProcess: () => programs.start('store-process'),
+      capabilities: { atomicAcrossKeys: true },
+      processes: 4,
+      callers: 50,
+    },
+    'sample',
+  )
+})
+
+test('processes that are killed under load lose no charge that was allowed, and double none', async () => {
+  const counts = { sent: 0, allowed: 0, killed: 0 }
+  const children = Array.from({ length: 3 }, () => programs.start('charging-process'))
+  const ended = children.map(async (child, i) => {
+    let last = { sent: 0, allowed: 0 }
+    child.on('message', (message: typeof last) => {
+      last = message
+      if (last.allowed >= 200 * (i + 1)) child.kill('SIGKILL')
+    })
+    await once(child, 'close')
+    counts.killed++
+    counts.sent += last.sent
+    counts.allowed += last.allowed
+  })
+  await Promise.all(ended)
+  const [taken] = await once(programs.start('count'), 'message')
+  expect(counts.killed).toBe(3)
+  expect(taken).toBeGreaterThanOrEqual(counts.allowed)
+  expect(taken).toBeLessThanOrEqual(counts.sent + 3 * 20) // a caller may have sent once more before the kill
+  console.log(`allowed ${counts.allowed}, sent ${counts.sent}, counted ${taken}`)
+})
+
+test('the block of the docs limits requests in Deno', async () => {
+  const page = readFileSync(join(ROOT, 'docs/stores/deno-kv.md'), 'utf8')
+  const [, code = ''] = /^```ts\n(.*?)^```/ms.exec(page) ?? []
+  const served = code.replace(
+    'Deno.serve(',
+    'Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: ({ port }) => process.send({ port }) }, ',
+  )
+  const folder = mkdtempSync(join(ROOT, '.cache/deno-kv-'))
+  try {
+    writeFileSync(join(folder, 'block.ts'), served)
+    const child = await startDeno(join(folder, 'block.ts'), folder)
+    const [{ port }] = await once(child, 'message')
+    const responses = [await fetch(`http://127.0.0.1:${port}/`), await fetch(`http://127.0.0.1:${port}/`)]
+    expect(responses.map(({ status }) => status)).toEqual([200, 200])
+    expect(responses.map(({ headers }) => headers.get('x-ratelimit-remaining'))).toEqual(['99', '98'])
+    child.kill()
+    await once(child, 'close')
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
