@@ -30,21 +30,26 @@ export function decisionFor(req: object & HasRoom, limiter: object): Decision | 
   return record?.decision as Decision | undefined
 }
 
+/** A request on which a decision is recorded. */
+type Recorded = HasRoom & { rateLimit?: unknown }
+
 /**
  * Sets `req.rateLimit`, and records a limiter's decision. Returns whether it is the first on this request.
  */
-export function recordDecision(
-  req: HasRoom & { rateLimit?: unknown },
-  limiter: object,
-  decision: unknown,
-): boolean {
-  if (Object.hasOwn(req, LAST_RECORD)) {
-    const previous = req[LAST_RECORD]
-    req[LAST_RECORD] = { limiter, decision, previous }
-    const isFirst = previous === undefined && req.rateLimit === undefined
-    req.rateLimit = decision
-    return isFirst
-  }
+export type RecordDecision = (req: Recorded, limiter: object, decision: unknown) => boolean
+
+/** Records a decision in a property of the request. */
+export function recordInRoom(req: Recorded, limiter: object, decision: unknown): boolean {
+  const previous = req[LAST_RECORD]
+  req[LAST_RECORD] = { limiter, decision, previous }
+  const isFirst = previous === undefined && req.rateLimit === undefined
+  req.rateLimit = decision
+  return isFirst
+}
+
+/** Records a decision on a request of any framework. */
+export function recordDecision(req: Recorded, limiter: object, decision: unknown): boolean {
+  if (Object.hasOwn(req, LAST_RECORD)) return recordInRoom(req, limiter, decision)
   const previous = lastRecords.get(req)
   lastRecords.set(req, { limiter, decision, previous })
   const prototype: object = Object.getPrototypeOf(req)

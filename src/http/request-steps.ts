@@ -18,7 +18,7 @@ import { type Denier, denyRequest, type Respond, sendDenial } from './deny-reque
 import { type RequestOptions, readRequestOptions } from './options.js'
 import { noOutcome } from './placeholder.js'
 import { type HeaderSettings, rateLimitHeaders } from './quota-headers.js'
-import { decisionFor, recordDecision } from './recorded-decision.js'
+import { decisionFor } from './recorded-decision.js'
 import type { ResponseWriter } from './response-writer.js'
 
 export interface GuardSteps<Req, Res> {
@@ -162,7 +162,7 @@ function chargeOrDelay<Req extends object, Res>(
         pass: () => pass(steps, req, res, decision),
         deny(delayMs) {
           const denial = denyUndelayable(decision, delayMs)
-          recordDecision(req, limiter, denial)
+          steps.writer.recordDecision(req, limiter, denial)
           return denyRequest(steps, req, res, onDenied, report(denial, req))
         },
       })
@@ -194,7 +194,7 @@ function setHeaders<Req extends object, Res>(
   res: Res,
   decision: Decision,
 ): void {
-  const isFirst = recordDecision(req, limiter, decision)
+  const isFirst = writer.recordDecision(req, limiter, decision)
   if (modeSwitch.mode !== 'report') writer.setHeaders(res, rateLimitHeaders(headers, res, decision, isFirst))
 }
 

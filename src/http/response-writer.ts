@@ -6,6 +6,7 @@ import { beforeHeaders } from './before-headers.js'
 import type { HeaderList } from './header-list.js'
 import { isPatched, keepUncacheable } from './keep-uncacheable.js'
 import { denialError, isPlaceholder } from './placeholder.js'
+import { type RecordDecision, recordDecision } from './recorded-decision.js'
 import { isClosed, type OnHttp2, onceClosed, onceEnded, onceFinished } from './response-end.js'
 
 /** The whole response to a denied request. */
@@ -32,6 +33,7 @@ export interface Handlers {
 export interface ResponseWriter<Res> {
   /** For error messages. */
   readonly handlers: Handlers
+  readonly recordDecision: RecordDecision
   /** Returns whether there is no real response, so that nothing will tell how the request ended. */
   isPlaceholder(res: Res): boolean
   /** Returns the names of the headers that were set on a response. */
@@ -91,6 +93,7 @@ export const nodeWriter: ResponseWriter<ServerResponse> = {
     count: '(req, res) => res.statusCode < 500',
     decision: 'req.rateLimit',
   },
+  recordDecision,
   isPlaceholder,
   headerNames: (res) => (isPlaceholder(res) ? [] : res.getHeaderNames()),
   getHeader: (res, name) => res.getHeader?.(name),
@@ -133,6 +136,7 @@ export function writerOver<Res>(
 ): ResponseWriter<Res> {
   return {
     handlers,
+    recordDecision,
     isPlaceholder: () => false,
     headerNames: (res) => nodeWriter.headerNames(raw(res)),
     getHeader: (res, name) => nodeWriter.getHeader(raw(res), name),

@@ -1,4 +1,5 @@
 import type { HeaderList } from '../../http/header-list.js'
+import { recordInRoom } from '../../http/recorded-decision.js'
 import { contentHeaders, type DenialResponse, type ResponseWriter } from '../../http/response-writer.js'
 import { hasLeft, onceDisconnected } from './connection.js'
 import { callClosers, type Exchange, markQuotaHeaders } from './exchange.js'
@@ -10,6 +11,7 @@ export const fetchWriter: ResponseWriter<Exchange> = {
     count: '(subject, response) => response.status < 500',
     decision: 'limit.decisionOf(request)',
   },
+  recordDecision: recordInRoom,
   isPlaceholder: () => false,
   headerNames: ({ headers }) => [...headers.keys()],
   getHeader: ({ headers, response }, name) => response?.headers.get(name) ?? headers.get(name),

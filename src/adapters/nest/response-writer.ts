@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { eachHeader, type HeaderList } from '../../http/header-list.js'
 import { keepUncacheable } from '../../http/keep-uncacheable.js'
+import { recordDecision } from '../../http/recorded-decision.js'
 import {
   type DenialResponse,
   nodeWriter,
@@ -55,6 +56,7 @@ export const platformWriter: ResponseWriter<PlatformResponse> = writerOver(nodeW
 /** Also takes calls that have no response. Such a call counts as over, so nothing is held until its end. */
 export const nestWriter: ResponseWriter<NestResponse> = {
   handlers: nodeWriter.handlers,
+  recordDecision,
   isPlaceholder: () => false,
   headerNames: (res) => (res ? platformWriter.headerNames(res) : []),
   getHeader: (res, name) => res && platformWriter.getHeader(res, name),

@@ -5,10 +5,10 @@ import {
   type Decision,
   type FetchInfo,
   type FetchSubject,
-  type Limiter,
   type LoginGuard,
   type LoginGuardOptions,
   loginGuard,
+  type MiddlewareLimiter,
   type RateLimit,
   type RateLimitOptions,
   rateLimit,
@@ -30,7 +30,7 @@ const options: RateLimitOptions<Info> = {
 }
 
 export const limit: RateLimit<Info> = rateLimit(options)
-export const limiter: Limiter<FetchSubject<Info>> = limit.limiter
+export const limiter: MiddlewareLimiter<FetchSubject<Info>> = limit.limiter
 export const perUser = rateLimit<Info>({
   limit: 2,
   window: '1m',

@@ -4,9 +4,9 @@ import {
   byField,
   byIp,
   byRoute,
-  type Limiter,
   type LoginGuardOptions,
   loginGuard,
+  type MiddlewareLimiter,
   RateLimit,
   RateLimitModule,
   type RateLimitModuleOptions,
@@ -48,7 +48,7 @@ tenantGuard.events.on('security', (_event, req) => console.log(req.tenant.id))
 
 const options: RateLimitModuleOptions = { ...limit, skip: (req) => req.ip === '127.0.0.1', global: false }
 export const guardOptions: LoginGuardOptions<PlatformRequest> = { account: (req) => req.tenant.id }
-export const limiter: Limiter<PlatformRequest> = tenantGuard.limiter
+export const limiter: MiddlewareLimiter<PlatformRequest> = tenantGuard.limiter
 export const modules = [
   RateLimitModule.forRoot(options),
   RateLimitModule.forRoot({ ...limit, skip: (req: PlatformRequest) => req.tenant.trusted }),
