@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { figureIn, printedRun, printedTables } from '../docs/printed-tables.js'
+import { describeBundleSizes } from './bundle-sizes.js'
 import { describeBundles } from './bundled.js'
 import { describeSamples } from './describe-samples.js'
 import { ENTRIES } from './entries.js'
@@ -286,3 +287,5 @@ describe('a server that is one file', () => {
   const bundles = ['esbuild', 'rolldown'].flatMap((name) => [[name, 'cjs'] as const, [name, 'esm'] as const])
   describeBundles(packed, bundles, async () => ROOT)
 })
+
+describe('in the bundle of a Worker', () => describeBundleSizes(packed))
