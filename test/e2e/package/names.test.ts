@@ -23,6 +23,7 @@ const NAMES: Readonly<Record<string, ExportedNames>> = {
       'byIp',
       'byRoute',
       'byUser',
+      'candidateLimits',
       'concurrency',
       'consecutive',
       'createLimiter',
@@ -40,6 +41,7 @@ const NAMES: Readonly<Record<string, ExportedNames>> = {
       'slidingLog',
       'slidingWindow',
       'tokenBucket',
+      'waitFor',
     ],
     types: [
       'CandidateMessage',
@@ -56,6 +58,7 @@ const NAMES: Readonly<Record<string, ExportedNames>> = {
       'LoginGuard',
       'LoginGuardOptions',
       'MemoryStore',
+      'MiddlewareLimiter',
       'PartDecision',
       'Policy',
       'RateLimitMiddleware',
