@@ -58,6 +58,7 @@ export const GROUPS: readonly Group[] = [
       'stores/postgresql': 'PostgreSQL',
       'stores/sqlite': 'SQLite',
       'stores/deno-kv': 'Deno KV',
+      'stores/durable-objects': 'Cloudflare Durable Objects',
       orms: "With your ORM's pool",
       'stores/cluster': 'node:cluster',
     },

@@ -16,6 +16,8 @@ export interface StartOptions {
   readonly args?: readonly string[]
   /** The classes of Durable Objects that the application exports, by the name of their binding. */
   readonly durableObjects?: Readonly<Record<string, string>>
+  /** How many more isolates of workerd serve it: the application reaches each by the binding `ISOLATE_1` and so on. */
+  readonly isolates?: number
 }
 
 /** How to run an application in one runtime. */
@@ -38,12 +40,12 @@ function workerd(flags: readonly string[], builtin: readonly string[]): Runtime 
     conditions: WORKER_CONDITIONS,
     builtin: ['cloudflare:*', ...builtin],
     format: 'esm',
-    async command(bundle, { port, folder }, { durableObjects = {}, args = [] }) {
+    async command(bundle, { port, folder }, { durableObjects = {}, isolates = 0, args = [] }) {
       const config = join(folder, 'config.capnp')
       const storage = join(folder, 'objects')
       mkdirSync(storage)
       const address = `${HOST}:${port}`
-      const served = { module: basename(bundle), address, storage, flags, durableObjects }
+      const served = { module: basename(bundle), address, storage, flags, durableObjects, isolates }
       writeFileSync(config, workerdConfig(served))
       return [await inRuntimes('workerd/bin/workerd'), 'serve', '--control-fd=1', ...args, config]
     },

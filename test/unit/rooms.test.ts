@@ -36,7 +36,7 @@ const ROOMS = new Map(
       const forbidden = group.map((each) =>
         each
           .replace(/^\*\*\/(?:\.\.\/)?([\w/-]+)\/\*\*$/, '$1')
-          .replace(/^(?:deno-kv|redis|memcached|sql|cluster|builders)$/, `${room}/$&`),
+          .replace(/^(?:deno-kv|durable-objects|redis|memcached|sql|cluster|builders)$/, `${room}/$&`),
       )
       return [room, forbidden] as const
     })

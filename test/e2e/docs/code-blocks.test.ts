@@ -4,7 +4,7 @@ import { demoBlocks, EXAMPLES } from '../demo-examples.js'
 import { commentPagesOf } from './doc-comments.js'
 import { blocksOf, brokenLinks, pagesOf, scriptsIn } from './pages.js'
 import { cellsOf } from './rows.js'
-import { isRun, type Outcome, placeOf, tryBlocks } from './run-blocks.js'
+import { isRun, isWorker, type Outcome, placeOf, tryBlocks } from './run-blocks.js'
 
 const ROOT = resolve(__dirname, '../../..')
 const pages = pagesOf(ROOT)
@@ -23,7 +23,9 @@ test('the doc comments of sources have code blocks', () => {
 })
 
 test('every block says in which language it is: ts, js or cjs, which are run, or one that is only shown', () => {
-  const others = blocks.filter((block) => !isRun(block) && !SHOWN.includes(block.language))
+  const others = blocks.filter(
+    (block) => !isRun(block) && !isWorker(block) && !SHOWN.includes(block.language),
+  )
   expect(others.map(({ page, line, language }) => `${page}:${line} ${language}`)).toEqual([])
 })
 

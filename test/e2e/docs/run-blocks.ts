@@ -61,9 +61,14 @@ function isTest({ file, code }: Block): boolean {
   return file === undefined ? code.includes("from 'node:test'") : /\.test\.[jt]s$/.test(file)
 }
 
-/** Whether a block is code that is run. */
-export function isRun({ language }: Block): boolean {
-  return Object.hasOwn(ENDINGS, language)
+/** Whether a block is a Worker of Cloudflare, which the tests of Durable Objects run in workerd. */
+export function isWorker({ code }: Block): boolean {
+  return code.includes("from 'cloudflare:workers'")
+}
+
+/** Whether a block is code that is run on Node.js. */
+export function isRun(block: Block): boolean {
+  return Object.hasOwn(ENDINGS, block.language) && !isWorker(block)
 }
 
 /**

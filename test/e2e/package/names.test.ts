@@ -147,6 +147,31 @@ const NAMES: Readonly<Record<string, ExportedNames>> = {
     types: [],
     includesHttp: false,
   },
+  'headgate/durable-objects': {
+    values: [
+      'LimitsObject',
+      'banKind',
+      'concurrencyKind',
+      'consecutiveKind',
+      'durableObjectsStore',
+      'fixedWindowKind',
+      'limitsObject',
+      'quotaKind',
+      'slidingLogKind',
+      'slidingWindowKind',
+      'tokenBucketKind',
+    ],
+    types: [
+      'DurableObjectsStoreOptions',
+      'ObjectContext',
+      'ObjectNamespace',
+      'ObjectRequest',
+      'ObjectStorage',
+      'PolicyKind',
+      'ServingObject',
+    ],
+    includesHttp: false,
+  },
   'headgate/store': {
     values: [
       'StoreError',

@@ -81,6 +81,7 @@ const OWN_CHUNKS: Readonly<Record<string, readonly string[]>> = {
   cluster: ['stores-cluster', 'stores-builders'],
   dashboard: ['dashboard'],
   'deno-kv': ['stores-deno-kv', 'stores-builders'],
+  'durable-objects': ['stores-durable-objects', 'stores-builders'],
   'express-rate-limit': ['adapters-express-rate-limit'],
   fastify: ['adapters-fastify'],
   fetch: ['adapters-fetch'],

@@ -1,0 +1,108 @@
+import { optional, readOptions, withDefault } from '../../options/option-table.js'
+import { type Duration, durationUpTo } from '../../util/durations.js'
+import { whole, wrongKind } from '../../util/validate.js'
+import { ownerDocuments } from '../builders/document-codec.js'
+import { type OwnerMessage, ownerStore } from '../builders/owner-store.js'
+import type { Store } from '../store.js'
+import { identityShard } from './identity.js'
+import type { ObjectNamespace } from './platform.js'
+import { STORE_NAME, WRITE_DELAY } from './serving-object.js'
+
+/** Options of `durableObjectsStore`. */
+export interface DurableObjectsStoreOptions {
+  /**
+   * Over how many objects the keys are spread, up to 1,024. Default 16. If you change it, clients that move
+   * to another object start afresh: half of them if you double it.
+   */
+  shards?: number
+  /**
+   * How long an object may keep states in memory before it writes them, up to `'10s'`. A busy key then costs
+   * one row written in that time, and not one per decision. If the object is reset, by a failure or a new
+   * version of your Worker, the units that were taken since the last write are lost: they can be taken again.
+   * Default: each decision is written before its reply leaves, and nothing is lost.
+   */
+  writeDelay?: Duration
+  /**
+   * Where the objects are created, such as `'weur'` for Western Europe. Default: near the first request for
+   * each. https://developers.cloudflare.com/durable-objects/reference/data-location/
+   */
+  locationHint?: string
+}
+
+const OPTIONS = {
+  rows: {
+    shards: withDefault(16, whole(1, 1024, 16)),
+    writeDelay: optional(durationUpTo('10s')),
+    locationHint: optional(readText),
+  },
+}
+
+/** The object that keeps the documents of all limiters. */
+const DOCUMENTS = 'documents'
+/** A distant object takes some 300 ms, and one that was evicted has to start. */
+const DEFAULT_TIMEOUT_MS = 1000
+
+/**
+ * Creates a store whose states are in Durable Objects of Cloudflare. `namespace` is a binding to the class
+ * `LimitsObject`, or a function that returns it, which each decision calls.
+ *
+ * - **Atomicity.** All limits of an identity are in one object, which decides a charge of them in one step.
+ *   Limits with different identities are charged one after the other, and refunded if a later one denies.
+ * - **Clock.** The object's.
+ * - **Durability.** A reply leaves an object when its states are durable. Evictions and restarts lose none.
+ * - **Failures.** Nothing is sent twice. If a call to an object fails, the charge may have been counted.
+ *
+ * Throws a `TypeError` for a wrong namespace or wrong options.
+ *
+ * @example
+ * ```ts
+ * import { durableObjectsStore, type ObjectNamespace } from 'headgate/durable-objects'
+ * import { rateLimit } from 'headgate/hono'
+ *
+ * export const limiterOf = (env: { LIMITS: ObjectNamespace }) =>
+ *   rateLimit({ limit: 100, window: '1m', store: durableObjectsStore(env.LIMITS) })
+ * ```
+ */
+export function durableObjectsStore(
+  namespace: ObjectNamespace | (() => ObjectNamespace),
+  options: DurableObjectsStoreOptions = {},
+): Store {
+  const { shards, writeDelay, locationHint } = readOptions('durableObjectsStore', options, OPTIONS)
+  const placement = { ...(locationHint !== undefined && { locationHint: locationHint as never }) }
+  const url = `https://headgate/${writeDelay === undefined ? '' : `?${WRITE_DELAY}=${writeDelay}`}`
+  const isLate = typeof namespace === 'function'
+  if (!isLate) checkNamespace(namespace)
+
+  /** Asks an object, by a new stub: stubs belong to one request, and are broken after an exception. */
+  async function ask(object: string, message: OwnerMessage): Promise<unknown> {
+    const found = checkNamespace(isLate ? namespace() : namespace)
+    const stub = found.get(found.idFromName(object) as never, placement)
+    const reply = await stub.fetch(url, { method: 'POST', body: JSON.stringify(message) })
+    return JSON.parse(await reply.text())
+  }
+
+  const objectOf = (key: string) => `limits-${identityShard(key, shards)}`
+  return ownerStore({
+    name: STORE_NAME,
+    batching: false,
+    defaultTimeoutMs: DEFAULT_TIMEOUT_MS,
+    send: (message, object) => ask(object, message),
+    ownerOf: objectOf,
+    serverOf: objectOf,
+    documents: ownerDocuments(STORE_NAME, (message) => ask(DOCUMENTS, message)),
+    ...(!isLate && { origin: { client: namespace } }),
+  })
+}
+
+/** Returns a namespace. Throws a `TypeError` for anything else, such as the `undefined` of a missing binding. */
+function checkNamespace(value: unknown): ObjectNamespace {
+  const { get, idFromName }: Partial<Record<keyof ObjectNamespace, unknown>> = Object(value)
+  if (typeof get === 'function' && typeof idFromName === 'function') return value as ObjectNamespace
+  const fix = 'Write durableObjectsStore(env.LIMITS), and bind LIMITS to LimitsObject in wrangler.jsonc.'
+  throw wrongKind('durableObjectsStore', 'namespace', 'a binding of Durable Objects', value, fix)
+}
+
+function readText(owner: string, option: string, value: unknown): string {
+  if (typeof value === 'string' && value !== '') return value
+  throw wrongKind(owner, option, 'a string', value, `Write ${option}: 'weur'.`)
+}

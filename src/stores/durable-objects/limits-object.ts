@@ -1,0 +1,32 @@
+import { policyFromText } from '../builders/policy-text.js'
+import type { ObjectContext } from './platform.js'
+import { ServingObject } from './serving-object.js'
+
+/**
+ * The Durable Object that keeps the limits of `durableObjectsStore`. Export it from your Worker, and bind it
+ * as a class with SQLite:
+ *
+ * ```json
+ * {
+ *   "durable_objects": { "bindings": [{ "name": "LIMITS", "class_name": "LimitsObject" }] },
+ *   "migrations": [{ "tag": "limits", "new_sqlite_classes": ["LimitsObject"] }]
+ * }
+ * ```
+ *
+ * It decides each request in one synchronous step. A reply leaves when its states are durable. An alarm
+ * removes expired states, at most once an hour.
+ *
+ * It has the code of all policies. `limitsObject` creates a class with those that you use.
+ *
+ * @example
+ * ```ts
+ * export { LimitsObject } from 'headgate/durable-objects'
+ * ```
+ */
+export class LimitsObject extends ServingObject {
+  // A class with methods for RPC would have to extend `DurableObject` of `cloudflare:workers`, a module that only
+  // Workers can import. A call of `fetch` costs the same.
+  constructor(context: ObjectContext, _env?: unknown) {
+    super(context, policyFromText)
+  }
+}
