@@ -18,44 +18,45 @@ import {
 } from './store-calls.js'
 import { casesOf, casesOfEach } from './store-case.js'
 
-const operations = casesOfEach(LONG_KINDS, 'an operation on a %s', (policyOf) => {
-  const { charge, take, reward, forget } = operationsOf(policyOf(5))
-  return {
-    'takes its units, or as many as are left': asModel(charge(2), take(2), take(2), take(2), charge()),
-    'creates its key, and no other': asModel(take(3, 'new'), charge(0, 'new'), charge(0, 'other')),
-    'only reads if it takes 0': asModel(charge(2), take(0), take(0, 'new'), charge(3), charge()),
-    'gives back its units, or as many as are taken': asModel(
-      ...[charge(5), reward(2), reward(9), reward(1, 'new')],
-      ...[charge(0), charge(0, 'new'), charge(6), charge(5), charge()],
-    ),
-    'sees what those before it left': asModel(
-      [take(4, 'a'), take(3, 'b'), reward(9, 'a'), take(2, 'a'), take(9, 'b')],
-      ...[charge(0, 'a'), charge(0, 'b')],
-    ),
-    'shares a batch with charges, refunds and forgetting, each of which sees what those before it left':
-      asModel(
-        charge(3, 'a'),
-        ([receipt = forget('a')]) => [
-          ...[charge(3, 'a'), take(4, 'b'), receipt, charge(3, 'a'), charge(2, 'b')],
-          ...[forget('b'), charge(2, 'b'), reward(1, 'a'), take(9, 'a')],
-        ],
+const operations = () =>
+  casesOfEach(LONG_KINDS, 'an operation on a %s', (policyOf) => {
+    const { charge, take, reward, forget } = operationsOf(policyOf(5))
+    return {
+      'takes its units, or as many as are left': asModel(charge(2), take(2), take(2), take(2), charge()),
+      'creates its key, and no other': asModel(take(3, 'new'), charge(0, 'new'), charge(0, 'other')),
+      'only reads if it takes 0': asModel(charge(2), take(0), take(0, 'new'), charge(3), charge()),
+      'gives back its units, or as many as are taken': asModel(
+        ...[charge(5), reward(2), reward(9), reward(1, 'new')],
+        ...[charge(0), charge(0, 'new'), charge(6), charge(5), charge()],
+      ),
+      'sees what those before it left': asModel(
+        [take(4, 'a'), take(3, 'b'), reward(9, 'a'), take(2, 'a'), take(9, 'b')],
         ...[charge(0, 'a'), charge(0, 'b')],
       ),
-    'can be refunded by the time in its result': asModel(take(3), refund(), charge(0), charge(5)),
-    'is forgotten': asModel(take(5), forget(), charge(0)),
+      'shares a batch with charges, refunds and forgetting, each of which sees what those before it left':
+        asModel(
+          charge(3, 'a'),
+          ([receipt = forget('a')]) => [
+            ...[charge(3, 'a'), take(4, 'b'), receipt, charge(3, 'a'), charge(2, 'b')],
+            ...[forget('b'), charge(2, 'b'), reward(1, 'a'), take(9, 'a')],
+          ],
+          ...[charge(0, 'a'), charge(0, 'b')],
+        ),
+      'can be refunded by the time in its result': asModel(take(3), refund(), charge(0), charge(5)),
+      'is forgotten': asModel(take(5), forget(), charge(0)),
 
-    'loses no concurrent charge and no concurrent operation': async ({ store }) => {
-      const policy = policyOf(30)
-      const takes = Array.from({ length: 12 }, () => applyOne(store, operationsOf(policy).take(2)))
-      const charges = Array.from({ length: 20 }, () => chargeOne(store, part('key', policy)))
-      const verdicts = await Promise.all(charges)
-      const units = (await Promise.all(takes)).map((result) => result.taken)
-      const sum = units.reduce((total, each) => total + each, allowedCount(verdicts))
-      expectEqual('at most the limit is taken', Math.min(sum, 30), sum)
-      await expectTaken(store, policy, ['key'], sum)
-    },
-  }
-})
+      'loses no concurrent charge and no concurrent operation': async ({ store }) => {
+        const policy = policyOf(30)
+        const takes = Array.from({ length: 12 }, () => applyOne(store, operationsOf(policy).take(2)))
+        const charges = Array.from({ length: 20 }, () => chargeOne(store, part('key', policy)))
+        const verdicts = await Promise.all(charges)
+        const units = (await Promise.all(takes)).map((result) => result.taken)
+        const sum = units.reduce((total, each) => total + each, allowedCount(verdicts))
+        expectEqual('at most the limit is taken', Math.min(sum, 30), sum)
+        await expectTaken(store, policy, ['key'], sum)
+      },
+    }
+  })
 
 const BAN = ban(fixedWindow({ limit: 2, window: LONG }), { after: 3, within: LONG, for: [60_000, LONG] })
 const { charge, take, block, forget } = operationsOf(BAN)
@@ -101,4 +102,4 @@ const foreignKeys = casesOf('on a key that another policy uses,', {
 })
 
 /** Operations other than charges: alone, in a batch with others, and beside concurrent ones. */
-export const operationCases = [...operations, ...blocks, ...foreignKeys]
+export const operationCases = () => [...operations(), ...blocks, ...foreignKeys]

@@ -43,11 +43,11 @@ export function storeConformance(setup: ConformanceSetup): TestCase[] {
   const read = readSetup('storeConformance', setup)
   const { capabilities } = read
   const cases: StoreCase[] = [
-    ...chargeCases,
-    ...manyPartsCases,
+    ...chargeCases(),
+    ...manyPartsCases(),
     ...batchCases(capabilities),
-    ...refundAndForgetCases,
-    ...operationCases,
+    ...refundAndForgetCases(),
+    ...operationCases(),
     ...concurrencyCases(capabilities),
     ...banCases(capabilities),
     ...keyCases(capabilities),
