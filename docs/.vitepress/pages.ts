@@ -44,6 +44,7 @@ export const GROUPS: readonly Group[] = [
       nest: 'NestJS',
       hono: 'Hono',
       fetch: 'Next.js, SvelteKit, Workers',
+      runtimes: 'Runtimes',
     },
   },
   {

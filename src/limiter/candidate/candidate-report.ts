@@ -78,7 +78,7 @@ export interface CandidateClients {
 /** Counts what a candidate would have done, in bounded memory. */
 export class CandidateFigures {
   readonly #counts = {
-    sinceMs: Date.now(),
+    sinceMs: Date.now(), // 0 in a Worker while modules load
     requests: 0,
     denied: 0,
     newlyDenied: 0,
@@ -90,10 +90,12 @@ export class CandidateFigures {
   readonly #limits = new Map<string, LimitFigures>()
 
   countFailure(): void {
+    this.#counts.sinceMs ||= Date.now()
     this.#counts.failed++
   }
 
   count(decision: Decision, candidate: Decision): void {
+    this.#counts.sinceMs ||= Date.now()
     this.#counts.requests++
     const charge = chargedParts(candidate) ?? []
     const client = charge.map(({ identity }) => identity).join(' ')
