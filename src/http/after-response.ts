@@ -42,8 +42,9 @@ export function refundUncounted<Req, Res>(
             ? checkBoolean('headgate', 'count', await count(req, res))
             : (count === 'failed') === status >= 400
         const refunded = counts ? undefined : limiter.refund(decision)
-        endUndecided(decision) // in the same batch
+        const ended = endUndecided(decision) // in the same batch
         await refunded
+        await ended
       })
       endUndecided(decision) // also if `count` throws
     })
@@ -117,9 +118,9 @@ export function releaseOnEnd<Res>(
   res: Res,
   decision: Decision,
 ): boolean {
-  const release = () => void limiter.release(decision)
+  const release = () => limiter.release(decision)
   const isOpen = writer.onceEnded(res, release, () => stopRenewals(decision))
-  if (!isOpen) release()
+  if (!isOpen) void release()
   return isOpen
 }
 

@@ -1,5 +1,6 @@
 import { chargedParts, type Decision } from '../limiter/decision.js'
 import { readOptions, withDefault } from '../options/option-table.js'
+import { isIsolate } from '../platform.js'
 import { callAt } from '../util/call-at.js'
 import { type Duration, durationMs } from '../util/durations.js'
 import { catchMaybe, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
@@ -66,7 +67,8 @@ export function createDelayer<Req, Res>(
   { after, by, max }: ReturnType<typeof readDelay>,
   writer: ResponseWriter<Res>,
 ): Delayer<Req, Res> {
-  const places = new SharedPlaces(MAX_DELAYED)
+  /** None on isolates: a request that ends with its client would keep its place. */
+  const shared = isIsolate() ? undefined : new SharedPlaces(MAX_DELAYED)
   const atMost = (delayMs: number) => Math.min(Math.max(delayMs, 0), max)
 
   function delayOf({ limit, remaining, parts }: Decision, req: Req): MaybePromise<number> {
@@ -80,6 +82,7 @@ export function createDelayer<Req, Res>(
    * there is no place.
    */
   function pause(res: Res, decision: Decision, delayMs: number): Promise<boolean> | undefined {
+    const places = shared ?? new SharedPlaces(MAX_DELAYED)
     const key = chargedParts(decision)?.[0]?.key ?? ''
     if (!places.hasPlaceFor(key)) return undefined
     places.take(key)

@@ -20,8 +20,8 @@ export interface LimiterCore {
   readonly fallback: LocalFallback
   /** The limits in force. A settings document may replace them. Their units are all in `store`. */
   limits: BoundLimits
-  /** Called before each charge, on platforms where no timer runs between requests. */
-  readonly beforeCharge: (() => void) | undefined
+  /** Called before each charge, on isolates, where no timer runs between requests. Charges await the promise. */
+  readonly beforeCharge: (() => Promise<void> | undefined) | undefined
   /** Called when the store could not decide a charge. */
   onStoreError(error: StoreError): void
   /** Called when a charge was decided after its time-out. */

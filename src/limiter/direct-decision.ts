@@ -24,7 +24,18 @@ export function chargeSubject(
   cost: number | undefined,
   finish: Finish,
 ): MaybePromise<Decision> {
-  core.beforeCharge?.()
+  const polling = core.beforeCharge?.()
+  return polling === undefined
+    ? chargeInForce(core, subject, cost, finish)
+    : polling.then(() => chargeInForce(core, subject, cost, finish))
+}
+
+function chargeInForce(
+  core: LimiterCore,
+  subject: unknown,
+  cost: number | undefined,
+  finish: Finish,
+): MaybePromise<Decision> {
   const { limits } = core
   const { chargeDirectly } = limits
   if (chargeDirectly !== undefined) return chargeDirectly(subject, cost, finish)

@@ -17,8 +17,8 @@ export interface SettingsSource {
 export interface DocumentSource {
   /** Lets a limiter follow its document. */
   follow(limiter: FollowingLimiter): FollowedSettings
-  /** Called before each charge, on platforms where no timer runs between requests. */
-  readonly pollIfDue?: (() => void) | undefined
+  /** Called before each charge, on isolates, where no timer runs between requests. Charges await the promise. */
+  readonly pollIfDue?: (() => Promise<void> | undefined) | undefined
 }
 
 /** The document that a limiter follows, and who changed it last. A file does not record who changed it. */

@@ -3,12 +3,16 @@ import type { TrackedResult } from '../pipe/track-undecided.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { type Decision, receiptOf } from './decision.js'
 
-/** Records that the outcome of a request is known. The units of its decision that are not refunded count. */
-export function endUndecided(decision: Decision): void {
+/**
+ * Records that the outcome of a request is known. The units of its decision that are not refunded count. The
+ * promise resolves once other processes know it.
+ */
+export function endUndecided(decision: Decision): Promise<unknown> | undefined {
   const receipt = receiptOf(decision)
   const result: TrackedResult | undefined = receipt?.result
-  result?.endUndecided?.()
+  const ended = result?.endUndecided?.()
   thenMaybe(receipt?.candidate, (candidate) => candidate && endUndecided(candidate as Decision))
+  return ended
 }
 
 /** Returns whether only units of undecided requests caused a denial. */

@@ -2,6 +2,7 @@ import { isSamePolicy, type Policy } from '../policies/policy.js'
 import type { Operation, Outcome } from '../stores/operation.js'
 import type { Run } from '../stores/shared/run-operations.js'
 import { asStoreError } from '../stores/store-error.js'
+import { sharedByRequests } from '../util/shared-by-requests.js'
 import { ADDITIONS_PER_MAP } from '../util/worn-map.js'
 import { type ApplyInShard, jointCharges, spansShards } from './joint-charges.js'
 
@@ -34,7 +35,8 @@ const shardOf = (key: string) => key
  *
  * Operations on different keys run at the same time, except that the parts of a charge run in order.
  * Operations on one key never overlap, so a process does not compete with itself. Those that wait for a key
- * run together if they have the same policy and the same applier.
+ * run together if they have the same policy and the same applier. On isolates, those of other requests do not
+ * wait: each competes for its key.
  *
  * `name` is the store's name. `applierOf` returns the function that applies an operation, and `storageKey`
  * the name under which the server keeps a key. `now` returns the time for charges without keys.
@@ -44,6 +46,15 @@ export function runByKey(
   applierOf: (operation: Operation, policy: Policy) => ApplyToKey,
   storageKey: (key: string) => string,
   now: () => number = Date.now,
+): Run {
+  return sharedByRequests(() => keyQueues(name, applierOf, storageKey, now))
+}
+
+function keyQueues(
+  name: string,
+  applierOf: (operation: Operation, policy: Policy) => ApplyToKey,
+  storageKey: (key: string) => string,
+  now: () => number,
 ): Run {
   /** By key in use: its last group. */
   let lastGroups = new Map<string, KeyGroup>()

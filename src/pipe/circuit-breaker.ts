@@ -1,3 +1,4 @@
+import { isIsolate } from '../platform.js'
 import type { StoreError } from '../stores/store-error.js'
 import type { BreakerState } from './breaker-state.js'
 
@@ -51,7 +52,7 @@ const MAX_OPEN_MS = 1000
  * Creates a circuit breaker, which keeps calls away from a server that fails, so that requests do not wait
  * for it. It opens after five failures in a row, or when half of the calls are failures. After 0.5 to 1 s
  * it is half-open and admits one call, the probe. It closes if the probe succeeds, and otherwise opens
- * again.
+ * again. On isolates, a probe whose request ends has no outcome, so another call probes as long after it.
  */
 export function circuitBreaker(onChange: OnBreakerChange, server?: string): CircuitBreaker {
   let state: BreakerState = 'closed'
@@ -92,7 +93,7 @@ export function circuitBreaker(onChange: OnBreakerChange, server?: string): Circ
         if (thisGeneration !== generation) return
         countFailure()
         if (state === 'closed' && !isFailing()) return
-        probeAtMs = performance.now() + MAX_OPEN_MS * (0.5 + Math.random() / 2)
+        startPause()
         changeTo('open', error)
       },
     }
@@ -118,7 +119,11 @@ export function circuitBreaker(onChange: OnBreakerChange, server?: string): Circ
     return failuresInARow >= MAX_FAILURES_IN_A_ROW || (calls >= MIN_CALLS && failures >= calls / 2)
   }
 
-  const isPauseOver = () => state === 'open' && performance.now() >= probeAtMs
+  const canProbe = (): boolean => state === 'open' || (state === 'half-open' && isIsolate())
+  const isPauseOver = () => canProbe() && performance.now() >= probeAtMs
+  const startPause = () => {
+    probeAtMs = performance.now() + MAX_OPEN_MS * (0.5 + Math.random() / 2)
+  }
 
   return {
     server,
@@ -137,7 +142,8 @@ export function circuitBreaker(onChange: OnBreakerChange, server?: string): Circ
     admit() {
       if (state === 'closed') return generation
       if (!isPauseOver()) return undefined
-      changeTo('half-open', cause)
+      startPause()
+      if (state === 'open') changeTo('half-open', cause)
       return generation
     },
     nextChange: () => new Promise<void>((resolve) => waiting.push(resolve)),

@@ -1,3 +1,4 @@
+import { isIsolate } from '../platform.js'
 import type { Store } from '../stores/store.js'
 import { StoreError } from '../stores/store-error.js'
 import { inBackground } from '../util/background-timer.js'
@@ -17,12 +18,14 @@ export interface PublishingLimiter {
   readonly context: { readonly name: string | undefined; readonly limiterScope: string }
 }
 
+type Watch = () => Watch | undefined
+
 /** Publishes the numbers of a limiter's limits, which its keys and states do not contain. */
 export interface LimitsPublisher {
   /** Called when a limit has been bound. */
   onBound(): void
   /** Publishes at the first charge, since creating a limiter sends nothing to the store. */
-  watch(): undefined
+  watch(): Watch | undefined
   close(): void
 }
 
@@ -43,15 +46,26 @@ export function limitsPublisher(
   let isCharged = false
   let isDue = true
   let isPublishing = false
+  let attemptedAtMs = Number.NEGATIVE_INFINITY
   let retry: ReturnType<typeof setTimeout> | undefined
 
   function publish(): void {
     if (isPublishing || !isCharged) return
     isPublishing = true
+    attemptedAtMs = performance.now()
     afterTurn(async () => {
       await publishWhileDue().catch(retryLater)
       isPublishing = false
     })
+  }
+
+  /** Publishes at charges of an isolate until it has: the request that began to may end before. */
+  const watchIsolate: Watch = () => {
+    if (performance.now() - attemptedAtMs >= RETRY_MS) {
+      isPublishing = false
+      publish()
+    }
+    return isPublishing || isDue ? watchIsolate : undefined
   }
 
   async function publishWhileDue(): Promise<void> {
@@ -75,7 +89,8 @@ export function limitsPublisher(
 
   function retryLater(error: unknown): void {
     isDue = true
-    if (error instanceof StoreError && error.replied) return // as without permission
+    const isDenied = error instanceof StoreError && error.replied // as without permission
+    if (isDenied || isIsolate()) return
     retry = inBackground(setTimeout(publish, RETRY_MS))
   }
 
@@ -87,7 +102,7 @@ export function limitsPublisher(
     watch() {
       isCharged = true
       publish()
-      return undefined
+      return isIsolate() ? watchIsolate : undefined
     },
     close() {
       isCharged = false

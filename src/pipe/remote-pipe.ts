@@ -1,7 +1,8 @@
+import { isIsolate } from '../platform.js'
 import { type KeyedPolicy, keysOf, type Operation, type Outcome } from '../stores/operation.js'
 import type { Store } from '../stores/store.js'
 import { atServer, StoreError } from '../stores/store-error.js'
-import { Deadlines, TimeoutError } from '../util/timeout.js'
+import { createDeadlines, type Deadlines, TimeoutError, timeout } from '../util/timeout.js'
 import type { BreakerState } from './breaker-state.js'
 import { Call } from './call.js'
 import { timeoutOutcome } from './call-timeout.js'
@@ -36,7 +37,8 @@ import { endAt, type StoreEnd } from './store-end.js'
  * them. A synchronous store needs no promise and no timer.
  *
  * While a circuit breaker's probe is pending, calls wait for it within their own time-outs, so that the
- * store decides the first burst after an outage. A call whose time-out ends that wait is never sent.
+ * store decides the first burst after an outage. A call whose time-out ends that wait is never sent. On
+ * isolates, where the probe belongs to another request, calls do not wait for it: the breaker is open to them.
  */
 export class RemotePipe implements Pipe {
   /** The store's name. */
@@ -52,6 +54,7 @@ export class RemotePipe implements Pipe {
   readonly #deadlines: Deadlines
   readonly #timeoutMs: number
   readonly #isPublished: boolean
+  readonly #closedListeners = new Set<() => void>()
   /** Identifies the limiter in each message on the channel. */
   readonly #origin: {
     readonly limiter: string | undefined
@@ -70,7 +73,7 @@ export class RemotePipe implements Pipe {
     this.#denials = denialCacheOf(store)
     const { minMs, maxMs } = this.#leases?.denialTimes ?? { minMs: 0, maxMs: denyCacheMs }
     this.denialTimes = { minMs: Math.min(minMs, denyCacheMs), maxMs: Math.min(maxMs, denyCacheMs) }
-    this.#deadlines = new Deadlines(timeoutMs)
+    this.#deadlines = createDeadlines(timeoutMs)
     this.#timeoutMs = timeoutMs
     this.#isPublished = isPublished
     this.#origin = origin
@@ -79,6 +82,7 @@ export class RemotePipe implements Pipe {
       const message = { type: 'state', ...origin, state, cause } as const
       if (isPublished) publishToStoreChannel(server === undefined ? message : { ...message, server })
       onChange?.(...change)
+      if (state === 'closed') this.#callClosedListeners()
     })
     if (trackUndecided !== undefined) {
       const behindCache: Pipe = {
@@ -110,7 +114,7 @@ export class RemotePipe implements Pipe {
     call.generation = breaker.admit()
     let outcome: Outcome | undefined
     if (call.generation !== undefined) outcome = this.#end.send(call)
-    else if (breaker.state === 'half-open') this.#callAfterProbe(call, breaker)
+    else if (breaker.state === 'half-open' && !isIsolate()) this.#callAfterProbe(call, breaker)
     else outcome = new CircuitOpenError(this.name, breaker)
     if (outcome === undefined) this.#deadlines.watch(call, call.sentAtMs)
     else this.record(call, outcome)
@@ -165,6 +169,17 @@ export class RemotePipe implements Pipe {
     else call.settle(outcome)
   }
 
+  /** Calls back once when the circuit breaker of a server closes. */
+  onceClosed(listener: () => void): void {
+    this.#closedListeners.add(listener)
+  }
+
+  #callClosedListeners(): void {
+    const listeners = [...this.#closedListeners]
+    this.#closedListeners.clear()
+    for (const listener of listeners) listener()
+  }
+
   /** The worst state of the circuit breakers of the store's servers, or of those that keep `keys`. */
   state(keys?: readonly KeyedPolicy[]): BreakerState {
     return keys === undefined ? this.#breakers.state : this.#breakers.of(keys).state
@@ -184,7 +199,7 @@ export class RemotePipe implements Pipe {
   async close(): Promise<void> {
     await this.#deadlines.idle()
     try {
-      await this.#deadlines.limit(Promise.resolve(this.#store.close?.()))
+      await timeout(this.#timeoutMs)(Promise.resolve(this.#store.close?.()))
     } catch (error) {
       if (!(error instanceof TimeoutError)) throw error
     } finally {

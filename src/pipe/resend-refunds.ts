@@ -1,3 +1,4 @@
+import { isIsolate } from '../platform.js'
 import type { Charge, KeyedPolicy, Operation, Outcome, Refund, RefundResult } from '../stores/operation.js'
 import { REFUNDED } from '../stores/shared/apply-batch.js'
 import { isUnsent, StoreError } from '../stores/store-error.js'
@@ -11,6 +12,8 @@ const MAX_QUEUED = 10_000
 const RETRY_MS = 250
 /** The most refunds that are retried together. */
 const RETRY_BATCH = 100
+/** The most refunds that a request of an isolate retries for others: platforms bound the calls of a request. */
+const MAX_PER_REQUEST = 10
 /** Units of `concurrency` last for their ttl and at most one slice more, which is an eighth of the ttl. */
 const MAX_LIFETIME_IN_TTLS = 9 / 8
 
@@ -27,6 +30,8 @@ interface UnsentRefund {
 interface ResendingPipe extends Pipe {
   readonly name: string
   state(keys?: readonly KeyedPolicy[]): BreakerState
+  /** Calls back once when the circuit breaker of a server closes. */
+  onceClosed?(listener: () => void): void
 }
 
 /**
@@ -37,6 +42,9 @@ interface ResendingPipe extends Pipe {
  *
  * Before each queued refund, a peek probes whether the store is back. Unlike a refund, a peek is safe to
  * repeat.
+ *
+ * On isolates, where a timer ends with its request, requests that outlive it retry: the next one that refunds,
+ * and the one whose call closes the circuit breaker.
  */
 export function resendRefunds(
   pipe: Pipe,
@@ -50,6 +58,7 @@ export function resendRefunds(
 
   function send(operation: Operation, settle: SettleAny, onLate?: OnLate): Outcome | undefined {
     if (operation.type !== 'refund' || isClosed) return pipe.send(operation, settle, onLate)
+    if (queue.length > 0 && isIsolate() && store.state() === 'closed') retry()
     if (store.state([operation]) !== 'closed') return enqueue(operation)
     const outcome = pipe.send(operation, (later) => settle(enqueueIfUnsent(operation, later)), onLate)
     return outcome && enqueueIfUnsent(operation, outcome)
@@ -78,12 +87,17 @@ export function resendRefunds(
   }
 
   function schedule(): void {
-    if (timer !== undefined || isClosed || queue.length === 0) return
-    timer = inBackground(
-      setTimeout(() => {
-        retrying = retryQueue()
-      }, RETRY_MS),
-    )
+    if (isClosed || queue.length === 0) return
+    if (isIsolate()) store.onceClosed?.(retry)
+    else if (timer === undefined) startTimer()
+  }
+
+  function retry(): void {
+    retrying = retryQueue()
+  }
+
+  function startTimer(): void {
+    timer = inBackground(setTimeout(retry, RETRY_MS))
   }
 
   /**
@@ -91,7 +105,7 @@ export function resendRefunds(
    * server that is down does not block refunds to the others. The rest stay queued.
    */
   async function retryQueue(): Promise<void> {
-    const due = queue.splice(0)
+    const due = queue.splice(0, isIsolate() ? MAX_PER_REQUEST : queue.length)
     const unsent: UnsentRefund[] = []
     let isReachable = true
     for (let i = 0; i < due.length; i += RETRY_BATCH) {

@@ -1,3 +1,4 @@
+import { isIsolate } from '../platform.js'
 import type { Outcome } from '../stores/operation.js'
 import type { Batching, Store } from '../stores/store.js'
 import { asStoreError, type StoreError } from '../stores/store-error.js'
@@ -10,13 +11,16 @@ import { Batcher, type BatcherOptions, type PendingOperation } from './batcher.j
  */
 export type Sender = Batcher | LoneCalls
 
-/** Creates what sends operations: in batches, or each alone if there is no `batching`. */
+/**
+ * Creates what sends operations: in batches, or each alone if there is no `batching`. On isolates, a batch would
+ * have requests wait for one another.
+ */
 export function senderTo(
   apply: Store['apply'],
   batching: Batching | false | undefined,
   options: BatcherOptions = {},
 ): Sender {
-  return batching ? new Batcher(apply, batching, options) : new LoneCalls(apply, options)
+  return batching && !isIsolate() ? new Batcher(apply, batching, options) : new LoneCalls(apply, options)
 }
 
 /** Applies operations one at a time. */

@@ -29,8 +29,11 @@ import { type Cause, excuseOf, untilDecided } from './undecided-units.js'
 
 /** The result of a charge whose outcome is known only later. */
 export interface TrackedResult extends ChargeResult {
-  /** Ends the time in which the units of an allowed charge are undecided. Further calls do nothing. */
-  readonly endUndecided?: () => void
+  /**
+   * Ends the time in which the units of an allowed charge are undecided. Further calls do nothing. If it has
+   * marks, the promise resolves once they are refunded.
+   */
+  readonly endUndecided?: () => Promise<unknown> | undefined
   /** Set on a denial that only undecided units caused. */
   readonly isUndecided?: true
   /** Where the undecided units are known. */
@@ -106,10 +109,16 @@ export function trackUndecided(pipe: Pipe, store: Store): Pipe {
     if (newMarks.length > 0) pipe.send<Charge>({ type: 'charge', parts: newMarks }, () => {})
     let hasEnded = false
     const endUndecided = () => {
-      if (hasEnded) return
+      if (hasEnded) return undefined
       hasEnded = true
+      const refunds = endUndecidedParts(charge, ledger, result)
       // If a mark is not refunded, it expires.
-      for (const refund of endUndecidedParts(charge, ledger, result)) pipe.send<Refund>(refund, () => {})
+      const send = (refund: Refund) =>
+        catchMaybe<unknown>(
+          () => request(pipe, refund),
+          () => undefined,
+        )
+      return refunds.length === 0 ? undefined : Promise.all(refunds.map(send))
     }
     return { ...withoutMarks(charge, result), endUndecided, undecided }
   }

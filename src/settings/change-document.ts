@@ -1,4 +1,5 @@
 import type { GivenDocument, SettingsDocument, SettingsOverride } from '../limiter/settings-document.js'
+import { isIsolate } from '../platform.js'
 import { asStoreError, StoreError } from '../stores/store-error.js'
 import { pause } from '../util/defer.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
@@ -40,7 +41,8 @@ export async function changeDocument(
   const { name } = poller.store
   const endMs = performance.now() + MAX_ELAPSED_MS
   const written = beforeEnd(earlier, endMs).then(() => swapUntilMade(poller, shared, edit, change, endMs))
-  shared.changed = Promise.allSettled([earlier, written]).then(() => undefined)
+  // On isolates, a change does not wait for those of other requests: they compete, and one of them retries.
+  if (!isIsolate()) shared.changed = Promise.allSettled([earlier, written]).then(() => undefined)
   try {
     return await written
   } catch (error) {

@@ -1,3 +1,4 @@
+import { isIsolate } from '../platform.js'
 import type { Documents, StoredDocument } from '../stores/documents.js'
 import type { Store } from '../stores/store.js'
 import { asStoreError } from '../stores/store-error.js'
@@ -11,7 +12,7 @@ import { type StoredSettings, shownChange } from './stored-settings.js'
 
 /** The shortest time between two reads of a store's documents. */
 const INTERVAL_MS = 1000
-/** How long a read waits for the store's reply. Then the next read is due. */
+/** How long a read waits for the store's reply; on isolates, where a charge awaits it, only `INTERVAL_MS`. */
 const TIMEOUT_MS = 5000
 /** The most documents without followers that are remembered. */
 const MAX_OTHERS = 100
@@ -44,22 +45,25 @@ export function pollerOf(store: DocumentStore): DocumentPoller {
 export class DocumentPoller {
   readonly store: DocumentStore
   /**
-   * Reads the documents if a second has passed since the last read. Charges call it on platforms where no
-   * timer runs between requests, such as Workers. Absent elsewhere.
+   * Reads the documents if a second has passed since the last read. Charges call it on isolates, where no
+   * timer runs between requests, and await the promise: what a request leaves behind may never end. Absent
+   * elsewhere.
    */
-  readonly pollIfDue: (() => void) | undefined
+  readonly pollIfDue: (() => Promise<void> | undefined) | undefined
   readonly #followed = new Map<string, SharedDocument>()
   readonly #others = new RecentMap<SharedDocument>(MAX_OTHERS)
-  readonly #within = timeout(TIMEOUT_MS)
+  readonly #within = timeout(isIsolate() ? INTERVAL_MS : TIMEOUT_MS)
   #timer: { readonly startedBy: typeof setTimeout } | undefined
   #polledAtMs = Number.NEGATIVE_INFINITY
   #isPolling = false
 
   constructor(store: DocumentStore) {
     this.store = store
-    if (canRunInBackground()) return
+    if (!isIsolate()) return
     this.pollIfDue = () => {
-      if (performance.now() - this.#polledAtMs >= INTERVAL_MS) this.#poll()
+      if (performance.now() - this.#polledAtMs < INTERVAL_MS) return undefined
+      this.#isPolling = false // the request that polled last may have ended before
+      return this.#poll()
     }
   }
 
@@ -174,19 +178,5 @@ export class DocumentPoller {
       this.#poll()
     }
     inBackground(setTimeout(pollNow, Math.min(waitMs, INTERVAL_MS)))
-  }
-}
-
-/**
- * Returns whether timers run between requests. On Workers they do not, and `setTimeout` returns a number or
- * throws.
- */
-function canRunInBackground(): boolean {
-  try {
-    const timer: unknown = setTimeout(() => {}, 0)
-    clearTimeout(timer as number)
-    return typeof timer === 'object'
-  } catch {
-    return false
   }
 }

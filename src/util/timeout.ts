@@ -1,3 +1,4 @@
+import { isIsolate } from '../platform.js'
 import { inBackground } from './background-timer.js'
 import { afterTurn } from './defer.js'
 
@@ -18,6 +19,26 @@ export interface Deadline {
   later: Deadline | undefined
 }
 
+/** Deadlines that all come after the same time. */
+export interface Deadlines {
+  /**
+   * Calls `onExpired` when the time-out has passed since `sinceMs`, unless stopped. Replies that have
+   * arrived by then are read first.
+   */
+  start(onExpired: () => void, sinceMs?: number): Deadline
+  /** Starts a deadline that is part of another object, such as of what it limits. */
+  watch(deadline: Deadline, sinceMs?: number): void
+  /** Returns false if the deadline has expired before. */
+  stop(deadline: Deadline): boolean
+  /** Resolves once no deadline is running. */
+  idle(): Promise<void>
+}
+
+/** Creates deadlines. One timer serves them all; on isolates, where it would be of one request, each has its own. */
+export function createDeadlines(timeoutMs: number): Deadlines {
+  return isIsolate() ? new LoneDeadlines(timeoutMs) : new SharedDeadlines(timeoutMs)
+}
+
 /**
  * Deadlines that all come after the same time, so that the next one is the first that was started. One timer
  * serves all of them; it does not keep the process running.
@@ -25,7 +46,7 @@ export interface Deadline {
  * They are a linked list. A `Set` replaces its table as it grows and shrinks, and V8 keeps the old tables,
  * with all that they hold, until the next full collection.
  */
-export class Deadlines {
+class SharedDeadlines implements Deadlines {
   readonly #timeoutMs: number
   #first: Deadline | undefined
   #last: Deadline | undefined
@@ -36,17 +57,10 @@ export class Deadlines {
     this.#timeoutMs = timeoutMs
   }
 
-  /**
-   * Calls `onExpired` when the time-out has passed since `sinceMs`, unless stopped. Replies that have
-   * arrived by then are read first.
-   */
   start(onExpired: () => void, sinceMs = performance.now()): Deadline {
-    const deadline: Deadline = { dueAtMs: 0, onExpired, earlier: undefined, later: undefined }
-    this.watch(deadline, sinceMs)
-    return deadline
+    return startOf(this, onExpired, sinceMs)
   }
 
-  /** Starts a deadline that is part of another object, such as of what it limits. */
   watch(deadline: Deadline, sinceMs = performance.now()): void {
     const earlier = this.#last
     deadline.dueAtMs = sinceMs + this.#timeoutMs
@@ -58,7 +72,6 @@ export class Deadlines {
     if (this.#timer?.startedBy !== setTimeout) this.#startTimer(this.#timeoutMs)
   }
 
-  /** Returns false if the deadline has expired before. */
   stop(deadline: Deadline): boolean {
     const { earlier, later } = deadline
     if (earlier === undefined && this.#first !== deadline) return false
@@ -72,21 +85,6 @@ export class Deadlines {
     return true
   }
 
-  /** Returns a promise of the result of `work`, which rejects with `TimeoutError` when it takes longer. */
-  limit<T>(work: Promise<T>): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const deadline = this.start(() => reject(new TimeoutError(this.#timeoutMs)))
-      const stopAnd =
-        <V>(settle: (value: V) => void) =>
-        (value: V) => {
-          this.stop(deadline)
-          settle(value)
-        }
-      work.then(stopAnd(resolve), stopAnd(reject))
-    })
-  }
-
-  /** Resolves once no deadline is running. */
   async idle(): Promise<void> {
     if (this.#first !== undefined) await new Promise<void>((resolve) => this.#whenIdle.push(resolve))
   }
@@ -112,8 +110,56 @@ export class Deadlines {
   }
 }
 
+/** Deadlines that each have a timer, which belongs to the request that started it. */
+class LoneDeadlines implements Deadlines {
+  readonly #timeoutMs: number
+  /** Weak: if its request ends before, a deadline neither expires nor is stopped. */
+  readonly #timers = new WeakMap<Deadline, ReturnType<typeof setTimeout>>()
+
+  constructor(timeoutMs: number) {
+    this.#timeoutMs = timeoutMs
+  }
+
+  start(onExpired: () => void, sinceMs = performance.now()): Deadline {
+    return startOf(this, onExpired, sinceMs)
+  }
+
+  watch(deadline: Deadline, sinceMs = performance.now()): void {
+    deadline.dueAtMs = sinceMs + this.#timeoutMs
+    const expire = () => this.stop(deadline) && deadline.onExpired()
+    try {
+      this.#timers.set(deadline, setTimeout(expire, Math.max(1, deadline.dueAtMs - performance.now())))
+    } catch {
+      // While modules load, a Worker has no timers. It cannot call a store then, either.
+    }
+  }
+
+  stop(deadline: Deadline): boolean {
+    clearTimeout(this.#timers.get(deadline))
+    return this.#timers.delete(deadline)
+  }
+
+  async idle(): Promise<void> {} // what is left belongs to other requests
+}
+
+function startOf(deadlines: Deadlines, onExpired: () => void, sinceMs: number): Deadline {
+  const deadline: Deadline = { dueAtMs: 0, onExpired, earlier: undefined, later: undefined }
+  deadlines.watch(deadline, sinceMs)
+  return deadline
+}
+
 /** Creates a function that rejects with `TimeoutError` when a promise takes longer than `timeoutMs`. */
 export function timeout(timeoutMs: number): <T>(work: Promise<T>) => Promise<T> {
-  const deadlines = new Deadlines(timeoutMs)
-  return (work) => deadlines.limit(work)
+  const deadlines = createDeadlines(timeoutMs)
+  return <T>(work: Promise<T>) =>
+    new Promise<T>((resolve, reject) => {
+      const deadline = deadlines.start(() => reject(new TimeoutError(timeoutMs)))
+      const stopAnd =
+        <V>(settle: (value: V) => void) =>
+        (value: V) => {
+          deadlines.stop(deadline)
+          settle(value)
+        }
+      work.then(stopAnd(resolve), stopAnd(reject))
+    })
 }

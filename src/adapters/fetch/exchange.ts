@@ -1,4 +1,5 @@
 import { LAST_RECORD } from '../../http/recorded-decision.js'
+import { isPromise } from '../../util/maybe-promise.js'
 import type { FetchInfo, FetchSubject } from './options.js'
 import { socketOf } from './socket-of.js'
 
@@ -13,7 +14,7 @@ export interface Exchange<Info extends FetchInfo = FetchInfo> {
   /** Called with the status once there is a response with all its headers. */
   readonly listeners: ((status: number) => unknown)[]
   /** Called once the response has been read or cancelled, or if it never will be. */
-  readonly closeListeners: (() => void)[]
+  readonly closeListeners: (() => unknown)[]
   /** Of the request; read before its handler runs, since servers make it at the first read. */
   signal: AbortSignal | undefined
   response: Response | undefined
@@ -70,14 +71,15 @@ export function openExchange<Info extends FetchInfo>(
   return exchange
 }
 
-/** Calls those who wait for the end of an exchange, once. */
-export function closeExchange({ closeListeners }: Exchange): void {
-  callClosers(closeListeners)
+/** Calls those who wait for the end of an exchange, once. The platform waits for what they do. */
+export function closeExchange({ closeListeners, subject }: Exchange): void {
+  const work = callClosers(closeListeners).filter(isPromise)
+  if (work.length > 0) subject.waitUntil?.(Promise.all(work))
 }
 
-/** Calls the close listeners of an exchange, which may be gone itself. */
-export function callClosers(closeListeners: Exchange['closeListeners']): void {
-  for (const listener of closeListeners.splice(0)) listener()
+/** Calls the close listeners of an exchange, which may be gone itself. Returns what they return. */
+export function callClosers(closeListeners: Exchange['closeListeners']): unknown[] {
+  return closeListeners.splice(0).map((listener) => listener())
 }
 
 /**

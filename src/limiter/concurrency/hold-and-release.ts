@@ -1,3 +1,4 @@
+import { isIsolate } from '../../platform.js'
 import type { ChargeResult, Part, Refund } from '../../stores/operation.js'
 import { refundsOf } from '../../stores/shared/refunds.js'
 import { inBackground } from '../../util/background-timer.js'
@@ -13,12 +14,19 @@ const MAX_TICK_MS = 3_600_000
 
 /**
  * Creates the holdings of a limiter: the units of its concurrency limits that decisions hold. One timer
- * renews them all, those of one key and slice together; it runs only while there are any.
+ * renews them all, those of one key and slice together; it runs only while there are any. On isolates, where
+ * it would be of one request, each decision has holdings of its own.
  *
  * A release whose outcome is unknown is not repeated, since it might free the units of another request: what
  * is not released is free after the ttl.
  */
-export const createHoldings: CreateHoldings = (onRenewalFailed, onReleaseFailed) => {
+export const createHoldings: CreateHoldings = (...listeners) => {
+  const shared = sharedHoldings(...listeners)
+  if (!isIsolate()) return shared
+  return { ...shared, hold: (receipt) => sharedHoldings(...listeners).hold(receipt) }
+}
+
+const sharedHoldings: CreateHoldings = (onRenewalFailed, onReleaseFailed) => {
   const all = new Set<HeldUnits>()
   let timer: NodeJS.Timeout | undefined
   let tickMs = Number.POSITIVE_INFINITY

@@ -1,4 +1,5 @@
 import { peerAddress } from '../../keys/request.js'
+import { isIsolate } from '../../platform.js'
 import { uncountedParts } from '../../stores/operation.js'
 import { callAt } from '../../util/call-at.js'
 import { catchMaybe, isPromise, type MaybePromise, settleAll } from '../../util/maybe-promise.js'
@@ -49,7 +50,8 @@ export function createWaiting(core: LimiterCore, options: WaitingOptions) {
   const state = { queues: new WaitQueues(), arrivals: 0, changes: 0 }
   const waiting: WaitingState = { ...options, core, ...state }
   return {
-    waitFor: (subject: unknown, waitOptions?: WaitOptions) => waitFor(waiting, subject, waitOptions),
+    waitFor: (subject: unknown, waitOptions?: WaitOptions) =>
+      waitFor(isIsolate() ? aloneIn(waiting) : waiting, subject, waitOptions),
     /** Lets waiters try again if units came back to their keys. */
     retry: (keys: readonly { readonly key: string }[]) => waiting.queues.retry(keys),
     /** Lets all waiters resolve their charges anew, because limits, access rules or the mode have changed. */
@@ -62,6 +64,14 @@ export function createWaiting(core: LimiterCore, options: WaitingOptions) {
       waiting.queues.wakeAll()
     },
   }
+}
+
+/**
+ * Returns the same state, except that its waiter has queues of its own: on isolates, no other request can wake
+ * it. So it charges again when the store has said that it may.
+ */
+function aloneIn(waiting: WaitingState): WaitingState {
+  return Object.assign(Object.create(waiting), { queues: new WaitQueues() })
 }
 
 /** In place of what options return after the wait is over. */
@@ -121,7 +131,8 @@ async function resolveCharge(waiting: WaitingState, waiter: Waiter): Promise<Dec
   const { core, access, queues, isClosed } = waiting
   const { subject, cost, deadlineMs, placeOf } = waiter
   if (placeOf !== undefined && (isClosed || performance.now() >= deadlineMs)) return undefined
-  core.beforeCharge?.()
+  const polling = core.beforeCharge?.()
+  if (polling !== undefined) await polling
   waiter.changes = waiting.changes
   const checked = access.check?.(subject)
   const accessDecision = isPromise(checked) ? await laterOption(waiting, waiter, checked) : checked

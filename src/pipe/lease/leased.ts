@@ -1,4 +1,5 @@
 import { readTogether } from '../../options/problems.js'
+import { isIsolate } from '../../platform.js'
 import { isMemoryStore } from '../../stores/memory/contract.js'
 import { isStore } from '../../stores/shared/validate.js'
 import type { Store } from '../../stores/store.js'
@@ -27,7 +28,7 @@ import { type LeaseOptions, readLeaseOptions } from './options.js'
  * - after `reward`,
  * - after `forget` in one of several processes.
  *
- * Throws a `TypeError` for wrong options, and for a store that needs no leases.
+ * Throws a `TypeError` for wrong options, for a store that needs no leases, and on isolates, such as Workers.
  *
  * @example
  * ```ts
@@ -56,6 +57,10 @@ export function leased(store: Store, options: LeaseOptions = {}): Store {
 
 /** Returns a store whose units can be leased. Throws a `TypeError` for anything else. */
 function readInner(store: unknown): Store {
+  if (isIsolate()) {
+    const problem = 'store must not be leased on isolates, such as Workers, where requests cannot share units'
+    throw new TypeError(`leased: ${problem}. Give the limiter the store itself.`)
+  }
   if (!isStore(store))
     throw wrongKind('leased', 'store', 'a store', store, 'Write leased(redisStore(client)).')
   if (isMemoryStore(store)) {

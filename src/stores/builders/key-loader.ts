@@ -1,4 +1,5 @@
 import type { MaybePromise } from '../../util/maybe-promise.js'
+import { sharedByRequests } from '../../util/shared-by-requests.js'
 
 interface WaitingRead<T> {
   readonly key: string
@@ -11,6 +12,13 @@ interface WaitingRead<T> {
  * loaded together, at most `maxKeys` by one call of `load`, which returns a value for each key, in order.
  */
 export function keyLoader<T>(
+  load: (keys: readonly string[]) => MaybePromise<readonly T[]>,
+  maxKeys: number,
+): (key: string) => Promise<T> {
+  return sharedByRequests(() => loadTogether(load, maxKeys))
+}
+
+function loadTogether<T>(
   load: (keys: readonly string[]) => MaybePromise<readonly T[]>,
   maxKeys: number,
 ): (key: string) => Promise<T> {

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { afterCode, afterTurn } from '../../util/defer.js'
-import { type Deadline, Deadlines, TimeoutError } from '../../util/timeout.js'
+import { type Deadline, createDeadlines, TimeoutError } from '../../util/timeout.js'
 import type { StoreError } from '../store-error.js'
 import { addressOf, type MemcachedClient, type MemcachedServer } from './client.js'
 import { connectionError } from './errors.js'
@@ -9,7 +9,7 @@ import { encodeRequests, type MemcachedRequest, type Reply, readReply, STATUS } 
 
 /** A connection that leaves a request unanswered for a second is dropped, unless memjs drops it earlier. */
 const SILENCE_MS = 1000
-const deadlines = new Deadlines(SILENCE_MS)
+const deadlines = createDeadlines(SILENCE_MS)
 
 /** Requests written in one turn of the event loop, so that a burst leaves time to read replies. */
 const MAX_PER_TURN = 2048

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { Deadlines, TimeoutError, timeout } from '../../../src/util/timeout.js'
+import { createDeadlines, TimeoutError, timeout } from '../../../src/util/timeout.js'
 
 const TIMEOUT_MS = 100
 
@@ -85,7 +85,7 @@ test('promises of one turn time out together', async () => {
 })
 
 test('a deadline that starts another when it expires leaves one timer', async () => {
-  const deadlines = new Deadlines(TIMEOUT_MS)
+  const deadlines = createDeadlines(TIMEOUT_MS)
   const expired = jest.fn(() => deadlines.start(() => {}))
   for (let i = 0; i < 20; i++) {
     deadlines.start(expired)
@@ -98,9 +98,9 @@ test('a deadline that starts another when it expires leaves one timer', async ()
 test('a deadline that throws when it expires does not stop the others', async () => {
   jest.useRealTimers()
   const program = [
-    `import { Deadlines } from ${JSON.stringify(join(__dirname, '../../../src/util/timeout.ts'))}`,
+    `import { createDeadlines } from ${JSON.stringify(join(__dirname, '../../../src/util/timeout.ts'))}`,
     "process.on('uncaughtException', ({ message }) => console.log(message))",
-    'const deadlines = new Deadlines(5)',
+    'const deadlines = createDeadlines(5)',
     "deadlines.start(() => { throw new Error('of a listener') })",
     "deadlines.start(() => { console.log('expired'); process.exit() })",
     'setInterval(() => undefined, 1000)',
@@ -132,7 +132,7 @@ test('no timer keeps the process running', async () => {
 })
 
 test('a deadline that starts once timers are real again expires, although the timer of an earlier one was faked', async () => {
-  const deadlines = new Deadlines(TIMEOUT_MS)
+  const deadlines = createDeadlines(TIMEOUT_MS)
   deadlines.start(() => undefined)
   jest.useRealTimers()
   await new Promise<void>((resolve) => deadlines.start(resolve))
