@@ -1,12 +1,15 @@
 import { useRedis } from '../integration/redis/use-redis.js'
 import type { RuntimeName, StartOptions } from './runtimes.js'
 import { type Running, startIn } from './start-in.js'
+import { useUpstash } from './use-upstash.js'
 
 const ISOLATES = 4
 const REQUESTS = 1000
 const AT_ONCE = 50
 
 const redis = useRedis()
+const upstash = useUpstash(redis)
+beforeEach(() => redis.client.flushdb())
 
 /** Starts a runtime several times. All of them share what the store is in. */
 function startAll(name: RuntimeName, store: string, options: StartOptions): Promise<Running[]> {
@@ -33,6 +36,7 @@ async function statusesOf(url: string): Promise<Record<number, number>> {
 /** The runtimes with a store that its processes share. */
 const SHARED: readonly (readonly [RuntimeName, string, () => StartOptions])[] = [
   ['Node.js', 'redis', () => ({ env: { REDIS_URL: redis.server.url } })],
+  ['edge-runtime', 'upstash', () => upstash.options],
 ]
 
 test.each(SHARED)(

@@ -2,8 +2,12 @@ import { useRedis } from '../integration/redis/use-redis.js'
 import type { RuntimeName, StartOptions } from './runtimes.js'
 import { expectSame, responsesIn } from './same-responses.js'
 import type { Seen } from './traffic.js'
+import { useUpstash } from './use-upstash.js'
 
 const redis = useRedis()
+const upstash = useUpstash(redis)
+
+beforeEach(() => redis.client.flushdb())
 
 let expected: readonly Seen[]
 beforeAll(async () => {
@@ -29,16 +33,24 @@ test('on Node.js with Redis, the requests meet each limit', () => {
   })
 })
 
-/** The runtimes, each with a store that it has. */
-const OTHERS: readonly [RuntimeName, string, StartOptions?][] = [
-  ['Node.js', 'memory'],
-  ['workerd', 'memory'],
-  ['workerd with nodejs_compat', 'memory'],
-  ['edge-runtime', 'memory'],
-  ['Deno', 'memory'],
-  ['Bun', 'memory'],
+const noOptions = () => ({})
+
+/** Other runtimes, each with a store that it has. */
+const OTHERS: readonly (readonly [RuntimeName, string, () => StartOptions])[] = [
+  ['Node.js', 'memory', noOptions],
+  ['workerd', 'memory', noOptions],
+  ['workerd with nodejs_compat', 'memory', noOptions],
+  ['edge-runtime', 'memory', noOptions],
+  ['edge-runtime', 'upstash', () => upstash.options],
+  ['Deno', 'memory', noOptions],
+  ['Deno', 'upstash', () => upstash.options],
+  ['Bun', 'memory', noOptions],
+  ['Bun', 'redis', () => ({ env: { REDIS_URL: redis.server.url } })],
 ]
 
-test.each(OTHERS)('in %s with %s, all responses are those of Node.js with Redis', async (...place) => {
-  expectSame(await responsesIn(...place), expected)
-})
+test.each(OTHERS)(
+  'in %s with %s, all responses are those of Node.js with Redis',
+  async (name, store, options) => {
+    expectSame(await responsesIn(name, store, options()), expected)
+  },
+)

@@ -3,6 +3,8 @@ import { type Random, randomFrom } from '../tools/simulate/random.js'
 /** What a client sees of a response. */
 export interface Seen {
   readonly request: string
+  /** When it was read, in seconds from the first request on. */
+  readonly atSeconds: number
   readonly status: number
   /** All headers but those of the connection, with `*` for each time. */
   readonly headers: Readonly<Record<string, string>>
@@ -19,6 +21,7 @@ const OF_CONNECTION = new Set(['date', 'connection', 'keep-alive', 'transfer-enc
 /** Sends the same 200 requests to each server that serves `apps/limited.ts`, one after the other. */
 export async function seenBy(url: string): Promise<Seen[]> {
   const random = randomFrom(47)
+  const startedAtMs = performance.now()
   const seen: Seen[] = []
   for (let i = 0; i < REQUESTS; i++) {
     const [method, path, headers] = drawRequest(random)
@@ -28,7 +31,9 @@ export async function seenBy(url: string): Promise<Seen[]> {
       ...headers,
     }
     const response = await fetch(url + path, { method, headers: sent })
-    seen.push({ request: `${method} ${path} ${JSON.stringify(sent)}`, ...(await readResponse(response)) })
+    const read = await readResponse(response)
+    const atSeconds = (performance.now() - startedAtMs) / 1000
+    seen.push({ request: `${method} ${path} ${JSON.stringify(sent)}`, atSeconds, ...read })
   }
   return seen
 }
@@ -45,7 +50,7 @@ function drawRequest(random: Random): Drawn {
 
 const drawFrom = (random: Random, count: number) => Math.floor(random() * count)
 
-async function readResponse(response: Response): Promise<Omit<Seen, 'request'>> {
+async function readResponse(response: Response): Promise<Omit<Seen, 'request' | 'atSeconds'>> {
   const text = await response.text()
   const nowSeconds = Date.now() / 1000
   const seconds: number[] = []
