@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { useRedis } from '../integration/redis/use-redis.js'
 import type { RuntimeName, StartOptions } from './runtimes.js'
 import { type Running, startIn } from './start-in.js'
@@ -6,6 +9,10 @@ import { useUpstash } from './use-upstash.js'
 const ISOLATES = 4
 const REQUESTS = 1000
 const AT_ONCE = 50
+
+const folder = mkdtempSync(join(tmpdir(), 'headgate-kv-'))
+const kvFile = join(folder, 'limits.kv')
+afterAll(() => rmSync(folder, { recursive: true }))
 
 const redis = useRedis()
 const upstash = useUpstash(redis)
@@ -37,6 +44,11 @@ async function statusesOf(url: string): Promise<Record<number, number>> {
 const SHARED: readonly (readonly [RuntimeName, string, () => StartOptions])[] = [
   ['Node.js', 'redis', () => ({ env: { REDIS_URL: redis.server.url } })],
   ['edge-runtime', 'upstash', () => upstash.options],
+  [
+    'Deno',
+    'deno-kv',
+    () => ({ env: { KV_PATH: kvFile }, args: ['--unstable-kv', '--allow-read', '--allow-write'] }),
+  ],
 ]
 
 test.each(SHARED)(

@@ -43,6 +43,7 @@ const OTHERS: readonly (readonly [RuntimeName, string, () => StartOptions])[] = 
   ['edge-runtime', 'memory', noOptions],
   ['edge-runtime', 'upstash', () => upstash.options],
   ['Deno', 'memory', noOptions],
+  ['Deno', 'deno-kv', () => ({ env: { KV_PATH: ':memory:' }, args: ['--unstable-kv'] })],
   ['Deno', 'upstash', () => upstash.options],
   ['Bun', 'memory', noOptions],
   ['Bun', 'redis', () => ({ env: { REDIS_URL: redis.server.url } })],

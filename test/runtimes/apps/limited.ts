@@ -6,20 +6,20 @@ const key = byHeader('x-client')
 const timeout = '30s' // longer than a busy machine takes
 const app = new Hono()
 
-// Two limits at once: one of each client, and one of all.
-const each = slidingLog({ limit: 8, window: '1d' })
+// Two limits at once: one of each client, and one of all. If both deny, clients wait longer for the first.
+const each = slidingLog({ limit: 8, window: '2d' })
 const together = fixedWindow({ limit: 40, window: '1d', startsAt: 'first-request' })
 const limits = [
   { name: 'each', policy: each, key },
   { name: 'together', policy: together, key: () => 'everyone' },
 ]
-app.use('/search', rateLimit({ name: 'search', store, timeout, denyCache: false, limits, headers: 'both' }))
+app.use('/search', rateLimit({ name: 'search', store, timeout, limits, headers: 'both' }))
 app.get('/search', (c) => c.json({ left: c.get('rateLimit')?.remaining }))
 
 // A cost that the request states.
 const items = tokenBucket({ capacity: 20, refill: 1, every: '1h' })
 const cost = (c: Context) => Number(c.req.header('x-items'))
-app.use('/orders', rateLimit({ name: 'orders', store, timeout, denyCache: false, key, policy: items, cost }))
+app.use('/orders', rateLimit({ name: 'orders', store, timeout, key, policy: items, cost }))
 app.post('/orders', (c) => c.json({ ordered: c.req.header('x-items') }, 201))
 
 // Failures only, and a ban of whoever goes on.
