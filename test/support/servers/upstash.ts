@@ -53,6 +53,7 @@ export async function startUpstash(redisUrl: string): Promise<UpstashServer> {
   const http = createServer((request, response) => {
     serve(request, response).catch((cause) => sendJson(response, 500, { error: String(cause) }))
   })
+  http.keepAliveTimeout = 0 // no connection closes while a request travels to it
   http.listen(0, HOST)
   await once(http, 'listening')
   const token = 'loopback-token'

@@ -1,0 +1,3 @@
+import { describeUpstashExactness } from './exactness.js'
+
+describeUpstashExactness('all', 4, 50)
