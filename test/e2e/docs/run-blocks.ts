@@ -49,6 +49,9 @@ const PLAIN_STRICT = {
   compilerOptions: { exactOptionalPropertyTypes: false, noUncheckedIndexedAccess: false },
 }
 
+/** Services that blocks find in the environment. Nothing answers there. */
+const SERVICES = { UPSTASH_REDIS_REST_URL: 'http://127.0.0.1:9', UPSTASH_REDIS_REST_TOKEN: 'token' }
+
 /** What came of a block: no errors is a success. */
 export interface Outcome {
   readonly block: Block
@@ -206,6 +209,7 @@ function runTogether(
     const found = new Map<string, readonly string[]>()
     const child = fork(join(folder, 'block-runner.js'), files, {
       cwd: ROOT,
+      env: { ...process.env, ...SERVICES },
       execPath,
       execArgv: ['--enable-source-maps'],
       stdio: 'pipe',
