@@ -53,6 +53,7 @@ export const GROUPS: readonly Group[] = [
       'stores/': 'Choosing a store',
       'stores/memory': 'Memory',
       'stores/redis': 'Redis and Valkey',
+      'stores/other-redis-clients': 'Other Redis clients',
       'stores/upstash': 'Upstash',
       'stores/memcached': 'memcached',
       'stores/mysql': 'MySQL and MariaDB',

@@ -1,6 +1,8 @@
 import { explainTimeouts } from '../../pipe/client-notes.js'
 import { wrongKind } from '../../util/validate.js'
+import { type BunRedisClient, bunTransport, isBunRedis } from './bun-client.js'
 import { whyConnecting } from './connecting.js'
+import { type GlideRedisClient, glideTransport, isGlide } from './glide-client.js'
 import {
   isIoredis,
   isIoredisCluster,
@@ -24,7 +26,7 @@ import { nodeRedisTransport } from './node-redis/server-transport.js'
 import type { Transport } from './transport.js'
 
 /**
- * A client of ioredis, of iovalkey or of node-redis.
+ * A client of ioredis, iovalkey, node-redis, Valkey GLIDE or Bun.
  * @inline
  */
 export type AnyRedisClient =
@@ -33,6 +35,8 @@ export type AnyRedisClient =
   | NodeRedisClient
   | NodeRedisSentinelClient
   | NodeRedisClusterClient
+  | GlideRedisClient
+  | BunRedisClient
 
 /**
  * Creates the transport through a client, which is recognized by its methods: a project may have several
@@ -52,7 +56,9 @@ function recognize(client: unknown): Transport {
   if (isNodeRedisCluster(client)) return nodeRedisClusterTransport(client)
   if (isNodeRedisSentinel(client)) return nodeRedisSentinelTransport(client)
   if (isNodeRedis(client)) return nodeRedisTransport(client)
-  const must = 'a client of ioredis, or of redis 5 or later (not a pool)'
+  if (isGlide(client)) return glideTransport(client)
+  if (isBunRedis(client)) return bunTransport(client)
+  const must = 'a client of ioredis, of redis 5 or later (not a pool), of Valkey GLIDE, or of Bun'
   const fix =
     'Write redisStore(new Redis(url)) for ioredis, or redisStore(createClient({ url })) for redis. ' +
     'For any other client, write customRedisStore({ send }).'

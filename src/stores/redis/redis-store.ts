@@ -18,8 +18,9 @@ import { storeOver } from './store-over.js'
  * - **Expiry.** States expire when they equal fresh ones, or up to a slice or a sixteenth of a bucket's span
  *   later.
  * - **Client.** A `Redis` or `Cluster` of ioredis 5 or 6 or of iovalkey, or what `createClient`,
- *   `createSentinel` or `createCluster` of redis 5 or 6 (node-redis) returns. The store never closes it. It
- *   respects the client's `keyPrefix`, but no other options for commands, such as a type mapping.
+ *   `createSentinel` or `createCluster` of redis 5 or 6 (node-redis) returns. Also a client of Valkey GLIDE 2,
+ *   or Bun's `RedisClient`. The store never closes it. It respects the client's `keyPrefix`, but no other
+ *   options for commands, such as a type mapping.
  * - **Connection.** Operations wait for the client's first connection. If it is lost later, they fail at
  *   once with a `StoreError`, instead of waiting in the client's queue.
  * - **node-redis.** Call `connect()`: before that, operations fail. Listen for `error`: without a listener,

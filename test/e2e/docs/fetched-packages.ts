@@ -7,6 +7,7 @@ import type { Block } from './pages.js'
 /** Packages that code blocks import and that are too large for the root: their cache, and their lock file. */
 const FETCHED: Readonly<Record<string, string>> = {
   orms: join(__dirname, '../recipes/orms'),
+  glide: join(__dirname, '../../integration/redis/glide-packages'),
 }
 
 /** Makes the fetched packages that blocks import available to the modules of a folder. */

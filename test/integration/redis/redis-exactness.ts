@@ -1,4 +1,4 @@
-import { fork } from 'node:child_process'
+import { type ChildProcess, fork } from 'node:child_process'
 import { join } from 'node:path'
 import { type Bundle, bundle } from '../../support/servers/bundle.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
@@ -6,8 +6,22 @@ import { type RedisServer, startRedis } from '../../support/servers/redis.js'
 import type { Extent } from '../../support/store-conformance.js'
 import { describeStoreExactness } from '../../support/store-exactness.js'
 
+/** Processes of several drivers share the keys: what each of them sends is the same. */
+const DRIVERS = ['ioredis 6', 'redis 6', 'text', 'redis 5']
+
+/** Starts a process with a driver. `bundle` is a program to run, which takes the arguments. */
+export type StartDriver = (bundle: string, url: string, i: number) => ChildProcess
+
+const startNode: StartDriver = (program, url, i) =>
+  fork(program, [url, DRIVERS[i % DRIVERS.length] as string])
+
 /** Defines the tests of so many processes that share a Redis, each with so many callers. */
-export function describeRedisExactness(extent: Extent, processes: number, callers: number): void {
+export function describeRedisExactness(
+  extent: Extent,
+  processes: number,
+  callers: number,
+  start: StartDriver = startNode,
+): void {
   let server: RedisServer
   let program: Bundle
 
@@ -21,13 +35,11 @@ export function describeRedisExactness(extent: Extent, processes: number, caller
     await server?.stop()
   })
 
-  /** Processes of several drivers share the keys: what each of them sends is the same. */
-  const DRIVERS = ['ioredis 6', 'redis 6', 'text', 'redis 5']
   let started = 0
 
   describeStoreExactness(
     {
-      startProcess: () => fork(program.path, [server.url, DRIVERS[started++ % DRIVERS.length] as string]),
+      startProcess: () => start(program.path, server.url, started++),
       capabilities: { atomicAcrossKeys: true },
       processes,
       callers,

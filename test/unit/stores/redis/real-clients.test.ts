@@ -103,7 +103,8 @@ test.each<[string, () => unknown]>([
   ['a Cluster of redis 5 without slots', () => without('slots', redis5.createCluster({ rootNodes }))],
 ])('%s throws a TypeError that says what to write', (_, make) => {
   expect(() => redisStore(make() as Accepted)).toThrow(
-    'redisStore: client must be a client of ioredis, or of redis 5 or later (not a pool), got an object. ' +
+    'redisStore: client must be a client of ioredis, of redis 5 or later (not a pool), of Valkey GLIDE, ' +
+      'or of Bun, got an object. ' +
       'Write redisStore(new Redis(url)) for ioredis, or redisStore(createClient({ url })) for redis. ' +
       'For any other client, write customRedisStore({ send }).',
   )
