@@ -7,7 +7,7 @@ import { ServingObject, STORE_NAME } from './serving-object.js'
 
 /**
  * Creates a class like `LimitsObject` that has the code of these kinds of policies only. This makes a Worker
- * with one kind some 20 kB smaller. Name the kind of each policy of your limits: `tokenBucketKind` for limits
+ * with one kind 16 kB smaller. Name the kind of each policy of your limits: `tokenBucketKind` for limits
  * that name no policy, and for bans both `banKind` and the kind of the policy in the ban.
  *
  * Operations with another policy fail, with an error that names the kind. Throws a `TypeError` for values

@@ -225,6 +225,7 @@ export default {
     if (pathname === '/costs') return Response.json(await costs(env))
     if (pathname === '/expiry') return Response.json(await expiry(env))
     if (pathname === '/kinds') return Response.json(await kinds(env))
+    if (pathname === '/owner') return Response.json(durableObjectsStore(env.LIMITS).serverOf?.('k:{0}'))
     if (pathname === '/used') return Response.json(await used(env, query))
     return new Response(null, { status: 404 })
   },
