@@ -116,6 +116,15 @@ export function callback<F>(owner: string, option: string, value: unknown): F | 
   return value as F | undefined
 }
 
+/** Creates a row for a function that has no default. `fix` shows how to write it. */
+/* @__NO_SIDE_EFFECTS__ */
+export function requiredFunction<F>(fix: string) {
+  return (owner: string, option: string, value: unknown): F => {
+    if (typeof value === 'function') return value as F
+    throw wrongKind(owner, option, 'a function', value, fix)
+  }
+}
+
 /**
  * A row for a function that exempts subjects. The function that is read throws a `TypeError`, or rejects
  * with one, if the result is truthy but not `true`: with a header as the result, clients could exempt

@@ -51,14 +51,6 @@ function optionalObject<T extends object>(fix: string) {
   }
 }
 
-/** Creates a row for a function that has no default. `fix` shows how to write it. */
-export function requiredFunction<F>(fix: string) {
-  return (owner: string, option: string, value: unknown): F => {
-    if (typeof value === 'function') return value as F
-    throw wrongKind(owner, option, 'a function', value, fix)
-  }
-}
-
 /** Returns how many keys `run` gets at once: those of one operation if nothing is batched. */
 export function maxKeysOf(batching: Batching | false): number {
   return batching === false ? 1 : batching.maxKeys

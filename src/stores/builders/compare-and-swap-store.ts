@@ -1,16 +1,10 @@
-import { callback, readOptions } from '../../options/option-table.js'
+import { callback, readOptions, requiredFunction } from '../../options/option-table.js'
 import { runByKey } from '../../pipe/by-key.js'
 import { customStore } from '../../pipe/custom-store.js'
 import type { MaybePromise } from '../../util/maybe-promise.js'
 import { show } from '../../util/validate.js'
 import type { Store } from '../store.js'
-import {
-  builtStore,
-  COMMON_ROWS,
-  type CommonStoreOptions,
-  maxKeysOf,
-  requiredFunction,
-} from './built-store.js'
+import { builtStore, COMMON_ROWS, type CommonStoreOptions, maxKeysOf } from './built-store.js'
 import { keyLoader } from './key-loader.js'
 import { checkedRead, type ReadStored } from './stored-state.js'
 import { type Swap, swapLoop } from './swap-loop.js'

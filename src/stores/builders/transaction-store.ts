@@ -1,4 +1,4 @@
-import { callback, readOptions } from '../../options/option-table.js'
+import { callback, readOptions, requiredFunction } from '../../options/option-table.js'
 import { customStore } from '../../pipe/custom-store.js'
 import { isPromise, type MaybePromise, thenMaybe } from '../../util/maybe-promise.js'
 import { retry } from '../../util/retry.js'
@@ -8,7 +8,7 @@ import type { Run } from '../shared/run-operations.js'
 import { checkTime } from '../shared/validate.js'
 import type { Store } from '../store.js'
 import { asStoreError, type StoreError } from '../store-error.js'
-import { builtStore, COMMON_ROWS, type CommonStoreOptions, requiredFunction } from './built-store.js'
+import { builtStore, COMMON_ROWS, type CommonStoreOptions } from './built-store.js'
 import { decideBatch, type LockedStates, type TransactionWrite } from './decide-batch.js'
 
 /** Options of `transactionStore`: what it needs from a database. */

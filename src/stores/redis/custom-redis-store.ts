@@ -1,6 +1,5 @@
-import { readOptions, withDefault } from '../../options/option-table.js'
+import { readOptions, requiredFunction, withDefault } from '../../options/option-table.js'
 import { wrongOption } from '../../util/validate.js'
-import { requiredFunction } from '../builders/built-store.js'
 import type { Store } from '../store.js'
 import { type CommandWords, commandTransport } from './command-transport.js'
 import { serversOver } from './servers.js'
