@@ -10,6 +10,7 @@ const STORES: Readonly<Record<string, readonly [imports: string, code?: string]>
   memory: [''],
   ownerStore: ["import { ownerStore } from 'headgate/store'", 'ownerStore({})'],
   compareAndSwapStore: ["import { compareAndSwapStore } from 'headgate/store'", 'compareAndSwapStore({})'],
+  denoKvStore: ["import { denoKvStore } from 'headgate/deno-kv'", 'denoKvStore({})'],
   upstashStore: [
     "import { upstashStore } from 'headgate/upstash'",
     "upstashStore({ url: 'https://limits.upstash.io', token: 'token' })",
