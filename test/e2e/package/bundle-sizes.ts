@@ -11,6 +11,11 @@ const STORES: Readonly<Record<string, readonly [imports: string, code?: string]>
   ownerStore: ["import { ownerStore } from 'headgate/store'", 'ownerStore({})'],
   compareAndSwapStore: ["import { compareAndSwapStore } from 'headgate/store'", 'compareAndSwapStore({})'],
   denoKvStore: ["import { denoKvStore } from 'headgate/deno-kv'", 'denoKvStore({})'],
+  durableObjectsStore: [
+    `import { durableObjectsStore, limitsObject, slidingWindowKind } from 'headgate/durable-objects'
+    export class LimitsObject extends limitsObject(slidingWindowKind) {}`,
+    'durableObjectsStore({})',
+  ],
   upstashStore: [
     "import { upstashStore } from 'headgate/upstash'",
     "upstashStore({ url: 'https://limits.upstash.io', token: 'token' })",
