@@ -1,14 +1,28 @@
 import * as core from 'headgate'
+import * as cluster from 'headgate/cluster'
+import * as denoKv from 'headgate/deno-kv'
+import * as durableObjects from 'headgate/durable-objects'
 import * as memcached from 'headgate/memcached'
 import * as mysql from 'headgate/mysql'
 import * as postgres from 'headgate/postgres'
 import * as redis from 'headgate/redis'
 import { customStore } from 'headgate/store'
+import * as upstash from 'headgate/upstash'
 import { createPool } from 'mysql2'
 import { Pool } from 'pg'
 import { chargeNow } from '../../support/charge-now.js'
 
-const headgate = { ...core, ...memcached, ...mysql, ...postgres, ...redis }
+const headgate = {
+  ...core,
+  ...cluster,
+  ...denoKv,
+  ...durableObjects,
+  ...memcached,
+  ...mysql,
+  ...postgres,
+  ...redis,
+  ...upstash,
+}
 const {
   responseFor,
   ban,
@@ -48,6 +62,14 @@ const remote: core.Store = customStore({ name: 'remote', apply: () => [] })
 /** Each place where a credential is given by mistake, of every factory: what makes it. */
 const PLACES: readonly (readonly [string, (given: never) => unknown])[] = [
   ['redisStore client', redisStore],
+  ['customRedisStore options', headgate.customRedisStore],
+  ['customRedisStore send', (send) => headgate.customRedisStore({ send })],
+  ['upstashStore options', headgate.upstashStore],
+  ['upstashStore url', (url) => headgate.upstashStore({ url, token: 'a' })],
+  ['upstashStore token', (token) => headgate.upstashStore({ url: 'https://127.0.0.1', token })],
+  ['denoKvStore kv', headgate.denoKvStore],
+  ['durableObjectsStore namespace', headgate.durableObjectsStore],
+  ['clusterStore options', headgate.clusterStore],
   ['memcachedStore client', memcachedStore],
   ['mysqlStore pool', mysqlStore],
   ['mysqlStore options', (given) => mysqlStore(mysqlPool, given)],
@@ -115,8 +137,9 @@ test.each(PLACES.flatMap(([place, make]) => GIVEN.map((given) => [place, ...give
     // As a secret, a string is good when it is long enough.
     if (place.endsWith(' secret') && typeof value === 'string' && value.length >= 16) return
     // A function is right in some places, and any short name for a table.
-    if (typeof value === 'function' && /key$|skip$|get$|anonymous$/.test(place)) return
+    if (typeof value === 'function' && /key$|skip$|get$|anonymous$|send$|namespace$/.test(place)) return
     if (value === 'hunter2' && place.endsWith(' table')) return
+    if (typeof value === 'string' && place === 'upstashStore token') return // which has any form
     const error = errorOf(() => (make as (given: unknown) => unknown)(value))
     expect(error).toBeInstanceOf(TypeError)
     for (const text of [error.message, error.stack, String(error.cause)])

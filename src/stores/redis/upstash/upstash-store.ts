@@ -1,5 +1,5 @@
 import { readOptions } from '../../../options/option-table.js'
-import { wrongOption } from '../../../util/validate.js'
+import { wrongKind } from '../../../util/validate.js'
 import type { Store } from '../../store.js'
 import { StoreError } from '../../store-error.js'
 import { type CommandWords, commandTransport } from '../command-transport.js'
@@ -30,8 +30,7 @@ const requiredText = (pattern: RegExp, must: string, variable: string) => {
   return (owner: string, option: string, value: unknown): string => {
     if (typeof value === 'string' && pattern.test(value)) return value
     const fix = `Pass the ${variable} of the database, from the console of Upstash.`
-    const shown = option === 'token' && typeof value === 'string' ? 'another text' : value
-    throw wrongOption(owner, option, must, shown, fix)
+    throw wrongKind(owner, option, must, value, fix) // which shows no value: a token may be in place of the URL
   }
 }
 
