@@ -4,7 +4,7 @@ import type { Cluster } from 'ioredis'
 import type { RedisCluster } from '../../support/servers/redis-cluster.js'
 import { until } from '../../support/servers/wait.js'
 import { describeStoreConformance, type Extent } from '../../support/store-conformance.js'
-import { ALL_CLUSTER_DRIVERS, clusterStores } from './cluster-drivers.js'
+import { CONFORMING_CLUSTER_DRIVERS, clusterStores } from './cluster-drivers.js'
 import { flushAll, latestTimeMs, useCluster } from './connect-cluster.js'
 
 /** Defines the tests of the store contract for clients of a Cluster: how many for which driver. */
@@ -23,7 +23,7 @@ export function describeClusterConformance(extents: Readonly<Record<string, Exte
     await until('the latest server clock has advanced', hasAdvanced, { everyMs: 1 })
   }
 
-  const drivers = ALL_CLUSTER_DRIVERS.filter(([driver]) => driver in extents)
+  const drivers = CONFORMING_CLUSTER_DRIVERS.filter(([driver]) => driver in extents)
   describe.each(drivers)('with a client of %s', (driver, open) => {
     const makeStore = clusterStores(() => cluster, open)
     const setup: ConformanceSetup = {

@@ -4,6 +4,7 @@ import { createCluster } from 'redis'
 import { createCluster as createCluster5 } from 'redis5'
 import type { RedisCluster } from '../../support/servers/redis-cluster.js'
 import { addressesOf, connectCluster } from './connect-cluster.js'
+import { loadGlide } from './glide.js'
 
 /** A connected client of some driver, and how to make stores over it. */
 interface Opened {
@@ -38,6 +39,13 @@ const openNodeRedis5: Open = async (cluster) => {
   return { makeStore: () => redisStore(client), end: () => client.destroy() }
 }
 
+const openGlide: Open = async (cluster) => {
+  const { GlideClusterClient } = await loadGlide()
+  const addresses = addressesOf(cluster)
+  const client = await GlideClusterClient.createClient({ addresses, requestTimeout: 5000 })
+  return { makeStore: () => redisStore(client), end: () => client.close() }
+}
+
 /** The drivers whose clients of a Cluster the store takes; tests look on with one of ioredis. */
 export const CLUSTER_DRIVERS: readonly (readonly [string, Open])[] = [
   ['ioredis 6', openIoredis],
@@ -45,6 +53,12 @@ export const CLUSTER_DRIVERS: readonly (readonly [string, Open])[] = [
 ]
 
 export const ALL_CLUSTER_DRIVERS: typeof CLUSTER_DRIVERS = [...CLUSTER_DRIVERS, ['redis 5', openNodeRedis5]]
+
+/** Those that have only tests of the contract. */
+export const CONFORMING_CLUSTER_DRIVERS: typeof CLUSTER_DRIVERS = [
+  ...ALL_CLUSTER_DRIVERS,
+  ['GLIDE', openGlide],
+]
 
 /** Opens a client for the tests of a describe block. Returns a function that makes stores over it. */
 export function clusterStores(cluster: () => RedisCluster, open: Open): () => Store {
