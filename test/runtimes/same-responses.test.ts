@@ -39,6 +39,7 @@ const noOptions = () => ({})
 const OTHERS: readonly (readonly [RuntimeName, string, () => StartOptions])[] = [
   ['Node.js', 'memory', noOptions],
   ['workerd', 'memory', noOptions],
+  ['workerd', 'durable-objects', () => ({ durableObjects: { LIMITS: 'LimitsObject' } })],
   ['workerd with nodejs_compat', 'memory', noOptions],
   ['edge-runtime', 'memory', noOptions],
   ['edge-runtime', 'upstash', () => upstash.options],

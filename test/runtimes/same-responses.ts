@@ -5,7 +5,8 @@ import { type Seen, seenBy } from './traffic.js'
 /** Serves the application with a store of `stores/`, and returns what it responds to the traffic. */
 export async function responsesIn(name: RuntimeName, store: string, options?: StartOptions): Promise<Seen[]> {
   const given = { ...options, store: `${__dirname}/stores/${store}.ts` }
-  return responsesOf(await startIn(name, `${__dirname}/apps/limited.ts`, given))
+  const app = options?.durableObjects === undefined ? 'limited' : 'limited-worker' // which exports the class
+  return responsesOf(await startIn(name, `${__dirname}/apps/${app}.ts`, given))
 }
 
 /** Returns what a server responds to the traffic, and closes it. */

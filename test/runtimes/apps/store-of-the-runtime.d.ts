@@ -2,3 +2,7 @@
 declare module 'store-of-the-runtime' {
   export const store: import('headgate/store').Store
 }
+
+declare module 'cloudflare:workers' {
+  export const env: { readonly LIMITS: import('headgate/durable-objects').ObjectNamespace }
+}

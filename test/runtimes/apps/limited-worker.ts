@@ -1,0 +1,2 @@
+export { LimitsObject } from 'headgate/durable-objects'
+export { default } from './limited.js'

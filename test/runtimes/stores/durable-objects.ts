@@ -1,0 +1,4 @@
+import { env } from 'cloudflare:workers'
+import { durableObjectsStore } from 'headgate/durable-objects'
+
+export const store = durableObjectsStore(env.LIMITS)
