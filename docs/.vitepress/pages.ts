@@ -44,7 +44,16 @@ export const GROUPS: readonly Group[] = [
       nest: 'NestJS',
       hono: 'Hono',
       fetch: 'Next.js, SvelteKit, Workers',
-      runtimes: 'Runtimes',
+    },
+  },
+  {
+    text: 'Runtimes',
+    pages: {
+      'runtimes/': 'What runs where',
+      'runtimes/cloudflare-workers': 'Cloudflare Workers',
+      'runtimes/vercel': 'Vercel and Next.js',
+      'runtimes/deno': 'Deno',
+      'runtimes/bun': 'Bun',
     },
   },
   {
