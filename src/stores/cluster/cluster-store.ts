@@ -54,10 +54,12 @@ const OPTIONS = {
  * import { clusterStore } from 'headgate/cluster'
  *
  * const store = clusterStore()
- * if (cluster.isPrimary) for (let i = 0; i < 2; i++) cluster.fork()
- * else {
- *   const limit = rateLimit({ name: 'api', limit: 100, window: '1m', store })
- *   createServer((req, res) => limit(req, res, () => res.end('hello'))).listen(3000)
+ * export function start(): void {
+ *   if (cluster.isPrimary) for (let i = 0; i < 2; i++) cluster.fork()
+ *   else {
+ *     const limit = rateLimit({ name: 'api', limit: 100, window: '1m', store })
+ *     createServer((req, res) => limit(req, res, () => res.end('hello'))).listen(3000)
+ *   }
  * }
  * ```
  */
