@@ -32,7 +32,7 @@ const CALLABLE = 'module.exports = Object.assign(exports.default, exports)'
  */
 const CHUNKS = {
   policies: ['util', 'options', 'policies'],
-  stores: ['stores', 'stores/shared', 'stores/memory'],
+  stores: ['stores', 'stores/shared', 'stores/memory', 'stores/memory/dump'],
   pipe: ['pipe', 'pipe/lease'],
   limiter: ['limiter', 'limiter/candidate', 'limiter/concurrency', 'limiter/waiting'],
 }

@@ -27,6 +27,11 @@ export class RecentMap<Value> {
     this.isEmpty = false
   }
 
+  /** Returns all keys with their values, those set last at the end. */
+  entries(): [string, Value][] {
+    return [...new Map([...this.#old, ...this.#young])]
+  }
+
   delete(key: string): void {
     this.#young.delete(key)
     this.#old.delete(key)

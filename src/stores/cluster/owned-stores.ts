@@ -5,6 +5,7 @@ import { processWide } from '../../util/process-wide.js'
 import { encodeFailure } from '../builders/owner-messages.js'
 import { serveOperations } from '../builders/serve-operations.js'
 import type { MemoryStore } from '../memory/contract.js'
+import { dumpableOf, setDumpable } from '../memory/dumpable.js'
 import { type MemoryStoreOptions, memoryStore } from '../memory/memory-store.js'
 import type { Store } from '../store.js'
 import { StoreError } from '../store-error.js'
@@ -37,6 +38,8 @@ function createStore(options: MemoryStoreOptions): OwnedStore {
   const memory = memoryStore(options)
   const { documents } = memory
   const apply: MemoryStore['apply'] = (operations) => memory.apply(operations)
+  const dumpable = dumpableOf(memory)
+  if (dumpable !== undefined) setDumpable(apply, dumpable)
   return { memory, store: remoteStore({ name: 'cluster', apply, ...(documents && { documents }) }) }
 }
 

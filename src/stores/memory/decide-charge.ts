@@ -12,8 +12,8 @@ export function decideCharge(states: MemoryStates, parts: readonly Part[], nowMs
     if (step !== undefined) return { type: 'charge', allowed: step.allowed, atMs: nowMs, parts: [step] }
     return decideInOverflow(states, parts, new Set([key]), nowMs)
   }
-  const steps = table.takeTogether(parts, nowMs)
-  if (steps !== undefined) return { type: 'charge', allowed: true, atMs: nowMs, parts: steps }
+  const result = table.takeTogether(parts, nowMs)
+  if (result !== undefined) return result
   const newKeys = new Set<string>()
   const readAndNote: ReadState = (key, policy) => {
     const state = states.read(key, policy)

@@ -30,6 +30,8 @@ export class KeyHash {
   high = 0
   low = 0
   isPlain = true
+  /** The secret; `undefined` until the first hash. */
+  secret: Int32Array | undefined
   #starts: Starts | undefined
   /** The state after the last round. */
   readonly #state = new Int32Array(4)
@@ -39,7 +41,7 @@ export class KeyHash {
    * first hash, since Cloudflare Workers have no random numbers while modules load.
    */
   constructor(secret?: Int32Array) {
-    if (secret !== undefined) this.#starts = startsUnder(secret)
+    this.secret = secret
   }
 
   /** Hashes a key: the beginning that is hashed already, `text` and `end`. Returns `low`. */
@@ -68,7 +70,8 @@ export class KeyHash {
   }
 
   #keyed(): Starts {
-    this.#starts ??= startsUnder(fillRandom(new Int32Array(4)))
+    this.secret ??= fillRandom(new Int32Array(4))
+    this.#starts ??= startsUnder(this.secret)
     return this.#starts
   }
 

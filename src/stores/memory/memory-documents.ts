@@ -4,8 +4,7 @@ import type { Documents, StoredDocument } from '../documents.js'
 let written = 0
 
 /** Creates the documents of a memory store, for one process and for tests. */
-export function memoryDocuments(): Documents {
-  const stored = new Map<string, StoredDocument>()
+export function memoryDocuments(stored = new Map<string, StoredDocument>()): Documents {
   return {
     async read(requests) {
       return requests.map(({ key, version }) => {

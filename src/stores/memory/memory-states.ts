@@ -15,7 +15,7 @@ const MIN_BUCKETS = 1000
  * room share.
  */
 export class MemoryStates {
-  readonly table: StateTable
+  table: StateTable
   readonly overflow = new RecentMap<State>(MIN_BUCKETS)
 
   constructor(...table: ConstructorParameters<typeof StateTable>) {

@@ -1,6 +1,7 @@
 import { callback, readOptions, withDefault } from '../../options/option-table.js'
 import type { Policy } from '../../policies/policy.js'
 import { show, whole } from '../../util/validate.js'
+import type { StoredDocument } from '../documents.js'
 import type { Operation, Outcome } from '../operation.js'
 import { type LocalLimit, setLocalStates } from '../shared/local-states.js'
 import { checkOperations } from '../shared/run-operations.js'
@@ -8,6 +9,7 @@ import { asStoreError } from '../store-error.js'
 import { applyToKey } from './apply-to-key.js'
 import type { MemoryStore } from './contract.js'
 import { decideCharge, decideInOverflow } from './decide-charge.js'
+import { setDumpable } from './dumpable.js'
 import type { HashStart } from './key-hash.js'
 import { memoryDocuments } from './memory-documents.js'
 import { MemoryStates } from './memory-states.js'
@@ -59,7 +61,8 @@ let originMs: number | undefined // read once: it is a slow getter
  */
 export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   const { maxKeys, clock } = readOptions('memoryStore', options, OPTIONS)
-  const now = clock === undefined ? monotonicNow : validateClock(clock)
+  let aheadMs = 0 // of this process's clock: a restored store goes on by the clock of its dump
+  const now = clock === undefined ? () => monotonicNow() + aheadMs : validateClock(clock)
   const calendarClock = clock === undefined ? systemClock(now) : undefined
   const states = new MemoryStates(maxKeys, calendarClock?.aheadAt ?? (() => 0))
 
@@ -95,11 +98,22 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     return operations.map((operation) => applyOne(operation, nowMs))
   }
 
+  const documents = new Map<string, StoredDocument>()
   setLocalStates(apply, { limitOf, createSibling: () => memoryStore(options) })
+  setDumpable(apply, {
+    states,
+    documents,
+    now,
+    systemNow: clock === undefined ? Date.now : now,
+    setNow(nowMs) {
+      if (clock === undefined) aheadMs += nowMs - now()
+    },
+    isDumped: false,
+  })
   return {
     name: 'memory',
     apply,
-    documents: memoryDocuments(),
+    documents: memoryDocuments(documents),
     get size() {
       return states.table.size
     },

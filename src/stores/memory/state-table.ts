@@ -1,5 +1,5 @@
 import type { Policy, State, Step } from '../../policies/policy.js'
-import type { Part } from '../operation.js'
+import type { ChargeResult, Part } from '../operation.js'
 import { foreignKeyError } from '../shared/state-codec.js'
 import { ClockHand, NEARLY_FRESH } from './clock-hand.js'
 import { type HashStart, KeyHash } from './key-hash.js'
@@ -22,14 +22,15 @@ export class StateTable {
   readonly maxKeys: number
   /** Returns how far the system clock is ahead at a time of the store's clock. */
   readonly #aheadAt: (nowMs: number) => number
-  readonly #hash = new KeyHash()
-  readonly #table = new PageTable()
-  readonly #hand = new ClockHand(this.#table, (page, slot, nowMs) => this.#shareAt(page, slot, nowMs))
+  keyHash = new KeyHash()
+  readonly pages = new PageTable()
+  readonly #hand = new ClockHand(this.pages, (page, slot, nowMs) => this.shareAt(page, slot, nowMs))
   /** Where states are read into. A fraction makes V8 keep an array of doubles. */
   readonly #buffer: [number, number] = [0.5, 0.5]
   /** Times in pages count from here, since the precision of their 32 bits is relative. */
-  #epochMs = 0
-  #size = 0
+  epochMs = 0
+  /** How many states there are. */
+  size = 0
   /** Charges that no sweep has followed yet. A new key counts as those of one sweep. */
   #unswept = 0
 
@@ -38,18 +39,14 @@ export class StateTable {
     this.#aheadAt = aheadAt
   }
 
-  get size(): number {
-    return this.#size
-  }
-
   /** Returns where the hashes of keys with this beginning start, for `hash`. */
   startAfter(beginning: string): HashStart {
-    return this.#hash.startAfter(beginning)
+    return this.keyHash.startAfter(beginning)
   }
 
   /** Takes units of a key. Returns no step if there is no room for it. */
   take(policy: Policy, key: string, nowMs: number, cost: number): Step | undefined {
-    this.#hash.hash(key)
+    this.keyHash.hash(key)
     return this.takeHashed(policy, key, nowMs, cost)
   }
 
@@ -58,15 +55,15 @@ export class StateTable {
    * from U+0001 to U+00FF.
    */
   hash(text: string, start: HashStart, end: string): boolean {
-    this.#hash.hash(text, start, end)
-    return this.#hash.isPlain
+    this.keyHash.hash(text, start, end)
+    return this.keyHash.isPlain
   }
 
   /** Takes units of the key that was hashed last, as `take` does. Errors name `key`. */
   takeHashed(policy: Policy, key: string, nowMs: number, cost: number): Step | undefined {
-    const { high, low } = this.#hash
+    const { high, low } = this.keyHash
     if (++this.#unswept >= CHARGES_PER_SWEEP) this.#sweep(nowMs)
-    const page = this.#table.pageOf(high)
+    const page = this.pages.pageOf(high)
     const slot = page.find(high, low)
     const step = policy.take(slot < 0 ? undefined : this.#readSlot(page, slot, policy, key), nowMs, cost)
     if (step.next === undefined) return step
@@ -77,19 +74,19 @@ export class StateTable {
   }
 
   /**
-   * Takes units of several keys, and hashes each only once. Returns no steps, and takes nothing, unless all
-   * of them are allowed, of different keys, and have room without an eviction.
+   * Takes units of several keys, and hashes each only once. Returns no result, and takes nothing, unless all
+   * parts are allowed, of different keys, and have room without an eviction.
    */
-  takeTogether(parts: readonly Part[], nowMs: number): readonly Step[] | undefined {
+  takeTogether(parts: readonly Part[], nowMs: number): ChargeResult | undefined {
     if (++this.#unswept >= CHARGES_PER_SWEEP) this.#sweep(nowMs)
     const hashes: { readonly high: number; readonly low: number }[] = []
     const steps: Step[] = []
     let newKeys = 0
     for (const { key, policy, cost } of parts) {
-      const low = this.#hash.hash(key)
-      const { high } = this.#hash
+      const low = this.keyHash.hash(key)
+      const { high } = this.keyHash
       for (const before of hashes) if (before.low === low) return undefined
-      const page = this.#table.pageOf(high)
+      const page = this.pages.pageOf(high)
       const slot = page.find(high, low)
       const step = policy.take(slot < 0 ? undefined : this.#readSlot(page, slot, policy, key), nowMs, cost)
       if (!step.allowed) return undefined
@@ -97,7 +94,7 @@ export class StateTable {
       hashes.push({ high, low })
       steps.push(step)
     }
-    if (this.#size + newKeys > this.maxKeys) return undefined
+    if (this.size + newKeys > this.maxKeys) return undefined
     this.#unswept += newKeys * CHARGES_PER_SWEEP
     for (let i = 0; i < steps.length; i++) {
       const policy = parts[i]?.policy
@@ -106,14 +103,14 @@ export class StateTable {
       if (policy === undefined || hash === undefined || step?.next === undefined) continue
       this.#put(hash.high, hash.low, policy, step.next, step, nowMs)
     }
-    return steps
+    return { type: 'charge', allowed: true, atMs: nowMs, parts: steps }
   }
 
   /** Returns a copy of a key's state. Throws a `StoreError` for one that is not of the policy. */
   read(key: string, policy: Policy): State | undefined {
-    const low = this.#hash.hash(key)
-    const page = this.#table.pageOf(this.#hash.high)
-    const slot = page.find(this.#hash.high, low)
+    const low = this.keyHash.hash(key)
+    const page = this.pages.pageOf(this.keyHash.high)
+    const slot = page.find(this.keyHash.high, low)
     if (slot < 0) return undefined
     const state = this.#readSlot(page, slot, policy, key)
     return state === this.#buffer ? state.slice() : state
@@ -121,8 +118,8 @@ export class StateTable {
 
   /** Writes a key's state. A key without one needs room: `makeRoom` returned true. */
   put(key: string, policy: Policy, state: State, nowMs: number): void {
-    const low = this.#hash.hash(key)
-    this.#put(this.#hash.high, low, policy, state, policy.take(state, nowMs, 0), nowMs)
+    const low = this.keyHash.hash(key)
+    this.#put(this.keyHash.high, low, policy, state, policy.take(state, nowMs, 0), nowMs)
   }
 
   /**
@@ -130,20 +127,20 @@ export class StateTable {
    * fresh, since another policy may have written that.
    */
   putRefunded(key: string, policy: Policy, state: State, nowMs: number): void {
-    const low = this.#hash.hash(key)
-    const page = this.#table.pageOf(this.#hash.high)
-    const slot = page.find(this.#hash.high, low)
+    const low = this.keyHash.hash(key)
+    const page = this.pages.pageOf(this.keyHash.high)
+    const slot = page.find(this.keyHash.high, low)
     const share = shareLeft(policy, policy.take(state, nowMs, 0).remaining)
     page.write(slot, state, page.freshAt(slot), share + (page.markAt(slot) & BY_SYSTEM_CLOCK))
   }
 
   forget(key: string): void {
-    const low = this.#hash.hash(key)
-    const page = this.#table.pageOf(this.#hash.high)
-    const slot = page.find(this.#hash.high, low)
+    const low = this.keyHash.hash(key)
+    const page = this.pages.pageOf(this.keyHash.high)
+    const slot = page.find(this.keyHash.high, low)
     if (slot < 0) return
-    this.#table.remove(page, slot)
-    this.#size--
+    this.pages.remove(page, slot)
+    this.size--
   }
 
   /**
@@ -152,18 +149,18 @@ export class StateTable {
    */
   makeRoom(nowMs: number, wanted: number, spared: readonly { readonly key: string }[] = []): boolean {
     this.#unswept += wanted * CHARGES_PER_SWEEP
-    if (this.#size + wanted <= this.maxKeys) return true
+    if (this.size + wanted <= this.maxKeys) return true
     // Another key whose hash has the same `low` is spared too, which is harmless.
-    const sparedLows = new Set(spared.map(({ key }) => this.#hash.hash(key)))
-    for (let i = 0; i < wanted && this.#size + wanted > this.maxKeys; i++)
-      if (this.#hand.evict(nowMs, this.#size, sparedLows)) this.#size--
-    return this.#size + wanted <= this.maxKeys
+    const sparedLows = new Set(spared.map(({ key }) => this.keyHash.hash(key)))
+    for (let i = 0; i < wanted && this.size + wanted > this.maxKeys; i++)
+      if (this.#hand.evict(nowMs, this.size, sparedLows)) this.size--
+    return this.size + wanted <= this.maxKeys
   }
 
   /** Removes some fresh states. Before the states of a charge are read, so that none of them is removed. */
   #sweep(nowMs: number): void {
     for (; this.#unswept >= CHARGES_PER_SWEEP; this.#unswept -= CHARGES_PER_SWEEP)
-      this.#size -= this.#hand.sweep(nowMs)
+      this.size -= this.#hand.sweep(nowMs)
   }
 
   #readSlot(page: Page, slot: number, policy: Policy, key: string): State {
@@ -173,32 +170,36 @@ export class StateTable {
   }
 
   #put(high: number, low: number, policy: Policy, state: State, figures: Figures, nowMs: number): void {
-    const page = this.#table.pageOf(high)
+    const page = this.pages.pageOf(high)
     const slot = page.find(high, low)
     if (slot < 0) this.#add(high, low, policy, state, figures, nowMs)
     else this.#write(page, slot, policy, state, figures, nowMs)
   }
 
   #add(high: number, low: number, policy: Policy, state: State, figures: Figures, nowMs: number): void {
-    const page = this.#table.pageWithRoom(high)
-    if (this.#size === 0) this.#epochMs = nowMs
+    const page = this.pages.pageWithRoom(high)
+    if (this.size === 0) this.epochMs = nowMs
     this.#write(page, page.add(high, low), policy, state, figures, nowMs)
-    this.#size++
+    this.size++
   }
 
   #write(page: Page, slot: number, policy: Policy, state: State, figures: Figures, nowMs: number): void {
     const { remaining, resetAfterMs } = figures
     const share = shareLeft(policy, remaining)
-    const freshAt = nowMs + resetAfterMs - this.#epochMs
+    const freshAt = nowMs + resetAfterMs - this.epochMs
     if (policy.periodAt === undefined) page.write(slot, state, freshAt, share)
     else page.write(slot, state, freshAt + this.#aheadAt(nowMs), share + BY_SYSTEM_CLOCK)
   }
 
   /** Returns the share of its limit that a state leaves; more than `NEARLY_FRESH` if it is fresh. */
-  #shareAt(page: Page, slot: number, nowMs: number): number {
-    const mark = page.markAt(slot)
+  shareAt(page: Page, slot: number, nowMs: number): number {
+    return this.shareOf(page.freshAt(slot), page.markAt(slot), nowMs)
+  }
+
+  /** Does so by the two numbers that the table keeps with a state. */
+  shareOf(freshAt: number, mark: number, nowMs: number): number {
     const aheadMs = mark < BY_SYSTEM_CLOCK ? 0 : this.#aheadAt(nowMs)
-    const isFresh = page.freshAt(slot) <= nowMs + aheadMs - this.#epochMs
+    const isFresh = freshAt <= nowMs + aheadMs - this.epochMs
     return isFresh ? NEARLY_FRESH + 1 : mark % BY_SYSTEM_CLOCK
   }
 }

@@ -1,0 +1,142 @@
+import { wrongUse } from '../../../util/validate.js'
+
+/** The first four bytes: `HGMD` where the lowest byte comes first, as on all machines that Node.js supports. */
+const MAGIC = 0x444d4748
+/** Changes with the content, such as with what a state or a mark means. */
+const VERSION = 1
+
+/** The bytes of the header, of a state, and where its checksum and its first double are. */
+const HEADER_BYTES = 72
+const STATE_BYTES = 32
+const FIRST_DOUBLE = 4
+const CHECKSUM = 16
+
+/**
+ * A dump, as views of its bytes:
+ *
+ *     byte 0       4         8        24       28        32    40       48      56     60    64
+ *       `HGMD`   version   secret   states   doubles   now   system   epoch   text   0     checksum
+ *
+ * Then come the states, 32 bytes each: the two words of the hash, two numbers, the time at which the state is
+ * fresh, and its mark. A state that is not two numbers has NaN as its second one, and is among the doubles
+ * that follow, after its length. The text is JSON: overflow buckets and documents.
+ */
+export interface Dump {
+  readonly bytes: Uint8Array
+  readonly words: Int32Array
+  readonly floats: Float32Array
+  readonly numbers: Float64Array
+  /** Where the first state is in `words`, and the first of the doubles in `numbers`. */
+  readonly statesAt: number
+  readonly doublesAt: number
+  readonly states: number
+  readonly text: string
+  readonly secret: Int32Array
+  readonly times: DumpTimes
+}
+
+/** The clock of the store, the system clock, and where the times of the states count from, in milliseconds. */
+export interface DumpTimes {
+  readonly nowMs: number
+  readonly systemMs: number
+  readonly epochMs: number
+}
+
+/** Creates a dump without its states, doubles and checksum. */
+export function createDump(
+  states: number,
+  doubles: number,
+  secret: Int32Array,
+  times: DumpTimes,
+  json: string,
+): Dump {
+  const text = new TextEncoder().encode(json)
+  const textAt = HEADER_BYTES + STATE_BYTES * states + 8 * doubles
+  const bytes = new Uint8Array(textAt + Math.ceil(text.length / 8) * 8).fill(0x20, textAt)
+  bytes.set(text, textAt)
+  const words = new Int32Array(bytes.buffer)
+  words.set([MAGIC, VERSION, ...secret, states, doubles])
+  words[14] = bytes.length - textAt
+  new Float64Array(bytes.buffer).set([times.nowMs, times.systemMs, times.epochMs], FIRST_DOUBLE)
+  return viewsOf(bytes, json)
+}
+
+/** Writes the checksum of a dump that is complete. Returns its bytes. */
+export function seal({ bytes, words }: Dump): Uint8Array {
+  words.set(checksumOf(words), CHECKSUM)
+  return bytes
+}
+
+/** Returns the dump in some bytes. Throws a `TypeError` for anything but a complete dump of this version. */
+export function readDump(owner: string, given: unknown): Dump {
+  if (!(ArrayBuffer.isView(given) && given.byteLength >= HEADER_BYTES)) throw foreign(owner)
+  const bytes = new Uint8Array(given.byteLength) // aligned, and no one else's
+  bytes.set(new Uint8Array(given.buffer, given.byteOffset, given.byteLength))
+  const [magic, version] = new Int32Array(bytes.buffer, 0, 2)
+  if (magic !== MAGIC) throw foreign(owner)
+  if (version !== VERSION) {
+    const problem = `the dump has format version ${version}, but this version of headgate reads ${VERSION}`
+    throw wrongUse(owner, problem, 'Dump and restore with the same version, or start with an empty store.')
+  }
+  if (bytes.length % 8 !== 0) throw damaged(owner)
+  const words = new Int32Array(bytes.buffer)
+  const textBytes = words[14] as number
+  const content = STATE_BYTES * (words[6] as number) + 8 * (words[7] as number) + textBytes
+  const [first, second] = checksumOf(words)
+  const isComplete = bytes.length === HEADER_BYTES + content
+  if (!isComplete || words[CHECKSUM] !== first || words[CHECKSUM + 1] !== second) throw damaged(owner)
+  return viewsOf(bytes, new TextDecoder().decode(bytes.subarray(bytes.length - textBytes)))
+}
+
+function viewsOf(bytes: Uint8Array, text: string): Dump {
+  const words = new Int32Array(bytes.buffer)
+  const numbers = new Float64Array(bytes.buffer)
+  const [nowMs = 0, systemMs = 0, epochMs = 0] = numbers.subarray(FIRST_DOUBLE)
+  const states = words[6] as number
+  return {
+    bytes,
+    words,
+    floats: new Float32Array(bytes.buffer),
+    numbers,
+    statesAt: HEADER_BYTES / 4,
+    doublesAt: (HEADER_BYTES + STATE_BYTES * states) / 8,
+    states,
+    text,
+    secret: words.slice(2, 6),
+    times: { nowMs, systemMs, epochMs },
+  }
+}
+
+/**
+ * Returns a checksum of all words but those of the checksum. Each step is one-to-one in the word and in the
+ * state before, so no change within one word goes unseen. It takes a tenth of the time of a CRC.
+ */
+function checksumOf(words: Int32Array): [number, number] {
+  let a = 1
+  let b = 2
+  for (let i = 0; i < words.length; i++) {
+    if (i === CHECKSUM || i === CHECKSUM + 1) continue
+    const word = words[i] as number
+    a ^= word
+    a = Math.imul((a << 15) | (a >>> 17), 0x9e3779b1)
+    b ^= word
+    b = Math.imul((b << 7) | (b >>> 25), 0x85ebca6b)
+  }
+  return [a, b]
+}
+
+function foreign(owner: string): TypeError {
+  return wrongUse(
+    owner,
+    'the bytes are not a dump of a memory store',
+    'Pass what dumpMemory(store) returned.',
+  )
+}
+
+function damaged(owner: string): TypeError {
+  return wrongUse(
+    owner,
+    'the dump is damaged or incomplete',
+    'Pass another one, or start with an empty store.',
+  )
+}

@@ -1,0 +1,28 @@
+import { processWide } from '../../util/process-wide.js'
+import type { StoredDocument } from '../documents.js'
+import type { Store } from '../store.js'
+import type { MemoryStates } from './memory-states.js'
+
+/** What a dump of a memory store contains, and what a restored one changes. */
+export interface Dumpable {
+  readonly states: MemoryStates
+  readonly documents: Map<string, StoredDocument>
+  /** Returns the time of the store's clock. */
+  now(): number
+  /** Returns the time that processes share. */
+  systemNow(): number
+  /** Sets the store's clock, unless the application has passed one. */
+  setNow(nowMs: number): void
+  isDumped: boolean
+}
+
+const dumpables = processWide('dumpables', () => new WeakMap<Store['apply'], Dumpable>())
+
+/** Lets a store be dumped and restored. */
+export function setDumpable(apply: Store['apply'], dumpable: Dumpable): void {
+  dumpables.set(apply, dumpable)
+}
+
+export function dumpableOf({ apply }: Store): Dumpable | undefined {
+  return dumpables.get(apply)
+}

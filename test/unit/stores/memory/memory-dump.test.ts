@@ -1,0 +1,182 @@
+import {
+  ban,
+  consecutive,
+  createLimiter,
+  dumpMemory,
+  fixedWindow,
+  memoryStore,
+  type Policy,
+  quota,
+  restoreMemory,
+  slidingWindow,
+  tokenBucket,
+} from 'headgate'
+import { type ChargeResult, type Part, StoreError } from 'headgate/store'
+
+const three = consecutive({ limit: 3 })
+const START_MS = Date.UTC(2030, 0, 1, 12)
+
+function filled(nowMs = START_MS) {
+  const store = memoryStore({ clock: () => nowMs })
+  const policies: readonly Policy[] = [
+    three,
+    tokenBucket({ capacity: 5, refill: 1, every: '1m' }),
+    slidingWindow({ limit: 4, window: '1h', slices: 3 }),
+    ban(fixedWindow({ limit: 3, window: '1h' }), { after: 1, within: '1m', for: '1d' }),
+    quota({ limit: 3, per: 'day' }),
+  ]
+  for (const [i, policy] of policies.entries()) take(store, `key-${i}`, policy, 2)
+  return { store, policies }
+}
+
+function take(store: ReturnType<typeof memoryStore>, key: string, policy: Policy, cost: number) {
+  return chargeTogether(store, [{ key, policy, cost }])
+}
+
+function chargeTogether(store: ReturnType<typeof memoryStore>, parts: readonly Part[]): ChargeResult {
+  return store.apply([{ type: 'charge', parts }])[0] as ChargeResult
+}
+
+/** Restores into a store of its own. */
+function restored(bytes: Uint8Array, nowMs = START_MS, maxKeys = 100) {
+  const store = memoryStore({ clock: () => nowMs, maxKeys })
+  restoreMemory(store, bytes)
+  return store
+}
+
+test('after a dump, the store denies every charge for a second, and fails all else', () => {
+  const { store } = filled()
+  dumpMemory(store)
+  const denial = { allowed: false, parts: [{ allowed: false, remaining: 0, retryAfterMs: 1000 }] }
+  expect(take(store, 'new', three, 1)).toMatchObject(denial)
+  const parts = ['a', 'b'].map((key) => ({ key, policy: three, cost: 1 }))
+  expect(chargeTogether(store, parts)).toMatchObject({ allowed: false, atMs: START_MS })
+  for (const type of ['forget', 'reward'] as const) {
+    const [outcome] = store.apply([{ type, key: 'key-0', policy: three, units: 1 }])
+    expect(outcome).toBeInstanceOf(StoreError)
+    expect(outcome).toMatchObject({ message: expect.stringContaining('the store was dumped'), replied: true })
+  }
+  expect(() => dumpMemory(store)).toThrow('dumpMemory: the store was dumped before.')
+})
+
+test('a limiter denies after the dump, whatever path it takes to its store', async () => {
+  const store = memoryStore()
+  const one = createLimiter({ name: 'one', limit: 5, window: '1h', key: (id: string) => id, store })
+  const limits = [
+    { name: 'a', limit: 5, window: '1h', key: (id: string) => id },
+    { name: 'b', limit: 9, window: '1h', key: (id: string) => id },
+  ]
+  const two = createLimiter({ name: 'two', limits, store })
+  expect((await one.charge('ada')).allowed).toBe(true)
+  expect((await two.charge('ada')).allowed).toBe(true)
+  const next = memoryStore()
+  restoreMemory(next, dumpMemory(store))
+  for (const limiter of [one, two]) {
+    const { allowed, source, retryAfterMs } = await limiter.charge('grace')
+    expect({ allowed, source, retryAfterMs }).toEqual({ allowed: false, source: 'store', retryAfterMs: 1000 })
+  }
+  const again = createLimiter({ name: 'one', limit: 5, window: '1h', key: (id: string) => id, store: next })
+  expect((await again.charge('ada')).remaining).toBe(3)
+})
+
+test('states that have expired meanwhile are left out, and others count on', () => {
+  const { store, policies } = filled()
+  expect(store.size).toBe(5)
+  const later = restored(dumpMemory(store), START_MS + 2 * 3_600_000)
+  expect(later.size).toBe(2)
+  expect(take(later, 'key-0', policies[0] as Policy, 0).parts[0]?.remaining).toBe(1)
+  expect(take(later, 'key-4', policies[4] as Policy, 0).parts[0]?.remaining).toBe(1)
+})
+
+test('if the clock was set back meanwhile, the store goes on by the clock of its dump', () => {
+  jest.useFakeTimers({ now: START_MS, doNotFake: ['performance'] })
+  try {
+    const window = fixedWindow({ limit: 3, window: '1h', startsAt: 'first-request' })
+    const store = memoryStore()
+    const taken = take(store, 'a', window, 3)
+    const bytes = dumpMemory(store)
+    const next = (systemMs: number) => {
+      jest.setSystemTime(systemMs)
+      const another = memoryStore()
+      restoreMemory(another, bytes)
+      return take(another, 'a', window, 0)
+    }
+    const back = next(START_MS - 86_400_000)
+    expect(back.atMs - taken.atMs).toBeGreaterThanOrEqual(0)
+    expect(back.atMs - taken.atMs).toBeLessThan(60_000)
+    expect(back.parts[0]?.remaining).toBe(0)
+    expect(next(START_MS + 3_000_000).parts[0]?.remaining).toBe(0)
+    expect(next(START_MS + 3_600_001).parts[0]?.remaining).toBe(3)
+  } finally {
+    jest.useRealTimers()
+  }
+})
+
+test('documents and overflow buckets travel along', async () => {
+  const store = memoryStore({ maxKeys: 1, clock: () => START_MS })
+  await store.documents?.replace('settings', 'a text', undefined)
+  const keys = ['hg:api:{a}', 'hg:api:{b}', 'hg:api:{c}']
+  for (const key of keys) take(store, key, three, key === 'hg:api:{a}' ? 3 : 1)
+  const next = restored(dumpMemory(store), START_MS, 1)
+  expect((await next.documents?.read([{ key: 'settings' }]))?.[0]?.text).toBe('a text')
+  expect(take(next, 'hg:api:{d}', three, 1)).toMatchObject({ allowed: true, parts: [{ remaining: 0 }] })
+  expect(take(next, 'hg:api:{e}', three, 1).allowed).toBe(false)
+})
+
+describe('bytes that are refused', () => {
+  const { store } = filled()
+  const bytes = dumpMemory(store)
+
+  test('of a dump with any byte changed leave the store empty and usable', () => {
+    expect(restored(bytes).size).toBe(5)
+    const target = memoryStore({ clock: () => START_MS })
+    for (let at = 0; at < bytes.length; at++) {
+      for (const flipped of [1, 0x80, 0xff]) {
+        const damagedBytes = bytes.slice()
+        damagedBytes[at] = (damagedBytes[at] as number) ^ flipped
+        expect(() => restoreMemory(target, damagedBytes)).toThrow(TypeError)
+      }
+    }
+    expect(target.size).toBe(0)
+    expect(take(target, 'a', three, 1).allowed).toBe(true)
+  })
+
+  test('of a dump that is cut off, at any length', () => {
+    for (let length = 0; length < bytes.length; length++)
+      expect(() => restored(bytes.slice(0, length))).toThrow(/^restoreMemory: the (bytes|dump)/)
+    expect(() => restored(new Uint8Array([...bytes, 0, 0, 0, 0, 0, 0, 0, 0]))).toThrow(
+      'damaged or incomplete',
+    )
+  })
+
+  test.each<[unknown, string]>([
+    [undefined, 'restoreMemory: the bytes are not a dump of a memory store'],
+    ['text', 'restoreMemory: the bytes are not a dump of a memory store'],
+    [new Uint8Array(100), 'restoreMemory: the bytes are not a dump of a memory store'],
+    [Uint8Array.from(bytes, (byte, i) => (i === 4 ? 2 : byte)), 'the dump has format version 2, but this'],
+  ])('such as %p', (given, message) => {
+    expect(() => restored(given as Uint8Array)).toThrow(message)
+  })
+
+  test('because the store is in use, or too small', () => {
+    const used = memoryStore()
+    take(used, 'a', three, 1)
+    expect(() => restoreMemory(used, bytes)).toThrow('restoreMemory: the store is in use.')
+    expect(() => restored(bytes, START_MS, 4)).toThrow('the dump has 5 keys, but maxKeys of the store is 4.')
+  })
+
+  test('because the store is no memory store', () => {
+    for (const call of [dumpMemory, (each: never) => restoreMemory(each, bytes)])
+      expect(() => call({ name: 'redis', apply() {} } as never)).toThrow(
+        'store must be a store by memoryStore',
+      )
+  })
+})
+
+test('bytes may begin anywhere in a buffer, as those of files do', () => {
+  const { store } = filled()
+  const bytes = dumpMemory(store)
+  const shifted = new Uint8Array(bytes.length + 3)
+  shifted.set(bytes, 3)
+  expect(restored(shifted.subarray(3)).size).toBe(5)
+})
