@@ -1,21 +1,12 @@
-import { fork } from 'node:child_process'
-import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { storeExactness } from 'headgate/testing'
-import { type Bundle, bundle } from '../../support/servers/bundle.js'
 import { startWorkers, type Workers } from './start.js'
 import type { Seen } from './worker.js'
 
 let workers: Workers
-let program: Bundle
 beforeAll(async () => {
-  program = await bundle(join(__dirname, 'charging-process.ts'))
   workers = await startWorkers()
 }, 60_000)
-afterAll(async () => {
-  await workers?.running.close()
-  await program?.remove()
-})
+afterAll(() => workers?.running.close())
 
 test.each([{}, { writeDelay: '1s' }])(
   'the store keeps the contract of stores, in workerd, with %j',
@@ -29,13 +20,6 @@ test.each([{}, { writeDelay: '1s' }])(
   },
   600_000,
 )
-
-const cases = storeExactness({
-  startProcess: () => fork(program.path, [workers.running.url], { silent: true }),
-  capabilities: { atomicAcrossKeys: false },
-  timeout: '5m',
-})
-test.each(cases)('$name', ({ run }) => run(), 320_000)
 
 test('an object that workerd evicts, as it does after ten seconds without a request, has lost nothing', async () => {
   const parameters = { limit: 1000, keys: 1, charges: 10, isolate: 1 }
