@@ -70,6 +70,7 @@ export const GROUPS: readonly Group[] = [
       'stores/sqlite': 'SQLite',
       'stores/deno-kv': 'Deno KV',
       'stores/durable-objects': 'Cloudflare Durable Objects',
+      'stores/dynamodb': 'DynamoDB',
       orms: "With your ORM's pool",
       'stores/cluster': 'node:cluster',
     },

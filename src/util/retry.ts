@@ -8,7 +8,7 @@ const MAX_DELAY_MS = 20
 
 export interface RetryOptions<T> {
   /** Whether the same attempt may succeed later, and nothing has been changed. Default: never. */
-  readonly isTemporary?: (error: unknown) => boolean
+  readonly isTemporary?: ((error: unknown) => boolean) | undefined
   /**
    * Whether a temporary error shows that the next attempt gets further: it is made even after two seconds.
    * Default: never.

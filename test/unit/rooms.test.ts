@@ -36,7 +36,10 @@ const ROOMS = new Map(
       const forbidden = group.map((each) =>
         each
           .replace(/^\*\*\/(?:\.\.\/)?([\w/-]+)\/\*\*$/, '$1')
-          .replace(/^(?:deno-kv|durable-objects|redis|memcached|sql|cluster|builders)$/, `${room}/$&`),
+          .replace(
+            /^(?:deno-kv|dynamodb|durable-objects|redis|memcached|sql|cluster|builders)$/,
+            `${room}/$&`,
+          ),
       )
       return [room, forbidden] as const
     })

@@ -5,7 +5,7 @@ import {
   type KeyedOperations,
   outcomesOf,
 } from '../../pipe/by-key.js'
-import type { State } from '../../policies/policy.js'
+import type { Policy, State } from '../../policies/policy.js'
 import { retry } from '../../util/retry.js'
 import type { Outcome, Part } from '../operation.js'
 import { applyBatch, type Write } from '../shared/apply-batch.js'
@@ -22,6 +22,8 @@ export interface Swap<Version> {
   readonly version: Version | undefined
   /** The state to write, an array of finite numbers. If it is `undefined`, the key is removed. */
   readonly state: State | undefined
+  /** The policy that reads the state. */
+  readonly policy: Policy
   /**
    * How long the database must keep the state, in whole milliseconds or `Infinity`. 0 if the key is removed.
    */
@@ -37,6 +39,13 @@ export interface SwapAccess<Version> {
   now(): number
   /** Returns what this process wrote last, from a cache. Another process may have changed it. */
   cached?(key: string): StoredState<Version> | undefined
+  /**
+   * Applies operations in one request, without a read. Resolves with `undefined` if it changed nothing because it
+   * cannot do that for what the key holds.
+   */
+  applyUnread?(keyed: KeyedOperations): Promise<readonly Outcome[] | undefined>
+  /** Returns whether a request failed without a change, and may succeed later. Default: never. */
+  isTemporary?(error: unknown): boolean
 }
 
 /**
@@ -74,7 +83,7 @@ export function swapLoop<Version>(name: string, access: SwapAccess<Version>): Ap
     // A process whose clock is ahead by `aheadMs` may have written the state. `ttlMs` counts from its time, and
     // the database's TTL from now, so the state is kept that much longer.
     const aheadMs = state === undefined ? 0 : Math.ceil(nowMs - clockMs)
-    const change = { key, version: stored?.version, state, ttlMs: ttlMs + aheadMs }
+    const change = { key, version: stored?.version, state, policy, ttlMs: ttlMs + aheadMs }
     access.swap(change, (isWritten) => (isWritten ? settle(outcomes) : onConflict()), fail)
   }
 
@@ -86,7 +95,10 @@ export function swapLoop<Version>(name: string, access: SwapAccess<Version>): Ap
   }
 
   const applyWithRead = applyByPromise(name, async (keyed) => {
-    const outcomes = await retry(() => readAndAttempt(keyed), { isFinal: (done) => done !== undefined })
+    const outcomes = await retry(async () => (await access.applyUnread?.(keyed)) ?? readAndAttempt(keyed), {
+      isFinal: (done) => done !== undefined,
+      isTemporary: access.isTemporary,
+    })
     if (outcomes === undefined) throw contentionError(name, keyed.key)
     return outcomes
   })
@@ -111,7 +123,7 @@ interface Applied {
 }
 
 /** Applies operations to the state of their key. */
-function applyToState(
+export function applyToState(
   name: string,
   { key, operations }: KeyedOperations,
   before: State | undefined,

@@ -8,6 +8,7 @@ import type { Block } from './pages.js'
 const FETCHED: Readonly<Record<string, string>> = {
   orms: join(__dirname, '../recipes/orms'),
   glide: join(__dirname, '../../integration/redis/glide-packages'),
+  dynamodb: join(__dirname, '../../integration/dynamodb/packages'),
 }
 
 /** Makes the fetched packages that blocks import available to the modules of a folder. */

@@ -174,6 +174,11 @@ const NAMES: Readonly<Record<string, ExportedNames>> = {
     ],
     includesHttp: false,
   },
+  'headgate/dynamodb': {
+    values: ['dynamodbSchema', 'dynamodbStore'],
+    types: ['DynamodbSchema', 'DynamodbStore'],
+    includesHttp: false,
+  },
   'headgate/store': {
     values: [
       'StoreError',

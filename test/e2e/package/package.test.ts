@@ -80,6 +80,7 @@ async function loadEntries(): Promise<Record<string, string[]>> {
 const OWN_CHUNKS: Readonly<Record<string, readonly string[]>> = {
   cluster: ['stores-cluster', 'stores-builders'],
   dashboard: ['dashboard'],
+  dynamodb: ['stores-dynamodb', 'stores-builders'],
   'deno-kv': ['stores-deno-kv', 'stores-builders'],
   'durable-objects': ['stores-durable-objects', 'stores-builders'],
   'express-rate-limit': ['adapters-express-rate-limit'],

@@ -50,7 +50,6 @@ test('processes that are killed under load lose no charge that was allowed, and 
   expect(counts.killed).toBe(3)
   expect(taken).toBeGreaterThanOrEqual(counts.allowed)
   expect(taken).toBeLessThanOrEqual(counts.sent + 3 * 20) // a caller may have sent once more before the kill
-  console.log(`allowed ${counts.allowed}, sent ${counts.sent}, counted ${taken}`)
 })
 
 test('the block of the docs limits requests in Deno', async () => {

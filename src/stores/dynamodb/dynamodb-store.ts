@@ -1,0 +1,88 @@
+import { callback, readOptions } from '../../options/option-table.js'
+import { readTogether } from '../../options/problems.js'
+import { runByKey } from '../../pipe/by-key.js'
+import { remoteStore } from '../../pipe/remote-store.js'
+import { hashKey } from '../shared/hash-key.js'
+import { applyBy } from '../shared/run-operations.js'
+import type { Store } from '../store.js'
+import { dynamodbAccess } from './access.js'
+import { attemptsCheck, type DynamoDb, readClient, tableOf } from './client.js'
+import { dynamodbDocuments } from './documents.js'
+import { type DynamodbTableOptions, prepareTable, TABLE_ROWS } from './schema.js'
+
+/** Options of `dynamodbStore`. */
+export interface DynamodbStoreOptions extends DynamodbTableOptions {
+  /** Returns milliseconds since the Unix epoch, for tests. Default: `Date.now`. */
+  clock?: () => number
+}
+
+const OPTIONS = { rows: { ...TABLE_ROWS, clock: callback<() => number> } }
+
+/** A store in DynamoDB. Its table must exist before the first operation. */
+export interface DynamodbStore extends Store {
+  /**
+   * Creates the table if it does not exist, and waits until it is active. Rejects with `StoreError` if that
+   * fails. Await it in a script or on a server's start. Functions need a table that exists.
+   */
+  prepare(): Promise<void>
+}
+
+const TIMEOUT_MS = 1000
+/** A key has at least one character and at most 2 KB. Shorter items cost less. */
+const PLAIN_KEY = /^[ -~]{1,300}$/
+
+const keyOf = (key: string) => (PLAIN_KEY.test(key) ? key : hashKey(key))
+
+/**
+ * Creates a store that keeps states in a table of Amazon DynamoDB, also for functions that serve one request
+ * at a time.
+ *
+ * - **Technique.** A charge is one conditional update without a read, which appends it to a log in the item of
+ *   its key. All processes apply the log to the state in the same order, so charges of one key never compete.
+ *   About every twentieth also writes the state and empties the log, by compare-and-swap. Charges of a `ban`
+ *   are decided by a read and a compare-and-swap, which is retried with backoff for up to two seconds.
+ * - **Several keys.** A charge of several keys is decided key by key. If a later key denies, the earlier ones
+ *   are refunded. Until then, other charges may be denied for lack of those units. No limit is ever exceeded.
+ *   A transaction over all keys would cost twice as much.
+ * - **Busy keys.** Operations on one key that arrive in a process meanwhile share one update.
+ * - **Clock.** This process's, in milliseconds. Synchronize the clocks of all machines to less than a second.
+ * - **Expiry.** The attribute `expires` lets DynamoDB delete items, a minute or more after their states equal
+ *   fresh ones.
+ * - **Client.** `client` is a `DynamoDB` of `@aws-sdk/client-dynamodb`, with `maxAttempts: 1`. By default, the
+ *   SDK sends a request again after a lost reply, which would count a charge twice: the first operation then
+ *   fails with the fix. The store never closes the client.
+ *
+ * Throws a `TypeError` for anything but such a client, and for wrong options.
+ *
+ * @example
+ * ```ts
+ * import { DynamoDB } from '@aws-sdk/client-dynamodb'
+ * import { rateLimit } from 'headgate'
+ * import { dynamodbStore } from 'headgate/dynamodb'
+ *
+ * const store = dynamodbStore(new DynamoDB({ maxAttempts: 1, region: 'eu-central-1' }))
+ * const api = rateLimit({ name: 'api', limit: 100, window: '1m', store })
+ * ```
+ */
+export function dynamodbStore(client: DynamoDb, options: DynamodbStoreOptions = {}): DynamodbStore {
+  const [db, { table: name, clock = Date.now }] = readTogether(
+    'dynamodbStore',
+    () => readClient(client),
+    () => readOptions('dynamodbStore', options, OPTIONS),
+  )
+  const check = attemptsCheck(db)
+  const table = tableOf(db, name, check)
+  const applyToKey = dynamodbAccess(table, clock)
+  const run = runByKey('dynamodb', () => applyToKey, keyOf, clock)
+  return remoteStore({
+    name: 'dynamodb',
+    defaultTimeoutMs: TIMEOUT_MS,
+    apply: applyBy('dynamodbStore', run, { maxKeys: Number.POSITIVE_INFINITY }),
+    origin: { client: db, table: name },
+    documents: dynamodbDocuments(table, keyOf),
+    async prepare() {
+      await check()
+      await prepareTable(db, name)
+    },
+  })
+}

@@ -1,0 +1,67 @@
+import type { Policy, State } from '../../policies/policy.js'
+import { policyFromText, policyText } from '../builders/policy-text.js'
+import type { StoredState } from '../builders/stored-state.js'
+import type { Item } from './client.js'
+import { replay } from './log.js'
+
+/** The version of an item that is none of the store's. */
+export const FOREIGN = 'foreign'
+
+/** What an item holds: a state, and the operations since, which the policy applies to it. */
+export interface LoggedState {
+  readonly state: State | undefined
+  readonly entries: readonly string[]
+  readonly policy: string
+}
+
+/** Returns what an item holds; `undefined` if it is none of the store's. */
+export function loggedIn({ state, log, policy, version }: Item): LoggedState | undefined {
+  if (version?.N === undefined || log?.L === undefined) return undefined
+  const decoded = state === undefined ? undefined : decodeState(state.B)
+  if (state !== undefined && decoded === undefined) return undefined
+  return { state: decoded, entries: log.L.map(({ S = '' }) => S), policy: policy?.S ?? '' }
+}
+
+/** Returns the state in an item, with its version. */
+export function storedIn(key: string, item: Item | undefined): StoredState<string> | undefined {
+  if (item === undefined) return undefined
+  const logged = loggedIn(item)
+  if (logged === undefined) return { state: null, version: item.version?.N ?? FOREIGN }
+  const { state, entries, policy } = logged
+  const current =
+    entries.length === 0 ? state : replay({ key, policy: policyFromText(policy) }, state, entries).state
+  return { state: current, version: item.version?.N ?? FOREIGN }
+}
+
+/** Returns the item for a state, with an empty log for more operations of its policy. */
+export function itemOf(key: string, state: State, policy: Policy, version: string, expiresS: number): Item {
+  const text = textOf(policy)
+  return {
+    key: { S: key },
+    state: { B: encodeState(state) },
+    log: { L: [] },
+    version: { N: version },
+    ...(text !== undefined && { policy: { S: text } }),
+    ...(expiresS < Number.POSITIVE_INFINITY && { expires: { N: String(expiresS) } }),
+  }
+}
+
+/** Returns the text of a policy; `undefined` if it is not one of headgate's. */
+export function textOf(policy: Policy): string | undefined {
+  try {
+    return policyText(policy)
+  } catch {
+    return undefined
+  }
+}
+
+/** Returns a state as doubles, which are little-endian on all platforms. */
+function encodeState(state: State): Uint8Array {
+  return new Uint8Array(new Float64Array(state).buffer)
+}
+
+function decodeState(bytes: Uint8Array | undefined): State | undefined {
+  if (bytes === undefined || bytes.length === 0 || bytes.length % 8 !== 0) return undefined
+  const state = [...new Float64Array(new Uint8Array(bytes).buffer)]
+  return state.every(Number.isFinite) ? state : undefined
+}

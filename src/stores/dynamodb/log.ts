@@ -1,0 +1,74 @@
+import type { KeyedOperations } from '../../pipe/by-key.js'
+import type { Policy, State } from '../../policies/policy.js'
+import { decisionTime } from '../builders/decision-time.js'
+import { applyToState } from '../builders/swap-loop.js'
+import type { Operation, Outcome } from '../operation.js'
+
+/**
+ * An entry of a log: what was applied to a key, and when by the clock of the process. A charge also has how often
+ * it was made. Times that are missing or infinite are texts.
+ */
+type Entry = readonly [type: Operation['type'], atMs: number, units: number, ...rest: (number | string)[]]
+
+/**
+ * Encodes operations on one key, in order. Equal charges that follow one another are one entry. Returns
+ * `undefined` if one of them cannot be in a log: it removes the key, or only reads.
+ */
+export function encodeEntries(operations: readonly Operation[], atMs: number): string[] | undefined {
+  const entries: string[] = []
+  let charges = 0
+  for (const [i, operation] of operations.entries()) {
+    const next = operations[i + 1]
+    if (operation.type === 'charge') {
+      const [part] = operation.parts
+      if (part === undefined || part.cost === 0 || operation.parts.length > 1) return undefined
+      charges++
+      if (next?.type === 'charge' && next.parts.length === 1 && next.parts[0]?.cost === part.cost) continue
+      entries.push(encode(['charge', atMs, part.cost, charges]))
+      charges = 0
+    } else if (operation.type === 'refund' || operation.type === 'renew') {
+      const { type, cost, takenAtMs, resetAtMs } = operation
+      entries.push(encode([type, atMs, cost, takenAtMs, String(resetAtMs ?? '')]))
+    } else if ((operation.type === 'take' || operation.type === 'reward') && operation.units > 0)
+      entries.push(encode([operation.type, atMs, operation.units]))
+    else return undefined
+  }
+  return entries
+}
+
+const encode = (entry: Entry): string => JSON.stringify(entry)
+
+/** Returns the operations of an entry, and their time. */
+function decode(text: string, key: string, policy: Policy) {
+  const [type, atMs, units, first = 0, second = '']: Entry = JSON.parse(text)
+  const part = { key, policy, cost: units }
+  if (type === 'charge') {
+    const charge: Operation = { type, parts: [part] }
+    return { atMs, operations: Array.from({ length: Number(first) }, () => charge) }
+  }
+  if (type === 'take' || type === 'reward') return { atMs, operations: [{ type, key, policy, units }] }
+  const reset = second === '' ? {} : { resetAtMs: Number(second) }
+  const operation = { ...part, type, takenAtMs: Number(first), ...reset } as Operation
+  return { atMs, operations: [operation] }
+}
+
+/**
+ * Applies the entries of a log to a state. All processes get the same state and outcomes, because these depend
+ * only on what the item holds.
+ */
+export function replay(
+  { key, policy }: Pick<KeyedOperations, 'key' | 'policy'>,
+  before: State | undefined,
+  entries: readonly string[],
+): { readonly state: State | undefined; readonly outcomes: readonly Outcome[] } {
+  let state = before
+  const outcomes: Outcome[] = []
+  for (const entry of entries) {
+    const { atMs, operations } = decode(entry, key, policy)
+    const nowMs = decisionTime(policy, state, atMs)
+    const applied = applyToState('dynamodb', { key, policy, operations }, state, false, nowMs)
+    if (applied.write !== undefined) state = applied.write.state
+    for (const outcome of applied.outcomes) outcomes.push(outcome)
+  }
+  return { state, outcomes }
+}

@@ -1,0 +1,30 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { fetchLocked } from '../../e2e/package/fetched.js'
+
+/** A server of DynamoDB's protocol. */
+export interface Dynalite {
+  /** The folder that has the SDK in its node_modules. */
+  readonly folder: string
+  readonly port: number
+  stop(): Promise<void>
+}
+
+export async function startDynalite(): Promise<Dynalite> {
+  const folder = await fetchLocked('dynamodb', join(__dirname, 'packages'))
+  const child: ChildProcess = fork(join(__dirname, 'dynalite-server.cjs'), [folder], {
+    execArgv: [],
+    silent: true,
+  })
+  const [port] = await once(child, 'message')
+  return {
+    folder,
+    port: Number(port),
+    async stop() {
+      const closed = once(child, 'close')
+      child.kill()
+      await closed
+    },
+  }
+}

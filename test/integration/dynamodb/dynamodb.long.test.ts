@@ -1,0 +1,38 @@
+import { fork } from 'node:child_process'
+import { join } from 'node:path'
+import { dynamodbStore } from 'headgate/dynamodb'
+import { type Bundle, bundle } from '../../support/servers/bundle.js'
+import { describeStoreExactness } from '../../support/store-exactness.js'
+import { type Dynalite, startDynalite } from './dynalite.js'
+import { openClient } from './open.js'
+
+jest.setTimeout(600_000)
+
+const table = 'exactness'
+let server: Dynalite
+let program: Bundle
+beforeAll(async () => {
+  server = await startDynalite()
+  program = await bundle(join(__dirname, 'store-process.ts'))
+  const client = openClient(server.folder, server.port)
+  await dynamodbStore(client, { table }).prepare()
+  client.destroy()
+})
+afterAll(async () => {
+  await program.remove()
+  await server.stop()
+})
+
+describe('several processes with one table of DynamoDB', () => {
+  describeStoreExactness(
+    {
+      startProcess: () =>
+        fork(program.path, [server.folder, String(server.port), table], { execArgv: [], silent: true }),
+      capabilities: { atomicAcrossKeys: false },
+      processes: 4,
+      callers: 5,
+      timeout: 300_000,
+    },
+    'sample',
+  )
+})
