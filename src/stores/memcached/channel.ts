@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { afterCode, afterTurn } from '../../util/defer.js'
-import { type Deadline, createDeadlines, TimeoutError } from '../../util/timeout.js'
+import { createDeadlines, type Deadline, TimeoutError } from '../../util/timeout.js'
 import type { StoreError } from '../store-error.js'
 import { addressOf, type MemcachedClient, type MemcachedServer } from './client.js'
 import { connectionError } from './errors.js'
