@@ -8,6 +8,8 @@ import { readDumpable } from './dump-memory.js'
 import { type Dump, readDump } from './format.js'
 
 const OWNER = 'restoreMemory'
+/** A prime above `maxKeys`, so that steps of this length visit each state once. */
+const STRIDE = 1_000_000_007
 
 /**
  * Continues with the counts that `dumpMemory` returned in an earlier process. Call it before the first charge.
@@ -70,7 +72,9 @@ function indexesOfLive(
 function addStates(dump: Dump, table: StateTable, live: readonly number[]): void {
   const { words, floats, numbers } = dump
   const unpacked = unpackedStates(dump)
-  for (const word of live) {
+  // Not in the order of the dump, which is that of the hashes: they would lie in a few long runs.
+  for (let i = 0, at = 0; i < live.length; i++, at = (at + STRIDE) % live.length) {
+    const word = live[at] as number
     const state = unpacked.get(word) ?? [numbers[word / 2 + 1] as number, numbers[word / 2 + 2] as number]
     const high = words[word + 1] as number
     const page = table.pages.pageWithRoom(high)
