@@ -80,6 +80,8 @@ const PLACES: readonly (readonly [string, (given: never) => unknown])[] = [
   ['postgresSchema table', postgresSchema],
   ['postgresStore options', (given) => postgresStore(postgresPool, given)],
   ['memoryStore options', memoryStore],
+  ['dumpMemory store', headgate.dumpMemory],
+  ['restoreMemory store', (store) => headgate.restoreMemory(store, new Uint8Array())],
   ['responseFor options', (given) => responseFor(decision, given)],
   ['rateLimit options', rateLimit],
   ['rateLimit store', (store) => rateLimit({ ...enough, store })],
