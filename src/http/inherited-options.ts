@@ -1,7 +1,8 @@
-import { ENTRIES_RULE } from '../limiter/read-limits.js'
+import { ENTRIES_RULE, limitsRow } from '../limiter/read-limits.js'
 import type { Fixes } from '../options/fixes.js'
+import { foreignFixes } from '../options/foreign-options.js'
 import { type Rows, readOptions } from '../options/option-table.js'
-import { FIXES, MIDDLEWARE_ROWS, MIDDLEWARE_RULES } from './options.js'
+import { MIDDLEWARE_ROWS, MIDDLEWARE_RULES } from './options.js'
 
 /**
  * Checks options that may leave out the limit, such as those that routes inherit. `rows` extend the options
@@ -11,9 +12,9 @@ import { FIXES, MIDDLEWARE_ROWS, MIDDLEWARE_RULES } from './options.js'
 export function checkOptions(owner: string, options: object, rows: Rows, fixes: Fixes): void {
   const { onDenied: _, ...common } = MIDDLEWARE_ROWS
   readOptions(owner, options, {
-    rows: { ...common, ...rows } as typeof common & Rows,
+    rows: { ...common, limits: limitsRow(foreignFixes()), ...rows } as typeof common & Rows,
     rules: { ...(hasAmount(options ?? {}) && { entries: ENTRIES_RULE }), ...MIDDLEWARE_RULES },
-    fixes: { ...FIXES, ...fixes },
+    fixes: { ...foreignFixes(), ...fixes },
   })
 }
 

@@ -1,9 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Decision } from '../limiter/decision.js'
 import type { LimiterFields, LimitWithWindow } from '../limiter/options.js'
+import { limitsRow } from '../limiter/read-limits.js'
 import { LIMITER_ROWS, LIMITER_RULES, limiterSettings } from '../limiter/read-options.js'
-import type { Fixes } from '../options/fixes.js'
-import { limiterFixes } from '../options/foreign-options.js'
 import { callback, optional, readOptions, type Settings, withDefault } from '../options/option-table.js'
 import type { FrameworkTypes, ServerTypes } from '../util/framework-types.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
@@ -17,7 +16,7 @@ import {
 } from './after-response.js'
 import { createDelayer, type DelayOptions, readDelay } from './delay.js'
 import { RESPONSE_ROWS, type ResponseOptions } from './denial-response.js'
-import type { Handlers, ResponseWriter } from './response-writer.js'
+import type { ResponseWriter } from './response-writer.js'
 
 /**
  * Continues with the next handler. With an error, continues with the error handlers of Express or Connect.
@@ -118,8 +117,6 @@ export const MIDDLEWARE_ROWS = {
   onDenied: callback,
 }
 
-export const FIXES = limiterFixes()
-
 const DELAY_RULE = {
   from: ['delay', 'limit', 'policy', 'limits'],
   read(owner: string, { delay, limit, policy, limits = [] }: Settings<typeof MIDDLEWARE_ROWS>): void {
@@ -172,10 +169,11 @@ export function readRequestOptions<Req, Res>(
   options: RequestOptions<ServerTypes<Req, Res>>,
   writer: ResponseWriter<Res>,
 ) {
+  const { general, own } = writer.fixes
   const table = {
-    rows: MIDDLEWARE_ROWS,
+    rows: { ...MIDDLEWARE_ROWS, limits: limitsRow(general) },
     rules: { ...LIMITER_RULES, ...MIDDLEWARE_RULES },
-    fixes: { ...FIXES, ...fixesIn(writer.handlers) },
+    fixes: { ...general, ...own },
   }
   const read = readOptions(owner, options, table)
   const onAllowed = afterResponse(options, writer)
@@ -196,14 +194,6 @@ export function afterResponse<Req, Res>(
 ): OnAllowed<Req, Res> | undefined {
   if (actualCost !== undefined) return adjustToActualCost(actualCost, writer)
   return count === 'all' ? undefined : refundUncounted(count, writer)
-}
-
-/** Returns the fixes that depend on the framework. */
-function fixesIn({ onDenied, count, decision }: Handlers): Fixes {
-  const handler = `Write onDenied, which is called with ${onDenied}.`
-  const requestPropertyName = `Leave it out: the decision is always at ${decision}.`
-  const requestWasSuccessful = `Write count: ${count}, which says whether a response counts.`
-  return { handler, requestWasSuccessful, requestPropertyName }
 }
 
 const namedCount = choice('all', 'failed', 'successful')

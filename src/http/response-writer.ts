@@ -3,6 +3,7 @@ import type { Decision } from '../limiter/decision.js'
 import { byteLengthOf } from '../platform.js'
 import { warnOnce } from '../util/warn-once.js'
 import { beforeHeaders } from './before-headers.js'
+import { type FrameworkFixes, nodeFixes } from './framework-fixes.js'
 import type { HeaderList } from './header-list.js'
 import { isPatched, keepUncacheable } from './keep-uncacheable.js'
 import { denialError, isPlaceholder } from './placeholder.js'
@@ -22,17 +23,9 @@ export function contentHeaders({ contentType, body }: DenialResponse): HeaderLis
   return ['Content-Type', contentType, 'Content-Length', String(byteLengthOf(body))]
 }
 
-/** How a framework calls its handlers, and where they find the decision: texts for error messages. */
-export interface Handlers {
-  readonly onDenied: string
-  readonly count: string
-  readonly decision: string
-}
-
 /** Reads and writes the responses of a framework. Middleware for node:http uses `nodeWriter`. */
 export interface ResponseWriter<Res> {
-  /** For error messages. */
-  readonly handlers: Handlers
+  readonly fixes: FrameworkFixes
   readonly recordDecision: RecordDecision
   /** Returns whether there is no real response, so that nothing will tell how the request ended. */
   isPlaceholder(res: Res): boolean
@@ -88,11 +81,11 @@ export interface ResponseWriter<Res> {
 
 /** Writes the responses of node:http, and so of Express and Connect. */
 export const nodeWriter: ResponseWriter<ServerResponse> = {
-  handlers: {
+  fixes: nodeFixes({
     onDenied: '(req, res, next, decision)',
     count: '(req, res) => res.statusCode < 500',
     decision: 'req.rateLimit',
-  },
+  }),
   recordDecision,
   isPlaceholder,
   headerNames: (res) => (isPlaceholder(res) ? [] : res.getHeaderNames()),
@@ -130,12 +123,12 @@ export const nodeWriter: ResponseWriter<ServerResponse> = {
  * Returns the writer of a framework whose responses wrap those of node:http. `overrides` replaces methods.
  */
 export function writerOver<Res>(
-  handlers: Handlers,
+  fixes: FrameworkFixes,
   raw: (res: Res) => ServerResponse,
   overrides: Partial<ResponseWriter<Res>>,
 ): ResponseWriter<Res> {
   return {
-    handlers,
+    fixes,
     recordDecision,
     isPlaceholder: () => false,
     headerNames: (res) => nodeWriter.headerNames(raw(res)),

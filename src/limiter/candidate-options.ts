@@ -1,19 +1,20 @@
-import { BESIDE_LIMITS, limiterFixes } from '../options/foreign-options.js'
+import { foreignFixes } from '../options/foreign-options.js'
 import { readOptions } from '../options/option-table.js'
+import { BESIDE_LIMITS, placementFixes } from '../options/placements.js'
 import type { Policy } from '../policies/policy.js'
 import { wrongUse } from '../util/validate.js'
-import { ENTRIES_RULE, type Entry, LIMIT_ROWS } from './read-limits.js'
+import { ENTRIES_RULE, type Entry, LIMIT_ROWS, limitsRow } from './read-limits.js'
 
-const TABLE = {
-  rows: LIMIT_ROWS,
+const table = () => ({
+  rows: { ...LIMIT_ROWS, limits: limitsRow(foreignFixes()) },
   rules: { entries: ENTRIES_RULE },
-  fixes: limiterFixes(BESIDE_LIMITS, 'next to candidate, not in it'),
-}
+  fixes: { ...foreignFixes(), ...placementFixes(BESIDE_LIMITS, 'next to candidate, not in it') },
+})
 
 /** Reads the limits of a candidate. Throws a `TypeError` that names each wrong option and its fix. */
 export function readCandidate(owner: string, option: string, candidate: unknown): readonly Entry[] {
   const entryOwner = `${owner}: ${option}`
-  const { entries } = readOptions(entryOwner, candidate, TABLE)
+  const { entries } = readOptions(entryOwner, candidate, table())
   for (const { owner, policy } of entries) if (typeof policy === 'object') checkCandidatePolicy(owner, policy)
   return entries
 }

@@ -1,6 +1,7 @@
 import type { KeyFunction } from '../keys/key-types.js'
-import { BESIDE_LIMITS, limiterFixes } from '../options/foreign-options.js'
+import type { Fixes } from '../options/fixes.js'
 import { exemption, optional, readOptions, type Settings } from '../options/option-table.js'
+import { BESIDE_LIMITS, placementFixes } from '../options/placements.js'
 import { readTogether } from '../options/problems.js'
 import { isPolicy, type Policy } from '../policies/policy.js'
 import { bucketOfLimit } from '../policies/token-bucket.js'
@@ -29,7 +30,7 @@ export const LIMIT_ROWS = {
   limit: optional(readLimit),
   window: optional(durationMs),
   policy: optional(readPolicy),
-  limits: optional(readEntries),
+  limits: limitsRow(),
   key: optional(readKeys),
   cost: optional(readCost),
 }
@@ -53,9 +54,14 @@ export const ENTRIES_RULE = {
 const { limits: _, ...OF_ONE_LIMIT } = LIMIT_ROWS
 
 /** The options of one of several limits. */
-const ENTRY = {
-  rows: { name: optional(keyName), ...OF_ONE_LIMIT, skip: exemption<LimitSkip> },
-  fixes: limiterFixes(BESIDE_LIMITS, 'next to limits, not in it'),
+const ENTRY_ROWS = { name: optional(keyName), ...OF_ONE_LIMIT, skip: exemption<LimitSkip> }
+
+const ENTRY_FIXES = placementFixes(BESIDE_LIMITS, 'next to limits, not in it')
+
+/** Creates the row for several limits. `fixes` are those for unknown options of a limit. */
+/* @__NO_SIDE_EFFECTS__ */
+export function limitsRow(fixes?: Fixes) {
+  return optional((owner, option, limits) => readEntries(owner, option, limits, { ...fixes, ...ENTRY_FIXES }))
 }
 
 /**
@@ -94,7 +100,7 @@ function resolvePolicy(
   return bucketOfLimit(owner, capacity, window)
 }
 
-function readEntries(owner: string, option: string, limits: unknown): readonly Entry[] {
+function readEntries(owner: string, option: string, limits: unknown, fixes: Fixes): readonly Entry[] {
   if (!Array.isArray(limits) || limits.length === 0 || limits.length > 16)
     throw wrongOption(
       owner,
@@ -105,7 +111,10 @@ function readEntries(owner: string, option: string, limits: unknown): readonly E
     )
   const entries = readTogether<Entry[]>(
     owner,
-    ...Array.from(limits, (entry: object, i) => () => readEntry(`${owner}: ${option}[${i}]`, entry, i)),
+    ...Array.from(
+      limits,
+      (entry: object, i) => () => readEntry(`${owner}: ${option}[${i}]`, entry, i, fixes),
+    ),
   )
   for (const [i, { owner, entryName }] of entries.entries())
     if (entries.findIndex((entry) => entry.entryName === entryName) < i)
@@ -113,8 +122,8 @@ function readEntries(owner: string, option: string, limits: unknown): readonly E
   return entries
 }
 
-function readEntry(owner: string, entry: object, i: number): Entry {
-  const { name, key, cost, skip, ...given } = readOptions(owner, entry, ENTRY)
+function readEntry(owner: string, entry: object, i: number, fixes: Fixes): Entry {
+  const { name, key, cost, skip, ...given } = readOptions(owner, entry, { rows: ENTRY_ROWS, fixes })
   const policy = resolvePolicy(owner, given)
   const defaultName = isPolicy(policy) ? keyName(owner, 'name', policy.name) : `limit-${i + 1}`
   return { owner, entryName: name ?? defaultName, policy, key, cost, skip }

@@ -1,6 +1,7 @@
 import { addressKey, addressReader, addressReaderAmong, requestIdentity } from '../keys/source-address.js'
-import { limiterFixes, MIDDLEWARE_OPTIONS } from '../options/foreign-options.js'
+import { foreignFixes } from '../options/foreign-options.js'
 import { exemption, optional, readOptions, type Settings, withDefault } from '../options/option-table.js'
+import { MIDDLEWARE_OPTIONS, placementFixes } from '../options/placements.js'
 import { limitsKey } from '../pipe/limits-document.js'
 import type { Pipe } from '../pipe/pipe.js'
 import { readStore } from '../pipe/read-store.js'
@@ -14,7 +15,7 @@ import { ACCESS_ROWS, accessRules, type ModeSwitch, type Skip } from './access-r
 import { readCandidateOption, withKeysOf } from './candidate-source.js'
 import { type ClaimedStore, claimStore } from './claimed-store.js'
 import type { LimiterOptions, StoreErrorChoice } from './options.js'
-import { ENTRIES_RULE, type Entry, LIMIT_ROWS, namesOf } from './read-limits.js'
+import { ENTRIES_RULE, type Entry, LIMIT_ROWS, limitsRow, namesOf } from './read-limits.js'
 import type { LimitContext } from './resolve-parts.js'
 import { readSettings } from './settings-source.js'
 import { registerName } from './shared-name.js'
@@ -52,11 +53,11 @@ export const LIMITER_RULES = {
   shareCheck: { from: ['fallbackShare', 'onStoreError'], read: checkShare },
 } as const
 
-const LIMITER_TABLE = {
-  rows: LIMITER_ROWS,
+const limiterTable = () => ({
+  rows: { ...LIMITER_ROWS, limits: limitsRow(foreignFixes()) },
   rules: LIMITER_RULES,
-  fixes: limiterFixes(MIDDLEWARE_OPTIONS, 'in the options of rateLimit'),
-}
+  fixes: { ...foreignFixes(), ...placementFixes(MIDDLEWARE_OPTIONS, 'in the options of rateLimit') },
+})
 
 /** Puts a pipe that tracks the units of undecided requests in front of another one. */
 type TrackUndecided = (pipe: Pipe, store: Store) => Pipe
@@ -68,7 +69,7 @@ export function readLimiterOptions<Subject>(
   owner: string,
   options: LimiterOptions<Subject>,
 ): LimiterSettings {
-  return limiterSettings(owner, readOptions(owner, options, LIMITER_TABLE), 1000)
+  return limiterSettings(owner, readOptions(owner, options, limiterTable()), 1000)
 }
 
 /** A limiter's options, read and checked. */

@@ -1,4 +1,5 @@
 import type { Fixes } from './fixes.js'
+import { words } from './placements.js'
 
 /**
  * Fixes, each with the options that it is for. The tables are functions, because bundlers would keep an
@@ -11,7 +12,7 @@ type OptionsByFix = Readonly<Record<string, string>>
  * which most applications migrate. A fix of one word is the option to write. `docs/migrating/` says more,
  * and has tables for other packages.
  */
-const foreignFixes = (): OptionsByFix => ({
+const packageFixes = (): OptionsByFix => ({
   limit: 'max points',
   window: 'windowMs duration',
   "Write policy: ban(policy, { after: 15, within: '1m', for: '15m' }).": 'blockDuration',
@@ -45,7 +46,7 @@ const policyNames = () =>
   words('tokenBucket fixedWindow slidingWindow slidingLog consecutive concurrency ban')
 
 /** What to write for options of other packages. */
-export const FOREIGN_OPTIONS: Fixes = /* @__PURE__ */ fixesOf(foreignFixes)
+export const FOREIGN_OPTIONS: Fixes = /* @__PURE__ */ fixesOf(packageFixes)
 
 /* @__NO_SIDE_EFFECTS__ */
 function fixesOf(table: () => OptionsByFix): Fixes {
@@ -53,29 +54,12 @@ function fixesOf(table: () => OptionsByFix): Fixes {
   return Object.fromEntries(fixes)
 }
 
-/** The options that only `rateLimit` has. */
-export const MIDDLEWARE_OPTIONS: readonly string[] = /* @__PURE__ */ words(
-  'count actualCost delay headers resetFormat onDenied statusCode message',
-)
-
-/** The options that belong beside `limits`, not in each limit. */
-export const BESIDE_LIMITS: readonly string[] = /* @__PURE__ */ words(
-  'store prefix secret onStoreError fallbackShare denyCache timeout skip allow block mode candidate settings',
-).concat(MIDDLEWARE_OPTIONS)
-
+/**
+ * Returns fixes for options of other packages and of policies. Only entries for frameworks of Node.js and
+ * `createLimiter` have all of them: to a Worker, they would be 3 % of its bundle.
+ */
 /* @__NO_SIDE_EFFECTS__ */
-function words(text: string): readonly string[] {
-  return text.split(' ')
-}
-
-/** Returns the fixes of a limiter's options, and one for each option that belongs elsewhere: `where`. */
-/* @__NO_SIDE_EFFECTS__ */
-export function limiterFixes(elsewhere: readonly string[] = [], where = ''): Fixes {
-  const placements = elsewhere.map((name) => [name, `Write ${name} ${where}.`])
+export function foreignFixes(): Fixes {
   const factories = policyNames().map((name) => [name, `Write policy: ${name}({ … }).`])
-  return {
-    ...FOREIGN_OPTIONS,
-    ...fixesOf(misplacedFixes),
-    ...Object.fromEntries([...factories, ...placements]),
-  }
+  return { ...FOREIGN_OPTIONS, ...fixesOf(misplacedFixes), ...Object.fromEntries(factories) }
 }

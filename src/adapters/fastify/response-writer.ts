@@ -1,18 +1,19 @@
 import type { FastifyReply } from 'fastify'
+import { nodeFixes } from '../../http/framework-fixes.js'
 import { keepUncacheable } from '../../http/keep-uncacheable.js'
 import { writerOver } from '../../http/response-writer.js'
 
-const HANDLERS = {
+const FIXES = nodeFixes({
   onDenied: '(request, reply, decision)',
   count: '(request, reply) => reply.statusCode < 500',
   decision: 'request.rateLimit',
-}
+})
 
 /**
  * The replies of Fastify. Headers and denials go through the reply, so that `onSend` hooks see them. Fastify
  * itself computes `Content-Length`, since such hooks may change the body.
  */
-export const fastifyWriter = writerOver<FastifyReply>(HANDLERS, (reply) => reply.raw, {
+export const fastifyWriter = writerOver<FastifyReply>(FIXES, (reply) => reply.raw, {
   headerNames: (reply) => Object.keys(reply.getHeaders()), // those of the raw response also
   getHeader: (reply, name) => reply.getHeader(name),
   removeHeader(reply, name) {

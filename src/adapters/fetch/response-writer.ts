@@ -4,13 +4,20 @@ import { contentHeaders, type DenialResponse, type ResponseWriter } from '../../
 import { hasLeft, onceDisconnected } from './connection.js'
 import { callClosers, type Exchange, markQuotaHeaders } from './exchange.js'
 
+/** What to write in place of options of hono-rate-limiter, from which applications for the Fetch standard migrate. */
+const FIXES = {
+  windowMs: 'window',
+  keyGenerator: 'key',
+  handler: 'onDenied',
+  standardHeaders: 'headers',
+  skipFailedRequests: "Write count: 'successful'.",
+  skipSuccessfulRequests: "Write count: 'failed'.",
+  requestWasSuccessful: 'count',
+}
+
 /** Collects headers for a response that the application has yet to make. */
 export const fetchWriter: ResponseWriter<Exchange> = {
-  handlers: {
-    onDenied: '(subject, decision) and returns a Response',
-    count: '(subject, response) => response.status < 500',
-    decision: 'limit.decisionOf(request)',
-  },
+  fixes: { general: FIXES },
   recordDecision: recordInRoom,
   isPlaceholder: () => false,
   headerNames: ({ headers }) => [...headers.keys()],

@@ -12,11 +12,6 @@ type Status = Parameters<Context['status']>[0]
 /** The responses of Hono. Headers that were set on the context override those of a denial. */
 export const honoWriter: ResponseWriter<Exchange> = {
   ...fetchWriter,
-  handlers: {
-    onDenied: '(c, decision) and returns a Response',
-    count: '(c, response) => response.status < 500',
-    decision: "c.get('rateLimit')",
-  },
   headerNames: (exchange) => [...contextOf(exchange).res.headers.keys()],
   removeHeader(exchange, name) {
     fetchWriter.removeHeader(exchange, name)

@@ -1,4 +1,5 @@
 import type { ExtendableContext, Response } from 'koa'
+import { nodeFixes } from '../../http/framework-fixes.js'
 import { keepUncacheable } from '../../http/keep-uncacheable.js'
 import { LAST_RECORD } from '../../http/recorded-decision.js'
 import { nodeWriter, setAll, writerOver } from '../../http/response-writer.js'
@@ -99,14 +100,14 @@ export function prepareContext(ctx: ExtendableContext & { [LAST_RECORD]?: unknow
   viewAsRequest(ctx, new ContextView(ctx))
 }
 
-const HANDLERS = {
+const FIXES = nodeFixes({
   onDenied: '(ctx, next, decision)',
   count: '(ctx) => ctx.status < 500',
   decision: 'ctx.rateLimit',
-}
+})
 
 /** The responses of Koa. A denial goes through Koa's own, so that outer middleware sees it. */
-export const koaWriter = writerOver<Response>(HANDLERS, ({ res }) => res, {
+export const koaWriter = writerOver<Response>(FIXES, ({ res }) => res, {
   presetStatus(response, status) {
     // In Koa 2 and 3, setting a body sets the status to 200, unless this field says that a status was set.
     const { status: before, _explicitStatus = false }: Response & { _explicitStatus?: boolean } = response

@@ -39,7 +39,7 @@ function isPlatformResponse(value: unknown): value is PlatformResponse {
 }
 
 /** The responses of both platforms. A denial is thrown, so that it passes through the exception filters. */
-export const platformWriter: ResponseWriter<PlatformResponse> = writerOver(nodeWriter.handlers, rawOf, {
+export const platformWriter: ResponseWriter<PlatformResponse> = writerOver(nodeWriter.fixes, rawOf, {
   headerNames: (res) => Object.keys(res.getHeaders()), // of a reply also those of its raw response
   getHeader: (res, name) => res.getHeader(name),
   removeHeader(res, name) {
@@ -55,7 +55,7 @@ export const platformWriter: ResponseWriter<PlatformResponse> = writerOver(nodeW
 
 /** Also takes calls that have no response. Such a call counts as over, so nothing is held until its end. */
 export const nestWriter: ResponseWriter<NestResponse> = {
-  handlers: nodeWriter.handlers,
+  fixes: nodeWriter.fixes,
   recordDecision,
   isPlaceholder: () => false,
   headerNames: (res) => (res ? platformWriter.headerNames(res) : []),

@@ -1,13 +1,10 @@
 import * as headgate from 'headgate'
+import * as hono from 'headgate/hono'
 import { redisStore } from 'headgate/redis'
 import { MIDDLEWARE_ROWS } from '../../../src/http/options.js'
 import { LIMITER_ROWS } from '../../../src/limiter/read-options.js'
-import {
-  BESIDE_LIMITS,
-  FOREIGN_OPTIONS,
-  limiterFixes,
-  MIDDLEWARE_OPTIONS,
-} from '../../../src/options/foreign-options.js'
+import { FOREIGN_OPTIONS, foreignFixes } from '../../../src/options/foreign-options.js'
+import { BESIDE_LIMITS, MIDDLEWARE_OPTIONS } from '../../../src/options/placements.js'
 import {
   EXPRESS_RATE_LIMIT,
   EXPRESS_SLOW_DOWN,
@@ -17,7 +14,7 @@ import {
 
 const { ban, consecutive, createLimiter, loginGuard, rateLimit, slidingWindow, tokenBucket } = headgate
 
-const HAVE_FIXES = Object.keys(limiterFixes())
+const HAVE_FIXES = Object.keys(foreignFixes())
 
 test.each([
   ['express-rate-limit', EXPRESS_RATE_LIMIT, 16],
@@ -151,6 +148,21 @@ const MESSAGES: readonly (readonly [() => unknown, string])[] = [
           "such as redisStore(client) from 'headgate/redis'.",
       ] as const,
   ),
+  [
+    () => hono.rateLimit({ ...enough, windowMs: 60_000, keyGenerator: fn, handler: fn } as never),
+    '3 options are wrong:\n- there is no option "windowMs". Write window instead.\n' +
+      '- there is no option "keyGenerator". Write key instead.\n' +
+      '- there is no option "handler". Write onDenied instead.',
+  ],
+  [
+    () => hono.rateLimit({ ...enough, skipFailedRequests: true } as never),
+    'there is no option "skipFailedRequests". Write count: \'successful\'.',
+  ],
+  [
+    () => hono.rateLimit({ limits: [{ limit: 5, windowMs: 60_000, handler: fn }] } as never),
+    '2 options are wrong:\n- limits[0]: there is no option "windowMs". Write window instead.\n' +
+      '- limits[0]: there is no option "handler". Write onDenied next to limits, not in it.',
+  ],
   [
     () => rateLimit({ limits: [{ limit: 5, windowMs: 60_000 }] } as never),
     'limits[0]: there is no option "windowMs". Write window instead.',
