@@ -12,12 +12,13 @@ import { parseTestStoreArguments, type TestStoreSettings } from './arguments.js'
 import { conformanceSetup, type Usage } from './conformance-setup.js'
 import { loadStore } from './load-store.js'
 import { type CaseResult, runCases } from './run-cases.js'
+import { SCOPE, scopedStore } from './scoped-store.js'
 
 /** Runs `headgate test-store`. Returns what it prints. */
 export async function testStoreCommand(args: readonly string[]): Promise<string> {
   const settings = parseTestStoreArguments(args)
   if (settings.isServed) {
-    await serveStore(await loadStore(settings.module))
+    await serveStore(scopedStore(await loadStore(settings.module), SCOPE).store)
     return ''
   }
   const usage: Usage = { operations: 0, documentKeys: [] }

@@ -5,7 +5,7 @@ import type { Store } from '../../stores/store.js'
 import type { ConformanceSetup } from '../../testing/conformance/store-under-test.js'
 import { pause } from '../../util/defer.js'
 import type { TestStoreSettings } from './arguments.js'
-import { scopedStore } from './scoped-store.js'
+import { SCOPE, scopedStore } from './scoped-store.js'
 
 /** What the tests did to the user's service. */
 export interface Usage {
@@ -25,7 +25,7 @@ export function conformanceSetup(
   return {
     capabilities: { settableClock: false, anyKey, atomicAcrossKeys },
     makeStore() {
-      const scoped = scopedStore(store, `hgtest:${randomUUID().slice(0, 8)}:`)
+      const scoped = scopedStore(store, `${SCOPE}${randomUUID().slice(0, 8)}:`)
       return {
         store: scoped.store,
         async advance(ms) {

@@ -2,6 +2,9 @@ import { customStore } from '../../pipe/custom-store.js'
 import type { KeyedPolicy, Operation } from '../../stores/operation.js'
 import type { Store } from '../../stores/store.js'
 
+/** The beginning of all keys. */
+export const SCOPE = 'hgtest:'
+
 /** The longest key that every store takes. */
 const MAX_KEY_BYTES = 250
 

@@ -66,7 +66,12 @@ export class ServingObject {
 
   async #setAlarm(atMs = 0): Promise<void> {
     this.#hasAlarm = true
-    if ((await this.#storage.getAlarm()) !== null) return
-    await this.#storage.setAlarm(Math.max(atMs, this.now() + SWEEP_MS))
+    try {
+      if ((await this.#storage.getAlarm()) !== null) return
+      await this.#storage.setAlarm(Math.max(atMs, this.now() + SWEEP_MS))
+    } catch (error) {
+      this.#hasAlarm = false // the next write tries again
+      throw error
+    }
   }
 }

@@ -88,8 +88,11 @@ export async function withArena(
   }
 
   const sent = processes.length * callers * each
-  await body({ sent, atomicAcrossKeys, part, charge, peek, expectLeft })
-  await first.request('forget', [...partsByKey.values()])
+  try {
+    await body({ sent, atomicAcrossKeys, part, charge, peek, expectLeft })
+  } finally {
+    await first.request('forget', [...partsByKey.values()])
+  }
 }
 
 function sumOf(counts: readonly Counts[]): Counts {
