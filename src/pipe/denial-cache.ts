@@ -13,7 +13,7 @@ import {
 import type { Store } from '../stores/store.js'
 import { weakMemo } from '../util/memo.js'
 import { RecentMap } from '../util/recent-map.js'
-import { figuresNow, type KnownFigures, knownAfterBlock, knownAfterTake } from './known-figures.js'
+import { figuresAt, type KnownFigures, knownAfterBlock, knownAfterTake, storeTimes } from './known-figures.js'
 import type { DenialTimes } from './lease/leases.js'
 
 /** The cache knows at least this many keys, and at most twice as many. */
@@ -45,34 +45,38 @@ export class DenialCache {
   after(operation: Operation, outcome: Outcome, sentAtMs: number, { minMs, maxMs }: DenialTimes): void {
     this.invalidate(operation)
     if (maxMs <= 0 || outcome instanceof Error) return
+    const nowMs = performance.now()
     if (outcome.type === 'charge') {
       if (!outcome.allowed || !this.#known.isEmpty)
         this.record((operation as Charge).parts, outcome, sentAtMs, minMs)
     } else if (outcome.type === 'take')
-      this.#change((operation as Take).key, (known) => knownAfterTake(known, outcome, sentAtMs))
+      this.#change((operation as Take).key, (known) => knownAfterTake(known, outcome, sentAtMs, nowMs))
     else if (outcome.type === 'block')
-      this.#change((operation as Block).key, (known) => knownAfterBlock(known, outcome, sentAtMs))
+      this.#change((operation as Block).key, (known) => knownAfterBlock(known, outcome, sentAtMs, nowMs))
   }
 
   /** Returns the verdict on a charge if what was said less than `maxMs` ago tells that the store denies it. */
   find(charged: readonly Part[], maxMs: number): ChargeResult | undefined {
     const nowMs = performance.now()
-    const parts: PartResult[] = []
-    let isDenied = false
-    let atMs = 0
-    for (const part of charged) {
-      const known = this.#known.get(part.key)
+    const all: KnownFigures[] = []
+    for (const { key } of charged) {
+      const known = this.#known.get(key)
       if (known === undefined) return undefined
       if (nowMs - known.sentAtMs >= maxMs && nowMs >= known.minUntilMs) return undefined
-      const figures = figuresNow(known, part, nowMs)
+      all.push(known)
+    }
+    const times = storeTimes(all, nowMs)
+    const parts: PartResult[] = []
+    let isDenied = false
+    for (const [i, known] of all.entries()) {
+      const figures = figuresAt(times[i] as number, known, charged[i] as Part, nowMs)
       // Once a limit may allow again, the store decides: it may have allowed another process.
       if (figures === undefined || (figures.allowed && !known.figures.allowed)) return undefined
       isDenied ||= !figures.allowed
-      atMs = Math.max(atMs, known.atMs + nowMs - known.sentAtMs)
       parts.push(figures)
     }
     if (!isDenied || hasSharedKey(charged)) return undefined
-    return { type: 'charge', allowed: false, atMs, parts, source: 'deny-cache' }
+    return { type: 'charge', allowed: false, atMs: Math.max(...times), parts, source: 'deny-cache' }
   }
 
   /**
@@ -83,11 +87,20 @@ export class DenialCache {
     const { allowed, isTentative } = verdict
     // Parts that share a key are decided for their total cost, which says nothing about each.
     if (isTentative || (!allowed && hasSharedKey(charged))) return
-    const minUntilMs = performance.now() + minMs
+    const knownAtMs = performance.now()
+    const minUntilMs = knownAtMs + minMs
     for (const [i, { key, policy, cost }] of charged.entries()) {
       const figures = verdict.parts[i]
       if (figures === undefined || (allowed && cost === 0)) continue
-      const known = { policy, cost, figures, atMs: figures.atMs ?? verdict.atMs, sentAtMs, minUntilMs }
+      const known = {
+        policy,
+        cost,
+        figures,
+        atMs: figures.atMs ?? verdict.atMs,
+        sentAtMs,
+        knownAtMs,
+        minUntilMs,
+      }
       if (allowed) this.#change(key, () => known)
       else this.#set(key, known)
     }

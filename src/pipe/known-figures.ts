@@ -11,20 +11,45 @@ export interface KnownFigures {
   readonly atMs: number
   /** When the charge was sent, by `performance.now()`: all times count from there. */
   readonly sentAtMs: number
+  /** When the store's reply had arrived, by `performance.now()`. */
+  readonly knownAtMs: number
   /** Repeated at least until then, even if a denial ends earlier. */
   readonly minUntilMs: number
 }
 
+/** A clock of stores shows whole milliseconds. */
+const CLOCK_STEP_MS = 1
+
 /**
- * Returns the figures that the store would have for a part by now if it has not seen the key since. Returns
- * `undefined` if only the store can tell, as it must for a denial that a ban counts.
+ * Returns the time by the store's clock, for each of several figures. They count from when they were sent,
+ * each with another delay, so of two limits that end together, one would seem to end first. If one clock
+ * may have given all of their times, they have one time: the earliest, which has the least delay.
  */
-export function figuresNow(known: KnownFigures, part: Part, nowMs: number): PartResult | undefined {
-  const { policy, figures, atMs, sentAtMs, minUntilMs } = known
+export function storeTimes(all: readonly KnownFigures[], nowMs: number): readonly number[] {
+  const times = all.map(({ atMs, sentAtMs }) => atMs + (nowMs - sentAtMs))
+  if (times.length === 1) return times
+  const earliestMs = Math.min(...times)
+  const isOneClock = all.every(
+    ({ atMs, knownAtMs }) => atMs + (nowMs - knownAtMs) <= earliestMs + CLOCK_STEP_MS,
+  )
+  return isOneClock ? all.map(() => earliestMs) : times
+}
+
+/**
+ * Returns the figures that the store would have for a part at `storeMs`, by its clock, if it has not seen the key
+ * since. Returns `undefined` if only the store can tell, as it must for a denial that a ban counts.
+ */
+export function figuresAt(
+  storeMs: number,
+  known: KnownFigures,
+  part: Part,
+  nowMs: number,
+): PartResult | undefined {
+  const { policy, figures, atMs, minUntilMs } = known
   if (policy !== part.policy && !isSamePolicy(policy, part.policy)) return undefined
   if (policy.isBan && figures.allowed) return undefined
   if (policy.holdsUnits) return part.cost <= figures.remaining ? figures : undefined // only releases change them
-  const ageMs = nowMs - sentAtMs
+  const ageMs = Math.max(0, storeMs - atMs)
   if (!figures.allowed && nowMs < minUntilMs) return aged(known, part, ageMs, minUntilMs - nowMs)
   if (policy.spec.kind === 'token-bucket') {
     const state = [figures.resetAfterMs / policy.spec.intervalMs, atMs]
@@ -84,12 +109,13 @@ export function knownAfterTake(
   { policy, figures, cost, minUntilMs }: KnownFigures,
   { atMs, remaining, moreAfterMs, resetAfterMs, debt }: TakeResult,
   sentAtMs: number,
+  knownAtMs: number,
 ): KnownFigures | undefined {
   const isTold = policy.spec.kind === 'token-bucket' || moreAfterMs >= resetAfterMs
   if (policy.isBan || figures.allowed || !isTold) return undefined
   const after = { allowed: false, remaining, resetAfterMs, retryAfterMs: moreAfterMs, moreAfterMs }
   const taken = debt === undefined ? after : { ...after, debt }
-  return { policy, cost, figures: taken, atMs, sentAtMs, minUntilMs }
+  return { policy, cost, figures: taken, atMs, sentAtMs, knownAtMs, minUntilMs }
 }
 
 /** Returns what is known of a key that is banned once a ban of it was begun, which may last longer. */
@@ -97,10 +123,11 @@ export function knownAfterBlock(
   known: KnownFigures,
   { atMs, moreAfterMs, resetAfterMs, bannedForMs: retryAfterMs }: BlockResult,
   sentAtMs: number,
+  knownAtMs: number,
 ): KnownFigures | undefined {
   const { figures } = known
   const { unitsAfterMs = figures.resetAfterMs } = figures
   if (figures.allowed || !isEndOfBan(figures)) return undefined
   const banned = { ...figures, moreAfterMs, resetAfterMs, retryAfterMs, unitsAfterMs }
-  return { ...known, figures: banned, atMs, sentAtMs }
+  return { ...known, figures: banned, atMs, sentAtMs, knownAtMs }
 }
