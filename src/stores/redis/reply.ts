@@ -73,7 +73,7 @@ function readList(reply: readonly unknown[], { store, operations }: ScriptCall):
   const [time, , ...items] = reply
   const keyCount = operations.flatMap(keysOf).length
   const atMs = numberIn(time)
-  if (atMs === undefined || items.length !== keyCount) throw malformed(store, reply)
+  if (atMs === undefined || items.length !== keyCount || !items.every(isState)) throw malformed(store, reply)
   const message = refusalIn(reply)
   return {
     store,
@@ -92,6 +92,11 @@ function numberIn(bytes: unknown): number | undefined {
 /** Returns whether a value is bytes, such as a `Buffer`. */
 function isBytes(value: unknown): value is Uint8Array {
   return ArrayBuffer.isView(value) // of any realm: test runners give modules their own
+}
+
+/** Returns whether an item is a state, or what stands for a foreign key: `false` in Lua. */
+function isState(item: unknown): boolean {
+  return item === null || isBytes(item)
 }
 
 function malformed(store: string, cause: unknown): StoreError {

@@ -19,9 +19,12 @@ export function textReplies(header?: string): TextReplies {
 /** The text replies of any client. */
 export const TEXT_REPLIES = textReplies()
 
-/** Returns the bytes in pairs of hexadecimal digits. */
-function bytesOf(digits: string): Uint8Array {
+/** Returns the bytes in pairs of hexadecimal digits; other text, which no script replies, as it is. */
+function bytesOf(digits: string): Uint8Array | string {
+  if (digits.length % 2 !== 0 || NO_DIGIT.test(digits)) return digits
   const bytes = new Uint8Array(digits.length / 2)
   for (let i = 0; i < bytes.length; i++) bytes[i] = Number.parseInt(digits.slice(2 * i, 2 * i + 2), 16)
   return bytes
 }
+
+const NO_DIGIT = /[^0-9a-f]/
