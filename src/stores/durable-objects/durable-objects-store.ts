@@ -86,6 +86,7 @@ export function durableObjectsStore(
     name: STORE_NAME,
     batching: false,
     defaultTimeoutMs: DEFAULT_TIMEOUT_MS,
+    timeout: '1m', // no limiter waits longer
     send: (message, object) => ask(object, message),
     ownerOf: objectOf,
     serverOf: objectOf,

@@ -4,8 +4,8 @@ import type { CommandWords } from '../command-transport.js'
 /** Sends commands in one request. Resolves with the body of the response, which is read from JSON. */
 export type PostCommands = (commands: readonly CommandWords[]) => Promise<unknown>
 
-/** After this time, the response no longer matters, and the request would only take up resources. */
-const LONGEST_REQUEST_MS = 10_000
+/** No limiter waits longer. After this time, the request would only take up resources. */
+const LONGEST_REQUEST_MS = 60_000
 
 /**
  * Returns a function that sends commands to the REST interface of a database. Each request is sent once. If
