@@ -43,6 +43,7 @@ async function statusesOf(url: string): Promise<Record<number, number>> {
 /** The runtimes with a store that its processes share. */
 const SHARED: readonly (readonly [RuntimeName, string, () => StartOptions])[] = [
   ['Node.js', 'redis', () => ({ env: { REDIS_URL: redis.server.url } })],
+  ['workerd', 'upstash', () => upstash.options],
   ['edge-runtime', 'upstash', () => upstash.options],
   [
     'Deno',
