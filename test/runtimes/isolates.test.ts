@@ -32,7 +32,7 @@ class Owner {
   }
 
   async start(): Promise<string> {
-    this.#server.keepAliveTimeout = 600_000 // a connection that closes as it is used again fails a call
+    this.#server.keepAliveTimeout = 0 // never: a call on a connection that just closes fails
     const place = { port: 0, host: '127.0.0.1', backlog: 4096 }
     await new Promise<void>((resolve) => this.#server.listen(place, resolve))
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
