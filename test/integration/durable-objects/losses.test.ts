@@ -23,11 +23,38 @@ interface Figures {
   readonly doubled: number
 }
 
-/** Charges from all isolates while faults happen, and compares what they saw with what is stored. */
+/** How often a load is repeated, because on a busy machine a fault may meet no charge. */
+const MOST_LOADS = 20
+
+/** Charges from all isolates while faults happen, until one shows, and compares what they saw with what is stored. */
 async function figuresOf(
   fault: () => Promise<unknown>,
+  hasShown: (figures: Figures) => boolean,
   options: Readonly<Record<string, string>> = {},
 ): Promise<Figures> {
+  let [allowed, unknown] = [0, 0]
+  for (let loads = 1; ; loads++) {
+    const seen = await seenUnder(fault, options)
+    const sum = (name: 'allowed' | 'denied' | 'unknown') =>
+      seen.reduce((total, each) => total + each[name], 0)
+    allowed += sum('allowed')
+    unknown += sum('unknown')
+    expect({ denied: sum('denied'), charges: allowed + unknown }).toEqual({
+      denied: 0,
+      charges: loads * 4 * CHARGES,
+    })
+    const used = await workers.ask<number>('/used', { limit: LIMIT, keys: KEYS })
+    const lost = Math.max(0, allowed - used)
+    const figures = { allowed, unknown, lost, doubled: Math.max(0, used - allowed - unknown) }
+    if (hasShown(figures) || loads === MOST_LOADS) return figures
+  }
+}
+
+/** Charges from all isolates while faults happen. */
+async function seenUnder(
+  fault: () => Promise<unknown>,
+  options: Readonly<Record<string, string>>,
+): Promise<readonly Seen[]> {
   const parameters = { limit: LIMIT, keys: KEYS, charges: CHARGES, callers: 20, ...options }
   const loads = [0, 1, 2, 3].map((isolate) => workers.ask<Seen>('/load', { isolate, ...parameters }))
   let isLoaded = true
@@ -35,20 +62,10 @@ async function figuresOf(
     isLoaded = false
   })
   while (isLoaded) {
-    await pause(200) // charges without a fault
+    await pause(20) // charges without a fault
     await fault()
   }
-  const seen = await seeing
-  const sum = (name: 'allowed' | 'denied' | 'unknown') => seen.reduce((total, each) => total + each[name], 0)
-  const [allowed, unknown] = [sum('allowed'), sum('unknown')]
-  expect({ denied: sum('denied'), charges: allowed + unknown }).toEqual({ denied: 0, charges: 4 * CHARGES })
-  const used = await workers.ask<number>('/used', { limit: LIMIT, keys: KEYS })
-  return {
-    allowed,
-    unknown,
-    lost: Math.max(0, allowed - used),
-    doubled: Math.max(0, used - allowed - unknown),
-  }
+  return seeing
 }
 
 /** Resets each object: it loses its memory, and all requests in it fail. */
@@ -58,13 +75,13 @@ async function abortObjects(): Promise<void> {
 }
 
 test('objects that are reset under load lose nothing, and count nothing twice', async () => {
-  const figures = await figuresOf(abortObjects)
+  const figures = await figuresOf(abortObjects, ({ unknown }) => unknown > 0)
   expect(figures).toMatchObject({ lost: 0, doubled: 0 })
   expect(figures.unknown).toBeGreaterThan(0)
 }, 120_000)
 
 test('with writeDelay, objects that are reset lose what they had not written yet', async () => {
-  const figures = await figuresOf(abortObjects, { writeDelay: '1s' })
+  const figures = await figuresOf(abortObjects, ({ lost }) => lost > 0, { writeDelay: '1s' })
   expect(figures.doubled).toBe(0)
   expect(figures.lost).toBeGreaterThan(0)
 }, 120_000)
