@@ -1,38 +1,20 @@
 import { Redis } from '@upstash/redis'
-import { type Store, type StoreError, slidingWindow, tokenBucket } from 'headgate'
+import { type StoreError, slidingWindow, tokenBucket } from 'headgate'
 import type { Operation, Outcome } from 'headgate/store'
 import { upstashStore } from 'headgate/upstash'
 import { part, remainingOf } from '../../../src/testing/conformance/store-calls.js'
 import { type Fault, startUpstash } from '../../support/servers/upstash.js'
 import { chargeStore } from '../../support/store-calls.js'
-import { describeConformance } from '../redis/conformance.js'
+import { describeUpstash, storesOf } from './conformance.js'
 import { useUpstash } from './use-upstash.js'
 
 const used = useUpstash()
 const BUCKET = tokenBucket({ capacity: 1000, refill: 1000, every: '1000d' })
 const chargeOf = (key: string): Operation => ({ type: 'charge', parts: [part(key, BUCKET)] })
 
-const STORES = {
-  'a URL and a token': () => upstashStore({ url: used.rest.url, token: used.rest.token }),
-  'a Redis of @upstash/redis': () =>
-    upstashStore(new Redis({ url: used.rest.url, token: used.rest.token, retry: { retries: 0 } })),
-} as const satisfies Record<string, () => Store>
+const STORES = storesOf(used)
 
-const open = (makeStore: () => Store) => async () => ({
-  makeStore,
-  isReady: () => true,
-  end: () => undefined,
-})
-
-describeConformance('upstashStore', () => used.redis.server.url, open(STORES['a URL and a token']), 'all')
-describe('with a Redis of @upstash/redis', () => {
-  describeConformance(
-    'upstashStore',
-    () => used.redis.server.url,
-    open(STORES['a Redis of @upstash/redis']),
-    'sample',
-  )
-})
+for (const makeStore of Object.values(STORES)) describeUpstash(used, makeStore, 'sample')
 
 describe.each(Object.entries(STORES))('upstashStore of %s', (_, makeStore) => {
   test('is called upstash', () => {
