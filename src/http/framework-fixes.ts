@@ -17,9 +17,15 @@ export interface Handlers {
 
 /** Returns the fixes of a framework of Node.js. */
 /* @__NO_SIDE_EFFECTS__ */
-export function nodeFixes({ onDenied, count, decision }: Handlers): FrameworkFixes {
+export function nodeFixes(handlers: Handlers): FrameworkFixes {
+  return { general: foreignFixes(), own: fixesIn(handlers) }
+}
+
+/** Returns the fixes that depend on the framework. */
+/* @__NO_SIDE_EFFECTS__ */
+export function fixesIn({ onDenied, count, decision }: Handlers): Fixes {
   const handler = `Write onDenied, which is called with ${onDenied}.`
   const requestPropertyName = `Leave it out: the decision is always at ${decision}.`
   const requestWasSuccessful = `Write count: ${count}, which says whether a response counts.`
-  return { general: foreignFixes(), own: { handler, requestWasSuccessful, requestPropertyName } }
+  return { handler, requestWasSuccessful, requestPropertyName }
 }

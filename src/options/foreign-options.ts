@@ -55,8 +55,8 @@ function fixesOf(table: () => OptionsByFix): Fixes {
 }
 
 /**
- * Returns fixes for options of other packages and of policies. Only entries for frameworks of Node.js and
- * `createLimiter` have all of them: to a Worker, they would be 3 % of its bundle.
+ * Returns fixes for options of other packages and of policies. `rateLimit` of the Fetch standard and Hono has
+ * fewer, because they would be a large part of a Worker's bundle.
  */
 /* @__NO_SIDE_EFFECTS__ */
 export function foreignFixes(): Fixes {

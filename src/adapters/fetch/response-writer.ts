@@ -3,21 +3,15 @@ import { recordInRoom } from '../../http/recorded-decision.js'
 import { contentHeaders, type DenialResponse, type ResponseWriter } from '../../http/response-writer.js'
 import { hasLeft, onceDisconnected } from './connection.js'
 import { callClosers, type Exchange, markQuotaHeaders } from './exchange.js'
-
-/** What to write in place of options of hono-rate-limiter, from which applications for the Fetch standard migrate. */
-const FIXES = {
-  windowMs: 'window',
-  keyGenerator: 'key',
-  handler: 'onDenied',
-  standardHeaders: 'headers',
-  skipFailedRequests: "Write count: 'successful'.",
-  skipSuccessfulRequests: "Write count: 'failed'.",
-  requestWasSuccessful: 'count',
-}
+import { fetchFixes } from './fixes.js'
 
 /** Collects headers for a response that the application has yet to make. */
 export const fetchWriter: ResponseWriter<Exchange> = {
-  fixes: { general: FIXES },
+  fixes: fetchFixes({
+    onDenied: '(subject, decision) and returns a Response',
+    count: '(subject, response) => response.status < 500',
+    decision: 'limit.decisionOf(request)',
+  }),
   recordDecision: recordInRoom,
   isPlaceholder: () => false,
   headerNames: ({ headers }) => [...headers.keys()],

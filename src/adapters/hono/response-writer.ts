@@ -4,6 +4,7 @@ import { keepUncacheable } from '../../http/keep-uncacheable.js'
 import { type ResponseWriter, seeBody } from '../../http/response-writer.js'
 import { fieldsOf, isFunction } from '../../util/values.js'
 import type { Exchange } from '../fetch/exchange.js'
+import { fetchFixes } from '../fetch/fixes.js'
 import { fetchWriter, sendDenial } from '../fetch/response-writer.js'
 import type { HonoInfo } from './context.js'
 
@@ -12,6 +13,11 @@ type Status = Parameters<Context['status']>[0]
 /** The responses of Hono. Headers that were set on the context override those of a denial. */
 export const honoWriter: ResponseWriter<Exchange> = {
   ...fetchWriter,
+  fixes: fetchFixes({
+    onDenied: '(c, decision) and returns a Response',
+    count: '(c, response) => response.status < 500',
+    decision: "c.get('rateLimit')",
+  }),
   headerNames: (exchange) => [...contextOf(exchange).res.headers.keys()],
   removeHeader(exchange, name) {
     fetchWriter.removeHeader(exchange, name)

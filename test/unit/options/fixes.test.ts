@@ -152,7 +152,7 @@ const MESSAGES: readonly (readonly [() => unknown, string])[] = [
     () => hono.rateLimit({ ...enough, windowMs: 60_000, keyGenerator: fn, handler: fn } as never),
     '3 options are wrong:\n- there is no option "windowMs". Write window instead.\n' +
       '- there is no option "keyGenerator". Write key instead.\n' +
-      '- there is no option "handler". Write onDenied instead.',
+      '- there is no option "handler". Write onDenied, which is called with (c, decision) and returns a Response.',
   ],
   [
     () => hono.rateLimit({ ...enough, skipFailedRequests: true } as never),
