@@ -2,7 +2,7 @@ import { type Emitter, PortableEmitter } from './util/emitter.js'
 import { sha1Bytes } from './util/sha1.js'
 import { hmacSha256Bytes, sha256Bytes } from './util/sha256.js'
 
-/** What only some platforms have. */
+/** Globals that only some platforms have. */
 interface Runtime {
   readonly process?: {
     readonly env?: Readonly<Record<string, string | undefined>>
@@ -20,8 +20,9 @@ interface Runtime {
 const { process, Buffer: NodeBuffer, Deno, Bun, EdgeRuntime, WebSocketPair }: Runtime = globalThis
 
 /**
- * Returns a module of Node.js, which Deno and Bun also have; `undefined` elsewhere. Never imported: bundlers for
- * other platforms would fail. The edge runtime of Next.js throws for what it does not have.
+ * Returns a Node.js module, or `undefined` if the platform lacks it. Deno and Bun have these modules. An
+ * import would make bundlers for other platforms fail. The edge runtime of Next.js throws for anything it
+ * lacks.
  */
 /* @__NO_SIDE_EFFECTS__ */
 export function builtin<Module>(name: `node:${string}`): Partial<Module> | undefined {
@@ -35,20 +36,20 @@ export function builtin<Module>(name: `node:${string}`): Partial<Module> | undef
 let isAssumed: boolean | undefined
 
 /**
- * Returns whether this is an isolate: a promise, a timer or a reply belongs to the request that made it, so
- * requests must not wait for one another. So it is on Cloudflare Workers and on the edge runtimes of Vercel and
- * Next.js, and so it may be on platforms that are not known.
+ * Returns whether this is an isolate. There, a promise, a timer or a reply belongs to the request that
+ * started it, so requests must not wait for one another. Cloudflare Workers and the edge runtimes of Vercel
+ * and Next.js are isolates. An unknown platform counts as one.
  */
 export function isIsolate(): boolean {
   return isAssumed ?? IS_ISOLATE
 }
 
-/** Makes `isIsolate` return this, or again what it is with `undefined`. @internal */
+/** Overrides what `isIsolate` returns, for tests. `undefined` ends the override. @internal */
 export function assumeIsolate(isIsolate: boolean | undefined): void {
   isAssumed = isIsolate
 }
 
-/** Cloudflare's compatibility with Node.js also has `process.versions`. */
+/** Cloudflare's Node.js compatibility also has `process.versions`, so other globals are checked first. */
 const IS_ISOLATE =
   WebSocketPair !== undefined ||
   EdgeRuntime !== undefined ||
@@ -78,7 +79,7 @@ export function hmacSha256(secret: string): (text: string) => string {
   return (text) => base64url(hmac(bytesOf(text)))
 }
 
-/** Fills an array with random numbers. Cloudflare Workers have none while modules load. */
+/** Fills an array with random numbers. Do not call it while modules load: Workers then have none. */
 export function fillRandom<Numbers extends Uint8Array | Int32Array>(numbers: Numbers): Numbers {
   const { webcrypto } = (crypto ?? {}) as { readonly webcrypto?: typeof globalThis.crypto }
   const source = webcrypto ?? globalThis.crypto
@@ -102,7 +103,7 @@ export function byteLengthOf(text: string): number {
   return NodeBuffer?.byteLength(text) ?? bytesOf(text).length
 }
 
-/** Returns bytes as a text in which ASCII is right; the same memory, if the platform can. */
+/** Returns bytes as a text. Only its ASCII characters are reliable. */
 export function asciiOf(bytes: Uint8Array): string {
   const { buffer, byteOffset, byteLength } = bytes
   const text = NodeBuffer?.from(buffer, byteOffset, byteLength).toString('latin1')
@@ -125,18 +126,18 @@ function base64url(bytes: Uint8Array): string {
 
 const URL_CHARACTERS: Readonly<Record<string, string>> = { '+': '-', '/': '_' }
 
-/** Creates what emits events: an `EventEmitter` of Node.js, if there is one. */
+/** Creates an event emitter: an `EventEmitter` of Node.js, if there is one. */
 export function createEmitter<Events extends Record<keyof Events, unknown[]>>(): Emitter<Events> {
   const { EventEmitter = PortableEmitter } = builtin<typeof import('node:events')>('node:events') ?? {}
   return new EventEmitter() as unknown as Emitter<Events>
 }
 
-/** Returns the event by which an emitter of Node.js shows errors to those who do not handle them. */
+/** Returns the event that shows errors to listeners which do not handle them, on emitters of Node.js. */
 export function errorMonitor(): symbol {
   return builtin<typeof import('node:events')>('node:events')?.errorMonitor ?? Symbol('no emitter of Node.js')
 }
 
-/** A channel of `node:diagnostics_channel`. Check `hasSubscribers` before a message is built. */
+/** A channel of `node:diagnostics_channel`. Check `hasSubscribers` before you build a message. */
 export interface Channel {
   readonly hasSubscribers: boolean
   publish(message: unknown): void
@@ -144,7 +145,7 @@ export interface Channel {
 
 const SILENT: Channel = { hasSubscribers: false, publish() {} }
 
-/** Returns the diagnostics channel of a name; one without subscribers where a platform has none. */
+/** Returns the diagnostics channel of a name. If the platform has none, the channel has no subscribers. */
 /* @__NO_SIDE_EFFECTS__ */
 export function channel(name: string): Channel {
   const diagnostics = builtin<typeof import('node:diagnostics_channel')>('node:diagnostics_channel')
@@ -152,7 +153,7 @@ export function channel(name: string): Channel {
 }
 
 /**
- * Returns a variable of the environment, or `undefined` if it is missing, or if Deno would have to ask for the
+ * Returns an environment variable. Returns `undefined` if it is missing, or if Deno would have to ask for
  * permission.
  */
 export function environment(name: string): string | undefined {
@@ -164,13 +165,13 @@ export function environment(name: string): string | undefined {
   }
 }
 
-/** Returns how a message shows a value. */
+/** Returns a value as a text for messages. */
 export function inspect(value: unknown): string {
   const text = builtin<typeof import('node:util')>('node:util')?.inspect?.(value, { depth: 4 })
   return text ?? (value instanceof Error ? String(value.stack) : (JSON.stringify(value) ?? String(value)))
 }
 
-/** Emits a process warning. Also logs it on isolates, which print none, and if a platform has none. */
+/** Emits a process warning. Also logs it on isolates, which print no warnings, and if there are none. */
 export function emitWarning(message: string, code: string): void {
   if (isIsolate() || process?.emitWarning === undefined) console.warn(`[${code}] ${message}`)
   try {

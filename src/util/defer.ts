@@ -1,10 +1,10 @@
 import { builtin, isIsolate } from '../platform.js'
 
 // Test runners fake the timers of an application, often before they import this package, and jsdom has no
-// `setImmediate`. They cannot fake the functions of Node.js that are used here. Otherwise, no batch would be sent
-// until a test advanced its clock.
+// `setImmediate`. They cannot fake the Node.js functions used here. Otherwise, no batch would be sent until
+// a test advanced its clock.
 
-/** The modules of Node.js that defer. On isolates, they may run a callback for another request. */
+/** Node.js modules that defer. Not used on isolates, where they may run a callback for another request. */
 const { callbackify } = /* @__PURE__ */ nodeModule<typeof import('node:util')>('node:util')
 const { scheduler } =
   /* @__PURE__ */ nodeModule<typeof import('node:timers/promises')>('node:timers/promises')
@@ -22,8 +22,8 @@ export const afterCode: (callback: () => void) => void =
   callbackify === undefined ? (callback) => queueMicrotask(callback) : callbackify(async () => undefined)
 
 /**
- * Calls back after the events that have arrived in this turn of the event loop, like `setImmediate`. On
- * isolates, which have no timers while modules load, calls back after the current code then.
+ * Calls back after the events that have arrived in this turn of the event loop, like `setImmediate`. While
+ * modules load, isolates have no timers, so it then calls back after the current code.
  */
 export const afterTurn: (callback: () => void) => void =
   callbackify === undefined || scheduler === undefined

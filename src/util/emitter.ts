@@ -7,15 +7,15 @@ export type Listeners<Events extends EventMap<Events>> = {
 }
 
 /**
- * Emits events to listeners, as an `EventEmitter` of Node.js does. On Node.js, Deno and Bun, it is one, and works
- * with `once` and `on` of `node:events`.
+ * Emits events to listeners, as an `EventEmitter` of Node.js does. On Node.js, Deno and Bun, it is one, and
+ * works with `once` and `on` of `node:events`.
  */
 export interface Emitter<Events extends EventMap<Events>> {
   /** Calls a listener at each event of this name. */
   on<Name extends keyof Events>(name: Name, listener: Listeners<Events>[Name]): this
   /** Calls a listener at the next event of this name. */
   once<Name extends keyof Events>(name: Name, listener: Listeners<Events>[Name]): this
-  /** Removes a listener: of several equal ones, the one that was added last. */
+  /** Removes a listener. If it was added several times, removes the one that was added last. */
   off<Name extends keyof Events>(name: Name, listener: Listeners<Events>[Name]): this
   /** The same as `on`. */
   addListener<Name extends keyof Events>(name: Name, listener: Listeners<Events>[Name]): this
@@ -42,14 +42,14 @@ export interface Emitter<Events extends EventMap<Events>> {
 }
 
 type Listener = (...args: unknown[]) => unknown
-/** A listener, or what calls it once: then `listener` is what was added. */
+/** A listener, or a function that calls it once. In that case, `listener` is the one that was added. */
 type Stored = Listener & { readonly listener?: Listener }
 
 const NONE: readonly Stored[] = []
 
 /** The emitter of platforms without an `EventEmitter`. It never warns of too many listeners. */
 export class PortableEmitter implements Emitter<Record<string, unknown[]>> {
-  /** By event. A list is replaced when it changes, so that an event in progress keeps its listeners. */
+  /** By event. A changed list is a new one, so an event in progress keeps its listeners. */
   readonly #listeners = new Map<string, readonly Stored[]>()
   #maxListeners = 10
 

@@ -27,7 +27,7 @@ export class RecentMap<Value> {
     this.isEmpty = false
   }
 
-  /** Returns all keys with their values, those set last at the end. */
+  /** Returns all keys with their values. Those set last come last. */
   entries(): [string, Value][] {
     return [...new Map([...this.#old, ...this.#young])]
   }

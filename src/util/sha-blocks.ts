@@ -2,7 +2,8 @@ const BLOCK_BYTES = 64
 
 /**
  * Returns the blocks of a message for SHA-1 and SHA-256: its bytes, the bit 1, zeros, and the number of its
- * bits (FIPS 180-4, section 5.1.1). `before` bytes, in whole blocks, were hashed before.
+ * bits (FIPS 180-4, section 5.1.1). The number includes `before` bytes, in whole blocks, that are already
+ * hashed.
  */
 export function paddedBlocks(bytes: Uint8Array, before: number): DataView {
   const padded = new Uint8Array(Math.ceil((bytes.length + 9) / BLOCK_BYTES) * BLOCK_BYTES)

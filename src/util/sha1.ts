@@ -5,7 +5,7 @@ const ROUNDS = 80
 const START = [0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0]
 const ADDED = [0x5a827999, 0x6ed9eba1, 0x8f1bbcdc, 0xca62c1d6]
 
-/** Returns the SHA-1 of some bytes, by which Redis names a script, for platforms without a synchronous one. */
+/** Returns the SHA-1 of some bytes, for platforms without a synchronous one. Redis names scripts by it. */
 export function sha1Bytes(bytes: Uint8Array): Uint8Array {
   const state = Int32Array.from(START)
   const blocks = paddedBlocks(bytes, 0)

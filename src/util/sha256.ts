@@ -40,7 +40,7 @@ export function hmacSha256Bytes(key: Uint8Array): (bytes: Uint8Array) => Uint8Ar
   return (bytes) => hashFrom(outer, BLOCK_BYTES, hashFrom(inner, BLOCK_BYTES, bytes, all), all)
 }
 
-/** Goes on from a state that was reached after `before` bytes. */
+/** Continues a hash whose state was reached after `before` bytes. */
 function hashFrom(start: Int32Array, before: number, bytes: Uint8Array, { rounds }: Constants): Uint8Array {
   const state = start.slice()
   const blocks = paddedBlocks(bytes, before)
@@ -82,7 +82,10 @@ function turn(word: number, bits: number): number {
   return (word >>> bits) | (word << (32 - bits))
 }
 
-/** The first 32 bits of the fractions of the square and cube roots of the first primes (sections 4.2.2, 5.3.3). */
+/**
+ * The first 32 bits of the fractions of the square and cube roots of the first primes (sections 4.2.2,
+ * 5.3.3).
+ */
 function makeConstants(): Constants {
   const primes: number[] = []
   for (let n = 2; primes.length < ROUNDS; n++) if (primes.every((prime) => n % prime > 0)) primes.push(n)

@@ -1,8 +1,8 @@
 import { isIsolate } from '../platform.js'
 
 /**
- * Returns the function that `create` creates, whose state all requests share, such as a queue. On isolates,
- * where requests cannot wait for one another, each call has its own.
+ * Returns the function that `create` creates. All requests share its state, such as a queue. On isolates,
+ * requests cannot wait for one another, so each call has its own state.
  */
 export function sharedByRequests<Args extends readonly unknown[], Result>(
   create: () => (...args: Args) => Result,

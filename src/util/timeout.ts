@@ -19,11 +19,11 @@ export interface Deadline {
   later: Deadline | undefined
 }
 
-/** Deadlines that all come after the same time. */
+/** Deadlines with the same time-out. */
 export interface Deadlines {
   /**
-   * Calls `onExpired` when the time-out has passed since `sinceMs`, unless stopped. Replies that have
-   * arrived by then are read first.
+   * Calls `onExpired` when the time-out has passed since `sinceMs`, unless stopped. Reads replies that have
+   * arrived by then first.
    */
   start(onExpired: () => void, sinceMs?: number): Deadline
   /** Starts a deadline that is part of another object, such as of what it limits. */
@@ -34,14 +34,14 @@ export interface Deadlines {
   idle(): Promise<void>
 }
 
-/** Creates deadlines. One timer serves them all; on isolates, where it would be of one request, each has its own. */
+/** Creates deadlines. One timer serves them all, except on isolates, where a timer belongs to a request. */
 export function createDeadlines(timeoutMs: number): Deadlines {
   return isIsolate() ? new LoneDeadlines(timeoutMs) : new SharedDeadlines(timeoutMs)
 }
 
 /**
- * Deadlines that all come after the same time, so that the next one is the first that was started. One timer
- * serves all of them; it does not keep the process running.
+ * Deadlines that one timer serves. All have the same time-out, so the one that was started first is due
+ * first. The timer does not keep the process running.
  *
  * They are a linked list. A `Set` replaces its table as it grows and shrinks, and V8 keeps the old tables,
  * with all that they hold, until the next full collection.
@@ -113,7 +113,7 @@ class SharedDeadlines implements Deadlines {
 /** Deadlines that each have a timer, which belongs to the request that started it. */
 class LoneDeadlines implements Deadlines {
   readonly #timeoutMs: number
-  /** Weak: if its request ends before, a deadline neither expires nor is stopped. */
+  /** Weak, because a deadline whose request has ended neither expires nor is stopped. */
   readonly #timers = new WeakMap<Deadline, ReturnType<typeof setTimeout>>()
 
   constructor(timeoutMs: number) {
@@ -130,7 +130,7 @@ class LoneDeadlines implements Deadlines {
     try {
       this.#timers.set(deadline, setTimeout(expire, Math.max(1, deadline.dueAtMs - performance.now())))
     } catch {
-      // While modules load, a Worker has no timers. It cannot call a store then, either.
+      // While modules load, a Worker has no timers. It also cannot call a store then.
     }
   }
 
@@ -139,7 +139,7 @@ class LoneDeadlines implements Deadlines {
     return this.#timers.delete(deadline)
   }
 
-  async idle(): Promise<void> {} // what is left belongs to other requests
+  async idle(): Promise<void> {} // the remaining deadlines belong to other requests
 }
 
 function startOf(deadlines: Deadlines, onExpired: () => void, sinceMs: number): Deadline {

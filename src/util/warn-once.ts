@@ -9,10 +9,12 @@ const PAGE = 'https://headgate.github.io/headgate/troubleshooting'
 const emitted = processWide('warnings', () => new Set<string>())
 
 /**
- * Emits a process warning with a stable code, once per process: a busy server must not fill its log. With
- * `about`, such as the name of a limiter, once for each of these. The message may hold text of a client, such as that of an error that
- * its request caused: it is printed on one line. Its last sentence is the URL of what explains the code.
- * Returns false if it was emitted before.
+ * Emits a process warning with a stable code, once per process, because a busy server must not fill its log.
+ * With `about`, such as the name of a limiter, emits it once for each `about`. Returns false if it was
+ * emitted before.
+ *
+ * The message may contain a client's text, such as that of an error that its request caused, so it is
+ * printed on one line. Its last sentence is the URL of the page that explains the code.
  */
 export function warnOnce(code: WarningCode, message: string, about = ''): boolean {
   const id = `${code} ${about}`
