@@ -67,7 +67,7 @@ export function createDelayer<Req, Res>(
   { after, by, max }: ReturnType<typeof readDelay>,
   writer: ResponseWriter<Res>,
 ): Delayer<Req, Res> {
-  /** None on isolates: a request that ends with its client would keep its place. */
+  /** Absent on isolates, where a request whose client leaves would keep its place. */
   const shared = isIsolate() ? undefined : new SharedPlaces(MAX_DELAYED)
   const atMost = (delayMs: number) => Math.min(Math.max(delayMs, 0), max)
 

@@ -12,7 +12,7 @@ export interface Embedding {
   readonly isInverted?: true
   /** Whether anybody may route the network, so that a private address in it cannot be trusted. */
   readonly isPublic?: true
-  /** Whether the whole network, as an entry of a list, means every IPv4 address. */
+  /** Whether an entry of a list that names the whole network stands for every IPv4 address. */
   readonly isAllOfIpv4?: true
 }
 

@@ -4,7 +4,7 @@ export type Ipv6 = readonly number[]
 const OCTET = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)'
 const PLAIN_IPV4 = new RegExp(`^${OCTET}(?:\\.${OCTET}){3}$`)
 
-/** Returns whether a text is an IPv4 address in the spelling that every program reads alike. */
+/** Returns whether a text is an IPv4 address in the form that every program reads the same way. */
 export function isPlainIpv4(text: string): boolean {
   return PLAIN_IPV4.test(text)
 }
@@ -38,7 +38,7 @@ function withoutDots(text: string): string {
   return head + hexadecimal([a * 256 + b, c * 256 + d])
 }
 
-/** Writes an IPv6 address as RFC 5952 §4 does: the first of the longest runs of zeros is `::`. */
+/** Formats an IPv6 address by RFC 5952 §4: the first of the longest runs of zeros is `::`. */
 export function formatIpv6(address: Ipv6): string {
   let start = 0
   let length = 1
@@ -58,7 +58,7 @@ function hexadecimal(groups: readonly number[]): string {
   return groups.map((group) => group.toString(16)).join(':')
 }
 
-/** Returns the network of an address: its first `prefix` bits, and zeros. */
+/** Returns the network of an address: its first `prefix` bits, followed by zeros. */
 export function ipv6Network(address: Ipv6, prefix: number): Ipv6 {
   return address.map((group, i) => {
     const dropped = Math.min(16, Math.max(0, 16 * (i + 1) - prefix))

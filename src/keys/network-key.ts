@@ -28,7 +28,7 @@ export function rangeKey([network, prefix]: Range): number | string {
   return networkKey(network, prefix)
 }
 
-/** Returns whether an address is in a range. No IPv4 address is in one of IPv6. */
+/** Returns whether an address is in a range. No IPv4 address is in an IPv6 range. */
 export function isInRange(bits: AddressBits, [network, prefix]: Range): boolean {
   if (typeof bits === 'number' || typeof network === 'number')
     return networkKey(bits, prefix) === networkKey(network, prefix)
@@ -46,7 +46,7 @@ export function networkText(address: Address, prefix: number): string {
   return ipv4Text(Number(networkKey(bitsOf(address), prefix)) * size)
 }
 
-/** Writes the bits of an IPv4 address in dotted form. */
+/** Formats the bits of an IPv4 address in dotted form. */
 export function ipv4Text(bits: number): string {
   return [24, 16, 8, 0].map((shift) => (bits >>> shift) & 0xff).join('.')
 }

@@ -6,14 +6,16 @@ import type { Entry } from './read-limits.js'
 /** A registered symbol, so that another copy of this package reads the candidates of this one. */
 export const CANDIDATE: unique symbol = Symbol.for('headgate.candidate') as never
 
-/** Limits to try, such as `candidateLimits` returns. */
+/** Limits to try, which `candidateLimits` returns. */
 export interface CandidateLimits<Subject> {
   readonly [CANDIDATE]: { readonly options: CandidateOptions<Subject> }
 }
 
-/** What `candidateLimits` brings, so that limiters without a candidate do not bundle its code. */
+/**
+ * The code for candidates. `candidateLimits` brings it, so limiters without a candidate do not bundle it.
+ */
 export interface CandidateSource {
-  /** Reads the limits. `owner` and `option` are for errors. */
+  /** Reads the limits. `owner` and `option` are the names in errors. */
   read(owner: string, option: string): readonly Entry[]
   readonly create: typeof createCandidate
 }
@@ -23,7 +25,7 @@ export interface CandidateSettings extends Pick<CandidateSource, 'create'> {
   readonly entries: readonly Entry[]
 }
 
-/** Reads the option `candidate`. Throws a `TypeError` for what `candidateLimits` did not return. */
+/** Reads the option `candidate`. Throws a `TypeError` for a value that is not from `candidateLimits`. */
 export function readCandidateOption(owner: string, option: string, value: unknown): CandidateSettings {
   if (typeof value === 'object' && value !== null && CANDIDATE in value) {
     const { read, create } = value[CANDIDATE] as CandidateSource
@@ -34,9 +36,9 @@ export function readCandidateOption(owner: string, option: string, value: unknow
 }
 
 /**
- * Returns the limits of a candidate. A limit without `key`, `cost` or `skip` inherits it from the limit in force
- * with the same name. If there is none, it inherits from the first limit. So a candidate tries other
- * numbers for the same clients.
+ * Returns the limits of a candidate. A limit without `key`, `cost` or `skip` inherits it from the limit in
+ * force with the same name. If there is none, it inherits it from the first limit. So a candidate tries
+ * other numbers for the same clients.
  */
 export function withKeysOf(entries: readonly Entry[], candidate: readonly Entry[]): readonly Entry[] {
   return candidate.map((entry) => {

@@ -20,13 +20,18 @@ export interface LimiterCore {
   readonly fallback: LocalFallback
   /** The limits in force. A settings document may replace them. Their units are all in `store`. */
   limits: BoundLimits
-  /** Called before each charge, on isolates, where no timer runs between requests. Charges await the promise. */
+  /**
+   * On isolates, where no timer runs between requests, called before each charge, which awaits the promise.
+   */
   readonly beforeCharge: (() => Promise<void> | undefined) | undefined
   /** Called when the store could not decide a charge. */
   onStoreError(error: StoreError): void
   /** Called when a charge was decided after its time-out. */
   onLate(outcome: ChargeResult | StoreError, charge: Charge): void
-  /** Holds the units of concurrency limits that a charge took, if any. Absent if no limit can have such units. */
+  /**
+   * Holds the units of concurrency limits that a charge took, if any. Absent if no limit can have such
+   * units.
+   */
   readonly hold: ((receipt: Receipt) => void) | undefined
   /**
    * Tries once more to send the refunds that could not be sent, and closes the store unless it is shared.

@@ -43,7 +43,7 @@ export function registerForInspection<Subject>(limiter: object, parts: LimiterPa
   Object.defineProperty(limiter, INSPECTION, { value: parts })
 }
 
-/** Returns what a limiter is made of; `undefined` for anything but a limiter. */
+/** Returns the parts of a limiter, or `undefined` for any other value. */
 export function partsOf<Subject>(limiter: unknown): LimiterParts<Subject> | undefined {
   if (typeof limiter !== 'object' || limiter === null) return undefined
   const { [INSPECTION]: parts }: { readonly [INSPECTION]?: LimiterParts<Subject> } = limiter

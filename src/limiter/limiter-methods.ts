@@ -24,7 +24,7 @@ export interface LimiterParts<Subject> extends ChargeContext {
   readonly report: Finish
   /** Reports a decision, and returns the one that the caller gets. */
   readonly finish: Finish
-  /** Those that wait, once one did. */
+  /** The waiters. Absent until the first one comes. */
   waiting: Waiting | undefined
   isClosed: boolean
   readonly holdings: ReturnType<typeof holdingsOnDemand>

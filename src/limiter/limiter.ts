@@ -8,7 +8,7 @@ import type { LimiterEvents } from './events.js'
 import type { Health } from './health.js'
 import type { WaitOptions } from './waiting/wait-options.js'
 
-/** The limiter of a middleware, which has it as `limiter`. The function `waitFor` waits for it. */
+/** The limiter of a middleware, in its property `limiter`. To wait for it, call the function `waitFor`. */
 export interface MiddlewareLimiter<Subject> extends Adjustments<Subject> {
   /**
    * Charges a subject with all limits at once, all or nothing. `cost` replaces the limits' own cost. In
@@ -75,31 +75,33 @@ export interface Limiter<Subject> extends MiddlewareLimiter<Subject> {
    * allowed decision, or with a denied one in these cases:
    *
    * - The charge can no longer be allowed within `maxWait`.
-   * - There is no place to wait. There are 10,000 places, and a client gets no more than are left.
+   * - There is no place left to wait. There are 10,000 places, and no client gets more than are left.
    * - The limiter is closed.
    *
-   * If `signal` aborts, refunds what a charge took in the meantime, and rejects with the signal's reason. It
-   * also ends the wait for async option functions. `maxWait` does so once the charge waits for its turn.
+   * If `signal` aborts, refunds any units that the charge took in the meantime, and rejects with the
+   * signal's reason. The signal also ends the wait for async option functions. `maxWait` ends that wait only
+   * once the charge waits for its turn.
    *
-   * Charges that wait for the same key are served in order of arrival. That holds within this process: other
-   * processes, and `charge`, may take units first. A charge of several limits waits for one of them at a
-   * time, and later charges may pass it at the others. Once it has waited for a limit, it holds its units
-   * there while it waits for the next one, unless the limit would restore them sooner. So charges of one
-   * limit cannot starve it, and it costs them at most one charge. It holds nothing while it waits for a
-   * `concurrency` limit.
+   * Within this process, charges that wait for the same key are served in order of arrival. Other processes,
+   * and `charge`, may take units first.
    *
-   * While a limit is exhausted, only the first charge calls the store. It retries when units are back: in
-   * due time, or at once after a refund or `forget` of this limiter. Waiting never leads to a ban. If the
+   * A charge of several limits waits for one of them at a time, and later charges may pass it at the others.
+   * Once it has waited for a limit, it holds its units there while it waits for the next one, unless the
+   * limit would restore them sooner. So charges of one limit cannot starve it, and it costs them at most one
+   * charge. It holds nothing while it waits for a `concurrency` limit.
+   *
+   * While a limit is exhausted, only the first charge in the queue calls the store. It retries when units
+   * are back, or at once after a refund or `forget` of this limiter. Waiting never leads to a ban. If the
    * store fails, `onStoreError` decides.
    *
    * Each attempt reads key, cost, policy and access rules anew, so option functions may be called several
-   * times. The first charge in a queue also retries when a charge with another policy arrives for its key,
-   * and all do when `settings` or `mode` change. In report mode no charge waits.
+   * times. The first charge in a queue also retries when a charge with another policy arrives for its key.
+   * All charges retry when `settings` or `mode` change. In report mode, no charge waits.
    */
   waitFor(subject: Subject, options?: WaitOptions): Promise<Decision>
 }
 
-/** A limiter of any subjects, whose listeners take any subject. */
+/** A limiter for subjects of any type. Its listeners take any subject. */
 export interface AnyLimiter extends Omit<MiddlewareLimiter<never>, 'events'> {
   readonly events: Emitter<LimiterEvents<unknown>>
 }

@@ -26,7 +26,7 @@ const STATE_VERSION = 3
  * Replaces the name in keys of an unnamed limiter. No name begins with an underscore or contains a slash.
  */
 const UNNAMED = '_default'
-/** The time-out of a store that names none. */
+/** The time-out for a store without `defaultTimeoutMs`. */
 const DEFAULT_TIMEOUT_MS = 100
 
 /** The options of a limiter. */

@@ -17,7 +17,9 @@ export interface SettingsSource {
 export interface DocumentSource {
   /** Lets a limiter follow its document. */
   follow(limiter: FollowingLimiter): FollowedSettings
-  /** Called before each charge, on isolates, where no timer runs between requests. Charges await the promise. */
+  /**
+   * On isolates, where no timer runs between requests, called before each charge, which awaits the promise.
+   */
   readonly pollIfDue?: (() => Promise<void> | undefined) | undefined
 }
 

@@ -55,7 +55,7 @@ function readSecrets(owner: string, option: string, value: unknown): readonly st
   return list.map((secret) => readSecret(owner, option, secret))
 }
 
-/** Returns whether a value is a date, which a test runner may have made in another realm. */
+/** Returns whether a value is a `Date`, even from another realm, as in some test runners. */
 function isDate(value: unknown): value is Date {
   return Object.prototype.toString.call(value) === '[object Date]'
 }

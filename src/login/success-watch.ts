@@ -34,7 +34,9 @@ interface Watched {
 /** Watches the successes of a guard. */
 export interface SuccessWatch {
   recordSuccess(req: unknown, account: string, address: unknown): void
-  /** Records that the application rejects passwords, so that logins from many addresses are those of users. */
+  /**
+   * Records that the application rejects passwords, so that logins from many addresses are those of users.
+   */
   recordRejection(): void
 }
 
@@ -49,7 +51,7 @@ export function successWatch(guard: string, now: () => number = Date.now): Succe
   let isOver = false
   let hasRejected = false
 
-  /** Its secret is drawn at the first login, since Cloudflare Workers have no random numbers while modules load. */
+  /** The secret is drawn at the first login, because Workers have no random numbers while modules load. */
   function hash(text: string): string {
     keyedHash ??= hmacSha256(randomText(16))
     return keyedHash(text)
@@ -96,7 +98,9 @@ export function successWatch(guard: string, now: () => number = Date.now): Succe
   }
 }
 
-/** Returns the password of an attempt, in its body or by Basic authentication; `undefined` if none is known. */
+/**
+ * Returns the password of an attempt, in its body or by Basic authentication; `undefined` if none is known.
+ */
 function passwordOf(req: unknown): string | undefined {
   const values = Object.entries(fieldsOf(asRequest(req).body))
     .filter(([name, value]) => typeof value === 'string' && PASSWORD.test(name))

@@ -35,8 +35,8 @@ const shardOf = (key: string) => key
  *
  * Operations on different keys run at the same time, except that the parts of a charge run in order.
  * Operations on one key never overlap, so a process does not compete with itself. Those that wait for a key
- * run together if they have the same policy and the same applier. On isolates, those of other requests do not
- * wait: each competes for its key.
+ * run together if they have the same policy and the same applier. On isolates, operations of different
+ * requests do not wait for one another, and so compete for a key.
  *
  * `name` is the store's name. `applierOf` returns the function that applies an operation, and `storageKey`
  * the name under which the server keeps a key. `now` returns the time for charges without keys.

@@ -52,7 +52,7 @@ const MAX_OPEN_MS = 1000
  * Creates a circuit breaker, which keeps calls away from a server that fails, so that requests do not wait
  * for it. It opens after five failures in a row, or when half of the calls are failures. After 0.5 to 1 s
  * it is half-open and admits one call, the probe. It closes if the probe succeeds, and otherwise opens
- * again. On isolates, a probe whose request ends has no outcome, so another call probes as long after it.
+ * again. On isolates, a probe whose request ends has no outcome, so another call probes after the same time.
  */
 export function circuitBreaker(onChange: OnBreakerChange, server?: string): CircuitBreaker {
   let state: BreakerState = 'closed'

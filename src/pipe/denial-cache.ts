@@ -16,17 +16,17 @@ import { RecentMap } from '../util/recent-map.js'
 import { figuresAt, type KnownFigures, knownAfterBlock, knownAfterTake, storeTimes } from './known-figures.js'
 import type { DenialTimes } from './lease/leases.js'
 
-/** The cache knows at least this many keys, and at most twice as many. */
+/** The cache holds at least this many keys, and at most twice as many. */
 const MIN_KEYS = 16_384
 
 /**
- * What a store said last of the keys of denied charges, in this process's memory. A charge is denied again
- * without the store if that tells every figure that the store would return: what each of its keys has left,
- * and until when each denies it. What the store says of a key later replaces that, whichever limiter asks.
+ * The latest figures of the keys of denied charges, in this process's memory. The cache denies a charge if
+ * it knows every figure that the store would return: how much each key has left, and until when each key
+ * denies the charge. Later figures from the store replace those of a key, whichever limiter asks.
  *
- * An operation that gives units back ends what is known of its keys. It does so twice: when it is sent,
- * because of charges in flight, and when it is done, because of charges sent meanwhile. What another process
- * does takes effect here within `maxMs`.
+ * An operation that gives units back invalidates its keys. It does so twice: when it is sent, because of
+ * charges in flight, and when it is done, because of charges sent meanwhile. Operations of other processes
+ * take effect here within `maxMs`.
  */
 export class DenialCache {
   readonly #known = new RecentMap<KnownFigures>(MIN_KEYS)
@@ -55,7 +55,9 @@ export class DenialCache {
       this.#change((operation as Block).key, (known) => knownAfterBlock(known, outcome, sentAtMs, nowMs))
   }
 
-  /** Returns the verdict on a charge if what was said less than `maxMs` ago tells that the store denies it. */
+  /**
+   * Returns the denial of a charge if figures that are younger than `maxMs` show that the store denies it.
+   */
   find(charged: readonly Part[], maxMs: number): ChargeResult | undefined {
     const nowMs = performance.now()
     const all: KnownFigures[] = []
@@ -80,12 +82,12 @@ export class DenialCache {
   }
 
   /**
-   * Records what a store said of the keys of a denied charge, for at least `minMs`. Of an allowed one,
-   * records it only for keys that took part in a denial.
+   * Records a store's figures for the keys of a denied charge, for at least `minMs`. For an allowed charge,
+   * records only those of keys that took part in a denial.
    */
   record(charged: readonly Part[], verdict: ChargeResult, sentAtMs: number, minMs = 0): void {
     const { allowed, isTentative } = verdict
-    // Parts that share a key are decided for their total cost, which says nothing about each.
+    // Parts that share a key are decided for their total cost, so the figures do not tell about each part.
     if (isTentative || (!allowed && hasSharedKey(charged))) return
     const knownAtMs = performance.now()
     const minUntilMs = knownAtMs + minMs
@@ -106,7 +108,7 @@ export class DenialCache {
     }
   }
 
-  /** Drops what is known of the keys of an operation that gives units back, or holds expired ones again. */
+  /** Invalidates the keys of an operation that gives units back, or that holds expired units again. */
   invalidate(operation: Operation): void {
     if (!givesUnitsBack(operation) && operation.type !== 'renew') return
     const nowMs = performance.now()
@@ -116,7 +118,7 @@ export class DenialCache {
     }
   }
 
-  /** Changes what is known of a key, if anything is. */
+  /** Changes the figures of a key, if there are any. */
   #change(key: string, change: (known: KnownFigures) => KnownFigures | undefined): void {
     const known = this.#known.get(key)
     if (known === undefined) return
@@ -125,12 +127,14 @@ export class DenialCache {
     else this.#set(key, changed)
   }
 
-  /** Sets what is known of a key, unless that ended meanwhile, or a charge that was sent later has told. */
+  /**
+   * Sets the figures of a key, unless it was invalidated meanwhile, or figures of a later charge are known.
+   */
   #set(key: string, known: KnownFigures): void {
     const { policy, figures, sentAtMs } = known
     if ((this.#invalidatedAtMs.get(key) ?? Number.NEGATIVE_INFINITY) >= sentAtMs) return
     if ((this.#known.get(key)?.sentAtMs ?? Number.NEGATIVE_INFINITY) > sentAtMs) return
-    // A release may end a denial of units in use at any moment. A ban counts what is denied next.
+    // A release may end a denial of units in use at any moment. A ban counts the next denial.
     const isShort = !figures.allowed && (policy.holdsUnits || figures.isCounted)
     if (isShort) this.#known.delete(key)
     else this.#known.set(key, known)

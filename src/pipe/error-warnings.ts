@@ -13,7 +13,7 @@ const CONSEQUENCES = {
   function: 'get what onStoreError returns',
 } as const
 
-/** What emits the decisions of a limiter. */
+/** The emitter of a limiter's decisions. */
 export interface DecisionEvents {
   on(name: 'decision', listener: (decision: { readonly source: string }) => void): unknown
   off(name: 'decision', listener: (decision: { readonly source: string }) => void): unknown

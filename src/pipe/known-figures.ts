@@ -1,19 +1,19 @@
 import { isSamePolicy, type Policy, type State } from '../policies/policy.js'
 import type { BlockResult, Part, PartResult, TakeResult } from '../stores/operation.js'
 
-/** What a store said last of a key that took part in a denied charge. */
+/** The latest figures of a key that took part in a denied charge, as a store returned them. */
 export interface KnownFigures {
   readonly policy: Policy
   readonly cost: number
-  /** For `cost`, or as a peek shows them if `cost` was allowed. */
+  /** The figures for `cost`, or for a peek if `cost` was allowed. */
   readonly figures: PartResult
-  /** When the store said so, by its clock. */
+  /** When the store returned them, by its clock. */
   readonly atMs: number
-  /** When the charge was sent, by `performance.now()`: all times count from there. */
+  /** When the charge was sent, by `performance.now()`. The times in the figures count from there. */
   readonly sentAtMs: number
   /** When the store's reply had arrived, by `performance.now()`. */
   readonly knownAtMs: number
-  /** Repeated at least until then, even if a denial ends earlier. */
+  /** A denial is repeated at least until then, even if it ends earlier. */
   readonly minUntilMs: number
 }
 
@@ -55,20 +55,20 @@ export function figuresAt(
     const state = [figures.resetAfterMs / policy.spec.intervalMs, atMs]
     return takeOrPeek(policy, state, atMs + ageMs, part.cost)
   }
-  if (!figures.allowed && ageMs >= figures.retryAfterMs) return undefined // a ban counts what it denies next
+  if (!figures.allowed && ageMs >= figures.retryAfterMs) return undefined // a ban counts the next denial
   if (ageMs >= figures.resetAfterMs) return takeOrPeek(policy, undefined, atMs + ageMs, part.cost)
   return figures.moreAfterMs > 0 && ageMs >= figures.moreAfterMs ? undefined : aged(known, part, ageMs)
 }
 
-/** Returns the figures of a part by a state: those of a peek if its cost is allowed, as in a denied charge. */
+/** Returns the figures of a part for a state. If its cost is allowed, they are those of a peek. */
 function takeOrPeek(policy: Policy, state: State | undefined, nowMs: number, cost: number): PartResult {
   const step = policy.take(state, nowMs, cost)
   return step.allowed && cost > 0 ? policy.take(state, nowMs, 0) : step
 }
 
 /**
- * Returns figures that only time has changed. `remaining` has not grown yet. Returns `undefined` for a cost
- * whose retry time they do not tell.
+ * Returns figures that only time has changed, while `remaining` has not grown yet. Returns `undefined` if
+ * the figures do not give the retry time of the cost.
  */
 function aged(known: KnownFigures, part: Part, ageMs: number, leastMs = 0): PartResult | undefined {
   const { remaining, debt, resetAfterMs, moreAfterMs } = known.figures
@@ -85,7 +85,7 @@ function aged(known: KnownFigures, part: Part, ageMs: number, leastMs = 0): Part
   }
 }
 
-/** Returns when a cost above `remaining` is allowed, counted from the figures, if they tell. */
+/** Returns the retry time of a cost above `remaining`, or `undefined` if the figures do not give it. */
 function retryTime({ figures, cost, policy }: KnownFigures, part: Part): number | undefined {
   const { allowed, retryAfterMs, moreAfterMs, resetAfterMs, unitsAfterMs = resetAfterMs } = figures
   if (policy.isBan && !isEndOfBan(figures)) return undefined
@@ -96,14 +96,14 @@ function retryTime({ figures, cost, policy }: KnownFigures, part: Part): number 
   return moreAfterMs >= unitsAfterMs ? moreAfterMs : undefined
 }
 
-/** Returns whether a ban ends at the retry time: units in use do not deny for that long. */
+/** Returns whether a ban ends at the retry time. Units in use would not deny for that long. */
 function isEndOfBan({ retryAfterMs, resetAfterMs, unitsAfterMs = resetAfterMs }: PartResult): boolean {
   return retryAfterMs > unitsAfterMs && retryAfterMs < Number.POSITIVE_INFINITY
 }
 
 /**
- * Returns what is known of a key once units were taken from it. Returns `undefined` if only the store can
- * tell until when it denies.
+ * Returns the figures of a key after units were taken from it. Returns `undefined` if only the store can
+ * tell until when the key denies.
  */
 export function knownAfterTake(
   { policy, figures, cost, minUntilMs }: KnownFigures,
@@ -118,7 +118,7 @@ export function knownAfterTake(
   return { policy, cost, figures: taken, atMs, sentAtMs, knownAtMs, minUntilMs }
 }
 
-/** Returns what is known of a key that is banned once a ban of it was begun, which may last longer. */
+/** Returns the figures of a banned key after another ban, which may last longer. */
 export function knownAfterBlock(
   known: KnownFigures,
   { atMs, moreAfterMs, resetAfterMs, bannedForMs: retryAfterMs }: BlockResult,

@@ -59,7 +59,9 @@ export function limitsPublisher(
     })
   }
 
-  /** Publishes at charges of an isolate until it has: the request that began to may end before. */
+  /**
+   * On isolates, each charge publishes until that succeeds, because the request that began may end first.
+   */
   const watchIsolate: Watch = () => {
     if (performance.now() - attemptedAtMs >= RETRY_MS) {
       isPublishing = false
@@ -89,7 +91,7 @@ export function limitsPublisher(
 
   function retryLater(error: unknown): void {
     isDue = true
-    const isDenied = error instanceof StoreError && error.replied // as without permission
+    const isDenied = error instanceof StoreError && error.replied // such as for lack of permission
     if (isDenied || isIsolate()) return
     retry = inBackground(setTimeout(publish, RETRY_MS))
   }

@@ -38,7 +38,8 @@ import { endAt, type StoreEnd } from './store-end.js'
  *
  * While a circuit breaker's probe is pending, calls wait for it within their own time-outs, so that the
  * store decides the first burst after an outage. A call whose time-out ends that wait is never sent. On
- * isolates, where the probe belongs to another request, calls do not wait for it: the breaker is open to them.
+ * isolates, the probe belongs to another request, so calls do not wait for it. For them, the breaker stays
+ * open.
  */
 export class RemotePipe implements Pipe {
   /** The store's name. */

@@ -12,7 +12,7 @@ const MAX_QUEUED = 10_000
 const RETRY_MS = 250
 /** The most refunds that are retried together. */
 const RETRY_BATCH = 100
-/** The most refunds that a request of an isolate retries for others: platforms bound the calls of a request. */
+/** On isolates, the most refunds that a request retries for others, because platforms limit its calls. */
 const MAX_PER_REQUEST = 10
 /** Units of `concurrency` last for their ttl and at most one slice more, which is an eighth of the ttl. */
 const MAX_LIFETIME_IN_TTLS = 9 / 8
@@ -43,8 +43,8 @@ interface ResendingPipe extends Pipe {
  * Before each queued refund, a peek probes whether the store is back. Unlike a refund, a peek is safe to
  * repeat.
  *
- * On isolates, where a timer ends with its request, requests that outlive it retry: the next one that refunds,
- * and the one whose call closes the circuit breaker.
+ * On isolates, a timer ends with its request. So other requests retry: the next one that refunds, and the
+ * one whose call closes the circuit breaker.
  */
 export function resendRefunds(
   pipe: Pipe,

@@ -12,8 +12,8 @@ import { Batcher, type BatcherOptions, type PendingOperation } from './batcher.j
 export type Sender = Batcher | LoneCalls
 
 /**
- * Creates what sends operations: in batches, or each alone if there is no `batching`. On isolates, a batch would
- * have requests wait for one another.
+ * Creates a sender. It sends operations in batches, or each alone if there is no `batching`. On isolates, it
+ * sends each alone, because in a batch, requests would wait for one another.
  */
 export function senderTo(
   apply: Store['apply'],

@@ -6,7 +6,7 @@ import { remoteSupportOf } from './remote-support.js'
 import { type Sender, senderTo } from './sender.js'
 import { storeChannel } from './store-channel.js'
 
-/** The end of the pipes to a store. */
+/** The end of the pipes to a store, which calls the store. */
 export type StoreEnd = Sender | Leases
 
 /**

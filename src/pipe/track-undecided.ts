@@ -30,8 +30,8 @@ import { type Cause, excuseOf, untilDecided } from './undecided-units.js'
 /** The result of a charge whose outcome is known only later. */
 export interface TrackedResult extends ChargeResult {
   /**
-   * Ends the time in which the units of an allowed charge are undecided. Further calls do nothing. If it has
-   * marks, the promise resolves once they are refunded.
+   * Ends the time during which the units of an allowed charge are undecided. Further calls do nothing. If
+   * the charge has marks, the promise resolves once they are refunded.
    */
   readonly endUndecided?: () => Promise<unknown> | undefined
   /** Set on a denial that only undecided units caused. */

@@ -11,19 +11,21 @@ import { slidingWindow } from './sliding-window.js'
 import type { PolicySpec } from './spec.js'
 import { tokenBucketOf } from './token-bucket.js'
 
-/** Returns the policy of a spec. Throws a `TypeError` if there is none. */
+/** Returns the policy of a spec. Throws a `TypeError` if the spec is not valid. */
 export type PolicyOfSpec = (spec: PolicySpec) => Policy
 
 /**
- * The code of one kind of policy, with which a process makes a policy from the numbers that another process
- * has sent. Bundlers leave out kinds that are not used.
+ * The code of one kind of policy. With it, a process creates a policy from the numbers that another process
+ * has sent. Bundlers leave out unused kinds.
  */
 export interface PolicyKind {
-  /** Returns the policy of a spec, or `undefined` for a spec of another kind. Wrong numbers throw a `TypeError`. */
+  /**
+   * Returns the policy of a spec, or `undefined` for another kind. Throws a `TypeError` for wrong numbers.
+   */
   readonly policyOf: (spec: PolicySpec, policyOfBase: PolicyOfSpec) => Policy | undefined
 }
 
-/** The kind of `tokenBucket`, and of limits that name no policy. */
+/** The kind of `tokenBucket`, and of limits without a policy. */
 export const tokenBucketKind: PolicyKind = {
   policyOf: (spec) =>
     spec.kind === 'token-bucket'
@@ -35,12 +37,12 @@ export const tokenBucketKind: PolicyKind = {
 export const slidingWindowKind: PolicyKind = {
   policyOf(spec) {
     if (spec.kind !== 'sliding-window') return undefined
-    const { limit, windowMs, slices = Number.NaN } = spec // a default would change what was written
+    const { limit, windowMs, slices = Number.NaN } = spec // a default would change the spec
     return slidingWindow({ limit, window: `${windowMs}ms`, slices, ...rulesOfSpec(spec) })
   },
 }
 
-/** The kind of `fixedWindow`, by the clock and from the first request. */
+/** The kind of `fixedWindow`, with windows by the clock or from the first request. */
 export const fixedWindowKind: PolicyKind = {
   policyOf(spec) {
     if (spec.kind !== 'fixed-window' && spec.kind !== 'first-request-window') return undefined
@@ -55,7 +57,7 @@ export const quotaKind: PolicyKind = {
   policyOf(spec) {
     if (spec.kind !== 'quota') return undefined
     const { kind: _, ...options } = spec
-    return quota(options as QuotaOptions) // which are checked
+    return quota(options as QuotaOptions) // checks them
   },
 }
 
@@ -111,7 +113,7 @@ export function policyOfKinds(
   return undefined
 }
 
-/** Returns what a spec says about debts and changes, with its defaults. */
+/** Returns the options for debts and changes in a spec, with their defaults. */
 function rulesOfSpec({ debt = 0, onChange = 'keep' }: Partial<ChangeRules>): ChangeRules {
   return { debt, onChange }
 }

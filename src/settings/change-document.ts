@@ -41,7 +41,7 @@ export async function changeDocument(
   const { name } = poller.store
   const endMs = performance.now() + MAX_ELAPSED_MS
   const written = beforeEnd(earlier, endMs).then(() => swapUntilMade(poller, shared, edit, change, endMs))
-  // On isolates, a change does not wait for those of other requests: they compete, and one of them retries.
+  // On isolates, a change does not wait for those of other requests. They compete, and one of them retries.
   if (!isIsolate()) shared.changed = Promise.allSettled([earlier, written]).then(() => undefined)
   try {
     return await written

@@ -12,7 +12,7 @@ import { type StoredSettings, shownChange } from './stored-settings.js'
 
 /** The shortest time between two reads of a store's documents. */
 const INTERVAL_MS = 1000
-/** How long a read waits for the store's reply; on isolates, where a charge awaits it, only `INTERVAL_MS`. */
+/** How long a read waits for the store's reply. On isolates, a charge awaits it, for only `INTERVAL_MS`. */
 const TIMEOUT_MS = 5000
 /** The most documents without followers that are remembered. */
 const MAX_OTHERS = 100
@@ -45,9 +45,9 @@ export function pollerOf(store: DocumentStore): DocumentPoller {
 export class DocumentPoller {
   readonly store: DocumentStore
   /**
-   * Reads the documents if a second has passed since the last read. Charges call it on isolates, where no
-   * timer runs between requests, and await the promise: what a request leaves behind may never end. Absent
-   * elsewhere.
+   * Reads the documents if a second has passed since the last read. Only on isolates, where no timer runs
+   * between requests. There, each charge calls it and awaits the promise, because work that outlives its
+   * request may never end.
    */
   readonly pollIfDue: (() => Promise<void> | undefined) | undefined
   readonly #followed = new Map<string, SharedDocument>()
@@ -62,7 +62,7 @@ export class DocumentPoller {
     if (!isIsolate()) return
     this.pollIfDue = () => {
       if (performance.now() - this.#polledAtMs < INTERVAL_MS) return undefined
-      this.#isPolling = false // the request that polled last may have ended before
+      this.#isPolling = false // the request that polled last may have ended first
       return this.#poll()
     }
   }

@@ -1,6 +1,6 @@
 /**
- * Returns whether two values of a store's contract are deeply and strictly equal: primitives, arrays and plain
- * objects. Any other object equals only itself.
+ * Returns whether two values of a store's contract are deeply and strictly equal: primitives, arrays and
+ * plain objects. Any other object equals only itself.
  */
 export function isEqual(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true
@@ -13,7 +13,7 @@ export function isEqual(a: unknown, b: unknown): boolean {
   )
 }
 
-/** Whatever realm it is of: test runners give modules another one than Node.js's. */
+/** Accepts objects of any realm, because test runners give modules another realm than that of Node.js. */
 function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null) return false
   if (Array.isArray(value)) return true

@@ -71,13 +71,13 @@ export function openExchange<Info extends FetchInfo>(
   return exchange
 }
 
-/** Calls those who wait for the end of an exchange, once. The platform waits for what they do. */
+/** Calls the close listeners of an exchange, once. The platform waits for the promises that they return. */
 export function closeExchange({ closeListeners, subject }: Exchange): void {
   const work = callClosers(closeListeners).filter(isPromise)
   if (work.length > 0) subject.waitUntil?.(Promise.all(work))
 }
 
-/** Calls the close listeners of an exchange, which may be gone itself. Returns what they return. */
+/** Calls and removes close listeners, even if their exchange no longer exists. Returns their results. */
 export function callClosers(closeListeners: Exchange['closeListeners']): unknown[] {
   return closeListeners.splice(0).map((listener) => listener())
 }

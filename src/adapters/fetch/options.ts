@@ -16,7 +16,9 @@ export interface FetchInfo {
   readonly body?: unknown
   /** The pattern of the route, such as `/users/:id`, for `byRoute()`. */
   readonly route?: string | null | undefined
-  /** Keeps a request alive while a refund or a release is in progress, such as `ctx.waitUntil` of Workers. */
+  /**
+   * Keeps a request alive while a refund or a release is in progress, such as `ctx.waitUntil` in Workers.
+   */
   readonly waitUntil?: ((work: Promise<unknown>) => void) | undefined
   /** Must be absent, like the next four. Keys read them from the request. */
   readonly method?: never

@@ -78,7 +78,7 @@ export interface CandidateClients {
 /** Counts what a candidate would have done, in bounded memory. */
 export class CandidateFigures {
   readonly #counts = {
-    sinceMs: Date.now(), // 0 in a Worker while modules load
+    sinceMs: Date.now(), // 0 if a Worker is still loading its modules
     requests: 0,
     denied: 0,
     newlyDenied: 0,

@@ -5,8 +5,9 @@ import { createCandidate } from './candidate.js'
 
 /**
  * Creates limits to try beside those in force, for the option `candidate`. They deny no request, and
- * `limiter.candidateReport()` says what they would have done. A limit without `key` or `cost` takes those of
- * the limit of its name in force, or else of the first one.
+ * `limiter.candidateReport()` says what they would have done. A limit without `key`, `cost` or `skip`
+ * inherits it from the limit in force with the same name. If there is none, it inherits it from the first
+ * limit.
  *
  * @example
  * ```ts

@@ -14,8 +14,8 @@ const MAX_TICK_MS = 3_600_000
 
 /**
  * Creates the holdings of a limiter: the units of its concurrency limits that decisions hold. One timer
- * renews them all, those of one key and slice together; it runs only while there are any. On isolates, where
- * it would be of one request, each decision has holdings of its own.
+ * renews them all, and those of one key and slice together. It runs only while there are any. On isolates, a
+ * timer belongs to a request, so each decision has its own holdings.
  *
  * A release whose outcome is unknown is not repeated, since it might free the units of another request: what
  * is not released is free after the ttl.

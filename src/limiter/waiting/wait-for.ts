@@ -28,7 +28,7 @@ export interface WaitingOptions {
   readonly finish: Finish
   /** Called when the units of an aborted charge could not be refunded. */
   readonly onRefundFailed: (error: unknown, decision: Decision) => void
-  /** Whether the limiter is closed, so that nobody may wait. */
+  /** Whether the limiter is closed, so that no charge may wait. */
   readonly isClosed: boolean
 }
 
@@ -67,8 +67,8 @@ export function createWaiting(core: LimiterCore, options: WaitingOptions) {
 }
 
 /**
- * Returns the same state, except that its waiter has queues of its own: on isolates, no other request can wake
- * it. So it charges again when the store has said that it may.
+ * Returns the same state, but with its own queues. On isolates, no other request can wake a waiter, so it
+ * charges again at the retry time that the store gave.
  */
 function aloneIn(waiting: WaitingState): WaitingState {
   return Object.assign(Object.create(waiting), { queues: new WaitQueues() })
@@ -105,8 +105,8 @@ async function chargeWhenAllowed(waiting: WaitingState, waiter: Waiter): Promise
 }
 
 /**
- * Resolves with what an option function returned, or with `OVER` once a waiter's time is over. Meanwhile, those
- * behind it may go first: a slow look-up holds up nobody else.
+ * Resolves with what an option function returned, or with `OVER` once a waiter's time is over. Meanwhile,
+ * those behind it may go first: a slow look-up holds up nobody else.
  */
 async function laterOption<T>(
   { queues }: WaitingState,

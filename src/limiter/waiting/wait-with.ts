@@ -7,8 +7,8 @@ import { createWaiting } from './wait-for.js'
 import type { WaitOptions } from './wait-options.js'
 
 /**
- * Waits until a charge is allowed, as the method of a limiter of `createLimiter` does. Also takes the limiter
- * of a middleware, which has no such method.
+ * Waits until a charge is allowed, like the method `waitFor` of a limiter from `createLimiter`. It also
+ * takes the limiter of a middleware, which has no such method.
  *
  * @example
  * ```ts
@@ -39,7 +39,7 @@ export function waitFor<Subject>(
   )
 }
 
-/** Returns the method `waitFor` of a limiter. Its waiters get their queues when the first one comes. */
+/** Returns the method `waitFor` of a limiter. The first waiter creates the queues. */
 export function waitWith<Subject>(parts: LimiterParts<Subject>): Limiter<Subject>['waitFor'] {
   return (subject, options) => {
     parts.waiting ??= createWaiting(parts.core, { ...parts, modeSwitch: parts.settings.modeSwitch })
