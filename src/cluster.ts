@@ -1,5 +1,5 @@
 /**
- * The store in the memory of the primary of `node:cluster`, which its workers share.
+ * The store in the memory of the `node:cluster` primary, which all workers share.
  *
  * @module
  */

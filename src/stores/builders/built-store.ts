@@ -51,7 +51,7 @@ function optionalObject<T extends object>(fix: string) {
   }
 }
 
-/** Returns how many keys `run` gets at once: those of one operation if nothing is batched. */
+/** Returns how many keys `run` gets at once. Without batching, it gets those of one operation. */
 export function maxKeysOf(batching: Batching | false): number {
   return batching === false ? 1 : batching.maxKeys
 }

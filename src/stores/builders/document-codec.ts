@@ -4,7 +4,7 @@ import type { Store } from '../store.js'
 import { asStoreError, StoreError } from '../store-error.js'
 import { checkVersion, invalidReply, readReply, VERSION } from './owner-messages.js'
 
-/** A call of the documents of an owner, as plain data: one to `read` or to `replace`. */
+/** A call of `read` or `replace` on the documents of an owner, as plain data. */
 export interface DocumentsMessage {
   readonly headgate: 'documents'
   readonly version: number
@@ -18,7 +18,9 @@ interface DocumentReplacement {
   readonly replaced: string | undefined
 }
 
-/** What a `DocumentsMessage` results in. `null` stands for a document that is missing, which JSON can say. */
+/**
+ * The result of a `DocumentsMessage`. `null` stands for a missing document, because JSON has no `undefined`.
+ */
 export interface DocumentsReply {
   readonly headgate: 'documents'
   readonly version: number
@@ -43,7 +45,7 @@ export async function serveDocuments({ name, documents }: Store, message: unknow
   const { key, text, replaced } = fieldsOf(replace)
   if (typeof key === 'string' && typeof text === 'string' && isVersion(replaced))
     return { ...reply, hasReplaced: await documents.replace(key, text, replaced) }
-  throw new TypeError('the message asks for no documents')
+  throw new TypeError('the message does not ask for documents')
 }
 
 function isRequest(value: unknown): value is DocumentRequest {
@@ -55,7 +57,10 @@ function isVersion(value: unknown): value is string | undefined {
   return value === undefined || typeof value === 'string'
 }
 
-/** Returns the documents of an owner. `send` takes messages to its `serveOperations`; `store` is the name in errors. */
+/**
+ * Returns the documents of an owner. `send` takes messages to its `serveOperations`; `store` is the name in
+ * errors.
+ */
 export function ownerDocuments(
   store: string,
   send: (message: DocumentsMessage) => Promise<unknown>,

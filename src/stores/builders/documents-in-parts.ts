@@ -3,13 +3,13 @@ import { textVersion } from '../shared/text-version.js'
 import type { Unchecked } from '../shared/validate.js'
 import { StoreError } from '../store-error.js'
 
-/** Values of a database that are too small for a document. */
+/** A database whose values are too small for some documents. */
 export interface SmallValues<Version> {
   /** The store's name in errors. */
   readonly name: string
   /** The most characters of a part. A character takes at most six bytes. */
   readonly partLength: number
-  /** Returns a text with its version; `undefined` if the key is missing, and no text if it holds none. */
+  /** Returns `undefined` if the key is missing, and leaves out `text` if the key holds none. */
   read(key: string): Promise<{ readonly text?: string; readonly version: Version } | undefined>
   /** Writes a text if the key still has this version. Returns whether it did. */
   swap(key: string, text: string, version: Version | undefined): Promise<boolean>
@@ -29,8 +29,8 @@ const AT_ONCE = 10
 const MAX_READS = 5
 
 /**
- * Keeps each document as one value, or in parts if it is too long. The parts are written first, and then the
- * value that names them, in one step. They are never changed.
+ * Keeps each document as one value, or in parts if it is too long. The parts are written first, and never
+ * changed. Then the value that names them is written, in one step.
  */
 export function documentsInParts<Version>(values: SmallValues<Version>): Documents {
   const { name, partLength } = values

@@ -80,7 +80,7 @@ export function encodeOutcomes(store: string, outcomes: readonly Outcome[]): Out
   return { headgate: 'outcomes', version: VERSION, outcomes: encoded }
 }
 
-/** The figures that each part has, and those that few have. */
+/** The figures that every part has, and those that only a few parts have. */
 type Encoded = [
   allowed: boolean,
   remaining: number,
@@ -143,7 +143,7 @@ function decodePart([allowed, remaining, retry, more, reset, rest]: Encoded): Pa
   return rest === undefined ? figures : { ...figures, ...decodeNumbers(rest) }
 }
 
-/** Returns a number. JSON writes `null` for Infinity, and no number of these messages is missing. */
+/** Returns a number. JSON writes `null` for `Infinity`, and these messages leave out no numbers. */
 function numberOf(value: unknown): number {
   return value === null ? Number.POSITIVE_INFINITY : (value as number)
 }

@@ -8,7 +8,7 @@ import { decideBatch, type LockedStates } from './decide-batch.js'
 import { decisionTime } from './decision-time.js'
 import { checkedRead, type ReadStored } from './stored-state.js'
 
-/** What a database must do in one atomic step, if all checks hold. */
+/** Writes that a database must make in one atomic step, if all checks hold. */
 export interface OptimisticTransaction<Version> {
   /** Keys that must still have the version that was read. If it is `undefined`, the key must be missing. */
   readonly checks: readonly { readonly key: string; readonly version: Version | undefined }[]
@@ -27,8 +27,8 @@ export interface OptimisticDatabase<Version> {
   readonly read: ReadStored<Version>
   /**
    * Writes all states, if all checks hold, in one atomic step. Returns whether it did. If it throws, the
-   * operations fail, and may have been applied. A transaction that is too large may return `false`: it is
-   * then repeated in smaller parts.
+   * operations fail, and may have been applied. For a transaction that is too large, it may return `false`,
+   * so that the operations are committed in smaller parts.
    */
   commit(transaction: OptimisticTransaction<Version>): MaybePromise<boolean>
   /**
@@ -48,9 +48,9 @@ interface Snapshot<Version> extends LockedStates {
 }
 
 /**
- * Returns a function that makes one attempt: it reads the keys of operations, applies these, and commits. It
- * resolves with their results, or with `undefined` if the commit wrote nothing. An attempt that changes
- * nothing, such as a denial, commits nothing.
+ * Returns a function that makes one attempt: it reads the keys of some operations, applies the operations,
+ * and commits. It resolves with their results, or with `undefined` if the commit wrote nothing. An attempt
+ * that changes nothing, such as a denial, commits nothing.
  */
 export function optimisticAttempt<Version>(database: OptimisticDatabase<Version>) {
   const { name, storageKey, clock } = database
@@ -79,7 +79,9 @@ export function optimisticAttempt<Version>(database: OptimisticDatabase<Version>
     return { states, versions, nowMs, aheadMs: Math.ceil(nowMs - clockMs) }
   }
 
-  /** Returns the keys that are written, and all others of charges that write one of them. */
+  /**
+   * Returns the keys to check: those that are written, and all other keys of the charges that write them.
+   */
   function keysToCheck(operations: readonly Operation[], written: ReadonlySet<string>): Set<string> {
     const checked = new Set(written)
     for (const operation of operations) {
@@ -98,7 +100,7 @@ export function optimisticAttempt<Version>(database: OptimisticDatabase<Version>
     const checked = keysToCheck(operations, new Set(writes.map(({ key }) => key)))
     const isWritten: unknown = await database.commit({
       checks: Array.from(checked, (key) => ({ key, version: snapshot.versions.get(key) })),
-      // The database counts TTLs from now, so a state that was timed ahead of the clock is kept that much longer.
+      // The database counts a TTL from now. A state from ahead of the clock must be kept that much longer.
       writes: writes.map(({ key, state, ttlMs }) => ({
         key,
         state,

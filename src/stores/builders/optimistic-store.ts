@@ -40,8 +40,8 @@ const optionTable = () => ({
 })
 
 /**
- * One attempt at a time decides all that has arrived meanwhile: two would meet the same processes twice. One
- * that takes longer, in contention or far away, no longer delays the operations on other keys.
+ * One attempt at a time decides everything that has arrived meanwhile. Two would compete with the same
+ * processes twice. After `stallTimeoutMs`, a slow attempt no longer delays operations on other keys.
  */
 const DEFAULT_BATCHING: Batching = { maxKeys: 100, maxInFlight: 1, stallTimeoutMs: 10 }
 
@@ -50,8 +50,8 @@ const DEFAULT_BATCHING: Batching = { maxKeys: 100, maxInFlight: 1, stallTimeoutM
  * of them has changed, such as etcd or Deno KV.
  *
  * - **Technique.** Optimistic transactions: one attempt reads the keys of a batch, applies its operations,
- *   and commits if no other process has written meanwhile. Otherwise the batch is tried again in halves that
- *   share no key, so that the key in contention ends up alone and delays no other. Operations on that key are
+ *   and commits if no other process has written meanwhile. Otherwise the batch is retried in halves that
+ *   share no key, until the key in contention is alone and delays no other key. Operations on that key are
  *   retried with backoff for up to two seconds. Then they fail with a `StoreError`.
  * - **Atomicity.** A charge of several keys takes all of its units in one moment, or none. If it takes
  *   nothing, nothing is committed.
@@ -85,14 +85,14 @@ export function optimisticStore<Version>(options: OptimisticOptions<Version>): S
   return customStore(optimisticTransactions(options))
 }
 
-/** Creates the store of `optimisticStore`, without a check of the options or of the outcomes. */
+/** Creates the store of `optimisticStore`, but checks neither the options nor the outcomes. */
 export function optimisticTransactions<Version>(options: OptimisticOptions<Version>): Store {
   const { name, batching = DEFAULT_BATCHING, clock = Date.now, isTemporary = () => false } = options
   const { storageKey = (key: string) => key, read, commit } = options
   const { toStoreError = (error: unknown) => asStoreError(name, error) } = options
   const attempt = optimisticAttempt({ name, read, commit, clock, storageKey })
 
-  /** Applies operations that are one transaction, however often it must be repeated. */
+  /** Applies operations in one transaction, which is retried until it commits or two seconds have passed. */
   async function applyTogether(operations: readonly Operation[]): Promise<readonly Outcome[]> {
     const isFinal = (results: unknown) => results !== undefined
     const results = await retry(() => attempt(operations), { isFinal, isTemporary })
@@ -100,7 +100,7 @@ export function optimisticTransactions<Version>(options: OptimisticOptions<Versi
     return results.map((result) => (result instanceof Error ? toStoreError(result) : result))
   }
 
-  /** Applies operations in one attempt. If it meets others, applies them in halves that share no key. */
+  /** Applies operations in one attempt. If another process has written, applies them in two halves. */
   async function applyOnce(
     operations: readonly Operation[],
     halves: readonly (readonly number[])[],

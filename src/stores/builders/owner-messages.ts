@@ -8,7 +8,7 @@ import { asStoreError, StoreError } from '../store-error.js'
 export const VERSION = 1
 
 /**
- * Throws unless a message has this version. The error is `unsent`, since the message has changed nothing.
+ * Throws unless a message has this version. The error is `unsent`, because the message has changed nothing.
  */
 export function checkVersion(store: string, version: unknown): void {
   if (version === VERSION) return
@@ -17,21 +17,21 @@ export function checkVersion(store: string, version: unknown): void {
   throw new StoreError(store, `${problem}. ${fix}`, { unsent: true })
 }
 
-/** Why a message has no result, as plain data. */
+/** The reason why a message has no result, as plain data. */
 export interface FailureMessage {
   readonly headgate: 'failure'
   readonly version: number
   readonly error: object
 }
 
-/** Encodes why a message has no result. */
+/** Encodes the reason why a message has no result. */
 export function encodeFailure(store: string, reason: unknown): FailureMessage {
   return { headgate: 'failure', version: VERSION, error: encodeError(store, reason) }
 }
 
 /**
- * Returns the fields of a reply of this kind and version. Throws the `StoreError` that a failure contains,
- * and one with the name `store` for anything else.
+ * Returns the fields of a reply of this kind and version. Throws the `StoreError` in a failure, and a
+ * `StoreError` of `store` for anything else.
  */
 export function readReply(store: string, kind: string, message: unknown): Fields {
   const reply = fieldsOf(message)

@@ -10,8 +10,9 @@ import { show } from '../../util/validate.js'
 const MIN_POLICIES = 1000
 
 /**
- * Returns the encoded policy. Throws a `TypeError` for one of a kind that headgate does not have. The owner checks
- * the numbers when it decodes them, so a process that only sends operations needs the code of no policy.
+ * Returns the encoded policy. Throws a `TypeError` if headgate has no such kind of policy. The owner checks
+ * the numbers when it decodes them, so a process that only sends operations does not need the code of
+ * policies.
  */
 export const policyText = /* @__PURE__ */ weakMemo(({ spec }: Policy): string => {
   if (Object.hasOwn(FIELDS, baseOf(spec).kind)) return JSON.stringify(spec)
@@ -20,10 +21,10 @@ export const policyText = /* @__PURE__ */ weakMemo(({ spec }: Policy): string =>
   )
 })
 
-/** Returns the policy of a text. Throws if there is none. */
+/** Decodes a policy. Throws if the text is not a policy. */
 export type PolicyFromText = (text: string) => Policy
 
-/** Creates a function that decodes policies, and caches them. It throws what `policyOfSpec` throws. */
+/** Creates a function that decodes and caches policies. It throws the errors of `policyOfSpec`. */
 export function policyReader(policyOfSpec: PolicyOfSpec): PolicyFromText {
   const policiesByText = new RecentMap<Policy>(MIN_POLICIES)
   return (text) => {
@@ -35,7 +36,7 @@ export function policyReader(policyOfSpec: PolicyOfSpec): PolicyFromText {
 
 const readPolicy = /* @__PURE__ */ policyReader(policyFromSpec)
 
-/** Decodes a policy of any kind. Throws a `TypeError` if there is none. */
+/** Decodes a policy of any kind. Throws a `TypeError` if the text is not a policy. */
 export function policyFromText(text: string): Policy {
   try {
     return readPolicy(text)

@@ -2,7 +2,7 @@ import { keysOf, type Operation } from '../operation.js'
 
 /**
  * Splits the indexes of operations into two halves that share no key, each in order. Returns `undefined` if
- * every operation shares keys with the others.
+ * shared keys connect all operations.
  */
 export function splitByKey(
   operations: readonly Operation[],

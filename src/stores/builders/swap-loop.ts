@@ -40,8 +40,8 @@ export interface SwapAccess<Version> {
   /** Returns what this process wrote last, from a cache. Another process may have changed it. */
   cached?(key: string): StoredState<Version> | undefined
   /**
-   * Applies operations in one request, without a read. Resolves with `undefined` if it changed nothing because it
-   * cannot do that for what the key holds.
+   * Applies operations in one request, without a read. Resolves with `undefined`, and changes nothing, if
+   * the operations or the stored value do not allow that.
    */
   applyUnread?(keyed: KeyedOperations): Promise<readonly Outcome[] | undefined>
   /** Returns whether a request failed without a change, and may succeed later. Default: never. */
@@ -80,8 +80,8 @@ export function swapLoop<Version>(name: string, access: SwapAccess<Version>): Ap
       return
     }
     const { state, ttlMs } = write
-    // A process whose clock is ahead by `aheadMs` may have written the state. `ttlMs` counts from its time, and
-    // the database's TTL from now, so the state is kept that much longer.
+    // A process whose clock is ahead by `aheadMs` may have written the state. `ttlMs` counts from its time,
+    // and the database's TTL from now, so the state is kept that much longer.
     const aheadMs = state === undefined ? 0 : Math.ceil(nowMs - clockMs)
     const change = { key, version: stored?.version, state, policy, ttlMs: ttlMs + aheadMs }
     access.swap(change, (isWritten) => (isWritten ? settle(outcomes) : onConflict()), fail)

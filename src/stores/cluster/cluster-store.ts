@@ -10,14 +10,14 @@ import { DEFAULT_NAME } from './messages.js'
 import { ownedStore } from './owned-stores.js'
 import { ownerChannel, REPLY_TIMEOUT_MS } from './owner-channel.js'
 
-/** Options of `clusterStore`. Those of the memory take effect in the process that owns the counts. */
+/** Options of `clusterStore`. Those of `memoryStore` take effect in the process that owns the counts. */
 export interface ClusterStoreOptions extends MemoryStoreOptions {
   /** Tells several stores apart. Default `'limits'`. */
   name?: string
   /**
    * The process that owns the counts. Default `'primary'`: the primary of `node:cluster`, or this process if
-   * it is not a worker. With `'parent'`, the process that has started this one by `fork` of
-   * `node:child_process`, and calls `serveChild`.
+   * it is not a worker. With `'parent'`, the process that started this one with `fork` from
+   * `node:child_process`, and that calls `serveChild`.
    */
   owner?: 'primary' | 'parent'
 }
@@ -32,19 +32,19 @@ const OPTIONS = {
 }
 
 /**
- * Creates a store whose counts are in the memory of one process, which its workers share. Call it in the
- * primary, before it forks, and in each worker. In the primary, it is a `memoryStore`, and serves all
+ * Creates a store that keeps counts in the memory of one process, whose workers share them. Call it in the
+ * primary before it forks, and in each worker. In the primary, it is a `memoryStore`, and serves all
  * workers. In a worker, it sends operations to the primary in batches, through the IPC channel.
  *
  * - **Atomicity.** The primary applies each batch in one step, in the order of arrival.
  * - **Clock.** The primary's.
  * - **Workers that die.** The primary releases their units of `concurrency` at once.
- * - **A primary that hangs** is a store that is down: `onStoreError` decides.
- * - **Restarts.** The counts end with the primary, unless it passes them on by `dumpMemory`.
+ * - **A primary that hangs** is like a store that is down: `onStoreError` decides.
+ * - **Restarts.** The counts end with the primary, unless it passes them on with `dumpMemory`.
  * - **Other messages** on the channel are left alone, and the channel keeps no worker running.
  *
- * Stores of one name share their counts. Throws a `TypeError` for wrong options, in a thread, and if there is
- * no channel to the parent that `owner` names.
+ * Stores of one name share their counts. Throws a `TypeError` for wrong options, in a worker thread, and
+ * with `owner: 'parent'` if there is no channel to a parent.
  *
  * @example
  * ```ts
@@ -68,14 +68,18 @@ export function clusterStore(options: ClusterStoreOptions = {}): Store {
   const { maxKeys, clock } = options
   if (!isMainThread) {
     const problem = 'a worker thread has no channel to the process that owns the counts'
-    throw wrongUse('clusterStore', problem, 'Call it in the main thread, and let threads ask there.')
+    throw wrongUse(
+      'clusterStore',
+      problem,
+      'Call it in the main thread, and let worker threads ask the main thread.',
+    )
   }
   if (owner === 'parent' && process.send === undefined) {
     const problem = 'this process has no IPC channel to a parent'
     throw wrongUse(
       'clusterStore',
       problem,
-      "Start it with fork() of node:child_process, or leave out 'owner'.",
+      "Start it with fork() from node:child_process, or leave out 'owner'.",
     )
   }
   const isOwner = owner === 'primary' && cluster.isPrimary

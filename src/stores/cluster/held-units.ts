@@ -1,13 +1,13 @@
 import type { Operation, Outcome, Refund, Renew } from '../operation.js'
 import { refundsOf } from '../shared/refunds.js'
 
-/** How many entries there are at least before those whose time has passed are removed. */
+/** The fewest entries before expired ones are removed. */
 const MIN_ENTRIES = 1000
 
 /**
- * The units of `concurrency` that another process holds in a store. If it dies, no one else will release
- * them. A release names when time would have freed its units, to the bit, so units are found by that time
- * and their key.
+ * The units of `concurrency` that another process holds in a store. If that process dies, this one releases
+ * them. A release names the exact time at which its units would expire, so units are found by that time and
+ * their key.
  */
 export class HeldUnits {
   readonly #refunds = new Map<string, Refund>()
@@ -31,7 +31,7 @@ export class HeldUnits {
     }
   }
 
-  /** Returns the operations that release all units, and forgets them. */
+  /** Returns the operations that release all units, and removes the units. */
   takeReleases(): Refund[] {
     const refunds = [...this.#refunds.values()]
     this.#refunds.clear()
@@ -54,7 +54,7 @@ export class HeldUnits {
     else this.#refunds.delete(id)
   }
 
-  /** Removes units that time has freed: those of requests whose clients left are never released. */
+  /** Removes expired units. No release removes those of requests whose clients left. */
   #purge(nowMs: number): void {
     for (const [id, { resetAtMs = 0 }] of this.#refunds) if (resetAtMs <= nowMs) this.#refunds.delete(id)
     this.#purgeAt = Math.max(MIN_ENTRIES, 2 * this.#refunds.size)

@@ -5,7 +5,7 @@ import type { OwnerReply } from '../builders/serve-operations.js'
 /** The name of the store, unless `clusterStore` is given another. */
 export const DEFAULT_NAME = 'limits'
 
-/** What a process asks the one that owns a store. */
+/** A request to the process that owns a store. */
 export interface ClusterRequest {
   readonly headgate: 'cluster-request'
   /** Unique among the requests of the process. */
@@ -21,7 +21,7 @@ export interface ClusterReply {
   readonly reply: OwnerReply
 }
 
-/** Returns the fields of a request; `undefined` for a message of the application or of another library. */
+/** Returns the fields of a request, or `undefined` for a message of the application or another library. */
 export function asRequest(message: unknown): (Fields & { id: number; store: string }) | undefined {
   const fields = fieldsOf(message)
   const { headgate, id, store } = fields

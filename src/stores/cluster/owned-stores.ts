@@ -12,7 +12,7 @@ import { StoreError } from '../store-error.js'
 import { HeldUnits } from './held-units.js'
 import { asRequest, type ClusterReply, DEFAULT_NAME } from './messages.js'
 
-/** What this process owns, and whom it serves. All copies of this package in the process share it. */
+/** The stores of this process, and the processes that it serves. All copies of this package share them. */
 const owned = processWide('ownedStores', () => ({
   stores: new Map<string, OwnedStore>(),
   receivers: new WeakMap<ChildProcess, (message: unknown) => void>(),
@@ -21,11 +21,11 @@ const owned = processWide('ownedStores', () => ({
 
 interface OwnedStore {
   readonly memory: MemoryStore
-  /** The store for limiters of this process, whose keys are then those of limiters in workers. */
+  /** The store for limiters of this process. They then have the same keys as limiters in workers. */
   readonly store: Store
 }
 
-/** Returns the store of this name in the memory of this process, which serves it to all workers. */
+/** Returns the store of this name in the memory of this process, and serves it to all workers. */
 export function ownedStore(name: string, options: MemoryStoreOptions): Store {
   const found = owned.stores.get(name) ?? createStore(options)
   owned.stores.set(name, found)
@@ -44,10 +44,10 @@ function createStore(options: MemoryStoreOptions): OwnedStore {
 }
 
 /**
- * Serves the stores of `clusterStore` in this process to a child that `fork` of `node:child_process` has
- * started, and that calls `clusterStore({ owner: 'parent' })`. Call it at once, before the child sends
- * anything. When the child exits, its units of `concurrency` are released. Workers of `node:cluster` need no
- * such call.
+ * Serves the stores of `clusterStore` in this process to a child process that calls
+ * `clusterStore({ owner: 'parent' })`. Pass what `fork` of `node:child_process` returns, before the child
+ * sends anything. When the child exits, its units of `concurrency` are released. Workers of `node:cluster`
+ * do not need this call.
  *
  * @example
  * ```ts
@@ -71,8 +71,8 @@ function receiverOf(child: ChildProcess): (message: unknown) => void {
 }
 
 /**
- * Creates the function that answers a process. A request is applied within its turn, so requests are applied
- * in the order in which they arrive. One that arrives after the process has exited holds nothing.
+ * Creates the function that serves a process. It applies each request at once, and so in the order of
+ * arrival. A request that arrives after the process has exited holds no units.
  */
 function createReceiver(child: ChildProcess): (message: unknown) => void {
   const served = new Map<string, ServedStore>()
@@ -90,7 +90,7 @@ function createReceiver(child: ChildProcess): (message: unknown) => void {
     if (store !== undefined) served.set(name, store)
     const reply = store === undefined ? noStore(name) : await store.serve(request.message)
     if (hasExited()) releaseAll()
-    // Without a callback, an error would be emitted by the child, and end this process.
+    // Without a callback, the child would emit an error, which would end this process.
     else child.send({ headgate: 'cluster-reply', id, reply } satisfies ClusterReply, () => {})
   }
 }

@@ -17,13 +17,13 @@ interface Waiting {
 }
 
 /**
- * The IPC channel from this process to the one that owns the counts. It listens only while a reply is due:
- * a listener keeps the process running, as it should until then, and no longer.
+ * The IPC channel from this process to the one that owns the counts. It listens only while a reply is due,
+ * because a listener keeps the process running.
  */
 export class OwnerChannel {
   readonly #waiting = new Map<number, Waiting>()
   readonly #withTimeout = timeout(REPLY_TIMEOUT_MS)
-  /** Messages of others that came while only this channel listened. */
+  /** Messages for the application that arrived while only this channel listened. */
   #held: [message: unknown, handle: unknown][] = []
   #sent = 0
   #hasReply = false
@@ -42,7 +42,7 @@ export class OwnerChannel {
     const id = ++this.#sent
     const reply = new Promise<unknown>((resolve, reject) => this.#expect(id, { resolve, reject }))
     const request: ClusterRequest = { headgate: 'cluster-request', id, store, message }
-    // Without a callback, an error would be emitted by `process`, and end it.
+    // Without a callback, `process` would emit an error, which would end it.
     process.send?.(request, undefined, undefined, (error) => {
       if (error === null) return
       const isClosed = 'code' in error && error.code === 'ERR_IPC_CHANNEL_CLOSED'
@@ -79,8 +79,8 @@ export class OwnerChannel {
   }
 
   /**
-   * Keeps a message of the application until it listens, as Node.js does while no one listens (checked with
-   * 20.20 and 22.13).
+   * Keeps a message for the application until the application listens. Node.js does the same while there is
+   * no listener (checked with 20.20 and 22.13).
    */
   #hold(message: unknown, handle: unknown): void {
     this.#held.push([message, handle])

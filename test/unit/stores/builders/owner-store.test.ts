@@ -262,7 +262,7 @@ describe('documents of an owner', () => {
       const reply = await serveOperations(memoryStore())({ headgate: 'documents', version: 1, ...call })
       expect(reply).toMatchObject({
         headgate: 'failure',
-        error: { message: 'memory: the message asks for no documents' },
+        error: { message: 'memory: the message does not ask for documents' },
       })
     },
   )
