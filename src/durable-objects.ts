@@ -1,5 +1,5 @@
 /**
- * A store in Durable Objects of Cloudflare.
+ * The store for Cloudflare Durable Objects.
  *
  * @module
  */

@@ -11,7 +11,7 @@ export interface KvEntry {
   readonly versionstamp: string | null
 }
 
-/** A transaction that is committed if its checks hold. */
+/** A transaction that commits if its checks hold. */
 export interface KvAtomic {
   check(check: { readonly key: KvKey; readonly versionstamp: string | null }): KvAtomic
   set(key: KvKey, value: unknown, options?: { readonly expireIn?: number }): KvAtomic

@@ -5,32 +5,34 @@ import { StoreError } from '../store-error.js'
 import type { DenoKv, KvAtomic, KvEntry, KvKey } from './client.js'
 
 /**
- * What the store writes under a key: a state, empty if it was removed, and the last commits that wrote the
- * key, the newest at the end.
+ * The value under a key: a state, which is empty if it was removed, and the last commits that wrote the key,
+ * the newest at the end.
  */
 interface KvState {
   readonly state: State
   readonly commits: readonly number[]
 }
 
-/** The version of a key, with the last commits that wrote it. */
+/** The version of a key, and the last commits that wrote the key. */
 export interface KvVersion {
   readonly stamp: string
   readonly commits: readonly number[]
 }
 
-/** How many commits a key names. */
+/** How many commits a value names. */
 const COMMITS = 16
-/** Deno KV takes 819,200 bytes in one transaction. A number takes at most nine. A state fits by itself. */
+/**
+ * The most numbers in a transaction of 819,200 bytes. A number takes at most nine. Any single state fits.
+ */
 const MAX_NUMBERS = 80_000
-/** A value is kept for a minute longer than needed, and so is what remains of a removed one. */
+/** How much longer than needed a value is kept. A removed state leaves a value without a state. */
 const MARGIN_MS = 60_000
-/** Longer than this, Deno KV takes no expiry: some 30,000 years. */
+/** The longest expiry that Deno KV accepts: about 30,000 years. */
 const MAX_EXPIRY_MS = 1e15
-/** A commit that took longer may have been applied, and its values may have expired. */
+/** The values of a commit that took longer may have expired, so nothing would show that it was applied. */
 const MAX_COMMIT_MS = MARGIN_MS / 2
 
-/** Returns what a key holds; `undefined` if it is missing. */
+/** Returns the state under a key with its version, or `undefined` if the key is missing. */
 export function storedIn({ value, versionstamp: stamp }: KvEntry): StoredState<KvVersion> | undefined {
   if (stamp === null) return undefined
   if (!isKvState(value)) return { state: null, version: { stamp, commits: [] } }
@@ -44,9 +46,9 @@ function isKvState(value: unknown): value is KvState {
 }
 
 /**
- * Returns the `commit` of the store. Deno's client for a KV elsewhere sends a commit again if its reply was
- * lost, and a commit that had been applied then fails its checks. So each value names the last commits that
- * wrote it, and a commit whose checks failed looks for itself there.
+ * Returns the `commit` of the store. Deno's client for a remote KV resends a commit whose reply was lost. If
+ * the commit had been applied, its checks then fail. So each value names the last commits that wrote it, and
+ * a commit whose checks failed looks for its own number there.
  */
 export function kvCommit(kv: DenoKv, kvKey: (key: string) => KvKey) {
   function transactionOf({ checks, writes }: OptimisticTransaction<KvVersion>, id: number): KvAtomic {
@@ -77,7 +79,10 @@ export function kvCommit(kv: DenoKv, kvKey: (key: string) => KvKey) {
     const last = before?.commits.at(-1)
     const namesAllSince = last === undefined ? commits.length < COMMITS : commits.includes(last)
     if (versionstamp !== null && namesAllSince) return false
-    throw new StoreError('deno-kv', 'a commit met others, and may have been applied before them')
+    throw new StoreError(
+      'deno-kv',
+      'other processes changed a key, so it is unknown whether a commit was applied',
+    )
   }
 
   return async function commit(transaction: OptimisticTransaction<KvVersion>): Promise<boolean> {
@@ -89,7 +94,7 @@ export function kvCommit(kv: DenoKv, kvKey: (key: string) => KvKey) {
     const { ok } = await transactionOf(transaction, id).commit()
     if (ok) return true
     if (performance.now() - sentAtMs > MAX_COMMIT_MS)
-      throw new StoreError('deno-kv', 'a commit took half a minute, and may have been applied')
+      throw new StoreError('deno-kv', 'a commit took more than half a minute, and may have been applied')
     return wasApplied(transaction, id)
   }
 }

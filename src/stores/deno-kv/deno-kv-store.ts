@@ -19,25 +19,26 @@ const OPTIONS = { rows: { clock: callback<() => number> } }
 
 /** Deno KV reads at most ten keys in one call. */
 const KEYS_PER_READ = 10
-/** Deno Deploy's KV is in another region than some of its isolates. */
+/** The time-out. Deno Deploy's KV may be in another region than the isolate. */
 const TIMEOUT_MS = 1000
 /** A transaction takes at most 80 KiB of keys, and checks and writes 100 of them. */
 const PLAIN_KEY = /^[ -~]{0,300}$/
 
-/** The key of Deno KV: readable, unless it is long. */
+/** Returns the key in Deno KV. It is readable unless it is long. */
 const kvKey = (key: string): KvKey => ['headgate', PLAIN_KEY.test(key) ? key : hashKey(key)]
 
 /**
  * Creates a store that keeps states in Deno KV: a file that the processes of one machine share, or the KV of
  * Deno Deploy.
  *
- * - **Technique.** Optimistic transactions: all operations that arrive together are one read and one commit,
- *   which fails if another process has written one of the keys meanwhile. Then it is repeated, in halves that
- *   share no key, for up to two seconds. Then the operations fail with a `StoreError`.
+ * - **Technique.** Optimistic transactions: all operations that arrive together share one read and one
+ *   commit. The commit fails if another process has written one of the keys meanwhile. It is then retried in
+ *   halves that share no key, for up to two seconds. After that, the operations fail with a `StoreError`.
  * - **Atomicity.** A charge of several keys, at most 100, takes all of its units in one moment, or none.
- * - **Lost replies.** If Deno sends a commit again after its reply was lost, it is counted once.
- * - **Clock.** This process's, in milliseconds. Synchronize the clocks of all machines to less than a second.
- * - **Expiry.** Deno removes a key a minute or more after its state equals a fresh one, never earlier.
+ * - **Lost replies.** If Deno resends a commit whose reply was lost, the commit counts once.
+ * - **Clock.** This process's, in milliseconds. Synchronize the clocks of all machines to less than a
+ *   second.
+ * - **Expiry.** Deno removes a key at least a minute after its state equals a fresh one.
  * - **Keys.** `['headgate', key]`.
  * - **KV.** `kv` is what `Deno.openKv()` resolves with. The store never closes it.
  *

@@ -11,20 +11,20 @@ import { STORE_NAME, WRITE_DELAY } from './serving-object.js'
 /** Options of `durableObjectsStore`. */
 export interface DurableObjectsStoreOptions {
   /**
-   * Over how many objects the keys are spread, up to 1,024. Default 16. If you change it, clients that move
-   * to another object start afresh: half of them if you double it.
+   * The number of objects that share the keys, up to 1,024. Default 16. If you change it, clients that move
+   * to another object start afresh. If you double it, half of them do.
    */
   shards?: number
   /**
    * How long an object may keep states in memory before it writes them, up to `'10s'`. A busy key then costs
-   * one row written in that time, and not one per decision. If the object is reset, by a failure or a new
-   * version of your Worker, the units that were taken since the last write are lost: they can be taken again.
-   * Default: each decision is written before its reply leaves, and nothing is lost.
+   * one row written in that time, and not one per decision. If a failure or a new version of your Worker
+   * resets the object, the units taken since the last write are lost, and can be taken again. By default,
+   * each decision is written before its reply leaves, and nothing is lost.
    */
   writeDelay?: Duration
   /**
    * Where the objects are created, such as `'weur'` for Western Europe. Default: near the first request for
-   * each. https://developers.cloudflare.com/durable-objects/reference/data-location/
+   * each object. https://developers.cloudflare.com/durable-objects/reference/data-location/
    */
   locationHint?: string
 }
@@ -39,17 +39,17 @@ const OPTIONS = {
 
 /** The object that keeps the documents of all limiters. */
 const DOCUMENTS = 'documents'
-/** A distant object takes some 300 ms, and one that was evicted has to start. */
+/** A distant object takes about 300 ms, and an evicted one has to start first. */
 const DEFAULT_TIMEOUT_MS = 1000
 
 /**
- * Creates a store whose states are in Durable Objects of Cloudflare. `namespace` is a binding to the class
- * `LimitsObject`, or a function that returns it, which each decision calls.
+ * Creates a store that keeps states in Cloudflare Durable Objects. `namespace` is a binding to the class
+ * `LimitsObject`, or a function that returns the binding. Each decision calls the function.
  *
  * - **Atomicity.** All limits of an identity are in one object, which decides a charge of them in one step.
  *   Limits with different identities are charged one after the other, and refunded if a later one denies.
  * - **Clock.** The object's.
- * - **Durability.** A reply leaves an object when its states are durable. Evictions and restarts lose none.
+ * - **Durability.** A reply leaves an object once its states are durable. Evictions and restarts lose none.
  * - **Failures.** Nothing is sent twice. If a call to an object fails, the charge may have been counted.
  *
  * Throws a `TypeError` for a wrong namespace or wrong options.
@@ -73,7 +73,7 @@ export function durableObjectsStore(
   const isLate = typeof namespace === 'function'
   if (!isLate) checkNamespace(namespace)
 
-  /** Asks an object, by a new stub: stubs belong to one request, and are broken after an exception. */
+  /** Asks an object, through a new stub: a stub belongs to one request, and is broken after an exception. */
   async function ask(object: string, message: OwnerMessage): Promise<unknown> {
     const found = checkNamespace(isLate ? namespace() : namespace)
     const stub = found.get(found.idFromName(object) as never, placement)
@@ -95,12 +95,14 @@ export function durableObjectsStore(
   })
 }
 
-/** Returns a namespace. Throws a `TypeError` for anything else, such as the `undefined` of a missing binding. */
+/**
+ * Returns a namespace. Throws a `TypeError` for anything else, such as the `undefined` of a missing binding.
+ */
 function checkNamespace(value: unknown): ObjectNamespace {
   const { get, idFromName }: Partial<Record<keyof ObjectNamespace, unknown>> = Object(value)
   if (typeof get === 'function' && typeof idFromName === 'function') return value as ObjectNamespace
   const fix = 'Write durableObjectsStore(env.LIMITS), and bind LIMITS to LimitsObject in wrangler.jsonc.'
-  throw wrongKind('durableObjectsStore', 'namespace', 'a binding of Durable Objects', value, fix)
+  throw wrongKind('durableObjectsStore', 'namespace', 'a Durable Objects binding', value, fix)
 }
 
 function readText(owner: string, option: string, value: unknown): string {

@@ -6,12 +6,12 @@ import type { ObjectContext } from './platform.js'
 import { ServingObject, STORE_NAME } from './serving-object.js'
 
 /**
- * Creates a class like `LimitsObject` that has the code of these kinds of policies only. This makes a Worker
- * with one kind 16 kB smaller. Name the kind of each policy of your limits: `tokenBucketKind` for limits
- * that name no policy, and for bans both `banKind` and the kind of the policy in the ban.
+ * Creates a class like `LimitsObject` with the code of only these kinds of policies. A Worker with one kind
+ * is 16 kB smaller. Name the kind of each policy that your limits use. Limits without a policy need
+ * `tokenBucketKind`. Bans need `banKind` and the kind of the policy in the ban.
  *
- * Operations with another policy fail, with an error that names the kind. Throws a `TypeError` for values
- * that are not kinds.
+ * Operations with any other policy fail, and the error names its kind. Throws a `TypeError` for values that
+ * are not kinds.
  *
  * @example
  * ```ts

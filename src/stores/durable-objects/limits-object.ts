@@ -13,10 +13,10 @@ import { ServingObject } from './serving-object.js'
  * }
  * ```
  *
- * It decides each request in one synchronous step. A reply leaves when its states are durable. An alarm
+ * It decides each request in one synchronous step. A reply leaves once its states are durable. An alarm
  * removes expired states, at most once an hour.
  *
- * It has the code of all policies. `limitsObject` creates a class with those that you use.
+ * It has the code of all policies. `limitsObject` creates a class with only those that you use.
  *
  * @example
  * ```ts
@@ -24,7 +24,7 @@ import { ServingObject } from './serving-object.js'
  * ```
  */
 export class LimitsObject extends ServingObject {
-  // A class with methods for RPC would have to extend `DurableObject` of `cloudflare:workers`, a module that only
+  // A class with RPC methods would have to extend `DurableObject` from `cloudflare:workers`, which only
   // Workers can import. A call of `fetch` costs the same.
   constructor(context: ObjectContext, _env?: unknown) {
     super(context, policyFromText)

@@ -3,7 +3,7 @@ import type { StateWrite } from '../shared/state-write.js'
 import { identityStart } from './identity.js'
 import type { ObjectStorage } from './platform.js'
 
-/** The most rows that wait to be written. */
+/** The most rows that may wait to be written. */
 const MAX_WAITING = 10_000
 /** How many rows a sweep examines before it lets other requests run. */
 const SWEPT_ROWS = 1000
@@ -17,16 +17,16 @@ const REMOVE = 'DELETE FROM headgate WHERE identity = ?'
 const SWEPT = 'SELECT identity, expires_at FROM headgate WHERE identity > ? ORDER BY identity LIMIT ?'
 const REMOVE_EXPIRED = 'DELETE FROM headgate WHERE identity > ? AND identity <= ? AND expires_at <= ?'
 
-/** The states of an identity, by what its keys have before it, with the time at which each expires. */
+/** The states of an identity, each with the time at which it expires, by the scopes of its keys. */
 type Row = Map<string, readonly [state: State, expiresAtMs: number]>
 
 /**
  * The states in the storage of an object. All states of an identity are one row, so a charge of its limits
- * writes one. In memory, there are only rows that wait to be written: SQLite has its own cache, and an object
- * may be evicted at any time.
+ * writes one row. Memory holds only rows that wait to be written, because SQLite has its own cache, and an
+ * object may be evicted at any time.
  *
- * There is no index of expiries, because most charges would write a second row to it. A sweep reads all rows
- * instead, and a thousand rows read cost as much as one written.
+ * There is no index of expiries, because most charges would write a second row to it. Instead, a sweep reads
+ * all rows. Reading a thousand rows costs as much as writing one.
  */
 export class ObjectStates {
   readonly #storage: ObjectStorage
@@ -52,7 +52,7 @@ export class ObjectStates {
       const scope = key.slice(0, start)
       const [, expiresAtMs = 0] = row.get(scope) ?? []
       if (state === undefined) row.delete(scope)
-      // not earlier than before: another policy of the kind may have written the state
+      // never earlier than before, because another policy of the same kind may have written the state
       else row.set(scope, [state, Math.max(nowMs + ttlMs, expiresAtMs)])
     }
     if (this.#waiting.size === 0) return
@@ -67,7 +67,7 @@ export class ObjectStates {
     return new Map(found && decodeRow(String(found.states)))
   }
 
-  /** Writes all rows that wait, without the states that had expired at `nowMs`. */
+  /** Writes all waiting rows, without the states that have expired at `nowMs`. */
   #flush(nowMs: number): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
@@ -84,13 +84,13 @@ export class ObjectStates {
         }
       })
     } finally {
-      this.#waiting.clear() // what cannot be written now would fill the memory
+      this.#waiting.clear() // rows that cannot be written would fill the memory
     }
   }
 
   /**
-   * Removes the rows that have expired at `nowMs`. Resolves with the time at which the next one expires:
-   * `Infinity` if none does.
+   * Removes the rows that have expired at `nowMs`. Resolves with the time at which the next one expires, or
+   * `Infinity`.
    */
   async sweep(nowMs: number): Promise<number> {
     const { sql } = this.#storage
@@ -109,7 +109,7 @@ export class ObjectStates {
   }
 }
 
-/** JSON has no `Infinity`, the expiry of a state that never expires, and writes `null` in its place. */
+/** JSON writes `null` for `Infinity`, the expiry of a state that never expires. */
 function encodeRow(row: Row): string {
   return JSON.stringify(Array.from(row, ([scope, [state, expiresAtMs]]) => [scope, expiresAtMs, ...state]))
 }

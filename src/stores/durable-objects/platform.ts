@@ -18,8 +18,8 @@ export interface ObjectContext {
 }
 
 /**
- * What the object needs of the storage of a Durable Object with SQLite. SQL runs synchronously. No reply
- * leaves the object before everything that was written earlier is durable.
+ * What the object needs of its SQLite storage. SQL runs synchronously. No reply leaves the object before
+ * everything written earlier is durable.
  * https://developers.cloudflare.com/durable-objects/api/sqlite-storage-api/
  */
 export interface ObjectStorage {

@@ -8,14 +8,16 @@ import type { ObjectContext, ObjectRequest, ObjectStorage } from './platform.js'
 
 /** The name of the store in errors. */
 export const STORE_NAME = 'durable-objects'
-/** The parameter of a request that says how many milliseconds states may wait to be written. */
+/** The URL parameter for how many milliseconds states may wait to be written. */
 export const WRITE_DELAY = 'writeDelay'
-/** The least time between two sweeps. */
+/** The shortest time between two sweeps. */
 const SWEEP_MS = 3_600_000
 
-/** A Durable Object that replies to a `durableObjectsStore`. `policyFromText` decodes the policies it is sent. */
+/**
+ * A Durable Object that serves a `durableObjectsStore`. `policyFromText` decodes the policies in requests.
+ */
 export class ServingObject {
-  /** Tells the types of Cloudflare that this is a Durable Object. It has no value. */
+  /** Tells Cloudflare's types that this is a Durable Object. It has no value. */
   declare readonly __DURABLE_OBJECT_BRAND: never
   readonly #storage: ObjectStorage
   readonly #policyFromText: PolicyFromText

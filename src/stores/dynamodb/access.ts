@@ -8,11 +8,14 @@ import { isConditionFailed, isThrottled } from './errors.js'
 import { FOREIGN, itemOf, loggedIn, storedIn, textOf } from './item.js'
 import { encodeEntries, replay } from './log.js'
 
-/** The process that adds each so-manieth entry empties the log. Most items have less than 1 KB: one write unit. */
+/**
+ * After this many entries, a process empties the log, so most items stay below 1 KB, which is one write
+ * unit.
+ */
 const ENTRIES = 20
-/** No process adds more, before one has emptied the log. */
+/** The most entries in a log. No process adds more until one has emptied the log. */
 const MAX_ENTRIES = 100
-/** Expiries are rounded up to a multiple of this, so that those of clocks that differ are mostly the same. */
+/** Expiries are rounded up to a multiple of this, so that clocks that differ mostly give the same expiry. */
 const STEP_S = 60
 const NAMES = {
   '#key': 'key',
@@ -22,22 +25,26 @@ const NAMES = {
   '#expires': 'expires',
 }
 
-/** Returns when an item may be deleted, in seconds since the Unix epoch: one to two steps later than needed. */
+/**
+ * Returns when DynamoDB may delete an item, in seconds since the Unix epoch. One to two steps are a margin.
+ */
 const expiryS = (expiresAtMs: number) => (Math.ceil(expiresAtMs / 1000 / STEP_S) + 1) * STEP_S
 
-/** Returns how long a state of a policy is in use after its last charge, at most. */
+/** Returns the longest time that a state of a policy is in use after its last charge. */
 function lifetimeMs(policy: Policy, nowMs: number): number {
   return policy.take(undefined, nowMs, policy.limit + (policy.debt ?? 0), true).resetAfterMs
 }
 
 /**
- * Returns what applies operations to a key.
+ * Returns the function that applies operations to a key.
  *
- * An operation is appended to a log in the item, by an update without a read. The database puts all updates of an
- * item in one order, and replies with the item. So each process finds out what came of its operation when it
- * applies the log to the state, and processes never compete. Now and then, one of them writes the state and
- * empties the log, by compare-and-swap. So do operations that cannot be in the log: those of a policy other than
- * the log's, and those on a ban, whose end depends on its outcomes.
+ * An operation is appended to a log in the item, by an update without a read. The database puts all updates
+ * of an item in one order, and replies with the item. Each process applies the log to the state, and so
+ * learns the outcome of its operation. Processes never compete. Now and then, one of them writes the state
+ * and empties the log, by compare-and-swap.
+ *
+ * Operations that cannot be in the log also take a compare-and-swap: those of a policy other than the log's,
+ * and those on a ban, whose end depends on its outcomes.
  */
 export function dynamodbAccess(table: Table, clock: () => number) {
   async function append(keyed: KeyedOperations): Promise<readonly Outcome[] | undefined> {
@@ -77,7 +84,7 @@ export function dynamodbAccess(table: Table, clock: () => number) {
     const { state, outcomes } = replay(keyed, before.state, logged.entries.slice(length - entries.length))
     if (Math.floor(length / ENTRIES) > Math.floor((length - entries.length) / ENTRIES)) {
       const change = { key, version: item.version?.N, state, policy, ttlMs: lasting }
-      swap(change).catch(() => undefined) // another process will
+      swap(change).catch(() => undefined) // another process will empty the log
     }
     return outcomes
   }
@@ -105,7 +112,7 @@ export function dynamodbAccess(table: Table, clock: () => number) {
   return swapLoop('dynamodb', access)
 }
 
-/** An item that was removed and written again has another version, whatever their numbers of writes. */
+/** Random, so that an item that is removed and written again always gets another version. */
 const newVersion = () => String(Math.floor(Math.random() * 2 ** 48))
 
 function conditionOf(version: string | undefined): Condition {
@@ -121,7 +128,7 @@ function conditionOf(version: string | undefined): Condition {
   return { ConditionExpression: '#version = :version', ExpressionAttributeNames, ExpressionAttributeValues }
 }
 
-/** Returns what a request resolves with; `undefined` if its condition failed. */
+/** Resolves like the request, or with `undefined` if the condition of the request failed. */
 async function unlessChanged<T>(request: () => Promise<T>): Promise<T | undefined> {
   try {
     return await request()

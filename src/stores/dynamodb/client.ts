@@ -2,7 +2,7 @@ import { wrongKind } from '../../util/validate.js'
 import type { Unchecked } from '../shared/validate.js'
 import { dynamodbError, isConditionFailed } from './errors.js'
 
-/** A value of an attribute, of the types that the store writes. */
+/** The value of an attribute, in one of the types that the store writes. */
 export interface AttributeValue {
   readonly S?: string
   readonly N?: string
@@ -25,7 +25,7 @@ interface ItemOf {
   readonly Key: Item
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: the SDK's types name each input, which a store need not import
+// biome-ignore lint/suspicious/noExplicitAny: the types of inputs would have to be imported from the SDK
 type Send = (input: any) => Promise<any>
 
 /**
@@ -94,7 +94,7 @@ export function readClient(value: unknown): DynamoDb {
   throw wrongKind('dynamodbStore', 'client', 'a DynamoDB of AWS SDK 3', value, `${FIX}${why}`)
 }
 
-/** Returns the fields that the store needs, of which the client inherits most. */
+/** Returns the fields that the store needs. The client inherits most of them. */
 function fieldsOf(value: unknown): Unchecked<DynamoDb> {
   const client: Unchecked<DynamoDb> = value ?? {}
   const { config, getItem, putItem, updateItem, deleteItem, createTable } = client
@@ -102,8 +102,8 @@ function fieldsOf(value: unknown): Unchecked<DynamoDb> {
 }
 
 /**
- * Returns a check that the client sends each request once. By default, the SDK sends a request again after a lost
- * reply, and a charge that had been applied would count twice.
+ * Returns a check that the client sends each request once. By default, the SDK resends a request whose reply
+ * was lost, and a charge that had been applied would count twice.
  */
 export function attemptsCheck(db: DynamoDb): () => Promise<void> {
   let isChecked = false
@@ -112,7 +112,7 @@ export function attemptsCheck(db: DynamoDb): () => Promise<void> {
     const attempts = await db.config.maxAttempts()
     if (attempts !== 1)
       throw new TypeError(
-        `dynamodbStore: maxAttempts of the client must be 1, got ${attempts}: the SDK would count a charge again after a lost reply. Write new DynamoDB({ maxAttempts: 1 }).`,
+        `dynamodbStore: maxAttempts of the client must be 1, got ${attempts}, which counts a charge twice if its reply is lost. Write new DynamoDB({ maxAttempts: 1 }).`,
       )
     isChecked = true
   }

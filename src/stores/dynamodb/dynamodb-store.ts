@@ -21,8 +21,8 @@ const OPTIONS = { rows: { ...TABLE_ROWS, clock: callback<() => number> } }
 /** A store in DynamoDB. Its table must exist before the first operation. */
 export interface DynamodbStore extends Store {
   /**
-   * Creates the table if it does not exist, and waits until it is active. Rejects with `StoreError` if that
-   * fails. Await it in a script or on a server's start. Functions need a table that exists.
+   * Creates the table if it does not exist, and waits until it is active. Rejects with a `StoreError` if
+   * that fails. Await it in a script, or when a server starts. For functions, create the table beforehand.
    */
   prepare(): Promise<void>
 }
@@ -34,23 +34,25 @@ const PLAIN_KEY = /^[ -~]{1,300}$/
 const keyOf = (key: string) => (PLAIN_KEY.test(key) ? key : hashKey(key))
 
 /**
- * Creates a store that keeps states in a table of Amazon DynamoDB, also for functions that serve one request
- * at a time.
+ * Creates a store that keeps states in an Amazon DynamoDB table. It also suits functions that serve one
+ * request at a time.
  *
- * - **Technique.** A charge is one conditional update without a read, which appends it to a log in the item of
- *   its key. All processes apply the log to the state in the same order, so charges of one key never compete.
- *   About every twentieth also writes the state and empties the log, by compare-and-swap. Charges of a `ban`
- *   are decided by a read and a compare-and-swap, which is retried with backoff for up to two seconds.
- * - **Several keys.** A charge of several keys is decided key by key. If a later key denies, the earlier ones
- *   are refunded. Until then, other charges may be denied for lack of those units. No limit is ever exceeded.
- *   A transaction over all keys would cost twice as much.
- * - **Busy keys.** Operations on one key that arrive in a process meanwhile share one update.
- * - **Clock.** This process's, in milliseconds. Synchronize the clocks of all machines to less than a second.
- * - **Expiry.** The attribute `expires` lets DynamoDB delete items, a minute or more after their states equal
- *   fresh ones.
- * - **Client.** `client` is a `DynamoDB` of `@aws-sdk/client-dynamodb`, with `maxAttempts: 1`. By default, the
- *   SDK sends a request again after a lost reply, which would count a charge twice: the first operation then
- *   fails with the fix. The store never closes the client.
+ * - **Technique.** A charge is one conditional update without a read, which appends it to a log in the item
+ *   of its key. All processes apply the log to the state in the same order, so charges of one key never
+ *   compete. About every twentieth charge also writes the state and empties the log, by compare-and-swap. A
+ *   charge of a `ban` takes a read and a compare-and-swap, which is retried with backoff for up to two
+ *   seconds.
+ * - **Several keys.** A charge of several keys is decided key by key. If a later key denies, the earlier
+ *   ones are refunded. Until then, other charges may be denied for lack of those units. No limit is ever
+ *   exceeded. A transaction over all keys would cost twice as much.
+ * - **Busy keys.** Operations on one key that arrive in a process during an update share the next one.
+ * - **Clock.** This process's, in milliseconds. Synchronize the clocks of all machines to less than a
+ *   second.
+ * - **Expiry.** The attribute `expires` lets DynamoDB delete an item, a minute or more after its state
+ *   equals a fresh one.
+ * - **Client.** `client` is a `DynamoDB` from `@aws-sdk/client-dynamodb`, with `maxAttempts: 1`. By default,
+ *   the SDK resends a request whose reply was lost, which would count a charge twice. With such a client,
+ *   the first operation fails, and the error has the fix. The store never closes the client.
  *
  * Throws a `TypeError` for anything but such a client, and for wrong options.
  *

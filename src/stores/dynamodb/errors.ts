@@ -2,7 +2,7 @@ import { asStoreError, messageOf, StoreError } from '../store-error.js'
 
 const nameOf = (error: unknown): string => String(Object(error).name)
 
-/** Errors by which the service says that it did nothing, and may do it later. */
+/** Errors by which the service says that it did nothing, and that a retry may succeed. */
 const THROTTLED = [
   'ProvisionedThroughputExceededException',
   'ThrottlingException',
@@ -14,7 +14,7 @@ const THROTTLED = [
 const FIXES: readonly (readonly [RegExp, string])[] = [
   [
     /^ResourceNotFoundException/,
-    'Await prepare(), create the table by dynamodbSchema(), or correct the option table and the region.',
+    'Await prepare(), create the table from dynamodbSchema(), or correct the option table or the region.',
   ],
   [
     /^(AccessDenied|UnrecognizedClient|InvalidSignature|ExpiredToken|MissingAuthenticationToken)/,
@@ -29,17 +29,19 @@ const FIXES: readonly (readonly [RegExp, string])[] = [
 /** Failures before a request was sent. */
 const UNSENT = /^CredentialsProviderError|ECONNREFUSED|ENOTFOUND|EAI_AGAIN/
 
-/** Returns whether the item was not as a condition demands. Then nothing was written. */
+/** Returns whether the condition of a request failed, so that nothing was written. */
 export function isConditionFailed(error: unknown): boolean {
   return nameOf(error) === 'ConditionalCheckFailedException'
 }
 
-/** Returns whether the service did nothing, because it was throttled. */
+/** Returns whether the service did nothing because it throttles requests. */
 export function isThrottled(error: unknown): boolean {
   return THROTTLED.includes(nameOf(error instanceof StoreError ? error.cause : error))
 }
 
-/** Returns the `StoreError` for an error of the SDK. An error of the service that blames the client wrote nothing. */
+/**
+ * Returns the `StoreError` for an error of the SDK. If the service blames the client, nothing was written.
+ */
 export function dynamodbError(error: unknown): StoreError {
   if (error instanceof StoreError) return error
   const text = `${nameOf(error)} ${String(Object(error).code ?? '')} ${messageOf(error)}`

@@ -4,17 +4,17 @@ import type { StoredState } from '../builders/stored-state.js'
 import type { Item } from './client.js'
 import { replay } from './log.js'
 
-/** The version of an item that is none of the store's. */
+/** The version of an item that the store did not write. */
 export const FOREIGN = 'foreign'
 
-/** What an item holds: a state, and the operations since, which the policy applies to it. */
+/** The content of an item: a state, and the later operations, which the policy applies to it. */
 export interface LoggedState {
   readonly state: State | undefined
   readonly entries: readonly string[]
   readonly policy: string
 }
 
-/** Returns what an item holds; `undefined` if it is none of the store's. */
+/** Returns the content of an item, or `undefined` if the store did not write it. */
 export function loggedIn({ state, log, policy, version }: Item): LoggedState | undefined {
   if (version?.N === undefined || log?.L === undefined) return undefined
   const decoded = state === undefined ? undefined : decodeState(state.B)
@@ -46,7 +46,7 @@ export function itemOf(key: string, state: State, policy: Policy, version: strin
   }
 }
 
-/** Returns the text of a policy; `undefined` if it is not one of headgate's. */
+/** Returns the text of a policy, or `undefined` if headgate has no such kind. */
 export function textOf(policy: Policy): string | undefined {
   try {
     return policyText(policy)

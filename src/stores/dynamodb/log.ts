@@ -5,14 +5,14 @@ import { applyToState } from '../builders/swap-loop.js'
 import type { Operation, Outcome } from '../operation.js'
 
 /**
- * An entry of a log: what was applied to a key, and when by the clock of the process. A charge also has how often
- * it was made. Times that are missing or infinite are texts.
+ * An entry of a log: the operation, and its time by the clock of the process. An entry for a charge also has
+ * the number of such charges. Times that are missing or infinite are texts.
  */
 type Entry = readonly [type: Operation['type'], atMs: number, units: number, ...rest: (number | string)[]]
 
 /**
- * Encodes operations on one key, in order. Equal charges that follow one another are one entry. Returns
- * `undefined` if one of them cannot be in a log: it removes the key, or only reads.
+ * Encodes operations on one key, in order. Equal charges in a row are one entry. Returns `undefined` if one
+ * of the operations cannot be in a log, because it removes the key or only reads.
  */
 export function encodeEntries(operations: readonly Operation[], atMs: number): string[] | undefined {
   const entries: string[] = []
@@ -53,8 +53,8 @@ function decode(text: string, key: string, policy: Policy) {
 }
 
 /**
- * Applies the entries of a log to a state. All processes get the same state and outcomes, because these depend
- * only on what the item holds.
+ * Applies the entries of a log to a state. All processes get the same state and outcomes, because these
+ * depend only on what the item holds.
  */
 export function replay(
   { key, policy }: Pick<KeyedOperations, 'key' | 'policy'>,

@@ -21,7 +21,7 @@ export const TABLE_ROWS = {
   }),
 }
 
-/** The definition of a table, as CloudFormation writes it. */
+/** The definition of a table, in CloudFormation's format. */
 export interface DynamodbSchema {
   readonly TableName: string
   readonly AttributeDefinitions: { readonly AttributeName: string; readonly AttributeType: 'S' }[]
@@ -31,8 +31,8 @@ export interface DynamodbSchema {
 }
 
 /**
- * Returns the definition of the table of `dynamodbStore`, for infrastructure as code. These are the properties of
- * an `AWS::DynamoDB::Table` of CloudFormation.
+ * Returns the definition of the table for `dynamodbStore`, for infrastructure as code: the properties of an
+ * `AWS::DynamoDB::Table` in CloudFormation.
  *
  * - `table` is the table's name. Default: `headgate`.
  *
@@ -64,7 +64,10 @@ function schemaOf(table: string): DynamodbSchema {
 const POLL_MS = 200
 const MAX_POLLS = 600
 
-/** Creates the table if it does not exist, waits until it is active, and turns on the deletion of expired items. */
+/**
+ * Creates the table if it does not exist, waits until it is active, and turns on the deletion of expired
+ * items.
+ */
 export async function prepareTable(db: DynamoDb, table: string): Promise<void> {
   const { TimeToLiveSpecification, ...input } = schemaOf(table)
   const TableName = table

@@ -225,7 +225,7 @@ describe('errors', () => {
     const missing = dynamodbStore(client, { table: 'missing' })
     await expect(chargeOne(missing, part('key', policy))).rejects.toMatchObject({
       message: expect.stringMatching(
-        /^dynamodb: .*Await prepare\(\), create the table by dynamodbSchema\(\)/,
+        /^dynamodb: .*Await prepare\(\), create the table from dynamodbSchema\(\)/,
       ),
       replied: true,
     })

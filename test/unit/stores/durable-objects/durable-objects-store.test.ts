@@ -130,7 +130,7 @@ test('a namespace may come later, and an error says where it is missing', async 
   let found: ObjectNamespace | undefined
   const store = durableObjectsStore(() => found as ObjectNamespace)
   await expect(chargeOne(store, part('a', three))).rejects.toThrow(
-    'namespace must be a binding of Durable Objects, got undefined. Write durableObjectsStore(env.LIMITS), and bind',
+    'namespace must be a Durable Objects binding, got undefined. Write durableObjectsStore(env.LIMITS), and bind',
   )
   found = namespace
   await expect(chargeOne(store, part('a', three))).rejects.toThrow('the object was reset')
@@ -144,9 +144,9 @@ test.each<[string, unknown, unknown, string]>([
     'no namespace',
     undefined,
     {},
-    'durableObjectsStore: namespace must be a binding of Durable Objects, got undefined',
+    'durableObjectsStore: namespace must be a Durable Objects binding, got undefined',
   ],
-  ['env', { LIMITS: anyObjects }, {}, 'namespace must be a binding'],
+  ['env', { LIMITS: anyObjects }, {}, 'namespace must be a Durable Objects binding'],
   ['no objects', anyObjects, { shards: 0 }, 'durableObjectsStore: shards must be'],
   ['too many objects', anyObjects, { shards: 1025 }, 'durableObjectsStore: shards must be'],
   [
