@@ -3,13 +3,13 @@ import type { StoredDocument } from '../documents.js'
 import type { Store } from '../store.js'
 import type { MemoryStates } from './memory-states.js'
 
-/** What a dump of a memory store contains, and what a restored one changes. */
+/** The parts of a memory store that a dump contains, and that a restored dump changes. */
 export interface Dumpable {
   readonly states: MemoryStates
   readonly documents: Map<string, StoredDocument>
   /** Returns the time of the store's clock. */
   now(): number
-  /** Returns the time that processes share. */
+  /** Returns the time of the system clock, which processes share. */
   systemNow(): number
   /** Sets the store's clock, unless the application has passed one. */
   setNow(nowMs: number): void

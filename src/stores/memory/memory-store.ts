@@ -39,7 +39,8 @@ let originMs: number | undefined // read once: it is a slow getter
  * `store`, each limiter has its own.
  *
  * - **Synchronous.** A decision is one step without a promise. The store has no timers.
- * - **Memory.** A token bucket takes at most 50 bytes of heap. Memory grows and shrinks page by page, without a pause.
+ * - **Memory.** A token bucket takes at most 50 bytes of heap. Memory grows and shrinks page by page,
+ *   without a pause.
  * - **Keys are not kept.** States lie under 64-bit hashes of their keys. Each store hashes with a random
  *   secret, so no client can aim at another client's state. The odds that any two of ten million keys
  *   collide are one in 370,000.
@@ -61,7 +62,7 @@ let originMs: number | undefined // read once: it is a slow getter
  */
 export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   const { maxKeys, clock } = readOptions('memoryStore', options, OPTIONS)
-  let aheadMs = 0 // of this process's clock: a restored store goes on by the clock of its dump
+  let aheadMs = 0 // of this process's clock, because a restored store continues the clock of its dump
   const now = clock === undefined ? () => monotonicNow() + aheadMs : validateClock(clock)
   const calendarClock = clock === undefined ? systemClock(now) : undefined
   const states = new MemoryStates(maxKeys, calendarClock?.aheadAt ?? (() => 0))

@@ -74,8 +74,8 @@ export class StateTable {
   }
 
   /**
-   * Takes units of several keys, and hashes each only once. Returns no result, and takes nothing, unless all
-   * parts are allowed, of different keys, and have room without an eviction.
+   * Takes units of several keys, and hashes each key only once. Returns no result, and takes nothing, unless
+   * all parts are allowed, have different keys, and have room without an eviction.
    */
   takeTogether(parts: readonly Part[], nowMs: number): ChargeResult | undefined {
     if (++this.#unswept >= CHARGES_PER_SWEEP) this.#sweep(nowMs)

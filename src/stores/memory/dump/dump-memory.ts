@@ -9,14 +9,14 @@ import { DumpedTable } from './dumped-table.js'
 import { createDump, type Dump, seal } from './format.js'
 
 /**
- * Returns all counts of a memory store as bytes, for `restoreMemory` in the next process. It takes some
+ * Returns all counts of a memory store as bytes, for `restoreMemory` in the next process. It takes a few
  * milliseconds for each 10,000 keys.
  *
- * Afterwards, the store denies every charge, with a retry time of one second: what it still allowed would be
- * missing from the bytes. So close the server first, and await the requests in flight.
+ * Afterwards, the store denies every charge, with a retry time of one second, because the bytes would not
+ * contain any further charge. So close the server first, and await the requests in flight.
  *
- * The bytes contain the secret under which keys are hashed, documents such as settings, and no keys. Treat
- * them as confidential. Throws a `TypeError` for any other store, and for one that was dumped before.
+ * The bytes contain no keys, but the secret under which keys are hashed, and documents such as settings.
+ * Keep them confidential. Throws a `TypeError` for any other store, and for one that was dumped before.
  *
  * @example
  * ```ts
@@ -51,14 +51,14 @@ export function dumpMemory(store: Store): Uint8Array {
   return seal(dump)
 }
 
-/** Returns what a store has to dump. Throws a `TypeError` if it has nothing. */
+/** Returns the dumpable part of a store. Throws a `TypeError` if there is none. */
 export function readDumpable(owner: string, store: unknown): Dumpable {
   const dumpable = isStore(store) ? dumpableOf(store) : undefined
   if (dumpable !== undefined) return dumpable
-  throw wrongKind(owner, 'store', 'a store by memoryStore, or the clusterStore of a primary', store)
+  throw wrongKind(owner, 'store', 'a store from memoryStore, or the clusterStore of a primary', store)
 }
 
-/** Calls back with each state that is not fresh: its page and slot. */
+/** Calls back with the page and the slot of each state that is not fresh. */
 function forEachLive(table: StateTable, nowMs: number, call: (page: Page, slot: number) => void): void {
   for (const page of table.pages.pages)
     for (let slot = 0; slot < page.slots; slot++)

@@ -5,7 +5,7 @@ import { StateTable } from '../state-table.js'
 
 const RETRY_MS = 1000
 
-/** What every charge gets: its client may find the next process a second later. */
+/** The denial of every charge. A second later, the client may reach the next process. */
 const DENIAL: Step = {
   allowed: false,
   remaining: 0,
@@ -15,8 +15,8 @@ const DENIAL: Step = {
 }
 
 /**
- * Takes the place of the states that were dumped. What it allowed would be missing from the dump, so it denies
- * every charge. All else fails: a ban or a refund would be lost.
+ * Replaces the states that were dumped. It denies every charge, because the dump would not contain a charge
+ * that it allowed. All other operations fail, because a ban or a refund would be lost.
  */
 export class DumpedTable extends StateTable {
   override take(): Step {
@@ -32,7 +32,7 @@ export class DumpedTable extends StateTable {
   }
 
   override read(): never {
-    throw new StoreError('memory', 'the store was dumped, so nothing can be changed', { replied: true })
+    throw new StoreError('memory', 'the store was dumped, and can no longer change', { replied: true })
   }
 
   override forget(): void {

@@ -1,11 +1,11 @@
 import { wrongUse } from '../../../util/validate.js'
 
-/** The first four bytes: `HGMD` where the lowest byte comes first, as on all machines that Node.js supports. */
+/** The first four bytes: `HGMD` on little-endian machines. */
 const MAGIC = 0x444d4748
-/** Changes with the content, such as with what a state or a mark means. */
+/** Must change when the content does, such as the meaning of a state or a mark. */
 const VERSION = 1
 
-/** The bytes of the header, of a state, and where its checksum and its first double are. */
+/** The sizes of the header and of a state, and where the checksum and the first double are. */
 const HEADER_BYTES = 72
 const STATE_BYTES = 32
 const FIRST_DOUBLE = 4
@@ -17,9 +17,9 @@ const CHECKSUM = 16
  *     byte 0       4         8        24       28        32    40       48      56     60    64
  *       `HGMD`   version   secret   states   doubles   now   system   epoch   text   0     checksum
  *
- * Then come the states, 32 bytes each: the two words of the hash, two numbers, the time at which the state is
- * fresh, and its mark. A state that is not two numbers has NaN as its second one, and is among the doubles
- * that follow, after its length. The text is JSON: overflow buckets and documents.
+ * Then come the states, 32 bytes each: the two words of the hash, two numbers, the time at which the state
+ * is fresh, and its mark. A state that is not two numbers has NaN as its second number. It is stored, after
+ * its length, among the doubles that follow. The text is JSON, with overflow buckets and documents.
  */
 export interface Dump {
   readonly bytes: Uint8Array
@@ -35,7 +35,9 @@ export interface Dump {
   readonly times: DumpTimes
 }
 
-/** The clock of the store, the system clock, and where the times of the states count from, in milliseconds. */
+/**
+ * The store's clock, the system clock, and the time from which the times of states count, in milliseconds.
+ */
 export interface DumpTimes {
   readonly nowMs: number
   readonly systemMs: number
@@ -61,7 +63,7 @@ export function createDump(
   return viewsOf(bytes, json)
 }
 
-/** Writes the checksum of a dump that is complete. Returns its bytes. */
+/** Writes the checksum of a complete dump. Returns the bytes of the dump. */
 export function seal({ bytes, words }: Dump): Uint8Array {
   words.set(checksumOf(words), CHECKSUM)
   return bytes
@@ -70,7 +72,7 @@ export function seal({ bytes, words }: Dump): Uint8Array {
 /** Returns the dump in some bytes. Throws a `TypeError` for anything but a complete dump of this version. */
 export function readDump(owner: string, given: unknown): Dump {
   if (!(ArrayBuffer.isView(given) && given.byteLength >= HEADER_BYTES)) throw foreign(owner)
-  const bytes = new Uint8Array(given.byteLength) // aligned, and no one else's
+  const bytes = new Uint8Array(given.byteLength) // a copy that is aligned
   bytes.set(new Uint8Array(given.buffer, given.byteOffset, given.byteLength))
   const [magic, version] = new Int32Array(bytes.buffer, 0, 2)
   if (magic !== MAGIC) throw foreign(owner)
@@ -108,8 +110,8 @@ function viewsOf(bytes: Uint8Array, text: string): Dump {
 }
 
 /**
- * Returns a checksum of all words but those of the checksum. Each step is one-to-one in the word and in the
- * state before, so no change within one word goes unseen. It takes a tenth of the time of a CRC.
+ * Returns a checksum of all words except its own. Each step is one-to-one in the word and in the previous
+ * state, so no change within one word goes unseen. It takes a tenth of the time of a CRC.
  */
 function checksumOf(words: Int32Array): [number, number] {
   let a = 1
@@ -137,6 +139,6 @@ function damaged(owner: string): TypeError {
   return wrongUse(
     owner,
     'the dump is damaged or incomplete',
-    'Pass another one, or start with an empty store.',
+    'Restore another dump, or start with an empty store.',
   )
 }

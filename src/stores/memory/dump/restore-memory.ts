@@ -12,13 +12,16 @@ const OWNER = 'restoreMemory'
 const STRIDE = 1_000_000_007
 
 /**
- * Continues with the counts that `dumpMemory` returned in an earlier process. Call it before the first charge.
- * The time between the two counts as elapsed, by the clocks of their machines. If that clock was set back
- * meanwhile, no time counts as elapsed. States that have expired are left out.
+ * Continues with the counts that `dumpMemory` returned in an earlier process. Call it before the first
+ * charge. The time between the two processes counts as elapsed, by the system clock. If the clock was set
+ * back meanwhile, no time counts as elapsed. Expired states are left out.
  *
- * Throws a `TypeError` and changes nothing if the bytes are damaged, incomplete, of something else or of
- * another format, if the store has charged before, and if it has too little room. To start with an empty
- * store then, catch the error.
+ * Throws a `TypeError` and changes nothing in these cases:
+ *
+ * - The bytes are damaged, incomplete, in another format, or not a dump.
+ * - The store has charged before, or has too little room.
+ *
+ * To start with an empty store instead, catch the error.
  *
  * @example
  * ```ts
@@ -54,7 +57,7 @@ export function restoreMemory(store: Store, bytes: Uint8Array): void {
     void store.documents?.replace(key, documentText, undefined)
 }
 
-/** Returns which states are not fresh yet, by their place in the words. */
+/** Returns the positions, in the words, of the states that are not fresh yet. */
 function indexesOfLive(
   { words, floats, statesAt, states }: Dump,
   table: StateTable,
@@ -72,7 +75,7 @@ function indexesOfLive(
 function addStates(dump: Dump, table: StateTable, live: readonly number[]): void {
   const { words, floats, numbers } = dump
   const unpacked = unpackedStates(dump)
-  // Not in the order of the dump, which is that of the hashes: they would lie in a few long runs.
+  // The dump has the order of the hashes. In that order, the states would pile up in a few long runs.
   for (let i = 0, at = 0; i < live.length; i++, at = (at + STRIDE) % live.length) {
     const word = live[at] as number
     const state = unpacked.get(word) ?? [numbers[word / 2 + 1] as number, numbers[word / 2 + 2] as number]
@@ -88,7 +91,7 @@ function addStates(dump: Dump, table: StateTable, live: readonly number[]): void
   }
 }
 
-/** Returns the states that are not two numbers, by the place of their slot in the words. */
+/** Returns the states that are not two numbers, by the positions of their slots in the words. */
 function unpackedStates({ numbers, statesAt, states, doublesAt }: Dump): Map<number, State> {
   const unpacked = new Map<number, State>()
   let double = doublesAt

@@ -168,7 +168,7 @@ describe('bytes that are refused', () => {
   test('because the store is no memory store', () => {
     for (const call of [dumpMemory, (each: never) => restoreMemory(each, bytes)])
       expect(() => call({ name: 'redis', apply() {} } as never)).toThrow(
-        'store must be a store by memoryStore',
+        'store must be a store from memoryStore',
       )
   })
 })
