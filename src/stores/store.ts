@@ -76,7 +76,7 @@ export interface Store {
   readonly batching?: Batching
   /**
    * How long a limiter without the option `timeout` waits for an outcome, in whole milliseconds, at most a
-   * minute. Set it if an operation takes long, as in a store that is far away. Default 100.
+   * minute. Set it if an operation takes long, such as one in a distant store. Default 100.
    */
   readonly defaultTimeoutMs?: number
   /**

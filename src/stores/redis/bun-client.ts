@@ -21,7 +21,7 @@ export function isBunRedis(value: unknown): value is BunRedisClient {
 
 /**
  * Creates the transport to one server. When the connection is lost, Bun rejects the commands in flight. It
- * would keep later ones until it has reconnected, so they are not sent.
+ * would queue later commands until it has reconnected, so the transport does not send them.
  */
 export function bunTransport(client: BunRedisClient): Transport {
   const scripts = new Set<string>()

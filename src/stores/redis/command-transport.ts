@@ -1,7 +1,7 @@
 import { keySlot } from './key-slot.js'
 import type { Command, Transport } from './transport.js'
 
-/** The words of a command: its name and its arguments. */
+/** A command as words: its name and its arguments. */
 export type CommandWords = readonly [name: string, ...args: string[]]
 
 /** Creates a transport from a function that sends commands in order and returns a promise of each reply. */

@@ -10,17 +10,18 @@ import { TEXT_REPLIES } from './text-replies.js'
 export interface CustomRedisStoreOptions {
   /**
    * Sends commands to the server in this order, and returns a promise of each reply. A command is its name
-   * and its arguments: `['EVALSHA', 'e0e1…', '1', 'key', '60000']`. All strings in replies are plain ASCII text.
+   * and its arguments, such as `['EVALSHA', 'e0e1…', '1', 'key', '60000']`. All strings in replies are plain
+   * ASCII.
    *
-   * - An error reply of the server rejects its promise with the server's message, which begins with a code
-   *   such as `NOSCRIPT`. headgate then knows that the command did nothing.
-   * - If a command was certainly not sent, throw or reject with a `StoreError` with `unsent: true`.
-   * - After any other error, the command may have run.
-   * - Never send a command twice, and never keep one for a connection that comes back later.
+   * - For an error reply, reject with the server's message, which begins with a code such as `NOSCRIPT`.
+   *   headgate then knows that the command did nothing.
+   * - If a command was certainly not sent, throw or reject with a `StoreError` that has `unsent: true`.
+   * - After any other error, headgate assumes that the command may have run.
+   * - Never send a command twice, and never keep one until the client has reconnected.
    */
   send(commands: readonly CommandWords[]): readonly Promise<unknown>[]
   /**
-   * Whether the server is a Cluster, and `send` takes each command to the node of its first key. Default
+   * Whether the server is a Cluster. `send` then sends each command to the node of its first key. Default
    * false.
    */
   readonly cluster?: boolean
@@ -38,9 +39,9 @@ const optionTable = () => ({
 })
 
 /**
- * Creates a store that keeps states in Redis, Valkey or a server with their scripts, such as Dragonfly,
- * through any client. It shares limits with a `redisStore` on the same server. For the clients that
- * `redisStore` takes, that is faster.
+ * Creates a store that uses any client. It keeps states in Redis, Valkey or a server that runs their
+ * scripts, such as Dragonfly. It shares limits with a `redisStore` on the same server. With the clients that
+ * `redisStore` takes, `redisStore` is faster.
  *
  * Throws a `TypeError` for wrong options.
  *

@@ -48,7 +48,7 @@ const CODES: Readonly<Record<string, string>> = {
   TryAgain: 'TRYAGAIN',
 }
 
-/** Returns an error whose message begins with the code of the reply, as in Redis; other errors as they are. */
+/** Returns an error whose message begins with the code of the reply, as in Redis. Keeps any other error. */
 function withCode(cause: unknown): unknown {
   const [, name = '', text] =
     /^(?:An error was signalled by the server: - )?(\w+): (.*)/s.exec(messageOf(cause)) ?? []

@@ -18,8 +18,8 @@ import { storeOver } from './store-over.js'
  * - **Expiry.** States expire when they equal fresh ones, or up to a slice or a sixteenth of a bucket's span
  *   later.
  * - **Client.** A `Redis` or `Cluster` of ioredis 5 or 6 or of iovalkey, or what `createClient`,
- *   `createSentinel` or `createCluster` of redis 5 or 6 (node-redis) returns. Also a client of Valkey GLIDE 2,
- *   or Bun's `RedisClient`. The store never closes it. It respects the client's `keyPrefix`, but no other
+ *   `createSentinel` or `createCluster` of redis 5 or 6 (node-redis) returns. Also a client of Valkey GLIDE
+ *   2, or Bun's `RedisClient`. The store never closes it. It respects the client's `keyPrefix`, but no other
  *   options for commands, such as a type mapping.
  * - **Connection.** Operations wait for the client's first connection. If it is lost later, they fail at
  *   once with a `StoreError`, instead of waiting in the client's queue.
@@ -45,5 +45,5 @@ export function redisStore(client: AnyRedisClient): Store {
   return storeOver('redisStore', serversOf(client))
 }
 
-/** Stores that share a client share what they know of its servers. */
+/** Stores that share a client also share their knowledge of its servers. */
 const serversOf = weakMemo((client: AnyRedisClient) => serversOver('redis', client, transportOf(client)))

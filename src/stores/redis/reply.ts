@@ -83,7 +83,7 @@ function readList(reply: readonly unknown[], { store, operations }: ScriptCall):
   }
 }
 
-/** Returns the only number in some bytes; `undefined` for anything else. */
+/** Returns the only number in some bytes, or `undefined` for any other value. */
 function numberIn(bytes: unknown): number | undefined {
   if (!isBytes(bytes) || bytes.length !== NUMBER_BYTES) return undefined
   return new DataView(bytes.buffer, bytes.byteOffset).getFloat64(0, true)

@@ -34,7 +34,7 @@ export interface Servers {
   runBySlot: Run | undefined
 }
 
-/** Returns what is known of the servers that a transport leads to. */
+/** Returns the servers to which a transport leads. */
 export function serversOver(name: string, client: object, transport: Transport): Servers {
   const batching = { ...BATCHING, ...transport.batching }
   const isCluster = transport.serverOf !== undefined || transport.hasSlots === true

@@ -3,7 +3,7 @@ import type { Script } from './lua/script.js'
 import { textScript } from './lua/text-script.js'
 import type { TextReplies } from './transport.js'
 
-/** Returns how scripts reply with text. Each script begins with `header`. */
+/** Creates scripts that reply with text, and decodes their replies. Each script begins with `header`. */
 /* @__NO_SIDE_EFFECTS__ */
 export function textReplies(header?: string): TextReplies {
   return {

@@ -4,16 +4,21 @@ import type { Script } from './lua/script.js'
 export interface Command {
   readonly shard: number
   readonly words: readonly [name: string, ...args: string[]]
-  /** Where in `words` the first key is, and how many keys there are. Without keys, it goes to the shard's server. */
+  /**
+   * Where in `words` the first key is, and how many keys there are. Without keys, it goes to the shard's
+   * server.
+   */
   readonly firstKey: number
   readonly keyCount: number
 }
 
-/** How scripts reply through a transport that decodes every string as UTF-8, which destroys bytes. */
+/**
+ * Scripts that reply with text, for a transport that decodes every string as UTF-8, which destroys bytes.
+ */
 export interface TextReplies {
   /** Returns the script that replies with text instead of bytes. */
   scriptFor(script: Script): Script
-  /** Returns a reply of such a script with bytes in place of that text. */
+  /** Returns the reply of such a script, with the text decoded to bytes. */
   bytesIn(reply: unknown): unknown
 }
 
@@ -31,7 +36,8 @@ export interface Transport {
    * Returns the set in which the store keeps the digests of the scripts that it has loaded on a slot's
    * server: one set for each connection or, with a Cluster of ioredis, for each server. Stores that share a
    * client share it. Commands on a connection keep their order, so every command after the one that loads a
-   * script has it. If it is `undefined`, no script is loaded: the first call of each is rejected and sent again.
+   * script has it. If it is `undefined`, no script is loaded: the first call of each is rejected and sent
+   * again.
    */
   readonly scriptsOn: ((slot: number) => Set<string>) | undefined
   /** What the client needs of the batcher that differs from other clients. */

@@ -7,7 +7,7 @@ export function encodeState(state: State): Buffer {
   return bytes
 }
 
-/** Returns the state in some bytes; `undefined` if they are not a state. */
+/** Returns the state in some bytes, or `undefined` if they are not a state. */
 export function decodeState(bytes: unknown): State | undefined {
   if (!Buffer.isBuffer(bytes) || bytes.length === 0 || bytes.length % 8 !== 0) return undefined
   const state: number[] = [] // Array.from would take several times as long

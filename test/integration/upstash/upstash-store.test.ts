@@ -150,7 +150,9 @@ describe('errors of upstashStore', () => {
 
   test('a plan that is used up is named', async () => {
     used.rest.fault = () => 'quota'
-    expect((await fail({})).message).toMatch(/max requests limit exceeded.* Upgrade it in the console\.$/)
+    expect((await fail({})).message).toMatch(
+      /max requests limit exceeded.* Upgrade the plan in the Upstash console\.$/,
+    )
   })
 
   test.each([

@@ -1,8 +1,8 @@
 import { type Script, withDigest } from './script.js'
 
 /**
- * Replaces bytes in what `run` returns: each 8 of them become 16 hexadecimal digits. The second item of a list
- * stays, since it is the text of an error.
+ * Replaces bytes in the result of `run` by hexadecimal digits: 8 bytes become 16 digits. The second item of
+ * a list stays as it is, because it is the text of an error.
  */
 const ENCODE = `
 local function digits_of(bytes)

@@ -4,13 +4,13 @@ import { messageOf } from '../../store-error.js'
 import type { CommandWords } from '../command-transport.js'
 import type { PostCommands } from './requests.js'
 
-/** What the store needs of a `Redis` of `@upstash/redis` 1.34 or newer, as far as that is public. */
+/** The public part of what the store needs of a `Redis` from `@upstash/redis` 1.34 or newer. */
 export interface UpstashRedisClient {
   pipeline(): unknown
   multi(): unknown
 }
 
-/** Its part that sends requests. */
+/** The part of the client that sends requests. */
 interface Requester {
   readonly retry: { readonly attempts: number }
   request(request: { readonly path: string[]; readonly body: readonly CommandWords[] }): Promise<unknown>
@@ -34,8 +34,8 @@ export function postThrough(client: UpstashRedisClient): PostCommands {
     )
   if (attempts !== 0)
     throw new TypeError(
-      `upstashStore: the client's retries must be 0, got ${attempts}. It sends a charge whose reply was lost again, ` +
-        'which counts twice, also with retry: false. Write new Redis({ url, token, retry: { retries: 0 } }), or ' +
+      `upstashStore: the client's retries must be 0, got ${attempts}. A charge whose response is lost would count ` +
+        'twice, even with retry: false. Write new Redis({ url, token, retry: { retries: 0 } }), or ' +
         'upstashStore({ url, token }).',
     )
   return async (commands) => {

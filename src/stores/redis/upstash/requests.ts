@@ -1,15 +1,15 @@
 import { messageOf, StoreError } from '../../store-error.js'
 import type { CommandWords } from '../command-transport.js'
 
-/** Sends commands in one request. Resolves with the body of the response, which is read from JSON. */
+/** Sends commands in one request. Resolves with the body of the response, parsed from JSON. */
 export type PostCommands = (commands: readonly CommandWords[]) => Promise<unknown>
 
 /** No limiter waits longer. After this time, the request would only take up resources. */
 const LONGEST_REQUEST_MS = 60_000
 
 /**
- * Returns a function that sends commands to the REST interface of a database. Each request is sent once. If
- * its outcome is known, an error says so. https://upstash.com/docs/redis/features/restapi
+ * Returns a function that sends commands to the REST API of a database. It sends each request once. Its
+ * errors say whether the outcome is known. https://upstash.com/docs/redis/features/restapi
  */
 export function postTo(url: string, token: string): PostCommands {
   const target = `${url.replace(/\/+$/, '')}/pipeline`
@@ -35,7 +35,7 @@ export function postTo(url: string, token: string): PostCommands {
   }
 }
 
-/** Errors of Node.js, Bun and Deno if there was no connection. */
+/** The errors of Node.js, Bun and Deno if there was no connection. */
 const NOT_CONNECTED =
   /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT|ConnectionRefused|FailedToOpenSocket|dns error|tcp connect error/
 
@@ -51,7 +51,7 @@ function networkError(cause: unknown): StoreError {
   })
 }
 
-/** Returns the error of a response without results. Nothing has run after a status from 400 to 499. */
+/** Returns the error for a response without results. With a status from 400 to 499, no command has run. */
 function responseError(status: number, text: string, body: unknown): StoreError {
   const { error }: { readonly error?: unknown } = body ?? {}
   const shown = typeof error === 'string' ? error : JSON.stringify(text.slice(0, 80))
@@ -64,7 +64,7 @@ function responseError(status: number, text: string, body: unknown): StoreError 
   })
 }
 
-/** Returns the value of some JSON, or `undefined` if it is not valid. */
+/** Parses JSON. Returns `undefined` if it is not valid. */
 function fromJson(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -79,6 +79,6 @@ export function hintFor(status: number | undefined, error: string): string | und
     return 'Correct the token: it is the UPSTASH_REDIS_REST_TOKEN of this database.'
   if (/^NOPERM /.test(error)) return 'Use the standard token, not the read-only one.'
   if (/^ERR max .*limit exceeded/i.test(error))
-    return 'The plan of the database is used up. Upgrade it in the console.'
+    return 'The database has used up its plan. Upgrade the plan in the Upstash console.'
   return undefined
 }

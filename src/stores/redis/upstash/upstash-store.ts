@@ -9,7 +9,7 @@ import { textReplies } from '../text-replies.js'
 import { isUpstashRedis, postThrough, type UpstashRedisClient } from './client.js'
 import { hintFor, type PostCommands, postTo } from './requests.js'
 
-/** Options of `upstashStore`: where the database is. The console of Upstash shows both. */
+/** Options of `upstashStore`. The Upstash console shows both values. */
 export interface UpstashStoreOptions {
   /** The URL of the REST API, `UPSTASH_REDIS_REST_URL`, such as `'https://eu1-name-12345.upstash.io'`. */
   readonly url: string | undefined
@@ -25,37 +25,39 @@ const optionTable = () => ({
   },
 })
 
-/** Creates a row for a text. Its error names the variable in which Upstash's console gives it. */
+/**
+ * Creates a row for a text. Its error names the environment variable that the Upstash console shows for it.
+ */
 const requiredText = (pattern: RegExp, must: string, variable: string) => {
   return (owner: string, option: string, value: unknown): string => {
     if (typeof value === 'string' && pattern.test(value)) return value
-    const fix = `Pass the ${variable} of the database, from the console of Upstash.`
-    throw wrongKind(owner, option, must, value, fix) // which shows no value: a token may be in place of the URL
+    const fix = `Pass the ${variable} of the database, from the Upstash console.`
+    throw wrongKind(owner, option, must, value, fix) // shows no value, because the URL may be a token by mistake
   }
 }
 
 /**
- * Upstash locks all keys while a script runs, unless the script says that it only uses the keys that are
- * declared. https://upstash.com/docs/redis/features/key-locking
+ * Upstash locks all keys while a script runs, unless the script says that it uses only declared keys.
+ * https://upstash.com/docs/redis/features/key-locking
  */
 const REPLIES = /* @__PURE__ */ textReplies('#!lua flags=allow-key-locking\n')
 
-/** Requests may overtake each other. Each takes milliseconds, so more of them travel at once. */
+/** Requests may overtake one another. Each takes milliseconds, so several are in flight at once. */
 const BATCHING = { maxInFlight: 4 }
 
 /**
- * Creates a store that keeps states in Upstash Redis. It calls the REST API with `fetch`, so it runs in every
- * runtime, also where there are no sockets.
+ * Creates a store that keeps states in Upstash Redis. It calls the REST API with `fetch`, so it also runs in
+ * runtimes without sockets.
  *
  * - **Atomicity.** A Lua script decides all operations of one shape that arrive together. The operations of a
  *   batch go in one request.
  * - **Resends.** A request is never sent again, unless the server replied that it does not know the script.
  *   If a response is lost, the outcome is unknown.
  * - **Clock.** The server's.
- * - **Client.** Instead of a URL and a token, you can pass a `Redis` of `@upstash/redis` whose
- *   `retry` is `{ retries: 0 }`. With any other, a charge whose response is lost would count twice.
+ * - **Client.** Instead of a URL and a token, you can pass a `Redis` from `@upstash/redis` whose `retry` is
+ *   `{ retries: 0 }`. With any other, a charge whose response is lost would count twice.
  *
- * Throws a `TypeError` for wrong options, and for a client that sends requests again.
+ * Throws a `TypeError` for wrong options, and for a client that resends requests.
  *
  * @example
  * ```ts
@@ -87,7 +89,7 @@ function sendBy(post: PostCommands, commands: readonly CommandWords[]): readonly
   return commands.map(async (_, i) => resultAt(await body, i, commands.length))
 }
 
-/** Returns a result in the body of a response. Throws an error of the server. */
+/** Returns a result from the body of a response. Throws if it is an error. */
 function resultAt(body: unknown, i: number, count: number): unknown {
   if (!Array.isArray(body) || body.length !== count)
     throw new StoreError('upstash', `the response must have ${count} results`, { cause: body })
