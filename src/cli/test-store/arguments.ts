@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { readArguments, readDuration } from '../arguments.js'
 import { UsageError } from '../failures.js'
 
-/** What `headgate test-store` is asked to do. */
+/** The settings of a run of `headgate test-store`. */
 export interface TestStoreSettings {
   /** The path of the module. */
   readonly module: string
@@ -18,7 +18,7 @@ export interface TestStoreSettings {
   readonly json: boolean
 }
 
-const MODULE = 'the module of a store is required, such as ./store.js'
+const MODULE = 'a module that exports a store is required, such as ./store.js'
 
 /** Returns the settings in the arguments of the command. Throws a `UsageError` for wrong ones. */
 export function parseTestStoreArguments(args: readonly string[]): TestStoreSettings {
@@ -35,7 +35,7 @@ export function parseTestStoreArguments(args: readonly string[]): TestStoreSetti
   })
   const [module, extra] = positionals
   if (module === undefined) throw new UsageError(MODULE)
-  if (extra !== undefined) throw new UsageError(`one module is tested at a time, got also ${extra}`)
+  if (extra !== undefined) throw new UsageError(`only one module can be tested at a time, also got ${extra}`)
   return {
     module: resolve(module),
     isExact: values.exact,

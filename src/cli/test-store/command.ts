@@ -41,7 +41,7 @@ async function testStore(settings: TestStoreSettings, usage: Usage): Promise<rea
   const onDone = () => progress.add(1)
   try {
     const results = await runCases(conformance, settings, onDone)
-    // Each starts several processes, so that more than one at a time would measure this machine.
+    // Each case starts several processes, so more than one at a time would measure this machine.
     return [...results, ...(await runCases(exactness, { ...settings, parallel: 1 }, onDone))]
   } finally {
     progress.end()
@@ -49,7 +49,7 @@ async function testStore(settings: TestStoreSettings, usage: Usage): Promise<rea
   }
 }
 
-/** Returns the tests of several processes, each of which is this program with the module of the store. */
+/** Returns the tests with several processes, each of which runs this program with the store's module. */
 function exactnessCases(settings: TestStoreSettings): TestCase[] {
   const { module, processes, atomicAcrossKeys, timeoutMs } = settings
   return storeExactness({

@@ -7,7 +7,7 @@ import { pause } from '../../util/defer.js'
 import type { TestStoreSettings } from './arguments.js'
 import { SCOPE, scopedStore } from './scoped-store.js'
 
-/** What the tests did to the user's service. */
+/** The use that the tests made of the user's service. */
 export interface Usage {
   operations: number
   /** Empty documents that are left, because a store cannot remove documents. */
@@ -16,7 +16,7 @@ export interface Usage {
 
 const PEEK = { type: 'charge', cost: 0, policy: fixedWindow({ limit: 1, window: '1d' }) } as const
 
-/** Returns the set-up of tests that share a service: each gets a store with keys of its own. */
+/** Returns the setup for tests that share a service. Each gets a store with its own keys. */
 export function conformanceSetup(
   store: Store,
   { anyKey, atomicAcrossKeys }: TestStoreSettings,
@@ -45,7 +45,7 @@ export function conformanceSetup(
   }
 }
 
-/** Returns the time by a store's clock. */
+/** Returns the time of a store's clock. */
 async function timeOf(store: Store): Promise<number> {
   const { type, ...part } = PEEK
   const peek: Operation = { type, parts: [{ ...part, key: 'clock' }] }

@@ -4,13 +4,13 @@ import type { Store } from '../../stores/store.js'
 import { messageOf } from '../../stores/store-error.js'
 import { InputError } from '../failures.js'
 
-const EXPORT = 'Write export default redisStore(client), or what makes your store'
+const EXPORT = 'Write export default redisStore(client), or export your own store'
 
 /** Returns the store that a module exports. Rejects with an `InputError` if there is none. */
 export async function loadStore(path: string): Promise<Store> {
   try {
     const { default: exported } = await import(pathToFileURL(path).href)
-    // The default export of a module that was compiled to CommonJS is inside the one that Node.js makes.
+    // In a module compiled to CommonJS, the default export is inside the one that Node.js creates.
     const made = exported?.default ?? exported
     return readStore('test-store', 'the default export', typeof made === 'function' ? await made() : made)
   } catch (error) {

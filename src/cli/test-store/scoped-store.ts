@@ -8,7 +8,7 @@ export const SCOPE = 'hgtest:'
 /** The longest key that every store takes. */
 const MAX_KEY_BYTES = 250
 
-/** A store whose keys are apart from all others in the same service. */
+/** A store whose keys are separate from all others in the same service. */
 export interface ScopedStore {
   readonly store: Store
   /** How many operations were applied. */
@@ -28,7 +28,7 @@ export function scopedStore(store: Store, prefix: string): ScopedStore {
 
   const scopedKey = (key: string) => {
     const isLong = key.length <= MAX_KEY_BYTES && prefix.length + key.length > MAX_KEY_BYTES
-    return isLong ? prefix + key.slice(prefix.length) : prefix + key // the longest stay as long
+    return isLong ? prefix + key.slice(prefix.length) : prefix + key // the longest keys keep their length
   }
   function scoped<K extends KeyedPolicy>(keyed: K): K {
     const key = scopedKey(keyed.key)

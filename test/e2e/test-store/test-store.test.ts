@@ -72,8 +72,8 @@ test('a store that breaks its contract fails, with what it did', async () => {
 })
 
 test.each<[string, string[], string]>([
-  ['no module', [], 'the module of a store is required, such as ./store.js'],
-  ['two modules', ['a.js', 'b.js'], 'one module is tested at a time, got also b.js'],
+  ['no module', [], 'a module that exports a store is required, such as ./store.js'],
+  ['two modules', ['a.js', 'b.js'], 'only one module can be tested at a time, also got b.js'],
   ['one process', ['a.js', '--processes', '1'], '--processes must be a whole number from 2 to 64, got "1"'],
   ['a time without a unit', ['a.js', '--timeout', '5'], '--timeout must be a duration with a unit'],
   ['an unknown option', ['a.js', '--exactly'], 'unknown option "--exactly"; did you mean --exact?'],
