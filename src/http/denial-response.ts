@@ -48,8 +48,6 @@ export const RESPONSE_ROWS = {
   message: optional(readMessage),
 }
 
-const OPTIONS = { rows: { ...RESPONSE_ROWS, accept: optional(readAccept) } }
-
 /**
  * Returns what the middleware would send for a decision, for servers that have no middleware. That is the
  * quota headers, and for a denial also the status, the body, `Retry-After` and `Cache-Control: no-store`.
@@ -75,7 +73,8 @@ const OPTIONS = { rows: { ...RESPONSE_ROWS, accept: optional(readAccept) } }
  */
 export function responseFor(decision: Decision, options: ResponseOptions = {}): ResponseParts {
   checkDecision(decision)
-  const { headers: style, resetFormat, accept, ...denial } = readOptions('responseFor', options, OPTIONS)
+  const table = { rows: { ...RESPONSE_ROWS, accept: optional(readAccept) } }
+  const { headers: style, resetFormat, accept, ...denial } = readOptions('responseFor', options, table)
   const headers = quotaHeaders(style, resetFormat, decision)
   if (decision.allowed) return { status: undefined, headers: headersByName(headers), body: undefined }
   const response = denialResponse(decision, decision, denial, accept)

@@ -17,7 +17,9 @@ export interface ScopedLimit {
 }
 
 const NAME_IN_SCOPE = NAME.source.slice('^'.length, -'$'.length)
-const SCOPE = new RegExp(`^(_default|${NAME_IN_SCOPE})(/_candidate)?(?:/(${NAME_IN_SCOPE}))?:(.+)$`)
+const SCOPE = /* @__PURE__ */ new RegExp(
+  `^(_default|${NAME_IN_SCOPE})(/_candidate)?(?:/(${NAME_IN_SCOPE}))?:(.+)$`,
+)
 
 /** Reads a scope, such as `login/account:tb`. Returns `undefined` for any other text. */
 export function readScope(scope: string): (ScopedLimit & { readonly code: string }) | undefined {

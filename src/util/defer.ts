@@ -39,7 +39,6 @@ function callInTimer(callback: () => void): void {
 }
 
 /** Resolves after a time. */
-export const pause: (ms: number) => Promise<void> =
-  scheduler === undefined
-    ? (ms) => new Promise((resolve) => setTimeout(resolve, ms))
-    : scheduler.wait.bind(scheduler)
+export function pause(ms: number): Promise<void> {
+  return scheduler?.wait(ms) ?? new Promise((resolve) => setTimeout(resolve, ms))
+}

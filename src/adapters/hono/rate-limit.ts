@@ -15,7 +15,7 @@ import { failExchange } from '../fetch/finish.js'
 import { limitOf, type RateLimit } from '../fetch/limit.js'
 import type { FetchTypes } from '../fetch/options.js'
 import { cachedBody, type HonoInfo, infoOf, readBody, subjectOf } from './context.js'
-import { honoWriter } from './response-writer.js'
+import { honoLoginWriter, honoWriter } from './response-writer.js'
 
 /** The types of Hono. Its handlers get a context and return the response. */
 export type HonoTypes<Ctx extends Context = Context> = FetchTypes<Ctx>
@@ -89,7 +89,7 @@ export function loginGuard<Ctx extends Context = Context>(
   options: LoginGuardOptions<HonoTypes<Ctx>>,
 ): LoginGuard<Ctx> {
   const loginOptions = exchangeGuardOptions(options)
-  const { steps, controls } = guardSteps(loginOptions, honoWriter, noRoute)
+  const { steps, controls } = guardSteps(loginOptions, honoLoginWriter(), noRoute)
   const limit = limitOf<HonoInfo<Ctx>, Ctx>(steps, denialResponder(options), subjectOf)
   return Object.assign(middlewareOf(OWNER, limit, readBody), controls)
 }

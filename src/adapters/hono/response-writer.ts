@@ -36,10 +36,17 @@ export const honoWriter: ResponseWriter<Exchange> = {
     // Hono copies the headers to a response that replaces this one. Its length would cut off the new body.
     sendDenial(exchange, denial, ['Content-Type', denial.contentType])
   },
-  seeBody(exchange, see) {
-    const outgoing = outgoingOf(exchange)
-    if (outgoing !== undefined) seeBody(outgoing, see)
-  },
+}
+
+/** The responses of Hono to logins, whose bodies are seen where they can be. */
+export function honoLoginWriter(): ResponseWriter<Exchange> {
+  return {
+    ...honoWriter,
+    seeBody(exchange, see) {
+      const outgoing = outgoingOf(exchange)
+      if (outgoing !== undefined) seeBody(outgoing, see)
+    },
+  }
 }
 
 /**
