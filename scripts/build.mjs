@@ -160,6 +160,12 @@ async function bundle(names, inputOf, output, ending, options = {}) {
   await build.write({
     ...output,
     chunkFileNames: `chunk-[name].${ending}`,
+    minify: {
+      // As far as the code stays readable, and stacks have all names: bundlers of applications then do more.
+      compress: { sequences: false, joinVars: false, keepNames: { function: true, class: true } },
+      mangle: false,
+      codegen: { removeWhitespace: false },
+    },
     codeSplitting: {
       includeDependenciesRecursively: false,
       groups: [{ name: chunkOf, debugName: 'folders' }],
