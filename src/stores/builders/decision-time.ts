@@ -1,7 +1,7 @@
 import type { Policy, State } from '../../policies/policy.js'
 
 /** The most that a clock may be ahead for its time to be used for a state that it wrote. */
-const MAX_SKEW_MS = 1000
+export const MAX_SKEW_MS = 1000
 
 /**
  * Returns the time at which to read a state. That is the time of this process's clock, unless the policy

@@ -28,6 +28,8 @@ export interface Swap<Version> {
    * How long the database must keep the state, in whole milliseconds or `Infinity`. 0 if the key is removed.
    */
   readonly ttlMs: number
+  /** The time at which the operations were decided. */
+  readonly nowMs: number
 }
 
 /** What the loop needs from a database. */
@@ -83,7 +85,7 @@ export function swapLoop<Version>(name: string, access: SwapAccess<Version>): Ap
     // A process whose clock is ahead by `aheadMs` may have written the state. `ttlMs` counts from its time,
     // and the database's TTL from now, so the state is kept that much longer.
     const aheadMs = state === undefined ? 0 : Math.ceil(nowMs - clockMs)
-    const change = { key, version: stored?.version, state, policy, ttlMs: ttlMs + aheadMs }
+    const change = { key, version: stored?.version, state, policy, ttlMs: ttlMs + aheadMs, nowMs }
     access.swap(change, (isWritten) => (isWritten ? settle(outcomes) : onConflict()), fail)
   }
 

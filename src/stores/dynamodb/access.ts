@@ -1,5 +1,6 @@
 import type { KeyedOperations } from '../../pipe/by-key.js'
 import type { Policy } from '../../policies/policy.js'
+import { MAX_SKEW_MS } from '../builders/decision-time.js'
 import { type Swap, type SwapAccess, swapLoop } from '../builders/swap-loop.js'
 import type { Outcome } from '../operation.js'
 import { foreignKeyError } from '../shared/state-codec.js'
@@ -23,6 +24,7 @@ const NAMES = {
   '#policy': 'policy',
   '#version': 'version',
   '#expires': 'expires',
+  '#at': 'at',
 }
 
 /**
@@ -38,13 +40,12 @@ function lifetimeMs(policy: Policy, nowMs: number): number {
 /**
  * Returns the function that applies operations to a key.
  *
- * An operation is appended to a log in the item, by an update without a read. The database puts all updates
- * of an item in one order, and replies with the item. Each process applies the log to the state, and so
- * learns the outcome of its operation. Processes never compete. Now and then, one of them writes the state
- * and empties the log, by compare-and-swap.
- *
- * Operations that cannot be in the log also take a compare-and-swap: those of a policy other than the log's,
- * and those on a ban, whose end depends on its outcomes.
+ * An operation is appended to a log in the item, by an update without a read. The database puts all updates of an
+ * item in one order, and replies with the item. So each process finds out what came of its operation when it
+ * applies the log to the state, and processes never compete. Now and then, one of them writes the state and
+ * empties the log, by compare-and-swap. So do operations that cannot be in the log: those of a policy other than
+ * the log's, and those on a ban, whose end depends on its outcomes. And so do those that arrive late, such as when a
+ * function was frozen before it sent them: at their time, the policy would free what was taken since.
  */
 export function dynamodbAccess(table: Table, clock: () => number) {
   async function append(keyed: KeyedOperations): Promise<readonly Outcome[] | undefined> {
@@ -59,8 +60,8 @@ export function dynamodbAccess(table: Table, clock: () => number) {
     const isReady = isEndless ? 'attribute_not_exists(#expires)' : '#expires <= :latest'
     const item = await unlessChanged(() =>
       table.update(key, {
-        UpdateExpression: `SET #log = list_append(if_not_exists(#log, :none), :entries), #policy = :policy, #version = if_not_exists(#version, :seed) + :one${isEndless ? '' : ', #expires = :expires'}`,
-        ConditionExpression: `attribute_not_exists(#key) OR (#policy = :policy AND size(#log) <= :room AND ${isReady})`,
+        UpdateExpression: `SET #log = list_append(if_not_exists(#log, :none), :entries), #policy = :policy, #version = if_not_exists(#version, :seed) + :one, #at = :at${isEndless ? '' : ', #expires = :expires'}`,
+        ConditionExpression: `attribute_not_exists(#key) OR (#policy = :policy AND size(#log) <= :room AND #at <= :soon AND ${isReady})`,
         ExpressionAttributeNames: NAMES,
         ExpressionAttributeValues: {
           ':entries': { L: entries.map((S) => ({ S })) },
@@ -68,6 +69,8 @@ export function dynamodbAccess(table: Table, clock: () => number) {
           ':policy': { S: text },
           ':seed': { N: newVersion() },
           ':one': { N: '1' },
+          ':at': { N: String(nowMs) },
+          ':soon': { N: String(nowMs + MAX_SKEW_MS) },
           ':room': { N: String(MAX_ENTRIES - entries.length) },
           ...(!isEndless && {
             ':expires': { N: String(expires) },
@@ -80,22 +83,25 @@ export function dynamodbAccess(table: Table, clock: () => number) {
     const logged = loggedIn(item)
     if (logged === undefined) throw foreignKeyError('dynamodb', key)
     const { length } = logged.entries
-    const before = replay(keyed, logged.state, logged.entries.slice(0, length - entries.length))
-    const { state, outcomes } = replay(keyed, before.state, logged.entries.slice(length - entries.length))
+    const { state, latest, atMs } = replay(keyed, logged.state, logged.entries, entries.length)
     if (Math.floor(length / ENTRIES) > Math.floor((length - entries.length) / ENTRIES)) {
-      const change = { key, version: item.version?.N, state, policy, ttlMs: lasting }
-      swap(change).catch(() => undefined) // another process will empty the log
+      const change = { key, version: item.version?.N, state, policy, ttlMs: lasting, nowMs: atMs }
+      swap(change).catch(() => undefined) // another process will
     }
-    return outcomes
+    return latest
   }
 
-  async function swap({ key, version, state, policy, ttlMs }: Swap<string>): Promise<boolean> {
+  async function swap({ key, version, state, policy, ttlMs, nowMs }: Swap<string>): Promise<boolean> {
     const condition = conditionOf(version)
     const next = version === undefined || version === FOREIGN ? newVersion() : String(Number(version) + 1)
     const write =
       state === undefined
         ? () => table.remove(key, condition)
-        : () => table.put(itemOf(key, state, policy, next, expiryS(clock() + ttlMs)), condition)
+        : () =>
+            table.put(
+              itemOf(key, { state, policy, version: next, expiresS: expiryS(clock() + ttlMs), atMs: nowMs }),
+              condition,
+            )
     const written = await unlessChanged(() => write().then(() => true))
     return written ?? false
   }

@@ -28,19 +28,34 @@ export function storedIn(key: string, item: Item | undefined): StoredState<strin
   const logged = loggedIn(item)
   if (logged === undefined) return { state: null, version: item.version?.N ?? FOREIGN }
   const { state, entries, policy } = logged
-  const current =
-    entries.length === 0 ? state : replay({ key, policy: policyFromText(policy) }, state, entries).state
-  return { state: current, version: item.version?.N ?? FOREIGN }
+  const version = item.version?.N ?? FOREIGN
+  if (entries.length === 0) return { state, version }
+  try {
+    return { state: replay({ key, policy: policyFromText(policy) }, state, entries).state, version }
+  } catch {
+    return { state: null, version } // of another program, or another version of headgate
+  }
+}
+
+/** What `itemOf` makes an item of. */
+interface WrittenState {
+  readonly state: State
+  readonly policy: Policy
+  readonly version: string
+  readonly expiresS: number
+  /** When the state was decided. */
+  readonly atMs: number
 }
 
 /** Returns the item for a state, with an empty log for more operations of its policy. */
-export function itemOf(key: string, state: State, policy: Policy, version: string, expiresS: number): Item {
+export function itemOf(key: string, { state, policy, version, expiresS, atMs }: WrittenState): Item {
   const text = textOf(policy)
   return {
     key: { S: key },
     state: { B: encodeState(state) },
     log: { L: [] },
     version: { N: version },
+    at: { N: String(atMs) },
     ...(text !== undefined && { policy: { S: text } }),
     ...(expiresS < Number.POSITIVE_INFINITY && { expires: { N: String(expiresS) } }),
   }

@@ -1,5 +1,6 @@
 import type { KeyedOperations } from '../../pipe/by-key.js'
 import type { Policy, State } from '../../policies/policy.js'
+import { show } from '../../util/validate.js'
 import { decisionTime } from '../builders/decision-time.js'
 import { applyToState } from '../builders/swap-loop.js'
 import type { Operation, Outcome } from '../operation.js'
@@ -47,28 +48,32 @@ function decode(text: string, key: string, policy: Policy) {
     return { atMs, operations: Array.from({ length: Number(first) }, () => charge) }
   }
   if (type === 'take' || type === 'reward') return { atMs, operations: [{ type, key, policy, units }] }
+  if (type !== 'refund' && type !== 'renew') throw new TypeError(`there is no entry ${show(type)} in a log`)
   const reset = second === '' ? {} : { resetAtMs: Number(second) }
   const operation = { ...part, type, takenAtMs: Number(first), ...reset } as Operation
   return { atMs, operations: [operation] }
 }
 
 /**
- * Applies the entries of a log to a state. All processes get the same state and outcomes, because these
- * depend only on what the item holds.
+ * Applies the entries of a log to a state. All processes get the same state and outcomes, because these depend
+ * only on what the item holds. No entry is decided at an earlier time than the one before. `latest` are the
+ * outcomes of the last `count` entries, and `atMs` is the time of the last one.
  */
 export function replay(
   { key, policy }: Pick<KeyedOperations, 'key' | 'policy'>,
   before: State | undefined,
   entries: readonly string[],
-): { readonly state: State | undefined; readonly outcomes: readonly Outcome[] } {
+  count = 0,
+): { readonly state: State | undefined; readonly latest: readonly Outcome[]; readonly atMs: number } {
   let state = before
-  const outcomes: Outcome[] = []
-  for (const entry of entries) {
+  let nowMs = 0
+  const latest: Outcome[] = []
+  for (const [i, entry] of entries.entries()) {
     const { atMs, operations } = decode(entry, key, policy)
-    const nowMs = decisionTime(policy, state, atMs)
+    nowMs = decisionTime(policy, state, Math.max(nowMs, atMs))
     const applied = applyToState('dynamodb', { key, policy, operations }, state, false, nowMs)
     if (applied.write !== undefined) state = applied.write.state
-    for (const outcome of applied.outcomes) outcomes.push(outcome)
+    if (i >= entries.length - count) for (const outcome of applied.outcomes) latest.push(outcome)
   }
-  return { state, outcomes }
+  return { state, latest, atMs: nowMs }
 }

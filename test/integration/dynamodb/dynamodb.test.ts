@@ -220,6 +220,83 @@ test('an item may be deleted a minute after its units are back, or never', async
   }
 })
 
+async function entriesOf(key: string): Promise<number> {
+  const { Item } = await client.getItem({ TableName: PREPARED, Key: { key: { S: key } } })
+  return Item.log.L.length
+}
+
+/** A client that keeps updates back until they are let go, as when a function is frozen before it sends one. */
+function freezing(of: TestClient) {
+  const held: (() => void)[] = []
+  const updateItem = async (input: object) => {
+    await new Promise<void>((resolve) => held.push(resolve))
+    return of.updateItem(input)
+  }
+  return { client: { ...countRequests(of).through, updateItem }, held }
+}
+
+describe.each([0, 15])(
+  'a charge that arrives late, after %i denials, frees nothing that was taken since',
+  (more) => {
+    test.each([
+      ['slidingLog', slidingLog({ limit: 5, window: '10s' })],
+      ['tokenBucket', tokenBucket({ capacity: 5, refill: 5, every: '10s' })],
+      [
+        'fixedWindow from the first request',
+        fixedWindow({ limit: 5, window: '10s', startsAt: 'first-request' }),
+      ],
+    ])('%s', async (_, five) => {
+      const clock = manualClock()
+      const options = { table: PREPARED, clock }
+      const store = await preparedStore().then(() => dynamodbStore(client, options))
+      const frozen = freezing(client)
+      const key = newKey()
+      const late = chargeOne(dynamodbStore(frozen.client, options), part(key, five))
+      while (frozen.held.length === 0) await new Promise(setImmediate)
+      await clock.advance(9000)
+      for (let i = 0; i < 5 + more; i++)
+        expect(await chargeOne(store, part(key, five))).toMatchObject({ allowed: i < 5 })
+      while (more > 0 && (await entriesOf(key)) > 0) await new Promise(setImmediate) // until the log is emptied
+      frozen.held[0]?.()
+      expect(await late).toMatchObject({ allowed: false })
+      await clock.advance(1500)
+      expect(await chargeOne(store, part(key, five))).toMatchObject({ allowed: false })
+    })
+  },
+)
+
+test('processes whose clocks differ by 900 ms share a log, and charges among them free nothing', async () => {
+  const { through, counts } = countRequests(client)
+  await preparedStore()
+  const startMs = Date.UTC(2030, 0, 1)
+  let elapsedMs = 0
+  const storeAhead = (aheadMs: number) =>
+    dynamodbStore(through, { table: PREPARED, clock: () => startMs + elapsedMs + aheadMs })
+  const stores = [storeAhead(0), storeAhead(900), storeAhead(400)]
+  const used = slidingLog({ limit: 8, window: '10s' })
+  const key = newKey()
+  let allowed = 0
+  for (let i = 0; i < 90; i++, elapsedMs += 100)
+    if ((await chargeOne(stores[i % 3] as (typeof stores)[0], part(key, used))).allowed) allowed++
+  expect(allowed).toBe(8)
+  expect(counts).toEqual({ updateItem: 90, putItem: 4 })
+})
+
+test.each([
+  ['text that is no entry', 'hello'],
+  ['an entry of another version', '["future",1,1]'],
+])('a log with %s fails its key alone, until the key is forgotten', async (_, entry) => {
+  const store = await preparedStore()
+  const key = newKey()
+  await chargeOne(store, part(key, policy))
+  const request = { TableName: PREPARED, Key: { key: { S: key } } }
+  const { Item } = await client.getItem(request)
+  await client.putItem({ TableName: PREPARED, Item: { ...Item, log: { L: [{ S: entry }] } } })
+  await expect(chargeOne(store, part(key, policy))).rejects.toThrow()
+  await store.apply([{ type: 'forget', key, policy }])
+  expect(await remainingOf(store, policy, [key])).toEqual([1000])
+})
+
 describe('errors', () => {
   test('name the fix', async () => {
     const missing = dynamodbStore(client, { table: 'missing' })
