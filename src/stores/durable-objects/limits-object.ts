@@ -4,14 +4,7 @@ import { ServingObject } from './serving-object.js'
 
 /**
  * The Durable Object that keeps the limits of `durableObjectsStore`. Export it from your Worker, and bind it
- * as a class with SQLite:
- *
- * ```json
- * {
- *   "durable_objects": { "bindings": [{ "name": "LIMITS", "class_name": "LimitsObject" }] },
- *   "migrations": [{ "tag": "limits", "new_sqlite_classes": ["LimitsObject"] }]
- * }
- * ```
+ * as a class with SQLite, in `durable_objects` and in `new_sqlite_classes` of `wrangler.jsonc`.
  *
  * It decides each request in one synchronous step. A reply leaves once its states are durable. An alarm
  * removes expired states, at most once an hour.
@@ -20,7 +13,9 @@ import { ServingObject } from './serving-object.js'
  *
  * @example
  * ```ts
- * export { LimitsObject } from 'headgate/durable-objects'
+ * import { LimitsObject } from 'headgate/durable-objects'
+ *
+ * export { LimitsObject }
  * ```
  */
 export class LimitsObject extends ServingObject {

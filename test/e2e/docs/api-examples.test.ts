@@ -10,6 +10,18 @@ const EXEMPT: Readonly<Record<string, string>> = {
   MINUTE: 'is a number',
   SECOND: 'is a number',
   ValidationError: 'is only logged',
+  ...Object.fromEntries(
+    [
+      'ban',
+      'concurrency',
+      'consecutive',
+      'fixedWindow',
+      'quota',
+      'slidingLog',
+      'slidingWindow',
+      'tokenBucket',
+    ].map((name) => [`${name}Kind`, 'is an argument of limitsObject, whose example names some']),
+  ),
   serveStore: 'waits for the tests of storeExactness, whose example says where to call it',
 }
 
