@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process'
 import { join } from 'node:path'
 import { dynamodbStore } from 'headgate/dynamodb'
+import { storeExactness } from 'headgate/testing'
 import { type Bundle, bundle } from '../../support/servers/bundle.js'
 import { describeStoreExactness } from '../../support/store-exactness.js'
 import { type Dynalite, startDynalite } from './dynalite.js'
@@ -23,16 +24,19 @@ afterAll(async () => {
   await server.stop()
 })
 
+const setup = {
+  startProcess: () =>
+    fork(program.path, [server.folder, String(server.port), table], { execArgv: [], silent: true }),
+  capabilities: { atomicAcrossKeys: false },
+  processes: 4,
+  timeout: 300_000,
+}
+
 describe('several processes with one table of DynamoDB', () => {
-  describeStoreExactness(
-    {
-      startProcess: () =>
-        fork(program.path, [server.folder, String(server.port), table], { execArgv: [], silent: true }),
-      capabilities: { atomicAcrossKeys: false },
-      processes: 4,
-      callers: 5,
-      timeout: 300_000,
-    },
-    'sample',
+  describeStoreExactness({ ...setup, callers: 5 }, 'sample')
+
+  const oneKey = storeExactness({ ...setup, callers: 50, charges: 20 }).filter(({ name }) =>
+    name.includes('limit of one key'),
   )
+  test.each(oneKey.slice(0, 2))('of 4000 charges, $name', ({ run }) => run())
 })
