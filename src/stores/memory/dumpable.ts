@@ -1,6 +1,7 @@
 import { processWide } from '../../util/process-wide.js'
 import type { StoredDocument } from '../documents.js'
 import type { Store } from '../store.js'
+import { StoreError } from '../store-error.js'
 import type { MemoryStates } from './memory-states.js'
 
 /** The parts of a memory store that a dump contains, and that a restored dump changes. */
@@ -25,4 +26,9 @@ export function setDumpable(apply: Store['apply'], dumpable: Dumpable): void {
 
 export function dumpableOf({ apply }: Store): Dumpable | undefined {
   return dumpables.get(apply)
+}
+
+/** Returns the error of what a store cannot change any more, because it would be missing from the dump. */
+export function dumpedError(): StoreError {
+  return new StoreError('memory', 'the store was dumped, so nothing can be changed', { replied: true })
 }

@@ -3,8 +3,14 @@ import type { Documents, StoredDocument } from '../documents.js'
 /** The number of documents written in this process. It makes each version unique. */
 let written = 0
 
-/** Creates the documents of a memory store, for one process and for tests. */
-export function memoryDocuments(stored = new Map<string, StoredDocument>()): Documents {
+/**
+ * Creates the documents of a memory store, for one process and for tests. `checkWritable` throws if a change
+ * would be lost.
+ */
+export function memoryDocuments(
+  stored = new Map<string, StoredDocument>(),
+  checkWritable = () => {},
+): Documents {
   return {
     async read(requests) {
       return requests.map(({ key, version }) => {
@@ -13,6 +19,7 @@ export function memoryDocuments(stored = new Map<string, StoredDocument>()): Doc
       })
     },
     async replace(key, text, version) {
+      checkWritable()
       if (stored.get(key)?.version !== version) return false
       stored.set(key, { text, version: String(++written) })
       return true

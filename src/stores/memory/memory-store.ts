@@ -9,7 +9,7 @@ import { asStoreError } from '../store-error.js'
 import { applyToKey } from './apply-to-key.js'
 import type { MemoryStore } from './contract.js'
 import { decideCharge, decideInOverflow } from './decide-charge.js'
-import { setDumpable } from './dumpable.js'
+import { type Dumpable, dumpedError, setDumpable } from './dumpable.js'
 import type { HashStart } from './key-hash.js'
 import { memoryDocuments } from './memory-documents.js'
 import { MemoryStates } from './memory-states.js'
@@ -101,7 +101,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
 
   const documents = new Map<string, StoredDocument>()
   setLocalStates(apply, { limitOf, createSibling: () => memoryStore(options) })
-  setDumpable(apply, {
+  const dumpable: Dumpable = {
     states,
     documents,
     now,
@@ -110,11 +110,15 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
       if (clock === undefined) aheadMs += nowMs - now()
     },
     isDumped: false,
-  })
+  }
+  setDumpable(apply, dumpable)
+  const checkWritable = () => {
+    if (dumpable.isDumped) throw dumpedError()
+  }
   return {
     name: 'memory',
     apply,
-    documents: memoryDocuments(documents),
+    documents: memoryDocuments(documents, checkWritable),
     get size() {
       return states.table.size
     },

@@ -1,6 +1,6 @@
 import type { Step } from '../../../policies/policy.js'
 import type { ChargeResult, Part } from '../../operation.js'
-import { StoreError } from '../../store-error.js'
+import { dumpedError } from '../dumpable.js'
 import { StateTable } from '../state-table.js'
 
 const RETRY_MS = 1000
@@ -32,7 +32,7 @@ export class DumpedTable extends StateTable {
   }
 
   override read(): never {
-    throw new StoreError('memory', 'the store was dumped, and can no longer change', { replied: true })
+    throw dumpedError()
   }
 
   override forget(): void {

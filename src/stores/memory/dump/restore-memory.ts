@@ -41,9 +41,10 @@ export function restoreMemory(store: Store, bytes: Uint8Array): void {
     throw wrongUse(OWNER, 'the store is in use', 'Restore it before the first charge, and only once.')
   const dump = readDump(OWNER, bytes)
   const { times, secret, text } = dump
-  const nowMs = times.nowMs + Math.max(0, dumpable.systemNow() - times.systemMs)
+  const systemMs = dumpable.systemNow()
+  const nowMs = times.nowMs + Math.max(0, systemMs - times.systemMs)
   table.epochMs = times.epochMs
-  const live = indexesOfLive(dump, table, nowMs)
+  const live = indexesOfLive(dump, table, nowMs, systemMs - nowMs)
   if (live.length > table.maxKeys) {
     const problem = `the dump has ${live.length} keys, but maxKeys of the store is ${table.maxKeys}`
     throw wrongUse(OWNER, problem, 'Raise maxKeys.')
@@ -57,16 +58,20 @@ export function restoreMemory(store: Store, bytes: Uint8Array): void {
     void store.documents?.replace(key, documentText, undefined)
 }
 
-/** Returns the positions, in the words, of the states that are not fresh yet. */
+/**
+ * Returns the positions, in the words, of the states that are not fresh yet. The store's own clock cannot say
+ * yet how far the system clock is ahead.
+ */
 function indexesOfLive(
   { words, floats, statesAt, states }: Dump,
   table: StateTable,
   nowMs: number,
+  aheadMs: number,
 ): number[] {
   const live: number[] = []
   for (let i = 0; i < states; i++) {
     const word = statesAt + 8 * i
-    const share = table.shareOf(floats[word + 6] as number, words[word + 7] as number, nowMs)
+    const share = table.shareOf(floats[word + 6] as number, words[word + 7] as number, nowMs, aheadMs)
     if (share <= NEARLY_FRESH) live.push(word)
   }
   return live

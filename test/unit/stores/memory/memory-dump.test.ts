@@ -44,7 +44,7 @@ function restored(bytes: Uint8Array, nowMs = START_MS, maxKeys = 100) {
   return store
 }
 
-test('after a dump, the store denies every charge for a second, and fails all else', () => {
+test('after a dump, the store denies every charge for a second, and fails all else', async () => {
   const { store } = filled()
   dumpMemory(store)
   const denial = { allowed: false, parts: [{ allowed: false, remaining: 0, retryAfterMs: 1000 }] }
@@ -56,6 +56,8 @@ test('after a dump, the store denies every charge for a second, and fails all el
     expect(outcome).toBeInstanceOf(StoreError)
     expect(outcome).toMatchObject({ message: expect.stringContaining('the store was dumped'), replied: true })
   }
+  const replaced = store.documents?.replace('settings', 'a text', undefined)
+  await expect(replaced).rejects.toThrow('the store was dumped, so nothing can be changed')
   expect(() => dumpMemory(store)).toThrow('dumpMemory: the store was dumped before.')
 })
 
@@ -107,6 +109,24 @@ test('if the clock was set back meanwhile, the store goes on by the clock of its
     expect(back.parts[0]?.remaining).toBe(0)
     expect(next(START_MS + 3_000_000).parts[0]?.remaining).toBe(0)
     expect(next(START_MS + 3_600_001).parts[0]?.remaining).toBe(3)
+  } finally {
+    jest.useRealTimers()
+  }
+})
+
+test('a quota that was taken after the system clock was set back is kept until its day ends', () => {
+  const midnightMs = Date.UTC(2030, 0, 2)
+  jest.useFakeTimers({ now: midnightMs + 600_000, doNotFake: ['performance'] })
+  try {
+    const store = memoryStore()
+    const ownMs = performance.timeOrigin + performance.now() // the clock of the store, which never steps
+    const daily = quota({ limit: 3, per: 'day' })
+    jest.setSystemTime(Math.floor(ownMs / 86_400_000) * 86_400_000 - 1000) // it was set back past midnight
+    take(store, 'a', daily, 3)
+    const next = memoryStore()
+    restoreMemory(next, dumpMemory(store))
+    expect(next.size).toBe(1)
+    expect(take(next, 'a', daily, 1).allowed).toBe(false)
   } finally {
     jest.useRealTimers()
   }
