@@ -6,6 +6,7 @@ import { benchAttack } from './attack.js'
 import { benchBreaker } from './breaker.js'
 import { benchBytes } from './bytes.js'
 import { benchDenied } from './denied.js'
+import { benchDynamodb } from './dynamodb.js'
 import { benchFlood } from './flood.js'
 import { benchFrameworks } from './frameworks.js'
 import { type Gate, runGate } from './gates/gate.js'
@@ -58,6 +59,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<void>>> = {
   'live-listeners': benchListenersProfile,
   'live-profile': benchLiveProfile,
   'live-redis': benchLiveRedis,
+  dynamodb: benchDynamodb,
   memcached: benchMemcached,
   'memcached-bytes': benchMemcachedBytes,
   'memcached-evictions': benchMemcachedEvictions,

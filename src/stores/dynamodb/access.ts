@@ -6,16 +6,15 @@ import type { Outcome } from '../operation.js'
 import { foreignKeyError } from '../shared/state-codec.js'
 import type { Condition, Table } from './client.js'
 import { isConditionFailed, isThrottled } from './errors.js'
-import { FOREIGN, itemOf, loggedIn, storedIn, textOf } from './item.js'
-import { encodeEntries, replay } from './log.js'
+import { encodeState, type ItemVersion, itemOf, loggedIn, storedIn, textOf, versionOf } from './item.js'
+import { type DecidedState, encodeEntries, replay } from './log.js'
 
 /**
- * After this many entries, a process empties the log, so most items stay below 1 KB, which is one write
- * unit.
+ * After this many entries, a process folds the log, so most items stay below 1 KB, which is one write unit.
  */
 const ENTRIES = 20
-/** The most entries in a log. No process adds more until one has emptied the log. */
-const MAX_ENTRIES = 100
+/** The most entries in a log. No process adds more until one has folded it. */
+const MAX_ENTRIES = 200
 /** Expiries are rounded up to a multiple of this, so that clocks that differ mostly give the same expiry. */
 const STEP_S = 60
 const NAMES = {
@@ -40,12 +39,14 @@ function lifetimeMs(policy: Policy, nowMs: number): number {
 /**
  * Returns the function that applies operations to a key.
  *
- * An operation is appended to a log in the item, by an update without a read. The database puts all updates of an
- * item in one order, and replies with the item. So each process finds out what came of its operation when it
- * applies the log to the state, and processes never compete. Now and then, one of them writes the state and
- * empties the log, by compare-and-swap. So do operations that cannot be in the log: those of a policy other than
- * the log's, and those on a ban, whose end depends on its outcomes. And so do those that arrive late, such as when a
- * function was frozen before it sent them: at their time, the policy would free what was taken since.
+ * An operation is appended to a log in the item, by an update without a read. The database puts all updates
+ * of an item in one order, and replies with the item. Each process applies the log to the state, and so
+ * learns the outcome of its operation. Processes never compete. Now and then, one of them folds the entries
+ * that it knows into the state, whatever others append meanwhile.
+ *
+ * Operations that cannot be in the log take a read and a compare-and-swap: those of a policy other than the
+ * log's, those on a ban, whose end depends on its outcomes, and those that arrive late, such as when a function
+ * was frozen before it sent them. At their time, the policy would free what was taken since.
  */
 export function dynamodbAccess(table: Table, clock: () => number) {
   async function append(keyed: KeyedOperations): Promise<readonly Outcome[] | undefined> {
@@ -60,7 +61,7 @@ export function dynamodbAccess(table: Table, clock: () => number) {
     const isReady = isEndless ? 'attribute_not_exists(#expires)' : '#expires <= :latest'
     const item = await unlessChanged(() =>
       table.update(key, {
-        UpdateExpression: `SET #log = list_append(if_not_exists(#log, :none), :entries), #policy = :policy, #version = if_not_exists(#version, :seed) + :one, #at = :at${isEndless ? '' : ', #expires = :expires'}`,
+        UpdateExpression: `SET #log = list_append(if_not_exists(#log, :none), :entries), #policy = :policy, #version = if_not_exists(#version, :seed), #at = :at${isEndless ? '' : ', #expires = :expires'}`,
         ConditionExpression: `attribute_not_exists(#key) OR (#policy = :policy AND size(#log) <= :room AND #at <= :soon AND ${isReady})`,
         ExpressionAttributeNames: NAMES,
         ExpressionAttributeValues: {
@@ -68,7 +69,6 @@ export function dynamodbAccess(table: Table, clock: () => number) {
           ':none': { L: [] },
           ':policy': { S: text },
           ':seed': { N: newVersion() },
-          ':one': { N: '1' },
           ':at': { N: String(nowMs) },
           ':soon': { N: String(nowMs + MAX_SKEW_MS) },
           ':room': { N: String(MAX_ENTRIES - entries.length) },
@@ -83,17 +83,22 @@ export function dynamodbAccess(table: Table, clock: () => number) {
     const logged = loggedIn(item)
     if (logged === undefined) throw foreignKeyError('dynamodb', key)
     const { length } = logged.entries
-    const { state, latest, atMs } = replay(keyed, logged.state, logged.entries, entries.length)
-    if (Math.floor(length / ENTRIES) > Math.floor((length - entries.length) / ENTRIES)) {
-      const change = { key, version: item.version?.N, state, policy, ttlMs: lasting, nowMs: atMs }
-      swap(change).catch(() => undefined) // another process will
-    }
+    const { latest, ...after } = replay(keyed, logged, logged.entries, entries.length)
+    if (Math.floor(length / ENTRIES) > Math.floor((length - entries.length) / ENTRIES))
+      fold(key, policy, versionOf(item), after).catch(() => undefined) // another process will fold the log
     return latest
   }
 
-  async function swap({ key, version, state, policy, ttlMs, nowMs }: Swap<string>): Promise<boolean> {
+  /** Writes the state after the entries of a version, and removes these entries from the log. */
+  async function fold(key: string, policy: Policy, version: ItemVersion, { state, atMs }: DecidedState) {
+    const change = { key, version, state, policy, ttlMs: 0, nowMs: atMs }
+    if (state === undefined && (await swap(change))) return
+    await unlessChanged(() => table.update(key, foldUpdate(version, { state, atMs })))
+  }
+
+  async function swap({ key, version, state, policy, ttlMs, nowMs }: Swap<ItemVersion>): Promise<boolean> {
     const condition = conditionOf(version)
-    const next = version === undefined || version === FOREIGN ? newVersion() : String(Number(version) + 1)
+    const next = nextVersion(version)
     const write =
       state === undefined
         ? () => table.remove(key, condition)
@@ -106,7 +111,7 @@ export function dynamodbAccess(table: Table, clock: () => number) {
     return written ?? false
   }
 
-  const access: SwapAccess<string> = {
+  const access: SwapAccess<ItemVersion> = {
     async read(key) {
       return storedIn(key, await table.get(key))
     },
@@ -118,20 +123,58 @@ export function dynamodbAccess(table: Table, clock: () => number) {
   return swapLoop('dynamodb', access)
 }
 
+/** Returns the update that writes a state and removes its entries. Entries that were appended meanwhile stay. */
+function foldUpdate(version: ItemVersion, { state, atMs }: DecidedState) {
+  const { state: number = '', entries = 0 } = version
+  // From the end, since dynalite removes one after the other.
+  const folded = Array.from({ length: entries }, (_, i) => `#log[${entries - 1 - i}]`)
+  const [set, removed] = state === undefined ? ['', ['#state', ...folded]] : [', #state = :state', folded]
+  return {
+    UpdateExpression: `SET #version = :next, #decided = :decided${set} REMOVE ${removed.join(', ')}`,
+    ConditionExpression: '#version = :version',
+    ExpressionAttributeNames: {
+      '#version': 'version',
+      '#decided': 'decided',
+      '#state': 'state',
+      '#log': 'log',
+    },
+    ExpressionAttributeValues: {
+      ':version': { N: number },
+      ':next': { N: nextVersion(version) },
+      ':decided': { N: String(atMs) },
+      ...(state !== undefined && { ':state': { B: encodeState(state) } }),
+    },
+  }
+}
+
+function nextVersion(version: ItemVersion | undefined): string {
+  return version?.state === undefined ? newVersion() : String(Number(version.state) + 1)
+}
+
 /** Random, so that an item that is removed and written again always gets another version. */
 const newVersion = () => String(Math.floor(Math.random() * 2 ** 48))
 
-function conditionOf(version: string | undefined): Condition {
+function conditionOf(version: ItemVersion | undefined): Condition {
   if (version === undefined)
     return {
       ConditionExpression: 'attribute_not_exists(#key)',
       ExpressionAttributeNames: { '#key': 'key' },
     }
-  const ExpressionAttributeNames = { '#version': 'version' }
-  if (version === FOREIGN)
-    return { ConditionExpression: 'attribute_not_exists(#version)', ExpressionAttributeNames }
-  const ExpressionAttributeValues = { ':version': { N: version } }
-  return { ConditionExpression: '#version = :version', ExpressionAttributeNames, ExpressionAttributeValues }
+  const { state, entries } = version
+  if (state === undefined)
+    return {
+      ConditionExpression: 'attribute_not_exists(#version)',
+      ExpressionAttributeNames: { '#version': 'version' },
+    }
+  const hasLog = entries !== undefined
+  return {
+    ConditionExpression: `#version = :version${hasLog ? ' AND size(#log) = :entries' : ''}`,
+    ExpressionAttributeNames: { '#version': 'version', ...(hasLog && { '#log': 'log' }) },
+    ExpressionAttributeValues: {
+      ':version': { N: state },
+      ...(hasLog && { ':entries': { N: String(entries) } }),
+    },
+  }
 }
 
 /** Resolves like the request, or with `undefined` if the condition of the request failed. */

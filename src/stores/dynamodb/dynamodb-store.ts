@@ -39,9 +39,9 @@ const keyOf = (key: string) => (PLAIN_KEY.test(key) ? key : hashKey(key))
  *
  * - **Technique.** A charge is one conditional update without a read, which appends it to a log in the item
  *   of its key. All processes apply the log to the state in the same order, so charges of one key never
- *   compete. About every twentieth charge also writes the state and empties the log, by compare-and-swap. A
- *   charge of a `ban` takes a read and a compare-and-swap, which is retried with backoff for up to two
- *   seconds.
+ *   compete. About every twentieth charge also folds the log into the state, whatever others append
+ *   meanwhile. A charge of a `ban` takes a read and a compare-and-swap, which is retried with backoff for up
+ *   to two seconds.
  * - **Several keys.** A charge of several keys is decided key by key. If a later key denies, the earlier
  *   ones are refunded. Until then, other charges may be denied for lack of those units. No limit is ever
  *   exceeded. A transaction over all keys would cost twice as much.

@@ -2,36 +2,44 @@ import type { Policy, State } from '../../policies/policy.js'
 import { policyFromText, policyText } from '../builders/policy-text.js'
 import type { StoredState } from '../builders/stored-state.js'
 import type { Item } from './client.js'
-import { replay } from './log.js'
+import { type DecidedState, replay } from './log.js'
 
-/** The version of an item that the store did not write. */
-export const FOREIGN = 'foreign'
+/** Identifies the content of an item: each write of a state changes its number, each operation adds an entry. */
+export interface ItemVersion {
+  /** `undefined` for an item that the store did not write. */
+  readonly state: string | undefined
+  readonly entries: number | undefined
+}
 
 /** The content of an item: a state, and the later operations, which the policy applies to it. */
-export interface LoggedState {
-  readonly state: State | undefined
+interface LoggedState extends DecidedState {
   readonly entries: readonly string[]
   readonly policy: string
 }
 
 /** Returns the content of an item, or `undefined` if the store did not write it. */
-export function loggedIn({ state, log, policy, version }: Item): LoggedState | undefined {
+export function loggedIn({ state, log, policy, version, decided }: Item): LoggedState | undefined {
   if (version?.N === undefined || log?.L === undefined) return undefined
   const decoded = state === undefined ? undefined : decodeState(state.B)
   if (state !== undefined && decoded === undefined) return undefined
-  return { state: decoded, entries: log.L.map(({ S = '' }) => S), policy: policy?.S ?? '' }
+  const entries = log.L.map(({ S = '' }) => S)
+  return { state: decoded, atMs: Number(decided?.N ?? 0), entries, policy: policy?.S ?? '' }
+}
+
+export function versionOf({ version, log }: Item): ItemVersion {
+  return { state: version?.N, entries: log?.L?.length }
 }
 
 /** Returns the state in an item, with its version. */
-export function storedIn(key: string, item: Item | undefined): StoredState<string> | undefined {
+export function storedIn(key: string, item: Item | undefined): StoredState<ItemVersion> | undefined {
   if (item === undefined) return undefined
+  const version = versionOf(item)
   const logged = loggedIn(item)
-  if (logged === undefined) return { state: null, version: item.version?.N ?? FOREIGN }
+  if (logged === undefined) return { state: null, version }
   const { state, entries, policy } = logged
-  const version = item.version?.N ?? FOREIGN
   if (entries.length === 0) return { state, version }
   try {
-    return { state: replay({ key, policy: policyFromText(policy) }, state, entries).state, version }
+    return { state: replay({ key, policy: policyFromText(policy) }, logged, entries).state, version }
   } catch {
     return { state: null, version } // of another program, or another version of headgate
   }
@@ -56,6 +64,7 @@ export function itemOf(key: string, { state, policy, version, expiresS, atMs }: 
     log: { L: [] },
     version: { N: version },
     at: { N: String(atMs) },
+    decided: { N: String(atMs) },
     ...(text !== undefined && { policy: { S: text } }),
     ...(expiresS < Number.POSITIVE_INFINITY && { expires: { N: String(expiresS) } }),
   }
@@ -71,7 +80,7 @@ export function textOf(policy: Policy): string | undefined {
 }
 
 /** Returns a state as doubles, which are little-endian on all platforms. */
-function encodeState(state: State): Uint8Array {
+export function encodeState(state: State): Uint8Array {
   return new Uint8Array(new Float64Array(state).buffer)
 }
 

@@ -25,7 +25,7 @@ export function encodeEntries(operations: readonly Operation[], atMs: number): s
       if (part === undefined || part.cost === 0 || operation.parts.length > 1) return undefined
       charges++
       if (next?.type === 'charge' && next.parts.length === 1 && next.parts[0]?.cost === part.cost) continue
-      entries.push(encode(['charge', atMs, part.cost, charges]))
+      entries.push(encodeCharges(atMs, part.cost, charges))
       charges = 0
     } else if (operation.type === 'refund' || operation.type === 'renew') {
       const { type, cost, takenAtMs, resetAtMs } = operation
@@ -39,9 +39,25 @@ export function encodeEntries(operations: readonly Operation[], atMs: number): s
 
 const encode = (entry: Entry): string => JSON.stringify(entry)
 
+/** A charge at a whole number of ms, of 36 digits each: most items with a hundred of them have less than 1 KB. */
+const SHORT = /^([0-9a-z]{8})(?: (\d+) (\d+))?$/
+
+function encodeCharges(atMs: number, cost: number, times: number): string {
+  const at = atMs.toString(36)
+  const short = cost === 1 && times === 1 ? at : `${at} ${cost} ${times}`
+  return SHORT.test(short) ? short : encode(['charge', atMs, cost, times])
+}
+
+function entryOf(text: string): Entry {
+  const [, at, cost = 1, times = 1] = SHORT.exec(text) ?? []
+  return at === undefined
+    ? JSON.parse(text)
+    : ['charge', Number.parseInt(at, 36), Number(cost), Number(times)]
+}
+
 /** Returns the operations of an entry, and their time. */
 function decode(text: string, key: string, policy: Policy) {
-  const [type, atMs, units, first = 0, second = '']: Entry = JSON.parse(text)
+  const [type, atMs, units, first = 0, second = '']: Entry = entryOf(text)
   const part = { key, policy, cost: units }
   if (type === 'charge') {
     const charge: Operation = { type, parts: [part] }
@@ -54,19 +70,24 @@ function decode(text: string, key: string, policy: Policy) {
   return { atMs, operations: [operation] }
 }
 
+/** A state, and when the last operation in it was decided. */
+export interface DecidedState {
+  readonly state: State | undefined
+  readonly atMs: number
+}
+
 /**
- * Applies the entries of a log to a state. All processes get the same state and outcomes, because these depend
- * only on what the item holds. No entry is decided at an earlier time than the one before. `latest` are the
- * outcomes of the last `count` entries, and `atMs` is the time of the last one.
+ * Applies the entries of a log to a state. All processes get the same state and outcomes, because these
+ * depend only on what the item holds. No entry is decided at an earlier time than the one before, even if a
+ * fold has put that into the state. `latest` are the outcomes of the last `count` entries.
  */
 export function replay(
   { key, policy }: Pick<KeyedOperations, 'key' | 'policy'>,
-  before: State | undefined,
+  before: DecidedState,
   entries: readonly string[],
   count = 0,
-): { readonly state: State | undefined; readonly latest: readonly Outcome[]; readonly atMs: number } {
-  let state = before
-  let nowMs = 0
+): DecidedState & { readonly latest: readonly Outcome[] } {
+  let { state, atMs: nowMs } = before
   const latest: Outcome[] = []
   for (const [i, entry] of entries.entries()) {
     const { atMs, operations } = decode(entry, key, policy)

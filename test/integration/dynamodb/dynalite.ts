@@ -1,7 +1,10 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { fetchLocked } from '../../e2e/package/fetched.js'
+
+/** Tests and benchmarks run in the root folder. Benchmarks are modules, which have no `__dirname`. */
+const HERE = resolve('test/integration/dynamodb')
 
 /** A server of DynamoDB's protocol. */
 export interface Dynalite {
@@ -12,8 +15,8 @@ export interface Dynalite {
 }
 
 export async function startDynalite(): Promise<Dynalite> {
-  const folder = await fetchLocked('dynamodb', join(__dirname, 'packages'))
-  const child: ChildProcess = fork(join(__dirname, 'dynalite-server.cjs'), [folder], {
+  const folder = await fetchLocked('dynamodb', join(HERE, 'packages'))
+  const child: ChildProcess = fork(join(HERE, 'dynalite-server.cjs'), [folder], {
     execArgv: [],
     silent: true,
   })

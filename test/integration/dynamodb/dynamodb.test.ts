@@ -123,7 +123,7 @@ describe('a decision costs', () => {
     const store = dynamodbStore(through, { table: PREPARED })
     const key = newKey()
     for (let i = 0; i < 105; i++) await chargeOne(store, part(key, policy))
-    expect(counts).toEqual({ updateItem: 105, putItem: 5 })
+    expect(counts).toEqual({ updateItem: 105 + 5 })
     expect(await remainingOf(store, policy, [key])).toEqual([1000 - 105])
   })
 
@@ -279,7 +279,7 @@ test('processes whose clocks differ by 900 ms share a log, and charges among the
   for (let i = 0; i < 90; i++, elapsedMs += 100)
     if ((await chargeOne(stores[i % 3] as (typeof stores)[0], part(key, used))).allowed) allowed++
   expect(allowed).toBe(8)
-  expect(counts).toEqual({ updateItem: 90, putItem: 4 })
+  expect(counts).toEqual({ updateItem: 90 + 4 })
 })
 
 test.each([
