@@ -1,8 +1,11 @@
 import { sendAtOnce } from './at-once.js'
+import { describeIsolates } from './isolates.js'
 import { Owner } from './owner.js'
 import { startIn } from './start-in.js'
 
 const REQUESTS = 1500
+
+describeIsolates('workerd with nodejs_compat')
 
 test.each(['workerd', 'workerd with nodejs_compat'] as const)(
   'in %s, 1,500 requests at once are limited exactly',

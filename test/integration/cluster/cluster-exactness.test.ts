@@ -1,30 +1,3 @@
-import { fork } from 'node:child_process'
-import cluster from 'node:cluster'
-import { join } from 'node:path'
-import { clusterStore, serveChild } from 'headgate/cluster'
-import { type Bundle, bundle } from '../../support/servers/bundle.js'
-import { describeStoreExactness } from '../../support/store-exactness.js'
+import { describeClusterExactness } from './cluster-exactness.js'
 
-let program: Bundle
-
-beforeAll(async () => {
-  program = await bundle(join(__dirname, 'store-process.ts'))
-  clusterStore()
-})
-
-afterAll(() => program?.remove())
-
-/** Starts a worker of this process, which is the primary. */
-function startWorker() {
-  cluster.setupPrimary({ exec: program.path, args: ['primary'], execArgv: [], silent: true })
-  return cluster.fork().process
-}
-
-describe('workers of node:cluster', () => {
-  describeStoreExactness({ startProcess: startWorker, capabilities: { atomicAcrossKeys: true } }, 'all')
-})
-
-describe('children that this process has forked', () => {
-  const startProcess = () => serveChild(fork(program.path, ['parent'], { execArgv: [], silent: true }))
-  describeStoreExactness({ startProcess, capabilities: { atomicAcrossKeys: true } }, 'sample')
-})
+describeClusterExactness('sample')

@@ -66,7 +66,7 @@ describe('the page', () => {
         const further = operation.includes('three') ? 2 : 0
         expect(costs[operation]).toMatchObject({ ...figures, rowsRead: rowsRead + further })
       }
-    const [, bytes] = /reply take about (\d+) bytes/.exec(page) ?? []
+    const [, bytes] = /reply take about\s+(\d+) bytes/.exec(page) ?? []
     expect(Math.abs((costs['a charge']?.bytes ?? 0) - Number(bytes))).toBeLessThan(15)
     expect(costs['the first charge of an object']?.rowsWritten).toBe(2) // one is the alarm
   })

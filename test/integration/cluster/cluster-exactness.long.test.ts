@@ -1,0 +1,3 @@
+import { describeClusterExactness } from './cluster-exactness.js'
+
+describeClusterExactness('all')

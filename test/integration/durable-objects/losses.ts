@@ -1,0 +1,71 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Workers } from './start.js'
+import type { Seen } from './worker.js'
+
+/** More units than a load takes, so that each charge that reaches an object is allowed and leaves a trace. */
+export const LIMIT = 1_000_000
+export const KEYS = 40
+export const CHARGES = 400
+
+export interface Figures {
+  /** Charges that were allowed, and those whose outcome is unknown. */
+  readonly allowed: number
+  readonly unknown: number
+  /** Units that were allowed and are gone. */
+  readonly lost: number
+  /** Units that were counted and that no charge can have taken. */
+  readonly doubled: number
+}
+
+/** How often a load is repeated, because on a busy machine a fault may meet no charge. */
+const MOST_LOADS = 20
+
+/** Charges from all isolates while faults happen, until one shows, and compares what they saw with what is stored. */
+export async function figuresOf(
+  workers: Workers,
+  fault: (workers: Workers) => Promise<unknown>,
+  hasShown: (figures: Figures) => boolean,
+  options: Readonly<Record<string, string>> = {},
+): Promise<Figures> {
+  let [allowed, unknown] = [0, 0]
+  for (let loads = 1; ; loads++) {
+    const seen = await seenUnder(workers, fault, options)
+    const sum = (name: 'allowed' | 'denied' | 'unknown') =>
+      seen.reduce((total, each) => total + each[name], 0)
+    allowed += sum('allowed')
+    unknown += sum('unknown')
+    expect({ denied: sum('denied'), charges: allowed + unknown }).toEqual({
+      denied: 0,
+      charges: loads * 4 * CHARGES,
+    })
+    const used = await workers.ask<number>('/used', { limit: LIMIT, keys: KEYS })
+    const lost = Math.max(0, allowed - used)
+    const figures = { allowed, unknown, lost, doubled: Math.max(0, used - allowed - unknown) }
+    if (hasShown(figures) || loads === MOST_LOADS) return figures
+  }
+}
+
+/** Charges from all isolates while faults happen. */
+async function seenUnder(
+  workers: Workers,
+  fault: (workers: Workers) => Promise<unknown>,
+  options: Readonly<Record<string, string>>,
+): Promise<readonly Seen[]> {
+  const parameters = { limit: LIMIT, keys: KEYS, charges: CHARGES, callers: 20, ...options }
+  const loads = [0, 1, 2, 3].map((isolate) => workers.ask<Seen>('/load', { isolate, ...parameters }))
+  let isLoaded = true
+  const seeing = Promise.all(loads).finally(() => {
+    isLoaded = false
+  })
+  while (isLoaded) {
+    await pause(20) // charges without a fault
+    await fault(workers)
+  }
+  return seeing
+}
+
+/** Resets each object: it loses its memory, and all requests in it fail. */
+export async function abortObjects(workers: Workers): Promise<void> {
+  const names = Array.from({ length: 16 }, (_, i) => `limits-${i}`)
+  await Promise.all(names.map((object) => workers.ask('/abort', { object }).catch(() => undefined)))
+}
