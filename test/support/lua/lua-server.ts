@@ -76,8 +76,8 @@ export async function startLuaServer(): Promise<LuaServer> {
       on: () => undefined,
     },
     async read(key) {
-      const [bytes] = (await call('MGET', key)) as [Buffer | undefined]
-      return bytes
+      const [bytes] = (await call('MGET', key)) as [Buffer | null]
+      return bytes ?? undefined
     },
     async expiryOf(key) {
       const expiresAtMs = Number(await call('PEXPIRETIME', key))
@@ -114,7 +114,7 @@ async function startLua() {
   }
 }
 
-function decodeWord(word: string): Buffer | number | undefined {
-  if (word === '-') return undefined
+function decodeWord(word: string): Buffer | number | null {
+  if (word === '-') return null // as clients of Redis return a nil
   return word.startsWith('$') ? Buffer.from(word.slice(1), 'hex') : Number(word)
 }
