@@ -210,7 +210,7 @@ test.each(Object.entries(POLICIES))(
         await interleaving.finish()
         overtaken += interleaving.counts.overtaken
       }),
-      { numRuns: 5, endOnFailure: true },
+      { numRuns: 12, endOnFailure: true },
     )
     expect(overtaken).toBeGreaterThan(0) // folds that succeeded after other appends
   },
