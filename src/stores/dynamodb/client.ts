@@ -25,6 +25,7 @@ interface ItemOf {
   readonly Key: Item
 }
 
+/** Sends a request of the SDK, once. */
 // biome-ignore lint/suspicious/noExplicitAny: the types of inputs would have to be imported from the SDK
 type Send = (input: any) => Promise<any>
 
