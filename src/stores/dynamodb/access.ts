@@ -5,9 +5,10 @@ import { type Swap, type SwapAccess, swapLoop } from '../builders/swap-loop.js'
 import type { Outcome } from '../operation.js'
 import { foreignKeyError } from '../shared/state-codec.js'
 import type { Condition, Table } from './client.js'
-import { isConditionFailed, isThrottled } from './errors.js'
+import { isThrottled } from './errors.js'
 import { encodeState, type ItemVersion, itemOf, loggedIn, storedIn, textOf, versionOf } from './item.js'
 import { type DecidedState, encodeEntries, replay } from './log.js'
+import { isWritten, unlessChanged } from './unless-changed.js'
 
 /**
  * After this many entries, a process folds the log, so most items stay below 1 KB, which is one write unit.
@@ -107,8 +108,7 @@ export function dynamodbAccess(table: Table, clock: () => number) {
               itemOf(key, { state, policy, version: next, expiresS: expiryS(clock() + ttlMs), atMs: nowMs }),
               condition,
             )
-    const written = await unlessChanged(() => write().then(() => true))
-    return written ?? false
+    return isWritten(write)
   }
 
   const access: SwapAccess<ItemVersion> = {
@@ -174,15 +174,5 @@ function conditionOf(version: ItemVersion | undefined): Condition {
       ':version': { N: state },
       ...(hasLog && { ':entries': { N: String(entries) } }),
     },
-  }
-}
-
-/** Resolves like the request, or with `undefined` if the condition of the request failed. */
-async function unlessChanged<T>(request: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await request()
-  } catch (error) {
-    if (isConditionFailed(error)) return undefined
-    throw error
   }
 }

@@ -1,7 +1,7 @@
 import { documentsInParts } from '../builders/documents-in-parts.js'
 import type { Documents } from '../documents.js'
 import type { Item, Table } from './client.js'
-import { isConditionFailed } from './errors.js'
+import { isWritten } from './unless-changed.js'
 
 /** An item has at most 400 KB. */
 const PART_LENGTH = 60_000
@@ -14,20 +14,14 @@ export function dynamodbDocuments(table: Table, keyOf: (key: string) => string):
     revision: { N: String(Math.floor(Math.random() * 2 ** 48)) },
   })
 
-  async function swap(key: string, text: string, revision: string | undefined): Promise<boolean> {
+  function swap(key: string, text: string, revision: string | undefined): Promise<boolean> {
     const isNew = revision === undefined
     const condition = {
       ConditionExpression: isNew ? 'attribute_not_exists(#name)' : '#name = :revision',
       ExpressionAttributeNames: { '#name': isNew ? 'key' : 'revision' },
       ...(!isNew && { ExpressionAttributeValues: { ':revision': { N: revision } } }),
     }
-    try {
-      await table.put(itemOf(key, text), condition)
-      return true
-    } catch (error) {
-      if (isConditionFailed(error)) return false
-      throw error
-    }
+    return isWritten(() => table.put(itemOf(key, text), condition))
   }
 
   return documentsInParts<string>({
