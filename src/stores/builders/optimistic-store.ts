@@ -2,7 +2,7 @@ import { callback, readOptions, requiredFunction } from '../../options/option-ta
 import { customStore } from '../../pipe/custom-store.js'
 import { senderTo } from '../../pipe/sender.js'
 import { retry } from '../../util/retry.js'
-import { keysOf, type Operation, type Outcome } from '../operation.js'
+import { keysOf, type Operation, type Outcome, type Result } from '../operation.js'
 import { applyBy, itemsAt, type Run } from '../shared/run-operations.js'
 import type { Batching, Store } from '../store.js'
 import { asStoreError, type StoreError } from '../store-error.js'
@@ -91,13 +91,15 @@ export function optimisticTransactions<Version>(options: OptimisticOptions<Versi
   const { storageKey = (key: string) => key, read, commit } = options
   const { toStoreError = (error: unknown) => asStoreError(name, error) } = options
   const attempt = optimisticAttempt({ name, read, commit, clock, storageKey })
+  const outcomesOf = (results: readonly (Result | Error)[]) =>
+    results.map((result): Outcome => (result instanceof Error ? toStoreError(result) : result))
 
   /** Applies operations in one transaction, which is retried until it commits or two seconds have passed. */
   async function applyTogether(operations: readonly Operation[]): Promise<readonly Outcome[]> {
     const isFinal = (results: unknown) => results !== undefined
     const results = await retry(() => attempt(operations), { isFinal, isTemporary })
     if (results === undefined) throw contentionError(name, operations.flatMap(keysOf)[0]?.key ?? '')
-    return results.map((result) => (result instanceof Error ? toStoreError(result) : result))
+    return outcomesOf(results)
   }
 
   /** Applies operations in one attempt. If another process has written, applies them in two halves. */
@@ -108,8 +110,7 @@ export function optimisticTransactions<Version>(options: OptimisticOptions<Versi
     const results = await attempt(operations).catch((error) => {
       if (!isTemporary(error)) throw error
     })
-    if (results !== undefined)
-      return results.map((result) => (result instanceof Error ? toStoreError(result) : result))
+    if (results !== undefined) return outcomesOf(results)
     const outcomes = new Array<Outcome>(operations.length)
     const applyHalf = async (indexes: readonly number[]) => {
       const ofHalf = await run(itemsAt(operations, indexes))
