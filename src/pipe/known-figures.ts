@@ -36,8 +36,8 @@ export function storeTimes(all: readonly KnownFigures[], nowMs: number): readonl
 }
 
 /**
- * Returns the figures that the store would have for a part at `storeMs`, by its clock, if it has not seen the key
- * since. Returns `undefined` if only the store can tell, as it must for a denial that a ban counts.
+ * Returns the figures that the store would have for a part at `storeMs`, by its clock, if it has not seen the
+ * key since. Returns `undefined` if only the store can tell, as it must for a denial that a ban counts.
  */
 export function figuresAt(
   storeMs: number,

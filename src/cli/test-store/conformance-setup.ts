@@ -14,7 +14,10 @@ export interface Usage {
   readonly documentKeys: string[]
 }
 
-const PEEK = { type: 'charge', cost: 0, policy: fixedWindow({ limit: 1, window: '1d' }) } as const
+const PEEK: Operation = {
+  type: 'charge',
+  parts: [{ key: 'clock', policy: fixedWindow({ limit: 1, window: '1d' }), cost: 0 }],
+}
 
 /** Returns the setup for tests that share a service. Each gets a store with its own keys. */
 export function conformanceSetup(
@@ -47,9 +50,7 @@ export function conformanceSetup(
 
 /** Returns the time of a store's clock. */
 async function timeOf(store: Store): Promise<number> {
-  const { type, ...part } = PEEK
-  const peek: Operation = { type, parts: [{ ...part, key: 'clock' }] }
-  const [outcome] = await store.apply([peek])
+  const [outcome] = await store.apply([PEEK])
   if (outcome instanceof Error) throw outcome
   if (outcome?.type !== 'charge') throw new TypeError('apply returned no result of a charge')
   return outcome.atMs
