@@ -257,13 +257,14 @@ async function follow(
     states.set(key, { policy, state, keptUntilMs: nowMs + stateWrite(key, { policy, state }, nowMs).ttlMs })
   }
   /**
-   * A refund leaves the expiry as it is: its policy may have other numbers than that of the last charge. Only a
-   * state that would have been kept forever may now expire.
+   * A refund leaves the expiry as it is: its policy may have other numbers than that of the last charge. So the
+   * state is kept for as long as it matters under that of the charge. Only a state that would have been kept
+   * forever may now expire.
    */
   function putRefunded({ key, policy }: KeyedPolicy, state: State | undefined): void {
-    const { keptUntilMs = 0 } = states.get(key) ?? {}
-    if (keptUntilMs === Number.POSITIVE_INFINITY) put({ key, policy }, state)
-    else if (state !== stateOf(key)) states.set(key, { policy, state, keptUntilMs })
+    const entry = states.get(key)
+    if (entry?.keptUntilMs === Number.POSITIVE_INFINITY) put({ key, policy }, state)
+    else if (entry !== undefined && state !== entry.state) states.set(key, { ...entry, state })
   }
   server.nowUs = Math.max(server.nowUs, START_US)
 
