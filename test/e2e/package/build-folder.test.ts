@@ -33,21 +33,20 @@ function checkOut(path: string): string {
   return checkout
 }
 
-const FOLDERS = ['src/headgate', 'usr/src/app', 'dist/types/my app', 'node_modules/headgate']
+/** Folders whose names stand in paths of the checkout or of packages as well, one below the other. */
+const BELOW = 'usr/src/my app/dist/types/node_modules/headgate'
 
 test('the build is the same in a checkout below folders of any name, and loads', async () => {
   const expected = await build(ROOT, join(folder, 'expected'))
   expect(Object.keys(expected)).toContain('esm/chunk-limiter.js')
-  for (const path of FOLDERS) {
-    const checkout = checkOut(path)
-    const built = await build(checkout, join(checkout, 'dist'))
-    expect([path, Object.keys(built)]).toEqual([path, Object.keys(expected)])
-    expect([path, built]).toEqual([path, expected])
-  }
+  const checkout = checkOut(BELOW)
+  const built = await build(checkout, join(checkout, 'dist'))
+  expect(Object.keys(built)).toEqual(Object.keys(expected))
+  expect(built).toEqual(expected)
   const load = `
     const { rateLimit } = require('headgate')
     import('headgate').then((module) => console.log(typeof rateLimit, typeof module.rateLimit))`
-  const output = await mustRun(process.execPath, ['--eval', load], join(folder, FOLDERS[0] as string))
+  const output = await mustRun(process.execPath, ['--eval', load], checkout)
   expect(output).toBe('function function\n')
 })
 

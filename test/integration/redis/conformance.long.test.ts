@@ -21,8 +21,12 @@ describe.each(['redis 6', 'redis 5'] as const)('on Redis, with a client of %s', 
   describeConformance('redisStore', () => redis.server.url, DRIVERS[driver], 'all')
 })
 
-describe('on Valkey, with a client of redis 6', () => {
-  describeConformance('redisStore', () => valkey.url, DRIVERS['redis 6'], 'all')
+describe('on Redis, with the transport of a user', () => {
+  describeConformance('customRedisStore', () => redis.server.url, DRIVERS.text, 'all')
+})
+
+describe.each(['iovalkey', 'redis 6'] as const)('on Valkey, with a client of %s', (driver) => {
+  describeConformance('redisStore', () => valkey.url, DRIVERS[driver], 'all')
 })
 
 describe('on a Cluster', () => describeClusterConformance({ 'ioredis 6': 'all', 'redis 5': 'all' }))

@@ -1,0 +1,3 @@
+import { describeOwnerProcesses } from './owner-processes.js'
+
+describeOwnerProcesses('all')

@@ -1,0 +1,3 @@
+import { describeSqlConformance } from './sql-conformance.js'
+
+describeSqlConformance('all')
