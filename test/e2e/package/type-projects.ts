@@ -82,11 +82,11 @@ const HONO: TypeProject = {
   compilerOptions: { skipLibCheck: true },
 }
 
-/** A server that runs on any platform, without the types of Node.js. */
+/** What runs on any platform, without the types of Node.js. */
 const EDGE: TypeProject = {
-  name: 'a Worker without the types of Node.js',
-  fixtures: ['edge/worker.ts'],
-  installed: {},
+  name: 'a Worker and stores without the types of Node.js',
+  fixtures: ['edge/worker.ts', 'edge/stores.ts'],
+  installed: installed('@upstash/redis'),
   compilerOptions: { lib: ['es2023', 'webworker'], types: [] },
 }
 
@@ -97,6 +97,29 @@ const HONO_EDGE: TypeProject = {
   fixtures: ['edge/hono.ts'],
   installed: installed('hono'),
   compilerOptions: { lib: ['es2023', 'dom', 'dom.iterable'], types: [] },
+}
+
+/** Cloudflare's types stand in for those of the DOM, which they contradict. */
+const CLOUDFLARE: TypeProject = {
+  name: "a Worker with Cloudflare's types",
+  fixtures: ['edge/cloudflare.ts'],
+  installed: installed('@cloudflare/workers-types', 'hono'),
+  compilerOptions: { lib: ['es2023'], types: ['@cloudflare/workers-types'] },
+}
+
+/** Deno's types of what it shares with browsers name those of the DOM. */
+const DENO: TypeProject = {
+  name: "a server with Deno's types",
+  fixtures: ['edge/deno.ts'],
+  installed: installed('@types/deno'),
+  compilerOptions: { lib: ['esnext', 'dom', 'dom.iterable', 'dom.asynciterable'], types: ['deno'] },
+}
+
+/** A server that has the types of Node.js, and none of Express. */
+const DYNAMODB: TypeProject = {
+  name: 'DynamoDB',
+  fixtures: ['dynamodb'],
+  installed: installed('@types/node', '@aws-sdk/client-dynamodb'),
 }
 
 /** The entry imports nothing of Nest. `besideAll` has a whole application. */
@@ -134,6 +157,7 @@ export const BRIEF: readonly TypeProject[] = [
   HONO,
   EDGE,
   HONO_EDGE,
+  CLOUDFLARE,
   NEST,
   ALL_DRIVERS,
   besideAll('oldest'),
@@ -144,6 +168,8 @@ export const BRIEF: readonly TypeProject[] = [
 export const SEPARATE: readonly TypeProject[] = [
   EXPRESS_4,
   DECLARATIONS,
+  DENO,
+  DYNAMODB,
   onDriver('ioredis.ts', 'ioredis'),
   onDriver('node-redis.ts', 'redis'),
   onDriver('memcached.ts', '@types/memjs'),

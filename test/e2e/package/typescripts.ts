@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Checker, startChecker } from './checker.js'
-import { fetchPackages } from './fetched.js'
+import { fetchLocked, fetchPackages } from './fetched.js'
 import { ROOT, run } from './run.js'
 
 /** A TypeScript, with the packages that a project with it has. */
@@ -25,12 +25,18 @@ export const OLDEST = '5.4'
 /** The versions before it that are tried. TYPESCRIPTS names others, such as '5.4 6.0'. */
 export const OLDER: readonly string[] = (process.env.TYPESCRIPTS ?? OLDEST).split(' ')
 
-/** The types of Express 4, and of the oldest Node.js that the package supports. */
+/** The types of Express 4, of the oldest Node.js that the package supports, and of other platforms. */
 const PACKAGES = {
+  '@cloudflare/workers-types': '5.20261117.1',
+  '@types/deno': '2.7.0',
   'types-express-4': 'npm:@types/express@4.17.25',
   '@types/express-serve-static-core': '4.19.9',
   '@types/node': '20.12.14',
 }
+
+const AWS_SDK = '@aws-sdk/client-dynamodb'
+/** The packages that the tests of DynamoDB fetch. */
+const AWS_PACKAGES = join(ROOT, 'test/integration/dynamodb/packages')
 
 /**
  * What projects have beside the package: each neighbour at one end of the range that the types support. The
@@ -97,17 +103,22 @@ export async function typescriptOf(version: string): Promise<TypeScript> {
   const fetched = join(await fetching, 'node_modules')
   const compiler = version === CURRENT ? join(own, 'typescript') : join(fetched, `typescript-${version}`)
   const hasOldNode = /^5\.[4-6]$/.test(version) // from 5.7 on, Buffer is generic
-  const packages = ['types-express-4', ...(hasOldNode ? ['@types/node'] : [])]
+  const isFetched = (name: string) => name in PACKAGES && (name !== '@types/node' || hasOldNode)
 
   return {
     version,
     async folderOf(name, neighbours) {
-      if (neighbours === undefined) return join(packages.includes(name) ? fetched : own, name)
-      const folder = await fetchPackages(`${neighbours}-neighbours`, NEIGHBOURS[neighbours])
-      return join(folder, 'node_modules', name)
+      if (neighbours !== undefined)
+        return inFolder(fetchPackages(`${neighbours}-neighbours`, NEIGHBOURS[neighbours]), name)
+      if (name === AWS_SDK) return inFolder(fetchLocked('dynamodb', AWS_PACKAGES), name)
+      return join(isFetched(name) ? fetched : own, name)
     },
     check: (project) => (version === CURRENT ? checkByTsc : checkInProcess)(compiler, project),
   }
+}
+
+async function inFolder(folder: Promise<string>, name: string): Promise<string> {
+  return join(await folder, 'node_modules', name)
 }
 
 async function checkByTsc(compiler: string, project: string): Promise<string> {
