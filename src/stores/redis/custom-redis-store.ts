@@ -1,6 +1,7 @@
 import { readOptions, requiredFunction, withDefault } from '../../options/option-table.js'
 import { wrongOption } from '../../util/validate.js'
 import type { Store } from '../store.js'
+import { repliesIn } from './client-replies.js'
 import { type CommandWords, commandTransport } from './command-transport.js'
 import { serversOver } from './servers.js'
 import { storeOver } from './store-over.js'
@@ -10,8 +11,8 @@ import { TEXT_REPLIES } from './text-replies.js'
 export interface CustomRedisStoreOptions {
   /**
    * Sends commands to the server in this order, and returns a promise of each reply. A command is its name
-   * and its arguments, such as `['EVALSHA', 'e0e1…', '1', 'key', '60000']`. All strings in replies are plain
-   * ASCII.
+   * and its arguments, such as `['EVALSHA', 'e0e1…', '1', 'key', '60000']`. Resolve with the server's reply
+   * as it is: strings as UTF-8 text or as bytes, and not parsed.
    *
    * - For an error reply, reject with the server's message, which begins with a code such as `NOSCRIPT`.
    *   headgate then knows that the command did nothing.
@@ -57,7 +58,8 @@ const optionTable = () => ({
 export function customRedisStore(options: CustomRedisStoreOptions): Store {
   const owner = 'customRedisStore'
   const { cluster } = readOptions(owner, options, optionTable())
-  const transport = commandTransport((commands) => options.send(commands), {
+  const send = (commands: readonly CommandWords[]) => repliesIn(options.send(commands), commands.length)
+  const transport = commandTransport(send, {
     hasSlots: cluster,
     textReplies: TEXT_REPLIES,
   })

@@ -1,4 +1,5 @@
 import type { State } from '../../policies/policy.js'
+import { showKind } from '../../util/validate.js'
 import { type Charge, keysOf, type Outcome } from '../operation.js'
 import { applyBatch, evaluateCharge, FORGOTTEN, type KeyOperation } from '../shared/apply-batch.js'
 import { foreignKeyError } from '../shared/state-codec.js'
@@ -99,8 +100,14 @@ function isState(item: unknown): boolean {
   return item === null || isBytes(item)
 }
 
-function malformed(store: string, cause: unknown): StoreError {
-  return new StoreError(store, 'the script returned a malformed reply', { cause })
+function malformed(store: string, reply: unknown): StoreError {
+  const got = Array.isArray(reply) ? `a list of ${reply.map(kindOf).join(', ') || 'nothing'}` : kindOf(reply)
+  const fix = 'Check that the client resolves with replies as the server sends them.'
+  return new StoreError(store, `the script returned a malformed reply: ${got}. ${fix}`, { cause: reply })
+}
+
+function kindOf(value: unknown): string {
+  return isBytes(value) ? `${value.length} bytes` : showKind(value)
 }
 
 /** Returns the outcome of a charge whose first part has the state in a place. */

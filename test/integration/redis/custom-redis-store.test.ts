@@ -50,6 +50,19 @@ describe('customRedisStore', () => {
       ])
   })
 
+  test.each([
+    ['text', (words: CommandWords) => redis.client.call(...words)],
+    ['bytes', (words: CommandWords) => redis.client.callBuffer(...words)],
+  ])('decides, and keeps documents in any language, if replies arrive as %s', async (_, call) => {
+    const store = customRedisStore({ send: (commands) => commands.map(call) })
+    await chargeStore(store, [[part('key', BUCKET, 2)]])
+    expect(await remainingOf(store, BUCKET, ['key'])).toEqual([3])
+    expect(await store.documents?.replace('settings', '{"reason":"Größe 日本"}', undefined)).toBe(true)
+    expect(await store.documents?.read([{ key: 'settings' }])).toMatchObject([
+      { text: '{"reason":"Größe 日本"}' },
+    ])
+  })
+
   test('fails, and changes nothing, if a key is foreign or the server takes no writes', async () => {
     const { store } = recordingStore()
     await redis.client.lpush('list', 'item')
