@@ -23,8 +23,21 @@ const STORES: Readonly<Record<string, readonly [imports: string, code?: string]>
   redisStore: ["import { redisStore } from 'headgate/redis'", 'redisStore({})'],
 }
 
+/** The policies that an application may have besides a sliding window, and how it makes each. */
+const FURTHER_POLICIES: Readonly<Record<string, string>> = {
+  tokenBucket: "tokenBucket({ capacity: 100, refill: 100, every: '1m' })",
+  fixedWindow: "fixedWindow({ limit: 100, window: '1m' })",
+  slidingLog: "slidingLog({ limit: 100, window: '1m' })",
+  quota: "quota({ limit: 100, per: 'day' })",
+  consecutive: 'consecutive({ limit: 100 })',
+  concurrency: "concurrency({ limit: 100, ttl: '1m' })",
+  ban: "ban(policy, { after: 100, for: '1m' })",
+}
+
 /** How far below its bound a size may be, in kB, before the table has to be brought up to date. */
 const SLACK_KB = 5
+
+const HONO = readFileSync(join(ROOT, 'docs/hono.md'), 'utf8')
 
 interface Size {
   readonly minified: number
@@ -33,7 +46,7 @@ interface Size {
 
 /** Tests that the table in the docs says how much a limiter adds to a Worker, and no less. */
 export function describeBundleSizes(packed: Readonly<PackedProject>): void {
-  const bounds = sizesIn(readFileSync(join(ROOT, 'docs/hono.md'), 'utf8'))
+  const bounds = sizesIn(HONO)
   let hono: Size
 
   beforeAll(async () => {
@@ -59,7 +72,40 @@ export function describeBundleSizes(packed: Readonly<PackedProject>): void {
       )
     }
   })
+
+  test('the docs say how much each further policy adds', async () => {
+    const [, least, most] = /Each further policy adds (\d+) to (\d+) kB/.exec(HONO) ?? []
+    const base = await sizeOf(packed, applicationOf(''))
+    const added = Object.entries(FURTHER_POLICIES).map(async ([name, code]) => {
+      const imports = `import { ${name} } from 'headgate/hono'\nexport const further = () => rateLimit({ policy: ${code} })`
+      return kilobytes((await sizeOf(packed, applicationOf(imports))).minified - base.minified)
+    })
+    const sizes = await Promise.all(added)
+    expect([Math.min(...sizes), Math.max(...sizes)]).toEqual([Number(least), Number(most)])
+  })
+
+  test('the docs say how much smaller an object of one kind makes a Worker', async () => {
+    const sizeWith = async (name: string, declared: string) => {
+      const imports = `import { durableObjectsStore, ${name} } from 'headgate/durable-objects'\n${declared}`
+      return (await sizeOf(packed, applicationOf(imports, 'durableObjectsStore({})'))).minified
+    }
+    const whole = await sizeWith('LimitsObject', 'export { LimitsObject }')
+    const ofOneKind = await sizeWith(
+      'limitsObject, slidingWindowKind',
+      'export class LimitsObject extends limitsObject(slidingWindowKind) {}',
+    )
+    const said = [
+      /a Worker is up to (\d+) kB smaller/.exec(readPage('docs/stores/durable-objects.md')),
+      /up to (\d+) kB smaller/.exec(readPage('src/stores/durable-objects/limits-object-of-kinds.ts')),
+    ].map((match) => Number(match?.[1]))
+    expect(said).toEqual(said.map(() => kilobytes(whole - ofOneKind)))
+  })
 }
+
+const kilobytes = (bytes: number) => Math.round(bytes / 1000)
+
+/** Returns a text without the line breaks in its sentences. */
+const readPage = (path: string) => readFileSync(join(ROOT, path), 'utf8').replace(/\n(?: \* )?/g, ' ')
 
 /** Returns the rows of the table of sizes, by their store. */
 function sizesIn(page: string): Readonly<Record<string, Size>> {
@@ -72,7 +118,7 @@ function sizesIn(page: string): Readonly<Record<string, Size>> {
   )
 }
 
-function applicationOf(imports: string, store: string | undefined): string {
+function applicationOf(imports: string, store?: string): string {
   return `
     import { Hono } from 'hono'
     import { rateLimit, slidingWindow } from 'headgate/hono'
