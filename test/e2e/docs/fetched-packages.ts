@@ -12,7 +12,10 @@ const FETCHED: Readonly<Record<string, string>> = {
 }
 
 /** Makes the fetched packages that blocks import available to the modules of a folder. */
-export async function linkFetchedPackages(folder: string, blocks: readonly Block[]): Promise<void> {
+export async function linkFetchedPackages(
+  folder: string,
+  blocks: readonly Pick<Block, 'code'>[],
+): Promise<void> {
   for (const [cache, locked] of Object.entries(FETCHED)) {
     const { dependencies } = JSON.parse(readFileSync(join(locked, 'package.json'), 'utf8'))
     const names = Object.keys(dependencies).filter((name) => !existsSync(join(ROOT, 'node_modules', name)))
