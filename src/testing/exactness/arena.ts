@@ -9,7 +9,7 @@ export interface ArenaTraffic {
   charges(process: number): readonly (readonly WirePart[])[]
   /** How many charges each call has. Default 1. */
   readonly batch?: number
-  /** Each how-manieth allowed charge is refunded at once. Default 0, none. */
+  /** One in this many allowed charges is refunded at once. Default 0, none. */
   readonly refundEvery?: number
   /** How many callers each process has. Default: those of the set-up. */
   readonly callers?: number

@@ -24,7 +24,7 @@ export interface Load {
   readonly calls: number
   /** How many charges each call has. */
   readonly batch: number
-  /** Each how-manieth allowed charge of a caller is refunded at once; 0 for none. */
+  /** One in this many allowed charges of a caller is refunded at once; 0 for none. */
   readonly refundEvery: number
 }
 

@@ -113,7 +113,7 @@ const CHOICES: Readonly<Record<Kind['name'], Choices>> = {
   },
 }
 
-/** Each case has every so-manieth of the awkward keys. There are at least as many cases. */
+/** Each case has every ninth of the awkward keys, or every fifth. There are at least as many cases. */
 const KEY_STEPS = { all: 5, sample: 9 } as const
 
 const every = (step: number, i: number) => (_each: unknown, at: number) => at % step === i % step
