@@ -117,7 +117,7 @@ export class RemotePipe implements Pipe {
     if (call.generation !== undefined) outcome = this.#end.send(call)
     else if (breaker.state === 'half-open' && !isIsolate()) this.#callAfterProbe(call, breaker)
     else outcome = new CircuitOpenError(this.name, breaker)
-    if (outcome === undefined) this.#deadlines.watch(call, call.sentAtMs)
+    if (outcome === undefined) this.#deadlines.start(call, call.sentAtMs)
     else this.record(call, outcome)
     return outcome
   }
@@ -166,7 +166,7 @@ export class RemotePipe implements Pipe {
 
   expire(call: Call): void {
     const outcome = timeoutOutcome(call, this.#store, this.#timeoutMs, this.#breakers)
-    if (outcome === undefined) this.#deadlines.watch(call)
+    if (outcome === undefined) this.#deadlines.start(call)
     else call.settle(outcome)
   }
 

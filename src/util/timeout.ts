@@ -11,6 +11,7 @@ export class TimeoutError extends Error {
   }
 }
 
+/** A deadline. It may be part of another object, such as of what it limits. */
 export interface Deadline {
   dueAtMs: number
   onExpired(): void
@@ -19,15 +20,17 @@ export interface Deadline {
   later: Deadline | undefined
 }
 
+export function createDeadline(onExpired: () => void): Deadline {
+  return { dueAtMs: 0, onExpired, earlier: undefined, later: undefined }
+}
+
 /** Deadlines with the same time-out. */
 export interface Deadlines {
   /**
    * Calls `onExpired` when the time-out has passed since `sinceMs`, unless stopped. Reads replies that have
    * arrived by then first.
    */
-  start(onExpired: () => void, sinceMs?: number): Deadline
-  /** Starts a deadline that is part of another object, such as of what it limits. */
-  watch(deadline: Deadline, sinceMs?: number): void
+  start(deadline: Deadline, sinceMs?: number): void
   /** Returns false if the deadline has expired before. */
   stop(deadline: Deadline): boolean
   /** Resolves once no deadline is running. */
@@ -57,11 +60,7 @@ class SharedDeadlines implements Deadlines {
     this.#timeoutMs = timeoutMs
   }
 
-  start(onExpired: () => void, sinceMs = performance.now()): Deadline {
-    return startOf(this, onExpired, sinceMs)
-  }
-
-  watch(deadline: Deadline, sinceMs = performance.now()): void {
+  start(deadline: Deadline, sinceMs = performance.now()): void {
     const earlier = this.#last
     deadline.dueAtMs = sinceMs + this.#timeoutMs
     deadline.earlier = earlier
@@ -120,11 +119,7 @@ class LoneDeadlines implements Deadlines {
     this.#timeoutMs = timeoutMs
   }
 
-  start(onExpired: () => void, sinceMs = performance.now()): Deadline {
-    return startOf(this, onExpired, sinceMs)
-  }
-
-  watch(deadline: Deadline, sinceMs = performance.now()): void {
+  start(deadline: Deadline, sinceMs = performance.now()): void {
     deadline.dueAtMs = sinceMs + this.#timeoutMs
     const expire = () => this.stop(deadline) && deadline.onExpired()
     try {
@@ -142,18 +137,13 @@ class LoneDeadlines implements Deadlines {
   async idle(): Promise<void> {} // the remaining deadlines belong to other requests
 }
 
-function startOf(deadlines: Deadlines, onExpired: () => void, sinceMs: number): Deadline {
-  const deadline: Deadline = { dueAtMs: 0, onExpired, earlier: undefined, later: undefined }
-  deadlines.watch(deadline, sinceMs)
-  return deadline
-}
-
 /** Creates a function that rejects with `TimeoutError` when a promise takes longer than `timeoutMs`. */
 export function timeout(timeoutMs: number): <T>(work: Promise<T>) => Promise<T> {
   const deadlines = createDeadlines(timeoutMs)
   return <T>(work: Promise<T>) =>
     new Promise<T>((resolve, reject) => {
-      const deadline = deadlines.start(() => reject(new TimeoutError(timeoutMs)))
+      const deadline = createDeadline(() => reject(new TimeoutError(timeoutMs)))
+      deadlines.start(deadline)
       const stopAnd =
         <V>(settle: (value: V) => void) =>
         (value: V) => {

@@ -90,7 +90,7 @@ export class Channel implements Deadline {
     }
     if (this.#batches.push({ requests, replies: 0 }) === 1) {
       this.#hasReplied = false
-      deadlines.watch(this)
+      deadlines.start(this)
     }
     if (!this.#isWatched || server._socket !== this.#lastSocket)
       this.#watchEnd(server._socket, requests[0]?.seq ?? 0)
@@ -131,7 +131,7 @@ export class Channel implements Deadline {
   /** Drops the connection if it has brought no reply for a second. */
   onExpired(): void {
     if (!this.#hasReplied) this.server.error(new TimeoutError(SILENCE_MS))
-    else deadlines.watch(this)
+    else deadlines.start(this)
     this.#hasReplied = false
   }
 

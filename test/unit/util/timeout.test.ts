@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { createDeadlines, TimeoutError, timeout } from '../../../src/util/timeout.js'
+import { createDeadline, createDeadlines, TimeoutError, timeout } from '../../../src/util/timeout.js'
 
 const TIMEOUT_MS = 100
 
@@ -86,9 +86,9 @@ test('promises of one turn time out together', async () => {
 
 test('a deadline that starts another when it expires leaves one timer', async () => {
   const deadlines = createDeadlines(TIMEOUT_MS)
-  const expired = jest.fn(() => deadlines.start(() => {}))
+  const expired = jest.fn(() => deadlines.start(createDeadline(() => {})))
   for (let i = 0; i < 20; i++) {
-    deadlines.start(expired)
+    deadlines.start(createDeadline(expired))
     await jest.advanceTimersByTimeAsync(10)
     expect(jest.getTimerCount()).toBeLessThanOrEqual(1)
   }
@@ -98,11 +98,11 @@ test('a deadline that starts another when it expires leaves one timer', async ()
 test('a deadline that throws when it expires does not stop the others', async () => {
   jest.useRealTimers()
   const program = [
-    `import { createDeadlines } from ${JSON.stringify(join(__dirname, '../../../src/util/timeout.ts'))}`,
+    `import { createDeadline, createDeadlines } from ${JSON.stringify(join(__dirname, '../../../src/util/timeout.ts'))}`,
     "process.on('uncaughtException', ({ message }) => console.log(message))",
     'const deadlines = createDeadlines(5)',
-    "deadlines.start(() => { throw new Error('of a listener') })",
-    "deadlines.start(() => { console.log('expired'); process.exit() })",
+    "deadlines.start(createDeadline(() => { throw new Error('of a listener') }))",
+    "deadlines.start(createDeadline(() => { console.log('expired'); process.exit() }))",
     'setInterval(() => undefined, 1000)',
   ].join('\n')
   const args = ['--import', 'tsx', '--input-type=module', '--eval', program]
@@ -133,7 +133,7 @@ test('no timer keeps the process running', async () => {
 
 test('a deadline that starts once timers are real again expires, although the timer of an earlier one was faked', async () => {
   const deadlines = createDeadlines(TIMEOUT_MS)
-  deadlines.start(() => undefined)
+  deadlines.start(createDeadline(() => undefined))
   jest.useRealTimers()
-  await new Promise<void>((resolve) => deadlines.start(resolve))
+  await new Promise<void>((resolve) => deadlines.start(createDeadline(resolve)))
 })
