@@ -2,7 +2,7 @@ import { callback, readOptions } from '../../options/option-table.js'
 import { readTogether } from '../../options/problems.js'
 import { remoteStore } from '../../pipe/remote-store.js'
 import { optimisticTransactions } from '../builders/optimistic-store.js'
-import { hashKey } from '../shared/hash-key.js'
+import { plainKey } from '../shared/hash-key.js'
 import type { Store } from '../store.js'
 import { type DenoKv, type KvKey, readKv } from './client.js'
 import { type KvVersion, kvCommit, storedIn } from './commit.js'
@@ -21,11 +21,11 @@ const OPTIONS = { rows: { clock: callback<() => number> } }
 const KEYS_PER_READ = 10
 /** The time-out. Deno Deploy's KV may be in another region than the isolate. */
 const TIMEOUT_MS = 1000
-/** A transaction takes at most 80 KiB of keys, and checks and writes 100 of them. */
-const PLAIN_KEY = /^[ -~]{0,300}$/
 
-/** Returns the key in Deno KV. It is readable unless it is long. */
-const kvKey = (key: string): KvKey => ['headgate', PLAIN_KEY.test(key) ? key : hashKey(key)]
+/**
+ * Returns the key in Deno KV. A transaction takes at most 80 KiB of keys, and checks and writes 100 of them.
+ */
+const kvKey = (key: string): KvKey => ['headgate', plainKey(key)]
 
 /**
  * Creates a store that keeps states in Deno KV: a file that the processes of one machine share, or the KV of

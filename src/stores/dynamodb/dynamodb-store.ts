@@ -2,7 +2,7 @@ import { callback, readOptions } from '../../options/option-table.js'
 import { readTogether } from '../../options/problems.js'
 import { runByKey } from '../../pipe/by-key.js'
 import { remoteStore } from '../../pipe/remote-store.js'
-import { hashKey } from '../shared/hash-key.js'
+import { plainKey } from '../shared/hash-key.js'
 import { applyBy } from '../shared/run-operations.js'
 import type { Store } from '../store.js'
 import { dynamodbAccess } from './access.js'
@@ -28,10 +28,6 @@ export interface DynamodbStore extends Store {
 }
 
 const TIMEOUT_MS = 1000
-/** A key has at least one character and at most 2 KB. Shorter items cost less. */
-const PLAIN_KEY = /^[ -~]{1,300}$/
-
-const keyOf = (key: string) => (PLAIN_KEY.test(key) ? key : hashKey(key))
 
 /**
  * Creates a store that keeps states in an Amazon DynamoDB table. It also suits functions that serve one
@@ -75,13 +71,13 @@ export function dynamodbStore(client: DynamoDb, options: DynamodbStoreOptions = 
   const check = attemptsCheck(db)
   const table = tableOf(db, name, check)
   const applyToKey = dynamodbAccess(table, clock)
-  const run = runByKey('dynamodb', () => applyToKey, keyOf, clock)
+  const run = runByKey('dynamodb', () => applyToKey, plainKey, clock)
   return remoteStore({
     name: 'dynamodb',
     defaultTimeoutMs: TIMEOUT_MS,
     apply: applyBy('dynamodbStore', run, { maxKeys: Number.POSITIVE_INFINITY }),
     origin: { client: db, table: name },
-    documents: dynamodbDocuments(table, keyOf),
+    documents: dynamodbDocuments(table, plainKey),
     async prepare() {
       await check()
       await prepareTable(db, name)
