@@ -13,7 +13,13 @@ import {
 import type { Store } from '../stores/store.js'
 import { weakMemo } from '../util/memo.js'
 import { RecentMap } from '../util/recent-map.js'
-import { figuresAt, type KnownFigures, knownAfterBlock, knownAfterTake, storeTimes } from './known-figures.js'
+import {
+  type CachedFigures,
+  figuresAfterBlock,
+  figuresAfterTake,
+  figuresAt,
+  storeTimes,
+} from './cached-figures.js'
 import type { DenialTimes } from './lease/leases.js'
 
 /** The cache holds at least this many keys, and at most twice as many. */
@@ -29,14 +35,14 @@ const MIN_KEYS = 16_384
  * take effect here within `maxMs`.
  */
 export class DenialCache {
-  readonly #known = new RecentMap<KnownFigures>(MIN_KEYS)
+  readonly #figures = new RecentMap<CachedFigures>(MIN_KEYS)
   /** When units of a key were last given back. */
   readonly #invalidatedAtMs = new RecentMap<number>(MIN_KEYS)
 
   /** Sees an operation before it is sent. Returns a charge's cached verdict, even while the store is down. */
   before(operation: Operation, { maxMs }: DenialTimes): ChargeResult | undefined {
     if (operation.type === 'charge')
-      return this.#known.isEmpty ? undefined : this.find(operation.parts, maxMs)
+      return this.#figures.isEmpty ? undefined : this.find(operation.parts, maxMs)
     this.invalidate(operation)
     return undefined
   }
@@ -47,12 +53,12 @@ export class DenialCache {
     if (maxMs <= 0 || outcome instanceof Error) return
     const nowMs = performance.now()
     if (outcome.type === 'charge') {
-      if (!outcome.allowed || !this.#known.isEmpty)
+      if (!outcome.allowed || !this.#figures.isEmpty)
         this.record((operation as Charge).parts, outcome, sentAtMs, minMs)
     } else if (outcome.type === 'take')
-      this.#change((operation as Take).key, (known) => knownAfterTake(known, outcome, sentAtMs, nowMs))
+      this.#change((operation as Take).key, (cached) => figuresAfterTake(cached, outcome, sentAtMs, nowMs))
     else if (outcome.type === 'block')
-      this.#change((operation as Block).key, (known) => knownAfterBlock(known, outcome, sentAtMs, nowMs))
+      this.#change((operation as Block).key, (cached) => figuresAfterBlock(cached, outcome, sentAtMs, nowMs))
   }
 
   /**
@@ -60,20 +66,20 @@ export class DenialCache {
    */
   find(charged: readonly Part[], maxMs: number): ChargeResult | undefined {
     const nowMs = performance.now()
-    const all: KnownFigures[] = []
+    const all: CachedFigures[] = []
     for (const { key } of charged) {
-      const known = this.#known.get(key)
-      if (known === undefined) return undefined
-      if (nowMs - known.sentAtMs >= maxMs && nowMs >= known.minUntilMs) return undefined
-      all.push(known)
+      const cached = this.#figures.get(key)
+      if (cached === undefined) return undefined
+      if (nowMs - cached.sentAtMs >= maxMs && nowMs >= cached.minUntilMs) return undefined
+      all.push(cached)
     }
     const times = storeTimes(all, nowMs)
     const parts: PartResult[] = []
     let isDenied = false
-    for (const [i, known] of all.entries()) {
-      const figures = figuresAt(times[i] as number, known, charged[i] as Part, nowMs)
+    for (const [i, cached] of all.entries()) {
+      const figures = figuresAt(times[i] as number, cached, charged[i] as Part, nowMs)
       // Once a limit may allow again, the store decides: it may have allowed another process.
-      if (figures === undefined || (figures.allowed && !known.figures.allowed)) return undefined
+      if (figures === undefined || (figures.allowed && !cached.figures.allowed)) return undefined
       isDenied ||= !figures.allowed
       parts.push(figures)
     }
@@ -89,22 +95,22 @@ export class DenialCache {
     const { allowed, isTentative } = verdict
     // Parts that share a key are decided for their total cost, so the figures do not tell about each part.
     if (isTentative || (!allowed && hasSharedKey(charged))) return
-    const knownAtMs = performance.now()
-    const minUntilMs = knownAtMs + minMs
+    const receivedAtMs = performance.now()
+    const minUntilMs = receivedAtMs + minMs
     for (const [i, { key, policy, cost }] of charged.entries()) {
       const figures = verdict.parts[i]
       if (figures === undefined || (allowed && cost === 0)) continue
-      const known = {
+      const cached = {
         policy,
         cost,
         figures,
         atMs: figures.atMs ?? verdict.atMs,
         sentAtMs,
-        knownAtMs,
+        receivedAtMs,
         minUntilMs,
       }
-      if (allowed) this.#change(key, () => known)
-      else this.#set(key, known)
+      if (allowed) this.#change(key, () => cached)
+      else this.#set(key, cached)
     }
   }
 
@@ -113,31 +119,31 @@ export class DenialCache {
     if (!givesUnitsBack(operation) && operation.type !== 'renew') return
     const nowMs = performance.now()
     for (const { key } of keysOf(operation)) {
-      this.#known.delete(key)
+      this.#figures.delete(key)
       this.#invalidatedAtMs.set(key, nowMs)
     }
   }
 
   /** Changes the figures of a key, if there are any. */
-  #change(key: string, change: (known: KnownFigures) => KnownFigures | undefined): void {
-    const known = this.#known.get(key)
-    if (known === undefined) return
-    const changed = change(known)
-    if (changed === undefined) this.#known.delete(key)
+  #change(key: string, change: (cached: CachedFigures) => CachedFigures | undefined): void {
+    const cached = this.#figures.get(key)
+    if (cached === undefined) return
+    const changed = change(cached)
+    if (changed === undefined) this.#figures.delete(key)
     else this.#set(key, changed)
   }
 
   /**
    * Sets the figures of a key, unless it was invalidated meanwhile, or figures of a later charge are known.
    */
-  #set(key: string, known: KnownFigures): void {
-    const { policy, figures, sentAtMs } = known
+  #set(key: string, cached: CachedFigures): void {
+    const { policy, figures, sentAtMs } = cached
     if ((this.#invalidatedAtMs.get(key) ?? Number.NEGATIVE_INFINITY) >= sentAtMs) return
-    if ((this.#known.get(key)?.sentAtMs ?? Number.NEGATIVE_INFINITY) > sentAtMs) return
+    if ((this.#figures.get(key)?.sentAtMs ?? Number.NEGATIVE_INFINITY) > sentAtMs) return
     // A release may end a denial of units in use at any moment. A ban counts the next denial.
-    const isShort = !figures.allowed && (policy.holdsUnits || figures.isCounted)
-    if (isShort) this.#known.delete(key)
-    else this.#known.set(key, known)
+    const isCacheable = figures.allowed || !(policy.holdsUnits || figures.isCounted)
+    if (isCacheable) this.#figures.set(key, cached)
+    else this.#figures.delete(key)
   }
 }
 

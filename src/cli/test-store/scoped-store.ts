@@ -30,15 +30,15 @@ export function scopedStore(store: Store, prefix: string): ScopedStore {
     const isLong = key.length <= MAX_KEY_BYTES && prefix.length + key.length > MAX_KEY_BYTES
     return isLong ? prefix + key.slice(prefix.length) : prefix + key // the longest keys keep their length
   }
-  function scoped<K extends KeyedPolicy>(keyed: K): K {
+  function withScope<K extends KeyedPolicy>(keyed: K): K {
     const key = scopedKey(keyed.key)
     used.set(key, { key, policy: keyed.policy })
     return { ...keyed, key }
   }
   function scopedOperation(operation: Operation): Operation {
     count++
-    if (operation.type !== 'charge') return scoped(operation)
-    return { ...operation, parts: operation.parts.map(scoped) }
+    if (operation.type !== 'charge') return withScope(operation)
+    return { ...operation, parts: operation.parts.map(withScope) }
   }
   function documentKey(key: string): string {
     documentKeys.add(prefix + key)

@@ -45,7 +45,7 @@ export function documentsInParts<Version>(values: SmallValues<Version>): Documen
       const stored = await readHead(key)
       if (stored === undefined) return undefined
       const { head } = stored
-      if (head === undefined) return damaged(stored.version)
+      if (head === undefined) return damagedDocument(stored.version)
       const { version, text, parts = [] } = head
       if (version === known) return { version }
       if (text !== undefined) return { version, text }
@@ -85,13 +85,13 @@ function headIn(text: string | undefined): Head | undefined {
   }
 }
 
-const damaged = (version: unknown): StoredDocument => ({
+const damagedDocument = (version: unknown): StoredDocument => ({
   version: `damaged:${version}`,
   damage: 'a value of another program',
 })
 
 function versionOf(stored: { readonly head: Head | undefined; readonly version: unknown } | undefined) {
-  return stored && (stored.head?.version ?? damaged(stored.version).version)
+  return stored && (stored.head?.version ?? damagedDocument(stored.version).version)
 }
 
 function piecesOf(text: string, length: number): string[] {

@@ -70,12 +70,12 @@ export function durableObjectsStore(
   const { shards, writeDelay, locationHint } = readOptions('durableObjectsStore', options, OPTIONS)
   const placement = { ...(locationHint !== undefined && { locationHint: locationHint as never }) }
   const url = `https://headgate/${writeDelay === undefined ? '' : `?${WRITE_DELAY}=${writeDelay}`}`
-  const isLate = typeof namespace === 'function'
-  if (!isLate) checkNamespace(namespace)
+  const isGetter = typeof namespace === 'function'
+  if (!isGetter) checkNamespace(namespace)
 
   /** Asks an object, through a new stub: a stub belongs to one request, and is broken after an exception. */
   async function ask(object: string, message: OwnerMessage): Promise<unknown> {
-    const found = checkNamespace(isLate ? namespace() : namespace)
+    const found = checkNamespace(isGetter ? namespace() : namespace)
     const stub = found.get(found.idFromName(object) as never, placement)
     const reply = await stub.fetch(url, { method: 'POST', body: JSON.stringify(message) })
     return JSON.parse(await reply.text())
@@ -91,7 +91,7 @@ export function durableObjectsStore(
     ownerOf: objectOf,
     serverOf: objectOf,
     documents: ownerDocuments(STORE_NAME, (message) => ask(DOCUMENTS, message)),
-    ...(!isLate && { origin: { client: namespace } }),
+    ...(!isGetter && { origin: { client: namespace } }),
   })
 }
 

@@ -11,11 +11,11 @@ const FIX = 'Write send: (commands) => commands.map((words) => client.sendComman
 export function repliesIn(returned: unknown, commandCount: number): readonly Promise<unknown>[] {
   if (Array.isArray(returned) && returned.length === commandCount) return returned.map(replyIn)
   for (const each of [returned].flat()) Promise.resolve(each).catch(() => undefined) // nothing reads it
-  const problem = `send must return a list with a promise for each command, got ${shown(returned)}`
+  const problem = `send must return a list with a promise for each command, got ${describe(returned)}`
   throw wrongUse(OWNER, Array.isArray(returned) ? `${problem} instead of ${commandCount}` : problem, FIX)
 }
 
-function shown(returned: unknown): string {
+function describe(returned: unknown): string {
   if (isPromise(returned)) return 'a promise'
   return Array.isArray(returned) ? `a list of ${returned.length}` : showKind(returned)
 }

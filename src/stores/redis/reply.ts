@@ -57,7 +57,7 @@ function readString(reply: unknown, { store, operations, policies }: ScriptCall)
   let length = 0
   for (const { width = 0 } of policies) length += NUMBER_BYTES * (width + 1)
   length *= operations.length
-  if (!isBytes(reply) || reply.length !== length + NUMBER_BYTES) throw malformed(store, reply)
+  if (!isBytes(reply) || reply.length !== length + NUMBER_BYTES) throw malformedError(store, reply)
   const numbers = new DataView(reply.buffer, reply.byteOffset, reply.length)
   const states: (State | undefined)[] = new Array(operations.length * policies.length)
   let place = 0
@@ -74,7 +74,8 @@ function readList(reply: readonly unknown[], { store, operations }: ScriptCall):
   const [time, , ...items] = reply
   const keyCount = operations.flatMap(keysOf).length
   const atMs = numberIn(time)
-  if (atMs === undefined || items.length !== keyCount || !items.every(isState)) throw malformed(store, reply)
+  if (atMs === undefined || items.length !== keyCount || !items.every(isState))
+    throw malformedError(store, reply)
   const message = refusalIn(reply)
   return {
     store,
@@ -100,7 +101,7 @@ function isState(item: unknown): boolean {
   return item === null || isBytes(item)
 }
 
-function malformed(store: string, reply: unknown): StoreError {
+function malformedError(store: string, reply: unknown): StoreError {
   const got = Array.isArray(reply) ? `a list of ${reply.map(kindOf).join(', ') || 'nothing'}` : kindOf(reply)
   const fix = 'Check that the client resolves with replies as the server sends them.'
   return new StoreError(store, `the script returned a malformed reply: ${got}. ${fix}`, { cause: reply })

@@ -2,7 +2,7 @@ import { isSamePolicy, type Policy, type State } from '../policies/policy.js'
 import type { BlockResult, Part, PartResult, TakeResult } from '../stores/operation.js'
 
 /** The latest figures of a key that took part in a denied charge, as a store returned them. */
-export interface KnownFigures {
+export interface CachedFigures {
   readonly policy: Policy
   readonly cost: number
   /** The figures for `cost`, or for a peek if `cost` was allowed. */
@@ -12,7 +12,7 @@ export interface KnownFigures {
   /** When the charge was sent, by `performance.now()`. The times in the figures count from there. */
   readonly sentAtMs: number
   /** When the store's reply had arrived, by `performance.now()`. */
-  readonly knownAtMs: number
+  readonly receivedAtMs: number
   /** A denial is repeated at least until then, even if it ends earlier. */
   readonly minUntilMs: number
 }
@@ -25,12 +25,12 @@ const CLOCK_STEP_MS = 1
  * each with another delay, so of two limits that end together, one would seem to end first. If one clock
  * may have given all of their times, they have one time: the earliest, which has the least delay.
  */
-export function storeTimes(all: readonly KnownFigures[], nowMs: number): readonly number[] {
+export function storeTimes(all: readonly CachedFigures[], nowMs: number): readonly number[] {
   const times = all.map(({ atMs, sentAtMs }) => atMs + (nowMs - sentAtMs))
   if (times.length === 1) return times
   const earliestMs = Math.min(...times)
   const isOneClock = all.every(
-    ({ atMs, knownAtMs }) => atMs + (nowMs - knownAtMs) <= earliestMs + CLOCK_STEP_MS,
+    ({ atMs, receivedAtMs }) => atMs + (nowMs - receivedAtMs) <= earliestMs + CLOCK_STEP_MS,
   )
   return isOneClock ? all.map(() => earliestMs) : times
 }
@@ -41,23 +41,25 @@ export function storeTimes(all: readonly KnownFigures[], nowMs: number): readonl
  */
 export function figuresAt(
   storeMs: number,
-  known: KnownFigures,
+  cached: CachedFigures,
   part: Part,
   nowMs: number,
 ): PartResult | undefined {
-  const { policy, figures, atMs, minUntilMs } = known
+  const { policy, figures, atMs, minUntilMs } = cached
   if (policy !== part.policy && !isSamePolicy(policy, part.policy)) return undefined
   if (policy.isBan && figures.allowed) return undefined
   if (policy.holdsUnits) return part.cost <= figures.remaining ? figures : undefined // only releases change them
   const ageMs = Math.max(0, storeMs - atMs)
-  if (!figures.allowed && nowMs < minUntilMs) return aged(known, part, ageMs, minUntilMs - nowMs)
+  if (!figures.allowed && nowMs < minUntilMs) return agedFigures(cached, part, ageMs, minUntilMs - nowMs)
   if (policy.spec.kind === 'token-bucket') {
     const state = [figures.resetAfterMs / policy.spec.intervalMs, atMs]
     return takeOrPeek(policy, state, atMs + ageMs, part.cost)
   }
   if (!figures.allowed && ageMs >= figures.retryAfterMs) return undefined // a ban counts the next denial
   if (ageMs >= figures.resetAfterMs) return takeOrPeek(policy, undefined, atMs + ageMs, part.cost)
-  return figures.moreAfterMs > 0 && ageMs >= figures.moreAfterMs ? undefined : aged(known, part, ageMs)
+  return figures.moreAfterMs > 0 && ageMs >= figures.moreAfterMs
+    ? undefined
+    : agedFigures(cached, part, ageMs)
 }
 
 /** Returns the figures of a part for a state. If its cost is allowed, they are those of a peek. */
@@ -70,10 +72,10 @@ function takeOrPeek(policy: Policy, state: State | undefined, nowMs: number, cos
  * Returns figures that only time has changed, while `remaining` has not grown yet. Returns `undefined` if
  * the figures do not give the retry time of the cost.
  */
-function aged(known: KnownFigures, part: Part, ageMs: number, leastMs = 0): PartResult | undefined {
-  const { remaining, debt, resetAfterMs, moreAfterMs } = known.figures
+function agedFigures(cached: CachedFigures, part: Part, ageMs: number, leastMs = 0): PartResult | undefined {
+  const { remaining, debt, resetAfterMs, moreAfterMs } = cached.figures
   const allowed = part.cost <= remaining
-  const retryAtMs = allowed ? 0 : retryTime(known, part)
+  const retryAtMs = allowed ? 0 : retryTime(cached, part)
   if (retryAtMs === undefined) return undefined
   return {
     allowed,
@@ -86,7 +88,7 @@ function aged(known: KnownFigures, part: Part, ageMs: number, leastMs = 0): Part
 }
 
 /** Returns the retry time of a cost above `remaining`, or `undefined` if the figures do not give it. */
-function retryTime({ figures, cost, policy }: KnownFigures, part: Part): number | undefined {
+function retryTime({ figures, cost, policy }: CachedFigures, part: Part): number | undefined {
   const { allowed, retryAfterMs, moreAfterMs, resetAfterMs, unitsAfterMs = resetAfterMs } = figures
   if (policy.isBan && !isEndOfBan(figures)) return undefined
   if (part.cost > policy.limit) return Number.POSITIVE_INFINITY
@@ -105,29 +107,29 @@ function isEndOfBan({ retryAfterMs, resetAfterMs, unitsAfterMs = resetAfterMs }:
  * Returns the figures of a key after units were taken from it. Returns `undefined` if only the store can
  * tell until when the key denies.
  */
-export function knownAfterTake(
-  { policy, figures, cost, minUntilMs }: KnownFigures,
+export function figuresAfterTake(
+  { policy, figures, cost, minUntilMs }: CachedFigures,
   { atMs, remaining, moreAfterMs, resetAfterMs, debt }: TakeResult,
   sentAtMs: number,
-  knownAtMs: number,
-): KnownFigures | undefined {
+  receivedAtMs: number,
+): CachedFigures | undefined {
   const isTold = policy.spec.kind === 'token-bucket' || moreAfterMs >= resetAfterMs
   if (policy.isBan || figures.allowed || !isTold) return undefined
   const after = { allowed: false, remaining, resetAfterMs, retryAfterMs: moreAfterMs, moreAfterMs }
   const taken = debt === undefined ? after : { ...after, debt }
-  return { policy, cost, figures: taken, atMs, sentAtMs, knownAtMs, minUntilMs }
+  return { policy, cost, figures: taken, atMs, sentAtMs, receivedAtMs, minUntilMs }
 }
 
 /** Returns the figures of a banned key after another ban, which may last longer. */
-export function knownAfterBlock(
-  known: KnownFigures,
+export function figuresAfterBlock(
+  cached: CachedFigures,
   { atMs, moreAfterMs, resetAfterMs, bannedForMs: retryAfterMs }: BlockResult,
   sentAtMs: number,
-  knownAtMs: number,
-): KnownFigures | undefined {
-  const { figures } = known
+  receivedAtMs: number,
+): CachedFigures | undefined {
+  const { figures } = cached
   const { unitsAfterMs = figures.resetAfterMs } = figures
   if (figures.allowed || !isEndOfBan(figures)) return undefined
   const banned = { ...figures, moreAfterMs, resetAfterMs, retryAfterMs, unitsAfterMs }
-  return { ...known, figures: banned, atMs, sentAtMs, knownAtMs }
+  return { ...cached, figures: banned, atMs, sentAtMs, receivedAtMs }
 }
