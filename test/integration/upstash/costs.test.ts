@@ -64,8 +64,8 @@ const ROWS: readonly (readonly [row: string, make: () => Promise<Decide>])[] = [
   ['`@upstash/ratelimit`, sliding window', () => byRatelimit([theirWindow])],
   ['headgate, `fixedWindow`', () => byHeadgate(fixedWindow(MINUTE))],
   ['`@upstash/ratelimit`, fixed window', () => byRatelimit([Ratelimit.fixedWindow(LIMIT, '1 m')])],
-  ['headgate, both of the first two', () => byHeadgate(BUCKET, slidingWindow(MINUTE))],
-  ['`@upstash/ratelimit`, both, in two calls', () => byRatelimit([theirBucket, theirWindow])],
+  ['headgate, `tokenBucket` and `slidingWindow`', () => byHeadgate(BUCKET, slidingWindow(MINUTE))],
+  ['`@upstash/ratelimit`, both in two calls', () => byRatelimit([theirBucket, theirWindow])],
 ]
 
 test.each(ROWS)('the page says what a decision costs: %s', async (row, make) => {
