@@ -11,16 +11,25 @@ const POLICY =
  */
 export type Extent = 'all' | 'sample'
 
+/** Cases that make hundreds of requests. A small sample leaves them out, for a server that is slow at them. */
+const LARGE = /random traces|in opposite order|many keys at once|no concurrent change/
+
 /** Defines the tests of the store contract for one of the repository's stores. */
 export function describeStoreConformance(
   name: string,
   setup: ConformanceSetup,
-  extent: Extent = 'all',
+  extent: Extent | 'small sample' = 'all',
 ): void {
   const cases = storeConformance(setup)
   describe(`${name} keeps the store contract`, () => {
-    for (const { name, run } of extent === 'all' ? cases : sampleOf(cases)) test(name, run)
+    for (const { name, run } of casesOf(cases, extent)) test(name, run)
   })
+}
+
+function casesOf(cases: readonly TestCase[], extent: Extent | 'small sample') {
+  if (extent === 'all') return cases
+  const sample = sampleOf(cases)
+  return extent === 'sample' ? sample : sample.filter(({ name }) => !LARGE.test(name))
 }
 
 /** Returns each sentence of the contract once, of one policy after the other. */

@@ -1,5 +1,3 @@
-import { wrongKind } from '../../util/validate.js'
-import type { Unchecked } from '../shared/validate.js'
 import { dynamodbError, isConditionFailed } from './errors.js'
 
 /** The value of an attribute, in one of the types that the store writes. */
@@ -27,18 +25,18 @@ interface ItemOf {
 
 /** Sends a request of the SDK, once. */
 // biome-ignore lint/suspicious/noExplicitAny: the types of inputs would have to be imported from the SDK
-type Send = (input: any) => Promise<any>
+export type Send = (input: any) => Promise<any>
 
-/**
- * What the store needs of a `DynamoDB` of `@aws-sdk/client-dynamodb`, version 3
- * (https://docs.aws.amazon.com/AWSJavaScriptSDK/v3/latest/client/dynamodb/).
- */
-export interface DynamoDb {
-  readonly config: { readonly maxAttempts: () => Promise<number> }
+/** The requests of the store on items. Their inputs and outputs are those of `DynamoDB`. */
+export interface ItemRequests {
   readonly getItem: Send
   readonly putItem: Send
   readonly updateItem: Send
   readonly deleteItem: Send
+}
+
+/** The requests of `prepare`. */
+export interface TableRequests {
   readonly createTable: Send
   readonly describeTable: Send
   readonly describeTimeToLive: Send
@@ -56,7 +54,7 @@ export interface Table {
 }
 
 /** Returns the requests on a table. `check` is awaited before each. */
-export function tableOf(db: DynamoDb, name: string, check: () => Promise<void>): Table {
+export function tableOf(db: ItemRequests, name: string, check: () => Promise<void>): Table {
   const at = (key: string): ItemOf => ({ TableName: name, Key: { key: { S: key } } })
 
   async function send<T>(request: () => Promise<T>): Promise<T> {
@@ -77,44 +75,5 @@ export function tableOf(db: DynamoDb, name: string, check: () => Promise<void>):
       return reply.Attributes ?? {}
     },
     remove: (key, condition) => send(() => db.deleteItem({ ...at(key), ...condition })),
-  }
-}
-
-const METHODS = ['getItem', 'putItem', 'updateItem', 'deleteItem', 'createTable'] as const
-const FIX =
-  'Write dynamodbStore(new DynamoDB({ maxAttempts: 1 })), with DynamoDB from @aws-sdk/client-dynamodb.'
-
-/** Returns the client. Throws a `TypeError` for a value that lacks what the store needs. */
-export function readClient(value: unknown): DynamoDb {
-  const { config, ...methods }: Unchecked<DynamoDb> = fieldsOf(value)
-  const { maxAttempts }: Unchecked<DynamoDb['config']> = config ?? {}
-  if (typeof maxAttempts === 'function' && METHODS.every((name) => typeof methods[name] === 'function'))
-    return value as DynamoDb
-  const { send }: { readonly send?: unknown } = value ?? {}
-  const why = typeof send === 'function' ? ' A DynamoDBClient or a document client lacks its methods.' : ''
-  throw wrongKind('dynamodbStore', 'client', 'a DynamoDB of AWS SDK 3', value, `${FIX}${why}`)
-}
-
-/** Returns the fields that the store needs. The client inherits most of them. */
-function fieldsOf(value: unknown): Unchecked<DynamoDb> {
-  const client: Unchecked<DynamoDb> = value ?? {}
-  const { config, getItem, putItem, updateItem, deleteItem, createTable } = client
-  return { config, getItem, putItem, updateItem, deleteItem, createTable }
-}
-
-/**
- * Returns a check that the client sends each request once. By default, the SDK resends a request whose reply
- * was lost, and a charge that had been applied would count twice.
- */
-export function attemptsCheck(db: DynamoDb): () => Promise<void> {
-  let isChecked = false
-  return async () => {
-    if (isChecked) return
-    const attempts = await db.config.maxAttempts()
-    if (attempts !== 1)
-      throw new TypeError(
-        `dynamodbStore: maxAttempts of the client must be 1, got ${attempts}, which counts a charge twice if its reply is lost. Write new DynamoDB({ maxAttempts: 1 }).`,
-      )
-    isChecked = true
   }
 }

@@ -6,8 +6,10 @@ import { plainKey } from '../shared/hash-key.js'
 import { applyBy } from '../shared/run-operations.js'
 import type { Store } from '../store.js'
 import { dynamodbAccess } from './access.js'
-import { attemptsCheck, type DynamoDb, readClient, tableOf } from './client.js'
+import { tableOf } from './client.js'
+import type { DynamoDbDocument } from './document-client.js'
 import { dynamodbDocuments } from './documents.js'
+import { type DynamoDb, readClient } from './read-client.js'
 import { type DynamodbTableOptions, prepareTable, TABLE_ROWS } from './schema.js'
 
 /** Options of `dynamodbStore`. */
@@ -23,6 +25,7 @@ export interface DynamodbStore extends Store {
   /**
    * Creates the table if it does not exist, and waits until it is active. Rejects with a `StoreError` if
    * that fails. Await it in a script, or when a server starts. For functions, create the table beforehand.
+   * It needs a `DynamoDB`: a `DynamoDBDocument` cannot create tables.
    */
   prepare(): Promise<void>
 }
@@ -46,9 +49,10 @@ const TIMEOUT_MS = 1000
  *   second.
  * - **Expiry.** The attribute `expires` lets DynamoDB delete an item, a minute or more after its state
  *   equals a fresh one.
- * - **Client.** `client` is a `DynamoDB` from `@aws-sdk/client-dynamodb`, with `maxAttempts: 1`. By default,
- *   the SDK resends a request whose reply was lost, which would count a charge twice. With such a client,
- *   the first operation fails, and the error has the fix. The store never closes the client.
+ * - **Client.** `client` is a `DynamoDB` from `@aws-sdk/client-dynamodb`, or a `DynamoDBDocument` from
+ *   `@aws-sdk/lib-dynamodb` with any of its options, and has `maxAttempts: 1`. By default, the SDK resends a
+ *   request whose reply was lost, which would count a charge twice. With such a client, the first operation
+ *   fails, and the error has the fix. The store never closes the client.
  *
  * Throws a `TypeError` for anything but such a client, and for wrong options.
  *
@@ -62,25 +66,27 @@ const TIMEOUT_MS = 1000
  * const api = rateLimit({ name: 'api', limit: 100, window: '1m', store })
  * ```
  */
-export function dynamodbStore(client: DynamoDb, options: DynamodbStoreOptions = {}): DynamodbStore {
-  const [db, { table: name, clock = Date.now }] = readTogether(
+export function dynamodbStore(
+  client: DynamoDb | DynamoDbDocument,
+  options: DynamodbStoreOptions = {},
+): DynamodbStore {
+  const [{ items, tables, check }, { table: name, clock = Date.now }] = readTogether(
     'dynamodbStore',
     () => readClient(client),
     () => readOptions('dynamodbStore', options, OPTIONS),
   )
-  const check = attemptsCheck(db)
-  const table = tableOf(db, name, check)
+  const table = tableOf(items, name, check)
   const applyToKey = dynamodbAccess(table, clock)
   const run = runByKey('dynamodb', () => applyToKey, plainKey, clock)
   return remoteStore({
     name: 'dynamodb',
     defaultTimeoutMs: TIMEOUT_MS,
     apply: applyBy('dynamodbStore', run, { maxKeys: Number.POSITIVE_INFINITY }),
-    origin: { client: db, table: name },
+    origin: { client, table: name },
     documents: dynamodbDocuments(table, plainKey),
     async prepare() {
       await check()
-      await prepareTable(db, name)
+      await prepareTable(tables, name)
     },
   })
 }

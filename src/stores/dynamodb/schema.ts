@@ -1,7 +1,7 @@
 import { readOptions, withDefault } from '../../options/option-table.js'
 import { pause } from '../../util/defer.js'
 import { wrongKind } from '../../util/validate.js'
-import type { DynamoDb } from './client.js'
+import type { TableRequests } from './client.js'
 import { dynamodbError } from './errors.js'
 
 /** Options of the table. */
@@ -68,7 +68,11 @@ const MAX_POLLS = 600
  * Creates the table if it does not exist, waits until it is active, and turns on the deletion of expired
  * items.
  */
-export async function prepareTable(db: DynamoDb, table: string): Promise<void> {
+export async function prepareTable(db: TableRequests | undefined, table: string): Promise<void> {
+  if (db === undefined)
+    throw new TypeError(
+      'dynamodbStore: prepare() needs a DynamoDB, since a DynamoDBDocument cannot create tables. Await dynamodbStore(new DynamoDB({ maxAttempts: 1 })).prepare(), or create the table from dynamodbSchema().',
+    )
   const { TimeToLiveSpecification, ...input } = schemaOf(table)
   const TableName = table
   try {

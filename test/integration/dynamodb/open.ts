@@ -1,29 +1,41 @@
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import type { DynamoDb } from '../../../src/stores/dynamodb/client.js'
+import type { DynamoDbDocument } from '../../../src/stores/dynamodb/document-client.js'
+import type { DynamoDb } from '../../../src/stores/dynamodb/read-client.js'
 
-/** A client, whose calls tests may count. */
+/** A client of the SDK. */
 export interface TestClient extends DynamoDb {
-  readonly middlewareStack: {
-    add(middleware: (next: Handler) => Handler, options: { readonly step: 'finalizeRequest' }): void
-  }
   destroy(): void
 }
 
-type Handler = (args: unknown) => Promise<unknown>
+/** Options of a `DynamoDBDocument`: how it converts values. */
+export interface TranslateConfig {
+  readonly marshallOptions?: object
+  readonly unmarshallOptions?: object
+}
+
+interface Sdk {
+  readonly DynamoDB: new (options: object) => TestClient
+  readonly DynamoDBClient: new (options: object) => object
+  readonly DynamoDBDocument: { from(client: object, options?: TranslateConfig): DynamoDbDocument }
+  readonly DynamoDBDocumentClient: { from(client: object): object }
+}
 
 /** Returns the SDK that a folder has. */
-export function sdkIn(folder: string): { readonly DynamoDB: new (options: object) => TestClient } {
-  return createRequire(join(folder, 'package.json'))('@aws-sdk/client-dynamodb')
+export function sdkIn(folder: string): Sdk {
+  const load = createRequire(join(folder, 'package.json'))
+  return { ...load('@aws-sdk/client-dynamodb'), ...load('@aws-sdk/lib-dynamodb') }
 }
 
 /** Opens a client of a server on loopback. */
 export function openClient(folder: string, port: number | string, options: object = {}): TestClient {
-  return new (sdkIn(folder).DynamoDB)({
-    endpoint: `http://127.0.0.1:${port}`,
-    region: 'eu-central-1',
-    credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
-    maxAttempts: 1,
-    ...options,
-  })
+  return new (sdkIn(folder).DynamoDB)({ ...optionsFor(port), ...options })
 }
+
+/** Returns the options of a client of a server on loopback. */
+export const optionsFor = (port: number | string) => ({
+  endpoint: `http://127.0.0.1:${port}`,
+  region: 'eu-central-1',
+  credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
+  maxAttempts: 1,
+})
