@@ -1,12 +1,20 @@
 import type { KeyedOperations } from '../../pipe/by-key.js'
 import type { Policy } from '../../policies/policy.js'
-import { MAX_SKEW_MS } from '../builders/decision-time.js'
 import { type Swap, type SwapAccess, swapLoop } from '../builders/swap-loop.js'
 import type { Outcome } from '../operation.js'
 import { foreignKeyError } from '../shared/state-codec.js'
 import type { Condition, Table } from './client.js'
 import { isThrottled } from './errors.js'
-import { encodeState, type ItemVersion, itemOf, loggedIn, storedIn, textOf, versionOf } from './item.js'
+import {
+  encodeState,
+  type ItemVersion,
+  itemOf,
+  type LoggedState,
+  loggedIn,
+  storedIn,
+  textOf,
+  versionOf,
+} from './item.js'
 import { type DecidedState, encodeEntries, replay } from './log.js'
 import { isWritten, unlessChanged } from './unless-changed.js'
 
@@ -14,10 +22,17 @@ import { isWritten, unlessChanged } from './unless-changed.js'
  * After this many entries, a process folds the log, so most items stay below 1 KB, which is one write unit.
  */
 const ENTRIES = 20
+/** The most entries that one update folds: an expression has at most 4 KB. */
+const MAX_FOLDED = 200
 /** The most entries in a log. No process adds more until one has folded it. */
-const MAX_ENTRIES = 200
+const MAX_ENTRIES = 1000
 /** Expiries are rounded up to a multiple of this, so that clocks that differ mostly give the same expiry. */
 const STEP_S = 60
+/**
+ * An operation that arrives up to this much later than others is decided after them, at their time. If an item
+ * is ahead by more, a wrong clock wrote it, or the operation waited in a frozen function.
+ */
+const MAX_LATE_MS = 10_000
 const NAMES = {
   '#key': 'key',
   '#log': 'log',
@@ -46,8 +61,8 @@ function lifetimeMs(policy: Policy, nowMs: number): number {
  * that it knows into the state, whatever others append meanwhile.
  *
  * Operations that cannot be in the log take a read and a compare-and-swap: those of a policy other than the
- * log's, those on a ban, whose end depends on its outcomes, and those that arrive late, such as when a function
- * was frozen before it sent them. At their time, the policy would free what was taken since.
+ * log's, those on a ban, whose end depends on its outcomes, and those that arrive very late, such as when a
+ * function was frozen before it sent them.
  */
 export function dynamodbAccess(table: Table, clock: () => number) {
   async function append(keyed: KeyedOperations): Promise<readonly Outcome[] | undefined> {
@@ -71,7 +86,7 @@ export function dynamodbAccess(table: Table, clock: () => number) {
           ':policy': { S: text },
           ':seed': { N: newVersion() },
           ':at': { N: String(nowMs) },
-          ':soon': { N: String(nowMs + MAX_SKEW_MS) },
+          ':soon': { N: String(nowMs + MAX_LATE_MS) },
           ':room': { N: String(MAX_ENTRIES - entries.length) },
           ...(!isEndless && {
             ':expires': { N: String(expires) },
@@ -84,17 +99,18 @@ export function dynamodbAccess(table: Table, clock: () => number) {
     const logged = loggedIn(item)
     if (logged === undefined) throw foreignKeyError('dynamodb', key)
     const { length } = logged.entries
-    const { latest, ...after } = replay(keyed, logged, logged.entries, entries.length)
     if (Math.floor(length / ENTRIES) > Math.floor((length - entries.length) / ENTRIES))
-      fold(key, policy, versionOf(item), after).catch(() => undefined) // another process will fold the log
-    return latest
+      fold(keyed, versionOf(item), logged).catch(() => undefined) // another process will fold the log
+    return replay(keyed, logged, logged.entries, entries.length).latest
   }
 
-  /** Writes the state after the entries of a version, and removes these entries from the log. */
-  async function fold(key: string, policy: Policy, version: ItemVersion, { state, atMs }: DecidedState) {
-    const change = { key, version, state, policy, ttlMs: 0, nowMs: atMs }
-    if (state === undefined && (await swap(change))) return
-    await unlessChanged(() => table.update(key, foldUpdate(version, { state, atMs })))
+  /** Writes the state after the first entries of a log, and removes these entries. */
+  async function fold({ key, policy }: KeyedOperations, version: ItemVersion, logged: LoggedState) {
+    const folded = logged.entries.slice(0, MAX_FOLDED)
+    const { state, atMs } = replay({ key, policy }, logged, folded)
+    const isFresh = state === undefined && folded.length === logged.entries.length
+    if (isFresh && (await swap({ key, version, state, policy, ttlMs: 0, nowMs: atMs }))) return
+    await unlessChanged(() => table.update(key, foldUpdate(version, { state, atMs }, folded.length)))
   }
 
   async function swap({ key, version, state, policy, ttlMs, nowMs }: Swap<ItemVersion>): Promise<boolean> {
@@ -123,11 +139,11 @@ export function dynamodbAccess(table: Table, clock: () => number) {
   return swapLoop('dynamodb', access)
 }
 
-/** Returns the update that writes a state and removes its entries. Entries that were appended meanwhile stay. */
-function foldUpdate(version: ItemVersion, { state, atMs }: DecidedState) {
-  const { state: number = '', entries = 0 } = version
+/** Returns the update that writes a state and removes its entries, the first `count`. Later ones stay. */
+function foldUpdate(version: ItemVersion, { state, atMs }: DecidedState, count: number) {
+  const { state: number = '' } = version
   // From the end, since dynalite removes one after the other.
-  const folded = Array.from({ length: entries }, (_, i) => `#log[${entries - 1 - i}]`)
+  const folded = Array.from({ length: count }, (_, i) => `#log[${count - 1 - i}]`)
   const [set, removed] = state === undefined ? ['', ['#state', ...folded]] : [', #state = :state', folded]
   return {
     UpdateExpression: `SET #version = :next, #decided = :decided${set} REMOVE ${removed.join(', ')}`,

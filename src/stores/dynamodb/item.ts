@@ -12,7 +12,7 @@ export interface ItemVersion {
 }
 
 /** The content of an item: a state, and the later operations, which the policy applies to it. */
-interface LoggedState extends DecidedState {
+export interface LoggedState extends DecidedState {
   readonly entries: readonly string[]
   readonly policy: string
 }

@@ -6,5 +6,5 @@ jest.setTimeout(600_000)
 
 const tables = useDynalite()
 
-describeAtOnce(tables, [5, 50])
+describeAtOnce(tables, [5, 50, 300])
 describeInterleavings(tables, { numRuns: 12, leastOvertaken: 1 })

@@ -72,6 +72,29 @@ test.each([
   expect(await remainingOf(store, policy, [key])).toEqual([1000])
 })
 
+test('a log that is longer than one fold may be is folded in parts, without a loss', async () => {
+  const key = newKey()
+  let isHeld = true
+  const withoutFolds = intercepted(tables.client, async ({ operation, input, send }) => {
+    if (isHeld && operation === 'update' && input.UpdateExpression.includes('REMOVE')) throw new Error('lost')
+    return send()
+  })
+  const store = tables.store(withoutFolds)
+  const once = { type: 'charge', parts: [part(key, policy)] } as const
+  const twice = { type: 'charge', parts: [part(key, policy, 2)] } as const
+  const batch = Array.from({ length: 250 }, (_, i) => (i % 2 ? once : twice)) // an entry each
+  await store.apply(batch)
+  const lengthOf = async () => (await tables.item(key))?.log?.L?.length
+  expect(await lengthOf()).toBe(250)
+  isHeld = false
+  for (let i = 0; i < 10; i++) await chargeOne(store, part(key, policy))
+  while ((await lengthOf()) !== 60) await new Promise(setImmediate)
+  expect(await remainingOf(store, policy, [key])).toEqual([1000 - 375 - 10])
+  for (let i = 0; i < 20; i++) await chargeOne(store, part(key, policy))
+  while (Number(await lengthOf()) > 20) await new Promise(setImmediate)
+  expect(await remainingOf(store, policy, [key])).toEqual([1000 - 375 - 30])
+})
+
 describe('errors', () => {
   test('name the fix', async () => {
     const missing = dynamodbStore(tables.client, { table: 'missing' })
