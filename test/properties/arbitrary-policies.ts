@@ -131,8 +131,19 @@ export const inPeriods = fc
     }
   })
 
+/** Each kind of policy that stands for itself. */
+export const BASE_KINDS = {
+  tokenBucket: bucket,
+  fixedWindow: fixed,
+  'fixedWindow from the first request': fromFirstRequest,
+  slidingWindow: sliding,
+  slidingLog: log,
+  consecutive: inARow,
+  quota: inPeriods,
+}
+
 /** Any policy that stands for itself. */
-export const basePolicy = fc.oneof(bucket, fixed, fromFirstRequest, sliding, log, inARow, inPeriods)
+export const basePolicy = fc.oneof(...Object.values(BASE_KINDS))
 
 /** Policies whose quota comes back with time. */
 export const timedPolicy = fc.oneof(bucket, fixed, fromFirstRequest, sliding, log)

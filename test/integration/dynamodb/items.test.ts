@@ -5,6 +5,7 @@ import { chargeOne, part, receiptOf, remainingOf } from '../../../src/testing/co
 import { refundStore } from '../../support/store-calls.js'
 import { describeAtOnce, describeMeetings } from './at-once.js'
 import { intercepted } from './clients.js'
+import { describeExpiries } from './expiries.js'
 import { describeInterleavings } from './interleavings.js'
 import { newKey, TABLE, useDynalite } from './use-dynalite.js'
 
@@ -14,6 +15,7 @@ const policy = fixedWindow({ limit: 1000, window: '1000d' })
 
 describeAtOnce(tables, [1, 10])
 describeMeetings(tables)
+describeExpiries(tables, 2)
 describeInterleavings(tables, { numRuns: 1, leastOvertaken: 0, policies: ['slidingLog'] })
 
 test('a limit with other numbers keeps the usage, and a refund gives it back', async () => {
