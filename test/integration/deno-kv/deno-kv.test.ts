@@ -2,7 +2,9 @@ import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ROOT } from '../../e2e/package/run.js'
+import { chargingProcess } from '../../support/charging-processes.js'
 import { describeStoreExactness } from '../../support/store-exactness.js'
+import { faultsIn, sumOf } from '../../support/tally.js'
 import { type DenoPrograms, denoPrograms, startDeno } from './deno.js'
 
 jest.setTimeout(300_000)
@@ -32,24 +34,14 @@ describe('several processes with one file', () => {
 })
 
 test('processes that are killed under load lose no charge that was allowed, and double none', async () => {
-  const counts = { sent: 0, allowed: 0, killed: 0 }
-  const children = Array.from({ length: 3 }, () => programs.start('charging-process'))
-  const ended = children.map(async (child, i) => {
-    let last = { sent: 0, allowed: 0 }
-    child.on('message', (message: typeof last) => {
-      last = message
-      if (last.allowed >= 200 * (i + 1)) child.kill('SIGKILL')
-    })
-    await once(child, 'close')
-    counts.killed++
-    counts.sent += last.sent
-    counts.allowed += last.allowed
+  const killed = [200, 400, 600].map(async (least) => {
+    const charging = chargingProcess(programs.start('charging-process'))
+    await charging.reports(({ allowed }) => allowed >= least)
+    return charging.end('kill')
   })
-  await Promise.all(ended)
-  const [taken] = await once(programs.start('count'), 'message')
-  expect(counts.killed).toBe(3)
-  expect(taken).toBeGreaterThanOrEqual(counts.allowed)
-  expect(taken).toBeLessThanOrEqual(counts.sent + 3 * 20) // a caller may have sent once more before the kill
+  const tally = sumOf(await Promise.all(killed))
+  const [counted] = await once(programs.start('count'), 'message')
+  expect(faultsIn(tally, counted)).toEqual({ lost: 0, doubled: 0 })
 })
 
 test('the block of the docs limits requests in Deno', async () => {

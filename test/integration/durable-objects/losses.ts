@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { faultsIn, newTally, type Tally, unknownIn } from '../../support/tally.js'
 import type { Workers } from './start.js'
 import type { Seen } from './worker.js'
 
@@ -7,14 +8,8 @@ export const LIMIT = 1_000_000
 export const KEYS = 40
 export const CHARGES = 400
 
-export interface Figures {
-  /** Charges that were allowed, and those whose outcome is unknown. */
-  readonly allowed: number
+export interface Figures extends Tally, ReturnType<typeof faultsIn> {
   readonly unknown: number
-  /** Units that were allowed and are gone. */
-  readonly lost: number
-  /** Units that were counted and that no charge can have taken. */
-  readonly doubled: number
 }
 
 /** How often a load is repeated, because on a busy machine a fault may meet no charge. */
@@ -27,20 +22,16 @@ export async function figuresOf(
   hasShown: (figures: Figures) => boolean,
   options: Readonly<Record<string, string>> = {},
 ): Promise<Figures> {
-  let [allowed, unknown] = [0, 0]
+  const tally = newTally()
   for (let loads = 1; ; loads++) {
-    const seen = await seenUnder(workers, fault, options)
-    const sum = (name: 'allowed' | 'denied' | 'unknown') =>
-      seen.reduce((total, each) => total + each[name], 0)
-    allowed += sum('allowed')
-    unknown += sum('unknown')
-    expect({ denied: sum('denied'), charges: allowed + unknown }).toEqual({
-      denied: 0,
-      charges: loads * 4 * CHARGES,
-    })
+    for (const { allowed, denied } of await seenUnder(workers, fault, options)) {
+      tally.sent += CHARGES
+      tally.allowed += allowed
+      tally.denied += denied
+    }
+    expect(tally).toMatchObject({ sent: loads * 4 * CHARGES, denied: 0 })
     const used = await workers.ask<number>('/used', { limit: LIMIT, keys: KEYS })
-    const lost = Math.max(0, allowed - used)
-    const figures = { allowed, unknown, lost, doubled: Math.max(0, used - allowed - unknown) }
+    const figures = { ...tally, unknown: unknownIn(tally), ...faultsIn(tally, used) }
     if (hasShown(figures) || loads === MOST_LOADS) return figures
   }
 }

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
 import { fork } from 'node:child_process'
-import { once } from 'node:events'
 import { statSync } from 'node:fs'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { consecutive, fixedWindow } from 'headgate'
 import { manualClock } from 'headgate/testing'
 import { sqliteDialect } from '../../../src/stores/sql/sqlite/dialect.js'
+import { chargingProcess } from '../../support/charging-processes.js'
 import { chargeStore } from '../../support/store-calls.js'
+import { faultsIn } from '../../support/tally.js'
 import { newFile, openStore } from './open.js'
 
 const policy = consecutive({ limit: 1_000_000 })
@@ -24,20 +25,16 @@ test('states are there when the file is opened again', async (t) => {
   assert.equal(verdict?.parts[0]?.remaining, 1_000_000 - 7)
 })
 
-test('a process that is killed loses no charge that was allowed', async (t) => {
+test('a process that is killed loses no charge that was allowed, and doubles none', async (t) => {
   const path = newFile(t)
   const child = fork(fileURLToPath(new URL('./charging-process.ts', import.meta.url)), [path])
-  let allowed = 0
-  child.on('message', (count: number) => {
-    allowed = count
-    if (count === 500) child.kill('SIGKILL')
-  })
-  await once(child, 'close')
-  assert.ok(allowed >= 500)
+  const charging = chargingProcess(child)
+  await charging.reports(({ allowed }) => allowed >= 500)
+  const tally = await charging.end('kill')
   const { database, store } = await openStore(t, path)
   const [verdict] = await chargeStore(store, peek)
   const taken = 1_000_000 - (verdict?.parts[0]?.remaining ?? 0)
-  assert.ok(taken >= allowed, `${taken} of at least ${allowed}`)
+  assert.deepEqual(faultsIn(tally, taken), { lost: 0, doubled: 0 })
   assert.deepEqual({ ...database.prepare('PRAGMA integrity_check').get() }, { integrity_check: 'ok' })
 })
 
