@@ -29,8 +29,8 @@ const MAX_ENTRIES = 1000
 /** Expiries are rounded up to a multiple of this, so that clocks that differ mostly give the same expiry. */
 const STEP_S = 60
 /**
- * An operation that arrives up to this much later than others is decided after them, at their time. If an item
- * is ahead by more, a wrong clock wrote it, or the operation waited in a frozen function.
+ * An operation that arrives up to this much later than others is decided after them, at their time. If an
+ * item is ahead by more, a wrong clock wrote it, or the operation waited in a frozen function.
  */
 const MAX_LATE_MS = 10_000
 const NAMES = {
@@ -139,7 +139,7 @@ export function dynamodbAccess(table: Table, clock: () => number) {
   return swapLoop('dynamodb', access)
 }
 
-/** Returns the update that writes a state and removes its entries, the first `count`. Later ones stay. */
+/** Returns the update that writes a state and removes its entries, the first `count`. Others stay. */
 function foldUpdate(version: ItemVersion, { state, atMs }: DecidedState, count: number) {
   const { state: number = '' } = version
   // From the end, since dynalite removes one after the other.
