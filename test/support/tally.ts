@@ -30,13 +30,15 @@ export function faultsIn(tally: Tally, counted: number) {
 }
 
 interface Load {
-  readonly parts: Parts
+  /** What each charge takes, or a function that returns it for the next charge. */
+  readonly parts: Parts | (() => Parts)
   readonly callers: number
   /** Where the charges are counted. */
   readonly tally: Tally
   goesOn(): boolean
   /** Awaited before each charge, which the tally then has as sent. */
   beforeSend?(): Promise<void>
+  onFailure?(error: StoreError): void
 }
 
 /** How long a caller rests after a failure, so that it does not spin while there is no connection. */
@@ -44,16 +46,18 @@ const REST_MS = 2
 
 /** Charges from several callers, each again as soon as it has an outcome. Rejects for errors of other kinds. */
 export async function chargeRepeatedly(store: Store, load: Load): Promise<void> {
-  const { parts, callers, tally, goesOn, beforeSend } = load
+  const { parts, callers, tally, goesOn, beforeSend, onFailure } = load
   async function call(): Promise<void> {
     while (goesOn()) {
       tally.sent++
+      const taken = typeof parts === 'function' ? parts() : parts
       await beforeSend?.()
       try {
-        const [result] = await chargeStore(store, [parts])
+        const [result] = await chargeStore(store, [taken])
         tally[result?.allowed ? 'allowed' : 'denied']++
       } catch (error) {
         if (!(error instanceof StoreError)) throw error
+        onFailure?.(error)
         if (error.unsent || error.replied) tally.uncounted++
         await new Promise((resolve) => setTimeout(resolve, REST_MS))
       }

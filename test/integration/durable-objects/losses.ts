@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { faultsIn, newTally, type Tally, unknownIn } from '../../support/tally.js'
+import { faultsIn, newTally, sumOf, type Tally, unknownIn } from '../../support/tally.js'
 import type { Workers } from './start.js'
 import type { Seen } from './worker.js'
 
@@ -22,13 +22,9 @@ export async function figuresOf(
   hasShown: (figures: Figures) => boolean,
   options: Readonly<Record<string, string>> = {},
 ): Promise<Figures> {
-  const tally = newTally()
+  let tally = newTally()
   for (let loads = 1; ; loads++) {
-    for (const { allowed, denied } of await seenUnder(workers, fault, options)) {
-      tally.sent += CHARGES
-      tally.allowed += allowed
-      tally.denied += denied
-    }
+    tally = sumOf([tally, ...(await seenUnder(workers, fault, options))])
     expect(tally).toMatchObject({ sent: loads * 4 * CHARGES, denied: 0 })
     const used = await workers.ask<number>('/used', { limit: LIMIT, keys: KEYS })
     const figures = { ...tally, unknown: unknownIn(tally), ...faultsIn(tally, used) }

@@ -5,6 +5,7 @@ import { consecutive, fixedWindow, type Policy, type Store, tokenBucket } from '
 import type { Charge, Operation, StoreError } from 'headgate/store'
 import { manualClock, storeConformance } from 'headgate/testing'
 import { sampleOf } from '../../support/store-conformance.js'
+import { chargeRepeatedly, newTally, type Tally } from '../../support/tally.js'
 import { testClock, type Usage } from './tested-object.js'
 
 export { FewKinds, TestedObject } from './tested-object.js'
@@ -44,11 +45,8 @@ async function conformance(env: Env, isSample: boolean, options: object): Promis
   return { cases: chosen.length, failures }
 }
 
-/** What a load has seen. Whether a charge that failed was counted is unknown. */
-export interface Seen {
-  readonly allowed: number
-  readonly denied: number
-  readonly unknown: number
+/** What a load has seen. */
+export interface Seen extends Tally {
   readonly errors: readonly string[]
 }
 
@@ -59,23 +57,15 @@ async function load(env: Env, query: URLSearchParams): Promise<Seen> {
   const store = durableObjectsStore(env.LIMITS, writeDelay === null ? {} : { writeDelay })
   const policy = consecutive({ limit: number('limit', 1000) })
   const [keys, charges] = [number('keys', 1), number('charges', 1000)]
-  const seen = { allowed: 0, denied: 0, unknown: 0, errors: new Set<string>() }
-  let sent = 0
-  async function call(): Promise<void> {
-    while (sent < charges) {
-      const charge = chargeOf(`k:{${sent++ % keys}}`, policy)
-      try {
-        const [outcome] = await store.apply([charge])
-        if (outcome === undefined || outcome instanceof Error) throw outcome
-        seen[(outcome as { allowed?: boolean }).allowed ? 'allowed' : 'denied']++
-      } catch (error) {
-        seen.unknown++
-        seen.errors.add(String(error))
-      }
-    }
-  }
-  await Promise.all(Array.from({ length: number('callers', 50) }, call))
-  return { ...seen, errors: [...seen.errors] }
+  const [tally, errors] = [newTally(), new Set<string>()]
+  await chargeRepeatedly(store, {
+    parts: () => [{ key: `k:{${tally.sent % keys}}`, policy, cost: 1 }],
+    callers: number('callers', 50),
+    tally,
+    goesOn: () => tally.sent < charges,
+    onFailure: (error) => void errors.add(String(error)),
+  })
+  return { ...tally, errors: [...errors] }
 }
 
 function chargeOf(key: string, policy: Policy, cost = 1): Charge {

@@ -6,6 +6,7 @@ import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisServer, startRedis } from '../../support/servers/redis.js'
 import { until } from '../../support/servers/wait.js'
 import { chargeStore, forgetStore, refundStore, takeOne } from '../../support/store-calls.js'
+import { chargeRepeatedly, faultsIn, newTally } from '../../support/tally.js'
 import { type AnyConnection, driversOf } from './any-client.js'
 import { breakWhileWaiting } from './break-while-waiting.js'
 import { NODE_REDIS, nodeRedisConnections } from './node-redis.js'
@@ -68,17 +69,10 @@ export function describeReconnecting(...versions: string[]): void {
     test('repeatedly under load leaves no charge pending and counts none twice', async () => {
       const client = await connected({ reconnectAfterMs: 5 })
       const { store } = client
-      const ends = { allowed: 0, refused: 0, unknown: 0 }
+      const tally = newTally()
       let isOver = false
-      const callers = Array.from({ length: 20 }, async () => {
-        while (!isOver) {
-          const { verdict, error } = await outcomeOf(charge(store), 2000)
-          if (verdict === undefined) expect({ error }).toMatchObject({ error: { name: 'StoreError' } })
-          const isRefused = String(error).includes('not connected')
-          ends[verdict ? 'allowed' : isRefused ? 'refused' : 'unknown']++
-          if (verdict === undefined) await pause(1)
-        }
-      })
+      const load = { parts: [part('key', policy)], callers: 20, tally, goesOn: () => !isOver }
+      const charging = chargeRepeatedly(store, load)
       const kill = async () => {
         for (let i = 0; i < 15; i++) {
           await untilReady(client)
@@ -89,12 +83,11 @@ export function describeReconnecting(...versions: string[]): void {
       const killing = kill().finally(() => {
         isOver = true
       })
-      await Promise.all([...callers, killing])
+      await Promise.all([charging, killing])
       // The client may not have noticed the last loss yet.
       const taken = await until('charges work again', () => takenOf(store))
-      expect(ends.allowed).toBeGreaterThan(0)
-      expect(taken).toBeGreaterThanOrEqual(ends.allowed)
-      expect(taken).toBeLessThanOrEqual(ends.allowed + ends.unknown)
+      expect(tally.allowed).toBeGreaterThan(0)
+      expect(faultsIn(tally, taken)).toEqual({ lost: 0, doubled: 0 })
     })
   })
 
