@@ -6,7 +6,8 @@ import type { DenoKv, KvAtomic, KvEntry, KvKey } from './client.js'
 
 /**
  * The value under a key: a state, which is empty if it was removed, and the last commits that wrote the key,
- * the newest at the end.
+ * the newest at the end. A commit replaces those of its process that have ended, so as a rule, each process is
+ * named once.
  */
 interface KvState {
   readonly state: State
@@ -21,6 +22,8 @@ export interface KvVersion {
 
 /** How many commits a value names. */
 const COMMITS = 16
+/** The number of a commit is that of its process, followed by that of the commit in the process. */
+const COMMITS_PER_PROCESS = 2 ** 16
 /**
  * The most numbers in a transaction of 819,200 bytes. A number takes at most nine. Any single state fits.
  */
@@ -51,13 +54,26 @@ function isKvState(value: unknown): value is KvState {
  * a commit whose checks failed looks for its own number there.
  */
 export function kvCommit(kv: DenoKv, kvKey: (key: string) => KvKey) {
+  const pending = new Set<number>()
+  let processNumber: number | undefined
+  let count = 0
+
+  function nextId(): number {
+    processNumber ??= Math.floor(Math.random() * 2 ** 32)
+    return processNumber * COMMITS_PER_PROCESS + (count++ % COMMITS_PER_PROCESS)
+  }
+
+  /** Whether this process has learned the outcome of a commit of its own, so no value needs to name it. */
+  const hasEnded = (id: number) => Math.floor(id / COMMITS_PER_PROCESS) === processNumber && !pending.has(id)
+
   function transactionOf({ checks, writes }: OptimisticTransaction<KvVersion>, id: number): KvAtomic {
     const versions = new Map(checks.map(({ key, version }) => [key, version]))
     const atomic = kv.atomic()
     for (const [key, version] of versions)
       atomic.check({ key: kvKey(key), versionstamp: version?.stamp ?? null })
     for (const { key, state = [], ttlMs } of writes) {
-      const commits = [...(versions.get(key)?.commits ?? []), id].slice(-COMMITS)
+      const others = (versions.get(key)?.commits ?? []).filter((each) => !hasEnded(each))
+      const commits = [...others, id].slice(-COMMITS)
       const expireIn = ttlMs + MARGIN_MS
       const expiry = expireIn < MAX_EXPIRY_MS ? { expireIn } : {}
       atomic.set(kvKey(key), { state, commits } satisfies KvState, expiry)
@@ -77,7 +93,7 @@ export function kvCommit(kv: DenoKv, kvKey: (key: string) => KvKey) {
     const { commits = [] } = isKvState(value) ? value : {}
     if (commits.includes(id)) return true
     const last = before?.commits.at(-1)
-    const namesAllSince = last === undefined ? commits.length < COMMITS : commits.includes(last)
+    const namesAllSince = commits.length < COMMITS || (last !== undefined && commits.includes(last))
     if (versionstamp !== null && namesAllSince) return false
     throw new StoreError(
       'deno-kv',
@@ -89,12 +105,17 @@ export function kvCommit(kv: DenoKv, kvKey: (key: string) => KvKey) {
     const { writes } = transaction
     const numbers = writes.reduce((sum, { state = [] }) => sum + state.length + COMMITS, 0)
     if (numbers > MAX_NUMBERS && writes.length > 1) return false // split
-    const id = Math.floor(Math.random() * 2 ** 48)
-    const sentAtMs = performance.now()
-    const { ok } = await transactionOf(transaction, id).commit()
-    if (ok) return true
-    if (performance.now() - sentAtMs > MAX_COMMIT_MS)
-      throw new StoreError('deno-kv', 'a commit took more than half a minute, and may have been applied')
-    return wasApplied(transaction, id)
+    const id = nextId()
+    pending.add(id)
+    try {
+      const sentAtMs = performance.now()
+      const { ok } = await transactionOf(transaction, id).commit()
+      if (ok) return true
+      if (performance.now() - sentAtMs > MAX_COMMIT_MS)
+        throw new StoreError('deno-kv', 'a commit took more than half a minute, and may have been applied')
+      return await wasApplied(transaction, id)
+    } finally {
+      pending.delete(id)
+    }
   }
 }

@@ -4,6 +4,7 @@ import { denoKvStore } from 'headgate/deno-kv'
 import type { Operation } from 'headgate/store'
 import type { TestCase } from 'headgate/testing'
 import type { DenoKv, KvAtomic } from '../../../src/stores/deno-kv/client.js'
+import { kvCommit, storedIn } from '../../../src/stores/deno-kv/commit.js'
 import { chargeOne, part, remainingOf } from '../../../src/testing/conformance/store-calls.js'
 import { forgetStore } from '../../support/store-calls.js'
 import { openKv, type TestKv } from './open.js'
@@ -59,24 +60,47 @@ const tests: Readonly<Record<string, (kv: TestKv) => Promise<void>>> = {
   },
 
   async 'a commit that was sent twice, with commits of others in between, is counted once'(kv) {
-    const other = denoKvStore(kv)
-    for (const between of [1, 5, 15]) {
+    for (const [processes, commits] of [
+      [1, 1],
+      [1, 90],
+      [3, 30],
+      [15, 1],
+    ] as const) {
+      const key = `${processes} processes commit ${commits} times`
+      const others = Array.from({ length: processes }, () => denoKvStore(kv))
       const late = watched(kv, async (atomic) => {
         await atomic.commit()
-        for (let i = 0; i < between; i++) await other.apply([chargeOf(`between-${between}`)])
+        for (let i = 0; i < commits; i++) for (const other of others) await other.apply([chargeOf(key)])
         return atomic.commit()
       })
-      await chargeOne(denoKvStore(late.kv), part(`between-${between}`, policy))
+      await chargeOne(denoKvStore(late.kv), part(key, policy))
       assert.equal(late.calls.commits, 1)
-      assert.deepEqual(await remainingOf(other, policy, [`between-${between}`]), [99 - between])
+      assert.deepEqual(await remainingOf(denoKvStore(kv), policy, [key]), [99 - processes * commits])
     }
   },
 
+  async 'a commit that was sent twice, with another of its process in between, is counted once'(kv) {
+    let sent = 0
+    const twice = watched(kv, async (atomic) => {
+      const first = await atomic.commit()
+      if (sent++ > 0) return first
+      assert.equal(await commit(await transaction()), true)
+      return atomic.commit()
+    })
+    const commit = kvCommit(twice.kv, (key) => [key])
+    const transaction = async () => {
+      const version = storedIn(await kv.get(['key']))?.version
+      return { checks: [{ key: 'key', version }], writes: [{ key: 'key', state: [1], ttlMs: 60_000 }] }
+    }
+    assert.equal(await commit(await transaction()), true)
+    assert.equal(twice.calls.commits, 2)
+  },
+
   async 'a commit that cannot be told from others has an unknown outcome, and is not repeated'(kv) {
-    const other = denoKvStore(kv)
+    const others = Array.from({ length: 16 }, () => denoKvStore(kv))
     const late = watched(kv, async (atomic) => {
       await atomic.commit()
-      for (let i = 0; i < 16; i++) await other.apply([chargeOf('key')])
+      for (const other of others) await other.apply([chargeOf('key')])
       return atomic.commit()
     })
     await assert.rejects(chargeOne(denoKvStore(late.kv), part('key', policy)), (error) => {
@@ -89,7 +113,7 @@ const tests: Readonly<Record<string, (kv: TestKv) => Promise<void>>> = {
       return true
     })
     assert.equal(late.calls.commits, 1)
-    assert.deepEqual(await remainingOf(other, policy, ['key']), [83])
+    assert.deepEqual(await remainingOf(denoKvStore(kv), policy, ['key']), [83])
   },
 
   async 'a commit that met others and was not applied is repeated on their state'(kv) {
