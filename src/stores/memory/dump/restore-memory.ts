@@ -8,8 +8,8 @@ import { readDumpable } from './dump-memory.js'
 import { type Dump, readDump } from './format.js'
 
 const OWNER = 'restoreMemory'
-/** A prime above `maxKeys`, so that steps of this length visit each state once. */
-const STRIDE = 1_000_000_007
+/** The golden ratio less 1. Places that are this share of a range apart never come close to each other. */
+const GOLDEN = (Math.sqrt(5) - 1) / 2
 
 /**
  * Continues with the counts that `dumpMemory` returned in an earlier process. Call it before the first
@@ -43,9 +43,11 @@ export function restoreMemory(store: Store, bytes: Uint8Array): void {
   const { times, secret, text } = dump
   const systemMs = dumpable.systemNow()
   const nowMs = times.nowMs + Math.max(0, systemMs - times.systemMs)
+  const { epochMs } = table
   table.epochMs = times.epochMs
   const live = indexesOfLive(dump, table, nowMs, systemMs - nowMs)
   if (live.length > table.maxKeys) {
+    table.epochMs = epochMs
     const problem = `the dump has ${live.length} keys, but maxKeys of the store is ${table.maxKeys}`
     throw wrongUse(OWNER, problem, 'Raise maxKeys.')
   }
@@ -78,12 +80,14 @@ function indexesOfLive(
 }
 
 function addStates(dump: Dump, table: StateTable, live: readonly number[]): void {
-  const { words, floats, numbers } = dump
-  const unpacked = unpackedStates(dump)
-  // The dump has the order of the hashes. In that order, the states would pile up in a few long runs.
-  for (let i = 0, at = 0; i < live.length; i++, at = (at + STRIDE) % live.length) {
+  const { words, floats, statesAt } = dump
+  const doublesAt = doublesOfStates(dump)
+  // The dump has the order of the hashes, and the table must always hold hashes of all parts of the range: a
+  // page that is split leaves room for half of its states.
+  const stride = strideOf(live.length)
+  for (let i = 0, at = 0; i < live.length; i++, at = (at + stride) % live.length) {
     const word = live[at] as number
-    const state = unpacked.get(word) ?? [numbers[word / 2 + 1] as number, numbers[word / 2 + 2] as number]
+    const state = stateAt(dump, word, doublesAt[(word - statesAt) / 8] as number)
     const high = words[word + 1] as number
     const page = table.pages.pageWithRoom(high)
     page.write(
@@ -96,15 +100,33 @@ function addStates(dump: Dump, table: StateTable, live: readonly number[]): void
   }
 }
 
-/** Returns the states that are not two numbers, by the positions of their slots in the words. */
-function unpackedStates({ numbers, statesAt, states, doublesAt }: Dump): Map<number, State> {
-  const unpacked = new Map<number, State>()
+/** Returns a step that visits each of `count` places once, and all parts of them evenly at any time. */
+function strideOf(count: number): number {
+  let stride = Math.max(1, Math.round(GOLDEN * count))
+  while (greatestDivisor(stride, count) !== 1) stride++
+  return stride
+}
+
+/** Returns the greatest common divisor of two numbers, by Euclid's algorithm. */
+function greatestDivisor(a: number, b: number): number {
+  return b === 0 ? a : greatestDivisor(b, a % b)
+}
+
+/** Returns the state in a slot, which has its numbers among the doubles if it is not two numbers. */
+function stateAt({ numbers }: Dump, word: number, doubleAt: number): State {
+  if (doubleAt === 0) return [numbers[word / 2 + 1] as number, numbers[word / 2 + 2] as number]
+  const length = numbers[doubleAt] as number
+  return Array.from(numbers.subarray(doubleAt + 1, doubleAt + 1 + length))
+}
+
+/** Returns where the doubles of each state begin, with their length. 0 for a state of two numbers. */
+function doublesOfStates({ numbers, statesAt, states, doublesAt }: Dump): Int32Array {
+  const positions = new Int32Array(states)
   let double = doublesAt
-  for (let word = statesAt; word < statesAt + 8 * states; word += 8) {
-    if (!Number.isNaN(numbers[word / 2 + 2])) continue
-    const length = numbers[double++] as number
-    unpacked.set(word, Array.from(numbers.subarray(double, double + length)))
-    double += length
+  for (let i = 0; i < states; i++) {
+    if (!Number.isNaN(numbers[(statesAt + 8 * i) / 2 + 2])) continue
+    positions[i] = double
+    double += 1 + (numbers[double] as number)
   }
-  return unpacked
+  return positions
 }

@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm'
 import {
   ban,
   consecutive,
@@ -11,7 +12,7 @@ import {
   slidingWindow,
   tokenBucket,
 } from 'headgate'
-import { type ChargeResult, type Part, StoreError } from 'headgate/store'
+import { type ChargeResult, type Operation, type Part, StoreError } from 'headgate/store'
 
 const three = consecutive({ limit: 3 })
 const START_MS = Date.UTC(2030, 0, 1, 12)
@@ -191,6 +192,28 @@ describe('bytes that are refused', () => {
         'store must be a store from memoryStore',
       )
   })
+})
+
+/** Calls a function, and throws if it has not returned in time. A time-out of the test would not end a loop. */
+function callWithin(timeout: number, call: () => void): void {
+  runInNewContext('call()', { call }, { timeout })
+}
+
+// Once, restoreMemory looped for ever with 300,000 keys.
+test.each([1, 2, 3, 1000, 2000, 10_000, 300_000])('a store of %d keys is restored', (keys) => {
+  const clock = () => START_MS
+  const store = memoryStore({ clock })
+  const sample = Array.from({ length: Math.min(keys, 1000) }, (_, i) => Math.floor((i * keys) / 1000) % keys)
+  const chargeOf = (i: number): Operation => ({
+    type: 'charge',
+    parts: [{ key: `key-${i}`, policy: three, cost: 1 + (i % 3) }],
+  })
+  store.apply(Array.from({ length: keys }, (_, i) => chargeOf(i)))
+  const next = memoryStore({ clock })
+  const bytes = dumpMemory(store)
+  callWithin(10_000, () => restoreMemory(next, bytes))
+  expect(next.size).toBe(keys)
+  for (const i of sample) expect(take(next, `key-${i}`, three, 0).parts[0]?.remaining).toBe(2 - (i % 3))
 })
 
 test('bytes may begin anywhere in a buffer, as those of files do', () => {
