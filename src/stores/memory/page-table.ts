@@ -51,7 +51,7 @@ export class PageTable {
   pageOf(high: number): Page {
     const place = (high >>> 0) / 2 ** 32
     const shifted = place * (4 / 3 - place / 3) // the density doubles from 0 to 1
-    return this.#directory[Math.floor(shifted * this.#directory.length)] as Page
+    return this.#directory[(shifted * this.#directory.length) | 0] as Page
   }
 
   /** Returns the page of a hash with room for a state. Changes no state if there is no memory for it. */

@@ -59,7 +59,7 @@ export class Page {
 
   /** Returns the slot where probing for a hash begins. */
   #homeOf(low: number): number {
-    return Math.floor((low >>> 0) * this.#density)
+    return ((low >>> 0) * this.#density) | 0
   }
 
   lowAt(slot: number): number {
