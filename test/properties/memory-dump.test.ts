@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { concurrency, dumpMemory, memoryStore, restoreMemory } from 'headgate'
-import type { Operation, Outcome } from 'headgate/store'
+import type { Operation } from 'headgate/store'
 import { anyPolicy, costOf, type Promised, takes, waitMs } from './arbitrary-policies.js'
+import { checkChargesAfterRestore, shown } from './charges-after-restore.js'
 
 const atOnce: fc.Arbitrary<Promised> = fc
   .record({ limit: fc.integer({ min: 1, max: 9 }) })
@@ -12,13 +13,6 @@ const atOnce: fc.Arbitrary<Promised> = fc
   }))
 
 const policies = fc.array(fc.oneof(anyPolicy, atOnce), { minLength: 1, maxLength: 4 })
-
-/** Leaves out the state, which a store may return with its figures, and shows all else. */
-const shown = (outcomes: readonly Outcome[]) =>
-  JSON.stringify(outcomes, (name, value) => {
-    if (name === 'next') return undefined
-    return value === Number.POSITIVE_INFINITY ? 'never' : value
-  })
 
 test('a restored store decides as the one that went on', () => {
   fc.assert(
@@ -52,4 +46,8 @@ test('a restored store decides as the one that went on', () => {
     ),
     { numRuns: 300 },
   )
+})
+
+test('a restored store of up to 20,000 keys decides 100,000 charges as the one that went on', () => {
+  checkChargesAfterRestore(20_000, 20_000, 5)
 })

@@ -1,9 +1,12 @@
 import { PAGE_SLOTS, Page } from './page.js'
+import { countByRange, placeOf } from './page-ranges.js'
 
 /** The slots of the first page of a table: an application may have thousands of small stores. */
 const FIRST_SLOTS = 16
 /** A page with this share of its slots taken grows or splits, since probing would pass many taken slots. */
 const FULL = 0.92
+/** The most states of a page. */
+const MAX_STATES = Math.floor(FULL * PAGE_SLOTS)
 /** A page below full size grows by this factor, at most to full size. */
 const GROWTH = 4
 /** The slots of a page that gets half of another: below full size, so that fewer of its slots are empty. */
@@ -49,9 +52,7 @@ export class PageTable {
   }
 
   pageOf(high: number): Page {
-    const place = (high >>> 0) / 2 ** 32
-    const shifted = place * (4 / 3 - place / 3) // the density doubles from 0 to 1
-    return this.#directory[(shifted * this.#directory.length) | 0] as Page
+    return this.#directory[(placeOf(high) * this.#directory.length) | 0] as Page
   }
 
   /** Returns the page of a hash with room for a state. Changes no state if there is no memory for it. */
@@ -62,6 +63,34 @@ export class PageTable {
       if (page.slots < PAGE_SLOTS) this.#grow(page)
       else this.#split(page)
     }
+  }
+
+  /**
+   * Gives an empty table pages with room for the states of these hashes. Returns whether it has: changes
+   * nothing if far too many of the hashes are nearly equal.
+   */
+  reserve(highs: Int32Array): boolean {
+    const counts = countByRange(highs, MAX_STATES)
+    if (counts === undefined) return false
+    this.pages.length = 0
+    this.#directory = new Array<Page>(counts.length / 2)
+    this.#addPages(counts, 0, 0)
+    return true
+  }
+
+  /** Adds a page for a range, or pages for both halves of it. */
+  #addPages(counts: Uint32Array, depth: number, prefix: number): void {
+    const count = counts[2 ** depth + prefix] as number
+    if (count > MAX_STATES) {
+      this.#addPages(counts, depth + 1, 2 * prefix)
+      this.#addPages(counts, depth + 1, 2 * prefix + 1)
+      return
+    }
+    let slots = depth === 0 ? FIRST_SLOTS : HALF_SLOTS
+    while (count > FULL * Math.min(slots, PAGE_SLOTS)) slots *= GROWTH
+    const page = new Page(depth, prefix, slots)
+    this.pages.push(page)
+    this.#assignRange(page)
   }
 
   remove(page: Page, slot: number): void {
@@ -107,10 +136,15 @@ export class PageTable {
 
   /** Points the entries of `to`'s range at it, and moves the states of `from` that belong there. */
   #moveRange(from: Page, to: Page): void {
-    const entries = this.#directory.length / 2 ** to.depth
-    this.#directory.fill(to, to.prefix * entries, (to.prefix + 1) * entries)
+    this.#assignRange(to)
     for (let slot = 0; slot < from.slots; slot++) {
-      while (from.lowAt(slot) !== 0 && this.pageOf(from.highAt(slot)) === to) from.moveTo(to, slot)
+      while (from.lowAt(slot) !== 0 && this.pageOf(from.highAt(slot)) !== from)
+        from.moveTo(this.pageWithRoom(from.highAt(slot)), slot) // which `to` has not, if too many move
     }
+  }
+
+  #assignRange(page: Page): void {
+    const entries = this.#directory.length / 2 ** page.depth
+    this.#directory.fill(page, page.prefix * entries, (page.prefix + 1) * entries)
   }
 }

@@ -140,12 +140,32 @@ export class Page {
   }
 
   #copy(from: Page, fromSlot: number, slot: number): void {
-    // Word by word: a hash that is copied as a double may change.
-    for (let i = 0; i < WORDS; i++)
-      this.#words[WORDS * slot + i] = from.#words[WORDS * fromSlot + i] as number
+    copyWords(from.#words, WORDS * fromSlot, this.#words, WORDS * slot)
     const state = from.#unpacked?.[fromSlot]
     if (state !== undefined || this.#unpacked !== undefined) this.#setUnpacked(slot, state)
   }
+
+  /** Returns the state in a slot, unless it is packed. */
+  unpackedAt(slot: number): State | undefined {
+    return this.#unpacked?.[slot]
+  }
+
+  /** Copies a slot to `words`, from `at` on. */
+  save(slot: number, words: Int32Array, at: number): void {
+    copyWords(this.#words, WORDS * slot, words, at)
+  }
+
+  /** Adds a saved slot, and its state unless that is packed. The page must not be full. */
+  load(words: Int32Array, at: number, state: State | undefined): void {
+    const slot = this.add(words[at + 1] as number, words[at] as number)
+    copyWords(words, at, this.#words, WORDS * slot)
+    if (state !== undefined || this.#unpacked !== undefined) this.#setUnpacked(slot, state)
+  }
+}
+
+/** Copies the bytes of a slot word by word: a hash that is copied as a double may change. */
+function copyWords(from: Int32Array, fromWord: number, to: Int32Array, word: number): void {
+  for (let i = 0; i < WORDS; i++) to[word + i] = from[fromWord + i] as number
 }
 
 /** Returns a copy of a state. V8 keeps it as an array of doubles, whatever numbers the state began with. */

@@ -194,12 +194,13 @@ export class StateTable {
   /** Returns the share of its limit that a state leaves; more than `NEARLY_FRESH` if it is fresh. */
   shareAt(page: Page, slot: number, nowMs: number): number {
     const mark = page.markAt(slot)
-    return this.shareOf(page.freshAt(slot), mark, nowMs, mark < BY_SYSTEM_CLOCK ? 0 : this.#aheadAt(nowMs))
+    const atMs = nowMs - this.epochMs
+    return this.shareOf(page.freshAt(slot), mark, atMs, mark < BY_SYSTEM_CLOCK ? 0 : this.#aheadAt(nowMs))
   }
 
   /** Does so by the two numbers that the table keeps with a state, and how far the system clock is ahead. */
-  shareOf(freshAt: number, mark: number, nowMs: number, aheadMs: number): number {
-    const isFresh = freshAt <= nowMs + (mark < BY_SYSTEM_CLOCK ? 0 : aheadMs) - this.epochMs
+  shareOf(freshAt: number, mark: number, atMs: number, aheadMs: number): number {
+    const isFresh = freshAt <= atMs + (mark < BY_SYSTEM_CLOCK ? 0 : aheadMs)
     return isFresh ? NEARLY_FRESH + 1 : mark % BY_SYSTEM_CLOCK
   }
 }

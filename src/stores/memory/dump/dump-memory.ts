@@ -3,10 +3,9 @@ import { isStore } from '../../shared/validate.js'
 import type { Store } from '../../store.js'
 import { NEARLY_FRESH } from '../clock-hand.js'
 import { type Dumpable, dumpableOf } from '../dumpable.js'
-import type { Page } from '../page.js'
 import type { StateTable } from '../state-table.js'
 import { DumpedTable } from './dumped-table.js'
-import { createDump, type Dump, seal } from './format.js'
+import { createDump, type Dump, STATE_WORDS, seal } from './format.js'
 
 /**
  * Returns all counts of a memory store as bytes, for `restoreMemory` in the next process. It takes a few
@@ -42,9 +41,9 @@ export function dumpMemory(store: Store): Uint8Array {
     documents: Array.from(documents, ([key, document]) => [key, document.text]),
   })
   const times = { nowMs, systemMs: dumpable.systemNow(), epochMs: table.epochMs }
-  const live = liveStates(table, nowMs)
+  const live = countLive(table, nowMs)
   const { secret = new Int32Array(4) } = table.keyHash
-  const dump = createDump(live.count, live.doubles, secret, times, text)
+  const dump = createDump(live, secret, times, text)
   writeStates(dump, table, nowMs)
   states.table = new DumpedTable(table.maxKeys, () => 0)
   dumpable.isDumped = true
@@ -58,45 +57,33 @@ export function readDumpable(owner: string, store: unknown): Dumpable {
   throw wrongKind(owner, 'store', 'a store from memoryStore, or the clusterStore of a primary', store)
 }
 
-/** Calls back with the page and the slot of each state that is not fresh. */
-function forEachLive(table: StateTable, nowMs: number, call: (page: Page, slot: number) => void): void {
-  for (const page of table.pages.pages)
-    for (let slot = 0; slot < page.slots; slot++)
-      if (page.lowAt(slot) !== 0 && table.shareAt(page, slot, nowMs) <= NEARLY_FRESH) call(page, slot)
-}
-
-function liveStates(table: StateTable, nowMs: number): { count: number; doubles: number } {
-  const buffer: [number, number] = [0.5, 0.5]
-  let count = 0
+/** Returns how many states are not fresh, and how many numbers those have that do not fit into a slot. */
+function countLive(table: StateTable, nowMs: number): { states: number; doubles: number } {
+  let states = 0
   let doubles = 0
-  forEachLive(table, nowMs, (page, slot) => {
-    const state = page.read(slot, buffer)
-    count++
-    if (state !== buffer) doubles += 1 + state.length
-  })
-  return { count, doubles }
+  for (const page of table.pages.pages) {
+    for (let slot = 0; slot < page.slots; slot++) {
+      if (page.lowAt(slot) === 0 || table.shareAt(page, slot, nowMs) > NEARLY_FRESH) continue
+      const state = page.unpackedAt(slot)
+      states++
+      if (state !== undefined) doubles += 1 + state.length
+    }
+  }
+  return { states, doubles }
 }
 
-function writeStates(
-  { words, floats, numbers, statesAt, doublesAt }: Dump,
-  table: StateTable,
-  nowMs: number,
-) {
-  const buffer: [number, number] = [0.5, 0.5]
+function writeStates({ words, numbers, statesAt, doublesAt }: Dump, table: StateTable, nowMs: number): void {
   let word = statesAt
   let double = doublesAt
-  forEachLive(table, nowMs, (page, slot) => {
-    const state = page.read(slot, buffer)
-    words[word] = page.lowAt(slot)
-    words[word + 1] = page.highAt(slot)
-    numbers[word / 2 + 1] = state[0] as number
-    numbers[word / 2 + 2] = state === buffer ? buffer[1] : Number.NaN
-    floats[word + 6] = page.freshAt(slot)
-    words[word + 7] = page.markAt(slot)
-    word += 8
-    if (state === buffer) return
-    numbers[double++] = state.length
-    numbers.set(state, double)
-    double += state.length
-  })
+  for (const page of table.pages.pages) {
+    for (let slot = 0; slot < page.slots; slot++) {
+      if (page.lowAt(slot) === 0 || table.shareAt(page, slot, nowMs) > NEARLY_FRESH) continue
+      page.save(slot, words, word)
+      word += STATE_WORDS
+      const state = page.unpackedAt(slot)
+      if (state === undefined) continue
+      numbers[double++] = state.length
+      for (let i = 0; i < state.length; i++) numbers[double++] = state[i] as number
+    }
+  }
 }

@@ -1,4 +1,5 @@
 import { wrongUse } from '../../../util/validate.js'
+import { SLOT_BYTES } from '../page.js'
 
 /** The first four bytes: `HGMD` on little-endian machines. */
 const MAGIC = 0x444d4748
@@ -7,7 +8,8 @@ const VERSION = 1
 
 /** The sizes of the header and of a state, and where the checksum and the first double are. */
 const HEADER_BYTES = 72
-const STATE_BYTES = 32
+const STATE_BYTES = SLOT_BYTES
+export const STATE_WORDS = STATE_BYTES / 4
 const FIRST_DOUBLE = 4
 const CHECKSUM = 16
 
@@ -46,8 +48,7 @@ export interface DumpTimes {
 
 /** Creates a dump without its states, doubles and checksum. */
 export function createDump(
-  states: number,
-  doubles: number,
+  { states, doubles }: { readonly states: number; readonly doubles: number },
   secret: Int32Array,
   times: DumpTimes,
   json: string,
@@ -72,16 +73,15 @@ export function seal({ bytes, words }: Dump): Uint8Array {
 /** Returns the dump in some bytes. Throws a `TypeError` for anything but a complete dump of this version. */
 export function readDump(owner: string, given: unknown): Dump {
   if (!(ArrayBuffer.isView(given) && given.byteLength >= HEADER_BYTES)) throw foreign(owner)
-  const bytes = new Uint8Array(given.byteLength) // a copy that is aligned
-  bytes.set(new Uint8Array(given.buffer, given.byteOffset, given.byteLength))
-  const [magic, version] = new Int32Array(bytes.buffer, 0, 2)
+  const bytes = alignedBytesOf(given)
+  const [magic, version] = new Int32Array(bytes.buffer, bytes.byteOffset, 2)
   if (magic !== MAGIC) throw foreign(owner)
   if (version !== VERSION) {
     const problem = `the dump has format version ${version}, but this version of headgate reads ${VERSION}`
     throw wrongUse(owner, problem, 'Dump and restore with the same version, or start with an empty store.')
   }
   if (bytes.length % 8 !== 0) throw damaged(owner)
-  const words = new Int32Array(bytes.buffer)
+  const words = new Int32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4)
   const textBytes = words[14] as number
   const content = STATE_BYTES * (words[6] as number) + 8 * (words[7] as number) + textBytes
   const [first, second] = checksumOf(words)
@@ -90,15 +90,22 @@ export function readDump(owner: string, given: unknown): Dump {
   return viewsOf(bytes, new TextDecoder().decode(bytes.subarray(bytes.length - textBytes)))
 }
 
+/** Returns the bytes of a view, or a copy of them, so that words of eight bytes can be read. */
+function alignedBytesOf({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array {
+  const bytes = new Uint8Array(buffer, byteOffset, byteLength)
+  return byteOffset % 8 === 0 ? bytes : bytes.slice()
+}
+
 function viewsOf(bytes: Uint8Array, text: string): Dump {
-  const words = new Int32Array(bytes.buffer)
-  const numbers = new Float64Array(bytes.buffer)
+  const { buffer, byteOffset, length } = bytes
+  const words = new Int32Array(buffer, byteOffset, length / 4)
+  const numbers = new Float64Array(buffer, byteOffset, length / 8)
   const [nowMs = 0, systemMs = 0, epochMs = 0] = numbers.subarray(FIRST_DOUBLE)
   const states = words[6] as number
   return {
     bytes,
     words,
-    floats: new Float32Array(bytes.buffer),
+    floats: new Float32Array(buffer, byteOffset, length / 4),
     numbers,
     statesAt: HEADER_BYTES / 4,
     doublesAt: (HEADER_BYTES + STATE_BYTES * states) / 8,
@@ -136,7 +143,7 @@ function foreign(owner: string): TypeError {
   )
 }
 
-function damaged(owner: string): TypeError {
+export function damaged(owner: string): TypeError {
   return wrongUse(
     owner,
     'the dump is damaged or incomplete',

@@ -5,11 +5,9 @@ import { NEARLY_FRESH } from '../clock-hand.js'
 import { KeyHash } from '../key-hash.js'
 import type { StateTable } from '../state-table.js'
 import { readDumpable } from './dump-memory.js'
-import { type Dump, readDump } from './format.js'
+import { type Dump, damaged, readDump, STATE_WORDS } from './format.js'
 
 const OWNER = 'restoreMemory'
-/** The golden ratio less 1. Places that are this share of a range apart never come close to each other. */
-const GOLDEN = (Math.sqrt(5) - 1) / 2
 
 /**
  * Continues with the counts that `dumpMemory` returned in an earlier process. Call it before the first
@@ -43,15 +41,14 @@ export function restoreMemory(store: Store, bytes: Uint8Array): void {
   const { times, secret, text } = dump
   const systemMs = dumpable.systemNow()
   const nowMs = times.nowMs + Math.max(0, systemMs - times.systemMs)
-  const { epochMs } = table
-  table.epochMs = times.epochMs
-  const live = indexesOfLive(dump, table, nowMs, systemMs - nowMs)
+  const live = liveStates(dump, table, nowMs, systemMs - nowMs)
   if (live.length > table.maxKeys) {
-    table.epochMs = epochMs
     const problem = `the dump has ${live.length} keys, but maxKeys of the store is ${table.maxKeys}`
     throw wrongUse(OWNER, problem, 'Raise maxKeys.')
   }
+  if (!table.pages.reserve(live.map((word) => dump.words[word + 1] as number))) throw damaged(OWNER)
   dumpable.setNow(nowMs)
+  table.epochMs = times.epochMs
   table.keyHash = new KeyHash(secret)
   addStates(dump, table, live)
   const others: { overflow: [string, State][]; documents: [string, string][] } = JSON.parse(text)
@@ -64,69 +61,51 @@ export function restoreMemory(store: Store, bytes: Uint8Array): void {
  * Returns the positions, in the words, of the states that are not fresh yet. The store's own clock cannot say
  * yet how far the system clock is ahead.
  */
-function indexesOfLive(
-  { words, floats, statesAt, states }: Dump,
+function liveStates(
+  { words, floats, statesAt, states, times }: Dump,
   table: StateTable,
   nowMs: number,
   aheadMs: number,
-): number[] {
-  const live: number[] = []
+): Int32Array {
+  const live = new Int32Array(states)
+  let count = 0
   for (let i = 0; i < states; i++) {
-    const word = statesAt + 8 * i
-    const share = table.shareOf(floats[word + 6] as number, words[word + 7] as number, nowMs, aheadMs)
-    if (share <= NEARLY_FRESH) live.push(word)
-  }
-  return live
-}
-
-function addStates(dump: Dump, table: StateTable, live: readonly number[]): void {
-  const { words, floats, statesAt } = dump
-  const doublesAt = doublesOfStates(dump)
-  // The dump has the order of the hashes, and the table must always hold hashes of all parts of the range: a
-  // page that is split leaves room for half of its states.
-  const stride = strideOf(live.length)
-  for (let i = 0, at = 0; i < live.length; i++, at = (at + stride) % live.length) {
-    const word = live[at] as number
-    const state = stateAt(dump, word, doublesAt[(word - statesAt) / 8] as number)
-    const high = words[word + 1] as number
-    const page = table.pages.pageWithRoom(high)
-    page.write(
-      page.add(high, words[word] as number),
-      state,
+    const word = statesAt + STATE_WORDS * i
+    const share = table.shareOf(
       floats[word + 6] as number,
       words[word + 7] as number,
+      nowMs - times.epochMs,
+      aheadMs,
     )
-    table.size++
+    if (share <= NEARLY_FRESH) live[count++] = word
   }
+  return live.subarray(0, count)
 }
 
-/** Returns a step that visits each of `count` places once, and all parts of them evenly at any time. */
-function strideOf(count: number): number {
-  let stride = Math.max(1, Math.round(GOLDEN * count))
-  while (greatestDivisor(stride, count) !== 1) stride++
-  return stride
-}
-
-/** Returns the greatest common divisor of two numbers, by Euclid's algorithm. */
-function greatestDivisor(a: number, b: number): number {
-  return b === 0 ? a : greatestDivisor(b, a % b)
-}
-
-/** Returns the state in a slot, which has its numbers among the doubles if it is not two numbers. */
-function stateAt({ numbers }: Dump, word: number, doubleAt: number): State {
-  if (doubleAt === 0) return [numbers[word / 2 + 1] as number, numbers[word / 2 + 2] as number]
-  const length = numbers[doubleAt] as number
-  return Array.from(numbers.subarray(doubleAt + 1, doubleAt + 1 + length))
-}
-
-/** Returns where the doubles of each state begin, with their length. 0 for a state of two numbers. */
-function doublesOfStates({ numbers, statesAt, states, doublesAt }: Dump): Int32Array {
-  const positions = new Int32Array(states)
+/** Adds the states at these positions, in the order of the dump. */
+function addStates(
+  { words, numbers, statesAt, doublesAt, states }: Dump,
+  table: StateTable,
+  live: Int32Array,
+): void {
+  let added = 0
   let double = doublesAt
   for (let i = 0; i < states; i++) {
-    if (!Number.isNaN(numbers[(statesAt + 8 * i) / 2 + 2])) continue
-    positions[i] = double
-    double += 1 + (numbers[double] as number)
+    const word = statesAt + STATE_WORDS * i
+    const isPacked = !Number.isNaN(numbers[word / 2 + 2])
+    const end = isPacked ? double : double + 1 + (numbers[double] as number)
+    if (word === live[added]) {
+      const state = isPacked ? undefined : stateAt(numbers, double + 1, end)
+      table.pages.pageOf(words[word + 1] as number).load(words, word, state)
+      added++
+    }
+    double = end
   }
-  return positions
+  table.size = added
+}
+
+function stateAt(numbers: Float64Array, from: number, to: number): State {
+  const state = new Array<number>(to - from).fill(0.5) // which V8 keeps as an array of doubles
+  for (let i = 0; i < state.length; i++) state[i] = numbers[from + i] as number
+  return state
 }

@@ -1,4 +1,3 @@
-import { runInNewContext } from 'node:vm'
 import {
   ban,
   consecutive,
@@ -13,6 +12,7 @@ import {
   tokenBucket,
 } from 'headgate'
 import { type ChargeResult, type Operation, type Part, StoreError } from 'headgate/store'
+import { callWithin } from '../../../support/call-within.js'
 
 const three = consecutive({ limit: 3 })
 const START_MS = Date.UTC(2030, 0, 1, 12)
@@ -194,11 +194,6 @@ describe('bytes that are refused', () => {
   })
 })
 
-/** Calls a function, and throws if it has not returned in time. A time-out of the test would not end a loop. */
-function callWithin(timeout: number, call: () => void): void {
-  runInNewContext('call()', { call }, { timeout })
-}
-
 // Once, restoreMemory looped for ever with 300,000 keys.
 test.each([1, 2, 3, 1000, 2000, 10_000, 300_000])('a store of %d keys is restored', (keys) => {
   const clock = () => START_MS
@@ -214,6 +209,17 @@ test.each([1, 2, 3, 1000, 2000, 10_000, 300_000])('a store of %d keys is restore
   callWithin(10_000, () => restoreMemory(next, bytes))
   expect(next.size).toBe(keys)
   for (const i of sample) expect(take(next, `key-${i}`, three, 0).parts[0]?.remaining).toBe(2 - (i % 3))
+})
+
+test('a restored store that is full evicts no client at its limit, and takes no more than maxKeys', () => {
+  const store = memoryStore({ clock: () => START_MS, maxKeys: 2000 })
+  for (let i = 0; i < 2000; i++) take(store, `key-${i}`, three, i % 2 === 0 ? 3 : 1)
+  const next = restored(dumpMemory(store), START_MS, 2000)
+  for (let i = 0; i < 5000; i++) {
+    take(next, `new-${i}`, three, 1)
+    expect(next.size).toBe(2000)
+  }
+  for (let i = 0; i < 2000; i += 2) expect(take(next, `key-${i}`, three, 1).allowed).toBe(false)
 })
 
 test('bytes may begin anywhere in a buffer, as those of files do', () => {

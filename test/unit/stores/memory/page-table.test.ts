@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { PAGE_SLOTS, type Page, SLOT_BYTES } from '../../../../src/stores/memory/page.js'
 import { PageTable } from '../../../../src/stores/memory/page-table.js'
+import { callWithin } from '../../../support/call-within.js'
 
 /** A hash without pattern for each number. */
 function hashOf(i: number): readonly [high: number, low: number] {
@@ -192,6 +193,19 @@ test('the time at which a state is fresh is kept to seven digits, and never roun
       },
     ),
   )
+})
+
+// Once, a page whose states were all in its upper half was split for ever: half a page cannot hold them.
+test('a page is split even if all of its states move to the sibling', () => {
+  const compared = new Compared(packed)
+  const upper = (i: number): readonly [number, number] => {
+    const [high, low] = hashOf(i)
+    return [high | 0x80000000, low]
+  }
+  callWithin(10_000, () => {
+    for (let i = 0; i < 5000; i++) compared.set(i, upper(i))
+  })
+  compared.check(upper)
 })
 
 test('a table begins with a page of 16 slots, which grows with its states to full size', () => {
