@@ -30,6 +30,7 @@ import { benchPostgres } from './postgres.js'
 import { benchRedis } from './redis.js'
 import { benchRedisBytes } from './redis-bytes.js'
 import { benchReplay } from './replay.js'
+import { benchRestart } from './restart.js'
 import { benchScale } from './scale.js'
 import { benchSqlPurge } from './sql-purge.js'
 
@@ -41,6 +42,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<void>>> = {
   memory: benchMemory,
   bytes: benchBytes,
   scale: benchScale,
+  restart: benchRestart,
   flood: benchFlood,
   middleware: benchMiddleware,
   denied: benchDenied,
