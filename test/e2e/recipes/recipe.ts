@@ -25,19 +25,29 @@ const store = memoryStore({ clock: manualClock() })
  * pass, and one with a store waits for it.
  */
 export function writeRecipe(heading: string, index = 0): Recipe {
-  const text = readFileSync(join(ROOT, PATH), 'utf8')
+  return writeCode(patient(codeUnder(PATH, heading, index).replace(/\bport: \d+/, 'port: 0')))
+}
+
+/** Returns the code of a page under this heading: that of the first block or of the one at `index`. */
+export function codeUnder(path: string, heading: string, index = 0): string {
+  const text = readFileSync(join(ROOT, path), 'utf8')
   const lines = text.split('\n')
   const from = lines.indexOf(`## ${heading}`)
-  if (from < 0) throw new Error(`${PATH} has no heading "${heading}"`)
+  if (from < 0) throw new Error(`${path} has no heading "${heading}"`)
   const next = lines.findIndex((line, i) => i > from && line.startsWith('## '))
   const to = next < 0 ? lines.length : next
-  const blocks = blocksOf({ path: PATH, text }).filter(({ line }) => line > from && line <= to)
+  const blocks = blocksOf({ path, text }).filter(({ line }) => line > from && line <= to)
   const block = blocks[index]
-  if (block === undefined) throw new Error(`${PATH} has no block ${index} under "${heading}"`)
+  if (block === undefined) throw new Error(`${path} has no block ${index} under "${heading}"`)
+  return block.code
+}
+
+/** Writes code into a file from which it can import what this checkout has installed. */
+export function writeCode(code: string): Recipe {
   mkdirSync(join(ROOT, '.cache'), { recursive: true })
   const folder = mkdtempSync(join(ROOT, '.cache/recipe-'))
   const file = join(folder, 'recipe.ts')
-  writeFileSync(file, patient(block.code.replace(/\bport: \d+/, 'port: 0')))
+  writeFileSync(file, code)
   return { file, remove: () => rmSync(folder, { recursive: true, force: true }) }
 }
 

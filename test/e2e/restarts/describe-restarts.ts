@@ -1,0 +1,42 @@
+import { until } from '../../support/servers/wait.js'
+import { HammeringClients } from './hammering-clients.js'
+import { restartedServer } from './restarted-server.js'
+
+/** The limit on the pages, for each client. */
+const LIMIT = 100
+
+/**
+ * Defines the tests that servers of the docs pass their counts on under traffic: each client is allowed its
+ * limit over all processes together. The restarts are spread over the units of all clients.
+ */
+export function describeRestarts(clients: number, restarts: number): void {
+  const times = restarts === 1 ? 'once' : `${restarts} times`
+  test.each([
+    ['a process', 'docs/stores/memory.md', ''],
+    ['a primary of node:cluster', 'docs/stores/cluster.md', 'start()'],
+  ])(`%s that restarts ${times} under traffic admits nothing beyond the limits`, async (_, page, end) => {
+    const server = await restartedServer(page, end)
+    const load = new HammeringClients(clients, server.port)
+    try {
+      await server.start()
+      load.start()
+      for (let i = 1; i <= restarts; i++) {
+        const due = (i * clients * LIMIT) / (restarts + 2)
+        await until('a part of the units is taken', () => load.sum('allowed') >= due, { everyMs: 1 })
+        await server.stop()
+        expect(load.sum('allowed')).toBeLessThan(clients * LIMIT) // the rest is for the next process
+        await server.start()
+      }
+      await until('each client was denied', () => load.counts.every(({ denied }) => denied > 0))
+      await load.stop()
+      for (const { allowed, lost } of load.counts) {
+        expect(allowed).toBeLessThanOrEqual(LIMIT)
+        expect(allowed + lost).toBeGreaterThanOrEqual(LIMIT)
+      }
+      await server.stop()
+    } finally {
+      await load.stop()
+      await server.remove()
+    }
+  })
+}

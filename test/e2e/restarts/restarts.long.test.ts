@@ -1,0 +1,3 @@
+import { describeRestarts } from './describe-restarts.js'
+
+describeRestarts(100, 5)
