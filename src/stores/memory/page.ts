@@ -1,4 +1,5 @@
 import type { State } from '../../policies/policy.js'
+import { WideStates } from './wide-states.js'
 
 /** The most slots of a page: few enough to split it in a fraction of a millisecond. */
 export const PAGE_SLOTS = 2048
@@ -11,13 +12,15 @@ export const PAGE_SLOTS = 2048
 export const SLOT_BYTES = 32
 const WORDS = SLOT_BYTES / 4
 const NUMBERS = SLOT_BYTES / 8
+/** Wide states get room for more of them by this factor. */
+const WIDE_GROWTH = 1.5
 
 /**
  * A hash table of a fixed size by `low`, with linear probing. It has the states of all hashes in a range,
  * which is number `prefix` of 2^`depth` parts. `low` is never 0, and an empty slot has 0.
  *
- * A state of two numbers is packed. Any other lies in an array beside the page, and NaN in place of its
- * second number says so. A state stays in its slot until a state is removed.
+ * A state of two numbers is packed. Any other is wide: it lies beside the page, with its position there as the
+ * first number, and NaN as the second. A state stays in its slot until a state is removed.
  */
 export class Page {
   depth: number
@@ -30,8 +33,9 @@ export class Page {
   readonly #words: Int32Array
   readonly #numbers: Float64Array
   readonly #floats: Float32Array
-  /** The states that are not packed, by slot. */
-  #unpacked: (State | undefined)[] | undefined
+  #wide: WideStates | undefined
+  /** How many numbers of wide states will be added soon. */
+  #expected = 0
 
   /** Creates an empty page, of at most full size. */
   constructor(depth: number, prefix: number, slots = PAGE_SLOTS) {
@@ -72,9 +76,10 @@ export class Page {
 
   /** Returns the state in a slot. A packed one is read into `buffer`, an array of two numbers. */
   read(slot: number, buffer: [number, number]): State {
+    const first = this.#numbers[NUMBERS * slot + 1] as number
     const second = this.#numbers[NUMBERS * slot + 2] as number
-    if (Number.isNaN(second)) return this.#unpacked?.[slot] as State
-    buffer[0] = this.#numbers[NUMBERS * slot + 1] as number
+    if (Number.isNaN(second)) return (this.#wide as WideStates).read(first)
+    buffer[0] = first
     buffer[1] = second
     return buffer
   }
@@ -84,20 +89,56 @@ export class Page {
    * its mark, a byte.
    */
   write(slot: number, state: State, freshAt: number, mark: number): void {
-    const second = state[1] as number // by index: to destructure an array would make a decision slower
-    const isPacked = state.length === 2 && !Number.isNaN(second)
     const rounded = Math.fround(freshAt)
-    this.#numbers[NUMBERS * slot + 1] = state[0] as number
-    this.#numbers[NUMBERS * slot + 2] = isPacked ? second : Number.NaN
     this.#floats[WORDS * slot + 6] = rounded < freshAt ? freshAt + Math.abs(freshAt) * 2 ** -23 : rounded
     this.#words[WORDS * slot + 7] = mark
-    if (!isPacked || this.#unpacked !== undefined)
-      this.#setUnpacked(slot, isPacked ? undefined : doublesOf(state))
+    const second = state[1] as number // by index: to destructure an array would make a decision slower
+    const isPacked = state.length === 2 && !Number.isNaN(second)
+    if (this.isWide(slot)) {
+      if (!isPacked && this.#wide?.replace(this.#positionAt(slot), state)) return
+      this.#removeWide(slot)
+    }
+    if (!isPacked) this.#addWide(slot, state, 0, state.length)
+    else {
+      this.#numbers[NUMBERS * slot + 1] = state[0] as number
+      this.#numbers[NUMBERS * slot + 2] = second
+    }
   }
 
-  #setUnpacked(slot: number, state: State | undefined): void {
-    this.#unpacked ??= new Array<undefined>(this.slots).fill(undefined)
-    this.#unpacked[slot] = state
+  isWide(slot: number): boolean {
+    return Number.isNaN(this.#numbers[NUMBERS * slot + 2])
+  }
+
+  /** Returns where the wide state of a slot is. */
+  #positionAt(slot: number): number {
+    return this.#numbers[NUMBERS * slot + 1] as number
+  }
+
+  /** Gives a slot without a state the wide one that begins in `from` at `start`. */
+  #addWide(slot: number, from: ArrayLike<number>, start: number, length: number): void {
+    this.#numbers[NUMBERS * slot + 2] = 0
+    const wide = this.#wide?.hasRoomFor(length) ? this.#wide : this.#renewWide(1 + length)
+    this.#numbers[NUMBERS * slot + 1] = wide.add(from, start, length)
+    this.#numbers[NUMBERS * slot + 2] = Number.NaN
+  }
+
+  #removeWide(slot: number): void {
+    this.#wide?.remove(this.#positionAt(slot))
+    this.#numbers[NUMBERS * slot + 2] = 0
+  }
+
+  /** Moves all wide states to a place with room for so many numbers more. */
+  #renewWide(wanted: number): WideStates {
+    const before = this.#wide
+    const grown = Math.ceil(WIDE_GROWTH * ((before?.used ?? 0) + wanted))
+    const wide = new WideStates(Math.max(grown, this.#expected))
+    this.#expected = 0
+    for (let slot = 0; before !== undefined && slot < this.slots; slot++) {
+      if (this.lowAt(slot) !== 0 && this.isWide(slot))
+        this.#numbers[NUMBERS * slot + 1] = before.copyTo(wide, this.#positionAt(slot))
+    }
+    this.#wide = wide
+    return wide
   }
 
   freshAt(slot: number): number {
@@ -114,6 +155,7 @@ export class Page {
     while (this.lowAt(slot) !== 0) slot = (slot + 1) % this.slots
     this.#words[WORDS * slot] = low
     this.#words[WORDS * slot + 1] = high
+    this.#numbers[NUMBERS * slot + 2] = 0 // not NaN, which may be left of a state before
     this.states++
     return slot
   }
@@ -121,33 +163,40 @@ export class Page {
   /** Empties a slot. States behind it that probing could not find any more move up. */
   remove(slot: number): void {
     const { slots } = this
+    if (this.isWide(slot)) this.#removeWide(slot)
     let hole = slot
     for (let i = (hole + 1) % slots; this.lowAt(i) !== 0; i = (i + 1) % slots) {
       const probed = (i + slots - this.#homeOf(this.lowAt(i))) % slots
       if (probed < (i + slots - hole) % slots) continue
-      this.#copy(this, i, hole)
+      copyWords(this.#words, WORDS * i, this.#words, WORDS * hole)
       hole = i
     }
     this.#words[WORDS * hole] = 0
-    if (this.#unpacked !== undefined) this.#unpacked[hole] = undefined
     this.states--
+    if (this.#wide?.used === 0) this.#wide = undefined
+    else if (this.#wide?.isSparse) this.#renewWide(0)
   }
 
   /** Moves a state to another page. */
   moveTo(to: Page, slot: number): void {
-    to.#copy(this, slot, to.add(this.highAt(slot), this.lowAt(slot)))
+    const added = to.#addCopy(this.#words, WORDS * slot)
+    if (to.isWide(added)) {
+      const state = (this.#wide as WideStates).read(this.#positionAt(slot))
+      to.#addWide(added, state, 0, state.length)
+    }
     this.remove(slot)
   }
 
-  #copy(from: Page, fromSlot: number, slot: number): void {
-    copyWords(from.#words, WORDS * fromSlot, this.#words, WORDS * slot)
-    const state = from.#unpacked?.[fromSlot]
-    if (state !== undefined || this.#unpacked !== undefined) this.#setUnpacked(slot, state)
+  /** Adds a copy of a slot. If its state is wide, that is still missing. */
+  #addCopy(words: Int32Array, at: number): number {
+    const slot = this.add(words[at + 1] as number, words[at] as number)
+    copyWords(words, at, this.#words, WORDS * slot)
+    return slot
   }
 
-  /** Returns the state in a slot, unless it is packed. */
-  unpackedAt(slot: number): State | undefined {
-    return this.#unpacked?.[slot]
+  /** Returns how many numbers `saveWide` writes. */
+  widthAt(slot: number): number {
+    return this.isWide(slot) ? 1 + (this.#wide as WideStates).lengthAt(this.#positionAt(slot)) : 0
   }
 
   /** Copies a slot to `words`, from `at` on. */
@@ -155,22 +204,24 @@ export class Page {
     copyWords(this.#words, WORDS * slot, words, at)
   }
 
-  /** Adds a saved slot, and its state unless that is packed. The page must not be full. */
-  load(words: Int32Array, at: number, state: State | undefined): void {
-    const slot = this.add(words[at + 1] as number, words[at] as number)
-    copyWords(words, at, this.#words, WORDS * slot)
-    if (state !== undefined || this.#unpacked !== undefined) this.#setUnpacked(slot, state)
+  /** Copies a wide state, after its length, to `numbers`. Returns where it ends. */
+  saveWide(slot: number, numbers: Float64Array, at: number): number {
+    return (this.#wide as WideStates).save(this.#positionAt(slot), numbers, at)
+  }
+
+  /** Lets the first wide state make room for so many numbers more, so that later ones need not. */
+  expectWide(numbers: number): void {
+    this.#expected += numbers
+  }
+
+  /** Adds a saved slot, and the wide state of `length` numbers, if there is one. The page must not be full. */
+  load(words: Int32Array, at: number, numbers: Float64Array, start: number, length: number): void {
+    const slot = this.#addCopy(words, at)
+    if (this.isWide(slot)) this.#addWide(slot, numbers, start, length)
   }
 }
 
 /** Copies the bytes of a slot word by word: a hash that is copied as a double may change. */
 function copyWords(from: Int32Array, fromWord: number, to: Int32Array, word: number): void {
   for (let i = 0; i < WORDS; i++) to[word + i] = from[fromWord + i] as number
-}
-
-/** Returns a copy of a state. V8 keeps it as an array of doubles, whatever numbers the state began with. */
-function doublesOf(state: State): State {
-  const copy = new Array<number>(state.length).fill(0.5)
-  for (let i = 0; i < copy.length; i++) copy[i] = state[i] as number
-  return copy
 }

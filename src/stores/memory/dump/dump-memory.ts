@@ -64,9 +64,8 @@ function countLive(table: StateTable, nowMs: number): { states: number; doubles:
   for (const page of table.pages.pages) {
     for (let slot = 0; slot < page.slots; slot++) {
       if (page.lowAt(slot) === 0 || table.shareAt(page, slot, nowMs) > NEARLY_FRESH) continue
-      const state = page.unpackedAt(slot)
       states++
-      if (state !== undefined) doubles += 1 + state.length
+      doubles += page.widthAt(slot)
     }
   }
   return { states, doubles }
@@ -80,10 +79,7 @@ function writeStates({ words, numbers, statesAt, doublesAt }: Dump, table: State
       if (page.lowAt(slot) === 0 || table.shareAt(page, slot, nowMs) > NEARLY_FRESH) continue
       page.save(slot, words, word)
       word += STATE_WORDS
-      const state = page.unpackedAt(slot)
-      if (state === undefined) continue
-      numbers[double++] = state.length
-      for (let i = 0; i < state.length; i++) numbers[double++] = state[i] as number
+      if (page.isWide(slot)) double = page.saveWide(slot, numbers, double)
     }
   }
 }

@@ -82,30 +82,33 @@ function liveStates(
   return live.subarray(0, count)
 }
 
-/** Adds the states at these positions, in the order of the dump. */
-function addStates(
-  { words, numbers, statesAt, doublesAt, states }: Dump,
-  table: StateTable,
+/** Adds the states at these positions, in the order of the dump, which is that of the pages before. */
+function addStates(dump: Dump, table: StateTable, live: Int32Array): void {
+  const { words, numbers } = dump
+  const pageOf = (word: number) => table.pages.pageOf(words[word + 1] as number)
+  forEachState(dump, live, (word, _, length) => {
+    if (length > 0) pageOf(word).expectWide(1 + length)
+  })
+  forEachState(dump, live, (word, start, length) => pageOf(word).load(words, word, numbers, start, length))
+  table.size = live.length
+}
+
+/** Calls back with the position of each of these states, and with where its numbers are if it is wide. */
+function forEachState(
+  { numbers, statesAt, doublesAt, states }: Dump,
   live: Int32Array,
+  call: (word: number, start: number, length: number) => void,
 ): void {
-  let added = 0
+  let found = 0
   let double = doublesAt
   for (let i = 0; i < states; i++) {
     const word = statesAt + STATE_WORDS * i
-    const isPacked = !Number.isNaN(numbers[word / 2 + 2])
-    const end = isPacked ? double : double + 1 + (numbers[double] as number)
-    if (word === live[added]) {
-      const state = isPacked ? undefined : stateAt(numbers, double + 1, end)
-      table.pages.pageOf(words[word + 1] as number).load(words, word, state)
-      added++
+    const isWide = Number.isNaN(numbers[word / 2 + 2])
+    const length = isWide ? (numbers[double++] as number) : 0
+    if (word === live[found]) {
+      call(word, double, length)
+      found++
     }
-    double = end
+    double += length
   }
-  table.size = added
-}
-
-function stateAt(numbers: Float64Array, from: number, to: number): State {
-  const state = new Array<number>(to - from).fill(0.5) // which V8 keeps as an array of doubles
-  for (let i = 0; i < state.length; i++) state[i] = numbers[from + i] as number
-  return state
 }
