@@ -37,6 +37,7 @@ const HOT = 'One hot key on Redis, 200 callers in one process'
 const SHARED = '50,000 a second over 4 processes'
 const ATTACK = 'Redis under attack'
 const PURGE = '50 callers, 500 charges'
+const RESTART = 'Dump and restore of a memory store'
 const DURATION = 'Expired rows removed behind the charges'
 const REQUIRED = 'Loading by require(), after Express'
 const IMPORTED = 'Loading by import(), in an empty process'
@@ -60,6 +61,11 @@ const [bucket, window, sliding] = ['token bucket', 'fixed window', 'sliding wind
 ) as [string, string, string]
 const live = (own: string, peer: string, of = sampledUs) => of(peer) / of(own)
 const loginUs = (contender: string, outcome: string) => figure(LOGIN, { contender, outcome }, 'µs')
+const restartMs = (contender: string, ...columns: string[]) =>
+  columns.reduce((ms, column) => ms + figure(RESTART, { contender, keys: '1,000,000' }, column), 0)
+const [bucketCpuMs, slidingCpuMs] = ['token bucket', 'sliding window'].map((contender) =>
+  restartMs(contender, 'CPU of dump', 'CPU of restore'),
+) as [number, number]
 const minutes = (server: string) => figure(DURATION, { server }, 'all gone after s') / 60
 
 const CLAIMS = [
@@ -92,6 +98,8 @@ const CLAIMS = [
   `takes ${figure('Bytes per key at 1,000,000 keys', { contender: sliding }, 'heap')} bytes per key, and express-rate-limit's counter ${figure('Bytes per key at 1,000,000 keys', { contender: THEIRS }, 'heap')}.`,
   `would take ${span(['MariaDB', 'PostgreSQL'].map(minutes), (value) => value.toFixed(0))} minutes.`,
   `their p99 was at most ${two(Math.max(...['MariaDB', 'PostgreSQL'].map((server) => figure(PURGE, { server, phase: 'purging' }, 'times before'))))} times that before.`,
+  `the two processes together need ${bucketCpuMs} ms of CPU time with a token bucket, and ${slidingCpuMs} ms with a sliding window.`,
+  `On a machine with other work, that took ${restartMs('token bucket', 'both')} ms and ${restartMs('sliding window', 'both').toLocaleString('en')} ms.`,
   `With Express loaded, \`require\` takes ${Math.round(figure(REQUIRED, { entry: 'headgate' }, 'CPU ms'))} ms of CPU time for headgate, and ${Math.round(figure(REQUIRED, { entry: THEIRS }, 'CPU ms'))} for express-rate-limit.`,
   `In an empty process, \`import\` takes ${Math.round(figure(IMPORTED, { entry: 'headgate' }, 'CPU ms'))} and ${Math.round(figure(IMPORTED, { entry: THEIRS }, 'CPU ms'))}.`,
   `headgate is ${one(installed('headgate', 'KiB') / installed(THEIRS, 'KiB'))} times as large as express-rate-limit with its dependencies: ${one((installed('headgate', 'KiB') * 1024) / 1e6)} MB in ${installed('headgate', 'files')} files.`,
