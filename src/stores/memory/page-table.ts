@@ -1,16 +1,13 @@
 import { PAGE_SLOTS, Page } from './page.js'
-import { countByRange, placeOf } from './page-ranges.js'
 
 /** The slots of the first page of a table: an application may have thousands of small stores. */
-const FIRST_SLOTS = 16
+export const FIRST_SLOTS = 16
 /** A page with this share of its slots taken grows or splits, since probing would pass many taken slots. */
-const FULL = 0.92
-/** The most states of a page. */
-const MAX_STATES = Math.floor(FULL * PAGE_SLOTS)
+export const FULL = 0.92
 /** A page below full size grows by this factor, at most to full size. */
-const GROWTH = 4
+export const GROWTH = 4
 /** The slots of a page that gets half of another: below full size, so that fewer of its slots are empty. */
-const HALF_SLOTS = 0.75 * PAGE_SLOTS
+export const HALF_SLOTS = 0.75 * PAGE_SLOTS
 /** The most halves that are kept for the next splits. */
 const MAX_SPARE = 16
 /** Two sibling pages are merged if fewer states than this share of one page's slots are left of both. */
@@ -65,32 +62,11 @@ export class PageTable {
     }
   }
 
-  /**
-   * Gives an empty table pages with room for the states of these hashes. Returns whether it has: changes
-   * nothing if far too many of the hashes are nearly equal.
-   */
-  reserve(highs: Int32Array): boolean {
-    const counts = countByRange(highs, MAX_STATES)
-    if (counts === undefined) return false
+  /** Replaces the pages of an empty table by others. */
+  adopt(pages: readonly Page[], directory: Page[]): void {
     this.pages.length = 0
-    this.#directory = new Array<Page>(counts.length / 2)
-    this.#addPages(counts, 0, 0)
-    return true
-  }
-
-  /** Adds a page for a range, or pages for both halves of it. */
-  #addPages(counts: Uint32Array, depth: number, prefix: number): void {
-    const count = counts[2 ** depth + prefix] as number
-    if (count > MAX_STATES) {
-      this.#addPages(counts, depth + 1, 2 * prefix)
-      this.#addPages(counts, depth + 1, 2 * prefix + 1)
-      return
-    }
-    let slots = depth === 0 ? FIRST_SLOTS : HALF_SLOTS
-    while (count > FULL * Math.min(slots, PAGE_SLOTS)) slots *= GROWTH
-    const page = new Page(depth, prefix, slots)
-    this.pages.push(page)
-    this.#assignRange(page)
+    for (const page of pages) this.pages.push(page)
+    this.#directory = directory
   }
 
   remove(page: Page, slot: number): void {
@@ -136,15 +112,25 @@ export class PageTable {
 
   /** Points the entries of `to`'s range at it, and moves the states of `from` that belong there. */
   #moveRange(from: Page, to: Page): void {
-    this.#assignRange(to)
+    assignRange(this.#directory, to)
     for (let slot = 0; slot < from.slots; slot++) {
       while (from.lowAt(slot) !== 0 && this.pageOf(from.highAt(slot)) !== from)
         from.moveTo(this.pageWithRoom(from.highAt(slot)), slot) // which `to` has not, if too many move
     }
   }
+}
 
-  #assignRange(page: Page): void {
-    const entries = this.#directory.length / 2 ** page.depth
-    this.#directory.fill(page, page.prefix * entries, (page.prefix + 1) * entries)
-  }
+/**
+ * Returns the place of a hash, from 0 to 1. The density of places doubles in that range, so the last page gets
+ * twice as many hashes as the first.
+ */
+export function placeOf(high: number): number {
+  const place = (high >>> 0) / 2 ** 32
+  return place * (4 / 3 - place / 3)
+}
+
+/** Points the entries of a page's range at it. */
+export function assignRange(directory: Page[], page: Page): void {
+  const entries = directory.length / 2 ** page.depth
+  directory.fill(page, page.prefix * entries, (page.prefix + 1) * entries)
 }

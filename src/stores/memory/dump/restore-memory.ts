@@ -6,6 +6,7 @@ import { KeyHash } from '../key-hash.js'
 import type { StateTable } from '../state-table.js'
 import { readDumpable } from './dump-memory.js'
 import { type Dump, damaged, readDump, STATE_WORDS } from './format.js'
+import { reservePages } from './reserve-pages.js'
 
 const OWNER = 'restoreMemory'
 
@@ -46,7 +47,13 @@ export function restoreMemory(store: Store, bytes: Uint8Array): void {
     const problem = `the dump has ${live.length} keys, but maxKeys of the store is ${table.maxKeys}`
     throw wrongUse(OWNER, problem, 'Raise maxKeys.')
   }
-  if (!table.pages.reserve(live.map((word) => dump.words[word + 1] as number))) throw damaged(OWNER)
+  if (
+    !reservePages(
+      table.pages,
+      live.map((word) => dump.words[word + 1] as number),
+    )
+  )
+    throw damaged(OWNER)
   dumpable.setNow(nowMs)
   table.epochMs = times.epochMs
   table.keyHash = new KeyHash(secret)
