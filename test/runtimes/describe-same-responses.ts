@@ -1,18 +1,16 @@
-import { useRedis } from '../integration/redis/use-redis.js'
+import { useUpstash } from '../integration/upstash/use-upstash.js'
 import type { RuntimeName, StartOptions } from './runtimes.js'
 import { expectSame, responsesIn } from './same-responses.js'
 import type { Seen } from './traffic.js'
-import { useUpstash } from './use-upstash.js'
+import { optionsFor } from './use-upstash.js'
 
 /** The stores in `stores/` that runtimes other than Node.js have. */
 type StoreName = 'memory' | 'durable-objects' | 'deno-kv' | 'redis' | 'upstash'
 
 /** Defines the tests that all of these give the responses of Node.js with Redis. */
 export function describeSameResponses(pairs: readonly (readonly [RuntimeName, StoreName])[]): void {
-  const redis = useRedis()
-  const upstash = useUpstash(redis)
-
-  beforeEach(() => redis.client.flushdb())
+  const upstash = useUpstash()
+  const { redis } = upstash
 
   let expected: readonly Seen[]
   beforeAll(async () => {
@@ -43,7 +41,7 @@ export function describeSameResponses(pairs: readonly (readonly [RuntimeName, St
     'durable-objects': () => ({ durableObjects: { LIMITS: 'LimitsObject' } }),
     'deno-kv': () => ({ env: { KV_PATH: ':memory:' }, args: ['--unstable-kv'] }),
     redis: () => ({ env: { REDIS_URL: redis.server.url } }),
-    upstash: () => upstash.options,
+    upstash: () => optionsFor(upstash),
   }
 
   test.each(pairs)('in %s with %s, all responses are those of Node.js with Redis', async (name, store) => {

@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { useRedis } from '../integration/redis/use-redis.js'
+import { useUpstash } from '../integration/upstash/use-upstash.js'
 import type { RuntimeName, StartOptions } from './runtimes.js'
 import { type Running, startIn } from './start-in.js'
-import { useUpstash } from './use-upstash.js'
+import { optionsFor } from './use-upstash.js'
 
 const ISOLATES = 4
 const REQUESTS = 1000
@@ -14,10 +14,8 @@ const folder = mkdtempSync(join(tmpdir(), 'headgate-kv-'))
 const kvFile = join(folder, 'limits.kv')
 afterAll(() => rmSync(folder, { recursive: true }))
 
-const redis = useRedis()
-const upstash = useUpstash(redis)
-beforeEach(() => redis.client.flushdb())
-
+const upstash = useUpstash()
+const { redis } = upstash
 /** Starts a runtime several times. All of them share what the store is in. */
 function startAll(name: RuntimeName, store: string, options: StartOptions): Promise<Running[]> {
   const given = { ...options, store: `${__dirname}/stores/${store}.ts` }
@@ -43,8 +41,8 @@ async function statusesOf(url: string): Promise<Record<number, number>> {
 /** The runtimes with a store that its processes share. */
 const SHARED: readonly (readonly [RuntimeName, string, () => StartOptions])[] = [
   ['Node.js', 'redis', () => ({ env: { REDIS_URL: redis.server.url } })],
-  ['workerd', 'upstash', () => upstash.options],
-  ['edge-runtime', 'upstash', () => upstash.options],
+  ['workerd', 'upstash', () => optionsFor(upstash)],
+  ['edge-runtime', 'upstash', () => optionsFor(upstash)],
   [
     'Deno',
     'deno-kv',
