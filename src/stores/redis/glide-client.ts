@@ -1,5 +1,5 @@
 import { hasMethods } from '../../util/values.js'
-import { messageOf } from '../store-error.js'
+import { messageOf, StoreError } from '../store-error.js'
 import { commandTransport } from './command-transport.js'
 import type { Transport } from './transport.js'
 
@@ -25,12 +25,20 @@ export function glideTransport(client: GlideRedisClient): Transport {
   const scripts = new Set<string>()
   const send = (words: readonly string[]) =>
     client.customCommand([...words], { decoder: BYTES }).catch((cause: unknown) => {
-      throw withCode(cause)
+      throw NOT_SENT.test(messageOf(cause)) ? notSent(cause) : withCode(cause)
     })
   return commandTransport((commands) => commands.map(send), {
     hasSlots: hasMethods(client, 'fcallWithRoute'), // a Cluster client's method
     scriptsOn: () => scripts,
   })
+}
+
+/** How GLIDE rejects a command, before it sends it, while too many others are in flight (2.5). */
+const NOT_SENT = /^Reached maximum inflight requests/
+
+function notSent(cause: unknown): StoreError {
+  const fix = "Raise the client's inflightRequestsLimit, which is 1,000 by default."
+  return new StoreError('redis', `${messageOf(cause)}. ${fix}`, { unsent: true, cause })
 }
 
 /** GLIDE's names of some error replies. The others keep their code. */
