@@ -1,5 +1,5 @@
+import type { CaseResults } from '../support/run-cases.js'
 import type { Extent } from '../support/store-conformance.js'
-import type { Conformance } from './conformance-app.js'
 import type { RuntimeName, StartOptions } from './runtimes.js'
 import { startIn } from './start-in.js'
 
@@ -16,7 +16,7 @@ export async function expectConformance(
   const running = await startIn(name, app, options)
   try {
     const response = await fetch(`${running.url}/${extent}`)
-    const { passed, failed } = (await response.json()) as Conformance
+    const { passed, failed } = (await response.json()) as CaseResults
     expect(failed).toEqual([])
     expect(passed).toBeGreaterThan(LEAST[extent])
   } finally {

@@ -1,6 +1,7 @@
 /** Runs the tests of the store contract, and of the store's own rules, in Deno, and sends their results. */
 import { denoKvStore } from 'headgate/deno-kv'
 import { manualClock, storeConformance } from 'headgate/testing'
+import { runCases } from '../../support/run-cases.js'
 import { failures } from './failures.js'
 import { openKv } from './open.js'
 
@@ -16,15 +17,5 @@ const cases = storeConformance({
   },
   capabilities: { settableClock: true, anyKey: true, atomicAcrossKeys: true },
 })
-let passed = 0
-const failed: string[] = []
-for (const { name, run } of [...cases, ...failures]) {
-  try {
-    await run()
-    passed++
-  } catch (error) {
-    failed.push(`${name}: ${error}`)
-  }
-}
-process.send?.({ passed, failed })
+process.send?.(await runCases([...cases, ...failures]))
 process.disconnect()

@@ -1,0 +1,3 @@
+import { describeClusterConformance } from './cluster-conformance.js'
+
+describeClusterConformance('all')
